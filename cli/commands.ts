@@ -10,6 +10,7 @@ import {
   type CommandEntry,
   loadCommand,
 } from "./command_line/command.ts";
+import { serverCommand } from "./command_line/server_command.ts";
 
 /** The table that dispatch, help and completion come from. */
 export const COMMANDS: readonly CommandEntry[] = [
@@ -95,9 +96,19 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/serve.ts").then((m) => m.serve),
   },
   {
-    name: "key",
-    summary: "create a key, or show its public part",
-    load: () => import("./commands/key.ts").then((m) => m.key),
+    name: "key generate",
+    summary: "create a private key",
+    load: () => import("./commands/key.ts").then((m) => m.keyGenerate),
+  },
+  {
+    name: "key public",
+    summary: "print the public part of a key",
+    load: () => import("./commands/key.ts").then((m) => m.keyPublic),
+  },
+  {
+    name: "key did",
+    summary: "print the did:key of a key",
+    load: () => import("./commands/key.ts").then((m) => m.keyDid),
   },
   {
     name: "attest",
@@ -122,18 +133,23 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "api",
     summary: "start the verification server (sig-api)",
-    load: async () => {
-      const { apiProgram } = await import("@sig/api/program");
-      const { serverCommand } = await import(
-        "./command_line/server_command.ts"
-      );
-      return serverCommand("api", apiProgram);
-    },
+    load: () =>
+      import("@sig/api/program").then((m) =>
+        serverCommand("api", m.apiProgram)
+      ),
   },
   {
     name: "web",
-    summary: "start the login server (sig-web), or change its applications",
-    load: () => import("./commands/web.ts").then((m) => m.web),
+    summary: "start the login server (sig-web)",
+    load: () =>
+      import("@sig/web/program").then((m) =>
+        serverCommand("web", m.webProgram)
+      ),
+  },
+  {
+    name: "web client add",
+    summary: "add an application to the login server's file",
+    load: () => import("./commands/web_client.ts").then((m) => m.webClientAdd),
   },
   {
     name: "completions",
@@ -179,9 +195,24 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/doctor.ts").then((m) => m.doctor),
   },
   {
-    name: "pin",
-    summary: "show, accept or forget what is remembered of issuers",
-    load: () => import("./commands/pin.ts").then((m) => m.pin),
+    name: "pin list",
+    summary: "list what is remembered of issuers",
+    load: () => import("./commands/pin.ts").then((m) => m.pinList),
+  },
+  {
+    name: "pin show",
+    summary: "show what is remembered of an issuer",
+    load: () => import("./commands/pin.ts").then((m) => m.pinShow),
+  },
+  {
+    name: "pin ack",
+    summary: "accept what an issuer serves now",
+    load: () => import("./commands/pin.ts").then((m) => m.pinAck),
+  },
+  {
+    name: "pin remove",
+    summary: "forget an issuer",
+    load: () => import("./commands/pin.ts").then((m) => m.pinRemove),
   },
   {
     name: "export",
@@ -195,9 +226,32 @@ export function loadCommands(): Promise<readonly Command[]> {
   return Promise.all(COMMANDS.map(loadCommand));
 }
 
-/** The command of that name or alias. */
-export function findCommand(name: string): CommandEntry | undefined {
-  return COMMANDS.find((entry) =>
-    entry.name === name || entry.aliases?.includes(name)
-  );
+/** A command that words begin with. */
+export interface FoundCommand {
+  readonly entry: CommandEntry;
+  /** The name it was called by: its own, or an alias. */
+  readonly name: string;
+  /** The words behind its name. */
+  readonly words: readonly string[];
+}
+
+/** The command with the longest name that the words begin with. */
+export function findCommand(
+  words: readonly string[],
+): FoundCommand | undefined {
+  for (const count of [3, 2, 1]) {
+    const name = words.slice(0, count).join(" ");
+    const entry = COMMANDS.find((entry) =>
+      entry.name === name || entry.aliases?.includes(name)
+    );
+    if (entry !== undefined) return { entry, name, words: words.slice(count) };
+    // Such as `web client`, which is not the server's.
+    if (commandsBelow(name).length > 0) return undefined;
+  }
+  return undefined;
+}
+
+/** The commands whose names go on behind that: `pin list`, … below `pin`. */
+export function commandsBelow(name: string): readonly CommandEntry[] {
+  return COMMANDS.filter((entry) => entry.name.startsWith(`${name} `));
 }

@@ -8,7 +8,7 @@ import {
   INTERRUPTED,
   loadCommand,
 } from "./command_line/command.ts";
-import { COMMANDS, findCommand, loadCommands } from "./commands.ts";
+import { COMMANDS, commandsBelow, findCommand } from "./commands.ts";
 import { commandHelp, overallHelp } from "./command_line/help.ts";
 import type { Io } from "./terminal/io.ts";
 import { askedFormat, reportError } from "./output/report_error.ts";
@@ -26,30 +26,36 @@ export async function dispatch(
   args: readonly string[],
   io: Io,
 ): Promise<number> {
-  const [name, ...words] = formatBehind(args);
+  const { format: before, words } = formatApart(args);
   const asked = askedFormat(args);
-  if (name === undefined) {
+  const [first] = words;
+  if (first === undefined) {
     if (asked === "json") return reportError(io, missingCommand(), asked);
     io.stderr(overallHelp(COMMANDS, widthOf(io)));
     return 2;
   }
-  if (name === "--help" || name === "-h" || name === "help") {
-    return await help(words[0], io, asked);
+  if (first === "--help" || first === "-h" || first === "help") {
+    return await help(words.slice(1), io, asked);
   }
-  if (name === "--version" || name === "-V") {
+  if (first === "--version" || first === "-V") {
     return version(io, asked);
   }
-  if (name === "__complete") return await completeWords(words, io);
-  const entry = findCommand(name);
-  if (entry === undefined) {
-    return reportError(io, unknownCommand(name), asked ?? "text");
+  if (first === "__complete") return await completeWords(words.slice(1), io);
+  const found = findCommand(words);
+  if (found === undefined) {
+    if (words.some((word) => word === "--help" || word === "-h")) {
+      return await help(words, io, asked);
+    }
+    return reportError(io, unknownCommand(words), asked ?? "text");
   }
+  const { entry, name } = found;
   const command = await loadCommand(entry);
   let format = asked ?? defaultFormat(command, io);
   try {
-    const call = parseCommandLine(command, name, words, io);
+    const given = [...before, ...found.words];
+    const call = parseCommandLine(command, name, given, io);
     format = call.format;
-    if (call.on("help")) return await help(name, io, asked);
+    if (call.on("help")) return await help(words, io, asked);
     if (command.endless) return await command.run(call);
     const done = command.run(call);
     // It loses the race when interrupted, and may fail then.
@@ -64,14 +70,13 @@ export async function dispatch(
 }
 
 /** `--format` may stand before the command as well. */
-function formatBehind(args: readonly string[]): readonly string[] {
+function formatApart(args: readonly string[]) {
   const count = args[0] === "--format"
     ? 2
     : /^--format=/.test(args[0] ?? "")
     ? 1
     : 0;
-  const [name, ...words] = args.slice(count);
-  return name === undefined ? [] : [name, ...args.slice(0, count), ...words];
+  return { format: args.slice(0, count), words: args.slice(count) };
 }
 
 /** Offers nothing rather than a message: a shell asks, not a person. */
@@ -85,19 +90,14 @@ async function completeWords(
     );
     const offer = await complete(words, {
       commands: COMMANDS,
-      async load(name) {
-        const entry = findCommand(name);
-        return entry && await loadCommand(entry);
+      async load(words) {
+        const found = findCommand(words);
+        return found &&
+          { command: await loadCommand(found.entry), words: found.words };
       },
       async names(dir) {
-        const { namesFile } = await import("./people/names.ts");
-        const { MAX_NAMES_BYTES, readNames } = await import("@sig/web/names");
-        const path = namesFile(dir);
-        const bytes = await io.readFile(path, MAX_NAMES_BYTES);
-        return new Map(Array.from(
-          readNames(bytes, path),
-          ([subject, { name }]) => [subject, name],
-        ));
+        const { readNames } = await import("./people/names.ts");
+        return await readNames({ flags: { dir }, io });
       },
     });
     for (const line of completionLines(offer)) io.stdout(`${line}\n`);
@@ -108,24 +108,29 @@ async function completeWords(
 }
 
 async function help(
-  name: string | undefined,
+  words: readonly string[],
   io: Io,
   format: Format | undefined,
 ): Promise<number> {
-  const word = name?.startsWith("-") ? undefined : name;
-  if (word === undefined) {
-    if (format === "json") writeJson(io, await loadCommands());
-    else io.stdout(overallHelp(COMMANDS, widthOf(io)));
+  const flag = words.findIndex((word) => word.startsWith("-"));
+  const names = flag < 0 ? words : words.slice(0, flag);
+  const found = findCommand(names);
+  if (found === undefined) {
+    const below = names.length === 0
+      ? COMMANDS
+      : commandsBelow(names.join(" "));
+    if (below.length === 0) {
+      return reportError(io, unknownCommand(names), format ?? "text");
+    }
+    if (format === "json") {
+      writeJson(io, await Promise.all(below.map(loadCommand)));
+    } else io.stdout(overallHelp(below, widthOf(io)));
     return 0;
   }
-  const entry = findCommand(word);
-  if (entry === undefined) {
-    return reportError(io, unknownCommand(word), format ?? "text");
-  }
-  const command = await loadCommand(entry);
+  const command = await loadCommand(found.entry);
   if (format === "json") {
     writeJson(io, { ...command, flags: flagsOf(command) });
-  } else io.stdout(commandHelp(command, word, widthOf(io)));
+  } else io.stdout(commandHelp(command, found.name, widthOf(io)));
   return 0;
 }
 
@@ -144,7 +149,20 @@ function missingCommand(): SigError {
   return usageError("a command is missing", { hint: "See: sig --help" });
 }
 
-function unknownCommand(name: string): SigError {
+function unknownCommand(words: readonly string[]): SigError {
+  const at = words.findIndex((word, i) =>
+    word.startsWith("-") && i > 0 ||
+    commandsBelow(words.slice(0, i + 1).join(" ")).length === 0
+  );
+  const group = words.slice(0, at < 0 ? undefined : at).join(" ");
+  const below = group === "" ? [] : commandsBelow(group);
+  if (below.length > 0 && (at < 0 || words[at]!.startsWith("-"))) {
+    const next = below.map(({ name }) => name.slice(group.length + 1));
+    return usageError(`sig ${group} needs one of ${next.join(", ")}`, {
+      hint: `See: sig ${group} --help`,
+    });
+  }
+  const name = words.slice(0, at + 1).join(" ");
   const names = COMMANDS.flatMap(({ name, aliases }) => [
     name,
     ...aliases ?? [],

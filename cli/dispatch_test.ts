@@ -27,8 +27,9 @@ Deno.test("help of every command names its flags and shows examples", async (t) 
       assertStringIncludes(overall.stdout, `\n  ${command.name} `);
       for (const name of [command.name, ...command.aliases ?? []]) {
         await t.step(name, async () => {
+          const words = name.split(" ");
           const { code, stdout, stderr } = await workspace.sig([
-            name,
+            ...words,
             "--help",
           ]);
           assertEquals([code, stderr], [0, ""]);
@@ -38,11 +39,27 @@ Deno.test("help of every command names its flags and shows examples", async (t) 
             assertStringIncludes(stdout, `\n  --${flag.name}`);
           }
           const json = await workspace.sig(
-            [name, "--help", "--format", "json"],
+            [...words, "--help", "--format", "json"],
           );
           assertEquals(JSON.parse(json.stdout).name, command.name);
         });
       }
+    }
+  });
+});
+
+Deno.test("help below the first word of commands lists those commands alone", async () => {
+  await inWorkspace(async (workspace) => {
+    for (const words of [["pin", "--help"], ["help", "pin"]]) {
+      const { code, stdout } = await workspace.sig(words);
+      assertEquals(code, 0);
+      assertStringIncludes(stdout, "\n  pin ack ");
+      assert(!stdout.includes("\n  verify "));
+      const json = await workspace.sig([...words, "--format", "json"]);
+      assertEquals(
+        JSON.parse(json.stdout).map(({ name }: { name: string }) => name),
+        ["pin list", "pin show", "pin ack", "pin remove"],
+      );
     }
   });
 });
@@ -82,6 +99,10 @@ Deno.test("whatever is not understood is refused with exit code 2", async (t) =>
     ["check --subject a", "--sig is required"],
     ["completions tcsh", "<shell> must be one of bash, zsh, fish"],
     ["help verfy", "Did you mean verify?"],
+    ["pin", "sig pin needs one of list, show, ack, remove"],
+    ["pin --pins x list", "sig pin needs one of"],
+    ["pin lst", "Did you mean pin list?"],
+    ["pin list x", 'unexpected argument: "x"'],
   ];
   await inWorkspace(async (workspace) => {
     for (const [args, message] of wrong) {

@@ -141,13 +141,13 @@ Deno.test("a private key whose public part is another's is refused", async () =>
 
 Deno.test("the words of sig key are those of its action", async (t) => {
   const wrong: readonly (readonly [string, string])[] = [
-    ["key", "<action> is missing"],
-    ["key show x.jwk", "<action> must be one of"],
-    ["key generate x.jwk", "takes no file"],
-    ["key public", "needs a JWK file"],
+    ["key", "sig key needs one of generate, public, did"],
+    ["key show x.jwk", 'there is no command "key show"'],
+    ["key generate x.jwk", 'unexpected argument: "x.jwk"'],
+    ["key public", "<file> is missing: a JWK file"],
     ["key did $D/none.jwk", "source_not_found"],
     ["key did $D", "source_not_found"],
-    ["key did x.jwk --kid k", "--kid is for sig key generate"],
+    ["key did x.jwk --kid k", 'there is no flag "--kid"'],
     [`key generate --kid ${"k".repeat(257)}`, "at flag --kid"],
   ];
   await inWorkspace(async (workspace) => {

@@ -208,7 +208,7 @@ Deno.test({
       }).output();
       assertStringIncludes(
         new TextDecoder().decode(stdout),
-        "\n  verify       verify every signature and rule of an issuer's feed\r\n",
+        "\n  verify          verify every signature and rule of an issuer's feed\r\n",
       );
     });
   },

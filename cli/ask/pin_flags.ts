@@ -4,35 +4,39 @@ import { isSigError, SigError, type Warning } from "@sig/core";
 import type { PinStore } from "@sig/consumer/pins";
 import {
   dataFolder,
-  type FlagSpec,
-  parseDuration,
+  duration,
+  optional,
+  toggle,
   usageError,
+  type Values,
 } from "@sig/api/flags";
 import type { Call } from "../command_line/command.ts";
+import { textOf } from "../command_line/values.ts";
 
 /** Where the memory is. */
-export const PINS_FLAG: FlagSpec = {
-  name: "pins",
-  value: "FILE|kv:PATH|redis://HOST",
-  help:
+export const PINS_FLAG = {
+  pins: optional(
+    textOf("FILE|kv:PATH|redis://HOST"),
     "pin store of fetched issuers (default: pins.db in the data folder of the user)",
+  ),
 };
 
 /** Flags of the commands that remember what they fetched. */
-export const PIN_FLAGS: readonly FlagSpec[] = [
-  PINS_FLAG,
-  { name: "no-pin", help: "do not use the pin store" },
-  { name: "require-pin", help: "refuse issuers that are not in the pin store" },
-  { name: "full", help: "verify the whole feed again" },
-  {
-    name: "max-age",
-    value: "DURATION",
-    help:
-      "answer without asking the issuer if it was read within that time (default: 0s)",
-  },
-];
+export const PIN_FLAGS = {
+  ...PINS_FLAG,
+  "no-pin": toggle("do not use the pin store"),
+  "require-pin": toggle("refuse issuers that are not in the pin store"),
+  full: toggle("verify the whole feed again"),
+  "max-age": optional(
+    duration,
+    "answer without asking the issuer if it was read within that time (default: 0s)",
+  ),
+};
 
-/** The values of {@linkcode PIN_FLAGS}. */
+/** The values of {@linkcode PIN_FLAGS}; not every command has all of them. */
+export type PinValues = Partial<Values<typeof PIN_FLAGS>>;
+
+/** What {@linkcode PinValues} mean. */
 export interface PinChoice {
   /** How old a state may be, in milliseconds. */
   readonly maxAgeMs: number;
@@ -43,20 +47,20 @@ export interface PinChoice {
 }
 
 /** Judges the flags before anything is opened. */
-export function pinChoice(call: Call): PinChoice {
-  if (call.on("no-pin")) {
-    for (const flag of ["pins", "require-pin"]) {
-      if (call.text(flag) === undefined && !call.on(flag)) continue;
-      throw usageError(`--${flag} and --no-pin contradict each other`, {
-        flag: `--${flag}`,
-      });
-    }
+export function pinChoice({ flags }: Call<PinValues>): PinChoice {
+  const { full = false, "max-age": maxAgeMs = 0, "require-pin": requirePin } =
+    flags;
+  const contradicted = flags.pins !== undefined
+    ? "--pins"
+    : requirePin
+    ? "--require-pin"
+    : undefined;
+  if (flags["no-pin"] && contradicted !== undefined) {
+    throw usageError(`${contradicted} and --no-pin contradict each other`, {
+      flag: contradicted,
+    });
   }
-  return {
-    maxAgeMs: parseDuration("--max-age", call.text("max-age")) ?? 0,
-    full: call.on("full"),
-    requirePin: call.on("require-pin"),
-  };
+  return { maxAgeMs, full, requirePin: requirePin ?? false };
 }
 
 /** A memory, or why there is none. */
@@ -71,10 +75,12 @@ export type OpenedPins =
  *
  * @throws {SigError} `store_unavailable`
  */
-export async function openPins(call: Call): Promise<OpenedPins> {
-  if (call.on("no-pin")) return { warning: undefined };
+export async function openPins(
+  call: Call<PinValues>,
+): Promise<OpenedPins> {
+  if (call.flags["no-pin"]) return { warning: undefined };
   const { openPinStore } = await import("@sig/consumer/pins");
-  const named = call.text("pins");
+  const named = call.flags.pins;
   if (named !== undefined) {
     // A variable, since arguments can be read by others on the machine.
     const password = call.io.env("SIG_REDIS_PASSWORD") || undefined;
@@ -104,7 +110,9 @@ export async function openPins(call: Call): Promise<OpenedPins> {
  *
  * @throws {SigError} `store_unavailable`, `invalid_request`
  */
-export async function requirePins(call: Call): Promise<PinStore> {
+export async function requirePins(
+  call: Call<PinValues>,
+): Promise<PinStore> {
   const { pins, warning } = await openPins(call);
   if (pins !== undefined) return pins;
   throw usageError(`there is no memory: ${warning?.detail}`, {
@@ -113,9 +121,9 @@ export async function requirePins(call: Call): Promise<PinStore> {
   });
 }
 
-function unpinned(call: Call, why: string): OpenedPins {
+function unpinned(call: Call<PinValues>, why: string): OpenedPins {
   const detail = `nothing is remembered of issuers: ${why}`;
-  if (!call.on("require-pin")) {
+  if (!call.flags["require-pin"]) {
     return { warning: { code: "memory_unavailable", detail } };
   }
   throw new SigError("store_unavailable", `Cannot require a pin: ${detail}`, {

@@ -4,28 +4,33 @@ import type {
   Consumer,
   IssuerLocation,
   VerifiedEvent,
+  VerifiedIssuer,
   VerifyIssuerOptions,
   VerifyProgress,
 } from "@sig/consumer";
 import {
   type ErrorCode,
-  type FeedState,
   isDid,
   isSigError,
   type ParsedTime,
   SigError,
-  type SourceKind,
   type Warning,
 } from "@sig/core";
-import { parseTime, quote } from "@sig/core/internal";
-import type { PinChoice } from "./pin_flags.ts";
-import type { FlagSpec } from "@sig/api/flags";
+import { quote } from "@sig/core/internal";
+import {
+  oneOf,
+  optional,
+  toggle,
+  usageError,
+  type Values,
+} from "@sig/api/flags";
+import type { PinChoice, PinValues } from "./pin_flags.ts";
 import type { Call } from "../command_line/command.ts";
+import { asOf, source, timestamp } from "../command_line/values.ts";
 import type { Io } from "../terminal/io.ts";
 import { createProgress, describeProgress } from "../output/progress.ts";
-import { warn } from "../output/write.ts";
-import { usageError } from "@sig/api/flags";
-import type { Names } from "../people/names.ts";
+import { type Output, warn, writeWarnings } from "../output/write.ts";
+import type { Names, NamesValue } from "../people/names.ts";
 
 /**
  * A first look at a million events takes minutes, and what was begun ends with
@@ -42,12 +47,14 @@ export const SOURCE_WORD = Object.freeze(
   { name: "source", help: SOURCE_HELP, optional: true } as const,
 );
 
+/** Names that people give to `--sig` elsewhere. */
+export const MISTAKEN_SIG = ["issuer", "source"];
+
 /** The source as a flag, so that all commands can be given it in one way. */
-export const SOURCE_FLAG: FlagSpec = {
-  name: "sig",
-  value: "SOURCE",
-  help: "the source, instead of the argument",
-  mistaken: ["issuer", "source"],
+export const SOURCE_FLAG = {
+  sig: optional(source, "the source, instead of the argument", {
+    mistaken: MISTAKEN_SIG,
+  }),
 };
 
 /**
@@ -56,86 +63,66 @@ export const SOURCE_FLAG: FlagSpec = {
  *
  * @throws {SigError} `invalid_request` where there is none, or two.
  */
-export function sourceOf(call: Call): string {
-  const [word] = call.positionals;
-  const flag = call.text("sig");
-  if (word !== undefined && flag !== undefined) {
+export function sourceOf(
+  { flags: { sig }, name, positionals: [word] }: Call<
+    Values<typeof SOURCE_FLAG>
+  >,
+): string {
+  if (word !== undefined && sig !== undefined) {
     throw usageError("the source is given twice, as an argument and by --sig", {
       flag: "--sig",
     });
   }
-  const source = word ?? flag;
+  const source = word ?? sig;
   if (source !== undefined) return source;
   throw usageError(`<source> is missing: ${SOURCE_HELP}`, {
-    hint: `See: sig ${call.name} --help`,
+    hint: `See: sig ${name} --help`,
   });
 }
 
 /** The flag that opens private networks. */
-export const INSECURE_FLAG: FlagSpec = {
-  name: "allow-insecure",
-  help: "allow http: and private addresses, for tests",
+export const INSECURE_FLAG = {
+  "allow-insecure": toggle("allow http: and private addresses, for tests"),
 };
 
+/** Flags of a reader's policy. */
+export const POLICY_FLAGS = {
+  ...INSECURE_FLAG,
+  "unknown-events": optional(
+    oneOf("ignore", "reject"),
+    "events of unknown types (default: reject)",
+  ),
+  "unmatched-revoke": optional(
+    oneOf("ignore", "reject"),
+    "revokes without an upsert (default: ignore)",
+  ),
+};
+
+/** The values of {@linkcode POLICY_FLAGS}; not every command has all of them. */
+export type PolicyValues = Partial<Values<typeof POLICY_FLAGS>>;
+
 /** How a source is understood, wherever one is given. */
-export function sourceOptions(call: Call): {
+export function sourceOptions({ flags, io }: Call<PolicyValues>): {
   readonly allowPrivate: boolean;
   readonly exists: Io["exists"];
 } {
-  return { allowPrivate: call.on("allow-insecure"), exists: call.io.exists };
-}
-
-/** Flags of a reader's policy. */
-export const POLICY_FLAGS: readonly FlagSpec[] = [
-  INSECURE_FLAG,
-  {
-    name: "unknown-events",
-    value: "ignore|reject",
-    help: "events of unknown types (default: reject)",
-    choices: ["ignore", "reject"],
-  },
-  {
-    name: "unmatched-revoke",
-    value: "ignore|reject",
-    help: "revokes without an upsert (default: ignore)",
-    choices: ["ignore", "reject"],
-  },
-];
-
-/** Flags of a question about the past. */
-export const TIME_FLAGS: readonly FlagSpec[] = [
-  { name: "at", value: "TIME", help: "as it was true at that time" },
-  { name: "as-of", value: "SEQ|TIME", help: "as it was known then" },
-];
-
-/** The values of {@linkcode TIME_FLAGS}, judged before anything is fetched. */
-export function parseTimeFlags(call: Call): ParsedTime {
-  const at = call.text("at");
   return {
-    at: parseTimeFlag(
-      () => parseTime({ at }).at,
-      () => notATime("--at", "an RFC 3339 UTC timestamp"),
-    ),
-    asOf: parseAsOf(call, "as-of"),
+    allowPrivate: flags["allow-insecure"] ?? false,
+    exists: io.exists,
   };
 }
 
-/** A flag that says up to which event, or to which time, a feed is known. */
-export function parseAsOf(call: Call, flag: string): ParsedTime["asOf"] {
-  const asOf = call.text(flag);
-  return parseTimeFlag(
-    () => parseTime({ asOf }).asOf,
-    () => notATime(`--${flag}`, "a sequence or an RFC 3339 UTC timestamp"),
-  );
-}
+/** Flags of a question about the past. */
+export const TIME_FLAGS = {
+  at: optional(timestamp, "as it was true at that time"),
+  "as-of": optional(asOf, "as it was known then"),
+};
 
-/** Core's refusal names the member of a request: here it is a flag. */
-function parseTimeFlag<T>(parse: () => T, refuse: () => SigError): T {
-  try {
-    return parse();
-  } catch (error) {
-    throw isSigError(error, "invalid_request") ? refuse() : error;
-  }
+/** The time of {@linkcode TIME_FLAGS}. */
+export function timeOf(
+  { at, "as-of": asOf }: Values<typeof TIME_FLAGS>,
+): ParsedTime {
+  return { at, asOf };
 }
 
 /**
@@ -144,9 +131,12 @@ function parseTimeFlag<T>(parse: () => T, refuse: () => SigError): T {
  *
  * @throws {SigError} as `readNames`.
  */
-export async function namesOf(call: Call, text: string): Promise<Names> {
+export async function namesOf(
+  call: Call<PolicyValues & NamesValue>,
+  text: string,
+): Promise<Names> {
   const { readNames } = await import("../people/names.ts");
-  if (call.text("names") !== undefined) return await readNames(call);
+  if (call.flags.names !== undefined) return await readNames(call);
   const { parseSource } = await import("@sig/consumer");
   const source = parseSource(text, sourceOptions(call));
   return await readNames(
@@ -155,11 +145,9 @@ export async function namesOf(call: Call, text: string): Promise<Names> {
   );
 }
 
-function notATime(flag: string, what: string): SigError {
-  return usageError(`${flag} must be ${what}`, {
-    flag,
-    hint: "For example: 2026-01-31T09:00:00Z.",
-  });
+/** What says what is odd about it. */
+interface Warned {
+  readonly warnings: readonly Warning[];
 }
 
 /** What a command does with a source, from memory or without. */
@@ -182,13 +170,14 @@ export interface SourceWork<T> {
 
 /**
  * Reads a source by `work`: a fetched one from memory unless there is none, a
- * local one always from its beginning (docs/protocol.md §6). The warning says why there is no memory.
+ * local one always from its beginning (docs/protocol.md §6). If there is no
+ * memory, the first warning says why.
  */
-export async function withMemory<T>(
-  call: Call,
+export async function withMemory<T extends Warned>(
+  call: Call<PolicyValues & PinValues>,
   text: string,
   work: SourceWork<T>,
-): Promise<{ readonly result: T; readonly warnings: readonly Warning[] }> {
+): Promise<T> {
   const { parseSource } = await import("@sig/consumer");
   const { openPins, pinChoice } = await import("./pin_flags.ts");
   const choice = pinChoice(call);
@@ -227,30 +216,12 @@ export async function withMemory<T>(
       });
       return await work.remembered(consumer, text, choice);
     });
-    return { result, warnings: warning === undefined ? [] : [warning] };
+    return warning === undefined
+      ? result
+      : { ...result, warnings: [warning, ...result.warnings] };
   } finally {
     await pins?.close();
   }
-}
-
-/** A source's state, and what is odd about it, by {@linkcode withMemory}. */
-export async function stateOf(
-  call: Call,
-  text: string,
-  { asOf }: Pick<ParsedTime, "asOf">,
-): Promise<{
-  readonly state: FeedState;
-  readonly warnings: readonly Warning[];
-  readonly source: SourceKind;
-}> {
-  const { verifyIssuer } = await import("@sig/consumer");
-  const { result, warnings } = await withMemory(call, text, {
-    remembered: async (consumer, name) =>
-      (await consumer.observe(name, { asOf })).verified,
-    plain: verifyIssuer,
-  });
-  const { source, state } = result;
-  return { source, state, warnings: [...warnings, ...result.warnings] };
 }
 
 /**
@@ -259,7 +230,7 @@ export async function stateOf(
  * error says so.
  */
 export async function withSource<T>(
-  call: Call,
+  call: Call<PolicyValues>,
   text: string,
   work: (location: IssuerLocation, options: VerifyIssuerOptions) => Promise<T>,
 ): Promise<T> {
@@ -276,8 +247,8 @@ export async function withSource<T>(
   try {
     return await work(openSource(source, { allowPrivate }), {
       now: call.io.now(),
-      unknownEvents: policy(call, "unknown-events"),
-      unmatchedRevoke: policy(call, "unmatched-revoke"),
+      unknownEvents: call.flags["unknown-events"],
+      unmatchedRevoke: call.flags["unmatched-revoke"],
       onProgress: progress && ((bytes, more) => {
         news = more;
         progress.show(bytes);
@@ -298,6 +269,22 @@ export async function withSource<T>(
   }
 }
 
+/** Verifies a whole source, without the pin store, and writes its warnings. */
+export async function verifySource(
+  call: Call<PolicyValues>,
+  text: string,
+  more: Partial<VerifyIssuerOptions> = {},
+): Promise<VerifiedIssuer> {
+  const { verifyIssuer } = await import("@sig/consumer");
+  const verified = await withSource(
+    call,
+    text,
+    (location, options) => verifyIssuer(location, { ...options, ...more }),
+  );
+  writeWarnings(call, verified.warnings, verified.source);
+  return verified;
+}
+
 /** What there is where no `sig.json` is: nothing, a redirect, or a page. */
 const NO_METADATA: ReadonlySet<ErrorCode> = new Set([
   "fetch_status",
@@ -311,14 +298,6 @@ function hintOfUrl(url: string, code: ErrorCode): string | undefined {
   const { host, pathname } = new URL(url);
   if (pathname.endsWith(".json") || !NO_METADATA.has(code)) return undefined;
   return `A URL names a sig.json; to ask the host write ${host}.`;
-}
-
-/** The value of one of {@linkcode POLICY_FLAGS}. */
-export function policy(
-  call: Call,
-  flag: string,
-): "ignore" | "reject" | undefined {
-  return call.text(flag) as "ignore" | "reject" | undefined;
 }
 
 /** Shorter work needs no news. */
@@ -336,7 +315,7 @@ export function neverHeardOf(subject: string): string {
  * {@linkcode neverHeardOf} for a person who looks at an empty list; a program
  * sees that it is empty, and expects nothing on stderr.
  */
-export function tellStranger(call: Call, name: StrangeName): void {
+export function tellStranger(call: Output, name: StrangeName): void {
   if (!call.io.isTerminal("stderr")) return;
   warn(
     call,

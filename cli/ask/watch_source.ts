@@ -2,18 +2,14 @@
 
 import { toProblem } from "@sig/core";
 import type { WatchedEvent, WatchOptions } from "@sig/consumer";
-import { usageError } from "@sig/api/flags";
 import type { Call } from "../command_line/command.ts";
-import { warn, writeWarnings } from "../output/write.ts";
-import { sourceOptions, withSource } from "./source_flags.ts";
-
-/** The value of `--from`; undefined where it is not given. */
-export function parseSequence(call: Call): number | undefined {
-  const text = call.text("from");
-  if (text === undefined) return undefined;
-  if (/^[1-9]\d{0,15}$/.test(text)) return Number(text);
-  throw usageError("--from must be a sequence, 1 or more", { flag: "--from" });
-}
+import { type Output, warn, writeWarnings } from "../output/write.ts";
+import type { PinValues } from "./pin_flags.ts";
+import {
+  type PolicyValues,
+  sourceOptions,
+  withSource,
+} from "./source_flags.ts";
 
 /**
  * Follows a source by `each`; its cursor is kept in the memory, unless
@@ -23,7 +19,7 @@ export function parseSequence(call: Call): number | undefined {
  * @throws {SigError} as `watchIssuer`.
  */
 export async function watchSource(
-  call: Call,
+  call: Call<PolicyValues & PinValues>,
   text: string,
   options: WatchOptions,
   each: (watched: WatchedEvent) => boolean | Promise<boolean>,
@@ -70,6 +66,6 @@ export async function watchSource(
 }
 
 /** One folder has one cursor, by whatever name it is reached. */
-async function realPath({ io }: Call, path: string): Promise<string> {
+async function realPath({ io }: Output, path: string): Promise<string> {
   return await io.realPath?.(path) ?? io.absolutePath(path);
 }

@@ -16,8 +16,11 @@ export interface Offer {
 /** What completion needs to know beside the words. */
 export interface CompletionContext {
   readonly commands: readonly CommandEntry[];
-  /** Loads the command of that name. */
-  load(name: string): Promise<Command | undefined>;
+  /** Loads the command that words begin with, and gives the words behind. */
+  load(words: readonly string[]): Promise<
+    | { readonly command: Command; readonly words: readonly string[] }
+    | undefined
+  >;
   /** The people of an issuer's directory, by subject. */
   names(dir: string): Promise<ReadonlyMap<string, string>>;
 }
@@ -35,10 +38,10 @@ export async function complete(
   context: CompletionContext,
 ): Promise<Offer> {
   const word = words.at(-1) ?? "";
-  const [name, ...before] = words.slice(0, -1);
-  if (name === undefined) return commandNames(word, context.commands);
-  const command = await context.load(name);
-  if (command === undefined) return { candidates: [] };
+  const loaded = await context.load(words.slice(0, -1));
+  const names = nextWords(words.slice(0, -1), word, context.commands);
+  if (loaded === undefined) return names;
+  const { command, words: before } = loaded;
   const flags = flagsOf(command);
   const find = (text: string | undefined) =>
     flags.find((flag) => `--${flag.name}` === text);
@@ -68,7 +71,7 @@ export async function complete(
       !each.startsWith("-") && find(before[i - 1])?.value === undefined
     ).length;
   const positional = command.positionals?.[at];
-  if (positional === undefined) return { candidates: [] };
+  if (positional === undefined) return names;
   return starting(
     "",
     word,
@@ -86,20 +89,25 @@ export function completionLines(
   return paths === undefined ? lines : [...lines, `:${paths}`];
 }
 
-function commandNames(
+/** The next words of the commands whose names begin so. */
+function nextWords(
+  before: readonly string[],
   word: string,
   commands: readonly CommandEntry[],
 ): Offer {
-  const names = commands.flatMap(({ name, aliases = [], summary }) =>
-    [name, ...aliases].map((each) => [each, summary] as const)
-  );
-  return starting("", word, {
-    candidates: [
-      ...names,
-      ["--help", "show the help"],
-      ["--version", "show the version"],
-    ],
-  });
+  const start = before.map((each) => `${each} `).join("");
+  const next = new Map<string, string>();
+  for (const { name, aliases = [], summary } of commands) {
+    for (const each of [name, ...aliases]) {
+      if (!each.startsWith(start)) continue;
+      const [first = "", ...rest] = each.slice(start.length).split(" ");
+      if (!next.has(first)) next.set(first, rest.length > 0 ? "" : summary);
+    }
+  }
+  if (start === "") {
+    next.set("--help", "show the help").set("--version", "show the version");
+  }
+  return starting("", word, { candidates: [...next] });
 }
 
 async function valuesOf(

@@ -10,7 +10,7 @@ Deno.test("help fits a terminal of 40 to 200 columns and breaks no word", async 
     ]);
     const wordsOf = (text: string) =>
       text.split(/\s+/).filter((word) => word !== "\\").join(" ");
-    for (const words of [[], ...names.map((name) => [name])]) {
+    for (const words of [[], ...names.map((name) => name.split(" "))]) {
       const help = (columns?: number) =>
         workspace.sig([...words, "--help"], {
           terminals: columns === undefined ? [] : ["stdout"],

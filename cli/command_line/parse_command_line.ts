@@ -2,7 +2,7 @@
 
 import { suggest } from "@sig/core/internal";
 import { type FlagSpec, parseFlags, usageError } from "@sig/api/flags";
-import type { Call, Command, Format } from "./command.ts";
+import type { Command, Format, ParsedCall } from "./command.ts";
 import type { Io } from "../terminal/io.ts";
 
 /** How every command can write. */
@@ -42,7 +42,7 @@ export function parseCommandLine(
   name: string,
   words: readonly string[],
   io: Io,
-): Call {
+): ParsedCall {
   const given = parseFlags(words, {
     flags: flagsOf(command),
     seeHelp: seeHelp(command),
@@ -53,18 +53,21 @@ export function parseCommandLine(
         : `Did you mean sig ${name} --${missing.name} ${word}?`,
   });
   if (!given.on("help")) requirePositionals(command, given.positionals);
+  const asked = given.text("format");
   return {
     ...given,
     name,
     io,
-    format: formatOf(given.text("format")) ?? defaultFormat(command, io),
+    // A command's own format speaks text besides its result.
+    format: asked === undefined
+      ? defaultFormat(command, io)
+      : asked === "json"
+      ? "json"
+      : "text",
+    ownFormat: asked !== undefined && FORMATS.includes(asked)
+      ? undefined
+      : asked,
   };
-}
-
-/** A command's own format speaks text besides its result. */
-function formatOf(asked: string | undefined): Format | undefined {
-  if (asked === undefined) return undefined;
-  return asked === "json" ? "json" : "text";
 }
 
 function seeHelp(command: Command): string {

@@ -2,7 +2,7 @@ import { isSigError } from "@sig/core";
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { assertSigError } from "../../tests/kit/sig_errors.ts";
-import type { Call, Command } from "./command.ts";
+import type { Command, ParsedCall } from "./command.ts";
 import { loadCommands } from "../commands.ts";
 import { createDenoIo } from "../terminal/deno_io.ts";
 import { flagsOf, parseCommandLine } from "./parse_command_line.ts";
@@ -29,7 +29,7 @@ const SAMPLE: Command = {
 
 const io = createDenoIo();
 
-function parse(words: readonly string[]): Call {
+function parse(words: readonly string[]): ParsedCall {
   return parseCommandLine(SAMPLE, "sample", words, io);
 }
 

@@ -1,14 +1,14 @@
 /** A server as a command: `sig api`, `sig web`. @module */
 
 import type { ServerProgram } from "@sig/api/server";
-import type { CommandSpec } from "./command.ts";
+import type { LoadedCommand } from "./command.ts";
 import { writeJson } from "../output/write.ts";
 
 /** The command that starts a server until it is stopped. */
 export function serverCommand(
   name: string,
   program: ServerProgram,
-): CommandSpec {
+): LoadedCommand {
   return {
     flags: program.flags,
     examples: program.examples.map((line) =>

@@ -1,45 +1,48 @@
 import { parseIssuerDid, SigError } from "@sig/core";
 import type { ParsedInvitation, SigningKey } from "@sig/jose";
-import { usageError } from "@sig/api/flags";
+import {
+  file,
+  optional,
+  toggle,
+  usageError,
+  type Values,
+} from "@sig/api/flags";
 import { INSECURE_FLAG } from "../ask/source_flags.ts";
-import type { Call, CommandSpec } from "../command_line/command.ts";
+import { type Call, typedCommand } from "../command_line/command.ts";
+import { did, source } from "../command_line/values.ts";
 import { safe, warn, writeJson } from "../output/write.ts";
 import type { InvitedBy } from "../issue/invitations.ts";
-import { termLines, writeLines } from "../issue/invitation_words.ts";
+import { termLines, writeLines } from "../output/fields.ts";
+
+const FLAGS = {
+  key: optional(
+    file,
+    "your private JWK (default: SIG_KEY_FILE, else a new key in ./<issuer's host>-….jwk)",
+  ),
+  subject: optional(did, "a did:web of yours (default: the key's did:key)"),
+  out: optional(
+    file,
+    "write the answer there (never overwritten), not to stdout",
+  ),
+  sig: optional(
+    source,
+    "where the issuer's keys are (default: where its DID says)",
+  ),
+  ...INSECURE_FLAG,
+  yes: toggle("do not ask for confirmation"),
+};
+
+type AcceptCall = Call<Values<typeof FLAGS>>;
 
 /** `sig accept` */
-export const accept: CommandSpec = {
+export const accept = typedCommand({
   description:
     "Shows the invitation, verifies it with the keys that the issuer publishes, and\nprints the answer to give back. Creates a new key unless --key names one; keep\nit: it identifies you to the issuer. The answer can't be used to log in.",
   positionals: [{
     name: "invitation",
     help: "the invitation, its link, a file with it, or - for standard input",
   }],
-  flags: [
-    {
-      name: "key",
-      value: "FILE",
-      help:
-        "your private JWK (default: SIG_KEY_FILE, else a new key in ./<issuer's host>-….jwk)",
-    },
-    {
-      name: "subject",
-      value: "DID",
-      help: "a did:web of yours (default: the key's did:key)",
-    },
-    {
-      name: "out",
-      value: "FILE",
-      help: "write the answer there (never overwritten), not to stdout",
-    },
-    {
-      name: "sig",
-      value: "SOURCE",
-      help: "where the issuer's keys are (default: where its DID says)",
-    },
-    INSECURE_FLAG,
-    { name: "yes", help: "do not ask for confirmation" },
-  ],
+  flags: FLAGS,
   examples: [
     "sig accept alice.invitation --out answer.json",
     "sig accept https://login.acme.example/#/invitation/eyJhbGci… --key alice.jwk",
@@ -47,13 +50,13 @@ export const accept: CommandSpec = {
   async run(call) {
     const { io } = call;
     const word = call.positionals[0]!;
-    const given = call.text("key") ?? io.env("SIG_KEY_FILE");
+    const given = call.flags.key ?? io.env("SIG_KEY_FILE");
     if (word === "-" && given === "-") {
       throw usageError("invitation and --key can't both be standard input", {
         flag: "--key",
       });
     }
-    if (call.text("subject") !== undefined && given === undefined) {
+    if (call.flags.subject !== undefined && given === undefined) {
       throw usageError("--subject needs the --key that its document lists", {
         flag: "--subject",
       });
@@ -66,8 +69,8 @@ export const accept: CommandSpec = {
     const own = given === undefined
       ? await makeKey(invitation)
       : await readKey(call, given);
-    requireFree(call, call.text("out"));
-    const subject = call.text("subject");
+    requireFree(call, call.flags.out);
+    const subject = call.flags.subject;
     const who = subject ?? own.did;
     await requireAgreement(call, invitation, invitedBy, { ...own, who });
     const { answerInvitation } = await import("@sig/jose");
@@ -87,7 +90,7 @@ export const accept: CommandSpec = {
     });
     return 0;
   },
-};
+});
 
 /** The key that answers. */
 interface OwnKey {
@@ -99,7 +102,7 @@ interface OwnKey {
   readonly text?: string;
 }
 
-async function readKey(call: Call, file: string): Promise<OwnKey> {
+async function readKey(call: AcceptCall, file: string): Promise<OwnKey> {
   const { jwkToDidKey } = await import("@sig/jose");
   const { readSigningKey } = await import("../issue/private_key.ts");
   const key = await readSigningKey(call, file);
@@ -123,7 +126,7 @@ async function makeKey({ claims }: ParsedInvitation): Promise<OwnKey> {
 }
 
 /** Before anything is made; writing it asks once more. */
-function requireFree({ io }: Call, file: string | undefined): void {
+function requireFree({ io }: AcceptCall, file: string | undefined): void {
   if (file === undefined || !io.exists(file)) return;
   throw new SigError(
     "write_failed",
@@ -136,14 +139,14 @@ function requireFree({ io }: Call, file: string | undefined): void {
 
 /** Shows who gets what before it is given; asks where somebody can answer. */
 async function requireAgreement(
-  call: Call,
+  call: AcceptCall,
   { claims, expires_at }: ParsedInvitation,
   invitedBy: InvitedBy,
   own: OwnKey & { readonly who: string },
 ): Promise<void> {
   const { io } = call;
   if (call.format !== "text") return;
-  const source = call.text("sig");
+  const source = call.flags.sig;
   const keys = source === undefined
     ? "its published keys"
     : `the keys of ${source}`;
@@ -169,7 +172,7 @@ async function requireAgreement(
       `could not verify that ${claims.iss} made this: ${invitedBy.why}. It accepts answers to its own invitations only`,
     );
   }
-  if (call.on("yes") || !io.isTerminal("stdout") || !io.ask) return;
+  if (call.flags.yes || !io.isTerminal("stdout") || !io.ask) return;
   if (await io.ask("Answer this invitation?")) return;
   throw new SigError(
     "confirmation_required",
@@ -179,7 +182,7 @@ async function requireAgreement(
 }
 
 async function give(
-  call: Call,
+  call: AcceptCall,
   answer: { readonly invitation: string; readonly attestation: string },
   about: {
     readonly issuer: string;
@@ -189,7 +192,7 @@ async function give(
   },
 ): Promise<void> {
   const { io } = call;
-  const out = call.text("out");
+  const out = call.flags.out;
   const text = `${JSON.stringify(answer)}\n`;
   if (out !== undefined) await io.createPrivateFile(out, text);
   if (call.format === "json") {

@@ -1,48 +1,38 @@
 import type { AttestationPreview, SignAttestationOptions } from "@sig/jose";
-import type { CommandSpec } from "../command_line/command.ts";
+import { typedCommand } from "../command_line/command.ts";
+import { did, input, textOf } from "../command_line/values.ts";
+import { file, many, optional, required, usageError } from "@sig/api/flags";
+import { writeLines } from "../output/fields.ts";
 import type { Io } from "../terminal/io.ts";
-import { safe, writeJson } from "../output/write.ts";
+import { writeJson } from "../output/write.ts";
 import { readJsonInput } from "../terminal/read_input.ts";
 
 const MAX_CHALLENGE_BYTES = 64 * 1024;
 
 /** `sig attest` */
-export const attest: CommandSpec = {
+export const attest = typedCommand({
   description:
     "Shows on standard error what is signed: for which site, as whom, with which\nscopes. Then prints the attestation to return to that site. A challenge whose\nmessage differs from its fields is refused.",
-  flags: [
-    {
-      name: "challenge",
-      value: "FILE|-",
-      help: "the challenge as JSON; - is standard input",
-      required: true,
-    },
-    {
-      name: "key",
-      value: "FILE",
-      help: "your private JWK (default: SIG_KEY_FILE)",
-    },
-    {
-      name: "subject",
-      value: "DID",
-      help: "a did:web of yours (default: the did:key of the key)",
-    },
-    {
-      name: "scope",
-      value: "SCOPE",
-      help: "grant only this scope (default: all that are requested)",
-      repeat: true,
-    },
-  ],
+  flags: {
+    challenge: required(input, "the challenge as JSON; - is standard input"),
+    key: optional(file, "your private JWK (default: SIG_KEY_FILE)"),
+    subject: optional(
+      did,
+      "a did:web of yours (default: the did:key of the key)",
+    ),
+    scope: many(
+      textOf("SCOPE"),
+      "grant only this scope (default: all that are requested)",
+    ),
+  },
   examples: ["sig attest --challenge challenge.json --key alice.jwk"],
   async run(call) {
     const { io } = call;
-    const file = call.text("key") ?? io.env("SIG_KEY_FILE");
-    const { usageError } = await import("@sig/api/flags");
+    const { challenge: source, scope: scopes, subject } = call.flags;
+    const file = call.flags.key ?? io.env("SIG_KEY_FILE");
     if (file === undefined) {
       throw usageError("--key is required", { flag: "--key" });
     }
-    const source = call.text("challenge")!;
     if (source === "-" && file === "-") {
       throw usageError("--challenge and --key can't both be standard input", {
         flag: "--key",
@@ -56,8 +46,6 @@ export const attest: CommandSpec = {
     });
     const { previewAttestation, signAttestation } = await import("@sig/jose");
     const { readSigningKey } = await import("../issue/private_key.ts");
-    const subject = call.text("subject");
-    const scopes = call.texts("scope");
     const options: SignAttestationOptions = {
       // Its members are judged there.
       challenge: challenge as SignAttestationOptions["challenge"],
@@ -73,17 +61,18 @@ export const attest: CommandSpec = {
     else io.stdout(`${attestation}\n`);
     return 0;
   },
-};
+});
 
 /** Before anything is signed: what it will mean to its reader. */
 function showPreview(io: Io, preview: AttestationPreview): void {
   const { audience, subject, scopes, require, expires_at } = preview;
-  const lines = [
-    `Signing in at  ${audience}`,
-    `as             ${subject}`,
-    `granting       ${scopes.length === 0 ? "nothing more" : scopes.join(" ")}`,
-    ...(require.length === 0 ? [] : [`required       ${require.join(", ")}`]),
-    `valid until    ${expires_at}`,
-  ];
-  io.stderr(`${lines.map(safe).join("\n")}\n`);
+  writeLines(io, [
+    ["Signing in at", audience],
+    ["as", subject],
+    ["granting", scopes.length === 0 ? "nothing more" : scopes.join(" ")],
+    ...(require.length === 0
+      ? []
+      : [["required", require.join(", ")] as const]),
+    ["valid until", expires_at],
+  ], 15);
 }

@@ -1,11 +1,12 @@
 import type { VerifiedIssuer } from "@sig/consumer";
-import { type Instant, parseTimestamp } from "@sig/core";
-import { usageError } from "@sig/api/flags";
-import type { Call, CommandSpec } from "../command_line/command.ts";
+import { parseTimestamp } from "@sig/core";
+import { optional } from "@sig/api/flags";
+import { type Call, typedCommand } from "../command_line/command.ts";
+import { timestamp } from "../command_line/values.ts";
 import { describeFields, differingFields } from "../output/changes.ts";
 import { csvOf, pageOf } from "../output/report.ts";
 import { type TableColumn, writeTable } from "../output/table.ts";
-import { safe, toSecond, writeJson, writeWarnings } from "../output/write.ts";
+import { safe, toSecond, writeJson } from "../output/write.ts";
 import {
   ChangeList,
   changesBetween,
@@ -18,7 +19,7 @@ import {
   SOURCE_FLAG,
   SOURCE_WORD,
   sourceOf,
-  withSource,
+  verifySource,
 } from "../ask/source_flags.ts";
 
 /** Who gained or lost what between two instants. */
@@ -36,69 +37,49 @@ interface AuditReport {
 }
 
 /** `sig audit` */
-export const audit: CommandSpec = {
+export const audit = typedCommand({
   description:
     "Reports what came to be known after --from, up to and including --to. Default of\n--from: the beginning of the feed; of --to: its latest time, so that the same\nfeed gives the same bytes at any time. Times are those that the issuer states\n(issued_at). An event that is dated before an earlier one counts from the time of\nthat one, and is marked, as are ends that are dated back. Validity that begins or\nends by itself is reported as well.",
   positionals: [SOURCE_WORD],
-  flags: [
-    SOURCE_FLAG,
-    {
-      name: "from",
-      value: "TIME",
-      help: "only what was not known at that time",
-    },
-    { name: "to", value: "TIME", help: "only what was known at that time" },
-    NAMES_FLAG,
+  flags: {
+    ...SOURCE_FLAG,
+    from: optional(timestamp, "only what was not known at that time"),
+    to: optional(timestamp, "only what was known at that time"),
+    ...NAMES_FLAG,
     ...POLICY_FLAGS,
-  ],
+  },
   formats: ["csv", "html"],
   examples: [
     "sig audit acme.example --from 2026-01-01T00:00:00Z --to 2026-03-31T23:59:59Z",
     "sig audit ./acme.example --format html > audit.html",
   ],
   async run(call) {
-    const [from, to] = [readTime(call, "from"), readTime(call, "to")];
+    const { from, to } = call.flags;
     const source = sourceOf(call);
     const names = await namesOf(call, source);
-    const { verifyIssuer } = await import("@sig/consumer");
     const list = new ChangeList();
     const changes: DatedChange[] = [];
-    const verified = await withSource(
-      call,
-      source,
-      (location, options) =>
-        verifyIssuer(location, {
-          ...options,
-          digest: true,
-          onEvent: (event) => void changes.push(...list.add(event)),
-        }),
-    );
+    const verified = await verifySource(call, source, {
+      digest: true,
+      onEvent: (event) => void changes.push(...list.add(event)),
+    });
     const { issuer, state } = verified;
-    const until = to ?? parseTimestamp(list.knownUntil);
+    const until = to?.instant ?? parseTimestamp(list.knownUntil);
     const report: AuditReport = {
       issuer,
       last_sequence: state.last_sequence,
-      from: call.text("from") ?? null,
-      to: call.text("to") ?? list.knownUntil,
-      entries: until === undefined
-        ? []
-        : changesBetween([...changes, ...list.open(until)], from, until),
+      from: from?.text ?? null,
+      to: to?.text ?? list.knownUntil,
+      entries: until === undefined ? [] : changesBetween(
+        [...changes, ...list.open(until)],
+        from?.instant,
+        until,
+      ),
     };
-    writeWarnings(call, verified.warnings, verified.source);
     writeReport(call, report, verified, names);
     return 0;
   },
-};
-
-function readTime(call: Call, flag: string): Instant | undefined {
-  const text = call.text(flag);
-  const instant = parseTimestamp(text);
-  if (text === undefined || instant !== undefined) return instant;
-  throw usageError(`--${flag} must be an RFC 3339 UTC timestamp`, {
-    flag: `--${flag}`,
-    hint: "For example: 2026-01-31T09:00:00Z.",
-  });
-}
+});
 
 const COLUMNS: readonly TableColumn[] = [
   { title: "time" },
@@ -120,14 +101,14 @@ function writeReport(
 ): void {
   const { io } = call;
   const { entries, issuer } = report;
-  const format = call.text("format");
-  if (format === "json") return writeJson(io, report);
-  if (format === "csv") {
+  const { ownFormat } = call;
+  if (call.format === "json") return writeJson(io, report);
+  if (ownFormat === "csv") {
     return io.stdout(csvOf(CSV_COLUMNS, csvRows(report, names)));
   }
   const rows = entries.map((entry) => row(entry, names));
   const span = describeSpan(report);
-  if (format !== "html") {
+  if (ownFormat !== "html") {
     io.stdout(`${safe(issuer)}, ${safe(span)}\n`);
     if (entries.length === 0) return io.stdout("nothing happened\n");
     return writeTable(call, COLUMNS, rows);

@@ -9,55 +9,56 @@ import {
 } from "@sig/core";
 import { MAX_ANSWER_WARNINGS } from "@sig/core/internal";
 import type { AnyAnswer } from "@sig/consumer";
-import type { Call, CommandSpec } from "../command_line/command.ts";
+import { many, required, toggle, type Values } from "@sig/api/flags";
+import { type Call, typedCommand } from "../command_line/command.ts";
+import { did, source, textOf } from "../command_line/values.ts";
 import {
   colour,
+  type Output,
   safe,
   warn,
   writeJson,
   writeWarnings,
 } from "../output/write.ts";
 import {
+  MISTAKEN_SIG,
   neverHeardOf,
-  parseTimeFlags,
   POLICY_FLAGS,
-  SOURCE_FLAG,
   SOURCE_HELP,
   sourceOptions,
   TIME_FLAGS,
+  timeOf,
   withMemory,
 } from "../ask/source_flags.ts";
 import { PIN_FLAGS } from "../ask/pin_flags.ts";
 
+const FLAGS = {
+  sig: {
+    ...many(
+      source,
+      `${SOURCE_HELP}; of several, one that allows is sufficient`,
+      { mistaken: MISTAKEN_SIG },
+    ),
+    required: true,
+  },
+  subject: required(did, "subject of the question"),
+  require: many(
+    textOf("KEY=VALUE"),
+    "relationship=TYPE, role=NAME or relationship_id=ID; one relationship must meet all",
+  ),
+  ...TIME_FLAGS,
+  explain: toggle("show how each relationship was judged"),
+  ...PIN_FLAGS,
+  ...POLICY_FLAGS,
+} as const;
+
+type CheckCall = Call<Values<typeof FLAGS>>;
+
 /** `sig check` */
-export const check: CommandSpec = {
+export const check = typedCommand({
   description:
     "Exits with 0 on allow, 1 on deny, and 2 on an error, so that\n`sig check … && ./deploy` deploys on allow only. With several --sig all issuers\nare asked at once: allow if one of them allows, even if others fail; deny only\nif all of them answered.",
-  flags: [
-    {
-      ...SOURCE_FLAG,
-      help: `${SOURCE_HELP}; of several, one that allows is sufficient`,
-      required: true,
-      repeat: true,
-    },
-    {
-      name: "subject",
-      value: "DID",
-      help: "subject of the question",
-      required: true,
-    },
-    {
-      name: "require",
-      value: "KEY=VALUE",
-      help:
-        "relationship=TYPE, role=NAME or relationship_id=ID; one relationship must meet all",
-      repeat: true,
-    },
-    ...TIME_FLAGS,
-    { name: "explain", help: "show how each relationship was judged" },
-    ...PIN_FLAGS,
-    ...POLICY_FLAGS,
-  ],
+  flags: FLAGS,
   format: "json",
   examples: [
     "sig check --sig acme.example --subject did:web:alice.example --require relationship=employee --require role=deploy",
@@ -65,13 +66,8 @@ export const check: CommandSpec = {
     "sig check --sig acme.example --sig partner.example --subject did:web:alice.example --require role=deploy",
   ],
   async run(call) {
-    const question = {
-      subject: call.text("subject")!,
-      require: call.texts("require"),
-      ...parseTimeFlags(call),
-      explain: call.on("explain"),
-    };
-    const sources = call.texts("sig");
+    const { explain, require, sig: sources, subject } = call.flags;
+    const question = { subject, require, ...timeOf(call.flags), explain };
     if (sources.length === 1) {
       const answer = await ask(call, sources[0]!, question);
       if (call.format === "json") writeJson(call.io, answer);
@@ -103,15 +99,15 @@ export const check: CommandSpec = {
     else writeAll(call, all, sources);
     return all.decision === "allow" ? 0 : 1;
   },
-};
+});
 
 async function ask(
-  call: Call,
+  call: CheckCall,
   source: string,
   question: AskedQuestion,
 ): Promise<CheckAnswer> {
   const { checkIssuer } = await import("@sig/consumer");
-  const { result, warnings } = await withMemory(call, source, {
+  const answer = await withMemory(call, source, {
     remembered: (consumer, name) => consumer.check(name, question),
     plain: (location, options, { maxAgeMs }) =>
       checkIssuer(location, question, {
@@ -120,14 +116,14 @@ async function ask(
       }),
   });
   return {
-    ...result,
-    warnings: [...warnings, ...result.warnings].slice(0, MAX_ANSWER_WARNINGS),
+    ...answer,
+    warnings: answer.warnings.slice(0, MAX_ANSWER_WARNINGS),
   };
 }
 
 /** The decision, then what each said. */
 function writeAll(
-  call: Call,
+  call: Output,
   { decision, answers }: AnyAnswer,
   sources: readonly string[],
 ): void {
@@ -145,7 +141,7 @@ function writeAll(
 }
 
 function writeEach(
-  call: Call,
+  call: Output,
   answers: AnyAnswer["answers"],
   sources: readonly string[],
 ): void {
@@ -166,7 +162,7 @@ function writeEach(
 }
 
 /** A misspelt subject is denied as a stranger is: nothing else would tell. */
-function warnOfWord(call: Call, answer: CheckAnswer): void {
+function warnOfWord(call: Output, answer: CheckAnswer): void {
   const isStranger = answer.reasons.some(({ code }) =>
     code === "no_relationship"
   );
@@ -174,7 +170,7 @@ function warnOfWord(call: Call, answer: CheckAnswer): void {
   warn(call, neverHeardOf(answer.subject));
 }
 
-function writeAnswer(call: Call, answer: CheckAnswer, source: string): void {
+function writeAnswer(call: Output, answer: CheckAnswer, source: string): void {
   const { io } = call;
   writeWarnings(call, answer.warnings, answer.source);
   const allow = answer.decision === "allow";
@@ -215,7 +211,7 @@ function describe(reason: Reason): string {
   return words.join(", ");
 }
 
-function writeExplanation(call: Call, explained: Explanation): void {
+function writeExplanation(call: Output, explained: Explanation): void {
   const { io } = call;
   io.stdout(
     `  judged at ${explained.judged_at}, from ${explained.events} events\n`,

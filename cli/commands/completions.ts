@@ -1,4 +1,4 @@
-import type { CommandSpec } from "../command_line/command.ts";
+import { typedCommand } from "../command_line/command.ts";
 import { writeJson } from "../output/write.ts";
 import bash from "./completions.bash" with { type: "text" };
 import fish from "./completions.fish" with { type: "text" };
@@ -7,7 +7,7 @@ import zsh from "./completions.zsh" with { type: "text" };
 const SCRIPTS: { readonly [shell: string]: string } = { bash, zsh, fish };
 
 /** `sig completions` */
-export const completions: CommandSpec = {
+export const completions = typedCommand({
   description:
     "The script asks sig itself, by sig __complete, what may come next.",
   positionals: [{
@@ -15,7 +15,7 @@ export const completions: CommandSpec = {
     help: Object.keys(SCRIPTS).join(", "),
     choices: Object.keys(SCRIPTS),
   }],
-  flags: [],
+  flags: {},
   examples: [
     "sig completions bash > /etc/bash_completion.d/sig",
     "sig completions zsh > /usr/local/share/zsh/site-functions/_sig",
@@ -29,4 +29,4 @@ export const completions: CommandSpec = {
     else call.io.stdout(script);
     return 0;
   },
-};
+});

@@ -1,8 +1,9 @@
 import { dumpState, type RelationshipState, type StateDump } from "@sig/core";
-import { usageError } from "@sig/api/flags";
-import type { Call, CommandSpec } from "../command_line/command.ts";
+import { optional, usageError } from "@sig/api/flags";
+import { typedCommand } from "../command_line/command.ts";
+import { asOf } from "../command_line/values.ts";
 import { writeTable } from "../output/table.ts";
-import { safe, writeJson, writeWarnings } from "../output/write.ts";
+import { type Output, safe, writeJson } from "../output/write.ts";
 import {
   describeFields,
   describeValue,
@@ -11,37 +12,35 @@ import {
 import { type Names, NAMES_FLAG } from "../people/names.ts";
 import {
   namesOf,
-  parseAsOf,
   POLICY_FLAGS,
   SOURCE_FLAG,
   SOURCE_HELP,
   SOURCE_WORD,
   sourceOf,
-  withSource,
+  verifySource,
 } from "../ask/source_flags.ts";
 
 /** `sig diff` */
-export const diff: CommandSpec = {
+export const diff = typedCommand({
   description:
     "Compares the states of two feeds, relationship by relationship, including their\nlast sequences. --from and --to compare one source with itself, as it was known\nafter those events or at those times. Exits with 0 if both are equal, 1 if they\ndiffer, and 2 on an error.",
   positionals: [
     SOURCE_WORD,
     { name: "other", help: `another one: ${SOURCE_HELP}`, optional: true },
   ],
-  flags: [
-    SOURCE_FLAG,
-    { name: "from", value: "SEQ|TIME", help: "as known then" },
-    { name: "to", value: "SEQ|TIME", help: "as known then (default: now)" },
-    NAMES_FLAG,
+  flags: {
+    ...SOURCE_FLAG,
+    from: optional(asOf, "as known then"),
+    to: optional(asOf, "as known then (default: now)"),
+    ...NAMES_FLAG,
     ...POLICY_FLAGS,
-  ],
+  },
   examples: [
     "sig diff ./acme.example acme.example",
     "sig diff acme.example --from 100 --to 120",
   ],
   async run(call) {
-    const [from, to] = [parseAsOf(call, "from"), parseAsOf(call, "to")];
-    const flag = call.text("sig");
+    const { from, sig: flag, to } = call.flags;
     const [source = sourceOf(call), other, extra] = flag === undefined
       ? call.positionals
       : [flag, ...call.positionals];
@@ -58,23 +57,19 @@ export const diff: CommandSpec = {
       });
     }
     const names = await namesOf(call, source);
-    const { verifyIssuer } = await import("@sig/consumer");
-    const verified = await withSource(call, source, verifyIssuer);
-    writeWarnings(call, verified.warnings, verified.source);
+    const first = await verifySource(call, source);
+    const second = other === undefined
+      ? first
+      : await verifySource(call, other);
     const now = call.io.now();
-    const before = dumpState(verified.state, { asOf: from, now });
-    let state = verified.state;
-    if (other !== undefined) {
-      const second = await withSource(call, other, verifyIssuer);
-      writeWarnings(call, second.warnings, second.source);
-      state = second.state;
-    }
-    return report(call, before, dumpState(state, { asOf: to, now }), names);
+    const before = dumpState(first.state, { asOf: from, now });
+    const after = dumpState(second.state, { asOf: to, now });
+    return report(call, before, after, names);
   },
-};
+});
 
 function report(
-  call: Call,
+  call: Output,
   before: StateDump,
   after: StateDump,
   names: Names,
@@ -94,7 +89,7 @@ function report(
 }
 
 function writeDifferences(
-  call: Call,
+  call: Output,
   isEqual: boolean,
   sides: readonly { readonly issuer: string; readonly last_sequence: number }[],
   differences: readonly Difference[],

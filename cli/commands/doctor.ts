@@ -1,9 +1,12 @@
-import type { Call, CommandSpec } from "../command_line/command.ts";
+import { type Call, typedCommand } from "../command_line/command.ts";
+import { source } from "../command_line/values.ts";
+import { optional } from "@sig/api/flags";
 import { type Colour, colour, safe, writeJson } from "../output/write.ts";
 import type { Examined } from "../doctor/examine.ts";
 import { type Finding, judge, sarif } from "../doctor/finding.ts";
 import {
   POLICY_FLAGS,
+  type PolicyValues,
   SOURCE_FLAG,
   SOURCE_HELP,
   SOURCE_WORD,
@@ -13,19 +16,15 @@ import {
 } from "../ask/source_flags.ts";
 
 /** `sig doctor` */
-export const doctor: CommandSpec = {
+export const doctor = typedCommand({
   description:
     "Examines documents, keys and feed; of a host also its certificate, headers and\nwhat else is served; of a directory its permissions. With --against it compares\nwith a published copy. Exits 1 if a finding is an error, and 2 if the source\ncan't be read. Every finding: docs/reference/findings.md",
   positionals: [SOURCE_WORD],
-  flags: [
-    SOURCE_FLAG,
-    {
-      name: "against",
-      value: "SOURCE",
-      help: `the published copy: ${SOURCE_HELP}`,
-    },
+  flags: {
+    ...SOURCE_FLAG,
+    against: optional(source, `the published copy: ${SOURCE_HELP}`),
     ...POLICY_FLAGS,
-  ],
+  },
   formats: ["sarif"],
   examples: [
     "sig doctor acme.example",
@@ -45,14 +44,14 @@ export const doctor: CommandSpec = {
     report(call, findings);
     return findings.some(({ severity }) => severity === "error") ? 1 : 0;
   },
-};
+});
 
 /** The published copy must have the same history, and all of it. */
 async function compare(
-  call: Call,
+  call: Call<PolicyValues & { readonly against: string | undefined }>,
   { digests, verified }: Examined,
 ): Promise<readonly Finding[]> {
-  const against = call.text("against");
+  const against = call.flags.against;
   if (against === undefined || verified === undefined) return [];
   const { verifyIssuer } = await import("@sig/consumer");
   const { EventDigests, PUBLISHED_FINDINGS } = await import(
@@ -80,11 +79,13 @@ const COLOURS: { readonly [severity in Finding["severity"]]: Colour } = {
   info: "dim",
 };
 
-function report(call: Call, findings: readonly Finding[]): void {
+function report(
+  call: Pick<Call, "format" | "io" | "ownFormat">,
+  findings: readonly Finding[],
+): void {
   const { io } = call;
-  const format = call.text("format");
-  if (format === "json") return writeJson(io, { findings });
-  if (format === "sarif") return writeJson(io, sarif(findings));
+  if (call.format === "json") return writeJson(io, { findings });
+  if (call.ownFormat === "sarif") return writeJson(io, sarif(findings));
   if (findings.length === 0) {
     return io.stdout(`${colour(io, "stdout", "green", "healthy")}\n`);
   }

@@ -1,12 +1,15 @@
+import { oneOf, optional } from "@sig/api/flags";
 import {
   dumpState as dump,
   EFFECTIVE_STATUSES,
   type StateDump,
   stringifyDump,
 } from "@sig/core";
-import type { Call, CommandSpec } from "../command_line/command.ts";
+import { typedCommand } from "../command_line/command.ts";
+import { did } from "../command_line/values.ts";
 import { writeTable } from "../output/table.ts";
 import {
+  type Output,
   safe,
   safeJson,
   statusColour,
@@ -14,65 +17,65 @@ import {
   writeWarnings,
 } from "../output/write.ts";
 import {
-  parseTimeFlags,
   POLICY_FLAGS,
   SOURCE_FLAG,
   SOURCE_WORD,
   sourceOf,
-  stateOf,
   tellStranger,
   TIME_FLAGS,
+  timeOf,
+  withMemory,
 } from "../ask/source_flags.ts";
 import { PIN_FLAGS } from "../ask/pin_flags.ts";
 
 /** `sig dump-state` */
-export const dumpState: CommandSpec = {
+export const dumpState = typedCommand({
   positionals: [SOURCE_WORD],
-  flags: [
-    SOURCE_FLAG,
+  flags: {
+    ...SOURCE_FLAG,
     ...TIME_FLAGS,
-    {
-      name: "subject",
-      value: "DID",
-      help: "only relationships about this subject",
-    },
-    {
-      name: "status",
-      value: "STATUS",
-      help: "only relationships with this effective status",
-      choices: EFFECTIVE_STATUSES,
-    },
+    subject: optional(did, "only relationships about this subject"),
+    status: optional(
+      oneOf(...EFFECTIVE_STATUSES),
+      "only relationships with this effective status",
+      { placeholder: "STATUS" },
+    ),
     ...PIN_FLAGS,
     ...POLICY_FLAGS,
-  ],
+  },
   format: "json",
   examples: [
     "sig dump-state acme.example",
     "sig dump-state ./acme.example --as-of 3 --status active",
   ],
   async run(call) {
-    const time = parseTimeFlags(call);
-    const subject = call.text("subject");
-    const read = await stateOf(call, sourceOf(call), time);
-    const { state } = read;
+    const { status, subject } = call.flags;
+    const time = timeOf(call.flags);
+    const { asOf } = time;
+    const { verifyIssuer } = await import("@sig/consumer");
+    const { source, state, warnings } = await withMemory(call, sourceOf(call), {
+      remembered: async (consumer, name) =>
+        (await consumer.observe(name, { asOf })).verified,
+      plain: verifyIssuer,
+    });
     const found = dump(state, {
       ...time,
       subject,
-      status: call.text("status"),
+      status,
       now: call.io.now(),
     });
-    writeWarnings(call, read.warnings, read.source);
+    writeWarnings(call, warnings, source);
     if (call.format === "json") {
       call.io.stdout(`${safeJson(stringifyDump(found))}\n`);
     } else writeState(call, found);
-    const isStranger = subject !== undefined && time.asOf === undefined &&
+    const isStranger = subject !== undefined && asOf === undefined &&
       state.history.relationshipsOf(subject).size === 0;
     if (isStranger) tellStranger(call, { subject });
     return 0;
   },
-};
+});
 
-function writeState(call: Call, found: StateDump): void {
+function writeState(call: Output, found: StateDump): void {
   const { issuer, last_sequence, by_relationship_id, statuses } = found;
   call.io.stdout(`${safe(issuer)}, last sequence ${last_sequence}\n`);
   writeTable(

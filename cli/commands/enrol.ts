@@ -1,5 +1,7 @@
+import { required, toggle, type Values } from "@sig/api/flags";
 import type { VerifiedAnswer } from "@sig/jose";
-import type { Call, CommandSpec } from "../command_line/command.ts";
+import { type Call, typedCommand } from "../command_line/command.ts";
+import { input } from "../command_line/values.ts";
 import { appendProposal, canAsk } from "../issue/append_proposal.ts";
 import {
   doubtsAbout,
@@ -8,39 +10,39 @@ import {
   readKnown,
 } from "../issue/change_notices.ts";
 import { DIR_FLAG, SIGNING_FLAGS } from "../issue/flags.ts";
-import { termLines, writeLines } from "../issue/invitation_words.ts";
+import { termLines, writeLines } from "../output/fields.ts";
 import { safe } from "../output/write.ts";
 import { namesFile, saveName } from "../people/names.ts";
+import type { Io } from "../terminal/io.ts";
 import { readJsonInput } from "../terminal/read_input.ts";
 
 /** An answer is an invitation, an attestation, and a little about both. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
+const FLAGS = {
+  ...DIR_FLAG,
+  answer: required(
+    input,
+    "answer made by sig accept or the page; - is standard input",
+  ),
+  yes: toggle("append without asking"),
+  "keep-name": toggle(
+    "write the invited name to DIR/.sig/names.csv (never published)",
+  ),
+  ...SIGNING_FLAGS,
+};
+
 /** `sig enrol` */
-export const enrol: CommandSpec = {
+export const enrol = typedCommand({
   description:
     "Verifies the answer to an invitation, shows what will be published, and\nappends it. An invitation can be used by one person: enrolling the same answer\nagain changes nothing, another person's answer is refused.",
-  flags: [
-    DIR_FLAG,
-    {
-      name: "answer",
-      value: "FILE|-",
-      help: "answer made by sig accept or the page; - is standard input",
-      required: true,
-    },
-    { name: "yes", help: "append without asking" },
-    {
-      name: "keep-name",
-      help: "write the invited name to DIR/.sig/names.csv (never published)",
-    },
-    ...SIGNING_FLAGS,
-  ],
+  flags: FLAGS,
   examples: [
     "sig enrol --dir acme.example --answer answer.json",
     "sig enrol --dir acme.example --answer answer.json --yes --keep-name",
   ],
   async run(call) {
-    const value = await readJsonInput(call.io, call.text("answer")!, {
+    const value = await readJsonInput(call.io, call.flags.answer, {
       what: "answer",
       flag: "--answer",
       maxBytes: MAX_ANSWER_BYTES,
@@ -65,7 +67,7 @@ export const enrol: CommandSpec = {
       return {
         drafts: [draft],
         doubts: doubtsAbout(draft, relationships, now, namesIn(recent)),
-        preview: { when: "always", write: () => show(call, did, answer) },
+        preview: { when: "always", write: () => show(call.io, did, answer) },
         question: {
           text: "Publish this?",
           refusal:
@@ -82,15 +84,15 @@ export const enrol: CommandSpec = {
       };
     });
   },
-};
+});
 
 /** Shows all that gets published. */
 function show(
-  call: Call,
+  io: Io,
   issuer: string,
   { invitation: { claims }, subject }: VerifiedAnswer,
 ): void {
-  writeLines(call.io, [
+  writeLines(io, [
     ["published by", issuer],
     ["subject", subject],
     ...termLines(claims),
@@ -102,15 +104,14 @@ function show(
 
 /** A name is for people on this machine; whether it is kept is theirs to say. */
 async function keepName(
-  call: Call,
+  call: Call<Values<typeof FLAGS>>,
   { invitation: { claims: { for: name } }, subject }: VerifiedAnswer,
 ): Promise<void> {
-  const { io } = call;
   if (name === undefined) return;
-  const dir = call.text("dir")!;
-  const isWanted = call.on("keep-name") ||
+  const { dir, "keep-name": isNamed } = call.flags;
+  const isWanted = isNamed ||
     canAsk(call) &&
-      await io.ask?.(safe(`Keep the name ${name} in ${namesFile(dir)}?`));
+      await call.io.ask?.(safe(`Keep the name ${name} in ${namesFile(dir)}?`));
   if (!isWanted) return;
   await saveName(call, dir, subject, name);
 }

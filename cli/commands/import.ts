@@ -7,7 +7,7 @@ import {
 } from "@sig/core";
 import { isObject } from "@sig/core/internal";
 import type { EventDraft } from "@sig/issuer";
-import type { CommandSpec } from "../command_line/command.ts";
+import { typedCommand } from "../command_line/command.ts";
 import { appendProposal } from "../issue/append_proposal.ts";
 import { DIR_FLAG, SIGNING_FLAGS } from "../issue/flags.ts";
 import { warn } from "../output/write.ts";
@@ -19,14 +19,14 @@ const MAX_DRAFT_BYTES = 256 * 1024 * 1024;
 const MAX_FAULTS = 100;
 
 /** `sig import`, since `import` is a keyword. */
-export const importDrafts: CommandSpec = {
+export const importDrafts = typedCommand({
   description:
     "Reads drafts as JSON lines: objects with event_type and the members of an\nupsert or revoke, named as in the protocol. Everything not given is generated.\nLines with an event_id may be imported again: an event that is already in the\nfeed is not written twice. If one line is faulty, nothing is written.",
   positionals: [{ name: "file", help: "the drafts; - is standard input" }],
-  flags: [
-    DIR_FLAG,
+  flags: {
+    ...DIR_FLAG,
     ...SIGNING_FLAGS,
-  ],
+  },
   examples: [
     "sig import --dir acme.example drafts.jsonl",
     "sig import --dir acme.example -",
@@ -49,7 +49,7 @@ export const importDrafts: CommandSpec = {
       throw atLine(error, lines.map(({ line }) => line));
     }
   },
-};
+});
 
 /** The same error, told of lines instead of drafts. */
 function atLine(error: unknown, lines: readonly number[]): unknown {

@@ -1,43 +1,28 @@
 import { didWebOf, parseIssuerDid } from "@sig/core";
 import type { SigningKey } from "@sig/jose";
-import type { Call, CommandSpec } from "../command_line/command.ts";
+import { typedCommand } from "../command_line/command.ts";
+import { kid } from "../command_line/values.ts";
 import { keyStoreDir } from "../issue/private_key.ts";
-import { safe, writeJson } from "../output/write.ts";
-import { usageError } from "@sig/api/flags";
+import { type Output, safe, writeJson } from "../output/write.ts";
+import { file, folder, optional, toggle, usageError } from "@sig/api/flags";
 
 /** The kinds of `sig export` that serve a directory. */
 const EXPORTS = "nginx|caddy|deno-deploy|static";
 
 /** `sig init` */
-export const init: CommandSpec = {
+export const init = typedCommand({
   description:
     "Writes the DID document, key set, metadata and an empty feed to\nDIR/.well-known, and a new private key to the key store. Never overwrites a\nfile.",
   positionals: [{ name: "domain", help: "the issuer's host, or host:port" }],
-  flags: [
-    {
-      name: "dir",
-      value: "DIR",
-      help: "directory to create (default: ./<domain>)",
-    },
-    {
-      name: "kid",
-      value: "KID",
-      help: "the key's identifier (default: orgsign-1)",
-    },
-    {
-      name: "key",
-      value: "FILE",
-      help: "private JWK to use instead of a new key",
-    },
-    {
-      name: "reuse-key",
-      help: "use the key that the key store has for this host and kid",
-    },
-    {
-      name: "allow-insecure",
-      help: "accept an IP address or localhost, over http",
-    },
-  ],
+  flags: {
+    dir: optional(folder, "directory to create (default: ./<domain>)"),
+    kid: optional(kid, "the key's identifier (default: orgsign-1)"),
+    key: optional(file, "private JWK to use instead of a new key"),
+    "reuse-key": toggle(
+      "use the key that the key store has for this host and kid",
+    ),
+    "allow-insecure": toggle("accept an IP address or localhost, over http"),
+  },
   examples: [
     "sig init acme.example",
     "sig init 127.0.0.1:8080 --dir demo --allow-insecure",
@@ -46,23 +31,22 @@ export const init: CommandSpec = {
     const { io } = call;
     // Host names have no case, DIDs do.
     const domain = call.positionals[0]!.toLowerCase();
-    const dir = call.text("dir") ?? `./${domain}`;
-    const allowPrivate = call.on("allow-insecure");
+    const { dir = `./${domain}`, kid } = call.flags;
+    const allowPrivate = call.flags["allow-insecure"];
     const did = toDid(domain, allowPrivate);
-    const file = call.text("key") ?? io.env("SIG_KEY_FILE");
+    const file = call.flags.key ?? io.env("SIG_KEY_FILE");
     const { createFileStore, initIssuer } = await import("@sig/issuer");
     const { fileKeys } = await import("../issue/open_issuer.ts");
-    const kid = call.text("kid");
     const store = createFileStore(dir);
     try {
       const made = await initIssuer({
         store,
         did,
         allowPrivate,
-        reuseKey: call.on("reuse-key"),
+        reuseKey: call.flags["reuse-key"],
         keys: file === undefined
           ? fileKeys(call)
-          : await readKeyFile(call, file),
+          : await readKeyFile(call, file, kid),
         ...(kid === undefined ? {} : { kid }),
       });
       const { origin } = parseIssuerDid(did, { allowPrivate });
@@ -85,13 +69,17 @@ export const init: CommandSpec = {
       await store.close();
     }
   },
-};
+});
 
-async function readKeyFile(call: Call, file: string): Promise<SigningKey> {
+async function readKeyFile(
+  call: Output,
+  file: string,
+  given: string | undefined,
+): Promise<SigningKey> {
   const { importSigningKey } = await import("@sig/jose");
   const { readPrivateJwk } = await import("../issue/private_key.ts");
   const jwk = await readPrivateJwk(call, file);
-  const kid = call.text("kid") ?? jwk.kid ?? "orgsign-1";
+  const kid = given ?? jwk.kid ?? "orgsign-1";
   return await importSigningKey({ ...jwk, kid });
 }
 

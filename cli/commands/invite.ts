@@ -1,58 +1,98 @@
-import type { RelationshipType } from "@sig/core";
-import { isLoopback, parseDuration, usageError } from "@sig/api/flags";
+import {
+  duration,
+  file,
+  isLoopback,
+  many,
+  optional,
+  usageError,
+  type ValueType,
+} from "@sig/api/flags";
 import type { InvitationTerms, ParsedInvitation } from "@sig/jose";
-import type { Call, CommandSpec } from "../command_line/command.ts";
-import { warn, writeJson } from "../output/write.ts";
-import { termLines, writeLines } from "../issue/invitation_words.ts";
+import { typedCommand } from "../command_line/command.ts";
+import { dayOf, role, textOf } from "../command_line/values.ts";
+import { safe, warn, writeJson } from "../output/write.ts";
+import { termLines, writeLines } from "../output/fields.ts";
 import { doubtsAbout } from "../issue/change_notices.ts";
-import { readValidity } from "../people/day.ts";
-import { DIR_FLAG, SIGNING_FLAGS, typeFlag } from "../issue/flags.ts";
+import { DIR_FLAG, KEY_FLAGS, TYPE_FLAG } from "../issue/flags.ts";
+
+const HOUR_MS = 3_600_000;
+
+/** From 1h to 90d, in seconds. */
+const ttl: ValueType<number> = {
+  ...duration,
+  parse(text, flag) {
+    const ms = duration.parse(text, flag);
+    if (ms >= HOUR_MS && ms <= 90 * 24 * HOUR_MS) return Math.floor(ms / 1000);
+    throw usageError(`${flag} must be 1h to 90d`, { flag });
+  },
+};
+
+/**
+ * A page that came over http may be anybody's on the way, who could keep the
+ * invitation and answer it first; on this machine nobody is on the way.
+ */
+const page: ValueType<string> = {
+  placeholder: "URL",
+  parse(text, flag) {
+    const url = URL.parse(text);
+    const hostname = url?.hostname.replace(/^\[(.*)\]$/, "$1") ?? "";
+    if (
+      url?.protocol === "https:" ||
+      url?.protocol === "http:" && isLoopback(hostname)
+    ) return text;
+    throw usageError(`${flag} must be the https URL of a page`, {
+      flag,
+      hint: "For example: --page https://login.acme.example.",
+    });
+  },
+};
 
 /** `sig invite` */
-export const invite: CommandSpec = {
+export const invite = typedCommand({
   description:
     "Prints an invitation: a signed, expiring text. Give it to that person only:\nanybody who has it can answer it, once. Nothing is published before sig enrol.",
-  flags: [
-    DIR_FLAG,
-    { ...typeFlag(), required: true },
-    { name: "role", value: "ROLE", help: "a role", repeat: true },
-    {
-      name: "for",
-      value: "NAME",
-      help: "the person's name, for you and them; never published",
-    },
-    {
-      name: "expires",
-      value: "DURATION",
-      help: "how long it can be answered: 1h to 90d (default: 7d)",
-    },
-    { name: "valid-from", value: "TIME", help: "start of the relationship" },
-    {
-      name: "valid-until",
-      value: "TIME",
-      help: "end of the relationship; a bare date is through that day, UTC",
-    },
-    {
-      name: "page",
-      value: "URL",
-      help: "print a link to this page instead, which answers in a browser",
-    },
-    {
-      name: "out",
-      value: "FILE",
-      help: "write there (mode 0600, never overwritten) instead of to stdout",
-    },
-    ...SIGNING_FLAGS.filter(({ name }) => name === "kid" || name === "key"),
-  ],
+  flags: {
+    ...DIR_FLAG,
+    ...TYPE_FLAG,
+    role: many(role, "a role"),
+    for: optional(
+      textOf("NAME"),
+      "the person's name, for you and them; never published",
+    ),
+    expires: optional(
+      ttl,
+      "how long it can be answered: 1h to 90d (default: 7d)",
+    ),
+    "valid-from": optional(dayOf("valid_from"), "start of the relationship"),
+    "valid-until": optional(
+      dayOf("valid_until"),
+      "end of the relationship; a bare date is through that day, UTC",
+    ),
+    page: optional(
+      page,
+      "print a link to this page instead, which answers in a browser",
+    ),
+    out: optional(
+      file,
+      "write there (mode 0600, never overwritten) instead of to stdout",
+    ),
+    ...KEY_FLAGS,
+  },
   examples: [
     'sig invite --dir acme.example --type employee --role deploy --for "Alice Doe" --out alice.invitation',
     "sig invite --dir acme.example --type contractor --valid-until 2027-06-30 --expires 24h --page https://login.acme.example",
   ],
   async run(call) {
     const { io } = call;
-    const ttlSeconds = readTtl(call);
-    const terms = readTerms(call);
-    const page = readPage(call);
+    const { expires: ttlSeconds, for: name, out, page } = call.flags;
+    const { "valid-from": valid_from, "valid-until": valid_until } = call.flags;
+    const terms: InvitationTerms = {
+      relationship_type: call.flags.type,
+      roles: [...new Set(call.flags.role)],
+      ...(valid_from === undefined ? {} : { valid_from }),
+      ...(valid_until === undefined ? {} : { valid_until }),
+      ...(name === undefined ? {} : { for: name }),
+    };
     const { openIssuerDir } = await import("../issue/open_issuer.ts");
     const { createInvitation, invitationLink } = await import("@sig/jose");
     await using issuer = await openIssuerDir(call);
@@ -68,7 +108,6 @@ export const invite: CommandSpec = {
     const link = page === undefined
       ? undefined
       : invitationLink(page, invitation.text);
-    const out = call.text("out");
     const text = `${link ?? invitation.text}\n`;
     if (out !== undefined) await io.createPrivateFile(out, text);
     if (call.format === "json") {
@@ -81,14 +120,10 @@ export const invite: CommandSpec = {
       ...termLines(claims),
       ["open until", expires_at],
     ]);
-    if (out === undefined) io.stdout(text);
-    else {
-      const { safe } = await import("../output/write.ts");
-      io.stdout(`Wrote invitation ${safe(out)}\n`);
-    }
+    io.stdout(out === undefined ? text : `Wrote invitation ${safe(out)}\n`);
     return 0;
   },
-};
+});
 
 function toJson(
   { text, claims, expires_at }: ParsedInvitation,
@@ -108,46 +143,4 @@ function toJson(
     valid_until: claims.valid_until ?? null,
     for: claims.for ?? null,
   };
-}
-
-const HOUR_MS = 3_600_000;
-
-function readTtl(call: Call): number | undefined {
-  const ms = parseDuration("--expires", call.text("expires"));
-  if (ms === undefined) return undefined;
-  if (ms >= HOUR_MS && ms <= 90 * 24 * HOUR_MS) return Math.floor(ms / 1000);
-  throw usageError("--expires must be 1h to 90d", { flag: "--expires" });
-}
-
-function readTerms(call: Call): InvitationTerms {
-  const name = call.text("for");
-  const valid_from = readValidity(call, "valid_from");
-  const valid_until = readValidity(call, "valid_until");
-  return {
-    // One of the flag's choices.
-    relationship_type: call.text("type") as RelationshipType,
-    roles: [...new Set(call.texts("role"))],
-    ...(valid_from === undefined ? {} : { valid_from }),
-    ...(valid_until === undefined ? {} : { valid_until }),
-    ...(name === undefined ? {} : { for: name }),
-  };
-}
-
-/**
- * A page that came over http may be anybody's on the way, who could keep the
- * invitation and answer it first; on this machine nobody is on the way.
- */
-function readPage(call: Call): string | undefined {
-  const page = call.text("page");
-  if (page === undefined) return undefined;
-  const url = URL.parse(page);
-  const hostname = url?.hostname.replace(/^\[(.*)\]$/, "$1") ?? "";
-  if (
-    url?.protocol === "https:" ||
-    url?.protocol === "http:" && isLoopback(hostname)
-  ) return page;
-  throw usageError("--page must be the https URL of a page", {
-    flag: "--page",
-    hint: "For example: --page https://login.acme.example.",
-  });
 }

@@ -1,106 +1,106 @@
 import type { Jwk, OpenObject } from "@sig/core";
 import { isIdentifier } from "@sig/core/internal";
-import type { CommandSpec } from "../command_line/command.ts";
+import {
+  file,
+  optional,
+  usageError,
+  type Values,
+  type ValueType,
+} from "@sig/api/flags";
+import { type Call, typedCommand } from "../command_line/command.ts";
 import { safeJson, writeJson } from "../output/write.ts";
-import { usageError } from "@sig/api/flags";
 
-/** `sig key` */
-export const key: CommandSpec = {
-  positionals: [
-    {
-      name: "action",
-      help: "generate, public or did",
-      choices: ["generate", "public", "did"],
-    },
-    {
-      name: "file",
-      help: "a JWK file, or - for standard input (public, did)",
-      optional: true,
-    },
-  ],
-  flags: [
-    {
-      name: "out",
-      value: "FILE",
-      help: "write there (mode 0600, never overwritten) instead of to stdout",
-    },
-    { name: "kid", value: "KID", help: "the key's identifier (generate)" },
-  ],
-  examples: [
-    "sig key generate --out alice.jwk",
-    "sig key did alice.jwk",
-    "sig key public alice.jwk",
-  ],
-  async run(call) {
-    const { io } = call;
-    const [action, path] = call.positionals;
-    requireWords(action!, path, call.text("kid"));
-    const jose = await import("@sig/jose");
-    const out = call.text("out");
-    const put = async (text: string, said: string, about: object = {}) => {
-      if (out === undefined) return io.stdout(text);
-      await io.createPrivateFile(out, text);
-      if (call.format === "json") writeJson(io, { file: out, ...about });
-      else io.stdout(said);
-    };
-    if (action === "generate") {
-      const kid = call.text("kid");
-      const jwk = await jose.generateSigningKey(
-        kid === undefined ? {} : { kid },
-      );
-      const did = jose.jwkToDidKey(jwk);
-      await put(
-        `${JSON.stringify(jwk, null, 2)}\n`,
-        `Wrote private key ${out} (${did})\n`,
-        { kid: jwk.kid, did },
-      );
-      return 0;
-    }
-    const { readJwk } = await import("../issue/private_key.ts");
-    const read = await readJwk(io, path!);
-    // A private key whose x is another's would give out that other's name.
-    const jwk = Object.hasOwn(read, "d")
-      ? (await jose.importSigningKey(read)).publicJwk
-      // Its members are judged there.
-      : jose.toPublicJwk(read as OpenObject & Jwk);
-    if (action === "public") {
-      const text = safeJson(JSON.stringify(jwk, null, 2));
-      await put(`${text}\n`, `Wrote public key ${out}\n`);
-      return 0;
-    }
-    const did = jose.jwkToDidKey(jwk);
-    const text = call.format === "json" ? JSON.stringify({ did }) : did;
-    await put(`${text}\n`, `Wrote ${out}\n`);
-    return 0;
+const OUT_FLAG = {
+  out: optional(
+    file,
+    "write there (mode 0600, never overwritten) instead of to stdout",
+  ),
+};
+
+const JWK_FILE = {
+  name: "file",
+  help: "a JWK file, or - for standard input",
+};
+
+/** A new key's identifier. */
+const newKid: ValueType<string> = {
+  placeholder: "KID",
+  parse(text, flag) {
+    if (isIdentifier(text) && text.length <= 256) return text;
+    throw usageError(
+      `${flag} must be 1 to 256 characters without control characters`,
+      { flag },
+    );
   },
 };
 
-/** The words and flags that an action takes. */
-function requireWords(
-  action: string,
-  path: string | undefined,
-  kid: string | undefined,
-): void {
-  if (action === "generate") {
-    if (path !== undefined) {
-      throw usageError("sig key generate takes no file", {
-        hint: "The file to write is named by --out.",
-      });
-    }
-    if (kid !== undefined && (!isIdentifier(kid) || kid.length > 256)) {
-      throw usageError(
-        "--kid must be 1 to 256 characters without control characters",
-        { flag: "--kid" },
-      );
-    }
-    return;
+/** `sig key generate` */
+export const keyGenerate = typedCommand({
+  flags: { ...OUT_FLAG, kid: optional(newKid, "the key's identifier") },
+  examples: ["sig key generate --out alice.jwk"],
+  async run(call) {
+    const { kid, out } = call.flags;
+    const { generateSigningKey, jwkToDidKey } = await import("@sig/jose");
+    const jwk = await generateSigningKey(kid === undefined ? {} : { kid });
+    const did = jwkToDidKey(jwk);
+    return await put(
+      call,
+      JSON.stringify(jwk, null, 2),
+      `Wrote private key ${out} (${did})\n`,
+      { kid: jwk.kid, did },
+    );
+  },
+});
+
+/** `sig key public` */
+export const keyPublic = typedCommand({
+  positionals: [JWK_FILE],
+  flags: OUT_FLAG,
+  examples: ["sig key public alice.jwk"],
+  async run(call) {
+    const text = safeJson(JSON.stringify(await readPublic(call), null, 2));
+    return await put(call, text, `Wrote public key ${call.flags.out}\n`);
+  },
+});
+
+/** `sig key did` */
+export const keyDid = typedCommand({
+  positionals: [JWK_FILE],
+  flags: OUT_FLAG,
+  examples: ["sig key did alice.jwk"],
+  async run(call) {
+    const { jwkToDidKey } = await import("@sig/jose");
+    const did = jwkToDidKey(await readPublic(call));
+    const text = call.format === "json" ? JSON.stringify({ did }) : did;
+    return await put(call, text, `Wrote ${call.flags.out}\n`);
+  },
+});
+
+/** The public part of the only word's key. */
+async function readPublic({ io, positionals: [path] }: Call): Promise<Jwk> {
+  const { importSigningKey, toPublicJwk } = await import("@sig/jose");
+  const { readJwk } = await import("../issue/private_key.ts");
+  const read = await readJwk(io, path!);
+  // A private key whose x is another's would give out that other's name.
+  return Object.hasOwn(read, "d")
+    ? (await importSigningKey(read)).publicJwk
+    // Its members are judged there.
+    : toPublicJwk(read as OpenObject & Jwk);
+}
+
+/** Prints a text, or writes it to the file of `--out` and says so. */
+async function put(
+  { flags: { out }, format, io }: Call<Values<typeof OUT_FLAG>>,
+  text: string,
+  said: string,
+  about: object = {},
+): Promise<number> {
+  if (out === undefined) {
+    io.stdout(`${text}\n`);
+    return 0;
   }
-  if (path === undefined) {
-    throw usageError(`sig key ${action} needs a JWK file`, {
-      hint: `For example: sig key ${action} alice.jwk`,
-    });
-  }
-  if (kid !== undefined) {
-    throw usageError("--kid is for sig key generate", { flag: "--kid" });
-  }
+  await io.createPrivateFile(out, `${text}\n`);
+  if (format === "json") writeJson(io, { file: out, ...about });
+  else io.stdout(said);
+  return 0;
 }

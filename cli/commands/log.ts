@@ -5,11 +5,18 @@ import {
   type UnknownEvent,
 } from "@sig/core";
 import type { VerifiedEvent } from "@sig/consumer";
-import type { Call, CommandSpec } from "../command_line/command.ts";
+import { typedCommand } from "../command_line/command.ts";
+import { did, id, sequence } from "../command_line/values.ts";
 import { type TableColumn, writeTable } from "../output/table.ts";
-import { type Colour, safe, toSecond, writeWarnings } from "../output/write.ts";
+import {
+  type Colour,
+  type Output,
+  safe,
+  toSecond,
+  writeWarnings,
+} from "../output/write.ts";
 import { type Names, NAMES_FLAG } from "../people/names.ts";
-import { parseDuration } from "@sig/api/flags";
+import { duration, optional, toggle } from "@sig/api/flags";
 import {
   namesOf,
   POLICY_FLAGS,
@@ -19,44 +26,34 @@ import {
   tellStranger,
   withMemory,
 } from "../ask/source_flags.ts";
-import { parseSequence, watchSource } from "../ask/watch_source.ts";
+import { watchSource } from "../ask/watch_source.ts";
 import { ChangeList } from "../ask/change_list.ts";
 import { PIN_FLAGS } from "../ask/pin_flags.ts";
 
 /** `sig log` */
-export const log: CommandSpec = {
+export const log = typedCommand({
   description:
     "With --format json each line is one event as JSON.\nOf a feed that is not valid as a whole, nothing is printed.",
   positionals: [SOURCE_WORD],
-  flags: [
-    SOURCE_FLAG,
-    { name: "subject", value: "DID", help: "only events about this subject" },
-    {
-      name: "relationship-id",
-      value: "ID",
-      help: "only events of this relationship",
-    },
-    { name: "from", value: "SEQ", help: "only events from this sequence on" },
-    { name: "follow", help: "go on with new events until it is stopped" },
-    {
-      name: "interval",
-      value: "DURATION",
-      help: "with --follow: poll interval (default: 30s)",
-    },
-    NAMES_FLAG,
+  flags: {
+    ...SOURCE_FLAG,
+    subject: optional(did, "only events about this subject"),
+    "relationship-id": optional(id, "only events of this relationship"),
+    from: optional(sequence, "only events from this sequence on"),
+    follow: toggle("go on with new events until it is stopped"),
+    interval: optional(duration, "with --follow: poll interval (default: 30s)"),
+    ...NAMES_FLAG,
     ...PIN_FLAGS,
     ...POLICY_FLAGS,
-  ],
+  },
   examples: [
     "sig log ./acme.example",
     "sig log acme.example --from 100 --format json",
     "sig log acme.example --follow",
   ],
   async run(call) {
-    const from = parseSequence(call) ?? 1;
-    const intervalMs = parseDuration("--interval", call.text("interval"));
-    const subject = call.text("subject");
-    const id = call.text("relationship-id");
+    const { from = 1, interval: intervalMs, subject } = call.flags;
+    const id = call.flags["relationship-id"];
     const { verifyIssuer } = await import("@sig/consumer");
     const source = sourceOf(call);
     const names = await namesOf(call, source);
@@ -64,7 +61,7 @@ export const log: CommandSpec = {
     const heard = { subject: false, relationship: false };
     const effects = new Map<number, string>();
     const changes = new ChangeList();
-    const { result, warnings } = await withMemory(call, source, {
+    const result = await withMemory(call, source, {
       remembered: (consumer, name) => consumer.verify(name),
       plain: verifyIssuer,
       onEvent,
@@ -80,14 +77,14 @@ export const log: CommandSpec = {
       events.push(event);
       effects.set(event.sequence, effect);
     }
-    writeWarnings(call, [...warnings, ...result.warnings], result.source);
+    writeWarnings(call, result.warnings, result.source);
     writeEvents(call, events, effects, names);
     if (subject !== undefined && !heard.subject) {
       tellStranger(call, { subject });
     } else if (id !== undefined && !heard.relationship) {
       tellStranger(call, { relationshipId: id });
     }
-    if (!call.on("follow")) return 0;
+    if (!call.flags.follow) return 0;
     const seen = result.state.last_sequence;
     await watchSource(
       call,
@@ -104,10 +101,10 @@ export const log: CommandSpec = {
     );
     return 0;
   },
-};
+});
 
 function writeEvents(
-  call: Call,
+  call: Output,
   events: readonly (SigEvent | UnknownEvent)[],
   effects: ReadonlyMap<number, string>,
   names: Names,

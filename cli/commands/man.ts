@@ -1,4 +1,8 @@
-import type { Command, CommandSpec } from "../command_line/command.ts";
+import {
+  type Command,
+  type LoadedCommand,
+  typedCommand,
+} from "../command_line/command.ts";
 import { writeJson } from "../output/write.ts";
 import { VERSION } from "../terminal/version.ts";
 
@@ -9,10 +13,10 @@ import { VERSION } from "../terminal/version.ts";
  */
 export function createMan(
   loadCommands: () => Promise<readonly Command[]>,
-): CommandSpec {
-  return {
+): LoadedCommand {
+  return typedCommand({
     description: "All commands with their flags, as roff for man.",
-    flags: [],
+    flags: {},
     examples: ["sig man > /usr/local/share/man/man1/sig.1"],
     async run(call) {
       const { manualPage } = await import("../command_line/manual_page.ts");
@@ -22,5 +26,5 @@ export function createMan(
       else call.io.stdout(page);
       return 0;
     },
-  };
+  });
 }

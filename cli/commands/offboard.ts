@@ -1,38 +1,42 @@
-import { type ReasonCode, SigError } from "@sig/core";
+import { optional, required, text, toggle, type Values } from "@sig/api/flags";
+import { SigError } from "@sig/core";
 import type {
   PublishedRelationship,
   PublishedState,
   RevokeDraft,
 } from "@sig/issuer";
-import type { Call, CommandSpec } from "../command_line/command.ts";
+import { typedCommand } from "../command_line/command.ts";
+import { did } from "../command_line/values.ts";
 import { appendProposal } from "../issue/append_proposal.ts";
 import { MOST_NAMED, writeChanges } from "../issue/change_notices.ts";
 import {
   DIR_FLAG,
-  EFFECTIVE_AT_FLAG,
+  ENDING_FLAGS,
   given,
-  REASON_CODE_FLAG,
   SIGNING_FLAGS,
   typeFlag,
 } from "../issue/flags.ts";
 import { counted } from "../output/write.ts";
 import { NAMES_FLAG } from "../people/names.ts";
 
+const FLAGS = {
+  ...DIR_FLAG,
+  subject: required(did, "the person's DID"),
+  ...typeFlag("relationships of this type only"),
+  ...ENDING_FLAGS,
+  reason: optional(text, "explanation for people"),
+  yes: toggle("do not ask; required without a terminal"),
+  ...NAMES_FLAG,
+  ...SIGNING_FLAGS,
+};
+
+type OffboardValues = Values<typeof FLAGS>;
+
 /** `sig offboard` */
-export const offboard: CommandSpec = {
+export const offboard = typedCommand({
   description:
     "Revokes every active relationship of a subject, all or nothing, in one\nbatch. The whole feed is verified first, so that none is missed. Shows each\nrelationship and asks for confirmation; without a terminal it needs --yes.",
-  flags: [
-    DIR_FLAG,
-    { name: "subject", value: "DID", help: "the person's DID", required: true },
-    typeFlag("relationships of this type only"),
-    { ...REASON_CODE_FLAG, required: true },
-    EFFECTIVE_AT_FLAG,
-    { name: "reason", value: "TEXT", help: "explanation for people" },
-    { name: "yes", help: "do not ask; required without a terminal" },
-    NAMES_FLAG,
-    ...SIGNING_FLAGS,
-  ],
+  flags: FLAGS,
   examples: [
     "sig offboard --dir acme.example --subject did:web:alice.example --reason-code employment_ended",
     "sig offboard --dir acme.example --subject did:web:bob.example --type contractor --reason-code contract_ended --yes",
@@ -41,12 +45,12 @@ export const offboard: CommandSpec = {
     return await appendProposal(call, async (issuer) => {
       const { endingOf } = await import("@sig/issuer");
       const state = await issuer.published();
-      const active = findActive(call, state);
+      const active = findActive(call.flags, state);
       const count = counted(active.length, "relationship");
       const ids = active.map(({ upsert }) => upsert.relationship_id);
       const changes = active.map(endingOf);
       return {
-        drafts: active.map((each) => draftEnding(call, each)),
+        drafts: active.map((each) => draftEnding(call.flags, each)),
         ifLastSequence: state.last_sequence,
         changes,
         preview: {
@@ -63,14 +67,12 @@ export const offboard: CommandSpec = {
       };
     });
   },
-};
+});
 
 function findActive(
-  call: Call,
+  { subject, type }: OffboardValues,
   { relationships }: PublishedState,
 ): readonly PublishedRelationship[] {
-  const subject = call.text("subject")!;
-  const type = call.text("type");
   const active = [...relationships.values()].filter(({ status, upsert }) =>
     status === "active" && upsert.subject === subject &&
     (type === undefined || upsert.relationship_type === type)
@@ -86,17 +88,13 @@ function findActive(
 }
 
 function draftEnding(
-  call: Call,
+  flags: OffboardValues,
   { upsert }: PublishedRelationship,
 ): RevokeDraft {
   return {
     event_type: "relationship.revoke",
     relationship_id: upsert.relationship_id,
-    // One of the flag's choices.
-    reason_code: call.text("reason-code") as ReasonCode,
-    ...given({
-      effective_at: call.text("effective-at"),
-      reason: call.text("reason"),
-    }),
+    reason_code: flags["reason-code"],
+    ...given({ effective_at: flags["effective-at"], reason: flags.reason }),
   };
 }

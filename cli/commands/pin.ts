@@ -1,12 +1,25 @@
 import { isSigError, SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
-import type { PinRecord, ServedHistory } from "@sig/consumer/pins";
-import { usageError } from "@sig/api/flags";
-import type { Call, CommandSpec } from "../command_line/command.ts";
+import type { IssuerName } from "@sig/consumer";
+import type { PinRecord, PinStore, ServedHistory } from "@sig/consumer/pins";
+import {
+  optional,
+  required,
+  toggle,
+  usageError,
+  type ValueType,
+} from "@sig/api/flags";
+import { type Call, typedCommand } from "../command_line/command.ts";
 import { writeTable } from "../output/table.ts";
-import { counted, safe, toSecond, writeJson } from "../output/write.ts";
-import { PINS_FLAG, requirePins } from "../ask/pin_flags.ts";
-import { policy, POLICY_FLAGS } from "../ask/source_flags.ts";
+import {
+  counted,
+  type Output,
+  safe,
+  toSecond,
+  writeJson,
+} from "../output/write.ts";
+import { PINS_FLAG, type PinValues, requirePins } from "../ask/pin_flags.ts";
+import { POLICY_FLAGS } from "../ask/source_flags.ts";
 
 /** Characters of a reason: it is kept, and shown again. */
 const MAX_REASON = 1_000;
@@ -17,111 +30,159 @@ const FIELDS = [{ title: "" }, { title: "" }];
 /** Issuers that one message names. */
 const MAX_NAMED = 5;
 
-/** `sig pin` */
-export const pin: CommandSpec = {
-  description:
-    "list and show print what later fetches are compared with. ack reads the issuer,\nshows what was remembered and what is served now, and after confirmation accepts\nwhat is served: only if it is what the recorded incident saw, or what --expect\nnames. remove forgets an issuer; the next fetch of it is a first one.",
-  positionals: [
-    {
-      name: "action",
-      help: "list, show, ack or remove",
-      choices: ["list", "show", "ack", "remove"],
-    },
-    {
-      name: "issuer",
-      help: "did:web:host, a host, or an https URL of a sig.json",
-      optional: true,
-    },
-  ],
-  flags: [
-    PINS_FLAG,
-    {
-      name: "reason",
-      value: "TEXT",
-      help: "why another history is accepted; kept with the pin (ack)",
-    },
-    {
-      name: "expect",
-      value: "SHA256",
-      help: "accept the feed with this SHA-256 (ack)",
-    },
-    { name: "yes", help: "do not ask for confirmation (ack)" },
-    ...POLICY_FLAGS,
-  ],
-  examples: [
-    "sig pin list",
-    "sig pin show acme.example --format json",
-    'sig pin ack acme.example --reason "restored from a backup, see mail of 3 May"',
-    'sig pin ack acme.example --reason "as published" --expect SHA256 --yes',
-    "sig pin remove acme.example",
-  ],
-  async run(call) {
-    const [action, name] = call.positionals;
-    const reason = readReason(call, action!);
-    const issuer = await issuerOf(call, action!, name);
-    const pins = await requirePins(call);
-    try {
-      return await act(call, action!, { pins, issuer, reason });
-    } finally {
-      await pins.close();
-    }
+const ISSUER = {
+  name: "issuer",
+  help: "did:web:host, a host, or an https URL of a sig.json",
+};
+
+const FLAGS = { ...PINS_FLAG, ...POLICY_FLAGS };
+
+/** `sig pin list` */
+export const pinList = typedCommand({
+  description: "What later fetches are compared with.",
+  flags: FLAGS,
+  examples: ["sig pin list"],
+  run: (call) =>
+    withPins(call, async (pins) => {
+      const { listPins } = await import("@sig/consumer/pins");
+      const damaged: string[] = [];
+      const readable = await listPins(pins, (issuer) => damaged.push(issuer));
+      writeList(call, readable, damaged.length);
+      if (damaged.length > 0) throw listedInPart(pins.place, damaged);
+    }),
+});
+
+/** `sig pin show` */
+export const pinShow = typedCommand({
+  description: "What later fetches are compared with.",
+  positionals: [ISSUER],
+  flags: FLAGS,
+  examples: ["sig pin show acme.example --format json"],
+  run: (call) =>
+    withIssuer(call, async (pins, { expectedIssuer }) => {
+      const { showPin } = await import("@sig/consumer/pins");
+      const found = await showPin(pins, expectedIssuer);
+      if (call.format === "json") writeJson(call.io, jsonOf(found));
+      else writePin(call, found);
+    }),
+});
+
+/** `sig pin remove` */
+export const pinRemove = typedCommand({
+  description: "The next fetch of this issuer is a first one.",
+  positionals: [ISSUER],
+  flags: FLAGS,
+  examples: ["sig pin remove acme.example"],
+  run: (call) =>
+    withIssuer(call, async (pins, { expectedIssuer: issuer }) => {
+      const { removePin, showPin } = await import("@sig/consumer/pins");
+      const before = await showPin(pins, issuer).catch((error) => {
+        // Forgetting is the way out of a pin that can't be read.
+        if (isSigError(error, "store_unavailable")) return { issuer };
+        throw error;
+      });
+      await removePin(pins, issuer);
+      if (call.format === "json") writeJson(call.io, jsonOf(before));
+      else {
+        call.io.stdout(
+          `Forgot ${safe(issuer)}: the next look is a first one\n`,
+        );
+      }
+    }),
+});
+
+const reason: ValueType<string> = {
+  placeholder: "TEXT",
+  parse(text, flag) {
+    const reason = text.trim();
+    if (reason !== "" && reason.length <= MAX_REASON) return reason;
+    throw usageError(
+      reason === ""
+        ? `${flag} must say something`
+        : `${flag} must have at most ${MAX_REASON} characters`,
+      {
+        flag,
+        hint: "Say why another history is right: it is kept with the pin.",
+      },
+    );
   },
 };
 
-async function act(
-  call: Call,
-  action: string,
-  { pins, issuer, reason }: {
-    readonly pins: Awaited<ReturnType<typeof requirePins>>;
-    readonly issuer: Awaited<ReturnType<typeof issuerOf>>;
-    readonly reason: string;
+const sha256: ValueType<string> = {
+  placeholder: "SHA256",
+  parse(text, flag) {
+    if (/^[0-9a-f]{64}$/i.test(text)) return text;
+    throw usageError(`${flag} must be a SHA-256: 64 hexadecimal digits`, {
+      flag,
+      hint: "sig verify ISSUER --no-pin --format json shows it as feed_sha256.",
+    });
   },
-): Promise<number> {
-  const { acknowledgePin, listPins, removePin, showPin } = await import(
-    "@sig/consumer/pins"
-  );
-  if (action === "list") {
-    const damaged: string[] = [];
-    const readable = await listPins(pins, (issuer) => damaged.push(issuer));
-    writeList(call, readable, damaged.length);
-    if (damaged.length > 0) throw listedInPart(pins.place, damaged);
-    return 0;
-  }
-  const did = issuer!.expectedIssuer;
-  if (action === "remove") {
-    const before = await showPin(pins, did).catch((error) => {
-      // Forgetting is the way out of a pin that can't be read.
-      if (isSigError(error) && error.code === "store_unavailable") {
-        return { issuer: did };
-      }
-      throw error;
-    });
-    await removePin(pins, did);
-    if (call.format === "json") writeJson(call.io, jsonOf(before));
-    else call.io.stdout(`Forgot ${safe(did)}: the next look is a first one\n`);
-    return 0;
-  }
-  const found = action === "show"
-    ? await showPin(pins, did)
-    : await acknowledgePin(pins, issuer!, {
+};
+
+/** `sig pin ack` */
+export const pinAck = typedCommand({
+  description:
+    "Reads the issuer, shows what was remembered and what is served now, and after\nconfirmation accepts what is served: only if it is what the recorded incident\nsaw, or what --expect names.",
+  positionals: [ISSUER],
+  flags: {
+    ...PINS_FLAG,
+    reason: required(
       reason,
-      expect: call.text("expect"),
-      confirm: (history) => confirm(call, history),
-      now: call.io.now(),
-      allowPrivate: call.on("allow-insecure"),
-      unknownEvents: policy(call, "unknown-events"),
-      unmatchedRevoke: policy(call, "unmatched-revoke"),
-    });
-  if (call.format === "json") writeJson(call.io, jsonOf(found));
-  else if (action === "show") writePin(call, found);
-  else {
-    call.io.stdout(
-      `Accepted the served history of ${safe(did)}: ${
-        counted(found.sequence, "event")
-      }\n`,
-    );
+      "why another history is accepted; kept with the pin",
+    ),
+    expect: optional(sha256, "accept the feed with this SHA-256"),
+    yes: toggle("do not ask for confirmation"),
+    ...POLICY_FLAGS,
+  },
+  examples: [
+    'sig pin ack acme.example --reason "restored from a backup, see mail of 3 May"',
+    'sig pin ack acme.example --reason "as published" --expect SHA256 --yes',
+  ],
+  run: (call) =>
+    withIssuer(call, async (pins, issuer) => {
+      const { acknowledgePin } = await import("@sig/consumer/pins");
+      const { expect, reason } = call.flags;
+      const found = await acknowledgePin(pins, issuer, {
+        reason,
+        expect,
+        confirm: (history) => confirm(call, history),
+        now: call.io.now(),
+        allowPrivate: call.flags["allow-insecure"],
+        unknownEvents: call.flags["unknown-events"],
+        unmatchedRevoke: call.flags["unmatched-revoke"],
+      });
+      if (call.format === "json") return writeJson(call.io, jsonOf(found));
+      call.io.stdout(
+        `Accepted the served history of ${safe(issuer.expectedIssuer)}: ${
+          counted(found.sequence, "event")
+        }\n`,
+      );
+    }, call.flags["allow-insecure"]),
+});
+
+/** Opens the pin store for `work`; done is 0. */
+async function withPins(
+  call: Call<PinValues>,
+  work: (pins: PinStore) => Promise<void>,
+): Promise<number> {
+  const pins = await requirePins(call);
+  try {
+    await work(pins);
+    return 0;
+  } finally {
+    await pins.close();
   }
-  return 0;
+}
+
+/** With the issuer of the only word; what asks nobody takes any name of it. */
+async function withIssuer(
+  call: Call<PinValues>,
+  work: (pins: PinStore, issuer: IssuerName) => Promise<void>,
+  allowPrivate = true,
+): Promise<number> {
+  const { IssuerName } = await import("@sig/consumer");
+  const issuer = IssuerName.parse(call.positionals[0]!, { allowPrivate });
+  return await withPins(call, (pins) => work(pins, issuer));
 }
 
 /**
@@ -130,7 +191,7 @@ async function act(
  * @throws {SigError} `confirmation_required`
  */
 async function confirm(
-  call: Call,
+  call: Call<{ readonly yes: boolean }>,
   { remembered, served }: ServedHistory,
 ): Promise<void> {
   if (call.format === "text") {
@@ -149,7 +210,7 @@ async function confirm(
       ],
     ]);
   }
-  if (call.on("yes")) return;
+  if (call.flags.yes) return;
   const question = `Accept what ${
     safe(remembered.issuer)
   } serves now, in place of what is remembered?`;
@@ -182,50 +243,6 @@ function jsonOf(
   return rest;
 }
 
-function readReason(call: Call, action: string): string {
-  const reason = call.text("reason")?.trim();
-  if (action !== "ack") {
-    for (const flag of ["reason", "expect", "yes"]) {
-      if (call.text(flag) === undefined && !call.on(flag)) continue;
-      throw usageError(`--${flag} goes with ack`, { flag: `--${flag}` });
-    }
-    return "";
-  }
-  if (reason === undefined || reason === "") {
-    throw usageError("--reason is required with ack", {
-      flag: "--reason",
-      hint: "Say why another history is right: it is kept with the pin.",
-    });
-  }
-  if (reason.length > MAX_REASON) {
-    throw usageError(`--reason must have at most ${MAX_REASON} characters`, {
-      flag: "--reason",
-    });
-  }
-  const expect = call.text("expect");
-  if (expect !== undefined && !/^[0-9a-f]{64}$/i.test(expect)) {
-    throw usageError("--expect must be a SHA-256: 64 hexadecimal digits", {
-      flag: "--expect",
-      hint: "sig verify ISSUER --no-pin --format json shows it as feed_sha256.",
-    });
-  }
-  return reason;
-}
-
-/** Read only: nobody is asked, so that any name of an issuer may be shown. */
-async function issuerOf(call: Call, action: string, name: string | undefined) {
-  if (action === "list") {
-    if (name === undefined) return undefined;
-    throw usageError("list takes no issuer", { hint: "See: sig pin show" });
-  }
-  if (name === undefined) {
-    throw usageError("<issuer> is missing", { hint: "See: sig pin list" });
-  }
-  const { IssuerName } = await import("@sig/consumer");
-  const allowPrivate = action !== "ack" || call.on("allow-insecure");
-  return IssuerName.parse(name, { allowPrivate });
-}
-
 /** The others are listed; these have a way out. */
 function listedInPart(place: string, issuers: readonly string[]): SigError {
   const named = issuers.slice(0, MAX_NAMED).map((each) => quote(each));
@@ -247,7 +264,7 @@ function listedInPart(place: string, issuers: readonly string[]): SigError {
 }
 
 function writeList(
-  call: Call,
+  call: Output,
   pins: readonly PinRecord[],
   leftOut: number,
 ): void {
@@ -275,7 +292,7 @@ function writeList(
   }
 }
 
-function writePin(call: Call, pin: PinRecord): void {
+function writePin(call: Output, pin: PinRecord): void {
   const { incident, inconsistency } = pin;
   const accepted = pin.acknowledged.map(({ at, code, reason }) =>
     [

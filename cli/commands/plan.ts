@@ -1,12 +1,17 @@
-import { type ReasonCode, RELATIONSHIP_TYPES } from "@sig/core";
-import type {
-  DesiredRelationship,
-  Plan,
-  PlanOptions,
-  PublishedState,
-} from "@sig/issuer";
-import { type FlagSpec, usageError } from "@sig/api/flags";
-import type { Call, CommandSpec } from "../command_line/command.ts";
+import { RELATIONSHIP_TYPES, type RelationshipType } from "@sig/core";
+import type { Plan, PublishedState } from "@sig/issuer";
+import {
+  file,
+  many,
+  oneOf,
+  optional,
+  toggle,
+  usageError,
+  type Values,
+  type ValueType,
+} from "@sig/api/flags";
+import { type Call, typedCommand } from "../command_line/command.ts";
+import { input, people } from "../command_line/values.ts";
 import { appendProposal } from "../issue/append_proposal.ts";
 import { doubtsAboutPlan } from "../issue/change_notices.ts";
 import { DIR_FLAG, REASON_CODE_FLAG, SIGNING_FLAGS } from "../issue/flags.ts";
@@ -21,58 +26,55 @@ const MAX_LIST_BYTES = 64 * 1024 * 1024;
 /** Bytes of a saved plan; 10,000 changes take about 6 MB. */
 const MAX_PLAN_BYTES = 256 * 1024 * 1024;
 
+/** The relationships that a list manages. */
+const scope: ValueType<RelationshipType> = {
+  placeholder: "type=TYPE",
+  parse(text, flag) {
+    const found = RELATIONSHIP_TYPES.find((type) => text === `type=${type}`);
+    if (found !== undefined) return found;
+    throw usageError(`${flag} must be type=TYPE`, {
+      flag,
+      hint: `TYPE is one of ${RELATIONSHIP_TYPES.join(", ")}.`,
+    });
+  },
+};
+
 /** Flags that name a list and say what it manages. */
-const LIST_FLAGS: readonly FlagSpec[] = [
-  {
-    name: "from",
-    value: "FILE|-",
-    help: "list of people; - is standard input",
-  },
-  {
-    name: "input",
-    value: "csv|json|yaml",
-    help: "format of the list (default: by the name's ending)",
-    choices: ["csv", "json", "yaml"],
-  },
-  {
-    name: "scope",
-    value: "type=TYPE",
-    help: "manage relationships of these types only",
-    repeat: true,
-  },
-  {
-    name: "prune",
-    help: "end active relationships that are not listed",
-  },
-];
+const LIST_FLAGS = {
+  from: optional(input, "list of people; - is standard input"),
+  input: optional(
+    oneOf("csv", "json", "yaml"),
+    "format of the list (default: by the name's ending)",
+  ),
+  scope: many(scope, "manage relationships of these types only"),
+  prune: toggle("end active relationships that are not listed"),
+};
+
+type ListCall = Call<Values<typeof LIST_FLAGS>>;
 
 /** `sig plan` */
-export const plan: CommandSpec = {
+export const plan = typedCommand({
   description:
     "Shows what sig apply would append to bring the feed into line with the list.\nOnly what is listed is managed. An empty cell means none; a field without a\ncolumn is kept. Exits 0 if there is nothing to do, 1 for changes, 2 on an error.\n\nColumns: subject and type; optionally roles (separated by ;), valid_from,\nvalid_until, title, department, label, relationship_id, metadata.",
-  flags: [
-    DIR_FLAG,
+  flags: {
+    ...DIR_FLAG,
     ...LIST_FLAGS,
-    NAMES_FLAG,
-    {
-      name: "out",
-      value: "FILE",
-      help: "write the plan there too, for sig apply --plan",
-    },
-  ],
+    ...NAMES_FLAG,
+    out: optional(file, "write the plan there too, for sig apply --plan"),
+  },
   examples: [
     "sig plan --dir acme.example --from people.csv",
     "sig plan --dir acme.example --from contractors.csv --scope type=contractor --prune --out plan.json",
   ],
   async run(call) {
     const planOf = await readList(call);
-    const names = await readNames(call, call.text("dir"));
+    const names = await readNames(call);
     const { openIssuerDir } = await import("../issue/open_issuer.ts");
     await using issuer = await openIssuerDir(call);
     const state = await issuer.published();
     const now = call.io.now();
     const made = await planOf(state, now);
-    const out = call.text("out");
+    const out = call.flags.out;
     if (out !== undefined) {
       const text = JSON.stringify(made, null, 2);
       await call.io.createPrivateFile(out, `${text}\n`);
@@ -83,59 +85,50 @@ export const plan: CommandSpec = {
     for (const doubt of doubtsAboutPlan(made, state, now)) warn(call, doubt);
     return made.changes.length === 0 ? 0 : 1;
   },
+});
+
+const APPLY_FLAGS = {
+  ...DIR_FLAG,
+  ...LIST_FLAGS,
+  ...NAMES_FLAG,
+  plan: optional(file, "saved plan to apply instead of a list"),
+  yes: toggle("do not ask; required without a terminal"),
+  "confirm-losses": optional(
+    people,
+    "confirm that exactly N people lose access",
+  ),
+  "confirm-revocations": optional(people, "same as --confirm-losses"),
+  "confirm-grants": optional(
+    people,
+    "confirm that exactly N people gain access",
+  ),
+  readmit: toggle("allow re-admitting people whose relationship was revoked"),
+  ...REASON_CODE_FLAG,
+  ...SIGNING_FLAGS,
 };
 
 /** `sig apply` */
-export const apply: CommandSpec = {
+export const apply = typedCommand({
   description:
     "Appends what sig plan shows, all or nothing: from a list (--from), or from a\nsaved plan (--plan), which is refused if the feed has changed since. Applying\nit again changes nothing.\n\nIf more than 5 people, and more than a tenth of those with access, would lose\nor gain access (as sig check would answer now), it needs --confirm-losses or\n--confirm-grants with exactly their number; a new issuer's first events do\nnot. People whose relationship was revoked are re-admitted only with --readmit.",
-  flags: [
-    DIR_FLAG,
-    ...LIST_FLAGS,
-    NAMES_FLAG,
-    {
-      name: "plan",
-      value: "FILE",
-      help: "saved plan to apply instead of a list",
-    },
-    { name: "yes", help: "do not ask; required without a terminal" },
-    {
-      name: "confirm-losses",
-      value: "N",
-      help: "confirm that exactly N people lose access",
-    },
-    {
-      name: "confirm-revocations",
-      value: "N",
-      help: "same as --confirm-losses",
-    },
-    {
-      name: "confirm-grants",
-      value: "N",
-      help: "confirm that exactly N people gain access",
-    },
-    {
-      name: "readmit",
-      help: "allow re-admitting people whose relationship was revoked",
-    },
-    REASON_CODE_FLAG,
-    ...SIGNING_FLAGS,
-  ],
+  flags: APPLY_FLAGS,
   examples: [
     "sig apply --dir acme.example --from people.csv --yes",
     "sig apply --dir acme.example --plan plan.json --yes --reason-code employment_ended",
   ],
   async run(call) {
-    const confirmed = readConfirmed(call);
-    const isSaved = call.text("plan") !== undefined;
-    const planOf = await (isSaved ? readSavedPlan(call) : readList(call));
-    const reasonCode = call.text("reason-code") as ReasonCode | undefined;
+    const { plan: saved, "reason-code": reasonCode = "admin_action" } =
+      call.flags;
+    const confirmed = confirmedBy(call.flags);
+    const planOf = saved === undefined
+      ? await readList(call)
+      : await readSavedPlan(call, saved);
     return await appendProposal(call, async (issuer) => {
       const { planDrafts, requireGuards } = await import("@sig/issuer");
       const state = await issuer.published();
       const now = call.io.now();
       const plan = await planOf(state, now);
-      const drafts = planDrafts(plan, state, reasonCode ?? "admin_action");
+      const drafts = planDrafts(plan, state, reasonCode);
       requireGuards(state, drafts, { ...confirmed, now });
       const count = counted(plan.changes.length, "change");
       return {
@@ -146,7 +139,7 @@ export const apply: CommandSpec = {
         preview: {
           when: "asked",
           async write() {
-            writePlan(call, plan, await readNames(call, call.text("dir")));
+            writePlan(call, plan, await readNames(call));
           },
         },
         question: {
@@ -155,42 +148,33 @@ export const apply: CommandSpec = {
           hint: "Look at sig plan, then add --yes.",
         },
       };
-    }, { once: isSaved });
+    }, { once: saved !== undefined });
   },
-};
+});
 
 /** What the operator has confirmed. */
-function readConfirmed(call: Call) {
-  const losses = readCount(call, "confirm-losses");
-  const revocations = readCount(call, "confirm-revocations");
+function confirmedBy(flags: Values<typeof APPLY_FLAGS>) {
+  const losses = flags["confirm-losses"];
+  const revocations = flags["confirm-revocations"];
   if (losses !== undefined && revocations !== undefined) {
     throw usageError(
       "--confirm-revocations means the same as --confirm-losses",
-      {
-        flag: "--confirm-revocations",
-      },
+      { flag: "--confirm-revocations" },
     );
   }
   return {
     losses: losses ?? revocations,
-    grants: readCount(call, "confirm-grants"),
-    readmit: call.on("readmit"),
+    grants: flags["confirm-grants"],
+    readmit: flags.readmit,
   };
-}
-
-function readCount(call: Call, flag: string): number | undefined {
-  const text = call.text(flag);
-  if (text === undefined) return undefined;
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw usageError(`--${flag} must be a number`, { flag: `--${flag}` });
 }
 
 /** Plans for a state of the feed; what it plans was read before. */
 type PlanOf = (state: PublishedState, now: Date) => Promise<Plan>;
 
 /** The plan of the list that the flags name. */
-async function readList(call: Call): Promise<PlanOf> {
-  const path = call.text("from");
+async function readList({ flags, io }: ListCall): Promise<PlanOf> {
+  const { from: path, prune, scope: types } = flags;
   if (path === undefined) {
     throw usageError("--from is required", {
       flag: "--from",
@@ -198,49 +182,35 @@ async function readList(call: Call): Promise<PlanOf> {
     });
   }
   const { formatOf, readPeople } = await import("../people/read_people.ts");
-  const format = call.text("input") ?? formatOf(path);
+  const format = flags.input ?? formatOf(path);
   if (format === undefined) {
     throw usageError("--input is required where no file name tells it", {
       flag: "--input",
       hint: "One of csv, json, yaml. A spreadsheet is saved as CSV.",
     });
   }
-  const bytes = await readInput(call.io, path, MAX_LIST_BYTES);
-  const options = planOptions(call);
-  const people: readonly DesiredRelationship[] = readPeople(bytes, format);
+  const bytes = await readInput(io, path, MAX_LIST_BYTES);
+  const people = readPeople(bytes, format);
+  const options = { prune, types: types.length > 0 ? types : undefined };
   return async (state, now) => {
     const { planChanges } = await import("@sig/issuer");
     return planChanges(state, people, { ...options, now });
   };
 }
 
-function planOptions(call: Call): PlanOptions {
-  const types = call.texts("scope").map((scope) => {
-    const found = RELATIONSHIP_TYPES.find((type) => scope === `type=${type}`);
-    if (found !== undefined) return found;
-    throw usageError("--scope must be type=TYPE", {
-      flag: "--scope",
-      hint: `TYPE is one of ${RELATIONSHIP_TYPES.join(", ")}.`,
-    });
-  });
-  return {
-    prune: call.on("prune"),
-    types: types.length > 0 ? types : undefined,
-  };
-}
-
 /** A plan that `sig plan --out` has saved. */
-async function readSavedPlan(call: Call): Promise<PlanOf> {
-  for (const flag of ["from", "input", "scope", "prune"]) {
-    if (
-      call.text(flag) === undefined && call.texts(flag).length === 0 &&
-      !call.on(flag)
-    ) continue;
+async function readSavedPlan(
+  { flags: { from, input, scope, prune }, io }: ListCall,
+  path: string,
+): Promise<PlanOf> {
+  const given = { from, input, scope: scope[0], prune: prune || undefined };
+  for (const [flag, value] of Object.entries(given)) {
+    if (value === undefined) continue;
     throw usageError(`--${flag} is for a list, and --plan is not one`, {
       flag: `--${flag}`,
     });
   }
-  const value = await readJsonInput(call.io, call.text("plan")!, {
+  const value = await readJsonInput(io, path, {
     what: "plan",
     flag: "--plan",
     maxBytes: MAX_PLAN_BYTES,

@@ -1,52 +1,48 @@
+import { optional, required, toggle } from "@sig/api/flags";
 import type { EventDraft } from "@sig/issuer";
-import type { CommandSpec } from "../command_line/command.ts";
+import { typedCommand } from "../command_line/command.ts";
+import { did, id } from "../command_line/values.ts";
 import { appendProposal } from "../issue/append_proposal.ts";
 import { MOST_NAMED, stillActive } from "../issue/change_notices.ts";
 import {
   APPEND_FLAGS,
   commonMembers,
   DIR_FLAG,
-  EFFECTIVE_AT_FLAG,
+  ENDING_FLAGS,
   given,
-  REASON_CODE_FLAG,
 } from "../issue/flags.ts";
 
 /** `sig revoke` */
-export const revoke: CommandSpec = {
+export const revoke = typedCommand({
   description:
     "Appends one signed event. Readers deny from the moment they see it.",
-  flags: [
-    DIR_FLAG,
-    {
-      name: "relationship-id",
-      value: "ID",
-      help: "the relationship that ends",
-      required: true,
-    },
-    { ...REASON_CODE_FLAG, required: true },
-    {
-      name: "subject",
-      value: "DID",
-      help: "must be the relationship's (default: taken from it)",
-    },
-    EFFECTIVE_AT_FLAG,
-    { name: "amend", help: "revoke again, to correct the reason or the time" },
+  flags: {
+    ...DIR_FLAG,
+    "relationship-id": required(id, "the relationship that ends"),
+    "reason-code": ENDING_FLAGS["reason-code"],
+    subject: optional(
+      did,
+      "must be the relationship's (default: taken from it)",
+    ),
+    "effective-at": ENDING_FLAGS["effective-at"],
+    amend: toggle("revoke again, to correct the reason or the time"),
     ...APPEND_FLAGS,
-  ],
+  },
   examples: [
     "sig revoke --dir acme.example --relationship-id 01K9… --reason-code employment_ended",
   ],
   async run(call) {
+    const { flags } = call;
     const draft = {
       event_type: "relationship.revoke",
-      relationship_id: call.text("relationship-id"),
-      reason_code: call.text("reason-code"),
+      relationship_id: flags["relationship-id"],
+      reason_code: flags["reason-code"],
       ...given({
-        subject: call.text("subject"),
-        effective_at: call.text("effective-at"),
-        amend: call.on("amend") ? true : undefined,
+        subject: flags.subject,
+        effective_at: flags["effective-at"],
+        amend: flags.amend || undefined,
       }),
-      ...commonMembers(call),
+      ...commonMembers(flags),
     };
     return await appendProposal(call, (issuer) =>
       Promise.resolve({
@@ -61,4 +57,4 @@ export const revoke: CommandSpec = {
         },
       }));
   },
-};
+});

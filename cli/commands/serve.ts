@@ -1,7 +1,7 @@
 import { isSigError } from "@sig/core";
-import type { Call, CommandSpec } from "../command_line/command.ts";
-import { parseAddress } from "@sig/api/flags";
-import { safe, warn, writeJson } from "../output/write.ts";
+import { typedCommand } from "../command_line/command.ts";
+import { address, optional, parseAddress } from "@sig/api/flags";
+import { type Output, safe, warn, writeJson } from "../output/write.ts";
 
 /** Milliseconds that requests in flight get when it is stopped. */
 const GRACE_MS = 5_000;
@@ -13,17 +13,16 @@ const REFUSED: readonly string[] = [
 ];
 
 /** `sig serve` */
-export const serve: CommandSpec = {
+export const serve = typedCommand({
   description:
     "Serves the issuer's four documents and nothing else, until it is stopped. The\nfirst line of output is its URL.",
   positionals: [{ name: "dir", help: "the issuer's directory" }],
-  flags: [
-    {
-      name: "addr",
-      value: "HOST:PORT",
-      help: "where to listen (default: 127.0.0.1:8080; port 0: any free port)",
-    },
-  ],
+  flags: {
+    addr: optional(
+      address,
+      "where to listen (default: 127.0.0.1:8080; port 0: any free port)",
+    ),
+  },
   endless: true,
   examples: [
     "sig serve acme.example",
@@ -32,7 +31,7 @@ export const serve: CommandSpec = {
   async run(call) {
     const { io } = call;
     const dir = call.positionals[0]!;
-    const address = parseAddress(call.text("addr") ?? "127.0.0.1:8080");
+    const address = call.flags.addr ?? parseAddress("127.0.0.1:8080");
     await requirePublishable(call, dir);
     const { createIssuerSite } = await import("../site/issuer_site.ts");
     const { listen } = await import("@sig/api/server");
@@ -54,13 +53,13 @@ export const serve: CommandSpec = {
     await server.shutdown(GRACE_MS);
     return 0;
   },
-};
+});
 
 /**
  * What can't be taken back, or would serve nobody, is refused; other faults are
  * the readers' to find.
  */
-async function requirePublishable(call: Call, dir: string): Promise<void> {
+async function requirePublishable(call: Output, dir: string): Promise<void> {
   const { loadIssuer, openSource } = await import("@sig/consumer");
   try {
     const issuer = await loadIssuer(

@@ -4,77 +4,67 @@ import {
   SigError,
 } from "@sig/core";
 import { suggest } from "@sig/core/internal";
-import { usageError } from "@sig/api/flags";
+import {
+  many,
+  optional,
+  toggle,
+  usageError,
+  type Values,
+} from "@sig/api/flags";
 import type {
   DesiredRelationship,
   EventDraft,
   PublishedState,
 } from "@sig/issuer";
-import type { Call, CommandSpec } from "../command_line/command.ts";
+import { typedCommand } from "../command_line/command.ts";
+import { did, id, orNone, role } from "../command_line/values.ts";
 import { appendProposal } from "../issue/append_proposal.ts";
 import { doubtsAbout, namesOf, writeChanges } from "../issue/change_notices.ts";
 import {
   commonMembers,
   contentFlags,
   DIR_FLAG,
-  EVENT_FLAGS,
   given,
+  MEMBER_FLAGS,
   SIGNING_FLAGS,
   typeFlag,
 } from "../issue/flags.ts";
-import { type End, readValidity } from "../people/day.ts";
 
 /** What is to be different; members that are absent are kept. */
 type Wanted = Omit<DesiredRelationship, "subject" | "type" | "relationship_id">;
 
+const FLAGS = {
+  ...DIR_FLAG,
+  "relationship-id": optional(id, "the relationship"),
+  subject: optional(did, "the one active relationship of this subject"),
+  ...typeFlag("of this type"),
+  role: many(role, "role, replacing all present roles"),
+  "add-role": many(role, "role to add"),
+  "remove-role": many(role, "role to remove"),
+  "no-roles": toggle("remove all roles"),
+  ...contentFlags(orNone),
+  ...MEMBER_FLAGS,
+  ...SIGNING_FLAGS,
+};
+
+type SetValues = Values<typeof FLAGS>;
+
 /** `sig set` */
-export const set: CommandSpec = {
+export const set = typedCommand({
   description:
     "Appends an upsert that keeps everything not named. A bare date is the start\nof that day in --valid-from and its end in --valid-until, UTC; none takes\na date, title, department or label away, --no-roles all roles.",
-  flags: [
-    DIR_FLAG,
-    { name: "relationship-id", value: "ID", help: "the relationship" },
-    {
-      name: "subject",
-      value: "DID",
-      help: "the one active relationship of this subject",
-    },
-    typeFlag("of this type"),
-    {
-      name: "role",
-      value: "ROLE",
-      help: "role, replacing all present roles",
-      repeat: true,
-    },
-    {
-      name: "add-role",
-      value: "ROLE",
-      help: "role to add",
-      repeat: true,
-    },
-    {
-      name: "remove-role",
-      value: "ROLE",
-      help: "role to remove",
-      repeat: true,
-    },
-    { name: "no-roles", help: "remove all roles" },
-    ...contentFlags("or none"),
-    // Visibility is kept like everything else.
-    ...EVENT_FLAGS.filter(({ name }) => name !== "visibility"),
-    ...SIGNING_FLAGS,
-  ],
+  flags: FLAGS,
   examples: [
     "sig set --dir acme.example --subject did:web:alice.example --add-role review",
     "sig set --dir acme.example --relationship-id 01K9… --valid-until 2027-06-30",
   ],
   async run(call) {
-    const wanted = readWanted(call);
+    const wanted = readWanted(call.flags);
     return await appendProposal(call, async (issuer) => {
       const { changeRelationship } = await import("@sig/issuer");
       const state = await issuer.published();
-      const upsert = find(call, state);
-      const roles = rolesOf(call, upsert.roles);
+      const upsert = find(call.flags, state);
+      const roles = rolesOf(call.flags, upsert.roles);
       const { change, draft } = changeRelationship(upsert, {
         ...wanted,
         ...(roles === undefined ? {} : { roles }),
@@ -89,7 +79,7 @@ export const set: CommandSpec = {
         namesOf(state),
       );
       // The issuer judges every member: flags are only text.
-      const whole: OpenObject = { ...draft, ...commonMembers(call) };
+      const whole: OpenObject = { ...draft, ...commonMembers(call.flags) };
       return {
         drafts: change.fields.length === 0
           ? []
@@ -104,47 +94,54 @@ export const set: CommandSpec = {
       };
     });
   },
-};
+});
 
 /** What the flags name, apart from roles, judged before anything is opened. */
-function readWanted(call: Call): Wanted {
-  const changes = [
-    ...["role", "add-role", "remove-role"].flatMap((name) => call.texts(name)),
-    ...["valid-from", "valid-until", "title", "department", "label"]
-      .map((name) => call.text(name)),
-    call.text("metadata"),
-  ].filter((value) => value !== undefined);
-  if (changes.length === 0 && !call.on("no-roles")) {
+function readWanted(flags: SetValues): Wanted {
+  const { "add-role": added, "remove-role": removed, role: roles } = flags;
+  const wanted = given({
+    valid_from: flags["valid-from"],
+    valid_until: flags["valid-until"],
+    title: flags.title,
+    department: flags.department,
+    label: flags.label,
+    metadata: flags.metadata,
+  });
+  const named = Object.entries({
+    role: roles,
+    "add-role": added,
+    "remove-role": removed,
+  })
+    .filter(([, values]) => values.length > 0);
+  const [first] = named;
+  if (
+    first === undefined && !flags["no-roles"] &&
+    Object.keys(wanted).length === 0
+  ) {
     throw usageError("no change was given", {
       hint: "For example: --add-role review, or --valid-until 2027-06-30.",
     });
   }
-  if (
-    call.text("relationship-id") === undefined &&
-    call.text("subject") === undefined
-  ) {
+  if (flags["relationship-id"] === undefined && flags.subject === undefined) {
     throw usageError("--relationship-id or --subject is required", {
       flag: "--subject",
     });
   }
-  for (const flag of ["role", "add-role"]) {
-    if (!call.texts(flag).includes("none")) continue;
-    throw usageError(`--${flag} none would grant a role named "none"`, {
-      flag: `--${flag}`,
+  const none = named.find(([flag, values]) =>
+    flag !== "remove-role" && values.includes("none")
+  );
+  if (none !== undefined) {
+    throw usageError(`--${none[0]} none would grant a role named "none"`, {
+      flag: `--${none[0]}`,
       hint: "--no-roles takes all roles away.",
     });
   }
-  const named = ["role", "add-role", "remove-role"]
-    .find((flag) => call.texts(flag).length > 0);
-  if (call.on("no-roles") && named !== undefined) {
-    throw usageError(`--no-roles and --${named} contradict each other`, {
+  if (flags["no-roles"] && first !== undefined) {
+    throw usageError(`--no-roles and --${first[0]} contradict each other`, {
       flag: "--no-roles",
     });
   }
-  if (
-    call.texts("role").length > 0 &&
-    call.texts("add-role").length + call.texts("remove-role").length > 0
-  ) {
+  if (roles.length > 0 && named.length > 1) {
     throw usageError(
       "--role replaces all roles and can't be combined with --add-role or --remove-role",
       {
@@ -153,24 +150,7 @@ function readWanted(call: Call): Wanted {
       },
     );
   }
-  const shown = (name: string) => {
-    const value = call.text(name);
-    return value === "none" ? null : value;
-  };
-  return given({
-    valid_from: readEnd(call, "valid_from"),
-    valid_until: readEnd(call, "valid_until"),
-    title: shown("title"),
-    department: shown("department"),
-    label: shown("label"),
-    metadata: commonMembers(call).metadata,
-  });
-}
-
-function readEnd(call: Call, end: End): string | null | undefined {
-  return call.text(end.replace("_", "-")) === "none"
-    ? null
-    : readValidity(call, end);
+  return wanted;
 }
 
 /**
@@ -179,12 +159,9 @@ function readEnd(call: Call, end: End): string | null | undefined {
  * role, or an ended relationship, back.
  */
 function find(
-  call: Call,
+  { "relationship-id": id, subject, type }: SetValues,
   { relationships }: PublishedState,
 ): RelationshipUpsertEvent {
-  const id = call.text("relationship-id");
-  const subject = call.text("subject");
-  const type = call.text("type");
   if (id !== undefined && relationships.get(id)?.status === "revoked") {
     throw new SigError(
       "already_revoked",
@@ -239,13 +216,12 @@ function find(
 
 /** The roles after the change; undefined when the flags name none. */
 function rolesOf(
-  call: Call,
+  flags: SetValues,
   before: readonly string[],
 ): readonly string[] | undefined {
-  if (call.on("no-roles")) return [];
-  const roles = call.texts("role");
-  if (roles.length > 0) return roles;
-  const [added, removed] = [call.texts("add-role"), call.texts("remove-role")];
+  if (flags["no-roles"]) return [];
+  if (flags.role.length > 0) return flags.role;
+  const { "add-role": added, "remove-role": removed } = flags;
   if (added.length + removed.length === 0) return undefined;
   const unknown = removed.find((role) => !before.includes(role));
   if (unknown !== undefined) {

@@ -6,15 +6,16 @@ import {
   isSigError,
   SigError,
 } from "@sig/core";
-import { usageError } from "@sig/api/flags";
-import type { Call, CommandSpec } from "../command_line/command.ts";
-import { colour, safe, writeJson, writeWarnings } from "../output/write.ts";
+import { optional, usageError } from "@sig/api/flags";
+import { type Call, typedCommand } from "../command_line/command.ts";
+import { source } from "../command_line/values.ts";
+import { colour, safe, writeJson } from "../output/write.ts";
 import type { ExpectedDecision } from "../ask/expected_decisions.ts";
 import {
+  MISTAKEN_SIG,
   POLICY_FLAGS,
-  SOURCE_FLAG,
   SOURCE_HELP,
-  withSource,
+  verifySource,
 } from "../ask/source_flags.ts";
 import { readInput } from "../terminal/read_input.ts";
 
@@ -29,17 +30,19 @@ interface Outcome {
 }
 
 /** `sig test` */
-export const test: CommandSpec = {
+export const test = typedCommand({
   description:
     "CASES is YAML (or JSON):\n  source: ./acme.example\n  cases:\n    - name: alice may deploy\n      subject: did:web:alice.example\n      require: [relationship=employee, role=deploy]\n      expect: allow\n    - subject: did:web:bob.example\n      require: [role=deploy]\n      at: 2026-02-01T00:00:00Z\n      expect: deny\n      reasons: [revoked]\nThe source is resolved like --sig, from the working directory. Exits with 0 if\nall cases pass, 1 if one fails, and 2 on an error.",
   positionals: [{
     name: "cases",
     help: "YAML file of test cases; - is standard input",
   }],
-  flags: [
-    { ...SOURCE_FLAG, help: `instead of the one in the file: ${SOURCE_HELP}` },
+  flags: {
+    sig: optional(source, `instead of the one in the file: ${SOURCE_HELP}`, {
+      mistaken: MISTAKEN_SIG,
+    }),
     ...POLICY_FLAGS,
-  ],
+  },
   formats: ["junit"],
   examples: [
     "sig test cases.yaml",
@@ -53,22 +56,19 @@ export const test: CommandSpec = {
       "../ask/expected_decisions.ts"
     );
     const file = parseExpectedDecisions(decode(bytes));
-    const source = call.text("sig") ?? file.source;
+    const source = call.flags.sig ?? file.source;
     if (source === undefined) {
       throw usageError("there is no source to ask", {
         hint: "Write source: into the file, or give --sig.",
       });
     }
-    const { verifyIssuer } = await import("@sig/consumer");
-    const verified = await withSource(call, source, verifyIssuer);
-    const { state } = verified;
-    writeWarnings(call, verified.warnings, verified.source);
+    const { state } = await verifySource(call, source);
     const now = io.now();
     const outcomes = file.cases.map((expected) => judge(state, expected, now));
     report(call, state.issuer, outcomes);
     return outcomes.every(({ holds }) => holds) ? 0 : 1;
   },
-};
+});
 
 /** A role of which a letter is lost is nobody's, and its deny would pass. */
 function decode(bytes: Uint8Array): string {
@@ -118,13 +118,13 @@ function ask(expected: ExpectedDecision, question: () => CheckResult) {
 }
 
 function report(
-  call: Call,
+  call: Pick<Call, "format" | "io" | "ownFormat">,
   issuer: string,
   outcomes: readonly Outcome[],
 ): void {
   const { io } = call;
   const failed = outcomes.filter(({ holds }) => !holds).length;
-  if (call.text("format") === "junit") {
+  if (call.ownFormat === "junit") {
     const results = outcomes.map((outcome) => ({
       name: outcome.expected.name,
       ...(outcome.holds ? {} : { failure: difference(outcome) }),

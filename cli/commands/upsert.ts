@@ -1,6 +1,8 @@
 import type { OpenObject } from "@sig/core";
+import { many, optional, required } from "@sig/api/flags";
 import type { EventDraft } from "@sig/issuer";
-import type { Call, CommandSpec } from "../command_line/command.ts";
+import { typedCommand } from "../command_line/command.ts";
+import { did, id, role } from "../command_line/values.ts";
 import { appendProposal } from "../issue/append_proposal.ts";
 import {
   doubtsAbout,
@@ -14,50 +16,44 @@ import {
   contentFlags,
   DIR_FLAG,
   given,
-  typeFlag,
+  TYPE_FLAG,
 } from "../issue/flags.ts";
-import { readValidity } from "../people/day.ts";
 
 /** `sig upsert` */
-export const upsert: CommandSpec = {
+export const upsert = typedCommand({
   description:
     "Appends one signed event. Members that are not given are generated. The private\nkey comes from the key store, --key, or SIG_KEY_FILE. A bare date is the start\nof that day in --valid-from and its end in --valid-until, UTC.",
-  flags: [
-    DIR_FLAG,
-    { name: "subject", value: "DID", help: "the person's DID", required: true },
-    { ...typeFlag(), required: true },
-    {
-      name: "role",
-      value: "ROLE",
-      help: "role; may be repeated",
-      repeat: true,
-    },
-    {
-      name: "relationship-id",
-      value: "ID",
-      help: "replaces an existing one (default: a new one)",
-    },
-    ...contentFlags("given"),
+  flags: {
+    ...DIR_FLAG,
+    subject: required(did, "the person's DID"),
+    ...TYPE_FLAG,
+    role: many(role, "role; may be repeated"),
+    "relationship-id": optional(
+      id,
+      "replaces an existing one (default: a new one)",
+    ),
+    ...contentFlags((type) => type),
     ...APPEND_FLAGS,
-  ],
+  },
   examples: [
     "sig upsert --dir acme.example --subject did:web:alice.example --type employee --role deploy --role review",
     "sig upsert --dir acme.example --subject did:web:bob.example --type contractor --valid-until 2026-12-31",
   ],
   async run(call) {
-    const roles = call.texts("role");
+    const { department, label, role: roles, subject, title } = call.flags;
+    const display = given({ title, department, label });
     const draft: OpenObject = {
       event_type: "relationship.upsert",
-      subject: call.text("subject"),
-      relationship_type: call.text("type"),
+      subject,
+      relationship_type: call.flags.type,
       ...given({
         roles: roles.length === 0 ? undefined : roles,
-        relationship_id: call.text("relationship-id"),
-        valid_from: readValidity(call, "valid_from"),
-        valid_until: readValidity(call, "valid_until"),
-        display: display(call),
+        relationship_id: call.flags["relationship-id"],
+        valid_from: call.flags["valid-from"],
+        valid_until: call.flags["valid-until"],
+        display: Object.keys(display).length === 0 ? undefined : display,
       }),
-      ...commonMembers(call),
+      ...commonMembers(call.flags),
     };
     return await appendProposal(call, async (issuer) => {
       const known = await readKnown(issuer, draft);
@@ -75,13 +71,4 @@ export const upsert: CommandSpec = {
       };
     });
   },
-};
-
-function display(call: Call) {
-  const shown = given({
-    title: call.text("title"),
-    department: call.text("department"),
-    label: call.text("label"),
-  });
-  return Object.keys(shown).length === 0 ? undefined : shown;
-}
+});

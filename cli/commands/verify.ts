@@ -1,9 +1,10 @@
 import type { ReportedFault, VerifyReport } from "@sig/consumer";
-import type { Call, CommandSpec } from "../command_line/command.ts";
+import { typedCommand } from "../command_line/command.ts";
 import {
   colour,
   counted,
   groupByLines,
+  type Output,
   placeOf,
   safe,
   writeJson,
@@ -19,11 +20,11 @@ import {
 import { PIN_FLAGS } from "../ask/pin_flags.ts";
 
 /** `sig verify` */
-export const verify: CommandSpec = {
+export const verify = typedCommand({
   description:
     "Exits with 0 if everything is valid, 1 if something published is invalid, and 2\non any other error.",
   positionals: [SOURCE_WORD],
-  flags: [SOURCE_FLAG, ...PIN_FLAGS, ...POLICY_FLAGS],
+  flags: { ...SOURCE_FLAG, ...PIN_FLAGS, ...POLICY_FLAGS },
   examples: [
     "sig verify acme.example",
     "sig verify ./acme.example --format json",
@@ -31,18 +32,17 @@ export const verify: CommandSpec = {
   ],
   async run(call) {
     const { reportIssuer } = await import("@sig/consumer");
-    const { result, warnings } = await withMemory(call, sourceOf(call), {
+    const report = await withMemory(call, sourceOf(call), {
       remembered: (consumer, name) => consumer.report(name),
       plain: reportIssuer,
     });
-    const report = { ...result, warnings: [...warnings, ...result.warnings] };
     if (call.format === "json") writeJson(call.io, report);
     else writeReport(call, report);
     return report.valid ? 0 : 1;
   },
-};
+});
 
-function writeReport(call: Call, report: VerifyReport): void {
+function writeReport(call: Output, report: VerifyReport): void {
   const { io } = call;
   writeWarnings(call, report.warnings);
   if (report.valid) {

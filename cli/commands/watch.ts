@@ -1,12 +1,19 @@
 import { quote } from "@sig/core/internal";
 import type { WatchedEvent } from "@sig/consumer";
-import { parseDuration, usageError } from "@sig/api/flags";
+import {
+  duration,
+  optional,
+  toggle,
+  usageError,
+  type ValueType,
+} from "@sig/api/flags";
 import {
   type Call,
-  type CommandSpec,
   INTERRUPTED,
+  typedCommand,
 } from "../command_line/command.ts";
-import { parseSequence, watchSource } from "../ask/watch_source.ts";
+import { sequence, textOf } from "../command_line/values.ts";
+import { watchSource } from "../ask/watch_source.ts";
 import { PINS_FLAG } from "../ask/pin_flags.ts";
 import { safe, safeJson, warn } from "../output/write.ts";
 import {
@@ -28,8 +35,27 @@ const SIGNAL_WAIT_MS = 100;
 /** And so long after a command that a signal ended (128 and the signal's number). */
 const OWN_SIGNAL_WAIT_MS = 1_000;
 
+/** A program and its arguments. */
+const command: ValueType<readonly string[]> = {
+  placeholder: "COMMAND",
+  parse(text, flag) {
+    const words = text.split(/\s+/).filter((word) => word !== "");
+    if (words.length > 0) return words;
+    throw usageError(`${flag} must name a program`, { flag });
+  },
+};
+
+const interval: ValueType<number> = {
+  ...duration,
+  parse(text, flag) {
+    const ms = duration.parse(text, flag);
+    if (ms > 0) return ms;
+    throw usageError(`${flag} must be more than 0`, { flag });
+  },
+};
+
 /** `sig watch` */
-export const watch: CommandSpec = {
+export const watch = typedCommand({
   description: `Prints each newly verified event once, as a line of JSON:
 {"sequence","event_id","event","kid"}. A cursor in the pin store keeps the
 position for the next start; a new cursor begins at the end of the feed, or at
@@ -42,38 +68,27 @@ With --exec nothing is printed: COMMAND, a program with its arguments (no shell,
 no quotes), gets the line on standard input, one event after the other. It is run
 again until it ends with 0.`,
   positionals: [SOURCE_WORD],
-  flags: [
-    SOURCE_FLAG,
-    {
-      name: "from",
-      value: "SEQ",
-      help: "first event of a new cursor (default: the next one)",
-    },
-    { name: "once", help: "fetch once, then end" },
-    {
-      name: "exec",
-      value: "COMMAND",
-      help: "program to run for each event, which it reads from standard input",
-    },
-    {
-      name: "interval",
-      value: "DURATION",
-      help: "poll interval (default: 30s)",
-    },
-    {
-      name: "cursor",
-      value: "NAME",
-      help:
-        "name of the cursor, if several watch the same feed (default: default)",
-    },
-    PINS_FLAG,
-    {
-      name: "no-pin",
-      help: "keep no cursor",
-    },
-    { name: "require-pin", help: "refuse issuers that it does not hold yet" },
+  flags: {
+    ...SOURCE_FLAG,
+    from: optional(
+      sequence,
+      "first event of a new cursor (default: the next one)",
+    ),
+    once: toggle("fetch once, then end"),
+    exec: optional(
+      command,
+      "program to run for each event, which it reads from standard input",
+    ),
+    interval: optional(interval, "poll interval (default: 30s)"),
+    cursor: optional(
+      textOf("NAME"),
+      "name of the cursor, if several watch the same feed (default: default)",
+    ),
+    ...PINS_FLAG,
+    "no-pin": toggle("keep no cursor"),
+    "require-pin": toggle("refuse issuers that it does not hold yet"),
     ...POLICY_FLAGS,
-  ],
+  },
   format: "json",
   endless: true,
   examples: [
@@ -82,36 +97,23 @@ again until it ends with 0.`,
     "sig watch acme.example --exec ./on-change.sh --cursor directory --interval 1m",
   ],
   async run(call) {
-    const exec = call.text("exec");
-    const words = exec?.split(/\s+/).filter((word) => word !== "");
-    if (words?.length === 0) {
-      throw usageError("--exec must name a program", { flag: "--exec" });
-    }
+    const { cursor, exec: words, from, interval, once } = call.flags;
     const stop = new AbortController();
     let isInterrupted = false;
     // It may never be asked to.
     call.io.interrupted().then(() => isInterrupted = true, () => {});
     call.io.stopRequested().then(() => stop.abort(), () => {});
-    const intervalMs = parseDuration("--interval", call.text("interval"));
-    if (intervalMs === 0) {
-      throw usageError("--interval must be more than 0", {
-        flag: "--interval",
-      });
-    }
     if (words?.some((word) => /["']/.test(word))) {
       warn(call, `--exec knows no quotes: the words are ${words.join(", ")}`);
     }
     const source = sourceOf(call);
     // It may be long until there is something to see.
     const isRead = call.format === "text" && call.io.isTerminal("stderr");
-    if (isRead && !call.on("once")) {
+    if (isRead && !once) {
       call.io.stderr(`Watching ${safe(source)}. Stop it with Ctrl-C.\n`);
     }
     await watchSource(call, source, {
-      from: parseSequence(call),
-      cursor: call.text("cursor"),
-      once: call.on("once"),
-      intervalMs,
+      ...{ cursor, from, intervalMs: interval, once },
       signal: stop.signal,
     }, async (watched) => {
       const line = `${safeJson(JSON.stringify(watched))}\n`;
@@ -122,17 +124,17 @@ again until it ends with 0.`,
       return true;
     });
     // SIGTERM is how an endless watch ends; one look was not finished.
-    const isUnfinished = call.on("once") && stop.signal.aborted;
+    const isUnfinished = once && stop.signal.aborted;
     return isInterrupted || isUnfinished ? INTERRUPTED : 0;
   },
-};
+});
 
 /**
  * Runs the command until it ends with 0; whether it did before it was to stop.
  * One that runs then is waited for.
  */
 async function hand(
-  call: Call,
+  call: Call<{ readonly once: boolean }>,
   words: readonly string[],
   line: string,
   { sequence }: WatchedEvent,
@@ -145,7 +147,7 @@ async function hand(
     await pause(code > 128 ? OWN_SIGNAL_WAIT_MS : SIGNAL_WAIT_MS, signal);
     if (signal.aborted) return false;
     const why = `${quote(words[0]!)} ended with ${code} on event ${sequence}`;
-    if (call.on("once")) {
+    if (call.flags.once) {
       throw usageError(`--exec failed: ${why}`, {
         flag: "--exec",
         hint: "The event comes again with the next sig watch.",

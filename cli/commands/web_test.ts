@@ -45,9 +45,9 @@ Deno.test("words and flags of web client add are asked for, and are for nothing 
     const cases: readonly (readonly [readonly string[], string])[] = [
       [ADD, "--redirect-uri is required"],
       [["web", "client", "add", ...URI], "--file is required"],
-      [["web", "client"], "<add> is missing"],
-      [["web", "client", "remove"], "<add> must be add\n"],
-      [["web", "--id", "wiki"], "--id is for sig web client add"],
+      [["web", "client"], "sig web client needs one of add"],
+      [["web", "client", "ad"], "Did you mean web client add?"],
+      [["web", "--redirect-uri", "wiki"], 'there is no flag "--redirect-uri"'],
     ];
     for (const [args, says] of cases) {
       const { code, stderr } = await sig(args, { cwd, permissions: [] });

@@ -9,9 +9,10 @@ import {
   type RelationshipType,
 } from "@sig/core";
 import type { VerifiedIssuer } from "@sig/consumer";
-import { parseDuration } from "@sig/api/flags";
+import { duration, optional, required } from "@sig/api/flags";
 import { typeFlag } from "../issue/flags.ts";
-import type { Call, CommandSpec } from "../command_line/command.ts";
+import { type Call, typedCommand } from "../command_line/command.ts";
+import { role } from "../command_line/values.ts";
 import { csvOf, pageOf } from "../output/report.ts";
 import { type TableColumn, writeTable } from "../output/table.ts";
 import {
@@ -24,31 +25,31 @@ import {
 import { type Names, NAMES_FLAG } from "../people/names.ts";
 import {
   namesOf,
-  parseTimeFlags,
   POLICY_FLAGS,
   SOURCE_FLAG,
   SOURCE_WORD,
   sourceOf,
   TIME_FLAGS,
+  timeOf,
+  verifySource,
   withMemory,
-  withSource,
 } from "../ask/source_flags.ts";
 import { PIN_FLAGS } from "../ask/pin_flags.ts";
 
 /** `sig who` */
-export const who: CommandSpec = {
+export const who = typedCommand({
   description:
     "Lists relationships that are effective: not ended, not expired, and already\nbegun. --role and --type select; --at and --as-of ask about another time.",
   positionals: [SOURCE_WORD],
-  flags: [
-    SOURCE_FLAG,
-    { name: "role", value: "ROLE", help: "only those with this role" },
-    typeFlag("only relationships of this type"),
+  flags: {
+    ...SOURCE_FLAG,
+    role: optional(role, "only those with this role"),
+    ...typeFlag("only relationships of this type"),
     ...TIME_FLAGS,
-    NAMES_FLAG,
+    ...NAMES_FLAG,
     ...PIN_FLAGS,
     ...POLICY_FLAGS,
-  ],
+  },
   formats: ["csv", "html"],
   examples: [
     "sig who acme.example --role refund",
@@ -56,13 +57,13 @@ export const who: CommandSpec = {
     "sig who acme.example --format html > members.html",
   ],
   async run(call) {
-    const time = parseTimeFlags(call);
+    const time = timeOf(call.flags);
     const source = sourceOf(call);
-    const [role, type] = [call.text("role"), call.text("type")];
+    const { role, type } = call.flags;
     const names = await namesOf(call, source);
-    const isPage = call.text("format") === "html";
+    const isPage = call.ownFormat === "html";
     const { verifyIssuer } = await import("@sig/consumer");
-    const { result, warnings } = await withMemory(call, source, {
+    const result = await withMemory(call, source, {
       remembered: async (consumer, name) => ({
         ...(await consumer.observe(name, time)).verified,
         // A page says which bytes it is about.
@@ -77,38 +78,32 @@ export const who: CommandSpec = {
       (role === undefined || each.roles.includes(role)) &&
       (type === undefined || each.relationship_type === type)
     );
-    writeWarnings(call, [...warnings, ...result.warnings], result.source);
+    writeWarnings(call, result.warnings, result.source);
     const { report } = result;
     const sha256 = report?.valid ? report.feed_sha256 : result.feed.sha256;
     writeActive(call, found, names, { ...result, sha256 });
     return 0;
   },
-};
+});
 
 /** `sig expiring` */
-export const expiring: CommandSpec = {
+export const expiring = typedCommand({
   positionals: [SOURCE_WORD],
-  flags: [
-    SOURCE_FLAG,
-    {
-      name: "within",
-      value: "DURATION",
-      help: "how soon from now, such as 30d",
-      required: true,
-    },
-    NAMES_FLAG,
+  flags: {
+    ...SOURCE_FLAG,
+    within: required(duration, "how soon from now, such as 30d"),
+    ...NAMES_FLAG,
     ...POLICY_FLAGS,
-  ],
+  },
   examples: [
     "sig expiring acme.example --within 30d",
     "sig expiring ./acme.example --within 12h --format json",
   ],
   async run(call) {
-    const within = parseDuration("--within", call.text("within"))!;
+    const within = call.flags.within;
     const source = sourceOf(call);
     const names = await namesOf(call, source);
-    const { verifyIssuer } = await import("@sig/consumer");
-    const verified = await withSource(call, source, verifyIssuer);
+    const verified = await verifySource(call, source);
     const now = call.io.now();
     const last = addSeconds(instantOf(now), Math.ceil(within / 1000));
     const found = listActive(verified.state, {}, now)
@@ -116,11 +111,10 @@ export const expiring: CommandSpec = {
         const end = parseTimestamp(valid_until);
         return end !== undefined && compareInstants(end, last) <= 0;
       });
-    writeWarnings(call, verified.warnings, verified.source);
     writeActive(call, found, names, { ...verified, sha256: undefined });
     return 0;
   },
-};
+});
 
 /** One effective relationship, as it is printed. */
 interface ActiveRelationship {
@@ -169,7 +163,7 @@ const CSV_COLUMNS = [
 ];
 
 function writeActive(
-  call: Call,
+  call: Pick<Call, "format" | "io" | "ownFormat">,
   found: readonly ActiveRelationship[],
   names: Names,
   { issuer, feed, sha256 }: Pick<VerifiedIssuer, "issuer" | "feed"> & {
@@ -177,8 +171,8 @@ function writeActive(
   },
 ): void {
   const { io } = call;
-  const format = call.text("format");
-  if (format === "csv") {
+  const { ownFormat } = call;
+  if (ownFormat === "csv") {
     const rows = found.map((each) => [
       ...[names.get(each.subject) ?? "", each.subject, each.relationship_id],
       ...[each.relationship_type, each.roles.join(";")],
@@ -198,7 +192,7 @@ function writeActive(
     each.effective_status,
     each.relationship_id,
   ]);
-  if (format === "html") {
+  if (ownFormat === "html") {
     return io.stdout(pageOf({
       title: `Active relationships of ${issuer}`,
       about: counted(found.length, "relationship"),

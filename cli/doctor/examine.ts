@@ -7,6 +7,7 @@ import type {
   VerifiedIssuer,
   VerifyIssuerOptions,
 } from "@sig/consumer";
+import type { PolicyValues } from "../ask/source_flags.ts";
 import type { Call } from "../command_line/command.ts";
 import { groupByLines, placeOf } from "../output/write.ts";
 import { DISK_FINDINGS, readDisk } from "./disk.ts";
@@ -40,7 +41,7 @@ export interface Examined {
 
 /** Verifies, and examines the rest if the feed is valid. */
 export async function examine(
-  call: Call,
+  call: Call<PolicyValues>,
   source: Source,
   location: IssuerLocation,
   options: VerifyIssuerOptions,
@@ -83,7 +84,7 @@ export async function examine(
 
 /** Documents, disk and server. */
 async function examineAround(
-  call: Call,
+  call: Call<PolicyValues>,
   source: Source,
   location: IssuerLocation,
   { feed, issuer }: VerifiedIssuer,
@@ -102,7 +103,7 @@ async function examineAround(
     findings.push(...judge(DISK_FINDINGS, disk));
   }
   if (location.reader.kind === "remote") {
-    const allowPrivate = call.on("allow-insecure");
+    const allowPrivate = call.flags["allow-insecure"] ?? false;
     const answers = await askServer({
       ...{ location, metadata, feedBytes: feed.bytes, now: call.io.now() },
       probe: (url, asked) => probeUrl(url, { ...asked, allowPrivate }),

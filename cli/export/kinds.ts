@@ -1,7 +1,14 @@
 /** What `sig export` can write: one row and one template each. @module */
 
-import { type FlagSpec, usageError } from "@sig/api/flags";
+import {
+  file,
+  folder,
+  optional,
+  usageError,
+  type Values,
+} from "@sig/api/flags";
 import type { Call } from "../command_line/command.ts";
+import { textOf, url } from "../command_line/values.ts";
 import { PREFLIGHT_HEADERS, SITE_HEADERS } from "../site/site_headers.ts";
 import { VERSION } from "../terminal/version.ts";
 import caddy from "./caddy.txt" with { type: "text" };
@@ -15,104 +22,91 @@ import nginx from "./nginx.txt" with { type: "text" };
 import { readProtectedApp } from "./protected_app.ts";
 import staticHost from "./static.txt" with { type: "text" };
 
+/** The flags of all kinds. */
+export const EXPORT_FLAGS = {
+  dir: optional(folder, "issuer directory"),
+  root: optional(
+    folder,
+    "path of the directory on the server (default: that of --dir); for deno-deploy: relative to the program",
+  ),
+  certificate: optional(file, "on the server: certificate chain, PEM"),
+  "certificate-key": optional(
+    file,
+    "on the server: private key of the certificate",
+  ),
+  login: optional(
+    url,
+    "for gate-…: origin of the login, such as https://login.acme.example",
+  ),
+  app: optional(
+    textOf("HOST[:PORT]"),
+    "for gate-…: host of the application; its scheme is that of --login",
+  ),
+  upstream: optional(
+    url,
+    "for gate-…: where the application listens (default: http://127.0.0.1:3000)",
+  ),
+};
+
+type ExportCall = Call<Values<typeof EXPORT_FLAGS>>;
+
 /** One thing that can be exported. */
 export interface ExportKind {
   /** The word for it. */
   readonly name: string;
   /** The flags that it takes; others are refused. */
-  readonly flags: readonly FlagSpec[];
+  readonly takes: readonly (keyof typeof EXPORT_FLAGS)[];
   /** Makes its text. */
-  make(call: Call): Promise<string>;
+  make(call: ExportCall): Promise<string>;
 }
 
-const DIR: FlagSpec = {
-  name: "dir",
-  value: "DIR",
-  help: "issuer directory",
-};
-const ROOT: FlagSpec = {
-  name: "root",
-  value: "DIR",
-  help:
-    "path of the directory on the server (default: that of --dir); for deno-deploy: relative to the program",
-};
-const CERTIFICATE: readonly FlagSpec[] = [
-  {
-    name: "certificate",
-    value: "FILE",
-    help: "on the server: certificate chain, PEM",
-  },
-  {
-    name: "certificate-key",
-    value: "FILE",
-    help: "on the server: private key of the certificate",
-  },
-];
-const GATE: readonly FlagSpec[] = [
-  {
-    name: "login",
-    value: "URL",
-    help: "for gate-…: origin of the login, such as https://login.acme.example",
-  },
-  {
-    name: "app",
-    value: "HOST[:PORT]",
-    help: "for gate-…: host of the application; its scheme is that of --login",
-  },
-  {
-    name: "upstream",
-    value: "URL",
-    help:
-      "for gate-…: where the application listens (default: http://127.0.0.1:3000)",
-  },
-];
+const HOSTED = ["dir", "root"] as const;
+const CERTIFICATE = ["certificate", "certificate-key"] as const;
+const GATE = ["login", "app", "upstream"] as const;
 
 /** Every kind, in the order of the help. */
 export const EXPORT_KINDS: readonly ExportKind[] = [
   {
     name: "nginx",
-    flags: [DIR, ROOT, ...CERTIFICATE],
+    takes: [...HOSTED, ...CERTIFICATE],
     make: (call) => hosted(call, nginx, absoluteRoot),
   },
   {
     name: "caddy",
-    flags: [DIR, ROOT, ...CERTIFICATE],
+    takes: [...HOSTED, ...CERTIFICATE],
     make: (call) => hosted(call, caddy, absoluteRoot),
   },
   {
     name: "deno-deploy",
-    flags: [DIR, ROOT],
+    takes: HOSTED,
     make: (call) => hosted(call, denoDeploy, programFolder),
   },
-  { name: "static", flags: [DIR], make: (call) => hosted(call, staticHost) },
+  { name: "static", takes: ["dir"], make: (call) => hosted(call, staticHost) },
   {
     name: "gate-nginx",
-    flags: [...GATE, ...CERTIFICATE],
+    takes: [...GATE, ...CERTIFICATE],
     make: (call) => protectedApp(call, gateNginx),
   },
   {
     name: "gate-caddy",
-    flags: [...GATE, ...CERTIFICATE],
+    takes: [...GATE, ...CERTIFICATE],
     make: (call) => protectedApp(call, gateCaddy),
   },
   {
     name: "gate-traefik",
-    flags: GATE,
+    takes: GATE,
     make: (call) => protectedApp(call, gateTraefik, { keepsCookies: true }),
   },
 ];
 
 // deno-lint-ignore require-await -- what it throws is a rejection
 async function protectedApp(
-  call: Call,
+  call: ExportCall,
   template: string,
   { keepsCookies = false }: { readonly keepsCookies?: boolean } = {},
 ): Promise<string> {
-  const app = readProtectedApp(
-    call.text("login"),
-    call.text("app"),
-    call.text("upstream"),
-  );
+  const { flags } = call;
+  const app = readProtectedApp(flags.login, flags.app, flags.upstream);
   // Browsers send a host's cookies to each of its ports.
   if (keepsCookies && app.hostname === new URL(app.login).hostname) {
     throw usageError("--app needs another host name than --login", {
@@ -125,9 +119,9 @@ async function protectedApp(
 }
 
 async function hosted(
-  call: Call,
+  call: ExportCall,
   template: string,
-  rootOf: (call: Call) => TemplateValues = () => ({}),
+  rootOf: (call: ExportCall) => TemplateValues = () => ({}),
 ): Promise<string> {
   const root = rootOf(call);
   const site = await readHostedSite(requiredDir(call));
@@ -146,7 +140,7 @@ async function hosted(
 
 /** Where a server listens, and with which certificate. */
 function listening(
-  call: Call,
+  call: ExportCall,
   { hostname, port, scheme }: {
     readonly hostname: string;
     readonly port: number;
@@ -177,10 +171,9 @@ function listening(
 }
 
 function readCertificate(
-  call: Call,
+  call: ExportCall,
 ): readonly [file: string, keyFile: string] | undefined {
-  const file = call.text("certificate");
-  const keyFile = call.text("certificate-key");
+  const { certificate: file, "certificate-key": keyFile } = call.flags;
   if ((file === undefined) !== (keyFile === undefined)) {
     throw usageError("--certificate and --certificate-key go together", {
       flag: file === undefined ? "--certificate" : "--certificate-key",
@@ -191,8 +184,8 @@ function readCertificate(
     : [file, keyFile];
 }
 
-function requiredDir(call: Call): string {
-  const dir = call.text("dir");
+function requiredDir(call: ExportCall): string {
+  const dir = call.flags.dir;
   if (dir !== undefined) return dir;
   throw usageError("--dir is required", {
     flag: "--dir",
@@ -201,15 +194,15 @@ function requiredDir(call: Call): string {
 }
 
 /** A path on the server, which is another machine than this one. */
-function absoluteRoot(call: Call): TemplateValues {
-  const root = call.text("root") ?? call.io.absolutePath(requiredDir(call));
+function absoluteRoot(call: ExportCall): TemplateValues {
+  const root = call.flags.root ?? call.io.absolutePath(requiredDir(call));
   if (root.startsWith("/")) return { root: quoted("the directory", root) };
   throw usageError("--root must begin with /", { flag: "--root" });
 }
 
-function programFolder(call: Call): TemplateValues {
+function programFolder(call: ExportCall): TemplateValues {
   const path = call.io.absolutePath(requiredDir(call));
-  const root = call.text("root") ?? path.slice(path.lastIndexOf("/") + 1);
+  const root = call.flags.root ?? path.slice(path.lastIndexOf("/") + 1);
   if (!root.startsWith("/")) return { folder: JSON.stringify(`/${root}`) };
   throw usageError("--root of deno-deploy is relative to the program", {
     flag: "--root",

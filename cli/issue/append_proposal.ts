@@ -8,9 +8,11 @@ import type {
   PlannedChange,
 } from "@sig/issuer";
 import type { Call } from "../command_line/command.ts";
+import type { IssuerValues } from "./flags.ts";
 import { createProgress } from "../output/progress.ts";
 import {
   counted,
+  type Output,
   safe,
   warn,
   writeJson,
@@ -57,6 +59,14 @@ export interface AppendProposalOptions {
   readonly maxFaults?: number;
 }
 
+/** The flags of a command that appends; not every one has `--yes`. */
+type AppendCall = Call<IssuerValues & ConfirmValue>;
+
+/** Whether questions are answered with yes. */
+export interface ConfirmValue {
+  readonly yes?: boolean;
+}
+
 /** Other writers may come in between so many times. */
 const ATTEMPTS = 5;
 
@@ -72,7 +82,7 @@ const PROGRESS_EVERY = 1_000;
  * @throws {SigError} `confirmation_required`, and as `appendAll` of an issuer.
  */
 export async function appendProposal(
-  call: Call,
+  call: AppendCall,
   propose: (issuer: Issuer) => Promise<Proposal>,
   options: AppendProposalOptions = {},
 ): Promise<number> {
@@ -93,7 +103,7 @@ export async function appendProposal(
 }
 
 async function append(
-  call: Call,
+  call: AppendCall,
   issuer: Issuer,
   { drafts, ifLastSequence }: Proposal,
   { maxFaults }: AppendProposalOptions,
@@ -116,7 +126,7 @@ async function append(
 }
 
 async function confirmProposal(
-  call: Call,
+  call: AppendCall,
   { changes, doubts = [], drafts, preview, question }: Proposal,
   agreed: Set<string>,
 ): Promise<void> {
@@ -132,7 +142,7 @@ async function confirmProposal(
     const when = preview?.when;
     const isShown = canAsk(call) ||
       call.format === "text" &&
-        (when === "always" || when === "confirmed" && call.on("yes"));
+        (when === "always" || when === "confirmed" && call.flags.yes);
     if (isShown) await preview?.write();
     // Between a long preview and the question.
     for (const doubt of fresh) warn(call, doubt);
@@ -144,7 +154,7 @@ async function confirmProposal(
 
 /** Asks about each doubt on a terminal; warns elsewhere. */
 async function confirmDoubts(
-  call: Call,
+  call: AppendCall,
   doubts: readonly string[],
 ): Promise<void> {
   const isAsked = canAsk(call);
@@ -161,9 +171,8 @@ async function confirmDoubts(
 }
 
 /** Whether a terminal can answer questions, and `--yes` is not given. */
-export function canAsk(call: Call): boolean {
-  const { format, io } = call;
-  return !call.on("yes") && format === "text" && io.isTerminal("stdin") &&
+export function canAsk({ flags, format, io }: AppendCall): boolean {
+  return !flags.yes && format === "text" && io.isTerminal("stdin") &&
     io.isTerminal("stdout") && io.ask !== undefined;
 }
 
@@ -173,10 +182,10 @@ export function canAsk(call: Call): boolean {
  * @throws {SigError} `confirmation_required`.
  */
 async function confirm(
-  call: Call,
+  call: AppendCall,
   { hint, refusal, text }: NonNullable<Proposal["question"]>,
 ): Promise<void> {
-  if (call.on("yes")) return;
+  if (call.flags.yes) return;
   if (canAsk(call) && await call.io.ask?.(text)) return;
   throw new SigError("confirmation_required", refusal, {
     context: { flag: "--yes", hint },
@@ -184,7 +193,7 @@ async function confirm(
 }
 
 async function report(
-  call: Call,
+  call: Output,
   proposal: Proposal,
   appended: readonly AppendedEvent[],
 ): Promise<number> {
@@ -205,7 +214,7 @@ async function report(
 }
 
 function reportOne(
-  call: Call,
+  call: Output,
   appended: AppendedEvent,
   notices: readonly string[],
   members: OpenObject | undefined,
@@ -237,7 +246,7 @@ function reportOne(
 }
 
 function reportBatch(
-  call: Call,
+  call: Output,
   appended: readonly AppendedEvent[],
   changes: Proposal["changes"],
 ): void {

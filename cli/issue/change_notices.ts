@@ -17,7 +17,7 @@ import type {
 } from "@sig/issuer";
 import type { Call } from "../command_line/command.ts";
 import { writeChange } from "../output/changes.ts";
-import { readNames } from "../people/names.ts";
+import { type NamesValue, readNames } from "../people/names.ts";
 import { doubtsAboutName, SimilarNames } from "./similar_names.ts";
 
 /** Relationships of a subject, or doubts, that are named at most. */
@@ -67,10 +67,10 @@ export function namesOf({ relationships }: PublishedState): KnownNames {
 
 /** Shows changes with the names of the directory's people. */
 export async function writeChanges(
-  call: Call,
+  call: Call<NamesValue>,
   changes: readonly PlannedChange[],
 ): Promise<void> {
-  const names = await readNames(call, call.text("dir"));
+  const names = await readNames(call);
   for (const each of changes) writeChange(call, each, names);
 }
 

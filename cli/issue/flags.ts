@@ -1,165 +1,136 @@
 /** Flags of the commands that append, and the members of drafts from them. @module */
 
+import { type OpenObject, REASON_CODES, RELATIONSHIP_TYPES } from "@sig/core";
 import {
-  JsonError,
-  type OpenObject,
-  parseJson,
-  REASON_CODES,
-  RELATIONSHIP_TYPES,
-  SigError,
-} from "@sig/core";
-import { isObject } from "@sig/core/internal";
-import type { FlagSpec } from "@sig/api/flags";
-import type { Call } from "../command_line/command.ts";
+  file,
+  folder,
+  oneOf,
+  optional,
+  required,
+  text,
+  toggle,
+  type Values,
+  type ValueType,
+} from "@sig/api/flags";
+import {
+  dayOf,
+  id,
+  kid,
+  metadata,
+  reasonCode,
+  relationshipType,
+  source,
+  time,
+} from "../command_line/values.ts";
 
 /** The directory that a command works on. */
-export const DIR_FLAG: FlagSpec = {
-  name: "dir",
-  value: "DIR",
-  help: "the issuer's directory",
-  required: true,
+export const DIR_FLAG = { dir: required(folder, "the issuer's directory") };
+
+/** As requirements have it: `relationship=employee`. */
+const MISTAKEN_TYPE = { mistaken: ["relationship", "relationship-type"] };
+
+/** The type of a new relationship. */
+export const TYPE_FLAG = {
+  type: required(
+    relationshipType,
+    RELATIONSHIP_TYPES.join(", "),
+    MISTAKEN_TYPE,
+  ),
 };
 
-/** A relationship's type. */
-export function typeFlag(help: string = RELATIONSHIP_TYPES.join(", ")) {
-  return {
-    name: "type",
-    value: "TYPE",
-    help,
-    choices: RELATIONSHIP_TYPES,
-    // As requirements have it: `relationship=employee`.
-    mistaken: ["relationship", "relationship-type"],
-  } satisfies FlagSpec;
+/** Selects relationships by type. */
+export function typeFlag(help: string) {
+  return { type: optional(relationshipType, help, MISTAKEN_TYPE) };
 }
 
-/** Why a relationship ends. */
-export const REASON_CODE_FLAG: FlagSpec = {
-  name: "reason-code",
-  value: "CODE",
-  help: `why it ends: ${REASON_CODES.join(", ")}`,
-  choices: REASON_CODES,
+const REASON_CODE_HELP = `why it ends: ${REASON_CODES.join(", ")}`;
+
+/** Why a relationship ends, and since when. */
+export const ENDING_FLAGS = {
+  "reason-code": required(reasonCode, REASON_CODE_HELP),
+  "effective-at": optional(
+    time,
+    "since when, in the past (default: issued-at)",
+  ),
 };
 
-/** Since when it has ended. */
-export const EFFECTIVE_AT_FLAG: FlagSpec = {
-  name: "effective-at",
-  value: "TIME",
-  help: "since when, in the past (default: issued-at)",
+/** Why a relationship ends, for what may end none. */
+export const REASON_CODE_FLAG = {
+  "reason-code": optional(reasonCode, REASON_CODE_HELP),
 };
 
 /**
  * Validity and what is shown to people.
  *
- * @param none Whether `none` takes a value away.
+ * @param of The type of each value, such as `orNone`.
  */
-export function contentFlags(none: "or none" | "given"): readonly FlagSpec[] {
-  const or = none === "or none" ? "|none" : "";
-  return [
-    { name: "valid-from", value: `TIME${or}`, help: "start, inclusive" },
-    { name: "valid-until", value: `TIME${or}`, help: "end, exclusive" },
-    { name: "title", value: `TEXT${or}`, help: "shown to people: job or role" },
-    {
-      name: "department",
-      value: `TEXT${or}`,
-      help: "shown to people: department or team",
-    },
-    { name: "label", value: `TEXT${or}`, help: "shown to people: anything" },
-  ];
+export function contentFlags<T>(of: (type: ValueType<string>) => ValueType<T>) {
+  return {
+    "valid-from": optional(of(dayOf("valid_from")), "start, inclusive"),
+    "valid-until": optional(of(dayOf("valid_until")), "end, exclusive"),
+    title: optional(of(text), "shown to people: job or role"),
+    department: optional(of(text), "shown to people: department or team"),
+    label: optional(of(text), "shown to people: anything"),
+  };
 }
 
-/** Flags of what signs, of every append. */
-export const SIGNING_FLAGS: readonly FlagSpec[] = [
-  {
-    name: "kid",
-    value: "KID",
-    help: "the key that signs (default: the newest)",
-  },
-  {
-    name: "key",
-    value: "FILE",
-    help: "private JWK to sign with, instead of the key store",
-  },
-  { name: "allow-warnings", help: "append even if readers will warn about it" },
-  {
-    name: "accept-rollback",
-    help: "continue a feed that lost events; readers who saw them refuse it",
-  },
-  {
-    name: "against",
-    value: "SOURCE",
-    help: "append nothing if the feed published there has more events",
-  },
-  {
-    name: "allow-insecure",
-    help: "allow http: and private addresses for --against (tests)",
-  },
-];
+/** Which key signs. */
+export const KEY_FLAGS = {
+  kid: optional(kid, "the key that signs (default: the newest)"),
+  key: optional(file, "private JWK to sign with, instead of the key store"),
+};
 
-/** Flags of an event's own members. */
-export const EVENT_FLAGS: readonly FlagSpec[] = [
-  {
-    name: "event-id",
-    value: "ID",
-    help: "safe to repeat (default: a new ULID)",
-  },
-  { name: "issued-at", value: "TIME", help: "RFC 3339 UTC (default: now)" },
-  { name: "reason", value: "TEXT", help: "explanation for people" },
-  {
-    name: "metadata",
-    value: "JSON",
-    help: "JSON object with your own members",
-  },
-  {
-    name: "visibility",
-    value: "public|private",
-    help: "who may read it (default: public)",
-    choices: ["public", "private"],
-  },
-];
+/** Flags of what signs, of every append. */
+export const SIGNING_FLAGS = {
+  ...KEY_FLAGS,
+  "allow-warnings": toggle("append even if readers will warn about it"),
+  "accept-rollback": toggle(
+    "continue a feed that lost events; readers who saw them refuse it",
+  ),
+  against: optional(
+    source,
+    "append nothing if the feed published there has more events",
+  ),
+  "allow-insecure": toggle(
+    "allow http: and private addresses for --against (tests)",
+  ),
+};
+
+/** What opens an issuer's directory; not every command has all of them. */
+export type IssuerValues =
+  & Values<typeof DIR_FLAG>
+  & Partial<Values<typeof SIGNING_FLAGS>>;
+
+/** Flags of an event's own members, which `sig set` can change. */
+export const MEMBER_FLAGS = {
+  "event-id": optional(id, "safe to repeat (default: a new ULID)"),
+  "issued-at": optional(time, "RFC 3339 UTC (default: now)"),
+  reason: optional(text, "explanation for people"),
+  metadata: optional(metadata, "JSON object with your own members"),
+};
 
 /** Flags of `upsert` and `revoke`. */
-export const APPEND_FLAGS: readonly FlagSpec[] = [
-  ...EVENT_FLAGS,
+export const APPEND_FLAGS = {
+  ...MEMBER_FLAGS,
+  visibility: optional(
+    oneOf("public", "private"),
+    "who may read it (default: public)",
+  ),
   ...SIGNING_FLAGS,
-];
+};
 
 /** The members of a draft that both kinds have, as far as they are given. */
-export function commonMembers(call: Call): OpenObject {
-  return given({
-    event_id: call.text("event-id"),
-    issued_at: call.text("issued-at"),
-    reason: call.text("reason"),
-    metadata: metadata(call),
-    visibility: call.text("visibility"),
-  });
+export function commonMembers(
+  flags: Partial<Values<typeof APPEND_FLAGS>>,
+): OpenObject {
+  const { "event-id": event_id, "issued-at": issued_at } = flags;
+  const { reason, metadata, visibility } = flags;
+  return given({ event_id, issued_at, reason, metadata, visibility });
 }
 
 /** An object without its undefined members. */
 export function given(members: OpenObject): OpenObject {
   return Object.fromEntries(
     Object.entries(members).filter(([, value]) => value !== undefined),
-  );
-}
-
-function metadata(call: Call): OpenObject | undefined {
-  const text = call.text("metadata");
-  if (text === undefined) return undefined;
-  let why = "it must be one object";
-  try {
-    const value = parseJson(text);
-    if (isObject(value)) return value;
-  } catch (error) {
-    if (!(error instanceof JsonError)) throw error;
-    why = error.message;
-  }
-  throw new SigError(
-    "invalid_json",
-    `Cannot use --metadata: it must be strict JSON: ${why}`,
-    {
-      context: {
-        flag: "--metadata",
-        hint: `For example: --metadata '{"badge":7}'`,
-      },
-    },
   );
 }

@@ -17,7 +17,7 @@ import {
   verifyInvitation,
 } from "@sig/jose";
 import { requireUnexpired } from "@sig/jose/internal";
-import { withSource } from "../ask/source_flags.ts";
+import { type PolicyValues, withSource } from "../ask/source_flags.ts";
 import type { Call } from "../command_line/command.ts";
 import type { Io } from "../terminal/io.ts";
 import { readInput } from "../terminal/read_input.ts";
@@ -87,10 +87,10 @@ const NOT_THERE: readonly ErrorCode[] = [
  * with `--sig` also for a source that can't be read.
  */
 export async function verifyInvitedBy(
-  call: Call,
+  call: Call<PolicyValues & { readonly sig: string | undefined }>,
   invitation: ParsedInvitation,
 ): Promise<InvitedBy> {
-  const source = call.text("sig");
+  const source = call.flags.sig;
   const load = () =>
     withSource(
       call,

@@ -11,32 +11,34 @@ import {
 } from "@sig/issuer";
 import { importSigningKey } from "@sig/jose";
 import type { Call } from "../command_line/command.ts";
-import { warn } from "../output/write.ts";
+import { type Output, warn } from "../output/write.ts";
+import type { IssuerValues } from "./flags.ts";
 import { keyStoreDir, readPrivateJwk } from "./private_key.ts";
 
 /** The private keys of this machine. */
-export function fileKeys(call: Call) {
+export function fileKeys(call: Output) {
   return createFileKeyStore(keyStoreDir(call.io), {
     onWarning: (text) => warn(call, text),
   });
 }
 
 /** Opens the issuer of `--dir` with the key that the flags name. */
-export async function openIssuerDir(call: Call): Promise<Issuer> {
-  const { io } = call;
-  const kid = call.text("kid");
-  const file = call.text("key") ?? io.env("SIG_KEY_FILE");
+export async function openIssuerDir(
+  call: Call<IssuerValues>,
+): Promise<Issuer> {
+  const { flags: { kid }, io } = call;
+  const file = call.flags.key ?? io.env("SIG_KEY_FILE");
   const given = file === undefined
     ? undefined
     : await readPrivateJwk(call, file);
   return await openIssuer({
-    store: createFileStore(call.text("dir")!),
+    store: createFileStore(call.flags.dir),
     keys: given === undefined
       ? fileKeys(call)
       : (documents) => importSigningKey(withKid(given, kid, documents)),
     now: io.now,
-    allowWarnings: call.on("allow-warnings"),
-    acceptRollback: call.on("accept-rollback"),
+    allowWarnings: call.flags["allow-warnings"] ?? false,
+    acceptRollback: call.flags["accept-rollback"] ?? false,
     onRecovery: (notice) => warn(call, notice.detail),
     ...(kid === undefined ? {} : { kid }),
   });
@@ -46,9 +48,11 @@ export async function openIssuerDir(call: Call): Promise<Issuer> {
  * {@linkcode openIssuerDir}, refused if the feed that `--against` names has
  * more events than the local one.
  */
-export async function openIssuerForAppend(call: Call): Promise<Issuer> {
+export async function openIssuerForAppend(
+  call: Call<IssuerValues>,
+): Promise<Issuer> {
   const issuer = await openIssuerDir(call);
-  const against = call.text("against");
+  const against = call.flags.against;
   if (against === undefined) return issuer;
   try {
     const { readPublishedFeed } = await import("./published_feed.ts");

@@ -4,9 +4,8 @@ import { JsonError, type OpenObject, parseJson, SigError } from "@sig/core";
 import { isObject } from "@sig/core/internal";
 import type { SigningKey } from "@sig/jose";
 import { dataFolder, usageError } from "@sig/api/flags";
-import type { Call } from "../command_line/command.ts";
 import type { Io } from "../terminal/io.ts";
-import { warn } from "../output/write.ts";
+import { type Output, warn } from "../output/write.ts";
 import { readInput } from "../terminal/read_input.ts";
 
 const MAX_KEY_BYTES = 16 * 1024;
@@ -38,7 +37,7 @@ export async function readJwk(io: Io, path: string): Promise<OpenObject> {
 
 /** The private JWK of a file; warns where others can read it. */
 export async function readPrivateJwk(
-  call: Call,
+  call: Output,
   path: string,
 ): Promise<OpenObject> {
   const { io } = call;
@@ -59,7 +58,7 @@ export async function readPrivateJwk(
 
 /** The private key of a file. */
 export async function readSigningKey(
-  call: Call,
+  call: Output,
   path: string,
 ): Promise<SigningKey> {
   const { importSigningKey } = await import("@sig/jose");

@@ -5,6 +5,7 @@ import { SigError } from "@sig/core";
 import { joinBytes } from "@sig/core/internal";
 import type { Call } from "../command_line/command.ts";
 import { withSource } from "../ask/source_flags.ts";
+import type { IssuerValues } from "./flags.ts";
 
 /**
  * The verified bytes of the feed that a source publishes, which must be of the
@@ -14,10 +15,10 @@ import { withSource } from "../ask/source_flags.ts";
  * it could not be asked is never taken for agreement.
  */
 export async function readPublishedFeed(
-  call: Call,
+  call: Call<IssuerValues>,
   source: string,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const directory = { kind: "directory", path: call.text("dir")! } as const;
+  const directory = { kind: "directory", path: call.flags.dir } as const;
   const { issuer: expected } = await loadIssuer(openSource(directory));
   return await withSource(call, source, async (location, options) => {
     const { issuer, keys, metadata, openFeed } = await loadIssuer(location);

@@ -1,17 +1,23 @@
 /** Names for people behind DIDs: local, for display only, never published. @module */
 
 import { isSigError } from "@sig/core";
-import type { FlagSpec } from "@sig/api/flags";
+import { file, optional, type Values } from "@sig/api/flags";
 import type { Call } from "../command_line/command.ts";
 import { safe, warn } from "../output/write.ts";
 
 /** The flag that names the file. */
-export const NAMES_FLAG: FlagSpec = {
-  name: "names",
-  value: "FILE",
-  help:
+export const NAMES_FLAG = {
+  names: optional(
+    file,
     "CSV of subject,name for display (default: DIR/.sig/names.csv of a directory)",
+  ),
 };
+
+/** What names are read by; not every command has both. */
+export interface NamesValue extends Partial<Values<typeof NAMES_FLAG>> {
+  /** The issuer's directory. */
+  readonly dir?: string | undefined;
+}
 
 /** What people are called. */
 export type Names = ReadonlyMap<string, string>;
@@ -28,9 +34,11 @@ export function namesFile(dir: string): string {
  * @throws {SigError} `invalid_request` for a file that can't be meant;
  * `source_not_found`.
  */
-export async function readNames(call: Call, dir?: string): Promise<Names> {
-  const { io } = call;
-  const given = call.text("names");
+export async function readNames(
+  { flags, io }: Pick<Call<NamesValue>, "flags" | "io">,
+  dir: string | undefined = flags.dir,
+): Promise<Names> {
+  const given = flags.names;
   const beside = dir === undefined ? undefined : namesFile(dir);
   const path = given ?? beside;
   if (path === undefined) return new Map();
@@ -47,7 +55,7 @@ const HEADER = "subject,name";
  * is published by then: that it can't be done is said, not thrown.
  */
 export async function saveName(
-  call: Call,
+  call: Call<NamesValue>,
   dir: string,
   subject: string,
   name: string,

@@ -14,7 +14,7 @@ import {
 import { isIdentifier, isObject, quote, suggest } from "@sig/core/internal";
 import type { DesiredRelationship } from "@sig/issuer";
 import { type CsvRow, readCsv } from "@sig/web/names";
-import { type End, readDay } from "./day.ts";
+import { type End, readDay } from "../command_line/values.ts";
 import { readYaml } from "./yaml.ts";
 
 /** The format that a file's name tells; undefined if it tells none. */

@@ -13,7 +13,7 @@ const COMMANDS = await loadCommands();
 /** Makes the page. */
 export function commandPage(): string {
   const list = COMMANDS.map(({ name, summary }) =>
-    `| [\`sig ${name}\`](#sig-${name}) | ${summary} |`
+    `| [\`sig ${name}\`](#sig-${name.replaceAll(" ", "-")}) | ${summary} |`
   ).join("\n");
   const servers = [apiProgram, webProgram].map(serverSection);
   const commands = COMMANDS.filter(({ name }) =>

@@ -1,7 +1,7 @@
-/** Invitations in words, for the operator and the invited person. @module */
+/** Labels with values, for people to read before they agree. @module */
 
 import type { InvitationTerms } from "@sig/jose";
-import { safe } from "../output/write.ts";
+import { safe } from "./write.ts";
 import { displayWidth, wrap } from "@sig/api/flags";
 import type { Io } from "../terminal/io.ts";
 
@@ -29,9 +29,6 @@ function oneRole(role: string): string {
     : role;
 }
 
-/** Columns of the labels. */
-const LABEL_WIDTH = 13;
-
 /** Columns that a value has at least, also where the terminal is narrow. */
 const LEAST_WIDTH = 20;
 
@@ -40,17 +37,21 @@ const LEAST_WIDTH = 20;
  * another line: what is too wide goes on beneath itself, and blanks that would
  * push something to where a label stands are shown as what they are.
  */
-export function writeLines(io: Io, lines: readonly Line[]): void {
+export function writeLines(
+  io: Io,
+  lines: readonly Line[],
+  labelWidth = 13,
+): void {
   const columns = io.isTerminal("stderr") ? io.columns?.() : undefined;
   const width = columns === undefined
     ? Infinity
-    : Math.max(LEAST_WIDTH, columns - LABEL_WIDTH);
+    : Math.max(LEAST_WIDTH, columns - labelWidth);
   io.stderr(
     lines.map(([label, value]) => {
       const parts = wrap(showBlanks(safe(value)), width)
         .flatMap((line) => broken(line, width));
-      return `${label.padEnd(LABEL_WIDTH)}${
-        parts.join(`\n${" ".repeat(LABEL_WIDTH)}`)
+      return `${label.padEnd(labelWidth)}${
+        parts.join(`\n${" ".repeat(labelWidth)}`)
       }\n`;
     }).join(""),
   );

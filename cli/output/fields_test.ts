@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { displayWidth } from "@sig/api/flags";
 import type { Io } from "../terminal/io.ts";
-import { type Line, termLines, writeLines } from "./invitation_words.ts";
+import { type Line, termLines, writeLines } from "./fields.ts";
 
 /** What a terminal of that width shows of lines, row by row. */
 function shown(columns: number | undefined, lines: readonly Line[]) {

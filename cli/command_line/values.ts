@@ -1,0 +1,187 @@
+/** Types of flags' values that are about feeds and people. @module */
+
+import {
+  isSigError,
+  JsonError,
+  type OpenObject,
+  type ParsedTime,
+  parseJson,
+  parseTimestamp,
+  REASON_CODES,
+  type ReasonCode,
+  RELATIONSHIP_TYPES,
+  type RelationshipType,
+  SigError,
+} from "@sig/core";
+import { isObject, parseTime, Timepoint } from "@sig/core/internal";
+import { oneOf, text, usageError, type ValueType } from "@sig/api/flags";
+
+/** Any text, shown in help as what it stands for. */
+export function textOf(placeholder: string): ValueType<string> {
+  return { ...text, placeholder };
+}
+
+// What becomes a member of an event is judged by the issuer alone.
+export const did = textOf("DID");
+export const id = textOf("ID");
+export const kid = textOf("KID");
+export const role = textOf("ROLE");
+export const source = textOf("SOURCE");
+export const time = textOf("TIME");
+export const url = textOf("URL");
+/** A file, or standard input. */
+export const input = textOf("FILE|-");
+
+/** A type of relationships. */
+export const relationshipType: ValueType<RelationshipType> = {
+  ...oneOf(...RELATIONSHIP_TYPES),
+  placeholder: "TYPE",
+};
+
+/** Why a relationship ends. */
+export const reasonCode: ValueType<ReasonCode> = {
+  ...oneOf(...REASON_CODES),
+  placeholder: "CODE",
+};
+
+/** A time as it was spelled and as it is meant. */
+export const timestamp: ValueType<Timepoint> = {
+  placeholder: "TIME",
+  parse: (text, flag) =>
+    Timepoint.parse(text) ?? notATime(flag, "an RFC 3339 UTC timestamp"),
+};
+
+/** Up to which event, or to which time, a feed is known. */
+export const asOf: ValueType<NonNullable<ParsedTime["asOf"]>> = {
+  placeholder: "SEQ|TIME",
+  parse(text, flag) {
+    try {
+      return parseTime({ asOf: text }).asOf!;
+    } catch (error) {
+      // Core's refusal names the member of a request: here it is a flag.
+      if (!isSigError(error, "invalid_request")) throw error;
+      return notATime(flag, "a sequence or an RFC 3339 UTC timestamp");
+    }
+  },
+};
+
+function notATime(flag: string, what: string): never {
+  throw usageError(`${flag} must be ${what}`, {
+    flag,
+    hint: "For example: 2026-01-31T09:00:00Z.",
+  });
+}
+
+/** Which end of a validity a cell is. */
+export type End = "valid_from" | "valid_until";
+
+const DAY_MS = 86_400_000;
+
+/**
+ * A cell as an instant: RFC 3339 UTC as it is, a bare date as the start of that
+ * day, or, as an end, through the end of it (the next midnight), UTC. Every
+ * other spelling is refused with what to write instead, since 03/04/2026 is
+ * two days.
+ *
+ * @returns the instant, or why not.
+ */
+export function readDay(
+  text: string,
+  end: End,
+): { readonly instant: string } | { readonly why: string } {
+  if (parseTimestamp(text) !== undefined) return { instant: text };
+  const day = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
+  if (day !== null) return wholeDay(text, end);
+  return { why: `${whyNot(text)}; write a date as 2026-12-31` };
+}
+
+function wholeDay(text: string, end: End) {
+  const start = `${text}T00:00:00Z`;
+  if (parseTimestamp(start) === undefined) {
+    return { why: "this day does not exist" };
+  }
+  if (end === "valid_from") return { instant: start };
+  const next = new Date(Date.parse(start) + DAY_MS).toISOString();
+  const instant = next.replace(".000Z", "Z");
+  // The last day that RFC 3339 can write has no next midnight.
+  if (parseTimestamp(instant) === undefined) {
+    return { why: "the day after it can't be written" };
+  }
+  return { instant };
+}
+
+function whyNot(text: string): string {
+  const parts = /^(\d{1,2})[./-](\d{1,2})[./-](\d{2}|\d{4})$/.exec(text);
+  if (parts !== null) {
+    return Number(parts[1]) <= 12 && Number(parts[2]) <= 12
+      ? "it is ambiguous: day first or month first"
+      : "it is not in the form YYYY-MM-DD";
+  }
+  if (/^\d{4,6}(\.\d+)?$/.test(text)) {
+    return "it is a spreadsheet's day number: format the column as text";
+  }
+  if (/^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}/.test(text)) {
+    return "it needs seconds and UTC, as in 2026-12-31T09:00:00Z";
+  }
+  return "it is not a date";
+}
+
+/** An end of a validity as an instant; a bare date is the whole day. */
+export function dayOf(end: End): ValueType<string> {
+  return {
+    placeholder: "TIME",
+    parse(text, flag) {
+      const read = readDay(text, end);
+      if ("instant" in read) return read.instant;
+      throw usageError(`${flag} must be a date or an instant: ${read.why}`, {
+        flag,
+      });
+    },
+  };
+}
+
+/** A value, or null for the word `none`. */
+export function orNone<T>(type: ValueType<T>): ValueType<T | null> {
+  return {
+    placeholder: `${type.placeholder}|none`,
+    parse: (text, flag) => text === "none" ? null : type.parse(text, flag),
+  };
+}
+
+/** The number of an event. */
+export const sequence: ValueType<number> = {
+  placeholder: "SEQ",
+  parse(text, flag) {
+    if (/^[1-9]\d{0,15}$/.test(text)) return Number(text);
+    throw usageError(`${flag} must be a sequence, 1 or more`, { flag });
+  },
+};
+
+/** A number of people, 0 too. */
+export const people: ValueType<number> = {
+  placeholder: "N",
+  parse(text, flag) {
+    if (/^\d{1,9}$/.test(text)) return Number(text);
+    throw usageError(`${flag} must be a number`, { flag });
+  },
+};
+
+/** One strict JSON object. */
+export const metadata: ValueType<OpenObject> = {
+  placeholder: "JSON",
+  parse(text, flag) {
+    let why = "it must be one object";
+    try {
+      const value = parseJson(text);
+      if (isObject(value)) return value;
+    } catch (error) {
+      if (!(error instanceof JsonError)) throw error;
+      why = error.message;
+    }
+    throw new SigError(
+      "invalid_json",
+      `Cannot use ${flag}: it must be strict JSON: ${why}`,
+      { context: { flag, hint: `For example: ${flag} '{"badge":7}'` } },
+    );
+  },
+};
