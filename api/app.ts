@@ -25,8 +25,7 @@ import { createCheckRoute } from "./routes/check.ts";
 import { createDumpStateRoute } from "./routes/dump_state.ts";
 import type { Operation } from "./openapi/operation.ts";
 import { createVerifyRoute } from "./routes/verify.ts";
-import { createRequestSchemas } from "./requests/requests.ts";
-import { createSourceSchemas } from "./requests/source.ts";
+import { createRequestSchemas, createSourceName } from "./schemas/question.ts";
 
 export type { App } from "./http/mod.ts";
 
@@ -145,7 +144,7 @@ export function createRoutes(options: AppOptions): readonly Operation[] {
     ...createAuthzenRoutes({
       ...context,
       listed,
-      issuerName: createSourceSchemas(sources).issuer,
+      issuerName: createSourceName("did", sources),
       publicUrl,
     }),
     HEALTH_ROUTE,

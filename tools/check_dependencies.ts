@@ -26,11 +26,11 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   api: [
     ...["core", "jose", "consumer"],
-    ...["npm:hono", "jsr:@std/cli", "jsr:@std/http"],
+    ...["npm:hono", "npm:zod", "jsr:@std/cli", "jsr:@std/http"],
   ],
   web: [
     ...["core", "jose", "issuer", "consumer", "api"],
-    ...["npm:hono", "npm:jose", "jsr:@std/assert", "jsr:@std/csv"],
+    ...["npm:hono", "npm:jose", "npm:zod", "jsr:@std/assert", "jsr:@std/csv"],
     ...["jsr:@std/encoding", "jsr:@std/http"],
     // The page only, which is bundled for browsers and not published.
     "npm:preact",
@@ -53,7 +53,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...["issue", "doctor", "site", "export", "commands"],
   ],
   api: [
-    ...["flags", "http", "process", "requests", "ask", "openapi", "pages"],
+    ...["flags", "http", "process", "schemas", "ask", "openapi", "docs"],
     "routes",
   ],
   web: [

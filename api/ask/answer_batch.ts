@@ -12,7 +12,7 @@ import {
   sourceOf,
 } from "./answer_check.ts";
 import { createPause } from "./breather.ts";
-import type { CheckRequest } from "../requests/requests.ts";
+import type { CheckRequest } from "../schemas/question.ts";
 
 /** Issuers and feeds of a batch that are worked on at a time. */
 const BATCH_WIDTH = 8;

@@ -10,7 +10,7 @@ import { status } from "../../tests/kit/issuer_server.ts";
 import { createConsumer, IssuerName } from "@sig/consumer";
 import { createApp } from "../app.ts";
 import { answerBatch } from "./answer_batch.ts";
-import type { CheckRequest } from "../requests/requests.ts";
+import type { CheckRequest } from "../schemas/question.ts";
 import type { RequestLogEntry } from "../http/mod.ts";
 import { now, post, QUESTION, serveIssuer } from "../testdata/asking.ts";
 import { turns } from "../../tests/kit/wait.ts";

@@ -14,8 +14,7 @@ import { type CheckAnswer, ParsedQuestion, SigError } from "@sig/core";
 import { ANSWER_LIMITS, boundExplanation } from "./bound_explanation.ts";
 import type { RequestBudget } from "../http/mod.ts";
 import type { InlineFeeds } from "./inline_feeds.ts";
-import type { CheckRequest } from "../requests/requests.ts";
-import type { SourceMembers } from "../requests/source.ts";
+import type { CheckRequest, SourceMembers } from "../schemas/question.ts";
 
 /** What a service asks issuers by; it answers from what was observed itself. */
 type IssuerObserver = Pick<Consumer, "observe" | "report" | "state">;

@@ -1,6 +1,6 @@
 /** AuthZEN evaluations, answered by `check` (docs/reference/http.md). @module */
 
-import { type CheckAnswer, type Reason, SigError, toProblem } from "@sig/core";
+import { type CheckAnswer, SigError, toProblem } from "@sig/core";
 import { isObject } from "@sig/core/internal";
 import type { IssuerName } from "@sig/consumer";
 import { answerBatch, type BatchContext } from "./answer_batch.ts";
@@ -11,20 +11,19 @@ import {
 } from "./answer_check.ts";
 import {
   EVALUATION,
-  type Evaluation,
   type EvaluationsRequest,
-} from "../requests/authzen.ts";
-import { readAs } from "../requests/read_as.ts";
-import type { CheckRequest } from "../requests/requests.ts";
-import type { Schema } from "../requests/schema.ts";
-import { findForeignSubject } from "../requests/subject_type.ts";
+  findForeignSubject,
+} from "../schemas/authzen.ts";
+import type { CheckRequest } from "../schemas/question.ts";
+import { readAs } from "../schemas/read_as.ts";
+import type { z } from "zod";
 
 /** What evaluations are answered from. */
 export interface EvaluationSources extends Sources {
   /** Issuers of the service's list, each once: a single one is the default. */
   readonly listed: readonly IssuerName[];
   /** How an issuer must be written. */
-  readonly issuerName: Schema<IssuerName>;
+  readonly issuerName: z.ZodType<IssuerName>;
 }
 
 /** What the evaluations of one request need. */
@@ -36,46 +35,6 @@ interface BatchExchange extends Pick<BatchContext, "reserve"> {
   readonly noteThrown: (error: unknown) => void;
 }
 
-/** A decision as AuthZEN says it. */
-export interface Decision {
-  /** Yes or no. */
-  readonly decision: boolean;
-  /** What it rests upon. */
-  readonly context:
-    & Pick<
-      CheckAnswer,
-      | "issuer"
-      | "matched_relationship_id"
-      | "last_sequence"
-      | "evaluated_at"
-      | "not_after"
-      | "freshness"
-      | "continuity"
-      | "warnings"
-      | "reasons_left_out"
-      | "explain"
-    >
-    & {
-      /** Why not; `detail` where the feed was not what decided. */
-      readonly reasons: readonly (Reason & { readonly detail?: string })[];
-    };
-}
-
-/** What stands in a batch for an evaluation that can't be answered. */
-export interface FailedEvaluation {
-  /** Closed, as AuthZEN demands (§7.2.1): no permission follows from it. */
-  readonly decision: false;
-  /** That this is an error and no deny. */
-  readonly context: {
-    /** The problem, short. */
-    readonly error: {
-      readonly status: number;
-      readonly code: string;
-      readonly message: string;
-    };
-  };
-}
-
 /**
  * Answers one evaluation.
  *
@@ -85,7 +44,7 @@ export interface FailedEvaluation {
 export async function evaluate(
   body: unknown,
   context: EvaluationContext,
-): Promise<Decision> {
+) {
   const { request, foreign } = plan(body, context, "");
   return toDecision(await answerCheck(request, context), foreign);
 }
@@ -176,10 +135,7 @@ function plan(
   };
 }
 
-function toDecision(
-  answer: CheckAnswer,
-  foreign: string | undefined,
-): Decision {
+function toDecision(answer: CheckAnswer, foreign: string | undefined) {
   const { explain, reasons_left_out } = answer;
   const basis = {
     issuer: answer.issuer,
@@ -217,10 +173,8 @@ function toDecision(
   };
 }
 
-function toFailed(
-  error: unknown,
-  { noteThrown }: BatchExchange,
-): FailedEvaluation {
+/** In a batch, for an evaluation that can't be answered (AuthZEN §7.2.1). */
+function toFailed(error: unknown, { noteThrown }: BatchExchange) {
   const { status, code, detail } = toProblem(error);
   if (code === "internal") noteThrown(error);
   return {
@@ -231,7 +185,7 @@ function toFailed(
 
 /** Which issuer an evaluation is about. */
 function issuerOf(
-  resource: Evaluation["resource"],
+  resource: { readonly type: string; readonly id: string },
   { listed, issuerName }: EvaluationContext,
   pointer: string,
 ): IssuerName {

@@ -8,7 +8,7 @@ import {
   requireEvent,
   writeCursor,
 } from "./cursor.ts";
-import { DEFAULT_PAGE, type DumpStateRequest } from "../requests/requests.ts";
+import { DEFAULT_PAGE, type DumpStateRequest } from "../schemas/question.ts";
 
 /** One page. */
 export interface StatePage {

@@ -3,9 +3,12 @@
 import { ERROR_CODES, type ErrorCode, type JsonValue } from "@sig/core";
 import { type Operation, TAGS } from "./operation.ts";
 import { BUSY_CODES, COMMON_CODES, REQUEST_CODES } from "./problem_codes.ts";
-import { PROBLEM } from "../requests/problem.ts";
-import { ComponentList, type PlainSchema } from "./component_list.ts";
+import { z } from "zod";
+import { PROBLEM } from "../schemas/answers.ts";
 import { VERSION } from "./version.ts";
+
+/** A JSON Schema, or another object of the document. */
+type PlainSchema = { readonly [keyword: string]: JsonValue };
 
 /** An OpenAPI document, as far as it is read here. */
 export interface OpenApiDocument {
@@ -33,17 +36,25 @@ export interface OpenApiDocument {
   };
 }
 
-/** Describes the routes of a service that is reached at this origin, if told. */
+/** What the document says of a service beside its routes. */
+export interface DocumentOptions {
+  /** Where clients reach it (default: where the document is). */
+  readonly publicUrl: string | undefined;
+  /** Whether requests must carry a token. */
+  readonly needsToken: boolean;
+}
+
+/** Describes the routes of a service. */
 export function createDocument(
   operations: readonly Operation[],
-  publicUrl?: string,
+  { publicUrl, needsToken }: DocumentOptions,
 ): OpenApiDocument {
-  const components = new ComponentList();
+  const { schemas, bodies } = toSchemas(operations);
   const paths: { [path: string]: { [method: string]: PlainSchema } } = {};
   for (const operation of operations) {
     (paths[operation.path] ??= {})[operation.method.toLowerCase()] = describe(
       operation,
-      components,
+      bodies,
     );
   }
   return {
@@ -64,7 +75,7 @@ export function createDocument(
       name,
       description,
     })),
-    security: [{ bearer: [] }, {}],
+    security: needsToken ? [{ bearer: [] }] : [{ bearer: [] }, {}],
     paths,
     components: {
       securitySchemes: {
@@ -75,8 +86,25 @@ export function createDocument(
             "Needed where the operator set a token; operations without a security requirement never need it.",
         },
       },
-      schemas: components.schemas,
+      schemas,
     },
+  };
+}
+
+/** The bodies of requests and answers as JSON Schema, and what they refer to. */
+function toSchemas(operations: readonly Operation[]) {
+  const members = operations.flatMap(({ id, body, answer }) => [
+    ...(body ? [[`${id} request`, body.schema] as const] : []),
+    [`${id} answer`, answer.schema] as const,
+  ]);
+  const whole = z.object({ ...Object.fromEntries(members), problem: PROBLEM });
+  const text = JSON.stringify(z.toJSONSchema(whole, { io: "input" }));
+  const { properties, $defs } = JSON.parse(
+    text.replaceAll('"#/$defs/', '"#/components/schemas/'),
+  );
+  return {
+    bodies: properties as { readonly [name: string]: PlainSchema },
+    schemas: $defs as { readonly [name: string]: PlainSchema },
   };
 }
 
@@ -97,7 +125,7 @@ function codesOf(operation: Operation): readonly ErrorCode[] {
 
 function describe(
   operation: Operation,
-  components: ComponentList,
+  bodies: { readonly [name: string]: PlainSchema },
 ): PlainSchema {
   const { id, summary, description, body, answer, examples } = operation;
   return {
@@ -120,7 +148,7 @@ function describe(
           description: `At most ${body.maxBytes} bytes.`,
           content: {
             "application/json": {
-              schema: components.plain(body.schema),
+              schema: bodies[`${id} request`]!,
               examples: toExamples(examples, "request"),
             },
           },
@@ -133,12 +161,12 @@ function describe(
         headers: REQUEST_ID_HEADER,
         content: {
           [answer.type]: {
-            schema: components.plain(answer.schema),
+            schema: bodies[`${id} answer`]!,
             examples: toExamples(examples, "answer"),
           },
         },
       },
-      ...toProblems(codesOf(operation), components.plain(PROBLEM)),
+      ...toProblems(codesOf(operation), bodies.problem!),
     },
   };
 }

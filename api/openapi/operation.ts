@@ -3,7 +3,7 @@
 import type { ErrorCode, JsonValue } from "@sig/core";
 import type { Handler } from "hono";
 import type { ServiceEnv } from "../http/mod.ts";
-import type { Component, JsonSchema } from "../requests/schema.ts";
+import type { z } from "zod";
 
 /** The groups of routes, in the order of the document. */
 export const TAGS = Object.freeze({
@@ -46,7 +46,7 @@ export interface Operation {
   /** What a request carries. */
   readonly body?: {
     /** The schema of the body. */
-    readonly schema: JsonSchema | Component;
+    readonly schema: z.ZodType;
     /** Bytes at most. */
     readonly maxBytes: number;
     /** Another type is `invalid_request`, not `unsupported_media_type`. */
@@ -59,7 +59,7 @@ export interface Operation {
     /** In words. */
     readonly description: string;
     /** The schema of the body. */
-    readonly schema: JsonSchema | Component;
+    readonly schema: z.ZodType;
   };
   /** By name. */
   readonly examples: { readonly [name: string]: Example };

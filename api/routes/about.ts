@@ -1,11 +1,11 @@
 /** The routes that tell of the service itself (docs/reference/http.md). @module */
 
-import { renderPage } from "../pages/page.ts";
-import { createPolicy } from "../pages/page_files.ts";
+import { createPolicy, PAGE } from "../docs/page.ts";
 import { PAGE_HEADERS, send } from "../http/mod.ts";
-import { createDocument, type OpenApiDocument } from "../openapi/document.ts";
+import { createDocument, type DocumentOptions } from "../openapi/document.ts";
 import { HEALTH_EXAMPLES } from "../openapi/examples.ts";
-import { HEALTH } from "../requests/answers.ts";
+import { z } from "zod";
+import { HEALTH } from "../schemas/answers.ts";
 import type { Operation } from "../openapi/operation.ts";
 
 /** The health check, which every service answers by itself. */
@@ -26,27 +26,16 @@ export const HEALTH_ROUTE: Operation = {
   codes: [],
 };
 
-/** What the documents need to know of the service. */
-interface DocumentOptions {
-  /** Where clients reach it; (default: the origin that they ask). */
-  readonly publicUrl: string | undefined;
-  /** Whether requests must carry a token. */
-  readonly needsToken: boolean;
-}
-
 /**
  * `GET /openapi.json` and `GET /docs`, about these routes and themselves. Both
  * are made when they are first asked for.
  */
 export function createDocumentRoutes(
   others: readonly Operation[],
-  { publicUrl, needsToken }: DocumentOptions,
+  options: DocumentOptions,
 ): readonly Operation[] {
-  let made: OpenApiDocument | undefined;
   let text: string | undefined;
   let policy: Promise<string> | undefined;
-  const document = () =>
-    made ??= createDocument([...others, ...operations], publicUrl);
   const operations: readonly Operation[] = [{
     method: "GET",
     path: "/openapi.json",
@@ -58,12 +47,15 @@ export function createDocumentRoutes(
     answer: {
       type: "application/json",
       description: "The document.",
-      schema: { type: "object" },
+      schema: z.looseObject({}),
     },
     examples: {},
     codes: [],
-    handle: (c) =>
-      send(c, text ??= JSON.stringify(document()), "application/json"),
+    handle(c) {
+      const document = () =>
+        createDocument([...others, ...operations], options);
+      return send(c, text ??= JSON.stringify(document()), "application/json");
+    },
   }, {
     method: "GET",
     path: "/docs",
@@ -72,18 +64,16 @@ export function createDocumentRoutes(
     tag: "service",
     summary: "The same for people",
     description:
-      "A page that loads nothing, and tries each route where it is; needs no token.",
+      "A page that shows `/openapi.json`, loads nothing else, and tries each route where it is; needs no token.",
     answer: {
       type: "text/html; charset=utf-8",
       description: "The page.",
-      schema: { type: "string" },
+      schema: z.string(),
     },
     examples: {},
     codes: [],
     async handle(c) {
-      const base = publicUrl ?? new URL(c.req.url).origin;
-      const html = renderPage(document(), { base, needsToken });
-      return send(c, html, "text/html; charset=utf-8", {
+      return send(c, PAGE, "text/html; charset=utf-8", {
         headers: [
           ["content-security-policy", await (policy ??= createPolicy())],
           ...PAGE_HEADERS,

@@ -15,13 +15,16 @@ import {
 } from "../openapi/examples.ts";
 import { listOfTexts } from "../ask/answer_batch.ts";
 import { forRequest } from "../ask/answer_check.ts";
-import { EVALUATION, EVALUATIONS } from "../requests/authzen.ts";
 import {
   AUTHZEN_CONFIGURATION,
   DECISION,
   DECISIONS,
-} from "../requests/authzen_answers.ts";
-import { readAs } from "../requests/read_as.ts";
+  EVALUATION,
+  EVALUATIONS,
+  EVALUATIONS_UNREAD,
+} from "../schemas/authzen.ts";
+import { readAs } from "../schemas/read_as.ts";
+import { z } from "zod";
 import { MAX_BODY_BYTES, type Operation } from "../openapi/operation.ts";
 import {
   FAULT_CODES,
@@ -95,7 +98,7 @@ function evaluationRoute(context: AuthzenContext): Operation {
     description:
       "`subject.id` is SIG's subject where `subject.type` is `user` or `did`, `action.name` a role. With `resource.type` `issuer`, `resource.id` is the issuer; with any other type the only issuer on the service's list is asked. `context.sig` says what else `/v1/check` can be told, and is read strictly; all else in `context`, `time` too, has no effect, and unknown members are ignored. What can't be answered is a problem, never `false`.",
     body: {
-      schema: EVALUATION.json,
+      schema: EVALUATION,
       maxBytes: MAX_BODY_BYTES,
       otherTypeIsInvalid: true,
     },
@@ -126,7 +129,7 @@ function evaluationsRoute(context: AuthzenContext): Operation {
     description:
       'Told in order, with the members beside `evaluations` as defaults, each of which an item replaces as a whole; `options.evaluations_semantic` says whether to stop at the first deny or permit. An item that is wrong or can\'t be answered is `{"decision": false, "context": {"error": {…}}}` in its place, as AuthZEN demands: tell it from a deny by `error`. Each issuer is asked once for all its items, and what is longer than 4,194,304 characters of answers is such an error too.',
     body: {
-      schema: EVALUATIONS.json,
+      schema: EVALUATIONS,
       maxBytes: MAX_BODY_BYTES,
       otherTypeIsInvalid: true,
     },
@@ -134,13 +137,13 @@ function evaluationsRoute(context: AuthzenContext): Operation {
       type: "application/json",
       description:
         "The decisions in the order of the evaluations, up to where it stopped; a single decision where the request has no evaluations.",
-      schema: { anyOf: [DECISIONS, DECISION] },
+      schema: z.union([DECISIONS, DECISION]),
     },
     examples: EVALUATIONS_EXAMPLES,
     codes: CODES,
     async handle(c) {
       const body = await readBody(c);
-      const request = readAs(EVALUATIONS, body);
+      const request = readAs(EVALUATIONS_UNREAD, body);
       const { evaluations = [] } = request;
       if (evaluations.length === 0) {
         return sendJson(

@@ -12,14 +12,15 @@ import {
 } from "../http/mod.ts";
 import type { Context } from "hono";
 import { CHECK_EXAMPLES } from "../openapi/examples.ts";
-import { CHECK_ANSWER, CHECK_RESULTS } from "../requests/answers.ts";
-import { readAs } from "../requests/read_as.ts";
+import { z } from "zod";
+import { CHECK_ANSWER, CHECK_RESULTS } from "../schemas/answers.ts";
 import {
   type CheckBatch,
   type CheckRequest,
   readCheck,
   type RequestSchemas,
-} from "../requests/requests.ts";
+} from "../schemas/question.ts";
+import { readAs } from "../schemas/read_as.ts";
 import { MAX_FEED_BODY_BYTES, type Operation } from "../openapi/operation.ts";
 import {
   FAULT_CODES,
@@ -42,13 +43,13 @@ export function createCheckRoute(
     description:
       "Allow needs one relationship of the subject that meets every requirement and is effective. A deny is 200 as well, with its reasons. What can't be answered is a problem with a code of its own and never a deny. In a batch an item that is wrong or can't be answered is `{\"error\": <problem>}` in its place; each issuer is asked once for all its items, and what is longer than 4,194,304 characters of answers is `invalid_request`, to be asked with fewer items or without `explain`. An explanation shows up to 1,000 relationships, of up to 8,192 verdicts together.",
     body: {
-      schema: { anyOf: [schemas.check.json, schemas.batch.json] },
+      schema: z.union([schemas.check, schemas.batch]),
       maxBytes: MAX_FEED_BODY_BYTES,
     },
     answer: {
       type: "application/json",
       description: "The answer, or the answers in the order of the questions.",
-      schema: { anyOf: [CHECK_ANSWER, CHECK_RESULTS] },
+      schema: z.union([CHECK_ANSWER, CHECK_RESULTS]),
     },
     examples: CHECK_EXAMPLES,
     codes: [

@@ -3,9 +3,9 @@
 import { forRequest, sourceOf, type Sources } from "../ask/answer_check.ts";
 import { DUMP_STATE_EXAMPLES } from "../openapi/examples.ts";
 import { readJson, send } from "../http/mod.ts";
-import { STATE_PAGE } from "../requests/answers.ts";
-import { readAs } from "../requests/read_as.ts";
-import type { RequestSchemas } from "../requests/requests.ts";
+import { STATE_PAGE } from "../schemas/answers.ts";
+import type { RequestSchemas } from "../schemas/question.ts";
+import { readAs } from "../schemas/read_as.ts";
 import { createStatePages, stringifyPage } from "../ask/state_pages.ts";
 import { MAX_FEED_BODY_BYTES, type Operation } from "../openapi/operation.ts";
 import {
@@ -28,7 +28,7 @@ export function createDumpStateRoute(
     summary: "What does the feed say of each relationship?",
     description:
       "The state in pages, in the order of the feed: `next_cursor` asks for the next one and is null on the last. A page of large relationships ends before `limit`, at about 4 MiB. All pages are of the state and the instant of the first, also when the feed grows meanwhile; a feed that came along must be sent again with each. A cursor of a history whose event there was issued at another time is `invalid_request`: begin again without it. A faulty feed is 422 and gives no state.",
-    body: { schema: schemas.dumpState.json, maxBytes: MAX_FEED_BODY_BYTES },
+    body: { schema: schemas.dumpState, maxBytes: MAX_FEED_BODY_BYTES },
     answer: {
       type: "application/json",
       description: "One page.",

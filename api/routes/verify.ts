@@ -3,9 +3,9 @@
 import { forRequest, sourceOf, type Sources } from "../ask/answer_check.ts";
 import { VERIFY_EXAMPLES } from "../openapi/examples.ts";
 import { readJson, sendJson } from "../http/mod.ts";
-import { VERIFY_REPORT } from "../requests/answers.ts";
-import { readAs } from "../requests/read_as.ts";
-import type { RequestSchemas } from "../requests/requests.ts";
+import { VERIFY_REPORT } from "../schemas/answers.ts";
+import type { RequestSchemas } from "../schemas/question.ts";
+import { readAs } from "../schemas/read_as.ts";
 import { MAX_FEED_BODY_BYTES, type Operation } from "../openapi/operation.ts";
 import { FETCH_CODES, SOURCE_CODES } from "../openapi/problem_codes.ts";
 
@@ -22,7 +22,7 @@ export function createVerifyRoute(
     summary: "Is this feed in order?",
     description:
       "Every document, signature and rule. The issuer is asked now. What is faulty, or contradicts what this service saw before, is 200 with `valid: false` and up to 100 faults; a problem says that it is not known, because something could not be read or exceeds a limit.",
-    body: { schema: schemas.verify.json, maxBytes: MAX_FEED_BODY_BYTES },
+    body: { schema: schemas.verify, maxBytes: MAX_FEED_BODY_BYTES },
     answer: {
       type: "application/json",
       description: "The report.",

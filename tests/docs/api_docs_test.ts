@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /** The API's page at `/docs` in a real browser. */
 
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { createApp } from "@sig/api";
 import { browserTest } from "../../web/ui_test/testdata/browser.ts";
 import { findFaults } from "../../web/ui_test/testdata/faults.ts";
@@ -45,6 +45,7 @@ browserTest(
         });
         await page.goto(`${origin}/`);
         assertEquals(page.url(), `${origin}/docs`);
+        await page.locator("section").first().waitFor();
         const save = async (name: string) => {
           if (!SCREENSHOTS) return;
           const file = `api-docs-${name}-${width}-${colorScheme}.png`;
@@ -80,5 +81,75 @@ browserTest(
       }
     }
     assertEquals(faults, []);
+  },
+);
+
+browserTest(
+  "/docs shows every route, member, example and code, as texts, and a token where one is needed",
+  async (browser) => {
+    const open = createApp({ publicUrl: "https://a'b.example" });
+    const closed = createApp({ token: TOKEN });
+    let app = open;
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await using server = Deno.serve(
+      { hostname: "127.0.0.1", port: 0, onListen() {} },
+      (request) => app.fetch(request),
+    );
+    const origin = `http://127.0.0.1:${server.addr.port}`;
+    const { paths, components } = await (await fetch(`${origin}/openapi.json`))
+      .json();
+    /** The texts of a route's elements. */
+    const textsOf = (id: string, what: string) =>
+      page.locator(`section[aria-labelledby="${id}"] ${what}`)
+        .allTextContents();
+
+    await page.goto(`${origin}/docs#dumpState`);
+    await page.locator("section").first().waitFor();
+    assert(await page.locator("#dumpState").isVisible());
+    for (const [path, methods] of Object.entries<object>(paths)) {
+      const [[method, operation]] = Object.entries(methods) as [
+        [string, {
+          operationId: string;
+          responses: { [status: string]: { description: string } };
+        }],
+      ];
+      const id = operation.operationId;
+      const title = `${method.toUpperCase()} ${path}`;
+      assertEquals(await textsOf(id, "> h2"), [title]);
+      const problems = Object.entries(operation.responses).filter(([status]) =>
+        status !== "200"
+      );
+      assertEquals(
+        (await textsOf(id, "> details:last-child dd")).join("\n"),
+        problems.map(([, { description }]) => description).join("\n")
+          .replaceAll("`", ""),
+      );
+    }
+    const members = await textsOf("check", "dt > code");
+    const { CheckRequest, CheckAnswer } = components.schemas;
+    for (const { properties } of [CheckRequest, CheckAnswer]) {
+      for (const name of Object.keys(properties)) {
+        assert(members.includes(name));
+      }
+    }
+    const [command = ""] = await textsOf("check", ".command code");
+    assertStringIncludes(
+      command,
+      "curl -sS 'https://a'\\''b.example/v1/check'",
+    );
+    assert(!command.includes("Bearer"));
+    const answers = (await textsOf("check", ".answer")).join();
+    assertStringIncludes(answers, '"decision": "deny"');
+    assertEquals(await page.getByLabel(/^Token/).count(), 0);
+
+    app = closed;
+    await page.reload();
+    await page.getByLabel(/^Token/).waitFor();
+    const [asked = ""] = await textsOf("check", ".command code");
+    assertStringIncludes(asked, "Bearer $SIG_TOKEN");
+    const [health = ""] = await textsOf("health", ".command code");
+    assert(!health.includes("Bearer"));
+    await context.close();
   },
 );

@@ -2,12 +2,43 @@
 
 import { createApp } from "@sig/api";
 import type { OpenApiDocument } from "../../api/openapi/document.ts";
-import {
-  type BodyModel,
-  type MemberModel,
-  readRoutes,
-  type RouteModel,
-} from "../../api/pages/route_model.ts";
+import { readRoutes } from "../../api/docs/page.js";
+
+/** What is written of a route. */
+interface RouteModel {
+  readonly method: string;
+  readonly path: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly request?: BodyModel;
+  readonly answer: BodyModel;
+  readonly examples: readonly {
+    readonly summary: string;
+    readonly request?: unknown;
+    readonly answer?: unknown;
+  }[];
+  readonly problems: readonly {
+    readonly status: string;
+    readonly codes: string;
+  }[];
+}
+
+interface BodyModel {
+  readonly description: string;
+  readonly type: string;
+  readonly shapes: readonly {
+    readonly description: string;
+    readonly members: readonly MemberModel[];
+  }[];
+}
+
+interface MemberModel {
+  readonly name: string;
+  readonly kind: string;
+  readonly note: string;
+  readonly description: string;
+  readonly members: readonly MemberModel[];
+}
 
 /** Makes the page. */
 export async function httpPage(): Promise<string> {

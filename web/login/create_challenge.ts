@@ -1,13 +1,13 @@
 /** Issuing a login challenge (docs/protocol.md §7). @module */
 
 import {
+  eachOnce,
   integer,
   list,
-  object,
   readAs,
-  type Schema,
-  text,
-} from "@sig/api/requests";
+  requires,
+  strictObject,
+} from "@sig/api/schemas";
 import {
   addSeconds,
   formatInstant,
@@ -28,6 +28,7 @@ import {
   MAX_SCOPES,
 } from "@sig/jose";
 import { encodeBase64Url } from "@sig/jose/internal";
+import { z } from "zod";
 import type { Challenges } from "./challenges.ts";
 import { sha256Base64Url } from "./digest.ts";
 
@@ -51,18 +52,17 @@ export interface Challenge extends DescribedChallenge {
 const MAX_SCOPE_LENGTH = 128;
 
 /** Scope tokens, each once. */
-export const SCOPES: Schema<readonly string[]> = list({
-  item: text(
-    { maxLength: MAX_SCOPE_LENGTH },
-    (scope) =>
+export const SCOPES: z.ZodType<readonly string[]> = list(
+  z.string().max(MAX_SCOPE_LENGTH).check(
+    requires((scope) =>
       isScopeToken(scope)
         ? undefined
-        : "it must be a scope token: printable ASCII without space, quote and backslash",
+        : "it must be a scope token: printable ASCII without space, quote and backslash"
+    ),
   ),
-  minItems: 0,
-  maxItems: MAX_SCOPES,
-  unique: true,
-});
+  0,
+  MAX_SCOPES,
+).check(eachOnce);
 
 /** What {@linkcode createChallenge} works with. */
 export interface CreateChallengeOptions {
@@ -156,21 +156,12 @@ export async function createChallenge(
   return { ...bare, message: describeChallenge(bare) };
 }
 
-interface ChallengeRequest {
-  readonly audience?: string;
-  readonly scopes?: readonly string[];
-  readonly subject?: string;
-  readonly ttl_seconds?: number;
-}
-
 /** A misspelt `subject` must not make a challenge that anybody may answer. */
-const REQUEST = object<ChallengeRequest>({
-  members: {
-    audience: text(),
-    scopes: SCOPES,
-    subject: text(),
-    ttl_seconds: integer(MIN_TTL_SECONDS, MAX_TTL_SECONDS),
-  },
+const REQUEST = strictObject({
+  audience: z.string().optional(),
+  scopes: SCOPES.optional(),
+  subject: z.string().optional(),
+  ttl_seconds: integer(MIN_TTL_SECONDS, MAX_TTL_SECONDS).optional(),
 });
 
 interface Asked {

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { object, readAs, text } from "@sig/api/requests";
+import { readAs, strictObject } from "@sig/api/schemas";
 import {
   type ErrorCode,
   formatInstant,
@@ -20,6 +20,7 @@ import {
   verifyAttestation,
 } from "@sig/jose";
 import { equalInConstantTime } from "@sig/jose/internal";
+import { z } from "zod";
 import {
   type ChallengeRecord,
   type Challenges,
@@ -74,26 +75,15 @@ export interface VerifiedLogin {
   readonly relationship: LoginRelationship | null;
 }
 
-/** What the caller sends and expects. */
-interface LoginRequest {
-  readonly attestation: string;
-  readonly challenge_id?: string;
-  readonly audience?: string;
-  readonly nonce?: string;
-  readonly scopes?: readonly string[];
-}
-
-/** A misspelt expectation must not be dropped. */
-const REQUEST = object<LoginRequest>({
-  members: {
-    attestation: text(),
-    challenge_id: text(),
-    audience: text(),
-    nonce: text(),
-    scopes: SCOPES,
-  },
-  required: ["attestation"],
+/** What the caller sends and expects: a misspelt expectation must not be dropped. */
+const REQUEST = strictObject({
+  attestation: z.string(),
+  challenge_id: z.string().optional(),
+  audience: z.string().optional(),
+  nonce: z.string().optional(),
+  scopes: SCOPES.optional(),
 });
+type LoginRequest = z.output<typeof REQUEST>;
 
 /**
  * Judges the body of `POST /v1/auth/attestation/verify`, `{attestation,

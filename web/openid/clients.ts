@@ -1,17 +1,12 @@
 /** An application that people log in to. @module */
 
 import {
-  anything,
-  type Faults,
-  flag,
+  eachOnce,
   list,
-  nonEmptyText,
-  object,
-  oneOf,
   readAs,
-  type Schema,
-  text,
-} from "@sig/api/requests";
+  requires,
+  strictObject,
+} from "@sig/api/schemas";
 import {
   isSigError,
   JsonError,
@@ -20,6 +15,7 @@ import {
   SigError,
 } from "@sig/core";
 import { isObject } from "@sig/core/internal";
+import { z } from "zod";
 import {
   type PublicKeySet,
   SIGNING_ALGORITHMS,
@@ -62,86 +58,65 @@ export interface Client {
 /** The applications by their ids. */
 export type Clients = ReadonlyMap<string, Client>;
 
-/** An entry as it is written. */
-interface Entry {
-  readonly client_id: string;
-  readonly client_name?: string;
-  readonly client_secret_sha256?: string;
-  readonly jwks?: unknown;
-  readonly token_endpoint_auth_method?: AuthMethod;
-  readonly redirect_uris: readonly string[];
-  readonly post_logout_redirect_uris?: readonly string[];
-  readonly backchannel_logout_uri?: string;
-  readonly id_token_signed_response_alg?: SigningAlgorithm;
-  readonly refresh?: boolean;
-  readonly require?: readonly string[];
-}
-
 const METHODS: readonly AuthMethod[] = [
   ...["client_secret_basic", "client_secret_post"] as const,
   ...["private_key_jwt", "none"] as const,
 ];
 
 const MAX_CLIENTS = 10_000;
-const MAX_URI_LENGTH = 2_048;
+const MAX_URIS = 32;
 
 /** An address that a browser or this server is sent to. */
-const URI = text({ maxLength: MAX_URI_LENGTH }, judgeUri);
-const REDIRECT = text(
-  { maxLength: MAX_URI_LENGTH },
-  (uri) => isAppScheme(uri) ? undefined : judgeUri(uri),
-);
+const URI = z.string().max(2_048);
+const REDIRECTS = (minItems: number) =>
+  list(
+    URI.check(
+      requires((uri) => isAppScheme(uri) ? undefined : judgeUri(uri)),
+    ),
+    minItems,
+    MAX_URIS,
+  ).check(eachOnce);
 
-const ENTRY = object<Entry>({
-  members: {
-    client_id: text(
-      { maxLength: 128 },
-      (id) =>
-        /^[A-Za-z0-9._~-]+$/.test(id)
-          ? undefined
-          : "it must be letters, digits, dots, hyphens, underscores",
-    ),
-    client_name: nonEmptyText({ maxLength: 80 }),
-    client_secret_sha256: text(
-      {},
-      (digest) =>
-        /^[A-Za-z0-9_-]{43}$/.test(digest)
-          ? undefined
-          : "it must be the SHA-256 of the secret in base64url, 43 characters",
-    ),
-    jwks: anything(),
-    token_endpoint_auth_method: oneOf(METHODS, {}),
-    redirect_uris: list({
-      item: REDIRECT,
-      minItems: 1,
-      maxItems: 32,
-      unique: true,
-    }),
-    post_logout_redirect_uris: list({
-      item: REDIRECT,
-      minItems: 0,
-      maxItems: 32,
-      unique: true,
-    }),
-    backchannel_logout_uri: URI,
-    id_token_signed_response_alg: oneOf(SIGNING_ALGORITHMS, {}),
-    refresh: flag({}),
-    require: list({
-      item: text({}, judgeRequirement),
-      minItems: 0,
-      maxItems: 16,
-    }),
-  },
-  required: ["client_id", "redirect_uris"],
-});
+const ENTRY = strictObject({
+  client_id: z.string().max(128).regex(
+    /^[A-Za-z0-9._~-]+$/,
+    "it must be letters, digits, dots, hyphens, underscores",
+  ),
+  client_name: z.string().min(1).max(80).optional(),
+  client_secret_sha256: z.string().regex(
+    /^[A-Za-z0-9_-]{43}$/,
+    "it must be the SHA-256 of the secret in base64url, 43 characters",
+  ).optional(),
+  jwks: z.unknown().optional(),
+  token_endpoint_auth_method: z.enum(METHODS).optional(),
+  redirect_uris: REDIRECTS(1),
+  post_logout_redirect_uris: REDIRECTS(0).optional(),
+  backchannel_logout_uri: URI.check(requires(judgeUri)).optional(),
+  id_token_signed_response_alg: z.enum(SIGNING_ALGORITHMS).optional(),
+  refresh: z.boolean().optional(),
+  require: list(z.string().check(requires(judgeRequirement)), 0, 16).optional(),
+}).superRefine((entry, ctx) => {
+  for (const [member, why] of judgeTies(entry)) {
+    ctx.addIssue({ code: "custom", message: why, path: [member] });
+  }
+}, { when: ({ value }) => isObject(value) });
+/** An entry as it is written. */
+type Entry = z.output<typeof ENTRY>;
 
-const FILE = object<{ readonly clients: readonly (Entry | undefined)[] }>({
-  members: {
-    clients: withTies(
-      list({ item: ENTRY, minItems: 0, maxItems: MAX_CLIENTS }),
-    ),
-  },
-  required: ["clients"],
+const FILE = strictObject({
+  clients: list(ENTRY, 0, MAX_CLIENTS).superRefine((entries, ctx) => {
+    const seen = new Set<string>();
+    for (const [i, entry] of entries.entries()) {
+      // It may be anything, where that is reported already.
+      const id: string | undefined = entry?.client_id;
+      if (id !== undefined && seen.has(id)) {
+        const path = [i, "client_id"];
+        const message = "it must not stand twice";
+        ctx.addIssue({ code: "custom", message, path });
+      }
+      seen.add(id ?? "");
+    }
+  }, { when: ({ value }) => Array.isArray(value) }),
 });
 
 /**
@@ -175,7 +150,7 @@ function readFile(bytes: Uint8Array | string): readonly Entry[] {
       typeof bytes === "string" ? new TextEncoder().encode(bytes) : bytes,
       { maxValues: 1_000_000 },
     );
-    return readAs(FILE, value).clients as readonly Entry[];
+    return readAs(FILE, value).clients;
   } catch (error) {
     if (error instanceof JsonError) {
       throw refuse("invalid_json", error.message, {
@@ -213,39 +188,12 @@ function refuse(
   });
 }
 
-/** What entries must keep to together, and the members of each. */
-function withTies(
-  schema: Schema<readonly Entry[]>,
-): Schema<readonly Entry[]> {
-  return {
-    json: schema.json,
-    read(value, pointer, faults) {
-      const entries = schema.read(value, pointer, faults);
-      const seen = new Set<string>();
-      for (const [i, entry] of entries?.entries() ?? []) {
-        if (entry === undefined) continue;
-        judgeTies(entry, `${pointer}/${i}`, faults);
-        if (seen.has(entry.client_id)) {
-          faults.note(
-            `${pointer}/${i}/client_id`,
-            "invalid_field",
-            "it must not stand twice",
-          );
-        }
-        seen.add(entry.client_id);
-      }
-      return entries;
-    },
-  };
-}
-
-function judgeTies(entry: Entry, pointer: string, faults: Faults): void {
+/** What the members of an entry must keep to together. */
+function* judgeTies(entry: Entry): Generator<[keyof Entry, string]> {
   const method = entry.token_endpoint_auth_method;
-  const note = (member: string, why: string) =>
-    faults.note(`${pointer}/${member}`, "invalid_field", why);
   const hasSecret = entry.client_secret_sha256 !== undefined;
   if (hasSecret && entry.jwks !== undefined) {
-    note("jwks", "only one of client_secret_sha256, jwks may be given");
+    yield ["jwks", "only one of client_secret_sha256, jwks may be given"];
   }
   const needs = method === "private_key_jwt"
     ? entry.jwks !== undefined
@@ -253,13 +201,13 @@ function judgeTies(entry: Entry, pointer: string, faults: Faults): void {
     ? !hasSecret && entry.jwks === undefined
     : method === undefined || hasSecret;
   if (!needs) {
-    note(
+    yield [
       "token_endpoint_auth_method",
       "it must go with client_secret_sha256 (client_secret_basic, client_secret_post), jwks (private_key_jwt), or neither (none)",
-    );
+    ];
   }
   if (entry.jwks !== undefined && !isPublicKeySet(entry.jwks)) {
-    note("jwks", "it must be a set of public keys: RSA, P-256, Ed25519");
+    yield ["jwks", "it must be a set of public keys: RSA, P-256, Ed25519"];
   }
 }
 

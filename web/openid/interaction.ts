@@ -7,10 +7,11 @@
 
 import { readJson, send, sendJson, type ServiceEnv } from "@sig/api/http";
 import type { Context, Hono } from "hono";
-import { flag, object, readAs, text } from "@sig/api/requests";
+import { exactlyOne, readAs, strictObject } from "@sig/api/schemas";
 import { SigError } from "@sig/core";
 import { encodeBase64Url, equalInConstantTime } from "@sig/jose/internal";
 import { base64url } from "jose";
+import { z } from "zod";
 import {
   createChallenge,
   type CreateChallengeOptions,
@@ -146,15 +147,10 @@ export async function beginInteraction(
   ]);
 }
 
-interface Answer {
-  readonly attestation?: string;
-  readonly declined?: boolean;
-}
-
-const ANSWER = object<Answer>({
-  members: { attestation: text(), declined: flag({}) },
-  exactlyOne: ["attestation", "declined"],
-});
+const ANSWER = strictObject({
+  attestation: z.string().optional(),
+  declined: z.boolean().optional(),
+}).check(exactlyOne("attestation", "declined"));
 
 const MAX_BODY_BYTES = 64 * 1024;
 const PATH = "/oidc/interaction/:id";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { findForeignSubject } from "./subject_type.ts";
+import { findForeignSubject } from "./authzen.ts";
 
 Deno.test("a user is any subject, a did is a DID, and nothing else is one", () => {
   const rows: readonly (readonly [string, string, boolean])[] = [

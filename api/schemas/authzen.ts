@@ -1,0 +1,158 @@
+/**
+ * The requests and answers of OpenID AuthZEN Authorization API 1.0, §5 to §7.
+ * Unknown members are ignored, as its text demands, but for ours.
+ *
+ * @module
+ */
+
+import { quote } from "@sig/core/internal";
+import { z } from "zod";
+import { BASIS, ERROR_CODE, REASON } from "./answers.ts";
+import { list, strictObject } from "./parts.ts";
+import { BOUNDS, nonEmpty } from "./question.ts";
+
+/** Evaluations in one request. */
+const MAX_EVALUATIONS = 100;
+/**
+ * The types of AuthZEN subjects whose ids are subjects of SIG. AuthZEN scopes an
+ * id to its type (§4.1), and SIG's subjects are of one kind: a `group` of the
+ * same id is somebody else, whom no feed knows.
+ */
+const SUBJECT_TYPES: readonly string[] = Object.freeze(["user", "did"]);
+/** The beginning of every DID (W3C DID Core §3.1). */
+const DID = /^did:[a-z0-9]+:./;
+
+/** One evaluation: may this subject act in this role? */
+export const EVALUATION = z.object({
+  subject: z.object({
+    type: nonEmpty.meta({
+      description:
+        "`user`, or `did` where `id` is a DID. The id is scoped to it: of any other type no feed speaks, which is a deny.",
+      examples: [...SUBJECT_TYPES],
+    }),
+    id: nonEmpty.describe(
+      "Whom the question is about: SIG's subject; compared exactly.",
+    ),
+  }),
+  action: z.object({ name: nonEmpty.describe("The role that is needed.") }),
+  resource: z.object({
+    type: nonEmpty.describe(
+      "`issuer`: `id` is the issuer. Anything else: the only issuer on the service's list is asked.",
+    ),
+    id: nonEmpty.describe(
+      "A did:web or a host where `type` is `issuer`.",
+    ),
+  }),
+  context: z.object({
+    sig: strictObject(BOUNDS).describe(
+      "What AuthZEN has no members for, as in `/v1/check`. Read strictly: an unknown member is refused.",
+    ).optional(),
+  }).describe(
+    "Of no effect but for `sig`: the `time` of a request, for one, is not the instant of the question.",
+  ).optional(),
+}).meta({
+  id: "EvaluationRequest",
+  description: "May this subject act in this role?",
+});
+
+/** A batch; the members beside `evaluations` are their defaults. */
+export const EVALUATIONS = EVALUATION.partial().extend({
+  evaluations: list(
+    EVALUATION.partial().meta({ id: "EvaluationItem" }),
+    0,
+    MAX_EVALUATIONS,
+  ).describe(
+    "Each takes what it leaves out from the members beside this list. Without any, the request is a single evaluation.",
+  ).optional(),
+  options: z.object({
+    evaluations_semantic: z.enum([
+      ...[
+        "execute_all",
+        "deny_on_first_deny",
+        "permit_on_first_permit",
+      ] as const,
+    ]).describe(
+      "Whether to stop, and where; (default: `execute_all`). An evaluation that can't be answered counts as a deny.",
+    ).optional(),
+  }).optional(),
+}).meta({ id: "EvaluationsRequest", description: "Several evaluations." });
+
+/** The same, where each evaluation is read with the defaults, when its turn comes. */
+export const EVALUATIONS_UNREAD = EVALUATIONS.extend({
+  evaluations: list(z.unknown(), 0, MAX_EVALUATIONS).optional(),
+});
+
+/** A batch whose evaluations are not read yet. */
+export type EvaluationsRequest = z.output<typeof EVALUATIONS_UNREAD>;
+
+/** The answer to one evaluation. */
+export const DECISION = z.strictObject({
+  decision: z.boolean().describe("Yes or no."),
+  context: z.strictObject({
+    reasons: z.array(REASON.extend({
+      detail: z.string().describe(
+        "In words, where the feed was not what decided.",
+      ).optional(),
+    })).describe("Why not; empty on `true`."),
+    ...BASIS,
+  }).describe("What it rests upon."),
+}).meta({ id: "Decision", description: "A decision as AuthZEN says it." });
+
+const FAILED_EVALUATION = z.strictObject({
+  decision: z.literal(false),
+  context: z.strictObject({
+    error: z.strictObject({
+      status: z.int().describe("The HTTP status of a single one."),
+      code: ERROR_CODE,
+      message: z.string().describe("What went wrong, for people."),
+    }).describe("The problem, short."),
+  }).describe("That this is an error."),
+}).meta({
+  id: "FailedEvaluation",
+  description:
+    "An evaluation of a batch that can't be answered. It is not a deny, but AuthZEN demands a `decision`, and a closed one.",
+});
+
+/** The answers to a batch. */
+export const DECISIONS = z.strictObject({
+  evaluations: z.array(z.union([DECISION, FAILED_EVALUATION])),
+}).meta({
+  id: "Decisions",
+  description: "Decisions in the order of the evaluations.",
+});
+
+/** Where the endpoints are. */
+export const AUTHZEN_CONFIGURATION = z.strictObject({
+  policy_decision_point: z.url(),
+  access_evaluation_endpoint: z.url(),
+  access_evaluations_endpoint: z.url(),
+}).meta({ id: "AuthzenConfiguration", description: "AuthZEN metadata." });
+
+/**
+ * Says why no feed can speak of a subject; `undefined`: one can.
+ *
+ * @example
+ * ```ts
+ * import { findForeignSubject } from "./authzen.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const id = "did:web:alice.example";
+ * assertEquals(findForeignSubject({ type: "user", id }), undefined);
+ * assertEquals(
+ *   findForeignSubject({ type: "group", id }),
+ *   'no feed speaks of subjects of type "group", only of user and did',
+ * );
+ * ```
+ */
+export function findForeignSubject(
+  { type, id }: { readonly type: string; readonly id: string },
+): string | undefined {
+  if (!SUBJECT_TYPES.includes(type)) {
+    return `no feed speaks of subjects of type ${quote(type)}, only of ${
+      SUBJECT_TYPES.join(" and ")
+    }`;
+  }
+  return type === "did" && !DID.test(id)
+    ? 'no feed speaks of it: an id of type "did" must be a DID'
+    : undefined;
+}

@@ -1,0 +1,100 @@
+import { assertEquals } from "@std/assert";
+import { isSigError, SigError } from "@sig/core";
+import { z } from "zod";
+import {
+  eachOnce,
+  exactlyOne,
+  integer,
+  list,
+  readAs,
+  requires,
+  strictObject,
+} from "./mod.ts";
+
+/** The faults of a value, as `pointer code detail`. */
+function faultsOf(schema: z.ZodType, value: unknown): readonly string[] {
+  try {
+    readAs(schema, value);
+    return [];
+  } catch (error) {
+    if (!isSigError(error, "invalid_request")) throw error;
+    return error.context.errors?.map(({ pointer, code, detail }) =>
+      `${pointer} ${code} ${detail}`
+    ) ?? [];
+  }
+}
+
+Deno.test("a member that is undefined is absent", () => {
+  const schema = strictObject({ a: z.string(), b: z.string().optional() });
+  assertEquals(readAs(schema, { a: "x", b: undefined }).b, undefined);
+  assertEquals(faultsOf(schema, { a: undefined }), [
+    "/a missing_field it is required",
+  ]);
+});
+
+Deno.test("unknown members are reported before all else, and before what a name means", () => {
+  const schema = strictObject({ seats: integer(1, 9), any: z.unknown() }, [
+    "places",
+  ]);
+  assertEquals(faultsOf(schema, { seat: 3, place: 1, "a\nb": 1 }), [
+    '/seat invalid_field there is no member "seat"; did you mean "seats"?',
+    '/place invalid_field there is no member "place"; did you mean "places"?',
+    '/a\nb invalid_field there is no member "a\\nb"',
+    "/seats missing_field it is required",
+    "/any missing_field it is required",
+  ]);
+});
+
+Deno.test("exactly one of some members is there, whatever else is wrong", () => {
+  const schema = strictObject({
+    ...{ a: z.string().optional(), b: z.string().optional() },
+    n: integer(1, 9),
+  }).check(exactlyOne("a", "b"));
+  assertEquals(faultsOf(schema, { n: 1.5 }), [
+    "/n invalid_field it must be an integer from 1 to 9",
+    " missing_field one of a, b is required",
+  ]);
+  assertEquals(faultsOf(schema, { a: 7, b: "", n: 1 }), [
+    "/a invalid_field it must be a string",
+    "/b invalid_field only one of a, b may be given",
+  ]);
+  assertEquals(faultsOf(schema, []), [" invalid_field it must be an object"]);
+});
+
+Deno.test("the length of a list is judged before its items are looked at", () => {
+  let looks = 0;
+  const item = z.string().check(requires(() => {
+    looks++;
+    return "it must be another";
+  }));
+  const schema = list(item, 1, 2);
+  const wrong = [" invalid_field it must have 1 to 2 items"];
+  assertEquals(faultsOf(schema, ["a", "b", "c"]), wrong);
+  assertEquals(faultsOf(schema, []), wrong);
+  assertEquals(faultsOf(schema, {}), [" invalid_field it must be an array"]);
+  assertEquals(looks, 0);
+  assertEquals(faultsOf(schema, ["a", "b"]).length, 2);
+  const none = new SigError("requirements_empty", "Cannot ask: none");
+  const request = strictObject({ all: list(item, 1, 2, none) });
+  try {
+    readAs(request, { all: [] }, "/checks/3");
+  } catch (error) {
+    if (!isSigError(error, "requirements_empty")) throw error;
+    assertEquals(error.context.pointer, "/checks/3/all");
+    looks++;
+  }
+  assertEquals(looks, 3);
+});
+
+Deno.test("an item stands twice only where it may", () => {
+  const schema = list(z.string().max(2), 0, 9);
+  const twins = ["a", "bc", "a", "bc"];
+  assertEquals(faultsOf(schema, twins), []);
+  assertEquals(faultsOf(schema.check(eachOnce), twins), [
+    "/2 invalid_field it must not stand twice",
+    "/3 invalid_field it must not stand twice",
+  ]);
+  assertEquals(faultsOf(schema, ["long"]), [
+    "/0 invalid_field it must have at most 2 characters",
+  ]);
+});

@@ -1,0 +1,283 @@
+/** The bodies of the `/v1` requests (docs/reference/http.md). @module */
+
+import { type InlineFeed, IssuerName } from "@sig/consumer";
+import {
+  EFFECTIVE_STATUSES,
+  parseRequirement,
+  RELATIONSHIP_TYPES,
+  SigError,
+} from "@sig/core";
+import { isObject, isSequence, quote } from "@sig/core/internal";
+import { z } from "zod";
+import {
+  exactlyOne,
+  instant,
+  INSTANT_PATTERN,
+  integer,
+  list,
+  parsed,
+  refuse,
+  strictObject,
+} from "./parts.ts";
+import { readAs } from "./read_as.ts";
+
+/** Longer ones name no host that exists. */
+const MAX_SOURCE_LENGTH = 2048;
+/** Requirements of one question: each is looked at once a relationship. */
+const MAX_REQUIREMENTS = 64;
+/** Questions in one request. */
+const MAX_CHECKS = 100;
+/** Relationships of a page: by default, and at most. */
+export const DEFAULT_PAGE = 1_000;
+const MAX_PAGE = 10_000;
+/** Characters of a cursor: it holds an identifier, whatever that is. */
+const MAX_CURSOR_LENGTH = 256 * 1024;
+
+/** A text that is not empty. */
+export const nonEmpty: z.ZodString = z.string().min(1);
+
+const DOCUMENT = z.unknown() as z.ZodType<NonNullable<unknown>>;
+
+/** The documents of an issuer, as values. */
+const INLINE_FEED: z.ZodType<InlineFeed> = strictObject({
+  metadata: DOCUMENT.describe("`sig.json` as it is published."),
+  jwks: DOCUMENT.describe("`jwks.json` as it is published."),
+  did_document: DOCUMENT.describe(
+    "`did.json` as it is published; absent where there is none.",
+  ).exactOptional(),
+  events: z.string().describe(
+    "The feed as it is published: NDJSON, one envelope a line, the last line ends in LF.",
+  ),
+}).meta({
+  id: "InlineFeed",
+  description:
+    "An issuer's documents. They prove no origin: the answer's `source` is `inline`. What is wrong in them is the issuer's fault (422), not the request's (400).",
+});
+
+const SUBJECT = z.string().transform(parsed((subject: string) => {
+  if (subject !== "") return subject;
+  throw new SigError(
+    "invalid_identifier",
+    "Cannot ask: the subject must not be empty",
+  );
+})).meta({
+  minLength: 1,
+  description:
+    "Whom the question is about: any non-empty text, usually a DID; compared exactly.",
+});
+
+const REQUIREMENT = z.unknown().transform(parsed(parseRequirement)).meta({
+  anyOf: [
+    {
+      type: "string",
+      pattern: "^(relationship|role|relationship_id)=.+$",
+      examples: ["role=deploy"],
+    },
+    {
+      type: "object",
+      properties: {
+        relationship: { enum: RELATIONSHIP_TYPES },
+        role: { type: "string", minLength: 1 },
+        relationship_id: { type: "string", minLength: 1 },
+      },
+      additionalProperties: false,
+      minProperties: 1,
+      maxProperties: 1,
+      examples: [{ role: "deploy" }],
+    },
+  ],
+});
+
+const REQUIRE = list(
+  REQUIREMENT,
+  1,
+  MAX_REQUIREMENTS,
+  new SigError(
+    "requirements_empty",
+    "Cannot ask: at least one requirement is needed",
+    { context: { hint: 'For example: [{"role":"deploy"}].' } },
+  ),
+).describe(
+  "What one relationship must meet, all of it. Each is `key=value` or an object with exactly one member.",
+);
+
+const AT = instant.describe(
+  "Ask what was true at this instant, instead of now.",
+);
+
+const SEQUENCE = integer(1, Number.MAX_SAFE_INTEGER);
+const AS_OF = z.unknown().transform((value, ctx) => {
+  if (typeof value === "string" && /^[0-9]+$/.test(value)) {
+    const sequence = Number(value);
+    return isSequence(sequence)
+      ? sequence
+      : refuse(ctx, "a sequence must be an integer from 1 to 2^53-1");
+  }
+  if (typeof value !== "number" && typeof value !== "string") {
+    const why = "it must be a sequence number or an RFC 3339 UTC timestamp";
+    return refuse(ctx, why);
+  }
+  const schema = typeof value === "number" ? SEQUENCE : instant;
+  const { data, error } = schema.safeParse(value);
+  return data ?? refuse(ctx, error!.issues[0]!.message);
+}).meta({
+  description:
+    "Ask what was known by then: only the events up to this sequence, or the longest prefix with every `issued_at` up to this instant, are looked at.",
+  anyOf: [
+    {
+      type: "integer",
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: "A sequence number.",
+    },
+    {
+      type: "string",
+      pattern: `${INSTANT_PATTERN}|^[0-9]{1,16}$`,
+      description: "An instant, or a sequence number in digits.",
+    },
+  ],
+});
+
+/** The members that bound a question, also within AuthZEN's `context.sig`. */
+export const BOUNDS = {
+  at: AT.optional(),
+  as_of: AS_OF.optional(),
+  min_sequence: integer(0, Number.MAX_SAFE_INTEGER).describe(
+    "Answer only from a feed that has this event; where the known state ends before it, the issuer is asked once more, and then it is `consistency_unavailable`.",
+  ).optional(),
+  max_age_seconds: integer(0, Number.MAX_SAFE_INTEGER).describe(
+    "How old the state may be. It can only tighten the service's own limit; 0 asks the issuer now. Without meaning for `feed`.",
+  ).optional(),
+  explain: z.boolean().describe(
+    "Show how each relationship of the subject was judged.",
+  ).optional(),
+} as const;
+
+/** Which sources may be named, and which are known beforehand. */
+export interface SourceOptions {
+  /** Take `http:` and loopback too. */
+  readonly allowPrivate: boolean;
+  /** Issuers on the service's list: the names that they go by are not read again. */
+  readonly listed?: readonly IssuerName[];
+}
+
+/**
+ * Makes the schema of what names an issuer: a DID or host, or the URL of its
+ * `sig.json`. Neither can name a file: a client could otherwise read this
+ * machine's disk.
+ */
+export function createSourceName(
+  kind: "did" | "url",
+  { allowPrivate, listed = [] }: SourceOptions,
+): z.ZodType<IssuerName> {
+  const read = (text: string) =>
+    IssuerName.parse(text, { allowPrivate }, ({ kind: found }) => {
+      if (found !== kind) throw otherKind(text, found, kind);
+    });
+  const spellings = listed.flatMap((name) => [
+    ...(name.kind === kind ? [name.text] : []),
+    kind === "did" ? name.expectedIssuer : name.metadataRef,
+  ]);
+  const known = new Map(spellings.map((text) => [text, read(text)]));
+  return z.string().max(MAX_SOURCE_LENGTH).transform(
+    parsed((text: string) => known.get(text) ?? read(text)),
+  );
+}
+
+function otherKind(
+  value: string,
+  found: string,
+  expected: "did" | "url",
+): SigError {
+  const member = found === "url" ? "sig" : found === "did" ? "issuer" : null;
+  const form = expected === "did"
+    ? "a did:web or a host name"
+    : "the https URL of a sig.json";
+  return new SigError(
+    "invalid_identifier",
+    `Cannot use ${quote(value)}: it must be ${form}`,
+    {
+      context: {
+        identifier: value.slice(0, 200),
+        hint: member === null
+          ? "Files can't be named; send their content as `feed`."
+          : `Give it as \`${member}\`.`,
+      },
+    },
+  );
+}
+
+/** Makes the schemas of the bodies; with `allowPrivate` they take `http:` and loopback. */
+export function createRequestSchemas(options: SourceOptions) {
+  const source = {
+    issuer: createSourceName("did", options).meta({
+      description:
+        "The issuer: a did:web, or its host name. The service's list decides which may be asked.",
+    }).optional(),
+    sig: createSourceName("url", options).meta({
+      format: "uri",
+      description: "The https URL of the issuer's `sig.json`.",
+    }).optional(),
+    feed: INLINE_FEED.optional(),
+  } as const;
+  const oneSource = exactlyOne("issuer", "sig", "feed");
+  const meta = (id: string, start = "") => ({
+    id,
+    description:
+      `${start}Exactly one of \`issuer\`, \`sig\` and \`feed\` says which feed is meant.`,
+    oneOf: Object.keys(source).map((name) => ({ required: [name] })),
+  });
+  const check = strictObject(
+    { ...source, subject: SUBJECT, require: REQUIRE, ...BOUNDS },
+    ["checks"],
+  ).check(oneSource).meta(meta("CheckRequest", "One question. "));
+  const batch = strictObject({
+    checks: list(check, 1, MAX_CHECKS).describe(
+      "The questions; each may name another feed. One that is wrong or can't be answered spoils no other.",
+    ),
+  }).meta({ id: "CheckBatch", description: "Several questions at once." });
+  return {
+    check,
+    batch,
+    // Each question is read when its turn comes.
+    batchOfUnread: batch.extend({ checks: list(z.unknown(), 1, MAX_CHECKS) }),
+    verify: strictObject(source).check(oneSource).meta(meta("VerifyRequest")),
+    dumpState: strictObject({
+      ...source,
+      at: AT.optional(),
+      as_of: AS_OF.optional(),
+      subject: nonEmpty.describe("Only relationships about this subject.")
+        .optional(),
+      status: z.enum(EFFECTIVE_STATUSES).describe(
+        "Only relationships that come to this at that time.",
+      ).optional(),
+      limit: integer(1, MAX_PAGE).describe(
+        `Relationships on one page (default: ${DEFAULT_PAGE}).`,
+      ).optional(),
+      cursor: nonEmpty.max(MAX_CURSOR_LENGTH).describe(
+        "`next_cursor` of the page before, with everything else as it was.",
+      ).optional(),
+    }).check(oneSource).meta(meta("DumpStateRequest")),
+  };
+}
+
+/** The schemas of the bodies. */
+export type RequestSchemas = ReturnType<typeof createRequestSchemas>;
+/** A question of `/v1/check`. */
+export type CheckRequest = z.output<RequestSchemas["check"]>;
+/** Several questions, not read yet. */
+export type CheckBatch = z.output<RequestSchemas["batchOfUnread"]>;
+/** Which page of which state. */
+export type DumpStateRequest = z.output<RequestSchemas["dumpState"]>;
+/** What names a feed; exactly one of the three is there. */
+export type SourceMembers = z.output<RequestSchemas["verify"]>;
+
+/** One question, or several. */
+export function readCheck(
+  schemas: RequestSchemas,
+  body: unknown,
+): CheckRequest | CheckBatch {
+  return isObject(body) && Object.hasOwn(body, "checks")
+    ? readAs(schemas.batchOfUnread, body)
+    : readAs(schemas.check, body);
+}
