@@ -1,14 +1,12 @@
 /**
  * The examples of the document: what is asked, and exactly what is answered at
- * noon of 1 June 2026 about the issuer of `example_feed.ts`. A test asks them all.
- * Long because the answers stand here whole, as a client gets them.
+ * noon of 1 June 2026 about an issuer of three events (`EXAMPLE_FEED` of the
+ * tests). A test asks them all.
  *
  * @module
  */
 
-import type { JsonValue } from "@sig/core";
 import type { Example } from "./operation.ts";
-import { SHORT_FEED } from "./example_feed.ts";
 
 type Examples = { readonly [name: string]: Example };
 
@@ -17,6 +15,7 @@ export const EXAMPLE_NOW = "2026-06-01T12:00:00Z";
 const ISSUER = "did:web:acme.example";
 const ALICE = "did:web:alice.example";
 const BOB = "did:web:bob.example";
+const IN_FEBRUARY = "2026-02-10T12:00:00Z";
 
 const REST = {
   freshness: {
@@ -58,17 +57,13 @@ const ALLOW = {
   ...REST,
 } as const;
 
-const BOB_REVOKED = [
-  { code: "revoked", relationship_id: "bob-1", sequence: 3 },
-] as const;
-
 const DENY = {
   ...ALLOW,
   decision: "deny",
   subject: BOB,
   requirements: [{ key: "role", value: "deploy" }],
   matched_relationship_id: null,
-  reasons: BOB_REVOKED,
+  reasons: [{ code: "revoked", relationship_id: "bob-1", sequence: 3 }],
 } as const;
 
 /** `POST /v1/check` */
@@ -82,18 +77,13 @@ export const CHECK_EXAMPLES: Examples = {
     },
     answer: ALLOW,
   },
-  deny: {
-    summary: "Bob's contract has ended",
-    request: { issuer: "acme.example", subject: BOB, require: ["role=deploy"] },
-    answer: DENY,
-  },
   past: {
-    summary: "In February he might",
+    summary: "Bob, whose contract has ended, might deploy in February",
     request: {
       issuer: ISSUER,
       subject: BOB,
       require: ["role=deploy"],
-      at: "2026-02-10T12:00:00Z",
+      at: IN_FEBRUARY,
       explain: true,
     },
     answer: {
@@ -101,9 +91,9 @@ export const CHECK_EXAMPLES: Examples = {
       decision: "allow",
       matched_relationship_id: "bob-1",
       reasons: [],
-      at: "2026-02-10T12:00:00Z",
+      at: IN_FEBRUARY,
       explain: {
-        judged_at: "2026-02-10T12:00:00Z",
+        judged_at: IN_FEBRUARY,
         tense: "then",
         events: 3,
         relationships: [{
@@ -120,7 +110,7 @@ export const CHECK_EXAMPLES: Examples = {
     },
   },
   batch: {
-    summary: "Two questions, one without an answer",
+    summary: "Two questions: Bob now, and one without an answer",
     request: {
       checks: [
         {
@@ -154,32 +144,20 @@ export const VERIFY_EXAMPLES: Examples = {
       warnings: [],
     },
   },
-  inline: {
-    summary: "A feed that comes along",
-    request: { feed: SHORT_FEED as unknown as JsonValue },
-    answer: {
-      valid: true,
-      issuer: ISSUER,
-      source: "inline",
-      verified_events: 1,
-      last_sequence: 1,
-      feed_sha256:
-        "afdf97777168e471f45e752e3ac16550ab3e4ea5b2d5125fb96a72baa1ea6a95",
-      keys: [
-        { kid: "orgsign-1", events: 1, first_sequence: 1, last_sequence: 1 },
-      ],
-      warnings: [{
-        code: "did_document_missing",
-        detail: "there is no did.json: keys are taken from jwks.json alone",
-      }],
-    },
-  },
   faulty: {
-    summary: "A feed that was cut off",
+    summary: "A feed that comes along, and was cut off",
     request: {
       feed: {
-        ...SHORT_FEED as unknown as { readonly [name: string]: JsonValue },
-        events: SHORT_FEED.events.slice(0, -1),
+        metadata: {
+          spec_version: "sig/0.1",
+          issuer: ISSUER,
+          jwks_uri: "https://acme.example/.well-known/jwks.json",
+          events_uri: "https://acme.example/.well-known/sig/events.jsonl",
+          public_only: true,
+          algorithms_supported: ["EdDSA"],
+        },
+        jwks: { keys: [] },
+        events: '{"protected":"eyJhbGciOiJFZERTQSIs',
       },
     },
     answer: {
@@ -201,30 +179,8 @@ export const VERIFY_EXAMPLES: Examples = {
   },
 };
 
-const ALICE_STATE = {
-  issuer: ISSUER,
-  relationship_id: "alice-1",
-  subject: ALICE,
-  relationship_type: "employee",
-  roles: ["deploy", "review"],
-  valid_from: null,
-  valid_until: null,
-  status: "active",
-  last_sequence: 1,
-} as const;
-
 /** `POST /v1/dump-state` */
 export const DUMP_STATE_EXAMPLES: Examples = {
-  active: {
-    summary: "Who is active",
-    request: { issuer: ISSUER, status: "active" },
-    answer: {
-      issuer: ISSUER,
-      last_sequence: 3,
-      by_relationship_id: { "alice-1": ALICE_STATE },
-      next_cursor: null,
-    },
-  },
   subject: {
     summary: "Everything about one subject",
     request: { issuer: ISSUER, subject: BOB, limit: 100 },
@@ -264,41 +220,28 @@ const PERMIT = {
   decision: true,
   context: { reasons: [], ...BASIS, matched_relationship_id: "alice-1" },
 } as const;
-const REFUSE = {
-  decision: false,
-  context: { reasons: BOB_REVOKED, ...BASIS },
+
+const ALICE_DEPLOYS = {
+  subject: { type: "user", id: ALICE },
+  action: { name: "deploy" },
+  resource: { type: "issuer", id: ISSUER },
 } as const;
 
 /** `POST /access/v1/evaluation` */
 export const EVALUATION_EXAMPLES: Examples = {
   permit: {
     summary: "The issuer as the resource",
-    request: {
-      subject: { type: "user", id: ALICE },
-      action: { name: "deploy" },
-      resource: { type: "issuer", id: ISSUER },
-    },
+    request: ALICE_DEPLOYS,
     answer: PERMIT,
   },
-  deny: {
-    summary: "Any other resource: the only issuer of the service's list",
-    request: {
-      subject: { type: "user", id: BOB },
-      action: { name: "deploy" },
-      resource: { type: "cluster", id: "production" },
-    },
-    answer: REFUSE,
-  },
   past: {
-    summary: "In February, as `context.sig` asks; `time` has no effect",
+    summary:
+      "Any other resource: the only issuer of the service's list; in February, as `context.sig` asks: `time` has no effect",
     request: {
       subject: { type: "did", id: BOB },
       action: { name: "deploy" },
-      resource: { type: "issuer", id: ISSUER },
-      context: {
-        time: "2026-06-01T14:00+02:00",
-        sig: { at: "2026-02-10T12:00:00Z" },
-      },
+      resource: { type: "cluster", id: "production" },
+      context: { time: "2026-06-01T14:00+02:00", sig: { at: IN_FEBRUARY } },
     },
     answer: {
       decision: true,
@@ -307,11 +250,7 @@ export const EVALUATION_EXAMPLES: Examples = {
   },
   other: {
     summary: "A subject of another type is somebody else",
-    request: {
-      subject: { type: "group", id: ALICE },
-      action: { name: "deploy" },
-      resource: { type: "issuer", id: ISSUER },
-    },
+    request: { ...ALICE_DEPLOYS, subject: { type: "group", id: ALICE } },
     answer: {
       decision: false,
       context: {
@@ -328,52 +267,31 @@ export const EVALUATION_EXAMPLES: Examples = {
 
 /** `POST /access/v1/evaluations` */
 export const EVALUATIONS_EXAMPLES: Examples = {
-  all: {
-    summary: "Two subjects",
+  three: {
+    summary: "A permit, a deny, and one without an answer: an error, no deny",
     request: {
-      action: { name: "deploy" },
-      resource: { type: "issuer", id: ISSUER },
+      ...ALICE_DEPLOYS,
       evaluations: [
-        { subject: { type: "user", id: ALICE } },
+        {},
         { subject: { type: "user", id: BOB } },
-      ],
-    },
-    answer: { evaluations: [PERMIT, REFUSE] },
-  },
-  first: {
-    summary: "Stop at the first deny",
-    request: {
-      action: { name: "deploy" },
-      resource: { type: "issuer", id: ISSUER },
-      options: { evaluations_semantic: "deny_on_first_deny" },
-      evaluations: [
-        { subject: { type: "user", id: BOB } },
-        { subject: { type: "user", id: ALICE } },
-      ],
-    },
-    answer: { evaluations: [REFUSE] },
-  },
-  error: {
-    summary: "One that can't be answered: `false`, with its error",
-    request: {
-      subject: { type: "user", id: ALICE },
-      action: { name: "deploy" },
-      evaluations: [
         { resource: { type: "issuer", id: "other.example" } },
-        { resource: { type: "issuer", id: ISSUER } },
       ],
     },
     answer: {
-      evaluations: [{
-        decision: false,
-        context: {
-          error: {
-            status: NOT_ALLOWED.status,
-            code: NOT_ALLOWED.code,
-            message: NOT_ALLOWED.detail,
+      evaluations: [
+        PERMIT,
+        { decision: false, context: { reasons: DENY.reasons, ...BASIS } },
+        {
+          decision: false,
+          context: {
+            error: {
+              status: NOT_ALLOWED.status,
+              code: NOT_ALLOWED.code,
+              message: NOT_ALLOWED.detail,
+            },
           },
         },
-      }, PERMIT],
+      ],
     },
   },
 };

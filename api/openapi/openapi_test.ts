@@ -5,7 +5,7 @@ import { startIssuerServer } from "../../tests/kit/issuer_server.ts";
 import { PATHS } from "../../tests/kit/test_issuer.ts";
 import { type App, createApp, createRoutes } from "../app.ts";
 import type { OpenApiDocument } from "./document.ts";
-import { EXAMPLE_FEED } from "./example_feed.ts";
+import { EXAMPLE_FEED } from "../testdata/example_feed.ts";
 import { EXAMPLE_NOW } from "./examples.ts";
 import { type Asked, get, post } from "../testdata/asking.ts";
 
@@ -94,7 +94,7 @@ Deno.test("every example is asked, answered as told, and fits its schema", async
         }
       }
     }
-    assert(asked >= 18, `${asked}`);
+    assert(asked >= 11, `${asked}`);
   });
 });
 

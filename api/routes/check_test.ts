@@ -15,7 +15,7 @@ import {
   upsert,
 } from "../../tests/kit/test_issuer.ts";
 import { createApp } from "../app.ts";
-import { SHORT_FEED } from "../openapi/example_feed.ts";
+import { SHORT_FEED } from "../testdata/example_feed.ts";
 import { get, now, post, QUESTION, serveIssuer } from "../testdata/asking.ts";
 
 /** How often the feed was asked for. */

@@ -10,7 +10,7 @@ import {
 } from "../../tests/kit/test_issuer.ts";
 import { createApp } from "../app.ts";
 import { readCursor, writeCursor } from "../ask/cursor.ts";
-import { EXAMPLE_FEED, SHORT_FEED } from "../openapi/example_feed.ts";
+import { EXAMPLE_FEED, SHORT_FEED } from "../testdata/example_feed.ts";
 import { now, post, serveIssuer } from "../testdata/asking.ts";
 
 Deno.test("pages follow the feed, are complete and end with null", async () => {

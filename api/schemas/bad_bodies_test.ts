@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { createApp } from "../app.ts";
-import { SHORT_FEED } from "../openapi/example_feed.ts";
+import { SHORT_FEED } from "../testdata/example_feed.ts";
 import { post } from "../testdata/asking.ts";
 
 const app = createApp({ issuers: ["acme.example"] });

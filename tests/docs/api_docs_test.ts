@@ -5,7 +5,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { createApp } from "@sig/api";
 import { browserTest } from "../../web/ui_test/testdata/browser.ts";
 import { findFaults } from "../../web/ui_test/testdata/faults.ts";
-import { SHORT_FEED } from "../../api/openapi/example_feed.ts";
+import { SHORT_FEED } from "../../api/testdata/example_feed.ts";
 
 const TOKEN = "a-token-for-tests";
 /** Where screenshots go, if somebody wants to look at them. */
