@@ -180,7 +180,7 @@ export function Story({ page }: { readonly page: PageContext }) {
         <progress max={steps.length} value={done} />
       </p>
       <div class="demo">
-        <div class="stage">
+        <div class="stack">
           {error !== "" && (
             <div role="alert">
               <Alert kind="danger">
@@ -201,7 +201,7 @@ export function Story({ page }: { readonly page: PageContext }) {
         </div>
         <aside class="card tour" id="tour" aria-labelledby="tour-title">
           <h2 id="tour-title">The demo in {steps.length} steps</h2>
-          <ol class="tour-steps">
+          <ol class="plain tour-steps">
             {steps.map(([id, title, detail], i) => (
               <li
                 key={id}
@@ -339,9 +339,9 @@ function OpenApplications({ apps, step, busy, letGo }: {
             Each is its own site, in a new tab. Your key answers for the first;
             the second asks you nothing.
           </p>
-          <ul class="apps">
+          <ul class="plain">
             {apps.map(({ name, url, how, open }, i) => (
-              <li key={name}>
+              <li key={name} class="row">
                 <a
                   class={i === next ? "button primary" : "button"}
                   href={url}
@@ -389,9 +389,9 @@ function ApplicationsClose({ apps, sequence, onContinue }: {
   return (
     <Card title="Now watch, and click nothing" autoFocus>
       <p>Event #{sequence} says that you left. Everybody can read it.</p>
-      <ul class="apps">
+      <ul class="plain">
         {apps.map(({ name, open }) => (
-          <li key={name}>
+          <li key={name} class="row">
             <p>
               <strong>{name}</strong> {open
                 ? <Badge kind="warning" icon="clock">still open</Badge>
@@ -427,7 +427,7 @@ function Events({ state }: { readonly state: DemoState | undefined }) {
   return (
     <>
       <p class="quiet">{counted(state.total, "event")}</p>
-      <ol class="newest-events" reversed>
+      <ol class="plain newest-events" reversed>
         {state.events.map(({ sequence, issued_at, subject, name, what }) => (
           <li key={sequence} value={sequence}>
             <p>

@@ -1,17 +1,19 @@
 /** Copying and saving texts. @module */
 
 import { useEffect, useState } from "preact/hooks";
-import { Button } from "./elements.tsx";
+import { Button, Icon } from "./elements.tsx";
 import { shortened } from "./text.ts";
 
 const CONFIRMED_FOR_MS = 2_000;
 
 /** A button that copies, and says whether it did. */
-export function CopyButton({ text, what, isPrimary }: {
+export function CopyButton({ text, what, isPrimary, isIcon = false }: {
   readonly text: () => string;
   /** What is copied; only screen readers get it unless the button is primary. */
   readonly what: string;
   readonly isPrimary?: boolean | undefined;
+  /** Whether people see an icon instead of words. */
+  readonly isIcon?: boolean;
 }) {
   const [label, setLabel] = useState("Copy");
   useEffect(() => {
@@ -29,9 +31,13 @@ export function CopyButton({ text, what, isPrimary }: {
   return (
     <Button
       class={isPrimary ? "primary" : "copy"}
+      title={isIcon ? `Copy ${what}` : undefined}
       onClick={() => void copy()}
     >
-      <span aria-live="polite">{label}</span>
+      {isIcon && <Icon name={label === "Copied" ? "yes" : "copy"} />}
+      <span aria-live="polite" class={isIcon ? "visually-hidden" : undefined}>
+        {label}
+      </span>
       <span class={isPrimary ? "spelled" : "visually-hidden"}>
         {` ${what}`}
       </span>

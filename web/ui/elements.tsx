@@ -1,7 +1,7 @@
 /** The parts that views are made of. @module */
 
 import type { ButtonHTMLAttributes, ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useAutoFocus } from "./focus.ts";
 import { visibleText } from "./text.ts";
 
@@ -15,6 +15,7 @@ const ICONS = {
   warning: "M12 6v7.500M12 17.500v.010",
   clock: "M12 4a8 8 0 1 0 .010 0M12 8.500v4l2.500 1.500",
   dot: "M12 12v.010",
+  copy: "M9 9h11v11H9zM15 9V4H4v11h5",
   key:
     "M14.500 9.500 21 3m-3 3 2.500 2.500M15.500 14a5 5 0 1 1-6-6 5 5 0 0 1 6 6Z",
 } as const;
@@ -76,14 +77,12 @@ export function TextField({ id, label, value, onValue, hint, ...others }: {
   readonly value: string;
   readonly onValue: (value: string) => void;
   readonly hint?: ComponentChildren;
-  readonly type?: "text" | "search";
   readonly list?: string;
   readonly maxLength?: number;
   readonly placeholder?: string;
-  readonly class?: string;
 }) {
   return (
-    <div class={`field ${others.class ?? ""}`}>
+    <div class="field">
       <label for={id}>{label}</label>
       <input
         type="text"
@@ -91,31 +90,31 @@ export function TextField({ id, label, value, onValue, hint, ...others }: {
         autocapitalize="none"
         spellcheck={false}
         {...others}
-        class={undefined}
         id={id}
         value={value}
         aria-describedby={hint === undefined ? undefined : `${id}-hint`}
         onInput={(event) => onValue(event.currentTarget.value)}
       />
-      {hint !== undefined && <p id={`${id}-hint`} class="hint">{hint}</p>}
+      {hint !== undefined && <p id={`${id}-hint`} class="quiet">{hint}</p>}
     </div>
   );
 }
 
-/** Names and values. */
-export function Details({ children }: Children) {
-  return <dl class="facts">{children}</dl>;
-}
-
-/** One of them. */
-export function Detail({ name, children }: Children & {
-  readonly name: string;
+/** Names and values; those without a value are left out. */
+export function Facts({ of }: {
+  readonly of: Readonly<Record<string, ComponentChildren>>;
 }) {
   return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
+    <dl class="facts">
+      {Object.entries(of).map(([name, value]) =>
+        Boolean(value) && (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        )
+      )}
+    </dl>
   );
 }
 
@@ -144,7 +143,7 @@ export function Preformatted({ value, ...others }: {
 }
 
 /** What is shown only when a person opens it. */
-export function Fold({ id, title, isOpen, class: name = "more", children }:
+export function Fold({ id, title, isOpen, class: name, children }:
   & Children
   & {
     readonly id?: string;
@@ -157,6 +156,28 @@ export function Fold({ id, title, isOpen, class: name = "more", children }:
       <summary>{title}</summary>
       {children}
     </details>
+  );
+}
+
+/** Controls of a toolbar; narrow screens show them when a person opens them. */
+export function Panel({ title, isOpen: isOpenFirst = false, children }:
+  & Children
+  & {
+    readonly title: string;
+    readonly isOpen?: boolean;
+  }) {
+  const [isOpen, setOpen] = useState(isOpenFirst);
+  return (
+    <>
+      <Button
+        class="narrow-only"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        {title}
+      </Button>
+      <div class="panel" data-open={isOpen}>{children}</div>
+    </>
   );
 }
 
@@ -221,22 +242,18 @@ export function ApproveOrDecline(
 
 /** A dialog that is open as long as it is drawn; Escape closes it. */
 export function Dialog(
-  { title, onClose, close = "Close", class: name, children }:
-    & Children
-    & {
-      readonly title: string;
-      readonly onClose: () => void;
-      /** What the button says that closes it. */
-      readonly close?: string;
-      readonly class?: string;
-    },
+  { title, onClose, close = "Close", children }: Children & {
+    readonly title: string;
+    readonly onClose: () => void;
+    /** What the button says that closes it. */
+    readonly close?: string;
+  },
 ) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog
       ref={dialog}
-      class={name}
       aria-labelledby="dialog-title"
       onClose={({ currentTarget }) => {
         if (!currentTarget.open) onClose();

@@ -47,6 +47,16 @@ export interface Question {
   readonly asOf?: string | undefined;
 }
 
+/** The link into the explorer, to one of the server's issuers if it is named. */
+export function exploreLink(
+  issuer?: number,
+  query: Readonly<Record<string, string>> | URLSearchParams = {},
+): string {
+  const text = new URLSearchParams(query).toString();
+  const path = issuer === undefined ? "" : `/${issuer}`;
+  return `#/explore${path}${text && `?${text}`}`;
+}
+
 /** The link to a question about one of the server's issuers. */
 export function questionLink(
   issuer: number | undefined,
@@ -56,7 +66,7 @@ export function questionLink(
   for (const each of require) query.append("require", each);
   if (at !== undefined) query.set("at", at);
   if (asOf !== undefined) query.set("as_of", asOf);
-  return `#/explore${issuer === undefined ? "" : `/${issuer}`}?${query}`;
+  return exploreLink(issuer, query);
 }
 
 /** The question that a link holds, if it holds one. */

@@ -27,11 +27,8 @@ async function verdict(page: Page): Promise<string> {
 }
 
 async function pasteAll(page: Page, text: string): Promise<string> {
-  const fold = page.locator("#own-documents");
-  if (await fold.getAttribute("open") === null) {
-    await fold.locator("> summary").click();
-  }
-  await page.fill("#paste-all", text);
+  await page.getByRole("button", { name: "Paste", exact: true }).click();
+  await page.fill("#paste", text);
   await page.getByRole("button", { name: "Verify these documents" }).click();
   return await verdict(page);
 }
@@ -71,7 +68,7 @@ browserTest("a valid feed is verified, listed and asked", async (browser) => {
 
   await tab(page, "Events");
   await eventually(() => rows.count(), 10);
-  await rows.first().getByRole("button").click();
+  await rows.first().getByRole("button").first().click();
   await shows(dialog.locator("pre"), '"sequence": 10');
   await page.keyboard.press("Escape");
   await page.fill("#events-text", "carol");
@@ -269,7 +266,7 @@ browserTest(
 );
 
 browserTest(
-  "on a phone a row shows name, type, status and end, and no row is cut off",
+  "on a phone the first row is within 300 pixels, and a row shows name, DID, type, roles and status",
   async (browser) => {
     await using server = await startServer();
     await using watched = await openPage(browser, server.origin, {
@@ -283,19 +280,63 @@ browserTest(
     const { page } = watched;
     await page.setInputFiles("#files", await peopleFile(3));
     const row = page.locator(ROWS).first();
-    await shows(row, "Person 1", "employee", "active");
-    for (const column of [".col-did", ".col-roles", ".col-event"]) {
-      await row.locator(column).waitFor({ state: "hidden" });
-    }
-    for (const cell of await row.locator("td:visible").all()) {
+    await shows(row, "Person 1", "did:web:p1.example", /employee\s+deploy/);
+    await shows(row, "active");
+    const top = await row.boundingBox();
+    assert(top !== null && top.y <= 300, `${top?.y}`);
+    for (const cell of await row.locator("td").all()) {
       const box = await cell.boundingBox();
       assert(box !== null && box.x >= 0 && box.x + box.width <= 390);
     }
-    await row.getByRole("button").click();
+    await row.getByRole("button", { name: "the DID" }).click();
+    assertEquals(
+      await page.evaluate(() => navigator.clipboard.readText()),
+      "did:web:p1.example",
+    );
+    // Filters are there for those who want them.
+    assert(!await page.locator("#people-status").isVisible());
+    await page.getByRole("button", { name: "Filter" }).click();
+    await page.selectOption("#people-status", "revoked");
+    await page.getByText("No relationship matches").waitFor();
+    await page.getByRole("button", { name: "Show all" }).click();
+    await row.getByRole("button").first().click();
     const dialog = page.getByRole("dialog");
     await shows(dialog, "did:web:p1.example", "deploy", "joins as employee");
+    await page.keyboard.press("Escape");
+    await tab(page, "Events");
+    await shows(row, "Person 3", /joins as employee\s+deploy/);
   },
 );
+
+/** What `history` says: relationships by then, and who may deploy. */
+const HISTORY_DATES = [
+  ["2026-01-02", 2, 1],
+  ["2026-01-15", 4, 1],
+  ["2026-02-10", 4, 2],
+  ["2026-03-03", 4, 0],
+] as const;
+
+browserTest("a date shows who was there at its start", async (browser) => {
+  await using server = await startServer();
+  await using watched = await openPage(browser, server.origin, {
+    hash: "#/explore",
+  });
+  const { page } = watched;
+  await bring(page, "history");
+  const rows = page.locator(ROWS);
+  await eventually(() => rows.count(), 6);
+  for (
+    const [date, count, deploys] of HISTORY_DATES
+  ) {
+    await page.fill("#people-date", date);
+    await page.selectOption("#people-role", "");
+    await eventually(() => rows.count(), count);
+    await page.selectOption("#people-role", "deploy");
+    await page.selectOption("#people-status", "active");
+    await eventually(() => rows.count(), deploys);
+    await page.selectOption("#people-status", "");
+  }
+});
 
 browserTest(
   "the page is drawn while a feed is verified, and says how far it is",
@@ -379,7 +420,7 @@ browserTest(
       assertEquals(response.status, 200, await response.text())
     );
     await page.getByRole("button", { name: "Reload" }).click();
-    await page.getByRole("button", { name: "Eve", exact: true }).waitFor();
+    await page.getByRole("button", { name: /^Eve/ }).waitFor();
     await page.goBack();
     await page.locator("#tour").waitFor();
     await eventually(() => page.locator(".explore").count(), 0);

@@ -74,12 +74,10 @@ browserTest("what a feed says is text, whatever it says", async (browser) => {
       reason: text,
     })),
   );
-  await page.locator("#own-documents > summary").click();
-  await page.fill("#paste-all", feed);
+  await page.getByRole("button", { name: "Paste", exact: true }).click();
+  await page.fill("#paste", feed);
   await page.getByRole("button", { name: "Verify these documents" }).click();
   await eventually(() => page.locator("#verdict h2").innerText(), "Valid");
-  // Pasted texts are the person's own.
-  await page.fill("#paste-all", "");
   const tab = (name: string) =>
     page.getByRole("link", { name, exact: true }).click();
   for (const name of ["People", "Events"]) {

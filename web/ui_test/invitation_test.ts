@@ -93,6 +93,20 @@ browserTest(
     assertEquals(decision.decision, "allow");
     await goTo(page, "#/keys");
     await eventually(() => page.locator(".key").count(), 1);
+
+    // The server passes on what it got some seconds ago.
+    await eventually(async () => {
+      await goTo(page, "#/keys");
+      await goTo(page, fragmentOf(link));
+      await page.locator("#offer, #outcome").waitFor();
+      return await page.locator("h2").innerText();
+    }, "You accepted this invitation");
+    await shows(page.locator("main"), "in event #1");
+    await using stranger = await openPage(browser, issuer.origin, {
+      hash: fragmentOf(link),
+    });
+    await eventually(() => outcome(stranger.page), "This invitation was used");
+    assertEquals(await stranger.page.locator("#approve").count(), 0);
   },
 );
 

@@ -5,11 +5,12 @@ import {
   type CheckResult,
   type ExplainedRelationship,
   isSigError,
+  type Reason,
 } from "@sig/core";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { Copyable, CopyButton } from "../copy.tsx";
-import { Alert, Icon } from "../elements.tsx";
+import { Alert, Icon, type Kind } from "../elements.tsx";
 import { focusOn } from "../focus.ts";
 import { type Question, questionLink } from "../route.ts";
 import { denyReasonText } from "../sign_in/error_texts.ts";
@@ -30,59 +31,63 @@ export function Answer({ feed, question, presses }: {
   useLayoutEffect(() => {
     if (presses > 0 && heading.current) focusOn(heading.current);
   }, [presses]);
-  const title = (text: string) => (
-    <h2 id="answer-title" ref={heading}>{text}</h2>
+  const alert = (kind: Kind, title: string, children: ComponentChildren) => (
+    <Alert kind={kind}>
+      <h2 id="answer-title" ref={heading}>{title}</h2>
+      {children}
+    </Alert>
   );
-  return (
-    <section class="card answer-card" id="answer" aria-live="polite">
-      {"error" in answer
-        ? (
-          <Alert kind="warning">
-            {title("No answer")}
-            <p>{visibleText(answer.error)}</p>
-            {answer.hint && <p>{visibleText(answer.hint)}</p>}
-          </Alert>
-        )
-        : (
+  if ("error" in answer) {
+    return (
+      <section class="card" id="answer" aria-live="polite">
+        {alert(
+          "warning",
+          "No answer",
           <>
-            {answer.decision === "allow"
-              ? (
-                <Alert kind="success">
-                  {title("Allow")}
-                  <p>
-                    One relationship meets every requirement:{" "}
-                    <code>{visibleText(answer.matched_relationship_id)}</code>.
-                  </p>
-                </Alert>
-              )
-              : (
-                <Alert kind="danger">
-                  {title("Deny")}
-                  <Reasons answer={answer} />
-                </Alert>
-              )}
-            {answer.not_after !== null && (
-              <p class="quiet">
-                Without a new event this may change at{" "}
-                <Time instant={answer.not_after} />.
-              </p>
-            )}
-            <Explanation answer={answer} />
-            {feed.issuer !== undefined && (
-              <div class="row">
-                <h3>A link to this question</h3>
-                <CopyButton
-                  text={() =>
-                    new URL(questionLink(feed.issuer, question), location.href)
-                      .href}
-                  what="the link to this question"
-                />
-              </div>
-            )}
-            <h3>The same on the command line</h3>
-            <Command source={feed.source} question={question} />
-          </>
+            <p>{visibleText(answer.error)}</p>
+            <p>{visibleText(answer.hint ?? "")}</p>
+          </>,
         )}
+      </section>
+    );
+  }
+  return (
+    <section class="card" id="answer" aria-live="polite">
+      {answer.decision === "allow"
+        ? alert(
+          "success",
+          "Allow",
+          <p>
+            One relationship meets every requirement:{" "}
+            <code>{visibleText(answer.matched_relationship_id)}</code>.
+          </p>,
+        )
+        : alert(
+          "danger",
+          "Deny",
+          <ul class="plain">
+            {answer.reasons.map((each, i) => <li key={i}>{why(each)}</li>)}
+          </ul>,
+        )}
+      {answer.not_after !== null && (
+        <p class="quiet">
+          Without a new event this may change at{" "}
+          <Time instant={answer.not_after} />.
+        </p>
+      )}
+      <Explanation answer={answer} />
+      {feed.issuer !== undefined && (
+        <div class="row">
+          <h3>A link to this question</h3>
+          <CopyButton
+            text={() =>
+              new URL(questionLink(feed.issuer, question), location.href).href}
+            what="the link to this question"
+          />
+        </div>
+      )}
+      <h3>The same on the command line</h3>
+      <Command source={feed.source} question={question} />
     </section>
   );
 }
@@ -99,22 +104,17 @@ function ask(
   }
 }
 
-function Reasons({ answer: { reasons } }: { readonly answer: CheckResult }) {
+function why({ code, requirement, relationship_id, sequence }: Reason) {
   return (
-    <ul class="reasons">
-      {reasons.map(({ code, requirement, relationship_id, sequence }, i) => (
-        <li key={i}>
-          {denyReasonText(code)} {requirement && (
-            <code>
-              {visibleText(`${requirement.key}=${requirement.value}`)}
-            </code>
-          )}
-          {relationship_id !== undefined &&
-            ` (${visibleText(relationship_id)}, event ${sequence})`}{" "}
-          <code class="code">{code}</code>
-        </li>
-      ))}
-    </ul>
+    <>
+      {denyReasonText(code)}{" "}
+      {requirement && (
+        <code>{visibleText(`${requirement.key}=${requirement.value}`)}</code>
+      )}
+      {relationship_id !== undefined &&
+        ` (${visibleText(relationship_id)}, event ${sequence})`}{" "}
+      <code class="code">{code}</code>
+    </>
   );
 }
 
@@ -125,7 +125,7 @@ function Explanation(
   if (explain === undefined) return null;
   const { tense, judged_at, events, relationships } = explain;
   return (
-    <div class="explanation">
+    <>
       <p class="quiet">
         {tense === "now"
           ? "Checked against the feed’s latest state, at "
@@ -133,50 +133,39 @@ function Explanation(
         <Time instant={judged_at} />, from {counted(events, "event")}.
       </p>
       {relationships.length === 0 && <p>No event is about this subject.</p>}
-      <ul class="judged">
+      <ul class="plain">
         {relationships.map((each) => (
-          <Relationship key={each.relationship_id} relationship={each} />
+          <li key={each.relationship_id} class="judged">
+            <div class="row">
+              <strong>{typeLabel(each.relationship_type)}</strong>
+              <code class="quiet">{visibleText(each.relationship_id)}</code>
+              <StatusBadge status={each.effective_status} />
+            </div>
+            {each.requirements.map(({ key, value, met }) => (
+              <Met isMet={met}>
+                <code>{visibleText(`${key}=${value}`)}</code>
+                {met ? " met" : " not met"}
+              </Met>
+            ))}
+            <Met isMet={each.effective_status === "active"}>
+              <Status relationship={each} />
+            </Met>
+          </li>
         ))}
       </ul>
-    </div>
+    </>
   );
 }
 
-function Relationship({ relationship }: {
-  readonly relationship: ExplainedRelationship;
+function Met({ isMet, children }: {
+  readonly isMet: boolean;
+  readonly children: ComponentChildren;
 }) {
-  const { relationship_id, relationship_type, effective_status } = relationship;
-  const line = (key: number, isMet: boolean, text: ComponentChildren) => (
-    <li key={key} data-met={isMet}>
-      <Icon name={isMet ? "yes" : "no"} />
-      <span>{text}</span>
-    </li>
-  );
   return (
-    <li>
-      <div class="row">
-        <strong>{typeLabel(relationship_type)}</strong>
-        <code class="quiet">{visibleText(relationship_id)}</code>
-        <StatusBadge status={effective_status} />
-      </div>
-      <ul class="met">
-        {relationship.requirements.map(({ key, value, met }, i) =>
-          line(
-            i,
-            met,
-            <>
-              <code>{visibleText(`${key}=${value}`)}</code>
-              {met ? " met" : " not met"}
-            </>,
-          )
-        )}
-        {line(
-          -1,
-          effective_status === "active",
-          <Status relationship={relationship} />,
-        )}
-      </ul>
-    </li>
+    <p class="met" data-kind={isMet ? "success" : "danger"}>
+      <Icon name={isMet ? "yes" : "no"} />
+      <span>{children}</span>
+    </p>
   );
 }
 

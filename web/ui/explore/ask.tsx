@@ -1,8 +1,8 @@
 /** A question to a feed, and its answer. @module */
 
 import { RELATIONSHIP_TYPES } from "@sig/core";
-import { useEffect, useMemo, useState } from "preact/hooks";
-import { Button, TextField } from "../elements.tsx";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Button, Fold, TextField } from "../elements.tsx";
 import { type Question, questionLink, readQuestion } from "../route.ts";
 import { Time } from "../time.tsx";
 import { Answer } from "./answer.tsx";
@@ -23,7 +23,6 @@ export function Ask({ feed, query }: {
     setForm(linked);
     setAsked(linked);
   }, [linked]);
-  const suggestions = useMemo(() => suggest(feed), [feed]);
 
   const ask = ({ subject, require, at, asOf }: Question) => {
     const question = {
@@ -38,6 +37,10 @@ export function Ask({ feed, query }: {
   };
   const change = (changed: Partial<Question>) =>
     setForm({ ...form, ...changed });
+  const changeTimes = (times: Partial<Question>) => {
+    change(times);
+    if (asked !== undefined) ask({ ...form, ...times });
+  };
   const { require } = form;
   return (
     <div class="ask">
@@ -86,20 +89,9 @@ export function Ask({ feed, query }: {
             Add a requirement
           </Button>
         </fieldset>
-        <Times
-          feed={feed}
-          question={form}
-          onChange={(times) => {
-            change(times);
-            if (asked !== undefined) ask({ ...form, ...times });
-          }}
-        />
+        <Times feed={feed} question={form} onChange={changeTimes} />
         <button class="primary" type="submit">Ask</button>
-        {Object.entries(suggestions).map(([id, values]) => (
-          <datalist id={id} key={id}>
-            {values.map((each) => <option key={each} value={each} />)}
-          </datalist>
-        ))}
+        <Suggestions feed={feed} />
       </form>
       {asked === undefined
         ? (
@@ -124,45 +116,47 @@ function firstQuestion({ events }: OpenFeed): Question {
 
 const MAX_SUGGESTIONS = 200;
 
-function suggest({ state, events }: OpenFeed) {
-  const relationships = [...state.by_relationship_id.values()];
-  const roles = new Set(relationships.flatMap(({ roles }) => roles));
-  const subjects = new Set(events.map(({ event }) => event.subject));
-  return {
-    subjects: [...subjects].slice(-MAX_SUGGESTIONS),
-    requirements: [
-      ...RELATIONSHIP_TYPES.map((type) => `relationship=${type}`),
-      ...[...roles].slice(0, MAX_SUGGESTIONS).map((role) => `role=${role}`),
-      "relationship_id=",
-    ],
-  };
+/** What the inputs suggest. */
+function Suggestions({ feed: { state, events } }: { readonly feed: OpenFeed }) {
+  const lists = useMemo(() => {
+    const relationships = [...state.by_relationship_id.values()];
+    const roles = new Set(relationships.flatMap(({ roles }) => roles));
+    const subjects = new Set(events.map(({ event }) => event.subject));
+    return {
+      subjects: [...subjects].slice(-MAX_SUGGESTIONS),
+      requirements: [
+        ...RELATIONSHIP_TYPES.map((type) => `relationship=${type}`),
+        ...[...roles].slice(0, MAX_SUGGESTIONS).map((role) => `role=${role}`),
+        "relationship_id=",
+      ],
+    };
+  }, [state]);
+  return (
+    <>
+      {Object.entries(lists).map(([id, values]) => (
+        <datalist id={id} key={id}>
+          {values.map((each) => <option key={each} value={each} />)}
+        </datalist>
+      ))}
+    </>
+  );
 }
-
-type Instants = Pick<Question, "at" | "asOf">;
 
 /** What was true at one time, and what was known at another. */
 function Times({ feed, question, onChange }: {
   readonly feed: OpenFeed;
   readonly question: Question;
-  readonly onChange: (times: Instants) => void;
+  readonly onChange: (times: Partial<Question>) => void;
 }) {
   const { at = "", asOf = "" } = question;
-  const isSet = at !== "" || asOf !== "";
-  const [isOpen, setOpen] = useState(isSet);
-  useEffect(() => {
-    // A link may set what is folded away.
-    if (isSet) setOpen(true);
-  }, [isSet]);
+  // A link may set what is folded away; then it stays open.
+  const wasSet = useRef(false);
+  wasSet.current ||= at !== "" || asOf !== "";
   const { last_sequence: last } = feed.state;
   const known = /^\d+$/.test(asOf) ? Number(asOf) : last;
   const event = feed.events[known - 1]?.event;
   return (
-    <details
-      class="more"
-      open={isOpen}
-      onToggle={(event) => setOpen(event.currentTarget.open)}
-    >
-      <summary>At another time</summary>
+    <Fold title="At another time" isOpen={wasSet.current}>
       <fieldset>
         <legend>What was true at</legend>
         <input
@@ -212,6 +206,6 @@ function Times({ feed, question, onChange }: {
             : "No such event"}
         />
       </fieldset>
-    </details>
+    </Fold>
   );
 }

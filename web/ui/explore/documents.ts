@@ -1,121 +1,82 @@
 /** An issuer's four documents: from this server, files, or one JSON. @module */
 
 import { parseJson, SigError } from "@sig/core";
-import type { DocumentReader } from "@sig/consumer";
+import type { DocumentName, DocumentReader } from "@sig/consumer";
 import { isRecord } from "../text.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** The documents as bytes: text would hide wrong encodings from the verifier. */
-export interface Documents {
-  readonly metadata: Bytes;
-  readonly jwks: Bytes;
-  readonly did_document?: Bytes;
-  readonly feed: Bytes;
-}
-
-type Name = keyof Documents;
-/** The documents that are there. */
-export type Found = { readonly [name in Name]?: Bytes | undefined };
+/** The documents that are there, as bytes: text would hide wrong encodings. */
+export type Documents = { readonly [name in DocumentName]?: Bytes | undefined };
 
 /** Why documents can't be used, in a sentence for people. */
 export class DocumentsError extends Error {}
 
-const FILES: Readonly<Record<Name, string>> = {
+const FILES: Readonly<Record<DocumentName, string>> = {
   metadata: "sig.json",
   jwks: "jwks.json",
   did_document: "did.json",
   feed: "events.jsonl",
 };
-const IDENTITY = ["metadata", "jwks", "did_document"] as const;
-
-const encoder = new TextEncoder();
-
-/** From this server, which passes on the documents of the issuers it knows. */
-export async function fetchDocuments(base: string): Promise<Documents> {
-  return complete(await fetchAll(base, [...IDENTITY, "feed"]));
-}
+const NAMES = ["metadata", "jwks", "did_document", "feed"] as const;
 
 /** All but the feed: the issuer's name and keys. */
-export function fetchIdentity(base: string): Promise<Found> {
-  return fetchAll(base, IDENTITY);
-}
+export const IDENTITY = ["metadata", "jwks", "did_document"] as const;
 
-async function fetchAll(base: string, names: readonly Name[]): Promise<Found> {
+/** From this server, which passes on the documents of the issuers it knows. */
+export async function fetchDocuments(
+  base: string,
+  names: readonly DocumentName[] = NAMES,
+): Promise<Documents> {
   return Object.fromEntries(
-    await Promise.all(names.map(async (name) => [
-      name,
-      await fetchOne(`${base}${FILES[name]}`),
-    ])),
+    await Promise.all(
+      names.map(async (name) => [name, await fetchOne(base, FILES[name])]),
+    ),
   );
 }
 
-async function fetchOne(path: string): Promise<Bytes | undefined> {
-  const response = await fetch(path, { cache: "no-store", redirect: "error" })
-    .catch(() => undefined);
+async function fetchOne(base: string, file: string) {
+  const response = await fetch(base + file, {
+    cache: "no-store",
+    redirect: "error",
+  }).catch(() => undefined);
   if (response?.status === 404 || response?.status === 410) return undefined;
   if (response?.ok) return new Uint8Array(await response.arrayBuffer());
-  throw new DocumentsError(
-    `This server could not get ${path.split("/").at(-1)}. Try again.`,
-  );
-}
-
-/** From files: by their names, or one JSON file with everything. */
-export async function readFiles(files: readonly File[]): Promise<Documents> {
-  const [first] = files;
-  if (files.length === 1 && first && nameOf(first) === undefined) {
-    return readJson(new TextDecoder().decode(await bytesOf(first)));
-  }
-  return complete(await readNamed(files));
-}
-
-/** All but the feed, from files by their names; a feed is not read. */
-export async function readIdentityFiles(
-  files: readonly File[],
-): Promise<Found> {
-  const found = await readNamed(
-    files.filter((each) => nameOf(each) !== "feed"),
-  );
-  for (const name of IDENTITY) if (!found[name]) throw missing(name);
-  return found;
-}
-
-async function readNamed(files: readonly File[]): Promise<Found> {
-  const found: { [name in Name]?: Bytes } = {};
-  for (const file of files) {
-    const name = nameOf(file);
-    if (name === undefined) {
-      throw new DocumentsError(
-        `Unknown file ${file.name}. Expected sig.json, jwks.json, did.json and events.jsonl.`,
-      );
-    }
-    found[name] = await bytesOf(file);
-  }
-  return found;
-}
-
-function nameOf({ name }: File): Name | undefined {
-  if (/\.(jsonl|ndjson)$/.test(name)) return "feed";
-  return [...IDENTITY].find((each) => FILES[each] === name);
+  throw new DocumentsError(`This server could not get ${file}. Try again.`);
 }
 
 /** As large as a feed may be. */
 const MAX_FILE_BYTES = 1024 ** 3;
 
-async function bytesOf(file: File): Promise<Bytes> {
-  if (file.size <= MAX_FILE_BYTES) {
-    return new Uint8Array(await file.arrayBuffer());
+/** From files: by their names, or one JSON file with everything. */
+export async function readFiles(files: readonly File[]): Promise<Documents> {
+  const found: { [name in DocumentName]?: Bytes } = {};
+  for (const file of files) {
+    if (file.size > MAX_FILE_BYTES) {
+      throw new DocumentsError(
+        `${file.name} is larger than 1 GiB, the limit of a feed. It was not read.`,
+      );
+    }
+    const bytes = new Uint8Array(await file.arrayBuffer());
+    const name = /\.(jsonl|ndjson)$/.test(file.name)
+      ? "feed"
+      : IDENTITY.find((each) => FILES[each] === file.name);
+    if (name !== undefined) found[name] = bytes;
+    else if (files.length === 1) return readJson(bytes);
+    else {
+      throw new DocumentsError(
+        `Unknown file ${file.name}. Expected sig.json, jwks.json, did.json and events.jsonl.`,
+      );
+    }
   }
-  throw new DocumentsError(
-    `${file.name} is larger than 1 GiB, the limit of a feed. It was not read.`,
-  );
+  return found;
 }
 
 /** From one JSON object with the members metadata, jwks, did_document, events. */
-export function readJson(text: string): Documents {
+export function readJson(bytes: Bytes): Documents {
   let value: unknown;
   try {
-    value = parseJson(encoder.encode(text));
+    value = parseJson(bytes);
   } catch {
     throw new DocumentsError("This is not one strict JSON object.");
   }
@@ -124,37 +85,31 @@ export function readJson(text: string): Documents {
       "Expected the members metadata, jwks and events, where events is text.",
     );
   }
-  const member = (name: Name) => {
-    const found = value[name];
-    return found === undefined ? undefined : encoder.encode(
-      typeof found === "string" ? found : JSON.stringify(found),
-    );
-  };
-  return complete({
-    metadata: member("metadata"),
-    jwks: member("jwks"),
-    did_document: member("did_document"),
-    feed: encoder.encode(value.events),
-  });
+  const { events, ...identity } = value;
+  const members = Object.entries({ ...identity, feed: events });
+  return Object.fromEntries(
+    members.map(([name, member]) => [
+      name,
+      new TextEncoder().encode(
+        typeof member === "string" ? member : JSON.stringify(member),
+      ),
+    ]),
+  );
 }
 
-function complete({ metadata, jwks, did_document, feed }: Found): Documents {
-  if (metadata === undefined) throw missing("metadata");
-  if (jwks === undefined) throw missing("jwks");
-  if (feed === undefined) throw missing("feed");
-  return { metadata, jwks, feed, ...(did_document && { did_document }) };
+/** @throws {DocumentsError} unless all of these are there. */
+export function requireDocuments(
+  documents: Documents,
+  names: readonly DocumentName[],
+): void {
+  const missing = names.find((name) => documents[name] === undefined);
+  if (missing === undefined) return;
+  throw new DocumentsError(`${FILES[missing]} is missing.`);
 }
-
-function missing(name: Name): DocumentsError {
-  return new DocumentsError(`${FILES[name]} is missing.`);
-}
-
-/** So much of the feed is handed on at once; then the page may draw. */
-const CHUNK_BYTES = 64 * 1024;
 
 /** The documents as the libraries read them; tells how much of the feed is read. */
 export function readerOf(
-  documents: Found,
+  documents: Documents,
   onProgress?: (share: number) => void,
 ): DocumentReader {
   return {
@@ -189,6 +144,9 @@ export function readerOf(
 export function nextTask(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));
 }
+
+/** So much of the feed is handed on at once; then the page may draw. */
+const CHUNK_BYTES = 64 * 1024;
 
 async function* chunksOf(
   bytes: Bytes,

@@ -2,11 +2,11 @@
 
 import type { VerifiedEvent } from "@sig/consumer";
 import { useMemo, useState } from "preact/hooks";
-import { Did } from "../copy.tsx";
-import { Badge, Detail, Details, Dialog, Preformatted } from "../elements.tsx";
-import { isRecord, shortened, typeLabel, visibleText } from "../text.ts";
-import { Time } from "../time.tsx";
-import { type Column, FilteredTable } from "./table.tsx";
+import { CopyButton, Did } from "../copy.tsx";
+import { Badge, Button, Dialog, Facts, Preformatted } from "../elements.tsx";
+import { isRecord, typeLabel, visibleText } from "../text.ts";
+import { ShortTime, Time } from "../time.tsx";
+import { FilteredTable } from "./table.tsx";
 import type { OpenFeed } from "./verify_documents.ts";
 
 const KINDS = {
@@ -24,21 +24,18 @@ interface EventRow {
   readonly name: string;
   /** In words: "joins as employee". */
   readonly what: string;
+  readonly roles: readonly string[];
 }
 
 /** What an upsert displays: a name (its label, or its title) and the rest. */
 export function readDisplay(display: Readonly<Record<string, unknown>>) {
-  const [label, title, department] = [
-    display.label,
-    display.title,
-    display.department,
-  ].map((each) => typeof each === "string" ? each : "") as [
-    string,
-    string,
-    string,
-  ];
+  const [label, title, department] = ["label", "title", "department"]
+    .map((member) => {
+      const value = display[member];
+      return typeof value === "string" ? value : "";
+    });
   return {
-    name: label || title,
+    name: label || title || "",
     position: [label && title, department].filter(Boolean).join(", "),
   };
 }
@@ -49,58 +46,101 @@ export function eventRows(
 ): readonly EventRow[] {
   const names = new Map<string, string>();
   const open = new Set<string>();
-  return events.map((verified) => {
+  return events.map((verified): EventRow => {
     const { event } = verified;
     const id = event.relationship_id;
     if ("display" in event && isRecord(event.display)) {
       const { name } = readDisplay(event.display);
       if (name !== "") names.set(id, name);
     }
-    const name = names.get(id) ?? "";
+    const row = { verified, name: names.get(id) ?? "", roles: [] };
     if ("relationship_type" in event) {
       const type = typeLabel(event.relationship_type);
+      const { roles } = event;
       if (open.has(id)) {
-        return { verified, kind: "changed", name, what: `${type}, changed` };
+        return { ...row, roles, kind: "changed", what: `${type}, changed` };
       }
       open.add(id);
-      return { verified, kind: "added", name, what: `joins as ${type}` };
+      return { ...row, roles, kind: "added", what: `joins as ${type}` };
     }
     if ("reason_code" in event) {
       open.delete(id);
       const what = `leaves: ${typeLabel(event.reason_code)}`;
-      return { verified, kind: "ended", name, what };
+      return { ...row, kind: "ended", what };
     }
-    const what = visibleText(event.event_type);
-    return { verified, kind: "unknown", name, what };
+    return { ...row, kind: "unknown", what: visibleText(event.event_type) };
   });
 }
 
-/** The issuer's name for a person, or the DID. */
-export function Name({ name, subject }: {
+/** A person in a row: opens more of it, and copies the DID. */
+export function Who({ name, position = "", subject, onOpen }: {
+  /** What the issuer calls them, or "". */
   readonly name: string;
+  readonly position?: string;
   readonly subject: string;
+  readonly onOpen: () => void;
 }) {
-  return name === "" ? <code>{shortened(subject)}</code> : (
-    <bdi>
-      <strong>{visibleText(name)}</strong>
+  return (
+    <div class="row-who">
+      <Button class="row-button" onClick={onOpen}>
+        {name !== "" && (
+          <bdi>
+            <strong>{visibleText(name)}</strong>
+          </bdi>
+        )}
+        {position !== "" && (
+          <bdi class="quiet wide-only">{visibleText(position)}</bdi>
+        )}
+        <Cut text={subject} />
+      </Button>
+      <CopyButton text={() => subject} what="the DID" isIcon />
+    </div>
+  );
+}
+
+/** Longer texts are in two parts, so that their end stays. */
+const MAX_WHOLE = 20;
+const KEPT_END = 6;
+
+/** A text that leaves out its middle where the space is too narrow. */
+function Cut({ text }: { readonly text: string }) {
+  const characters = [...visibleText(text)];
+  const at = characters.length > MAX_WHOLE ? -KEPT_END : Infinity;
+  return (
+    <code class="cut">
+      <span>{characters.slice(0, at).join("")}</span>
+      <span>{characters.slice(at).join("")}</span>
+    </code>
+  );
+}
+
+/** Roles in a row. */
+export function Roles({ roles }: { readonly roles: readonly string[] }) {
+  return roles.length === 0 ? null : (
+    <bdi class="quiet">
+      {roles.map((role) => visibleText(role)).join(", ")}
     </bdi>
   );
 }
 
-function KindBadge({ kind }: Pick<EventRow, "kind">) {
-  return <Badge {...KINDS[kind]}>{kind}</Badge>;
+function What({ row: { kind, what, roles } }: { readonly row: EventRow }) {
+  return (
+    <>
+      <Badge {...KINDS[kind]}>{kind}</Badge> <span>{what}</span>{" "}
+      <Roles roles={roles} />
+    </>
+  );
 }
 
 /** Number, kind, words, time. */
 export function EventLine({ row }: { readonly row: EventRow }) {
-  const { event } = row.verified;
+  const { sequence, issued_at } = row.verified.event;
   return (
-    <li value={event.sequence} class="row">
-      <span class="number">#{event.sequence}</span>
-      <KindBadge kind={row.kind} />
-      <span>{row.what}</span>
+    <li value={sequence} class="row">
+      <span class="number">#{sequence}</span>
+      <What row={row} />
       <span class="quiet">
-        <Time instant={event.issued_at} />
+        <Time instant={issued_at} />
       </span>
     </li>
   );
@@ -109,69 +149,55 @@ export function EventLine({ row }: { readonly row: EventRow }) {
 /** Filters, table, and a dialog about one event. */
 export function Events({ feed }: { readonly feed: OpenFeed }) {
   const all = useMemo(() => eventRows(feed.events).toReversed(), [feed]);
-  const [text, setText] = useState("");
-  const [kind, setKind] = useState("");
   const [opened, setOpened] = useState<EventRow | undefined>();
-  const items = useMemo(() => {
-    const wanted = text.trim().toLowerCase();
-    return all.filter((row) => {
-      const { subject, relationship_id } = row.verified.event;
-      return (kind === "" || row.kind === kind) &&
-        `${row.name}\n${subject}\n${relationship_id}\n${row.what}`
-          .toLowerCase().includes(wanted);
-    });
-  }, [all, text, kind]);
-  const columns: readonly Column<EventRow>[] = [
-    {
-      name: "#",
-      class: "col-number",
-      cell: ({ verified }) => verified.event.sequence,
-    },
-    {
-      name: "Kind",
-      class: "col-kind",
-      cell: ({ kind }) => <KindBadge kind={kind} />,
-    },
-    {
-      name: "Who",
-      class: "col-who",
-      cell: (row) => (
-        <button
-          type="button"
-          class="row-button"
-          onClick={() => setOpened(row)}
-        >
-          <Name name={row.name} subject={row.verified.event.subject} />
-        </button>
-      ),
-    },
-    { name: "What", class: "col-what", cell: ({ what }) => what },
-    {
-      name: "When",
-      class: "col-when",
-      cell: ({ verified }) => <Time instant={verified.event.issued_at} />,
-    },
-  ];
   return (
     <>
-      <FilteredTable
+      <FilteredTable<EventRow>
         id="events"
         noun="event"
-        placeholder="Name, DID, reason"
-        text={text}
-        onText={setText}
+        placeholder="Name, DID, role, reason"
+        none="This feed has no events yet."
+        items={all}
+        keyOf={({ verified }) => verified.event.sequence}
+        textOf={({ name, what, roles, verified: { event } }) =>
+          [name, what, event.subject, event.relationship_id, ...roles]
+            .join("\n")}
         filters={[{
           id: "events-kind",
-          label: "Kind",
-          all: "Any",
+          any: "Any kind",
           options: ["added", "changed", "ended"].map((each) => [each, each]),
-          value: kind,
-          onValue: setKind,
+          matches: ({ kind }, value) => kind === value,
         }]}
-        columns={columns}
-        items={items}
-        total={all.length}
-        keyOf={({ verified }) => verified.event.sequence}
+        columns={[
+          {
+            name: "Event",
+            class: "col-event",
+            cell: ({ verified: { event } }) => (
+              <>
+                #{event.sequence}{" "}
+                <span class="quiet">
+                  <ShortTime instant={event.issued_at} />
+                </span>
+              </>
+            ),
+          },
+          {
+            name: "Who",
+            class: "col-who",
+            cell: (row) => (
+              <Who
+                name={row.name}
+                subject={row.verified.event.subject}
+                onOpen={() => setOpened(row)}
+              />
+            ),
+          },
+          {
+            name: "What",
+            class: "col-what",
+            cell: (row) => <What row={row} />,
+          },
+        ]}
       />
       {opened && (
         <EventDialog
@@ -187,32 +213,31 @@ function EventDialog({ row, onClose }: {
   readonly row: EventRow;
   readonly onClose: () => void;
 }) {
-  const { verified: { event, kid, line }, kind, name, what } = row;
+  const { verified: { event, kid, line }, name } = row;
   return (
-    <Dialog
-      class="detail"
-      title={`Event #${event.sequence}`}
-      onClose={onClose}
-    >
+    <Dialog title={`Event #${event.sequence}`} onClose={onClose}>
       <p class="row">
-        <KindBadge kind={kind} />
-        {name !== "" && <Name name={name} subject="" />}
-        <span>{what}</span>
-      </p>
-      <Details>
-        <Detail name="Signed">
-          <Time instant={event.issued_at} /> by{" "}
-          <code>{visibleText(kid)}</code>, line {line}
-        </Detail>
-        {"effective_at" in event && typeof event.effective_at === "string" && (
-          <Detail name="Effective">
-            <Time instant={event.effective_at} />
-          </Detail>
+        {name !== "" && (
+          <bdi>
+            <strong>{visibleText(name)}</strong>
+          </bdi>
         )}
-        <Detail name="DID">
-          <Did did={event.subject} />
-        </Detail>
-      </Details>
+        <What row={row} />
+      </p>
+      <Facts
+        of={{
+          Signed: (
+            <>
+              <Time instant={event.issued_at} /> by{" "}
+              <code>{visibleText(kid)}</code>, line {line}
+            </>
+          ),
+          Effective: "effective_at" in event &&
+            typeof event.effective_at === "string" &&
+            <Time instant={event.effective_at} />,
+          DID: <Did did={event.subject} />,
+        }}
+      />
       <h3>What was signed</h3>
       <Preformatted value={event} />
     </Dialog>

@@ -1,8 +1,11 @@
 /** The explorer: a feed, verified in the browser, and what it says. @module */
 
+import type { ComponentType } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { PageConfig } from "../api.ts";
-import type { Route } from "../route.ts";
+import { Button, Dialog, OpenFiles, Panel } from "../elements.tsx";
+import { exploreLink, type Route } from "../route.ts";
+import { hostOf } from "../text.ts";
 import { Ask } from "./ask.tsx";
 import {
   type Documents,
@@ -13,7 +16,6 @@ import {
 } from "./documents.ts";
 import { Events } from "./events.tsx";
 import { People } from "./people.tsx";
-import { Sources } from "./sources.tsx";
 import { Verdict, type Verification } from "./verdict.tsx";
 import { type OpenFeed, verifyDocuments } from "./verify_documents.ts";
 
@@ -33,16 +35,19 @@ export function Explorer({ config: { issuers }, route }: {
 }) {
   const [own, setOwn] = useState<Source | undefined>();
   const [isOver, setIsOver] = useState(false);
+  const [isPasting, setPasting] = useState(false);
   const [reloads, setReloads] = useState(0);
   const index = route.issuer ?? 0;
-  const issuer = own === undefined && issuers[index] ? index : undefined;
-  const known = issuer === undefined ? undefined : issuers[issuer];
-  const hosted = useMemo<Source | undefined>(
+  const known = own === undefined ? issuers[index] : undefined;
+  const issuer = known && index;
+  const source = useMemo<Source | undefined>(
     () =>
-      known && { read: () => fetchDocuments(known.base), issuer: known.did },
-    [known, reloads],
+      known
+        ? { read: () => fetchDocuments(known.base), issuer: known.did }
+        : own,
+    [known, own, reloads],
   );
-  const { verification, readAt } = useVerification(own ?? hosted);
+  const verification = useVerification(source);
   useEffect(() => {
     if (route.issuer !== undefined) setOwn(undefined);
   }, [route.issuer]);
@@ -52,12 +57,15 @@ export function Explorer({ config: { issuers }, route }: {
     if (route.issuer !== undefined) location.hash = "#/explore";
     setOwn({ read });
   };
-  const openFiles = (files: readonly File[]) => openOwn(() => readFiles(files));
+  const openFiles = (files: readonly File[]) => {
+    if (files.length > 0) openOwn(() => readFiles(files));
+  };
   const feed = useMemo<OpenFeed | undefined>(() => {
-    if (verification?.at !== "done") return undefined;
-    const { state, events } = verification.verified;
-    const source = known?.did ?? OWN_SOURCE;
-    return state && { state, events, now: readAt, source, issuer };
+    if (verification === undefined || !("verified" in verification)) return;
+    const { verified } = verification;
+    const { state } = verified;
+    return state &&
+      { ...verified, state, source: known?.did ?? OWN_SOURCE, issuer };
   }, [verification]);
   return (
     <div
@@ -71,133 +79,174 @@ export function Explorer({ config: { issuers }, route }: {
       onDrop={(event) => {
         event.preventDefault();
         setIsOver(false);
-        const files = [...event.dataTransfer?.files ?? []];
-        if (files.length > 0) openFiles(files);
+        openFiles([...event.dataTransfer?.files ?? []]);
       }}
     >
-      <header class="page-head">
+      <header class="toolbar">
         <h1 tabIndex={-1}>Explore a feed</h1>
-        <p class="lede">Every signature is verified in this browser.</p>
+        <Panel
+          // Open until there is a feed.
+          key={verification === undefined}
+          title="Feed"
+          isOpen={verification === undefined}
+        >
+          {issuers.length > 0 && (
+            <select
+              id="issuer"
+              aria-label="Feed"
+              value={issuer === undefined ? "" : String(issuer)}
+              onChange={({ currentTarget: { value } }) => {
+                if (value === "") return;
+                setOwn(undefined);
+                location.hash = exploreLink(Number(value));
+              }}
+            >
+              {issuer === undefined && <option value="">Your own files</option>}
+              {issuers.map(({ did }, i) => (
+                <option key={did} value={String(i)}>{hostOf(did)}</option>
+              ))}
+            </select>
+          )}
+          {known && (
+            <Button onClick={() => setReloads(reloads + 1)}>Reload</Button>
+          )}
+          <OpenFiles
+            id="files"
+            hint="sig.json, jwks.json, did.json if there is one, and events.jsonl; or one JSON file that holds all four. They stay in this browser."
+            onFiles={openFiles}
+          />
+          <Button onClick={() => setPasting(true)}>Paste</Button>
+        </Panel>
       </header>
-      <Sources
-        issuers={issuers}
-        issuer={issuer}
-        onIssuer={(chosen) => {
-          setOwn(undefined);
-          location.hash = `#/explore/${chosen}`;
-        }}
-        onReload={() => setReloads(reloads + 1)}
-        onFiles={openFiles}
-        onText={(text) => openOwn(() => readJson(text))}
-      />
       <section id="verdict" aria-live="polite">
         {verification === undefined
           ? (
             <p class="empty card">
               This server knows no issuer. Open the documents of one: sig.json,
               jwks.json, did.json and events.jsonl. You can drop them here. They
-              stay in this browser.
+              stay in this browser, and every signature is verified in it.
             </p>
           )
           : (
             <Verdict
               verification={verification}
-              origin={own === undefined
+              origin={known
                 ? "This server passed the documents on, so their origin is its word. The signatures are the issuer’s."
                 : "These are your own documents. Only you know whether they are the issuer’s."}
-              autoFocus={own !== undefined}
+              autoFocus={known === undefined}
             />
           )}
       </section>
-      {feed && (
-        <div id="feed-views">
-          <Tabs route={route} />
-          <Tab
-            // Another feed starts with empty filters; a reload keeps them.
-            key={issuer ?? `own ${readAt.getTime()}`}
-            feed={feed}
-            query={route.query}
-          />
-        </div>
+      {feed && <Views feed={feed} query={route.query} />}
+      {isPasting && (
+        <PasteDialog
+          onClose={() => setPasting(false)}
+          onText={(text) => openOwn(() => readJson(text))}
+        />
       )}
     </div>
   );
 }
 
-const TABS = [["people", "People"], ["events", "Events"], ["ask", "Ask"]];
-
-function readTab(query: URLSearchParams): string {
-  const tab = query.get("tab") ?? "";
-  return TABS.some(([id]) => id === tab) ? tab : "people";
-}
-
-function Tabs({ route: { issuer, query } }: {
-  readonly route: Extract<Route, { view: "explore" }>;
+function PasteDialog({ onClose, onText }: {
+  readonly onClose: () => void;
+  readonly onText: (text: Uint8Array<ArrayBuffer>) => void;
 }) {
-  const base = `#/explore${issuer === undefined ? "" : `/${issuer}`}`;
-  const now = readTab(query);
+  const [text, setText] = useState("");
   return (
-    <nav class="tabs" aria-label="Of this feed">
-      {TABS.map(([id, title]) => (
-        <a
-          key={id}
-          href={`${base}?tab=${id}`}
-          aria-current={id === now ? "page" : undefined}
-        >
-          {title}
-        </a>
-      ))}
-    </nav>
+    <Dialog title="Paste documents" onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          onText(new TextEncoder().encode(text));
+          onClose();
+        }}
+      >
+        <div class="field">
+          <label for="paste">One JSON object with all documents</label>
+          <textarea
+            id="paste"
+            rows={8}
+            spellcheck={false}
+            autocomplete="off"
+            aria-describedby="paste-hint"
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
+          <p id="paste-hint" class="quiet">
+            <code>{`{"metadata", "jwks", "did_document"?, "events"}`}</code>,
+            where events is the feed’s text.
+          </p>
+        </div>
+        <button class="primary" type="submit">Verify these documents</button>
+      </form>
+    </Dialog>
   );
 }
 
-function Tab({ feed, query }: {
+const TABS: Readonly<Record<string, ComponentType<ViewProps>>> = {
+  People,
+  Events,
+  Ask,
+};
+
+interface ViewProps {
   readonly feed: OpenFeed;
   readonly query: URLSearchParams;
-}) {
-  switch (readTab(query)) {
-    case "events":
-      return <Events feed={feed} />;
-    case "ask":
-      return <Ask feed={feed} query={query} />;
-    default:
-      return <People feed={feed} />;
-  }
+}
+
+/** The tabs, and the one that the address names. */
+function Views(props: ViewProps) {
+  const wanted = props.query.get("tab");
+  const [now, View] =
+    Object.entries(TABS).find(([name]) => name.toLowerCase() === wanted) ??
+      ["People", People];
+  return (
+    <div id="feed-views" class="toolbar">
+      <nav class="tabs" aria-label="Of this feed">
+        {Object.keys(TABS).map((name) => (
+          <a
+            key={name}
+            href={exploreLink(props.feed.issuer, { tab: name.toLowerCase() })}
+            aria-current={name === now ? "page" : undefined}
+          >
+            {name}
+          </a>
+        ))}
+      </nav>
+      <View {...props} />
+    </div>
+  );
 }
 
 /** Verifies whenever the source changes; only the last one counts. */
 function useVerification(source: Source | undefined) {
-  const [{ verification, readAt }, set] = useState<{
-    verification: Verification | undefined;
-    readAt: Date;
-  }>({ verification: undefined, readAt: new Date() });
+  const [verification, setVerification] = useState<Verification | undefined>();
   useEffect(() => {
     const abort = new AbortController();
-    const show = (verification: Verification | undefined) => {
-      if (!abort.signal.aborted) set({ verification, readAt: new Date() });
+    const show = (now: Verification | undefined) => {
+      if (!abort.signal.aborted) setVerification(now);
     };
-    void (async () => {
-      show(source && { at: "reading" });
-      if (source === undefined) return;
+    const verify = async ({ read, issuer }: Source) => {
+      show({ share: undefined });
       try {
-        const documents = await source.read();
-        const bytes = documents.feed.length;
-        const verified = await verifyDocuments(documents, {
-          issuer: source.issuer,
-          onProgress: (share) => show({ at: "verifying", bytes, share }),
+        const verified = await verifyDocuments(await read(), {
+          issuer,
+          onProgress: (share) => show({ share }),
           signal: abort.signal,
         });
-        show({ at: "done", verified });
+        show({ verified });
       } catch (error) {
         show({
-          at: "failed",
           why: error instanceof DocumentsError
             ? error.message
             : "Something went wrong in this browser. Try again.",
         });
       }
-    })();
+    };
+    if (source === undefined) show(undefined);
+    else void verify(source);
     return () => abort.abort();
   }, [source]);
-  return { verification, readAt };
+  return verification;
 }

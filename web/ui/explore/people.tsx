@@ -1,4 +1,4 @@
-/** The relationships of a feed, as a table of people. @module */
+/** The relationships of a feed, now or on a date, as a table of people. @module */
 
 import {
   dumpState,
@@ -7,13 +7,13 @@ import {
   type RelationshipState,
 } from "@sig/core";
 import { useMemo, useState } from "preact/hooks";
-import { CopyButton, Did } from "../copy.tsx";
-import { Badge, Chips, Detail, Details, Dialog } from "../elements.tsx";
+import { Did } from "../copy.tsx";
+import { Badge, Chips, Dialog, Facts } from "../elements.tsx";
 import { questionLink } from "../route.ts";
 import { isRecord, shortened, typeLabel, visibleText } from "../text.ts";
 import { ShortTime, Time, Validity } from "../time.tsx";
-import { EventLine, eventRows, Name, readDisplay } from "./events.tsx";
-import { type Column, FilteredTable } from "./table.tsx";
+import { EventLine, eventRows, readDisplay, Roles, Who } from "./events.tsx";
+import { FilteredTable } from "./table.tsx";
 import type { OpenFeed } from "./verify_documents.ts";
 
 interface Person {
@@ -43,112 +43,104 @@ export function StatusBadge({ status }: { readonly status: EffectiveStatus }) {
 }
 
 const MAX_ROLES = 500;
-const NO_FILTER = { text: "", status: "", role: "" };
 
 /** Filters, table, and a dialog about one person. */
 export function People({ feed }: { readonly feed: OpenFeed }) {
-  const { people, roles } = useMemo(() => readPeople(feed), [feed]);
-  const [filter, setFilter] = useState(NO_FILTER);
+  const [date, setDate] = useState("");
+  // Years are typed digit by digit.
+  const at = date >= "1970" && date.length === 10
+    ? `${date}T00:00:00Z`
+    : undefined;
+  const { people, roles } = useMemo(() => readPeople(feed, at), [feed, at]);
   const [opened, setOpened] = useState<Person | undefined>();
-  const items = useMemo(
-    () => people.filter((each) => matches(each, filter)),
-    [people, filter],
-  );
-  // Each setter changes its own member only: one event may call several.
-  const set = (changed: Partial<typeof NO_FILTER>) =>
-    setFilter((now) => ({ ...now, ...changed }));
-  const columns: readonly Column<Person>[] = [
-    {
-      name: "Who",
-      class: "col-who",
-      cell: (person) => (
-        <button
-          type="button"
-          class="row-button"
-          onClick={() => setOpened(person)}
-        >
-          <Name {...person} subject={person.relationship.subject} />
-          {person.position !== "" && (
-            <bdi class="quiet">{visibleText(person.position)}</bdi>
-          )}
-        </button>
-      ),
-    },
-    {
-      name: "DID",
-      class: "col-did",
-      cell: ({ relationship: { subject } }) => (
-        <>
-          <code class="quiet">{shortened(subject, 26)}</code>
-          <CopyButton text={() => subject} what="the DID" />
-        </>
-      ),
-    },
-    {
-      name: "Type",
-      class: "col-type",
-      cell: ({ relationship }) => typeLabel(relationship.relationship_type),
-    },
-    {
-      name: "Roles",
-      class: "col-roles",
-      cell: ({ relationship }) =>
-        relationship.roles.map((role) => visibleText(role)).join(", "),
-    },
-    {
-      name: "Until",
-      class: "col-until",
-      cell: ({ relationship: { valid_until } }) =>
-        valid_until !== null && <ShortTime instant={valid_until} />,
-    },
-    {
-      name: "Status",
-      class: "col-status",
-      cell: ({ status }) => <StatusBadge status={status} />,
-    },
-    {
-      name: "Event",
-      class: "col-event",
-      cell: ({ relationship }) => `#${relationship.last_sequence}`,
-    },
-  ];
   return (
     <>
-      <FilteredTable
+      <FilteredTable<Person>
         id="people"
         noun="relationship"
         placeholder="Name, title, DID"
-        text={filter.text}
-        onText={(text) => set({ text })}
+        none={at === undefined
+          ? "This feed has no relationships yet."
+          : "There were no relationships at the start of this day, UTC."}
+        items={people}
+        keyOf={({ relationship }) => relationship.relationship_id}
+        textOf={({ name, position, relationship }) => {
+          const { subject, relationship_id, relationship_type } = relationship;
+          return [name, position, subject, relationship_id, relationship_type]
+            .join("\n");
+        }}
         filters={[
           {
             id: "people-status",
-            label: "Status",
-            all: "Any",
+            any: "Any status",
             options: EFFECTIVE_STATUSES.map((each) => [
               each,
               STATUSES[each].text,
             ]),
-            value: filter.status,
-            onValue: (status) => set({ status }),
+            matches: ({ status }, value) => status === value,
           },
           {
             id: "people-role",
-            label: "Role",
-            all: "Any",
+            any: "Any role",
             options: roles.map((each) => [each, visibleText(each)]),
-            value: filter.role,
-            onValue: (role) => set({ role }),
+            matches: ({ relationship }, value) =>
+              relationship.roles.includes(value),
           },
         ]}
-        columns={columns}
-        items={items}
-        total={people.length}
-        keyOf={({ relationship }) => relationship.relationship_id}
-      />
+        columns={[
+          {
+            name: "Who",
+            class: "col-who",
+            cell: (person) => (
+              <Who
+                {...person}
+                subject={person.relationship.subject}
+                onOpen={() => setOpened(person)}
+              />
+            ),
+          },
+          {
+            name: "Type and roles",
+            class: "col-what",
+            cell: ({ relationship: { relationship_type, roles } }) => (
+              <>
+                {typeLabel(relationship_type)} <Roles roles={roles} />
+              </>
+            ),
+          },
+          {
+            name: "Status",
+            class: "col-status",
+            cell: ({ status, relationship: { valid_until } }) => (
+              <>
+                <StatusBadge status={status} />{" "}
+                {valid_until !== null && (
+                  <span class="quiet">
+                    until <ShortTime instant={valid_until} />
+                  </span>
+                )}
+              </>
+            ),
+          },
+        ]}
+      >
+        <label class="check">
+          {"On "}
+          <input
+            id="people-date"
+            type="date"
+            max="9999-12-31"
+            aria-label="On this date, at its start in UTC"
+            title="At the start of this day, UTC"
+            value={date}
+            onInput={(event) => setDate(event.currentTarget.value)}
+          />
+        </label>
+      </FilteredTable>
       {opened && (
         <PersonDialog
           person={opened}
+          at={at}
           feed={feed}
           onClose={() => setOpened(undefined)}
         />
@@ -158,7 +150,10 @@ export function People({ feed }: { readonly feed: OpenFeed }) {
 }
 
 /** Everyone by name, and every role, in natural order: 1, 2, 10. */
-function readPeople({ state, events, now }: OpenFeed) {
+function readPeople(
+  { state, events, now }: OpenFeed,
+  at: string | undefined,
+) {
   const displays = new Map<string, ReturnType<typeof readDisplay>>();
   for (const { event } of events) {
     if ("display" in event && isRecord(event.display)) {
@@ -166,7 +161,7 @@ function readPeople({ state, events, now }: OpenFeed) {
     }
   }
   const { compare } = new Intl.Collator("en", { numeric: true });
-  const { by_relationship_id, statuses } = dumpState(state, { now });
+  const { by_relationship_id, statuses } = dumpState(state, { now, at });
   const people = Array.from(
     by_relationship_id,
     ([id, relationship]): Person => ({
@@ -183,89 +178,65 @@ function readPeople({ state, events, now }: OpenFeed) {
   const roles = new Set(
     people.flatMap(({ relationship }) => relationship.roles),
   );
-  return {
-    people,
-    roles: [...roles].slice(0, MAX_ROLES).sort(compare),
-  };
-}
-
-function matches(
-  { name, position, status, relationship }: Person,
-  filter: typeof NO_FILTER,
-): boolean {
-  const { subject, relationship_id, relationship_type, roles } = relationship;
-  const text =
-    `${name}\n${position}\n${subject}\n${relationship_id}\n${relationship_type}`;
-  return (filter.status === "" || status === filter.status) &&
-    (filter.role === "" || roles.includes(filter.role)) &&
-    text.toLowerCase().includes(filter.text.trim().toLowerCase());
+  return { people, roles: [...roles].slice(0, MAX_ROLES).sort(compare) };
 }
 
 /** Of a relationship with many events only the last ones are shown. */
 const SHOWN_EVENTS = 50;
 
-function PersonDialog({ person, feed, onClose }: {
+function PersonDialog({ person, at, feed, onClose }: {
   readonly person: Person;
+  readonly at: string | undefined;
   readonly feed: OpenFeed;
   readonly onClose: () => void;
 }) {
   const { relationship, status, name, position } = person;
   const { subject, relationship_id, relationship_type, roles } = relationship;
-  const rows = useMemo(
-    () =>
-      eventRows(
-        feed.events.filter(({ event }) =>
-          event.relationship_id === relationship_id
-        ),
-      ),
-    [relationship_id],
+  const rows = eventRows(
+    feed.events.filter(({ event }) =>
+      event.relationship_id === relationship_id
+    ),
   );
-  const question = { subject, require: [`relationship=${relationship_type}`] };
+  const require = [`relationship=${relationship_type}`];
   return (
     <Dialog
-      class="detail"
       title={name === "" ? shortened(subject) : visibleText(name)}
       onClose={onClose}
     >
       {position !== "" && <p class="quiet">{visibleText(position)}</p>}
-      <Details>
-        <Detail name="Status">
-          <StatusBadge status={status} />
-        </Detail>
-        <Detail name="Type">{typeLabel(relationship_type)}</Detail>
-        {roles.length > 0 && (
-          <Detail name="Roles">
-            <Chips texts={roles} />
-          </Detail>
-        )}
-        <Detail name="Valid">
-          <Validity
-            from={relationship.valid_from}
-            until={relationship.valid_until}
-            none="no start or end set"
-          />
-        </Detail>
-        {relationship.revoked_effective_at !== undefined && (
-          <Detail name="Ended">
-            {typeLabel(relationship.revoked_reason_code ?? "")},{" "}
-            <Time instant={relationship.revoked_effective_at} />
-          </Detail>
-        )}
-        <Detail name="DID">
-          <Did did={subject} />
-        </Detail>
-        <Detail name="Id">
-          <code>{visibleText(relationship_id)}</code>
-        </Detail>
-      </Details>
+      <Facts
+        of={{
+          Status: <StatusBadge status={status} />,
+          Type: typeLabel(relationship_type),
+          Roles: roles.length > 0 && <Chips texts={roles} />,
+          Valid: (
+            <Validity
+              from={relationship.valid_from}
+              until={relationship.valid_until}
+              none="no start or end set"
+            />
+          ),
+          Ended: relationship.revoked_effective_at !== undefined && (
+            <>
+              {typeLabel(relationship.revoked_reason_code ?? "")},{" "}
+              <Time instant={relationship.revoked_effective_at} />
+            </>
+          ),
+          DID: <Did did={subject} />,
+          Id: <code>{visibleText(relationship_id)}</code>,
+        }}
+      />
       <h3>{rows.length > SHOWN_EVENTS ? "Last events" : "Events"}</h3>
-      <ol class="event-lines">
+      <ol class="plain">
         {rows.slice(-SHOWN_EVENTS).reverse().map((row) => (
           <EventLine key={row.verified.event.sequence} row={row} />
         ))}
       </ol>
       <p>
-        <a href={questionLink(feed.issuer, question)} onClick={onClose}>
+        <a
+          href={questionLink(feed.issuer, { subject, require, at })}
+          onClick={onClose}
+        >
           Ask about this person
         </a>
       </p>

@@ -1,8 +1,8 @@
 /** A table of many rows: filters, a count, and 100 rows at a time. @module */
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
-import { Button, TextField } from "../elements.tsx";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Button, Panel } from "../elements.tsx";
 import { counted } from "../text.ts";
 
 /** A column; its class decides its width and whether narrow screens show it. */
@@ -12,14 +12,13 @@ export interface Column<T> {
   readonly cell: (item: T) => ComponentChildren;
 }
 
-/** A filter by one of a few values; "" lets everything through. */
-interface Filter {
+/** A filter by one of a few values. */
+interface Filter<T> {
   readonly id: string;
-  readonly label: string;
-  readonly all: string;
+  /** What lets everything through: "Any role". */
+  readonly any: string;
   readonly options: readonly (readonly [value: string, text: string])[];
-  readonly value: string;
-  readonly onValue: (value: string) => void;
+  readonly matches: (item: T, value: string) => boolean;
 }
 
 const ROWS = 100;
@@ -30,20 +29,32 @@ export function FilteredTable<T>(props: {
   readonly id: string;
   readonly noun: string;
   readonly placeholder: string;
-  readonly text: string;
-  readonly onText: (text: string) => void;
-  readonly filters: readonly Filter[];
-  readonly columns: readonly Column<T>[];
   readonly items: readonly T[];
-  /** How many there are without filters. */
-  readonly total: number;
   readonly keyOf: (item: T) => string | number;
+  /** What the text filter looks through. */
+  readonly textOf: (item: T) => string;
+  readonly filters: readonly Filter<T>[];
+  readonly columns: readonly Column<T>[];
+  /** What is said where there are no items. */
+  readonly none: string;
+  /** More filters. */
+  readonly children?: ComponentChildren;
 }) {
-  const { id, noun, columns, items, total, keyOf } = props;
+  const { id, noun, columns, items, keyOf, textOf, filters } = props;
+  const [text, setText] = useState("");
+  const [chosen, setChosen] = useState<Readonly<Record<string, string>>>({});
   const [limit, setLimit] = useState(ROWS);
   const body = useRef<HTMLTableSectionElement>(null);
   const shownBefore = useRef(0);
-  useEffect(() => setLimit(ROWS), [items]);
+  const shown = useMemo(() => {
+    const wanted = text.trim().toLowerCase();
+    return items.filter((item) =>
+      filters.every(({ id, matches }) =>
+        !chosen[id] || matches(item, chosen[id])
+      ) && textOf(item).toLowerCase().includes(wanted)
+    );
+  }, [items, text, chosen]);
+  useEffect(() => setLimit(ROWS), [shown]);
   useEffect(() => {
     // "Show more" is gone or further down: go on at the first new row.
     const { current: before } = shownBefore;
@@ -51,62 +62,64 @@ export function FilteredTable<T>(props: {
     if (before === 0) return;
     body.current?.rows[before]?.querySelector("button")?.focus();
   }, [limit]);
-  if (total === 0) {
-    return (
-      <div class="empty">
-        <p>
-          This feed has no {noun}s yet. Its issuer adds people with{" "}
-          <code>sig upsert</code> or <code>sig apply</code>.
-        </p>
-      </div>
-    );
-  }
-  const showAll = () => {
-    props.onText("");
-    for (const { onValue } of props.filters) onValue("");
-  };
-  const all = counted(total, noun);
+  const all = counted(items.length, noun);
   return (
     <>
       <div class="filters">
-        <TextField
+        <input
           id={`${id}-text`}
-          label="Find"
-          class="grow"
           type="search"
+          aria-label="Find"
           placeholder={props.placeholder}
-          value={props.text}
-          onValue={props.onText}
+          autocomplete="off"
+          spellcheck={false}
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
         />
-        {props.filters.map((each) => (
-          <div class="field" key={each.id}>
-            <label for={each.id}>{each.label}</label>
+        <Panel title="Filter">
+          {filters.map(({ id, any, options }) => (
             <select
-              id={each.id}
-              value={each.value}
-              onChange={(event) => each.onValue(event.currentTarget.value)}
+              key={id}
+              id={id}
+              aria-label={any}
+              value={chosen[id] ?? ""}
+              onChange={({ currentTarget: { value } }) =>
+                setChosen({ ...chosen, [id]: value })}
             >
-              <option value="">{each.all}</option>
-              {each.options.map(([value, text]) => (
+              <option value="">{any}</option>
+              {options.map(([value, text]) => (
                 <option key={value} value={value}>{text}</option>
               ))}
             </select>
-          </div>
-        ))}
-        <p class="quiet count" aria-live="polite">
-          {items.length === total
-            ? all
-            : `${items.length.toLocaleString("en")} of ${all}`}
-        </p>
+          ))}
+          {props.children}
+        </Panel>
       </div>
-      {items.length === 0
+      <p class="quiet count" aria-live="polite">
+        {shown.length === items.length
+          ? all
+          : `${shown.length.toLocaleString("en")} of ${all}`}
+      </p>
+      {shown.length === 0
         ? (
-          <div class="empty">
-            No {noun} matches. <Button onClick={showAll}>Show all</Button>
-          </div>
+          <p class="empty">
+            {items.length === 0 ? props.none : (
+              <>
+                No {noun} matches.{" "}
+                <Button
+                  onClick={() => {
+                    setText("");
+                    setChosen({});
+                  }}
+                >
+                  Show all
+                </Button>
+              </>
+            )}
+          </p>
         )
         : (
-          <table class={`rows ${id}`} aria-rowcount={items.length + 1}>
+          <table class={`rows ${id}`} aria-rowcount={shown.length + 1}>
             <thead>
               <tr>
                 {columns.map(({ name, class: column }) => (
@@ -115,7 +128,7 @@ export function FilteredTable<T>(props: {
               </tr>
             </thead>
             <tbody ref={body}>
-              {items.slice(0, limit).map((item) => (
+              {shown.slice(0, limit).map((item) => (
                 <tr key={keyOf(item)}>
                   {columns.map(({ name, class: column, cell }) => (
                     <td key={name} class={column}>{cell(item)}</td>
@@ -125,7 +138,7 @@ export function FilteredTable<T>(props: {
             </tbody>
           </table>
         )}
-      {items.length > limit && (
+      {shown.length > limit && (
         <p class="actions">
           <Button
             onClick={() => {
@@ -133,10 +146,10 @@ export function FilteredTable<T>(props: {
               setLimit(limit + ROWS);
             }}
           >
-            Show {Math.min(ROWS, items.length - limit)} more
+            Show {Math.min(ROWS, shown.length - limit)} more
           </Button>
           <span class="quiet">
-            {limit} of {items.length.toLocaleString("en")} are shown.
+            {limit} of {shown.length.toLocaleString("en")} are shown.
           </span>
         </p>
       )}

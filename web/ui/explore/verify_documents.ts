@@ -5,35 +5,38 @@ import {
   type VerifiedEvent,
   type VerifyReport,
 } from "@sig/consumer";
-import { type FeedState, isSigError, replay } from "@sig/core";
+import { type FeedState, isSigError, Replay } from "@sig/core";
 import { hasEd25519 } from "../../browser/ed25519_support.ts";
 import {
   type Documents,
   DocumentsError,
   nextTask,
   readerOf,
+  requireDocuments,
 } from "./documents.ts";
 
-/** A feed that was verified. */
+/** Documents that were read whole. */
 export interface VerifiedDocuments {
   readonly report: VerifyReport;
   /** In the feed's order. */
   readonly events: readonly VerifiedEvent[];
   /** Undefined when the feed is not valid. */
   readonly state: FeedState | undefined;
+  /** When that was: statuses are of that time. */
+  readonly now: Date;
 }
 
 /** A valid feed that is open in the explorer. */
-export interface OpenFeed {
+export interface OpenFeed extends VerifiedDocuments {
   readonly state: FeedState;
-  readonly events: readonly VerifiedEvent[];
-  /** When it was read: statuses are of that time. */
-  readonly now: Date;
   /** For `sig check --sig`. */
   readonly source: string;
   /** Which of the server's issuers it is, if it is one. */
   readonly issuer: number | undefined;
 }
+
+/** Events that are replayed at once; then the page may draw. */
+const SLICE = 1_000;
 
 /**
  * Verifies documents, and replays the feed if it is valid.
@@ -55,6 +58,8 @@ export async function verifyDocuments(
       "This browser can't verify Ed25519 signatures. A newer version can.",
     );
   }
+  requireDocuments(documents, ["metadata", "jwks", "feed"]);
+  const now = new Date();
   const events: VerifiedEvent[] = [];
   let report: VerifyReport;
   try {
@@ -65,20 +70,18 @@ export async function verifyDocuments(
       }),
       metadataRef: "/.well-known/sig.json",
       expectedIssuer: issuer,
-    }, { now: new Date(), onEvent: (event) => void events.push(event) });
+    }, { now, onEvent: (event) => void events.push(event) });
   } catch (error) {
     signal?.throwIfAborted();
-    throw new DocumentsError(
-      isSigError(error)
-        ? error.message
-        : "Something went wrong in this browser. Try again.",
-    );
+    if (isSigError(error)) throw new DocumentsError(error.message);
+    throw error;
   }
-  if (!report.valid) return { report, events, state: undefined };
+  if (!report.valid) return { report, events, state: undefined, now };
+  const replay = new Replay({ issuer: report.issuer });
+  for (const [i, { event }] of events.entries()) {
+    if (i % SLICE === 0) await nextTask();
+    replay.apply(event);
+  }
   await nextTask();
-  const { state } = replay(events.map(({ event }) => event), {
-    issuer: report.issuer,
-  });
-  await nextTask();
-  return { report, events, state };
+  return { report, events, state: replay.state(), now };
 }

@@ -45,10 +45,15 @@ function InvitationCard({ page, text, autoFocus }: InvitationProps) {
   const { parsed, state, restart } = invitation;
   if (state.at === "refused") {
     const { error, isIssuers } = state;
-    const { title, next, canRetry } = refusalText(parsed, error, isIssuers);
+    const { title, next, canRetry } = refusalText(
+      parsed,
+      error,
+      isIssuers,
+      page.keys.all,
+    );
     return (
       <Outcome
-        kind="danger"
+        kind={error.code === "invitation_used" ? "info" : "danger"}
         title={title}
         text={next}
         autoFocus={autoFocus}
@@ -98,7 +103,7 @@ function Answered({ parsed, answer, stored }: {
   const text = `${JSON.stringify(answer)}\n`;
   return (
     <section class="card sign-in-card" id="answered">
-      <p class="big-mark">
+      <p class="big-mark" data-kind="success">
         <Icon name="yes" />
       </p>
       <h2 ref={heading} id="outcome">Now send your answer back</h2>
@@ -112,7 +117,7 @@ function Answered({ parsed, answer, stored }: {
       </div>
       <div class="next">
         <h3>Then</h3>
-        <ul class="then">
+        <ul class="plain">
           <li>
             {hostOf(parsed.claims.iss)} must accept it before{" "}
             <Time instant={parsed.expires_at} />. From then on the relationship

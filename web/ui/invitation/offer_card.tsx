@@ -9,8 +9,7 @@ import {
   Alert,
   ApproveOrDecline,
   Chips,
-  Detail,
-  Details,
+  Facts,
   Fold,
   Icon,
   OpenFiles,
@@ -45,7 +44,7 @@ export function OfferCard(props: OfferProps) {
   const heading = useAutoFocus<HTMLHeadingElement>(autoFocus);
   const host = hostOf(claims.iss);
   // Files can name any issuer, so only the server's documents count here.
-  const isKnown = trust.at === "verified" && trust.by === "server";
+  const isKnown = "by" in trust && trust.by === "server";
   return (
     <section class="card sign-in-card" id="offer" aria-labelledby="offers">
       <h2 id="offers" ref={heading}>
@@ -54,52 +53,44 @@ export function OfferCard(props: OfferProps) {
         {isKnown && " invites you"}
       </h2>
       <TrustLine host={host} trust={trust} />
-      {trust.at === "unverified" && (
+      {"why" in trust && (
         <VerifyYourself
           parsed={parsed}
           error={state.filesError ?? ""}
           onFiles={(files) => void invitation.verifyWith(files)}
         />
       )}
-      <Details>
-        {claims.for !== undefined && (
-          <Detail name="For">
-            {visibleText(claims.for)}{" "}
-            <span class="quiet">(never published)</span>
-          </Detail>
-        )}
-        <Detail name="You will be">
-          {typeLabel(claims.relationship_type)} of {host}
-        </Detail>
-        {claims.roles.length > 0 && (
-          <Detail name={claims.roles.length === 1 ? "Role" : "Roles"}>
-            <Chips texts={claims.roles} />
-          </Detail>
-        )}
-        <Detail name="Valid">
-          <Validity
-            from={claims.valid_from}
-            until={claims.valid_until}
-            none="without an end"
-          />
-        </Detail>
-        <Detail name="Answer until">
-          <Time instant={expires_at} />
-        </Detail>
-        <Detail name="It will publish">
-          your key’s name and all of the above, public for everybody
-        </Detail>
-        {keys.missing === undefined && keys.all.length > 0 && (
-          <Detail name="You answer with">
+      <Facts
+        of={{
+          For: claims.for !== undefined && (
+            <>
+              {visibleText(claims.for)}{" "}
+              <span class="quiet">(never published)</span>
+            </>
+          ),
+          "You will be": `${typeLabel(claims.relationship_type)} of ${host}`,
+          Roles: claims.roles.length > 0 && <Chips texts={claims.roles} />,
+          Valid: (
+            <Validity
+              from={claims.valid_from}
+              until={claims.valid_until}
+              none="without an end"
+            />
+          ),
+          "Answer until": <Time instant={expires_at} />,
+          "It will publish":
+            "your key’s name and all of the above, public for everybody",
+          "You answer with": keys.missing === undefined &&
+            keys.all.length > 0 && (
             <KeyChoice
               keys={keys}
               value={chosen}
               offersNew
               onChoose={setWanted}
             />
-          </Detail>
-        )}
-      </Details>
+          ),
+        }}
+      />
       {keys.missing !== undefined
         ? (
           <>
@@ -125,7 +116,7 @@ export function OfferCard(props: OfferProps) {
               onApprove={() => void invitation.approve(chosen)}
               onDecline={invitation.decline}
             />
-            {trust.at === "verified" && (
+            {"by" in trust && (
               <Fold title="Use the command line instead">
                 <AcceptCommand parsed={parsed} />
               </Fold>
@@ -140,7 +131,7 @@ function TrustLine({ host, trust }: {
   readonly host: string;
   readonly trust: Trust;
 }) {
-  if (trust.at === "verified") {
+  if ("by" in trust) {
     return (
       <p class="verified">
         <Icon name="yes" />
@@ -180,7 +171,7 @@ function VerifyYourself({ parsed, error, onFiles }: {
   const urls = publicUrlsOf(parsed.claims.iss);
   return (
     <Fold id="verify-yourself" title="Verify it yourself" isOpen={error !== ""}>
-      <div class="ways-to-verify">
+      <div class="stack">
         <h3>On the command line</h3>
         <p>This asks {host} itself, and refuses a forged invitation.</p>
         <AcceptCommand parsed={parsed} />
@@ -190,7 +181,7 @@ function VerifyYourself({ parsed, error, onFiles }: {
           publishes about its keys, then open the files. Check the address
           before you save: it is what proves where they come from.
         </p>
-        <ul class="documents">
+        <ul class="plain">
           {urls && NEEDED.map((name) => (
             <li key={name}>
               <a href={urls[name]} target="_blank" rel="noreferrer">

@@ -2,6 +2,7 @@
 
 import type { SigError } from "@sig/core";
 import type { ParsedInvitation } from "@sig/jose";
+import type { BrowserKey } from "../../browser/key_store.ts";
 import { hostOf } from "../text.ts";
 import { spokenTime } from "../time.tsx";
 
@@ -18,6 +19,7 @@ export function refusalText(
   invitation: ParsedInvitation | undefined,
   { code, context }: SigError,
   isIssuers: boolean,
+  ownKeys: readonly BrowserKey[],
 ): RefusalText {
   const issuer = invitation === undefined
     ? "the person who invited you"
@@ -35,6 +37,20 @@ export function refusalText(
     case "invitation_expired": {
       const at = invitation && spokenTime(invitation.expires_at, new Date());
       return { title: `This invitation expired ${at ?? ""}`.trim(), next };
+    }
+    case "invitation_used": {
+      const event = `event #${context.sequence}`;
+      return ownKeys.some(({ did }) => did === context.subject)
+        ? {
+          title: "You accepted this invitation",
+          next:
+            `${issuer} published your relationship in ${event}. Sign in with the key of this browser.`,
+        }
+        : {
+          title: "This invitation was used",
+          next:
+            `It was answered with another key: ${event} of ${issuer}. ${next}`,
+        };
     }
     case "signature_invalid":
       return {

@@ -16,34 +16,32 @@ import { hasEd25519 } from "../../browser/ed25519_support.ts";
 import type { BrowserKey } from "../../browser/key_store.ts";
 import type { PageConfig, PageContext } from "../api.ts";
 import {
+  type Documents,
   DocumentsError,
-  fetchIdentity,
-  type Found,
+  fetchDocuments,
+  IDENTITY,
   readerOf,
-  readIdentityFiles,
+  readFiles,
+  requireDocuments,
 } from "../explore/documents.ts";
+import { verifyDocuments } from "../explore/verify_documents.ts";
 
 /** Whether the issuer made an invitation, as far as this page can tell. */
 export type Trust =
-  | {
-    readonly at: "verified";
-    /** Whose documents the signature was verified with. */
-    readonly by: "server" | "person";
-  }
-  /** The issuer's keys are not known here. */
-  | { readonly at: "unverified"; readonly why: string };
-
-interface Refused {
-  readonly at: "refused";
-  readonly error: SigError;
-  /** Whether the issuer's documents are wrong, not the invitation. */
-  readonly isIssuers: boolean;
-}
+  /** Whose documents the signature was verified with. */
+  | { readonly by: "server" | "person" }
+  /** Why the issuer's keys are not known here. */
+  | { readonly why: string };
 
 /** Where an invitation stands. */
 export type InvitationState =
   | { readonly at: "verifying" | "declined" }
-  | Refused
+  | {
+    readonly at: "refused";
+    readonly error: SigError;
+    /** Whether the issuer's documents are wrong, not the invitation. */
+    readonly isIssuers: boolean;
+  }
   | {
     readonly at: "open";
     readonly trust: Trust;
@@ -127,7 +125,8 @@ export function useInvitation(
     async verifyWith(files) {
       if (state.at !== "open" || parsed instanceof SigError) return;
       try {
-        const documents = await readIdentityFiles(files);
+        const documents = await readFiles(files);
+        requireDocuments(documents, IDENTITY);
         if (!await hasEd25519()) throw new DocumentsError(NO_ED25519);
         setState(await verifyBy(parsed, documents, "person"));
       } catch (error) {
@@ -172,25 +171,25 @@ async function verifyHere(
   }
   const unverified = (why: string): InvitationState => ({
     at: "open",
-    trust: { at: "unverified", why },
+    trust: { why },
   });
   const known = issuers.find(({ did }) => did === invitation.claims.iss);
   if (known === undefined) {
     return unverified("This page does not know that issuer’s keys.");
   }
   if (!await hasEd25519()) return unverified(NO_ED25519);
-  let documents: Found;
   try {
-    documents = await fetchIdentity(known.base);
-  } catch {
+    const documents = await fetchDocuments(known.base);
+    return await verifyBy(invitation, documents, "server");
+  } catch (error) {
+    if (!(error instanceof DocumentsError)) throw error;
     return unverified("The issuer’s keys could not be read just now.");
   }
-  return await verifyBy(invitation, documents, "server");
 }
 
 async function verifyBy(
   invitation: ParsedInvitation,
-  documents: Found,
+  documents: Documents,
   by: "server" | "person",
 ): Promise<InvitationState> {
   const issuer = invitation.claims.iss;
@@ -206,13 +205,40 @@ async function verifyBy(
   }
   try {
     await verifyInvitation(invitation, { issuer, keys, now });
+    await requireUnused(invitation, documents);
   } catch (error) {
     return refused(error);
   }
-  return { at: "open", trust: { at: "verified", by } };
+  return { at: "open", trust: { by } };
 }
 
-function refused(error: unknown, isIssuers = false): Refused {
+/**
+ * Refuses an invitation that the feed says was used (docs/protocol.md §9.3). A
+ * feed that is missing or can't be verified says nothing.
+ */
+async function requireUnused(
+  { claims: { iss, jti } }: ParsedInvitation,
+  documents: Documents,
+): Promise<void> {
+  const verified = await verifyDocuments(documents, { issuer: iss })
+    .catch((error) => {
+      if (error instanceof DocumentsError) return undefined;
+      throw error;
+    });
+  if (!verified?.report.valid) return;
+  const use = verified.events.find(({ event }) =>
+    event.event_id === `inv-${jti}`
+  );
+  if (use === undefined) return;
+  const { sequence, subject } = use.event;
+  throw new SigError(
+    "invitation_used",
+    `Cannot answer invitation: event ${sequence} used it`,
+    { context: { sequence, subject } },
+  );
+}
+
+function refused(error: unknown, isIssuers = false): InvitationState {
   if (isSigError(error)) return { at: "refused", error, isIssuers };
   throw error;
 }

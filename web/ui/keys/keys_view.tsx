@@ -37,7 +37,7 @@ export function KeysView({ keys }: { readonly keys: Keys }) {
       />
       {keys.missing === undefined && keys.ready && (
         <>
-          <ul class="keys">
+          <ul class="plain keys">
             {keys.all.map((key) => (
               <KeyCard
                 key={key.did}

@@ -9,7 +9,7 @@ import {
 import type { Problem } from "../api.ts";
 
 /** What is said of a problem. */
-interface ErrorText {
+export interface ErrorText {
   readonly title: string;
   /** What to do next. */
   readonly next: string;

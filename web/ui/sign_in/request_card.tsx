@@ -5,8 +5,7 @@ import type { PageContext } from "../api.ts";
 import {
   Alert,
   ApproveOrDecline,
-  Detail,
-  Details,
+  Facts,
   Fold,
   Preformatted,
 } from "../elements.tsx";
@@ -55,48 +54,43 @@ export function RequestCard({ autoFocus, ...props }: RequestProps & {
         <p class="quiet">through {hostOf(challenge.audience)}</p>
       )}
       <OtherSite audience={challenge.audience} />
-      <Details>
-        {required !== undefined && (
-          <Detail name="You must be">{required}</Detail>
-        )}
-        <Detail name="It will learn">
-          <ul class="learns">
-            <li>
-              your key’s name{" "}
-              {keys.current && <code>{shortened(keys.current.did)}</code>}
-            </li>
-            {required !== undefined && <li>that you are {required}</li>}
-            {challenge.scopes.filter((each) => each !== ALWAYS_GRANTED)
-              .map((scope, i) => (
-                <li key={scope}>
-                  <label class="check" for={`grant-${i}`}>
-                    <input
-                      type="checkbox"
-                      id={`grant-${i}`}
-                      checked={!declined.has(scope)}
-                      onChange={() => toggle(scope)}
-                    />
-                    {scopeLabel(scope)}
-                  </label>
-                </li>
-              ))}
-          </ul>
-        </Detail>
-        {challenge.subject !== null && (
-          <Detail name="Only for">
+      <Facts
+        of={{
+          "You must be": required,
+          "It will learn": (
+            <ul class="plain learns">
+              <li>
+                your key’s name{" "}
+                {keys.current && <code>{shortened(keys.current.did)}</code>}
+              </li>
+              {required !== undefined && <li>that you are {required}</li>}
+              {challenge.scopes.filter((each) => each !== ALWAYS_GRANTED)
+                .map((scope) => (
+                  <li key={scope}>
+                    <label class="check">
+                      <input
+                        type="checkbox"
+                        checked={!declined.has(scope)}
+                        onChange={() => toggle(scope)}
+                      />
+                      {scopeLabel(scope)}
+                    </label>
+                  </li>
+                ))}
+            </ul>
+          ),
+          "Only for": challenge.subject !== null && (
             <code>{visibleText(challenge.subject)}</code>
-          </Detail>
-        )}
-        {keys.all.length > 1 && (
-          <Detail name="You answer with">
+          ),
+          "You answer with": keys.all.length > 1 && (
             <KeyChoice
               keys={keys}
               value={keys.current?.did}
               onChoose={keys.choose}
             />
-          </Detail>
-        )}
-      </Details>
+          ),
+        }}
+      />
       <Answer
         {...props}
         granted={challenge.scopes.filter((each) => !declined.has(each))}
@@ -108,20 +102,14 @@ export function RequestCard({ autoFocus, ...props }: RequestProps & {
             <Preformatted class="message" value={request.text} />
           </>
         )}
-        <Details>
-          <Detail name="Site">
-            <code>{visibleText(challenge.audience)}</code>
-          </Detail>
-          <Detail name="Nonce">
-            <code>{visibleText(challenge.nonce)}</code>
-          </Detail>
-          <Detail name="Request">
-            <code>{visibleText(challenge.challenge_id)}</code>
-          </Detail>
-          <Detail name="Expires">
-            <Time instant={challenge.expires_at} />
-          </Detail>
-        </Details>
+        <Facts
+          of={{
+            Site: <code>{visibleText(challenge.audience)}</code>,
+            Nonce: <code>{visibleText(challenge.nonce)}</code>,
+            Request: <code>{visibleText(challenge.challenge_id)}</code>,
+            Expires: <Time instant={challenge.expires_at} />,
+          }}
+        />
         {request.text !== undefined && keys.missing === undefined && (
           <Fold title="Answer on the command line instead">
             <ByHand challenge={challenge} onAnswer={signIn.send} />
@@ -225,7 +213,7 @@ function TimeLeft({ expiresAt, now, onExpired }: {
   const isLow = seconds <= LAST_CALL_SECONDS;
   const whole = Math.max(0, Math.ceil(seconds));
   return (
-    <span class="time-left" data-low={isLow}>
+    <span class="time-left" data-kind={isLow ? "danger" : undefined}>
       <span class="digits" role="timer" title="Time left to answer">
         {Math.floor(whole / 60)}:{String(whole % 60).padStart(2, "0")}
       </span>

@@ -56,7 +56,7 @@ export function SignInCard({ page, signIn, autoFocus, next }: {
             actions={
               <Button
                 class="primary"
-                onClick={() => void signIn.start()}
+                onClick={signIn.start}
               >
                 Get a new request
               </Button>
@@ -86,9 +86,7 @@ export function SignInCard({ page, signIn, autoFocus, next }: {
           kind="info"
           title="You declined"
           text="Nothing was signed or sent."
-          actions={
-            <Button onClick={() => void signIn.start()}>Start again</Button>
-          }
+          actions={<Button onClick={signIn.start}>Start again</Button>}
         />
       );
     case "refused":
@@ -104,7 +102,7 @@ export function SignInCard({ page, signIn, autoFocus, next }: {
           />
           {state.canRetry && request && (
             <Fold
-              class="card more again"
+              class="card again"
               title="Answer this request again"
             >
               <ByHand challenge={request.challenge} onAnswer={signIn.send} />
@@ -132,8 +130,8 @@ function Result({ login, signIn, next }: {
     typeof issuer === "string" ? issuer : null,
   );
   return (
-    <section class="card sign-in-card result" data-kind="success">
-      <p class="big-mark">
+    <section class="card sign-in-card result">
+      <p class="big-mark" data-kind="success">
         <Icon name="yes" />
       </p>
       <h2 ref={heading} id="outcome">You are signed in</h2>
@@ -142,7 +140,7 @@ function Result({ login, signIn, next }: {
         {type && `, ${type}`}, checked now.
       </p>
       <h3>What {hostOf(login.audience)} learned</h3>
-      <ul class="learns">
+      <ul class="plain learns">
         <li>
           your key’s name <Did did={subject} what="your did:key" />
         </li>
@@ -154,7 +152,7 @@ function Result({ login, signIn, next }: {
       </ul>
       {next ?? (
         <div class="actions">
-          <Button onClick={() => void signIn.start()}>Sign in again</Button>
+          <Button onClick={signIn.start}>Sign in again</Button>
         </div>
       )}
     </section>

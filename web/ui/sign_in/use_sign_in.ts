@@ -3,7 +3,7 @@
 import { isSigError } from "@sig/core";
 import { decodeBase64UrlStrict } from "@sig/core/internal";
 import { validateSignableChallenge } from "@sig/jose";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { attest, clockOf } from "../../browser/attest.ts";
 import {
   type Challenge,
@@ -58,7 +58,7 @@ export interface SignIn {
   readonly state: SignInState;
   readonly busy: boolean;
   /** Gets a new request. */
-  start(): Promise<void>;
+  start(): void;
   /** Signs with this browser's key, creating it first if there is none. */
   approve(scopes: readonly string[]): Promise<void>;
   /** Sends an answer that was signed elsewhere. */
@@ -80,8 +80,7 @@ export function useSignIn(
   const [request, setRequest] = useState<SignInRequest | undefined>();
   const [state, setState] = useState<SignInState>({ at: "loading" });
   const [busy, setBusy] = useState(false);
-  /** Of several starts only the last one counts. */
-  const newest = useRef(0);
+  const [starts, setStarts] = useState(0);
   const { challengeUrl, answerUrl } = config.signIn;
   const interactionUrl = `/oidc/interaction/${
     encodeURIComponent(interaction ?? "")
@@ -100,24 +99,6 @@ export function useSignIn(
       refuse(error, subject?.());
     } finally {
       setBusy(false);
-    }
-  }
-
-  async function start(): Promise<void> {
-    const number = ++newest.current;
-    const isNewest = () => number === newest.current;
-    setBusy(true);
-    try {
-      const read = await getRequest();
-      if (!isNewest()) return;
-      setRequest(read);
-      setState({ at: "request", expired: false });
-    } catch (error) {
-      if (!isNewest()) return;
-      setRequest(undefined);
-      refuse(error, undefined, false);
-    } finally {
-      if (isNewest()) setBusy(false);
     }
   }
 
@@ -161,17 +142,35 @@ export function useSignIn(
 
   // At once, not after the first picture.
   useLayoutEffect(() => {
-    void start();
-    return () => {
-      newest.current++;
+    let isGone = false;
+    setBusy(true);
+    const end = (work: () => void) => {
+      if (isGone) return;
+      work();
+      setBusy(false);
     };
-  }, [interaction]);
+    getRequest().then(
+      (read) =>
+        end(() => {
+          setRequest(read);
+          setState({ at: "request", expired: false });
+        }),
+      (error) =>
+        end(() => {
+          setRequest(undefined);
+          refuse(error, undefined, false);
+        }),
+    );
+    return () => {
+      isGone = true;
+    };
+  }, [interaction, starts]);
 
   return {
     request,
     state,
     busy,
-    start,
+    start: () => setStarts((before) => before + 1),
     async approve(scopes) {
       if (request === undefined) return;
       let attestation: string | undefined;
