@@ -71,7 +71,7 @@ export function exactlyOne(
       const message = `only one of ${list} may be given`;
       ctx.addIssue({ code: "custom", message, path: [name] });
     }
-    // Whatever else is wrong with its members, but not for what is no object.
+    // Whatever else is wrong with its members, but only for an object.
   }, { when: ({ value }) => isObject(value) });
 }
 
