@@ -65,6 +65,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/rotate_key.ts").then((m) => m.rotateKey),
   },
   {
+    name: "checkpoint",
+    summary: "publish proofs, or bring them up to the feed",
+    load: () => import("./commands/checkpoint.ts").then((m) => m.checkpoint),
+  },
+  {
     name: "verify",
     summary: "verify every signature and rule of an issuer's feed",
     load: () => import("./commands/verify.ts").then((m) => m.verify),

@@ -64,6 +64,7 @@ export type {
   ExclusiveOptions,
   FeedStore,
   FeedWriter,
+  Journal,
   OpenFeed,
 } from "./store/feed_store.ts";
 export {
@@ -88,6 +89,7 @@ export {
   type OpenIssuerOptions,
   type RotatedKey,
 } from "./open_issuer.ts";
+export type { CheckpointOptions } from "./proofs/update_proofs.ts";
 export type { RotateKeyOptions } from "./rotate_key.ts";
 export type {
   Keys,

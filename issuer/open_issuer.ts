@@ -13,9 +13,11 @@ import {
   isSigError,
   type Limits,
   SigError,
+  type Warning,
   WELL_KNOWN_PATHS,
 } from "@sig/core";
-import type { KeyResolver, SigningKey } from "@sig/jose";
+import type { KeyResolver, SigningKey, VerificationKey } from "@sig/jose";
+import type { Checkpoint } from "@sig/jose/proofs";
 import { appendDrafts, type AppendedEvent } from "./append/append_batch.ts";
 import { recoverFeed, type RecoveryNotice } from "./append/recover_feed.ts";
 import { IndexError, keepEvidence } from "./index/feed_index.ts";
@@ -53,9 +55,15 @@ import {
   type RestoredFeed,
   restoreFeed,
 } from "./append/restore.ts";
+import {
+  type CheckpointOptions,
+  updateProofs,
+  type UpdateProofsOptions,
+} from "./proofs/update_proofs.ts";
 import { addSigningKey, type RotateKeyOptions } from "./rotate_key.ts";
 import {
   chooseSigningKey,
+  heldKeys,
   isSigningKey,
   type KeySource,
   resolveKeys,
@@ -77,6 +85,8 @@ export interface OpenIssuerOptions {
    * document authorises and whose private part is in the key store.
    */
   readonly kid?: string;
+  /** Where further private keys are, which sign checkpoints as well. */
+  readonly otherKeys?: readonly KeySource[];
   /** Size limits (default: those of docs/protocol.md §8). */
   readonly limits?: Limits;
   /** Write even what a reader of the feed would warn about. */
@@ -114,6 +124,8 @@ export interface AppendOptions {
 export interface RotatedKey {
   /** The key that signs from now on. */
   readonly kid: string;
+  /** `proofs_behind` if the proofs could not be signed once more. */
+  readonly warnings: readonly Warning[];
 }
 
 /** What {@linkcode Issuer.identity} tells. */
@@ -167,6 +179,26 @@ export interface Issuer {
    * `invalid_key`, `document_too_large`, and those of the store.
    */
   rotateKey(options: RotateKeyOptions): Promise<RotatedKey>;
+  /**
+   * Brings the proofs up to the feed's end and signs their checkpoint with every
+   * key that is at hand; also renews its time (docs/protocol.md §13.6). The files
+   * are complete before the checkpoint that needs them is published.
+   *
+   * Rejects with a `SigError`, and has signed nothing: `invalid_request` if
+   * there are no proofs and `init` is not given, `feed_rolled_back` and
+   * `feed_rewritten` if the feed does not continue the one that was signed,
+   * `subject_changed`, `proof_invalid` and `invalid_checkpoint` if files are
+   * damaged, `signing_key_not_found`, and those of an append.
+   */
+  checkpoint(options?: CheckpointOptions): Promise<Checkpoint>;
+  /**
+   * {@linkcode Issuer.checkpoint} after appends, if the issuer publishes proofs.
+   * It does not reject for a `SigError`: what was appended remains in effect, and
+   * readers read on from the last checkpoint.
+   *
+   * @returns the warning `proofs_behind` if it failed.
+   */
+  refreshProofs(): Promise<readonly Warning[]>;
   /**
    * Who the issuer is, for what it signs and verifies beside its feed, such as
    * invitations. Read again where its documents have changed.
@@ -284,6 +316,7 @@ class OpenedIssuer implements Issuer {
   readonly #limits: Limits;
   readonly #timeoutMs: number;
   #keys: KeySource;
+  readonly #otherKeys: KeySource[];
   #kid: string | undefined;
   #loaded: Loaded | undefined;
   /** The index and the events that it is behind. */
@@ -297,6 +330,7 @@ class OpenedIssuer implements Issuer {
     this.#limits = options.limits ?? DEFAULT_LIMITS;
     this.#timeoutMs = options.lockTimeoutMs ?? DEFAULT_LOCK_TIMEOUT_MS;
     this.#keys = options.keys;
+    this.#otherKeys = [...options.otherKeys ?? []];
     this.#kid = options.kid;
   }
 
@@ -324,13 +358,30 @@ class OpenedIssuer implements Issuer {
         documents,
         keys,
         limits: this.#limits,
+        beforePublishing: async (next, published) => {
+          if (documents.metadata.proofs_uri === undefined) return;
+          await this.#introduce(writer, next, published);
+        },
         onStep: this.#options.faults?.onStep,
       });
       this.#loaded = undefined;
       this.#kid = key.kid;
-      if (isSigningKey(keys)) this.#keys = key;
-      return { kid: key.kid };
+      if (isSigningKey(keys)) {
+        this.#keys = key;
+        this.#otherKeys.push(keys);
+      }
+      return { kid: key.kid, warnings: await this.#tryProofs(writer) };
     });
+  }
+
+  async checkpoint(options: CheckpointOptions = {}): Promise<Checkpoint> {
+    return await this.#takeTurn((writer) =>
+      this.#updateProofs(writer, options)
+    );
+  }
+
+  async refreshProofs(): Promise<readonly Warning[]> {
+    return await this.#takeTurn((writer) => this.#tryProofs(writer));
   }
 
   async identity(): Promise<IssuerIdentity> {
@@ -507,6 +558,66 @@ class OpenedIssuer implements Issuer {
     this.#flushIndex(writer, MAX_PENDING);
     faults?.onStep?.("indexed");
     return appended;
+  }
+
+  /**
+   * A checkpoint that names a key before it is published, signed by it and by
+   * the keys before it: readers accept no new key without.
+   */
+  async #introduce(
+    writer: FeedWriter,
+    key: SigningKey,
+    published: VerificationKey,
+  ): Promise<void> {
+    const next = { key, published };
+    const { documents } = await this.readDocuments();
+    const held = await heldKeys(documents, [this.#keys, ...this.#otherKeys]);
+    // Without an older key, no reader could open the checkpoint before then.
+    if (held.every(({ kid }) => kid === key.kid)) return;
+    try {
+      await this.#updateProofs(writer, {}, next);
+    } catch (error) {
+      // A key that was stolen is replaced all the same.
+      if (!isSigError(error, "subject_changed")) throw error;
+      await this.#updateProofs(writer, { stay: true }, next);
+    }
+  }
+
+  async #tryProofs(writer: FeedWriter): Promise<readonly Warning[]> {
+    try {
+      const { documents } = await this.readDocuments();
+      if (documents.metadata.proofs_uri === undefined) return [];
+      await this.#updateProofs(writer, {});
+      return [];
+    } catch (error) {
+      if (!isSigError(error)) throw error;
+      const detail = `the proofs were not updated: ${error.message}`;
+      return [{ code: "proofs_behind", detail }];
+    }
+  }
+
+  async #updateProofs(
+    writer: FeedWriter,
+    options: UpdateProofsOptions,
+    next?: { readonly key: SigningKey; readonly published: VerificationKey },
+  ): Promise<Checkpoint> {
+    const loaded = await this.readDocuments();
+    const { documents, rules } = loaded;
+    const sources = [this.#keys, ...this.#otherKeys];
+    const feed = await writer.openFeed(documents.feedPath);
+    try {
+      return await this.#retryWithIndex(writer, async () =>
+        await updateProofs({
+          ...{ documents, feed, next, rules, writer },
+          store: this.#options.store,
+          known: await this.#recoverFeed(feed, writer, loaded),
+          held: await heldKeys(documents, sources),
+          now: this.#options.now(),
+        }, options));
+    } finally {
+      // A rotation opens it twice.
+      feed.close();
+    }
   }
 
   /** Events are durable already: an index that fails is only behind. */

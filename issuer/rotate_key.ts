@@ -15,6 +15,7 @@ import {
   importSigningKey,
   readDidDocument,
   type SigningKey,
+  type VerificationKey,
 } from "@sig/jose";
 import {
   buildPublicJwk,
@@ -46,6 +47,11 @@ export interface RotateKeyContext {
   readonly keys: Keys;
   /** Size limits. */
   readonly limits: Limits;
+  /** Called with the new key when only the documents are left to be written. */
+  readonly beforePublishing: (
+    key: SigningKey,
+    published: VerificationKey,
+  ) => Promise<void>;
   /** For tests only. */
   readonly onStep?: ((step: string) => void) | undefined;
 }
@@ -82,9 +88,10 @@ export async function addSigningKey(
     didDocument: didDocument &&
       encodeDocument(didDocument, context.limits.maxDidDocumentBytes),
   };
-  await requireUsable(jwks, didDocument, key, context);
+  const published = await requireUsable(jwks, didDocument, key, context);
   if (kept === undefined) await store?.write(name, { ...secret, kid });
   context.onStep?.("key-stored");
+  await context.beforePublishing(key, published);
   if (jwks !== documents.jwks) {
     await writer.replace(documents.jwksPath, written.jwks);
   }
@@ -183,11 +190,12 @@ async function requireUsable(
   didDocument: OpenObject | undefined,
   { kid, publicJwk }: SigningKey,
   { documents, limits }: RotateKeyContext,
-): Promise<void> {
+): Promise<VerificationKey> {
   const authorized = didDocument &&
     readDidDocument(didDocument, documents.metadata.issuer);
   const resolver = await createKeyResolver(jwks, { authorized, limits });
-  if (resolver.resolve(kid).jwk.x === publicJwk.x) return;
+  const published = resolver.resolve(kid);
+  if (published.jwk.x === publicJwk.x) return published;
   throw exists(kid, "this kid stands for another key");
 }
 

@@ -25,7 +25,10 @@ Deno.test("a rotation adds the key at the end, keeps the old one, and signs with
     const issuer = await place.open();
     await issuer.append(upsert());
     const metadata = await readJson(place, "sig.json");
-    assertEquals(await issuer.rotateKey({ kid: "key-2" }), { kid: "key-2" });
+    assertEquals(await issuer.rotateKey({ kid: "key-2" }), {
+      kid: "key-2",
+      warnings: [],
+    });
     await issuer.append(upsert());
     assertEquals(await kids(place), ["orgsign-1", "key-2"]);
     await readFeed(place);

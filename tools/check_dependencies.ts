@@ -42,8 +42,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   core: ["errors", "text", "event", "replay", "ask"],
   jose: ["bytes", "keys", "event", "attestation", "invitation"],
   issuer: [
-    ...["disk", "index", "store", "keys", "documents", "append", "plan"],
-    "testing",
+    ...["disk", "index", "store", "keys", "documents", "append"],
+    ...["proofs", "plan", "testing"],
   ],
   consumer: [
     ...["fetch", "read", "verify", "store", "memory", "follow", "ask"],

@@ -2,7 +2,12 @@ import { required } from "@sig/api/flags";
 import { DIR_FLAG } from "../issue/flags.ts";
 import { typedCommand } from "../command_line/command.ts";
 import { kid } from "../command_line/values.ts";
-import { warn, writeJson } from "../output/write.ts";
+import {
+  givenWarnings,
+  warn,
+  writeJson,
+  writeWarnings,
+} from "../output/write.ts";
 
 /** `sig rotate-key` */
 export const rotateKey = typedCommand({
@@ -22,15 +27,17 @@ export const rotateKey = typedCommand({
       now: call.io.now,
       onRecovery: (notice) => warn(call, notice.detail),
     });
-    const { kid } = await issuer.rotateKey({ kid: call.flags.kid });
+    const { kid, warnings } = await issuer.rotateKey({ kid: call.flags.kid });
+    writeWarnings(call, warnings);
     if (call.io.env("SIG_KEY_FILE") !== undefined) {
       warn(
         call,
         "SIG_KEY_FILE still names another key, which signs until it is unset",
       );
     }
-    if (call.format === "json") writeJson(call.io, { kid });
-    else call.io.stdout(`Added key ${kid}; new events are signed with it\n`);
+    if (call.format === "json") {
+      writeJson(call.io, { kid, ...givenWarnings(warnings) });
+    } else call.io.stdout(`Added key ${kid}; new events are signed with it\n`);
     return 0;
   },
 });

@@ -1,8 +1,7 @@
 /** Permissions on the machine that signs. @module */
 
-import { dataFolder } from "@sig/api/flags";
 import type { Io } from "../terminal/io.ts";
-import { keyStoreDir } from "../issue/private_key.ts";
+import { hasKeyStore, keyStoreDir } from "../issue/private_key.ts";
 import type { FindingTable } from "./finding.ts";
 
 /** Bits that let anybody but the owner in. */
@@ -50,9 +49,7 @@ function keyPaths(
 ): readonly string[] {
   const file = io.env("SIG_KEY_FILE");
   const named = file === undefined ? [] : [file];
-  const isKnown = io.env("SIG_KEYS_DIR") !== undefined ||
-    dataFolder(io.env).folder !== undefined;
-  if (!isKnown) return named;
+  if (!hasKeyStore(io)) return named;
   // The feed was verified: the issuer is a proper did:web without a path.
   const host = decodeURIComponent(issuer.slice("did:web:".length));
   const folder = `${keyStoreDir(io)}/${host}`;

@@ -12,6 +12,7 @@ import type { IssuerValues } from "./flags.ts";
 import { createProgress } from "../output/progress.ts";
 import {
   counted,
+  givenWarnings,
   type Output,
   safe,
   warn,
@@ -94,7 +95,8 @@ export async function appendProposal(
       const proposal = await propose(issuer);
       await confirmProposal(call, proposal, agreed);
       const appended = await append(call, issuer, proposal, options);
-      return await report(call, proposal, appended);
+      await report(call, issuer, proposal, appended);
+      return 0;
     } catch (error) {
       const isLast = options.once || attempt === ATTEMPTS;
       if (isLast || !isSigError(error, "plan_outdated")) throw error;
@@ -194,31 +196,58 @@ async function confirm(
 
 async function report(
   call: Output,
+  issuer: Issuer,
   proposal: Proposal,
   appended: readonly AppendedEvent[],
-): Promise<number> {
+): Promise<void> {
   const { about, preview, question } = proposal;
   const [only] = appended;
   if (about !== undefined && only !== undefined) {
     const { members, notices } = await about(only);
     for (const each of notices) warn(call, each);
-    reportOne(call, only, [...proposal.doubts ?? [], ...notices], members);
-    return 0;
+    const all = [...proposal.doubts ?? [], ...notices];
+    const shown = describeOne(call, only, all, members);
+    return await acknowledge(call, issuer, shown);
   }
   if (
     question === undefined && preview?.when === "confirmed" &&
     call.format === "text" && appended.length > 0
   ) await preview.write();
-  reportBatch(call, appended, proposal.changes);
-  return 0;
+  const shown = describeBatch(call, appended, proposal.changes);
+  if (appended.length > 0) await acknowledge(call, issuer, shown);
+  else if (call.format === "json") writeJson(call.io, shown.value);
+  else call.io.stdout(shown.text);
 }
 
-function reportOne(
+/** What was appended, for people and for programs. */
+interface Acknowledgement {
+  readonly text: string;
+  readonly value: OpenObject;
+}
+
+/**
+ * Reports what was appended, whatever becomes of the proofs: they are brought up
+ * to it once for the whole batch. JSON is one value, so it comes last.
+ */
+async function acknowledge(
+  call: Output,
+  issuer: Issuer,
+  { text, value }: Acknowledgement,
+): Promise<void> {
+  if (call.format === "text") call.io.stdout(text);
+  const warnings = await issuer.refreshProofs();
+  writeWarnings(call, warnings);
+  if (call.format === "json") {
+    writeJson(call.io, { ...value, ...givenWarnings(warnings) });
+  }
+}
+
+function describeOne(
   call: Output,
   appended: AppendedEvent,
   notices: readonly string[],
   members: OpenObject | undefined,
-): void {
+): Acknowledgement {
   const { sequence, event_id, relationship_id, repeated, event } = appended;
   const { event_type } = event;
   writeWarnings(call, appended.warnings);
@@ -228,8 +257,9 @@ function reportOne(
       `event ${event_id} is already in the feed (seq=${sequence}); nothing was written`,
     );
   }
-  if (call.format === "json") {
-    writeJson(call.io, {
+  return {
+    text: `Appended ${event_type} ${safe(relationship_id)} (seq=${sequence})\n`,
+    value: {
       event_type,
       event_id,
       relationship_id,
@@ -237,19 +267,15 @@ function reportOne(
       repeated,
       ...members,
       ...(notices.length === 0 ? {} : { notices }),
-    });
-    return;
-  }
-  call.io.stdout(
-    `Appended ${event_type} ${safe(relationship_id)} (seq=${sequence})\n`,
-  );
+    },
+  };
 }
 
-function reportBatch(
+function describeBatch(
   call: Output,
   appended: readonly AppendedEvent[],
   changes: Proposal["changes"],
-): void {
+): Acknowledgement {
   const written = appended.filter(({ repeated }) => !repeated);
   const first = written.at(0)?.sequence ?? null;
   const last = written.at(-1)?.sequence ?? null;
@@ -258,8 +284,13 @@ function reportBatch(
   if (there > 0) {
     warn(call, `${counted(there, "event")} already in the feed`);
   }
-  if (call.format === "json") {
-    writeJson(call.io, {
+  return {
+    text: written.length === 0
+      ? "Nothing to do: the feed already says all of this.\n"
+      : `Appended ${counted(written.length, "event")} (seq=${
+        first === last ? first : `${first} to ${last}`
+      })\n`,
+    value: {
       applied: written.length,
       first_sequence: first,
       last_sequence: last,
@@ -269,14 +300,6 @@ function reportBatch(
         relationship_id,
         ...(changes === undefined ? {} : { action: changes[at]?.action }),
       })),
-    });
-    return;
-  }
-  call.io.stdout(
-    written.length === 0
-      ? "Nothing to do: the feed already says all of this.\n"
-      : `Appended ${counted(written.length, "event")} (seq=${
-        first === last ? first : `${first} to ${last}`
-      })\n`,
-  );
+    },
+  };
 }

@@ -13,7 +13,7 @@ import { importSigningKey } from "@sig/jose";
 import type { Call } from "../command_line/command.ts";
 import { type Output, warn } from "../output/write.ts";
 import type { IssuerValues } from "./flags.ts";
-import { keyStoreDir, readPrivateJwk } from "./private_key.ts";
+import { hasKeyStore, keyStoreDir, readPrivateJwk } from "./private_key.ts";
 
 /** The private keys of this machine. */
 export function fileKeys(call: Output) {
@@ -39,6 +39,7 @@ export async function openIssuerDir(
     now: io.now,
     allowWarnings: call.flags["allow-warnings"] ?? false,
     acceptRollback: call.flags["accept-rollback"] ?? false,
+    otherKeys: given === undefined || !hasKeyStore(io) ? [] : [fileKeys(call)],
     onRecovery: (notice) => warn(call, notice.detail),
     ...(kid === undefined ? {} : { kid }),
   });

@@ -65,6 +65,12 @@ export async function readSigningKey(
   return await importSigningKey(await readPrivateJwk(call, path));
 }
 
+/** Whether {@linkcode keyStoreDir} knows a folder. */
+export function hasKeyStore({ env }: Io): boolean {
+  return env("SIG_KEYS_DIR") !== undefined ||
+    dataFolder(env).folder !== undefined;
+}
+
 /**
  * `SIG_KEYS_DIR`, else a folder of the user's data directory.
  *

@@ -88,6 +88,11 @@ export function writeWarnings(
   }
 }
 
+/** The member `warnings` of a JSON value, if there are any. */
+export function givenWarnings(warnings: readonly Warning[]) {
+  return warnings.length === 0 ? {} : { warnings };
+}
+
 /**
  * Findings of one kind over many lines, told once with their lines as ranges:
  * `lines 3 to 57, 60`. The detail is that of the first one.

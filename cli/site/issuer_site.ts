@@ -28,7 +28,9 @@ import {
 } from "./published_documents.ts";
 import {
   FEED_TYPE,
+  IMMUTABLE_HEADERS,
   PREFLIGHT_HEADERS,
+  PROOF_TYPE,
   SITE_HEADERS,
   SITE_METHODS,
 } from "./site_headers.ts";
@@ -156,7 +158,7 @@ async function respond(
   const size = type === FEED_TYPE ? await wholeLines(file) : file.size;
   const tag = await tagOf(file, size, portableTags);
   const headers = new Headers({
-    ...SITE_HEADERS,
+    ...type === PROOF_TYPE ? IMMUTABLE_HEADERS : SITE_HEADERS,
     "content-type": type,
     "accept-ranges": "bytes",
     etag: tag,

@@ -2,8 +2,14 @@
 
 import { parseJson, validateMetadata, WELL_KNOWN_PATHS } from "@sig/core";
 import { isObject } from "@sig/core/internal";
+import { isProofFile } from "@sig/jose/proofs";
 import { type InsideFile, openInside } from "@sig/consumer/local";
-import { documentTypes, FIXED_TYPES } from "./site_headers.ts";
+import {
+  documentTypes,
+  FIXED_TYPES,
+  PROOF_TYPE,
+  proofsPath,
+} from "./site_headers.ts";
 
 /** Longest `sig.json` that is read (docs/protocol.md §8). */
 const MAX_METADATA_BYTES = 16 * 1024;
@@ -22,8 +28,8 @@ export interface PublishedDocument {
 }
 
 /**
- * What a URL path names: DID document, metadata, and the two documents that the
- * metadata names. Undefined is everything else: what is not a regular file,
+ * What a URL path names: DID document, metadata, the two documents that the
+ * metadata names, and the files of proofs. Undefined is everything else: what is not a regular file,
  * what a symbolic link takes out of the directory or to our private folder, and
  * a private key, whatever its name: a hard link or a careless copy can't be
  * told from a document in any other way.
@@ -44,7 +50,9 @@ export async function openPublished(
   if (file === undefined || typeof file === "string") return file;
   let kept = false;
   try {
-    if (!isSettled(file, now)) return "unsettled";
+    // Every append changes a folder above the files of proofs, and nothing that
+    // is private has names of digits alone: they don't wait.
+    if (type !== PROOF_TYPE && !isSettled(file, now)) return "unsettled";
     if (await holdsPrivateKey(file)) return undefined;
     kept = true;
     return { file, type };
@@ -76,7 +84,10 @@ async function namedType(
   try {
     const bytes = await readUpTo(file, MAX_METADATA_BYTES);
     const metadata = validateMetadata(parseJson(bytes));
-    return documentTypes(metadata).get(pathname);
+    const proofs = proofsPath(metadata);
+    const isProof = proofs !== undefined && pathname.startsWith(proofs) &&
+      isProofFile(pathname.slice(proofs.length));
+    return isProof ? PROOF_TYPE : documentTypes(metadata).get(pathname);
   } catch {
     // Readers can't get past such metadata either.
   } finally {

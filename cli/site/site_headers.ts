@@ -25,7 +25,17 @@ export const PREFLIGHT_HEADERS = Object.freeze(
   } as const,
 );
 
+/** Headers of files whose content never changes: their name says what it is. */
+export const IMMUTABLE_HEADERS = Object.freeze(
+  {
+    ...SITE_HEADERS,
+    "cache-control": "public, max-age=31536000, immutable, no-transform",
+  } as const,
+);
+
 const JSON_TYPE = "application/json";
+
+const CHECKPOINT_TYPE = "text/plain; charset=utf-8";
 
 /** The media type of a feed. */
 export const FEED_TYPE = "application/x-ndjson";
@@ -36,12 +46,23 @@ export const FIXED_TYPES: ReadonlyMap<string, string> = new Map([
   [WELL_KNOWN_PATHS.metadata, JSON_TYPE],
 ]);
 
+/** The media type of tiles and state files. */
+export const PROOF_TYPE = "application/octet-stream";
+
+/** Where proofs are, if the metadata says that there are any. */
+export function proofsPath({ proofs_uri }: SigMetadata): string | undefined {
+  return proofs_uri && new URL(proofs_uri).pathname;
+}
+
 /** The media types of an issuer's documents, by the paths of their URLs. */
 export function documentTypes(
-  { events_uri, jwks_uri }: SigMetadata,
+  metadata: SigMetadata,
 ): ReadonlyMap<string, string> {
+  const { events_uri, jwks_uri } = metadata;
   const pathOf = (url: string) => new URL(url).pathname;
+  const proofs = proofsPath(metadata);
   return new Map([
+    ...(proofs ? [[`${proofs}checkpoint`, CHECKPOINT_TYPE] as const] : []),
     [pathOf(jwks_uri), JSON_TYPE],
     [pathOf(events_uri), FEED_TYPE],
     ...FIXED_TYPES,

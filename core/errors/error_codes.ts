@@ -116,6 +116,7 @@ export const ERROR_CODES = {
   consistency_unavailable: { category: "conflict", status: 409 },
   plan_outdated: { category: "conflict", status: 409 },
   invitation_used: { category: "conflict", status: 409 },
+  subject_changed: { category: "conflict", status: 409 },
   challenge_expired: { category: "gone", status: 410 },
   challenge_burned: { category: "gone", status: 410 },
   invitation_expired: { category: "gone", status: 410 },

@@ -191,6 +191,8 @@ export interface SigMetadata {
   readonly algorithms_supported: readonly string[];
   /** `jws-flattened` when present. */
   readonly event_serialization?: "jws-flattened";
+  /** Where the proofs are: `<scheme>://<host>/.well-known/sig/`. */
+  readonly proofs_uri?: string;
 }
 
 /** A method of a DID document that holds a JWK. */
@@ -258,6 +260,10 @@ export const WARNING_CODES = [
   "field_over_limit",
   "history_was_inconsistent",
   "memory_unavailable",
+  "key_added",
+  "proof_not_used",
+  "feed_behind_checkpoint",
+  "proofs_behind",
   "warnings_left_out",
 ] as const;
 

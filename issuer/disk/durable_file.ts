@@ -1,6 +1,7 @@
 /** Whole files, written so that a crash leaves the old or the new. @module */
 
 import { SigError } from "@sig/core";
+import { sameBytes } from "@sig/core/internal";
 import {
   linkFile,
   look,
@@ -36,6 +37,16 @@ export function replaceDurably(
   bytes: Uint8Array,
   options: DurableOptions = {},
 ): void {
+  replaceFile(path, bytes, options);
+  syncDirectory(parentOf(path));
+}
+
+/** {@linkcode replaceDurably} but for the directory, which the caller flushes. */
+export function replaceFile(
+  path: string,
+  bytes: Uint8Array,
+  options: DurableOptions = {},
+): void {
   const temporary = temporaryName(path);
   const before = look(path)?.mode ?? undefined;
   // Kept, but for what nobody wants: that anyone may write a published file.
@@ -45,7 +56,22 @@ export function replaceDurably(
   options.onStep?.("temp-written");
   renameFile(temporary, path);
   options.onStep?.("renamed");
-  syncDirectory(parentOf(path));
+}
+
+/** Removes a file that {@linkcode replaceFile} made, and what a crash left of it. */
+export function removeReplaced(path: string): void {
+  removeFile(path);
+  removeFile(temporaryName(path));
+}
+
+/** Whether a plain file has exactly these bytes. */
+export function hasBytes(path: string, bytes: Uint8Array): boolean {
+  const entry = look(path);
+  if (entry === undefined) return false;
+  requirePlainFile(path, entry.kind);
+  if (entry.size !== bytes.length) return false;
+  const found = readPlainFile(path, bytes.length);
+  return found !== undefined && sameBytes(found, bytes);
 }
 
 /**

@@ -2,7 +2,11 @@
 
 import { type OpenObject, SigError, type SigMetadata } from "@sig/core";
 import { quote } from "@sig/core/internal";
-import { importSigningKey, type SigningKey } from "@sig/jose";
+import {
+  importSigningKey,
+  type SigningKey,
+  type VerificationKey,
+} from "@sig/jose";
 import type { IssuerDocuments } from "./documents.ts";
 import { isOwnKid, type KeyStore } from "../keys/key_store.ts";
 
@@ -86,6 +90,41 @@ export function isAuthorized(
   const { authorized } = documents;
   return x !== undefined &&
     (authorized === undefined || authorized.get(kid) === x);
+}
+
+/** The keys that may sign events, by kid. */
+export function authorizedKeys(
+  documents: IssuerDocuments,
+): ReadonlyMap<string, VerificationKey> {
+  const keys = [...documents.keys.keys];
+  return new Map(keys.filter(([kid]) => isAuthorized(documents, kid)));
+}
+
+/**
+ * Every key that may sign events and whose private part is at hand, the newest
+ * first.
+ *
+ * @throws {SigError} `invalid_key` when one is not the one that is published.
+ */
+export async function heldKeys(
+  documents: IssuerDocuments,
+  sources: readonly KeySource[],
+): Promise<readonly SigningKey[]> {
+  const held = new Map<string, SigningKey>();
+  const kids = [...authorizedKeys(documents).keys()].reverse();
+  for (const source of sources) {
+    const keys = await resolveKeys(source, documents);
+    for (const kid of kids) {
+      const key = !isSigningKey(keys)
+        ? await importStored(documents, keys, kid)
+        : keys.kid === kid
+        ? keys
+        : undefined;
+      if (key === undefined || held.has(kid)) continue;
+      held.set(kid, requirePublished(key, documents));
+    }
+  }
+  return kids.flatMap((kid) => held.get(kid) ?? []);
 }
 
 async function importStored(

@@ -6,6 +6,8 @@ export interface IndexedRelationship {
   readonly relationship_id: string;
   /** The party that its last upsert names. */
   readonly subject: string;
+  /** The party that its first upsert names: where the state tree has it. */
+  readonly home: string;
   /** `active` or `revoked`, after its last event. */
   readonly status: "active" | "revoked";
   /** Sequence of its last event. */

@@ -150,12 +150,13 @@ export class IndexWriter implements IndexLookup {
   #after(event: SigEvent, bytes: number): IndexedRelationship | undefined {
     const { relationship_id, sequence: last_sequence } = event;
     const place = { last_sequence, offset: this.#mark.bytes, bytes };
-    if (!isRevoke(event)) {
-      const { subject } = event;
-      return { relationship_id, subject, status: "active", ...place };
-    }
     const before = this.relationship(relationship_id);
-    return before && { ...before, status: "revoked", ...place };
+    if (isRevoke(event)) {
+      return before && { ...before, status: "revoked", ...place };
+    }
+    const { subject } = event;
+    const home = before?.home ?? subject;
+    return { relationship_id, subject, home, status: "active", ...place };
   }
 }
 

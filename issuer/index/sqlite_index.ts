@@ -34,7 +34,7 @@ export function createSqliteIndex(path: string): ClosableIndex {
 }
 
 /** Changes when the tables do: an index of another version is made again. */
-const SCHEMA_VERSION = 3;
+const SCHEMA_VERSION = 4;
 
 // With a write-ahead log and NORMAL, a commit costs no flush, and after a power
 // cut the file is whole and at worst behind, which is all that is asked of it.
@@ -55,6 +55,7 @@ CREATE TABLE events (
 CREATE TABLE relationships (
   relationship_id TEXT PRIMARY KEY,
   subject TEXT NOT NULL,
+  home TEXT NOT NULL,
   status TEXT NOT NULL,
   last_sequence INTEGER NOT NULL,
   offset INTEGER NOT NULL,
@@ -250,7 +251,7 @@ function prepare(database: DatabaseSync): Open {
       "SELECT * FROM relationships WHERE subject = ? AND status = 'active' ORDER BY last_sequence DESC LIMIT ?",
     ),
     putRelationship: statement(
-      "REPLACE INTO relationships VALUES (?, ?, ?, ?, ?, ?)",
+      "REPLACE INTO relationships VALUES (?, ?, ?, ?, ?, ?, ?)",
     ),
   };
 }
@@ -268,6 +269,7 @@ function put(open: Open, entry: IndexEntry): void {
   open.putRelationship.run(
     relationship.relationship_id,
     relationship.subject,
+    relationship.home,
     relationship.status,
     relationship.last_sequence,
     relationship.offset,
@@ -279,6 +281,7 @@ function relationshipOf(row: Row): IndexedRelationship {
   return {
     relationship_id: text(row, "relationship_id"),
     subject: text(row, "subject"),
+    home: text(row, "home"),
     status: text(row, "status") === "revoked" ? "revoked" : "active",
     last_sequence: integer(row, "last_sequence"),
     offset: integer(row, "offset"),

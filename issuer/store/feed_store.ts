@@ -50,8 +50,27 @@ export interface FeedWriter {
   create(path: string, bytes: Uint8Array): Promise<boolean>;
   /** Replaces a document, or makes it: durable, and whole at any moment. */
   replace(path: string, bytes: Uint8Array): Promise<void>;
+  /**
+   * {@linkcode replace} for many files, which are durable together at the end.
+   * Files that have these bytes already are left as they are.
+   */
+  replaceAll(files: ReadonlyMap<string, Uint8Array>): Promise<void>;
+  /** Removes a file, if it is there. */
+  remove(path: string): Promise<void>;
+  /** Text beside the feed that is never published. */
+  readonly journal: Journal;
   /** Opens the feed. Rejects with `source_not_found` when it is absent. */
   openFeed(path: string): Promise<OpenFeed>;
+}
+
+/** Lines of text that only this issuer reads. They need not be durable. */
+export interface Journal {
+  /** All of it; empty when there is none. */
+  read(): Promise<string>;
+  /** Adds a line; its LF is added too. */
+  append(line: string): Promise<void>;
+  /** Puts other text in its place. */
+  replace(text: string): Promise<void>;
 }
 
 /** The feed under the lock. */

@@ -10,13 +10,17 @@ import {
   requireFolder,
   resolvePath,
   ReusableFile,
+  syncDirectory,
 } from "../disk/disk.ts";
 import {
   createDurably,
   type DurableOptions,
   type FaultHooks,
+  hasBytes,
   readWhole,
+  removeReplaced,
   replaceDurably,
+  replaceFile,
   requirePlainFile,
 } from "../disk/durable_file.ts";
 import {
@@ -29,6 +33,7 @@ import type {
   ExclusiveOptions,
   FeedStore,
   FeedWriter,
+  Journal,
   OpenFeed,
 } from "./feed_store.ts";
 import { acquireLock } from "../disk/file_lock.ts";
@@ -217,6 +222,22 @@ class FileStore implements FeedStore {
         if (entry !== undefined) requirePlainFile(place, entry.kind);
         await Promise.resolve(replaceDurably(place, bytes, durable(path)));
       },
+      replaceAll: async (files) => {
+        const folders = new Set<string>();
+        for (const [path, bytes] of files) {
+          const place = this.#makePlace(path);
+          if (!hasBytes(place, bytes)) {
+            replaceFile(place, bytes, durable(path));
+          }
+          folders.add(parentOf(place));
+        }
+        folders.forEach(syncDirectory);
+        await Promise.resolve();
+      },
+      remove: async (path) => {
+        await Promise.resolve(removeReplaced(this.#place(path)));
+      },
+      journal: new JournalFile(`${folder}/proofs.jsonl`),
       openFeed: async (path) => {
         const feed = await openFeedFile(this.#openPlain(path), context);
         feeds.push(feed);
@@ -276,6 +297,37 @@ class FileStore implements FeedStore {
 
   #step(name: string): void {
     this.#faults.onStep?.(name);
+  }
+}
+
+class JournalFile implements Journal {
+  readonly #path: string;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  async read(): Promise<string> {
+    const bytes = readWhole(this.#path, Number.MAX_SAFE_INTEGER);
+    return await Promise.resolve(new TextDecoder().decode(bytes));
+  }
+
+  async append(line: string): Promise<void> {
+    const file = openFile(this.#path, {
+      ...{ append: true, create: true, mode: 0o600 },
+    });
+    try {
+      file.writeAll(new TextEncoder().encode(`${line}\n`));
+    } finally {
+      file.close();
+    }
+    await Promise.resolve();
+  }
+
+  async replace(text: string): Promise<void> {
+    const bytes = new TextEncoder().encode(text);
+    replaceDurably(this.#path, bytes, { mode: 0o600 });
+    await Promise.resolve();
   }
 }
 

@@ -42,6 +42,7 @@ class InMemoryStore implements MemoryStore {
   readonly files = new Map<string, Uint8Array>();
   readonly torn = new Map<string, Uint8Array>();
   readonly #index = createMemoryIndex();
+  #journal = "";
   readonly #revisions = new WeakMap<Uint8Array, string>();
   #nextRevision = 1;
   #last: Promise<void> = Promise.resolve();
@@ -92,6 +93,11 @@ class InMemoryStore implements MemoryStore {
     return Promise.resolve();
   }
 
+  #writeJournal(text: string): Promise<void> {
+    this.#journal = text;
+    return Promise.resolve();
+  }
+
   #writer(): FeedWriter {
     const { files, torn } = this;
     return {
@@ -104,6 +110,19 @@ class InMemoryStore implements MemoryStore {
       replace(path, bytes) {
         files.set(path, bytes.slice());
         return Promise.resolve();
+      },
+      replaceAll(all) {
+        for (const [path, bytes] of all) files.set(path, bytes.slice());
+        return Promise.resolve();
+      },
+      remove(path) {
+        files.delete(path);
+        return Promise.resolve();
+      },
+      journal: {
+        read: () => Promise.resolve(this.#journal),
+        append: (line) => this.#writeJournal(`${this.#journal}${line}\n`),
+        replace: (text) => this.#writeJournal(text),
       },
       openFeed(path) {
         if (files.has(path)) {

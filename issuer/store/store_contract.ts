@@ -91,6 +91,37 @@ export const FEED_STORE_RULES: readonly FeedStoreRule[] = [
       assert(revision !== revisions[at]);
     }
   }],
+  ["many files are replaced together, and removed", async (store) => {
+    await store.exclusively(SOON, async (writer) => {
+      await writer.replace("/x/a", bytes("old"));
+      const files = { "/x/a": "1", "/x/y/b": "2", "/c": "3" };
+      const all = Object.entries(files).map(([path, content]) =>
+        [path, bytes(content)] as const
+      );
+      await writer.replaceAll(new Map(all));
+      await writer.replaceAll(new Map(all));
+      await writer.remove("/c");
+      await writer.remove("/c");
+    });
+    assertEquals(text(await store.read("/x/a", 10)), "1");
+    assertEquals(text(await store.read("/x/y/b", 10)), "2");
+    assertEquals(text(await store.read("/c", 10)), undefined);
+  }],
+  ["the journal keeps lines, and other text in their place", async (store) => {
+    const seen: string[] = [];
+    for (const line of ["one", "two"]) {
+      await store.exclusively(SOON, async ({ journal }) => {
+        seen.push(await journal.read());
+        await journal.append(line);
+      });
+    }
+    await store.exclusively(SOON, async ({ journal }) => {
+      seen.push(await journal.read());
+      await journal.replace("three\n");
+      seen.push(await journal.read());
+    });
+    assertEquals(seen, ["", "one\n", "one\ntwo\n", "three\n"]);
+  }],
   ["a file over the limit is refused", async (store) => {
     await store.exclusively(
       SOON,
@@ -187,6 +218,7 @@ export const FEED_STORE_RULES: readonly FeedStoreRule[] = [
     const relationship = {
       relationship_id: "r1",
       subject: "did:web:a.example",
+      home: "did:web:a.example",
       status: "revoked",
       last_sequence: 2,
       offset: 10,

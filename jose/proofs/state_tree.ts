@@ -171,6 +171,15 @@ export function statePath(hash: Uint8Array): string {
 }
 
 /**
+ * Whether a path below `proofs_uri` is that of a tile or of a state file, which
+ * never change.
+ */
+export function isProofFile(path: string): boolean {
+  return /^state\/[0-9a-f]{2}\/[0-9a-f]{62}$/.test(path) ||
+    /^tile\/\d{1,2}\/(?:x\d{3}\/)*\d{3}(?:\.p\/\d{1,3})?$/.test(path);
+}
+
+/**
  * The files of the node over some subjects, the node's own file last. Returns
  * its hash.
  *

@@ -1,11 +1,12 @@
 /** Test vectors made by others, from the folder that CI provides. */
 
-const root = Deno.env.get("SIG_VECTORS") ??
+/** The folder. */
+export const VECTORS: string = Deno.env.get("SIG_VECTORS") ??
   new URL("../../../shared/vectors", import.meta.url).pathname;
 
 /** The text of one file. */
 export function readVectors(path: string): string {
-  return Deno.readTextFileSync(`${root}/${path}`);
+  return Deno.readTextFileSync(`${VECTORS}/${path}`);
 }
 
 /** The value of one JSON file. */
@@ -21,10 +22,12 @@ export function vectorTest(
   name: string,
   path: string,
   fn: (t: Deno.TestContext) => void | Promise<void>,
+  more: { readonly write?: true } = {},
 ): void {
-  const present = exists(`${root}/${path}`);
+  const present = exists(`${VECTORS}/${path}`);
   const ignore = !present && Deno.env.get("SIG_CI") !== "1";
-  Deno.test({ name, ignore, permissions: { net: false, read: true }, fn });
+  const permissions = { net: false, read: true, ...more } as const;
+  Deno.test({ name, ignore, permissions, fn });
 }
 
 function exists(path: string): boolean {

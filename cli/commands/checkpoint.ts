@@ -1,0 +1,61 @@
+import type { Checkpoint } from "@sig/jose/proofs";
+import { file, optional, toggle } from "@sig/api/flags";
+import { DIR_FLAG, KEY_FLAGS } from "../issue/flags.ts";
+import { typedCommand } from "../command_line/command.ts";
+import { counted, type Output, writeJson } from "../output/write.ts";
+import { readInput } from "../terminal/read_input.ts";
+
+/** Bytes of a file of signature lines: no checkpoint has more. */
+const MAX_LINES_BYTES = 128 * 1024;
+
+/** `sig checkpoint` */
+export const checkpoint = typedCommand({
+  description:
+    "Brings the proofs up to the feed's end and signs their checkpoint with every key\nthat is at hand: static files that show a reader one subject's relationships\nwithout the feed. Commands that append do so too, once there are proofs. Repeat\nit to renew the checkpoint's time.",
+  flags: {
+    ...DIR_FLAG,
+    ...KEY_FLAGS,
+    init: toggle("begin to publish proofs"),
+    rebuild: toggle("make every file again from the feed"),
+    add: optional(
+      file,
+      "add a cosigner's signature line to the checkpoint (- for stdin)",
+    ),
+  },
+  examples: [
+    "sig checkpoint --dir acme.example --init",
+    "sig checkpoint --dir acme.example",
+    "sig checkpoint --dir acme.example --add cosignature.txt",
+  ],
+  async run(call) {
+    const { openIssuerDir } = await import("../issue/open_issuer.ts");
+    const { init, rebuild } = call.flags;
+    const lines = call.flags.add;
+    const add = lines === undefined ? undefined : new TextDecoder().decode(
+      await readInput(call.io, lines, MAX_LINES_BYTES),
+    );
+    await using issuer = await openIssuerDir(call);
+    const signed = await issuer.checkpoint({ init, rebuild, add });
+    await report(call, signed, add !== undefined);
+    return 0;
+  },
+});
+
+async function report(
+  call: Output,
+  signed: Checkpoint,
+  isAdded: boolean,
+): Promise<void> {
+  const { origin, size } = signed;
+  if (call.format === "text") {
+    const events = counted(size, "event");
+    const done = isAdded ? "Added a signature to" : "Signed";
+    return call.io.stdout(`${done} the checkpoint of ${events} (${origin})\n`);
+  }
+  const { encodeBase64 } = await import("@sig/jose/proofs");
+  const { bytes, keys, root, state } = signed;
+  writeJson(call.io, {
+    ...{ origin, size, root: encodeBase64(root), bytes },
+    ...{ state: encodeBase64(state), keys: encodeBase64(keys) },
+  });
+}

@@ -1,0 +1,155 @@
+/** The checkpoint's file: read, signed, and given cosigners' lines. @module */
+
+import { SigError } from "@sig/core";
+import { quote, sameBytes } from "@sig/core/internal";
+import type { SigningKey, VerificationKey } from "@sig/jose";
+import { calculateKidOf } from "@sig/jose/internal";
+import {
+  type Checkpoint,
+  cosignNote,
+  digestKeys,
+  formatCheckpoint,
+  formatNote,
+  MAX_CHECKPOINT_BYTES,
+  MAX_SIGNATURE_LINES,
+  type NoteSignature,
+  openCheckpoint,
+  type OpenedCheckpoint,
+  parseNote,
+  type Sha256,
+  signNote,
+} from "@sig/jose/proofs";
+import type { FeedStore } from "../store/feed_store.ts";
+
+/** Where proofs are, below the published root. */
+export const PROOFS_PATH = "/.well-known/sig/";
+/** Where their checkpoint is. */
+export const CHECKPOINT_PATH = `${PROOFS_PATH}checkpoint`;
+
+/** Whose checkpoint it is. */
+export interface CheckpointIssuer {
+  /** `proofs_uri` without the scheme and the last slash. */
+  readonly origin: string;
+  /** The keys that may sign events, by kid. */
+  readonly keys: ReadonlyMap<string, VerificationKey>;
+}
+
+/** Who signs a checkpoint, and when. */
+export interface SignCheckpointOptions {
+  /** Every key of the issuer that is at hand, the newest first. */
+  readonly signers: readonly SigningKey[];
+  /** The newest of them that the documents have: states the time. */
+  readonly timekeeper: SigningKey | undefined;
+  /** The time. */
+  readonly now: Date;
+  /** The published checkpoint. */
+  readonly before: CheckpointFile | undefined;
+}
+
+/** A checkpoint as it is published. */
+export interface CheckpointFile extends OpenedCheckpoint {
+  /** The note. */
+  readonly source: string;
+}
+
+/**
+ * The published checkpoint, its signatures verified.
+ *
+ * @returns undefined if there is none.
+ * @throws {SigError} `invalid_checkpoint`.
+ */
+export async function readCheckpoint(
+  sha256: Sha256,
+  store: FeedStore,
+  issuer: CheckpointIssuer,
+): Promise<CheckpointFile | undefined> {
+  const bytes = await store.read(CHECKPOINT_PATH, MAX_CHECKPOINT_BYTES);
+  if (bytes === undefined) return undefined;
+  const source = new TextDecoder().decode(bytes);
+  return { ...await openCheckpoint(sha256, source, issuer), source };
+}
+
+/** {@linkcode digestKeys} of keys that may sign events. */
+export async function digestOf(
+  sha256: Sha256,
+  keys: CheckpointIssuer["keys"],
+): Promise<Uint8Array> {
+  const thumbprints = new Map<string, string>();
+  for (const [kid, key] of keys) {
+    thumbprints.set(kid, await calculateKidOf(key));
+  }
+  return digestKeys(sha256, thumbprints);
+}
+
+/**
+ * Signs a checkpoint. If only its time is renewed, the lines of cosigners stay.
+ *
+ * @returns the note.
+ */
+export async function signCheckpoint(
+  sha256: Sha256,
+  checkpoint: Checkpoint,
+  { before, now, signers, timekeeper }: SignCheckpointOptions,
+): Promise<string> {
+  const { origin } = checkpoint;
+  if (signers.length === 0) {
+    throw new SigError(
+      "signing_key_not_found",
+      "Cannot sign checkpoint: the private part of none of the issuer's keys is in the key store",
+    );
+  }
+  const text = formatCheckpoint(checkpoint);
+  const lines: NoteSignature[] = [];
+  for (const key of signers.slice(0, MAX_SIGNATURE_LINES - 1)) {
+    lines.push(await signNote(sha256, text, origin, key));
+  }
+  if (timekeeper !== undefined) {
+    const time = Math.floor(now.getTime() / 1000);
+    lines.push(await cosignNote(sha256, text, origin, timekeeper, time));
+  }
+  const note = before && parseNote(before.source);
+  if (note?.text === text) {
+    lines.push(...note.signatures.filter(({ name }) => name !== origin));
+  }
+  const signatures = lines.slice(0, MAX_SIGNATURE_LINES);
+  return formatNote({ text, signatures });
+}
+
+/**
+ * A checkpoint with signature lines of cosigners. An older line by the same key
+ * is replaced.
+ *
+ * @param lines what `sig cosign` prints.
+ * @returns the note.
+ * @throws {SigError} `invalid_checkpoint` for what is not a signature line, for
+ * one in the issuer's own name, and beyond the limits of a checkpoint.
+ */
+export function addSignatures(
+  { origin, source }: CheckpointFile,
+  lines: string,
+): string {
+  const { signatures, text } = parseNote(source);
+  const added = parseNote(`${text}\n${lines.trim()}\n`).signatures;
+  if (added.some(({ name }) => name === origin)) {
+    throw cannotAdd(`the name ${quote(origin)} is the issuer's own`);
+  }
+  const kept = signatures.filter((each) =>
+    !added.some((other) =>
+      other.name === each.name &&
+      sameBytes(other.bytes.subarray(0, 4), each.bytes.subarray(0, 4))
+    )
+  );
+  const note = formatNote({ text, signatures: [...kept, ...added] });
+  if (new TextEncoder().encode(note).length > MAX_CHECKPOINT_BYTES) {
+    throw cannotAdd(`it would have over ${MAX_CHECKPOINT_BYTES} bytes`);
+  }
+  parseNote(note);
+  return note;
+}
+
+function cannotAdd(why: string): SigError {
+  return new SigError(
+    "invalid_checkpoint",
+    `Cannot add signature to checkpoint: ${why}`,
+  );
+}

@@ -1,0 +1,135 @@
+/** The Merkle tree over the feed's lines, continued from its tiles. @module */
+
+import { joinBytes, sameBytes } from "@sig/core/internal";
+import {
+  HASH_BYTES,
+  hashInTile,
+  leafHash,
+  peaksOf,
+  proofInvalid,
+  type Sha256,
+  TILE_WIDTH,
+  tileOfNode,
+  tilePath,
+  tilesSince,
+  TreeHasher,
+  type TreeNode,
+} from "@sig/jose/proofs";
+import type { ReadProofFile } from "./state_update.ts";
+
+/** A tree as a checkpoint has it. */
+export interface SignedTree {
+  /** Leaves. */
+  readonly size: number;
+  /** Its tree hash. */
+  readonly root: Uint8Array;
+}
+
+/** The tree over a feed, and what is new in it. */
+export class FeedTree {
+  readonly #sha256: Sha256;
+  readonly #read: ReadProofFile;
+  readonly #old: number;
+  readonly #tree: TreeHasher;
+  /** Hashes that tiles hold, by level and index. */
+  readonly #made = new Map<string, Uint8Array>();
+
+  private constructor(
+    sha256: Sha256,
+    read: ReadProofFile,
+    old: number,
+    tree: TreeHasher,
+  ) {
+    this.#sha256 = sha256;
+    this.#read = read;
+    this.#old = old;
+    this.#tree = tree;
+  }
+
+  /** A tree without leaves. */
+  static empty(sha256: Sha256, read: ReadProofFile): FeedTree {
+    return new FeedTree(sha256, read, 0, new TreeHasher(sha256));
+  }
+
+  /**
+   * The tree of a checkpoint, to be continued.
+   *
+   * @param lastLine the feed's line of that size, without its LF.
+   * @returns undefined if the signed tree has another last line.
+   * @throws {SigError} `proof_invalid` if the tiles are not those of the tree.
+   */
+  static async continued(
+    sha256: Sha256,
+    read: ReadProofFile,
+    { root, size }: SignedTree,
+    lastLine: Uint8Array,
+  ): Promise<FeedTree | undefined> {
+    if (size === 0) return FeedTree.empty(sha256, read);
+    const hashOf = async (node: TreeNode) => {
+      const path = tilePath(tileOfNode(node, size));
+      return hashInTile(sha256, node, await read(path));
+    };
+    const peaks = await Promise.all(peaksOf(size - 1).map(hashOf));
+    const tree = new TreeHasher(sha256, size - 1, peaks);
+    const last = await hashOf({ level: 0, index: size - 1 });
+    tree.add(last);
+    if (!sameBytes(tree.root(), root)) {
+      throw proofInvalid("the tiles are not those of the checkpoint");
+    }
+    return sameBytes(last, leafHash(sha256, lastLine))
+      ? new FeedTree(sha256, read, size, tree)
+      : undefined;
+  }
+
+  /** Lines so far. */
+  get size(): number {
+    return this.#tree.size;
+  }
+
+  /** The tree hash. */
+  root(): Uint8Array {
+    return this.#tree.root();
+  }
+
+  /** Adds a line, without its LF. */
+  add(line: Uint8Array): void {
+    this.#tree.add(leafHash(this.#sha256, line), ({ level, index }, hash) => {
+      if (level % 8 === 0) this.#made.set(`${level / 8}/${index}`, hash);
+    });
+  }
+
+  /** The tiles that are new, by path. */
+  async newTiles(): Promise<ReadonlyMap<string, Uint8Array>> {
+    const files = new Map<string, Uint8Array>();
+    for (const { level, index, width } of tilesSince(this.#old, this.size)) {
+      const first = index * TILE_WIDTH;
+      const known = Math.floor(this.#old / TILE_WIDTH ** level) - first;
+      const hashes: Uint8Array[] = [];
+      if (known > 0) {
+        const path = tilePath({ level, index, width: known });
+        hashes.push((await this.#read(path)).slice(0, known * HASH_BYTES));
+      }
+      for (let at = Math.max(0, known); at < width; at++) {
+        hashes.push(this.#made.get(`${level}/${first + at}`)!);
+      }
+      files.set(tilePath({ level, index, width }), joinBytes(hashes));
+    }
+    return files;
+  }
+
+  /** Partial tiles of the tree before that this one does not have. */
+  oldTiles(): readonly string[] {
+    const paths: string[] = [];
+    let [before, now] = [this.#old, this.size];
+    for (let level = 0; before > 0; level++) {
+      const width = before % TILE_WIDTH;
+      const index = Math.floor(before / TILE_WIDTH);
+      if (width > 0 && before < now) {
+        paths.push(tilePath({ level, index, width }));
+      }
+      before = index;
+      now = Math.floor(now / TILE_WIDTH);
+    }
+    return paths;
+  }
+}

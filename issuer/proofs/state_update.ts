@@ -1,0 +1,122 @@
+/** The tree over the feed's subjects, brought up to new lines. @module */
+
+import { isUpsert } from "@sig/core";
+import { sameBytes } from "@sig/core/internal";
+import {
+  childrenOf,
+  EMPTY_HASH,
+  groupBySubject,
+  MAX_SUBJECT_BYTES,
+  pageFile,
+  type PlacedLine,
+  proofInvalid,
+  readStateFile,
+  type Sha256,
+  type StateFile,
+  stateFiles,
+  statePath,
+  type SubjectLines,
+} from "@sig/jose/proofs";
+
+/** Reads a file of the proofs; `proof_invalid` if it is missing. */
+export type ReadProofFile = (path: string) => Promise<Uint8Array>;
+
+/** A new line, and the key of the subject that it belongs to. */
+export interface NewLine extends PlacedLine {
+  /** {@linkcode subjectKey} of the first upsert's subject. */
+  readonly key: Uint8Array;
+}
+
+/** One update of the state tree: which files it makes, and which it replaces. */
+export class StateUpdate {
+  readonly #sha256: Sha256;
+  readonly #read: ReadProofFile;
+  readonly #made = new Map<string, Uint8Array>();
+  readonly #left: string[] = [];
+
+  constructor(sha256: Sha256, read: ReadProofFile) {
+    this.#sha256 = sha256;
+    this.#read = read;
+  }
+
+  /** Files to be written, by path. */
+  get newFiles(): ReadonlyMap<string, Uint8Array> {
+    return this.#made;
+  }
+
+  /** Files of the tree before that this one replaces, or has in another place. */
+  get left(): readonly string[] {
+    return this.#left;
+  }
+
+  /**
+   * The hash of a node after lines were added to it. Only the files on the way
+   * to their subjects are read.
+   *
+   * @param depth digits that the keys of the node have in common.
+   * @throws {SigError} `proof_invalid` if a file is missing or damaged, or does
+   * not have the relationships that the index says.
+   */
+  async extend(
+    hash: Uint8Array,
+    added: readonly NewLine[],
+    depth = 0,
+  ): Promise<Uint8Array> {
+    const [first] = added;
+    if (first === undefined) return hash;
+    if (sameBytes(hash, EMPTY_HASH)) return this.#build(added, [], depth);
+    const path = statePath(hash);
+    const file = { hash, bytes: await this.#read(path) };
+    const node = readStateFile(this.#sha256, file, first.key, depth);
+    if (node.kind === "too_large") {
+      const others = added.filter(({ key }) => !sameBytes(key, node.key));
+      if (others.length === 0) return hash;
+      this.#left.push(path);
+      return this.#build(others, [standIn(node.key)], depth);
+    }
+    this.#left.push(path);
+    if (node.kind === "lines") {
+      const lines = node.subjects.flatMap((each) => each.lines);
+      return this.#build([...lines, ...added], [], depth);
+    }
+    const children: Uint8Array[] = [];
+    for (const [digit, lines] of childrenOf(added, depth).entries()) {
+      const child = node.children[digit]!;
+      children.push(await this.extend(child, lines, depth + 1));
+    }
+    return this.#keep(pageFile(this.#sha256, children));
+  }
+
+  #build(
+    lines: readonly PlacedLine[],
+    others: readonly SubjectLines[],
+    depth: number,
+  ): Uint8Array {
+    const begun = new Set(
+      lines.filter(({ event }) => isUpsert(event))
+        .map(({ event }) => event.relationship_id),
+    );
+    if (!lines.every(({ event }) => begun.has(event.relationship_id))) {
+      throw proofInvalid("a state file lacks a relationship of its subject");
+    }
+    const groups = groupBySubject(this.#sha256, lines);
+    const files = stateFiles(this.#sha256, [...groups, ...others], depth);
+    for (;;) {
+      const { done, value } = files.next();
+      if (done) return value;
+      this.#keep(value);
+    }
+  }
+
+  #keep(file: StateFile): Uint8Array {
+    this.#made.set(statePath(file.hash), file.bytes);
+    return file.hash;
+  }
+}
+
+/** Stands for lines that no state file keeps, because they are too large. */
+function standIn(key: Uint8Array): SubjectLines {
+  const event = { sequence: 0 } as PlacedLine["event"];
+  const bytes = new Uint8Array(MAX_SUBJECT_BYTES);
+  return { subject: "", key, lines: [{ event, bytes }] };
+}

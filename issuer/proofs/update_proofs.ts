@@ -1,0 +1,332 @@
+/** Proofs of a feed, brought up to its end (docs/protocol.md §13.6). @module */
+
+import {
+  isSigError,
+  isUpsert,
+  parseEventPayload,
+  SigError,
+  WELL_KNOWN_PATHS,
+} from "@sig/core";
+import { sameBytes, withContext } from "@sig/core/internal";
+import type { SigningKey, VerificationKey } from "@sig/jose";
+import {
+  type Checkpoint,
+  createSha256,
+  EMPTY_HASH,
+  encodeBase64,
+  MAX_SUBJECT_BYTES,
+  proofInvalid,
+  type Sha256,
+  subjectKey,
+} from "@sig/jose/proofs";
+import type { LineRules } from "../append/verify_feed.ts";
+import { encodeDocument } from "../documents/build_documents.ts";
+import type { IssuerDocuments } from "../documents/documents.ts";
+import { authorizedKeys } from "../documents/signing_key.ts";
+import type { IndexLookup } from "../index/index_writer.ts";
+import { readLines } from "../store/feed_lines.ts";
+import type { FeedStore, FeedWriter, OpenFeed } from "../store/feed_store.ts";
+import {
+  addSignatures,
+  CHECKPOINT_PATH,
+  type CheckpointFile,
+  digestOf,
+  PROOFS_PATH,
+  readCheckpoint,
+  signCheckpoint,
+} from "./checkpoint_file.ts";
+import { FeedTree } from "./feed_tree.ts";
+import { noteChange, removeOldFiles } from "./removals.ts";
+import {
+  type NewLine,
+  type ReadProofFile,
+  StateUpdate,
+} from "./state_update.ts";
+
+/** What an update of proofs works on. */
+export interface ProofsContext {
+  /** Where the files are. */
+  readonly store: FeedStore;
+  /** The lock. */
+  readonly writer: FeedWriter;
+  /** The documents. */
+  readonly documents: IssuerDocuments;
+  /** The feed, recovered. */
+  readonly feed: OpenFeed;
+  /** Knows every relationship of the feed. */
+  readonly known: IndexLookup;
+  /** How lines are read. */
+  readonly rules: LineRules;
+  /** Keys that may sign events and are at hand, the newest first. */
+  readonly held: readonly SigningKey[];
+  /** A key that is about to be published. */
+  readonly next:
+    | { readonly key: SigningKey; readonly published: VerificationKey }
+    | undefined;
+  /** The time. */
+  readonly now: Date;
+}
+
+/** Options of {@linkcode Issuer.checkpoint}. */
+export interface CheckpointOptions {
+  /** Begin to publish proofs; else `invalid_request` if there are none. */
+  readonly init?: boolean | undefined;
+  /** Make every file again from the feed. */
+  readonly rebuild?: boolean | undefined;
+  /** Signature lines of cosigners, for the checkpoint as it is. */
+  readonly add?: string | undefined;
+}
+
+/** {@linkcode CheckpointOptions}, and what a rotation needs. */
+export interface UpdateProofsOptions extends CheckpointOptions {
+  /** Sign the last checkpoint again, whatever the feed has gained. */
+  readonly stay?: boolean | undefined;
+}
+
+/**
+ * Writes the files of proofs for the feed as it is, then the checkpoint, by
+ * rename. Whatever stops it, the checkpoint that is published has all its files.
+ *
+ * @throws {SigError} as {@linkcode Issuer.checkpoint}. Nothing is signed then.
+ */
+export async function updateProofs(
+  context: ProofsContext,
+  options: UpdateProofsOptions,
+): Promise<Checkpoint> {
+  try {
+    return await update(context, options);
+  } catch (error) {
+    const isDamaged = isSigError(error, "proof_invalid") ||
+      isSigError(error, "invalid_checkpoint") && options.add === undefined;
+    throw isDamaged ? withContext(error, { hint: REBUILD }) : error;
+  }
+}
+
+const REBUILD =
+  "Make the proofs again from the feed: sig checkpoint --rebuild.";
+
+async function update(
+  context: ProofsContext,
+  options: UpdateProofsOptions,
+): Promise<Checkpoint> {
+  const { documents, next, store, writer } = context;
+  const uri = proofsUri(documents);
+  const hasProofs = documents.metadata.proofs_uri !== undefined;
+  if (!hasProofs && !options.init) throw noProofs();
+  const origin = uri.replace(/^https?:\/\//, "").slice(0, -1);
+  const keys = authorizedKeys(documents);
+  const sha256 = createSha256();
+  const before = await readBefore(
+    { ...options, init: !hasProofs },
+    () => readCheckpoint(sha256, store, { origin, keys }),
+  );
+  if (before !== undefined && options.add !== undefined) {
+    await writeCheckpoint(writer, addSignatures(before, options.add));
+    return before;
+  }
+  const start = options.rebuild ? undefined : before;
+  const read = proofFiles(store);
+  const tree = start === undefined
+    ? FeedTree.empty(sha256, read)
+    : await continueTree(sha256, read, context, start);
+  const added = options.stay
+    ? { lines: [], bytes: start?.bytes ?? 0 }
+    : await readNewLines(sha256, tree, context, start?.bytes ?? 0, before);
+  const state = new StateUpdate(sha256, read);
+  const named = next === undefined
+    ? keys
+    : new Map([...keys, [next.key.kid, next.published]]);
+  const checkpoint: Checkpoint = {
+    origin,
+    size: tree.size,
+    root: tree.root(),
+    bytes: added.bytes,
+    state: await state.extend(start?.state ?? EMPTY_HASH, added.lines),
+    keys: await digestOf(sha256, named),
+  };
+  const signers = context.held.filter(({ kid }) => kid !== next?.key.kid);
+  const note = await signCheckpoint(sha256, checkpoint, {
+    signers: next === undefined ? signers : [next.key, ...signers],
+    timekeeper: signers[0],
+    now: context.now,
+    before,
+  });
+  await writeFiles(context, tree, state, start);
+  await writeCheckpoint(writer, note);
+  await removeOldFiles(writer, context.now, checkpoint, before);
+  if (!hasProofs) {
+    const metadata = { ...documents.metadata, proofs_uri: uri };
+    await writer.replace(
+      WELL_KNOWN_PATHS.metadata,
+      encodeDocument(metadata, context.rules.limits.maxMetadataBytes),
+    );
+  }
+  return checkpoint;
+}
+
+/** Where readers look for proofs: the issuer's host, by the scheme of `jwks_uri`. */
+function proofsUri({ host, metadata }: IssuerDocuments): string {
+  const { protocol } = new URL(metadata.jwks_uri);
+  return new URL(`${protocol}//${host}`).origin + PROOFS_PATH;
+}
+
+async function readBefore(
+  { init, rebuild }: UpdateProofsOptions,
+  readPublished: () => Promise<CheckpointFile | undefined>,
+): Promise<CheckpointFile | undefined> {
+  try {
+    const found = await readPublished();
+    if (found !== undefined || init || rebuild) return found;
+  } catch (error) {
+    // A damaged checkpoint is made again, as any other file.
+    if (rebuild && isSigError(error, "invalid_checkpoint")) return undefined;
+    throw error;
+  }
+  throw new SigError(
+    "source_not_found",
+    "Cannot update proofs: the checkpoint is missing",
+    { context: { path: CHECKPOINT_PATH, hint: REBUILD } },
+  );
+}
+
+/** Reads each file once. */
+function proofFiles(store: FeedStore): ReadProofFile {
+  const found = new Map<string, Uint8Array>();
+  return async (path) => {
+    const bytes = found.get(path) ??
+      await store.read(PROOFS_PATH + path, MAX_SUBJECT_BYTES);
+    if (bytes === undefined) throw proofInvalid(`${path} is missing`);
+    found.set(path, bytes);
+    return bytes;
+  };
+}
+
+/** The tree of the checkpoint, if the feed still begins with what was signed. */
+async function continueTree(
+  sha256: Sha256,
+  read: ReadProofFile,
+  { feed, rules }: ProofsContext,
+  before: CheckpointFile,
+): Promise<FeedTree> {
+  const { bytes, size } = before;
+  if (feed.size < bytes) throw rolledBack(before, feed.size);
+  const start = Math.max(0, bytes - rules.limits.maxLineBytes - 2);
+  const end = await feed.read(start, bytes - start);
+  const line = end.subarray(end.lastIndexOf(LF, -2) + 1, -1);
+  const tree = size > 0 && end.at(-1) !== LF
+    ? undefined
+    : await FeedTree.continued(sha256, read, before, line);
+  if (tree === undefined) throw rewritten(size);
+  return tree;
+}
+
+const LF = 0x0a;
+
+/** Adds lines to the tree, and finds to which subject each belongs. */
+async function readNewLines(
+  sha256: Sha256,
+  tree: FeedTree,
+  { feed, known, rules }: ProofsContext,
+  from: number,
+  before: CheckpointFile | undefined,
+): Promise<{ readonly lines: readonly NewLine[]; readonly bytes: number }> {
+  const lines: NewLine[] = [];
+  let bytes = from;
+  const requireSame = () => {
+    if (tree.size !== before?.size) return;
+    const isSame = bytes === before.bytes &&
+      sameBytes(tree.root(), before.root);
+    if (!isSame) throw rewritten(before.size);
+  };
+  requireSame();
+  for await (const { bytes: line } of readLines(feed, from)) {
+    tree.add(line);
+    bytes += line.length + 1;
+    requireSame();
+    const event = parseEventPayload(rules.parseLine(line).payload);
+    const home = known.relationship(event.relationship_id)?.home;
+    if (home === undefined) continue;
+    if (isUpsert(event) && event.subject !== home) {
+      throw subjectChanged(event.sequence);
+    }
+    lines.push({ event, bytes: line, key: subjectKey(sha256, home) });
+  }
+  if (tree.size < (before?.size ?? 0)) throw rolledBack(before!, bytes);
+  return { lines, bytes };
+}
+
+/** State files and tiles: nothing refers to them yet. */
+async function writeFiles(
+  { now, writer }: ProofsContext,
+  tree: FeedTree,
+  state: StateUpdate,
+  before: CheckpointFile | undefined,
+): Promise<void> {
+  const files = new Map([...await tree.newTiles(), ...state.newFiles]);
+  if (before === undefined) {
+    // Some of them may be about to be removed.
+    await writer.journal.replace("");
+  } else if (files.size > 0) {
+    const left = new Set([...state.left, ...tree.oldTiles()]);
+    const made = new Set(files.keys());
+    await noteChange(writer, {
+      at: now.getTime(),
+      from: encodeBase64(before.root),
+      to: encodeBase64(tree.root()),
+      made: [...made.difference(left)],
+      left: [...left.difference(made)],
+    });
+  }
+  await writer.replaceAll(
+    new Map([...files].map(([path, bytes]) => [PROOFS_PATH + path, bytes])),
+  );
+}
+
+async function writeCheckpoint(
+  writer: FeedWriter,
+  note: string,
+): Promise<void> {
+  const bytes = new TextEncoder().encode(note);
+  await writer.replace(CHECKPOINT_PATH, bytes);
+}
+
+function noProofs(): SigError {
+  return new SigError(
+    "invalid_request",
+    "Cannot update proofs: this issuer publishes none",
+    { context: { hint: "Begin with: sig checkpoint --init." } },
+  );
+}
+
+function rolledBack({ bytes, size }: Checkpoint, held: number): SigError {
+  return new SigError(
+    "feed_rolled_back",
+    `Cannot update proofs: the feed has ${held} bytes, the last checkpoint ${bytes}`,
+    { context: { known_sequence: size, hint: PUT_BACK } },
+  );
+}
+
+function rewritten(size: number): SigError {
+  return new SigError(
+    "feed_rewritten",
+    `Cannot update proofs: up to sequence ${size} the feed is not the one of the last checkpoint`,
+    { context: { known_sequence: size, hint: PUT_BACK } },
+  );
+}
+
+const PUT_BACK =
+  "Nothing was signed. Put the feed back as it was published last (sig restore --dir <dir> --from <host>).";
+
+function subjectChanged(sequence: number): SigError {
+  return new SigError(
+    "subject_changed",
+    "Cannot update proofs: an upsert gives its relationship another subject, and no proof can show that",
+    {
+      context: {
+        sequence,
+        hint:
+          "Nothing was signed. Readers go on with the feed; take proofs_uri out of sig.json.",
+      },
+    },
+  );
+}

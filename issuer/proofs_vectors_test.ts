@@ -1,0 +1,149 @@
+/** Proofs of feeds whose proofs an independent implementation has made. @module */
+
+import {
+  createFileStore,
+  createMemoryKeyStore,
+  type Issuer,
+  openIssuer,
+} from "@sig/issuer";
+import { assertEquals } from "@std/assert";
+import { VECTORS, vectorTest } from "../jose/testdata/vectors.ts";
+
+interface Vector {
+  readonly checkpoints: readonly string[];
+}
+
+interface TestKeys {
+  readonly private_jwk: { readonly kid: string };
+  readonly private_jwk_2: { readonly kid: string };
+}
+
+const WELL_KNOWN = ".well-known";
+const FEED = `${WELL_KNOWN}/sig/events.jsonl`;
+const CHECKPOINT = `${WELL_KNOWN}/sig/checkpoint`;
+const DOCUMENTS = ["did.json", "jwks.json", "sig.json"];
+
+const readJson = (path: string) =>
+  JSON.parse(Deno.readTextFileSync(`${VECTORS}/proofs/${path}`));
+
+/** Every file below a folder, by its path in it. */
+function filesBelow(root: string, folder = WELL_KNOWN): Map<string, string> {
+  const files = new Map<string, string>();
+  for (const { isDirectory, name } of Deno.readDirSync(`${root}/${folder}`)) {
+    const path = `${folder}/${name}`;
+    if (isDirectory) {
+      for (const [each, hex] of filesBelow(root, path)) files.set(each, hex);
+    } else files.set(path, Deno.readFileSync(`${root}/${path}`).toHex());
+  }
+  return files;
+}
+
+async function testKeys() {
+  const { private_jwk, private_jwk_2 } = readJson("TEST-KEY.json") as TestKeys;
+  const keys = createMemoryKeyStore();
+  for (const jwk of [private_jwk, private_jwk_2]) {
+    const { kid } = jwk;
+    await keys.write({ host: "acme.example", kid }, jwk as never);
+  }
+  return keys;
+}
+
+/** A directory with the documents of a vector, before it published proofs. */
+async function inDirectory(
+  name: string,
+  work: (place: {
+    readonly dir: string;
+    /** Gives the feed so many lines of the vector. */
+    grow(lines?: number): Promise<void>;
+    open(now: Date): Promise<Issuer>;
+  }) => Promise<void>,
+): Promise<void> {
+  const source = `${VECTORS}/proofs/${name}`;
+  const dir = await Deno.makeTempDir();
+  const keys = await testKeys();
+  try {
+    await Deno.mkdir(`${dir}/${WELL_KNOWN}/sig`, { recursive: true });
+    for (const file of DOCUMENTS) {
+      const path = `${WELL_KNOWN}/${file}`;
+      const { proofs_uri: _, ...document } = readJson(`${name}/${path}`);
+      await Deno.writeTextFile(
+        `${dir}/${path}`,
+        `${JSON.stringify(document, null, 2)}\n`,
+      );
+    }
+    const feed = await Deno.readTextFile(`${source}/${FEED}`);
+    await work({
+      dir,
+      grow: (lines) =>
+        Deno.writeTextFile(
+          `${dir}/${FEED}`,
+          feed.split("\n").slice(0, -1).slice(0, lines)
+            .map((line) => `${line}\n`).join(""),
+        ),
+      open: (now) =>
+        openIssuer({ store: createFileStore(dir), keys, now: () => now }),
+    });
+  } finally {
+    await Deno.remove(dir, { recursive: true });
+  }
+}
+
+function timeOf(checkpoint: string): Date {
+  const last = checkpoint.trimEnd().split(" ").at(-1)!;
+  const bytes = Uint8Array.fromBase64(last);
+  return new Date(Number(new DataView(bytes.buffer, 4).getBigUint64(0)) * 1000);
+}
+
+for (const name of ["small", "pages", "rotated-tail", "empty"]) {
+  vectorTest(
+    `an issuer writes the proofs of ${name}, step by step`,
+    `proofs/${name}/expected.json`,
+    () =>
+      inDirectory(name, async ({ dir, grow, open }) => {
+        const { checkpoints } = readJson(`${name}/expected.json`) as Vector;
+        for (const [step, checkpoint] of checkpoints.entries()) {
+          await grow(Number(checkpoint.split("\n")[1]));
+          await using issuer = await open(timeOf(checkpoint));
+          await issuer.checkpoint({ init: step === 0 });
+          const made = await Deno.readTextFile(`${dir}/${CHECKPOINT}`);
+          assertEquals(made, checkpoint);
+        }
+        await grow();
+        const made = filesBelow(dir);
+        for (const [path, hex] of filesBelow(`${VECTORS}/proofs/${name}`)) {
+          assertEquals(made.get(path), hex, path);
+        }
+      }),
+    { write: true },
+  );
+
+  vectorTest(
+    `an issuer writes the proofs of ${name} at once, and again`,
+    `proofs/${name}/expected.json`,
+    () =>
+      inDirectory(name, async ({ dir, grow, open }) => {
+        const { checkpoints } = readJson(`${name}/expected.json`) as Vector;
+        const checkpoint = checkpoints.at(-1)!;
+        await grow(Number(checkpoint.split("\n")[1]));
+        await using issuer = await open(timeOf(checkpoint));
+        await issuer.checkpoint({ init: true });
+        await grow();
+        const expected = filesBelow(`${VECTORS}/proofs/${name}`);
+        const made = filesBelow(dir);
+        // Neither a file too few nor one too many, but for older tiles.
+        for (const path of expected.keys()) {
+          if (path.includes(".p/") && !made.has(path)) expected.delete(path);
+        }
+        assertEquals(made, expected);
+        for (const path of made.keys()) {
+          if (!/\/(?:tile|state)\//.test(path)) continue;
+          await Deno.writeTextFile(`${dir}/${path}`, "damaged");
+        }
+        await grow(Number(checkpoint.split("\n")[1]));
+        await issuer.checkpoint({ rebuild: true });
+        await grow();
+        assertEquals(filesBelow(dir), expected);
+      }),
+    { write: true },
+  );
+}
