@@ -1,6 +1,6 @@
 import type { Checkpoint } from "@sig/jose/proofs";
 import { file, optional, toggle } from "@sig/api/flags";
-import { DIR_FLAG, KEY_FLAGS } from "../issue/flags.ts";
+import { DIR_FLAG } from "../issue/flags.ts";
 import { typedCommand } from "../command_line/command.ts";
 import { counted, type Output, writeJson } from "../output/write.ts";
 import { readInput } from "../terminal/read_input.ts";
@@ -14,12 +14,15 @@ export const checkpoint = typedCommand({
     "Brings the proofs up to the feed's end and signs their checkpoint with every key\nthat is at hand: static files that show a reader one subject's relationships\nwithout the feed. Commands that append do so too, once there are proofs. Repeat\nit to renew the checkpoint's time.",
   flags: {
     ...DIR_FLAG,
-    ...KEY_FLAGS,
     init: toggle("begin to publish proofs"),
     rebuild: toggle("make every file again from the feed"),
     add: optional(
       file,
       "add a cosigner's signature line to the checkpoint (- for stdin)",
+    ),
+    key: optional(
+      file,
+      "private JWK to sign with, beside those of the key store",
     ),
   },
   examples: [
