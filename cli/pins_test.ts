@@ -314,12 +314,46 @@ Deno.test("a pin that is damaged can be forgotten, as its error says", async () 
     }
     const damaged = await check();
     assertEquals([damaged.code, damaged.json.code], [2, "store_unavailable"]);
-    assertStringIncludes(damaged.json.hint, "sig pin remove");
+    assertStringIncludes(damaged.json.hint, "Forget the issuer with sig pin");
+    const full = await check("--full");
+    assertEquals([full.code, full.json.detail], [2, damaged.json.detail]);
     const removed = await pin("remove");
     assertEquals([removed.code, removed.json], [0, { issuer: did }]);
     assertEquals((await check()).json.continuity, "first_seen");
   });
 });
+
+Deno.test("a feed that is gone from the list of feeds is verified again with --full", async () => {
+  await remembered(async ({ append, check, workspace, did }) => {
+    await check();
+    const { DatabaseSync } = await import("node:sqlite");
+    {
+      using database = new DatabaseSync(workspace.path("data/sig/pins.db"));
+      database.exec("DELETE FROM feed");
+    }
+    await append("did:web:carol.example");
+    for (const words of [[], ["--max-age", "1h"]]) {
+      const damaged = await check(...words);
+      assertEquals([damaged.code, damaged.json.code], [2, "store_unavailable"]);
+      assertStringIncludes(
+        damaged.json.detail,
+        `the list of feeds has no lines of ${did}: it is damaged`,
+      );
+      assertStringIncludes(damaged.json.hint, "--full");
+    }
+    assertEquals((await check("--full")).code, 0);
+    assertEquals((await check()).code, 0);
+  });
+});
+
+Deno.test("a folder is not a pin store, and the error says what to name", () =>
+  inWorkspace(async (workspace) => {
+    const { code, stderr } = await workspace.sig([
+      ...["pin", "list", "--pins", workspace.dir],
+    ]);
+    assertEquals(code, 2);
+    assertStringIncludes(stderr, "it is not a file\n  hint: Name a file");
+  }));
 
 Deno.test("a pin that is damaged keeps no other from being listed, and is named", async () => {
   await remembered(async ({ check, workspace, did }) => {

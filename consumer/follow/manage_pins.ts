@@ -15,7 +15,7 @@ import {
   type StoredPin,
 } from "../memory/pin.ts";
 import { PINS, type PinStore } from "../memory/pin_store.ts";
-import { damagedMemory } from "../memory/sqlite_lines.ts";
+import { damagedPin } from "../memory/sqlite_lines.ts";
 import {
   type IssuerName,
   locateIssuer,
@@ -310,7 +310,7 @@ async function decode(
   const stored = await decodePin({ kind: PINS, id: issuer }, text);
   if (stored !== undefined) return stored;
   const unavailable = storeUnavailable.bind(undefined, store.place);
-  throw damagedMemory(unavailable, `the pin of ${issuer}`);
+  throw damagedPin(unavailable, `the pin of ${issuer}`);
 }
 
 function pinRecordOf(

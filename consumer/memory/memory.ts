@@ -38,7 +38,7 @@ import {
   type StoredPin,
 } from "./pin.ts";
 import { PINS, type PinStore } from "./pin_store.ts";
-import { damagedMemory, type NewLines } from "./sqlite_lines.ts";
+import { damagedPin, type NewLines } from "./sqlite_lines.ts";
 import {
   attachmentOf,
   stateOf,
@@ -358,7 +358,7 @@ export class IssuerMemory {
     const stored = await decodePin({ kind: PINS, id: issuer }, text);
     if (stored !== undefined) return stored;
     const unavailable = storeUnavailable.bind(undefined, this.#store.place);
-    throw damagedMemory(unavailable, `the pin of ${issuer}`);
+    throw damagedPin(unavailable, `the pin of ${issuer}`);
   }
 
   /** A pin of another place or other rules is compared with, not answered from. */

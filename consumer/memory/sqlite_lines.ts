@@ -146,7 +146,10 @@ export class SqliteLines {
         SELECT 1 FROM record WHERE kind='pin' AND id=?1 AND expires_at IS NULL
       ) AS left`).get(issuer)!;
       if (left === 1) {
-        throw this.damaged(`the pin of ${issuer} is missing: the store`);
+        throw damagedPin(
+          this.#unavailable,
+          `the pin of ${issuer} is missing: the store`,
+        );
       }
     });
   }
@@ -217,16 +220,14 @@ export class SqliteLines {
    * @throws {HistoryMoved}
    */
   find(
-    table: number,
+    place: { readonly issuer: string; readonly table: number },
     index: "id" | "relationship",
     where: string,
     ...values: readonly SQLInputValue[]
   ): StoredLine | undefined {
     return this.#file.attempt(() => {
-      const { n } = this.#file.sql(
-        "SELECT count(*) AS n FROM feed WHERE number=?",
-      ).get(table)!;
-      if (n === 0) throw new HistoryMoved();
+      const { table } = place;
+      this.#requireListed(place);
       const row = this.#file.sql(
         `SELECT * FROM event_${table} INDEXED BY event_${table}_${index} WHERE ${where} ORDER BY sequence DESC LIMIT 1`,
       ).get(...values);
@@ -264,7 +265,7 @@ export class SqliteLines {
 
   /** `store_unavailable` for something that we did not write. */
   damaged(what: string): Error {
-    return damagedMemory(this.#unavailable, what);
+    return damagedLines(this.#unavailable, what);
   }
 
   /** Only as far as it is compared with the lines; its checksum is not. */
@@ -279,10 +280,22 @@ export class SqliteLines {
     }
   }
 
+  /** The pin's lines must be in the list of feeds. */
+  #requireListed({ issuer, table }: { issuer: string; table: number }): void {
+    const { n } = this.#file.sql(
+      "SELECT count(*) AS n FROM feed WHERE number=? AND issuer=?",
+    ).get(table, issuer)!;
+    if (n === 1) return;
+    // Read after the list: another process may have replaced the lines.
+    if (this.#pinOf(issuer)?.lines?.table !== table) throw new HistoryMoved();
+    throw this.damaged(`the list of feeds has no lines of ${issuer}: it`);
+  }
+
   /** The number of lines must be the sequence of the pin that is there now. */
   #requireWhole({ issuer, table }: { issuer: string; table: number }): void {
     const pin = this.#pinOf(issuer);
     if (pin?.lines?.table !== table) throw new HistoryMoved();
+    this.#requireListed({ issuer, table });
     const { data_version } = this.#file.sql("PRAGMA data_version").get()!;
     const dataVersion = Number(data_version);
     const counted = this.#counted;
@@ -368,12 +381,21 @@ export class SqliteLines {
   }
 }
 
-/** `store_unavailable` for what was read and is not what we wrote. */
-export function damagedMemory(unavailable: Unavailable, what: string): Error {
+/** `store_unavailable` for stored lines that are not what we wrote. */
+export function damagedLines(unavailable: Unavailable, what: string): Error {
   return unavailable(
     `${what} is damaged`,
     undefined,
     "Verify the issuer's whole feed again with --full, or forget the issuer with sig pin remove: it is then seen for the first time.",
+  );
+}
+
+/** The same for a pin: nothing is left that a feed could be compared with. */
+export function damagedPin(unavailable: Unavailable, what: string): Error {
+  return unavailable(
+    `${what} is damaged`,
+    undefined,
+    "Forget the issuer with sig pin remove: it is then seen for the first time.",
   );
 }
 

@@ -362,7 +362,7 @@ export class StoredLines implements StoredState {
       value: string,
     ) => {
       const line = this.#lines.find(
-        this.#table,
+        this.#place,
         index,
         `${where} AND sequence<=?`,
         value,

@@ -263,7 +263,13 @@ function checkFile(
   unavailable: Unavailable,
 ): fs.Stats {
   const file = files.statSync(path);
-  if (!file.isFile()) throw unavailable("it is not a file");
+  if (!file.isFile()) {
+    throw unavailable(
+      "it is not a file",
+      undefined,
+      "Name a file, such as pins.db in that folder.",
+    );
+  }
   if (file.size === 0) {
     throw unavailable(
       "the file is empty",
