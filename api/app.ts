@@ -1,11 +1,7 @@
 /** The verification API: from a request to a response (docs/reference/http.md). @module */
 
-import {
-  createConsumer,
-  type FetchPolicy,
-  fetchPolicyOf,
-  IssuerName,
-} from "@sig/consumer";
+import { createConsumer, type FetchPolicy } from "@sig/consumer";
+import { fetchPolicyOf, IssuerName } from "@sig/consumer/internal";
 import type { PinStore } from "@sig/consumer/pins";
 import { DEFAULT_LIMITS, type Limits, SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";

@@ -6,6 +6,7 @@
  */
 export { encodeBase64Url, equalInConstantTime } from "./bytes/bytes.ts";
 export { isStrictSignature } from "./bytes/ed25519_bytes.ts";
+export { Sha256 } from "./bytes/sha256.ts";
 export { verifyAttestationSignature } from "./attestation/verify_attestation.ts";
 export { requireUnexpired } from "./invitation/verify_invitation.ts";
 export {

@@ -15,7 +15,8 @@ import {
   type ServiceEnv,
   toApp,
 } from "@sig/api/http";
-import { type FetchPolicy, fetchPolicyOf } from "@sig/consumer";
+import type { FetchPolicy } from "@sig/consumer";
+import { fetchPolicyOf } from "@sig/consumer/internal";
 import type { PinStore } from "@sig/consumer/pins";
 import { SigError } from "@sig/core";
 import type { Context, Hono } from "hono";

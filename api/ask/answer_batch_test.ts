@@ -7,7 +7,8 @@ import {
   PATHS,
 } from "../../tests/kit/test_issuer.ts";
 import { status } from "../../tests/kit/issuer_server.ts";
-import { createConsumer, IssuerName } from "@sig/consumer";
+import { createConsumer } from "@sig/consumer";
+import { IssuerName } from "@sig/consumer/internal";
 import { createApp } from "../app.ts";
 import { answerBatch } from "./answer_batch.ts";
 import type { CheckRequest } from "../schemas/question.ts";

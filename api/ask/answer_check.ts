@@ -1,15 +1,14 @@
 /** From a question of a request to its answer. @module */
 
-import {
-  type AnswerBasis,
-  answerInSlices,
-  answersInSlices,
-  type Consumer,
-  type IssuerName,
-  type ObserveOptions,
-  type VerifiedIssuer,
-  type WaitFor,
+import type {
+  AnswerBasis,
+  Consumer,
+  IssuerName,
+  ObserveOptions,
+  VerifiedIssuer,
+  WaitFor,
 } from "@sig/consumer";
+import { answerInSlices, answersInSlices } from "@sig/consumer/internal";
 import { type CheckAnswer, ParsedQuestion, SigError } from "@sig/core";
 import { ANSWER_LIMITS, boundExplanation } from "./bound_explanation.ts";
 import type { RequestBudget } from "../http/mod.ts";

@@ -5,7 +5,6 @@ import {
   type IssuerLocation,
   openInlineFeed,
   reportIssuer,
-  Semaphore,
   SignatureWorkers,
   type VerifiedIssuer,
   verifyIssuer,
@@ -13,6 +12,7 @@ import {
   type VerifyReport,
   type WaitFor,
 } from "@sig/consumer";
+import { Semaphore } from "@sig/consumer/internal";
 import { type Limits, SigError } from "@sig/core";
 
 /** Verifies feeds that came in a request; nothing of them is remembered. */

@@ -1,6 +1,7 @@
 /** The bodies of the `/v1` requests (docs/reference/http.md). @module */
 
-import { type InlineFeed, IssuerName } from "@sig/consumer";
+import type { InlineFeed } from "@sig/consumer";
+import { IssuerName } from "@sig/consumer/internal";
 import {
   EFFECTIVE_STATUSES,
   parseRequirement,

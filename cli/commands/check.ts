@@ -75,7 +75,8 @@ export const check = typedCommand({
       warnOfWord(call, answer);
       return answer.decision === "allow" ? 0 : 1;
     }
-    const { combineAnswers, parseSource } = await import("@sig/consumer");
+    const { parseSource } = await import("@sig/consumer");
+    const { combineAnswers } = await import("@sig/consumer/internal");
     parseQuestion(question);
     const names = sources.map((source) => {
       // A malformed source is a mistake in the command line.

@@ -1,12 +1,7 @@
 /** What a doctor finds in how documents are served: a fixture for each. */
 
-import {
-  loadIssuer,
-  openSource,
-  parseSource,
-  probeUrl,
-  verifyIssuer,
-} from "@sig/consumer";
+import { openSource, parseSource, verifyIssuer } from "@sig/consumer";
+import { loadIssuer, probeUrl } from "@sig/consumer/internal";
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import {
   hasOpenssl,

@@ -180,7 +180,7 @@ async function withIssuer(
   work: (pins: PinStore, issuer: IssuerName) => Promise<void>,
   allowPrivate = true,
 ): Promise<number> {
-  const { IssuerName } = await import("@sig/consumer");
+  const { IssuerName } = await import("@sig/consumer/internal");
   const issuer = IssuerName.parse(call.positionals[0]!, { allowPrivate });
   return await withPins(call, (pins) => work(pins, issuer));
 }

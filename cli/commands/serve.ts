@@ -60,7 +60,8 @@ export const serve = typedCommand({
  * the readers' to find.
  */
 async function requirePublishable(call: Output, dir: string): Promise<void> {
-  const { loadIssuer, openSource } = await import("@sig/consumer");
+  const { openSource } = await import("@sig/consumer");
+  const { loadIssuer } = await import("@sig/consumer/internal");
   try {
     const issuer = await loadIssuer(
       openSource({ kind: "directory", path: dir }),

@@ -46,7 +46,8 @@ export async function examine(
   location: IssuerLocation,
   options: VerifyIssuerOptions,
 ): Promise<Examined> {
-  const { isFault, verifyIssuer } = await import("@sig/consumer");
+  const { verifyIssuer } = await import("@sig/consumer");
+  const { isFault } = await import("@sig/consumer/internal");
   const notes = new FeedNotes();
   const digests = new EventDigests();
   try {
@@ -90,7 +91,7 @@ async function examineAround(
   { feed, issuer }: VerifiedIssuer,
   options: VerifyIssuerOptions,
 ): Promise<readonly Finding[]> {
-  const { loadIssuer, probeUrl } = await import("@sig/consumer");
+  const { loadIssuer, probeUrl } = await import("@sig/consumer/internal");
   const { metadata } = await loadIssuer(location, options);
   const requests = new Requests(call.io.deadline(DEADLINE_MS));
   const used = new Set(feed.keys.map(({ kid }) => kid));

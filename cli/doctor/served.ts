@@ -6,12 +6,8 @@ import {
   type SigMetadata,
   WELL_KNOWN_PATHS,
 } from "@sig/core";
-import type {
-  IssuerLocation,
-  OpenedDocument,
-  Probed,
-  ProbeOptions,
-} from "@sig/consumer";
+import type { IssuerLocation, OpenedDocument } from "@sig/consumer";
+import type { Probed, ProbeOptions } from "@sig/consumer/internal";
 import type { FindingTable, Found } from "./finding.ts";
 
 /** Bytes by which a feed may have grown since it was verified. */

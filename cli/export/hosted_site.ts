@@ -39,7 +39,8 @@ const QUOTABLE = /^[\p{L}\p{M}\p{N} /._~+,@=()-]+$/u;
  */
 export async function readHostedSite(dir: string): Promise<HostedSite> {
   // The help must not load what reads an issuer.
-  const { loadIssuer, openSource } = await import("@sig/consumer");
+  const { openSource } = await import("@sig/consumer");
+  const { loadIssuer } = await import("@sig/consumer/internal");
   const { issuer, metadata } = await loadIssuer(
     openSource({ kind: "directory", path: dir }),
   );

@@ -1,6 +1,6 @@
 /** Invitations that the command line is given: reading and verifying. @module */
 
-import { loadIssuer } from "@sig/consumer";
+import { loadIssuer } from "@sig/consumer/internal";
 import {
   type ErrorCode,
   isSigError,

@@ -1,6 +1,7 @@
 /** The feed of an issuer as it is published. @module */
 
-import { loadIssuer, openSource, verifyFeed } from "@sig/consumer";
+import { openSource, verifyFeed } from "@sig/consumer";
+import { loadIssuer } from "@sig/consumer/internal";
 import { SigError } from "@sig/core";
 import { joinBytes } from "@sig/core/internal";
 import type { Call } from "../command_line/command.ts";

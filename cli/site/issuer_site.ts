@@ -20,7 +20,7 @@ import { hostsOf } from "@sig/api/http";
 import { type ErrorCode, SigError, toProblem } from "@sig/core";
 import { eTag, ifNoneMatch } from "@std/http/etag";
 import { STATUS_CODE } from "@std/http/status";
-import type { InsideFile } from "@sig/consumer/local";
+import type { InsideFile } from "@sig/consumer/internal";
 import {
   type NotNow,
   openPublished,

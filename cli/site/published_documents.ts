@@ -3,7 +3,7 @@
 import { parseJson, validateMetadata, WELL_KNOWN_PATHS } from "@sig/core";
 import { isObject } from "@sig/core/internal";
 import { isProofFile } from "@sig/jose/proofs";
-import { type InsideFile, openInside } from "@sig/consumer/local";
+import { type InsideFile, openInside } from "@sig/consumer/internal";
 import {
   documentTypes,
   FIXED_TYPES,

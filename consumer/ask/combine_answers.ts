@@ -46,7 +46,7 @@ const PATIENCE_MS = 2_000;
  *
  * @example
  * ```ts
- * import { combineAnswers } from "@sig/consumer";
+ * import { combineAnswers } from "@sig/consumer/internal";
  * import { SigError } from "@sig/core";
  * import { assertRejects } from "@std/assert";
  *

@@ -12,11 +12,6 @@ export interface FetchLimits {
   readonly maxBytes: number;
 }
 
-/** The time limits of docs/protocol.md §8. */
-const DEFAULT_FETCH_TIMEOUTS: Readonly<
-  Pick<FetchLimits, "connectTimeoutMs" | "totalTimeoutMs">
-> = Object.freeze({ connectTimeoutMs: 5_000, totalTimeoutMs: 30_000 });
-
 /** Which hosts may be fetched from, and how: the same for every fetch. */
 export interface FetchPolicy {
   /** As {@linkcode FetchLimits.connectTimeoutMs}. */
@@ -49,7 +44,7 @@ export interface FetchPolicy {
  *
  * @example
  * ```ts
- * import { fetchPolicyOf } from "@sig/consumer";
+ * import { fetchPolicyOf } from "@sig/consumer/internal";
  * import { assertEquals } from "@std/assert";
  *
  * const options = { allowPrivate: true, audiences: ["https://shop.example"] };
@@ -111,26 +106,23 @@ export function isEntityTag(text: string): boolean {
  * @throws {RangeError} for invalid limits and offsets.
  * @throws {TypeError} for a malformed entity tag.
  */
-export function requireFetchOptions(options: GuardedFetchOptions): FetchLimits {
-  const limits = {
-    ...DEFAULT_FETCH_TIMEOUTS,
-    ...(options.connectTimeoutMs === undefined
-      ? {}
-      : { connectTimeoutMs: options.connectTimeoutMs }),
-    ...(options.totalTimeoutMs === undefined
-      ? {}
-      : { totalTimeoutMs: options.totalTimeoutMs }),
-    maxBytes: options.maxBytes,
-  };
-  requireNumber("connectTimeoutMs", limits.connectTimeoutMs, 1, MAX_TIMEOUT_MS);
-  requireNumber("totalTimeoutMs", limits.totalTimeoutMs, 1, MAX_TIMEOUT_MS);
-  requireNumber("maxBytes", limits.maxBytes, 0);
-  const { ifNoneMatch, range } = options.headers ?? {};
+export function requireFetchOptions(
+  {
+    // The time limits of docs/protocol.md §8.
+    connectTimeoutMs = 5_000,
+    totalTimeoutMs = 30_000,
+    maxBytes,
+    headers: { ifNoneMatch, range } = {},
+  }: GuardedFetchOptions,
+): FetchLimits {
+  requireNumber("connectTimeoutMs", connectTimeoutMs, 1, MAX_TIMEOUT_MS);
+  requireNumber("totalTimeoutMs", totalTimeoutMs, 1, MAX_TIMEOUT_MS);
+  requireNumber("maxBytes", maxBytes, 0);
   if (range !== undefined) requireNumber("range.from", range.from, 0);
   if (ifNoneMatch !== undefined && !isEntityTag(ifNoneMatch)) {
     throw new TypeError("Cannot fetch: ifNoneMatch must be an entity tag");
   }
-  return limits;
+  return { connectTimeoutMs, totalTimeoutMs, maxBytes };
 }
 
 function requireNumber(

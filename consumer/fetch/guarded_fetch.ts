@@ -3,6 +3,7 @@
 import {
   type ContentRange,
   type FetchLimits,
+  type FetchPolicy,
   type GuardedFetchOptions,
   requireFetchOptions,
 } from "./fetch_options.ts";
@@ -32,9 +33,9 @@ export interface FetchedBody {
   /** A proper entity tag, or null. */
   readonly etag: string | null;
   /** Of a 206: which bytes these are. */
-  readonly contentRange?: ContentRange;
+  readonly contentRange?: ContentRange | undefined;
   /** Bytes of the body, if the server said so and nothing was decoded. */
-  readonly length?: number;
+  readonly length?: number | undefined;
   /**
    * The bytes, at most `maxBytes`, to be iterated once; empty with 304. Throws
    * when the body breaks off, is too large or too slow. The time that the loop
@@ -48,9 +49,9 @@ export interface FetchedBody {
 }
 
 /**
- * Fetches one document over https from an untrusted URL: only public addresses, connected to exactly as they were vetted;
- * no redirects, no proxy of the environment, no cookies, no decompression;
- * limits on bytes and on time. (docs/protocol.md §8, §10)
+ * Fetches one document over https from an untrusted URL: only public addresses,
+ * connected to exactly as they were vetted; no redirects, no proxy of the
+ * environment, no cookies, no decompression; limits on bytes and on time. (docs/protocol.md §8, §10)
  *
  * In browsers, in Cloudflare Workers and with `options.fetch`, the platform
  * connects: a name that was vetted may lead elsewhere by then, and a body that
@@ -83,36 +84,22 @@ export async function guardedFetch(
   input: string | URL,
   options: GuardedFetchOptions,
 ): Promise<FetchedBody> {
-  const { budget, fail, limits, response, url } = await sendGuarded(
-    input,
-    options,
-    { headers: requestHeaders(options) },
-  );
+  const sent = await sendGuarded(input, options, {
+    headers: requestHeaders(options),
+  });
+  const { response, url } = sent;
   try {
-    const head = judgeResponse(response, url, options);
-    if (head.status === 304) await response.close();
-    const { length, ...accepted } = head;
+    const { length, ...accepted } = judgeResponse(response, url, options);
+    if (accepted.status === 304) await response.close();
     // What a platform decoded has another length than the one that was sent;
     // of a range nothing is encoded.
-    const isCounted = response.isVerbatim || head.status !== 200;
-    const expected = length === undefined || !isCounted
-      ? {}
-      : { expectedLength: length };
+    const isCounted = response.isVerbatim || accepted.status !== 200;
+    const expectedLength = isCounted ? length : undefined;
     return {
       ...accepted,
-      ...(expected.expectedLength === undefined
-        ? {}
-        : { length: expected.expectedLength }),
+      length: expectedLength,
       url: url.href,
-      body: createCountedBody({
-        response,
-        url,
-        maxBytes: limits.maxBytes,
-        tooLargeCode: options.tooLargeCode,
-        ...expected,
-        budget,
-        fail,
-      }),
+      body: createCountedBody(sent, options, expectedLength),
       cancel: () => response.close(),
     };
   } catch (error) {
@@ -173,10 +160,8 @@ export async function sendGuarded(
   { headers, method = "GET", allowHttp = false }: GuardedRequest,
 ): Promise<GuardedResponse> {
   const limits = requireFetchOptions(options);
-  const { literal, url } = vetUrl(input, {
-    allowHttp,
-    allowPrivate: options.allowPrivate ?? false,
-  });
+  const { allowPrivate = false } = options;
+  const { literal, url } = vetUrl(input, { allowHttp, allowPrivate });
   const budget = createNetworkBudget(limits.totalTimeoutMs, options.signal);
   const node = options.fetch === undefined ? loadNodeBuiltins() : undefined;
   const fail = (error: unknown) =>
@@ -188,21 +173,16 @@ export async function sendGuarded(
       : resolve === undefined
       ? []
       : await budget.wait(
-        resolveAddresses(url, resolve, options.allowPrivate ?? false),
+        resolveAddresses(url, resolve, allowPrivate),
         limits.connectTimeoutMs,
       );
-    const send = node === undefined
-      ? plainTransport(options)
-      : pinnedWherePossible(node, plainTransport(options));
-    const response = await send({
+    const response = await createTransport(node, options)({
       url,
       method,
       headers,
       addresses,
       connectTimeoutMs: limits.connectTimeoutMs - budget.spentMs,
-      ...(options.caCertificates === undefined
-        ? {}
-        : { caCertificates: options.caCertificates }),
+      caCertificates: options.caCertificates,
     }, budget);
     return { response, url, limits, budget, fail };
   } catch (error) {
@@ -219,14 +199,13 @@ function systemResolver(node: NodeBuiltins | undefined): Resolve | undefined {
   };
 }
 
-function plainTransport({ fetch }: GuardedFetchOptions): Transport {
-  return createPlainTransport(
-    fetch ?? ((request) => globalThis.fetch(request)),
-  );
-}
-
 /** Uses the platform's fetch where a connection of our own is not possible. */
-function pinnedWherePossible(node: NodeBuiltins, plain: Transport): Transport {
+function createTransport(
+  node: NodeBuiltins | undefined,
+  { fetch = (request) => globalThis.fetch(request) }: GuardedFetchOptions,
+): Transport {
+  const plain = createPlainTransport(fetch);
+  if (node === undefined) return plain;
   const pinned = createPinnedTransport(node);
   return async (request, budget) => {
     try {
@@ -238,60 +217,98 @@ function pinnedWherePossible(node: NodeBuiltins, plain: Transport): Transport {
   };
 }
 
-/** What reading a body takes. */
-export interface CountedBodyOptions {
-  /** Where the bytes come from; closed at the end, whichever it is. */
-  readonly response: TransportResponse;
-  /** For the errors. */
-  readonly url: URL;
-  /** More bytes than these are an error. */
-  readonly maxBytes: number;
-  /** The code of that error. */
-  readonly tooLargeCode: GuardedFetchOptions["tooLargeCode"];
-  /** Bytes that must come, neither fewer nor more. */
-  readonly expectedLength?: number;
-  /** Pays for each wait. */
-  readonly budget: NetworkBudget;
-  /** Turns a transport's error into a `SigError`. */
-  readonly fail: (error: unknown) => unknown;
-}
-
 /** The chunks of a body, to be iterated once. */
-export function createCountedBody(
-  options: CountedBodyOptions,
+function createCountedBody(
+  { response, url, limits: { maxBytes }, budget, fail }: GuardedResponse,
+  { tooLargeCode }: GuardedFetchOptions,
+  expectedLength: number | undefined,
 ): AsyncIterable<Uint8Array> {
   let isTaken = false;
   return {
     [Symbol.asyncIterator]() {
       if (isTaken) throw new TypeError("Cannot read a body twice");
       isTaken = true;
-      return readChunks(options);
+      return readChunks();
     },
   };
+
+  async function* readChunks(): AsyncGenerator<Uint8Array> {
+    let length = 0;
+    try {
+      while (expectedLength !== 0) {
+        const chunk = await budget.wait(response.read());
+        if (chunk === undefined) break;
+        length += chunk.length;
+        if (length > maxBytes) throw tooLarge(url, maxBytes, tooLargeCode);
+        if (chunk.length > 0) yield chunk;
+      }
+      if (expectedLength !== undefined && length !== expectedLength) {
+        const why = `the body has ${length} of ${expectedLength} bytes`;
+        throw fetchError("fetch_failed", url, why, { kind: "closed" });
+      }
+    } catch (error) {
+      throw fail(error);
+    } finally {
+      await response.close();
+    }
+  }
 }
 
-async function* readChunks(
-  options: CountedBodyOptions,
-): AsyncGenerator<Uint8Array> {
-  const { response, url, maxBytes, expectedLength, budget, fail } = options;
-  let length = 0;
-  try {
-    while (expectedLength !== 0) {
-      const chunk = await budget.wait(response.read());
-      if (chunk === undefined) break;
-      length += chunk.length;
-      if (length > maxBytes) {
-        throw tooLarge(url, maxBytes, options.tooLargeCode);
-      }
-      if (chunk.length > 0) yield chunk;
-    }
-    if (expectedLength !== undefined && length !== expectedLength) {
-      const why = `the body has ${length} of ${expectedLength} bytes`;
-      throw fetchError("fetch_failed", url, why, { kind: "closed" });
-    }
-  } catch (error) {
-    throw fail(error);
-  } finally {
-    await response.close();
-  }
+/** Options of {@linkcode probeUrl}. */
+export interface ProbeOptions extends FetchPolicy {
+  /** Default: GET. */
+  readonly method?: RequestMethod;
+  /** Header fields by lower-case name, without `host`. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Allow `http:` to public addresses too, to see what it answers. */
+  readonly allowHttp?: boolean;
+}
+
+/** The head of an answer; its body was not read. */
+export interface Probed {
+  /** Status code; 0 for a redirect that a browser hides. */
+  readonly status: number;
+  /** A header field by its lower-case name, or null. */
+  header(name: string): string | null;
+  /** When the server's certificate ends, if the platform says so. */
+  readonly certificateUntil?: Date;
+}
+
+/**
+ * Asks once and answers with the head of whatever comes, errors and redirects
+ * too. The guards are those of every fetch: no private addresses unless
+ * allowed, no redirect is followed, time limits.
+ *
+ * @example An injected server
+ * ```ts
+ * import { probeUrl } from "./guarded_fetch.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { status, header } = await probeUrl("https://acme.example/none", {
+ *   fetch: () => Promise.resolve(new Response(null, { status: 404 })),
+ * });
+ * assertEquals([status, header("etag")], [404, null]);
+ * ```
+ *
+ * @throws {SigError} `insecure_url`, `invalid_identifier`,
+ * `address_not_allowed` before anything is connected to; `fetch_timeout`,
+ * `fetch_failed` (`context.kind`).
+ */
+export async function probeUrl(
+  url: string,
+  { allowHttp = false, headers = {}, method = "GET", ...policy }: ProbeOptions =
+    {},
+): Promise<Probed> {
+  const { response } = await sendGuarded(url, {
+    ...policy,
+    maxBytes: 0,
+    tooLargeCode: "document_too_large",
+  }, { allowHttp, headers, method });
+  const { certificateUntil, header, status } = response;
+  await response.close();
+  return {
+    status,
+    header,
+    ...(certificateUntil === undefined ? {} : { certificateUntil }),
+  };
 }

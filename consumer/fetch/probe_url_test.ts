@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { say, startRawServer } from "../../tests/kit/raw_server.ts";
-import { probeUrl } from "./probe_url.ts";
+import { probeUrl } from "./guarded_fetch.ts";
 
 Deno.test("a probe tells the head of any answer, and follows no redirect", async () => {
   const answer = "HTTP/1.1 301 Moved\r\nlocation: http://127.0.0.1:2/\r\n" +

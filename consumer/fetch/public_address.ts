@@ -43,7 +43,7 @@ const REFUSED_IPV6: readonly Block[] = [
  *
  * @example
  * ```ts
- * import { isPublicAddress } from "@sig/consumer";
+ * import { isPublicAddress } from "./public_address.ts";
  * import { assert } from "@std/assert";
  *
  * assert(isPublicAddress("93.184.216.34"));
@@ -70,7 +70,7 @@ export function isPublicAddress(ip: string): boolean {
  *
  * @example
  * ```ts
- * import { isRefusedHostName } from "@sig/consumer";
+ * import { isRefusedHostName } from "./public_address.ts";
  * import { assert } from "@std/assert";
  *
  * assert(isRefusedHostName("metadata.google.internal"));

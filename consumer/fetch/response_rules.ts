@@ -9,16 +9,13 @@ import {
   isEntityTag,
 } from "./fetch_options.ts";
 import { isRefusedMediaType, parseMediaType } from "./media_type.ts";
+import type { TransportResponse } from "./transport.ts";
 
 /** A response's head, as far as it is judged. */
-export interface ResponseHead {
-  /** Status code; 0 for a redirect that a browser hides. */
-  readonly status: number;
-  /** A header field by its lower-case name, or null. */
-  header(name: string): string | null;
-  /** The headers are those of HTTP/1 as they were sent; none is hidden. */
-  readonly isVerbatim: boolean;
-}
+type ResponseHead = Pick<
+  TransportResponse,
+  "status" | "header" | "isVerbatim"
+>;
 
 /** A head that passed. */
 export interface AcceptedHead {
@@ -29,9 +26,9 @@ export interface AcceptedHead {
   /** The entity tag, when it is a proper one. */
   readonly etag: string | null;
   /** Of a 206. */
-  readonly contentRange?: ContentRange;
+  readonly contentRange?: ContentRange | undefined;
   /** Bytes that the body must have, if the server said so. */
-  readonly length?: number;
+  readonly length?: number | undefined;
 }
 
 /**
@@ -69,11 +66,7 @@ export function judgeResponse(
     : undefined;
   const length = judgeLength(head, url, options, contentRange);
   if (length === undefined) judgeFraming(head, url);
-  return {
-    ...accepted,
-    ...(contentRange === undefined ? {} : { contentRange }),
-    ...(length === undefined ? {} : { length }),
-  };
+  return { ...accepted, contentRange, length };
 }
 
 function judgeStatus(

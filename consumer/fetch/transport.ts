@@ -18,7 +18,7 @@ export interface TransportRequest {
   /** Milliseconds that connecting may take, all addresses together. */
   readonly connectTimeoutMs: number;
   /** PEM certificates to trust instead of the runtime's own. */
-  readonly caCertificates?: readonly string[];
+  readonly caCertificates?: readonly string[] | undefined;
 }
 
 /** A response whose head has arrived. */

@@ -16,9 +16,8 @@ import {
   type StatePart,
 } from "../memory/issuer_record.ts";
 import { IssuerMemory, type MemoryOptions } from "../memory/memory.ts";
-import { HistoryMoved } from "../memory/pin.ts";
+import { whileOthersWrite } from "../memory/pin.ts";
 import type { PinStore } from "../memory/pin_store.ts";
-import { storeUnavailable } from "../store/record_store.ts";
 import type { VerifiedIssuer } from "../verify/verify_feed.ts";
 import type { KnownIssuer } from "./listed_issuers.ts";
 
@@ -194,9 +193,6 @@ function notKnown(
   );
 }
 
-/** How often the history may be replaced while we read, before we give up. */
-const MAX_READS = 5;
-
 /** What recalls an issuer. */
 export interface Recalling extends MemoryOptions {
   /** Remembers issuers of the list. */
@@ -225,17 +221,11 @@ export async function observePart(
   const memory = pins === undefined || full || !issuer.isListed
     ? undefined
     : new IssuerMemory(pins, issuer.location, recalling);
-  for (let read = 0; read < MAX_READS; read++) {
-    try {
-      if (memory !== undefined) await recall(issuer, memory, at);
-      const observation = await observe();
-      return { observation, verified: await partOf(observation, part) };
-    } catch (error) {
-      if (!(error instanceof HistoryMoved)) throw error;
-      issuer.record = NOTHING_KNOWN;
-    }
-  }
-  throw storeUnavailable(pins!.place, "other processes keep changing it");
+  return await whileOthersWrite(pins, async () => {
+    if (memory !== undefined) await recall(issuer, memory, at);
+    const observation = await observe();
+    return { observation, verified: await partOf(observation, part) };
+  }, () => issuer.record = NOTHING_KNOWN);
 }
 
 async function recall(

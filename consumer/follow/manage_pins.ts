@@ -7,12 +7,12 @@ import { contradictionOf, NOTHING_KNOWN } from "../memory/issuer_record.ts";
 import { IssuerMemory } from "../memory/memory.ts";
 import {
   decodePin,
-  HistoryMoved,
   type IssuerPin,
   type PinAcknowledgement,
   type PinIncident,
   type SeenFeed,
   type StoredPin,
+  whileOthersWrite,
 } from "../memory/pin.ts";
 import { PINS, type PinStore } from "../memory/pin_store.ts";
 import { damagedPin } from "../memory/sqlite_lines.ts";
@@ -24,7 +24,6 @@ import {
 import { storeUnavailable } from "../store/record_store.ts";
 import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
 import type { FeedPolicy } from "../verify/verified_feed.ts";
-import { refreshIssuer } from "./refresh.ts";
 import { refreshRemembered } from "./refresh_remembered.ts";
 
 /** A pin with what happened to it, as `sig pin show` prints it. */
@@ -178,9 +177,6 @@ function isSameFeed(
   return sorted(a) === sorted(b);
 }
 
-/** How often another process may be faster. */
-const MAX_ATTEMPTS = 5;
-
 /** Acknowledgements that are kept. */
 const MAX_ACKNOWLEDGED = 20;
 
@@ -219,56 +215,33 @@ export async function acknowledgePin(
     acknowledged: [...acknowledged, { at, reason, code }]
       .slice(-MAX_ACKNOWLEDGED),
   });
-  const memory = new IssuerMemory(store, location, options);
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const before = await memory.recallPin(NOTHING_KNOWN, options.now);
-    const { shared } = before;
-    if (shared === undefined) throw notRemembered(location.expectedIssuer);
-    if (contradiction === null) {
-      const after = await memory.replace(
-        accepted(shared.stored),
-        shared,
-        options.now,
-      );
-      if (after !== undefined) return pinRecordOf(after.stored);
-      continue;
-    }
-    const lines = store.lines?.begin();
-    try {
-      const table = shared.stored.lines?.table;
-      const { record, outcome } = await refreshIssuer(
-        location,
-        NOTHING_KNOWN,
-        { ...options, lines },
-      );
-      if (outcome.observation === undefined) throw outcome.error;
-      const { pin } = record.held!;
-      if (pin.prefix_sha256 !== served.sha256) {
+  if (contradiction === null) {
+    const memory = new IssuerMemory(store, location, options);
+    const { stored } = await whileOthersWrite(store, async () => {
+      const { shared } = await memory.recallPin(NOTHING_KNOWN, options.now);
+      if (shared === undefined) throw notRemembered(location.expectedIssuer);
+      return await memory.replace(accepted(shared.stored), shared, options.now);
+    });
+    return pinRecordOf(stored);
+  }
+  const { record } = await refreshRemembered(store, location, NOTHING_KNOWN, {
+    ...options,
+    full: true,
+    accept(before, { held }, changed) {
+      if (before === undefined) throw notRemembered(location.expectedIssuer);
+      if (held!.pin.prefix_sha256 !== served.sha256) {
         throw notConfirmed(comparison, expect);
       }
-      const changed = table === undefined
-        ? undefined
-        : lines?.firstDifference(table);
+      const { first_seen } = before.pin;
       const first = changed ?? first_difference ?? 1;
-      const { first_seen } = shared.stored.pin;
-      const result = { record, failure: undefined, isFromStart: true, lines };
-      const after = await memory.commit(
-        before,
-        { ...result, now: options.now },
-        (stored) => ({
-          ...accepted(stored),
-          pin: { ...stored.pin, first_seen },
-          rewritten_from: [...stored.rewritten_from, first],
-        }),
-      );
-      if (after !== undefined) return pinRecordOf(after.shared!.stored);
-    } catch (error) {
-      if (!(error instanceof HistoryMoved)) throw error;
-    } finally {
-      lines?.end();
-    }
-  }
-  throw storeUnavailable(store.place, "other processes keep changing it");
+      return (stored) => ({
+        ...accepted(stored),
+        pin: { ...stored.pin, first_seen },
+        rewritten_from: [...stored.rewritten_from, first],
+      });
+    },
+  });
+  return pinRecordOf(record.shared!.stored);
 }
 
 function notConfirmed(

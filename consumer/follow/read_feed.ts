@@ -2,15 +2,13 @@
  * The feed's part of a refresh: which bytes to fetch, what they prove, and
  * whether they continue the pin (docs/protocol.md §6.2, §6.3).
  *
- * Long because its ways (unchanged, longer, different, from the start) lead into
- * each other, and are read best beside each other.
- *
  * @module
  */
 
 import { DEFAULT_LIMITS, isSigError, type Limits } from "@sig/core";
 import { sameBytes } from "@sig/core/internal";
 import type { KeyResolver } from "@sig/jose";
+import { Sha256 } from "@sig/jose/internal";
 import type { FetchConditions } from "../fetch/fetch_options.ts";
 import type {
   HeldFeed,
@@ -19,14 +17,12 @@ import type {
 } from "../memory/issuer_record.ts";
 import { type IssuerPin, type SeenFeed, shortenKids } from "../memory/pin.ts";
 import type { NewLines } from "../memory/sqlite_lines.ts";
-import { verificationOf, WarnedEvents } from "../memory/stored_lines.ts";
+import { replayFrom, WarnedEvents } from "../memory/partial_history.ts";
 import { ByteStream, LastBytes } from "../read/byte_stream.ts";
 import type { OpenedDocument } from "../read/reader.ts";
-import { FeedDigest, Sha256 } from "../verify/digest.ts";
 import { feedTooLarge } from "../verify/feed_fault.ts";
 import {
   FeedVerification,
-  type FeedVerificationOptions,
   type ReadFeedOptions,
 } from "../verify/feed_verification.ts";
 import type { LoadedIssuer, LoadIssuerOptions } from "../verify/load_issuer.ts";
@@ -34,6 +30,7 @@ import { SignatureMarks } from "../verify/signature_marks.ts";
 import type { Semaphore } from "../verify/semaphore.ts";
 import type { SignatureWorkers } from "../verify/signature_workers.ts";
 import type { FeedPolicy, VerifiedEvent } from "../verify/verified_feed.ts";
+import { createFastSha256, type RunningHash } from "../verify/verify_feed.ts";
 import { checkContinuity } from "./check_continuity.ts";
 import {
   contradictionOfKeys,
@@ -79,7 +76,7 @@ export interface RefreshOptions extends FeedPolicy, LoadIssuerOptions {
     | undefined;
   /** Size limits of a feed that is verified from its start (default: `limits`). */
   readonly anewLimits?: Limits | undefined;
-  /** Semaphore for reading feeds that are not small, of issuers on no list. */
+  /** Limits how many large feeds of unlisted issuers are read at a time. */
   readonly largeReads?: Semaphore | undefined;
   /** Takes the verified lines, so that this process need not keep a state. */
   readonly lines?: NewLines | undefined;
@@ -113,42 +110,56 @@ export interface ReadFeed extends Omit<HeldFeed, "ref" | "publicOnly"> {
   readonly isFromStart: boolean;
 }
 
-/** There is no feed to rely upon. */
-export class FeedFailure {
-  /** A fault, a contradiction, or why it can't be read. */
-  readonly error: unknown;
+/** Why there is no feed to rely upon. */
+export class FeedFailure extends Error {
+  /** Always `FeedFailure`. */
+  override readonly name = "FeedFailure";
   /** Other bytes were served than those that are known. */
   readonly sawDifference: boolean;
   /** What was served instead of what is pinned. */
   readonly seen: SeenFeed | undefined;
 
+  /** The cause is a fault, a contradiction, or why the feed can't be read. */
   constructor(
-    error: unknown,
-    { sawDifference = false, seen }: {
-      readonly sawDifference?: boolean;
+    cause: unknown,
+    { seen, sawDifference = false }: {
       readonly seen?: SeenFeed | undefined;
+      readonly sawDifference?: boolean;
     } = {},
   ) {
-    this.error = error;
+    super("Cannot rely upon feed", { cause });
     this.sawDifference = sawDifference;
     this.seen = seen;
   }
+
+  /** The failure itself where it is one already. */
+  static of(error: unknown): FeedFailure {
+    return error instanceof FeedFailure ? error : new FeedFailure(error);
+  }
 }
 
-/** Fetches and verifies the feed of an issuer whose documents are verified. */
-export async function readFeed(
-  refresh: FeedRefresh,
-): Promise<ReadFeed | FeedFailure> {
+/**
+ * Fetches and verifies the feed of an issuer whose documents are verified.
+ *
+ * @throws {FeedFailure} and why the feed can't be read.
+ */
+export async function readFeed(refresh: FeedRefresh): Promise<ReadFeed> {
   const { loaded, record: { pin } } = refresh;
   if (pin === undefined) return await verifyFromStart(refresh);
   const contradiction = await contradictionOfKeys(loaded.keys, pin);
   if (contradiction !== undefined) {
-    return await countFeed(refresh, pin, contradiction);
+    throw await countFeed(refresh, pin, contradiction);
   }
   const held = heldToContinue(refresh, pin);
   if (held === undefined) return await verifyFromStart(refresh);
   const continued = await continueFrom(refresh, pin, held);
-  return continued ?? await verifyFromStart(refresh, { sawDifference: true });
+  if (continued !== undefined) return continued;
+  try {
+    return await verifyFromStart(refresh);
+  } catch (error) {
+    const { cause, seen } = FeedFailure.of(error);
+    throw new FeedFailure(cause, { seen, sawDifference: true });
+  }
 }
 
 /** How the feed at that place is requested; undefined: as a whole. */
@@ -162,10 +173,9 @@ export function conditionsToContinue(
     isWithin(COMPARE_AFTER_MS, feed.comparedAt, now);
   if (!mayAsk) return undefined;
   const { etag, bytes } = held!.pin;
-  const hasRange = feed.digest !== undefined && bytes > 0;
   return {
     ...(etag === null ? {} : { ifNoneMatch: etag }),
-    ...(hasRange ? { range: { from: bytes - feed.overlap.length } } : {}),
+    ...(bytes > 0 ? { range: { from: bytes - feed.overlap.length } } : {}),
   };
 }
 
@@ -190,18 +200,17 @@ async function continueFrom(
   pin: IssuerPin,
   held: HeldToContinue,
   isWhole = false,
-): Promise<ReadFeed | FeedFailure | undefined> {
+): Promise<ReadFeed | undefined> {
   const { loaded, options } = refresh;
   const { verification } = held.feed;
-  let document: OpenedDocument | undefined;
+  const opened = isWhole
+    ? await loaded.openFeed()
+    : await openToContinue(refresh);
+  if (opened === undefined) return undefined;
+  const { document, warnings } = opened;
+  const { range, etag } = document;
+  const stream = new ByteStream(observed(document, options));
   try {
-    const opened = isWhole
-      ? await loaded.openFeed()
-      : await openToContinue(refresh);
-    if (opened === undefined) return undefined;
-    const { warnings } = opened;
-    document = observed(opened.document, options);
-    const { range, etag } = document;
     if (document.unchanged) {
       // The issuer serves what we hold, and others have seen more of it.
       if (held.pin.sequence < pin.sequence) return undefined;
@@ -214,7 +223,6 @@ async function continueFrom(
         isFromStart: false,
       };
     }
-    const stream = new ByteStream(document.bytes);
     const digest = range === undefined
       ? await digestPrefix(stream, held.pin, options)
       : await compareOverlap(stream, held.feed);
@@ -237,24 +245,18 @@ async function continueFrom(
       verification.events === held.pin.sequence;
     // Another tag and nothing new: something before the tail may have changed.
     if (isOdd) return await continueFrom(refresh, pin, held, true);
-    const prefixSha256 = await progress.prefixSha256();
-    const feed = {
+    return await requireContinuity(refresh, progress, {
       verification,
-      digest: digest.keepsBytes ? undefined : digest,
       marks: held.marks,
-      overlap: progress.overlap,
-      sha256: await digest.hex(),
       keys,
       etag,
       comparedAt: range === undefined ? options.now : held.feed.comparedAt,
       warnings,
       isFromStart: false,
-    };
-    return await requireContinuity(refresh, feed, prefixSha256);
-  } catch (error) {
-    return new FeedFailure(error);
+    });
   } finally {
-    await document?.cancel();
+    await stream.close();
+    await document.cancel();
   }
 }
 
@@ -281,90 +283,64 @@ async function openToContinue(
 }
 
 /** Verifies the feed from its first byte, and compares it with the pin. */
-async function verifyFromStart(
-  refresh: FeedRefresh,
-  { sawDifference = false } = {},
-): Promise<ReadFeed | FeedFailure> {
+async function verifyFromStart(refresh: FeedRefresh): Promise<ReadFeed> {
   const { record: { pin }, loaded, options } = refresh;
   const { lines } = options;
+  const { document, warnings } = await loaded.openFeed();
   try {
-    const { document: opened, warnings } = await loaded.openFeed();
-    const document = observed(opened, options);
-    try {
-      const marks = lines === undefined ? new SignatureMarks() : undefined;
-      const verification = new FeedVerification({
-        issuer: loaded.issuer,
-        publicOnly: loaded.metadata.public_only,
-        limits: options.anewLimits ?? options.limits,
-        unknownEvents: options.unknownEvents,
-        unmatchedRevoke: options.unmatchedRevoke,
-        marks,
-        ...(lines === undefined ? {} : startOfLines(lines, options)),
-      });
-      const digest = new FeedDigest(0, lines && new Sha256());
-      const progress = new FeedProgress(digest, undefined, {
-        at: 0,
-        until: pin?.bytes ?? 0,
-      });
-      const keys = await verification.read(progress.follow(document.bytes), {
-        ...readOptions(refresh),
-        expectedBytes: document.length,
-      });
-      const feed = {
-        verification,
-        digest: digest.keepsBytes ? undefined : digest,
-        marks,
-        overlap: progress.overlap,
-        sha256: await digest.hex(),
-        keys,
-        etag: document.etag,
-        comparedAt: options.now,
-        warnings,
-        isFromStart: true,
-      };
-      const prefixSha256 = await progress.prefixSha256();
-      return await requireContinuity(refresh, feed, prefixSha256, {
-        sawDifference,
-      });
-    } finally {
-      await document.cancel();
-    }
-  } catch (error) {
-    return new FeedFailure(error, { sawDifference });
+    lines?.restart(undefined);
+    const marks = lines === undefined ? new SignatureMarks() : undefined;
+    const verification = new FeedVerification({
+      issuer: loaded.issuer,
+      publicOnly: loaded.metadata.public_only,
+      limits: options.anewLimits ?? options.limits,
+      unknownEvents: options.unknownEvents,
+      unmatchedRevoke: options.unmatchedRevoke,
+      marks,
+      onLine: lines && ((...line) => lines.add(...line)),
+      start: lines && {
+        bytes: 0,
+        lastEventId: null,
+        keys: [],
+        replay: replayFrom(new WarnedEvents()),
+      },
+    });
+    const progress = new FeedProgress(hashFor(options), undefined, {
+      at: 0,
+      until: pin?.bytes ?? 0,
+    });
+    const keys = await verification.read(
+      progress.follow(observed(document, options)),
+      { ...readOptions(refresh), expectedBytes: document.length },
+    );
+    return await requireContinuity(refresh, progress, {
+      verification,
+      marks,
+      keys,
+      etag: document.etag,
+      comparedAt: options.now,
+      warnings,
+      isFromStart: true,
+    });
+  } finally {
+    await document.cancel();
   }
 }
 
-function startOfLines(
-  lines: NewLines,
-  options: RefreshOptions,
-): Partial<FeedVerificationOptions> {
-  lines.restart(undefined);
-  return {
-    ...verificationOf(options, options.anewLimits ?? options.limits, lines),
-    start: {
-      bytes: 0,
-      lastEventId: null,
-      keys: [],
-      replay: {
-        lastSequence: 0,
-        latest: undefined,
-        history: new WarnedEvents(),
-        warnings: [],
-        warningsLeftOut: 0,
-      },
-    },
-  };
-}
-
-/** The feed, or the contradiction between it and the pin. */
+/**
+ * The feed, which must continue the pin.
+ *
+ * @throws {FeedFailure} for a contradiction, with what was served.
+ */
 async function requireContinuity(
   refresh: FeedRefresh,
-  feed: ReadFeed,
-  prefixSha256: string | undefined,
-  { sawDifference = false } = {},
-): Promise<ReadFeed | FeedFailure> {
+  progress: FeedProgress,
+  read: Omit<ReadFeed, "digest" | "overlap" | "sha256">,
+): Promise<ReadFeed> {
   const { record: { pin }, loaded } = refresh;
-  const { verification: { events, kids }, keys } = feed;
+  const { digest, overlap, prefixSha256 } = progress;
+  const { verification: { events, kids }, keys } = read;
+  const feed = { ...read, digest, overlap, sha256: digest.hex() };
   try {
     const contradiction = pin && checkContinuity(pin, {
       keys: await fetchedKeys(keys, Object.keys(pin.keys)),
@@ -379,7 +355,7 @@ async function requireContinuity(
     return feed;
   } catch (error) {
     const seen = await seenFeed(events, feed.sha256, keys);
-    return new FeedFailure(error, { sawDifference, seen });
+    throw new FeedFailure(error, { seen });
   }
 }
 
@@ -400,19 +376,19 @@ function firstDifference(
  * lines tells whether the feed is rolled back too.
  */
 async function countFeed(
-  refresh: FeedRefresh,
+  { loaded, options }: FeedRefresh,
   pin: IssuerPin,
   contradiction: unknown,
 ): Promise<FeedFailure> {
-  const { loaded, options } = refresh;
   const { maxFeedBytes } = options.limits ?? DEFAULT_LIMITS;
   try {
     const { document } = await loaded.openFeed();
-    const digest = new FeedDigest(0);
+    const digest = createFastSha256();
     let bytes = 0;
     let events = 0;
     try {
-      for await (const chunk of digest.follow(document.bytes)) {
+      for await (const chunk of document.bytes) {
+        digest.update(chunk);
         events += linesOf(chunk);
         bytes += chunk.length;
         if (bytes > maxFeedBytes) throw feedTooLarge(maxFeedBytes);
@@ -423,7 +399,7 @@ async function countFeed(
     const keys = await fetchedKeys(loaded.keys, Object.keys(pin.keys));
     const history = { events, keys, prefixSha256: undefined };
     return new FeedFailure(checkContinuity(pin, history), {
-      seen: await seenFeed(events, await digest.hex(), loaded.keys),
+      seen: await seenFeed(events, digest.hex(), loaded.keys),
     });
   } catch {
     // A feed that can't be read changes nothing about the keys.
@@ -453,57 +429,46 @@ function readOptions(
   };
 }
 
-/** Up to here a feed needs no place. */
+/** Up to here a feed is small. */
 const SMALL_FEED_BYTES = 64 * 1024;
 
-/** The same document: its bytes are counted, and a large one takes a place. */
-function observed(
-  document: OpenedDocument,
+/** The bytes of a feed, counted; a large feed may have to wait for others. */
+async function* observed(
+  { bytes, length }: OpenedDocument,
   { onProgress, largeReads }: RefreshOptions,
-): OpenedDocument {
-  if (onProgress === undefined && largeReads === undefined) return document;
-  const { length } = document;
-  async function* counted(): AsyncGenerator<Uint8Array> {
-    let read = 0;
-    let hasPlace = false;
-    try {
-      for await (const chunk of document.bytes) {
-        read += chunk.length;
-        onProgress?.(read, length);
-        if (largeReads && !hasPlace && read > SMALL_FEED_BYTES) {
-          await largeReads.enter();
-          hasPlace = true;
-        }
-        yield chunk;
+): AsyncGenerator<Uint8Array> {
+  let read = 0;
+  let isLarge = false;
+  try {
+    for await (const chunk of bytes) {
+      read += chunk.length;
+      onProgress?.(read, length);
+      if (!isLarge && read > SMALL_FEED_BYTES) {
+        await largeReads?.enter();
+        isLarge = true;
       }
-    } finally {
-      if (hasPlace) largeReads!.leave();
+      yield chunk;
     }
+  } finally {
+    if (isLarge) largeReads?.leave();
   }
-  // Member by member: a spread would lose what a reader inherits.
-  const { mediaType, etag, unchanged = false, range } = document;
-  return {
-    ...{ mediaType, etag, unchanged, length },
-    bytes: counted(),
-    ...(range === undefined ? {} : { range }),
-    cancel: () => document.cancel(),
-  };
 }
 
 /** What passes of a feed: its digest, its last bytes, and the pin's prefix. */
 class FeedProgress {
-  readonly #digest: FeedDigest;
+  /** Of all bytes so far. */
+  readonly digest: RunningHash;
   readonly #last: LastBytes;
   readonly #until: number;
   #at: number;
-  #prefix: Promise<string> | undefined;
+  #prefixSha256: string | undefined;
 
   constructor(
-    digest: FeedDigest,
+    digest: RunningHash,
     overlap: Uint8Array | undefined,
     { at, until }: { readonly at: number; readonly until: number },
   ) {
-    this.#digest = digest;
+    this.digest = digest;
     this.#last = new LastBytes(OVERLAP_BYTES, overlap);
     this.#at = at;
     this.#until = until;
@@ -516,8 +481,8 @@ class FeedProgress {
   }
 
   /** SHA-256 of as many bytes as are pinned; undefined: there are fewer. */
-  prefixSha256(): Promise<string | undefined> {
-    return Promise.resolve(this.#prefix);
+  get prefixSha256(): string | undefined {
+    return this.#prefixSha256;
   }
 
   async *follow(
@@ -530,7 +495,7 @@ class FeedProgress {
         ? [chunk]
         : [chunk.subarray(0, pinned), chunk.subarray(pinned)];
       for (const part of parts) {
-        this.#digest.update(part);
+        this.digest.update(part);
         this.#last.update(part);
         this.#at += part.length;
         this.#notePrefix();
@@ -540,18 +505,23 @@ class FeedProgress {
   }
 
   #notePrefix(): void {
-    if (this.#at !== this.#until) return;
-    this.#prefix ??= this.#digest.hex();
+    if (this.#at === this.#until) this.#prefixSha256 ??= this.digest.hex();
   }
+}
+
+/** Of lines that are stored the state of the digest is stored too. */
+function hashFor({ lines }: RefreshOptions): RunningHash {
+  return lines === undefined ? createFastSha256() : new Sha256();
 }
 
 /** A digest of the known bytes, if the stream begins with them. */
 async function digestPrefix(
   stream: ByteStream,
   pin: IssuerPin,
-  { yieldToEventLoop, lines }: RefreshOptions,
-): Promise<FeedDigest | undefined> {
-  const digest = new FeedDigest(0, lines && new Sha256());
+  options: RefreshOptions,
+): Promise<RunningHash | undefined> {
+  const { yieldToEventLoop } = options;
+  const digest = hashFor(options);
   let left = pin.bytes;
   let sinceTurn = 0;
   while (left > 0) {
@@ -565,13 +535,13 @@ async function digestPrefix(
       await yieldToEventLoop();
     }
   }
-  return await digest.hex() === pin.prefix_sha256 ? digest : undefined;
+  return digest.hex() === pin.prefix_sha256 ? digest : undefined;
 }
 
 async function compareOverlap(
   stream: ByteStream,
   { overlap, digest }: HeldFeed,
-): Promise<FeedDigest | undefined> {
+): Promise<RunningHash | undefined> {
   return sameBytes(await stream.take(overlap.length), overlap)
     ? digest
     : undefined;

@@ -1,5 +1,6 @@
 /** Reading an issuer again, for no more than is needed (docs/protocol.md §6). @module */
 
+import { DEFAULT_LIMITS, WELL_KNOWN_PATHS } from "@sig/core";
 import {
   acceptFailure,
   acceptRefresh,
@@ -11,20 +12,24 @@ import {
 } from "../memory/issuer_record.ts";
 import { makePin, nameKids, type SeenFeed } from "../memory/pin.ts";
 import {
+  AskedAhead,
   ConditionalReader,
+  conditionsFor,
   type HeldDocuments,
+  type LikelyDocument,
   NO_DOCUMENTS,
 } from "../read/issuer_documents.ts";
-import type { IssuerLocation } from "../read/reader.ts";
+import type { IssuerLocation, OpenOptions } from "../read/reader.ts";
 import { type LoadedIssuer, loadIssuer } from "../verify/load_issuer.ts";
-import { askAhead, heldDocuments } from "./ask_ahead.ts";
 import { contradictionOfKeys, mayRefetch } from "./issuer_keys.ts";
 import {
+  conditionsToContinue,
   FeedFailure,
   type ReadFeed,
   readFeed,
   type RefreshOptions,
 } from "./read_feed.ts";
+import type { DocumentName } from "../fetch/media_type.ts";
 
 /** What came of a refresh, and what is known from then on. */
 export interface Refresh {
@@ -77,11 +82,6 @@ export async function refreshIssuer(
     ({ documents } = again);
     return loaded.keys;
   };
-  const failure = ({ error, sawDifference, seen }: FeedFailure): Refresh => ({
-    record: acceptFailure(record, error, sawDifference),
-    outcome: { error, seen },
-    isFromStart: false,
-  });
   try {
     const loaded = await loadIssuer({ ...location, reader }, options);
     record = await withNamedKeys(record, loaded);
@@ -92,7 +92,6 @@ export async function refreshIssuer(
       refetchKeys: mayFetch ? refetchKeys : undefined,
       options,
     });
-    if (found instanceof FeedFailure) return failure(found);
     const refreshed = await complete(record, loaded, found, {
       ...options,
       documents,
@@ -104,7 +103,12 @@ export async function refreshIssuer(
       isFromStart,
     };
   } catch (error) {
-    return failure(new FeedFailure(error));
+    const { cause, sawDifference, seen } = FeedFailure.of(error);
+    return {
+      record: acceptFailure(record, cause, sawDifference),
+      outcome: { error: cause, seen },
+      isFromStart: false,
+    };
   } finally {
     await ahead.end();
   }
@@ -166,4 +170,58 @@ async function complete(
       },
     },
   };
+}
+
+/** The documents that a refresh may ask for conditionally. */
+export function heldDocuments(before: IssuerRecord): HeldDocuments {
+  if (before.unusable) return NO_DOCUMENTS;
+  return before.held?.documents ?? NO_DOCUMENTS;
+}
+
+/**
+ * Sends the requests of a refresh together, where the metadata of the last one
+ * says what they will be. They go to the issuer's own origin alone, which is
+ * proven again before anything of them is looked at. (docs/protocol.md §1)
+ */
+export function askAhead(
+  { reader, metadataRef }: IssuerLocation,
+  before: IssuerRecord,
+  options: Pick<RefreshOptions, "limits" | "now">,
+): AskedAhead {
+  const held = heldDocuments(before);
+  const metadata = held.get("metadata");
+  if (reader.kind !== "remote" || metadata?.ref !== metadataRef) {
+    return new AskedAhead(reader, []);
+  }
+  const limits = options.limits ?? DEFAULT_LIMITS;
+  const likely: LikelyDocument[] = [];
+  const add = (ref: string | undefined, asked: OpenOptions) => {
+    if (ref === undefined || !isSameOrigin(ref, metadataRef)) return;
+    likely.push({ ref, options: asked });
+  };
+  const addHeld = (
+    name: Exclude<DocumentName, "feed">,
+    maxBytes: number,
+    ref = held.get(name)?.ref,
+  ) => {
+    const kept = held.get(name);
+    const conditions = conditionsFor(kept?.ref === ref ? kept : undefined);
+    add(ref, { name, maxBytes, conditions });
+  };
+  addHeld("metadata", limits.maxMetadataBytes);
+  addHeld("jwks", limits.maxJwksBytes);
+  const didRef = new URL(WELL_KNOWN_PATHS.did_document, metadataRef).href;
+  addHeld("did_document", limits.maxDidDocumentBytes, didRef);
+  const feedRef = before.held?.feed?.ref;
+  const conditions = feedRef === undefined
+    ? undefined
+    : conditionsToContinue(before, feedRef, options.now);
+  if (conditions !== undefined) {
+    add(feedRef, { name: "feed", maxBytes: limits.maxFeedBytes, conditions });
+  }
+  return new AskedAhead(reader, likely, metadata.bytes);
+}
+
+function isSameOrigin(ref: string, other: string): boolean {
+  return new URL(ref).origin === new URL(other).origin;
 }

@@ -1,16 +1,17 @@
 /** Refreshing an issuer that a store remembers (docs/protocol.md §6). @module */
 
-import type { IssuerRecord } from "../memory/issuer_record.ts";
+import { type IssuerRecord, NOTHING_KNOWN } from "../memory/issuer_record.ts";
 import { IssuerMemory, type MemoryOptions } from "../memory/memory.ts";
-import { HistoryMoved } from "../memory/pin.ts";
+import {
+  HistoryMoved,
+  type StoredPin,
+  whileOthersWrite,
+} from "../memory/pin.ts";
 import type { PinStore } from "../memory/pin_store.ts";
 import type { ProvenLocation } from "../read/source.ts";
 import { storeUnavailable } from "../store/record_store.ts";
 import type { RefreshOptions } from "./read_feed.ts";
 import { type Refresh, refreshIssuer } from "./refresh.ts";
-
-/** How often another process may be faster before we give up. */
-const MAX_ATTEMPTS = 8;
 
 /** Options of {@linkcode refreshRemembered}. */
 export type RememberOptions = MemoryOptions & RefreshOptions & {
@@ -18,13 +19,26 @@ export type RememberOptions = MemoryOptions & RefreshOptions & {
   readonly full?: boolean | undefined;
   /** The store must have the issuer's pin already. */
   readonly requirePin?: boolean | undefined;
+  /**
+   * Accepts the history that is served, whatever the pin says: gets the pin
+   * before it, what was found, and the first stored line that differs; returns
+   * what changes in the pin, or throws.
+   */
+  readonly accept?:
+    | ((
+      before: StoredPin | undefined,
+      found: Refresh["record"],
+      changed: number | undefined,
+    ) => (stored: StoredPin) => StoredPin)
+    | undefined;
 };
 
 /**
  * Refreshes an issuer, given what this process and the store know of it, and
  * writes what came of it into the store.
  *
- * @throws {SigError} `store_unavailable`
+ * @throws {SigError} `store_unavailable`; with `accept` also why there is
+ * nothing to accept.
  */
 export async function refreshRemembered(
   store: PinStore,
@@ -33,62 +47,50 @@ export async function refreshRemembered(
   options: RememberOptions,
 ): Promise<Refresh> {
   const memory = new IssuerMemory(store, location, options);
-  const { now, full, requirePin } = options;
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const recalled = await recall(memory, known, options).catch(unlessMoved);
-    if (recalled === undefined) continue;
-    if (recalled.shared === undefined && requirePin) {
+  const { now, full, requirePin, accept } = options;
+  return await whileOthersWrite(store, async () => {
+    // With `full` nothing but the pin is read: stored lines may be damaged.
+    const before = full
+      ? await memory.recallPin(known, now)
+      : await memory.recall(known, now);
+    const { shared } = before;
+    if (shared === undefined && requirePin) {
       throw pinMissing(store, location.expectedIssuer);
     }
-    const before = full ? { ...recalled, held: undefined } : recalled;
+    const base = accept === undefined ? before : NOTHING_KNOWN;
     const lines = store.lines?.begin();
     try {
-      const begun = lines === undefined
-        ? before
-        : memory.continued(before, lines);
+      const begun = lines === undefined ? base : memory.continued(base, lines);
+      const table = shared?.stored.lines?.table;
       const refresh = await refreshIssuer(location, begun, {
         ...options,
-        limits: begun === before ? options.limits : memory.limitsAfter(begun),
+        limits: begun === base ? options.limits : memory.limitsAfter(begun),
         anewLimits: options.limits,
         lines,
-        table: before.shared?.stored.lines?.table,
+        table,
       });
-      const { outcome, isFromStart } = refresh;
+      const { outcome, isFromStart, record } = refresh;
       const failure = outcome.observation === undefined ? outcome : undefined;
-      if (failure?.error instanceof HistoryMoved) continue;
-      const { record } = refresh;
-      const result = { record, failure, isFromStart, lines, now };
-      const after = await memory.commit(before, result);
-      if (after === undefined) continue;
-      return {
+      if (accept !== undefined || failure?.error instanceof HistoryMoved) {
+        if (failure !== undefined) throw failure.error;
+      }
+      const changed = table === undefined || accept === undefined
+        ? undefined
+        : lines?.firstDifference(table);
+      const after = await memory.commit(
+        before,
+        { record, failure, isFromStart, lines, now },
+        accept?.(shared?.stored, record, changed),
+      );
+      return after && {
         ...refresh,
         record: after,
         outcome: failure ?? { observation: after.held!.observation },
       };
-    } catch (error) {
-      unlessMoved(error);
     } finally {
       lines?.end();
     }
-    // Another process was faster: what it has seen counts as well.
-  }
-  throw storeUnavailable(store.place, "other processes keep changing it");
-}
-
-/** Another process was faster; everything else is thrown. */
-function unlessMoved(error: unknown): undefined {
-  if (!(error instanceof HistoryMoved)) throw error;
-}
-
-/** With `full` nothing but the pin is read: stored lines may be damaged. */
-async function recall(
-  memory: IssuerMemory,
-  known: IssuerRecord,
-  { now, full }: RememberOptions,
-): Promise<IssuerRecord> {
-  return full
-    ? await memory.recallPin(known, now)
-    : await memory.recall(known, now);
+  });
 }
 
 function pinMissing(store: PinStore, issuer: string): Error {

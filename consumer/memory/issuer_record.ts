@@ -15,18 +15,17 @@ import {
 } from "@sig/core";
 import type { KeyResolver } from "@sig/jose";
 import type { HeldDocuments } from "../read/issuer_documents.ts";
-import type { FeedDigest } from "../verify/digest.ts";
 import type { FeedVerification } from "../verify/feed_verification.ts";
 import type { SignatureMarks } from "../verify/signature_marks.ts";
-import type { VerifiedIssuer } from "../verify/verify_feed.ts";
+import type { RunningHash, VerifiedIssuer } from "../verify/verify_feed.ts";
 import { CONTRADICTIONS, type IssuerPin, type StoredPin } from "./pin.ts";
 
 /** A verified feed, to continue from its end. */
 export interface HeldFeed {
   /** Continues where the feed ends. */
   readonly verification: FeedVerification;
-  /** Continues as well; undefined where that would mean to keep the feed. */
-  readonly digest: FeedDigest | undefined;
+  /** Continues as well. */
+  readonly digest: RunningHash;
   /** The feed's last bytes: a tail must begin with them. */
   readonly overlap: Uint8Array;
   /** Where it was read from. */

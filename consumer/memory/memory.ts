@@ -26,7 +26,7 @@ import {
   type SharedPin,
   withoutPast,
 } from "./issuer_record.ts";
-import { PartialHistory } from "./partial_history.ts";
+import { PartialHistory, replayFrom, stateOf } from "./partial_history.ts";
 import {
   decodePin,
   encodeChecked,
@@ -41,7 +41,6 @@ import { PINS, type PinStore } from "./pin_store.ts";
 import { damagedPin, type NewLines } from "./sqlite_lines.ts";
 import {
   attachmentOf,
-  stateOf,
   StoredLines,
   type StoredLinesOptions,
   withoutTime,
@@ -88,23 +87,6 @@ export class IssuerMemory {
     this.#options = options;
   }
 
-  /** Where the store is. */
-  get place(): string {
-    return this.#store.place;
-  }
-
-  /**
-   * The pin that the store has.
-   *
-   * @throws {SigError} `store_unavailable` for one that was altered.
-   */
-  async find(now: Date): Promise<SharedPin | undefined> {
-    const text = await this.#findText(now);
-    return text === undefined
-      ? undefined
-      : { stored: await this.#decode(text), text };
-  }
-
   async #findText(now: Date): Promise<string | undefined> {
     const issuer = this.#location.expectedIssuer;
     const found = await this.#store.get(PINS, issuer, now);
@@ -146,8 +128,9 @@ export class IssuerMemory {
 
   /** What is known from the pin alone, whatever became of its lines. */
   async recallPin(known: IssuerRecord, now: Date): Promise<IssuerRecord> {
-    const found = await this.find(now);
-    return found === undefined ? NOTHING_KNOWN : withPin(known, found);
+    const text = await this.#findText(now);
+    if (text === undefined) return NOTHING_KNOWN;
+    return withPin(known, { stored: await this.#decode(text), text });
   }
 
   /** The lines of a pin; those that were read before, with what is cached. */
@@ -212,27 +195,11 @@ export class IssuerMemory {
     if (shared === undefined) return undefined;
     const opened = await this.#openLines(shared.stored, before);
     if (opened === undefined) return undefined;
-    const { observation } = record.held!;
+    const { keys, observation: { continuity } } = record.held!;
     const known = this.#withLines({ ...record, shared }, shared.stored, opened);
-    const { stored, verified } = known.held!.observation;
-    const { feed } = verified;
-    return {
-      ...known,
-      pin: record.pin,
-      held: {
-        ...known.held!,
-        keys: record.held!.keys,
-        observation: {
-          ...observation,
-          stored,
-          verified: {
-            ...observation.verified,
-            state: verified.state,
-            feed: { ...observation.verified.feed, state: feed.state },
-          },
-        },
-      },
-    };
+    const held = known.held!;
+    const observation = { ...held.observation, continuity };
+    return { ...known, held: { ...held, keys, observation } };
   }
 
   /**
@@ -381,13 +348,14 @@ export class IssuerMemory {
     );
     const history = new PartialHistory();
     // Counts those that were left out.
-    const { warnings: all } = new Replay({}, {
-      history,
-      lastSequence: pin.sequence,
-      latest: undefined,
-      warnings: attachment.warnings.map(withoutTime),
-      warningsLeftOut: attachment.warnings_left_out,
-    });
+    const { warnings: all } = new Replay(
+      {},
+      replayFrom(history, {
+        lastSequence: pin.sequence,
+        warnings: attachment.warnings.map(withoutTime),
+        warningsLeftOut: attachment.warnings_left_out,
+      }),
+    );
     const warnings = withoutPast(
       all,
       (sequence) => issued.get(sequence)!,

@@ -8,14 +8,13 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { joinBytes } from "@sig/core/internal";
-import { encodeHex } from "@std/encoding/hex";
+import { Sha256 } from "@sig/jose/internal";
 import type { OpenStoreOptions } from "../store/open_store.ts";
 import {
   type RecordStore,
   storeUnavailable,
   type Unavailable,
 } from "../store/record_store.ts";
-import { Sha256 } from "../verify/digest.ts";
 import {
   checkedBytes,
   encodeChecked,
@@ -124,7 +123,7 @@ export function upgradeOldTables(
     );
     const json = JSON.stringify(value);
     const bytes = checkedBytes({ kind, id }, json);
-    const checksum = encodeHex(new Sha256().update(bytes).bytes());
+    const checksum = new Sha256().update(bytes).hex();
     insert.run(kind.name, id, crypto.randomUUID(), `${checksum} ${json}`);
   }
   database.exec("DROP TABLE rows; DROP TABLE states; DROP TABLE pins");
@@ -168,10 +167,7 @@ type Entries = readonly (readonly [key: string, body: string])[];
 async function readOldKv(path: string, place: string): Promise<Entries> {
   const { openKvDatabase } = await import("../store/kv_connection.ts");
   const unavailable = storeUnavailable.bind(undefined, place);
-  const database = await openKvDatabase(path || undefined, {
-    timeoutMs: 5_000,
-    unavailable,
-  });
+  const database = await openKvDatabase(path || undefined, unavailable);
   try {
     return await database.run(async (kv) => {
       const parts = new Map<string, Uint8Array[]>();
@@ -213,7 +209,7 @@ async function readOldRedis(
   { password }: OpenStoreOptions,
 ): Promise<Entries> {
   const { connectRedis } = await import("../store/redis_connection.ts");
-  const { parseRedisUrl } = await import("../store/redis_url.ts");
+  const { parseRedisUrl } = await import("../store/redis_connection.ts");
   const address = parseRedisUrl(text);
   const redis = await connectRedis(
     password === undefined ? address : { ...address, password },

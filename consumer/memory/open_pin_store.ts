@@ -7,6 +7,10 @@ import {
   ShownPlace,
 } from "../store/open_store.ts";
 import type { PinStore } from "./pin_store.ts";
+import { SqliteFile } from "../store/sqlite_file.ts";
+import { keepRecordsInSqlite, RECORD_TABLE } from "../store/sqlite_records.ts";
+import { takeOverOldPins, upgradeOldTables } from "./old_memory.ts";
+import { LINE_TABLES, SqliteLines } from "./sqlite_lines.ts";
 
 /**
  * Opens the pin store that a text names: the path of a file (SQLite), `kv:PATH`
@@ -24,7 +28,6 @@ export async function openPinStore(
 ): Promise<PinStore> {
   if (/^(?:rediss?|kv):/.test(text)) {
     const store = await openStore(text, options);
-    const { takeOverOldPins } = await import("./old_memory.ts");
     await takeOverOldPins(store, text, options);
     return store;
   }
@@ -35,7 +38,30 @@ export async function openPinStore(
       "Cannot open pin store: it must be a file, kv:PATH, redis://HOST or rediss://HOST",
     );
   }
-  const { openSqliteStore } = await import("./sqlite_store.ts");
   const shown = new ShownPlace(text, options);
   return shown.opened(await openSqliteStore(text, shown));
+}
+
+const TABLES = RECORD_TABLE + LINE_TABLES;
+
+/** Opens the pin store in a file, which is created if it is missing. */
+async function openSqliteStore(
+  path: string,
+  shown: ShownPlace,
+): Promise<PinStore> {
+  const { unavailable } = shown;
+  const file = await SqliteFile.open(path, {
+    // "SIGp"
+    applicationId: 0x53494770,
+    version: 2,
+    tables: TABLES,
+    upgrade(database) {
+      database.exec(TABLES);
+      upgradeOldTables(database, unavailable);
+    },
+  }, unavailable);
+  return {
+    ...keepRecordsInSqlite(file, shown),
+    lines: new SqliteLines(file, unavailable),
+  };
 }

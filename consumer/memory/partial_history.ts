@@ -2,13 +2,16 @@
 
 import {
   compareInstants,
+  type FeedState,
   type Instant,
   isRevoke,
   isUpsert,
   type RelationshipIds,
   type RelationshipVersion,
+  type ReplayStart,
   type SigEvent,
   type UnknownEvent,
+  type Warning,
 } from "@sig/core";
 import {
   type GrowingHistory,
@@ -82,4 +85,54 @@ export class PartialHistory implements GrowingHistory {
     const ids = this.#bySubject.get(subject) ?? new Set();
     this.#bySubject.set(subject, ids.add(id));
   }
+}
+
+/** A warning, and when its event was issued where that was ahead of the clock. */
+export type StoredWarning = Warning & { readonly issued_at?: Instant };
+
+/** Keeps of a history only when the events were issued that were warned about. */
+export class WarnedEvents extends PartialHistory {
+  /** Begins with warnings that are stored. */
+  constructor(warnings: readonly StoredWarning[] = []) {
+    super();
+    for (const { sequence, issued_at } of warnings) {
+      if (sequence && issued_at) this.learnInstant(sequence, issued_at);
+    }
+  }
+
+  override warnAt({ sequence, issued_at }: SigEvent | UnknownEvent): void {
+    this.learnInstant(sequence, validInstant(issued_at));
+  }
+
+  override add(): void {}
+}
+
+/** Where a replay begins (default: before the first event). */
+export function replayFrom(
+  history: GrowingHistory,
+  part: Partial<ReplayStart> = {},
+): ReplayStart {
+  return {
+    ...{ lastSequence: 0, latest: undefined, warnings: [], warningsLeftOut: 0 },
+    ...part,
+    history,
+  };
+}
+
+/** The state of an issuer, as far as its history was read. */
+export function stateOf(
+  issuer: string,
+  last_sequence: number,
+  history: PartialHistory,
+): FeedState {
+  return {
+    issuer,
+    last_sequence,
+    get by_relationship_id() {
+      return new Map(
+        Array.from(history.versions, ([id, all]) => [id, all.at(-1)!.state]),
+      );
+    },
+    history,
+  };
 }

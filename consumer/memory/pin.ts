@@ -9,7 +9,7 @@ import { encodeHex } from "@std/encoding/hex";
 import { formatInstant, instantOf } from "@sig/core";
 import type { KeyResolver } from "@sig/jose";
 import { calculateKidOf } from "@sig/jose/internal";
-import type { RecordKind } from "../store/record_store.ts";
+import { type RecordKind, storeUnavailable } from "../store/record_store.ts";
 import type { FeedVerification } from "../verify/feed_verification.ts";
 
 /**
@@ -170,6 +170,33 @@ export const CONTRADICTIONS: ReadonlySet<string> = new Set([
 export class HistoryMoved extends Error {
   /** Always `HistoryMoved`. */
   override readonly name = "HistoryMoved";
+}
+
+/** How often another process may be faster before we give up. */
+const MAX_ATTEMPTS = 8;
+
+/**
+ * Repeats work while other processes are faster: it then throws
+ * {@linkcode HistoryMoved} or returns undefined.
+ *
+ * @param onMoved Called before the work is repeated.
+ * @throws {SigError} `store_unavailable`, and what the work throws.
+ */
+export async function whileOthersWrite<T>(
+  store: { readonly place: string } | undefined,
+  work: () => Promise<T | undefined>,
+  onMoved: () => void = () => {},
+): Promise<T> {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    try {
+      const result = await work();
+      if (result !== undefined) return result;
+    } catch (error) {
+      if (!(error instanceof HistoryMoved)) throw error;
+    }
+    onMoved();
+  }
+  throw storeUnavailable(store!.place, "other processes keep changing it");
 }
 
 /**

@@ -22,23 +22,26 @@ import {
   type UnknownEvent,
   type Warning,
 } from "@sig/core";
-import { type GrowingHistory, validInstant } from "@sig/core/internal";
+import { validInstant } from "@sig/core/internal";
 import { type KeyResolver, verifyEnvelope } from "@sig/jose";
+import { Sha256 } from "@sig/jose/internal";
 import { decodeBase64Url, encodeBase64Url } from "@std/encoding/base64url";
 import type { DocumentName } from "../fetch/media_type.ts";
 import type { HeldDocument, HeldDocuments } from "../read/issuer_documents.ts";
 import { documentAtHand } from "../read/reader.ts";
-import { FeedDigest, Sha256 } from "../verify/digest.ts";
-import {
-  FeedVerification,
-  type FeedVerificationOptions,
-} from "../verify/feed_verification.ts";
+import { FeedVerification } from "../verify/feed_verification.ts";
 import { loadIssuer, type LoadIssuerOptions } from "../verify/load_issuer.ts";
 import type { SignatureWorkers } from "../verify/signature_workers.ts";
 import type { FeedPolicy, KeyUse } from "../verify/verified_feed.ts";
 import { verifyFeed } from "../verify/verify_feed.ts";
 import type { HeldFeed, StatePart, StoredState } from "./issuer_record.ts";
-import { PartialHistory } from "./partial_history.ts";
+import {
+  PartialHistory,
+  replayFrom,
+  stateOf,
+  type StoredWarning,
+  WarnedEvents,
+} from "./partial_history.ts";
 import { HistoryMoved, sha256Hex, type StoredPin } from "./pin.ts";
 import {
   instantKey,
@@ -69,7 +72,7 @@ export interface Attachment {
   /** The latest `issued_at`. */
   readonly latest: Instant | null;
   /** What was odd about events, and when those ahead of the clock were issued. */
-  readonly warnings: readonly (Warning & { readonly issued_at?: Instant })[];
+  readonly warnings: readonly StoredWarning[];
   /** How many more warnings there were. */
   readonly warnings_left_out: number;
   /** What was odd about how the feed is served. */
@@ -185,24 +188,26 @@ export class StoredLines implements StoredState {
     if (hash === undefined) throw this.#damaged("the digest");
     return {
       verification: new FeedVerification({
-        ...verificationOf(this.#options, limits, lines),
         issuer: pin.issuer,
         publicOnly,
+        limits,
+        unknownEvents: this.#options.unknownEvents,
+        unmatchedRevoke: this.#options.unmatchedRevoke,
+        onLine: (...line) => lines.add(...line),
         start: {
           bytes: pin.bytes,
           lastEventId: attachment.last_event_id,
           keys: attachment.keys,
-          replay: {
+          replay: replayFrom(new WarnedEvents(attachment.warnings), {
             lastSequence: pin.sequence,
             latest,
             past: this.#pastEvents(),
-            history: new WarnedEvents(attachment.warnings),
             warnings: attachment.warnings.map(withoutTime),
             warningsLeftOut: attachment.warnings_left_out,
-          },
+          }),
         },
       }),
-      digest: new FeedDigest(0, hash),
+      digest: hash,
       overlap: decodeBase64Url(attachment.overlap),
       ref: attachment.ref,
       publicOnly,
@@ -265,13 +270,7 @@ export class StoredLines implements StoredState {
     const warned = new Set(
       this.attachment.warnings.map(({ sequence }) => sequence),
     );
-    const replay = new Replay({ issuer }, {
-      lastSequence: 0,
-      latest: undefined,
-      history,
-      warnings: [],
-      warningsLeftOut: 0,
-    });
+    const replay = new Replay({ issuer }, replayFrom(history));
     for (const line of lines) {
       // Another process may have stored more since.
       if (line.sequence > last) break;
@@ -442,20 +441,6 @@ function latestAfter(before: StoredLine | undefined, issuedAt: Instant) {
   return before !== undefined && before.latest > own ? before.latest : own;
 }
 
-/** How a feed is verified whose lines are stored: this process keeps no state. */
-export function verificationOf(
-  { unknownEvents, unmatchedRevoke }: FeedPolicy,
-  limits: Limits | undefined,
-  lines: NewLines,
-): Pick<
-  FeedVerificationOptions,
-  "limits" | "unknownEvents" | "unmatchedRevoke" | "onLine"
-> {
-  const onLine: FeedVerificationOptions["onLine"] = (bytes, event) =>
-    lines.add(bytes, event);
-  return { limits, unknownEvents, unmatchedRevoke, onLine };
-}
-
 /** Limits may have been higher when the lines were stored. */
 function roomFor(
   { bytes, sequence }: { readonly bytes: number; readonly sequence: number },
@@ -465,24 +450,6 @@ function roomFor(
     ...limits,
     maxFeedBytes: Math.max(limits.maxFeedBytes, bytes),
     maxEvents: Math.max(limits.maxEvents, sequence),
-  };
-}
-
-/** The state of an issuer, as far as its history was read. */
-export function stateOf(
-  issuer: string,
-  last_sequence: number,
-  history: PartialHistory,
-): FeedState {
-  return {
-    issuer,
-    last_sequence,
-    get by_relationship_id() {
-      return new Map(
-        Array.from(history.versions, ([id, all]) => [id, all.at(-1)!.state]),
-      );
-    },
-    history,
   };
 }
 
@@ -501,7 +468,7 @@ export function attachmentOf(
     keys,
     ref: feed.ref,
     last_event_id: lastEventId,
-    hash: (feed.digest!.hash as Sha256).save(),
+    hash: (feed.digest as Sha256).save(),
     overlap: encodeBase64Url(feed.overlap),
     latest: replay.latest ?? null,
     warnings: replay.warnings.map((warning) => {
@@ -519,24 +486,7 @@ export function attachmentOf(
 
 /** A warning of an attachment as answers have it. */
 export function withoutTime(
-  { issued_at: _, ...warning }: Attachment["warnings"][number],
+  { issued_at: _, ...warning }: StoredWarning,
 ): Warning {
   return warning;
-}
-
-/** Keeps of a history only when the events were issued that were warned about. */
-export class WarnedEvents extends PartialHistory implements GrowingHistory {
-  /** Begins with warnings that are stored. */
-  constructor(warnings: Attachment["warnings"] = []) {
-    super();
-    for (const { sequence, issued_at } of warnings) {
-      if (sequence && issued_at) this.learnInstant(sequence, issued_at);
-    }
-  }
-
-  override warnAt({ sequence, issued_at }: SigEvent | UnknownEvent): void {
-    this.learnInstant(sequence, validInstant(issued_at));
-  }
-
-  override add(): void {}
 }

@@ -38,6 +38,11 @@ export class ByteStream {
     return joinBytes(taken, length);
   }
 
+  /** Ends the stream, however much of it was read. */
+  async close(): Promise<void> {
+    await this.#iterator.return?.();
+  }
+
   /** What was not read yet. */
   async *rest(): AsyncGenerator<Uint8Array> {
     for (;;) {

@@ -31,7 +31,7 @@ export interface OpenedDocument {
   /** Bytes to come, if known; for progress only, never relied upon. */
   readonly length?: number | undefined;
   /** Which bytes these are, when they are not all. */
-  readonly range?: ContentRange;
+  readonly range?: ContentRange | undefined;
   /** Closes the file or connection; may be called at any time and twice. */
   cancel(): void | Promise<void>;
 }
@@ -249,9 +249,7 @@ export function createRemoteReader(policy: FetchPolicy = {}): DocumentReader {
         etag: fetched.etag,
         unchanged: fetched.status === 304,
         length: fetched.length,
-        ...(fetched.contentRange === undefined
-          ? {}
-          : { range: fetched.contentRange }),
+        range: fetched.contentRange,
         cancel: fetched.cancel,
       };
     },
@@ -275,7 +273,7 @@ export interface FetchDocumentOptions extends FetchPolicy {
  *
  * @example A private address is refused before anything is connected to
  * ```ts
- * import { fetchDocument } from "@sig/consumer";
+ * import { fetchDocument } from "@sig/consumer/internal";
  * import { SigError } from "@sig/core";
  * import { assertRejects } from "@std/assert";
  *

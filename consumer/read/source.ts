@@ -6,7 +6,6 @@ import {
   parseIssuerDid,
   SigError,
   WELL_KNOWN_PATHS,
-  wellKnownUrls,
 } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import { vetUrl } from "../fetch/require_allowed_url.ts";
@@ -183,13 +182,12 @@ export class IssuerName {
 
   private constructor(
     text: string,
-    kind: "did" | "url",
-    expectedIssuer: string,
-    origin: string,
-    metadataRef = origin + WELL_KNOWN_PATHS.metadata,
+    source: FetchedSource,
+    options: ParseSourceOptions,
   ) {
+    const { expectedIssuer, metadataRef, origin } = placeOf(source, options);
     this.text = text;
-    this.kind = kind;
+    this.kind = source.kind;
     this.expectedIssuer = expectedIssuer;
     this.metadataRef = metadataRef;
     this.isUsual = metadataRef === origin + WELL_KNOWN_PATHS.metadata;
@@ -210,20 +208,29 @@ export class IssuerName {
     if (name instanceof IssuerName) return name;
     const source = parseSource(name, { allowPrivate });
     requireSource?.(source);
-    switch (source.kind) {
-      case "did":
-        return new IssuerName(name, "did", source.did, source.origin);
-      case "url": {
-        const url = new URL(source.url);
-        // It is never sent: with it one document would have many references.
-        url.hash = "";
-        return new IssuerName(name, "url", didWebOf(url), url.origin, url.href);
-      }
-      case "file":
-      case "directory":
-        throw notAnIssuer(name);
+    if (source.kind === "did" || source.kind === "url") {
+      return new IssuerName(name, source, { allowPrivate });
     }
+    throw notAnIssuer(name);
   }
+}
+
+/** A source that is fetched. */
+type FetchedSource = Extract<Source, { kind: "did" | "url" }>;
+
+/** Where its `sig.json` is, and the DID that the origin proves. */
+function placeOf(source: FetchedSource, options: ParseSourceOptions) {
+  if (source.kind === "did") {
+    // Not by its own `origin`: the DID decides.
+    const { did: expectedIssuer, origin } = parseDid(source.did, options);
+    const metadataRef = origin + WELL_KNOWN_PATHS.metadata;
+    return { expectedIssuer, metadataRef, origin };
+  }
+  const url = new URL(source.url);
+  // It is never sent: with it one document would have many references.
+  url.hash = "";
+  const { href: metadataRef, origin } = url;
+  return { expectedIssuer: didWebOf(url), metadataRef, origin };
 }
 
 /**
@@ -234,7 +241,7 @@ export class IssuerName {
  *
  * @example Two names of one issuer
  * ```ts
- * import { locateIssuer } from "@sig/consumer";
+ * import { locateIssuer } from "@sig/consumer/internal";
  * import { assertEquals } from "@std/assert";
  *
  * const { expectedIssuer, metadataRef } = locateIssuer("acme.example");
@@ -289,19 +296,9 @@ export function openSource(
     const reader = createLocalReader(source);
     return { reader, metadataRef: reader.metadataRef };
   }
-  const reader = createRemoteReader(policy);
-  if (source.kind === "url") {
-    const url = new URL(source.url);
-    // It is never sent: with it one document would have many references.
-    url.hash = "";
-    return { reader, metadataRef: url.href, expectedIssuer: didWebOf(url) };
-  }
-  const allowPrivate = policy.allowPrivate ?? false;
-  return {
-    reader,
-    metadataRef: wellKnownUrls(source.did, { allowPrivate }).metadata,
-    expectedIssuer: source.did,
-  };
+  const { allowPrivate = false } = policy;
+  const { expectedIssuer, metadataRef } = placeOf(source, { allowPrivate });
+  return { reader: createRemoteReader(policy), metadataRef, expectedIssuer };
 }
 
 /** A feed that is at hand as values; it proves no origin. */

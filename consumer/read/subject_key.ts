@@ -94,7 +94,7 @@ export async function fetchSubjectKey(
  *
  * @example
  * ```ts
- * import { subjectDocumentUrl } from "@sig/consumer";
+ * import { subjectDocumentUrl } from "@sig/consumer/internal";
  * import { assertEquals } from "@std/assert";
  *
  * assertEquals(

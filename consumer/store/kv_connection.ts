@@ -56,13 +56,8 @@ export interface KvTransaction {
   >;
 }
 
-/** Options of {@linkcode openKv}. */
-export interface OpenKvOptions {
-  /** How long to wait for a busy or silent database, in milliseconds. */
-  readonly timeoutMs: number;
-  /** What is thrown. */
-  readonly unavailable: Unavailable;
-}
+/** How long one call may take in all, in milliseconds. */
+const TIMEOUT_MS = 5_000;
 
 /**
  * Opens Deno KV: a file that the processes of one machine share, or Deno
@@ -73,9 +68,9 @@ export interface OpenKvOptions {
  *
  * @throws {SigError} what `unavailable` makes, with what to do.
  */
-export async function openKv(
+async function openKv(
   path: string | undefined,
-  { timeoutMs, unavailable }: OpenKvOptions,
+  unavailable: Unavailable,
 ): Promise<Kv> {
   const { openKv } = Deno as unknown as {
     readonly openKv?: (path?: string) => Promise<Kv>;
@@ -97,8 +92,8 @@ export async function openKv(
   const open = () => openKv(path);
   try {
     return await withDeadline(
-      timeoutMs,
-      () => retryWhileBusy(open, { isBusy: isKvBusy, timeoutMs }),
+      TIMEOUT_MS,
+      () => retryWhileBusy(open, { isBusy: isKvBusy, timeoutMs: TIMEOUT_MS }),
     );
   } catch (error) {
     throw error instanceof Deno.errors.NotCapable
@@ -166,9 +161,9 @@ export interface KvDatabase {
  */
 export async function openKvDatabase(
   path: string | undefined,
-  { timeoutMs, unavailable }: OpenKvOptions,
+  unavailable: Unavailable,
 ): Promise<KvDatabase> {
-  const kv = await openKv(path, { timeoutMs, unavailable });
+  const kv = await openKv(path, unavailable);
   // A file has one writer at a time: hundreds of transactions at once would
   // only starve other processes. A served database has many.
   const turn = path === undefined ? <T>(work: () => T) => work() : oneAtATime();
@@ -179,11 +174,11 @@ export async function openKvDatabase(
     async run(work) {
       try {
         return await withDeadline(
-          timeoutMs,
+          TIMEOUT_MS,
           (signal) =>
             retryWhileBusy(
               () => turn(() => signal.aborted ? never() : work(kv)),
-              { isBusy, timeoutMs },
+              { isBusy, timeoutMs: TIMEOUT_MS },
             ),
         );
       } catch (error) {
@@ -217,7 +212,7 @@ function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
 }
 
 /** SQLite gives way at once where two processes write: nothing was written. */
-export function isKvBusy(error: unknown): boolean {
+function isKvBusy(error: unknown): boolean {
   return error instanceof Error &&
     /database (table )?is locked/.test(error.message);
 }

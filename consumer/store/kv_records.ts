@@ -6,8 +6,8 @@ import {
   type RecordKind,
   type RecordStore,
   requireRecordSize,
+  type ShownStore,
   type StoredRecord,
-  storeUnavailable,
   type Unavailable,
 } from "./record_store.ts";
 import {
@@ -16,9 +16,6 @@ import {
   type KvKey,
   openKvDatabase,
 } from "./kv_connection.ts";
-
-/** How long one call may take in all, in milliseconds. */
-const TIMEOUT_MS = 5_000;
 
 /** Records of one page. */
 const PAGE_RECORDS = 500;
@@ -40,14 +37,6 @@ interface Count {
   added: number;
 }
 
-/** Options of {@linkcode openKvStore}. */
-export interface OpenKvStoreOptions {
-  /** How errors name the store (default: `kv:<path>`). */
-  readonly place?: string;
-  /** Makes its errors (default: `store_unavailable` with the place). */
-  readonly unavailable?: Unavailable;
-}
-
 /**
  * Opens Deno KV as a record store: a file that the processes of one machine
  * share, or Deno Deploy's database (no path).
@@ -61,16 +50,10 @@ export interface OpenKvStoreOptions {
  * @throws {SigError} `store_unavailable`, with what to do.
  */
 export async function openKvStore(
-  path?: string,
-  options: OpenKvStoreOptions = {},
+  path: string | undefined,
+  { place, unavailable }: ShownStore,
 ): Promise<RecordStore> {
-  const place = options.place ?? `kv:${path ?? ""}`;
-  const unavailable = options.unavailable ??
-    storeUnavailable.bind(undefined, place);
-  const database = await openKvDatabase(path, {
-    timeoutMs: TIMEOUT_MS,
-    unavailable,
-  });
+  const database = await openKvDatabase(path, unavailable);
   const counts = new Map<string, Promise<Count>>();
 
   async function countRecords(kind: RecordKind, at: Date): Promise<Count> {

@@ -40,4 +40,4 @@ export {
   type Records,
   recordsOf,
 } from "./records.ts";
-export { parseRedisUrl, type RedisAddress } from "./redis_url.ts";
+export { parseRedisUrl, type RedisAddress } from "./redis_connection.ts";

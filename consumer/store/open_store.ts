@@ -5,6 +5,7 @@ import { quote, suggest } from "@sig/core/internal";
 import { createMemoryStore } from "./memory_store.ts";
 import {
   type RecordStore,
+  type ShownStore,
   storeUnavailable,
   type Unavailable,
 } from "./record_store.ts";
@@ -64,7 +65,7 @@ export async function openStore(
     return shown.opened(await openKvStore(path || undefined, shown));
   }
   if (/^rediss?:/.test(text)) {
-    const { parseRedisUrl } = await import("./redis_url.ts");
+    const { parseRedisUrl } = await import("./redis_connection.ts");
     const { openRedisStore, placeOf } = await import("./redis_records.ts");
     const { password } = options;
     const address = {
@@ -78,7 +79,7 @@ export async function openStore(
 }
 
 /** Where a store is, for those who read its errors. */
-export class ShownPlace {
+export class ShownPlace implements ShownStore {
   readonly place: string;
   readonly unavailable: Unavailable;
   #isOpen = false;

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { openStore } from "./open_store.ts";
-import { parseRedisUrl } from "./redis_url.ts";
+import { parseRedisUrl } from "./redis_connection.ts";
 
 Deno.test("a text that names no store is refused, with what may be meant", async () => {
   const cases = [

@@ -108,6 +108,14 @@ export type Unavailable = (
   hint?: string,
 ) => SigError;
 
+/** How the errors of a store name it. */
+export interface ShownStore {
+  /** Where it is; without a password. */
+  readonly place: string;
+  /** Makes its errors. */
+  readonly unavailable: Unavailable;
+}
+
 /**
  * `store_unavailable` with the place of the store. The message is ours; the
  * database's own text is only in the cause.

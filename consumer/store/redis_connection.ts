@@ -1,8 +1,7 @@
 /** One connection to Redis that reconnects by itself. @module */
 
-import type { SigError } from "@sig/core";
+import { SigError } from "@sig/core";
 import type { Unavailable } from "./record_store.ts";
-import type { RedisAddress } from "./redis_url.ts";
 import { DeadlineOver, retryWhileBusy, withDeadline } from "./waiting.ts";
 
 /** Calls that may wait at once, so that a dead server does not fill the memory. */
@@ -221,5 +220,72 @@ function notConnected(
     `no Redis at ${place} accepts the connection (${reason})`,
     error,
     "Check that the server runs, the user, password and database, and with rediss:// the certificate (DENO_CERT names an authority to trust).",
+  );
+}
+
+/** The address of a Redis server, with the credentials. */
+export interface RedisAddress {
+  /** Name or address, without brackets. */
+  readonly hostname: string;
+  /** Default: 6379. */
+  readonly port: number;
+  /** `rediss:`: the connection is encrypted and the certificate checked. */
+  readonly tls: boolean;
+  /** The number of the database (default: 0). */
+  readonly database: number;
+  /** For `AUTH`. */
+  readonly username?: string;
+  /** For `AUTH`; a secret. */
+  readonly password?: string;
+}
+
+/**
+ * Parses `redis[s]://[user[:password]@]host[:port][/database]`.
+ *
+ * @throws {SigError} `invalid_request`; no part of the text is in the error,
+ * since there may be a password in it.
+ */
+export function parseRedisUrl(text: string): RedisAddress {
+  const url = /^rediss?:\/\//.test(text) ? URL.parse(text) : null;
+  if (url === null || url.hostname === "") {
+    throw malformed("it must name a host");
+  }
+  if (url.search !== "" || url.hash !== "") {
+    throw malformed("it must not have a query or a fragment");
+  }
+  const database = /^(?:\/(\d{1,4})?)?$/.exec(url.pathname);
+  if (database === null) {
+    throw malformed("its path must be the number of a database");
+  }
+  const username = decode(url.username);
+  const password = decode(url.password);
+  return {
+    hostname: url.hostname.replace(/^\[(.*)\]$/, "$1"),
+    port: url.port === "" ? 6379 : Number(url.port),
+    tls: url.protocol === "rediss:",
+    database: Number(database[1] ?? 0),
+    ...(username === "" ? {} : { username }),
+    ...(password === "" ? {} : { password }),
+  };
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw malformed("user and password must be percent-encoded");
+  }
+}
+
+function malformed(why: string): SigError {
+  return new SigError(
+    "invalid_request",
+    `Cannot use Redis URL: ${why}`,
+    {
+      context: {
+        hint:
+          "Write redis://[user:password@]host[:port][/database], or rediss://… for TLS.",
+      },
+    },
   );
 }

@@ -6,8 +6,7 @@ import {
   HAS_REDIS,
   startRedis,
 } from "../../tests/kit/redis_server.ts";
-import { parseRedisUrl } from "./redis_url.ts";
-import { connectRedis } from "./redis_connection.ts";
+import { connectRedis, parseRedisUrl } from "./redis_connection.ts";
 
 const unavailable = (why: string) => new SigError("store_unavailable", why);
 

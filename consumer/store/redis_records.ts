@@ -6,12 +6,14 @@ import {
   type RecordKind,
   type RecordStore,
   requireRecordSize,
+  type ShownStore,
   type StoredRecord,
-  storeUnavailable,
-  type Unavailable,
 } from "./record_store.ts";
-import { connectRedis } from "./redis_connection.ts";
-import type { RedisAddress } from "./redis_url.ts";
+import {
+  connectRedis,
+  type ConnectRedisOptions,
+  type RedisAddress,
+} from "./redis_connection.ts";
 
 /**
  * A kind is a hash from id to `<expires>:<version>:<text>` (nothing before the
@@ -77,16 +79,6 @@ table.insert(page[2], 1, page[1])
 return page[2]
 `;
 
-/** Options of {@linkcode openRedisStore}. */
-export interface OpenRedisStoreOptions {
-  /** How long one call may take in all, in milliseconds (default: 5,000). */
-  readonly timeoutMs?: number | undefined;
-  /** How errors name the store (default: host, port and database). */
-  readonly place?: string;
-  /** Makes its errors (default: `store_unavailable` with the place). */
-  readonly unavailable?: Unavailable;
-}
-
 /**
  * Opens Redis 6 or later (or what speaks its protocol and runs Lua) as a record
  * store, for any number of machines. Every change is one script, which Redis
@@ -99,12 +91,10 @@ export interface OpenRedisStoreOptions {
  */
 export async function openRedisStore(
   address: RedisAddress,
-  { timeoutMs, ...options }: OpenRedisStoreOptions = {},
+  { place, ...options }: ShownStore & ConnectRedisOptions,
 ): Promise<RecordStore> {
-  const place = options.place ?? placeOf(address);
-  const unavailable = options.unavailable ??
-    storeUnavailable.bind(undefined, place);
-  const redis = await connectRedis(address, { timeoutMs, unavailable });
+  const { unavailable } = options;
+  const redis = await connectRedis(address, options);
   // In braces, so that a cluster keeps both keys of a kind together.
   const run = (script: string, { name }: RecordKind, ...rest: string[]) =>
     redis.run(script, [

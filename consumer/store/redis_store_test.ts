@@ -1,15 +1,15 @@
 import { assert, assertEquals } from "@std/assert";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { openStore } from "./open_store.ts";
-import { openRedisStore } from "./redis_records.ts";
-import { parseRedisUrl } from "./redis_url.ts";
+import { openRedisStore, placeOf } from "./redis_records.ts";
+import { parseRedisUrl } from "./redis_connection.ts";
 import {
   HAS_REDIS,
   startRedis,
   type TestRedis,
   whileFrozen,
 } from "../../tests/kit/redis_server.ts";
-import type { RecordStore } from "./record_store.ts";
+import { type RecordStore, storeUnavailable } from "./record_store.ts";
 import { freePort } from "../../tests/kit/process.ts";
 import { waitForEqual } from "../../tests/kit/wait.ts";
 
@@ -55,11 +55,16 @@ redisTest(
     }),
 );
 
+function openWithin2s(url: string): Promise<RecordStore> {
+  const address = parseRedisUrl(url);
+  const place = placeOf(address);
+  const unavailable = storeUnavailable.bind(undefined, place);
+  return openRedisStore(address, { place, unavailable, timeoutMs: 2_000 });
+}
+
 redisTest("a server that is gone is unavailable, within the time", async () => {
   const redis = await startRedis();
-  const store = await openRedisStore(parseRedisUrl(redis.url), {
-    timeoutMs: 2_000,
-  });
+  const store = await openWithin2s(redis.url);
   await redis.stop();
   for (const ask of ["get", "take"] as const) {
     await expectSigError(
@@ -79,9 +84,7 @@ redisTest(
   "a server that hangs is unavailable, within the time",
   () =>
     withRedis(async (redis) => {
-      const store = await openRedisStore(parseRedisUrl(redis.url), {
-        timeoutMs: 2_000,
-      });
+      const store = await openWithin2s(redis.url);
       await whileFrozen(redis, () =>
         expectSigError(
           () => store.take(KIND, "a", AT),

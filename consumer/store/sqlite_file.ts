@@ -5,7 +5,7 @@ import type * as sqlite from "node:sqlite";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { isSigError } from "@sig/core";
 import { loadBuiltin } from "@sig/jose/internal";
-import { storeUnavailable, type Unavailable } from "./record_store.ts";
+import type { Unavailable } from "./record_store.ts";
 import { retryWhileBusy } from "./waiting.ts";
 
 /** How long a file that another process writes is retried, in milliseconds. */
@@ -32,13 +32,7 @@ export interface SqliteSchema {
   /** Makes the tables. */
   readonly tables: string;
   /** Makes the tables from those of an older version; within a transaction. */
-  readonly upgrade: (database: DatabaseSync, version: number) => void;
-}
-
-/** How errors name the file. */
-export interface SqliteFileOptions {
-  /** Makes its errors (default: `store_unavailable` with the path). */
-  readonly unavailable?: Unavailable | undefined;
+  readonly upgrade: (database: DatabaseSync) => void;
 }
 
 /** `node:sqlite`; undefined where the platform has none. */
@@ -75,8 +69,7 @@ export class SqliteFile {
   static async open(
     path: string,
     schema: SqliteSchema,
-    { unavailable = storeUnavailable.bind(undefined, path) }:
-      SqliteFileOptions = {},
+    unavailable: Unavailable,
   ): Promise<SqliteFile> {
     const modules = loadModules();
     if (modules === undefined) throw unavailable("this platform has no SQLite");
@@ -214,7 +207,7 @@ export class SqliteFile {
     await this.transaction("write", () => {
       // Another process may have been faster.
       if (!isOld()) return;
-      schema.upgrade(this.#database, Number(pragma("user_version")));
+      schema.upgrade(this.#database);
       this.#database.exec(`PRAGMA user_version = ${schema.version}`);
     });
   }

@@ -5,6 +5,7 @@ import {
   kindFull,
   type RecordStore,
   requireRecordSize,
+  type ShownStore,
   type StoredRecord,
   type Unavailable,
 } from "./record_store.ts";
@@ -32,8 +33,7 @@ const IS_LIVE = "(expires_at IS NULL OR expires_at > ?)";
 /** Keeps records in a file that has the {@linkcode RECORD_TABLE}. */
 export function keepRecordsInSqlite(
   file: SqliteFile,
-  place: string,
-  unavailable: Unavailable,
+  { place, unavailable }: ShownStore,
 ): RecordStore {
   const find = (kind: string, id: string, at: Date) => {
     const row = file.sql(

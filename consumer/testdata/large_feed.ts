@@ -12,8 +12,8 @@ import {
   upsert,
 } from "../../tests/kit/test_issuer.ts";
 import {
-  type SignatureBatch,
   SignatureWorkers,
+  type SignedMessage,
 } from "../verify/signature_workers.ts";
 import type { VerifyFeedOptions } from "../verify/verified_feed.ts";
 import { verifyFeed } from "../verify/verify_feed.ts";
@@ -73,7 +73,7 @@ export class CountedWorkers extends SignatureWorkers {
   answered = 0;
 
   override async verify(
-    batch: SignatureBatch,
+    batch: readonly SignedMessage[],
   ): Promise<Uint8Array | undefined> {
     this.batches++;
     const verdicts = await super.verify(batch);

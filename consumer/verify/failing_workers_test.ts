@@ -36,7 +36,7 @@ Deno.test(
 for (
   const [name, code] of Object.entries({
     "find nothing valid":
-      "onmessage = ({data: {id, ends}}) => postMessage({id, verdicts: new Uint8Array(ends.length)}); postMessage('ready')",
+      "onmessage = ({data: {id, batch}}) => postMessage({id, verdicts: new Uint8Array(batch.length)}); postMessage('ready')",
     "answer with no verdict":
       "onmessage = ({data: {id}}) => postMessage({id}); postMessage('ready')",
     "answer for others":

@@ -19,7 +19,7 @@ export interface SemaphoreOptions {
  *
  * @example
  * ```ts
- * import { Semaphore } from "@sig/consumer";
+ * import { Semaphore } from "@sig/consumer/internal";
  *
  * const places = new Semaphore({ maxWorking: 1, maxWaiting: 10, maxWaitMs: 1_000 });
  * await places.enter();

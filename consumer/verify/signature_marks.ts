@@ -23,30 +23,6 @@ export class SignatureMarks {
     this.#marks[this.#length++] = (a << 24) | (b << 16) | (c << 8) | d;
   }
 
-  /** How many there are. */
-  get length(): number {
-    return this.#length;
-  }
-
-  /** The marks from one on, counted from 0, to another or the last. */
-  slice(from: number, to: number = this.#length): readonly number[] {
-    return [...this.#marks.subarray(from, Math.min(to, this.#length))];
-  }
-
-  /** Takes marks that {@linkcode slice} gave. */
-  addMarks(marks: Iterable<number>): void {
-    for (const mark of marks) {
-      this.add(
-        Uint8Array.of(
-          mark >>> 24,
-          mark >>> 16 & 255,
-          mark >>> 8 & 255,
-          mark & 255,
-        ),
-      );
-    }
-  }
-
   /** The first of the first `events` events that differs, from 1. */
   firstDifference(other: SignatureMarks, events: number): number | undefined {
     const end = Math.min(events, this.#length, other.#length);

@@ -19,7 +19,6 @@ const BATCHES_PER_WORKER = 4;
 /** More would wait for the thread that reads. Each takes some 40 MiB. */
 const MAX_WORKERS = 6;
 
-const SIGNATURE_BYTES = 64;
 const READY = "ready";
 
 /**
@@ -34,29 +33,23 @@ const importKey = (x) => {
   if (known.size < 256) known.set(x, key);
   return key;
 };
-globalThis.onmessage = ({ data: { id, bytes, ends, keys, keyOf } }) => {
-  const imported = keys.map((x) => known.get(x) ?? importKey(x));
-  const verdicts = new Uint8Array(ends.length);
-  for (let i = 0, from = 0; i < ends.length; from = ends[i++]) {
-    const message = bytes.subarray(from + ${SIGNATURE_BYTES}, ends[i]);
-    const signature = bytes.subarray(from, from + ${SIGNATURE_BYTES});
-    verdicts[i] = verify(null, message, imported[keyOf[i]], signature) ? 1 : 0;
-  }
+globalThis.onmessage = ({ data: { id, batch } }) => {
+  const isValid = ({ signature, message, x }) =>
+    verify(null, message, known.get(x) ?? importKey(x), signature);
+  const verdicts = Uint8Array.from(batch, (each) => isValid(each) ? 1 : 0);
   globalThis.postMessage({ id, verdicts });
 };
 globalThis.postMessage("${READY}");`)
 }`;
 
-/** Signatures to verify, packed. */
-export interface SignatureBatch {
-  /** Of each its 64 bytes, then what was signed. They go to the worker. */
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Where each ends, and the next one begins. */
-  readonly ends: Uint32Array;
-  /** The `x` of each key. */
-  readonly keys: readonly string[];
-  /** Which of the keys each is to be verified with. */
-  readonly keyOf: Uint32Array;
+/** A signature to verify. */
+export interface SignedMessage {
+  /** Its 64 bytes. */
+  readonly signature: Uint8Array;
+  /** What was signed. */
+  readonly message: Uint8Array;
+  /** The `x` of the key. */
+  readonly x: string;
 }
 
 /** Options of {@linkcode SignatureWorkers}. */
@@ -137,19 +130,17 @@ export class SignatureWorkers {
   }
 
   /** For each signature 1 if it is valid; undefined where no worker knows. */
-  verify(
-    { bytes, ends, keys, keyOf }: SignatureBatch,
-  ): Promise<Uint8Array | undefined> {
+  verify(batch: readonly SignedMessage[]): Promise<Uint8Array | undefined> {
     const [least] = this.#running.filter(({ isReady }) => isReady)
       .sort((a, b) => a.tasks.size - b.tasks.size);
     if (least === undefined) return Promise.resolve(undefined);
     const id = ++this.#lastId;
     const verdicts = Promise.withResolvers<Uint8Array | undefined>();
-    const { length } = ends;
+    const { length } = batch;
     least.tasks.set(id, (given) => {
       verdicts.resolve(given?.length === length ? given : undefined);
     });
-    least.worker.postMessage({ id, bytes, ends, keys, keyOf }, [bytes.buffer]);
+    least.worker.postMessage({ id, batch });
     return verdicts.promise;
   }
 
@@ -211,9 +202,8 @@ interface Batch {
   memory: Uint8Array<ArrayBuffer>;
   used: number;
   readonly lines: { parsed: ParsedEnvelope; bytes: Uint8Array; x?: string }[];
-  /** Lines for workers, and the bytes of their signatures and messages. */
-  signed: number;
-  signedBytes: number;
+  /** Those of the lines that workers can verify. */
+  readonly signed: SignedMessage[];
   verdicts?: Promise<Uint8Array | undefined>;
   isAnswered: boolean;
 }
@@ -298,26 +288,29 @@ export class SignatureQueue {
       memory: length > BATCH_BYTES
         ? new Uint8Array(length)
         : this.#spare.pop() ?? new Uint8Array(BATCH_BYTES),
-      ...{ used: 0, lines: [], signed: 0, signedBytes: 0, isAnswered: false },
+      ...{ used: 0, lines: [], signed: [], isAnswered: false },
     };
     const copy = (part: Uint8Array) => {
       batch.memory.set(part, batch.used);
       return batch.memory.subarray(batch.used, batch.used += part.length);
     };
-    const isForWorkers = key !== undefined && isStrictSignature(signature);
-    if (isForWorkers) {
-      batch.signed++;
-      batch.signedBytes += SIGNATURE_BYTES + signingInput.length;
+    const copied = {
+      header,
+      signature: copy(signature),
+      signingInput: copy(signingInput),
+      payload: copy(payload),
+    };
+    const line = { bytes: copy(bytes), parsed: copied };
+    if (key === undefined || !isStrictSignature(signature)) {
+      batch.lines.push(line);
+      return;
     }
-    batch.lines.push({
-      bytes: copy(bytes),
-      parsed: {
-        header,
-        signature: copy(signature),
-        signingInput: copy(signingInput),
-        payload: copy(payload),
-      },
-      ...(isForWorkers ? { x: key.jwk.x } : {}),
+    const { x } = key.jwk;
+    batch.lines.push({ ...line, x });
+    batch.signed.push({
+      signature: copied.signature,
+      message: copied.signingInput,
+      x,
     });
   }
 
@@ -327,7 +320,7 @@ export class SignatureQueue {
     if (batch === undefined) return;
     this.#batch = undefined;
     this.#sent.push(batch);
-    batch.verdicts = this.#workers.verify(pack(batch)).finally(() => {
+    batch.verdicts = this.#workers.verify(batch.signed).finally(() => {
       batch.isAnswered = true;
     });
   }
@@ -361,23 +354,4 @@ export class SignatureQueue {
     if (this.#joined) this.#workers.leave();
     this.#joined = false;
   }
-}
-
-function pack({ lines, signedBytes, signed }: Batch): SignatureBatch {
-  const bytes = new Uint8Array(signedBytes);
-  const ends = new Uint32Array(signed);
-  const keyOf = new Uint32Array(signed);
-  const keys: string[] = [];
-  let at = 0;
-  let used = 0;
-  for (const { parsed: { signature, signingInput }, x } of lines) {
-    if (x === undefined) continue;
-    bytes.set(signature, used);
-    bytes.set(signingInput, used + SIGNATURE_BYTES);
-    used += SIGNATURE_BYTES + signingInput.length;
-    const known = keys.indexOf(x);
-    keyOf[at] = known < 0 ? keys.push(x) - 1 : known;
-    ends[at++] = used;
-  }
-  return { bytes, ends, keys, keyOf };
 }

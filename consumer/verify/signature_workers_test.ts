@@ -23,7 +23,7 @@ import {
   sameOutcome,
   withLines,
 } from "../testdata/large_feed.ts";
-import { type SignatureBatch, SignatureWorkers } from "./signature_workers.ts";
+import { SignatureWorkers, type SignedMessage } from "./signature_workers.ts";
 import type { VerifyFeedOptions } from "./verified_feed.ts";
 import { verifyFeed } from "./verify_feed.ts";
 import { turns } from "../../tests/kit/wait.ts";
@@ -338,7 +338,7 @@ Deno.test("however long a feed is, few of its batches are held at a time", async
   let most = 0;
   class Watched extends SignatureWorkers {
     override async verify(
-      batch: SignatureBatch,
+      batch: readonly SignedMessage[],
     ): Promise<Uint8Array | undefined> {
       batches++;
       most = Math.max(most, ++held);

@@ -1,11 +1,7 @@
 /** Answering only those whom an issuer vouches for. @module */
 
-import {
-  createConsumer,
-  type FetchPolicy,
-  fetchPolicyOf,
-  locateIssuer,
-} from "@sig/consumer";
+import { createConsumer, type FetchPolicy } from "@sig/consumer";
+import { fetchPolicyOf, locateIssuer } from "@sig/consumer/internal";
 import { isSigError, parseRequirement, SigError, toProblem } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import type { Context, MiddlewareHandler } from "hono";

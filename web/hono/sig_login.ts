@@ -1,7 +1,8 @@
 /** The login of SIG inside a Hono application. @module */
 
 import { createMemoryStore, type RecordStore } from "@sig/consumer/store";
-import { type FetchPolicy, fetchPolicyOf, locateIssuer } from "@sig/consumer";
+import type { FetchPolicy } from "@sig/consumer";
+import { fetchPolicyOf, locateIssuer } from "@sig/consumer/internal";
 import { JsonError, parseJson, SigError } from "@sig/core";
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";

@@ -1,11 +1,7 @@
 /** From the `kid` of an attestation to the subject's key. @module */
 
-import {
-  fetchDocument,
-  type FetchPolicy,
-  fetchSubjectKey,
-  subjectDocumentUrl,
-} from "@sig/consumer";
+import { type FetchPolicy, fetchSubjectKey } from "@sig/consumer";
+import { fetchDocument, subjectDocumentUrl } from "@sig/consumer/internal";
 import { SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import { resolveDidKey, type VerificationKey } from "@sig/jose";

@@ -1,15 +1,17 @@
 /** An issuer's published documents, passed on to the page. @module */
 
 import type { Hono } from "hono";
+import type {
+  DocumentName,
+  DocumentReader,
+  FetchPolicy,
+  IssuerLocation,
+} from "@sig/consumer";
 import {
-  type DocumentName,
-  type DocumentReader,
-  type FetchPolicy,
   fetchPolicyOf,
-  type IssuerLocation,
   loadIssuer,
   locateIssuer,
-} from "@sig/consumer";
+} from "@sig/consumer/internal";
 import { DEFAULT_LIMITS, SigError } from "@sig/core";
 import { send, type ServiceEnv } from "@sig/api/http";
 

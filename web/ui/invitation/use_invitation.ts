@@ -1,6 +1,6 @@
 /** One invitation, from its link to its answer. @module */
 
-import { loadIssuer } from "@sig/consumer";
+import { loadIssuer } from "@sig/consumer/internal";
 import { isSigError, SigError } from "@sig/core";
 import {
   answerInvitation,

@@ -1,0 +1,34 @@
+/**
+ * What the other packages of this project need of consumer beside its public
+ * names. Not covered by semantic versioning: it may change in any release.
+ *
+ * @module
+ */
+export {
+  answerInSlices,
+  answersInSlices,
+  type SliceOptions,
+} from "./ask/answer_from.ts";
+export { type AskedIssuer, combineAnswers } from "./ask/combine_answers.ts";
+export { fetchPolicyOf } from "./fetch/fetch_options.ts";
+export {
+  type Probed,
+  type ProbeOptions,
+  probeUrl,
+} from "./fetch/guarded_fetch.ts";
+export type { RequestMethod } from "./fetch/transport.ts";
+export {
+  type InsideFile,
+  type NotInside,
+  openInside,
+} from "./read/open_inside.ts";
+export { fetchDocument, type FetchDocumentOptions } from "./read/reader.ts";
+export {
+  IssuerName,
+  locateIssuer,
+  type ProvenLocation,
+} from "./read/source.ts";
+export { subjectDocumentUrl } from "./read/subject_key.ts";
+export { isFault } from "./verify/feed_fault.ts";
+export { loadIssuer, type ReloadIssuerOptions } from "./verify/load_issuer.ts";
+export { Semaphore, type SemaphoreOptions } from "./verify/semaphore.ts";

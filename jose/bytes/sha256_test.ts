@@ -1,0 +1,42 @@
+import { assertEquals } from "@std/assert";
+import { encodeHex } from "@std/encoding/hex";
+import { Sha256 } from "./sha256.ts";
+
+/** Bytes without a pattern, the same each time. */
+function bytesOf(length: number): Uint8Array<ArrayBuffer> {
+  let x = 1;
+  return Uint8Array.from({ length }, () => {
+    x = Math.imul(x, 1_103_515_245) + 12_345 | 0;
+    return x >>> 16;
+  });
+}
+
+async function expected(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  return encodeHex(await crypto.subtle.digest("SHA-256", bytes));
+}
+
+Deno.test("every length is digested as the platform does", async () => {
+  for (let length = 0; length <= 260; length++) {
+    const bytes = bytesOf(length);
+    assertEquals(new Sha256().update(bytes).hex(), await expected(bytes));
+  }
+});
+
+Deno.test("a state that was saved at any place leads to the same digest", async () => {
+  const bytes = bytesOf(300);
+  const whole = await expected(bytes);
+  for (let at = 0; at <= bytes.length; at++) {
+    const first = new Sha256().update(bytes.subarray(0, at));
+    assertEquals(first.hex(), await expected(bytes.slice(0, at)));
+    const second = Sha256.load(first.save())!;
+    for (const byte of bytes.subarray(at)) second.update(Uint8Array.of(byte));
+    assertEquals(second.hex(), whole);
+  }
+});
+
+Deno.test("a text that is not a saved state is refused", () => {
+  const saved = new Sha256().update(bytesOf(10)).save();
+  for (const text of ["", "!", "AAAA", saved.slice(4), `AAAA${saved}`]) {
+    assertEquals(Sha256.load(text), undefined, text);
+  }
+});
