@@ -19,25 +19,24 @@ import type { FetchPolicy } from "@sig/consumer";
 import { fetchPolicyOf } from "@sig/consumer/internal";
 import type { PinStore } from "@sig/consumer/pins";
 import { SigError } from "@sig/core";
-import type { Context, Hono } from "hono";
+import type { Hono } from "hono";
 import { challengesIn } from "./login/challenges.ts";
 import {
   createChallenge,
+  type CreateChallengeOptions,
   DEFAULT_TTL_SECONDS,
 } from "./login/create_challenge.ts";
-import {
-  createFetchedSubjectKeys,
-  SUBJECT_TIMEOUT_MS,
-} from "./login/subject_key.ts";
-import { verifyLogin } from "./login/verify_login.ts";
+import { createSubjectKeys } from "./login/subject_key.ts";
+import { verifyLogin, type VerifyLoginOptions } from "./login/verify_login.ts";
 import { createLoginGate, type LoginGate } from "./login/relationship.ts";
-import { loginsOutOfPlace } from "./login/out_of_place.ts";
 import {
   createProvider,
+  type Provider,
   type ProviderSettings,
   type ProviderWork,
 } from "./openid/provider.ts";
-import { findIssuerIdentifier } from "./openid/discovery.ts";
+import { requireIssuerIdentifier } from "./openid/discovery.ts";
+import { problemAsPage } from "./openid/pages.ts";
 import { addGateRoutes } from "./gate/gate_login.ts";
 import { createGateHosts } from "./gate/hosts.ts";
 import type { ProviderContext } from "./openid/provider_context.ts";
@@ -116,9 +115,6 @@ const MAX_BODY_BYTES = 64 * 1024;
 export function createApp(options: AppOptions): WebApp {
   const now = options.now ?? (() => new Date());
   const store = options.store ?? createMemoryStore();
-  const openChallenges = challengesIn(store);
-  // Of its own: a flood of the open endpoint leaves room for the page's.
-  const pageChallenges = challengesIn(store, PAGE_CHALLENGE);
   const issuers = locateIssuers(options.issuers ?? [], options);
   const gate = createLoginGate({
     issuers,
@@ -128,51 +124,31 @@ export function createApp(options: AppOptions): WebApp {
     requirePin: options.requirePin,
     now,
   });
-  const allowPrivate = options.allowPrivate ?? false;
-  const ttlSeconds = options.ttlSeconds ?? DEFAULT_TTL_SECONDS;
+  const { ask } = gate;
   if (options.audiences.length === 0) {
     throw new RangeError("Cannot log anyone in: audiences must not be empty");
   }
   const challenges = {
+    challenges: challengesIn(store),
     audiences: options.audiences,
     require: gate.require,
-    defaultTtlSeconds: ttlSeconds,
-    allowPrivate,
+    defaultTtlSeconds: options.ttlSeconds ?? DEFAULT_TTL_SECONDS,
+    allowPrivate: options.allowPrivate ?? false,
     now,
   };
   const logins = {
-    resolveKey: createFetchedSubjectKeys(
-      fetchPolicyOf(options),
-      Math.min(options.totalTimeoutMs ?? Infinity, SUBJECT_TIMEOUT_MS),
-    ),
-    issuer: gate.issuer,
-    checkRelationship: gate.checkRelationship,
-  };
-  const provider = options.openid && createProvider({
-    ...options.openid,
-    ...withGate(options, store),
-    records: store,
-    issuer: issuerIdentifierOf(options.audiences),
-    challenges: {
-      ...challenges,
-      challenges: pageChallenges,
-      defaultAudience: issuerIdentifierOf(options.audiences),
-    },
-    require: gate.require ?? [],
-    logins: {
-      resolveKey: logins.resolveKey,
-      issuer: gate.issuer,
-      challenges: pageChallenges,
-      now,
-    },
-    ask: requireAsk(gate),
+    challenges: challenges.challenges,
+    resolveKey: createSubjectKeys(fetchPolicyOf(options)),
+    audiences: options.audiences,
+    ...(ask === undefined ? {} : {
+      checkRelationship: async (who: string) => (await ask(who)).answer,
+    }),
     now,
-  });
-  /** A store that hangs holds up what needs it, and not the page. */
-  const withStore = <T>(c: Context<ServiceEnv>, work: () => Promise<T>) =>
-    options.store === undefined
-      ? work()
-      : c.get("budget").waitFor("store", work);
+  };
+  const provider = options.openid &&
+    createProviderOf(options.openid, options.audiences, {
+      ...{ store, gate, challenges, logins, now },
+    });
   const config: PageConfig = {
     issuers: issuers.map(({ did }, n) => ({ did, base: `/ui/issuers/${n}/` })),
     issuer: gate.issuer,
@@ -183,13 +159,14 @@ export function createApp(options: AppOptions): WebApp {
       answerUrl: "/v1/auth/attestation/verify",
       returns: false,
     },
+    consents: provider !== undefined,
     demo: false,
   };
   const { allowOrigin } = provider ?? {};
   // Proxies may pass on the name that the browser asked for.
   const hosts = options.hosts &&
     [...options.hosts, ...options.openid?.gateHosts ?? []];
-  const app = createService({
+  const service = createService({
     ...options,
     ...{ allowOrigin, hosts },
     service: "sig-web",
@@ -199,39 +176,89 @@ export function createApp(options: AppOptions): WebApp {
     // Forms of applications; browsers send no cookies with them.
     crossSite: ["/oidc/authorize", "/oidc/logout"],
   });
-  app.post("/v1/auth/challenge/create", async (c) => {
-    const body = await readJson(c, MAX_BODY_BYTES);
-    const client = c.get("budget").client || undefined;
-    const own = { ...challenges, challenges: openChallenges, client };
-    const created = () => createChallenge(body, own);
-    return sendJson(c, await withStore(c, created));
+  /** A store, an issuer or a host that hangs holds up logins, and not the page. */
+  const addLogin = (
+    path: string,
+    answer: (body: unknown, client: string | undefined) => Promise<unknown>,
+  ) =>
+    service.post(path, async (c) => {
+      const body = await readJson(c, MAX_BODY_BYTES);
+      const budget = c.get("budget");
+      const client = budget.client || undefined;
+      const work = () => answer(body, client);
+      return sendJson(c, await budget.waitFor("logins", work));
+    });
+  addLogin(
+    "/v1/auth/challenge/create",
+    (body, client) => createChallenge(body, { ...challenges, client }),
+  );
+  addLogin(
+    "/v1/auth/attestation/verify",
+    (body, client) => verifyLogin(body, { ...logins, client }),
+  );
+  addPage(service, "", config);
+  addIssuerDocuments(service, issuers, now);
+  provider?.addRoutes(service);
+  const app = toApp(service);
+  return {
+    fetch: async (request, info) =>
+      await problemAsPage(request, await app.fetch(request, info)),
+    ...(provider === undefined ? {} : { provider }),
+  };
+}
+
+/** The login of which the provider is a part. */
+interface LoginParts {
+  readonly store: RecordStore;
+  readonly gate: LoginGate;
+  readonly challenges: CreateChallengeOptions;
+  readonly logins: VerifyLoginOptions;
+  readonly now: () => Date;
+}
+
+function createProviderOf(
+  settings: ProviderSettings,
+  audiences: readonly string[],
+  { store, gate, challenges, logins, now }: LoginParts,
+): Provider {
+  const issuer = requireIssuerIdentifier(audiences);
+  const { ask, require } = gate;
+  if (ask === undefined || require === null) {
+    throw new SigError(
+      "invalid_request",
+      "Cannot be an OpenID Provider: it must be said who may log in",
+      {
+        context: {
+          flag: "--oidc-clients",
+          hint:
+            "For example: --issuer acme.example --require relationship=employee.",
+        },
+      },
+    );
+  }
+  // Of its own: a flood of the open endpoint leaves room for the page's.
+  const own = { challenges: challengesIn(store, PAGE_CHALLENGE) };
+  return createProvider({
+    ...settings,
+    ...withGate(settings, issuer, store),
+    ...{ issuer, store, ask, require, now },
+    askedIssuer: gate.issuer,
+    challenges: { ...challenges, ...own, defaultAudience: issuer },
+    logins: { ...logins, ...own },
   });
-  app.post("/v1/auth/attestation/verify", async (c) => {
-    const body = await readJson(c, MAX_BODY_BYTES);
-    const verified = () =>
-      verifyLogin(body, {
-        ...loginsOutOfPlace(logins, c),
-        challenges: openChallenges,
-        audiences: options.audiences,
-        now,
-      });
-    return sendJson(c, await withStore(c, verified));
-  });
-  addPage(app, "", config);
-  addIssuerDocuments(app, issuers, now);
-  provider?.addRoutes(app);
-  return { ...toApp(app), ...(provider === undefined ? {} : { provider }) };
 }
 
 /** How old an answer to a proxy may be by default, in milliseconds. */
 const DEFAULT_GATE_MAX_AGE_MS = 30_000;
 
 /** The applications behind proxies, where there are any. */
-function withGate({ audiences, openid }: AppOptions, records: RecordStore) {
-  const { gateHosts = [], gateMaxAgeMs } = openid ?? {};
-  if (openid === undefined || gateHosts.length === 0) return {};
-  const hosts = createGateHosts(gateHosts, issuerIdentifierOf(audiences));
-  const { clients } = openid;
+function withGate(
+  { clients, gateHosts = [], gateMaxAgeMs }: ProviderSettings,
+  issuer: string,
+  store: RecordStore,
+) {
+  if (gateHosts.length === 0) return {};
+  const hosts = createGateHosts(gateHosts, issuer);
   const maxAgeMs = gateMaxAgeMs ?? DEFAULT_GATE_MAX_AGE_MS;
   return {
     clients: hosts.addTo(clients),
@@ -239,36 +266,6 @@ function withGate({ audiences, openid }: AppOptions, records: RecordStore) {
       app: Hono<ServiceEnv>,
       pages: Hono<ServiceEnv>,
       context: ProviderContext,
-    ) => addGateRoutes(app, pages, context, { hosts, records, maxAgeMs }),
+    ) => addGateRoutes(app, pages, context, { hosts, store, maxAgeMs }),
   };
-}
-
-function issuerIdentifierOf(audiences: readonly string[]): string {
-  const found = findIssuerIdentifier(audiences);
-  if (found !== undefined) return found;
-  throw new SigError(
-    "invalid_request",
-    "Cannot be an OpenID Provider: an audience must be an https origin",
-    {
-      context: {
-        flag: "--audience",
-        hint: "For example: https://login.acme.example.",
-      },
-    },
-  );
-}
-
-function requireAsk({ ask }: LoginGate) {
-  if (ask !== undefined) return ask;
-  throw new SigError(
-    "invalid_request",
-    "Cannot be an OpenID Provider: it must be said who may log in",
-    {
-      context: {
-        flag: "--oidc-clients",
-        hint:
-          "For example: --issuer acme.example --require relationship=employee.",
-      },
-    },
-  );
 }

@@ -1,7 +1,8 @@
-import { createMemoryStore } from "@sig/consumer/store";
+import { createMemoryStore, type RecordStore } from "@sig/consumer/store";
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { type GivenChallenge, Person } from "./testdata/independent_client.ts";
 import { ORIGIN, Site } from "./testdata/site.ts";
+import { waitUntil } from "../tests/kit/wait.ts";
 
 Deno.test("the health check names service, version and uptime", async () => {
   const site = new Site();
@@ -283,4 +284,66 @@ Deno.test("a page of another site can't ask in a person's name", async () => {
   );
   assertEquals(crossSite.status, 403);
   assertEquals((await crossSite.json()).code, "origin_not_allowed");
+});
+
+Deno.test("a store that hangs holds up logins, and not the page", async () => {
+  const silence = Promise.withResolvers<void>();
+  const memory = createMemoryStore();
+  let waiting = 0;
+  const store: RecordStore = {
+    ...memory,
+    async put(...record) {
+      waiting++;
+      await silence.promise;
+      return await memory.put(...record);
+    },
+  };
+  const site = new Site({ store, maxConcurrent: 8 });
+  const hanging = [];
+  for (const count of [1, 2]) {
+    hanging.push(site.challenge());
+    await waitUntil("it waits for the store", () => waiting === count);
+  }
+  const { status, body } = await site.ask("/v1/auth/challenge/create", {});
+  assertEquals([status, body.code, body.detail], [
+    503,
+    "overloaded",
+    "Cannot answer: too many requests of this client wait for the same answer of others",
+  ]);
+  assertEquals((await site.ask("/")).status, 200);
+  assertEquals((await site.ask("/ui/style.css")).status, 200);
+  silence.resolve();
+  await Promise.all(hanging);
+});
+
+Deno.test("errors are pages for clients that accept HTML, and problems for all others", async () => {
+  const site = new Site();
+  const get = async (path: string, accept: string, method = "GET") => {
+    const headers = { accept };
+    const request = new Request(`${ORIGIN}${path}`, { method, headers });
+    const response = await site.app.fetch(request);
+    const { status } = response;
+    const type = response.headers.get("content-type") ?? "";
+    return {
+      status,
+      type,
+      headers: response.headers,
+      text: await response.text(),
+    };
+  };
+  const browser = "text/html,application/xhtml+xml,*/*;q=0.8";
+  const page = await get("/nosuch<page>", browser);
+  assertEquals([page.status, page.type], [404, "text/html; charset=utf-8"]);
+  assertStringIncludes(page.text, "<h1>Not found</h1>");
+  assertStringIncludes(page.text, page.headers.get("x-request-id")!);
+  const policy = page.headers.get("content-security-policy") ?? "";
+  assertStringIncludes(policy, "default-src 'none'; style-src 'self'");
+  const wrong = await get("/", browser, "POST");
+  assertEquals([wrong.status, wrong.headers.get("allow")], [405, "GET, HEAD"]);
+  assertStringIncludes(wrong.text, "the method must be GET or HEAD");
+  for (const accept of ["*/*", "application/json"]) {
+    const { status, type, text } = await get("/nosuchpage", accept);
+    assertEquals([status, type], [404, "application/problem+json"]);
+    assertEquals(JSON.parse(text).code, "not_found");
+  }
 });

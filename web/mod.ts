@@ -34,8 +34,6 @@ export type {
 export {
   createSubjectKeys,
   type LoginKeyResolver,
-  type ResolveSubjectKey,
-  type SubjectKeysOptions,
 } from "./login/subject_key.ts";
 export {
   type VerifiedLogin,

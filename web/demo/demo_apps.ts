@@ -141,6 +141,7 @@ export async function startDemoApps(
     backchannelLogoutUri: `${shop.origin}/backchannel-logout`,
     signingAlgorithm: "ES256",
     refresh: false,
+    pkce: true,
     require: [],
   };
   return {

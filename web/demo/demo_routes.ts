@@ -76,6 +76,7 @@ export function wrapDemo(
       answerUrl: "/v1/auth/attestation/verify",
       returns: false,
     },
+    consents: true,
     demo: true,
   });
   for (const path of Object.values(WELL_KNOWN_PATHS)) {

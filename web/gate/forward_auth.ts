@@ -2,17 +2,16 @@
 
 import { problemResponse, type ServiceEnv } from "@sig/api/http";
 import type { Context, Hono } from "hono";
-import { SigError, toProblem } from "@sig/core";
+import { SigError } from "@sig/core";
 import type { MatchedRelationship } from "../login/relationship.ts";
 import { groupsOf, type NameOf, shownNameOf } from "../openid/claims.ts";
-import { sendTo } from "../openid/pages.ts";
+import { refuseUnavailable, sendTo } from "../openid/pages.ts";
 import { isIssuerUnavailable } from "../sessions/recheck.ts";
 import {
   type GateContext,
   type GateHost,
   gateHostOf,
   gateLoginUrl,
-  isGranted,
   readReturnAddress,
 } from "./hosts.ts";
 
@@ -75,7 +74,7 @@ export function addForwardAuth(
     const session = isOwn
       ? await sessions.find(cookie)
       : await sessions.findByHostCookie(cookie, clientId);
-    if (session === undefined || !isGranted(session)) return undefined;
+    if (session === undefined) return undefined;
     const standing = await recheckOrGrace(session, { maxAgeMs: askedMs });
     if (standing === undefined) return undefined;
     const { subject } = session;
@@ -99,15 +98,6 @@ export function addForwardAuth(
         }
         return toLogin(c, context) ?? problemResponse(c, unauthorized());
       }),
-  );
-}
-
-/** The issuer's error, as 503: neither yes nor no. */
-function refuseUnavailable(c: Context<ServiceEnv>, error: SigError): Response {
-  const response = problemResponse(c, error);
-  return new Response(
-    JSON.stringify({ ...toProblem(error), status: 503 }),
-    { status: 503, headers: response.headers },
   );
 }
 

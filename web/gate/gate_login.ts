@@ -12,7 +12,6 @@ import {
   gateHostOf,
   type GateHosts,
   gateLoginUrl,
-  isGranted,
   readGateQuery,
 } from "./hosts.ts";
 import { sha256Base64Url } from "../login/digest.ts";
@@ -30,7 +29,7 @@ interface GateOptions {
   /** The hosts that it is for. */
   readonly hosts: GateHosts;
   /** Where codes are kept. */
-  readonly records: RecordStore;
+  readonly store: RecordStore;
   /** How old the issuer's word may be, in milliseconds. */
   readonly maxAgeMs: number;
 }
@@ -44,14 +43,14 @@ export function addGateRoutes(
   app: Hono<ServiceEnv>,
   pages: Hono<ServiceEnv>,
   provider: ProviderContext,
-  { hosts, records, maxAgeMs }: GateOptions,
+  { hosts, store, maxAgeMs }: GateOptions,
 ): void {
   const isSecure = provider.issuer.startsWith("https:");
   const context: GateContext = {
     ...provider,
     hosts,
     maxAgeMs,
-    codes: recordsOf<GateCode>(records, GATE_CODE),
+    codes: recordsOf<GateCode>(store, GATE_CODE),
     gateCookie: ({ origin }) =>
       hostCookie(nameAtPort("sig-gate", origin), isSecure),
     beginCookie: hostCookie("sig-begin", isSecure),
@@ -66,9 +65,9 @@ const CODE_LIFE_MS = 60_000;
 const CODE_BYTES = 32;
 
 /**
- * `GET /gate/login?rd=…`. Who is logged in, still vouched for, and has kept
- * nothing back of what proxies are told, goes back:
- * straight on the login's own host, elsewhere with a code for that host.
+ * `GET /gate/login?rd=…`. Who is logged in, and still confirmed by the issuer,
+ * goes back: straight on the login's own host, elsewhere with a code for that
+ * host. The hosts are the operator's own, so nobody is asked what they may learn.
  */
 function addGateLogin(
   app: Hono<ServiceEnv>,
@@ -92,8 +91,7 @@ async function logIn(
   const begin = readBegin(before);
   const session = await sessions.find(sessionCookie.read(headers));
   if (
-    session === undefined || !isGranted(session) ||
-    await recheckSession(session) === undefined
+    session === undefined || await recheckSession(session) === undefined
   ) {
     return await beginInteraction(c, context, {
       client_id: host.clientId,

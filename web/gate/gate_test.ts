@@ -108,7 +108,7 @@ Deno.test("an issuer that can't be asked closes no gate, and opens none", async 
   const { status, headers } = await visitor.ask(WIKI);
   assertEquals([status, headers.get("remote-user")], [200, person.did]);
   const { refusal } = await visitor.walk(visitor.gate(`http://${OPS}/`));
-  assertMatch(refusal ?? "", /^503 .*Could not tell/s);
+  assertMatch(refusal ?? "", /^503 .*"code":"fetch_status"/s);
   assertEquals((await visitor.ask(OPS)).status, 401);
 });
 

@@ -8,7 +8,6 @@ import { OAuthError } from "../openid/oauth_error.ts";
 import { withParameters } from "../openid/pages.ts";
 import type { ProviderContext } from "../openid/provider_context.ts";
 import type { HostCookie } from "../sessions/cookies.ts";
-import type { Session } from "../sessions/session.ts";
 
 /** A host protected by forward auth. */
 export interface GateHost {
@@ -89,6 +88,7 @@ function clientOf({ clientId, host }: GateHost): readonly [string, Client] {
     postLogoutRedirectUris: [],
     signingAlgorithm: "RS256",
     refresh: false,
+    pkce: true,
     require: [],
   }];
 }
@@ -205,11 +205,6 @@ export interface GateContext extends ProviderContext {
 export const GATE_SCOPES: readonly string[] = Object.freeze([
   ...["openid", "profile", "groups"],
 ]);
-
-/** Whether the person kept nothing of it back at the login. */
-export function isGranted({ withheld = [] }: Session): boolean {
-  return !GATE_SCOPES.some((each) => withheld.includes(each));
-}
 
 /**
  * The host that a request is about, by the word of the proxy in front of us, else

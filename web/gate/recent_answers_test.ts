@@ -44,7 +44,7 @@ Deno.test("a session's end counts at once, however recent the answer is", async 
   // As another process marks it, before it is removed.
   const [session] = (await store.list(SESSION, now())).records;
   const { id, text, expiresAtMs, version } = session!;
-  const ended = JSON.stringify({ ...JSON.parse(text), ended: true });
+  const ended = JSON.stringify({ ...JSON.parse(text), ended_ms: 1 });
   await store.put(
     ...[SESSION, id, { text: ended, expiresAtMs }, version, now()] as const,
   );

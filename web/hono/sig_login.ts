@@ -3,9 +3,8 @@
 import { createMemoryStore, type RecordStore } from "@sig/consumer/store";
 import type { FetchPolicy } from "@sig/consumer";
 import { fetchPolicyOf, locateIssuer } from "@sig/consumer/internal";
-import { JsonError, parseJson, SigError } from "@sig/core";
+import { SigError } from "@sig/core";
 import { type Context, Hono } from "hono";
-import { bodyLimit } from "hono/body-limit";
 import { challengesIn } from "../login/challenges.ts";
 import { createChallenge } from "../login/create_challenge.ts";
 import {
@@ -18,9 +17,10 @@ import { createRecheck, isIssuerUnavailable } from "../sessions/recheck.ts";
 import { hostCookie, nameAtPort, requireOwnPage } from "../sessions/cookies.ts";
 import type { Session } from "../sessions/session.ts";
 import { createSessions } from "../sessions/sessions.ts";
-import { clientNetwork, createClientAddress } from "@sig/api/http";
+import { clientNetwork, createClientAddress, readJson } from "@sig/api/http";
 import { PAGE_CHALLENGE, SESSION } from "../store/kinds.ts";
-import { ClientQuota } from "../login/client_quota.ts";
+import { OwnerQuota } from "../store/owner_quota.ts";
+import { createSubjectKeys } from "../login/subject_key.ts";
 import { addPage } from "../pages/page.ts";
 import {
   refuse,
@@ -30,7 +30,6 @@ import {
   type SigSession,
   unauthorized,
 } from "./require_relationship.ts";
-import { createSubjectsOfClients } from "./subjects_of_clients.ts";
 
 /** Options of {@linkcode sigLogin}. */
 export interface SigLoginOptions extends FetchPolicy {
@@ -136,14 +135,13 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     store,
     lifeMs: sessionMs,
     terms: { audience, issuer: gate.issuer, require: gate.require ?? [] },
-    tell: () => Promise.resolve(),
     // Where nothing is required, anybody can make any number of keys.
-    quota: new ClientQuota({ maxRecords: SESSION.maxRecords! / 4 }),
+    quota: new OwnerQuota({ maxRecords: SESSION.maxRecords! / 4 }),
     now,
   });
   const { ask } = gate;
   const recheck = ask && createRecheck({ ask, sessions, graceMs, now });
-  const keysFor = createSubjectsOfClients(policy);
+  const resolveKey = createSubjectKeys(policy);
   const addressOf = createClientAddress(options.trustProxy);
   const clientOf = ({ env, req }: Context<SigEnv>) => {
     const address = addressOf(req.raw.headers, env);
@@ -177,20 +175,11 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     }
     await next();
   });
-  const guard = bodyLimit({
-    maxSize: MAX_BODY_BYTES,
-    onError: () =>
-      refuse(
-        new SigError("body_too_large", "Cannot read request: it is too large", {
-          context: { limit: MAX_BODY_BYTES },
-        }),
-      ),
-  });
   const post = (
     at: string,
     answer: (c: Context<SigEnv>) => Promise<Response>,
   ) =>
-    app.post(`${path}/${at}`, guard, async (c) => {
+    app.post(`${path}/${at}`, async (c) => {
       try {
         requireOwnPage(c.req.raw.headers, audience);
         return await answer(c);
@@ -224,14 +213,14 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     const client = clientOf(c);
     const challenge_id = challengeCookie.read(headers);
     if (challenge_id === undefined) throw notBegun();
-    const body = readJson(new Uint8Array(await c.req.arrayBuffer()));
+    const body = await readJson(c, MAX_BODY_BYTES);
     let asked: IssuerAnswer | undefined;
     const login = await verifyLogin(
       // The store may hold challenges of others, whom the person signed for.
       { ...Object(body), challenge_id, audience },
       {
         challenges,
-        resolveKey: keysFor(client),
+        ...{ resolveKey, client },
         ...(ask === undefined ? {} : {
           checkRelationship: async (who) => (asked = await ask(who)).answer,
         }),
@@ -243,16 +232,11 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
       throw unauthorized();
     }
     const before = await sessions.find(sessionCookie.read(headers));
-    const { cookie, session } = await sessions.logIn(
-      {
-        subject,
-        standing: asked?.relationship ?? null,
-        ...(asked === undefined ? {} : { confirmed_ms: asked.observedMs }),
-      },
-      before,
-      undefined,
-      client,
-    );
+    const { cookie, session } = await sessions.logIn({
+      ...{ subject, client },
+      standing: asked?.relationship ?? null,
+      ...(asked === undefined ? {} : { confirmed_ms: asked.observedMs }),
+    }, before);
     c.header(...sessionCookie.set(cookie, sessionMs / 1000), { append: true });
     c.header(...challengeCookie.set("", 0), { append: true });
     return c.json(describe(session), 200, { "cache-control": "no-store" });
@@ -280,6 +264,7 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
       answerUrl: `${path}/session`,
       returns: true,
     },
+    consents: false,
     demo: false,
   });
   return app;
@@ -311,15 +296,6 @@ function requireOrigin(audience: string): URL {
     "Cannot log anyone in: the audience must be an origin",
     { context: { hint: "For example: https://shop.example." } },
   );
-}
-
-function readJson(bytes: Uint8Array): unknown {
-  try {
-    return parseJson(bytes);
-  } catch (error) {
-    if (!(error instanceof JsonError)) throw error;
-    throw new SigError("invalid_json", `Cannot read body: ${error.message}`);
-  }
 }
 
 function notBegun(): SigError {

@@ -5,8 +5,8 @@ import {
   recordsOf,
   type RecordStore,
 } from "@sig/consumer/store";
-import { ClientQuota } from "./client_quota.ts";
 import { CHALLENGE } from "../store/kinds.ts";
+import { OwnerQuota } from "../store/owner_quota.ts";
 
 /** Counted failures after which a challenge is burned. */
 const MAX_COUNTED_FAILURES = 5;
@@ -125,7 +125,7 @@ export function challengesIn(
   kind: RecordKind = CHALLENGE,
 ): Challenges {
   const entries = recordsOf<Entry>(store, kind);
-  const quota = new ClientQuota({
+  const quota = new OwnerQuota({
     maxRecords: MAX_PER_CLIENT,
     maxBytes: MAX_CLIENT_BYTES,
   });
@@ -147,14 +147,15 @@ export function challengesIn(
     async create(record, at, client) {
       const expires_ms = Date.parse(record.expires_at);
       const id = record.challenge_id;
-      const forgottenAt = new Date(expires_ms + REMEMBER_MS);
+      const until = new Date(expires_ms + REMEMBER_MS);
       const entry = { record, expires_ms, failures: 0 };
       if (client !== undefined) {
         const bytes = JSON.stringify(entry).length;
-        const displaced = quota.add(client, { id, bytes }, forgottenAt, at);
-        for (const old of displaced) await entries.take(old, at);
+        for (const old of quota.add(client, { id, until, bytes }, at)) {
+          await entries.take(old, at);
+        }
       }
-      if (await entries.create(id, entry, forgottenAt, at)) return;
+      if (await entries.create(id, entry, until, at)) return;
       throw new RangeError("Cannot create challenge: its id is taken");
     },
     async read(id, at) {

@@ -11,6 +11,7 @@ import {
   type JsonValue,
   parseRequirement,
   parseTimestamp,
+  type RelationshipState,
   type Requirement,
   SigError,
 } from "@sig/core";
@@ -163,6 +164,8 @@ interface FurtherQuestion {
   readonly require?: readonly string[] | undefined;
   /** How old the issuer's state may be (default: that of the login). */
   readonly maxAgeMs?: number | undefined;
+  /** False: only what this process has read answers, whatever its age. */
+  readonly refresh?: false;
 }
 
 /** What an issuer says of a subject. */
@@ -188,8 +191,6 @@ export interface LoginGate {
   /** What it must be, or null. */
   readonly require: readonly string[] | null;
   /** Asks about a subject, where something is required. */
-  readonly checkRelationship?: CheckRelationship;
-  /** The same with the relationship that matches. */
   readonly ask?: AskIssuer;
 }
 
@@ -202,9 +203,10 @@ export interface LoginGate {
  * without their one issuer.
  */
 export function createLoginGate(options: LoginGateOptions): LoginGate {
-  const { issuers: [issuer, ...others], require = [], now } = options;
-  if (require.length === 0) return { issuer: null, require: null };
-  for (const each of require) parseRequirement(each);
+  const { issuers: [issuer, ...others], require: own = [], now } = options;
+  const { maxAgeMs: ownMaxAgeMs = 0 } = options;
+  if (own.length === 0) return { issuer: null, require: null };
+  for (const each of own) parseRequirement(each);
   if (issuer === undefined || others.length > 0) {
     throw new SigError(
       "invalid_request",
@@ -227,28 +229,52 @@ export function createLoginGate(options: LoginGateOptions): LoginGate {
     backend: "node",
     now,
   });
-  const { did } = issuer;
-  const { maxAgeMs = 0 } = options;
-  const ask = createAsk(consumer, { issuer: did, require, maxAgeMs, now });
+  const ask: AskIssuer = async (subject, further = {}) => {
+    const { require = [], maxAgeMs = ownMaxAgeMs, refresh = true } = further;
+    const { answer, relationship } = await consumer.ask(
+      issuer.did,
+      { subject, require: [...new Set([...own, ...require])], maxAgeMs },
+      { refresh },
+    );
+    return {
+      answer: relationship === null
+        ? { ...answer, relationship: await inactiveOf(consumer, answer) }
+        : answer,
+      relationship: relationship === null
+        ? undefined
+        : matchOf(answer, relationship),
+      observedMs: answer.freshness === null
+        ? now().getTime()
+        : Date.parse(answer.freshness.observed_at),
+    };
+  };
+  return { issuer: issuer.did, require: own, ask };
+}
+
+function matchOf(
+  { issuer, last_sequence, not_after }: CheckAnswer,
+  { relationship_id, relationship_type, roles }: RelationshipState,
+): MatchedRelationship {
   return {
-    issuer: did,
-    require,
-    checkRelationship: async (subject) => (await ask(subject)).answer,
-    ask,
+    ...{ issuer, relationship_id, type: relationship_type },
+    // A copy: the state answers again, and callers pass this on.
+    roles: [...roles],
+    sequence: last_sequence,
+    ...(not_after === null ? {} : { not_after }),
   };
 }
 
 /** The relationship that a deny is about; it helps people to understand it. */
 async function inactiveOf(
   consumer: Consumer,
-  { issuer, reasons }: CheckAnswer,
+  { issuer, subject, reasons }: CheckAnswer,
 ): Promise<InactiveRelationship | undefined> {
   const id = reasons.find((each) => each.relationship_id !== undefined)
     ?.relationship_id;
   if (id === undefined) return undefined;
   // The deny stands, whether or not its relationship can be described.
-  const state = await consumer.state(issuer, { maxAgeMs: SAME_STATE_MS })
-    .catch(() => undefined);
+  const part = { subjects: [subject], refresh: false };
+  const state = await consumer.state(issuer, part).catch(() => undefined);
   const found = state?.by_relationship_id.get(id);
   return found && {
     relationship_type: found.relationship_type,
@@ -257,56 +283,5 @@ async function inactiveOf(
     ...(found.revoked_effective_at !== undefined && {
       revoked_effective_at: found.revoked_effective_at,
     }),
-  };
-}
-
-/** Milliseconds in which the state that an answer came from is still there. */
-const SAME_STATE_MS = 60_000;
-
-function createAsk(
-  consumer: Consumer,
-  { issuer, require: own, maxAgeMs: ownMaxAgeMs, now }: {
-    readonly issuer: string;
-    readonly require: readonly string[];
-    readonly maxAgeMs: number;
-    readonly now: () => Date;
-  },
-): AskIssuer {
-  return async (subject, { require = [], maxAgeMs = ownMaxAgeMs } = {}) => {
-    const answer = await consumer.check(issuer, {
-      subject,
-      require: [...new Set([...own, ...require])],
-      maxAgeSeconds: maxAgeMs / 1000,
-    });
-    const { freshness } = answer;
-    const observedMs = freshness === null
-      ? now().getTime()
-      : Date.parse(freshness.observed_at);
-    const { decision, matched_relationship_id: id, not_after } = answer;
-    if (decision !== "allow" || id === null) {
-      const inactive = await inactiveOf(consumer, answer);
-      return {
-        answer: inactive === undefined
-          ? answer
-          : { ...answer, relationship: inactive },
-        relationship: undefined,
-        observedMs,
-      };
-    }
-    const state = await consumer.state(issuer, {
-      maxAgeMs: Math.max(maxAgeMs, SAME_STATE_MS),
-    });
-    const found = state.by_relationship_id.get(id);
-    // It may have ended between the answer and now.
-    const relationship = found?.status !== "active" ? undefined : {
-      issuer: answer.issuer,
-      relationship_id: id,
-      type: found.relationship_type,
-      // A copy: the state is asked again, and callers hand this on.
-      roles: [...found.roles],
-      sequence: answer.last_sequence,
-      ...(not_after === null ? {} : { not_after }),
-    };
-    return { answer, relationship, observedMs };
   };
 }

@@ -44,6 +44,8 @@ export interface VerifyLoginOptions {
   readonly boundTo?: string | undefined;
   /** Finds the subject's key: one `createSubjectKeys` for all logins. */
   readonly resolveKey: LoginKeyResolver;
+  /** The client's network address, for the limits of `resolveKey`. */
+  readonly client?: string | undefined;
   /**
    * Whom a login may be for here: several logins may share a store, and what was
    * signed for one must not log in at another (default: every audience).
@@ -166,7 +168,7 @@ export async function verifyLogin(
       // The nonce was compared by its digest: the store knows no other.
       challenge: { ...record, nonce: parsed.claims.nonce },
       requiredScopes: request.scopes ?? [],
-      key: (kid) => options.resolveKey(kid, id),
+      key: (kid) => options.resolveKey(kid, options.client),
       now: () => at,
     }));
   const { subject, scopes, header } = parsed;

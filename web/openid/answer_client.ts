@@ -1,11 +1,19 @@
 /** Answering an application by way of the browser (RFC 6749 §4.1.2, RFC 9207). @module */
 
+import type { ServiceEnv } from "@sig/api/http";
+import type { Hono } from "hono";
 import type { Session } from "../sessions/session.ts";
 import type { Client } from "./clients.ts";
-import type { CodeBinding } from "./grants.ts";
-import type { OAuthError } from "./oauth_error.ts";
-import { withParameters } from "./pages.ts";
+import { CODE_LIFE_MS, type CodeBinding, newGrantId } from "./grants.ts";
+import { OAuthError } from "./oauth_error.ts";
+import { requireGet, showAnswerForm, withParameters } from "./pages.ts";
 import type { ProviderContext } from "./provider_context.ts";
+import { seal, unseal } from "./seal.ts";
+
+/** How a browser brings an answer: in the address, or in a form. */
+export const RESPONSE_MODES: readonly string[] = Object.freeze([
+  ...["query", "form_post"],
+]);
 
 /** What is answered to. */
 export interface Pending {
@@ -13,48 +21,96 @@ export interface Pending {
   readonly redirect_uri: string;
   /** What it must repeat. */
   readonly state?: string | undefined;
+  /** Default: in the address. */
+  readonly response_mode?: "form_post" | undefined;
 }
 
-/** The address with an error; it names us, as every answer does. */
-export function errorRedirect(
-  { issuer }: Pick<ProviderContext, "issuer">,
-  { redirect_uri, state }: Pending,
-  { code, message }: OAuthError,
-): string {
-  return withParameters(redirect_uri, {
-    error: code,
-    error_description: message,
-    state,
+/** What a form brings. */
+interface FormAnswer {
+  readonly redirect_uri: string;
+  readonly fields: { readonly [name: string]: string };
+  /** Milliseconds since 1970. */
+  readonly expires_ms: number;
+}
+
+const PATH = "/oidc/form-post";
+const PURPOSE = "form-post";
+
+/** The address with an answer; it names us, as every answer does. */
+async function answerUrl(
+  { issuer, keys, now }: Pick<ProviderContext, "issuer" | "keys" | "now">,
+  { redirect_uri, state, response_mode }: Pending,
+  answer: { readonly [name: string]: string },
+): Promise<string> {
+  const fields = {
+    ...answer,
+    ...(state === undefined ? {} : { state }),
     iss: issuer,
-  });
+  };
+  if (response_mode !== "form_post") {
+    return withParameters(redirect_uri, fields);
+  }
+  const expires_ms = now().getTime() + CODE_LIFE_MS;
+  const sent: FormAnswer = { redirect_uri, fields, expires_ms };
+  const sealed = await seal(keys, PURPOSE, sent);
+  return withParameters(issuer + PATH, { answer: sealed });
+}
+
+/** The address with an error. */
+export function errorUrl(
+  context: Pick<ProviderContext, "issuer" | "keys" | "now">,
+  pending: Pending,
+  { code, message }: OAuthError,
+): Promise<string> {
+  const answer = { error: code, error_description: message };
+  return answerUrl(context, pending, answer);
 }
 
 /**
- * The address with a code for a session that the application has joined with
- * `grant`: from then on its end is told to the application.
+ * The address with a code for a session that the application has joined, for as
+ * much of the scope as the person granted.
  *
+ * @throws {OAuthError} `login_required` when the session is over.
  * @throws {SigError} `store_unavailable`, `rate_limited`.
  */
-export async function codeRedirect(
-  { issuer, grants }: Pick<ProviderContext, "issuer" | "grants">,
+export async function codeUrl(
+  context: ProviderContext,
   { client_id, require }: Client,
-  { sid, subject, auth_time, clients }: Session,
-  asked: {
-    readonly grant: string;
+  { sid, subject, auth_time }: Session,
+  { binding, scope, ...pending }: Omit<Pending, "redirect_uri"> & {
     readonly binding: CodeBinding;
     readonly scope: readonly string[];
-    readonly state?: string | undefined;
   },
 ): Promise<string> {
-  const joined = clients[client_id];
+  const { redirect_uri } = binding;
+  const grant = newGrantId();
+  // Noted first: from then on the grant ends with the session.
+  const joined = await context.sessions.addGrant(sid, client_id, grant);
   if (joined === undefined) {
-    throw new TypeError("Cannot make a code: the application has not joined");
+    throw new OAuthError("login_required", "the session has ended meanwhile");
   }
-  const { since_ms } = joined;
-  const { grant, binding, scope, state } = asked;
-  const code = await grants.create(grant, {
-    ...{ client_id, subject, sid, since_ms, scope, require, auth_time },
+  const code = await context.grants.create(grant, {
+    ...{ client_id, subject, sid, joined: joined.id, require, auth_time },
+    scope: scope.filter((each) => joined.granted.includes(each)),
     binding,
   });
-  return withParameters(binding.redirect_uri, { code, state, iss: issuer });
+  return await answerUrl(context, { ...pending, redirect_uri }, { code });
+}
+
+/**
+ * `GET /oidc/form-post?answer=…`: a page whose form brings an answer to the
+ * application (OAuth 2.0 Form Post Response Mode).
+ */
+export function addFormPostRoute(
+  app: Hono<ServiceEnv>,
+  { keys, now }: Pick<ProviderContext, "keys" | "now">,
+): void {
+  app.get(PATH, requireGet, async (c) => {
+    const text = c.req.query("answer") ?? "";
+    const answer = await unseal<FormAnswer>(keys, PURPOSE, text);
+    if (answer === undefined || !(now().getTime() < answer.expires_ms)) {
+      throw new OAuthError("invalid_request", "this answer is over");
+    }
+    return showAnswerForm(answer.redirect_uri, answer.fields);
+  });
 }

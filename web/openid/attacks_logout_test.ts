@@ -68,12 +68,9 @@ Deno.test("a link can't log anybody out: it leads to a form of our own", async (
       assert(await isIn());
     }
   });
-  await t.step("an address that is not registered", async () => {
+  await t.step("hints of others", async () => {
     for (
       const query of [
-        "client_id=app&post_logout_redirect_uri=https://evil.example/",
-        "client_id=app&post_logout_redirect_uri=https://app.example/bye/",
-        "post_logout_redirect_uri=https://app.example/bye",
         `id_token_hint=${others.id_token}&client_id=other`,
         `id_token_hint=${tokens.id_token}x`,
         "state=1&state=2",
@@ -117,4 +114,42 @@ Deno.test("a link can't log anybody out: it leads to a form of our own", async (
       assertEquals((await provider.refresh(tokens.refresh_token)).status, 400);
     },
   );
+});
+
+Deno.test("where the address to go to is not registered, the session ends on a page of ours", async () => {
+  await using provider = await TestProvider.start();
+  const { origin } = provider;
+  const { person } = await provider.employ();
+  for (
+    const query of [
+      "client_id=app&post_logout_redirect_uri=https://evil.example/",
+      "client_id=app&post_logout_redirect_uri=https://app.example/bye/",
+      "post_logout_redirect_uri=https://app.example/bye",
+      "id_token_hint=TOKEN&post_logout_redirect_uri=https://evil.example/",
+    ]
+  ) {
+    const browser = new Browser();
+    const { id_token } = await browser.tokens(provider, person);
+    const url = `${origin}/oidc/logout?${query.replace("TOKEN", id_token)}`;
+    let response = await browser.send(url);
+    let text = await response.text();
+    const [, csrf] = /name="csrf" value="([^"]+)"/.exec(text) ?? [];
+    assertEquals(csrf === undefined, query.includes("TOKEN"));
+    if (csrf !== undefined) {
+      const policy = response.headers.get("content-security-policy") ?? "";
+      assert(policy.endsWith("; form-action 'self'"), policy);
+      response = await browser.send(`${origin}/oidc/logout`, {
+        method: "POST",
+        headers: { "content-type": "application/x-www-form-urlencoded" },
+        body: `${query}&csrf=${csrf}`,
+      });
+      text = await response.text();
+    }
+    assertEquals(response.status, 200, query);
+    assertStringIncludes(text, "<h1>You are signed out</h1>");
+    const after = await browser.follow(
+      await provider.authorizeUrl({ prompt: "none" }),
+    );
+    assertEquals(after.searchParams.get("error"), "login_required");
+  }
 });

@@ -2,14 +2,14 @@
 
 import type { ServiceEnv } from "@sig/api/http";
 import type { Context, Hono } from "hono";
-import type { Session } from "../sessions/session.ts";
-import { codeRedirect, errorRedirect, type Pending } from "./answer_client.ts";
+import { type Session, sessionClient } from "../sessions/session.ts";
+import { codeUrl, errorUrl } from "./answer_client.ts";
 import {
   type AuthorizeRequest,
   readAuthorizeRequest,
 } from "./authorize_request.ts";
 import type { Client } from "./clients.ts";
-import { type CodeBinding, newGrantId } from "./grants.ts";
+import type { CodeBinding } from "./grants.ts";
 import { beginInteraction } from "./interaction.ts";
 import { OAuthError, toOAuthError } from "./oauth_error.ts";
 import { formToLink, requireGet, sendTo } from "./pages.ts";
@@ -23,8 +23,9 @@ const PATH = "/oidc/authorize";
 
 /**
  * `GET` and `POST /oidc/authorize`. A browser with a session that the issuer
- * still confirms goes straight back with a code; every other one to the consent
- * page. A form becomes a link: only with that do browsers send their cookie.
+ * still confirms, and whose person has approved this application, goes straight
+ * back with a code; every other one to the consent page. A form becomes a link:
+ * only with that do browsers send their cookie.
  */
 export function addAuthorizeRoutes(
   app: Hono<ServiceEnv>,
@@ -46,27 +47,41 @@ async function authorize(
   // Until both are known, nothing is sent anywhere.
   const { client, redirect_uri } = requireAddress(given, context);
   const state = onlyValue(given, "state");
-  const pending = { redirect_uri, state };
+  const pending = {
+    ...(state === undefined ? {} : { state }),
+    ...(onlyValue(given, "response_mode") === "form_post"
+      ? { response_mode: "form_post" as const }
+      : {}),
+  };
+  let isSilent = false;
   try {
     if (state !== undefined && state.length > MAX_STATE_LENGTH) {
       throw new OAuthError("invalid_request", "state is too long");
     }
     const request = await readAuthorizeRequest(given, client, context);
-    if (request.isSilent) {
-      return await answerSilently(c, context, client, request, pending);
-    }
-    return await signedInLocation(
-      ...[c, context, client, request, pending] as const,
-    ) ?? await beginInteraction(c, context, {
-      client_id: client.client_id,
+    const { scope, subject } = request;
+    isSilent = request.isSilent;
+    const asked = {
+      ...pending,
+      scope,
       binding: bindingOf(request, redirect_uri),
-      ...(state === undefined ? {} : { state }),
-      scope: request.scope,
-      ...(request.subject === undefined ? {} : { subject: request.subject }),
+    };
+    const session = await findSession(c, context, client, request);
+    if (!(session instanceof OAuthError)) {
+      return sendTo(await codeUrl(context, client, session, asked));
+    }
+    if (isSilent) throw session;
+    return await beginInteraction(c, context, {
+      ...asked,
+      client_id: client.client_id,
+      ...(subject === undefined ? {} : { subject }),
     });
   } catch (error) {
-    if (!(error instanceof OAuthError)) throw error;
-    return sendTo(errorRedirect(context, pending, error));
+    // Without a page, whatever happened is told to the application.
+    if (!(isSilent || error instanceof OAuthError)) throw error;
+    const told = toOAuthError(error);
+    if (told.code === "server_error") c.set("thrown", error);
+    return sendTo(await errorUrl(context, { ...pending, redirect_uri }, told));
   }
 }
 
@@ -76,7 +91,7 @@ function bindingOf(
 ): CodeBinding {
   return {
     redirect_uri,
-    code_challenge,
+    ...(code_challenge === undefined ? {} : { code_challenge }),
     ...(nonce === undefined ? {} : { nonce }),
   };
 }
@@ -99,64 +114,34 @@ function requireAddress(
   );
 }
 
-/** Without a page: a code, or why there is none. */
-async function answerSilently(
+/** The browser's session, or why it is not enough for this request. */
+async function findSession(
   c: Context<ServiceEnv>,
-  context: ProviderContext,
+  { sessions, sessionCookie, recheckSession, now }: ProviderContext,
   client: Client,
-  request: AuthorizeRequest,
-  pending: Pending,
-): Promise<Response> {
-  try {
-    const answer = await signedInLocation(
-      ...[c, context, client, request, pending] as const,
-    );
-    if (answer !== undefined) return answer;
-    throw new OAuthError("login_required", "nobody is signed in who may");
-  } catch (error) {
-    const told = toOAuthError(error);
-    if (told.code === "server_error") c.set("thrown", error);
-    return sendTo(errorRedirect(context, pending, told));
-  }
-}
-
-/** Back with a code, if the browser's session is enough for this request. */
-async function signedInLocation(
-  c: Context<ServiceEnv>,
-  context: ProviderContext,
-  client: Client,
-  request: AuthorizeRequest,
-  { redirect_uri, state }: Pending,
-): Promise<Response | undefined> {
-  if (request.mustSign) return undefined;
-  const { sessions, sessionCookie, recheckSession } = context;
-  const cookie = sessionCookie.read(c.req.raw.headers);
-  const session = await sessions.find(cookie);
-  if (session === undefined || !isFor(session, request, context)) {
-    return undefined;
-  }
-  if (await recheckSession(session, { client }) === undefined) {
-    return undefined;
-  }
-  const grant = newGrantId();
-  const { client_id: clientId } = client;
-  const joined = await sessions.join(session.sid, { clientId, grant });
-  if (joined === undefined) return undefined;
-  const binding = bindingOf(request, redirect_uri);
-  const asked = { grant, binding, scope: request.scope, state };
-  return sendTo(await codeRedirect(context, client, joined, asked));
-}
-
-function isFor(
-  { subject, auth_time, withheld = [] }: Session,
-  request: AuthorizeRequest,
-  { now }: ProviderContext,
-): boolean {
-  const age = now().getTime() / 1000 - auth_time;
-  // What the person kept back is theirs to give, not to be had by asking again.
-  return !request.scope.some((each) => withheld.includes(each)) &&
-    (request.subject === undefined || request.subject === subject) &&
-    (request.maxAge === undefined ||
+  { mustSign, subject, maxAge, scope }: AuthorizeRequest,
+): Promise<Session | OAuthError> {
+  const session = mustSign
+    ? undefined
+    : await sessions.find(sessionCookie.read(c.req.raw.headers));
+  const age = now().getTime() / 1000 - (session?.auth_time ?? NaN);
+  const isMeant = session !== undefined &&
+    (subject === undefined || subject === session.subject) &&
+    (maxAge === undefined ||
       // Nobody has signed in the future: a clock was set back.
-      (age <= request.maxAge && age >= -CLOCK_SKEW_SECONDS));
+      (age <= maxAge && age >= -CLOCK_SKEW_SECONDS));
+  if (!isMeant) return loginRequired();
+  const { asked = [] } = sessionClient(session, client.client_id) ?? {};
+  if (!scope.every((each) => asked.includes(each))) {
+    return new OAuthError(
+      "consent_required",
+      "the person has not approved this application yet",
+    );
+  }
+  const standing = await recheckSession(session, { client });
+  return standing === undefined ? loginRequired() : session;
+}
+
+function loginRequired(): OAuthError {
+  return new OAuthError("login_required", "nobody is signed in who may");
 }

@@ -1,5 +1,6 @@
 /** What an application asks for by a person's browser (OIDC Core §3.1.2.1). @module */
 
+import { RESPONSE_MODES } from "./answer_client.ts";
 import { SCOPES } from "./claims.ts";
 import type { Client } from "./clients.ts";
 import { readHint, type Signer } from "./jwt.ts";
@@ -11,7 +12,7 @@ export interface AuthorizeRequest {
   /** What was asked for and means something. */
   readonly scope: readonly string[];
   /** The S256 challenge of PKCE. */
-  readonly code_challenge: string;
+  readonly code_challenge?: string;
   /** What the ID token must repeat. */
   readonly nonce?: string;
   /** No page may be shown. */
@@ -56,8 +57,11 @@ export async function readAuthorizeRequest(
       "response_type must be code",
     );
   }
-  if ((parameters.get("response_mode") ?? "query") !== "query") {
-    throw new OAuthError("invalid_request", "response_mode must be query");
+  if (!RESPONSE_MODES.includes(parameters.get("response_mode") ?? "query")) {
+    throw new OAuthError(
+      "invalid_request",
+      `response_mode must be ${RESPONSE_MODES.join(" or ")}`,
+    );
   }
   const asked = parameters.require("scope").split(" ");
   if (!asked.includes("openid")) {
@@ -69,10 +73,14 @@ export async function readAuthorizeRequest(
   if (nonce !== undefined && nonce.length > MAX_NONCE_LENGTH) {
     throw new OAuthError("invalid_request", "nonce is too long");
   }
+  if (nonce === undefined && !client.pkce) {
+    throw new OAuthError("invalid_request", "nonce is required");
+  }
+  const code_challenge = readCodeChallenge(parameters, client);
   return {
     // Others are ignored (RFC 6749 §3.3); what was granted is told.
     scope: SCOPES.filter((scope) => asked.includes(scope)),
-    code_challenge: readCodeChallenge(parameters),
+    ...(code_challenge === undefined ? {} : { code_challenge }),
     ...(nonce === undefined ? {} : { nonce }),
     isSilent: prompt.has("none"),
     // A max_age of 0 asks for the same as prompt=login (OIDC Core §3.1.2.1).
@@ -92,7 +100,13 @@ function readPrompt(parameters: Parameters): ReadonlySet<string> {
   );
 }
 
-function readCodeChallenge(parameters: Parameters): string {
+function readCodeChallenge(
+  parameters: Parameters,
+  { pkce }: Client,
+): string | undefined {
+  const isGiven = parameters.get("code_challenge") !== undefined ||
+    parameters.get("code_challenge_method") !== undefined;
+  if (!pkce && !isGiven) return undefined;
   const challenge = parameters.require("code_challenge");
   // Without a method it would be plain (RFC 7636 §4.3), which does not protect.
   if (parameters.get("code_challenge_method") !== "S256") {

@@ -51,6 +51,8 @@ export interface Client {
   readonly signingAlgorithm: SigningAlgorithm;
   /** Whether it gets refresh tokens. */
   readonly refresh: boolean;
+  /** Whether it must use PKCE; without it a nonce is required. */
+  readonly pkce: boolean;
   /** What it needs beyond the server's own requirements, `key=value` each. */
   readonly require: readonly string[];
 }
@@ -94,6 +96,7 @@ const ENTRY = strictObject({
   backchannel_logout_uri: URI.check(requires(judgeUri)).optional(),
   id_token_signed_response_alg: z.enum(SIGNING_ALGORITHMS).optional(),
   refresh: z.boolean().optional(),
+  pkce: z.boolean().optional(),
   require: list(z.string().check(requires(judgeRequirement)), 0, 16).optional(),
 }).superRefine((entry, ctx) => {
   for (const [member, why] of judgeTies(entry)) {
@@ -206,6 +209,9 @@ function* judgeTies(entry: Entry): Generator<[keyof Entry, string]> {
       "it must go with client_secret_sha256 (client_secret_basic, client_secret_post), jwks (private_key_jwt), or neither (none)",
     ];
   }
+  if (entry.pkce === false && !hasSecret && entry.jwks === undefined) {
+    yield ["pkce", "it may be false only with client_secret_sha256 or jwks"];
+  }
   if (entry.jwks !== undefined && !isPublicKeySet(entry.jwks)) {
     yield ["jwks", "it must be a set of public keys: RSA, P-256, Ed25519"];
   }
@@ -277,6 +283,7 @@ function clientOf(entry: Entry): Client {
       : { backchannelLogoutUri: entry.backchannel_logout_uri }),
     signingAlgorithm: entry.id_token_signed_response_alg ?? "RS256",
     refresh: entry.refresh ?? false,
+    pkce: entry.pkce ?? true,
     require: entry.require ?? [],
   };
 }

@@ -52,6 +52,7 @@ const FAULTS: readonly (readonly [string, object, string])[] = [
     backchannel_logout_uri: "http://10.0.0.1/",
   }, "https URL"],
   ["/clients/0/refresh", { refresh: "yes" }, "it must be true or false"],
+  ["/clients/0/pkce", { pkce: false }, "it may be false only with"],
   ["/clients/0/require/0", { require: ["rule=x"] }, "Cannot"],
 ];
 

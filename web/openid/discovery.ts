@@ -2,7 +2,9 @@
 
 import { isLoopback } from "@sig/api/flags";
 import { send, type ServiceEnv } from "@sig/api/http";
+import { SigError } from "@sig/core";
 import type { Hono } from "hono";
+import { RESPONSE_MODES } from "./answer_client.ts";
 import { CLAIMS, SCOPES } from "./claims.ts";
 import { ASSERTION_ALGORITHMS } from "./client_auth.ts";
 import { type ProviderKeys, SIGNING_ALGORITHMS } from "./keys.ts";
@@ -38,7 +40,7 @@ function metadataOf(issuer: string): object {
     scopes_supported: SCOPES,
     claims_supported: CLAIMS,
     response_types_supported: ["code"],
-    response_modes_supported: ["query"],
+    response_modes_supported: RESPONSE_MODES,
     grant_types_supported: ["authorization_code", "refresh_token"],
     subject_types_supported: ["public"],
     id_token_signing_alg_values_supported: SIGNING_ALGORITHMS,
@@ -60,15 +62,6 @@ function metadataOf(issuer: string): object {
 /**
  * The issuer identifier: the first https audience; on this machine alone an http
  * one does. Undefined where none is an origin of that kind.
- *
- * @example
- * ```ts
- * import { findIssuerIdentifier } from "./discovery.ts";
- * import { assertEquals } from "@std/assert";
- *
- * const audiences = ["did:web:acme.example", "https://login.acme.example"];
- * assertEquals(findIssuerIdentifier(audiences), "https://login.acme.example");
- * ```
  */
 export function findIssuerIdentifier(
   audiences: readonly string[],
@@ -78,6 +71,35 @@ export function findIssuerIdentifier(
       const url = URL.parse(each);
       return url?.protocol === "http:" && isLoopback(hostnameOf(url));
     });
+}
+
+/**
+ * The same, or an error.
+ *
+ * @example
+ * ```ts
+ * import { requireIssuerIdentifier } from "./discovery.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const audiences = ["did:web:acme.example", "https://login.acme.example"];
+ * assertEquals(requireIssuerIdentifier(audiences), "https://login.acme.example");
+ * ```
+ *
+ * @throws {SigError} `invalid_request` where none is an origin of that kind.
+ */
+export function requireIssuerIdentifier(audiences: readonly string[]): string {
+  const found = findIssuerIdentifier(audiences);
+  if (found !== undefined) return found;
+  throw new SigError(
+    "invalid_request",
+    "Cannot be an OpenID Provider: an audience must be an https origin",
+    {
+      context: {
+        flag: "--audience",
+        hint: "For example: https://login.acme.example.",
+      },
+    },
+  );
 }
 
 /** Without the brackets of an IPv6 address. */

@@ -4,7 +4,7 @@ import { type Found, recordsOf, type RecordStore } from "@sig/consumer/store";
 import { equalInConstantTime } from "@sig/jose/internal";
 import { sha256Base64Url } from "../login/digest.ts";
 import { macsOf, type ProviderKeys } from "./keys.ts";
-import type { Session } from "../sessions/session.ts";
+import { type Session, sessionClient } from "../sessions/session.ts";
 import { randomText, type Sessions } from "../sessions/sessions.ts";
 import { GRANT } from "../store/kinds.ts";
 
@@ -12,8 +12,8 @@ import { GRANT } from "../store/kinds.ts";
 export interface CodeBinding {
   /** Where it was sent. */
   readonly redirect_uri: string;
-  /** The S256 challenge of PKCE. */
-  readonly code_challenge: string;
+  /** The S256 challenge of PKCE; absent: the client uses none. */
+  readonly code_challenge?: string;
   /** What the ID token must repeat. */
   readonly nonce?: string;
 }
@@ -26,8 +26,8 @@ export interface Grant {
   readonly subject: string;
   /** The session that it stands and falls with. */
   readonly sid: string;
-  /** When the application joined that, as the session says. */
-  readonly since_ms: number;
+  /** The joining of the application, as the session says. */
+  readonly joined: string;
   /** What was granted. */
   readonly scope: readonly string[];
   /** What the application required beyond the server's own; nothing unless said. */
@@ -288,14 +288,14 @@ function dead(grant: Grant): Grant {
 
 /**
  * The session of a grant, if it goes on with this application in it; what was
- * given before the application was taken out and came back does not count. No
- * clocks are compared: those of two replicas differ.
+ * given before the application was taken out and came back does not count.
  */
 export async function sessionOf(
-  { sid, client_id, since_ms }: Grant,
+  { sid, client_id, joined }: Grant,
   { sessions }: { readonly sessions: Pick<Sessions, "get"> },
 ): Promise<Session | undefined> {
   const session = await sessions.get(sid);
-  const joined = session?.clients[client_id];
-  return joined?.since_ms === since_ms ? session : undefined;
+  return session && sessionClient(session, client_id)?.id === joined
+    ? session
+    : undefined;
 }

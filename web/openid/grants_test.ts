@@ -22,7 +22,7 @@ async function newGrant(): Promise<{ grants: Grants; code: string }> {
     client_id: "app",
     subject: "did:web:alice.example",
     sid: "s",
-    since_ms: 0,
+    joined: "j1",
     scope: ["openid"],
     auth_time: 0,
     binding: { redirect_uri: "https://app.example/cb", code_challenge: "x" },

@@ -9,8 +9,7 @@ import { readJson, send, sendJson, type ServiceEnv } from "@sig/api/http";
 import type { Context, Hono } from "hono";
 import { exactlyOne, readAs, strictObject } from "@sig/api/schemas";
 import { SigError } from "@sig/core";
-import { encodeBase64Url, equalInConstantTime } from "@sig/jose/internal";
-import { base64url } from "jose";
+import { equalInConstantTime } from "@sig/jose/internal";
 import { z } from "zod";
 import {
   createChallenge,
@@ -21,15 +20,14 @@ import type { AskIssuer, IssuerAnswer } from "../login/relationship.ts";
 import { verifyLogin, type VerifyLoginOptions } from "../login/verify_login.ts";
 import { requireOwnPage } from "../sessions/cookies.ts";
 import { randomText } from "../sessions/sessions.ts";
-import { codeRedirect, errorRedirect } from "./answer_client.ts";
+import { codeUrl, errorUrl } from "./answer_client.ts";
 import { MAX_SUB_LENGTH } from "./claims.ts";
 import type { Client } from "./clients.ts";
-import { type CodeBinding, newGrantId } from "./grants.ts";
-import { macsOf, type ProviderKeys } from "./keys.ts";
+import type { CodeBinding } from "./grants.ts";
 import { OAuthError } from "./oauth_error.ts";
 import { requireGet, sendTo } from "./pages.ts";
 import type { ProviderContext } from "./provider_context.ts";
-import { loginsOutOfPlace } from "../login/out_of_place.ts";
+import { seal, unseal } from "./seal.ts";
 
 /** A sign-in that waits for a person. */
 export type Interaction = ClientInteraction | GateInteraction;
@@ -53,6 +51,8 @@ interface ClientInteraction extends Waiting {
   readonly binding: CodeBinding;
   /** What the answer must repeat. */
   readonly state?: string;
+  /** How the browser brings the answer (default: in the address). */
+  readonly response_mode?: "form_post";
 }
 
 /** A proxy waits for a session. */
@@ -77,38 +77,14 @@ export interface InteractionLogin {
   /** What the server itself requires. */
   readonly require: readonly string[];
   /** How answers are verified. */
-  readonly logins: Omit<VerifyLoginOptions, "checkRelationship"> & {
-    readonly issuer: string | null;
-  };
+  readonly logins: Omit<VerifyLoginOptions, "checkRelationship">;
   /** The question to the issuer. */
   readonly ask: AskIssuer;
   /** Milliseconds that a session lives, for its cookie. */
   readonly sessionMs: number;
 }
 
-/** Makes the text that carries a sign-in: its JSON, and an HMAC of that. */
-async function sealInteraction(
-  keys: Pick<ProviderKeys, "seals">,
-  interaction: Interaction,
-): Promise<string> {
-  const bytes = new TextEncoder().encode(JSON.stringify(interaction));
-  const payload = encodeBase64Url(bytes);
-  const [mac] = await macsOf(keys, payload);
-  return `${payload}.${mac}`;
-}
-
-/** Reads it again; undefined for a text that this server did not make. */
-async function openSealed(
-  keys: Pick<ProviderKeys, "seals">,
-  id: string,
-): Promise<Interaction | undefined> {
-  const [, payload = "", mac = ""] =
-    /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]{43})$/.exec(id) ?? [];
-  if (id.length > MAX_SEALED_LENGTH) return undefined;
-  const macs = await macsOf(keys, payload);
-  if (!macs.some((each) => equalInConstantTime(each, mac))) return undefined;
-  return JSON.parse(new TextDecoder().decode(base64url.decode(payload)));
-}
+const PURPOSE = "sign-in";
 
 /** The keys of each part of a union. */
 type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
@@ -131,7 +107,7 @@ export async function beginInteraction(
   const browser = given !== undefined && /^[A-Za-z0-9_-]{43}$/.test(given)
     ? given
     : randomText(BROWSER_BYTES);
-  const id = await sealInteraction(keys, {
+  const id = await seal(keys, PURPOSE, {
     ...waiting,
     browser_sha256: await sha256Base64Url(browser),
     expires_ms: now().getTime() + LIFE_MS,
@@ -196,7 +172,7 @@ export function addInteractionRoutes(
       );
     }
     if (declined !== true) throw notDeclined();
-    return decline(c, opened, context);
+    return await decline(c, opened, context);
   });
 }
 
@@ -211,7 +187,9 @@ async function openInteraction(
   id: string,
   { keys, browserCookie, clients, now }: ProviderContext,
 ): Promise<Opened> {
-  const interaction = await openSealed(keys, id);
+  const interaction = id.length > MAX_SEALED_LENGTH
+    ? undefined
+    : await unseal<Interaction>(keys, PURPOSE, id);
   const browser = browserCookie.read(c.req.raw.headers);
   const client = clients().get(interaction?.client_id ?? "");
   const digest = await sha256Base64Url(browser ?? "");
@@ -234,7 +212,7 @@ async function accept(
 ): Promise<Response> {
   const { sessions, sessionCookie } = context;
   const { scope } = interaction;
-  const { require } = client;
+  const { client_id, require } = client;
   let asked: IssuerAnswer | undefined;
   const login = await verifyLogin(
     {
@@ -245,63 +223,43 @@ async function accept(
       scopes: "binding" in interaction ? ["openid"] : scope,
     },
     {
-      ...logins,
-      boundTo,
-      // A did:web is fetched because an untrusted answer names it.
-      ...loginsOutOfPlace(logins, c),
+      ...{ ...logins, boundTo, client: c.get("budget").client },
       checkRelationship: async (subject) =>
         (asked = await ask(subject, { require })).answer,
     },
   );
-  const { subject } = login;
+  const { subject, scopes: granted } = login;
   requireSub(subject);
   if (asked?.relationship === undefined) throw unknown();
-  const before = await sessions.find(
-    sessionCookie.read(c.req.raw.headers),
-  );
-  const grant = newGrantId();
-  const { session, cookie } = await sessions.logIn(
-    {
-      subject,
-      standing: asked.relationship,
-      confirmed_ms: asked.observedMs,
-      withheld: scope.filter((each) => !login.scopes.includes(each)),
-      granted: login.scopes,
-    },
-    before,
-    "binding" in interaction
-      ? { clientId: client.client_id, grant }
+  const { session, cookie } = await sessions.logIn({
+    subject,
+    standing: asked.relationship,
+    confirmed_ms: asked.observedMs,
+    consent: "binding" in interaction
+      ? { clientId: client_id, asked: scope, granted }
       : undefined,
-  );
+  }, await sessions.find(sessionCookie.read(c.req.raw.headers)));
   const redirect_to = "binding" in interaction
-    ? await codeRedirect(context, client, session, {
-      grant,
-      binding: interaction.binding,
-      // What the person did not grant is not given.
-      scope: scope.filter((each) => login.scopes.includes(each)),
-      state: interaction.state,
-    })
+    ? await codeUrl(context, client, session, interaction)
     : interaction.return_to;
   return send(c, JSON.stringify({ redirect_to }), "application/json", {
     headers: [sessionCookie.set(cookie, sessionMs / 1000)],
   });
 }
 
-function decline(
+async function decline(
   c: Context<ServiceEnv>,
   { interaction }: Opened,
   context: ProviderContext,
-): Response {
+): Promise<Response> {
   // A proxy would only ask again.
-  if (!("binding" in interaction)) {
-    return sendJson(c, { redirect_to: `${context.issuer}/` });
-  }
-  const { binding: { redirect_uri }, state } = interaction;
-  const redirect_to = errorRedirect(
-    context,
-    { redirect_uri, state },
-    new OAuthError("access_denied", "the person declined"),
-  );
+  const redirect_to = "binding" in interaction
+    ? await errorUrl(
+      context,
+      { ...interaction, redirect_uri: interaction.binding.redirect_uri },
+      new OAuthError("access_denied", "the person declined"),
+    )
+    : `${context.issuer}/`;
   return sendJson(c, { redirect_to });
 }
 

@@ -16,6 +16,7 @@ type OAuthCode =
   | "unsupported_response_type"
   | "access_denied"
   | "login_required"
+  | "consent_required"
   | "request_not_supported"
   | "request_uri_not_supported"
   | "registration_not_supported"

@@ -1,112 +1,190 @@
-/** The provider's own few pages. @module */
+/** The server's own few pages. @module */
 
 import {
   PAGE_HEADERS,
   problemResponse,
   readForm,
-  send,
   type ServiceEnv,
 } from "@sig/api/http";
 import type { Context, MiddlewareHandler } from "hono";
-import { escapeInvisible, SigError, toProblem } from "@sig/core";
-import { OAuthError, toOAuthError } from "./oauth_error.ts";
+import {
+  ERROR_CODES,
+  escapeInvisible,
+  isSigError,
+  type Problem,
+  SigError,
+  toProblem,
+} from "@sig/core";
+import { OAuthError } from "./oauth_error.ts";
 
-const POLICY = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'";
+const POLICY =
+  "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+interface PageOptions {
+  /** HTTP status (default: 200). */
+  readonly status?: number;
+  /** Further headers. */
+  readonly headers?: readonly (readonly [string, string])[];
+  /** Further directives of the content security policy. */
+  readonly policy?: string;
+}
 
 /** A page of a title and paragraphs; texts of others are escaped. */
 export function showPage(
-  c: Context<ServiceEnv>,
   title: string,
   paragraphs: readonly string[],
-  status = 200,
-  headers: readonly (readonly [string, string])[] = [],
+  options?: PageOptions,
 ): Response {
   const body = paragraphs.map((text) => `<p>${escapeHtml(text)}</p>`).join("");
-  return reply(c, title, body, POLICY, status, headers);
+  return pageOf(title, body, options);
 }
 
 /**
- * A page for a person of whom an application asked something that can't be
+ * The response to a person of whom an application asked something that can't be
  * answered: nothing is sent to an address that is not known to be its own.
  */
-export function showRefusal(c: Context<ServiceEnv>, thrown: unknown): Response {
-  const isOurs = thrown instanceof OAuthError;
-  const { code, message } = toOAuthError(thrown);
-  const problem = isOurs ? undefined : toProblem(thrown);
-  if (problem?.code === "internal") c.set("thrown", thrown);
-  const isOpen = code === "temporarily_unavailable";
-  // Which of our own sources was silent is nothing to a browser.
-  const status = problem === undefined || isOpen && problem.status >= 500
-    ? (isOpen ? 503 : 400)
-    : problem.status;
+export function refusePage(c: Context<ServiceEnv>, error: unknown): Response {
+  if (error instanceof OAuthError) {
+    const { message } = error;
+    return problemResponse(
+      c,
+      new SigError("invalid_request", `Cannot sign in: ${message}`, {
+        context: { hint: "Go back to the application and try again." },
+      }),
+    );
+  }
+  return isSigError(error) && error.category !== "internal" &&
+      ERROR_CODES[error.code].status >= 500
+    ? refuseUnavailable(c, error)
+    : problemResponse(c, error);
+}
+
+/** The error of an issuer or a store, as 503: neither yes nor no. */
+export function refuseUnavailable(
+  c: Context<ServiceEnv>,
+  error: SigError,
+): Response {
+  const { headers } = problemResponse(c, error);
+  const problem = { ...toProblem(error), status: 503 };
+  const instance: string = c.get("requestId");
+  return new Response(JSON.stringify({ ...problem, instance }), {
+    status: 503,
+    headers,
+  });
+}
+
+/**
+ * A problem as a page of ours, with the same status, where the client accepts
+ * HTML; any other response as it is.
+ */
+export async function problemAsPage(
+  { method, headers: given }: Request,
+  response: Response,
+): Promise<Response> {
+  const isProblem =
+    response.headers.get("content-type") === "application/problem+json";
+  const isPage = given.get("accept")?.includes("text/html") ?? false;
+  if (!isProblem || !isPage || method === "HEAD") return response;
+  const { status, code, detail, hint, instance }: Problem = await response
+    .json();
+  const kept = Array.from(response.headers).filter(([name]) =>
+    !name.startsWith("content-")
+  );
   return showPage(
-    c,
-    status < 500 ? "We couldn't sign you in" : "Could not tell",
+    code === "not_found"
+      ? "Not found"
+      : status < 500
+      ? "That is not possible"
+      : "That did not work",
     [
-      problem?.detail ?? `Cannot sign in: ${message}.`,
-      status < 500
-        ? "Go back to the application and try again. If that does not help, tell its operator."
-        : "Nothing was decided. Try again in a moment.",
+      detail,
+      ...(typeof hint === "string" ? [hint] : []),
+      ...(status < 500 ? [] : ["Nothing was decided. Try again in a moment."]),
+      `Request: ${instance}`,
     ],
-    status,
-    status === 503 || status === 429
-      ? [["retry-after", String(problem?.retry_after_seconds ?? 5)]]
-      : [],
+    { status, headers: kept },
   );
 }
 
 /** A page that asks before it logs out: a link alone must not do that. */
 export function showLogoutForm(
-  c: Context<ServiceEnv>,
-  fields: readonly (readonly [string, string])[],
+  fields: { readonly [name: string]: string },
   goesTo: string | undefined,
 ): Response {
-  const hidden = fields.map(([name, value]) =>
-    `<input type="hidden" name="${escapeHtml(name)}" value="${
-      escapeHtml(value)
-    }">`
-  ).join("");
   // Browsers hold the redirect that follows a form against the policy, too.
   const targets = ["'self'", ...(goesTo === undefined ? [] : [goesTo])];
-  return reply(
-    c,
+  return pageOf(
     "Sign out?",
     `<p>This signs you out of every application that you signed in to here.</p>
-<form method="post" action="/oidc/logout">${hidden}<button>Sign out</button></form>`,
-    `${POLICY}; form-action ${targets.join(" ")}`,
+${formOf("/oidc/logout", fields, "Sign out")}`,
+    { policy: `form-action ${targets.join(" ")}` },
   );
 }
 
-function reply(
-  c: Context<ServiceEnv>,
+const SUBMIT = "document.forms[0].submit()";
+/** The digest of {@linkcode SUBMIT}: no other script may run. */
+const SUBMIT_SHA256 = "ePniVEkSivX/c7XWBGafqh8tSpiRrKiqYeqbG7N1TOE=";
+
+/** A page whose form brings an answer to an application, by itself. */
+export function showAnswerForm(
+  to: string,
+  fields: { readonly [name: string]: string },
+): Response {
+  return pageOf(
+    "Back to the application",
+    `${formOf(to, fields, "Continue")}<script>${SUBMIT}</script>`,
+    { policy: `script-src 'sha256-${SUBMIT_SHA256}'` },
+  );
+}
+
+function formOf(
+  to: string,
+  fields: { readonly [name: string]: string },
+  button: string,
+): string {
+  const hidden = Object.entries(fields).map(([name, value]) =>
+    `<input type="hidden" name="${escapeHtml(name)}" value="${
+      escapeHtml(value, (text) => text)
+    }">`
+  );
+  return `<form method="post" action="${escapeHtml(to)}">${
+    hidden.join("")
+  }<p class="actions"><button class="primary">${button}</button></p></form>`;
+}
+
+function pageOf(
   title: string,
   body: string,
-  policy: string,
-  status = 200,
-  headers: readonly (readonly [string, string])[] = [],
+  { status = 200, headers = [], policy }: PageOptions = {},
 ): Response {
-  return send(
-    c,
+  return new Response(
     `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>${
       escapeHtml(title)
-    }</title><meta name="viewport" content="width=device-width"></head>
-<body><main><h1>${escapeHtml(title)}</h1>${body}</main></body></html>
+    }</title><meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="stylesheet" href="/ui/style.css"></head>
+<body><main class="narrow"><section class="card"><h1>${
+      escapeHtml(title)
+    }</h1>${body}</section></main></body></html>
 `,
-    "text/html; charset=utf-8",
     {
       status,
       headers: [
-        ...headers,
-        ["content-security-policy", policy],
-        ...PAGE_HEADERS,
+        ...headers.map(([name, value]): [string, string] => [name, value]),
+        ["content-type", "text/html; charset=utf-8"],
+        [
+          "content-security-policy",
+          policy === undefined ? POLICY : `${POLICY}; ${policy}`,
+        ],
+        ...PAGE_HEADERS.map(([name, value]): [string, string] => [name, value]),
       ],
     },
   );
 }
 
-function escapeHtml(text: string): string {
-  return escapeInvisible(text)
+/** @param shown How invisible characters are shown; a value must stay as it is. */
+function escapeHtml(text: string, shown = escapeInvisible): string {
+  return shown(text)
     .replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
     .replaceAll('"', "&quot;").replaceAll("'", "&#39;");
 }

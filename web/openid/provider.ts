@@ -10,11 +10,13 @@ import { createSessions } from "../sessions/sessions.ts";
 import { createWatch, type WatchReport } from "../sessions/watch.ts";
 import { ASSERTION } from "../store/kinds.ts";
 import { refuseDirectly } from "./oauth_error.ts";
-import { showRefusal } from "./pages.ts";
+import { refusePage } from "./pages.ts";
+import { addFormPostRoute } from "./answer_client.ts";
 import { addAuthorizeRoutes } from "./authorize.ts";
 import { addLogoutRoutes, createBackchannel } from "./logout.ts";
 import type { Naming } from "./claims.ts";
 import type { Clients } from "./clients.ts";
+import { addConsentRoutes } from "./consents.ts";
 import { addDiscoveryRoutes } from "./discovery.ts";
 import { createGrants } from "./grants.ts";
 import { addInteractionRoutes, type InteractionLogin } from "./interaction.ts";
@@ -49,8 +51,10 @@ interface ProviderOptions
   extends ProviderSettings, Omit<InteractionLogin, "sessionMs"> {
   /** The issuer identifier. */
   readonly issuer: string;
+  /** The issuer that says who may log in. */
+  readonly askedIssuer: string | null;
   /** Where sessions, codes and tokens are kept. */
-  readonly records: RecordStore;
+  readonly store: RecordStore;
   /** The clock. */
   readonly now: () => Date;
   /** Adds routes of others that know the same sessions; errors of `pages` are pages. */
@@ -85,7 +89,7 @@ export const DEFAULT_GRACE_MS = 3_600_000;
 
 /** Puts the provider together; nothing is asked or written yet. */
 export function createProvider(options: ProviderOptions): Provider {
-  const { issuer, clients, keys, records, ask, now } = options;
+  const { issuer, clients, keys, store, ask, now } = options;
   const { nameOf, usernameOf } = options;
   const sessionMs = options.sessionMs ?? DEFAULT_SESSION_MS;
   const isSecure = issuer.startsWith("https:");
@@ -93,20 +97,22 @@ export function createProvider(options: ProviderOptions): Provider {
     ...{ issuer, clients, keys, now },
     fetch: options.fetch ?? ((request) => fetch(request)),
   });
-  const outbox = createOutbox({ store: records, audience: issuer, send, now });
-  const grants = createGrants({ store: records, keys, now });
+  const outbox = createOutbox({ store, audience: issuer, send, now });
+  const grants = createGrants({ store, keys, now });
   const sessions = createSessions({
-    store: records,
+    store,
     lifeMs: sessionMs,
     terms: {
       audience: issuer,
-      issuer: options.logins.issuer,
+      issuer: options.askedIssuer,
       require: options.require,
     },
-    tell: (farewell) =>
-      clients().get(farewell.client_id)?.backchannelLogoutUri === undefined
-        ? Promise.resolve()
-        : outbox.add(farewell),
+    async tell(notification) {
+      const client = clients().get(notification.client_id);
+      if (client?.backchannelLogoutUri !== undefined) {
+        await outbox.add(notification);
+      }
+    },
     drop: (grant) => grants.deleteGrant(grant),
     now,
   });
@@ -118,29 +124,28 @@ export function createProvider(options: ProviderOptions): Provider {
     ...{ issuer, clients, keys, sessions, grants, now },
     ...recheck,
     ...{ nameOf, usernameOf },
-    assertions: recordsOf<true>(records, ASSERTION),
+    assertions: recordsOf<true>(store, ASSERTION),
     sessionCookie: hostCookie(nameAtPort("sig-session", issuer), isSecure),
     browserCookie: hostCookie(nameAtPort("sig-browser", issuer), isSecure),
   };
+  // What fails now is due again.
+  const kick = () => void outbox.deliver().catch(() => {});
   return {
     addRoutes(app) {
       // Programs get the errors of OAuth, people get pages.
       const direct = new Hono<ServiceEnv>();
       direct.onError((error, c) => refuseDirectly(c, error));
       const pages = new Hono<ServiceEnv>();
-      pages.onError((error, c) => showRefusal(c, error));
+      pages.onError((error, c) => refusePage(c, error));
       addDiscoveryRoutes(app, issuer, keys);
       addAuthorizeRoutes(pages, context);
+      addFormPostRoute(pages, context);
       addInteractionRoutes(app, context, { ...options, sessionMs });
+      addConsentRoutes(app, context, kick);
       addTokenRoute(direct, context);
       addUserinfoRoutes(direct, context);
       addRevokeRoute(direct, context);
-      // What fails now is due again.
-      addLogoutRoutes(
-        pages,
-        context,
-        () => void outbox.deliver().catch(() => {}),
-      );
+      addLogoutRoutes(pages, context, kick);
       options.addFurtherRoutes?.(app, pages, context);
       app.route("/", direct);
       app.route("/", pages);

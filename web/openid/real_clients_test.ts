@@ -202,7 +202,7 @@ Deno.test("oauth4webapi logs in as a public client, strict about everything", as
   }
 });
 
-Deno.test("who is logged in goes straight to a second application, in the same session", async () => {
+Deno.test("who is logged in approves a second application, in the same session", async () => {
   await using provider = await TestProvider.start();
   const { person } = await provider.employ();
   const browser = new Browser();
@@ -223,9 +223,8 @@ Deno.test("who is logged in goes straight to a second application, in the same s
     scope: "openid",
     code_challenge: await openid.calculatePKCECodeChallenge(verifier),
     code_challenge_method: "S256",
-    prompt: "none",
   });
-  const back = await browser.follow(url.href);
+  const back = await browser.signIn(provider, person, url.href);
   assertEquals(back.hostname, "other.example");
   const others = await openid.authorizationCodeGrant(second, back, {
     pkceCodeVerifier: verifier,

@@ -67,7 +67,6 @@ async function redeemCode(
   const { grants, now } = context;
   const found = await grants.find(parameters.require("code"));
   const redirectUri = parameters.require("redirect_uri");
-  const verifier = parameters.require("code_verifier");
   if (
     found === undefined || found.grant.client_id !== client.client_id ||
     !equalInConstantTime(found.grant.code.sha256, found.sha256)
@@ -77,10 +76,15 @@ async function redeemCode(
   if (redirect_uri !== redirectUri) {
     throw refuse("the code was sent to another redirect_uri");
   }
-  if (
-    !/^[A-Za-z0-9._~-]{43,128}$/.test(verifier) ||
-    !equalInConstantTime(await sha256Base64Url(verifier), code_challenge)
-  ) throw refuse("code_verifier does not fit");
+  // A verifier without a challenge: somebody took the challenge out (RFC 9700 §4.8.2).
+  const verifier = code_challenge === undefined
+    ? parameters.get("code_verifier")
+    : parameters.require("code_verifier");
+  const isVerified = code_challenge === undefined || verifier === undefined
+    ? verifier === undefined
+    : /^[A-Za-z0-9._~-]{43,128}$/.test(verifier) &&
+      equalInConstantTime(await sha256Base64Url(verifier), code_challenge);
+  if (!isVerified) throw refuse("code_verifier does not fit");
   if (grant.dead || grant.code.used) {
     // Two have it, and one of them is a thief (RFC 6749 §4.1.2).
     await grants.revokeFamily(id);

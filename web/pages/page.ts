@@ -22,6 +22,8 @@ export interface PageConfig {
     /** Whether a sign-in leads back to `?rd=`, a place of this origin. */
     readonly returns: boolean;
   };
+  /** Whether the server lists what was approved, at `/oidc/consents`. */
+  readonly consents: boolean;
   /** Whether the page plays the demo. */
   readonly demo: boolean;
 }

@@ -77,8 +77,6 @@ export interface Recheck {
 
 /** Milliseconds that a page waits for the issuer. */
 const WAIT_MS = 3_000;
-/** Milliseconds for a look into memory; a fetch takes longer. */
-const MEMORY_MS = 250;
 /** Milliseconds in which an issuer without an answer is not asked again. */
 const QUIET_MS = 5_000;
 
@@ -141,9 +139,9 @@ export function createRecheck(
     require: readonly string[],
     wasMet: boolean,
   ): Promise<MatchedRelationship> {
-    const last = await within(
-      MEMORY_MS,
-      ask(subject, { require, maxAgeMs: Infinity }),
+    const last = await ask(
+      subject,
+      { require, maxAgeMs: Infinity, refresh: false },
     ).catch((cause) => {
       if (!isSigError(cause)) throw cause;
       return undefined;
@@ -176,10 +174,7 @@ export function createRecheck(
         quiet.untilMs <= atMs + QUIET_MS;
       try {
         if (isQuiet) throw quiet!.error;
-        return await within(
-          WAIT_MS,
-          recheckSession(session, { client, maxAgeMs }),
-        );
+        return await withinWait(recheckSession(session, { client, maxAgeMs }));
       } catch (error) {
         if (!isIssuerUnavailable(error)) throw error;
         if (!isQuiet) quiet = { untilMs: now().getTime() + QUIET_MS, error };
@@ -205,19 +200,17 @@ function isNews(
 }
 
 /** @throws {SigError} `fetch_timeout` when the work takes longer. */
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () =>
-        reject(
-          new SigError("fetch_timeout", "Cannot ask issuer: it is too slow"),
-        ),
-      ms,
-    );
-  });
+async function withinWait<T>(work: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () =>
+      late.reject(
+        new SigError("fetch_timeout", "Cannot ask issuer: it is too slow"),
+      ),
+    WAIT_MS,
+  );
   try {
-    return await Promise.race([work, late]);
+    return await Promise.race([work, late.promise]);
   } finally {
     clearTimeout(timer);
   }

@@ -64,7 +64,6 @@ class Fixture {
         audience: "https://shop.example",
         ...{ issuer: EMPLOYEE.issuer, require: ["relationship=employee"] },
       },
-      tell: () => Promise.resolve(),
     });
     const { sessions, now } = this;
     this.recheck = createRecheck({ ask: this.#ask, sessions, graceMs, now });
@@ -92,8 +91,8 @@ class Fixture {
     );
   }
 
-  readonly #ask: AskIssuer = (_subject, { maxAgeMs } = {}) => {
-    const isMemory = maxAgeMs === Infinity;
+  readonly #ask: AskIssuer = (_subject, { refresh } = {}) => {
+    const isMemory = refresh === false;
     if (!isMemory) this.asked++;
     const said = isMemory ? this.memory?.said ?? SILENCE : this.said;
     if (said instanceof SigError) return Promise.reject(said);

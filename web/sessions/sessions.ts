@@ -3,19 +3,17 @@
 import { recordsOf, type RecordStore } from "@sig/consumer/store";
 import { encodeBase64Url, equalInConstantTime } from "@sig/jose/internal";
 import { SESSION } from "../store/kinds.ts";
+import { OwnerQuota } from "../store/owner_quota.ts";
 import { sha256Base64Url } from "../login/digest.ts";
 import type { MatchedRelationship } from "../login/relationship.ts";
-import type { ClientQuota } from "../login/client_quota.ts";
 import {
-  addJoined,
-  type Joined,
-  type Joining,
   type LoginConditions,
   type LogoutNotification,
   meetsConditions,
   type Session,
+  type SessionClient,
+  sessionClient,
 } from "./session.ts";
-import { createPersonSessions } from "./person_sessions.ts";
 
 /** What {@linkcode createSessions} works with. */
 interface SessionsOptions {
@@ -28,12 +26,12 @@ interface SessionsOptions {
    * kept outlives a configuration, and may have sessions of others in it.
    */
   readonly terms: LoginConditions;
-  /** Makes sure that an application will be told; may be called twice. */
-  readonly tell: (farewell: LogoutNotification) => Promise<void>;
+  /** Sees to it that an application is notified (default: none is). */
+  readonly tell?: (notification: LogoutNotification) => Promise<void>;
   /** Ends what an application was given (default: nothing). */
   readonly drop?: (grant: string) => Promise<void>;
   /** How many one client may have; its oldest end (default: no such limit). */
-  readonly quota?: ClientQuota | undefined;
+  readonly quota?: OwnerQuota;
   /** The clock. */
   readonly now: () => Date;
 }
@@ -46,30 +44,36 @@ interface LoggedIn<S = MatchedRelationship> {
   readonly standing: S;
   /** When the issuer confirmed it, in milliseconds since 1970 (default: now). */
   readonly confirmed_ms?: number;
-  /** What they were asked for and did not grant (default: nothing). */
-  readonly withheld?: readonly string[];
-  /** What they granted (default: nothing). */
-  readonly granted?: readonly string[];
+  /** The application that it is for, which joins at once (default: none). */
+  readonly consent?: Consent | undefined;
+  /** The network address of the client, for its quota. */
+  readonly client?: string | undefined;
+}
+
+/** What a person agreed to. */
+interface Consent {
+  /** The application. */
+  readonly clientId: string;
+  /** What the person was asked for. */
+  readonly asked: readonly string[];
+  /** What of that the person granted. */
+  readonly granted: readonly string[];
+}
+
+/** A session, and what a cookie that names it must hold: a secret. */
+interface NamedSession<S> {
+  readonly session: Session<S>;
+  readonly cookie: string;
 }
 
 /** The sessions of a server. */
 export interface Sessions<S = MatchedRelationship> {
   /**
    * Begins a session. In a browser with one of the same person that one goes on
-   * under a new secret, and what was kept back in it stays so until it is
-   * granted; one of somebody else ends. So does the oldest where the person has
-   * too many.
-   *
-   * @param joining The application that it is for, which joins at once.
-   * @param client The network address of the client, for its quota.
-   * @returns the session, and what the browser's cookie must hold: a secret.
+   * under a new secret; one of somebody else ends. So does the oldest where the
+   * person has too many.
    */
-  logIn(
-    who: LoggedIn<S>,
-    before?: Session<S>,
-    joining?: Joining,
-    client?: string,
-  ): Promise<{ readonly session: Session<S>; readonly cookie: string }>;
+  logIn(who: LoggedIn<S>, before?: Session<S>): Promise<NamedSession<S>>;
   /** The session that a browser's cookie names, if it is going on. */
   find(cookie: string | undefined): Promise<Session<S> | undefined>;
   /**
@@ -80,23 +84,24 @@ export interface Sessions<S = MatchedRelationship> {
   /** The session of that name, if it is going on. */
   get(sid: string): Promise<Session<S> | undefined>;
   /**
-   * Notes that an application joins, and what it is given; the oldest of that
-   * ends where it is too much. Undefined when the session is over.
+   * Notes what an application of a session is given; the oldest of that ends
+   * where it is too much. Undefined when the session, or the application's part
+   * of it, is over.
    */
-  join(sid: string, joining: Joining): Promise<Session<S> | undefined>;
+  addGrant(
+    sid: string,
+    clientId: string,
+    grant: string,
+  ): Promise<SessionClient | undefined>;
   /**
-   * The same for an application that has a cookie of its own, which this browser
-   * will send to it alone.
-   *
-   * @returns the session, and what that cookie must hold: a secret.
+   * Lets a host behind forward auth join, with a cookie of its own, which this
+   * browser will send to it alone. Undefined when the session is over.
    */
   issueHostCookie(
     sid: string,
     clientId: string,
-  ): Promise<
-    { readonly session: Session<S>; readonly cookie: string } | undefined
-  >;
-  /** The session that an application's own cookie names, if it is going on. */
+  ): Promise<NamedSession<S> | undefined>;
+  /** The session that a host's own cookie names, if it is going on. */
   findByHostCookie(
     cookie: string | undefined,
     clientId: string,
@@ -113,28 +118,38 @@ export interface Sessions<S = MatchedRelationship> {
   end(sid: string): Promise<void>;
   /**
    * All of this audience, those that are ending included; one that began under
-   * other terms is reported as ended, too.
+   * other terms is reported as over, too.
    */
-  list(): AsyncIterable<Session<S>>;
+  list(): AsyncIterable<Session<S> & { readonly isOver: boolean }>;
 }
 
 const SECRET_BYTES = 32;
-const SID_BYTES = 16;
+const ID_BYTES = 16;
 
-/** Cookies of one application in one session: tabs that log in at once. */
+/** Cookies of one host in one session: tabs that log in at once. */
 const MAX_SECRETS = 4;
+/** What one application may have been given in one session. */
+export const MAX_GRANTS = 16;
+/**
+ * Applications of one session; the one that joined first leaves. A session is
+ * one record, and one that no store takes any more could not even be ended.
+ */
+const MAX_CLIENTS = 64;
+/** Sessions of one person; the oldest ends. */
+export const MAX_SESSIONS = 50;
+/** Milliseconds in which who ends a session is done, or another one does it. */
+const ENDING_MS = 20_000;
 
 /**
  * Makes the sessions of a server. Each is one record, which every change
  * replaces only as it was read: logins that come at once lose nothing.
  *
- * A session ends in three steps, each of which may be done twice: it is marked
- * (from then on nobody finds or joins it), its applications are noted to be told, it is removed. What a crash
- * leaves in between is marked, and the next watch goes on with it.
+ * A session ends in three steps: it is marked (from then on nobody finds or
+ * joins it), its applications are noted to be told, it is removed. One that a
+ * crash leaves in between is ended by the next watch.
  *
- * A session of another audience, or by the word of another issuer, or for which
- * less was asked than now, does not count: nobody has
- * confirmed yet what is required.
+ * A session of another audience, or of another issuer, or for which less was
+ * asked than now, does not count: nobody has confirmed yet what is required.
  *
  * @throws {SigError} from its methods `store_unavailable`, `rate_limited`.
  */
@@ -143,113 +158,115 @@ export function createSessions<S = MatchedRelationship>(
 ): Sessions<S> {
   const { store, lifeMs, terms, tell, drop, quota, now } = options;
   const records = recordsOf<Session<S>>(store, SESSION);
-  const people = createPersonSessions({ store, audience: terms.audience, now });
+  const people = new OwnerQuota({ maxRecords: MAX_SESSIONS });
   const isOver = (session: Session<S>) =>
-    session.ended || session.terms?.audience !== terms.audience ||
+    session.ended_ms !== undefined ||
+    session.terms?.audience !== terms.audience ||
     !meetsConditions(session.terms, terms);
-
-  async function dropAll(grants: readonly string[]): Promise<void> {
-    for (const grant of grants) await drop?.(grant);
-  }
-
-  /** A person with too many keeps the newest. */
-  async function note(
-    { subject, sid, expires_ms }: Session<S>,
-  ): Promise<void> {
-    for (const old of await people.add(subject, { sid, expires_ms })) {
-      await end(old);
-    }
-  }
 
   async function get(sid: string): Promise<Session<S> | undefined> {
     const session = await records.get(sid, now());
     return session && !isOver(session) ? session : undefined;
   }
 
+  async function findBy(
+    cookie: string | undefined,
+    digestsOf: (session: Session<S>) => readonly string[] | undefined,
+  ): Promise<Session<S> | undefined> {
+    const [sid, secret] = readCookie(cookie);
+    if (sid === undefined || secret === undefined) return undefined;
+    const session = await get(sid);
+    const digest = await sha256Base64Url(secret);
+    return session &&
+        digestsOf(session)?.some((each) => equalInConstantTime(each, digest))
+      ? session
+      : undefined;
+  }
+
+  /** Tells an application that its part is over, and ends what it was given. */
+  async function dismiss(
+    { sid, subject, clients }: Session<S>,
+    client_id: string,
+  ): Promise<void> {
+    const { id: joined, grants = [] } = clients[client_id]!;
+    await tell?.({ client_id, sid, subject, joined });
+    for (const grant of grants) await drop?.(grant);
+  }
+
+  async function leave(sid: string, clientId: string): Promise<void> {
+    const session = await get(sid);
+    if (!session || !Object.hasOwn(session.clients, clientId)) return;
+    await dismiss(session, clientId);
+    const { id } = session.clients[clientId]!;
+    await records.change(sid, now(), (session) => {
+      const { [clientId]: left, ...clients } = session.clients;
+      return left?.id === id ? { ...session, clients } : undefined;
+    });
+  }
+
+  /** The applications that joined first leave where there are too many. */
+  async function trim({ sid, clients }: Session<S>): Promise<void> {
+    const excess = Object.entries(clients)
+      .sort(([, a], [, b]) => a.since_ms - b.since_ms)
+      .slice(0, -MAX_CLIENTS);
+    for (const [clientId] of excess) await leave(sid, clientId);
+  }
+
   async function end(sid: string): Promise<void> {
-    const { before } = await records.change(
-      sid,
-      now(),
-      (session) => session.ended ? undefined : { ...session, ended: true },
-    );
-    if (before === undefined) return;
-    for (const [client_id, joined] of Object.entries(before.clients)) {
-      const { since_ms, grants = [] } = joined;
-      await tell({ client_id, sid, subject: before.subject, since_ms });
-      await dropAll(grants);
-    }
+    const atMs = now().getTime();
+    let isMine = false;
+    const { before } = await records.change(sid, now(), (session) => {
+      // Who has begun to end it tells each application once.
+      isMine = !(atMs - (session.ended_ms ?? -Infinity) < ENDING_MS);
+      return isMine ? { ...session, ended_ms: atMs } : undefined;
+    });
+    if (before === undefined || !isMine) return;
+    for (const id of Object.keys(before.clients)) await dismiss(before, id);
     await records.take(sid, now());
-    await people.remove(before.subject, sid);
+    people.remove(before.subject, sid);
   }
 
   return {
-    async logIn(who, before, joining, client) {
-      const { subject, standing, withheld = [], granted = [] } = who;
+    async logIn({ subject, standing, confirmed_ms, consent, client }, before) {
       const at = now();
-      const expiresAt = new Date(at.getTime() + lifeMs);
+      const until = new Date(at.getTime() + lifeMs);
       const secret = randomText(SECRET_BYTES);
-      const add = (clients: Session["clients"]) =>
-        joining === undefined
-          ? { clients, fallen: [] }
-          : addJoined(clients, joining, at);
       const fresh = {
-        subject,
-        terms,
-        standing,
-        confirmed_ms: who.confirmed_ms ?? at.getTime(),
-        withheld,
+        ...{ subject, terms, standing },
+        confirmed_ms: confirmed_ms ?? at.getTime(),
         secret_sha256: await sha256Base64Url(secret),
         auth_time: Math.floor(at.getTime() / 1000),
-        expires_ms: expiresAt.getTime(),
+        expires_ms: until.getTime(),
       };
+      const join = (clients: Session["clients"]) =>
+        consent === undefined ? clients : withConsent(clients, consent, at);
+      let session: Session<S> | undefined;
       if (before !== undefined && before.subject !== subject) {
         await end(before.sid);
       } else if (before !== undefined) {
-        let fallen: readonly string[] = [];
-        const { after } = await records.change(before.sid, at, (session) => {
-          if (isOver(session)) return undefined;
-          // What applications' cookies held before the login ends with it.
-          const kept = Object.entries(session.clients)
+        ({ after: session } = await records.change(before.sid, at, (known) => {
+          if (isOver(known)) return undefined;
+          // What the cookies of hosts held before the login ends with it.
+          const kept = Object.entries(known.clients)
             .map(([id, { secrets_sha256: _, ...joined }]) => [id, joined]);
-          const added = add(Object.fromEntries(kept));
-          fallen = added.fallen;
-          // A login that asks for less takes nothing of it back.
-          const still = (session.withheld ?? [])
-            .filter((each) => !granted.includes(each));
-          return {
-            ...session,
-            ...fresh,
-            withheld: [...new Set([...still, ...withheld])],
-            clients: added.clients,
-          };
-        }, { expiresAt });
-        if (after !== undefined) {
-          await dropAll(fallen);
-          await note(after);
-          return { session: after, cookie: `${after.sid}.${secret}` };
-        }
+          const clients = join(Object.fromEntries(kept));
+          return { ...known, ...fresh, clients };
+        }, { expiresAt: until }));
       }
-      const { clients } = add({});
-      const session = { ...fresh, sid: randomText(SID_BYTES), clients };
+      if (session === undefined) {
+        session = { ...fresh, sid: randomText(ID_BYTES), clients: join({}) };
+        await records.create(session.sid, session, until, at);
+      }
+      const { sid } = session;
+      const displaced = people.add(subject, { id: sid, until }, at);
       if (client !== undefined) {
-        const own = { id: session.sid, bytes: 0 };
-        for (const old of quota?.add(client, own, expiresAt, at) ?? []) {
-          await end(old);
-        }
+        displaced.push(...quota?.add(client, { id: sid, until }, at) ?? []);
       }
-      await records.create(session.sid, session, expiresAt, at);
-      await note(session);
-      return { session, cookie: `${session.sid}.${secret}` };
+      for (const old of displaced) await end(old);
+      await trim(session);
+      return { session, cookie: `${sid}.${secret}` };
     },
-    async find(cookie) {
-      const [sid, secret] = readCookie(cookie);
-      if (sid === undefined || secret === undefined) return undefined;
-      const session = await get(sid);
-      const digest = await sha256Base64Url(secret);
-      return session && equalInConstantTime(session.secret_sha256, digest)
-        ? session
-        : undefined;
-    },
+    find: (cookie) => findBy(cookie, ({ secret_sha256 }) => [secret_sha256]),
     async versionOf(cookie) {
       const [sid] = readCookie(cookie);
       return sid === undefined
@@ -257,49 +274,46 @@ export function createSessions<S = MatchedRelationship>(
         : (await records.find(sid, now()))?.version;
     },
     get,
-    async join(sid, joining) {
-      let fallen: readonly string[] = [];
+    async addGrant(sid, clientId, grant) {
+      let displaced: readonly string[] = [];
       const { after } = await records.change(sid, now(), (session) => {
-        if (isOver(session)) return undefined;
-        const added = addJoined(session.clients, joining, now());
-        fallen = added.fallen;
-        return { ...session, clients: added.clients };
+        const joined = sessionClient(session, clientId);
+        if (isOver(session) || joined === undefined) return undefined;
+        const all = [...joined.grants, grant];
+        displaced = all.slice(0, -MAX_GRANTS);
+        const next = { ...joined, grants: all.slice(-MAX_GRANTS) };
+        return {
+          ...session,
+          clients: { ...session.clients, [clientId]: next },
+        };
       });
-      if (after !== undefined) await dropAll(fallen);
-      return after;
+      if (after === undefined) return undefined;
+      for (const old of displaced) await drop?.(old);
+      return sessionClient(after, clientId);
     },
     async issueHostCookie(sid, clientId) {
       const secret = randomText(SECRET_BYTES);
       const digest = await sha256Base64Url(secret);
       const { after } = await records.change(sid, now(), (session) => {
         if (isOver(session)) return undefined;
-        const joined = Object.hasOwn(session.clients, clientId)
-          ? session.clients[clientId]
-          : undefined;
-        const secrets = joined?.secrets_sha256 ?? [];
-        const next: Joined = {
-          ...joined,
-          since_ms: joined?.since_ms ?? now().getTime(),
-          secrets_sha256: [...secrets.slice(1 - MAX_SECRETS), digest],
-        };
+        const joined = sessionClient(session, clientId) ?? joinedAt(now());
+        const secrets = joined.secrets_sha256?.slice(1 - MAX_SECRETS) ?? [];
+        const secrets_sha256 = [...secrets, digest];
+        const next = { ...joined, secrets_sha256 };
         return {
           ...session,
           clients: { ...session.clients, [clientId]: next },
         };
       });
-      return after && { session: after, cookie: `${sid}.${secret}` };
+      if (after === undefined) return undefined;
+      await trim(after);
+      return { session: after, cookie: `${sid}.${secret}` };
     },
-    async findByHostCookie(cookie, clientId) {
-      const [sid, secret] = readCookie(cookie);
-      if (sid === undefined || secret === undefined) return undefined;
-      const session = await get(sid);
-      if (!Object.hasOwn(session?.clients ?? {}, clientId)) return undefined;
-      const known = session?.clients[clientId]?.secrets_sha256 ?? [];
-      const digest = await sha256Base64Url(secret);
-      return known.some((each) => equalInConstantTime(each, digest))
-        ? session
-        : undefined;
-    },
+    findByHostCookie: (cookie, clientId) =>
+      findBy(
+        cookie,
+        (session) => sessionClient(session, clientId)?.secrets_sha256,
+      ),
     async confirm({ sid, standing: known }, standing, confirmed_ms) {
       const before = JSON.stringify(known);
       await records.change(
@@ -311,28 +325,36 @@ export function createSessions<S = MatchedRelationship>(
             : { ...session, standing, confirmed_ms },
       );
     },
-    async leave(sid, clientId) {
-      const session = await get(sid);
-      const joined = session?.clients[clientId];
-      if (session === undefined || joined === undefined) return;
-      const { subject } = session;
-      const { since_ms, grants = [] } = joined;
-      await tell({ client_id: clientId, sid, subject, since_ms });
-      await dropAll(grants);
-      await records.change(sid, now(), (session) => {
-        if (session.clients[clientId]?.since_ms !== joined.since_ms) {
-          return undefined;
-        }
-        const { [clientId]: _, ...clients } = session.clients;
-        return { ...session, clients };
-      });
-    },
+    leave,
     end,
     async *list() {
       for await (const [, session] of records.list(now())) {
         if (session.terms?.audience !== terms.audience) continue;
-        yield isOver(session) ? { ...session, ended: true } : session;
+        yield { ...session, isOver: isOver(session) };
       }
+    },
+  };
+}
+
+function joinedAt(at: Date): SessionClient {
+  const id = randomText(ID_BYTES);
+  return { id, since_ms: at.getTime(), asked: [], granted: [], grants: [] };
+}
+
+/** What was asked for before and not now stays granted or kept back. */
+function withConsent(
+  clients: Session["clients"],
+  { clientId, asked, granted }: Consent,
+  at: Date,
+): Session["clients"] {
+  const joined = sessionClient({ clients }, clientId) ?? joinedAt(at);
+  const kept = joined.granted.filter((each) => !asked.includes(each));
+  return {
+    ...clients,
+    [clientId]: {
+      ...joined,
+      asked: [...new Set([...joined.asked, ...asked])],
+      granted: [...kept, ...granted],
     },
   };
 }

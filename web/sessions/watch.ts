@@ -27,6 +27,8 @@ export interface WatchReport {
   readonly unanswered: number;
 }
 
+type Watched = Session & { readonly isOver: boolean };
+
 /** Sessions after which other work gets its turn. */
 const SLICE = 200;
 
@@ -39,8 +41,8 @@ const SLICE = 200;
 export function createWatch(options: WatchOptions): () => Promise<WatchReport> {
   const { sessions, recheckSession, clientOf, now } = options;
 
-  async function look(session: Session, beganMs: number): Promise<void> {
-    if (session.ended) return await sessions.end(session.sid);
+  async function look(session: Watched, beganMs: number): Promise<void> {
+    if (session.isOver) return await sessions.end(session.sid);
     // As old as this look: the first question of it asks the issuer.
     const maxAge = () => ({ maxAgeMs: Math.max(0, now().getTime() - beganMs) });
     const relationship = await recheckSession(session, maxAge());
@@ -61,7 +63,7 @@ export function createWatch(options: WatchOptions): () => Promise<WatchReport> {
     let isSilent = false;
     for await (const session of sessions.list()) {
       if (++looked % SLICE === 0) await new Promise((go) => setTimeout(go, 0));
-      if (isSilent && !session.ended) {
+      if (isSilent && !session.isOver) {
         unanswered++;
         continue;
       }
@@ -69,7 +71,7 @@ export function createWatch(options: WatchOptions): () => Promise<WatchReport> {
         await look(session, beganMs);
       } catch (error) {
         unanswered++;
-        isSilent ||= !session.ended && !(error instanceof SessionNotEnded);
+        isSilent ||= !session.isOver && !(error instanceof SessionNotEnded);
       }
     }
     return { looked, unanswered };

@@ -19,7 +19,6 @@ Deno.test("a session that the store does not end keeps no other one going", asyn
       store: store,
       lifeMs: 60_000,
       terms: { audience: "https://login.example", issuer: null, require: [] },
-      tell: () => Promise.resolve(),
       now,
     });
     const standing = {
@@ -39,8 +38,8 @@ Deno.test("a session that the store does not end keeps no other one going", asyn
     const session = JSON.parse(text);
     // As large as a value can be: the mark of its end has no room.
     for (let room = MAX_KV_BYTES - text.length;; room -= 4) {
-      const withheld = ["x".repeat(room)];
-      const large = JSON.stringify({ ...session, withheld });
+      const standing = "x".repeat(room);
+      const large = JSON.stringify({ ...session, standing });
       const put = { text: large, expiresAtMs };
       const isPut = store.put(SESSION, first!, put, version, now());
       if (await isPut.catch(() => false)) break;

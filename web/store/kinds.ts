@@ -18,8 +18,6 @@ export const PAGE_CHALLENGE: RecordKind = {
 };
 /** People who are signed in. */
 export const SESSION: RecordKind = { name: "session", maxRecords: 200_000 };
-/** Which sessions a person has. */
-export const PERSON: RecordKind = { name: "person", maxRecords: 200_000 };
 /** Codes, access tokens and refresh tokens of a sign-in at a client. */
 export const GRANT: RecordKind = { name: "grant", maxRecords: 400_000 };
 /** Ids of assertions that clients have used. */

@@ -59,7 +59,8 @@ browserTest(
       assertEquals(page.url(), `${first.origin}/bye`);
 
       assertEquals(await visit(page, second), { sees, wasAsked: true });
-      // A signed-in person is not asked again.
+      // A signed-in person approves each application once.
+      assertEquals(await visit(page, third), { sees, wasAsked: true });
       assertEquals(await visit(page, third), { sees, wasAsked: false });
       await page.goto(`${second.origin}/logout`);
       assertEquals(page.url(), `${second.origin}/bye`);

@@ -294,7 +294,7 @@ export class Browser {
 
   /** Where a link leads to. */
   async follow(url: string): Promise<URL> {
-    const response = await this.send(url);
+    const response = await this.send(url, { headers: { accept: "text/html" } });
     const text = await response.text();
     const location = response.headers.get("location");
     if (location === null) {

@@ -75,7 +75,8 @@ export function startOpenidClientSite(secretSha256: string): RelyingSite {
       const url = new URL(request.url);
       if (url.pathname === "/bye") return new Response("bye");
       if (url.pathname === "/callback") {
-        const got = await openid.authorizationCodeGrant(config, url, {
+        // The answer comes in a form.
+        const got = await openid.authorizationCodeGrant(config, request, {
           ...{ pkceCodeVerifier, expectedState, expectedNonce },
           idTokenExpected: true,
         });
@@ -95,6 +96,7 @@ export function startOpenidClientSite(secretSha256: string): RelyingSite {
         : redirect(openid.buildAuthorizationUrl(config, {
           redirect_uri: `${origin}/callback`,
           scope: "openid",
+          response_mode: "form_post",
           state: expectedState,
           nonce: expectedNonce,
           code_challenge: await openid.calculatePKCECodeChallenge(

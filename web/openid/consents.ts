@@ -1,0 +1,73 @@
+/** What a person has approved, and how it is taken back. @module */
+
+import { readJson, sendJson, type ServiceEnv } from "@sig/api/http";
+import { readAs, strictObject } from "@sig/api/schemas";
+import { SigError } from "@sig/core";
+import type { Context, Hono } from "hono";
+import { z } from "zod";
+import { requireOwnPage } from "../sessions/cookies.ts";
+import type { Session } from "../sessions/session.ts";
+import type { ProviderContext } from "./provider_context.ts";
+
+const PATH = "/oidc/consents";
+const MAX_BODY_BYTES = 4 * 1024;
+
+const REVOKE = strictObject({ client_id: z.string() });
+
+/**
+ * `GET /oidc/consents`: the applications that the person of this browser's
+ * session has approved, and what each may learn. `POST /oidc/consents/revoke`
+ * `{client_id}` takes one back: what it was given is not valid from then on, and
+ * the next login there asks again.
+ *
+ * @param kick Called when there is an application to tell.
+ */
+export function addConsentRoutes(
+  app: Hono<ServiceEnv>,
+  context: ProviderContext,
+  kick: () => void,
+): void {
+  const { sessions, sessionCookie, issuer } = context;
+  const sessionOf = (c: Context<ServiceEnv>) =>
+    sessions.find(sessionCookie.read(c.req.raw.headers));
+  app.get(
+    PATH,
+    async (c) => sendJson(c, describe(await sessionOf(c), context)),
+  );
+  app.post(`${PATH}/revoke`, async (c) => {
+    requireOwnPage(c.req.raw.headers, issuer);
+    const body = await readJson(c, MAX_BODY_BYTES);
+    const { client_id } = readAs(REVOKE, body);
+    const session = await sessionOf(c);
+    const { consents } = describe(session, context);
+    if (!session || !consents.some((each) => each.client_id === client_id)) {
+      throw new SigError(
+        "not_found",
+        "Cannot revoke: this application is not among those approved here",
+        { context: { pointer: "/client_id" } },
+      );
+    }
+    await sessions.leave(session.sid, client_id);
+    kick();
+    return sendJson(c, describe(await sessions.get(session.sid), context));
+  });
+}
+
+function describe(
+  session: Session | undefined,
+  { clients }: Pick<ProviderContext, "clients">,
+) {
+  const joined = Object.entries(session?.clients ?? {});
+  return {
+    subject: session?.subject ?? null,
+    consents: joined.flatMap(([client_id, { asked = [], granted, since_ms }]) =>
+      // A host behind forward auth is asked nothing about.
+      asked.length === 0 ? [] : [{
+        client_id,
+        client_name: clients().get(client_id)?.client_name ?? client_id,
+        scopes: granted,
+        since: new Date(since_ms).toISOString(),
+      }]
+    ),
+  };
+}

@@ -1,0 +1,157 @@
+import { assertEquals } from "@std/assert";
+import { Receiver } from "./testdata/fleet.ts";
+import {
+  Browser,
+  TestProvider,
+  usualClients,
+} from "./testdata/test_provider.ts";
+
+const OTHER = {
+  client_id: "other",
+  redirect_uri: "https://other.example/callback",
+};
+
+/** What the page lists. */
+async function consents({ origin }: TestProvider, browser: Browser) {
+  const response = await browser.send(`${origin}/oidc/consents`);
+  assertEquals(response.status, 200);
+  return await response.json();
+}
+
+async function revoke(
+  { origin }: TestProvider,
+  browser: Browser,
+  client_id: string,
+  headers: Record<string, string> = {},
+) {
+  const response = await browser.send(`${origin}/oidc/consents/revoke`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify({ client_id }),
+  });
+  return { status: response.status, body: await response.json() };
+}
+
+Deno.test("the first login at each application asks, in the same session; later ones don't", async () => {
+  await using provider = await TestProvider.start();
+  provider.frozenMs = Date.parse("2026-01-31T09:00:00Z");
+  const { person } = await provider.employ();
+  const browser = new Browser();
+  assertEquals(await consents(provider, browser), {
+    subject: null,
+    consents: [],
+  });
+  const { id_token } = await browser.tokens(provider, person);
+  const url = await provider.authorizeUrl(OTHER);
+  const silent = await provider.authorizeUrl({ ...OTHER, prompt: "none" });
+  const errorOf = async () =>
+    (await browser.follow(silent)).searchParams.get("error");
+  assertEquals(await errorOf(), "consent_required");
+  const back = await browser.signIn(provider, person, url);
+  const code = back.searchParams.get("code")!;
+  const { body } = await provider.redeem(code, OTHER);
+  const sidOf = (token: string) =>
+    JSON.parse(Buffer.from(token.split(".")[1]!, "base64url").toString()).sid;
+  assertEquals(sidOf(body.id_token), sidOf(id_token));
+  assertEquals(await errorOf(), null);
+  const scopes = ["groups", "openid", "profile"];
+  const since = "2026-01-31T09:00:00.000Z";
+  assertEquals(await consents(provider, browser), {
+    subject: person.did,
+    consents: [
+      { client_id: "app", client_name: "The App", scopes, since },
+      { client_id: "other", client_name: "other", scopes, since },
+    ],
+  });
+  // More than what was approved is asked for again.
+  const more = await provider.authorizeUrl({
+    ...OTHER,
+    scope: "openid offline_access",
+  });
+  await browser.begin(more);
+  // Another person's approval begins another session.
+  const { person: bob } = await provider.employ();
+  const again = await provider.authorizeUrl({ ...OTHER, prompt: "login" });
+  await browser.signIn(provider, bob, again);
+  assertEquals((await consents(provider, browser)).subject, bob.did);
+  assertEquals((await consents(provider, browser)).consents.length, 1);
+});
+
+Deno.test("a consent that is taken back ends what the application has, and is asked for again", async () => {
+  const receiver = new Receiver();
+  const clients = await usualClients();
+  clients[0]!.backchannel_logout_uri = receiver.uri;
+  await using provider = await TestProvider.start({ clients });
+  // Frozen: what was given before does not come back in the same millisecond.
+  provider.frozenMs = Date.now();
+  const { person } = await provider.employ();
+  const browser = new Browser();
+  const tokens = await browser.tokens(provider, person);
+  const other = await browser.signIn(
+    ...[provider, person, await provider.authorizeUrl(OTHER)] as const,
+  );
+  const { body: others } = await provider.redeem(
+    ...[other.searchParams.get("code")!, OTHER] as const,
+  );
+  const unused = await browser.follow(await provider.authorizeUrl());
+  const refused = await revoke(provider, browser, "app", {
+    "sec-fetch-site": "same-site",
+  });
+  assertEquals([refused.status, refused.body.code], [
+    403,
+    "origin_not_allowed",
+  ]);
+  for (
+    const [visitor, id] of [[browser, "ops"], [new Browser(), "app"]] as const
+  ) {
+    const { status, body } = await revoke(provider, visitor, id);
+    assertEquals([status, body.code], [404, "not_found"]);
+  }
+  const { status, body } = await revoke(provider, browser, "app");
+  assertEquals(status, 200);
+  assertEquals(
+    body.consents.map(({ client_id }: { client_id: string }) => client_id),
+    ["other"],
+  );
+  await receiver.heard(1);
+  const silent = await browser.follow(
+    await provider.authorizeUrl({ prompt: "none" }),
+  );
+  assertEquals(silent.searchParams.get("error"), "consent_required");
+  await browser.signIn(provider, person, await provider.authorizeUrl());
+  assertEquals((await provider.refresh(tokens.refresh_token)).status, 400);
+  assertEquals((await provider.userinfo(tokens.access_token)).status, 401);
+  const code = unused.searchParams.get("code")!;
+  assertEquals((await provider.redeem(code)).body.error, "invalid_grant");
+  assertEquals((await provider.userinfo(others.access_token)).status, 200);
+  await receiver.close();
+});
+
+Deno.test("hosts behind forward auth ask nothing of who is signed in, and are not listed", async () => {
+  await using provider = await TestProvider.start({
+    settings: { gateHosts: ["wiki.example"], gateMaxAgeMs: 0 },
+  });
+  const { origin } = provider;
+  const { person } = await provider.employ();
+  const browser = new Browser();
+  const id = await browser.begin(await provider.authorizeUrl());
+  const { challenge } = await browser.interaction(origin, id);
+  const attestation = person.attest(challenge, provider.now().getTime(), {
+    scope: "openid",
+  });
+  const answer = await browser.answer(origin, id, { attestation });
+  await answer.body?.cancel();
+  assertEquals(answer.status, 200);
+  const back = await browser.follow(
+    `${origin}/gate/login?rd=http://wiki.example/`,
+  );
+  assertEquals(back.host, "wiki.example");
+  const { consents: listed } = await consents(provider, browser);
+  assertEquals(listed.length, 1);
+  assertEquals(listed[0].scopes, ["openid"]);
+  // Nobody is let in who is not signed in.
+  const stranger = await new Browser().follow(
+    `${origin}/gate/login?rd=http://wiki.example/`,
+  );
+  assertEquals(stranger.hash.startsWith("#/sign-in/"), true);
+});

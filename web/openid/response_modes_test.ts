@@ -1,0 +1,162 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import {
+  Browser,
+  CALLBACK,
+  SECRET,
+  sha256,
+  TestProvider,
+  usualClients,
+  VERIFIER,
+} from "./testdata/test_provider.ts";
+
+/** The form of a page, as a browser would send it. */
+async function formOf(browser: Browser, url: string) {
+  const response = await browser.send(url);
+  const text = await response.text();
+  const [, action] = /<form method="post" action="([^"]+)">/.exec(text) ?? [];
+  const read = (value: string) =>
+    value.replaceAll("&quot;", '"').replaceAll("&lt;", "<")
+      .replaceAll("&gt;", ">").replaceAll("&amp;", "&");
+  const fields = Object.fromEntries(
+    Array.from(
+      text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)">/g),
+      ([, name, value]) => [name!, read(value!)],
+    ),
+  );
+  return { response, text, action, fields };
+}
+
+Deno.test("with form_post a page brings code and errors to the application in a form", async () => {
+  await using provider = await TestProvider.start();
+  const { origin } = provider;
+  const { person } = await provider.employ();
+  const browser = new Browser();
+  const state = 's"><script>alert(1)</script>\u200b';
+  const changes = { response_mode: "form_post", state };
+  const url = await provider.authorizeUrl(changes);
+  const first = await browser.signIn(provider, person, url);
+  const later = await browser.follow(url);
+  for (const to of [first, later]) {
+    assertEquals(to.origin, origin);
+    const { response, text, action, fields } = await formOf(browser, to.href);
+    assertEquals(response.status, 200);
+    assertEquals(action, CALLBACK);
+    const { code = "", ...others } = fields;
+    assertEquals(others, { state, iss: origin });
+    assert(!text.includes("<script>alert"));
+    assertEquals((await provider.redeem(code)).status, 200);
+    // The page's own script runs, and no other.
+    const [, script = ""] = /<script>([^<]*)<\/script>/.exec(text) ?? [];
+    const digest = Buffer.from(await sha256(script), "base64url");
+    const policy = response.headers.get("content-security-policy") ?? "";
+    assertStringIncludes(
+      policy,
+      `script-src 'sha256-${digest.toString("base64")}'`,
+    );
+    assertStringIncludes(policy, "default-src 'none'");
+    assertEquals(response.headers.get("cache-control"), "no-store");
+  }
+  const silent = await new Browser().follow(
+    await provider.authorizeUrl({ ...changes, prompt: "none" }),
+  );
+  const told = await formOf(browser, silent.href);
+  assertEquals([told.action, told.fields.error, told.fields.state], [
+    CALLBACK,
+    "login_required",
+    state,
+  ]);
+  const id = await browser.begin(
+    await provider.authorizeUrl({ ...changes, prompt: "login" }),
+  );
+  const declined = await browser.answer(origin, id, { declined: true });
+  const { redirect_to } = await declined.json();
+  const { fields } = await formOf(browser, redirect_to);
+  assertEquals(fields.error, "access_denied");
+});
+
+Deno.test("a form brings only what this provider sealed for it, for a minute", async () => {
+  await using provider = await TestProvider.start();
+  const { origin } = provider;
+  const { person } = await provider.employ();
+  const browser = new Browser();
+  const url = await provider.authorizeUrl({ response_mode: "form_post" });
+  const signIn = await browser.begin(url);
+  const to = await browser.signIn(provider, person, url);
+  const answer = to.searchParams.get("answer")!;
+  const [payload = "", mac = ""] = answer.split(".");
+  const made = JSON.parse(Buffer.from(payload, "base64url").toString());
+  const other = Buffer.from(
+    JSON.stringify({ ...made, redirect_uri: "https://evil.example/" }),
+  ).toString("base64url");
+  const refused = async (query: string) => {
+    const response = await fetch(`${origin}/oidc/form-post${query}`);
+    assertEquals([response.status, (await response.json()).detail], [
+      400,
+      "Cannot sign in: this answer is over",
+    ]);
+  };
+  await refused("");
+  await refused(`?answer=${other}.${mac}`);
+  // A sealed sign-in is of another purpose.
+  await refused(`?answer=${signIn}`);
+  assertEquals((await formOf(browser, to.href)).action, CALLBACK);
+  provider.skewMs = 60_000;
+  await refused(`?answer=${answer}`);
+});
+
+Deno.test("a client without PKCE needs a nonce; a challenge that it sends is binding, a verifier without one is refused", async () => {
+  const client_secret_sha256 = await sha256(SECRET);
+  const clients = [...await usualClients(), {
+    ...{ client_id: "old", client_secret_sha256, pkce: false },
+    redirect_uris: [CALLBACK],
+  }];
+  await using provider = await TestProvider.start({ clients });
+  const { person } = await provider.employ();
+  const none = {
+    code_challenge: undefined,
+    code_challenge_method: undefined,
+  };
+  const errorOf = async (changes: Record<string, string | undefined>) => {
+    const url = await provider.authorizeUrl({ client_id: "old", ...changes });
+    const { searchParams } = await new Browser().follow(url);
+    return [searchParams.get("error"), searchParams.get("error_description")];
+  };
+  assertEquals(await errorOf({ ...none, nonce: undefined }), [
+    "invalid_request",
+    "nonce is required",
+  ]);
+  assertEquals(await errorOf({ code_challenge_method: undefined }), [
+    "invalid_request",
+    "code_challenge_method must be S256",
+  ]);
+  assertEquals(await errorOf({ code_challenge: undefined }), [
+    "invalid_request",
+    "code_challenge is required",
+  ]);
+  assertEquals(await errorOf({ client_id: "app", ...none }), [
+    "invalid_request",
+    "code_challenge is required",
+  ]);
+  const redeem = async (
+    changes: Record<string, string | undefined>,
+    code_verifier: string,
+  ) => {
+    const url = await provider.authorizeUrl({ client_id: "old", ...changes });
+    const back = await new Browser().signIn(provider, person, url);
+    const code = back.searchParams.get("code")!;
+    const given = { client_id: "old", code_verifier };
+    const { status, body } = await provider.redeem(code, given);
+    return [status, body.error_description];
+  };
+  assertEquals(await redeem(none, ""), [200, undefined]);
+  assertEquals(await redeem(none, VERIFIER), [
+    400,
+    "code_verifier does not fit",
+  ]);
+  assertEquals(await redeem({}, VERIFIER), [200, undefined]);
+  assertEquals(await redeem({}, "x".repeat(43)), [
+    400,
+    "code_verifier does not fit",
+  ]);
+  assertEquals(await redeem({}, ""), [400, "code_verifier is required"]);
+});

@@ -1,0 +1,86 @@
+/** How many records one owner may hold. @module */
+
+/** Limits of one owner. */
+interface QuotaLimits {
+  /** Records. */
+  readonly maxRecords: number;
+  /** Characters of their texts (default: no limit). */
+  readonly maxBytes?: number;
+}
+
+/** A record that counts for an owner. */
+interface Held {
+  readonly id: string;
+  /** When it expires. */
+  readonly until: Date;
+  /** Characters of its text (default: 0). */
+  readonly bytes?: number;
+}
+
+/**
+ * Counts the records of each owner, such as a client or a person, so that one
+ * owner can't fill the store: its own oldest records make room for its new ones.
+ * Each process counts what it created.
+ *
+ * @example
+ * ```ts
+ * import { OwnerQuota } from "./owner_quota.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const quota = new OwnerQuota({ maxRecords: 1 });
+ * const at = new Date("2026-01-31T09:00:00Z");
+ * const until = new Date("2026-01-31T09:05:00Z");
+ * assertEquals(quota.add("192.0.2.1", { id: "a", until }, at), []);
+ * assertEquals(quota.add("192.0.2.2", { id: "b", until }, at), []);
+ * assertEquals(quota.add("192.0.2.1", { id: "c", until }, at), ["a"]);
+ * ```
+ */
+export class OwnerQuota {
+  readonly #limits: QuotaLimits;
+  /** The owner that was active longest ago comes first. */
+  readonly #owners = new Map<
+    string,
+    { held: Map<string, number>; bytes: number; untilMs: number }
+  >();
+
+  /** Nothing is held yet. */
+  constructor(limits: QuotaLimits) {
+    this.#limits = limits;
+  }
+
+  /** Adds a record, and returns the ids of those that must make room for it. */
+  add(owner: string, { id, until, bytes = 0 }: Held, at: Date): string[] {
+    const { maxRecords, maxBytes = Infinity } = this.#limits;
+    this.remove(owner, id);
+    const known = this.#owners.get(owner);
+    const own = known !== undefined && at.getTime() < known.untilMs
+      ? known
+      : { held: new Map<string, number>(), bytes: 0, untilMs: 0 };
+    this.#owners.delete(owner);
+    this.#owners.set(owner, own);
+    own.untilMs = Math.max(own.untilMs, until.getTime());
+    own.held.set(id, bytes);
+    own.bytes += bytes;
+    const displaced: string[] = [];
+    for (const old of own.held.keys()) {
+      const isTooMuch = own.held.size > maxRecords || own.bytes > maxBytes;
+      if (old === id || !isTooMuch) break;
+      this.remove(owner, old);
+      displaced.push(old);
+    }
+    // What has expired is not looked for: the oldest records go first anyway.
+    for (const [other, { untilMs }] of this.#owners) {
+      if (at.getTime() < untilMs) break;
+      this.#owners.delete(other);
+    }
+    return displaced;
+  }
+
+  /** Forgets a record that is gone. */
+  remove(owner: string, id: string): void {
+    const own = this.#owners.get(owner);
+    if (own === undefined) return;
+    own.bytes -= own.held.get(id) ?? 0;
+    own.held.delete(id);
+  }
+}
