@@ -115,7 +115,8 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     waiting: { now, limits },
     async refresh(issuer, now) {
       const { location, record } = issuer;
-      const given = { ...options, workers, now };
+      const { needsState } = issuer;
+      const given = { ...options, workers, now, needsState };
       if (!issuer.isListed) return await refreshUnlisted(issuer, given);
       return pins === undefined
         ? await refreshIssuer(location, record, given)

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { createConsumer } from "./create_consumer.ts";
 import { expectSigError } from "../tests/kit/sig_errors.ts";
+import { openPinFile } from "../tests/kit/pin_file.ts";
 import { startIssuerServer, status } from "../tests/kit/issuer_server.ts";
 import {
   ALICE,
@@ -56,7 +57,7 @@ Deno.test("a wrong question fetches nothing", async () => {
   assertEquals(server.requests, []);
 });
 
-Deno.test("a file is no issuer: it proves no origin", async () => {
+Deno.test("a file is not an issuer: it proves no origin", async () => {
   await using setup = await setUp();
   const { consumer } = setup;
   for (const issuer of ["./acme", "/srv/acme/.well-known/sig.json"]) {
@@ -83,7 +84,7 @@ Deno.test("a private host on the list is refused unless allowed", async () => {
   );
 });
 
-Deno.test("bounds that are none are refused before anything is asked", async () => {
+Deno.test("malformed bounds are refused before anything is asked", async () => {
   await using setup = await setUp();
   const { consumer, server } = setup;
   const wrong = [
@@ -182,22 +183,28 @@ Deno.test("any issuer is asked when that is allowed", async () => {
   );
 });
 
-Deno.test("a breath is taken while a long feed is verified", async () => {
+Deno.test("other work gets its turns while a long feed is verified, once also where a file keeps its lines", async () => {
   await using setup = await setUp();
+  await using file = await openPinFile();
   const { server } = setup;
   const lines = await makeLines(300, key1, { issuer: server.did });
   server.documents.set(PATHS.feed, feedOf(lines));
-  let breaths = 0;
-  const consumer = createConsumer({
-    issuers: [server.did],
-    allowPrivate: true,
-    yieldToEventLoop: () => {
-      breaths++;
-      return Promise.resolve();
-    },
-  });
-  await consumer.verify(server.did);
-  assertEquals(breaths, 2);
+  for (const pins of [undefined, file.pins]) {
+    let turns = 0;
+    const consumer = createConsumer({
+      issuers: [server.did],
+      allowPrivate: true,
+      pins,
+      yieldToEventLoop: () => {
+        turns++;
+        return Promise.resolve();
+      },
+    });
+    // One after each 128 lines: none of them is verified a second time.
+    const { state } = await consumer.verify(server.did);
+    assertEquals(turns, 2);
+    assertEquals(state.by_relationship_id.size, 300);
+  }
 });
 
 Deno.test("where there is no node:crypto, the tail of a feed is digested all the same", async () => {

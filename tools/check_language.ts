@@ -11,8 +11,7 @@
 export const CLEAN: readonly string[] = [
   "api/",
   "bench/",
-  "consumer/fetch/",
-  "consumer/read/",
+  "consumer/",
   "core/",
   "jose/",
   "docs/rotate-a-key.md",

@@ -264,7 +264,7 @@ for (const fault of FAULTS) {
       fault.code,
       fault.message,
     );
-    assert(!("decision" in error), "an error is no answer");
+    assert(!("decision" in error), "an error is not an answer");
   });
 }
 

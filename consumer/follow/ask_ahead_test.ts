@@ -112,7 +112,7 @@ Deno.test("requests that wait end with the refresh that failed", async () => {
   assertEquals(waiting?.aborted, true);
 });
 
-Deno.test("a server with room for two requests at a time is no failure", async () => {
+Deno.test("a server with room for two requests at a time is read all the same", async () => {
   await using watched = await watchIssuer(3, key1);
   const { consumer, server, lines } = watched;
   await consumer.verify(server.did);

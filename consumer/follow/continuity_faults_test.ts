@@ -30,7 +30,7 @@ continuityTest(
 );
 
 continuityTest(
-  "a revoke of what a withdrawn key began is no fault beside that",
+  "a revoke of what a withdrawn key began is not a further fault",
   async (watch) => {
     await using watched = await watch(EVENTS, key1, {
       unmatchedRevoke: "reject",
@@ -55,7 +55,7 @@ continuityTest(
 );
 
 continuityTest(
-  "that a history was contradicted is told before what events are warned of",
+  "that a history was contradicted comes before warnings of events",
   async (watch) => {
     await using watched = await watch(EVENTS, key1);
     const { consumer, server, lines } = watched;
@@ -84,7 +84,7 @@ continuityTest(
 );
 
 continuityTest(
-  "keys that contradict are told even when the feed can't be read",
+  "keys that contradict are reported even when the feed can't be read",
   async (watch) => {
     await using watched = await watch(EVENTS, key1);
     const { consumer, server } = watched;

@@ -70,7 +70,7 @@ for (let changed = 1; changed <= EVENTS; changed++) {
 }
 
 continuityTest(
-  "what was rewritten is told where nothing could go on from a fault before",
+  "what was rewritten is reported where a fault before had ended the continuation",
   async (watch) => {
     await using watched = await watch(EVENTS, key1);
     const { consumer, server, lines } = watched;

@@ -221,6 +221,7 @@ export async function observePart(
   const memory = pins === undefined || full || !issuer.isListed
     ? undefined
     : new IssuerMemory(pins, issuer.location, recalling);
+  issuer.needsState = part.subjects === undefined;
   return await whileOthersWrite(pins, async () => {
     if (memory !== undefined) await recall(issuer, memory, at);
     const observation = await observe();

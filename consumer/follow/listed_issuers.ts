@@ -49,6 +49,8 @@ export class KnownIssuer {
   readonly largeReads: Semaphore | undefined;
   /** Reads it again; fails with the error of the refresh. */
   readonly refreshes: SharedRefresh<Observation>;
+  /** Whether its whole state was asked for, and not that of some subjects. */
+  needsState = false;
   /** What is known of it: replaced by each refresh and recall. */
   record: IssuerRecord = NOTHING_KNOWN;
 

@@ -115,7 +115,7 @@ Deno.test("an unlisted issuer is asked at its host's own sig.json only", async (
   const issuers = listedIssuers();
   const issuer = issuers.find("other.example");
   const usual = "https://other.example/.well-known/sig.json";
-  // What is never sent, or means the same, is no other place.
+  // What is never sent, or means the same, is the same place.
   for (
     const url of [
       `${usual}#f`,

@@ -80,6 +80,8 @@ export interface RefreshOptions extends FeedPolicy, LoadIssuerOptions {
   readonly largeReads?: Semaphore | undefined;
   /** Takes the verified lines, so that this process need not keep a state. */
   readonly lines?: NewLines | undefined;
+  /** With `lines`: this process needs the whole state now. */
+  readonly needsState?: boolean | undefined;
   /** The table of the lines that are stored already. */
   readonly table?: number | undefined;
 }
@@ -298,12 +300,14 @@ async function verifyFromStart(refresh: FeedRefresh): Promise<ReadFeed> {
       unmatchedRevoke: options.unmatchedRevoke,
       marks,
       onLine: lines && ((...line) => lines.add(...line)),
-      start: lines && {
-        bytes: 0,
-        lastEventId: null,
-        keys: [],
-        replay: replayFrom(new WarnedEvents()),
-      },
+      start: lines && !options.needsState
+        ? {
+          bytes: 0,
+          lastEventId: null,
+          keys: [],
+          replay: replayFrom(new WarnedEvents()),
+        }
+        : undefined,
     });
     const progress = new FeedProgress(hashFor(options), undefined, {
       at: 0,

@@ -12,10 +12,9 @@ import {
 } from "../memory/issuer_record.ts";
 import { makePin, nameKids, type SeenFeed } from "../memory/pin.ts";
 import {
-  AskedAhead,
-  ConditionalReader,
   conditionsFor,
   type HeldDocuments,
+  IssuerDocuments,
   type LikelyDocument,
   NO_DOCUMENTS,
 } from "../read/issuer_documents.ts";
@@ -29,7 +28,6 @@ import {
   readFeed,
   type RefreshOptions,
 } from "./read_feed.ts";
-import type { DocumentName } from "../fetch/media_type.ts";
 
 /** What came of a refresh, and what is known from then on. */
 export interface Refresh {
@@ -68,13 +66,12 @@ export async function refreshIssuer(
 ): Promise<Refresh> {
   const options = { ...given, knownKeys: before.held?.keys?.keys };
   const { now } = options;
-  const ahead = askAhead(location, before, options);
-  const reader = new ConditionalReader(ahead, heldDocuments(before));
+  const reader = askAhead(location, before, options);
   let { documents } = reader;
   let record = before;
   const refetchKeys = async () => {
     record = { ...record, keysRefetchedAt: now };
-    const again = new ConditionalReader(location.reader, NO_DOCUMENTS);
+    const again = new IssuerDocuments(location.reader, NO_DOCUMENTS);
     const loaded = await loadIssuer({ ...location, reader: again }, options);
     const contradiction = record.pin &&
       await contradictionOfKeys(loaded.keys, record.pin);
@@ -110,7 +107,7 @@ export async function refreshIssuer(
       isFromStart: false,
     };
   } finally {
-    await ahead.end();
+    await reader.end();
   }
 }
 
@@ -172,54 +169,47 @@ async function complete(
   };
 }
 
-/** The documents that a refresh may ask for conditionally. */
-export function heldDocuments(before: IssuerRecord): HeldDocuments {
-  if (before.unusable) return NO_DOCUMENTS;
-  return before.held?.documents ?? NO_DOCUMENTS;
-}
-
 /**
- * Sends the requests of a refresh together, where the metadata of the last one
- * says what they will be. They go to the issuer's own origin alone, which is
- * proven again before anything of them is looked at. (docs/protocol.md §1)
+ * The issuer's documents. The requests of a refresh are sent together, where the
+ * metadata of the last one says what they will be. They go to the issuer's own
+ * origin alone, which is proven again before anything of them is looked at.
+ * (docs/protocol.md §1)
  */
-export function askAhead(
+function askAhead(
   { reader, metadataRef }: IssuerLocation,
   before: IssuerRecord,
   options: Pick<RefreshOptions, "limits" | "now">,
-): AskedAhead {
-  const held = heldDocuments(before);
-  const metadata = held.get("metadata");
-  if (reader.kind !== "remote" || metadata?.ref !== metadataRef) {
-    return new AskedAhead(reader, []);
+): IssuerDocuments {
+  const { unusable, held } = before;
+  const kept = (unusable ? undefined : held?.documents) ?? NO_DOCUMENTS;
+  if (reader.kind !== "remote" || kept.get("metadata")?.ref !== metadataRef) {
+    return new IssuerDocuments(reader, kept);
   }
   const limits = options.limits ?? DEFAULT_LIMITS;
-  const likely: LikelyDocument[] = [];
-  const add = (ref: string | undefined, asked: OpenOptions) => {
-    if (ref === undefined || !isSameOrigin(ref, metadataRef)) return;
-    likely.push({ ref, options: asked });
-  };
-  const addHeld = (
-    name: Exclude<DocumentName, "feed">,
-    maxBytes: number,
-    ref = held.get(name)?.ref,
-  ) => {
-    const kept = held.get(name);
-    const conditions = conditionsFor(kept?.ref === ref ? kept : undefined);
-    add(ref, { name, maxBytes, conditions });
-  };
-  addHeld("metadata", limits.maxMetadataBytes);
-  addHeld("jwks", limits.maxJwksBytes);
   const didRef = new URL(WELL_KNOWN_PATHS.did_document, metadataRef).href;
-  addHeld("did_document", limits.maxDidDocumentBytes, didRef);
-  const feedRef = before.held?.feed?.ref;
+  const small = [
+    ["metadata", limits.maxMetadataBytes, metadataRef],
+    ["jwks", limits.maxJwksBytes, kept.get("jwks")?.ref],
+    ["did_document", limits.maxDidDocumentBytes, didRef],
+  ] as const;
+  const likely: LikelyDocument[] = [];
+  const add = (ref: string | undefined, options: OpenOptions) => {
+    if (ref === undefined || !isSameOrigin(ref, metadataRef)) return;
+    likely.push({ ref, options });
+  };
+  for (const [name, maxBytes, ref] of small) {
+    const found = kept.get(name);
+    const conditions = conditionsFor(found?.ref === ref ? found : undefined);
+    add(ref, { name, maxBytes, conditions });
+  }
+  const feedRef = held?.feed?.ref;
   const conditions = feedRef === undefined
     ? undefined
     : conditionsToContinue(before, feedRef, options.now);
   if (conditions !== undefined) {
     add(feedRef, { name: "feed", maxBytes: limits.maxFeedBytes, conditions });
   }
-  return new AskedAhead(reader, likely, metadata.bytes);
+  return new IssuerDocuments(reader, kept, likely);
 }
 
 function isSameOrigin(ref: string, other: string): boolean {

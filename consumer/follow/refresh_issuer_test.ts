@@ -290,7 +290,7 @@ Deno.test("a feed that moved is compared as a whole", async () => {
   );
 });
 
-Deno.test("entity tags that are none are neither kept nor sent", async () => {
+Deno.test("malformed entity tags are neither kept nor sent", async () => {
   await using watched = await watchIssuer(2, key1);
   const { consumer, server, lines } = watched;
   const odd = [

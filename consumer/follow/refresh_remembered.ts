@@ -47,7 +47,7 @@ export async function refreshRemembered(
   options: RememberOptions,
 ): Promise<Refresh> {
   const memory = new IssuerMemory(store, location, options);
-  const { now, full, requirePin, accept } = options;
+  const { now, full, requirePin, accept, needsState } = options;
   return await whileOthersWrite(store, async () => {
     // With `full` nothing but the pin is read: stored lines may be damaged.
     const before = full
@@ -79,7 +79,7 @@ export async function refreshRemembered(
         : lines?.firstDifference(table);
       const after = await memory.commit(
         before,
-        { record, failure, isFromStart, lines, now },
+        { record, failure, isFromStart, needsState, lines, now },
         accept?.(shared?.stored, record, changed),
       );
       return after && {

@@ -67,7 +67,7 @@ Deno.test("limits of a remembered feed are of what is new in it", async () => {
   });
 });
 
-Deno.test("one that is read anew keeps to the limits, as does a consumer that was told of no others", async () => {
+Deno.test("a feed that is verified from its start keeps to the limits, as does a consumer without further ones", async () => {
   await withRemembered(async ({ ask }) => {
     const options = { limits: few, rememberedLimits: DEFAULT_LIMITS };
     await expectSigError(

@@ -339,7 +339,7 @@ Deno.test("a pin of any size fits a record, and compares keys by their names", a
 });
 
 for (const maxAgeMs of [0, 60_000]) {
-  Deno.test(`lines that grow right after the pin was read are no damage (maximum age ${maxAgeMs})`, () =>
+  Deno.test(`lines that grow right after the pin was read are not reported as damage (maximum age ${maxAgeMs})`, () =>
     withIssuer(async ({ did, pins, fresh, publish }) => {
       await publish([upsert(1)]);
       await fresh().verify(did);

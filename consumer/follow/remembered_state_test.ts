@@ -112,17 +112,17 @@ Deno.test("however a feed grew, a new process answers as one that read all of it
                 did,
                 { ...question, explain: true },
               );
-              const { continuity: __, ...anew } = await plain().check(
+              const { continuity: __, ...fresh } = await plain().check(
                 did,
                 { ...question, explain: true },
               );
-              assertEquals(known, anew);
+              assertEquals(known, fresh);
             }
             const known = await fresh().state(did);
-            const anew = await plain().state(did);
+            const fresh = await plain().state(did);
             assertEquals(
               [...known.by_relationship_id],
-              [...anew.by_relationship_id],
+              [...fresh.by_relationship_id],
             );
             assertEquals(await fresh().report(did), await plain().report(did));
           }
@@ -260,7 +260,7 @@ for (
     } as const,
   )
 ) {
-  Deno.test(`${who} is told the first event that differs`, async () => {
+  Deno.test(`${who} learns the first event that differs`, async () => {
     await withIssuer(async ({ did, fresh, publish, server, pins }) => {
       await publish([upsert(1), upsert(2), upsert(3)]);
       await fresh().verify(did);

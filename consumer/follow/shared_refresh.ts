@@ -35,8 +35,8 @@ export const DEFAULT_WAITING_LIMITS: WaitingLimits = Object.freeze({
 export interface SharedRefreshOptions {
   /** When work begins. */
   readonly now: () => Date;
-  /** Default: {@linkcode DEFAULT_WAITING_LIMITS}. */
-  readonly limits?: WaitingLimits | undefined;
+  /** How many may wait. */
+  readonly limits: WaitingLimits;
 }
 
 /**
@@ -50,7 +50,6 @@ export interface SharedRefreshOptions {
 export class SharedRefresh<T> {
   readonly #work: (startedAt: Date) => Promise<T>;
   readonly #options: SharedRefreshOptions;
-  readonly #limits: WaitingLimits;
   #running: Run<T> | undefined;
   #waiting: Run<T> | undefined;
   #waiters = 0;
@@ -61,7 +60,6 @@ export class SharedRefresh<T> {
   ) {
     this.#work = work;
     this.#options = options;
-    this.#limits = options.limits ?? DEFAULT_WAITING_LIMITS;
   }
 
   /** When the running work began, if any is running. */
@@ -100,7 +98,7 @@ export class SharedRefresh<T> {
   }
 
   async #wait(join: () => Run<T>): Promise<T> {
-    const { maxWaiting, maxWaitMs } = this.#limits;
+    const { maxWaiting, maxWaitMs } = this.#options.limits;
     if (this.#waiters >= maxWaiting) throw tooManyWait(maxWaitMs);
     const { promise: tooLong, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(() => reject(waitedTooLong(maxWaitMs)), maxWaitMs);

@@ -93,7 +93,7 @@ Deno.test("a question waits for its own time at most", async () => {
   stop.abort();
 });
 
-Deno.test("who gave up waiting is told that what is known is stale", async () => {
+Deno.test("after waiting too long, the error says that what is known is stale", async () => {
   await using watched = await watchIssuer(1, key1, { maxWaitMs: 200 });
   const { consumer, server } = watched;
   await consumer.verify(server.did);
@@ -116,7 +116,7 @@ Deno.test("who gave up waiting is told that what is known is stale", async () =>
   assertEquals((await consumer.check(server.did, QUESTION)).decision, "allow");
 });
 
-Deno.test("waiting limits that are none are the caller's mistake", () => {
+Deno.test("malformed waiting limits are a RangeError", () => {
   for (
     const limits of [
       { maxWaiting: 0 },

@@ -200,7 +200,7 @@ Deno.test("with max age 0 there is nothing to be stale", async () => {
   );
 });
 
-Deno.test("a feed that went bad is told as such, and is no answer", async () => {
+Deno.test("a feed that became faulty is an error, and never an answer", async () => {
   await using setup = await setUp(1000);
   const { consumer, server } = setup;
   const ask = () => consumer.check(server.did, QUESTION);

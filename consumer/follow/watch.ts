@@ -251,7 +251,9 @@ class WatchedFeed {
     const after = cursor?.sequence ?? (from ?? Infinity) - 1;
     let found = await this.#readGrowing(after, false);
     // Another process, or a watcher with another cursor, has read it before.
-    if (!isWhole(found, after)) found = await this.#readGrowing(after, true);
+    if (eventsAfter(found, after) === undefined) {
+      found = await this.#readGrowing(after, true);
+    }
     const { last, lastEventId, events } = found;
     if (cursor === undefined && from !== undefined && from > last + 1) {
       throw beyondFeed(from, last);
@@ -270,7 +272,7 @@ class WatchedFeed {
       : null;
     const sequence = Math.min(after, last);
     return {
-      events: rangeOf(events, sequence + 1, last),
+      events: eventsAfter(found, sequence) ?? [],
       start: {
         sequence,
         event_id: sequence === last
@@ -338,24 +340,18 @@ function isProven(location: IssuerLocation): location is ProvenLocation {
   return location.expectedIssuer !== undefined;
 }
 
-/** Whether everything after the cursor was verified just now. */
-function isWhole({ last, events }: Read, after: number): boolean {
+/** Everything after the cursor; undefined where some was verified earlier. */
+function eventsAfter(
+  { last, events }: Read,
+  after: number,
+): readonly VerifiedEvent[] | undefined {
+  const found: VerifiedEvent[] = [];
   for (let sequence = after + 1; sequence <= last; sequence++) {
-    if (!events.has(sequence)) return false;
+    const event = events.get(sequence);
+    if (event === undefined) return undefined;
+    found.push(event);
   }
-  return true;
-}
-
-function rangeOf(
-  events: ReadonlyMap<number, VerifiedEvent>,
-  first: number,
-  last: number,
-): readonly VerifiedEvent[] {
-  const range: VerifiedEvent[] = [];
-  for (let sequence = first; sequence <= last; sequence++) {
-    range.push(events.get(sequence)!);
-  }
-  return range;
+  return found;
 }
 
 /** The cursor remembers too, where the store has forgotten the issuer. */

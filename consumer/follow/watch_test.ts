@@ -115,7 +115,7 @@ Deno.test("a new cursor begins at the feed's end, and then each event comes once
   assertEquals(await look(issuer, pins), []);
   publish(6);
   assertEquals(await look(issuer, pins), [5, 6]);
-  // Cursors are no issuers.
+  // Cursors are not listed as issuers.
   assertEquals((await listPins(pins)).map(({ issuer }) => issuer), [
     issuer.server.did,
   ]);

@@ -277,7 +277,7 @@ const ALTERED: readonly (readonly [
 ];
 
 for (const [what, sql, subject, message] of ALTERED) {
-  Deno.test(`one altered field is no answer: ${what}`, () =>
+  Deno.test(`one altered field never gives an answer: ${what}`, () =>
     withRemembered(async ({ decide, change, path }) => {
       change(sql);
       const error = await expectSigError(
@@ -290,7 +290,7 @@ for (const [what, sql, subject, message] of ALTERED) {
     }));
 }
 
-Deno.test("an older copy of the pin's row is no answer", () =>
+Deno.test("an older copy of the pin's row never gives an answer", () =>
   withRemembered(async ({ did, decide, change, publish, path }) => {
     const database = new DatabaseSync(path);
     database.exec("CREATE TABLE old AS SELECT * FROM record");
@@ -310,7 +310,7 @@ Deno.test("an older copy of the pin's row is no answer", () =>
     );
   }));
 
-Deno.test("an altered time of a line is no answer about the past", () =>
+Deno.test("an altered time of a line never gives an answer about the past", () =>
   withRemembered(async ({ decide, change }) => {
     assertEquals(await decide(BOB, "2026-01-02T00:00:00Z"), "allow");
     assertEquals(await decide(BOB, "2026-01-03T00:00:00Z"), "deny");
@@ -333,7 +333,7 @@ Deno.test("an altered time of a line is no answer about the past", () =>
     }
   }));
 
-Deno.test("one altered time is no answer where events are out of order", () =>
+Deno.test("one altered time never gives an answer where events are out of order", () =>
   withRemembered(async ({ decide, change }) => {
     assertEquals(await decide(BOB, day(10)), "deny");
     assertEquals(await decide(BOB, day(20)), "allow");

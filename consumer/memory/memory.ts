@@ -62,6 +62,8 @@ export interface RefreshResult {
     | undefined;
   /** Whether all of the feed was verified, and not only what is new. */
   readonly isFromStart: boolean;
+  /** Whether the state of such a feed is whole, though lines are stored. */
+  readonly needsState?: boolean | undefined;
   /** The new lines, where the store takes them. */
   readonly lines: NewLines | undefined;
   /** When the refresh began. */
@@ -195,7 +197,10 @@ export class IssuerMemory {
     if (shared === undefined) return undefined;
     const opened = await this.#openLines(shared.stored, before);
     if (opened === undefined) return undefined;
-    const { keys, observation: { continuity } } = record.held!;
+    const { keys, observation: { continuity, verified } } = record.held!;
+    if (result.needsState && result.isFromStart) {
+      opened.keepWhole(verified.state);
+    }
     const known = this.#withLines({ ...record, shared }, shared.stored, opened);
     const held = known.held!;
     const observation = { ...held.observation, continuity };

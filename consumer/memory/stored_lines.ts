@@ -175,6 +175,11 @@ export class StoredLines implements StoredState {
     return state;
   }
 
+  /** Keeps the state of all lines, which were verified just now. */
+  keepWhole(state: FeedState): void {
+    this.#whole = new WeakRef(state);
+  }
+
   /** The feed, to be continued; its new lines are given to `lines`. */
   continued(
     lines: NewLines,
@@ -416,7 +421,7 @@ export class StoredLines implements StoredState {
         },
       );
       if (sha256 !== pin.prefix_sha256) throw this.#damaged("the feed");
-      this.#whole = new WeakRef(state);
+      this.keepWhole(state);
       return state;
     } catch (error) {
       if (!isSigError(error) || error.code === "store_unavailable") throw error;

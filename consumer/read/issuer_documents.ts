@@ -32,47 +32,72 @@ interface Sent extends LikelyDocument {
   readonly abort: AbortController;
 }
 
+/** A small document as it was when everything of its issuer was verified. */
+export interface HeldDocument {
+  /** Where it was got from. */
+  readonly ref: string;
+  /** Its entity tag; without one it is fetched again each time. */
+  readonly etag: string | null;
+  /** As the server told it. */
+  readonly mediaType: string | null;
+  /** The document. */
+  readonly bytes: Uint8Array;
+}
+
+/** The documents of one issuer as they were read last. */
+export type HeldDocuments = ReadonlyMap<DocumentName, HeldDocument>;
+
+/** For a first fetch of everything. */
+export const NO_DOCUMENTS: HeldDocuments = new Map();
+
 /**
- * A reader that sends requests ahead, all together, so that four documents take
- * as long as one. An answer is used by the first `open` of that reference with
- * the same options: so what is checked, and in which order, is the same as
- * without, errors included.
+ * Reads the documents of an issuer that was read before.
  *
- * The first document that is opened decides: if it has changed, nothing that was
- * sent ahead is used. An issuer that changes several documents publishes it
- * last, so it is never read with older ones.
+ * Small ones are requested by their entity tags, and an unchanged one is read
+ * from memory. The bytes are kept, not what was made of them: so documents are
+ * judged again each time, whichever of them changed, and a 304 can't hide what
+ * two documents say together.
+ *
+ * Requests may be sent ahead, all together, so that four documents take as long
+ * as one. An answer is used by the first `open` of that reference with the same
+ * options: so what is checked, and in which order, is the same as without, errors
+ * included.
+ *
+ * The metadata decides: if it has changed, nothing that was sent ahead is used.
+ * An issuer that changes several documents publishes it last, so it is never read
+ * with older ones.
  *
  * A server may have room for fewer requests at a time than these: where it
  * refuses one, no other is used, and that one is requested again. So are those
  * that it has not answered within 3 s, except the first document.
  */
-export class AskedAhead implements DocumentReader {
+export class IssuerDocuments implements DocumentReader {
   readonly #reader: DocumentReader;
+  readonly #kept: HeldDocuments;
+  readonly #read = new Map<DocumentName, HeldDocument>();
   readonly #sent: Sent[];
   readonly #unanswered = new Set<AbortController>();
   readonly #timer: ReturnType<typeof setTimeout> | undefined;
-  #first: Uint8Array | undefined;
 
   /**
-   * Sends the requests. The caller must call {@linkcode end}.
+   * Sends requests ahead. The caller must call {@linkcode end}.
    *
-   * @param likely The one that will be opened first comes first.
-   * @param first The bytes that the first document had.
+   * @param likely What will most likely be opened; the metadata comes first.
    */
   constructor(
     reader: DocumentReader,
-    likely: readonly LikelyDocument[],
-    first?: Uint8Array,
+    kept: HeldDocuments,
+    likely: readonly LikelyDocument[] = [],
   ) {
     this.#reader = reader;
-    this.#first = first;
+    this.#kept = kept;
     this.#sent = likely.map(({ ref, options }, i) => {
       const abort = new AbortController();
       const { signal } = abort;
       const opened = reader.open(ref, { ...options, signal });
       if (i > 0) this.#unanswered.add(abort);
       const answered = () => void this.#unanswered.delete(abort);
-      // A failure is told to who opens it, if anybody does.
+      // A failure is for the caller that opens it, if there is one.
       opened.then(answered, answered);
       return { ref, options, opened, abort };
     });
@@ -86,16 +111,31 @@ export class AskedAhead implements DocumentReader {
     return this.#reader.kind;
   }
 
-  /** As the reader below. */
+  /** What to keep, once everything that was read is verified. */
+  get documents(): HeldDocuments {
+    return this.#read;
+  }
+
+  /** As the reader below, but small documents are read at once. */
   async open(ref: string, options: OpenOptions): Promise<OpenedDocument> {
-    const first = this.#first;
-    this.#first = undefined;
-    const document = await this.#take(ref, options);
-    if (first === undefined || document.unchanged === true) return document;
-    const bytes = await readAll(document, options.maxBytes);
-    if (!sameBytes(bytes, first)) await this.#drop();
+    const { name, maxBytes } = options;
+    if (name === "feed") return await this.#take(ref, options);
+    const found = this.#kept.get(name);
+    // The metadata may name another place now.
+    const kept = found?.ref === ref ? found : undefined;
+    const conditions = conditionsFor(kept);
+    const document = await this.#take(ref, { ...options, conditions });
+    if (kept !== undefined && document.unchanged) {
+      await document.cancel();
+      this.#read.set(name, kept);
+      return documentAtHand(kept);
+    }
+    const bytes = await readAll(document, maxBytes);
+    const isSameAsKept = kept !== undefined && sameBytes(bytes, kept.bytes);
+    if (name === "metadata" && !isSameAsKept) await this.#drop();
     const { mediaType, etag } = document;
-    return documentAtHand({ bytes, mediaType, etag });
+    this.#read.set(name, { ref, etag, mediaType, bytes });
+    return documentAtHand({ mediaType, etag, bytes });
   }
 
   async #take(ref: string, options: OpenOptions): Promise<OpenedDocument> {
@@ -154,72 +194,6 @@ function isSame(
     before.maxBytes === maxBytes &&
     before.conditions?.ifNoneMatch === conditions?.ifNoneMatch &&
     before.conditions?.range?.from === conditions?.range?.from;
-}
-
-/** A small document as it was when everything of its issuer was verified. */
-export interface HeldDocument {
-  /** Where it was got from. */
-  readonly ref: string;
-  /** Its entity tag; without one it is fetched again each time. */
-  readonly etag: string | null;
-  /** As the server told it. */
-  readonly mediaType: string | null;
-  /** The document. */
-  readonly bytes: Uint8Array;
-}
-
-/** The documents of one issuer as they were read last. */
-export type HeldDocuments = ReadonlyMap<DocumentName, HeldDocument>;
-
-/** For a first fetch of everything. */
-export const NO_DOCUMENTS: HeldDocuments = new Map();
-
-/**
- * A reader that sends the entity tags of the documents it is given, and reads
- * an unchanged one from memory. The bytes are kept, not what was made of them:
- * so documents are judged again each time, whichever of them changed, and a 304
- * can't hide what two documents say together. The feed passes through.
- */
-export class ConditionalReader implements DocumentReader {
-  readonly #reader: DocumentReader;
-  readonly #kept: HeldDocuments;
-  readonly #read = new Map<DocumentName, HeldDocument>();
-
-  constructor(reader: DocumentReader, kept: HeldDocuments) {
-    this.#reader = reader;
-    this.#kept = kept;
-  }
-
-  get kind(): DocumentReader["kind"] {
-    return this.#reader.kind;
-  }
-
-  /** What to keep, once everything that was read is verified. */
-  get documents(): HeldDocuments {
-    return this.#read;
-  }
-
-  /** As the reader below, but small documents are read at once. */
-  async open(ref: string, options: OpenOptions): Promise<OpenedDocument> {
-    const { name, maxBytes } = options;
-    if (name === "feed") return await this.#reader.open(ref, options);
-    const found = this.#kept.get(name);
-    // The metadata may name another place now.
-    const kept = found?.ref === ref ? found : undefined;
-    const document = await this.#reader.open(ref, {
-      ...options,
-      conditions: conditionsFor(kept),
-    });
-    if (kept !== undefined && document.unchanged) {
-      await document.cancel();
-      this.#read.set(name, kept);
-      return documentAtHand(kept);
-    }
-    const bytes = await readAll(document, maxBytes);
-    const { mediaType, etag } = document;
-    this.#read.set(name, { ref, etag, mediaType, bytes });
-    return documentAtHand({ mediaType, etag, bytes });
-  }
 }
 
 /** How a document that was read before is requested; undefined: as a whole. */

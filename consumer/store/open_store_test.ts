@@ -3,7 +3,7 @@ import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { openStore } from "./open_store.ts";
 import { parseRedisUrl } from "./redis_connection.ts";
 
-Deno.test("a text that names no store is refused, with what may be meant", async () => {
+Deno.test("a text that does not name a store is refused, with what may be meant", async () => {
   const cases = [
     ["", "Cannot use store: it must be memory, kv:PATH", "Choose memory"],
     ["memroy", 'Cannot use store "memroy": it must be', "Did you mean memory?"],

@@ -25,7 +25,7 @@ import {
 const [, , stranger] = await importTestKeys();
 const forged = await lineOf(upsert(AT + 1), stranger);
 
-/** A platform whose workers do as they are told here, and are real else. */
+/** Replaces the platform's workers while `run` runs. */
 export async function withWorkers(
   replacement: unknown,
   run: () => Promise<void>,

@@ -73,7 +73,7 @@ export interface LoadedIssuer {
  * Gets and judges metadata, key set and DID document. Metadata comes first and
  * alone: before anything else is asked for, it must name the issuer that its
  * origin proves, or a host could speak for another. (A reader may have asked
- * an issuer that is known ahead of us, at its own origin: `AskedAhead`.)
+ * an issuer that is known ahead of us, at its own origin: `IssuerDocuments`.)
  *
  * @throws {SigError} `invalid_metadata`, `issuer_mismatch`,
  * `invalid_did_document`, the codes of `createKeyResolver`,
