@@ -112,17 +112,17 @@ Deno.test("however a feed grew, a new process answers as one that read all of it
                 did,
                 { ...question, explain: true },
               );
-              const { continuity: __, ...fresh } = await plain().check(
+              const { continuity: __, ...unpinned } = await plain().check(
                 did,
                 { ...question, explain: true },
               );
-              assertEquals(known, fresh);
+              assertEquals(known, unpinned);
             }
             const known = await fresh().state(did);
-            const fresh = await plain().state(did);
+            const unpinned = await plain().state(did);
             assertEquals(
               [...known.by_relationship_id],
-              [...fresh.by_relationship_id],
+              [...unpinned.by_relationship_id],
             );
             assertEquals(await fresh().report(did), await plain().report(did));
           }
