@@ -24,9 +24,36 @@ export interface ExpectedDecisions {
 }
 
 const FILE_MEMBERS = ["source", "cases"];
-const CASE_MEMBERS = [
-  ...["name", "subject", "require", "at", "as_of", "expect", "reasons"],
-];
+
+const isText = (value: unknown) => typeof value === "string";
+const areTexts = (value: unknown) =>
+  Array.isArray(value) && value.every(isText);
+
+/** Members of a case: whether a value is one, and what it must be. */
+const CASE_MEMBERS: {
+  readonly [name: string]: readonly [(value: unknown) => boolean, string];
+} = {
+  subject: [
+    (value) => isText(value) && value !== "",
+    "must have a subject",
+  ],
+  require: [
+    (value) => areTexts(value) && (value as unknown[]).length > 0,
+    "must have require, a list such as [role=deploy]",
+  ],
+  expect: [
+    (value) => value === "allow" || value === "deny",
+    "must expect allow or deny",
+  ],
+  name: [isText, "name must be text"],
+  at: [isText, "at must be a timestamp"],
+  as_of: [
+    (value) => isText(value) || typeof value === "number",
+    "as_of must be a sequence or a timestamp",
+  ],
+  reasons: [areTexts, "reasons must be a list of codes"],
+};
+const REQUIRED = ["subject", "require", "expect"];
 
 /**
  * Reads `{source?, cases: [{name?, subject, require, at?, as_of?, expect,
@@ -56,47 +83,23 @@ export function parseExpectedDecisions(text: string): ExpectedDecisions {
 function parseCase(value: unknown, index: number): ExpectedDecision {
   const place = `case ${index + 1}`;
   if (!isObject(value)) throw notCases(`${place} must be an object`);
-  requireKnown(value, CASE_MEMBERS, place);
-  const { name, subject, require, at, as_of, expect, reasons } = value;
-  if (typeof subject !== "string" || subject === "") {
-    throw notCases(`${place} must have a subject`);
+  requireKnown(value, Object.keys(CASE_MEMBERS), place);
+  for (const [name, [isValid, what]] of Object.entries(CASE_MEMBERS)) {
+    const isRequired = REQUIRED.includes(name);
+    if (!isRequired && value[name] === undefined) continue;
+    if (isValid(value[name])) continue;
+    throw notCases(`${place}${isRequired ? "" : ":"} ${what}`);
   }
-  if (!areTexts(require) || require.length === 0) {
-    throw notCases(`${place} must have require, a list such as [role=deploy]`);
-  }
-  if (expect !== "allow" && expect !== "deny") {
-    throw notCases(`${place} must expect allow or deny`);
-  }
-  if (name !== undefined && typeof name !== "string") {
-    throw notCases(`${place}: name must be text`);
-  }
-  if (at !== undefined && typeof at !== "string") {
-    throw notCases(`${place}: at must be a timestamp`);
-  }
-  if (
-    as_of !== undefined && typeof as_of !== "string" &&
-    typeof as_of !== "number"
-  ) throw notCases(`${place}: as_of must be a sequence or a timestamp`);
-  if (reasons !== undefined && !areTexts(reasons)) {
-    throw notCases(`${place}: reasons must be a list of codes`);
-  }
+  const parsed = value as unknown as ExpectedDecision;
+  const { as_of, expect, name, reasons, require, subject } = parsed;
   if (reasons !== undefined && expect === "allow") {
     throw notCases(`${place}: an allow has no reasons`);
   }
   return {
+    ...parsed,
     name: name ?? `${subject} ${require.join(" ")}`,
-    subject,
-    require,
-    expect,
-    ...(at === undefined ? {} : { at }),
     ...(as_of === undefined ? {} : { as_of: `${as_of}` }),
-    ...(reasons === undefined ? {} : { reasons }),
   };
-}
-
-function areTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) &&
-    value.every((each) => typeof each === "string");
 }
 
 function requireKnown(

@@ -7,44 +7,34 @@ import type { FindingTable } from "./finding.ts";
 /** What is used of `node:crypto`, which digests at once. */
 interface NodeCrypto {
   createHash(name: "sha256"): {
-    update(text: string): { digest(): Uint8Array };
+    update(text: string): { digest(encoding: "base64"): string };
   };
 }
-
-/** Bytes of a digest that are kept: enough that nobody finds two alike. */
-const BYTES = 16;
 
 /**
  * Digests of a feed's events, so that two feeds are compared in all that they
  * say: equal states may come from other events.
  */
 export class EventDigests {
-  #digests = new Uint8Array(BYTES * 1_024);
-  #count = 0;
+  readonly #digests: string[] = [];
   // The command line runs in Deno alone, which has it.
   readonly #crypto = loadBuiltin("node:crypto") as NodeCrypto;
 
   /** Takes the next verified event. */
   add({ event, kid }: VerifiedEvent): void {
-    const at = this.#count++ * BYTES;
-    if (at === this.#digests.length) {
-      const grown = new Uint8Array(2 * at);
-      grown.set(this.#digests);
-      this.#digests = grown;
-    }
-    const digest = this.#crypto.createHash("sha256")
-      .update(JSON.stringify([kid, event])).digest();
-    this.#digests.set(digest.subarray(0, BYTES), at);
+    this.#digests.push(
+      this.#crypto.createHash("sha256")
+        .update(JSON.stringify([kid, event])).digest("base64"),
+    );
   }
 
   /** The first event, from 1, that both have and that differs. */
-  firstDifference(others: EventDigests): number | undefined {
-    const common = BYTES * Math.min(this.#count, others.#count);
-    for (let at = 0; at < common; at++) {
-      if (this.#digests[at] === others.#digests[at]) continue;
-      return Math.floor(at / BYTES) + 1;
-    }
-    return undefined;
+  firstDifference(other: EventDigests): number | undefined {
+    const others = other.#digests;
+    const at = this.#digests.findIndex((digest, at) =>
+      at < others.length && digest !== others[at]
+    );
+    return at < 0 ? undefined : at + 1;
   }
 }
 

@@ -229,21 +229,25 @@ function cachedSeconds(
   return Number.isNaN(until) ? 0 : (until - now.getTime()) / 1000;
 }
 
-/** The documents of which a header is not as it should be. */
-function documentsOf(
-  heads: readonly ServedHead[],
-  isFound: (header: (name: string) => string, each: ServedHead) => boolean,
-  what: (count: number, heads: readonly ServedHead[]) => string,
-): readonly Found[] {
-  const found = heads.filter((each) =>
-    isFound(
-      (name) => (each.head.header(name) ?? "").trim().toLowerCase(),
-      each,
-    )
-  );
+/** Finds documents by a header: `3 documents don't allow every origin`. */
+function inHeader(
+  name: string,
+  isWrong: (value: string) => boolean,
+  what: string,
+) {
+  return ({ heads }: ServedAnswers) =>
+    listed(
+      heads.filter(({ head }) =>
+        isWrong((head.header(name) ?? "").trim().toLowerCase())
+      ),
+      what,
+    );
+}
+
+function listed(found: readonly ServedHead[], what: string): readonly Found[] {
   if (found.length === 0) return [];
   return [[
-    what(found.length, found),
+    `${found.length} documents ${what}`,
     found.map(({ path }) => path).join(", "),
   ]];
 }
@@ -392,12 +396,11 @@ export const SERVED_FINDINGS = {
     when: "Documents come without `access-control-allow-origin: *`",
     why: "Pages in browsers can't read them",
     mend: `Send access-control-allow-origin: *; ${EXPORT}`,
-    find: ({ heads }) =>
-      documentsOf(
-        heads,
-        (header) => header("access-control-allow-origin") !== "*",
-        (count) => `${count} documents don't allow every origin`,
-      ),
+    find: inHeader(
+      "access-control-allow-origin",
+      (value) => value !== "*",
+      "don't allow every origin",
+    ),
   },
   cors_preflight_refused: {
     severity: "info",
@@ -421,13 +424,10 @@ export const SERVED_FINDINGS = {
     mend: "Send cache-control: no-cache, and purge the caches",
     find({ heads, now }) {
       const secondsOf = (each: ServedHead) => cachedSeconds(each, now) ?? 0;
-      return documentsOf(
-        heads,
-        (_, each) => secondsOf(each) > CACHE_SECONDS,
-        (count, found) =>
-          `${count} documents may be kept, for up to ${
-            Math.max(...found.map(secondsOf))
-          } s`,
+      const most = Math.max(...heads.map(secondsOf));
+      return listed(
+        heads.filter((each) => secondsOf(each) > CACHE_SECONDS),
+        `may be kept, for up to ${most} s`,
       );
     },
   },
@@ -437,10 +437,9 @@ export const SERVED_FINDINGS = {
     why: "Caches guess for how long they may keep documents",
     mend: `Send cache-control: no-cache; ${EXPORT}`,
     find: ({ heads, now }) =>
-      documentsOf(
-        heads,
-        (_, each) => cachedSeconds(each, now) === undefined,
-        (count) => `${count} documents don't say how long they may be kept`,
+      listed(
+        heads.filter((each) => cachedSeconds(each, now) === undefined),
+        "don't say how long they may be kept",
       ),
   },
   compressed_on_request: {
@@ -449,12 +448,11 @@ export const SERVED_FINDINGS = {
     why: "Browsers accept it, and then neither lengths nor ranges fit",
     mend:
       "Switch compression off for the documents, or send cache-control: no-transform",
-    find: ({ heads }) =>
-      documentsOf(
-        heads,
-        (header) => !/^(?:identity)?$/.test(header("content-encoding")),
-        (count) => `${count} documents are compressed where that is accepted`,
-      ),
+    find: inHeader(
+      "content-encoding",
+      (value) => !/^(?:identity)?$/.test(value),
+      "are compressed where that is accepted",
+    ),
   },
   media_type_missing: {
     severity: "info",
@@ -462,24 +460,22 @@ export const SERVED_FINDINGS = {
     why: "Browsers and proxies guess what they are",
     mend:
       `Send application/x-ndjson for the feed, application/json for the others; ${EXPORT}`,
-    find: ({ heads }) =>
-      documentsOf(
-        heads,
-        (header) => header("content-type") === "",
-        (count) => `${count} documents have no content type`,
-      ),
+    find: inHeader(
+      "content-type",
+      (value) => value === "",
+      "have no content type",
+    ),
   },
   sniffing_allowed: {
     severity: "info",
     when: "Documents come without `x-content-type-options: nosniff`",
     why: "A browser may take text of an event for a page",
     mend: `Send x-content-type-options: nosniff; ${EXPORT}`,
-    find: ({ heads }) =>
-      documentsOf(
-        heads,
-        (header) => header("x-content-type-options") !== "nosniff",
-        (count) => `${count} documents let browsers guess what they are`,
-      ),
+    find: inHeader(
+      "x-content-type-options",
+      (value) => value !== "nosniff",
+      "let browsers guess what they are",
+    ),
   },
   missing_not_404: {
     severity: "warning",

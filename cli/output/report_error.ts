@@ -34,13 +34,7 @@ export function askedFormat(words: readonly string[]): Format | undefined {
 
 /** Reports why a command could not do its work: exit code 2. */
 export function reportError(io: Io, thrown: unknown, format: Format): number {
-  const error = isNamed(thrown, "NotCapable")
-    ? toUsageError(thrown)
-    : isNamed(thrown, "OutputFailed")
-    ? toWriteFailed(thrown)
-    : isMissingModule(thrown)
-    ? toFetchFailed(thrown)
-    : thrown;
+  const error = namedError(thrown);
   const problem = toProblem(error);
   const next = isSigError(error) ? nextStep(error) : undefined;
   if (format === "json") {
@@ -84,61 +78,39 @@ function describeIssues(issues: readonly Issue[]): readonly string[] {
   });
 }
 
-/**
- * `NotCapable` is Deno's error of a permission that was not given to the
- * process, `OutputFailed` that of `writeAll`.
- */
-function isNamed(
-  error: unknown,
-  name: "NotCapable" | "OutputFailed",
-): error is Error {
-  return error instanceof Error && error.name === name;
-}
-
-/** A module of the program that is neither in Deno's cache nor can be fetched. */
-function isMissingModule(error: unknown): error is Error {
-  return error instanceof TypeError && "code" in error &&
-    error.code === "ERR_MODULE_NOT_FOUND";
-}
-
-function toFetchFailed(cause: Error): SigError {
-  // The first line names the module; more lines are of Deno's own.
-  const what = /^[^\n]*/.exec(cause.message)?.[0] ?? "";
-  return new SigError(
-    "fetch_failed",
-    `Cannot load the program: a part of it is not in Deno's cache: ${what}`,
-    {
-      context: {
-        hint: "Run it once with access to the network.",
-      },
-      cause,
-    },
-  );
-}
-
-function toWriteFailed(cause: Error): SigError {
-  return new SigError(
-    "write_failed",
-    "Cannot write the result: standard output takes no more",
-    {
-      context: {
-        hint: "What the command was to do may be done: look before you repeat.",
-      },
-      cause,
-    },
-  );
-}
-
-function toUsageError(error: Error): SigError {
-  const flag = /--allow-[a-z]+/.exec(error.message)?.[0];
-  return new SigError(
-    "invalid_request",
-    "Cannot go on: the program was not given a permission that it needs",
-    {
-      context: flag ? { hint: `Run it with ${flag}.` } : {},
-      cause: error,
-    },
-  );
+/** An error of the runtime or of `writeAll`, as what it means to people. */
+function namedError(thrown: unknown): unknown {
+  if (!(thrown instanceof Error)) return thrown;
+  const named = (code: ErrorCode, message: string, hint?: string) =>
+    new SigError(code, message, {
+      context: hint === undefined ? {} : { hint },
+      cause: thrown,
+    });
+  if (thrown.name === "NotCapable") {
+    const flag = /--allow-[a-z]+/.exec(thrown.message)?.[0];
+    return named(
+      "invalid_request",
+      "Cannot go on: the program was not given a permission that it needs",
+      flag && `Run it with ${flag}.`,
+    );
+  }
+  if (thrown.name === "OutputFailed") {
+    return named(
+      "write_failed",
+      "Cannot write the result: standard output takes no more",
+      "What the command was to do may be done: look before you repeat.",
+    );
+  }
+  if ("code" in thrown && thrown.code === "ERR_MODULE_NOT_FOUND") {
+    // The first line names the module; more lines are of Deno's own.
+    const what = /^[^\n]*/.exec(thrown.message)?.[0] ?? "";
+    return named(
+      "fetch_failed",
+      `Cannot load the program: a part of it is not in Deno's cache: ${what}`,
+      "Run it once with access to the network.",
+    );
+  }
+  return thrown;
 }
 
 /** The hint says whom to ask; this, how this reader is told. */
