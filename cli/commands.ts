@@ -15,7 +15,7 @@ import { serverCommand } from "./command_line/server_command.ts";
 
 /** A module's commands: what each is called, what it does, other names. */
 function from<N extends string>(
-  load: () => Promise<{ readonly [E in N]: LoadedCommand }>,
+  load: () => Promise<{ readonly [E in NoInfer<N>]: LoadedCommand }>,
   commands: {
     readonly [E in N]: readonly [name: string, summary: string, ...string[]];
   },
@@ -65,7 +65,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   ...from(() => import("./commands/verify.ts"), {
     verify: ["verify", "verify every signature and rule of an issuer's feed"],
   }),
-  ...from(() => import("./commands/dump_state.ts"), {
+  ...from(() => import("./commands/relationships.ts"), {
     dumpState: ["dump-state", "print the state of every relationship"],
   }),
   ...from(() => import("./commands/check.ts"), {
@@ -131,7 +131,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () =>
       (await import("./commands/man.ts")).createMan(loadCommands),
   },
-  ...from(() => import("./commands/who.ts"), {
+  ...from(() => import("./commands/relationships.ts"), {
     who: ["who", "list active relationships and when they end"],
     expiring: ["expiring", "list relationships that expire soon"],
   }),

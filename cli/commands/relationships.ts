@@ -1,22 +1,31 @@
+/** Lists of relationships: `sig who`, `sig expiring`, `sig dump-state`. @module */
+
 import {
   addSeconds,
   compareInstants,
-  dumpState,
+  dumpState as dump,
+  EFFECTIVE_STATUSES,
   type FeedState,
   instantOf,
   type ParsedTime,
   parseTimestamp,
+  type RelationshipState,
   type RelationshipType,
+  type StateDump,
+  stringifyDump,
 } from "@sig/core";
 import type { VerifiedIssuer } from "@sig/consumer";
-import { duration, optional, required } from "@sig/api/flags";
+import { duration, oneOf, optional, required } from "@sig/api/flags";
 import { typeFlag } from "../issue/flags.ts";
 import { type Call, typedCommand } from "../command_line/command.ts";
-import { role } from "../command_line/values.ts";
+import { did, role } from "../command_line/values.ts";
 import { csvOf, pageOf } from "../output/report.ts";
 import { type TableColumn, writeTable } from "../output/table.ts";
 import {
   counted,
+  type Output,
+  safe,
+  safeJson,
   statusColour,
   toSecond,
   writeJson,
@@ -26,15 +35,53 @@ import { type Names, NAMES_FLAG } from "../people/names.ts";
 import {
   namesOf,
   POLICY_FLAGS,
+  type PolicyValues,
   SOURCE_FLAG,
   SOURCE_WORD,
   sourceOf,
+  tellStranger,
   TIME_FLAGS,
   timeOf,
   verifySource,
   withMemory,
 } from "../ask/source_flags.ts";
-import { PIN_FLAGS } from "../ask/pin_flags.ts";
+import { PIN_FLAGS, type PinValues } from "../ask/pin_flags.ts";
+
+/** `sig dump-state` */
+export const dumpState = typedCommand({
+  positionals: [SOURCE_WORD],
+  flags: {
+    ...SOURCE_FLAG,
+    ...TIME_FLAGS,
+    subject: optional(did, "only relationships about this subject"),
+    status: optional(
+      oneOf(...EFFECTIVE_STATUSES),
+      "only relationships with this effective status",
+      { placeholder: "STATUS" },
+    ),
+    ...PIN_FLAGS,
+    ...POLICY_FLAGS,
+  },
+  format: "json",
+  examples: [
+    "sig dump-state acme.example",
+    "sig dump-state ./acme.example --as-of 3 --status active",
+  ],
+  async run(call) {
+    const { status, subject } = call.flags;
+    const time = timeOf(call.flags);
+    const { state } = await readState(call, sourceOf(call), time);
+    const now = call.io.now();
+    const found = dump(state, { ...time, subject, status, now });
+    if (call.format === "json") {
+      call.io.stdout(`${safeJson(stringifyDump(found))}\n`);
+    } else writeState(call, found);
+    const isStranger = subject !== undefined && time.asOf === undefined &&
+      state.history.relationshipsOf(subject).size === 0;
+    if (isStranger) tellStranger(call, { subject });
+    return 0;
+  },
+});
 
 /** `sig who` */
 export const who = typedCommand({
@@ -57,31 +104,16 @@ export const who = typedCommand({
     "sig who acme.example --format html > members.html",
   ],
   async run(call) {
+    const { role, type } = call.flags;
     const time = timeOf(call.flags);
     const source = sourceOf(call);
-    const { role, type } = call.flags;
     const names = await namesOf(call, source);
-    const isPage = call.ownFormat === "html";
-    const { verifyIssuer } = await import("@sig/consumer");
-    const result = await withMemory(call, source, {
-      remembered: async (consumer, name) => ({
-        ...(await consumer.observe(name, time)).verified,
-        // A page says which bytes it is about.
-        report: isPage ? await consumer.report(name) : undefined,
-      }),
-      plain: async (location, options) => ({
-        ...await verifyIssuer(location, { ...options, digest: isPage }),
-        report: undefined,
-      }),
-    });
-    const found = listActive(result.state, time, call.io.now()).filter((each) =>
+    const read = await readState(call, source, time);
+    const found = listActive(read.state, time, call.io.now()).filter((each) =>
       (role === undefined || each.roles.includes(role)) &&
       (type === undefined || each.relationship_type === type)
     );
-    writeWarnings(call, result.warnings, result.source);
-    const { report } = result;
-    const sha256 = report?.valid ? report.feed_sha256 : result.feed.sha256;
-    writeActive(call, found, names, { ...result, sha256 });
+    writeActive(call, found, names, read);
     return 0;
   },
 });
@@ -100,12 +132,12 @@ export const expiring = typedCommand({
     "sig expiring ./acme.example --within 12h --format json",
   ],
   async run(call) {
-    const within = call.flags.within;
     const source = sourceOf(call);
     const names = await namesOf(call, source);
     const verified = await verifySource(call, source);
     const now = call.io.now();
-    const last = addSeconds(instantOf(now), Math.ceil(within / 1000));
+    const seconds = Math.ceil(call.flags.within / 1000);
+    const last = addSeconds(instantOf(now), seconds);
     const found = listActive(verified.state, {}, now)
       .filter(({ valid_until }) => {
         const end = parseTimestamp(valid_until);
@@ -115,6 +147,29 @@ export const expiring = typedCommand({
     return 0;
   },
 });
+
+/** The state of a source, and for a page which bytes it is about. */
+async function readState(
+  call: Call<PolicyValues & PinValues>,
+  source: string,
+  time: ParsedTime,
+) {
+  const { verifyIssuer } = await import("@sig/consumer");
+  const digest = call.ownFormat === "html";
+  const read = await withMemory(call, source, {
+    remembered: async (consumer, name) => ({
+      ...(await consumer.observe(name, time)).verified,
+      report: digest ? await consumer.report(name) : undefined,
+    }),
+    plain: async (location, options) => ({
+      ...await verifyIssuer(location, { ...options, digest }),
+      report: undefined,
+    }),
+  });
+  const { feed, report } = read;
+  writeWarnings(call, read.warnings, read.source);
+  return { ...read, sha256: report?.valid ? report.feed_sha256 : feed.sha256 };
+}
 
 /** One effective relationship, as it is printed. */
 interface ActiveRelationship {
@@ -134,8 +189,8 @@ function listActive(
   time: Partial<ParsedTime>,
   now: Date,
 ): readonly ActiveRelationship[] {
-  const dump = dumpState(state, { ...time, status: "active", now });
-  return [...dump.by_relationship_id.values()].map((each) => ({
+  const found = dump(state, { ...time, status: "active", now });
+  return [...found.by_relationship_id.values()].map((each) => ({
     subject: each.subject,
     relationship_id: each.relationship_id,
     relationship_type: each.relationship_type,
@@ -150,11 +205,45 @@ function listActive(
   );
 }
 
-const COLUMNS: readonly TableColumn[] = [
-  ...["name", "subject", "type", "roles", "from", "until"]
-    .map((title) => ({ title })),
-  { title: "status", colour: statusColour },
-  { title: "relationship" },
+const STATUS: TableColumn = { title: "status", colour: statusColour };
+const titled = (...titles: readonly string[]): readonly TableColumn[] =>
+  titles.map((title) => ({ title }));
+
+/** The columns that every table has. */
+const GRANT_COLUMNS = titled("subject", "type", "roles", "from", "until");
+
+function grantCells(
+  each: Pick<
+    RelationshipState,
+    "subject" | "relationship_type" | "roles" | "valid_from" | "valid_until"
+  >,
+): readonly string[] {
+  return [
+    each.subject,
+    each.relationship_type,
+    each.roles.join(", "),
+    toSecond(each.valid_from),
+    toSecond(each.valid_until),
+  ];
+}
+
+function writeState(call: Output, found: StateDump): void {
+  const { issuer, last_sequence, by_relationship_id, statuses } = found;
+  call.io.stdout(`${safe(issuer)}, last sequence ${last_sequence}\n`);
+  writeTable(
+    call,
+    [STATUS, ...titled("relationship"), ...GRANT_COLUMNS, ...titled("ended")],
+    [...by_relationship_id].map(([id, state]) => [
+      ...[statuses.get(id)!, id],
+      ...grantCells(state),
+      toSecond(state.revoked_effective_at ?? null),
+    ]),
+  );
+}
+
+const COLUMNS = [
+  ...[...titled("name"), ...GRANT_COLUMNS],
+  ...[STATUS, ...titled("relationship")],
 ];
 
 const CSV_COLUMNS = [
@@ -170,27 +259,21 @@ function writeActive(
     readonly sha256: string | undefined;
   },
 ): void {
-  const { io } = call;
-  const { ownFormat } = call;
+  const { io, ownFormat } = call;
+  if (call.format === "json") return writeJson(io, found);
+  const nameOf = (subject: string) => names.get(subject) ?? "";
   if (ownFormat === "csv") {
     const rows = found.map((each) => [
-      ...[names.get(each.subject) ?? "", each.subject, each.relationship_id],
+      ...[nameOf(each.subject), each.subject, each.relationship_id],
       ...[each.relationship_type, each.roles.join(";")],
       ...[each.valid_from ?? "", each.valid_until ?? ""],
       ...[each.effective_status, `${each.last_sequence}`],
     ]);
     return io.stdout(csvOf(CSV_COLUMNS, rows));
   }
-  if (call.format === "json") return writeJson(io, found);
   const rows = found.map((each) => [
-    names.get(each.subject) ?? "",
-    each.subject,
-    each.relationship_type,
-    each.roles.join(", "),
-    toSecond(each.valid_from),
-    toSecond(each.valid_until),
-    each.effective_status,
-    each.relationship_id,
+    ...[nameOf(each.subject), ...grantCells(each)],
+    ...[each.effective_status, each.relationship_id],
   ]);
   if (ownFormat === "html") {
     return io.stdout(pageOf({
