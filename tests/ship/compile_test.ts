@@ -89,7 +89,7 @@ Deno.test({
       const std = (await readLinks(ROOT)).length > 0 ? ["deno-std"] : [];
       assertEquals(
         [...new Set(packages)].sort(),
-        ["@redis/client", ...std, "hono", "jose"],
+        ["@redis/client", ...std, "hono", "jose", "zod"],
       );
     });
 
