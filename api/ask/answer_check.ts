@@ -10,10 +10,21 @@ import type {
 } from "@sig/consumer";
 import { answerInSlices, answersInSlices } from "@sig/consumer/internal";
 import { type CheckAnswer, ParsedQuestion, SigError } from "@sig/core";
-import { ANSWER_LIMITS, boundExplanation } from "./bound_explanation.ts";
+import type { AnswerLimits } from "@sig/core/internal";
 import type { RequestBudget } from "../http/mod.ts";
 import type { InlineFeeds } from "./inline_feeds.ts";
 import type { CheckRequest, SourceMembers } from "../schemas/question.ts";
+
+/**
+ * The feed decides how many relationships a subject has: an answer tells of the
+ * first of them, and how many are left out. It rests upon all of them.
+ */
+export const ANSWER_LIMITS: Required<AnswerLimits> = Object.freeze({
+  maxExplained: 1_000,
+  maxVerdicts: 8_192,
+  maxExplainLength: 1024 * 1024,
+  maxReasons: 100,
+});
 
 /** What a service asks issuers by; it answers from what was observed itself. */
 type IssuerObserver = Pick<Consumer, "observe" | "report" | "state">;
@@ -106,7 +117,7 @@ export function answerFrom(
   { yieldToEventLoop }: Pick<AnswerContext, "yieldToEventLoop">,
 ): Answer {
   const limits = { ...ANSWER_LIMITS, yieldToEventLoop };
-  return bound(answerInSlices(verified, questionOf(request), basis, limits));
+  return answerInSlices(verified, questionOf(request), basis, limits);
 }
 
 /**
@@ -123,19 +134,12 @@ export async function answerTogether(
   const basis = { ...grounds.basis, now: now() };
   const limits = { ...ANSWER_LIMITS, yieldToEventLoop };
   const questions = requests.map(questionOf);
-  const all = await answersInSlices(verified, questions, basis, limits);
-  return all.map((answer) => () => bound(answer()));
+  return await answersInSlices(verified, questions, basis, limits);
 }
 
 function questionOf(request: CheckRequest): ParsedQuestion {
   const { subject, require: requirements, at, as_of: asOf, explain } = request;
   return new ParsedQuestion({ subject, requirements, at, asOf, explain });
-}
-
-function bound(answer: Answer): Answer {
-  return answer instanceof Promise
-    ? answer.then(boundExplanation)
-    : boundExplanation(answer);
 }
 
 /** What a request's answer has to rest upon. */

@@ -1,113 +1,158 @@
-/** A state in pages that never mix two states. @module */
+/** A state in pages that never mix two states (docs/reference/http.md). @module */
 
-import { type FeedState, type RelationshipState, SigError } from "@sig/core";
-import { runInSlices, timeAsAsked, walkState } from "@sig/core/internal";
+import { type FeedState, parseJson, SigError } from "@sig/core";
 import {
-  type Cursor,
-  readCursor,
-  requireEvent,
-  writeCursor,
-} from "./cursor.ts";
+  decodeBase64UrlStrict,
+  runInSlices,
+  timeAsAsked,
+  walkState,
+} from "@sig/core/internal";
+import { encodeBase64Url } from "@sig/jose/internal";
+import { z } from "zod";
+import type { Sources } from "./answer_check.ts";
 import { DEFAULT_PAGE, type DumpStateRequest } from "../schemas/question.ts";
 
-/** One page. */
-export interface StatePage {
-  /** The issuer's DID. */
-  readonly issuer: string;
-  /** Sequence of the last event that was looked at. */
-  readonly last_sequence: number;
-  /**
-   * Relationships in the order of their first events. Fewer than asked
-   * for where they are large.
-   */
-  readonly relationships: readonly (readonly [string, RelationshipState])[];
-  /** What asks for the next page, null on the last one. */
-  readonly next_cursor: string | null;
-  /** Characters of its text, roughly. */
-  readonly length: number;
-}
-
-/** Makes pages of states. */
-interface StatePages {
-  /**
-   * Where the page begins; undefined for the first one.
-   *
-   * @throws {SigError} `invalid_request` for a cursor of another question.
-   */
-  begin(request: DumpStateRequest): Cursor | undefined;
-  /**
-   * The page.
-   *
-   * @throws {SigError} as `walkState`, and `invalid_request` for a cursor of
-   * another history.
-   */
-  page(
-    request: DumpStateRequest,
-    cursor: Cursor | undefined,
-    state: FeedState,
-  ): Promise<StatePage>;
-}
-
+/** 9999-12-31T23:59:59.999Z: later instants can't be written. */
+const MAX_DATE_MS = 253_402_300_799_999;
 /**
  * Characters of a page's texts, roughly: an issuer may write roles of 64 KiB a
  * relationship.
  */
 const MAX_PAGE_LENGTH = 4 * 1024 * 1024;
 
-/** What pages need. */
-interface StatePagesContext {
-  /** The clock: the first page fixes the instant of all. */
-  readonly now: () => Date;
-  /** Awaited between slices of long work. */
-  readonly yieldToEventLoop: () => Promise<void>;
+/** Where a page ended. */
+export interface Cursor {
+  /** The state that the first page was of: its last event. */
+  readonly sequence: number;
+  /** When that event was issued, which tells histories apart. */
+  readonly event: string;
+  /** The instant that the first page was judged at, in milliseconds. */
+  readonly judgedAtMs: number;
+  /** The last relationship of the page. */
+  readonly after: string;
+  /** Which question it belongs to. */
+  readonly question: string;
+}
+
+/** Of what a cursor holds. */
+const VERSION = 2;
+const CURSOR = z.tuple([
+  z.literal(VERSION),
+  z.int().min(1),
+  z.string(),
+  z.int().min(0).max(MAX_DATE_MS),
+  z.string(),
+  z.string(),
+]);
+
+/** A cursor as text: base64url, not to be taken apart by clients. */
+export function writeCursor(cursor: Cursor): string {
+  const { sequence, event, judgedAtMs, after, question } = cursor;
+  const text = JSON.stringify(
+    [VERSION, sequence, event, judgedAtMs, after, question],
+  );
+  return encodeBase64Url(new TextEncoder().encode(text));
 }
 
 /**
- * Makes what divides states into pages. All pages of one dump are of the state
- * and the instant of its first page, also when the feed has grown since. A page
- * goes through no more than itself, and nothing is kept between pages but the
- * order of the identifiers, which is the state's own.
+ * Reads what {@linkcode writeCursor} wrote, for the same question.
+ *
+ * @throws {SigError} `invalid_request` for anything else.
  */
-export function createStatePages(
-  { now, yieldToEventLoop }: StatePagesContext,
-): StatePages {
-  return {
-    begin: ({ cursor, ...request }) =>
-      cursor === undefined
-        ? undefined
-        : readCursor(cursor, questionOf(request)),
-    async page(request, cursor, state) {
-      const question = cursor?.question ?? questionOf(request);
-      const sequence = cursor?.sequence ?? state.last_sequence;
-      const judgedAtMs = cursor?.judgedAtMs ?? now().getTime();
-      requireSequence(state, sequence);
-      if (cursor !== undefined) {
-        requireEvent(cursor, issuedAtOf(state, sequence));
-      }
-      const { at, as_of: asOf, subject, status, limit } = request;
-      const part = await runInSlices(
-        walkState(prefixOf(state, sequence), {
-          ...{ now: new Date(judgedAtMs), at, asOf, subject, status },
-          after: cursor?.after,
-          limit: limit ?? DEFAULT_PAGE,
-          maxLength: MAX_PAGE_LENGTH,
-        }),
-        yieldToEventLoop,
-      );
-      const { issuer, last_sequence, entries, hasMore, length } = part;
-      const after = entries.at(-1)?.[0];
-      const next_cursor = !hasMore || after === undefined ? null : writeCursor({
-        ...{ sequence, judgedAtMs, after, question },
-        event: issuedAtOf(state, sequence),
-      });
-      const relationships = entries;
-      return { issuer, last_sequence, relationships, next_cursor, length };
-    },
-  };
+export function readCursor(text: string, question: string): Cursor {
+  let value: unknown;
+  try {
+    // Invalid base64url is not JSON either.
+    value = parseJson(decodeBase64UrlStrict(text) ?? "", { maxValues: 16 });
+  } catch (cause) {
+    throw misfit("it is not one of this service", { cause });
+  }
+  const { data } = CURSOR.safeParse(value);
+  if (data === undefined) throw misfit("it is not one of this service");
+  const [, sequence, event, judgedAtMs, after, asked] = data;
+  if (asked !== question) throw misfit("it belongs to another question");
+  return { sequence, event, judgedAtMs, after, question };
+}
+
+function misfit(
+  why: string,
+  { cause, hint = "Send `next_cursor` with everything else as it was." }: {
+    readonly cause?: unknown;
+    readonly hint?: string;
+  } = {},
+): SigError {
+  return new SigError("invalid_request", `Cannot go on from cursor: ${why}`, {
+    context: { pointer: "/cursor", hint },
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
+
+/**
+ * Where the page begins; undefined for the first one.
+ *
+ * @throws {SigError} `invalid_request` for a cursor of another question.
+ */
+export function cursorOf(request: DumpStateRequest): Cursor | undefined {
+  const { cursor } = request;
+  return cursor === undefined
+    ? undefined
+    : readCursor(cursor, questionOf(request));
+}
+
+/**
+ * The page as JSON text. All pages of one dump are of the state and the instant
+ * of its first page, also when the feed has grown since. A page goes through no
+ * more than itself, and nothing is kept between pages but the order of the
+ * identifiers, which is the state's own.
+ *
+ * @throws {SigError} as `walkState`, and `invalid_request` for a cursor of
+ * another history.
+ */
+export async function pageOf(
+  state: FeedState,
+  request: DumpStateRequest,
+  cursor: Cursor | undefined,
+  { now, yieldToEventLoop }: Pick<Sources, "now" | "yieldToEventLoop">,
+): Promise<string> {
+  const { history } = state;
+  const sequence = cursor?.sequence ?? state.last_sequence;
+  requireSequence(state, sequence);
+  if (cursor !== undefined && cursor.event !== eventOf(state, sequence)) {
+    throw misfit(`the feed has another event ${sequence} now`, {
+      hint: "Begin again without `cursor`.",
+    });
+  }
+  const judgedAtMs = cursor?.judgedAtMs ?? now().getTime();
+  const { at, as_of: asOf, subject, status } = request;
+  const known = { issuer: state.issuer, last_sequence: sequence, history };
+  const { issuer, last_sequence, entries, hasMore } = await runInSlices(
+    walkState(known, {
+      ...{ now: new Date(judgedAtMs), at, asOf, subject, status },
+      after: cursor?.after,
+      limit: request.limit ?? DEFAULT_PAGE,
+      maxLength: MAX_PAGE_LENGTH,
+    }),
+    yieldToEventLoop,
+  );
+  const after = entries.at(-1)?.[0];
+  const question = questionOf(request);
+  const next = !hasMore || after === undefined ? null : writeCursor({
+    ...{ sequence, event: eventOf(state, sequence) },
+    ...{ judgedAtMs, after, question },
+  });
+  // Member by member: a JavaScript object would put identifiers such as "10"
+  // first, and could not hold `__proto__` safely.
+  const members = entries.map(([id, relationship]) =>
+    `${JSON.stringify(id)}:${JSON.stringify(relationship)}`
+  );
+  return `{"issuer":${JSON.stringify(issuer)},` +
+    `"last_sequence":${last_sequence},` +
+    `"by_relationship_id":{${members.join(",")}},` +
+    `"next_cursor":${JSON.stringify(next)}}`;
 }
 
 /** When the event at a sequence was issued: it tells two histories apart. */
-function issuedAtOf({ history }: FeedState, sequence: number): string {
+function eventOf({ history }: FeedState, sequence: number): string {
   const { seconds, nanoseconds } = history.issuedAt(sequence);
   return `${seconds}.${nanoseconds}`;
 }
@@ -130,44 +175,4 @@ function requireSequence(state: FeedState, sequence: number): void {
       `feed ends at ${last_sequence}`,
     { context: { sequence, last_sequence } },
   );
-}
-
-/**
- * A page as JSON text. Written member by member: a JavaScript object
- * would put identifiers such as "10" first, and could not hold `__proto__`
- * safely.
- */
-export function stringifyPage(page: StatePage): string {
-  const { issuer, last_sequence, next_cursor } = page;
-  const members = page.relationships.map(([id, state]) =>
-    `${JSON.stringify(id)}:${JSON.stringify(state)}`
-  );
-  return `{"issuer":${JSON.stringify(issuer)},` +
-    `"last_sequence":${last_sequence},` +
-    `"by_relationship_id":{${members.join(",")}},` +
-    `"next_cursor":${JSON.stringify(next_cursor)}}`;
-}
-
-/**
- * The state that a feed had at an earlier event. Its history is shared:
- * questions to a state look only as far as its `last_sequence`.
- */
-function prefixOf(state: FeedState, lastSequence: number): FeedState {
-  if (lastSequence === state.last_sequence) return state;
-  const { issuer, history } = state;
-  return {
-    issuer,
-    last_sequence: lastSequence,
-    history,
-    get by_relationship_id() {
-      const map = new Map<string, RelationshipState>();
-      for (const [id, versions] of history.versions) {
-        const version = versions.findLast((each) =>
-          each.state.last_sequence <= lastSequence
-        );
-        if (version !== undefined) map.set(id, version.state);
-      }
-      return map;
-    },
-  };
 }

@@ -6,7 +6,7 @@ import { readJson, send } from "../http/mod.ts";
 import { STATE_PAGE } from "../schemas/answers.ts";
 import type { RequestSchemas } from "../schemas/question.ts";
 import { readAs } from "../schemas/read_as.ts";
-import { createStatePages, stringifyPage } from "../ask/state_pages.ts";
+import { cursorOf, pageOf } from "../ask/state_pages.ts";
 import { MAX_FEED_BODY_BYTES, type Operation } from "../openapi/operation.ts";
 import {
   FAULT_CODES,
@@ -19,7 +19,6 @@ export function createDumpStateRoute(
   sources: Sources,
   schemas: RequestSchemas,
 ): Operation {
-  const pages = createStatePages(sources);
   return {
     method: "POST",
     path: "/v1/dump-state",
@@ -44,7 +43,7 @@ export function createDumpStateRoute(
     async handle(c) {
       const body = await readJson(c, MAX_FEED_BODY_BYTES);
       const request = readAs(schemas.dumpState, body);
-      const cursor = pages.begin(request);
+      const cursor = cursorOf(request);
       const { consumer, inline, waitFor } = forRequest(
         sources,
         c.get("budget"),
@@ -56,8 +55,8 @@ export function createDumpStateRoute(
           waitFor,
         })
         : (await inline.verify(request.feed, waitFor)).state;
-      const page = await pages.page(request, cursor, state);
-      return send(c, stringifyPage(page), "application/json");
+      const page = await pageOf(state, request, cursor, sources);
+      return send(c, page, "application/json");
     },
   };
 }

@@ -9,7 +9,7 @@ import {
   upsert,
 } from "../../tests/kit/test_issuer.ts";
 import { createApp } from "../app.ts";
-import { readCursor, writeCursor } from "../ask/cursor.ts";
+import { readCursor, writeCursor } from "../ask/state_pages.ts";
 import { EXAMPLE_FEED, SHORT_FEED } from "../testdata/example_feed.ts";
 import { now, post, serveIssuer } from "../testdata/asking.ts";
 
@@ -228,6 +228,19 @@ Deno.test("at, as_of, subject and status filter", async () => {
     as_of: 9,
   });
   assertEquals(beyond.body.code, "consistency_unavailable");
+});
+
+Deno.test("an empty feed has one empty page", async () => {
+  const feed = { ...EXAMPLE_FEED, events: "" };
+  const { status, body } = await post(createApp({ now }), "/v1/dump-state", {
+    feed,
+  });
+  assertEquals([status, body], [200, {
+    issuer: "did:web:acme.example",
+    last_sequence: 0,
+    by_relationship_id: {},
+    next_cursor: null,
+  }]);
 });
 
 Deno.test("odd identifiers keep their order and act as plain keys", async () => {

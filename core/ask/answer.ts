@@ -139,6 +139,11 @@ export interface AnswerLimits {
    * one relationship at least (default: any number).
    */
   readonly maxVerdicts?: number;
+  /**
+   * Characters of an explanation's texts, roughly, but one relationship at least:
+   * each repeats the requirements (default: any number).
+   */
+  readonly maxExplainLength?: number;
   /** Reasons of a deny (default: all). */
   readonly maxReasons?: number;
 }

@@ -2,6 +2,7 @@
 
 import { SigError } from "../errors/error.ts";
 import {
+  type KnownState,
   parseTime,
   resolveTime,
   type TimeQuestion,
@@ -115,7 +116,7 @@ const FEW = 256;
  * @throws {SigError} as {@linkcode dumpState}, at the first step.
  */
 export function* walkState(
-  state: FeedState,
+  state: KnownState,
   options: StatePartOptions,
 ): Steps<StatePart> {
   const { subject, after, limit = Infinity, maxLength = Infinity } = options;
@@ -170,7 +171,7 @@ export function* walkState(
  * others, and of later events. Only a whole history is too long to be sorted.
  */
 function idsOf(
-  { history }: FeedState,
+  { history }: KnownState,
   subject: string | undefined,
 ): readonly string[] {
   const ids = subject === undefined

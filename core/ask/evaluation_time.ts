@@ -87,13 +87,16 @@ function parseAsOf(asOf: number | string | Timepoint): number | Timepoint {
   );
 }
 
+/** What times and pages need of a state; its end may lie before its history's. */
+export type KnownState = Omit<FeedState, "by_relationship_id">;
+
 /**
  * Turns `at` and `as_of` into an instant and a number of events.
  *
  * @throws {SigError} `consistency_unavailable` for a sequence beyond the feed.
  */
 export function resolveTime(
-  state: FeedState,
+  state: KnownState,
   { at, asOf }: ParsedTime,
   now: Date,
 ): EvaluationTime {
@@ -104,7 +107,7 @@ export function resolveTime(
 }
 
 function resolveAsOf(
-  state: FeedState,
+  state: KnownState,
   asOf: number | Timepoint | undefined,
 ): { readonly events: number; readonly instant?: Instant } {
   if (asOf === undefined) return { events: state.last_sequence };

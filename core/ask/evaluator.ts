@@ -49,6 +49,7 @@ export class Evaluator {
   /** By the requirement that the fewest of them need. */
   readonly #byRarest: readonly (readonly Verdict[])[];
   readonly #maxExplained: number;
+  readonly #maxExplainLength: number;
   readonly #explained: EffectiveState[] = [];
   #count = 0;
   /** Per distinct requirement: whether an active relationship meets it. */
@@ -60,6 +61,7 @@ export class Evaluator {
 
   /** Begins it for questions about one subject and one time. */
   constructor(questions: readonly ParsedQuestion[], limits: AnswerLimits) {
+    this.#maxExplainLength = limits.maxExplainLength ?? Infinity;
     this.#index = new RequirementIndex(
       questions.length === 1
         ? questions[0]!.requirements
@@ -161,7 +163,12 @@ export class Evaluator {
   ): Steps<Explanation> {
     const { verdict: { match }, places, maxExplained } = this
       .#needs[question]!;
-    const shown = this.#explained.slice(0, maxExplained);
+    const fitting = countFitting(
+      this.#explained,
+      requirements,
+      this.#maxExplainLength,
+    );
+    const shown = this.#explained.slice(0, Math.min(maxExplained, fitting));
     if (match && shown.length > 0 && !shown.includes(match)) {
       shown[shown.length - 1] = match;
     }
@@ -205,6 +212,23 @@ export class Evaluator {
       })),
     };
   }
+}
+
+/** How many of them can be explained in so many characters; one at least. */
+function countFitting(
+  all: readonly EffectiveState[],
+  requirements: readonly Requirement[],
+  maxLength: number,
+): number {
+  const lengthOf = (texts: readonly string[]) =>
+    texts.reduce((sum, { length }) => sum + length, 0);
+  const repeated = lengthOf(requirements.map(({ value }) => value));
+  let length = 0;
+  const end = all.findIndex(({ state: { relationship_id, roles } }, i) => {
+    length += repeated + relationship_id.length + lengthOf(roles);
+    return i > 0 && length > maxLength;
+  });
+  return end < 0 ? all.length : end;
 }
 
 function maxExplainedOf(
