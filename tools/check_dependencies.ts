@@ -26,7 +26,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   api: [
     ...["core", "jose", "consumer"],
-    ...["npm:hono", "npm:zod", "jsr:@std/cli", "jsr:@std/http"],
+    ...["npm:hono", "npm:zod"],
   ],
   web: [
     ...["core", "jose", "issuer", "consumer", "api"],

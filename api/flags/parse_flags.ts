@@ -2,8 +2,8 @@
 
 import type { SigError } from "@sig/core";
 import { quote, suggest } from "@sig/core/internal";
-import { parseArgs } from "@std/cli/parse-args";
 import { type FlagSpec, type GivenFlags, usageError } from "./flag.ts";
+import { requireChoice } from "./values.ts";
 
 /** What {@linkcode parseFlags} needs to know of a program. */
 export interface FlagRules {
@@ -46,35 +46,45 @@ export function parseFlags(
   rules: FlagRules,
 ): ParsedFlags {
   const { flags, seeHelp } = rules;
-  const valued = flags.filter((flag) => flag.value !== undefined);
-  const { joined, switches } = joinValues(words, rules);
-  const parsed: { readonly [name: string]: unknown } = parseArgs(
-    joined,
-    {
-      // "_" keeps positionals from becoming numbers; everything is collected,
-      // so that a flag given twice is seen.
-      string: ["_", ...valued.map((flag) => flag.name)],
-      collect: valued.map((flag) => flag.name),
-    },
-  );
   const values = new Map<string, readonly string[]>();
-  for (const flag of valued) {
-    const given = parsed[flag.name] as readonly string[] | undefined ?? [];
-    requireValues(flag, given);
-    values.set(flag.name, given);
-  }
-  const given = new Set<string>();
-  for (const name of switches) {
-    if (given.has(name)) {
+  const positionals: string[] = [];
+  for (let i = 0; i < words.length; i++) {
+    const word = words[i] === "-h" ? "--help" : words[i]!;
+    if (word === "--") {
+      positionals.push(...words.slice(i + 1));
+      break;
+    }
+    if (!word.startsWith("-") || word === "-") {
+      positionals.push(word);
+      continue;
+    }
+    const [name, joined] = splitOnce(word.slice(2));
+    const flag = word.startsWith("--")
+      ? flags.find((flag) => flag.name === name)
+      : undefined;
+    if (flag === undefined) throw unknownFlag(word, flags, seeHelp);
+    const own = values.get(name) ?? [];
+    if (values.has(name) && !flag.repeat) {
       throw usageError(`--${name} is given twice`, { flag: `--${name}` });
     }
-    given.add(name);
+    if (flag.value === undefined) {
+      if (joined !== undefined) {
+        throw usageError(`--${name} takes no value`, { flag: `--${name}` });
+      }
+      values.set(name, own);
+      continue;
+    }
+    const next = words[i + 1];
+    // Where a flag follows, the value was most likely forgotten.
+    const value = joined ?? (next?.startsWith("--") ? "" : next ?? "");
+    if (value === "") throw needsValue(flag);
+    if (joined === undefined) i++;
+    if (flag.choices) requireChoice(value, flag.choices, `--${name}`);
+    values.set(name, [...own, value]);
   }
-  const positionals = (parsed._ as readonly unknown[]).map(String);
-  const missing = valued.find((flag) =>
-    flag.required && values.get(flag.name)!.length === 0
-  );
-  if (missing !== undefined && !given.has("help")) {
+  const on = (flag: string) => values.has(flag);
+  const missing = flags.find(({ name, required }) => required && !on(name));
+  if (missing !== undefined && !on("help")) {
     throw usageError(`--${missing.name} is required`, {
       flag: `--${missing.name}`,
       hint: rules.hintOfMissing?.(missing, positionals) ?? seeHelp,
@@ -84,54 +94,8 @@ export function parseFlags(
     positionals,
     text: (flag) => values.get(flag)?.[0],
     texts: (flag) => values.get(flag) ?? [],
-    on: (flag) => given.has(flag),
+    on,
   };
-}
-
-/**
- * Writes `--flag value` as `--flag=value`, so that a value is what stands behind
- * its flag: `-` (standard input) and `-5%` are values, and the word behind a
- * switch never is one. Switches are taken out, and unknown flags end here: the
- * parser below would read `--no-x=true` as `--x`.
- */
-function joinValues(
-  words: readonly string[],
-  { flags, seeHelp }: FlagRules,
-): {
-  readonly joined: readonly string[];
-  readonly switches: readonly string[];
-} {
-  const switches: string[] = [];
-  const end = words.indexOf("--");
-  const open = end < 0 ? words : words.slice(0, end);
-  const joined: string[] = [];
-  for (let i = 0; i < open.length; i++) {
-    const word = open[i] === "-h" ? "--help" : open[i]!;
-    if (!word.startsWith("-") || word === "-") {
-      joined.push(word);
-      continue;
-    }
-    const [name, value] = splitOnce(word.slice(2));
-    const flag = word.startsWith("--")
-      ? flags.find((flag) => flag.name === name)
-      : undefined;
-    if (flag === undefined) throw unknownFlag(word, flags, seeHelp);
-    if (flag.value === undefined) {
-      if (value !== undefined) {
-        throw usageError(`--${name} takes no value`, { flag: `--${name}` });
-      }
-      switches.push(flag.name);
-      continue;
-    }
-    const next = open[i + 1];
-    // Where a flag follows, the value was most likely forgotten.
-    const given = value ?? (next?.startsWith("--") ? "" : next ?? "");
-    if (given === "") throw needsValue(flag);
-    if (value === undefined) i++;
-    joined.push(`--${name}=${given}`);
-  }
-  if (end >= 0) joined.push(...words.slice(end));
-  return { joined, switches };
 }
 
 function splitOnce(text: string): readonly [string, string | undefined] {
@@ -169,20 +133,4 @@ function nearestFlag(
   const names = flags.map((each) => `--${each.name}`);
   const begun = names.filter((name) => name.startsWith(flag));
   return begun.length === 1 ? begun[0] : suggest(flag, names);
-}
-
-function requireValues(flag: FlagSpec, given: readonly string[]): void {
-  const name = `--${flag.name}`;
-  if (given.length > 1 && !flag.repeat) {
-    throw usageError(`${name} is given twice`, { flag: name });
-  }
-  for (const value of given) {
-    if (flag.choices && !flag.choices.includes(value)) {
-      const near = suggest(value, flag.choices);
-      throw usageError(
-        `${name} must be one of ${flag.choices.join(", ")}`,
-        { flag: name, ...(near ? { hint: `Did you mean ${near}?` } : {}) },
-      );
-    }
-  }
 }

@@ -28,16 +28,23 @@ export function oneOf<const T extends string>(
   return {
     placeholder: choices.join("|"),
     choices,
-    parse(text, flag) {
-      const found = choices.find((each) => each === text);
-      if (found !== undefined) return found;
-      const near = suggest(text, choices);
-      throw usageError(`${flag} must be one of ${choices.join(", ")}`, {
-        flag,
-        ...(near ? { hint: `Did you mean ${near}?` } : {}),
-      });
-    },
+    parse: (text, flag) => requireChoice(text, choices, flag),
   };
+}
+
+/** The choice that a text is. */
+export function requireChoice<T extends string>(
+  text: string,
+  choices: readonly T[],
+  flag: string,
+): T {
+  const found = choices.find((each) => each === text);
+  if (found !== undefined) return found;
+  const near = suggest(text, choices);
+  throw usageError(`${flag} must be one of ${choices.join(", ")}`, {
+    flag,
+    ...(near ? { hint: `Did you mean ${near}?` } : {}),
+  });
 }
 
 const MILLISECONDS: { readonly [unit: string]: number } = {
