@@ -13,14 +13,20 @@
  */
 
 import {
-  type FlagSpec,
+  address,
+  duration,
+  file,
+  flagSpecs,
   type GivenFlags,
+  many,
   openServerPins,
-  parseDuration,
+  optional,
   readServerFlags,
+  readValues,
   SERVER_FLAGS,
   SERVER_PIN_FLAGS,
-  serviceOptionsOf,
+  text,
+  toggle,
   usageError,
 } from "./flags/mod.ts";
 import { operatorLine } from "./process/server.ts";
@@ -28,53 +34,39 @@ import { quote } from "@sig/core/internal";
 import type { ServerIo, ServerProgram, Startup } from "./process/server.ts";
 import { VERSION } from "./openapi/version.ts";
 
-const FLAGS: readonly FlagSpec[] = [
-  {
-    name: "addr",
-    value: "HOST:PORT",
-    help: "where to listen (default: 127.0.0.1:8787); port 0 takes any",
-  },
-  {
-    name: "issuer",
-    value: "DID|HOST",
-    help: "an issuer that may be asked about",
-    repeat: true,
-  },
-  {
-    name: "any-issuer",
-    help: "any issuer of the public internet may be asked about",
-  },
-  {
-    name: "token-file",
-    value: "FILE",
-    help: "holds the bearer token that requests must carry",
-  },
-  {
-    name: "max-age",
-    value: "DURATION",
-    help: "how old an issuer's state may be (default: 60s); 0s asks each time",
-  },
-  {
-    name: "cors-origin",
-    value: "ORIGIN",
-    help: "an origin whose pages may ask",
-    repeat: true,
-  },
-  {
-    name: "public-url",
-    value: "ORIGIN",
-    help: "where clients reach it (default: the origin that they ask)",
-  },
-  ...SERVER_PIN_FLAGS,
-  ...SERVER_FLAGS,
-];
+const FLAGS = {
+  addr: optional(
+    address,
+    "where to listen (default: 127.0.0.1:8787); port 0 takes any",
+  ),
+  issuer: many(text, "an issuer that may be asked about", {
+    placeholder: "DID|HOST",
+  }),
+  "any-issuer": toggle("any issuer of the public internet may be asked about"),
+  "token-file": optional(
+    file,
+    "holds the bearer token that requests must carry",
+  ),
+  "max-age": optional(
+    duration,
+    "how old an issuer's state may be (default: 60s); 0s asks each time",
+  ),
+  "cors-origin": many(text, "an origin whose pages may ask", {
+    placeholder: "ORIGIN",
+  }),
+  "public-url": optional(
+    text,
+    "where clients reach it (default: the origin that they ask)",
+    { placeholder: "ORIGIN" },
+  ),
+};
 
 /** `sig-api`, and `sig api`. */
 export const apiProgram: ServerProgram = {
   name: "sig-api",
   version: VERSION,
   summary: "answers whether a feed is valid, and what a subject may do",
-  flags: FLAGS,
+  flags: [...flagSpecs(FLAGS), ...SERVER_PIN_FLAGS, ...SERVER_FLAGS],
   examples: [
     "sig-api --issuer acme.example",
     "sig-api --addr 0.0.0.0:8787 --issuer acme.example --token-file token.txt",
@@ -87,9 +79,10 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
   const settings = readServerFlags(
     flags,
     "127.0.0.1:8787",
-    io.isTerminal?.("stderr"),
+    io.isTerminal("stderr"),
   );
-  const tokenFile = flags.text("token-file");
+  const given = readValues(FLAGS, flags);
+  const { issuer: issuers, "token-file": tokenFile } = given;
   const { exposure } = settings;
   if (exposure && tokenFile === undefined && !flags.on("public")) {
     throw usageError(
@@ -107,23 +100,17 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
   const token = tokenFile === undefined
     ? undefined
     : readToken(await io.readFile(tokenFile, 4096));
-  const issuers = flags.texts("issuer");
-  const anyIssuer = flags.on("any-issuer");
+  const anyIssuer = given["any-issuer"];
   const { pins, requirePin, warnings } = await openServerPins(flags, io, {
-    exposure: settings.exposure,
+    exposure,
     tell: (message) => io.stderr(operatorLine(message, settings.log, io.now())),
   });
   const options = {
-    issuers,
-    pins,
-    requirePin,
-    anyIssuer,
-    maxAgeMs: parseDuration("--max-age", flags.text("max-age")),
-    ...serviceOptionsOf(settings),
-    token,
-    corsOrigins: flags.texts("cors-origin"),
-    publicUrl: flags.text("public-url"),
-    now: io.now,
+    ...{ issuers, pins, requirePin, anyIssuer, token, now: io.now },
+    ...settings.service,
+    maxAgeMs: given["max-age"],
+    corsOrigins: given["cors-origin"],
+    publicUrl: given["public-url"],
   };
   return {
     address: settings.address,

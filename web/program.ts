@@ -21,7 +21,6 @@ import {
   requireOnlyHere,
   SERVER_FLAGS,
   SERVER_PIN_FLAGS,
-  serviceOptionsOf,
   usageError,
 } from "@sig/api/flags";
 import { operatorLine } from "@sig/api/server";
@@ -151,7 +150,7 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
   const settings = readServerFlags(
     flags,
     "127.0.0.1:8788",
-    io.isTerminal?.("stderr"),
+    io.isTerminal("stderr"),
   );
   const audiences = flags.texts("audience").map(requireAudience);
   const isDemo = flags.on("demo");
@@ -191,8 +190,8 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
     requirePin,
     ttlSeconds: readTtl(flags.text("ttl")),
     maxAgeMs: parseDuration("--max-age", flags.text("max-age")),
-    ...serviceOptionsOf(settings),
-    hosts: settings.hosts && [...settings.hosts, ...named],
+    ...settings.service,
+    hosts: settings.service.hosts && [...settings.service.hosts, ...named],
     now: io.now,
   };
   return {

@@ -50,7 +50,7 @@ export async function readStorePassword(
     });
   }
   const password = file === undefined
-    ? io.env?.(PASSWORD_VARIABLE) || undefined
+    ? io.env(PASSWORD_VARIABLE) || undefined
     : readPassword(await io.readFile(file, MAX_PASSWORD_BYTES));
   return { password, warnings: [] };
 }

@@ -76,7 +76,11 @@ Deno.test("a password that can't be meant is refused, and not shown", async () =
   const bytes = Uint8Array.of(0xff, 0xfe);
   const flags = parseFlags(redis, { flags: webProgram.flags, seeHelp: "" });
   const error = await expectSigError(
-    () => readStorePassword(flags, { readFile: () => Promise.resolve(bytes) }),
+    () =>
+      readStorePassword(flags, {
+        env: () => undefined,
+        readFile: () => Promise.resolve(bytes),
+      }),
     "invalid_request",
     "Cannot run: the password must be one line of text",
   );

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { parseAddress } from "./values.ts";
-import { findExposure, type Reachability } from "./exposure.ts";
+import { findExposure, type Reachability } from "./server_flags.ts";
 
 Deno.test("settings that name only this machine do not expose a server", () => {
   const local: readonly Reachability[] = [

@@ -42,7 +42,6 @@ export {
   rate,
   text,
 } from "./values.ts";
-export { type DataFolder, dataFolder } from "./data_folder.ts";
 export {
   displayWidth,
   example,
@@ -55,14 +54,12 @@ export {
   wrap,
 } from "./help_text.ts";
 export { type FlagRules, type ParsedFlags, parseFlags } from "./parse_flags.ts";
-export { type Exposure } from "./exposure.ts";
 export {
-  type FlaggedServiceOptions,
+  type Exposure,
   readServerFlags,
   requireOnlyHere,
   SERVER_FLAGS,
   type ServerSettings,
-  serviceOptionsOf,
 } from "./server_flags.ts";
 export {
   openPinsOf,

@@ -10,7 +10,6 @@ import {
   rate,
   text,
 } from "./values.ts";
-import { type Exposure, findExposure } from "./exposure.ts";
 import {
   type FlagSpec,
   flagSpecs,
@@ -65,18 +64,21 @@ export interface ServerSettings {
    * this machine alone.
    */
   readonly exposure: Exposure | undefined;
-  /** The Host list; undefined: every name. */
-  readonly hosts: readonly string[] | undefined;
-  /** As given. */
-  readonly rateLimit: { readonly perSecond: number } | undefined;
-  /** As given. */
-  readonly trustProxy: readonly string[];
-  /** As given. */
-  readonly maxConcurrent: number | undefined;
   /** As given (default: `text` for a terminal, else `json`). */
   readonly log: "json" | "text" | "off";
-  /** As given. */
-  readonly allowInsecure: boolean;
+  /** As both servers' `createApp` takes them. */
+  readonly service: {
+    /** Whether http: and private addresses may be asked. */
+    readonly allowPrivate: boolean;
+    /** The Host list; undefined: every name. */
+    readonly hosts: readonly string[] | undefined;
+    /** How often one client may ask. */
+    readonly rateLimit: { readonly perSecond: number } | undefined;
+    /** Networks whose `X-Forwarded-For` is believed. */
+    readonly trustProxy: readonly string[];
+    /** Requests answered at a time. */
+    readonly maxConcurrent: number | undefined;
+  };
 }
 
 /**
@@ -109,16 +111,18 @@ export function readServerFlags(
     address,
     isLocal,
     exposure,
-    hosts: isLocal
-      ? [...LOOPBACK_HOSTS, hostOf(address), ...named]
-      : named.length > 0
-      ? named
-      : undefined,
-    rateLimit: given["rate-limit"],
-    trustProxy: given["trust-proxy"],
-    maxConcurrent: given["max-concurrent"],
     log: given.log ?? (isTerminal ? "text" : "json"),
-    allowInsecure,
+    service: {
+      allowPrivate: allowInsecure,
+      hosts: isLocal
+        ? [...LOOPBACK_HOSTS, hostOf(address), ...named]
+        : named.length > 0
+        ? named
+        : undefined,
+      rateLimit: given["rate-limit"],
+      trustProxy: given["trust-proxy"],
+      maxConcurrent: given["max-concurrent"],
+    },
   };
 }
 
@@ -144,32 +148,6 @@ export function requireOnlyHere(
   );
 }
 
-/** What {@linkcode serviceOptionsOf} makes of the settings. */
-export interface FlaggedServiceOptions {
-  /** Whether http: and private addresses may be asked. */
-  readonly allowPrivate: boolean;
-  /** The Host list; undefined: every name. */
-  readonly hosts: readonly string[] | undefined;
-  /** How often one client may ask. */
-  readonly rateLimit: { readonly perSecond: number } | undefined;
-  /** Networks whose `X-Forwarded-For` is believed. */
-  readonly trustProxy: readonly string[];
-  /** Requests answered at a time. */
-  readonly maxConcurrent: number | undefined;
-}
-
-/** The settings as the options of both servers' `createApp`. */
-export function serviceOptionsOf(
-  settings: ServerSettings,
-): FlaggedServiceOptions {
-  const { allowInsecure, hosts, rateLimit, trustProxy, maxConcurrent } =
-    settings;
-  return {
-    allowPrivate: allowInsecure,
-    ...{ hosts, rateLimit, trustProxy, maxConcurrent },
-  };
-}
-
 /** The names that a server on this machine is called by. */
 const LOOPBACK_HOSTS: readonly string[] = Object.freeze([
   "localhost",
@@ -179,4 +157,81 @@ const LOOPBACK_HOSTS: readonly string[] = Object.freeze([
 
 function hostOf({ hostname }: Address): string {
   return hostname.includes(":") ? `[${hostname}]` : hostname;
+}
+
+/** What a server is reached by, as far as it is known. */
+export interface Reachability {
+  /** Where it listens. */
+  readonly address?: Address | undefined;
+  /** The origins or DIDs that it speaks for. */
+  readonly audiences?: readonly string[] | undefined;
+  /** Where clients reach it. */
+  readonly publicUrl?: string | undefined;
+  /** Networks of proxies in front of it. */
+  readonly trustProxy?: readonly string[] | undefined;
+  /** The names that it answers to. */
+  readonly hosts?: readonly string[] | undefined;
+}
+
+/** A flag whose value makes a server reachable for others. */
+export interface Exposure {
+  /** The flag, such as `--audience`. */
+  readonly flag: string;
+  /** Its value. */
+  readonly value: string;
+}
+
+/**
+ * The first flag that makes a server reachable for others than this machine;
+ * undefined for a local server. The bind address is not enough: behind a proxy
+ * or a tunnel a public server listens on loopback, but it has a public audience,
+ * URL or host name, or a trusted proxy. A value that can't be read counts as
+ * public.
+ *
+ * @example
+ * ```ts
+ * import { parseAddress } from "@sig/api/flags";
+ * import { findExposure } from "./server_flags.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const address = parseAddress("127.0.0.1:8788");
+ * const audiences = ["http://localhost:8788", "https://login.acme.example"];
+ * assertEquals(findExposure({ address }), undefined);
+ * assertEquals(findExposure({ address, audiences }), {
+ *   flag: "--audience",
+ *   value: "https://login.acme.example",
+ * });
+ * ```
+ */
+export function findExposure(reachability: Reachability): Exposure | undefined {
+  const { address, audiences = [], publicUrl, trustProxy = [], hosts = [] } =
+    reachability;
+  if (address !== undefined && !isLoopback(address.hostname)) {
+    return { flag: "--addr", value: address.hostname };
+  }
+  const signs: readonly (readonly [string, string | undefined])[] = [
+    ["--audience", audiences.find((each) => !isLocalAudience(each))],
+    [
+      "--public-url",
+      publicUrl === undefined || isLocalUrl(publicUrl) ? undefined : publicUrl,
+    ],
+    ["--trust-proxy", trustProxy[0]],
+    ["--host", hosts.find((each) => !isLocalUrl(`http://${each}`))],
+  ];
+  const [flag, value] = signs.find(([, value]) => value !== undefined) ?? [];
+  return flag === undefined || value === undefined
+    ? undefined
+    : { flag, value };
+}
+
+/** An origin of this machine, or a did:web whose host it is. */
+function isLocalAudience(audience: string): boolean {
+  const host = /^did:web:([^:]+)/.exec(audience)?.[1];
+  if (host === undefined) return isLocalUrl(audience);
+  return isLocalUrl(`http://${host.replaceAll(/%3a/gi, ":")}`);
+}
+
+function isLocalUrl(url: string): boolean {
+  const { hostname } = URL.parse(url) ?? { hostname: "" };
+  return isLoopback(hostname.replace(/^\[(.*)\]$/, "$1"));
 }

@@ -1,11 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { assertSigError } from "../../tests/kit/sig_errors.ts";
 import { parseFlags } from "./parse_flags.ts";
-import {
-  readServerFlags,
-  SERVER_FLAGS,
-  serviceOptionsOf,
-} from "./server_flags.ts";
+import { readServerFlags, SERVER_FLAGS } from "./server_flags.ts";
 
 const OWN = [
   { name: "addr", value: "HOST:PORT", help: "" },
@@ -26,12 +22,14 @@ Deno.test("a server is for this machine alone (default)", () => {
     address: { hostname: "127.0.0.1", port: 8787 },
     isLocal: true,
     exposure: undefined,
-    hosts: ["localhost", "127.0.0.1", "[::1]", "127.0.0.1"],
-    rateLimit: undefined,
-    trustProxy: [],
-    maxConcurrent: undefined,
     log: "json",
-    allowInsecure: false,
+    service: {
+      allowPrivate: false,
+      hosts: ["localhost", "127.0.0.1", "[::1]", "127.0.0.1"],
+      rateLimit: undefined,
+      trustProxy: [],
+      maxConcurrent: undefined,
+    },
   });
 });
 
@@ -40,11 +38,11 @@ Deno.test("flags say what they say", () => {
     ...["--rate-limit", "20/s", "--max-concurrent", "7", "--log", "off"],
     ...["--trust-proxy", "10.0.0.0/8", "--trust-proxy", "::1/128"],
   );
-  assertEquals(settings.rateLimit, { perSecond: 20 });
-  assertEquals(settings.maxConcurrent, 7);
   assertEquals(settings.log, "off");
-  assertEquals(settings.trustProxy, ["10.0.0.0/8", "::1/128"]);
-  assertEquals(read("--allow-insecure").allowInsecure, true);
+  const { rateLimit, maxConcurrent, trustProxy } = settings.service;
+  assertEquals([rateLimit, maxConcurrent], [{ perSecond: 20 }, 7]);
+  assertEquals(trustProxy, ["10.0.0.0/8", "::1/128"]);
+  assertEquals(read("--allow-insecure").service.allowPrivate, true);
 });
 
 Deno.test("on a terminal the log is text (default)", () => {
@@ -64,7 +62,8 @@ Deno.test("on loopback only known names are answered", () => {
       ["[0:0:0:0:0:0:0:1]:1", "[0:0:0:0:0:0:0:1]"],
     ] as const
   ) {
-    const { isLocal, hosts } = read("--addr", address, "--host", "a.example");
+    const { isLocal, service } = read("--addr", address, "--host", "a.example");
+    const { hosts } = service;
     assertEquals(isLocal, true, address);
     assertEquals(hosts, ["localhost", "127.0.0.1", "[::1]", own, "a.example"]);
   }
@@ -81,9 +80,9 @@ Deno.test("elsewhere every name is answered, unless some are named", () => {
     ]
   ) {
     assertEquals(read("--addr", address).isLocal, false, address);
-    assertEquals(read("--addr", address).hosts, undefined);
+    assertEquals(read("--addr", address).service.hosts, undefined);
     const named = read("--addr", address, "--host", "a.example");
-    assertEquals(named.hosts, ["a.example"]);
+    assertEquals(named.service.hosts, ["a.example"]);
   }
 });
 
@@ -116,19 +115,4 @@ Deno.test("numbers and addresses that can't be meant are refused", () => {
     );
     assertEquals(typeof context.flag, "string");
   }
-});
-
-Deno.test("settings become the options of both servers", () => {
-  const settings = read(
-    ...["--rate-limit", "20/s", "--max-concurrent", "7", "--host", "a.example"],
-    ...["--trust-proxy", "10.0.0.0/8"],
-  );
-  assertEquals(serviceOptionsOf(read("--allow-insecure")).allowPrivate, true);
-  assertEquals(serviceOptionsOf(settings), {
-    allowPrivate: false,
-    hosts: settings.hosts,
-    rateLimit: { perSecond: 20 },
-    trustProxy: ["10.0.0.0/8"],
-    maxConcurrent: 7,
-  });
 });

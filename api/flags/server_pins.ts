@@ -2,7 +2,7 @@
 
 import type { PinStore } from "@sig/consumer/pins";
 import type { OpenStoreOptions } from "@sig/consumer/store";
-import type { Exposure } from "./exposure.ts";
+import type { Exposure } from "./server_flags.ts";
 import { type FlagSpec, type GivenFlags, usageError } from "./flag.ts";
 
 /** Flags of the servers' memory. */

@@ -81,20 +81,20 @@ function whyNotRead(error: unknown): string {
 }
 
 /**
- * Whether others than the owner may open a file, by its mode; false when
- * the mode can't be read.
+ * Permission bits of a file such as 0o600, null where there are none, or the
+ * file can't be looked at.
  *
  * @example
  * ```ts
- * import { isOpenToOthers } from "./files.ts";
+ * import { fileMode } from "./files.ts";
  * import { assertEquals } from "@std/assert";
  *
- * assertEquals(await isOpenToOthers("no-such-file"), false);
+ * assertEquals(await fileMode("no-such-file"), null);
  * ```
  */
-export async function isOpenToOthers(path: string): Promise<boolean> {
-  const mode = (await Deno.stat(path).catch(() => undefined))?.mode ?? 0;
-  return (mode & 0o077) !== 0;
+export async function fileMode(path: string): Promise<number | null> {
+  const mode = (await Deno.stat(path).catch(() => undefined))?.mode ?? null;
+  return mode === null ? null : mode & 0o777;
 }
 
 /** How a file is made. */

@@ -1,9 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
 import { isSigError } from "@sig/core";
-import { createServerIo } from "./io.ts";
+import { createProcessIo } from "./io.ts";
+import { createServerIo } from "./run_server.ts";
 
 async function refusal(path: string, maxBytes: number): Promise<string> {
-  const error = await createServerIo().readFile(path, maxBytes)
+  const error = await createProcessIo().readFile(path, maxBytes)
     .then(() => undefined, (error) => error);
   assert(isSigError(error), String(error));
   return `${error.code}: ${error.message.replace(path, "FILE")}`;
@@ -13,7 +14,7 @@ Deno.test("a file is read up to a size, and nothing else is", async () => {
   const folder = await Deno.makeTempDir();
   const file = `${folder}/token`;
   await Deno.writeTextFile(file, "s3cret\n");
-  const bytes = await createServerIo().readFile(file, 7);
+  const bytes = await createProcessIo().readFile(file, 7);
   assertEquals(new TextDecoder().decode(bytes), "s3cret\n");
   assertEquals(
     await refusal(file, 6),

@@ -21,7 +21,10 @@ export {
   writeFile,
   type WriteFileOptions,
 } from "./files.ts";
+export { createProcessIo, type ProcessIo } from "./io.ts";
 export {
+  type DataFolder,
+  dataFolder,
   onHangup,
   readList,
   readVariable,

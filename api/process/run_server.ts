@@ -20,9 +20,64 @@ import {
   type LogFormat,
   type RequestLogEntry,
 } from "../http/request_log.ts";
-import type { RunningServer } from "./listen.ts";
-import type { ServerIo } from "./io.ts";
-import { settleWithin } from "./listen.ts";
+import {
+  listen,
+  type Respond,
+  type RunningServer,
+  settleWithin,
+} from "./listen.ts";
+import { createProcessIo, type ProcessIo } from "./io.ts";
+
+/** What a server needs beside that. */
+export interface ServerIo extends ProcessIo {
+  /**
+   * Writes log lines; resolves when they are written, and must not hold up the
+   * process until then, since the reader may be slow (default: `stderr`).
+   */
+  log?(text: string): Promise<void>;
+  /**
+   * Serves requests; rejects with `invalid_request` if it can't listen. `report`
+   * gets what the operator should know later.
+   */
+  serve(
+    address: Address,
+    respond: Respond,
+    report?: (message: string) => void,
+  ): Promise<RunningServer>;
+}
+
+/**
+ * Makes the real {@linkcode ServerIo}.
+ *
+ * @example
+ * ```ts
+ * import { createServerIo } from "@sig/api/server";
+ * import { assert } from "@std/assert";
+ *
+ * assert(createServerIo().now().getTime() > 0);
+ * ```
+ */
+export function createServerIo(): ServerIo {
+  return {
+    ...createProcessIo(),
+    log: writeLog,
+    serve: (address, respond, report) =>
+      Promise.resolve().then(() => listen(address, respond, report)),
+  };
+}
+
+/**
+ * Writes to standard error beside the process: a reader that is slow or stopped
+ * holds up nobody.
+ *
+ * @throws {Deno.errors.BrokenPipe} when the reader has gone.
+ */
+async function writeLog(text: string): Promise<void> {
+  const bytes = new TextEncoder().encode(text);
+  for (let at = 0; at < bytes.length;) {
+    at += await Deno.stderr.write(bytes.subarray(at));
+  }
+}
 
 /** What a server is started with. */
 export interface Startup {
@@ -70,7 +125,7 @@ const LOG_GRACE_MS = 1_000;
  *
  * @example
  * ```ts
- * import { runServer, type ServerProgram } from "@sig/api/server";
+ * import { createServerIo, runServer, type ServerProgram } from "@sig/api/server";
  * import { assertEquals } from "@std/assert";
  *
  * const program: ServerProgram = {
@@ -83,12 +138,8 @@ const LOG_GRACE_MS = 1_000;
  * };
  * let said = "";
  * const code = await runServer(program, ["--version"], {
+ *   ...createServerIo(),
  *   stdout: (text) => said += text,
- *   stderr() {},
- *   now: () => new Date(),
- *   readFile: () => Promise.reject(new Error("no disk")),
- *   serve: () => Promise.reject(new Error("no network")),
- *   stopRequested: () => new Promise(() => {}),
  * });
  * assertEquals([code, said], [0, "sig-hello 0.1.0\n"]);
  * ```
@@ -108,7 +159,7 @@ export async function runServer(
         seeHelp: `See: ${program.name} --help`,
       },
     );
-    if (flags.on("help")) return say(io, helpOf(program, io.columns?.()));
+    if (flags.on("help")) return say(io, helpOf(program, io.columns()));
     if (flags.on("version")) {
       return say(io, `${program.name} ${program.version}\n`);
     }

@@ -1,8 +1,13 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { SigError } from "@sig/core";
-import { runServer, type ServerProgram, type Startup } from "./run_server.ts";
+import {
+  runServer,
+  type ServerIo,
+  type ServerProgram,
+  type Startup,
+} from "./run_server.ts";
 import type { Respond } from "./listen.ts";
-import type { ServerIo } from "./io.ts";
+import { createProcessIo } from "./io.ts";
 import { createService, toApp } from "../http/service.ts";
 
 interface Run {
@@ -61,6 +66,7 @@ async function run(
     start: setting.start ?? (() => Promise.resolve(startup)),
   };
   const io: ServerIo = {
+    ...createProcessIo(),
     stdout(text) {
       stdout += text;
       // It runs, and everyone may know.

@@ -14,7 +14,6 @@
  *
  * @module
  */
-export { createServerIo, type ServerIo } from "./io.ts";
 export { listen, type Respond, type RunningServer } from "./listen.ts";
 export {
   operatorLine,
@@ -22,7 +21,9 @@ export {
   surviveRejections,
 } from "./log.ts";
 export {
+  createServerIo,
   runServer,
+  type ServerIo,
   type ServerProgram,
   serveUntilStopped,
   type Startup,

@@ -3,13 +3,13 @@
 import { isSigError, SigError, type Warning } from "@sig/core";
 import type { PinStore } from "@sig/consumer/pins";
 import {
-  dataFolder,
   duration,
   optional,
   toggle,
   usageError,
   type Values,
 } from "@sig/api/flags";
+import { dataFolder } from "@sig/api/process";
 import type { Call } from "../command_line/command.ts";
 import { textOf } from "../command_line/values.ts";
 

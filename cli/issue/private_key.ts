@@ -3,7 +3,8 @@
 import { JsonError, type OpenObject, parseJson, SigError } from "@sig/core";
 import { isObject } from "@sig/core/internal";
 import type { SigningKey } from "@sig/jose";
-import { dataFolder, usageError } from "@sig/api/flags";
+import { usageError } from "@sig/api/flags";
+import { dataFolder } from "@sig/api/process";
 import type { Io } from "../terminal/io.ts";
 import { type Output, warn } from "../output/write.ts";
 import { readInput } from "../terminal/read_input.ts";

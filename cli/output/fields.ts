@@ -42,7 +42,7 @@ export function writeLines(
   lines: readonly Line[],
   labelWidth = 13,
 ): void {
-  const columns = io.isTerminal("stderr") ? io.columns?.() : undefined;
+  const columns = io.isTerminal("stderr") ? io.columns() : undefined;
   const width = columns === undefined
     ? Infinity
     : Math.max(LEAST_WIDTH, columns - labelWidth);

@@ -14,7 +14,7 @@ export interface TableColumn {
 
 /** Columns of the terminal that reads the result; undefined where none does. */
 export function widthOf(io: Io): number | undefined {
-  return io.isTerminal("stdout") ? io.columns?.() : undefined;
+  return io.isTerminal("stdout") ? io.columns() : undefined;
 }
 
 /** Writes rows for people, as wide as their terminal is. */

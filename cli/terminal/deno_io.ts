@@ -1,13 +1,10 @@
 /** The outside as Deno gives it. @module */
 
 import {
-  createPrivateFile,
-  onHangup,
-  readFile,
+  createProcessIo,
   readVariable,
   replaceFile,
   signalled,
-  terminalColumns,
   tooLarge,
   writeAll,
   writeFile,
@@ -19,22 +16,15 @@ import type { Io } from "./io.ts";
 /** Makes the real {@linkcode Io} of a process. */
 export function createDenoIo(): Io {
   return {
-    stdout: (text) => writeAll(Deno.stdout, text),
-    stderr: (text) => writeAll(Deno.stderr, text),
-    isTerminal: (stream) => Deno[stream].isTerminal(),
-    columns: terminalColumns,
+    ...createProcessIo(),
     // NO_COLOR is known to the runtime without a permission.
     env: (name) =>
       name === "NO_COLOR"
         ? (Deno.noColor ? "1" : undefined)
         : readVariable(name),
-    now: () => new Date(),
     deadline: (ms) => AbortSignal.timeout(ms),
     readStdin: (maxBytes) => readStream(Deno.stdin.readable, maxBytes),
-    readFile,
-    createPrivateFile,
     replaceFile,
-    onHangup,
     makePrivateFolder: (path) =>
       Deno.mkdir(path, { recursive: true, mode: 0o700 })
         .then(() => true, () => false),
@@ -52,10 +42,8 @@ export function createDenoIo(): Io {
         return false;
       }
     },
-    fileMode,
     ask,
     interrupted: () => signalled(["SIGINT"]),
-    stopRequested: () => signalled(),
   };
 }
 
@@ -84,11 +72,6 @@ async function readStream(
     chunks.push(chunk.slice());
   }
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
-}
-
-async function fileMode(path: string): Promise<number | null> {
-  const mode = (await Deno.stat(path).catch(() => undefined))?.mode ?? null;
-  return mode === null ? null : mode & 0o777;
 }
 
 function absolutePath(path: string): string {

@@ -5,7 +5,7 @@ import {
   assertMatch,
   assertStringIncludes,
 } from "@std/assert";
-import { runServer } from "@sig/api/server";
+import { createServerIo, runServer } from "@sig/api/server";
 import { apiProgram } from "@sig/api/program";
 import { webProgram } from "@sig/web/program";
 import { exchangeRaw, head } from "../kit/raw_client.ts";
@@ -45,9 +45,11 @@ async function refusalHere(
 ): ReturnType<typeof refusal> {
   const ended = { code: NaN, stdout: "", stderr: "" };
   ended.code = await runServer(PROGRAMS[name], args, {
+    ...createServerIo(),
+    isTerminal: () => false,
+    env: () => undefined,
     stdout: (text) => void (ended.stdout += text),
     stderr: (text) => void (ended.stderr += text),
-    now: () => new Date(),
     readFile: () => Promise.reject(new Error("no file is read")),
     serve: () => Promise.reject(new Error("it listens")),
     stopRequested: () => new Promise(() => {}),

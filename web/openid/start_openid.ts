@@ -1,11 +1,7 @@
 /** The provider's flags and files (docs/openid.md). @module */
 
-import {
-  dataFolder,
-  type GivenFlags,
-  parseDuration,
-  usageError,
-} from "@sig/api/flags";
+import { type GivenFlags, parseDuration, usageError } from "@sig/api/flags";
+import { dataFolder } from "@sig/api/process";
 import { operatorLine, type ServerIo } from "@sig/api/server";
 import { escapeInvisible, isDid, isSigError, SigError } from "@sig/core";
 import { MAX_NAMES_BYTES, NameFaults, readNames } from "../names/mod.ts";
@@ -85,7 +81,7 @@ export async function startOpenId(
     }).catch((error: unknown) =>
       say("error", `the ${what} stay as they were: ${describe(error)}`)
     );
-  const stopListening = io.onHangup?.(() => {
+  const stopListening = io.onHangup(() => {
     again("applications", read(), (newer) => clients = newer);
     again("names", readPeople(), (newer) => people = newer);
   });
@@ -155,7 +151,8 @@ function isDemoAlone(flags: GivenFlags): boolean {
 async function openKeys(given: string | undefined, io: ServerIo) {
   const path = given ?? defaultKeysPath(io);
   const keys = await readOrMakeKeys(path, given === undefined, io);
-  return { keys, isOpen: await io.isOpenToOthers?.(path) ?? false };
+  const mode = await io.fileMode(path) ?? 0;
+  return { keys, isOpen: (mode & 0o077) !== 0 };
 }
 
 async function readOrMakeKeys(path: string, makeFolder: boolean, io: ServerIo) {
@@ -166,7 +163,7 @@ async function readOrMakeKeys(path: string, makeFolder: boolean, io: ServerIo) {
   } catch (error) {
     const isMissing = isSigError(error, "source_not_found") &&
       error.cause instanceof Deno.errors.NotFound;
-    if (!isMissing || io.createPrivateFile === undefined) throw error;
+    if (!isMissing) throw error;
   }
   const text = await generateProviderKeys();
   try {
@@ -181,7 +178,7 @@ async function readOrMakeKeys(path: string, makeFolder: boolean, io: ServerIo) {
 }
 
 function defaultKeysPath(io: ServerIo): string {
-  const data = dataFolder((name) => io.env?.(name));
+  const data = dataFolder(io.env);
   if (data.folder !== undefined) return `${data.folder}/oidc-keys.json`;
   throw usageError(
     `there is no place for the keys of the OpenID Provider: ${data.why}`,
