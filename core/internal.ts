@@ -15,7 +15,12 @@ export {
   type StatePartOptions,
   walkState,
 } from "./ask/dump_state.ts";
-export { parseTime, timeAsAsked, Timepoint } from "./ask/evaluation_time.ts";
+export {
+  type KnownState,
+  parseTime,
+  timeAsAsked,
+  Timepoint,
+} from "./ask/evaluation_time.ts";
 export { withContext } from "./errors/error.ts";
 export { isSequence } from "./event/event.ts";
 export { isIdentifier, isObject } from "./event/fields.ts";
