@@ -30,7 +30,7 @@ try {
     const { decision } = await consumer.check(did, {
       subject: "did:web:person-7.example",
       require: ["role=deploy"],
-      maxAgeSeconds: 0,
+      maxAgeMs: 0,
     });
     times.push(performance.now() - start);
     if (decision !== "allow") throw new Error("not allowed");

@@ -84,8 +84,6 @@ export interface ConsumerOptions
 export type ConsumerQuestion = (AskedQuestion | ParsedQuestion) & {
   /** As {@linkcode ObserveOptions.maxAgeMs}. */
   readonly maxAgeMs?: number | undefined;
-  /** The same in seconds. */
-  readonly maxAgeSeconds?: number | undefined;
   /** As {@linkcode ObserveOptions.minSequence}. */
   readonly minSequence?: number | undefined;
 };

@@ -8,7 +8,7 @@ import {
   SigError,
 } from "@sig/core";
 import { answerFrom, answerInSlices } from "./ask/answer_from.ts";
-import { DEFAULT_MAX_AGE_SECONDS } from "./ask/check_issuer.ts";
+import { DEFAULT_MAX_AGE_MS } from "./ask/check_issuer.ts";
 import { combineAnswers } from "./ask/combine_answers.ts";
 import type {
   AskedAnswer,
@@ -98,7 +98,7 @@ import {
  * malformed waiting limits.
  */
 export function createConsumer(options: ConsumerOptions): Consumer {
-  const ownMaxAgeMs = options.maxAgeMs ?? DEFAULT_MAX_AGE_SECONDS * 1000;
+  const ownMaxAgeMs = options.maxAgeMs ?? DEFAULT_MAX_AGE_MS;
   if (!(ownMaxAgeMs >= 0)) {
     throw new RangeError(
       `Cannot create consumer: maxAgeMs must be 0 or more, current value is ${ownMaxAgeMs}`,
@@ -226,10 +226,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     question: ConsumerQuestion,
     { waitFor, refresh }: AskOptions = {},
   ): Promise<AskedAnswer> {
-    const { maxAgeSeconds, minSequence } = question;
-    const maxAgeMs = question.maxAgeMs ??
-      (maxAgeSeconds && maxAgeSeconds * 1000);
-    const bounds = readBounds({ maxAgeMs, minSequence }, ownMaxAgeMs);
+    const bounds = readBounds(question, ownMaxAgeMs);
     const issuer = issuers.find(text);
     const asked = parseQuestion(question);
     const askedAt = now();

@@ -88,8 +88,8 @@ Deno.test("malformed bounds are refused before anything is asked", async () => {
   await using setup = await setUp();
   const { consumer, server } = setup;
   const wrong = [
-    [{ maxAgeSeconds: -1 }, "/max_age_seconds"],
-    [{ maxAgeSeconds: NaN }, "/max_age_seconds"],
+    [{ maxAgeMs: -1 }, "/max_age_seconds"],
+    [{ maxAgeMs: NaN }, "/max_age_seconds"],
     [{ minSequence: -1 }, "/min_sequence"],
     [{ minSequence: 1.5 }, "/min_sequence"],
     [{ minSequence: 2 ** 53 }, "/min_sequence"],

@@ -113,7 +113,7 @@ async function ask(
     plain: (location, options, { maxAgeMs }) =>
       checkIssuer(location, question, {
         ...options,
-        maxAgeSeconds: maxAgeMs / 1000,
+        maxAgeMs,
       }),
   });
   return {

@@ -17,14 +17,14 @@ import {
 /** Options of {@linkcode checkIssuer}. */
 export interface CheckIssuerOptions extends VerifyIssuerOptions {
   /**
-   * How old a state may be, in seconds (default: 60). The state is fetched now,
+   * How old a state may be, in milliseconds (default: 60,000). It is fetched now,
    * so this is only repeated in the answer's `freshness`.
    */
-  readonly maxAgeSeconds?: number | undefined;
+  readonly maxAgeMs?: number | undefined;
 }
 
-/** How old an answer's state may be where nobody says otherwise. */
-export const DEFAULT_MAX_AGE_SECONDS = 60;
+/** How old an answer's state may be by default. */
+export const DEFAULT_MAX_AGE_MS = 60_000;
 
 /**
  * Gets and verifies everything that an issuer publishes, then answers.
@@ -71,13 +71,13 @@ export async function checkIssuer(
   const keepOnly = asked.at === undefined ? asked.subject : undefined;
   const told = { keepOnly };
   const verified = await verifyLoaded(location, loaded, options, told);
-  const seconds = options.maxAgeSeconds ?? DEFAULT_MAX_AGE_SECONDS;
+  const { maxAgeMs = DEFAULT_MAX_AGE_MS } = options;
   return answerFrom(verified, asked, {
     now: options.now,
     freshness: {
       observed_at: formatInstant(instantOf(options.now)),
       age_seconds: 0,
-      max_age_seconds: seconds,
+      max_age_seconds: maxAgeMs / 1000,
       status: "fresh",
     },
   });

@@ -164,19 +164,19 @@ continuityTest(
       "allow",
     );
     await expectSigError(
-      () => consumer.check(server.did, { ...QUESTION, maxAgeSeconds: 0 }),
+      () => consumer.check(server.did, { ...QUESTION, maxAgeMs: 0 }),
       "fetch_status",
       "the server answered with status 404",
     );
     watched.wait(10_000);
     await expectSigError(
-      () => consumer.check(server.did, { ...QUESTION, maxAgeSeconds: 9 }),
+      () => consumer.check(server.did, { ...QUESTION, maxAgeMs: 9_000 }),
       "feed_stale",
       "what is known is older than 9 s, and refreshing it failed (fetch_status)",
     );
     server.documents.set(PATHS.metadata, metadata);
     assertEquals(
-      (await consumer.check(server.did, { ...QUESTION, maxAgeSeconds: 9 }))
+      (await consumer.check(server.did, { ...QUESTION, maxAgeMs: 9_000 }))
         .warnings,
       [],
     );

@@ -83,7 +83,10 @@ export interface Bounds {
  * @throws {SigError} `invalid_request`
  */
 export function readBounds(
-  { maxAgeMs, minSequence = 0 }: ObserveOptions,
+  { maxAgeMs, minSequence = 0 }: Pick<
+    ObserveOptions,
+    "maxAgeMs" | "minSequence"
+  >,
   ownMaxAgeMs: number,
 ): Bounds {
   if (maxAgeMs !== undefined && !(maxAgeMs >= 0)) {

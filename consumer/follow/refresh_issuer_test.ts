@@ -23,7 +23,7 @@ async function decide(
   const { decision } = await consumer.check(server.did, {
     subject: ALICE,
     require: [`relationship_id=${relationship}`],
-    maxAgeSeconds: 0,
+    maxAgeMs: 0,
   });
   return decision;
 }

@@ -34,7 +34,7 @@ Deno.test("who comes while a silent issuer is asked waits for no second time lim
   const first = consumer.check(did, QUESTION).catch((error) => error);
   await setup.asked;
   const others = [
-    () => consumer.check(did, { ...QUESTION, maxAgeSeconds: 0 }),
+    () => consumer.check(did, { ...QUESTION, maxAgeMs: 0 }),
     () => consumer.check(did, { ...QUESTION, minSequence: 1 }),
     () => consumer.verify(did),
     () => consumer.report(did),

@@ -58,20 +58,18 @@ Deno.test("an answer is as young as it was asked to be, however slow the fetch",
     setup.wait(3_000);
     return new Response(feed);
   });
-  for (const maxAgeSeconds of [1, 0]) {
+  for (const maxAgeMs of [1_000, 0]) {
     setup.wait(2_000);
     const { freshness, evaluated_at } = await consumer.check(server.did, {
       ...QUESTION,
-      maxAgeSeconds,
+      maxAgeMs,
     });
     assertEquals([freshness?.age_seconds, freshness?.status], [0, "fresh"]);
     const waited = Date.parse(evaluated_at) -
       Date.parse(freshness!.observed_at);
     assertEquals(waited, 3_000);
     setup.wait(2_000);
-    const observed = await consumer.observe(server.did, {
-      maxAgeMs: maxAgeSeconds * 1000,
-    });
+    const observed = await consumer.observe(server.did, { maxAgeMs });
     assertEquals(observed.freshness.age_seconds, 0);
   }
 });
@@ -222,9 +220,7 @@ Deno.test("100 questions at once share one fetch, whatever they demand", async (
     Promise.all(Array.from({ length: 100 }, ask));
   await hundred(() => consumer.check(server.did, QUESTION));
   assertEquals(setup.fetches(), 1);
-  await hundred(() =>
-    consumer.check(server.did, { ...QUESTION, maxAgeSeconds: 0 })
-  );
+  await hundred(() => consumer.check(server.did, { ...QUESTION, maxAgeMs: 0 }));
   assertEquals(setup.fetches(), 2);
   await Promise.all([
     hundred(() => consumer.verify(server.did)),
@@ -248,7 +244,7 @@ Deno.test("who demands an answer of now does not get one that began before", asy
   await asked.promise;
   const shared = consumer.check(server.did, QUESTION);
   const demanding = [
-    consumer.check(server.did, { ...QUESTION, maxAgeSeconds: 0 }),
+    consumer.check(server.did, { ...QUESTION, maxAgeMs: 0 }),
     consumer.check(server.did, { ...QUESTION, minSequence: 1 }),
     consumer.verify(server.did),
     consumer.report(server.did),
@@ -294,8 +290,8 @@ Deno.test("a refresh that began too long ago is not shared", async () => {
   const slow = consumer.check(server.did, QUESTION);
   await asked.promise;
   setup.wait(10_000);
-  const shared = consumer.check(server.did, { ...QUESTION, maxAgeSeconds: 10 });
-  const strict = consumer.check(server.did, { ...QUESTION, maxAgeSeconds: 9 });
+  const shared = consumer.check(server.did, { ...QUESTION, maxAgeMs: 10_000 });
+  const strict = consumer.check(server.did, { ...QUESTION, maxAgeMs: 9_000 });
   go.resolve();
   // The age is that when it was asked.
   assertEquals((await slow).freshness?.age_seconds, 0);
@@ -307,17 +303,17 @@ Deno.test("a refresh that began too long ago is not shared", async () => {
 Deno.test("a question may tighten max age, not loosen it", async () => {
   await using setup = await setUp(60_000);
   const { consumer, server } = setup;
-  const ask = async (maxAgeSeconds: number) =>
-    (await consumer.check(server.did, { ...QUESTION, maxAgeSeconds }))
+  const ask = async (maxAgeMs: number) =>
+    (await consumer.check(server.did, { ...QUESTION, maxAgeMs }))
       .freshness?.max_age_seconds;
-  assertEquals(await ask(10), 10);
+  assertEquals(await ask(10_000), 10);
   setup.wait(10_001);
-  assertEquals(await ask(3600), 60);
+  assertEquals(await ask(3_600_000), 60);
   assertEquals(setup.fetches(), 1);
-  assertEquals(await ask(10), 10);
+  assertEquals(await ask(10_000), 10);
   assertEquals(setup.fetches(), 2);
   setup.wait(60_001);
-  assertEquals(await ask(3600), 60);
+  assertEquals(await ask(3_600_000), 60);
   assertEquals(setup.fetches(), 3);
 });
 

@@ -61,7 +61,7 @@ async function openSqliteStore(
     },
   }, unavailable);
   return {
-    ...keepRecordsInSqlite(file, shown),
-    lines: new SqliteLines(file, unavailable),
+    ...keepRecordsInSqlite(file, shown.place),
+    lines: new SqliteLines(file),
   };
 }

@@ -13,7 +13,7 @@ import { validInstant } from "@sig/core/internal";
 import type { Unavailable } from "../store/record_store.ts";
 import type { SqliteFile } from "../store/sqlite_file.ts";
 import { yieldToEventLoop } from "../verify/feed_verification.ts";
-import { CHECKSUM_LENGTH, HistoryMoved } from "./pin.ts";
+import { CHECKSUM_LENGTH, HistoryMoved, type StoredPin } from "./pin.ts";
 
 /**
  * `feed` numbers the tables of lines, and no number comes twice: a reader whose
@@ -95,18 +95,16 @@ export interface LinesAbout {
 /** The lines of feeds in one file. */
 export class SqliteLines {
   readonly #file: SqliteFile;
-  readonly #unavailable: Unavailable;
   /** Lines of a table, by the file's version that they were counted in. */
   #counted = { table: 0, dataVersion: -1, lines: 0, subjects: false };
 
-  constructor(file: SqliteFile, unavailable: Unavailable) {
+  constructor(file: SqliteFile) {
     this.#file = file;
-    this.#unavailable = unavailable;
   }
 
   /** Begins to collect the new lines of a feed. */
   begin(): NewLines {
-    return new NewLines(this.#file, this.#unavailable);
+    return new NewLines(this.#file);
   }
 
   /**
@@ -147,7 +145,7 @@ export class SqliteLines {
       ) AS left`).get(issuer)!;
       if (left === 1) {
         throw damagedPin(
-          this.#unavailable,
+          this.#file.unavailable,
           `the pin of ${issuer} is missing: the store`,
         );
       }
@@ -265,11 +263,11 @@ export class SqliteLines {
 
   /** `store_unavailable` for something that we did not write. */
   damaged(what: string): Error {
-    return damagedLines(this.#unavailable, what);
+    return damagedLines(this.#file.unavailable, what);
   }
 
   /** Only as far as it is compared with the lines; its checksum is not. */
-  #pinOf(issuer: string): ComparedPin | undefined {
+  #pinOf(issuer: string): Partial<StoredPin> | undefined {
     const record = this.#file.sql(
       "SELECT text FROM record WHERE kind='pin' AND id=?",
     ).get(issuer);
@@ -399,15 +397,6 @@ export function damagedPin(unavailable: Unavailable, what: string): Error {
   );
 }
 
-/** What a pin says about its lines. */
-interface ComparedPin {
-  readonly pin?: { readonly sequence?: unknown };
-  readonly lines?: {
-    readonly table?: unknown;
-    readonly sha256?: unknown;
-  } | null;
-}
-
 /** What a commit writes. */
 export interface LinesCommit {
   /** The issuer's DID. */
@@ -433,15 +422,13 @@ export interface LinesCommit {
  */
 export class NewLines {
   readonly #main: SqliteFile;
-  readonly #unavailable: Unavailable;
   #file: SqliteFile | undefined;
   #latest: Instant | undefined;
   #first = Infinity;
   #last = 0;
 
-  constructor(main: SqliteFile, unavailable: Unavailable) {
+  constructor(main: SqliteFile) {
     this.#main = main;
-    this.#unavailable = unavailable;
   }
 
   /** Whether there is any line. */
@@ -562,7 +549,7 @@ export class NewLines {
       file.exec(`CREATE TEMP TABLE new_line ${COLUMNS}; BEGIN`);
     } catch (error) {
       file.close();
-      throw this.#unavailable(
+      throw file.unavailable(
         "a temporary table can't be made",
         error,
         "SQLite needs a temporary folder that can be written (TMPDIR).",

@@ -154,7 +154,7 @@ async function* readChunks(
 }
 
 /** Why a local document could not be had: `context.reason`. */
-export type LocalFailure =
+type LocalFailure =
   | "missing"
   | "permission_denied"
   | "not_a_file"
@@ -168,7 +168,7 @@ const WHY: Readonly<Record<LocalFailure, string>> = {
 };
 
 /** What was to be read: a source, or a reference inside it. */
-export interface LocalPlace {
+interface LocalPlace {
   /** The source's own path. */
   readonly path: string;
   /** The reference, when it is not the source itself. */
@@ -176,7 +176,7 @@ export interface LocalPlace {
 }
 
 /** "Cannot read <what>: why", with the place in the context. */
-export function localError(
+function localError(
   code: ErrorCode,
   { path, ref }: LocalPlace,
   why: string,
@@ -197,7 +197,7 @@ export function localError(
 }
 
 /** `source_not_found` with its reason; only `missing` means absence. */
-export function localFailure(
+function localFailure(
   place: LocalPlace,
   reason: LocalFailure,
   cause?: unknown,
@@ -206,45 +206,36 @@ export function localFailure(
   return localError("source_not_found", place, why, { reason }, cause);
 }
 
+/** What the runtime's errors mean, by their code or name. */
+const FAILURES: Readonly<Record<string, LocalFailure>> = {
+  ENOENT: "missing",
+  NotFound: "missing",
+  EACCES: "permission_denied",
+  EPERM: "permission_denied",
+  PermissionDenied: "permission_denied",
+  EISDIR: "not_a_file",
+  IsADirectory: "not_a_file",
+};
+
 /** A SigError as it is; the runtime's errors as {@linkcode localFailure}. */
-export function toLocalError(error: unknown, place: LocalPlace): SigError {
+function toLocalError(error: unknown, place: LocalPlace): SigError {
   if (isSigError(error)) return error;
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
-  switch (typeof code === "string" ? code : name) {
-    case "ENOENT":
-    case "NotFound":
-      return localFailure(place, "missing", error);
-    case "NotCapable":
-      // Deno's own, not the system's: another flag mends it, no chmod.
-      return localError(
-        "source_not_found",
-        place,
-        "the program was not given permission to read it",
-        {
-          reason: "permission_denied",
-          hint: `Run it with --allow-read=${place.path.slice(0, 200)}.`,
-        },
-        error,
-      );
-    case "EACCES":
-    case "EPERM":
-    case "PermissionDenied":
-      return localFailure(place, "permission_denied", error);
-    case "ENOTDIR":
-    case "NotADirectory":
-      return localError(
-        "source_not_found",
-        place,
-        "a file is where a directory is expected",
-        { reason: "not_a_file" },
-        error,
-      );
-    case "EISDIR":
-    case "IsADirectory":
-      return localFailure(place, "not_a_file", error);
-    default:
-      return localFailure(place, "unreadable", error);
+  const failure = String(typeof code === "string" ? code : name);
+  if (failure === "NotCapable") {
+    // Deno's own, not the system's: another flag helps, and not chmod.
+    const why = "the program was not given permission to read it";
+    return localError("source_not_found", place, why, {
+      reason: "permission_denied",
+      hint: `Run it with --allow-read=${place.path.slice(0, 200)}.`,
+    }, error);
   }
+  if (failure === "ENOTDIR" || failure === "NotADirectory") {
+    const why = "a file is where a directory is expected";
+    const context = { reason: "not_a_file" };
+    return localError("source_not_found", place, why, context, error);
+  }
+  return localFailure(place, FAILURES[failure] ?? "unreadable", error);
 }
 
 /** Scheme and authority of an absolute URL. */
@@ -286,7 +277,7 @@ export function parseLocalPath(ref: string): readonly string[] {
 }
 
 /** The error of a reference that can't be followed inside the directory. */
-export function refused(ref: string, why: string, cause?: unknown): SigError {
+function refused(ref: string, why: string, cause?: unknown): SigError {
   return new SigError(
     "invalid_metadata",
     `Cannot read ${quote(ref)} from the issuer's directory: ${why}`,

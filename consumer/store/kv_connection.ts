@@ -5,57 +5,6 @@ import type { Unavailable } from "./record_store.ts";
 import { loadSqlite } from "./sqlite_file.ts";
 import { DeadlineOver, retryWhileBusy, withDeadline } from "./waiting.ts";
 
-/** Where an entry is. */
-export type KvKey = readonly (string | number)[];
-
-/** An entry, or that there is none. */
-export interface KvFound<T> {
-  /** Where it is. */
-  readonly key: KvKey;
-  /** Null: there is none. */
-  readonly value: T | null;
-  /** What a transaction checks it by; null: there is none. */
-  readonly versionstamp: string | null;
-}
-
-/** As much of Deno KV as is used: its own types need an unstable flag. */
-export interface Kv {
-  /** One entry. */
-  get<T>(key: KvKey): Promise<KvFound<T>>;
-  /** Up to ten entries. */
-  getMany<T>(keys: readonly KvKey[]): Promise<readonly KvFound<T>[]>;
-  /** Entries in the order of their keys; `start` is in, `end` is not. */
-  list<T>(
-    selector: { prefix: KvKey } | { start: KvKey; end: KvKey },
-    options?: { limit: number; cursor?: string },
-  ):
-    & AsyncIterable<KvFound<T> & { readonly value: T }>
-    & { readonly cursor: string };
-  /** Begins writes that happen together. */
-  atomic(): KvTransaction;
-  /** Ends the use; a second call throws. */
-  close(): void;
-}
-
-/** Writes that happen together or not at all. */
-export interface KvTransaction {
-  /** Nothing is written when the entry has another versionstamp by then. */
-  check(found: Pick<KvFound<unknown>, "key" | "versionstamp">): KvTransaction;
-  /** `expireIn` in milliseconds; without it the entry stays. */
-  set(
-    key: KvKey,
-    value: unknown,
-    options?: { expireIn: number },
-  ): KvTransaction;
-  /** Also of what is not there. */
-  delete(key: KvKey): KvTransaction;
-  /** Writes, unless a check fails. */
-  commit(): Promise<
-    | { readonly ok: true; readonly versionstamp: string }
-    | { readonly ok: false }
-  >;
-}
-
 /** How long one call may take in all, in milliseconds. */
 const TIMEOUT_MS = 5_000;
 
@@ -71,10 +20,8 @@ const TIMEOUT_MS = 5_000;
 async function openKv(
   path: string | undefined,
   unavailable: Unavailable,
-): Promise<Kv> {
-  const { openKv } = Deno as unknown as {
-    readonly openKv?: (path?: string) => Promise<Kv>;
-  };
+): Promise<Deno.Kv> {
+  const { openKv } = Deno as Partial<typeof Deno>;
   if (openKv === undefined) {
     throw unavailable(
       "this Deno offers no KV",
@@ -149,7 +96,7 @@ export interface KvDatabase {
    *
    * @throws {SigError} `store_unavailable`, and the work's own `SigError`s.
    */
-  run<T>(work: (kv: Kv) => Promise<T>): Promise<T>;
+  run<T>(work: (kv: Deno.Kv) => Promise<T>): Promise<T>;
   /** A second call does nothing. */
   close(): Promise<void>;
 }

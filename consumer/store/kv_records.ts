@@ -10,12 +10,7 @@ import {
   type StoredRecord,
   type Unavailable,
 } from "./record_store.ts";
-import {
-  Conflict,
-  type KvFound,
-  type KvKey,
-  openKvDatabase,
-} from "./kv_connection.ts";
+import { Conflict, openKvDatabase } from "./kv_connection.ts";
 
 /** Records of one page. */
 const PAGE_RECORDS = 500;
@@ -153,13 +148,13 @@ export async function openKvStore(
   return store;
 }
 
-function keyOf({ name }: RecordKind, ...id: readonly string[]): KvKey {
+function keyOf({ name }: RecordKind, ...id: readonly string[]): Deno.KvKey {
   return ["sig", "records", name, ...id];
 }
 
 /** The record, unless it is not there or has expired. */
 function recordOf(
-  { value, versionstamp }: KvFound<Entry>,
+  { value, versionstamp }: Deno.KvEntryMaybe<Entry>,
   at: Date,
   unavailable: Unavailable,
 ): StoredRecord | undefined {

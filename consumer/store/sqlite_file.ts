@@ -44,7 +44,8 @@ export function loadSqlite(): typeof sqlite | undefined {
 export class SqliteFile {
   readonly #path: string;
   readonly #database: DatabaseSync;
-  readonly #unavailable: Unavailable;
+  /** Makes the errors of the store. */
+  readonly unavailable: Unavailable;
   readonly #statements = new Map<string, StatementSync>();
   #isOpen = true;
 
@@ -55,7 +56,7 @@ export class SqliteFile {
   ) {
     this.#path = path;
     this.#database = database;
-    this.#unavailable = unavailable;
+    this.unavailable = unavailable;
   }
 
   /**
@@ -98,9 +99,9 @@ export class SqliteFile {
   /** Another connection to the same file, with transactions of its own. */
   connect(): SqliteFile {
     try {
-      return SqliteFile.#connect(loadSqlite()!, this.#path, this.#unavailable);
+      return SqliteFile.#connect(loadSqlite()!, this.#path, this.unavailable);
     } catch (error) {
-      throw sqliteFailure(error, this.#unavailable);
+      throw sqliteFailure(error, this.unavailable);
     }
   }
 
@@ -136,8 +137,8 @@ export class SqliteFile {
       return work();
     } catch (error) {
       throw this.#isOpen
-        ? sqliteFailure(error, this.#unavailable)
-        : this.#unavailable("it is closed", error);
+        ? sqliteFailure(error, this.unavailable)
+        : this.unavailable("it is closed", error);
     }
   }
 
@@ -171,8 +172,8 @@ export class SqliteFile {
       }, { isBusy: isSqliteBusy, timeoutMs: BUSY_TIMEOUT_MS });
     } catch (error) {
       throw this.#isOpen
-        ? sqliteFailure(error, this.#unavailable)
-        : this.#unavailable("it is closed", error);
+        ? sqliteFailure(error, this.unavailable)
+        : this.unavailable("it is closed", error);
     }
   }
 
@@ -187,7 +188,7 @@ export class SqliteFile {
       this.#database.prepare(`PRAGMA ${name}`).get()?.[name];
     const id = pragma("application_id");
     if (id !== schema.applicationId) {
-      throw this.#unavailable(
+      throw this.unavailable(
         "the file belongs to another program",
         undefined,
         "Name another file with --pins.",
@@ -197,7 +198,7 @@ export class SqliteFile {
       const version = Number(pragma("user_version"));
       if (version === schema.version) return false;
       if (version < schema.version) return true;
-      throw this.#unavailable(
+      throw this.unavailable(
         `it was made by a newer version of this program (${version})`,
         undefined,
         "Use the newer version, or name another file with --pins.",
@@ -307,71 +308,54 @@ function ownerOfNewFile(files: typeof fs, path: string): number | undefined {
   }
 }
 
+const BUSY = /database is locked/;
+const FORBIDDEN = /NotCapable|Requires \w+ access/;
+
 /** Another process writes; nothing was done. */
 function isSqliteBusy(error: unknown): boolean {
-  return error instanceof Error && /database is locked/.test(error.message);
+  return error instanceof Error && BUSY.test(error.message);
 }
+
+/** Why SQLite failed, and what to do, by its name and message. */
+const FAILURES: readonly (readonly [RegExp, why: string, hint?: string])[] = [
+  [
+    /too large to be represented|not a database|malformed|no such (?:table|column|index)|constraint failed/,
+    "the file is damaged",
+    "Move it away, or name another file; each issuer is then seen for the first time.",
+  ],
+  [
+    /disk is full|disk I\/O error/,
+    "it can't be written, the disk may be full",
+    "Make room; what was stored is unchanged.",
+  ],
+  [BUSY, "other processes keep it locked"],
+  [
+    /readonly/,
+    "it can't be written",
+    "Give the file and its folder to this user, or use --no-pin.",
+  ],
+  [
+    FORBIDDEN,
+    "permission denied",
+    "Allow the file's folder with --allow-read and --allow-write: sig, sig api and sig web have both, sig-api and sig-web have not.",
+  ],
+];
 
 /** `store_unavailable` for what SQLite or the platform threw, and what to do. */
 function sqliteFailure(cause: unknown, unavailable: Unavailable): unknown {
   if (isSigError(cause)) return cause;
-  const { message = "", code, name } = cause as {
-    message?: string;
-    code?: unknown;
-    name?: string;
+  const { message, code, name } = cause as {
+    readonly [member in "message" | "code" | "name"]?: unknown;
   };
-  const is = (pattern: RegExp) => pattern.test(message);
-  const isTooLarge = is(/too large to be represented/);
-  if (name === "TypeError" || name === "RangeError" && !isTooLarge) {
-    return cause;
-  }
-  const isSqlite = code === "ERR_SQLITE_ERROR";
-  const isCode = typeof code === "string" && /^E[A-Z]{2,20}$/.test(code);
-  if (
-    !isSqlite && !isCode && !isTooLarge && name !== "NotCapable" &&
-    !is(/Requires \w+ access/)
-  ) {
-    return cause;
-  }
-  if (
-    isTooLarge ||
-    is(
-      /not a database|malformed|no such (table|column|index)|constraint failed/,
-    )
-  ) {
-    return unavailable(
-      "the file is damaged",
-      cause,
-      "Move it away, or name another file; each issuer is then seen for the first time.",
-    );
-  }
-  if (is(/disk is full|disk I\/O error/)) {
-    return unavailable(
-      "it can't be written, the disk may be full",
-      cause,
-      "Make room; what was stored is unchanged.",
-    );
-  }
-  if (isSqliteBusy(cause)) {
-    return unavailable("other processes keep it locked", cause);
-  }
-  if (is(/readonly/)) {
-    return unavailable(
-      "it can't be written",
-      cause,
-      "Give the file and its folder to this user, or use --no-pin.",
-    );
-  }
-  if (name === "NotCapable" || is(/Requires \w+ access/)) {
-    return unavailable(
-      "permission denied",
-      cause,
-      "Allow the file's folder with --allow-read and --allow-write: sig, sig api and sig web have both, sig-api and sig-web have not.",
-    );
-  }
-  return unavailable(
-    `it can't be opened${isCode ? ` (${code})` : ""}`,
-    cause,
+  const text = `${name}: ${message}`;
+  const isSystem = typeof code === "string" && /^E[A-Z]{2,20}$/.test(code);
+  const isKnown = isSystem || code === "ERR_SQLITE_ERROR" ||
+    FORBIDDEN.test(text) || /^RangeError: .*too large to be rep/.test(text);
+  if (!isKnown || name === "TypeError") return cause;
+  const [, why, hint] = FAILURES.find(([pattern]) => pattern.test(text)) ?? [
+    undefined,
+    `it can't be opened${isSystem ? ` (${code})` : ""}`,
     "Its folder must be there, and this user must be able to write there.",
-  );
+  ];
+  return unavailable(why, cause, hint);
 }

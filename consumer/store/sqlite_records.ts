@@ -5,7 +5,6 @@ import {
   kindFull,
   type RecordStore,
   requireRecordSize,
-  type ShownStore,
   type StoredRecord,
   type Unavailable,
 } from "./record_store.ts";
@@ -33,8 +32,9 @@ const IS_LIVE = "(expires_at IS NULL OR expires_at > ?)";
 /** Keeps records in a file that has the {@linkcode RECORD_TABLE}. */
 export function keepRecordsInSqlite(
   file: SqliteFile,
-  { place, unavailable }: ShownStore,
+  place: string,
 ): RecordStore {
+  const { unavailable } = file;
   const find = (kind: string, id: string, at: Date) => {
     const row = file.sql(
       `SELECT * FROM record WHERE kind=? AND id=? AND ${IS_LIVE}`,
