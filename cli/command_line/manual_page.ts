@@ -50,7 +50,7 @@ export function manualPage(
     ...paragraphs(
       "An issuer publishes signed statements on who holds which relationship to it, as static files. sig makes and appends them, verifies them, and answers questions about them.\n\n" +
         "Results go to standard output, everything else to standard error. With --format json standard output carries exactly one JSON value, and an error is one JSON object on standard error.\n\n" +
-        "A source is did:web:host, a host name, an https URL of a sig.json, a sig.json file, or a directory that holds .well-known. A path contains /, starts with . or ends in .json; any other word is a host. A duration is a number with ms, s, m, h or d.",
+        "A source is did:web:host, a host name, an https URL of a sig.json, a sig.json file, or a directory that holds .well-known. A path contains /, starts with . or ends in .json; any other word is a host. A duration is a number with ms, s, m, h or d. A time is RFC 3339 UTC, or a date: the start of that day, UTC; for --to and --valid-until, through its end.",
     ),
     ".SH COMMANDS",
     ...commands.flatMap(section),

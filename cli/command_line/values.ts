@@ -27,7 +27,6 @@ export const id = textOf("ID");
 export const kid = textOf("KID");
 export const role = textOf("ROLE");
 export const source = textOf("SOURCE");
-export const time = textOf("TIME");
 export const url = textOf("URL");
 /** A file, or standard input. */
 export const input = textOf("FILE|-");
@@ -44,31 +43,64 @@ export const reasonCode: ValueType<ReasonCode> = {
   placeholder: "CODE",
 };
 
-/** A time as it was spelled and as it is meant. */
-export const timestamp: ValueType<Timepoint> = {
+/** A bare date is an instant of that day, UTC; other text stays as it is. */
+function instantOfDay(text: string, instant: string): string {
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T${instant}Z` : text;
+}
+
+const DAY_START = "00:00:00";
+/** The last instant that RFC 3339 can write with nine digits. */
+const DAY_END = "23:59:59.999999999";
+
+/** A time of an event, which the issuer judges; a bare date is its start. */
+export const time: ValueType<string> = {
   placeholder: "TIME",
-  parse: (text, flag) =>
-    Timepoint.parse(text) ?? notATime(flag, "an RFC 3339 UTC timestamp"),
+  parse: (text) => instantOfDay(text, DAY_START),
 };
 
-/** Up to which event, or to which time, a feed is known. */
-export const asOf: ValueType<NonNullable<ParsedTime["asOf"]>> = {
-  placeholder: "SEQ|TIME",
-  parse(text, flag) {
-    try {
-      return parseTime({ asOf: text }).asOf!;
-    } catch (error) {
-      // Core's refusal names the member of a request: here it is a flag.
-      if (!isSigError(error, "invalid_request")) throw error;
-      return notATime(flag, "a sequence or an RFC 3339 UTC timestamp");
-    }
-  },
-};
+function timepoint(ofDay: string): ValueType<Timepoint> {
+  return {
+    placeholder: "TIME",
+    parse: (text, flag) =>
+      Timepoint.parse(instantOfDay(text, ofDay)) ??
+        notATime(flag, "an RFC 3339 UTC timestamp or a date"),
+  };
+}
+
+/** A time as it was spelled and as it is meant; a bare date is its start. */
+export const timestamp = timepoint(DAY_START);
+
+/** The same, through the end of a bare date. */
+export const timestampThrough = timepoint(DAY_END);
+
+function knownUntil(
+  ofDay: string,
+): ValueType<NonNullable<ParsedTime["asOf"]>> {
+  return {
+    placeholder: "SEQ|TIME",
+    parse(text, flag) {
+      try {
+        return parseTime({ asOf: instantOfDay(text, ofDay) }).asOf!;
+      } catch (error) {
+        // Core's refusal names the member of a request: here it is a flag.
+        if (!isSigError(error, "invalid_request")) throw error;
+        const what = "a sequence, an RFC 3339 UTC timestamp or a date";
+        return notATime(flag, what);
+      }
+    },
+  };
+}
+
+/** Up to which event or time a feed is known; a bare date is its start. */
+export const asOf = knownUntil(DAY_START);
+
+/** The same, through the end of a bare date. */
+export const asOfThrough = knownUntil(DAY_END);
 
 function notATime(flag: string, what: string): never {
   throw usageError(`${flag} must be ${what}`, {
     flag,
-    hint: "For example: 2026-01-31T09:00:00Z.",
+    hint: "For example: 2026-01-31T09:00:00Z, 2026-01-31.",
   });
 }
 

@@ -1,3 +1,4 @@
+import { FEED } from "../testdata/cases.ts";
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import {
   type Given,
@@ -602,4 +603,40 @@ Deno.test("a list that is no JSON says where", () =>
       { stdin: "[{" },
     );
     assertStringIncludes(broken.stderr, "Cannot read list: syntax error at");
+  }));
+
+Deno.test("names of a list are shown by plan, and saved by apply alone", () =>
+  withIssuer(async (workspace) => {
+    await list(
+      workspace,
+      "Name,Subject,Type\nEve Roe,did:web:eve.example,advisor\nAl,did:web:alice.example,employee\n",
+    );
+    const file = workspace.path("acme/.sig/names.csv");
+    await Deno.writeTextFile(
+      file,
+      "subject,name\ndid:web:alice.example,Alice\n",
+    );
+    const planned = await run(workspace, "plan");
+    assertStringIncludes(planned.stdout, "Eve Roe  did:web:eve.example");
+    const text = await Deno.readTextFile(file);
+    assertEquals(text.split("\n").length, 3);
+    const applied = await run(workspace, "apply", ["--yes"]);
+    assertEquals(applied.code, 0);
+    // What the operator wrote stays.
+    assertStringIncludes(
+      applied.stderr,
+      'it has another name for this subject, Alice; you can add "did:web:alice.example","Al" to',
+    );
+    assertEquals(
+      await Deno.readTextFile(file),
+      `${text}"did:web:eve.example","Eve Roe"\n`,
+    );
+    assertEquals(
+      (await Deno.readTextFile(workspace.path(FEED))).includes("Eve"),
+      false,
+    );
+    // What is known by then is not added again.
+    const again = await run(workspace, "apply", ["--yes", "--format", "json"]);
+    assertEquals([again.code, again.stderr], [0, ""]);
+    assertEquals((await Deno.readTextFile(file)).split("\n").length, 4);
   }));

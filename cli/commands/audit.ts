@@ -2,7 +2,7 @@ import type { VerifiedIssuer } from "@sig/consumer";
 import { parseTimestamp } from "@sig/core";
 import { optional } from "@sig/api/flags";
 import { type Call, typedCommand } from "../command_line/command.ts";
-import { timestamp } from "../command_line/values.ts";
+import { timestamp, timestampThrough } from "../command_line/values.ts";
 import { describeFields, differingFields } from "../output/changes.ts";
 import { csvOf, pageOf } from "../output/report.ts";
 import { type TableColumn, writeTable } from "../output/table.ts";
@@ -44,7 +44,7 @@ export const audit = typedCommand({
   flags: {
     ...SOURCE_FLAG,
     from: optional(timestamp, "only what was not known at that time"),
-    to: optional(timestamp, "only what was known at that time"),
+    to: optional(timestampThrough, "only what was known at that time"),
     ...NAMES_FLAG,
     ...POLICY_FLAGS,
   },

@@ -122,6 +122,11 @@ Deno.test("an audit takes what came after --from, up to and with --to", () =>
       [5],
     );
     assertEquals(await sequences("--to 2025-01-01T00:00:00Z"), []);
+    // Through the day on which all of it happened, and after its start.
+    assertEquals(
+      await sequences("--from 2026-01-01 --to 2026-01-01"),
+      await sequences("--from 2026-01-01T00:00:00Z"),
+    );
     const bad = await workspace.sig(["audit", "$D/acme", "--to", "today"]);
     assertEquals(bad.code, 2);
     assertStringIncludes(bad.stderr, "--to must be an RFC 3339 UTC timestamp");

@@ -1,7 +1,7 @@
 import { dumpState, type RelationshipState, type StateDump } from "@sig/core";
 import { optional, usageError } from "@sig/api/flags";
 import { typedCommand } from "../command_line/command.ts";
-import { asOf } from "../command_line/values.ts";
+import { asOf, asOfThrough } from "../command_line/values.ts";
 import { writeTable } from "../output/table.ts";
 import { type Output, safe, writeJson } from "../output/write.ts";
 import {
@@ -31,7 +31,7 @@ export const diff = typedCommand({
   flags: {
     ...SOURCE_FLAG,
     from: optional(asOf, "as known then"),
-    to: optional(asOf, "as known then (default: now)"),
+    to: optional(asOfThrough, "as known then (default: now)"),
     ...NAMES_FLAG,
     ...POLICY_FLAGS,
   },

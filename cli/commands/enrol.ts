@@ -12,7 +12,7 @@ import {
 import { DIR_FLAG, SIGNING_FLAGS } from "../issue/flags.ts";
 import { termLines, writeLines } from "../output/fields.ts";
 import { safe } from "../output/write.ts";
-import { namesFile, saveName } from "../people/names.ts";
+import { namesFile, saveNames } from "../people/names.ts";
 import type { Io } from "../terminal/io.ts";
 import { readJsonInput } from "../terminal/read_input.ts";
 
@@ -113,5 +113,5 @@ async function keepName(
     canAsk(call) &&
       await call.io.ask?.(safe(`Keep the name ${name} in ${namesFile(dir)}?`));
   if (!isWanted) return;
-  await saveName(call, dir, subject, name);
+  await saveNames(call, dir, new Map([[subject, name]]));
 }

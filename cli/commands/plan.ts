@@ -17,7 +17,12 @@ import { doubtsAboutPlan } from "../issue/change_notices.ts";
 import { DIR_FLAG, REASON_CODE_FLAG, SIGNING_FLAGS } from "../issue/flags.ts";
 import { writePlan } from "../output/changes.ts";
 import { counted, warn, writeJson } from "../output/write.ts";
-import { NAMES_FLAG, readNames } from "../people/names.ts";
+import {
+  type Names,
+  NAMES_FLAG,
+  readNames,
+  saveNames,
+} from "../people/names.ts";
 import { readInput, readJsonInput } from "../terminal/read_input.ts";
 
 /** Bytes of a list: 10,000 people take about 2 MB. */
@@ -55,7 +60,7 @@ type ListCall = Call<Values<typeof LIST_FLAGS>>;
 /** `sig plan` */
 export const plan = typedCommand({
   description:
-    "Shows what sig apply would append to bring the feed into line with the list.\nOnly what is listed is managed. An empty cell means none; a field without a\ncolumn is kept. Exits 0 if there is nothing to do, 1 for changes, 2 on an error.\n\nColumns: subject and type; optionally roles (separated by ;), valid_from,\nvalid_until, title, department, label, relationship_id, metadata.",
+    "Shows what sig apply would append to bring the feed into line with the list.\nOnly what is listed is managed. An empty cell means none; a field without a\ncolumn is kept. Exits 0 if there is nothing to do, 1 for changes, 2 on an error.\n\nColumns: subject and type; optionally roles (separated by ;), valid_from,\nvalid_until, title, department, label, relationship_id, metadata.\nThe values of a column name are local: sig apply adds them to DIR/.sig/names.csv.",
   flags: {
     ...DIR_FLAG,
     ...LIST_FLAGS,
@@ -67,8 +72,8 @@ export const plan = typedCommand({
     "sig plan --dir acme.example --from contractors.csv --scope type=contractor --prune --out plan.json",
   ],
   async run(call) {
-    const planOf = await readList(call);
-    const names = await readNames(call);
+    const { names: listed, planOf } = await readList(call);
+    const names = new Map([...await readNames(call), ...listed]);
     const { openIssuerDir } = await import("../issue/open_issuer.ts");
     await using issuer = await openIssuerDir(call);
     const state = await issuer.published();
@@ -120,10 +125,10 @@ export const apply = typedCommand({
     const { plan: saved, "reason-code": reasonCode = "admin_action" } =
       call.flags;
     const confirmed = confirmedBy(call.flags);
-    const planOf = saved === undefined
+    const { names, planOf } = saved === undefined
       ? await readList(call)
       : await readSavedPlan(call, saved);
-    return await appendProposal(call, async (issuer) => {
+    const done = await appendProposal(call, async (issuer) => {
       const { planDrafts, requireGuards } = await import("@sig/issuer");
       const state = await issuer.published();
       const now = call.io.now();
@@ -139,7 +144,8 @@ export const apply = typedCommand({
         preview: {
           when: "asked",
           async write() {
-            writePlan(call, plan, await readNames(call));
+            const known = await readNames(call);
+            writePlan(call, plan, new Map([...known, ...names]));
           },
         },
         question: {
@@ -149,6 +155,8 @@ export const apply = typedCommand({
         },
       };
     }, { once: saved !== undefined });
+    if (names.size > 0) await saveNames(call, call.flags.dir, names);
+    return done;
   },
 });
 
@@ -169,11 +177,14 @@ function confirmedBy(flags: Values<typeof APPLY_FLAGS>) {
   };
 }
 
-/** Plans for a state of the feed; what it plans was read before. */
-type PlanOf = (state: PublishedState, now: Date) => Promise<Plan>;
+/** What was read, to plan for a state of the feed. */
+interface Planner {
+  readonly names: Names;
+  planOf(state: PublishedState, now: Date): Promise<Plan>;
+}
 
 /** The plan of the list that the flags name. */
-async function readList({ flags, io }: ListCall): Promise<PlanOf> {
+async function readList({ flags, io }: ListCall): Promise<Planner> {
   const { from: path, prune, scope: types } = flags;
   if (path === undefined) {
     throw usageError("--from is required", {
@@ -190,11 +201,14 @@ async function readList({ flags, io }: ListCall): Promise<PlanOf> {
     });
   }
   const bytes = await readInput(io, path, MAX_LIST_BYTES);
-  const people = readPeople(bytes, format);
+  const { desired, names } = readPeople(bytes, format);
   const options = { prune, types: types.length > 0 ? types : undefined };
-  return async (state, now) => {
-    const { planChanges } = await import("@sig/issuer");
-    return planChanges(state, people, { ...options, now });
+  return {
+    names,
+    async planOf(state, now) {
+      const { planChanges } = await import("@sig/issuer");
+      return planChanges(state, desired, { ...options, now });
+    },
   };
 }
 
@@ -202,7 +216,7 @@ async function readList({ flags, io }: ListCall): Promise<PlanOf> {
 async function readSavedPlan(
   { flags: { from, input, scope, prune }, io }: ListCall,
   path: string,
-): Promise<PlanOf> {
+): Promise<Planner> {
   const given = { from, input, scope: scope[0], prune: prune || undefined };
   for (const [flag, value] of Object.entries(given)) {
     if (value === undefined) continue;
@@ -216,8 +230,11 @@ async function readSavedPlan(
     maxBytes: MAX_PLAN_BYTES,
     hint: "sig plan --out writes a plan; a list is given with --from.",
   });
-  return async (state) => {
-    const { readPlan } = await import("@sig/issuer");
-    return readPlan(value, state);
+  return {
+    names: new Map(),
+    async planOf(state) {
+      const { readPlan } = await import("@sig/issuer");
+      return readPlan(value, state);
+    },
   };
 }

@@ -20,6 +20,7 @@ import {
   reasonCode,
   relationshipType,
   source,
+  textOf,
   time,
 } from "../command_line/values.ts";
 
@@ -104,7 +105,7 @@ export type IssuerValues =
 /** Flags of an event's own members, which `sig set` can change. */
 export const MEMBER_FLAGS = {
   "event-id": optional(id, "safe to repeat (default: a new ULID)"),
-  "issued-at": optional(time, "RFC 3339 UTC (default: now)"),
+  "issued-at": optional(textOf("TIME"), "RFC 3339 UTC (default: now)"),
   reason: optional(text, "explanation for people"),
   metadata: optional(metadata, "JSON object with your own members"),
 };

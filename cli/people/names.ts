@@ -50,26 +50,38 @@ export async function readNames(
 }
 
 const HEADER = "subject,name";
+
 /**
- * Adds a row to `.sig/names.csv` of the issuer's directory. What is published
+ * Adds rows to `.sig/names.csv` of the issuer's directory. What is published
  * is published by then: that it can't be done is said, not thrown.
  */
-export async function saveName(
+export async function saveNames(
   call: Call<NamesValue>,
   dir: string,
-  subject: string,
-  name: string,
+  names: Names,
 ): Promise<void> {
   const path = namesFile(dir);
-  const row = [subject, name].map(quoteCell).join(",");
-  const byHand = (why: string) =>
-    warn(call, `the name was not saved: ${why}; you can add ${row} to ${path}`);
+  const rowOf = (cells: readonly string[]) => cells.map(quoteCell).join(",");
+  let rows: readonly string[] = Array.from(names, rowOf);
+  const byHand = (why: string, missing: readonly string[] = rows) =>
+    warn(
+      call,
+      missing.length === 1
+        ? `the name was not saved: ${why}; you can add ${missing[0]} to ${path}`
+        : `${missing.length} names were not saved: ${why}; you can add them to ${path}`,
+    );
   try {
-    const known = (await readNames(call, dir)).get(subject);
-    if (known !== undefined && known !== name.trim()) {
-      byHand(`it has another name for this subject, ${known}`);
+    const known = await readNames({ ...call, flags: {} }, dir);
+    for (const [subject, name] of names) {
+      const other = known.get(subject);
+      if (other === undefined || other === name.trim()) continue;
+      byHand(`it has another name for this subject, ${other}`, [
+        rowOf([subject, name]),
+      ]);
     }
-    if (known !== undefined) return;
+    const fresh = [...names].filter(([subject]) => !known.has(subject));
+    if (fresh.length === 0) return;
+    rows = fresh.map(rowOf);
     const { MAX_NAMES_BYTES } = await import("@sig/web/names");
     const text = call.io.exists(path)
       ? new TextDecoder().decode(await call.io.readFile(path, MAX_NAMES_BYTES))
@@ -83,9 +95,13 @@ export async function saveName(
       : text.endsWith("\n")
       ? ""
       : "\n";
-    await call.io.appendFile(path, `${before}${row}\n`);
+    await call.io.appendFile(path, `${before}${rows.join("\n")}\n`);
     if (call.format === "text") {
-      call.io.stderr(`Saved the name ${safe(name)} in ${safe(path)}\n`);
+      const [[, name]] = fresh as [[string, string]];
+      const what = fresh.length === 1
+        ? `the name ${safe(name)}`
+        : `${fresh.length} names`;
+      call.io.stderr(`Saved ${what} in ${safe(path)}\n`);
     }
   } catch (error) {
     if (!isSigError(error)) throw error;

@@ -38,6 +38,7 @@ export const COLUMNS = Object.freeze(
     "label",
     "relationship_id",
     "metadata",
+    "name",
   ] as const,
 );
 
@@ -47,6 +48,14 @@ type Column = typeof COLUMNS[number];
 interface Row {
   readonly row: number;
   readonly values: ReadonlyMap<Column, unknown>;
+}
+
+/** What a list says. */
+export interface PeopleList {
+  /** What should be published. */
+  readonly desired: readonly DesiredRelationship[];
+  /** Names by subject, which are never published. */
+  readonly names: ReadonlyMap<string, string>;
 }
 
 /**
@@ -60,16 +69,31 @@ interface Row {
 export function readPeople(
   bytes: Uint8Array,
   format: string,
-): readonly DesiredRelationship[] {
+): PeopleList {
   const text = decode(bytes);
   const faults = new RowFaults();
   const rows = format === "csv" ? rowsOfCsv(readCsv(text), faults) : rowsOfList(
     format === "json" ? parseList(text) : readYaml(text, notAList),
   );
-  const desired = rows.map((row) => new RowReader(row, faults).read());
+  const names = new Map<string, string>();
+  const desired = rows.map((row) => {
+    const reader = new RowReader(row, faults);
+    const read = reader.read();
+    const name = reader.name();
+    const known = read && names.get(read.subject);
+    if (read && name) names.set(read.subject, name);
+    if (known && name && known !== name) {
+      faults.add(
+        row.row,
+        "name",
+        "another row has another name for the subject",
+      );
+    }
+    return read;
+  });
   faults.throwIfAny();
   // Without a fault no row is undefined.
-  return desired.filter((each) => each !== undefined);
+  return { desired: desired.filter((each) => each !== undefined), names };
 }
 
 function decode(bytes: Uint8Array): string {
@@ -89,7 +113,12 @@ function rowsOfCsv(
   if (header === undefined) {
     throw notAList("it is empty", "Its first row names the columns.");
   }
-  const columns = header.cells.map((name) => readColumn(name, header.row));
+  // Spreadsheets say `Valid from`; members of JSON and YAML are as they are.
+  const columns = header.cells.map((cell) => {
+    const name = cell.trim().toLowerCase().replaceAll(/[\s_-]+/g, "_");
+    const isColumn = (COLUMNS as readonly string[]).includes(name);
+    return readColumn(isColumn ? name : cell, header.row);
+  });
   for (const name of ["subject", "type"] as const) {
     if (!columns.includes(name)) {
       throw notAList(
@@ -186,6 +215,11 @@ class RowReader {
     };
     if (subject === undefined || type === undefined) return undefined;
     return { subject, type, ...members };
+  }
+
+  /** What the person is called here; undefined where nothing says it. */
+  name(): string | undefined {
+    return this.#text("name")?.trim() || undefined;
   }
 
   /** Undefined when it has no column, null when it is empty. */

@@ -10,10 +10,9 @@ import { formatOf, readPeople } from "./read_people.ts";
 const ALICE = "did:web:alice.example";
 
 function read(text: string, format = "csv") {
-  return readPeople(new TextEncoder().encode(text), format).map((row) =>
-    // Members that are undefined say nothing.
-    JSON.parse(JSON.stringify(row))
-  );
+  const { desired } = readPeople(new TextEncoder().encode(text), format);
+  // Members that are undefined say nothing.
+  return desired.map((row) => JSON.parse(JSON.stringify(row)));
 }
 
 function refused(text: string, format = "csv") {
@@ -111,7 +110,7 @@ Deno.test("every fault is reported at once, with its row and column", () => {
 
 Deno.test("an unknown or doubled column is refused, with the one that was meant", () => {
   assertEquals(
-    refused(`subject,type,Valid Until\n`).context.hint,
+    refused(`subject,type,Valid Untl\n`).context.hint,
     "Did you mean valid_until?",
   );
   assertEquals(
@@ -218,4 +217,46 @@ Deno.test("YAML that means more than it writes, or what JSON can't say, is refus
   const shared =
     `- &r {subject: ${ALICE}, type: employee, metadata: {x: 1.5}}\n- *r\n`;
   assertEquals(read(shared, "yaml").length, 2);
+});
+
+Deno.test("headers of a spreadsheet are read in any case, with blanks around and within", () => {
+  const [row] = read(
+    `Subject, TYPE ,Valid From,valid-until,Roles\n${ALICE},employee,2026-02-01,2026-12-31,a\n`,
+  );
+  assertEquals(row, {
+    ...{ subject: ALICE, type: "employee", roles: ["a"], row: 2 },
+    valid_from: "2026-02-01T00:00:00Z",
+    valid_until: "2027-01-01T00:00:00Z",
+  });
+  assertStringIncludes(
+    refused(`subject,type,Roles, roles\n${ALICE},employee,a,b\n`).message,
+    "it has two columns roles",
+  );
+  // Members of JSON are not typed by hand.
+  assertStringIncludes(
+    refused(`[{"Subject":"${ALICE}","type":"employee"}]`, "json").message,
+    'unknown column "Subject"',
+  );
+});
+
+Deno.test("a column name says what people are called, and is not published", () => {
+  const bytes = (text: string) => new TextEncoder().encode(text);
+  const { desired, names } = readPeople(
+    bytes(
+      `Name,subject,type\n Alice ,${ALICE},employee\n,did:web:bob.example,advisor\nAlice,${ALICE},advisor\n`,
+    ),
+    "csv",
+  );
+  assertEquals([...names], [[ALICE, "Alice"]]);
+  assertEquals(desired.some((each) => "name" in each), false);
+  const error = refused(
+    `name,subject,type\nAlice,${ALICE},employee\nAlicia,${ALICE},advisor\n`,
+  );
+  assertEquals(
+    [error.code, error.message],
+    [
+      "invalid_field",
+      "Cannot read list: row 3, column name: another row has another name for the subject",
+    ],
+  );
 });

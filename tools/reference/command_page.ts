@@ -49,7 +49,8 @@ exit code 2 it is empty, and standard error is one problem object.
 A **source** is \`did:web:host\`, a host name, an https URL of a \`sig.json\`, a
 \`sig.json\` file, or a directory that holds \`.well-known\`. A path contains \`/\`,
 starts with \`.\` or ends in \`.json\`; any other word is a host. A duration is a
-number with \`ms\`, \`s\`, \`m\`, \`h\` or \`d\`.`;
+number with \`ms\`, \`s\`, \`m\`, \`h\` or \`d\`. A time is RFC 3339 UTC, or a date:
+the start of that day, UTC; for \`--to\` and \`--valid-until\`, through its end.`;
 
 function commandSection(command: Command): string {
   const { aliases = [], description, examples, flags, name, summary } = command;
