@@ -45,14 +45,17 @@ export function replaceDurably(
 export function replaceFile(
   path: string,
   bytes: Uint8Array,
-  options: DurableOptions = {},
+  options: DurableOptions & {
+    /** Whether the file is durable before it is renamed (default: true). */
+    readonly flush?: boolean;
+  } = {},
 ): void {
   const temporary = temporaryName(path);
   const before = look(path)?.mode ?? undefined;
   // Kept, but for what nobody wants: that anyone may write a published file.
   const mode = options.mode ??
     (before === undefined ? undefined : before & ~0o002);
-  writeNew(temporary, bytes, mode);
+  writeNew(temporary, bytes, mode, options.flush);
   options.onStep?.("temp-written");
   renameFile(temporary, path);
   options.onStep?.("renamed");
@@ -151,7 +154,12 @@ function temporaryName(path: string, unique = ""): string {
   return `${path.slice(0, at)}.${path.slice(at)}.${unique}tmp`;
 }
 
-function writeNew(path: string, bytes: Uint8Array, mode?: number): void {
+function writeNew(
+  path: string,
+  bytes: Uint8Array,
+  mode?: number,
+  flush = true,
+): void {
   removeFile(path);
   const file = openFile(path, {
     write: true,
@@ -161,7 +169,7 @@ function writeNew(path: string, bytes: Uint8Array, mode?: number): void {
   });
   try {
     file.writeAll(bytes);
-    file.sync();
+    if (flush) file.sync();
   } catch (error) {
     // A half-written file helps nobody and may fill the disk.
     discard(path);

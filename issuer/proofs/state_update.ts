@@ -1,6 +1,6 @@
 /** The tree over the feed's subjects, brought up to new lines. @module */
 
-import { isUpsert } from "@sig/core";
+import { isSigError, isUpsert } from "@sig/core";
 import { sameBytes } from "@sig/core/internal";
 import {
   childrenOf,
@@ -14,6 +14,7 @@ import {
   type Sha256,
   type StateFile,
   stateFiles,
+  type StateNode,
   statePath,
   type SubjectLines,
 } from "@sig/jose/proofs";
@@ -66,15 +67,12 @@ export class StateUpdate {
     if (first === undefined) return hash;
     if (sameBytes(hash, EMPTY_HASH)) return this.#build(added, [], depth);
     const path = statePath(hash);
-    const file = { hash, bytes: await this.#read(path) };
-    const node = readStateFile(this.#sha256, file, first.key, depth);
+    const node = await this.#readNode(hash, path, first.key, depth);
+    this.#left.push(path);
     if (node.kind === "too_large") {
       const others = added.filter(({ key }) => !sameBytes(key, node.key));
-      if (others.length === 0) return hash;
-      this.#left.push(path);
       return this.#build(others, [standIn(node.key)], depth);
     }
-    this.#left.push(path);
     if (node.kind === "lines") {
       const lines = node.subjects.flatMap((each) => each.lines);
       return this.#build([...lines, ...added], [], depth);
@@ -85,6 +83,21 @@ export class StateUpdate {
       children.push(await this.extend(child, lines, depth + 1));
     }
     return this.#keep(pageFile(this.#sha256, children));
+  }
+
+  async #readNode(
+    hash: Uint8Array,
+    path: string,
+    key: Uint8Array,
+    depth: number,
+  ): Promise<StateNode> {
+    const file = { hash, bytes: await this.#read(path) };
+    try {
+      return readStateFile(this.#sha256, file, key, depth);
+    } catch (error) {
+      if (!isSigError(error)) throw error;
+      throw proofInvalid(`${path} is damaged: ${error.reason}`);
+    }
   }
 
   #build(

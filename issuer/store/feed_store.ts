@@ -51,7 +51,8 @@ export interface FeedWriter {
   /** Replaces a document, or makes it: durable, and whole at any moment. */
   replace(path: string, bytes: Uint8Array): Promise<void>;
   /**
-   * {@linkcode replace} for many files, which are durable together at the end.
+   * {@linkcode replace} for many files, which are durable together at the end:
+   * before that, nothing may rely upon them.
    * Files that have these bytes already are left as they are.
    */
   replaceAll(files: ReadonlyMap<string, Uint8Array>): Promise<void>;

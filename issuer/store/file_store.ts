@@ -10,7 +10,7 @@ import {
   requireFolder,
   resolvePath,
   ReusableFile,
-  syncDirectory,
+  syncAll,
 } from "../disk/disk.ts";
 import {
   createDurably,
@@ -223,16 +223,15 @@ class FileStore implements FeedStore {
         await Promise.resolve(replaceDurably(place, bytes, durable(path)));
       },
       replaceAll: async (files) => {
-        const folders = new Set<string>();
+        const changed = new Set<string>();
         for (const [path, bytes] of files) {
-          const place = this.#makePlace(path);
+          const place = this.#makePlace(path, (folder) => changed.add(folder));
           if (!hasBytes(place, bytes)) {
-            replaceFile(place, bytes, durable(path));
+            replaceFile(place, bytes, { ...durable(path), flush: false });
           }
-          folders.add(parentOf(place));
+          changed.add(place).add(parentOf(place));
         }
-        folders.forEach(syncDirectory);
-        await Promise.resolve();
+        await syncAll(changed);
       },
       remove: async (path) => {
         await Promise.resolve(removeReplaced(this.#place(path)));
@@ -266,9 +265,9 @@ class FileStore implements FeedStore {
   }
 
   /** {@linkcode #place}, with its directories made. */
-  #makePlace(path: string): string {
+  #makePlace(path: string, flush?: (folder: string) => void): string {
     const place = this.#place(path);
-    makeFolders(parentOf(place));
+    makeFolders(parentOf(place), flush);
     requireInside(parentOf(place));
     return place;
   }
@@ -331,12 +330,12 @@ class JournalFile implements Journal {
   }
 }
 
-/** Makes a directory and those above it, durably. */
-function makeFolders(path: string): void {
+/** Makes a directory and those above it, durably unless `flush` is given. */
+function makeFolders(path: string, flush?: (folder: string) => void): void {
   const entry = look(path);
   if (entry === undefined) {
-    makeFolders(parentOf(path));
-    makeDirectory(path);
+    makeFolders(parentOf(path), flush);
+    makeDirectory(path, undefined, flush);
   } else if (entry.kind !== "symlink") {
     requireFolder(path, entry);
   }

@@ -135,6 +135,7 @@ export interface Job {
   readonly work:
     | "append"
     | "batch"
+    | "checkpoint"
     | "exhaust"
     | "hold"
     | "init"
@@ -143,7 +144,7 @@ export interface Job {
   readonly count?: number;
   /** Names the events, relationships and keys it makes. */
   readonly name?: string;
-  /** The step at which it ends itself. */
+  /** The step at which it ends itself; `any`: whatever the step. */
   readonly killAt?: string;
   /** How (default: SIGKILL). */
   readonly signal?: Deno.Signal;

@@ -17,7 +17,8 @@ const task = JSON.parse(Deno.args[0] ?? "{}") as Task;
 let passes = task.passes ?? 0;
 const faults: FaultHooks = {
   onStep(step) {
-    if (step !== task.killAt || passes-- > 0) return;
+    const isMeant = task.killAt === "any" || step === task.killAt;
+    if (!isMeant || passes-- > 0) return;
     Deno.kill(Deno.pid, task.signal ?? "SIGKILL");
     // Signals other than SIGKILL arrive a little later.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5_000);
@@ -98,6 +99,14 @@ try {
       for (const { event_id, sequence } of await issuer.appendAll(drafts)) {
         say(`${event_id} ${sequence}`);
       }
+      await issuer.close();
+      break;
+    }
+    case "checkpoint": {
+      const issuer = await open();
+      const init = task.name === "init";
+      const { size } = await issuer.checkpoint({ init });
+      say(`signed ${size}`);
       await issuer.close();
       break;
     }

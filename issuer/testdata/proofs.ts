@@ -1,0 +1,83 @@
+/** Reads an issuer's proofs by the parts that a reader is made of. @module */
+
+import { parseEventPayload, parseFeedLine, parseJson } from "@sig/core";
+import { createKeyResolver, readDidDocument } from "@sig/jose";
+import {
+  createSha256,
+  groupBySubject,
+  leafHash,
+  openCheckpoint,
+  type OpenedCheckpoint,
+  stateFiles,
+  statePath,
+  tilePath,
+  tilesSince,
+  TreeHasher,
+} from "@sig/jose/proofs";
+import { assertEquals } from "@std/assert";
+import { DID, type Place } from "./support.ts";
+
+const ORIGIN = "acme.example/.well-known/sig";
+const sha256 = createSha256();
+
+/** The published checkpoint, with the signatures of the published keys. */
+export async function openPublished(place: Place): Promise<OpenedCheckpoint> {
+  const well = `${place.dir}/.well-known`;
+  const authorized = readDidDocument(
+    parseJson(await Deno.readFile(`${well}/did.json`)),
+    DID,
+  );
+  const jwks = parseJson(await Deno.readFile(`${well}/jwks.json`));
+  const { keys } = await createKeyResolver(jwks, { authorized });
+  const source = await Deno.readTextFile(`${well}/sig/checkpoint`);
+  const published = [...keys].filter(([kid]) => authorized.has(kid));
+  return await openCheckpoint(sha256, source, {
+    origin: ORIGIN,
+    keys: new Map(published),
+  });
+}
+
+/**
+ * Compares the published checkpoint, and every file that it needs, with the
+ * feed.
+ *
+ * @returns the checkpoint.
+ */
+export async function assertProofs(place: Place): Promise<OpenedCheckpoint> {
+  const checkpoint = await openPublished(place);
+  const feed = await Deno.readFile(place.feed);
+  const text = new TextDecoder().decode(feed.subarray(0, checkpoint.bytes));
+  const lines = text.split("\n").slice(0, -1)
+    .map((line) => new TextEncoder().encode(line));
+  assertEquals(lines.length, checkpoint.size);
+  const tree = new TreeHasher(sha256);
+  const tiles = new Map<string, Uint8Array[]>();
+  for (const line of lines) {
+    tree.add(leafHash(sha256, line), ({ level, index }, hash) => {
+      if (level % 8 > 0) return;
+      const name = `${level / 8} ${Math.floor(index / 256)}`;
+      tiles.set(name, [...tiles.get(name) ?? [], hash]);
+    });
+  }
+  assertEquals(tree.root(), checkpoint.root);
+  const expected = new Map<string, Uint8Array>();
+  for (const tile of tilesSince(0, lines.length)) {
+    const hashes = tiles.get(`${tile.level} ${tile.index}`)!;
+    expected.set(tilePath(tile), new Uint8Array(hashes.flatMap((h) => [...h])));
+  }
+  const placed = lines.map((bytes) => ({
+    event: parseEventPayload(parseFeedLine(bytes).payload),
+    bytes,
+  }));
+  const files = stateFiles(sha256, groupBySubject(sha256, placed));
+  let step = files.next();
+  for (; !step.done; step = files.next()) {
+    expected.set(statePath(step.value.hash), step.value.bytes);
+  }
+  assertEquals(step.value, checkpoint.state);
+  for (const [path, bytes] of expected) {
+    const found = await Deno.readFile(`${place.dir}/.well-known/sig/${path}`);
+    assertEquals(found, bytes, path);
+  }
+  return checkpoint;
+}
