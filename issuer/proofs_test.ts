@@ -65,7 +65,7 @@ Deno.test("proofs begin on request, and an issuer without them has none", () =>
     assertEquals((await assertProofs(place)).size, 1);
   }));
 
-Deno.test("each update shows what was appended, whoever appended it", () =>
+Deno.test("each update shows what was appended, by any process", () =>
   withProofs(async (place) => {
     const issuer = await place.open();
     const { relationship_id } = await issuer.append(upsert());
