@@ -113,6 +113,8 @@ Deno.test("a second process says that the history is the remembered one", async 
       ...["issuer", "sequence", "bytes", "prefix_sha256", "last_event_id"],
       ...["keys", "etag", "first_seen", "last_seen", "incident"],
       "acknowledged",
+      "proof",
+      "key_added",
     ]);
     assertEquals(
       [json.issuer, json.sequence, json.bytes, json.prefix_sha256],

@@ -59,6 +59,11 @@ export interface ConsumerOptions
    * from its start.
    */
   readonly rememberedLimits?: Limits | undefined;
+  /**
+   * When questions about one subject are answered from an issuer's proofs: while
+   * its feed is not loaded (the default), always, or never.
+   */
+  readonly proofs?: "until_loaded" | "always" | "never" | undefined;
   /** With `pins`: verify everything again, whenever an issuer is asked. */
   readonly full?: boolean | undefined;
   /** With `pins`: an issuer that is not remembered there is an error. */

@@ -114,10 +114,12 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     policy: options,
     waiting: { now, limits },
     async refresh(issuer, now) {
-      const { location, record } = issuer;
-      const { needsState } = issuer;
+      const { record, needsState } = issuer;
+      const location = issuer.takeLocation();
       const given = { ...options, workers, now, needsState };
-      if (!issuer.isListed) return await refreshUnlisted(issuer, given);
+      if (!issuer.isListed) {
+        return await refreshUnlisted(issuer, location, given);
+      }
       return pins === undefined
         ? await refreshIssuer(location, record, given)
         : await refreshRemembered(pins, location, record, given);
@@ -230,7 +232,8 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     const issuer = issuers.find(text);
     const asked = parseQuestion(question);
     const askedAt = now();
-    const part = { subjects: [asked.subject], asOf: asked.asOf };
+    const { subject, asOf, at = null } = asked;
+    const part = { subjects: [subject], asOf, at };
     const { observation, verified } = await observed(
       issuer,
       { ...part, waitFor, refresh },
@@ -263,7 +266,8 @@ function relationshipOf(
  * spares verifying known events again, and no answer is `consistent` with it.
  */
 async function refreshUnlisted(
-  { location, record, largeReads }: KnownIssuer,
+  { record, largeReads }: KnownIssuer,
+  location: ProvenLocation,
   options: RefreshOptions,
 ): Promise<Refresh> {
   const given = { ...options, largeReads };

@@ -37,6 +37,7 @@
  * @module
  */
 export {
+  type AnswerProof,
   type CheckAnswer,
   type CheckResult,
   type Continuity,

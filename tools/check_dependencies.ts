@@ -46,7 +46,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...["proofs", "plan", "testing"],
   ],
   consumer: [
-    ...["fetch", "read", "verify", "store", "memory", "follow", "ask"],
+    ...["fetch", "read", "proofs", "verify", "store", "memory", "follow"],
+    "ask",
   ],
   cli: [
     ...["terminal", "output", "command_line", "people", "ask"],

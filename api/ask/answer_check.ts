@@ -98,6 +98,7 @@ export async function answerCheck(
       ...boundsOf(request),
       subjects: [request.subject],
       asOf: request.as_of,
+      at: request.at ?? null,
       waitFor,
     },
   );

@@ -55,6 +55,7 @@ const ALLOW = {
   not_after: null,
   source: "https",
   ...REST,
+  proof: null,
 } as const;
 
 const DENY = {

@@ -85,6 +85,20 @@ const FRESHNESS = z.strictObject({
   status: z.enum(["fresh", "stale"]),
 }).meta({ id: "Freshness", description: "How fresh the state is." });
 
+const PROOF = z.strictObject({
+  size: COUNT.describe("Events of the checkpoint."),
+  root: TEXT.describe("Its tree hash, base64."),
+  state: TEXT.describe("The hash of its state tree, base64."),
+  kid: TEXT.describe("The issuer's key that signed the checkpoint."),
+  signed_at: INSTANT.nullable().describe(
+    "When the issuer last said that this checkpoint is the newest.",
+  ),
+  tail: COUNT.describe("Events after the checkpoint that were read too."),
+}).meta({
+  id: "Proof",
+  description: "How an answer was proved without the whole feed.",
+});
+
 const EXPLANATION = z.strictObject({
   judged_at: INSTANT.describe("The instant that was judged."),
   tense: z.enum(["now", "then"]).describe(
@@ -152,6 +166,7 @@ export const CHECK_ANSWER = z.strictObject({
   as_of: z.union([COUNT, TEXT]).nullable().describe("As asked."),
   source: SOURCE,
   ...BASIS,
+  proof: PROOF.nullable().describe("Null where the whole feed was read."),
 }).meta({
   id: "CheckAnswer",
   description: "A decision, and what it rests upon.",

@@ -33,8 +33,17 @@ export const PIN_FLAGS = {
   ),
 };
 
+/** The flag of a question that may be answered by proof. */
+export const PROOF_FLAGS = {
+  "no-proof": toggle(
+    "read the whole feed, so that the server can't tell who is asked about",
+  ),
+};
+
 /** The values of {@linkcode PIN_FLAGS}; not every command has all of them. */
-export type PinValues = Partial<Values<typeof PIN_FLAGS>>;
+export type PinValues = Partial<
+  Values<typeof PIN_FLAGS & typeof PROOF_FLAGS>
+>;
 
 /** What {@linkcode PinValues} mean. */
 export interface PinChoice {
@@ -44,6 +53,8 @@ export interface PinChoice {
   readonly full: boolean;
   /** The pin must be there. */
   readonly requirePin: boolean;
+  /** A question about one subject may be answered by proof. */
+  readonly proofs: boolean;
 }
 
 /** Judges the flags before anything is opened. */
@@ -60,7 +71,10 @@ export function pinChoice({ flags }: Call<PinValues>): PinChoice {
       flag: contradicted,
     });
   }
-  return { maxAgeMs, full, requirePin: requirePin ?? false };
+  return {
+    ...{ maxAgeMs, full, requirePin: requirePin ?? false },
+    proofs: maxAgeMs === 0 && !full && !flags["no-proof"],
+  };
 }
 
 /** A memory, or why there is none. */

@@ -181,6 +181,9 @@ export async function withMemory<T extends Warned>(
   const { parseSource } = await import("@sig/consumer");
   const { openPins, pinChoice } = await import("./pin_flags.ts");
   const choice = pinChoice(call);
+  const { flags } = call;
+  const hasPolicy = flags["unknown-events"] ?? flags["unmatched-revoke"];
+  const proofs = choice.proofs && hasPolicy === undefined;
   const given = sourceOptions(call);
   const { kind } = parseSource(text, given);
   const isFetched = kind === "did" || kind === "url";
@@ -191,7 +194,8 @@ export async function withMemory<T extends Warned>(
     const result = await withSource(call, text, async (location, options) => {
       if (pins === undefined) {
         const { onEvent } = work;
-        return await work.plain(location, { ...options, onEvent }, choice);
+        const chosen = { ...choice, proofs };
+        return await work.plain(location, { ...options, onEvent }, chosen);
       }
       const { createConsumer } = await import("@sig/consumer");
       const { onEvent } = work;
@@ -206,6 +210,7 @@ export async function withMemory<T extends Warned>(
         maxWaitMs: MAX_WAIT_MS,
         now: call.io.now,
         maxAgeMs: choice.maxAgeMs,
+        proofs: proofs ? "always" : "never",
         full: choice.full || onEvent !== undefined,
         requirePin: choice.requirePin,
         pins,

@@ -30,7 +30,7 @@ import {
   timeOf,
   withMemory,
 } from "../ask/source_flags.ts";
-import { PIN_FLAGS } from "../ask/pin_flags.ts";
+import { PIN_FLAGS, PROOF_FLAGS } from "../ask/pin_flags.ts";
 
 const FLAGS = {
   sig: {
@@ -48,6 +48,7 @@ const FLAGS = {
   ),
   ...TIME_FLAGS,
   explain: toggle("show how each relationship was judged"),
+  ...PROOF_FLAGS,
   ...PIN_FLAGS,
   ...POLICY_FLAGS,
 } as const;
@@ -110,9 +111,10 @@ async function ask(
   const { checkIssuer } = await import("@sig/consumer");
   const answer = await withMemory(call, source, {
     remembered: (consumer, name) => consumer.check(name, question),
-    plain: (location, options, { maxAgeMs }) =>
+    plain: (location, options, { maxAgeMs, proofs }) =>
       checkIssuer(location, question, {
         ...options,
+        proofs,
         maxAgeMs,
       }),
   });

@@ -154,7 +154,7 @@ export const pinAck = typedCommand({
       if (call.format === "json") return writeJson(call.io, jsonOf(found));
       call.io.stdout(
         `Accepted the served history of ${safe(issuer.expectedIssuer)}: ${
-          counted(found.sequence, "event")
+          counted(eventsOf(found), "event")
         }\n`,
       );
     }, call.flags["allow-insecure"]),
@@ -196,8 +196,8 @@ async function confirm(
 ): Promise<void> {
   if (call.format === "text") {
     writeTable(call, FIELDS, [
-      ["remembered", counted(remembered.sequence, "event")],
-      ["SHA-256", remembered.prefix_sha256],
+      ["remembered", counted(eventsOf(remembered), "event")],
+      ["SHA-256", remembered.prefix_sha256 ?? "by proof only"],
       ...keysOf(remembered.keys),
       ["served now", counted(served.sequence, "event")],
       ["SHA-256", served.sha256],
@@ -225,6 +225,11 @@ async function confirm(
       },
     },
   );
+}
+
+/** How many events of an issuer were seen, in its feed or by proof. */
+function eventsOf({ sequence, proof }: PinRecord): number {
+  return Math.max(sequence ?? 0, proof?.seen ?? 0);
 }
 
 function keysOf(
@@ -283,7 +288,7 @@ function writeList(
       ],
       pins.map((each) => [
         each.issuer,
-        String(each.sequence),
+        String(eventsOf(each)),
         toSecond(each.first_seen),
         toSecond(each.last_seen),
         each.incident?.code ?? "",
@@ -314,11 +319,19 @@ function writePin(call: Output, pin: PinRecord): void {
     : [];
   writeTable(call, FIELDS, [
     ["issuer", pin.issuer],
-    ["sequence", String(pin.sequence)],
-    ["bytes", String(pin.bytes)],
-    ["SHA-256", pin.prefix_sha256],
-    ["last event", pin.last_event_id ?? "none"],
-    ...keysOf(pin.keys),
+    ["sequence", String(eventsOf(pin))],
+    ...(pin.sequence === null ? [] : [
+      ["bytes", String(pin.bytes)],
+      ["SHA-256", pin.prefix_sha256 ?? ""],
+      ["last event", pin.last_event_id ?? "none"],
+    ] as const),
+    ...(pin.proof === null ? [] : [
+      ["checkpoint", `${counted(pin.proof.size, "event")}, ${pin.proof.root}`],
+    ] as const),
+    ...keysOf(pin.proof?.keys ?? pin.keys),
+    ...pin.key_added.map(({ kid, at }) =>
+      ["new key", `${kid} since ${toSecond(at)}`] as const
+    ),
     ["first seen", toSecond(pin.first_seen)],
     ["last seen", toSecond(pin.last_seen)],
     ...accepted,

@@ -138,7 +138,7 @@ function answerSteps(
 }
 
 function* withBasis(
-  { state, source, warnings }: VerifiedIssuer,
+  { state, source, warnings, proof = null }: VerifiedIssuer,
   steps: Steps<CheckResult>,
   { freshness = null, continuity = "unpinned" }: Omit<AnswerBasis, "now">,
 ): Steps<CheckAnswer> {
@@ -149,5 +149,6 @@ function* withBasis(
     freshness: source === "https" || source === "http" ? freshness : null,
     continuity,
     warnings: warningsAbout(result.subject, warnings, state.history),
+    proof,
   };
 }

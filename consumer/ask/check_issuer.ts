@@ -4,12 +4,15 @@ import {
   type CheckAnswer,
   formatInstant,
   instantOf,
+  type ParsedQuestion,
   parseQuestion,
 } from "@sig/core";
 import { answerFrom, type IssuerQuestion } from "./answer_from.ts";
 import type { IssuerLocation } from "../read/reader.ts";
+import { provableQuestion, readByProof } from "../follow/read_by_proof.ts";
 import { loadIssuer } from "../verify/load_issuer.ts";
 import {
+  type VerifiedIssuer,
   type VerifyIssuerOptions,
   verifyLoaded,
 } from "../verify/verify_feed.ts";
@@ -21,6 +24,8 @@ export interface CheckIssuerOptions extends VerifyIssuerOptions {
    * so this is only repeated in the answer's `freshness`.
    */
   readonly maxAgeMs?: number | undefined;
+  /** Whether the issuer's proofs may be used instead of its feed (default: true). */
+  readonly proofs?: boolean | undefined;
 }
 
 /** How old an answer's state may be by default. */
@@ -65,12 +70,7 @@ export async function checkIssuer(
 ): Promise<CheckAnswer> {
   // One that is wrong by itself is refused before anything is fetched.
   const asked = parseQuestion(question);
-  const loaded = await loadIssuer(location, options);
-  // Of very many relationships those of one subject are needed. What was true
-  // then depends on all that a relationship has been before.
-  const keepOnly = asked.at === undefined ? asked.subject : undefined;
-  const told = { keepOnly };
-  const verified = await verifyLoaded(location, loaded, options, told);
+  const verified = await verifyAsked(location, asked, options);
   const { maxAgeMs = DEFAULT_MAX_AGE_MS } = options;
   return answerFrom(verified, asked, {
     now: options.now,
@@ -81,4 +81,30 @@ export async function checkIssuer(
       status: "fresh",
     },
   });
+}
+
+/** By proof where there is one, else from the feed. */
+async function verifyAsked(
+  location: IssuerLocation,
+  asked: ParsedQuestion,
+  options: CheckIssuerOptions,
+): Promise<VerifiedIssuer> {
+  const { subject, at, asOf } = asked;
+  const { unknownEvents, unmatchedRevoke } = options;
+  const mayProve = location.reader.kind === "remote" &&
+    options.proofs !== false && options.onEvent === undefined &&
+    unknownEvents !== "ignore" && unmatchedRevoke !== "reject";
+  const question = mayProve
+    ? provableQuestion({ subjects: [subject], asOf, at: at ?? null })
+    : undefined;
+  const found = question && await readByProof(location, question, options);
+  if (found?.error !== undefined) throw found.error;
+  if (found?.verified !== undefined) return found.verified;
+  const loaded = found?.loaded ?? await loadIssuer(location, options);
+  // Of very many relationships those of one subject are needed. What was true
+  // then depends on all that a relationship has been before.
+  const keepOnly = at === undefined ? subject : undefined;
+  const verified = await verifyLoaded(location, loaded, options, { keepOnly });
+  if (found?.warning === undefined) return verified;
+  return { ...verified, warnings: [found.warning, ...verified.warnings] };
 }

@@ -68,6 +68,7 @@ Deno.test("an answer has the members of docs/protocol.md §5, in their order", a
     },
     continuity: "unpinned",
     warnings: [],
+    proof: null,
   });
   assertEquals(Object.keys(answer).slice(0, 5), [
     "decision",

@@ -3,8 +3,13 @@
 import type { Warning } from "@sig/core";
 import { quote, trimOws } from "@sig/core/internal";
 
-/** The four documents of an issuer. */
-export type DocumentName = "metadata" | "jwks" | "did_document" | "feed";
+/** The four documents of an issuer, and the files of its proofs. */
+export type DocumentName =
+  | "metadata"
+  | "jwks"
+  | "did_document"
+  | "feed"
+  | "proof";
 
 /** What an issuer's server should call the feed, and what others call it. */
 const FEED_TYPES: ReadonlySet<string> = new Set([
@@ -21,6 +26,7 @@ export const ACCEPT: Readonly<Record<DocumentName, string>> = Object.freeze({
   did_document: "application/did+json, application/did+ld+json, " +
     "application/json",
   feed: "application/x-ndjson",
+  proof: "application/octet-stream, text/plain",
 });
 
 /** Longest media type that is kept: enough for any real one. */

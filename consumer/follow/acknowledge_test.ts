@@ -10,6 +10,7 @@ import {
   watchIssuer,
 } from "../../tests/kit/watched_issuer.ts";
 import { acknowledgePin, showPin } from "./manage_pins.ts";
+import type { SeenFeed } from "../memory/pin.ts";
 import type { PinStore } from "../memory/pin_store.ts";
 
 const [key1, key2] = await importTestKeys();
@@ -57,9 +58,9 @@ Deno.test("what the incident saw is accepted, after it was shown", () =>
     const { did } = server;
     const sha256 = await sha256Of(issuer);
     const { incident, prefix_sha256: remembered } = await showPin(pins, did);
-    assertEquals(incident?.seen?.sha256, sha256);
-    assertEquals(incident?.seen?.sequence, 3);
-    assertEquals(Object.keys(incident!.seen!.keys), ["orgsign-1"]);
+    const seen = incident?.seen as SeenFeed;
+    assertEquals([seen.sha256, seen.sequence], [sha256, 3]);
+    assertEquals(Object.keys(seen.keys), ["orgsign-1"]);
     // Nothing is written where the person says no.
     const confirm = (history: unknown) => {
       shown.push(history);

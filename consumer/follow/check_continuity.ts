@@ -119,7 +119,8 @@ function checkPrefix(
   );
 }
 
-function contradiction(
+/** The error of what contradicts a pin. */
+export function contradiction(
   code: ErrorCode,
   why: string,
   context: ErrorContext,

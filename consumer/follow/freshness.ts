@@ -17,6 +17,7 @@ import {
 } from "../memory/issuer_record.ts";
 import { IssuerMemory, type MemoryOptions } from "../memory/memory.ts";
 import { whileOthersWrite } from "../memory/pin.ts";
+import { observeByProof } from "./observe_by_proof.ts";
 import type { PinStore } from "../memory/pin_store.ts";
 import type { VerifiedIssuer } from "../verify/verify_feed.ts";
 import type { KnownIssuer } from "./listed_issuers.ts";
@@ -202,6 +203,10 @@ export interface Recalling extends MemoryOptions {
   readonly pins?: PinStore | undefined;
   /** Verify everything again: nothing is recalled. */
   readonly full?: boolean | undefined;
+  /** As in `ConsumerOptions`. */
+  readonly proofs?: "until_loaded" | "always" | "never" | undefined;
+  /** As in `ConsumerOptions`. */
+  readonly requirePin?: boolean | undefined;
 }
 
 /**
@@ -227,9 +232,29 @@ export async function observePart(
   issuer.needsState = part.subjects === undefined;
   return await whileOthersWrite(pins, async () => {
     if (memory !== undefined) await recall(issuer, memory, at);
-    const observation = await observe();
-    return { observation, verified: await partOf(observation, part) };
+    const proven = await prove(issuer, memory, part, recalling);
+    const observation = proven.observation ?? await observe();
+    const verified = await partOf(observation, part);
+    const { warning } = proven;
+    if (warning === undefined) return { observation, verified };
+    const warnings = [warning, ...verified.warnings];
+    return { observation, verified: { ...verified, warnings } };
   }, () => issuer.record = NOTHING_KNOWN);
+}
+
+/** Nothing where the feed is to be read at once. */
+async function prove(
+  issuer: KnownIssuer,
+  memory: IssuerMemory | undefined,
+  part: StatePart,
+  { proofs = "until_loaded", ...options }: Recalling & { readonly at: Date },
+): ReturnType<typeof observeByProof> {
+  const { full, requirePin, unknownEvents, unmatchedRevoke } = options;
+  const isPlain = unknownEvents !== "ignore" && unmatchedRevoke !== "reject";
+  const isMissing = requirePin && issuer.record.shared === undefined;
+  if (proofs === "never" || full || !isPlain || isMissing) return {};
+  const always = proofs === "always";
+  return await observeByProof(issuer, part, { ...options, always, memory });
 }
 
 async function recall(

@@ -45,7 +45,8 @@ export async function fetchedKeys(
   return { published, authorized };
 }
 
-function maySign(keys: KeyResolver, kid: string): boolean {
+/** Whether a published key may sign events. */
+export function maySign(keys: KeyResolver, kid: string): boolean {
   try {
     return keys.resolve(kid) !== undefined;
   } catch {

@@ -1,7 +1,13 @@
 /** Which issuers may be asked, and what is known of each. @module */
 
-import { SigError, WELL_KNOWN_PATHS } from "@sig/core";
-import { quote } from "@sig/core/internal";
+import {
+  DEFAULT_LIMITS,
+  JsonError,
+  parseJson,
+  SigError,
+  WELL_KNOWN_PATHS,
+} from "@sig/core";
+import { isObject, quote } from "@sig/core/internal";
 import type { FetchPolicy } from "../fetch/fetch_options.ts";
 import {
   heldBytes,
@@ -9,6 +15,13 @@ import {
   NOTHING_KNOWN,
   type Observation,
 } from "../memory/issuer_record.ts";
+import {
+  type HeldDocuments,
+  IssuerDocuments,
+  NO_DOCUMENTS,
+  ReadBefore,
+} from "../read/issuer_documents.ts";
+import type { IssuerLocation } from "../read/reader.ts";
 import {
   IssuerName,
   locateIssuer,
@@ -53,6 +66,14 @@ export class KnownIssuer {
   needsState = false;
   /** What is known of it: replaced by each refresh and recall. */
   record: IssuerRecord = NOTHING_KNOWN;
+  /** Questions that were answered by proof since the process began. */
+  proofReads = 0;
+  /** How large the feed was said to be by the last proof. */
+  feedBytes: number | undefined;
+  readonly #metadata: SharedRefresh<HeldDocuments>;
+  #hasProofs = false;
+  /** What was read to see whether there are proofs. */
+  #atHand: HeldDocuments = NO_DOCUMENTS;
 
   constructor(
     location: ProvenLocation,
@@ -62,13 +83,39 @@ export class KnownIssuer {
   ) {
     this.location = location;
     this.largeReads = largeReads;
+    this.#metadata = new SharedRefresh(async () => {
+      const read = new IssuerDocuments(location.reader, NO_DOCUMENTS);
+      const { maxMetadataBytes: maxBytes } = DEFAULT_LIMITS;
+      await read.open(location.metadataRef, { name: "metadata", maxBytes });
+      return read.documents;
+    }, waiting);
     this.refreshes = new SharedRefresh(async (now) => {
+      // A silent issuer is not asked twice at a time.
+      if (this.#metadata.isBusy) await this.#metadata.current();
       const { record, outcome } = await refresh(this, now);
       this.record = record;
       onKept();
       if (outcome.observation === undefined) throw outcome.error;
       return outcome.observation;
     }, waiting);
+  }
+
+  /** Where its proofs can be read; undefined where the feed is to be read. */
+  async locateProofs(): Promise<IssuerLocation | undefined> {
+    if (this.#hasProofs) return this.location;
+    // Somebody is reading the feed already.
+    if (this.refreshes.isBusy) return undefined;
+    this.#atHand = await this.#metadata.next();
+    this.#hasProofs = hasProofs(this.#atHand);
+    return this.#hasProofs ? this.takeLocation() : undefined;
+  }
+
+  /** Its location; metadata that was read to look for proofs is read no more. */
+  takeLocation(): ProvenLocation {
+    const { location } = this;
+    const reader = new ReadBefore(location.reader, this.#atHand);
+    this.#atHand = NO_DOCUMENTS;
+    return { ...location, reader };
   }
 
   /** Whether it is on the list: only those are pinned. */
@@ -181,6 +228,17 @@ export class ListedIssuers {
     this.#unlisted.set(did, issuer);
     if (known === undefined) this.#makeRoom(issuer);
     return issuer;
+  }
+}
+
+/** Metadata that can't be read is judged by who reads the issuer. */
+function hasProofs(documents: HeldDocuments): boolean {
+  try {
+    const metadata = parseJson(documents.get("metadata")!.bytes);
+    return isObject(metadata) && metadata.proofs_uri !== undefined;
+  } catch (error) {
+    if (error instanceof JsonError) return false;
+    throw error;
   }
 }
 

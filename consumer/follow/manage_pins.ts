@@ -10,7 +10,9 @@ import {
   type IssuerPin,
   type PinAcknowledgement,
   type PinIncident,
+  type ProofPin,
   type SeenFeed,
+  type SeenProof,
   type StoredPin,
   whileOthersWrite,
 } from "../memory/pin.ts";
@@ -22,12 +24,25 @@ import {
   type ProvenLocation,
 } from "../read/source.ts";
 import { storeUnavailable } from "../store/record_store.ts";
-import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
+import { seenProof } from "./compare_proofs.ts";
+import { ProofsOfFeed } from "./full_read.ts";
+import { loadIssuer, type LoadIssuerOptions } from "../verify/load_issuer.ts";
 import type { FeedPolicy } from "../verify/verified_feed.ts";
 import { refreshRemembered } from "./refresh_remembered.ts";
 
 /** A pin with what happened to it, as `sig pin show` prints it. */
-export interface PinRecord extends IssuerPin {
+export interface PinRecord
+  extends Omit<IssuerPin, "sequence" | "bytes" | "prefix_sha256" | "proof"> {
+  /** Sequence of the last event; null where only proofs were read, as the next. */
+  readonly sequence: number | null;
+  /** Bytes of the feed. */
+  readonly bytes: number | null;
+  /** SHA-256 of these bytes, hexadecimal. */
+  readonly prefix_sha256: string | null;
+  /** What its proofs said; null where none was used. */
+  readonly proof: ProofPin | null;
+  /** Keys that were new while no proof was remembered. */
+  readonly key_added: readonly { readonly kid: string; readonly at: string }[];
   /** The contradiction that lasts; null where there is none. */
   readonly incident: PinIncident | null;
   /**
@@ -151,8 +166,8 @@ async function compare(
     full: true,
   });
   if (outcome.observation !== undefined) {
-    const { sequence, prefix_sha256: sha256, keys } = pin;
-    const served = { sequence, sha256, keys };
+    const { state, feed: { sha256 = "" } } = outcome.observation.verified;
+    const served = { sequence: state.last_sequence, sha256, keys: pin.keys };
     return { pin, contradiction: null, firstDifference: null, served };
   }
   const { error, seen } = outcome;
@@ -167,13 +182,28 @@ async function compare(
   };
 }
 
-function isSameFeed(
-  a: SeenFeed | null | undefined,
-  b: SeenFeed | null | undefined,
-): boolean {
+function isOfProof(seen: Seen | null | undefined): seen is SeenProof {
+  return seen !== null && seen !== undefined && "root" in seen;
+}
+
+/** What the issuer's checkpoint and documents say now. */
+async function shownProof(
+  location: ProvenLocation,
+  options: LoadIssuerOptions,
+): Promise<SeenProof> {
+  const proofs = new ProofsOfFeed(location.reader);
+  const { begin: onMetadata } = proofs;
+  const { keys } = await loadIssuer(location, { ...options, onMetadata });
+  await proofs.open(keys);
+  return await seenProof({ keys, checkpoint: proofs.checkpoint });
+}
+
+type Seen = SeenFeed | SeenProof;
+
+function isSame(a: Seen | null | undefined, b: typeof a): boolean {
   if (!a || !b) return false;
-  const sorted = ({ sequence, sha256, keys }: SeenFeed) =>
-    JSON.stringify([sequence, sha256, Object.entries(keys).sort()]);
+  const sorted = ({ keys, ...rest }: Seen) =>
+    JSON.stringify([rest, keys].map((each) => Object.entries(each).sort()));
   return sorted(a) === sorted(b);
 }
 
@@ -200,7 +230,12 @@ export async function acknowledgePin(
   const { served, contradiction, pin: remembered } = comparison;
   const isExpected = contradiction === null ||
     (expect === undefined
-      ? isSameFeed(served, remembered.incident?.seen)
+      ? isSame(
+        isOfProof(remembered.incident?.seen)
+          ? await shownProof(location, options)
+          : served,
+        remembered.incident?.seen,
+      )
       : expect.toLowerCase() === served?.sha256);
   if (served === null || !isExpected) throw notConfirmed(comparison, expect);
   const first_difference = comparison.firstDifference;
@@ -248,7 +283,8 @@ function notConfirmed(
   { served, contradiction, pin }: Comparison,
   expect: string | undefined,
 ): SigError {
-  const recorded = pin.incident?.seen?.sha256;
+  const seen = pin.incident?.seen;
+  const recorded = isOfProof(seen) ? seen.root : seen?.sha256;
   const why = served === null
     ? "what is served now can't be read to its end"
     : expect !== undefined
@@ -287,10 +323,27 @@ async function decode(
 }
 
 function pinRecordOf(
-  { pin, incident, last_contradiction, acknowledged }: StoredPin,
+  { pin, incident, last_contradiction, acknowledged, ...stored }: StoredPin,
 ): PinRecord {
-  return { ...pin, incident, inconsistency: last_contradiction, acknowledged };
+  const { proof, ...read } = pin;
+  const { last_seen = read.last_seen, ...shown } = proof ?? {};
+  return {
+    ...read,
+    ...(stored.unread ? UNREAD : {}),
+    last_seen: last_seen > read.last_seen ? last_seen : read.last_seen,
+    incident,
+    inconsistency: last_contradiction,
+    acknowledged,
+    proof: proof === undefined ? null : shown as ProofPin,
+    key_added: stored.key_added ?? [],
+  };
 }
+
+/** What is not known of a feed that was not read. */
+const UNREAD = {
+  ...{ sequence: null, bytes: null, prefix_sha256: null },
+  ...{ last_event_id: null, etag: null, keys: {} },
+};
 
 function notRemembered(issuer: string): SigError {
   return new SigError(

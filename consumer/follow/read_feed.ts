@@ -15,7 +15,13 @@ import type {
   IssuerRecord,
   Refreshed,
 } from "../memory/issuer_record.ts";
-import { type IssuerPin, type SeenFeed, shortenKids } from "../memory/pin.ts";
+import {
+  type IssuerPin,
+  type ProofMemory,
+  type SeenFeed,
+  shortenKids,
+} from "../memory/pin.ts";
+import type { ProofsOfFeed } from "./full_read.ts";
 import type { NewLines } from "../memory/sqlite_lines.ts";
 import { replayFrom, WarnedEvents } from "../memory/partial_history.ts";
 import { ByteStream, LastBytes } from "../read/byte_stream.ts";
@@ -84,6 +90,8 @@ export interface RefreshOptions extends FeedPolicy, LoadIssuerOptions {
   readonly needsState?: boolean | undefined;
   /** The table of the lines that are stored already. */
   readonly table?: number | undefined;
+  /** It is the second attempt. */
+  readonly isAgain?: boolean | undefined;
 }
 
 /** What a feed is refreshed with. */
@@ -94,6 +102,8 @@ export interface FeedRefresh {
   readonly loaded: LoadedIssuer;
   /** Fetches keys again; undefined where that may not be. */
   readonly refetchKeys: (() => Promise<KeyResolver>) | undefined;
+  /** What the issuer's proofs say. */
+  readonly proofs: ProofsOfFeed;
   /** The options of the refresh. */
   readonly options: RefreshOptions;
 }
@@ -110,6 +120,8 @@ export interface ReadFeed extends Omit<HeldFeed, "ref" | "publicOnly"> {
   readonly marks: SignatureMarks | undefined;
   /** Whether all of it was verified, and not only what is new. */
   readonly isFromStart: boolean;
+  /** What to remember of proofs. */
+  readonly proof?: ProofMemory | undefined;
 }
 
 /** Why there is no feed to rely upon. */
@@ -147,8 +159,10 @@ export class FeedFailure extends Error {
  */
 export async function readFeed(refresh: FeedRefresh): Promise<ReadFeed> {
   const { loaded, record: { pin } } = refresh;
+  await refresh.proofs.open(loaded.keys);
   if (pin === undefined) return await verifyFromStart(refresh);
-  const contradiction = await contradictionOfKeys(loaded.keys, pin);
+  const contradiction = await contradictionOfKeys(loaded.keys, pin) ??
+    await refresh.proofs.contradiction(pin, loaded.keys);
   if (contradiction !== undefined) {
     throw await countFeed(refresh, pin, contradiction);
   }
@@ -185,10 +199,14 @@ type HeldToContinue = Refreshed & { readonly feed: HeldFeed };
 
 /** What to continue from; another rule for events means to verify all again. */
 function heldToContinue(
-  { loaded, record: { held } }: FeedRefresh,
+  { loaded, record: { held }, proofs, options: { now } }: FeedRefresh,
   pin: IssuerPin,
 ): HeldToContinue | undefined {
   const { feed } = held ?? {};
+  // Only a feed that is read from its start confirms the state of a checkpoint.
+  const isDue = proofs.checkpoint !== undefined &&
+    !isWithin(COMPARE_AFTER_MS, feed?.comparedAt, now);
+  if (isDue || proofs.needStart(pin, feed?.verification.tree)) return undefined;
   const isUsable = feed?.publicOnly === loaded.metadata.public_only &&
     held!.pin.bytes <= pin.bytes;
   return isUsable ? held as HeldToContinue : undefined;
@@ -205,6 +223,7 @@ async function continueFrom(
 ): Promise<ReadFeed | undefined> {
   const { loaded, options } = refresh;
   const { verification } = held.feed;
+  refresh.proofs.prepare(verification.tree, pin);
   const opened = isWhole
     ? await loaded.openFeed()
     : await openToContinue(refresh);
@@ -216,14 +235,11 @@ async function continueFrom(
     if (document.unchanged) {
       // The issuer serves what we hold, and others have seen more of it.
       if (held.pin.sequence < pin.sequence) return undefined;
-      return {
-        ...held.feed,
-        marks: held.marks,
-        etag: held.pin.etag,
-        sha256: held.pin.prefix_sha256,
-        keys: loaded.keys,
-        isFromStart: false,
-      };
+      const { etag, prefix_sha256: sha256 } = held.pin;
+      const { marks } = held;
+      const { keys } = loaded;
+      const same = { ...held.feed, marks, etag, sha256, keys };
+      return await requireProofs(refresh, { ...same, isFromStart: false });
     }
     const digest = range === undefined
       ? await digestPrefix(stream, held.pin, options)
@@ -291,6 +307,8 @@ async function verifyFromStart(refresh: FeedRefresh): Promise<ReadFeed> {
   const { document, warnings } = await loaded.openFeed();
   try {
     lines?.restart(undefined);
+    const tree = refresh.proofs.newTree(pin);
+    refresh.proofs.prepare(tree, pin);
     const marks = lines === undefined ? new SignatureMarks() : undefined;
     const verification = new FeedVerification({
       issuer: loaded.issuer,
@@ -299,6 +317,7 @@ async function verifyFromStart(refresh: FeedRefresh): Promise<ReadFeed> {
       unknownEvents: options.unknownEvents,
       unmatchedRevoke: options.unmatchedRevoke,
       marks,
+      tree,
       onLine: lines && ((...line) => lines.add(...line)),
       start: lines && !options.needsState
         ? {
@@ -356,11 +375,33 @@ async function requireContinuity(
     });
     if (contradiction !== undefined) throw contradiction;
     await requireAgreement(loaded.keys, keys, kids, events);
-    return feed;
   } catch (error) {
     const seen = await seenFeed(events, feed.sha256, keys);
     throw new FeedFailure(error, { seen });
   }
+  return await requireProofs(refresh, feed);
+}
+
+/**
+ * The feed, which must not contradict what proofs said, with what they say now.
+ *
+ * @throws {FeedFailure} as {@linkcode requireContinuity}.
+ */
+async function requireProofs(
+  { record: { pin }, loaded, proofs, options: { now } }: FeedRefresh,
+  feed: ReadFeed,
+): Promise<ReadFeed> {
+  const { verification: { tree, events }, keys } = feed;
+  const read = { events, keys, tree, now };
+  const contradiction = pin && (proofs.judge(pin, read) ??
+    (keys === loaded.keys ? undefined : await proofs.contradiction(pin, keys)));
+  if (contradiction !== undefined) {
+    const seen = await seenFeed(events, feed.sha256, keys);
+    throw new FeedFailure(contradiction, { seen });
+  }
+  const proof = await proofs.remembered(pin, read);
+  tree?.endState();
+  return { ...feed, proof };
 }
 
 /** The first event of what is known that the feed has differently. */
@@ -402,7 +443,9 @@ async function countFeed(
     }
     const keys = await fetchedKeys(loaded.keys, Object.keys(pin.keys));
     const history = { events, keys, prefixSha256: undefined };
-    return new FeedFailure(checkContinuity(pin, history), {
+    const isShorter = events < pin.sequence;
+    const error = isShorter ? checkContinuity(pin, history) : contradiction;
+    return new FeedFailure(error, {
       seen: await seenFeed(events, digest.hex(), loaded.keys),
     });
   } catch {

@@ -1,6 +1,8 @@
 /** Reading an issuer again, for no more than is needed (docs/protocol.md §6). @module */
 
-import { DEFAULT_LIMITS, WELL_KNOWN_PATHS } from "@sig/core";
+import { DEFAULT_LIMITS, isSigError, WELL_KNOWN_PATHS } from "@sig/core";
+import { quote } from "@sig/core/internal";
+import { MAX_CHECKPOINT_BYTES } from "@sig/jose/proofs";
 import {
   acceptFailure,
   acceptRefresh,
@@ -10,7 +12,7 @@ import {
   type Refreshed,
   withoutPast,
 } from "../memory/issuer_record.ts";
-import { makePin, nameKids, type SeenFeed } from "../memory/pin.ts";
+import { addedKeys, makePin, nameKids, type SeenFeed } from "../memory/pin.ts";
 import {
   conditionsFor,
   type HeldDocuments,
@@ -19,6 +21,7 @@ import {
   NO_DOCUMENTS,
 } from "../read/issuer_documents.ts";
 import type { IssuerLocation, OpenOptions } from "../read/reader.ts";
+import { ProofsOfFeed } from "./full_read.ts";
 import { type LoadedIssuer, loadIssuer } from "../verify/load_issuer.ts";
 import { contradictionOfKeys, mayRefetch } from "./issuer_keys.ts";
 import {
@@ -67,6 +70,7 @@ export async function refreshIssuer(
   const options = { ...given, knownKeys: before.held?.keys?.keys };
   const { now } = options;
   const reader = askAhead(location, before, options);
+  const proofs = new ProofsOfFeed(reader);
   let { documents } = reader;
   let record = before;
   const refetchKeys = async () => {
@@ -80,13 +84,17 @@ export async function refreshIssuer(
     return loaded.keys;
   };
   try {
-    const loaded = await loadIssuer({ ...location, reader }, options);
+    const loaded = await loadIssuer({ ...location, reader }, {
+      ...options,
+      onMetadata: proofs.begin,
+    });
     record = await withNamedKeys(record, loaded);
     const mayFetch = mayRefetch(record.keysRefetchedAt, now);
     const found = await readFeed({
       record,
       loaded,
       refetchKeys: mayFetch ? refetchKeys : undefined,
+      proofs,
       options,
     });
     const refreshed = await complete(record, loaded, found, {
@@ -101,6 +109,11 @@ export async function refreshIssuer(
     };
   } catch (error) {
     const { cause, sawDifference, seen } = FeedFailure.of(error);
+    if (isSigError(cause, "key_not_introduced") && !given.isAgain) {
+      // A rotation may be under way.
+      await reader.end();
+      return await refreshIssuer(location, before, { ...given, isAgain: true });
+    }
     return {
       record: acceptFailure(record, cause, sawDifference),
       outcome: { error: cause, seen },
@@ -130,14 +143,14 @@ async function complete(
   options: RefreshOptions & { readonly documents: HeldDocuments },
 ): Promise<Refreshed> {
   const { now, documents } = options;
-  const { verification, marks, sha256, etag, keys, ...held } = feed;
+  const { verification, marks, sha256, etag, keys, proof, ...held } = feed;
   const result = verification.result();
   const { warnings: all, state: { history } } = result;
   const warnings = withoutPast(all, (at) => history.issuedAt(at), options);
-  const pin = await makePin(
-    { verification, keys, sha256, etag, at: now },
-    record.pin,
-  );
+  const pin = {
+    ...await makePin({ verification, keys, sha256, etag, at: now }, record.pin),
+    ...(proof && { proof }),
+  };
   return {
     pin,
     keys,
@@ -162,6 +175,10 @@ async function complete(
           ...loaded.warnings,
           ...feed.warnings,
           ...contradictionWarning(record.lastContradiction),
+          ...addedKeys(record.pin, pin).map((kid) => ({
+            code: "key_added" as const,
+            detail: `key ${quote(kid)} has signed for the first time`,
+          })),
           ...warnings,
         ],
       },
@@ -191,6 +208,7 @@ function askAhead(
     ["metadata", limits.maxMetadataBytes, metadataRef],
     ["jwks", limits.maxJwksBytes, kept.get("jwks")?.ref],
     ["did_document", limits.maxDidDocumentBytes, didRef],
+    ["proof", MAX_CHECKPOINT_BYTES, kept.get("proof")?.ref],
   ] as const;
   const likely: LikelyDocument[] = [];
   const add = (ref: string | undefined, options: OpenOptions) => {

@@ -218,6 +218,6 @@ Deno.test("a tail that was verified and then refused is not taken for known", as
   assertEquals(feed.verifiedEvents, 5);
   assertEquals(
     warnings.map(({ code }) => code),
-    ["history_was_inconsistent"],
+    ["history_was_inconsistent", "key_added", "key_added"],
   );
 });

@@ -18,7 +18,12 @@ import type { HeldDocuments } from "../read/issuer_documents.ts";
 import type { FeedVerification } from "../verify/feed_verification.ts";
 import type { SignatureMarks } from "../verify/signature_marks.ts";
 import type { RunningHash, VerifiedIssuer } from "../verify/verify_feed.ts";
-import { CONTRADICTIONS, type IssuerPin, type StoredPin } from "./pin.ts";
+import {
+  CONTRADICTIONS,
+  type IssuerPin,
+  type ProofMemory,
+  type StoredPin,
+} from "./pin.ts";
 
 /** A verified feed, to continue from its end. */
 export interface HeldFeed {
@@ -44,6 +49,8 @@ export interface StatePart {
   readonly subjects?: readonly string[] | undefined;
   /** The time of the past that the question is about. */
   readonly asOf?: ParsedTime["asOf"];
+  /** What was true at which time; null for now (default: any may be asked). */
+  readonly at?: ParsedTime["at"] | null;
 }
 
 /** Reads a state from verified lines in a store. */
@@ -132,7 +139,8 @@ export function answerable(
   { pin, held, unusable }: IssuerRecord,
 ): Observation | undefined {
   // Others may have seen more of the issuer than this process holds.
-  const isLatest = held?.pin.prefix_sha256 === pin?.prefix_sha256;
+  const isLatest = held?.pin.prefix_sha256 === pin?.prefix_sha256 &&
+    (pin?.proof?.seen ?? 0) <= (held?.pin.sequence ?? 0);
   return unusable || !isLatest ? undefined : held?.observation;
 }
 
@@ -153,6 +161,25 @@ export function acceptRefresh(
 ): IssuerRecord {
   return { ...record, pin: refreshed.pin, held: refreshed, unusable: false };
 }
+
+/** The record with what a read by proof found; of the feed nothing is known. */
+export function acceptProof(
+  record: IssuerRecord,
+  issuer: string,
+  proof: ProofMemory,
+): IssuerRecord {
+  const at = proof.last_seen;
+  // Every feed continues an empty one.
+  const pin = record.pin ?? {
+    ...{ issuer, sequence: 0, bytes: 0, prefix_sha256: SHA256_OF_NOTHING },
+    ...{ last_event_id: null, keys: {}, etag: null },
+    ...{ first_seen: at, last_seen: at },
+  };
+  return { ...record, pin: { ...pin, proof } };
+}
+
+const SHA256_OF_NOTHING =
+  "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
 /**
  * The record after a refresh that failed. An issuer that can't be reached

@@ -16,6 +16,7 @@ import {
   type SigError,
 } from "@sig/core";
 import type { ProvenLocation } from "../read/source.ts";
+import type { VerifiedIssuer } from "../verify/verify_feed.ts";
 import { storeUnavailable } from "../store/record_store.ts";
 import {
   contradictionOf,
@@ -28,11 +29,14 @@ import {
 } from "./issuer_record.ts";
 import { PartialHistory, replayFrom, stateOf } from "./partial_history.ts";
 import {
+  addedKeys,
   decodePin,
   encodeChecked,
+  type IssuerPin,
   type PinIncident,
   sameHistory,
   type SeenFeed,
+  type SeenProof,
   sha256Hex,
   shortenKids,
   type StoredPin,
@@ -58,7 +62,10 @@ export interface RefreshResult {
   readonly record: IssuerRecord;
   /** Why there is nothing to answer from; undefined: all was in order. */
   readonly failure:
-    | { readonly error: unknown; readonly seen: SeenFeed | undefined }
+    | {
+      readonly error: unknown;
+      readonly seen: SeenFeed | SeenProof | undefined;
+    }
     | undefined;
   /** Whether all of the feed was verified, and not only what is new. */
   readonly isFromStart: boolean;
@@ -68,6 +75,16 @@ export interface RefreshResult {
   readonly lines: NewLines | undefined;
   /** When the refresh began. */
   readonly now: Date;
+}
+
+/** What a read by proof found, as far as the memory is about it. */
+export interface ProofResult {
+  /** What was proved. */
+  readonly verified?: Pick<VerifiedIssuer, "source"> | undefined;
+  /** The contradiction that was seen instead. */
+  readonly error?: SigError | undefined;
+  /** What was shown then. */
+  readonly seen?: SeenProof | undefined;
 }
 
 /** How often others may write the same history while it is written. */
@@ -208,6 +225,43 @@ export class IssuerMemory {
   }
 
   /**
+   * Writes what a read by proof found.
+   *
+   * @param record With the pin, and what the store had when it was read.
+   * @returns What is stored now; undefined where it is another history.
+   */
+  async commitProof(
+    record: IssuerRecord,
+    found: ProofResult,
+    now: Date,
+  ): Promise<SharedPin | undefined> {
+    const { shared } = record;
+    const { error, seen, verified } = found;
+    if (error !== undefined) {
+      const of = { record, failure: { error, seen }, now };
+      const noted = noteFailure(shared!.stored, of);
+      return await this.replace(noted, shared, now);
+    }
+    const pin = record.pin!;
+    const keys = await shortenKids(pin.proof!.keys);
+    const proof = { ...pin.proof!, keys };
+    const stored: StoredPin = shared === undefined
+      ? {
+        pin: { ...pin, proof },
+        unread: true,
+        place: this.#location.metadataRef,
+        source: verified?.source === "http" ? "http" : "https",
+        public_only: true,
+        policy: policyOf(this.#options),
+        compared_at: pin.last_seen,
+        ...{ unusable: false, last_contradiction: null, incident: null },
+        ...{ acknowledged: [], rewritten_from: [], lines: null },
+      }
+      : { ...shared.stored, pin: { ...shared.stored.pin, proof } };
+    return await this.replace(stored, shared, now);
+  }
+
+  /**
    * Writes a pin over the one that was read, or over the same one which others
    * have only read the issuer for meanwhile.
    *
@@ -304,8 +358,19 @@ export class IssuerMemory {
     const held = record.held!;
     const { pin, feed, observation } = held;
     const { source } = observation.verified;
+    const { proof } = pin;
+    const stored: IssuerPin = {
+      ...pin,
+      keys: await shortenKids(pin.keys),
+      ...(proof && {
+        proof: { ...proof, keys: await shortenKids(proof.keys) },
+      }),
+    };
+    const added = addedKeys(shared?.stored.pin, stored)
+      .map((kid) => ({ kid, at: pin.last_seen }));
     return {
-      pin: { ...pin, keys: await shortenKids(pin.keys) },
+      pin: stored,
+      key_added: [...shared?.stored.key_added ?? [], ...added].slice(-20),
       place: this.#location.metadataRef,
       source: source === "http" ? "http" : "https",
       public_only: feed!.publicOnly,
@@ -490,7 +555,7 @@ function noticesOf({ verified }: Observation) {
 /** The pin with what a failed refresh says about it. */
 function noteFailure(
   stored: StoredPin,
-  { record, failure, now }: RefreshResult,
+  { record, failure, now }: Pick<RefreshResult, "record" | "failure" | "now">,
 ): StoredPin {
   const { error, seen } = failure!;
   const code = contradictionOf(error);

@@ -35,6 +35,28 @@ export interface IssuerPin {
   readonly first_seen: string;
   /** When it was last verified. */
   readonly last_seen: string;
+  /** What its proofs said; undefined where none was used. */
+  readonly proof?: ProofMemory | undefined;
+}
+
+/** What is remembered of an issuer's proofs (docs/protocol.md §13.4). */
+export interface ProofPin {
+  /** Events of the checkpoint. */
+  readonly size: number;
+  /** Its tree hash, base64. */
+  readonly root: string;
+  /** The hash of its state tree, base64. */
+  readonly state: string;
+  /** The largest number of events that was seen. */
+  readonly seen: number;
+  /** RFC 7638 thumbprints of the keys that may sign events, by kid. */
+  readonly keys: { readonly [kid: string]: string };
+}
+
+/** {@linkcode ProofPin}, with when it was last confirmed. */
+export interface ProofMemory extends ProofPin {
+  /** When an answer by proof was last given. */
+  readonly last_seen: string;
 }
 
 /** What a verified feed adds to the pin. */
@@ -75,6 +97,17 @@ export async function makePin(
   };
 }
 
+/** The kids that have signed for the first time, where no proofs tell. */
+export function addedKeys(
+  before: IssuerPin | undefined,
+  { keys }: IssuerPin,
+): readonly string[] {
+  const isKnown = before !== undefined && before.proof === undefined &&
+    before.sequence > 0;
+  if (!isKnown) return [];
+  return Object.keys(keys).filter((kid) => !Object.hasOwn(before.keys, kid));
+}
+
 /** A text of an issuer's choice, if it is short enough for a pin. */
 export function shortOrNull(text: string | null): string | null {
   return text === null || text.length > MAX_TEXT ? null : text;
@@ -112,7 +145,19 @@ export interface PinIncident {
   /** What was seen, with old and new value. */
   readonly detail: string;
   /** What was served then; null where that was not read to its end. */
-  readonly seen: SeenFeed | null;
+  readonly seen: SeenFeed | SeenProof | null;
+}
+
+/** What a checkpoint said that contradicts a pin. */
+export interface SeenProof {
+  /** Its size; null where there is no checkpoint, as with the next two. */
+  readonly size: number | null;
+  /** Its tree hash. */
+  readonly root: string | null;
+  /** The hash of its state tree. */
+  readonly state: string | null;
+  /** Thumbprints of the keys that may sign, by kid. */
+  readonly keys: { readonly [kid: string]: string };
 }
 
 /** Another history was accepted. */
@@ -145,6 +190,10 @@ export interface StoredPin {
   readonly last_contradiction: string | null;
   /** The contradiction that lasts. */
   readonly incident: PinIncident | null;
+  /** Only proofs were read: the pin is that of an empty feed. */
+  readonly unread?: true;
+  /** Keys that were new while no proof was remembered; the last 20. */
+  readonly key_added?: readonly { readonly kid: string; readonly at: string }[];
   /** Which histories were accepted, and why; the last 20. */
   readonly acknowledged: readonly PinAcknowledgement[];
   /** For each accepted history the first event that it changed. */
@@ -164,6 +213,8 @@ export const CONTRADICTIONS: ReadonlySet<string> = new Set([
   "key_replaced",
   "key_withdrawn",
   "feed_rewritten",
+  "state_contradicted",
+  "key_not_introduced",
 ]);
 
 /** Another process has stored another history meanwhile: recall it again. */
@@ -208,9 +259,10 @@ export function sameHistory(a: StoredPin, b: StoredPin): boolean {
 }
 
 function historyOf({ pin, compared_at: _, lines, ...rest }: StoredPin): string {
-  const { etag: _etag, last_seen: _lastSeen, ...history } = pin;
+  const { etag: _etag, last_seen: _lastSeen, proof, ...history } = pin;
+  const proven = proof && { ...proof, last_seen: null };
   // In one order, however the object was made.
-  const all = { ...rest, ...history, lines: lines?.table ?? null };
+  const all = { ...rest, ...history, proven, lines: lines?.table ?? null };
   return JSON.stringify(Object.entries(all).sort(([a], [b]) => a < b ? -1 : 1));
 }
 
@@ -280,7 +332,7 @@ const DIGEST_PREFIX = "sha256:";
 const MAX_STORED_KID = 64 + DIGEST_PREFIX.length;
 
 /** Thumbprints by kid. */
-type Thumbprints = { readonly [kid: string]: string };
+export type Thumbprints = { readonly [kid: string]: string };
 
 /** Keys as they are stored. */
 export async function shortenKids(keys: Thumbprints): Promise<Thumbprints> {

@@ -29,6 +29,8 @@ import { decodeBase64Url, encodeBase64Url } from "@std/encoding/base64url";
 import type { DocumentName } from "../fetch/media_type.ts";
 import type { HeldDocument, HeldDocuments } from "../read/issuer_documents.ts";
 import { documentAtHand } from "../read/reader.ts";
+import { createSha256 } from "@sig/jose/proofs";
+import { FeedTree } from "../proofs/feed_tree.ts";
 import { FeedVerification } from "../verify/feed_verification.ts";
 import { loadIssuer, type LoadIssuerOptions } from "../verify/load_issuer.ts";
 import type { SignatureWorkers } from "../verify/signature_workers.ts";
@@ -69,6 +71,8 @@ export interface Attachment {
   readonly hash: string;
   /** The feed's last bytes. */
   readonly overlap: string;
+  /** Peaks of the tree over its lines, where proofs are known of. */
+  readonly tree?: readonly string[] | undefined;
   /** The latest `issued_at`. */
   readonly latest: Instant | null;
   /** What was odd about events, and when those ahead of the clock were issued. */
@@ -199,6 +203,10 @@ export class StoredLines implements StoredState {
         unknownEvents: this.#options.unknownEvents,
         unmatchedRevoke: this.#options.unmatchedRevoke,
         onLine: (...line) => lines.add(...line),
+        tree: attachment.tree && new FeedTree(createSha256(), {
+          size: pin.sequence,
+          peaks: attachment.tree.map(decodeBase64Url),
+        }),
         start: {
           bytes: pin.bytes,
           lastEventId: attachment.last_event_id,
@@ -281,8 +289,7 @@ export class StoredLines implements StoredState {
       if (line.sequence > last) break;
       const event = await this.#verify(line);
       if (warned.has(line.sequence)) history.warnAt(event);
-      replay.resume(line.sequence - 1);
-      replay.apply(event);
+      replay.applySparse(event);
     }
     return stateOf(issuer, last, history);
   }
@@ -475,6 +482,7 @@ export function attachmentOf(
     last_event_id: lastEventId,
     hash: (feed.digest as Sha256).save(),
     overlap: encodeBase64Url(feed.overlap),
+    tree: feed.verification.tree?.peaks.map((each) => encodeBase64Url(each)),
     latest: replay.latest ?? null,
     warnings: replay.warnings.map((warning) => {
       const { code, sequence } = warning;

@@ -203,3 +203,27 @@ export function conditionsFor(
   const etag = kept?.etag ?? null;
   return etag === null ? undefined : { ifNoneMatch: etag };
 }
+
+/** A reader whose first document was read a moment ago. */
+export class ReadBefore implements DocumentReader {
+  readonly #reader: DocumentReader;
+  #documents: HeldDocuments;
+
+  constructor(reader: DocumentReader, documents: HeldDocuments) {
+    this.#reader = reader;
+    this.#documents = documents;
+  }
+
+  get kind(): DocumentReader["kind"] {
+    return this.#reader.kind;
+  }
+
+  /** As the reader below; what was read before is used once. */
+  async open(ref: string, options: OpenOptions): Promise<OpenedDocument> {
+    const document = this.#documents.get(options.name);
+    this.#documents = NO_DOCUMENTS;
+    return document?.ref === ref
+      ? documentAtHand(document)
+      : await this.#reader.open(ref, options);
+  }
+}

@@ -186,6 +186,7 @@ export function createInlineReader(feed: InlineFeed): DocumentReader {
     jwks: JSON.stringify(feed.jwks),
     did_document: JSON.stringify(feed.did_document),
     feed: feed.events,
+    proof: undefined,
   };
   return {
     kind: "inline",

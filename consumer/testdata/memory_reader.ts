@@ -12,12 +12,13 @@ export interface MemoryReader extends DocumentReader {
 /** Makes a reader; a reference is looked up by its path. */
 export function createMemoryReader(
   files: ReadonlyMap<string, string | Uint8Array>,
+  kind: DocumentReader["kind"] = "local",
 ): MemoryReader {
   const requests: string[] = [];
   return {
-    kind: "local",
+    kind,
     requests,
-    open(ref) {
+    open(ref, { conditions }) {
       const { pathname } = new URL(ref, "https://host.invalid");
       requests.push(pathname);
       const file = files.get(pathname);
@@ -31,12 +32,24 @@ export function createMemoryReader(
       const bytes = typeof file === "string"
         ? new TextEncoder().encode(file)
         : file;
+      const opened = { mediaType: null, etag: null, cancel() {} };
+      const { range } = conditions ?? {};
+      if (range === undefined) {
+        const { length } = bytes;
+        return Promise.resolve({ ...opened, bytes: inPieces(bytes), length });
+      }
+      const { length: total } = bytes;
+      if (range.from >= total) {
+        return Promise.reject(
+          new SigError("fetch_status", "Cannot fetch: status 416", {
+            context: { status: 416 },
+          }),
+        );
+      }
       return Promise.resolve({
-        bytes: inPieces(bytes),
-        length: bytes.length,
-        mediaType: null,
-        etag: null,
-        cancel() {},
+        ...opened,
+        bytes: inPieces(bytes.subarray(range.from)),
+        range: { first: range.from, last: total - 1, total },
       });
     },
   };

@@ -35,6 +35,7 @@ import { isFault, located } from "./feed_fault.ts";
 import { feedTooLarge, incompleteLine, lineTooLong } from "./feed_fault.ts";
 import { type FeedLine, LineSplitter } from "../read/line_splitter.ts";
 import { SignatureQueue, SignatureWorkers } from "./signature_workers.ts";
+import type { FeedTree } from "../proofs/feed_tree.ts";
 import type { SignatureMarks } from "./signature_marks.ts";
 import type {
   FeedPolicy,
@@ -63,6 +64,8 @@ export interface FeedVerificationOptions extends FeedPolicy {
   readonly onLine?:
     | ((bytes: Uint8Array, event: SigEvent | UnknownEvent) => void)
     | undefined;
+  /** Takes each verified line too; continues where `start` ends. */
+  readonly tree?: FeedTree | undefined;
   /** Where another verification ended, to continue from. */
   readonly start?: VerificationStart | undefined;
 }
@@ -96,6 +99,8 @@ export interface ReadFeedOptions extends
 
 /** A verification in progress, line by line, over one reading or several. */
 export class FeedVerification {
+  /** The trees over what was verified, where they are wanted. */
+  readonly tree: FeedTree | undefined;
   readonly #policy: FeedVerificationOptions;
   readonly #limits: Limits;
   readonly #parse: FeedLineParser;
@@ -124,6 +129,7 @@ export class FeedVerification {
     const limits = options.limits ?? DEFAULT_LIMITS;
     const now = () => this.#now;
     this.#policy = options;
+    this.tree = options.tree;
     this.#limits = limits;
     this.#parse = createFeedLineParser({ limits });
     const { start } = options;
@@ -419,6 +425,7 @@ export class FeedVerification {
     this.#count(header.kid, event.sequence);
     this.#policy.marks?.add(signature);
     this.#policy.onLine?.(this.#lineBytes, event);
+    this.tree?.add(this.#lineBytes, event);
     // Outside of the try: what it throws is not a fault of the feed.
     this.#reading?.onEvent?.({ event, kid: header.kid, line: this.#line });
   }

@@ -48,6 +48,8 @@ export interface LoadIssuerOptions {
 export interface ReloadIssuerOptions extends LoadIssuerOptions {
   /** Keys that were imported then, by kid. */
   readonly knownKeys?: ReadonlyMap<string, VerificationKey> | undefined;
+  /** Called with metadata that was judged, before more is asked for. */
+  readonly onMetadata?: ((metadata: SigMetadata) => void) | undefined;
 }
 
 /** An issuer whose documents are in order. */
@@ -92,6 +94,7 @@ export async function loadIssuer(
   if (location.reader.kind === "remote" && !options.allowOtherOrigins) {
     requireSameOrigin(metadata, location.metadataRef);
   }
+  options.onMetadata?.(metadata);
   // The origin was checked to be the issuer's; local readers use the path only.
   const base = location.reader.kind === "remote"
     ? location.metadataRef
@@ -199,7 +202,7 @@ class Loading {
   }
 
   async json(
-    name: Exclude<DocumentName, "feed">,
+    name: Exclude<DocumentName, "feed" | "proof">,
     ref: string,
     maxBytes: number,
   ): Promise<unknown> {
@@ -232,7 +235,7 @@ const FAULT_OF = Object.freeze(
 );
 
 function parseDocument(
-  name: Exclude<DocumentName, "feed">,
+  name: Exclude<DocumentName, "feed" | "proof">,
   bytes: Uint8Array,
 ): unknown {
   try {

@@ -38,7 +38,7 @@ Deno.test("every code and warning that files can give has a feed", () => {
   // The others of its category are about logging in, joining, and proofs.
   const ofOthers = [
     ...["invalid_attestation", "invalid_invitation"],
-    ...["invalid_checkpoint", "proof_invalid"],
+    ...["invalid_checkpoint", "proof_invalid", "invalid_evidence"],
   ];
   const invalid = Object.entries(ERROR_CODES).filter(([code, { category }]) =>
     category === "invalid" && !ofOthers.includes(code)

@@ -1,6 +1,6 @@
 /** Verifying what an issuer publishes, while its feed streams (docs/protocol.md §2–§4). @module */
 
-import type { FeedState, SourceKind, Warning } from "@sig/core";
+import type { AnswerProof, FeedState, SourceKind, Warning } from "@sig/core";
 import { loadBuiltin, Sha256 } from "@sig/jose/internal";
 import { FeedVerification } from "./feed_verification.ts";
 import type {
@@ -141,6 +141,8 @@ export interface VerifiedIssuer {
   readonly feed: VerifiedFeed;
   /** What was odd, in documents and feed. */
   readonly warnings: readonly Warning[];
+  /** How it was proved, where the lines of one subject were read alone. */
+  readonly proof?: AnswerProof | null | undefined;
 }
 
 /**

@@ -118,6 +118,22 @@ export type SourceKind = "https" | "http" | "local" | "inline";
 /** How an answer relates to what was seen of the feed before. */
 export type Continuity = "first_seen" | "consistent" | "unpinned";
 
+/** How an answer was proved without the whole feed. */
+export interface AnswerProof {
+  /** Events of the checkpoint. */
+  readonly size: number;
+  /** Its tree hash, as the checkpoint has it. */
+  readonly root: string;
+  /** The hash of its state tree, as the checkpoint has it. */
+  readonly state: string;
+  /** The issuer's key that signed the checkpoint. */
+  readonly kid: string;
+  /** When the issuer last said that this checkpoint is the newest, or null. */
+  readonly signed_at: string | null;
+  /** Events after the checkpoint that were read too. */
+  readonly tail: number;
+}
+
 /** An answer as it is given to people and programs. */
 export interface CheckAnswer extends CheckResult {
   /** Where the bytes came from. */
@@ -128,6 +144,8 @@ export interface CheckAnswer extends CheckResult {
   readonly continuity: Continuity;
   /** What was odd. */
   readonly warnings: readonly Warning[];
+  /** How it was proved; null where the whole feed was read. */
+  readonly proof: AnswerProof | null;
 }
 
 /** How much an answer says at most; it rests upon everything all the same. */

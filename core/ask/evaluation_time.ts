@@ -100,36 +100,33 @@ export function resolveTime(
   { at, asOf }: ParsedTime,
   now: Date,
 ): EvaluationTime {
-  const known = resolveAsOf(state, asOf);
-  return at === undefined
-    ? { instant: instantOf(now), tense: "now", ...known }
-    : { ...known, instant: at.instant, tense: "then" };
+  const events = eventsKnown(state, asOf);
+  if (at !== undefined) return { events, instant: at.instant, tense: "then" };
+  const instant = asOf === undefined
+    ? instantOf(now)
+    : typeof asOf === "number"
+    ? state.history.issuedAt(asOf)
+    : asOf.instant;
+  return { events, instant, tense: "now" };
 }
 
-function resolveAsOf(
+function eventsKnown(
   state: KnownState,
   asOf: number | Timepoint | undefined,
-): { readonly events: number; readonly instant?: Instant } {
-  if (asOf === undefined) return { events: state.last_sequence };
+): number {
+  if (asOf === undefined) return state.last_sequence;
   if (typeof asOf !== "number") {
-    const { instant } = asOf;
     // The history may have grown since the state was taken.
-    const events = Math.min(
-      state.history.prefixAt(instant),
-      state.last_sequence,
-    );
-    return { events, instant };
+    return Math.min(state.history.prefixAt(asOf.instant), state.last_sequence);
   }
-  if (asOf > state.last_sequence) {
-    throw new SigError(
-      "consistency_unavailable",
-      `Cannot judge as of sequence ${asOf}: the feed ends at ${state.last_sequence}`,
-      {
-        context: { sequence: asOf, last_sequence: state.last_sequence },
-      },
-    );
-  }
-  return { events: asOf, instant: state.history.issuedAt(asOf) };
+  if (asOf <= state.last_sequence) return asOf;
+  throw new SigError(
+    "consistency_unavailable",
+    `Cannot judge as of sequence ${asOf}: the feed ends at ${state.last_sequence}`,
+    {
+      context: { sequence: asOf, last_sequence: state.last_sequence },
+    },
+  );
 }
 
 /** A time as answers repeat it: as it was asked, a sequence as a number. */

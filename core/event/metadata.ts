@@ -61,11 +61,28 @@ function findMetadataIssues(value: unknown): readonly Issue[] {
     );
   }
   fields.optional("event_serialization", isJwsFlattened, '"jws-flattened"');
+  const proofs = fields.get("proofs_uri");
+  const place = proofsPlace(value);
+  if (proofs !== undefined && proofs !== place) {
+    const expected = place ?? "a URL on the issuer's host";
+    fields.report("proofs_uri", "invalid_field", `must be ${expected}`);
+  }
   return fields.issues;
 }
 
 function isJwsFlattened(value: unknown): value is "jws-flattened" {
   return value === "jws-flattened";
+}
+
+/** The only place of proofs: the issuer's host, by the scheme of `jwks_uri`. */
+function proofsPlace(
+  { issuer, jwks_uri }: Readonly<Record<string, unknown>>,
+): string | undefined {
+  if (!isString(issuer) || !isString(jwks_uri)) return undefined;
+  const [, scheme] = /^(https?):/.exec(jwks_uri) ?? [];
+  const host = issuer.replace("did:web:", "").replace(/%3a/i, ":");
+  const origin = scheme && URL.parse(`${scheme}://${host}`)?.origin;
+  return origin && `${origin}/.well-known/sig/`;
 }
 
 function validateIssuer(fields: Fields, issuer: string): void {

@@ -121,6 +121,19 @@ export class Replay {
     this.#history.add(event, applies);
   }
 
+  /**
+   * Applies an event of a list that need not have every sequence: the events
+   * between are about others. Sequences must rise, and no `event_id` may repeat.
+   *
+   * @throws {SigError} as {@linkcode replay}, but for `sequence_gap`.
+   */
+  applySparse(event: SigEvent | UnknownEvent): void {
+    if (event.sequence > this.lastSequence) {
+      this.#rules.resume(event.sequence - 1);
+    }
+    this.apply(event);
+  }
+
   #warn(
     { code, detail, sequence }: Warning,
     event: SigEvent | UnknownEvent,
@@ -141,8 +154,9 @@ export class Replay {
   }
 
   /**
-   * Continues after an event that was refused, so that a list of all faults has
-   * it once. The state is not usable afterwards.
+   * Continues after a sequence: of an event that was refused, so that a list of
+   * all faults has it once (the state is not usable then), or of the last one
+   * that a sparse list is about.
    */
   resume(lastSequence: number): void {
     this.#rules.resume(lastSequence);

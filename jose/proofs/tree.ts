@@ -70,6 +70,11 @@ export class TreeHasher {
     this.#peaks = [...peaks];
   }
 
+  /** Hashes of the perfect subtrees, to continue from. */
+  get peaks(): readonly Uint8Array[] {
+    return [...this.#peaks];
+  }
+
   /** Leaves so far. */
   get size(): number {
     return this.#size;

@@ -19,7 +19,9 @@ import { send, type ServiceEnv } from "@sig/api/http";
 type IssuerDocuments = ReadonlyMap<string, string>;
 
 /** The page's names of the documents. */
-const DOCUMENT_FILES: { readonly [name in DocumentName]: string } = {
+const DOCUMENT_FILES: {
+  readonly [name in Exclude<DocumentName, "proof">]: string;
+} = {
   metadata: "sig.json",
   jwks: "jwks.json",
   did_document: "did.json",
@@ -148,10 +150,12 @@ function recording(
     kind: reader.kind,
     async open(ref, options) {
       const document = await reader.open(ref, options);
+      const { name } = options;
+      if (name === "proof") return document;
       return {
         ...document,
         bytes: keep(document.bytes, (text) => {
-          documents.set(DOCUMENT_FILES[options.name], text);
+          documents.set(DOCUMENT_FILES[name], text);
         }),
         cancel: () => document.cancel(),
       };

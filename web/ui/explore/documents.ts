@@ -6,13 +6,16 @@ import { isRecord } from "../text.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
+/** The documents that the page reads. */
+export type PageDocument = Exclude<DocumentName, "proof">;
+
 /** The documents that are there, as bytes: text would hide wrong encodings. */
-export type Documents = { readonly [name in DocumentName]?: Bytes | undefined };
+export type Documents = { readonly [name in PageDocument]?: Bytes | undefined };
 
 /** Why documents can't be used, in a sentence for people. */
 export class DocumentsError extends Error {}
 
-const FILES: Readonly<Record<DocumentName, string>> = {
+const FILES: Readonly<Record<PageDocument, string>> = {
   metadata: "sig.json",
   jwks: "jwks.json",
   did_document: "did.json",
@@ -26,7 +29,7 @@ export const IDENTITY = ["metadata", "jwks", "did_document"] as const;
 /** From this server, which passes on the documents of the issuers it knows. */
 export async function fetchDocuments(
   base: string,
-  names: readonly DocumentName[] = NAMES,
+  names: readonly PageDocument[] = NAMES,
 ): Promise<Documents> {
   return Object.fromEntries(
     await Promise.all(
@@ -50,7 +53,7 @@ const MAX_FILE_BYTES = 1024 ** 3;
 
 /** From files: by their names, or one JSON file with everything. */
 export async function readFiles(files: readonly File[]): Promise<Documents> {
-  const found: { [name in DocumentName]?: Bytes } = {};
+  const found: { [name in PageDocument]?: Bytes } = {};
   for (const file of files) {
     if (file.size > MAX_FILE_BYTES) {
       throw new DocumentsError(
@@ -100,7 +103,7 @@ export function readJson(bytes: Bytes): Documents {
 /** @throws {DocumentsError} unless all of these are there. */
 export function requireDocuments(
   documents: Documents,
-  names: readonly DocumentName[],
+  names: readonly PageDocument[],
 ): void {
   const missing = names.find((name) => documents[name] === undefined);
   if (missing === undefined) return;
@@ -116,7 +119,7 @@ export function readerOf(
     kind: "inline",
     // deno-lint-ignore require-await -- what it throws is a rejection
     async open(_ref, { name, maxBytes }) {
-      const bytes = documents[name];
+      const bytes = name === "proof" ? undefined : documents[name];
       if (bytes === undefined) {
         throw new SigError(
           "source_not_found",

@@ -1,0 +1,138 @@
+/** A read of the whole feed, held against what proofs say and said (docs/protocol.md §13.4). @module */
+
+import {
+  formatInstant,
+  instantOf,
+  isSigError,
+  type SigError,
+  type SigMetadata,
+} from "@sig/core";
+import type { KeyResolver } from "@sig/jose";
+import {
+  createSha256,
+  encodeBase64,
+  openCheckpoint,
+  type OpenedCheckpoint,
+} from "@sig/jose/proofs";
+import type { IssuerPin, ProofMemory } from "../memory/pin.ts";
+import type { DocumentReader } from "../read/reader.ts";
+import {
+  contradictionOfProofs,
+  contradictionOfRoot,
+  fewerEvents,
+  MAX_REMEMBERED_KEYS,
+  pinWithProofs,
+  proofOf,
+  signingKeys,
+} from "./compare_proofs.ts";
+import { FeedTree } from "../proofs/feed_tree.ts";
+import { ProofFiles } from "../proofs/proof_files.ts";
+
+/** What a full read found, as far as proofs are about it. */
+export interface FeedRead {
+  /** Events. */
+  readonly events: number;
+  /** The keys that it was verified with. */
+  readonly keys: KeyResolver;
+  /** Its trees, if proofs were known of. */
+  readonly tree: FeedTree | undefined;
+  /** When. */
+  readonly now: Date;
+}
+
+/** The proofs of an issuer whose feed is read. */
+export class ProofsOfFeed {
+  readonly #sha256 = createSha256();
+  readonly #reader: DocumentReader;
+  #files: ProofFiles | undefined;
+  #text: Promise<string | undefined> | undefined;
+  /** The checkpoint, if there is one that opens. */
+  checkpoint: OpenedCheckpoint | undefined;
+
+  constructor(reader: DocumentReader) {
+    this.#reader = reader;
+  }
+
+  /** Asks for the checkpoint, as soon as metadata says where it is. */
+  readonly begin = ({ proofs_uri }: SigMetadata): void => {
+    if (proofs_uri === undefined) return;
+    this.#files = new ProofFiles(this.#reader, proofs_uri, this.#sha256);
+    this.#text = this.#files.checkpoint().catch(unlessOurs);
+  };
+
+  /** Opens the checkpoint by the keys of the documents. */
+  async open(keys: KeyResolver): Promise<void> {
+    const text = await this.#text;
+    if (text === undefined) return;
+    const { origin } = this.#files!;
+    const options = { origin, keys: signingKeys(keys) };
+    this.checkpoint = await openCheckpoint(this.#sha256, text, options)
+      .catch(unlessOurs);
+  }
+
+  /** Why the feed can't be trusted, whatever it says. */
+  async contradiction(
+    pin: IssuerPin,
+    keys: KeyResolver,
+  ): Promise<SigError | undefined> {
+    const { checkpoint } = this;
+    const named = await pinWithProofs(pin, keys);
+    const shown = { keys, checkpoint };
+    return named && await contradictionOfProofs(this.#sha256, named, shown);
+  }
+
+  /** What takes the lines of a feed from its start; undefined without proofs. */
+  newTree(pin: IssuerPin | undefined): FeedTree | undefined {
+    const isWanted = this.#files !== undefined || pin?.proof !== undefined;
+    return isWanted ? new FeedTree(this.#sha256) : undefined;
+  }
+
+  /** Whether the feed must be read from its start, to be held against proofs. */
+  needStart(pin: IssuerPin, tree: FeedTree | undefined): boolean {
+    return tree === undefined &&
+      (this.checkpoint !== undefined || pin.proof !== undefined);
+  }
+
+  /** Tells a tree which sizes count. */
+  prepare(tree: FeedTree | undefined, pin: IssuerPin | undefined): void {
+    tree?.want([this.checkpoint?.size ?? 0, pin?.proof?.size ?? 0]);
+  }
+
+  /** The contradiction between a feed and the memory, if there is one. */
+  judge(pin: IssuerPin, { events, tree }: FeedRead): SigError | undefined {
+    const { proof } = pin;
+    if (proof === undefined) return undefined;
+    if (events < proof.seen) return fewerEvents(proof.seen, events);
+    const found = tree?.at(proof.size);
+    return found && contradictionOfRoot(proof, {
+      root: found.root,
+      state: found.state?.(),
+    });
+  }
+
+  /** What to remember: a checkpoint only if the feed confirms all it says. */
+  async remembered(
+    pin: IssuerPin | undefined,
+    { events, keys, tree, now }: FeedRead,
+  ): Promise<ProofMemory | undefined> {
+    const { checkpoint } = this;
+    const found = checkpoint && tree?.at(checkpoint.size);
+    const isConfirmed = checkpoint !== undefined && checkpoint.size > 0 &&
+      found?.state !== undefined &&
+      encodeBase64(found.root) === encodeBase64(checkpoint.root) &&
+      encodeBase64(found.state()) === encodeBase64(checkpoint.state);
+    const proof = isConfirmed ? checkpoint : pin?.proof;
+    const isTooMuch = signingKeys(keys).size > MAX_REMEMBERED_KEYS;
+    if (proof === undefined || isTooMuch) return undefined;
+    return {
+      ...await proofOf(proof, keys),
+      seen: events,
+      last_seen: formatInstant(instantOf(now)),
+    };
+  }
+}
+
+/** No proof is needed to read the feed. */
+function unlessOurs(error: unknown): undefined {
+  if (!isSigError(error)) throw error;
+}

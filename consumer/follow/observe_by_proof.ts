@@ -1,0 +1,88 @@
+/** Observing an issuer whose feed is not loaded, by proof (docs/protocol.md §13.3). @module */
+
+import { DEFAULT_LIMITS, type Warning } from "@sig/core";
+import { formatInstant, instantOf } from "@sig/core";
+import type { KnownIssuer } from "./listed_issuers.ts";
+import {
+  acceptFailure,
+  acceptProof,
+  type IssuerRecord,
+  type Observation,
+  type StatePart,
+} from "../memory/issuer_record.ts";
+import type { IssuerMemory } from "../memory/memory.ts";
+import { HistoryMoved } from "../memory/pin.ts";
+import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
+import { provableQuestion, readByProof } from "./read_by_proof.ts";
+
+/**
+ * About what one read by proof fetches. Once a process has fetched as much as
+ * the feed has, it loads the feed.
+ */
+const BYTES_OF_A_READ = 32 * 1024;
+
+/** Options of {@linkcode observeByProof}. */
+export interface ObserveByProofOptions extends LoadIssuerOptions {
+  /** When the question was asked. */
+  readonly at: Date;
+  /** Also where the feed is loaded. */
+  readonly always: boolean;
+  /** Writes what was seen. */
+  readonly memory: IssuerMemory | undefined;
+}
+
+/**
+ * The issuer as far as a question needs it; else the feed is to be read, and
+ * `warning` says why a proof was not used.
+ *
+ * @throws {SigError} why the issuer can't be asked, and contradictions.
+ * @throws {HistoryMoved}
+ */
+export async function observeByProof(
+  issuer: KnownIssuer,
+  part: StatePart,
+  options: ObserveByProofOptions,
+): Promise<{ readonly observation?: Observation; readonly warning?: Warning }> {
+  const { at, memory, always, limits = DEFAULT_LIMITS } = options;
+  const { record, feedBytes = Infinity } = issuer;
+  const { pin, unusable } = record;
+  const question = provableQuestion(part);
+  const isDue = feedBytes <= limits.maxFeedBytes &&
+    issuer.proofReads * BYTES_OF_A_READ > feedBytes;
+  const isLoaded = !always && (record.held !== undefined || isDue);
+  if (question === undefined || isLoaded || unusable) return {};
+  if (pin !== undefined && pin.proof === undefined) return {};
+  const location = await issuer.locateProofs();
+  if (location === undefined) return {};
+  const found = await readByProof(location, question, {
+    ...options,
+    now: at,
+    pin,
+  });
+  if (found.verified === undefined && found.error === undefined) return found;
+  if (issuer.isListed) {
+    // What was compared is what is written over; a refresh may have learnt more.
+    const note = (of: IssuerRecord) =>
+      found.error === undefined
+        ? acceptProof(of, issuer.location.expectedIssuer, found.memory)
+        : acceptFailure(of, found.error, false);
+    const shared = memory && await memory.commitProof(note(record), found, at);
+    if (memory !== undefined && shared === undefined) throw new HistoryMoved();
+    issuer.record = { ...note(issuer.record), shared };
+  }
+  if (found.error !== undefined) throw found.error;
+  issuer.proofReads++;
+  issuer.feedBytes = found.verified.feed.bytes;
+  return {
+    observation: {
+      observedAt: at,
+      observedAtText: formatInstant(instantOf(at)),
+      continuity: !issuer.isListed
+        ? "unpinned"
+        : pin === undefined
+        ? "first_seen"
+        : "consistent",
+      verified: found.verified,
+    },
+  };
+}

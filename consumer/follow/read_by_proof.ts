@@ -1,0 +1,428 @@
+/**
+ * One subject's relationships from checkpoint, path and tail, without the feed
+ * (docs/protocol.md §13.3).
+ *
+ * @module
+ */
+
+import {
+  createFeedLineParser,
+  DEFAULT_LIMITS,
+  formatInstant,
+  instantOf,
+  isSigError,
+  isUpsert,
+  parseEventPayload,
+  Replay,
+  type SigError,
+  type SigEvent,
+  type SigMetadata,
+  type UnknownEvent,
+  type Warning,
+} from "@sig/core";
+import { sameBytes } from "@sig/core/internal";
+import { verifyEnvelope } from "@sig/jose";
+import {
+  createSha256,
+  decodeBase64,
+  encodeBase64,
+  openCheckpoint,
+  type OpenedCheckpoint,
+  proofInvalid,
+  subjectKey,
+} from "@sig/jose/proofs";
+import type { StatePart } from "../memory/issuer_record.ts";
+import type { IssuerPin, ProofMemory, SeenProof } from "../memory/pin.ts";
+import { PartialHistory } from "../memory/partial_history.ts";
+import { type IssuerLocation, readAll } from "../read/reader.ts";
+import { incompleteLine } from "../verify/feed_fault.ts";
+import {
+  type LoadedIssuer,
+  loadIssuer,
+  type LoadIssuerOptions,
+} from "../verify/load_issuer.ts";
+import type { VerifiedIssuer } from "../verify/verify_feed.ts";
+import {
+  contradictionOfProofs,
+  fewerEvents,
+  MAX_REMEMBERED_KEYS,
+  pinWithProofs,
+  proofOf,
+  seenProof,
+  signingKeys,
+} from "./compare_proofs.ts";
+import { ProofFiles } from "../proofs/proof_files.ts";
+
+/** Bytes of the feed after a checkpoint, above which the feed is read. */
+const MAX_TAIL_BYTES = 1024 * 1024;
+
+/** How often it is tried: an issuer may just be publishing. */
+const ATTEMPTS = 2;
+
+/** Options of {@linkcode readByProof}. */
+export interface ProofOptions extends LoadIssuerOptions {
+  /** The clock. */
+  readonly now: Date;
+  /** What is remembered of the issuer. */
+  readonly pin?: IssuerPin | undefined;
+}
+
+/** What a proof is asked for. */
+export interface ProofQuestion {
+  /** The only subject. */
+  readonly subject: string;
+  /** Events that were known. */
+  readonly asOf?: number | undefined;
+  /** It may be about what was true at some time. */
+  readonly isPast: boolean;
+}
+
+/** An answer's ground that was proved. */
+export interface Proven {
+  /** Always absent. */
+  readonly error?: undefined;
+  /** What was verified: of the state only what is about the subject. */
+  readonly verified: VerifiedIssuer;
+  /** What to remember. */
+  readonly memory: ProofMemory;
+  /** Bytes of the feed that were not read. */
+  readonly spared: number;
+}
+
+/** There is no proof, and the feed is to be read. */
+export interface Unproven {
+  /** Always absent. */
+  readonly verified?: undefined;
+  /** Always absent. */
+  readonly error?: undefined;
+  /** The documents, to read the feed with. */
+  readonly loaded: LoadedIssuer;
+  /** Why a proof that is there was not used. */
+  readonly warning?: Warning;
+}
+
+/** What was shown contradicts the memory: nothing may be answered. */
+export interface Contradicted {
+  /** Always absent. */
+  readonly verified?: undefined;
+  /** The contradiction. */
+  readonly error: SigError;
+  /** What was shown. */
+  readonly seen: SeenProof;
+}
+
+/** The question of a part that can be proved: of one subject, known by number. */
+export function provableQuestion(
+  { subjects, asOf, at }: StatePart,
+): ProofQuestion | undefined {
+  const [subject, other] = new Set(subjects);
+  const isPast = at !== null;
+  if (subject === undefined || other !== undefined) return undefined;
+  return asOf === undefined || typeof asOf === "number" && at
+    ? { subject, asOf, isPast }
+    : undefined;
+}
+
+/**
+ * Reads what one subject's relationships are, by proof. A broken proof gives no
+ * answer and a missing file never means that there is no relationship: then the
+ * feed is to be read.
+ *
+ * @throws {SigError} why the issuer's documents can't be used.
+ */
+export async function readByProof(
+  location: IssuerLocation,
+  question: ProofQuestion,
+  options: ProofOptions,
+): Promise<Proven | Unproven | Contradicted> {
+  for (let attempt = 1;; attempt++) {
+    const isLast = attempt === ATTEMPTS;
+    const read = new ProofRead(location, question, options);
+    const loaded = await read.load();
+    try {
+      const found = await read.answer(loaded);
+      if (found === undefined) return { loaded };
+      // A rotation may be under way; no other contradiction goes away.
+      const mayPass = found.error?.code === "key_not_introduced";
+      if (!mayPass || isLast) return found;
+    } catch (error) {
+      if (!isSigError(error)) throw error;
+      const { code } = error;
+      if (!isLast) continue;
+      return { loaded, warning: { code: "proof_not_used", detail: code } };
+    }
+  }
+}
+
+/** One attempt. */
+class ProofRead {
+  readonly #sha256 = createSha256();
+  readonly #location: IssuerLocation;
+  readonly #question: ProofQuestion;
+  readonly #options: ProofOptions;
+  #files: ProofFiles | undefined;
+  #checkpoint: Promise<string> | undefined;
+
+  constructor(
+    location: IssuerLocation,
+    question: ProofQuestion,
+    options: ProofOptions,
+  ) {
+    this.#location = location;
+    this.#question = question;
+    this.#options = options;
+  }
+
+  /** The documents; the checkpoint is asked for together with the keys. */
+  async load(): Promise<LoadedIssuer> {
+    const onMetadata = ({ proofs_uri }: SigMetadata) => {
+      if (proofs_uri === undefined) return;
+      const { reader } = this.#location;
+      this.#files = new ProofFiles(reader, proofs_uri, this.#sha256);
+      this.#checkpoint = this.#files.checkpoint();
+      this.#checkpoint.catch(() => {});
+    };
+    try {
+      return await loadIssuer(this.#location, { ...this.#options, onMetadata });
+    } finally {
+      await this.#checkpoint?.catch(() => {});
+    }
+  }
+
+  /** What was found; undefined where the feed is to be read. */
+  async answer(
+    loaded: LoadedIssuer,
+  ): Promise<Proven | Contradicted | undefined> {
+    const sha256 = this.#sha256;
+    const { keys } = loaded;
+    const pin = await pinWithProofs(this.#options.pin, keys);
+    const opened = await this.#open(loaded);
+    const checkpoint = isSigError(opened) ? undefined : opened;
+    const shown = { keys, checkpoint };
+    const contradicted = async (error: SigError): Promise<Contradicted> => ({
+      error,
+      seen: await seenProof(shown),
+    });
+    const error = pin && await contradictionOfProofs(sha256, pin, shown);
+    if (error !== undefined) return await contradicted(error);
+    if (opened === undefined) return undefined;
+    if (isSigError(opened)) throw opened;
+    const { subject, asOf = 0 } = this.#question;
+    if (signingKeys(keys).size > MAX_REMEMBERED_KEYS) return undefined;
+    if (opened.size === 0 || asOf > opened.size) return undefined;
+    if (pin !== undefined && opened.size > pin.proof.size) {
+      await this.#requireContinued(pin.proof, opened);
+    }
+    const [walk, tail] = await Promise.all([
+      this.#files!.walk(opened.state, subject),
+      this.#readTail(loaded, opened),
+    ]);
+    if (tail === undefined) return undefined;
+    const key = subjectKey(sha256, subject);
+    const { end } = walk;
+    if (end?.kind === "too_large" && sameBytes(end.key, key)) return undefined;
+    const lines = end?.kind === "lines"
+      ? end.subjects.find((each) => sameBytes(each.key, key))?.lines ?? []
+      : [];
+    const replay = new SubjectReplay(loaded, this.#question, this.#options);
+    for (const { bytes } of lines) await replay.addOwn(bytes, opened.size);
+    if (!await replay.addTail(tail.lines, opened.size)) return undefined;
+    const found = opened.size + tail.lines.length;
+    if (pin !== undefined && found < pin.proof.seen) {
+      return await contradicted(fewerEvents(pin.proof.seen, found));
+    }
+    return {
+      verified: this.#verified(loaded, opened, replay, tail),
+      memory: {
+        ...await proofOf(opened, keys),
+        seen: found,
+        last_seen: formatInstant(instantOf(this.#options.now)),
+      },
+      spared: opened.bytes,
+    };
+  }
+
+  /** The checkpoint, or why there is none; undefined without proofs. */
+  async #open(
+    { keys }: LoadedIssuer,
+  ): Promise<OpenedCheckpoint | SigError | undefined> {
+    if (this.#checkpoint === undefined) return undefined;
+    try {
+      return await openCheckpoint(
+        this.#sha256,
+        await this.#checkpoint,
+        { origin: this.#files!.origin, keys: signingKeys(keys) },
+      );
+    } catch (error) {
+      if (isSigError(error)) return error;
+      throw error;
+    }
+  }
+
+  /** @throws {SigError} where tiles don't show it: then the feed decides. */
+  async #requireContinued(
+    { size, root }: ProofMemory,
+    checkpoint: OpenedCheckpoint,
+  ): Promise<void> {
+    const before = { size, root: decodeBase64(root) ?? new Uint8Array() };
+    if (await this.#files!.isContinued(before, checkpoint)) return;
+    throw proofInvalid(`the tiles don't continue the first ${size} events`);
+  }
+
+  /** What follows the checkpoint in the feed; undefined: read all of it. */
+  async #readTail(
+    loaded: LoadedIssuer,
+    { bytes }: OpenedCheckpoint,
+  ): Promise<Tail | undefined> {
+    const opened = await loaded.openFeed({ range: { from: bytes - 1 } })
+      .catch((error) => {
+        const { status } = isSigError(error, "fetch_status")
+          ? error.context
+          : {};
+        if (status !== 416) throw error;
+        return undefined;
+      });
+    if (opened === undefined) {
+      const detail = `the feed ends before byte ${bytes} of the checkpoint`;
+      return {
+        lines: [],
+        warnings: [{ code: "feed_behind_checkpoint", detail }],
+      };
+    }
+    const { document, warnings } = opened;
+    try {
+      const { range } = document;
+      const isLong = range === undefined ||
+        range.total - bytes > MAX_TAIL_BYTES;
+      if (isLong) return undefined;
+      const tail = await readAll(document, MAX_TAIL_BYTES + 1);
+      if (tail[0] !== LF) {
+        throw proofInvalid(
+          "the feed has no line feed where the checkpoint ends",
+        );
+      }
+      return { lines: linesOf(tail.subarray(1)), warnings };
+    } finally {
+      await document.cancel();
+    }
+  }
+
+  #verified(
+    loaded: LoadedIssuer,
+    checkpoint: OpenedCheckpoint,
+    { replay }: SubjectReplay,
+    tail: Tail,
+  ): VerifiedIssuer {
+    const state = replay.state();
+    // A tail's revoke may be of a relationship that is another subject's.
+    const warnings = replay.warnings.filter(({ code }) =>
+      code !== "revoke_without_upsert"
+    );
+    return {
+      issuer: loaded.issuer,
+      source: loaded.source,
+      state,
+      feed: {
+        ...{ state, warnings, keys: [], faults: [] },
+        verifiedEvents: state.last_sequence,
+        bytes: checkpoint.bytes,
+      },
+      warnings: [...loaded.warnings, ...tail.warnings, ...warnings],
+      proof: {
+        size: checkpoint.size,
+        root: encodeBase64(checkpoint.root),
+        state: encodeBase64(checkpoint.state),
+        kid: checkpoint.kids[0]!,
+        signed_at: timeOf(checkpoint),
+        tail: tail.lines.length,
+      },
+    };
+  }
+}
+
+function timeOf({ time }: OpenedCheckpoint): string | null {
+  return time === null
+    ? null
+    : formatInstant({ seconds: time, nanoseconds: 0 });
+}
+
+/** The feed after a checkpoint. */
+interface Tail {
+  readonly lines: readonly Uint8Array[];
+  readonly warnings: readonly Warning[];
+}
+
+const LF = 0x0a;
+
+function linesOf(bytes: Uint8Array): Uint8Array[] {
+  const lines: Uint8Array[] = [];
+  for (let from = 0; from < bytes.length;) {
+    const to = bytes.indexOf(LF, from);
+    if (to < 0) throw incompleteLine();
+    lines.push(bytes.subarray(from, to));
+    from = to + 1;
+  }
+  return lines;
+}
+
+/** Verifies and replays the lines of one subject, then a tail. */
+class SubjectReplay {
+  readonly replay: Replay;
+  readonly #history = new PartialHistory();
+  readonly #loaded: LoadedIssuer;
+  readonly #question: ProofQuestion;
+  readonly #parse: ReturnType<typeof createFeedLineParser>;
+
+  constructor(
+    loaded: LoadedIssuer,
+    question: ProofQuestion,
+    { now, limits = DEFAULT_LIMITS }: ProofOptions,
+  ) {
+    this.#loaded = loaded;
+    this.#question = question;
+    this.#parse = createFeedLineParser({ limits });
+    const { issuer } = loaded;
+    this.replay = new Replay({ issuer, limits, now: instantOf(now) }, {
+      lastSequence: 0,
+      latest: undefined,
+      history: this.#history,
+      warnings: [],
+      warningsLeftOut: 0,
+    });
+  }
+
+  /** Takes a line of the subject. */
+  async addOwn(bytes: Uint8Array, size: number): Promise<void> {
+    const event = await this.#verify(bytes);
+    if (event.sequence > size) {
+      throw proofInvalid(`a line has sequence ${event.sequence} of ${size}`);
+    }
+    if (isUpsert(event) && event.subject !== this.#question.subject) {
+      throw proofInvalid("an upsert names another subject");
+    }
+    this.replay.applySparse(event);
+  }
+
+  /** Takes the lines after the checkpoint; false where the feed must be read. */
+  async addTail(lines: readonly Uint8Array[], size: number): Promise<boolean> {
+    const { isPast } = this.#question;
+    const own = new Set(this.#history.versions.keys());
+    this.replay.resume(size);
+    for (const line of lines) {
+      const event = await this.#verify(line);
+      this.replay.apply(event);
+      // What it was before it came to the subject is not known.
+      if (isPast && isUpsert(event) && !own.has(event.relationship_id)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  async #verify(bytes: Uint8Array): Promise<SigEvent | UnknownEvent> {
+    const parsed = this.#parse(bytes);
+    await verifyEnvelope(parsed, this.#loaded.keys);
+    const { public_only: publicOnly } = this.#loaded.metadata;
+    return parseEventPayload(parsed.payload, { publicOnly });
+  }
+}

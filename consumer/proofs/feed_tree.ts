@@ -1,0 +1,133 @@
+/** The trees over a feed's lines and subjects, while it is read (docs/protocol.md §13.2). @module */
+
+import { isUpsert, type SigEvent, type UnknownEvent } from "@sig/core";
+import {
+  EMPTY_HASH,
+  leafHash,
+  MAX_SUBJECT_BYTES,
+  type Sha256,
+  stateHash,
+  stateLeaf,
+  subjectKey,
+  TreeHasher,
+} from "@sig/jose/proofs";
+import { Sha256 as RunningSha256 } from "@sig/jose/internal";
+
+/** The hashes after some events. */
+export interface FeedHashes {
+  /** The tree hash over the lines. */
+  readonly root: Uint8Array;
+  /** The hash of the state tree; undefined where the feed's start was not read. */
+  readonly state?: () => Uint8Array;
+}
+
+/** Takes each verified line, and tells the hashes after some of them. */
+export class FeedTree {
+  readonly #sha256: Sha256;
+  readonly #lines: TreeHasher;
+  #subjects: Subjects | undefined;
+  #wanted: ReadonlySet<number> = new Set();
+  readonly #found = new Map<number, FeedHashes>();
+
+  /** From the first line on, or after those that some peaks are of. */
+  constructor(
+    sha256: Sha256,
+    start?: { readonly size: number; readonly peaks: readonly Uint8Array[] },
+  ) {
+    this.#sha256 = sha256;
+    this.#lines = new TreeHasher(sha256, start?.size, start?.peaks);
+    if (start === undefined) this.#subjects = new Subjects(sha256);
+  }
+
+  /** To continue from. */
+  get peaks(): readonly Uint8Array[] {
+    return this.#lines.peaks;
+  }
+
+  /** Takes the numbers of events after which {@linkcode at} will be asked. */
+  want(sizes: Iterable<number>): void {
+    this.#wanted = new Set(sizes);
+    this.#found.clear();
+    this.#note();
+  }
+
+  /** Takes the next line, without its LF. */
+  add(bytes: Uint8Array, event: SigEvent | UnknownEvent): void {
+    this.#lines.add(leafHash(this.#sha256, bytes));
+    this.#subjects?.add(bytes, event);
+    this.#note();
+  }
+
+  /** The hashes after so many events; undefined if they were not read. */
+  at(size: number): FeedHashes | undefined {
+    return this.#found.get(size);
+  }
+
+  /** Forgets the subjects: what follows has no state hash. */
+  endState(): void {
+    this.#subjects = undefined;
+  }
+
+  #note(): void {
+    const { size } = this.#lines;
+    if (!this.#wanted.has(size)) return;
+    const state = this.#subjects?.snapshot();
+    const root = this.#lines.root();
+    this.#found.set(size, state === undefined ? { root } : { root, state });
+  }
+}
+
+const LF = Uint8Array.of(10);
+
+/** A running digest for each subject, as text: a million of them fit. */
+class Subjects {
+  readonly #sha256: Sha256;
+  /** Whose each relationship is: the subject of its first upsert. */
+  readonly #homes = new Map<string, number>();
+  readonly #numbers = new Map<string, number>();
+  readonly #digests: string[] = [];
+  readonly #bytes: number[] = [];
+
+  constructor(sha256: Sha256) {
+    this.#sha256 = sha256;
+  }
+
+  add(bytes: Uint8Array, event: SigEvent | UnknownEvent): void {
+    const home = this.#homes.get(event.relationship_id) ?? this.#begin(event);
+    if (home === undefined) return;
+    const saved = this.#digests[home];
+    const digest = saved === undefined
+      ? new RunningSha256()
+      : RunningSha256.load(saved)!;
+    this.#digests[home] = digest.update(bytes).update(LF).save();
+    this.#bytes[home] = (this.#bytes[home] ?? 0) + bytes.length + 1;
+  }
+
+  #begin(event: SigEvent | UnknownEvent): number | undefined {
+    if (!isUpsert(event)) return undefined;
+    const { subject } = event;
+    const home = this.#numbers.get(subject) ?? this.#numbers.size;
+    this.#numbers.set(subject, home);
+    this.#homes.set(event.relationship_id, home);
+    return home;
+  }
+
+  /** The hash of the state tree over the lines so far, made when asked for. */
+  snapshot(): () => Uint8Array {
+    const digests = this.#digests.slice();
+    const bytes = this.#bytes.slice();
+    return () => {
+      const leaves = [...this.#numbers.keys()].slice(0, digests.length)
+        .map((subject, i) =>
+          stateLeaf(
+            this.#sha256,
+            subjectKey(this.#sha256, subject),
+            bytes[i]! > MAX_SUBJECT_BYTES
+              ? EMPTY_HASH
+              : RunningSha256.load(digests[i]!)!.digest(),
+          )
+        );
+      return stateHash(this.#sha256, leaves);
+    };
+  }
+}

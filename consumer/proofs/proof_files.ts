@@ -1,0 +1,158 @@
+/** The files below `proofs_uri`, as bytes (docs/protocol.md §13.1). @module */
+
+import { isSigError, type SigError } from "@sig/core";
+import {
+  digitOf,
+  EMPTY_HASH,
+  HASH_BYTES,
+  hashInTile,
+  invalidCheckpoint,
+  MAX_CHECKPOINT_BYTES,
+  MAX_PAGES,
+  MAX_SUBJECT_BYTES,
+  proofInvalid,
+  proveConsistency,
+  readStateFile,
+  type Sha256,
+  siblingsOf,
+  type StateNode,
+  statePath,
+  subjectKey,
+  TILE_WIDTH,
+  tileOfNode,
+  tilePath,
+  type TreeNode,
+  verifyConsistency,
+} from "@sig/jose/proofs";
+import { type DocumentReader, readAll } from "../read/reader.ts";
+
+/** Where the path to a subject ends. */
+export interface Walk {
+  /** The last node; undefined for one without subjects. */
+  readonly end: Exclude<StateNode, { kind: "page" }> | undefined;
+  /** Pages above it: how many digits of the key led there. */
+  readonly depth: number;
+  /** The siblings of the pages' children, from the end up. */
+  readonly path: readonly Uint8Array[];
+}
+
+/** Reads the files of one issuer's proofs, and counts their bytes. */
+export class ProofFiles {
+  readonly #reader: DocumentReader;
+  readonly #base: string;
+  readonly #sha256: Sha256;
+
+  /** @param base `proofs_uri`. */
+  constructor(reader: DocumentReader, base: string, sha256: Sha256) {
+    this.#reader = reader;
+    this.#base = base;
+    this.#sha256 = sha256;
+  }
+
+  /** `proofs_uri` without the scheme and the last slash. */
+  get origin(): string {
+    return this.#base.replace(/^https?:\/\//, "").slice(0, -1);
+  }
+
+  /**
+   * The checkpoint's text.
+   *
+   * @throws {SigError} `invalid_checkpoint`, and why it can't be read.
+   */
+  async checkpoint(): Promise<string> {
+    const tooLarge = invalidCheckpoint(
+      `it is over ${MAX_CHECKPOINT_BYTES} bytes`,
+    );
+    const bytes = await this.#read(
+      "checkpoint",
+      MAX_CHECKPOINT_BYTES,
+      tooLarge,
+    );
+    try {
+      return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+        .decode(bytes);
+    } catch {
+      throw invalidCheckpoint("it is not UTF-8");
+    }
+  }
+
+  /**
+   * Follows a subject's key from the hash of a state tree, each file compared
+   * with the hash that names it.
+   *
+   * @throws {SigError} `proof_invalid`, and why a file can't be read.
+   */
+  async walk(state: Uint8Array, subject: string): Promise<Walk> {
+    const key = subjectKey(this.#sha256, subject);
+    let path: readonly Uint8Array[] = [];
+    let hash = state;
+    for (let depth = 0;; depth++) {
+      if (hash.every((byte) => byte === 0)) {
+        return { end: undefined, depth, path };
+      }
+      const file = statePath(hash);
+      const tooLarge = proofInvalid(
+        `${file} is over ${MAX_SUBJECT_BYTES} bytes`,
+      );
+      const bytes = await this.#read(file, MAX_SUBJECT_BYTES, tooLarge);
+      const node = readStateFile(this.#sha256, { hash, bytes }, key, depth);
+      if (node.kind !== "page") return { end: node, depth, path };
+      if (depth === MAX_PAGES) {
+        throw proofInvalid(`more than ${MAX_PAGES} pages lead to the subject`);
+      }
+      const digit = digitOf(key, depth);
+      path = [...siblingsOf(this.#sha256, node.children, digit), ...path];
+      hash = node.children[digit] ?? EMPTY_HASH;
+    }
+  }
+
+  /**
+   * Whether tiles show that the larger tree begins with the smaller one.
+   *
+   * @throws {SigError} `proof_invalid`, and why a tile can't be read.
+   */
+  async isContinued(
+    before: { readonly size: number; readonly root: Uint8Array },
+    { size, root }: { readonly size: number; readonly root: Uint8Array },
+  ): Promise<boolean> {
+    // Every tree begins with the empty one.
+    if (before.size === 0) return true;
+    const tiles = new Map<string, Promise<Uint8Array>>();
+    const hashOf = async (node: TreeNode) => {
+      const tile = tileOfNode(node, size);
+      const path = tilePath(tile);
+      const bytes = tiles.get(path) ?? this.#readTile(path, tile.width);
+      tiles.set(path, bytes);
+      return hashInTile(this.#sha256, node, await bytes);
+    };
+    const proof = await proveConsistency(
+      this.#sha256,
+      before.size,
+      size,
+      hashOf,
+    );
+    const claim = { old: before.size, oldRoot: before.root, size, root, proof };
+    return verifyConsistency(this.#sha256, claim);
+  }
+
+  async #readTile(path: string, width: number): Promise<Uint8Array> {
+    const wrong = proofInvalid(`${path} does not have ${width} hashes`);
+    const bytes = await this.#read(path, TILE_WIDTH * HASH_BYTES, wrong);
+    if (bytes.length !== width * HASH_BYTES) throw wrong;
+    return bytes;
+  }
+
+  async #read(
+    path: string,
+    maxBytes: number,
+    tooLarge: SigError,
+  ): Promise<Uint8Array> {
+    try {
+      const asked = { name: "proof", maxBytes } as const;
+      const document = await this.#reader.open(this.#base + path, asked);
+      return await readAll(document, maxBytes);
+    } catch (error) {
+      throw isSigError(error, "document_too_large") ? tooLarge : error;
+    }
+  }
+}

@@ -1,0 +1,135 @@
+/** The proofs of a feed as an issuer publishes them, by path. @module */
+
+import { createFeedLineParser, parseEventPayload } from "@sig/core";
+import { calculateKid, type SigningKey } from "@sig/jose";
+import {
+  type Checkpoint,
+  cosignNote,
+  createSha256,
+  digestKeys,
+  formatCheckpoint,
+  formatNote,
+  groupBySubject,
+  HASH_BYTES,
+  leafHash,
+  type PlacedLine,
+  signNote,
+  type StateFile,
+  stateFiles,
+  statePath,
+  tilePath,
+  tilesSince,
+  TreeHasher,
+} from "@sig/jose/proofs";
+import { joinBytes } from "@sig/core/internal";
+import { PATHS } from "./test_issuer.ts";
+
+const sha256 = createSha256();
+
+/** Where proofs are, below the origin. */
+export const PROOFS = "/.well-known/sig/";
+
+/** What is to be proved, and by whom. */
+export interface ProofsContent {
+  /** Where the issuer publishes. */
+  readonly origin: string;
+  /** Keys that sign the checkpoint; the last one also its time. */
+  readonly keys: readonly SigningKey[];
+  /** All keys of the documents (default: `keys`). */
+  readonly published?: readonly SigningKey[];
+  /** Lines of the feed, without LF. */
+  readonly lines: readonly string[];
+  /** POSIX seconds of the cosignature; null for none. */
+  readonly time?: number | null;
+  /** Changes what the checkpoint says. */
+  readonly claim?: Partial<Checkpoint>;
+}
+
+/** The files of the proofs by their paths. */
+export async function makeProofs(
+  { origin, keys, published = keys, lines, time = 1_780_000_000, claim }:
+    ProofsContent,
+): Promise<Map<string, Uint8Array<ArrayBuffer>>> {
+  const feed = placed(lines);
+  const tree = new TreeHasher(sha256);
+  const nodes = new Map<string, Uint8Array>();
+  for (const { bytes } of feed) {
+    tree.add(
+      leafHash(sha256, bytes),
+      ({ level, index }, hash) => nodes.set(`${level}/${index}`, hash),
+    );
+  }
+  const { files, state } = filesOf(feed);
+  const made = new Map<string, Uint8Array<ArrayBuffer>>();
+  const put = (path: string, bytes: Uint8Array) =>
+    made.set(PROOFS + path, bytes.slice());
+  for (const { hash, bytes } of files) put(statePath(hash), bytes);
+  for (let size = 1; size <= feed.length; size++) {
+    // As if each event had been published alone.
+    for (const tile of tilesSince(size - 1, size)) {
+      const hashes = Array.from(
+        { length: tile.width },
+        (_, i) => nodes.get(`${8 * tile.level}/${256 * tile.index + i}`)!,
+      );
+      put(tilePath(tile), joinBytes(hashes, tile.width * HASH_BYTES));
+    }
+  }
+  const name = `${origin}${PROOFS}`.replace(/^https?:\/\//, "").slice(0, -1);
+  const thumbprints = await Promise.all(
+    published.map(async ({ kid, publicJwk }) =>
+      [kid, await calculateKid(publicJwk)] as const
+    ),
+  );
+  const text = formatCheckpoint({
+    ...{ origin: name, size: feed.length, root: tree.root(), state },
+    bytes: feed.reduce((sum, { bytes }) => sum + bytes.length + 1, 0),
+    keys: digestKeys(sha256, new Map(thumbprints)),
+    ...claim,
+  });
+  const signatures = await Promise.all(
+    keys.map((key) => signNote(sha256, text, name, key)),
+  );
+  if (time !== null) {
+    signatures.push(await cosignNote(sha256, text, name, keys.at(-1)!, time));
+  }
+  const note = formatNote({ text, signatures });
+  put("checkpoint", new TextEncoder().encode(note));
+  return made;
+}
+
+/** Metadata that says where the proofs are. */
+export function withProofs(metadata: string, origin: string): string {
+  return JSON.stringify({
+    ...JSON.parse(metadata),
+    proofs_uri: origin + PROOFS,
+  });
+}
+
+/** Publishes proofs, and the metadata that names them. */
+export async function publishProofs(
+  documents: Map<string, unknown>,
+  content: ProofsContent,
+): Promise<void> {
+  for (const [path, bytes] of await makeProofs(content)) {
+    documents.set(path, bytes);
+  }
+  const metadata = documents.get(PATHS.metadata) as string;
+  documents.set(PATHS.metadata, withProofs(metadata, content.origin));
+}
+
+function placed(lines: readonly string[]): PlacedLine[] {
+  const parse = createFeedLineParser();
+  return lines.map((line) => {
+    const bytes = new TextEncoder().encode(line);
+    return { bytes, event: parseEventPayload(parse(bytes).payload.slice()) };
+  });
+}
+
+function filesOf(feed: readonly PlacedLine[]) {
+  const made = stateFiles(sha256, groupBySubject(sha256, feed));
+  const files: StateFile[] = [];
+  for (let next = made.next();; next = made.next()) {
+    if (next.done) return { files, state: next.value };
+    files.push(next.value);
+  }
+}

@@ -1,0 +1,122 @@
+// A thief of an issuer's web server gets nothing from readers that remember.
+import { jwkToDidKey, signAttestation } from "@sig/jose";
+import { assert, assertEquals } from "@std/assert";
+import { publishProofs } from "../kit/proofs.ts";
+import { ROOT, run } from "../kit/process.ts";
+import { LEAST, ServerProcess } from "../kit/server_process.ts";
+import { importTestKeys } from "../kit/test_issuer.ts";
+import { watchIssuer } from "../kit/watched_issuer.ts";
+
+const [key, thief, person] = await importTestKeys();
+assert(key && thief && person);
+
+const SUBJECT = jwkToDidKey(person.publicJwk);
+
+/** Asks the API; the decision, or the code of the problem. */
+async function askApi({ url }: ServerProcess, issuer: string) {
+  const response = await fetch(`${url}/v1/check`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({
+      issuer,
+      subject: SUBJECT,
+      require: ["role=deploy"],
+    }),
+  });
+  const { decision, code, proof } = await response.json();
+  return { said: decision ?? code, proof };
+}
+
+async function post(url: string, body: unknown) {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  return await response.json();
+}
+
+/** Logs in; "allow", or the code of the problem. */
+async function logIn({ url }: ServerProcess) {
+  const at = `${url}/v1/auth`;
+  const challenge = await post(`${at}/challenge/create`, {
+    scopes: ["profile"],
+  });
+  const attestation = await signAttestation({
+    challenge,
+    key: person!,
+    now: () => new Date(),
+  });
+  const answer = await post(`${at}/attestation/verify`, { attestation });
+  return answer.verified ? "allow" : answer.code;
+}
+
+/** Asks as a person does; "allow", or the code of the problem. */
+async function check(issuer: string, pins: string) {
+  const { stdout, stderr } = await run(Deno.execPath(), [
+    ...["run", "-A", "--no-check", "cli/main.ts", "check", "--sig", issuer],
+    ...["--subject", SUBJECT, "--require", "role=deploy"],
+    ...["--allow-insecure", "--pins", pins, "--format", "json"],
+  ], { cwd: ROOT });
+  const { decision, code } = JSON.parse(stdout === "" ? stderr : stdout);
+  return decision ?? code;
+}
+
+Deno.test("a key and an event uploaded by a thief are refused by all who remember", async () => {
+  await using issuer = await watchIssuer(3, key);
+  const { server } = issuer;
+  const folder = await Deno.makeTempDir();
+  await using stack = new AsyncDisposableStack();
+  stack.defer(() => Deno.remove(folder, { recursive: true }));
+  const line = await issuer.line(4, key, { subject: SUBJECT });
+  const lines = [...issuer.lines, line];
+  issuer.publish(lines);
+  const { documents, origin, did } = server;
+  await publishProofs(documents, { origin, keys: [key], lines });
+  const start = async (name: "api" | "web", ...args: string[]) =>
+    stack.use(
+      await ServerProcess.start(name, [
+        ...["--allow-insecure", "--issuer", did, "--max-age", "0s", ...args],
+        ...["--pins", `${folder}/${name}.db`],
+      ], {
+        permissions: [
+          ...LEAST,
+          `--allow-read=${folder}`,
+          `--allow-write=${folder}`,
+          "--allow-sys",
+        ],
+      }),
+    );
+  const api = await start("api");
+  const web = await start("web", "--require", "role=deploy");
+  const own = `${folder}/own.db`;
+  const first = await askApi(api, did);
+  assertEquals([first.said, first.proof?.size], ["allow", 4]);
+  assertEquals(await logIn(web), "allow");
+  assertEquals(await check(did, own), "allow");
+
+  issuer.publishKeys([key, thief]);
+  const more = [
+    ...lines,
+    await issuer.line(5, thief, {
+      subject: SUBJECT,
+      roles: ["deploy", "root"],
+    }),
+  ];
+  issuer.publish(more);
+  await publishProofs(documents, {
+    ...{ origin, keys: [thief], published: [key, thief], lines: more },
+  });
+  assertEquals((await askApi(api, did)).said, "key_not_introduced");
+  assertEquals(await logIn(web), "key_not_introduced");
+  assertEquals(await check(did, own), "key_not_introduced");
+  // Also by processes that begin later.
+  assertEquals(
+    (await askApi(await start("api"), did)).said,
+    "key_not_introduced",
+  );
+  assertEquals(
+    await logIn(await start("web", "--require", "role=deploy")),
+    "key_not_introduced",
+  );
+});
