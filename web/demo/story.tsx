@@ -427,9 +427,9 @@ function Events({ state }: { readonly state: DemoState | undefined }) {
   return (
     <>
       <p class="quiet">{counted(state.total, "event")}</p>
-      <ol class="plain newest-events" reversed>
+      <ol class="plain" reversed>
         {state.events.map(({ sequence, issued_at, subject, name, what }) => (
-          <li key={sequence} value={sequence}>
+          <li key={sequence} value={sequence} class="next">
             <p>
               <span class="number">#{sequence}</span>{" "}
               <strong>

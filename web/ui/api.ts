@@ -28,6 +28,8 @@ export interface PageConfig {
     readonly returns: boolean;
   };
   readonly demo: boolean;
+  /** Whether it signs people in to applications, and lists what they approved. */
+  readonly consents: boolean;
 }
 
 /** What every view gets. */

@@ -58,6 +58,7 @@ export function App({ config, found, Story }: AppProps) {
     if (keys.ready) document.documentElement.dataset.ready = "true";
   }, [keys.ready]);
 
+  const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]');
   const link = (view: Route["view"], text: string) => (
     <a
       href={`#/${view}`}
@@ -82,13 +83,7 @@ export function App({ config, found, Story }: AppProps) {
       <header class="site-header">
         <div class="bar">
           <p class="brand">
-            <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
-              <rect width="32" height="32" rx="8" />
-              <path d="M10 11.500 16 21m0 0 6-9.500M11.500 10h9" />
-              <circle cx="9.500" cy="10" r="3.200" />
-              <circle cx="22.500" cy="10" r="3.200" />
-              <circle cx="16" cy="22.500" r="3.200" />
-            </svg>
+            <img class="mark" src={icon?.href} alt="" />
             <span>SIG</span>
           </p>
           <nav aria-label="Views">
@@ -138,6 +133,6 @@ function View({ page, route, moved, Story }: {
         />
       );
     case "keys":
-      return <KeysView keys={page.keys} />;
+      return <KeysView page={page} />;
   }
 }

@@ -20,15 +20,13 @@ import {
   start,
   tabTo,
 } from "./testdata/person.ts";
-import { startServer } from "./testdata/server.ts";
+import { pageTest, startServer } from "./testdata/server.ts";
 
-browserTest(
+pageTest(
   "the whole story can be played with the keyboard",
-  async (browser) => {
-    await using server = await startServer({ withDemo: true });
-    await using watched = await openPage(browser, server.origin);
-    const { page } = watched;
-    const { host } = new URL(server.origin);
+  { withDemo: true },
+  async ({ page, origin }) => {
+    const { host } = new URL(origin);
     await page.keyboard.press("Tab");
     await eventually(() => focused(page), "Skip to the content");
     await page.keyboard.press("Enter");
@@ -64,14 +62,10 @@ browserTest(
   },
 );
 
-browserTest(
+pageTest(
   "rows are reached and opened with the keyboard",
-  async (browser) => {
-    await using server = await startServer();
-    await using watched = await openPage(browser, server.origin, {
-      hash: "#/explore",
-    });
-    const { page } = watched;
+  { hash: "#/explore" },
+  async ({ page }) => {
     await page.setInputFiles("#files", await feedFiles("history"));
     await page.locator("table.rows").waitFor();
     await tabTo(page, "did:web:alice.example");

@@ -2,16 +2,10 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Page } from "playwright-core";
 import { type FeedVector, readOneFeedOfEach } from "../../tests/kit/vectors.ts";
-import {
-  browserTest,
-  eventually,
-  openPage,
-  screenshot,
-  shows,
-} from "./testdata/browser.ts";
+import { eventually, screenshot, shows } from "./testdata/browser.ts";
 import { feedFiles } from "./testdata/feed_case.ts";
 import { focused } from "./testdata/person.ts";
-import { startServer } from "./testdata/server.ts";
+import { pageTest } from "./testdata/server.ts";
 import { signedFeed } from "../../tests/kit/signed_feed.ts";
 
 async function bring(
@@ -40,86 +34,81 @@ async function tab(page: Page, name: string): Promise<void> {
 
 const ROWS = "table.rows tbody tr";
 
-browserTest("a valid feed is verified, listed and asked", async (browser) => {
-  await using server = await startServer();
-  await using watched = await openPage(browser, server.origin, {
-    hash: "#/explore",
-  });
-  const { page } = watched;
-  await eventually(() => page.textContent("h1"), "Explore a feed");
-  assertEquals(await bring(page, "history"), "Valid");
-  await eventually(() => focused(page), "Valid");
-  await shows(page.locator("#verdict"), "10 events, 6 relationships");
-  const rows = page.locator(ROWS);
-  await eventually(() => rows.count(), 6);
-  await page.selectOption("#people-status", "revoked");
-  await page.getByText("1 of 6 relationships").waitFor();
-  await eventually(() => rows.count(), 1);
-  await page.selectOption("#people-status", "");
-  await page.selectOption("#people-role", "deploy");
-  await page.getByText("3 of 6 relationships").waitFor();
-  await rows.first().getByRole("button").first().click();
-  const dialog = page.getByRole("dialog");
-  await shows(dialog, "joins as");
-  await page.keyboard.press("Escape");
-  await page.fill("#people-text", "nobody is called this");
-  await page.getByRole("button", { name: "Show all" }).click();
-  await eventually(() => rows.count(), 6);
+pageTest(
+  "a valid feed is verified, listed and asked",
+  { hash: "#/explore" },
+  async ({ page }) => {
+    await eventually(() => page.textContent("h1"), "Explore a feed");
+    assertEquals(await bring(page, "history"), "Valid");
+    await eventually(() => focused(page), "Valid");
+    await shows(page.locator("#verdict"), "10 events, 6 relationships");
+    const rows = page.locator(ROWS);
+    await eventually(() => rows.count(), 6);
+    await page.selectOption("#people-status", "revoked");
+    await page.getByText("1 of 6 relationships").waitFor();
+    await eventually(() => rows.count(), 1);
+    await page.selectOption("#people-status", "");
+    await page.selectOption("#people-role", "deploy");
+    await page.getByText("3 of 6 relationships").waitFor();
+    await rows.first().getByRole("button").first().click();
+    const dialog = page.getByRole("dialog");
+    await shows(dialog, "joins as");
+    await page.keyboard.press("Escape");
+    await page.fill("#people-text", "nobody is called this");
+    await page.getByRole("button", { name: "Show all" }).click();
+    await eventually(() => rows.count(), 6);
 
-  await tab(page, "Events");
-  await eventually(() => rows.count(), 10);
-  await rows.first().getByRole("button").first().click();
-  await shows(dialog.locator("pre"), '"sequence": 10');
-  await page.keyboard.press("Escape");
-  await page.fill("#events-text", "carol");
-  await page.getByText("1 of 10 events").waitFor();
+    await tab(page, "Events");
+    await eventually(() => rows.count(), 10);
+    await rows.first().getByRole("button").first().click();
+    await shows(dialog.locator("pre"), '"sequence": 10');
+    await page.keyboard.press("Escape");
+    await page.fill("#events-text", "carol");
+    await page.getByText("1 of 10 events").waitFor();
 
-  await tab(page, "Ask");
-  const ask = page.locator("#ask-form");
-  await page.fill("#ask-subject", "did:web:alice.example");
-  await ask.getByRole("button", { name: "Add a requirement" }).click();
-  await ask.getByLabel("Requirement 2", { exact: true }).fill("role=deploy");
-  await ask.getByRole("button", { name: "Ask", exact: true }).click();
-  await eventually(() => focused(page), "Allow");
-  const answer = page.locator("#answer");
-  const why = await shows(
-    answer,
-    "rel-deploy",
-    /role=deploy\s+met/,
-    /active by\s+event #10/,
-    /ended by\s+event #8/,
-  );
-  assert(
-    /ended at 2026-07-01 00:00:00 UTC, by\s+event #5/.test(why),
-    why,
-  );
-  await eventually(
-    () => answer.locator(".copyable code").innerText(),
-    "sig check --sig ./issuer --subject did:web:alice.example " +
-      "--require relationship=employee --require role=deploy --explain",
-  );
-  await screenshot(page, "explore-allow");
+    await tab(page, "Ask");
+    const ask = page.locator("#ask-form");
+    await page.fill("#ask-subject", "did:web:alice.example");
+    await ask.getByRole("button", { name: "Add a requirement" }).click();
+    await ask.getByLabel("Requirement 2", { exact: true }).fill("role=deploy");
+    await ask.getByRole("button", { name: "Ask", exact: true }).click();
+    await eventually(() => focused(page), "Allow");
+    const answer = page.locator("#answer");
+    const why = await shows(
+      answer,
+      "rel-deploy",
+      /role=deploy\s+met/,
+      /active by\s+event #10/,
+      /ended by\s+event #8/,
+    );
+    assert(
+      /ended at 2026-07-01 00:00:00 UTC, by\s+event #5/.test(why),
+      why,
+    );
+    await eventually(
+      () => answer.locator(".copyable code").innerText(),
+      "sig check --sig ./issuer --subject did:web:alice.example " +
+        "--require relationship=employee --require role=deploy --explain",
+    );
+    await screenshot(page, "explore-allow");
 
-  await ask.getByText("At another time").click();
-  await page.fill("#ask-subject", "did:web:bob.example");
-  await page.fill("#ask-as-of", "1");
-  await ask.getByRole("button", { name: "Ask", exact: true }).click();
-  await eventually(() => focused(page), "Deny");
-  await shows(answer, "no_relationship");
-  await page.fill("#ask-as-of", "99");
-  await ask.getByRole("button", { name: "Ask", exact: true }).click();
-  await eventually(() => focused(page), "No answer");
-  await shows(answer, "the feed ends at 10");
-});
+    await ask.getByText("At another time").click();
+    await page.fill("#ask-subject", "did:web:bob.example");
+    await page.fill("#ask-as-of", "1");
+    await ask.getByRole("button", { name: "Ask", exact: true }).click();
+    await eventually(() => focused(page), "Deny");
+    await shows(answer, "no_relationship");
+    await page.fill("#ask-as-of", "99");
+    await ask.getByRole("button", { name: "Ask", exact: true }).click();
+    await eventually(() => focused(page), "No answer");
+    await shows(answer, "the feed ends at 10");
+  },
+);
 
-browserTest(
+pageTest(
   "a slider and a date picker move the question through time, with the answer",
-  async (browser) => {
-    await using server = await startServer();
-    await using watched = await openPage(browser, server.origin, {
-      hash: "#/explore",
-    });
-    const { page } = watched;
+  { hash: "#/explore" },
+  async ({ page }) => {
     await bring(page, "history");
     await tab(page, "Ask");
     await page.fill("#ask-subject", "did:web:bob.example");
@@ -151,68 +140,56 @@ browserTest(
   },
 );
 
-browserTest(
-  "the verdict in the browser is that of the vectors",
-  async (browser) => {
-    await using server = await startServer();
-    await using watched = await openPage(browser, server.origin, {
-      hash: "#/explore",
-    });
-    const { page } = watched;
-    for (const vector of readOneFeedOfEach()) {
-      const { expected, name } = vector;
-      // The page has the reader's defaults.
-      if (expected.options !== undefined) continue;
-      // Key set and feed lie elsewhere: not for people with four files.
-      if (name === "metadata-other-paths") continue;
-      // The verdict before this one must not be taken for it.
-      await page.goto(`${server.origin}/#/keys`);
-      await page.locator("#verdict").waitFor({ state: "detached" });
-      await page.goto(`${server.origin}/#/explore`);
-      const found = await bring(page, vector);
-      assertEquals(
-        found,
-        expected.result === "valid" ? "Valid" : "Not valid",
+pageTest("the verdict in the browser is that of the vectors", {
+  hash: "#/explore",
+}, async ({ page, origin }) => {
+  for (const vector of readOneFeedOfEach()) {
+    const { expected, name } = vector;
+    // The page has the reader's defaults.
+    if (expected.options !== undefined) continue;
+    // Key set and feed lie elsewhere: not for people with four files.
+    if (name === "metadata-other-paths") continue;
+    // The verdict before this one must not be taken for it.
+    await page.goto(`${origin}/#/keys`);
+    await page.locator("#verdict").waitFor({ state: "detached" });
+    await page.goto(`${origin}/#/explore`);
+    const found = await bring(page, vector);
+    assertEquals(
+      found,
+      expected.result === "valid" ? "Valid" : "Not valid",
+      name,
+    );
+    if (expected.result === "valid") continue;
+    const fault = await page.locator(".faults > li").first().innerText();
+    const { code, line, sequence } = expected;
+    assert(fault.startsWith(code), `${name}: ${fault}`);
+    if (line !== undefined) assert(fault.includes(`line ${line}`), name);
+    if (sequence !== undefined) {
+      assert(
+        fault.includes(`event ${sequence}`),
         name,
       );
-      if (expected.result === "valid") continue;
-      const fault = await page.locator(".faults > li").first().innerText();
-      const { code, line, sequence } = expected;
-      assert(fault.startsWith(code), `${name}: ${fault}`);
-      if (line !== undefined) assert(fault.includes(`line ${line}`), name);
-      if (sequence !== undefined) {
-        assert(
-          fault.includes(`event ${sequence}`),
-          name,
-        );
-      }
     }
-    await bring(page, "sequence-gap");
-    await screenshot(page, "explore-invalid");
-  },
-);
+  }
+  await bring(page, "sequence-gap");
+  await screenshot(page, "explore-invalid");
+});
 
-browserTest(
-  "unreadable documents get an explanation, not a verdict",
-  async (browser) => {
-    await using server = await startServer();
-    await using watched = await openPage(browser, server.origin, {
-      hash: "#/explore",
-    });
-    const { page } = watched;
-    const cases: readonly (readonly [string, string])[] = [
-      ["{", "This is not one strict JSON object."],
-      ['{"a":1,"a":2}', "This is not one strict JSON object."],
-      ["{}", "Expected the members metadata, jwks and events"],
-      ['{"events":""}', "sig.json is missing."],
-    ];
-    for (const [text, words] of cases) {
-      assertEquals(await pasteAll(page, text), "No verdict");
-      await page.locator("#verdict", { hasText: words }).waitFor();
-      assertEquals(await page.locator("#feed-views").count(), 0);
-    }
-  },
-);
+pageTest("unreadable documents get an explanation, not a verdict", {
+  hash: "#/explore",
+}, async ({ page }) => {
+  const cases: readonly (readonly [string, string])[] = [
+    ["{", "This is not one strict JSON object."],
+    ['{"a":1,"a":2}', "This is not one strict JSON object."],
+    ["{}", "Expected the members metadata, jwks and events"],
+    ['{"events":""}', "sig.json is missing."],
+  ];
+  for (const [text, words] of cases) {
+    assertEquals(await pasteAll(page, text), "No verdict");
+    await page.locator("#verdict", { hasText: words }).waitFor();
+    assertEquals(await page.locator("#feed-views").count(), 0);
+  }
+});
 
 /** A feed of so many people, as a file. */
 async function peopleFile(count: number) {
@@ -234,14 +211,10 @@ async function peopleFile(count: number) {
   };
 }
 
-browserTest(
+pageTest(
   "a long table shows 100 rows at a time, and goes on with the keyboard where it was",
-  async (browser) => {
-    await using server = await startServer();
-    await using watched = await openPage(browser, server.origin, {
-      hash: "#/explore",
-    });
-    const { page } = watched;
+  { hash: "#/explore" },
+  async ({ page }) => {
     await page.setInputFiles("#files", await peopleFile(250));
     const rows = page.locator(ROWS);
     await eventually(() => rows.count(), 100);
@@ -265,19 +238,17 @@ browserTest(
   },
 );
 
-browserTest(
+pageTest(
   "on a phone the first row is within 300 pixels, and a row shows name, DID, type, roles and status",
-  async (browser) => {
-    await using server = await startServer();
-    await using watched = await openPage(browser, server.origin, {
-      hash: "#/explore",
-      device: {
-        viewport: { width: 390, height: 844 },
-        isMobile: true,
-        hasTouch: true,
-      },
-    });
-    const { page } = watched;
+  {
+    hash: "#/explore",
+    device: {
+      viewport: { width: 390, height: 844 },
+      isMobile: true,
+      hasTouch: true,
+    },
+  },
+  async ({ page }) => {
     await page.setInputFiles("#files", await peopleFile(3));
     const row = page.locator(ROWS).first();
     await shows(row, "Person 1", "did:web:p1.example", /employee\s+deploy/);
@@ -316,102 +287,94 @@ const HISTORY_DATES = [
   ["2026-03-03", 4, 0],
 ] as const;
 
-browserTest("a date shows who was there at its start", async (browser) => {
-  await using server = await startServer();
-  await using watched = await openPage(browser, server.origin, {
-    hash: "#/explore",
-  });
-  const { page } = watched;
-  await bring(page, "history");
-  const rows = page.locator(ROWS);
-  await eventually(() => rows.count(), 6);
-  for (
-    const [date, count, deploys] of HISTORY_DATES
-  ) {
-    await page.fill("#people-date", date);
-    await page.selectOption("#people-role", "");
-    await eventually(() => rows.count(), count);
-    await page.selectOption("#people-role", "deploy");
-    await page.selectOption("#people-status", "active");
-    await eventually(() => rows.count(), deploys);
-    await page.selectOption("#people-status", "");
-  }
-});
-
-browserTest(
-  "the page is drawn while a feed is verified, and says how far it is",
-  async (browser) => {
-    await using server = await startServer();
-    await using watched = await openPage(browser, server.origin, {
-      hash: "#/explore",
-    });
-    const { page } = watched;
-    const file = await peopleFile(3_000);
-    await page.evaluate(() => {
-      const seen = new Set<number>();
-      Object.assign(globalThis, { seen });
-      const look = () => {
-        const bar = document.querySelector("progress");
-        if (bar) seen.add(bar.value);
-        requestAnimationFrame(look);
-      };
-      requestAnimationFrame(look);
-    });
-    await page.setInputFiles("#files", file);
-    await page.getByText("3,000 events").first().waitFor();
-    const shares = await page.evaluate(() => [
-      ...(globalThis as unknown as { seen: Set<number> }).seen,
-    ]);
-    assert(shares.length > 10, `${shares}`);
-    assert(shares.every((share) => share >= 0 && share <= 1), `${shares}`);
+pageTest(
+  "a date shows who was there at its start",
+  { hash: "#/explore" },
+  async ({ page }) => {
+    await bring(page, "history");
+    const rows = page.locator(ROWS);
+    await eventually(() => rows.count(), 6);
+    for (
+      const [date, count, deploys] of HISTORY_DATES
+    ) {
+      await page.fill("#people-date", date);
+      await page.selectOption("#people-role", "");
+      await eventually(() => rows.count(), count);
+      await page.selectOption("#people-role", "deploy");
+      await page.selectOption("#people-status", "active");
+      await eventually(() => rows.count(), deploys);
+      await page.selectOption("#people-status", "");
+    }
   },
 );
 
-browserTest("files can be dropped on the explorer", async (browser) => {
-  await using server = await startServer();
-  await using watched = await openPage(browser, server.origin, {
-    hash: "#/explore",
+pageTest("the page is drawn while a feed is verified, and says how far it is", {
+  hash: "#/explore",
+}, async ({ page }) => {
+  const file = await peopleFile(3_000);
+  await page.evaluate(() => {
+    const seen = new Set<number>();
+    Object.assign(globalThis, { seen });
+    const look = () => {
+      const bar = document.querySelector("progress");
+      if (bar) seen.add(bar.value);
+      requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
   });
-  const { page } = watched;
-  const files = (await feedFiles("history")).map(({ name, buffer }) => ({
-    name,
-    text: buffer.toString("utf8"),
-  }));
-  const dropped = await page.evaluateHandle((given) => {
-    const data = new DataTransfer();
-    for (const { name, text } of given) data.items.add(new File([text], name));
-    return data;
-  }, files);
-  await page.locator(".explore").dispatchEvent("drop", {
-    dataTransfer: dropped,
-  });
-  await eventually(() => verdict(page), "Valid");
-
-  const folder = await Deno.makeTempDir();
-  try {
-    const large = `${folder}/events.jsonl`;
-    await Deno.create(large).then((file) => file.close());
-    await Deno.truncate(large, 1024 ** 3 + 1);
-    await page.setInputFiles("#files", large);
-    await page.getByText("events.jsonl is larger than 1 GiB").waitFor();
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  await page.setInputFiles("#files", file);
+  await page.getByText("3,000 events").first().waitFor();
+  const shares = await page.evaluate(() => [
+    ...(globalThis as unknown as { seen: Set<number> }).seen,
+  ]);
+  assert(shares.length > 10, `${shares}`);
+  assert(shares.every((share) => share >= 0 && share <= 1), `${shares}`);
 });
 
-browserTest(
+pageTest(
+  "files can be dropped on the explorer",
+  { hash: "#/explore" },
+  async ({ page }) => {
+    const files = (await feedFiles("history")).map(({ name, buffer }) => ({
+      name,
+      text: buffer.toString("utf8"),
+    }));
+    const dropped = await page.evaluateHandle((given) => {
+      const data = new DataTransfer();
+      for (const { name, text } of given) {
+        data.items.add(new File([text], name));
+      }
+      return data;
+    }, files);
+    await page.locator(".explore").dispatchEvent("drop", {
+      dataTransfer: dropped,
+    });
+    await eventually(() => verdict(page), "Valid");
+
+    const folder = await Deno.makeTempDir();
+    try {
+      const large = `${folder}/events.jsonl`;
+      await Deno.create(large).then((file) => file.close());
+      await Deno.truncate(large, 1024 ** 3 + 1);
+      await page.setInputFiles("#files", large);
+      await page.getByText("events.jsonl is larger than 1 GiB").waitFor();
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  },
+);
+
+pageTest(
   "a known issuer is explored by a link, a question has one, and the back button goes back",
-  async (browser) => {
-    await using server = await startServer({ withDemo: true });
-    await using watched = await openPage(browser, server.origin);
-    const { page } = watched;
+  { withDemo: true },
+  async ({ page, origin }) => {
     await page.getByRole("link", { name: "Verify this feed" }).click();
     await eventually(() => verdict(page), "Valid");
     assertEquals(new URL(page.url()).hash, "#/explore/0");
     await eventually(() => page.textContent("h1"), "Explore a feed");
     await page.getByText("This feed has no relationships yet").waitFor();
     // What is published meanwhile is read when the person wants it.
-    await fetch(`${server.origin}/demo/enrol`, {
+    await fetch(`${origin}/demo/enrol`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body:
@@ -429,7 +392,6 @@ browserTest(
     await eventually(() => focused(page), "Explore a feed");
     await eventually(() => verdict(page), "Valid");
 
-    const { origin } = server;
     const link = `${origin}/#/explore/0?tab=ask&subject=did%3Aweb%3Aa.example` +
       "&require=role%3Ddeploy&as_of=0";
     await page.goto(`${origin}/#/keys`);

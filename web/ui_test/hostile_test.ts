@@ -1,12 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Page } from "playwright-core";
-import {
-  browserTest,
-  eventually,
-  newPage,
-  openPage,
-  shows,
-} from "./testdata/browser.ts";
+import { browserTest, eventually, newPage, shows } from "./testdata/browser.ts";
 import {
   approve,
   createKey,
@@ -15,7 +9,7 @@ import {
   outcome,
   start,
 } from "./testdata/person.ts";
-import { startServer } from "./testdata/server.ts";
+import { pageTest, startServer } from "./testdata/server.ts";
 import { signedFeed } from "../../tests/kit/signed_feed.ts";
 
 /** What becomes a script wherever text is taken for markup. */
@@ -56,62 +50,62 @@ async function strangers(page: Page): Promise<number> {
   ).count();
 }
 
-browserTest("what a feed says is text, whatever it says", async (browser) => {
-  await using server = await startServer();
-  await using watched = await openPage(browser, server.origin, {
-    hash: "#/explore",
-  });
-  const { page } = watched;
-  const texts = [...PAYLOADS, HIDING];
-  const feed = await signedFeed(
-    texts.map((text, i) => ({
-      event_type: "relationship.upsert",
-      subject: text,
-      relationship_id: `${i} ${text}`,
-      relationship_type: "employee",
-      roles: [text],
-      display: { title: text, department: text, label: text },
-      reason: text,
-    })),
-  );
-  await page.getByRole("button", { name: "Paste", exact: true }).click();
-  await page.fill("#paste", feed);
-  await page.getByRole("button", { name: "Verify these documents" }).click();
-  await eventually(() => page.locator("#verdict h2").innerText(), "Valid");
-  const tab = (name: string) =>
-    page.getByRole("link", { name, exact: true }).click();
-  for (const name of ["People", "Events"]) {
-    await tab(name);
-    const rows = page.locator("table.rows tbody tr");
+pageTest(
+  "what a feed says is text, whatever it says",
+  { hash: "#/explore" },
+  async ({ page }) => {
+    const texts = [...PAYLOADS, HIDING];
+    const feed = await signedFeed(
+      texts.map((text, i) => ({
+        event_type: "relationship.upsert",
+        subject: text,
+        relationship_id: `${i} ${text}`,
+        relationship_type: "employee",
+        roles: [text],
+        display: { title: text, department: text, label: text },
+        reason: text,
+      })),
+    );
+    await page.getByRole("button", { name: "Paste", exact: true }).click();
+    await page.fill("#paste", feed);
+    await page.getByRole("button", { name: "Verify these documents" }).click();
+    await eventually(() => page.locator("#verdict h2").innerText(), "Valid");
+    const tab = (name: string) =>
+      page.getByRole("link", { name, exact: true }).click();
+    for (const name of ["People", "Events"]) {
+      await tab(name);
+      const rows = page.locator("table.rows tbody tr");
+      for (const text of texts) {
+        const row = rows.filter({ hasText: shown(text) }).first();
+        await row.locator(".row-button").click();
+        const dialog = await shows(page.getByRole("dialog"), shown(text));
+        assert(!dialog.match(HIDDEN), text);
+        assertEquals(await strangers(page), 0, text);
+        await page.keyboard.press("Escape");
+      }
+      assert(!(await page.locator("body").innerText()).match(HIDDEN));
+    }
+    await tab("Ask");
     for (const text of texts) {
-      const row = rows.filter({ hasText: shown(text) }).first();
-      await row.locator(".row-button").click();
-      const dialog = await shows(page.getByRole("dialog"), shown(text));
-      assert(!dialog.match(HIDDEN), text);
-      assertEquals(await strangers(page), 0, text);
-      await page.keyboard.press("Escape");
+      await page.fill("#ask-subject", text);
+      await page.locator("#ask-form button[type=submit]").click();
+      await page.locator("#answer", { hasText: shown(text) }).waitFor();
+      await eventually(
+        () => page.locator("#answer-title").innerText(),
+        "Allow",
+      );
     }
     assert(!(await page.locator("body").innerText()).match(HIDDEN));
-  }
-  await tab("Ask");
-  for (const text of texts) {
-    await page.fill("#ask-subject", text);
-    await page.locator("#ask-form button[type=submit]").click();
-    await page.locator("#answer", { hasText: shown(text) }).waitFor();
-    await eventually(() => page.locator("#answer-title").innerText(), "Allow");
-  }
-  assert(!(await page.locator("body").innerText()).match(HIDDEN));
-  // A command that hides something is not for copying.
-  assertEquals(await page.locator("#answer .copyable").count(), 0);
-  assertEquals(await strangers(page), 0);
-});
+    // A command that hides something is not for copying.
+    assertEquals(await page.locator("#answer .copyable").count(), 0);
+    assertEquals(await strangers(page), 0);
+  },
+);
 
-browserTest(
+pageTest(
   "a value of another type than text is not drawn as an element",
-  async (browser) => {
-    await using server = await startServer();
-    await using watched = await openPage(browser, server.origin);
-    const { page } = watched;
+  {},
+  async ({ page }) => {
     const element = {
       type: "img",
       tag: "img",
@@ -145,12 +139,10 @@ browserTest(
   },
 );
 
-browserTest(
+pageTest(
   "a request that says anything is text, and not for signing",
-  async (browser) => {
-    await using server = await startServer();
-    await using watched = await openPage(browser, server.origin);
-    const { page } = watched;
+  {},
+  async ({ page }) => {
     await createKey(page);
     for (const text of [...PAYLOADS, BIDI]) {
       await page.route("**/challenge/create", async (route) => {
@@ -180,12 +172,10 @@ browserTest(
   },
 );
 
-browserTest(
+pageTest(
   "a request whose message is not what would be signed is refused",
-  async (browser) => {
-    await using server = await startServer();
-    await using watched = await openPage(browser, server.origin);
-    const { page } = watched;
+  {},
+  async ({ page }) => {
     await page.route("**/challenge/create", async (route) => {
       const response = await route.fetch({
         postData: '{"scopes":["profile"]}',
@@ -206,12 +196,10 @@ browserTest(
   },
 );
 
-browserTest(
+pageTest(
   "what a server answers is text, whatever it says",
-  async (browser) => {
-    await using server = await startServer();
-    await using watched = await openPage(browser, server.origin);
-    const { page } = watched;
+  {},
+  async ({ page }) => {
     for (const text of [...PAYLOADS, BIDI]) {
       await page.route("**/attestation/verify", async (route) => {
         await route.fulfill({
@@ -237,13 +225,11 @@ browserTest(
   },
 );
 
-browserTest(
+pageTest(
   "an application behind the login is named as text, and sends nobody into a script",
-  async (browser) => {
-    await using server = await startServer();
-    await using watched = await openPage(browser, server.origin);
-    const { page } = watched;
-    const response = await fetch(`${server.origin}/v1/auth/challenge/create`, {
+  {},
+  async ({ page, origin }) => {
+    const response = await fetch(`${origin}/v1/auth/challenge/create`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: '{"scopes":["openid","groups"]}',
@@ -271,12 +257,10 @@ browserTest(
   },
 );
 
-browserTest(
+pageTest(
   "scopes that look like markup are asked for, granted and shown as text",
-  async (browser) => {
-    await using server = await startServer();
-    await using watched = await openPage(browser, server.origin);
-    const { page } = watched;
+  {},
+  async ({ page }) => {
     const scopes = "<img/src=x/onerror=alert(1)> <svg/onload=alert(1)>";
     await start(page, { scopes: scopes.split(" ") });
     assertEquals(await approve(page), "You are signed in");
@@ -286,21 +270,17 @@ browserTest(
   },
 );
 
-browserTest(
-  "words and emoji are shown as they are written, in both directions",
-  async (browser) => {
-    await using server = await startServer({ withDemo: true });
-    await using watched = await openPage(browser, server.origin);
-    const { page } = watched;
-    const name = "👩🏽‍💻 می\u200cخواهم";
-    await page.getByRole("button", { name: "Create my key" }).click();
-    await page.fill("#enrol-name", name);
-    await page.getByRole("button", { name: "Enrol me" }).click();
-    await page.locator("#tour").getByText(name).waitFor();
-    await page.locator("#approve").click();
-    await shows(page.locator("#outcome"), "You are signed in");
-  },
-);
+pageTest("words and emoji are shown as they are written, in both directions", {
+  withDemo: true,
+}, async ({ page }) => {
+  const name = "👩🏽‍💻 می\u200cخواهم";
+  await page.getByRole("button", { name: "Create my key" }).click();
+  await page.fill("#enrol-name", name);
+  await page.getByRole("button", { name: "Enrol me" }).click();
+  await page.locator("#tour").getByText(name).waitFor();
+  await page.locator("#approve").click();
+  await shows(page.locator("#outcome"), "You are signed in");
+});
 
 browserTest("another site's frame stays empty", async (browser) => {
   await using server = await startServer();

@@ -16,7 +16,7 @@ import {
   startInviting,
 } from "./testdata/inviting_issuer.ts";
 import { createKey, focused, goTo, outcome, tabTo } from "./testdata/person.ts";
-import { startServer } from "./testdata/server.ts";
+import { pageTest, startServer } from "./testdata/server.ts";
 
 const TERMS = ["--type", "contractor", "--role", "deploy"] as const;
 const PHONE = {
@@ -244,10 +244,7 @@ browserTest(
   },
 );
 
-browserTest("what an invitation says is text", async (browser) => {
-  await using server = await startServer();
-  await using watched = await openPage(browser, server.origin);
-  const { page } = watched;
+pageTest("what an invitation says is text", {}, async ({ page }) => {
   for (
     const [text, shown] of [
       [

@@ -13,16 +13,14 @@ import {
 } from "./testdata/browser.ts";
 import { approve, createKey, goTo, paste, start } from "./testdata/person.ts";
 import { feedFiles } from "./testdata/feed_case.ts";
-import { startServer } from "./testdata/server.ts";
+import { pageTest, startServer } from "./testdata/server.ts";
 
 const now = () => new Date();
 
-browserTest(
+pageTest(
   "keys survive a reload, can't be exported, have names, and can be forgotten",
-  async (browser) => {
-    await using server = await startServer();
-    await using watched = await openPage(browser, server.origin);
-    const { page } = watched;
+  {},
+  async ({ page }) => {
     const did = await createKey(page);
     await page.reload();
     await page.getByRole("button", { name: "Forget this key" }).waitFor();
@@ -73,45 +71,39 @@ browserTest(
   },
 );
 
-browserTest(
-  "a key stored by version 1 is kept",
-  async (browser) => {
-    await using server = await startServer();
-    await using watched = await openPage(browser, server.origin);
-    const { page } = watched;
-    const did = await createKey(page);
-    // As version 1 of the store had it.
-    await page.evaluate(async () => {
-      const done = <T>(request: IDBRequest<T>) =>
-        new Promise<T>((resolve) => {
-          request.onsuccess = () => resolve(request.result);
-        });
-      const now = await done(indexedDB.open("sig-sign-in"));
-      const [key] = await done(
-        now.transaction("keys").objectStore("keys").getAll(),
-      );
-      now.close();
-      await done(indexedDB.deleteDatabase("sig-sign-in"));
-      const request = indexedDB.open("sig-sign-in", 1);
-      request.onupgradeneeded = () => request.result.createObjectStore("keys");
-      const old = await done(request);
-      const { did, publicJwk, privateKey, createdAt } = key;
-      await done(
-        old.transaction("keys", "readwrite").objectStore("keys")
-          .put({ did, publicJwk, privateKey, createdAt }, "login"),
-      );
-      old.close();
-    });
-    await page.reload();
-    await page.locator(".key .copy").click();
-    assertEquals(
-      await page.evaluate(() => navigator.clipboard.readText()),
-      did,
+pageTest("a key stored by version 1 is kept", {}, async ({ page }) => {
+  const did = await createKey(page);
+  // As version 1 of the store had it.
+  await page.evaluate(async () => {
+    const done = <T>(request: IDBRequest<T>) =>
+      new Promise<T>((resolve) => {
+        request.onsuccess = () => resolve(request.result);
+      });
+    const now = await done(indexedDB.open("sig-sign-in"));
+    const [key] = await done(
+      now.transaction("keys").objectStore("keys").getAll(),
     );
-    await start(page);
-    assertEquals(await approve(page), "You are signed in");
-  },
-);
+    now.close();
+    await done(indexedDB.deleteDatabase("sig-sign-in"));
+    const request = indexedDB.open("sig-sign-in", 1);
+    request.onupgradeneeded = () => request.result.createObjectStore("keys");
+    const old = await done(request);
+    const { did, publicJwk, privateKey, createdAt } = key;
+    await done(
+      old.transaction("keys", "readwrite").objectStore("keys")
+        .put({ did, publicJwk, privateKey, createdAt }, "login"),
+    );
+    old.close();
+  });
+  await page.reload();
+  await page.locator(".key .copy").click();
+  assertEquals(
+    await page.evaluate(() => navigator.clipboard.readText()),
+    did,
+  );
+  await start(page);
+  assertEquals(await approve(page), "You are signed in");
+});
 
 for (
   const [what, script, words] of [

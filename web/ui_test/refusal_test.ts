@@ -6,12 +6,7 @@ import {
   importSigningKey,
   signAttestation,
 } from "@sig/jose";
-import {
-  browserTest,
-  eventually,
-  openPage,
-  shows,
-} from "./testdata/browser.ts";
+import { eventually, shows } from "./testdata/browser.ts";
 import {
   approve,
   askFor,
@@ -23,33 +18,25 @@ import {
   shownChallenge,
   start,
 } from "./testdata/person.ts";
-import { startServer } from "./testdata/server.ts";
+import { pageTest } from "./testdata/server.ts";
 
 const now = () => new Date();
 
-browserTest(
-  "an expired request can't be approved, and says so",
-  async (browser) => {
-    await using server = await startServer();
-    await using watched = await openPage(browser, server.origin, {
-      prepare: (page) => page.clock.install(),
-    });
-    const { page } = watched;
-    assertMatch(await page.locator(".digits").innerText(), /^(5:00|4:5\d)$/);
-    await page.clock.fastForward(301_000);
-    await page.getByText("The request has expired").waitFor();
-    assertEquals(await page.locator("#approve").count(), 0);
-    await page.getByRole("button", { name: "Get a new request" }).click();
-    await page.locator("#approve").waitFor();
-  },
-);
+pageTest("an expired request can't be approved, and says so", {
+  prepare: (page) => page.clock.install(),
+}, async ({ page }) => {
+  assertMatch(await page.locator(".digits").innerText(), /^(5:00|4:5\d)$/);
+  await page.clock.fastForward(301_000);
+  await page.getByText("The request has expired").waitFor();
+  assertEquals(await page.locator("#approve").count(), 0);
+  await page.getByRole("button", { name: "Get a new request" }).click();
+  await page.locator("#approve").waitFor();
+});
 
-browserTest(
+pageTest(
   "an answer from the command line signs in once, and refusals are told apart",
-  async (browser) => {
-    await using server = await startServer();
-    await using watched = await openPage(browser, server.origin);
-    const { page } = watched;
+  {},
+  async ({ page }) => {
     const key = await importSigningKey(await generateSigningKey());
     const challenge = JSON.parse(await shownChallenge(page));
     const attestation = await signAttestation({ challenge, key, now });
@@ -116,12 +103,10 @@ const REFUSALS: readonly (readonly [ErrorCode, string])[] = [
   ["unauthorized", "Cannot go on: a detail"],
 ];
 
-browserTest(
+pageTest(
   "each refusal says what happened, and another try is offered",
-  async (browser) => {
-    await using server = await startServer();
-    await using watched = await openPage(browser, server.origin);
-    const { page } = watched;
+  {},
+  async ({ page }) => {
     for (const [code, heading] of REFUSALS) {
       await page.route("**/attestation/verify", async (route) => {
         const problem = toProblem(
@@ -152,12 +137,10 @@ browserTest(
   },
 );
 
-browserTest(
+pageTest(
   "a request that the server refuses says which value is wrong",
-  async (browser) => {
-    await using server = await startServer();
-    await using watched = await openPage(browser, server.origin);
-    const { page } = watched;
+  {},
+  async ({ page }) => {
     await askFor(page, { scopes: ['a"b'] });
     await eventually(
       () => outcome(page),
@@ -167,12 +150,10 @@ browserTest(
   },
 );
 
-browserTest(
+pageTest(
   "without an answer from the server the page says so",
-  async (browser) => {
-    await using server = await startServer();
-    await using watched = await openPage(browser, server.origin);
-    const { page } = watched;
+  {},
+  async ({ page }) => {
     await page.route("**/challenge/create", (route) => route.abort());
     await page.reload();
     await eventually(() => outcome(page), "The server did not answer");

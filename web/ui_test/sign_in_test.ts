@@ -16,16 +16,14 @@ import {
   start,
 } from "./testdata/person.ts";
 import { HOST, startInviting } from "./testdata/inviting_issuer.ts";
-import { startServer } from "./testdata/server.ts";
+import { pageTest, startServer } from "./testdata/server.ts";
 
-browserTest(
+pageTest(
   "a person signs in with one card, and sees what the site learned",
-  async (browser) => {
-    await using server = await startServer();
-    await using watched = await openPage(browser, server.origin);
-    const { page } = watched;
+  {},
+  async ({ page, origin }) => {
     await eventually(() => page.textContent("h1"), "Sign in");
-    const { host } = new URL(server.origin);
+    const { host } = new URL(origin);
     await eventually(
       () => page.locator("#request h2").innerText(),
       `${host} asks you to sign in`,
@@ -34,7 +32,7 @@ browserTest(
     await page.getByText("Approving creates your key").waitFor();
     await page.locator("#details > summary").click();
     await shows(page.locator("#details"), "Nonce");
-    await shows(page.locator(".message"), server.origin);
+    await shows(page.locator(".message"), origin);
     assert(!(await page.locator("main").innerText()).includes("scope"));
     assertEquals(await approve(page), "You are signed in");
     await eventually(() => focused(page), "You are signed in");
@@ -47,40 +45,30 @@ browserTest(
   },
 );
 
-browserTest(
-  "the scopes of --scope are shown in words",
-  async (browser) => {
-    await using server = await startServer({ scopes: ["profile", "email"] });
-    await using watched = await openPage(browser, server.origin);
-    const { page } = watched;
-    const card = await shows(
-      page.locator("#request"),
-      "your name, as the issuer publishes it",
-    );
-    assert(!card.includes("scope"), card);
-    await page.getByLabel("email").uncheck();
-    assertEquals(await approve(page), "You are signed in");
-    const learned = await page.locator(".result .learns").innerText();
-    assert(learned.includes("your name") && !learned.includes("email"));
-  },
-);
+pageTest("the scopes of --scope are shown in words", {
+  scopes: ["profile", "email"],
+}, async ({ page }) => {
+  const card = await shows(
+    page.locator("#request"),
+    "your name, as the issuer publishes it",
+  );
+  assert(!card.includes("scope"), card);
+  await page.getByLabel("email").uncheck();
+  assertEquals(await approve(page), "You are signed in");
+  const learned = await page.locator(".result .learns").innerText();
+  assert(learned.includes("your name") && !learned.includes("email"));
+});
 
-browserTest(
-  "fewer scopes may be granted than requested",
-  async (browser) => {
-    await using server = await startServer();
-    await using watched = await openPage(browser, server.origin);
-    const { page } = watched;
-    await createKey(page);
-    await start(page, { scopes: ["profile", "email"] });
-    await page.locator("#details > summary").click();
-    await shows(page.locator(".message"), "You grant: email profile");
-    await page.getByLabel("email").uncheck();
-    assertEquals(await approve(page), "You are signed in");
-    const learned = await shows(page.locator(".result .learns"), "your name");
-    assert(!learned.includes("email"), learned);
-  },
-);
+pageTest("fewer scopes may be granted than requested", {}, async ({ page }) => {
+  await createKey(page);
+  await start(page, { scopes: ["profile", "email"] });
+  await page.locator("#details > summary").click();
+  await shows(page.locator(".message"), "You grant: email profile");
+  await page.getByLabel("email").uncheck();
+  assertEquals(await approve(page), "You are signed in");
+  const learned = await shows(page.locator(".result .learns"), "your name");
+  assert(!learned.includes("email"), learned);
+});
 
 browserTest(
   "approve and decline are in view without scrolling, at a desk and on a phone",
@@ -109,55 +97,51 @@ browserTest(
   },
 );
 
-browserTest(
-  "the demo plays all steps: hired, signed in, let go, refused",
-  async (browser) => {
-    await using server = await startServer({ withDemo: true });
-    await using watched = await openPage(browser, server.origin);
-    const { page } = watched;
-    const tour = page.locator("#tour");
-    const { host } = new URL(server.origin);
-    const press = (name: string) =>
-      page.getByRole("button", { name, exact: true }).click();
-    /** One thing to do at a time. */
-    const primary = async (name: string) => {
-      await page.locator("main .primary", { hasText: name }).waitFor();
-      await eventually(() => page.locator("main .primary").count(), 1);
-    };
-    await screenshot(page, "demo-1-start");
-    await primary("Create my key");
-    await press("Create my key");
-    await page.fill("#enrol-name", "Bob");
-    await primary("Enrol me");
-    await press("Enrol me");
-    await primary("Approve");
-    await screenshot(page, "demo-2-approve");
-    assertEquals(await approve(page), "You are signed in");
-    await shows(page.locator(".who"), `employee of ${host}, checked now.`);
-    await shows(tour, "Bob: employee");
-    await screenshot(page, "demo-3-signed-in");
-    // Who does not want to open them goes on.
-    await primary("Open the shop");
-    await press("Revoke me as the issuer would");
-    await primary("Approve");
-    const ended = new RegExp(
-      `^${host} ended your employment at \\d\\d:\\d\\d \\(event #2\\)$`,
-    );
-    await approve(page);
-    await page.locator("#outcome", { hasText: ended }).waitFor();
-    await primary("See it in the feed");
-    await page.getByText("That is the whole idea.").waitFor();
-    await shows(tour, "Bob: employment ended");
-    await screenshot(page, "demo-4-refused");
-    // The feed knows where the story stands.
-    await page.reload();
-    await page.locator("#approve").waitFor();
-    await eventually(
-      () => tour.locator("[aria-current=step] strong").innerText(),
-      "Try again",
-    );
-  },
-);
+pageTest("the demo plays all steps: hired, signed in, let go, refused", {
+  withDemo: true,
+}, async ({ page, origin }) => {
+  const tour = page.locator("#tour");
+  const { host } = new URL(origin);
+  const press = (name: string) =>
+    page.getByRole("button", { name, exact: true }).click();
+  /** One thing to do at a time. */
+  const primary = async (name: string) => {
+    await page.locator("main .primary", { hasText: name }).waitFor();
+    await eventually(() => page.locator("main .primary").count(), 1);
+  };
+  await screenshot(page, "demo-1-start");
+  await primary("Create my key");
+  await press("Create my key");
+  await page.fill("#enrol-name", "Bob");
+  await primary("Enrol me");
+  await press("Enrol me");
+  await primary("Approve");
+  await screenshot(page, "demo-2-approve");
+  assertEquals(await approve(page), "You are signed in");
+  await shows(page.locator(".who"), `employee of ${host}, checked now.`);
+  await shows(tour, "Bob: employee");
+  await screenshot(page, "demo-3-signed-in");
+  // Who does not want to open them goes on.
+  await primary("Open the shop");
+  await press("Revoke me as the issuer would");
+  await primary("Approve");
+  const ended = new RegExp(
+    `^${host} ended your employment at \\d\\d:\\d\\d \\(event #2\\)$`,
+  );
+  await approve(page);
+  await page.locator("#outcome", { hasText: ended }).waitFor();
+  await primary("See it in the feed");
+  await page.getByText("That is the whole idea.").waitFor();
+  await shows(tour, "Bob: employment ended");
+  await screenshot(page, "demo-4-refused");
+  // The feed knows where the story stands.
+  await page.reload();
+  await page.locator("#approve").waitFor();
+  await eventually(
+    () => tour.locator("[aria-current=step] strong").innerText(),
+    "Try again",
+  );
+});
 
 browserTest(
   "a refusal says what the issuer published and when, from the server's answer alone",
@@ -223,10 +207,7 @@ browserTest(
   },
 );
 
-browserTest("declining sends nothing", async (browser) => {
-  await using server = await startServer();
-  await using watched = await openPage(browser, server.origin);
-  const { page } = watched;
+pageTest("declining sends nothing", {}, async ({ page }) => {
   let sent = 0;
   page.on("request", (request) => {
     if (request.url().endsWith("/verify")) sent++;

@@ -135,7 +135,7 @@ function Explanation(
       {relationships.length === 0 && <p>No event is about this subject.</p>}
       <ul class="plain">
         {relationships.map((each) => (
-          <li key={each.relationship_id} class="judged">
+          <li key={each.relationship_id} class="next">
             <div class="row">
               <strong>{typeLabel(each.relationship_type)}</strong>
               <code class="quiet">{visibleText(each.relationship_id)}</code>

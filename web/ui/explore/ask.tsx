@@ -65,7 +65,7 @@ export function Ask({ feed, query }: {
         <fieldset>
           <legend>meet all of</legend>
           {require.map((each, i) => (
-            <div class="requirement" key={i}>
+            <div class="row spread" key={i}>
               <input
                 type="text"
                 aria-label={`Requirement ${i + 1}`}

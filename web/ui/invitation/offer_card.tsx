@@ -104,7 +104,7 @@ export function OfferCard(props: OfferProps) {
         : (
           <>
             {keys.ready && chosen === NEW_KEY && (
-              <p class="first-key">
+              <p class="quiet">
                 Approving creates your key. It stays in this browser, nobody can
                 read it, and it identifies you at {host} from then on.
               </p>
@@ -133,7 +133,7 @@ function TrustLine({ host, trust }: {
 }) {
   if ("by" in trust) {
     return (
-      <p class="verified">
+      <p class="met" data-kind="success">
         <Icon name="yes" />
         <span>
           {trust.by === "server"

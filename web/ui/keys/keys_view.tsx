@@ -2,15 +2,19 @@
 
 import { useRef, useState } from "preact/hooks";
 import type { BrowserKey } from "../../browser/key_store.ts";
+import type { PageContext } from "../api.ts";
 import { Did } from "../copy.tsx";
 import { Button, Dialog, Icon } from "../elements.tsx";
 import { shortened, visibleText } from "../text.ts";
 import { Time } from "../time.tsx";
+import { ConsentsView } from "./consents.tsx";
 import { NoKeys } from "./key_choice.tsx";
 import type { Keys } from "./use_keys.ts";
 
-/** One card for each key. */
-export function KeysView({ keys }: { readonly keys: Keys }) {
+/** One card for each key, and the applications that were approved. */
+export function KeysView({ page: { config, keys } }: {
+  readonly page: PageContext;
+}) {
   const heading = useRef<HTMLHeadingElement>(null);
   const [leaving, setLeaving] = useState<BrowserKey | undefined>();
   const [error, setError] = useState("");
@@ -37,7 +41,7 @@ export function KeysView({ keys }: { readonly keys: Keys }) {
       />
       {keys.missing === undefined && keys.ready && (
         <>
-          <ul class="plain keys">
+          <ul class="plain">
             {keys.all.map((key) => (
               <KeyCard
                 key={key.did}
@@ -64,6 +68,7 @@ export function KeysView({ keys }: { readonly keys: Keys }) {
           </div>
         </>
       )}
+      {config.consents && <ConsentsView />}
       {leaving && (
         <ForgetDialog
           leaving={leaving}

@@ -149,7 +149,7 @@ function Answer({ page: { keys }, signIn, request, granted }: RequestProps & {
   return (
     <>
       {keys.ready && keys.current === undefined && (
-        <p class="first-key">
+        <p class="quiet">
           Approving creates your key. It stays in this browser, nobody can read
           it, and it identifies you from then on.
         </p>

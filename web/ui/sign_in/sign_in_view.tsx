@@ -102,7 +102,7 @@ export function SignInCard({ page, signIn, autoFocus, next }: {
           />
           {state.canRetry && request && (
             <Fold
-              class="card again"
+              class="card"
               title="Answer this request again"
             >
               <ByHand challenge={request.challenge} onAnswer={signIn.send} />

@@ -83,6 +83,16 @@ Deno.test.afterAll(async () => {
   await (await running)?.close();
 });
 
+/** Options of {@linkcode openPage}. */
+export interface PageOptions {
+  readonly path?: string | undefined;
+  readonly hash?: string | undefined;
+  readonly device?: Device | undefined;
+  /** Origins that its links lead to, in tabs that are watched likewise. */
+  readonly also?: readonly string[] | undefined;
+  readonly prepare?: ((page: Page) => Promise<unknown>) | undefined;
+}
+
 /** A page that is watched. */
 interface WatchedPage extends AsyncDisposable {
   /** The page. */
@@ -98,14 +108,7 @@ interface WatchedPage extends AsyncDisposable {
 export async function openPage(
   browser: Browser,
   origin: string,
-  { path = "", hash = "", device = {}, also = [], prepare }: {
-    readonly path?: string;
-    readonly hash?: string;
-    /** Origins that its links lead to, in tabs that are watched likewise. */
-    readonly also?: readonly string[];
-    readonly device?: Device;
-    readonly prepare?: (page: Page) => Promise<void>;
-  } = {},
+  { path = "", hash = "", device = {}, also = [], prepare }: PageOptions = {},
 ): Promise<WatchedPage> {
   // What keys and stores know of is an origin, and each server has its own.
   const isPlain = prepare === undefined && also.length === 0 &&

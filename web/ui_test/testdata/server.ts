@@ -1,7 +1,33 @@
 /** The real server on loopback, for the page's tests. @module */
 
 import { type App, type AppOptions, createApp } from "@sig/web";
+import type { Browser, Page } from "playwright-core";
+import { browserTest, openPage, type PageOptions } from "./browser.ts";
 import { startRunningDemo } from "../../testdata/running_demo.ts";
+
+/** A page that a test opens, and what it comes from. */
+interface OpenedPage {
+  readonly page: Page;
+  readonly origin: string;
+  readonly browser: Browser;
+}
+
+/** A test of one watched page of a server of its own. */
+export function pageTest(
+  name: string,
+  options: NonNullable<Parameters<typeof startServer>[0] & PageOptions>,
+  fn: (opened: OpenedPage) => Promise<void>,
+): void {
+  browserTest(name, async (browser) => {
+    const { path, hash, device, also, prepare, ...others } = options;
+    await using server = await startServer(others);
+    const { origin } = server;
+    await using watched = await openPage(browser, origin, {
+      ...{ path, hash, device, also, prepare },
+    });
+    await fn({ page: watched.page, origin, browser });
+  });
+}
 
 /** A running server. */
 export interface RunningServer extends AsyncDisposable {
