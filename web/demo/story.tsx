@@ -3,7 +3,14 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { type PageContext, Problem, request } from "../ui/api.ts";
-import { Alert, Badge, Button, Icon, TextField } from "../ui/elements.tsx";
+import {
+  Alert,
+  Badge,
+  Button,
+  Icon,
+  TextField,
+  Waiting,
+} from "../ui/elements.tsx";
 import { useAutoFocus } from "../ui/focus.ts";
 import { NoKeys } from "../ui/keys/key_choice.tsx";
 import { SignInCard } from "../ui/sign_in/sign_in_view.tsx";
@@ -29,8 +36,6 @@ const STEPS: readonly (readonly [StepId, title: string, detail: string])[] = [
   ["again", "Try again", "Same key, same site, now refused."],
 ];
 
-type Act = (work: () => Promise<unknown>) => Promise<void>;
-
 /** The tour beside what the person does. */
 export function Story({ page }: { readonly page: PageContext }) {
   const { keys } = page;
@@ -52,8 +57,9 @@ export function Story({ page }: { readonly page: PageContext }) {
   const steps = STEPS.filter(([id]) => id !== "apps" || apps.length > 0);
   const found = steps.findIndex(([id]) => id === step);
   const done = found < 0 ? steps.length : found;
+  const progress = found < 0 ? "Done" : `Step ${done + 1} of ${steps.length}`;
 
-  const act: Act = async (work) => {
+  const act = async (work: () => Promise<unknown>) => {
     setError("");
     setBusy(true);
     try {
@@ -68,10 +74,8 @@ export function Story({ page }: { readonly page: PageContext }) {
     }
     setBusy(false);
   };
-  const enrol = (name: string) =>
-    act(() =>
-      request("/demo/enrol", { subject, ...(name === "" ? {} : { name }) })
-    );
+  const enrol = (name?: string) =>
+    act(() => request("/demo/enrol", { subject, name: name || undefined }));
   const letGo = () =>
     act(() => {
       setWatched(apps.filter(({ open }) => open).map(({ name }) => name));
@@ -90,16 +94,6 @@ export function Story({ page }: { readonly page: PageContext }) {
     return refusedAt === last ? "end" : "again";
   }
 
-  const next = step === "apps" || step === "let-go"
-    ? <OpenApplications apps={apps} step={step} busy={busy} letGo={letGo} />
-    : step === "end"
-    ? (
-      <Button disabled={busy} onClick={() => void enrol("Alice")}>
-        Be hired again
-      </Button>
-    )
-    : undefined;
-
   function card() {
     if (!keys.ready) return null;
     if (keys.missing !== undefined) {
@@ -109,7 +103,7 @@ export function Story({ page }: { readonly page: PageContext }) {
     }
     if (step === "key") {
       return (
-        <Card title="Create a key">
+        <Card title="Create a key" autoFocus={false}>
           <p>
             It identifies you here, instead of a password. It is created in this
             browser and stays in it: even this page can’t read it, only ask it
@@ -127,13 +121,7 @@ export function Story({ page }: { readonly page: PageContext }) {
         </Card>
       );
     }
-    if (state === undefined) {
-      return (
-        <Card title="Be hired">
-          <p class="quiet">Asking the demo…</p>
-        </Card>
-      );
-    }
+    if (state === undefined) return <Waiting text="Asking the demo…" />;
     if (step === "hired") return <BeHired busy={busy} enrol={enrol} />;
     if (watched.length > 0 && relationship?.status === "revoked") {
       return (
@@ -144,16 +132,26 @@ export function Story({ page }: { readonly page: PageContext }) {
         />
       );
     }
+    const next = step === "apps" || step === "let-go"
+      ? <OpenApplications apps={apps} step={step} busy={busy} letGo={letGo} />
+      : step === "end" && (
+        <Button
+          disabled={busy}
+          onClick={() => void enrol("Alice")}
+        >
+          Be hired again
+        </Button>
+      );
     // After coming back from an application the page knows no sign-in.
     if (next && step !== "end" && !isSignedIn) {
-      return <Card title="You are in">{next}</Card>;
+      return <Card title="You are in" autoFocus={false}>{next}</Card>;
     }
     return (
       <DemoSignIn
         // One sign-in before the end, and one after it.
         key={last}
         page={page}
-        next={next}
+        next={next || undefined}
         onEnd={(end) => {
           if (!(end instanceof Problem)) setSignedInAt(last);
           else if (end.code === "relationship_denied") setRefusedAt(last);
@@ -173,30 +171,27 @@ export function Story({ page }: { readonly page: PageContext }) {
         </p>
       </header>
       <p class="tour-bar" aria-hidden="true">
-        <span>
-          {done < steps.length ? `Step ${done + 1} of ${steps.length}` : "Done"}
-        </span>{" "}
+        <span class="quiet">{progress}</span>{" "}
         <strong>{steps[done]?.[1]}</strong>
         <progress max={steps.length} value={done} />
       </p>
       <div class="demo">
         <div class="stack">
-          {error !== "" && (
-            <div role="alert">
+          <div role="alert">
+            {error !== "" && (
               <Alert kind="danger">
                 <p>{visibleText(error)}</p>
               </Alert>
-            </div>
-          )}
+            )}
+          </div>
           {card()}
           {step === "end" && (
-            <section class="card tour-end">
-              <h2>That is the whole idea.</h2>
+            <Card title="That is the whole idea." autoFocus={false}>
               <p>
                 Nobody told this site that you left. It read the same public
                 feed that everybody can read, and so could any other site.
               </p>
-            </section>
+            </Card>
           )}
         </div>
         <aside class="card tour" id="tour" aria-labelledby="tour-title">
@@ -226,9 +221,7 @@ export function Story({ page }: { readonly page: PageContext }) {
           </p>
         </aside>
       </div>
-      <p class="visually-hidden" aria-live="polite">
-        {done < steps.length ? `Step ${done + 1} of ${steps.length}` : "Done"}
-      </p>
+      <p class="visually-hidden" aria-live="polite">{progress}</p>
     </>
   );
 }
@@ -265,7 +258,7 @@ function useDemoState(subject: string | undefined) {
   };
 }
 
-function Card({ title, autoFocus = false, children }: {
+function Card({ title, autoFocus = true, children }: {
   readonly title: string;
   readonly autoFocus?: boolean;
   readonly children: ComponentChildren;
@@ -285,7 +278,7 @@ function BeHired({ busy, enrol }: {
 }) {
   const [name, setName] = useState("Alice");
   return (
-    <Card title="Be hired" autoFocus>
+    <Card title="Be hired">
       <p>
         Now act as the employer: its key signs an event that says your key is an
         employee’s, and the event is added to its public feed.
@@ -387,7 +380,7 @@ function ApplicationsClose({ apps, sequence, onContinue }: {
   readonly onContinue: () => void;
 }) {
   return (
-    <Card title="Now watch, and click nothing" autoFocus>
+    <Card title="Now watch, and click nothing">
       <p>Event #{sequence} says that you left. Everybody can read it.</p>
       <ul class="plain">
         {apps.map(({ name, open }) => (
@@ -421,9 +414,7 @@ function ApplicationsClose({ apps, sequence, onContinue }: {
 
 /** The last events, the newest first. */
 function Events({ state }: { readonly state: DemoState | undefined }) {
-  if (state === undefined || state.total === 0) {
-    return <p class="quiet">Nothing yet.</p>;
-  }
+  if (!state?.total) return <p class="quiet">Nothing yet.</p>;
   return (
     <>
       <p class="quiet">{counted(state.total, "event")}</p>

@@ -71,30 +71,37 @@ export function Button(props: ButtonHTMLAttributes) {
 }
 
 /** A text input with its label; what is typed is not completed or corrected. */
-export function TextField({ id, label, value, onValue, hint, ...others }: {
-  readonly id: string;
-  readonly label: string;
-  readonly value: string;
-  readonly onValue: (value: string) => void;
-  readonly hint?: ComponentChildren;
-  readonly list?: string;
-  readonly maxLength?: number;
-  readonly placeholder?: string;
-}) {
+export function TextField(
+  { id, label, value, onValue, hint, rows, ...others }: {
+    readonly id: string;
+    readonly label: string;
+    readonly value: string;
+    readonly onValue: (value: string) => void;
+    readonly hint?: ComponentChildren;
+    /** For several lines of text. */
+    readonly rows?: number;
+    readonly list?: string;
+    readonly maxLength?: number;
+    readonly placeholder?: string;
+  },
+) {
+  const props = {
+    ...others,
+    id,
+    value,
+    autocomplete: "off",
+    autocapitalize: "none",
+    spellcheck: false,
+    "aria-describedby": hint === undefined ? undefined : `${id}-hint`,
+    onInput: (event: Event) =>
+      onValue((event.target as HTMLInputElement).value),
+  } as const;
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <input
-        type="text"
-        autocomplete="off"
-        autocapitalize="none"
-        spellcheck={false}
-        {...others}
-        id={id}
-        value={value}
-        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
-        onInput={(event) => onValue(event.currentTarget.value)}
-      />
+      {rows === undefined
+        ? <input type="text" {...props} />
+        : <textarea rows={rows} {...props} />}
       {hint !== undefined && <p id={`${id}-hint`} class="quiet">{hint}</p>}
     </div>
   );

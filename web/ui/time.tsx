@@ -3,34 +3,27 @@
 import { visibleText } from "./text.ts";
 
 /** An instant as it was signed, in UTC, with the local time as a hint. */
-export function Time({ instant }: { readonly instant: string }) {
-  const date = new Date(instant);
-  if (Number.isNaN(date.getTime())) return <time>{visibleText(instant)}</time>;
-  const parts = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(\.\d+)?Z$/.exec(instant);
+export function Time({ instant, isShort = false }: {
+  readonly instant: string;
+  /** To the minute, or only the day at midnight. */
+  readonly isShort?: boolean;
+}) {
+  const parts = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d)(\.\d+)?Z$/.exec(
+    instant,
+  );
+  if (!parts) return <time>{visibleText(instant)}</time>;
+  const [, day, minute, seconds] = parts;
+  const isDay = minute === "00:00" && seconds === ":00";
+  const short = isDay ? day : `${day} ${minute}`;
   return (
     <time
       dateTime={instant}
       onPointerEnter={({ currentTarget }) => {
         // Not earlier: the first local time loads the browser's calendars.
-        currentTarget.title = `${date.toLocaleString()} here`;
+        currentTarget.title = `${new Date(instant).toLocaleString()} here`;
       }}
     >
-      {parts ? `${parts[1]} ${parts[2]} UTC` : visibleText(instant)}
-    </time>
-  );
-}
-
-/** An instant in a table row: to the minute, or only the day at midnight. */
-export function ShortTime({ instant }: { readonly instant: string }) {
-  const parts = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d)(\.\d+)?Z$/.exec(
-    instant,
-  );
-  if (!parts) return <Time instant={instant} />;
-  const [, day, minute, seconds] = parts;
-  const isDay = minute === "00:00" && seconds === ":00";
-  return (
-    <time dateTime={instant} title={instant}>
-      {isDay ? day : `${day} ${minute}`}
+      {isShort ? short : `${day} ${minute}${seconds} UTC`}
     </time>
   );
 }

@@ -5,7 +5,7 @@ import { useMemo, useState } from "preact/hooks";
 import { CopyButton, Did } from "../copy.tsx";
 import { Badge, Button, Dialog, Facts, Preformatted } from "../elements.tsx";
 import { isRecord, typeLabel, visibleText } from "../text.ts";
-import { ShortTime, Time } from "../time.tsx";
+import { Time } from "../time.tsx";
 import { FilteredTable } from "./table.tsx";
 import type { OpenFeed } from "./verify_documents.ts";
 
@@ -176,7 +176,7 @@ export function Events({ feed }: { readonly feed: OpenFeed }) {
               <>
                 #{event.sequence}{" "}
                 <span class="quiet">
-                  <ShortTime instant={event.issued_at} />
+                  <Time instant={event.issued_at} isShort />
                 </span>
               </>
             ),

@@ -3,7 +3,7 @@
 import type { ComponentType } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { PageConfig } from "../api.ts";
-import { Button, Dialog, OpenFiles, Panel } from "../elements.tsx";
+import { Button, Dialog, OpenFiles, Panel, TextField } from "../elements.tsx";
 import { exploreLink, type Route } from "../route.ts";
 import { hostOf } from "../text.ts";
 import { Ask } from "./ask.tsx";
@@ -162,22 +162,19 @@ function PasteDialog({ onClose, onText }: {
           onClose();
         }}
       >
-        <div class="field">
-          <label for="paste">One JSON object with all documents</label>
-          <textarea
-            id="paste"
-            rows={8}
-            spellcheck={false}
-            autocomplete="off"
-            aria-describedby="paste-hint"
-            value={text}
-            onInput={(event) => setText(event.currentTarget.value)}
-          />
-          <p id="paste-hint" class="quiet">
-            <code>{`{"metadata", "jwks", "did_document"?, "events"}`}</code>,
-            where events is the feed’s text.
-          </p>
-        </div>
+        <TextField
+          id="paste"
+          label="One JSON object with all documents"
+          rows={8}
+          value={text}
+          onValue={setText}
+          hint={
+            <>
+              <code>{`{"metadata", "jwks", "did_document"?, "events"}`}</code>,
+              where events is the feed’s text.
+            </>
+          }
+        />
         <button class="primary" type="submit">Verify these documents</button>
       </form>
     </Dialog>

@@ -11,7 +11,7 @@ import { Did } from "../copy.tsx";
 import { Badge, Chips, Dialog, Facts } from "../elements.tsx";
 import { questionLink } from "../route.ts";
 import { isRecord, shortened, typeLabel, visibleText } from "../text.ts";
-import { ShortTime, Time, Validity } from "../time.tsx";
+import { Time, Validity } from "../time.tsx";
 import { EventLine, eventRows, readDisplay, Roles, Who } from "./events.tsx";
 import { FilteredTable } from "./table.tsx";
 import type { OpenFeed } from "./verify_documents.ts";
@@ -116,7 +116,7 @@ export function People({ feed }: { readonly feed: OpenFeed }) {
                 <StatusBadge status={status} />{" "}
                 {valid_until !== null && (
                   <span class="quiet">
-                    until <ShortTime instant={valid_until} />
+                    until <Time instant={valid_until} isShort />
                   </span>
                 )}
               </>

@@ -70,15 +70,33 @@ export function KeysView({ page: { config, keys } }: {
       )}
       {config.consents && <ConsentsView />}
       {leaving && (
-        <ForgetDialog
-          leaving={leaving}
+        <Dialog
+          title="Forget this key?"
+          close="Keep it"
           onClose={() => setLeaving(undefined)}
-          onForget={() => {
-            setLeaving(undefined);
-            act(() => keys.forget(leaving.did));
-            heading.current?.focus();
-          }}
-        />
+        >
+          <p>
+            <strong>{visibleText(leaving.name ?? leaving.place ?? "")}</strong>
+            {" "}
+            <code>{shortened(leaving.did)}</code>
+          </p>
+          <p>
+            The key exists in this browser only and can’t be restored. Sites
+            that know you by it will no longer recognize you.
+          </p>
+          <div class="actions">
+            <Button
+              class="danger"
+              onClick={() => {
+                setLeaving(undefined);
+                act(() => keys.forget(leaving.did));
+                heading.current?.focus();
+              }}
+            >
+              Forget the key
+            </Button>
+          </div>
+        </Dialog>
       )}
     </div>
   );
@@ -124,27 +142,5 @@ function KeyCard({ stored, keys, act, onForget }: {
         <Button class="quiet-danger" onClick={onForget}>Forget this key</Button>
       </div>
     </li>
-  );
-}
-
-function ForgetDialog({ leaving, onClose, onForget }: {
-  readonly leaving: BrowserKey;
-  readonly onClose: () => void;
-  readonly onForget: () => void;
-}) {
-  return (
-    <Dialog title="Forget this key?" close="Keep it" onClose={onClose}>
-      <p>
-        <strong>{visibleText(leaving.name ?? leaving.place ?? "")}</strong>{" "}
-        <code>{shortened(leaving.did)}</code>
-      </p>
-      <p>
-        The key exists in this browser only and can’t be restored. Sites that
-        know you by it will no longer recognize you.
-      </p>
-      <div class="actions">
-        <Button class="danger" onClick={onForget}>Forget the key</Button>
-      </div>
-    </Dialog>
   );
 }

@@ -1,7 +1,8 @@
 /** Answering with `sig attest` instead of this browser's key. @module */
 
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { Challenge } from "../api.ts";
+import { TextField } from "../elements.tsx";
 import { Copyable, CopyButton, Download } from "../copy.tsx";
 
 const COMMAND = "sig attest --challenge challenge.json --key alice.jwk";
@@ -11,8 +12,7 @@ export function ByHand({ challenge, onAnswer }: {
   readonly challenge: Challenge;
   readonly onAnswer: (attestation: string) => void;
 }) {
-  const [error, setError] = useState("");
-  const box = useRef<HTMLTextAreaElement>(null);
+  const [answer, setAnswer] = useState("");
   const text = `${JSON.stringify(challenge, null, 2)}\n`;
   return (
     <ol class="by-hand">
@@ -36,28 +36,19 @@ export function ByHand({ challenge, onAnswer }: {
         <form
           onSubmit={(event) => {
             event.preventDefault();
-            const answer = box.current?.value.replaceAll(/\s/g, "") ?? "";
-            setError(answer === "" ? "Paste the answer first." : "");
-            if (answer === "") box.current?.focus();
-            else onAnswer(answer);
+            onAnswer(answer.replaceAll(/\s/g, ""));
           }}
         >
-          <div class="field">
-            <label for="attestation">Paste the output</label>
-            <textarea
-              id="attestation"
-              ref={box}
-              rows={4}
-              spellcheck={false}
-              autocomplete="off"
-              autocapitalize="none"
-              aria-describedby="attestation-error"
-            />
-            <p id="attestation-error" class="error" aria-live="polite">
-              {error}
-            </p>
-          </div>
-          <button type="submit">Send the answer</button>
+          <TextField
+            id="attestation"
+            label="Paste the output"
+            rows={4}
+            value={answer}
+            onValue={setAnswer}
+          />
+          <button type="submit" disabled={answer.trim() === ""}>
+            Send the answer
+          </button>
         </form>
       </li>
     </ol>
