@@ -1,15 +1,14 @@
 /// <reference lib="dom" />
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import type { Browser, Page } from "playwright-core";
 import {
   browserTest,
   type Device,
   eventually,
   openPage,
-  screenshot,
   shows,
 } from "./testdata/browser.ts";
-import { findFaults, findSmallControls, SCHEMES } from "./testdata/faults.ts";
+import { DEVICES, inspect } from "./testdata/faults.ts";
 import { feedFiles } from "./testdata/feed_case.ts";
 import {
   approve,
@@ -144,48 +143,19 @@ async function visit(
   await look(page, "invalid");
 }
 
-// Every state is looked at from all sides while it is there: coming to it
-// takes longer than looking.
-for (
-  const [name, device, widths] of [
-    ["a desk", { viewport: { width: 1280, height: 720 } }, [
-      320,
-      375,
-      768,
-      1440,
-    ]],
-    [
-      "a phone",
-      {
-        viewport: { width: 375, height: 812 },
-        isMobile: true,
-        hasTouch: true,
-      },
-      [320, 375],
-    ],
-  ] as const
-) {
+for (const { name, device, widths } of DEVICES) {
   browserTest(
     `on ${name} axe finds nothing wrong, light or dark, nothing is wider than the screen, and fingers find the controls`,
     async (browser) => {
-      await visit(browser, device, async (page, state) => {
-        for (const colorScheme of SCHEMES) {
-          await page.emulateMedia({ colorScheme });
-          await screenshot(page, `${name}-${colorScheme}-${state}`);
-          assertEquals(await findFaults(page), [], `${state}, ${colorScheme}`);
-        }
-        if (name === "a phone") {
-          assertEquals(await findSmallControls(page), [], state);
-        }
-        for (const width of widths) {
-          await page.setViewportSize({ ...device.viewport, width });
-          const wide = await page.evaluate(() =>
-            document.documentElement.scrollWidth
-          );
-          assert(wide <= width, `${state} is ${wide} of ${width} pixels wide`);
-        }
-        await page.setViewportSize(device.viewport);
-      });
+      await visit(
+        browser,
+        device,
+        (page, state) =>
+          inspect(page, `${name}-${state}`, {
+            widths,
+            touch: name === "a phone",
+          }),
+      );
     },
   );
 }

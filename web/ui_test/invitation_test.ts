@@ -8,7 +8,7 @@ import {
   openPage,
   shows,
 } from "./testdata/browser.ts";
-import { findFaults, findSmallControls, SCHEMES } from "./testdata/faults.ts";
+import { DEVICES, inspect } from "./testdata/faults.ts";
 import {
   forged,
   fragmentOf,
@@ -19,11 +19,6 @@ import { createKey, focused, goTo, outcome, tabTo } from "./testdata/person.ts";
 import { pageTest, startServer } from "./testdata/server.ts";
 
 const TERMS = ["--type", "contractor", "--role", "deploy"] as const;
-const PHONE = {
-  viewport: { width: 390, height: 844 },
-  isMobile: true,
-  hasTouch: true,
-};
 
 /** What the button Copy gives. */
 async function copiedAnswer(page: Page): Promise<string> {
@@ -299,12 +294,7 @@ browserTest(
   },
 );
 
-for (
-  const [name, device] of [
-    ["a desk", { viewport: { width: 1280, height: 800 } }],
-    ["a phone", PHONE],
-  ] as const
-) {
+for (const { name, device, widths } of DEVICES) {
   browserTest(
     `on ${name} axe finds nothing wrong with an invitation, and nothing is wider than the screen`,
     async (browser) => {
@@ -314,22 +304,8 @@ for (
       );
       await using watched = await openPage(browser, issuer.origin, { device });
       const { page } = watched;
-      const look = async (state: string) => {
-        for (const colorScheme of SCHEMES) {
-          await page.emulateMedia({ colorScheme });
-          assertEquals(await findFaults(page), [], `${state}, ${colorScheme}`);
-        }
-        if (name === "a phone") {
-          assertEquals(await findSmallControls(page), [], state);
-        }
-        for (const width of [320, device.viewport.width]) {
-          await page.setViewportSize({ ...device.viewport, width });
-          const wide = await page.evaluate(() =>
-            document.documentElement.scrollWidth
-          );
-          assert(wide <= width, `${state} is ${wide} of ${width} pixels wide`);
-        }
-      };
+      const look = (state: string) =>
+        inspect(page, state, { widths, touch: name === "a phone" });
       await goTo(page, await forged());
       await page.locator("#outcome").waitFor();
       await look("refused");

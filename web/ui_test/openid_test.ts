@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
 import type { Page } from "playwright-core";
 import { CALLBACK, TestProvider } from "../openid/testdata/test_provider.ts";
 import {
@@ -7,10 +7,9 @@ import {
   eventually,
   newPage,
   openPage,
-  screenshot,
   shows,
 } from "./testdata/browser.ts";
-import { findFaults, findSmallControls, SCHEMES } from "./testdata/faults.ts";
+import { inspect } from "./testdata/faults.ts";
 import { approve, createKey, focused, tabTo } from "./testdata/person.ts";
 import { startServer } from "./testdata/server.ts";
 
@@ -51,27 +50,12 @@ browserTest(
   },
 );
 
-/** From all sides, while it is there. */
-async function look(page: Page, name: string): Promise<void> {
-  for (const colorScheme of SCHEMES) {
-    await page.emulateMedia({ colorScheme });
-    await screenshot(page, `${name}-${colorScheme}`);
-    assertEquals(await findFaults(page), [], `${name}, ${colorScheme}`);
-  }
-  const before = page.viewportSize()!;
-  for (const width of [320, 390]) {
-    await page.setViewportSize({ ...before, width });
-    const wide = await page.evaluate(() =>
-      document.documentElement.scrollWidth
-    );
-    assert(wide <= width, `${name} is ${wide} of ${width} pixels wide`);
+const look = (page: Page, name: string) =>
+  inspect(page, name, {
+    widths: [320, 390],
     // The page itself has larger ones where there are fingers.
-    if (name.startsWith("app-")) {
-      assertEquals(await findSmallControls(page), [], name);
-    }
-  }
-  await page.setViewportSize(before);
-}
+    touch: name.startsWith("app-"),
+  });
 
 browserTest(
   "one key opens two applications, and one revocation closes both without a click",
