@@ -80,10 +80,10 @@ export async function startDemoApps(
 ): Promise<DemoApps> {
   const { login, issuer, settings, now } = options;
   const endOf: EndOf = (subject) => {
-    const { status, last_sequence } = issuer.relationshipOf(subject) ?? {};
-    if (status !== "revoked" || last_sequence === undefined) return undefined;
+    const event = issuer.lastOf(subject);
+    if (event?.status !== "revoked") return undefined;
     const name = decodeURIComponent(issuer.did.slice("did:web:".length));
-    return { issuer: name, sequence: last_sequence };
+    return { issuer: name, sequence: event.sequence };
   };
   const apps: DemoApp[] = [];
   const links = () => [{ name: "Tour", url: `${login}/` }, ...apps];
@@ -151,7 +151,7 @@ export async function startDemoApps(
       clients: withClient(settings.clients, client),
       gateHosts: [...settings.gateHosts ?? [], wiki.host],
       nameOf: (subject) =>
-        settings.nameOf?.(subject) ?? issuer.nameOf?.(subject),
+        settings.nameOf?.(subject) ?? issuer.lastOf(subject)?.name ?? undefined,
     },
     async close() {
       await Promise.all([shop.close(), wiki.close()]);

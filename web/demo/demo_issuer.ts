@@ -9,28 +9,14 @@ import {
   openIssuer,
 } from "@sig/issuer";
 
-/** What was appended to the demo's feed. */
-interface DemoEvent {
+/** An event of the demo's feed, for the page. */
+export interface DemoEvent {
   /** The relationship that it is about; `/demo/revoke` takes it. */
   readonly relationship_id: string;
   /** Its place in the feed, from 1. */
   readonly sequence: number;
-}
-
-/** A relationship of the demo's feed. */
-export interface DemoRelationship {
-  /** Its identifier. */
-  readonly relationship_id: string;
-  /** Whether its last event is a revocation. */
+  /** Whether the relationship is active after it. */
   readonly status: "active" | "revoked";
-  /** The number of its last event. */
-  readonly last_sequence: number;
-}
-
-/** An event of the demo's feed, for the page. */
-export interface SignedEvent {
-  /** Its number. */
-  readonly sequence: number;
   /** RFC 3339 UTC. */
   readonly issued_at: string;
   /** Who it is about. */
@@ -47,12 +33,10 @@ export interface DemoIssuer {
   readonly did: string;
   /** Makes a subject an employee who may deploy. */
   enrol(subject: string, name?: string): Promise<DemoEvent>;
-  /** What somebody was enrolled as; the operator's names, in a small way. */
-  nameOf?(subject: string): string | undefined;
   /** All that it has signed, the newest first. */
-  readonly events: readonly SignedEvent[];
-  /** What the last event about a subject says. */
-  relationshipOf(subject: string): DemoRelationship | undefined;
+  readonly events: readonly DemoEvent[];
+  /** The last event about a subject. */
+  lastOf(subject: string): DemoEvent | undefined;
   /** Revokes a relationship. */
   revoke(relationshipId: string): Promise<DemoEvent>;
   /** One of its documents by its path under the origin. */
@@ -105,61 +89,43 @@ export async function createDemoIssuer(
   const keys = createMemoryKeyStore();
   await initIssuer({ store, keys, did, allowPrivate: true });
   const issuer = await openIssuer({ store, keys, now });
-  const events: SignedEvent[] = [];
-  const names = new Map<string, string>();
-  /** The last relationship of each subject. */
-  const relationships = new Map<string, DemoRelationship>();
+  const events: DemoEvent[] = [];
   const append = async (
     draft: EventDraft,
-    subject: string,
-    what: string,
+    { subject, name, status, what }: Pick<
+      DemoEvent,
+      "subject" | "name" | "status" | "what"
+    >,
   ): Promise<DemoEvent> => {
     if (events.length >= MAX_DEMO_EVENTS) throw full();
     const { relationship_id, sequence } = await issuer.append(draft);
-    const name = names.get(subject) ?? null;
     const issued_at = now().toISOString();
-    events.unshift({ sequence, issued_at, subject, name, what });
-    const status = draft.event_type === "relationship.revoke"
-      ? "revoked"
-      : "active";
-    relationships.set(subject, {
-      ...{ relationship_id, status, last_sequence: sequence },
-    });
-    return { relationship_id, sequence };
+    const event = { relationship_id, sequence, status, issued_at };
+    events.unshift({ ...event, subject, name, what });
+    return events[0]!;
   };
+  const lastOf = (subject: string) =>
+    events.find((each) => each.subject === subject);
   return {
     did,
     events,
-    relationshipOf: (subject) => relationships.get(subject),
-    async enrol(subject, name) {
-      if (name !== undefined) names.set(subject, name);
-      return await append(
-        {
-          event_type: "relationship.upsert",
-          subject,
-          relationship_type: "employee",
-          roles: ["deploy"],
-          ...(name === undefined ? {} : { display: { title: name } }),
-        },
+    lastOf,
+    enrol: (subject, name = lastOf(subject)?.name ?? undefined) =>
+      append({
+        event_type: "relationship.upsert",
         subject,
-        "employee",
-      );
-    },
-    nameOf: (subject) => names.get(subject),
+        relationship_type: "employee",
+        roles: ["deploy"],
+        ...(name === undefined ? {} : { display: { title: name } }),
+      }, { subject, name: name ?? null, status: "active", what: "employee" }),
     async revoke(relationshipId) {
-      const [subject = ""] =
-        relationships.entries().find(([, each]) =>
-          each.relationship_id === relationshipId
-        ) ?? [];
-      return await append(
-        {
-          event_type: "relationship.revoke",
-          relationship_id: relationshipId,
-          reason_code: "employment_ended",
-        },
-        subject,
-        "employment ended",
-      );
+      const { subject = "", name = null } =
+        events.find((each) => each.relationship_id === relationshipId) ?? {};
+      return await append({
+        event_type: "relationship.revoke",
+        relationship_id: relationshipId,
+        reason_code: "employment_ended",
+      }, { subject, name, status: "revoked", what: "employment ended" });
     },
     document: (path) => store.files.get(path),
   };

@@ -1,25 +1,22 @@
 /** The demo around the login: its page, its issuer, and what people do. @module */
 
-import type { App } from "@sig/api/http";
-import { parseJson, SigError, toProblem, WELL_KNOWN_PATHS } from "@sig/core";
+import { type App, readJson } from "@sig/api/http";
+import { readAs, strictObject } from "@sig/api/schemas";
+import { toProblem, WELL_KNOWN_PATHS } from "@sig/core";
 import { type Context, Hono } from "hono";
-import { bodyLimit } from "hono/body-limit";
+import { z } from "zod";
 import { addPage, type PageConfig } from "../pages/page.ts";
 import type { DemoApp } from "./demo_apps.ts";
-import type {
-  DemoIssuer,
-  DemoRelationship,
-  SignedEvent,
-} from "./demo_issuer.ts";
+import type { DemoEvent, DemoIssuer } from "./demo_issuer.ts";
 
 /** What the page's story is drawn from. */
 export interface DemoState {
   /** The subject that was asked about, or null. */
   readonly subject: string | null;
-  /** The issuer's last word on it. */
-  readonly relationship: DemoRelationship | null;
+  /** The last event about it. */
+  readonly relationship: DemoEvent | null;
   /** The last events, the newest first. */
-  readonly events: readonly SignedEvent[];
+  readonly events: readonly DemoEvent[];
   /** How many there are. */
   readonly total: number;
   /** The applications, and whether they are open to the subject. */
@@ -41,7 +38,11 @@ interface DemoRoutesOptions {
 
 const SHOWN_EVENTS = 6;
 const MAX_BODY_BYTES = 4096;
-const MAX_NAME_LENGTH = 200;
+const ENROL = strictObject({
+  subject: z.string(),
+  name: z.string().max(200).optional(),
+});
+const REVOKE = strictObject({ relationship_id: z.string() });
 /** Other names may lead to this machine; only the login knows which it has. */
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
@@ -93,7 +94,7 @@ export function wrapDemo(
   }
   demo.get("/demo/state", async (c) => {
     const subject = c.req.query("subject") ?? null;
-    const known = issuer.relationshipOf(subject ?? "");
+    const known = issuer.lastOf(subject ?? "");
     const state: DemoState = {
       subject,
       relationship: known ?? null,
@@ -108,61 +109,15 @@ export function wrapDemo(
     };
     return c.json(state, 200, { "cache-control": "no-store" });
   });
-  const limit = bodyLimit({
-    maxSize: MAX_BODY_BYTES,
-    onError() {
-      throw new SigError("body_too_large", "Cannot read body: it is too large");
-    },
+  demo.post("/demo/enrol", async (c) => {
+    const { subject, name } = readAs(ENROL, await readJson(c, MAX_BODY_BYTES));
+    return c.json(await issuer.enrol(subject, name));
   });
-  demo.post("/demo/enrol", limit, async (c) => {
-    const { subject, name } = await readTexts(c, ["subject", "name"]);
-    if (name !== undefined && name.length > MAX_NAME_LENGTH) {
-      throw wrong("name");
-    }
-    return c.json(await issuer.enrol(subject ?? "", name));
-  });
-  demo.post("/demo/revoke", limit, async (c) => {
-    const { relationship_id } = await readTexts(c, ["relationship_id"]);
-    return c.json(await issuer.revoke(relationship_id ?? ""));
+  demo.post("/demo/revoke", async (c) => {
+    const body = await readJson(c, MAX_BODY_BYTES);
+    return c.json(await issuer.revoke(readAs(REVOKE, body).relationship_id));
   });
   return {
     fetch: async (request, info) => await demo.fetch(request, info ?? {}),
   };
-}
-
-/** Members of a JSON object, which are texts; forms of other sites send none. */
-async function readTexts<Name extends string>(
-  c: Context,
-  names: readonly Name[],
-): Promise<{ readonly [name in Name]?: string }> {
-  if (!c.req.header("content-type")?.startsWith("application/json")) {
-    throw new SigError(
-      "unsupported_media_type",
-      "Cannot read body: it must be application/json",
-    );
-  }
-  let body: unknown;
-  try {
-    body = parseJson(new Uint8Array(await c.req.arrayBuffer()));
-  } catch (cause) {
-    throw new SigError("invalid_json", "Cannot read body: it is not JSON", {
-      cause,
-    });
-  }
-  const read: { [name in Name]?: string } = {};
-  for (const name of names) {
-    const value = Object(body)[name];
-    if (value === undefined) continue;
-    if (typeof value !== "string") throw wrong(name);
-    read[name] = value;
-  }
-  return read;
-}
-
-function wrong(name: string): SigError {
-  return new SigError(
-    "invalid_request",
-    `Cannot answer: /${name}: it must be a string of at most ${MAX_NAME_LENGTH} characters`,
-    { context: { pointer: `/${name}` } },
-  );
 }

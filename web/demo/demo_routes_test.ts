@@ -105,14 +105,20 @@ Deno.test("the demo refuses what it can't append, and forms of other sites", asy
   await using demo = await startRunningDemo();
   const cases: readonly (readonly [string, unknown, number, string, string])[] =
     [
-      ["enrol", "{", 400, "invalid_json", "not JSON"],
+      ["enrol", "{", 400, "invalid_json", "syntax error"],
       ["enrol", { subject: 1 }, 400, "invalid_request", "/subject"],
       ["enrol", { subject: "" }, 422, "invalid_field", "subject"],
       [
         ...["enrol", { subject: "a", name: "b".repeat(201) }] as const,
         ...[400, "invalid_request", "/name"] as const,
       ],
-      ["enrol", "x".repeat(5_000), 413, "body_too_large", "too large"],
+      [
+        "enrol",
+        "x".repeat(5_000),
+        413,
+        "body_too_large",
+        "larger than 4096 bytes",
+      ],
       [
         ...["revoke", { relationship_id: "x" }] as const,
         ...[409, "unknown_relationship", "relationship"] as const,

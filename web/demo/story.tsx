@@ -51,7 +51,7 @@ export function Story({ page }: { readonly page: PageContext }) {
 
   const relationship = state?.relationship ?? undefined;
   const apps = state?.apps ?? [];
-  const last = relationship?.last_sequence ?? 0;
+  const last = relationship?.sequence ?? 0;
   const isSignedIn = signedInAt === last;
   const step = stepOf();
   const steps = STEPS.filter(([id]) => id !== "apps" || apps.length > 0);

@@ -14,7 +14,7 @@ import { approve, createKey, focused, tabTo } from "./testdata/person.ts";
 import { startServer } from "./testdata/server.ts";
 
 browserTest(
-  "an application signs a person in with the card, and learns when they decline",
+  "an application signs a person in with the card, learns when they decline, and is listed until the approval is taken back",
   async (browser) => {
     await using provider = await TestProvider.start();
     const page = await newPage(browser);
@@ -44,6 +44,20 @@ browserTest(
       const approved = new URL(page.url()).searchParams;
       assertMatch(approved.get("code") ?? "", /^[\w-]{20,}/);
       assertEquals(approved.get("error"), null);
+
+      await page.goto(`${provider.origin}/#/keys`);
+      const consents = page.locator("#consents");
+      await shows(consents, "The App", /Approved \d{4}-/, "your key’s name");
+      await inspect(page, "consents", { widths: [320, 390], touch: false });
+      await page.getByRole("button", { name: "Take the approval back" })
+        .click();
+      await shows(consents, "You have not approved any application.");
+      // It is asked for again.
+      await page.goto(await provider.authorizeUrl());
+      await page.locator("#approve:enabled").waitFor();
+      await page.context().clearCookies();
+      await page.goto(`${provider.origin}/#/keys`);
+      await shows(consents, "Nobody is signed in here.");
     } finally {
       await page.context().close();
     }
