@@ -9,6 +9,12 @@
  */
 
 import { type Browser, chromium, type Page } from "playwright-core";
+import {
+  answerInvitation,
+  generateSigningKey,
+  importSigningKey,
+  parseInvitation,
+} from "@sig/jose";
 import { signedFeed } from "../tests/kit/signed_feed.ts";
 import { feedFiles } from "../web/ui_test/testdata/feed_case.ts";
 import {
@@ -151,6 +157,10 @@ async function visitDemo(page: Page, look: Look): Promise<void> {
   const apps = await openApplications(page);
   for (const [name, app] of apps) await look(`app-${name}`, true, app);
   await look("demo-4-apps", true);
+  await goTo(page, "#/keys");
+  await page.locator("#consents .card").waitFor();
+  await look("keys-applications", true);
+  await goTo(page, "#/sign-in");
   await page.getByRole("button", { name: "Revoke me" }).click();
   await page.getByText("Both are closed.").waitFor();
   await look("demo-4-closed", true);
@@ -183,6 +193,10 @@ async function visitExplorer(
     }
     await page.locator("table.rows").waitFor();
     await look(`explore-people-${name}`);
+    const filter = page.getByRole("button", { name: "Filter" });
+    if (await filter.isVisible()) await filter.click();
+    await page.fill("#people-date", new Date().toISOString().slice(0, 10));
+    await look(`explore-date-${name}`);
     await page.locator(".row-button").nth(1).click();
     await look(`explore-person-${name}`);
     await page.keyboard.press("Escape");
@@ -214,7 +228,7 @@ async function visitExplorer(
 async function visitInvitations(
   page: Page,
   look: Look,
-  links: { readonly good: string; readonly unknown: string },
+  links: Readonly<Record<"good" | "unknown" | "used", string>>,
 ): Promise<void> {
   const good = fragmentOf(links.good);
   await goTo(page, good);
@@ -225,6 +239,9 @@ async function visitInvitations(
   await goTo(page, good.slice(0, -40));
   await page.locator("#outcome").waitFor();
   await look("invitation-cut-off");
+  await goTo(page, fragmentOf(links.used));
+  await page.getByText("This invitation was used").waitFor();
+  await look("invitation-used");
   await goTo(page, fragmentOf(links.unknown));
   await page.getByText("NOT VERIFIED").waitFor();
   await look("invitation-not-verified");
@@ -285,7 +302,25 @@ if (import.meta.main) {
       ...["--valid-until", "2099-06-30"],
     ),
     unknown: await stranger.invite(...terms),
+    used: await inviting.invite(...terms),
   };
+  const answer = await answerInvitation({
+    invitation: parseInvitation(
+      fragmentOf(links.used).slice("#/invitation/".length),
+    ),
+    key: await importSigningKey(await generateSigningKey()),
+    now: () => new Date(),
+  });
+  const file = `${inviting.folder}/answer.json`;
+  await Deno.writeTextFile(file, JSON.stringify(answer));
+  await inviting.sig(...[
+    "enrol",
+    "--dir",
+    "issuer",
+    "--answer",
+    file,
+    "--yes",
+  ]);
   for (const { name, device } of DEVICES) {
     // Its feed begins with nobody.
     await using demo = await startServer({ withDemo: true });
