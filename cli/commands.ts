@@ -121,6 +121,18 @@ export const COMMANDS: readonly CommandEntry[] = [
       "web client add",
       "add an application to the login server's file",
     ],
+    webClientList: [
+      "web client list",
+      "list the applications of the login server's file",
+    ],
+    webClientRemove: [
+      "web client remove",
+      "remove an application from the login server's file",
+    ],
+    webClientRotateSecret: [
+      "web client rotate-secret",
+      "give an application of the login server a new secret",
+    ],
   }),
   ...from(() => import("./commands/completions.ts"), {
     completions: ["completions", "print a completion script for your shell"],

@@ -91,7 +91,7 @@ async function modulesOf(pkg: string): Promise<readonly Module[]> {
     ],
     ...["store", "pins"].map((room) => `${room}/store_contract.ts`),
     ...["store/mod.ts", "store/testing.ts"],
-    ...["openid/add_client.ts", "browser/mod.ts", "hono/mod.ts"],
+    ...["openid/edit_clients.ts", "browser/mod.ts", "hono/mod.ts"],
     "names/mod.ts",
   ].map((name) => new URL(`${pkg}/${name}`, ROOT));
   const modules: Module[] = [];

@@ -13,15 +13,24 @@
  */
 
 import {
-  type FlagSpec,
+  address,
+  duration,
+  file,
+  flagSpecs,
   type GivenFlags,
+  many,
   openServerPins,
-  parseDuration,
+  optional,
   readServerFlags,
+  readValues,
   requireOnlyHere,
   SERVER_FLAGS,
   SERVER_PIN_FLAGS,
+  text,
+  toggle,
   usageError,
+  type Values,
+  type ValueType,
 } from "@sig/api/flags";
 import { operatorLine } from "@sig/api/server";
 import type { ServerIo, ServerProgram, Startup } from "@sig/api/server";
@@ -32,111 +41,127 @@ import type { OpenIdProgram } from "./openid/start_openid.ts";
 import { readStorePassword } from "./store_password.ts";
 import { VERSION } from "./version.ts";
 
-const FLAGS: readonly FlagSpec[] = [
-  {
-    name: "addr",
-    value: "HOST:PORT",
-    help: "where to listen (default: 127.0.0.1:8788); port 0 takes any",
+/** An origin, spelled as browsers do, or a DID. */
+const audience: ValueType<string> = {
+  placeholder: "ORIGIN|DID",
+  parse(text, flag) {
+    const isOrigin = /^https?:/.test(text) && URL.parse(text)?.origin === text;
+    if (isOrigin || /^did:[a-z0-9]+:[A-Za-z0-9._:%-]+$/.test(text)) return text;
+    throw usageError(`${flag} ${quote(text)} must be an origin or a DID`, {
+      flag,
+      hint: "For example: https://login.acme.example, with no path behind it.",
+    });
   },
-  {
-    name: "audience",
-    value: "ORIGIN|DID",
-    help:
-      "origin or DID that logins are for (default: the listen address; required for other addresses)",
-    repeat: true,
-  },
-  {
-    name: "issuer",
-    value: "DID|HOST",
-    help: "an issuer that the page shows; with --require the one that is asked",
-    repeat: true,
-  },
-  {
-    name: "require",
-    value: "KEY=VALUE",
-    help: "log in only with this relationship, such as relationship=employee",
-    repeat: true,
-  },
-  {
-    name: "scope",
-    value: "SCOPE",
-    help: "what a login on the page asks to learn (default: nothing)",
-    repeat: true,
-  },
-  {
-    name: "store",
-    value: "memory|kv:PATH|redis://…",
-    help: "where challenges and sessions are kept (default: memory)",
-  },
-  {
-    name: "store-password-file",
-    value: "FILE",
-    help: "holds the password of redis://…; else SIG_REDIS_PASSWORD does",
-  },
-  {
-    name: "ttl",
-    value: "DURATION",
-    help: "how long a challenge lives, 30s to 15m (default: 5m)",
-  },
-  {
-    name: "max-age",
-    value: "DURATION",
-    help:
-      "how old an issuer's state may be (default: 0s, which asks each time)",
-  },
-  {
-    name: "oidc-clients",
-    value: "FILE",
-    help: "be an OpenID Provider for these applications; SIGHUP reads it again",
-  },
-  {
-    name: "gate-host",
-    value: "HOST[:PORT]",
-    help: "host protected by forward auth; see sig export",
-    repeat: true,
-  },
-  {
-    name: "oidc-keys",
-    value: "FILE",
-    help: "the provider's private keys; made at the first start",
-  },
-  {
-    name: "names",
-    value: "FILE",
-    help:
-      "CSV of subject,name,username for applications; SIGHUP reads it again",
-  },
-  {
-    name: "session",
-    value: "DURATION",
-    help: "how long people stay logged in, 1m to 30d (default: 8h)",
-  },
-  {
-    name: "recheck",
-    value: "DURATION",
-    help:
-      "how often they are checked (default: --max-age, at least 1s; 30s if that is 0)",
-  },
-  {
-    name: "grace",
-    value: "DURATION",
-    help:
-      "how long sessions continue while the issuer gives no answer (default: 1h; 0s: not at all)",
-  },
-  {
-    name: "demo",
-    help: "an issuer and two applications to play with, on this machine only",
-  },
-  ...SERVER_PIN_FLAGS,
-  ...SERVER_FLAGS,
-];
+};
+
+/** A duration within bounds. */
+function durationWithin(
+  minMs: number,
+  maxMs: number,
+  range: string,
+  stepMs = 1,
+): ValueType<number> {
+  return {
+    placeholder: duration.placeholder,
+    parse(text, flag) {
+      const ms = duration.parse(text, flag);
+      if (ms >= minMs && ms <= maxMs && ms % stepMs === 0) return ms;
+      throw usageError(`${flag} must be ${range}`, { flag });
+    },
+  };
+}
+
+const textOf = (placeholder: string): ValueType<string> => ({
+  ...text,
+  placeholder,
+});
+
+/** Of the OpenID Provider alone. */
+const OPENID_FLAGS = {
+  "oidc-keys": optional(
+    file,
+    "the provider's private keys; made at the first start",
+  ),
+  names: optional(
+    file,
+    "CSV of subject,name,username for applications; SIGHUP reads it again",
+  ),
+  session: optional(
+    durationWithin(60_000, 30 * 86_400_000, "from 1m to 30d"),
+    "how long people stay logged in, 1m to 30d (default: 8h)",
+  ),
+  recheck: optional(
+    durationWithin(1_000, Infinity, "at least 1s"),
+    "how often they are checked (default: --max-age, at least 1s; 30s if that is 0)",
+  ),
+  grace: optional(
+    duration,
+    "how long sessions continue while the issuer gives no answer (default: 1h; 0s: not at all)",
+  ),
+};
+
+const FLAGS = {
+  addr: optional(
+    address,
+    "where to listen (default: 127.0.0.1:8788); port 0 takes any",
+  ),
+  audience: many(
+    audience,
+    "origin or DID that logins are for (default: the listen address; required for other addresses)",
+  ),
+  issuer: many(
+    textOf("DID|HOST"),
+    "an issuer that the page shows; with --require the one that is asked",
+  ),
+  require: many(
+    textOf("KEY=VALUE"),
+    "log in only with this relationship, such as relationship=employee",
+  ),
+  scope: many(
+    textOf("SCOPE"),
+    "what a login on the page asks to learn (default: nothing)",
+  ),
+  store: optional(
+    textOf("memory|kv:PATH|redis://…"),
+    "where challenges and sessions are kept (default: memory)",
+  ),
+  "store-password-file": optional(
+    file,
+    "holds the password of redis://…; else SIG_REDIS_PASSWORD does",
+  ),
+  ttl: optional(
+    durationWithin(
+      ...[MIN_TTL_SECONDS * 1000, MAX_TTL_SECONDS * 1000] as const,
+      ...["whole seconds from 30s to 15m", 1_000] as const,
+    ),
+    "how long a challenge lives, 30s to 15m (default: 5m)",
+  ),
+  "max-age": optional(
+    duration,
+    "how old an issuer's state may be (default: 0s, which asks each time)",
+  ),
+  "oidc-clients": optional(
+    file,
+    "be an OpenID Provider for these applications; SIGHUP reads it again",
+  ),
+  "gate-host": many(
+    textOf("HOST[:PORT]"),
+    "host protected by forward auth; see sig export",
+  ),
+  ...OPENID_FLAGS,
+  demo: toggle(
+    "an issuer and two applications to play with, on this machine only",
+  ),
+};
+
+type WebValues = Values<typeof FLAGS>;
 
 /** `sig-web`, and `sig web`. */
 export const webProgram: ServerProgram = {
   name: "sig-web",
   version: VERSION,
   summary: "logs people in by their keys, with a page to try it",
-  flags: FLAGS,
+  flags: [...flagSpecs(FLAGS), ...SERVER_PIN_FLAGS, ...SERVER_FLAGS],
   examples: [
     "sig-web --demo",
     "sig-web --issuer acme.example --require relationship=employee",
@@ -146,29 +171,32 @@ export const webProgram: ServerProgram = {
   start,
 };
 
-async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
+async function start(given: GivenFlags, io: ServerIo): Promise<Startup> {
   const settings = readServerFlags(
-    flags,
+    given,
     "127.0.0.1:8788",
     io.isTerminal("stderr"),
   );
-  const audiences = flags.texts("audience").map(requireAudience);
-  const isDemo = flags.on("demo");
+  const flags = readValues(FLAGS, given);
+  const { audience: audiences, demo: isDemo, store: storeText = "memory" } =
+    flags;
   if (isDemo) requireOnlyHere("--demo", settings.exposure);
-  if (isDemo && flags.texts("issuer").length > 0) {
+  if (isDemo && flags.issuer.length > 0) {
     throw usageError("--demo has its own issuer", {
       flag: "--issuer",
       hint: "Leave out --issuer or --demo.",
     });
   }
-  if (!settings.isLocal) requirePublic(flags, audiences);
-  const { password, warnings } = await readStorePassword(flags, io);
+  if (!settings.isLocal) requirePublic(audiences, given.on("public"));
+  const { password, warnings } = await readStorePassword(
+    { store: storeText, file: flags["store-password-file"] },
+    io,
+  );
   const openid = await readOpenIdFlags(flags, io, settings.log);
-  const storeText = flags.text("store") ?? "memory";
   const { openStore } = await import("@sig/consumer/store");
   const store = await openStore(storeText, { password });
   const { pins, requirePin, warnings: ofPins } = await openServerPins(
-    flags,
+    given,
     io,
     {
       exposure: settings.exposure,
@@ -176,20 +204,15 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
         io.stderr(operatorLine(message, settings.log, io.now())),
     },
   );
-  const named = audiences.flatMap(hostOf);
+  const named = audiences.flatMap((each) => URL.parse(each)?.host || []);
   let demo: Demo | undefined;
   const options = {
-    issuers: flags.texts("issuer"),
-    require: flags.texts("require").length > 0
-      ? flags.texts("require")
-      : undefined,
-    scopes: await readScopes(flags.texts("scope")),
-    // One in memory never makes anybody wait.
-    store: storeText === "memory" ? undefined : store,
-    pins,
-    requirePin,
-    ttlSeconds: readTtl(flags.text("ttl")),
-    maxAgeMs: parseDuration("--max-age", flags.text("max-age")),
+    issuers: flags.issuer,
+    require: flags.require.length > 0 ? flags.require : undefined,
+    scopes: await readScopes(flags.scope),
+    ...{ store, pins, requirePin },
+    ttlSeconds: flags.ttl && flags.ttl / 1000,
+    maxAgeMs: flags["max-age"],
     ...settings.service,
     hosts: settings.service.hosts && [...settings.service.hosts, ...named],
     now: io.now,
@@ -233,31 +256,18 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
   };
 }
 
-function requirePublic(flags: GivenFlags, audiences: readonly string[]): void {
+function requirePublic(audiences: readonly string[], isPublic: boolean): void {
   if (audiences.length === 0) {
     throw usageError("--audience is required where others can reach --addr", {
       flag: "--audience",
       hint: "Name the origin that people see: https://login.acme.example.",
     });
   }
-  if (!flags.on("public")) {
+  if (!isPublic) {
     throw usageError("a server that others can reach needs --public", {
       flag: "--public",
     });
   }
-}
-
-/** An origin, spelled as browsers do, or a DID. */
-function requireAudience(text: string): string {
-  const isOrigin = /^https?:/.test(text) && URL.parse(text)?.origin === text;
-  if (isOrigin || /^did:[a-z0-9]+:[A-Za-z0-9._:%-]+$/.test(text)) return text;
-  throw usageError(
-    `--audience ${quote(text)} must be an origin or a DID`,
-    {
-      flag: "--audience",
-      hint: "For example: https://login.acme.example, with no path behind it.",
-    },
-  );
 }
 
 async function readScopes(
@@ -276,24 +286,6 @@ async function readScopes(
   );
 }
 
-function hostOf(audience: string): readonly string[] {
-  const host = URL.parse(audience)?.host;
-  return host === undefined || host === "" ? [] : [host];
-}
-
-function readTtl(text: string | undefined): number | undefined {
-  const ms = parseDuration("--ttl", text);
-  if (ms === undefined) return undefined;
-  const seconds = ms / 1000;
-  if (
-    Number.isInteger(seconds) && seconds >= MIN_TTL_SECONDS &&
-    seconds <= MAX_TTL_SECONDS
-  ) return seconds;
-  throw usageError("--ttl must be whole seconds from 30s to 15m", {
-    flag: "--ttl",
-  });
-}
-
 /**
  * Reads the provider's flags, and loads it where there is one: undefined
  * elsewhere.
@@ -302,25 +294,23 @@ function readTtl(text: string | undefined): number | undefined {
  * `startOpenId`.
  */
 async function readOpenIdFlags(
-  flags: GivenFlags,
+  flags: WebValues,
   io: ServerIo,
   log: "json" | "text" | "off",
 ): Promise<OpenIdProgram | undefined> {
-  if (isProviderAsked(flags) || flags.on("demo")) {
+  if (isProviderAsked(flags) || flags.demo) {
     const { startOpenId } = await import("./openid/start_openid.ts");
-    return await startOpenId(flags, io, log);
+    return await startOpenId({ ...flags, log }, io);
   }
-  for (const flag of ["oidc-keys", "names", "session", "recheck", "grace"]) {
-    if (flags.text(flag) === undefined) continue;
-    throw usageError(`--${flag} goes with --oidc-clients or --gate-host`, {
-      flag: `--${flag}`,
-    });
-  }
-  return undefined;
+  const names = Object.keys(OPENID_FLAGS) as (keyof typeof OPENID_FLAGS)[];
+  const given = names.find((name) => flags[name] !== undefined);
+  if (given === undefined) return undefined;
+  throw usageError(`--${given} goes with --oidc-clients or --gate-host`, {
+    flag: `--${given}`,
+  });
 }
 
 /** Whether applications of the operator log people in here. */
-function isProviderAsked(flags: GivenFlags): boolean {
-  return flags.texts("gate-host").length > 0 ||
-    flags.text("oidc-clients") !== undefined;
+function isProviderAsked(flags: WebValues): boolean {
+  return flags["gate-host"].length > 0 || flags["oidc-clients"] !== undefined;
 }

@@ -1,6 +1,6 @@
 /** Where the password of `--store redis://…` comes from. @module */
 
-import { type GivenFlags, usageError } from "@sig/api/flags";
+import { usageError } from "@sig/api/flags";
 import type { ServerIo } from "@sig/api/server";
 
 /** The variable that may hold the password. */
@@ -27,11 +27,12 @@ interface StorePassword {
  * `document_too_large`.
  */
 export async function readStorePassword(
-  flags: GivenFlags,
+  { store, file }: {
+    readonly store: string;
+    readonly file?: string | undefined;
+  },
   io: Pick<ServerIo, "readFile" | "env">,
 ): Promise<StorePassword> {
-  const store = flags.text("store") ?? "memory";
-  const file = flags.text("store-password-file");
   if (!/^rediss?:/.test(store)) {
     if (file === undefined) return { password: undefined, warnings: [] };
     throw usageError(`${FILE_FLAG} is for --store redis://…`, {

@@ -1,65 +1,199 @@
 import { isSigError, SigError } from "@sig/core";
-import { file, many, optional, required, text } from "@sig/api/flags";
-import { typedCommand } from "../command_line/command.ts";
+import {
+  file,
+  many,
+  oneOf,
+  optional,
+  required,
+  text,
+  toggle,
+} from "@sig/api/flags";
+import { type Call, typedCommand } from "../command_line/command.ts";
 import { id, url } from "../command_line/values.ts";
+import { writeTable } from "../output/table.ts";
 import { safeJson, writeJson } from "../output/write.ts";
 import type { Io } from "../terminal/io.ts";
+
+const FILE = { file: required(file, "file of the applications") };
+const ID = { id: required(id, "client_id of the application") };
 
 /** `sig web client add` */
 export const webClientAdd = typedCommand({
   description:
     "Adds an application to the file that sig web reads by --oidc-clients. Its\nsecret is shown once.",
   flags: {
-    file: required(file, "file of the applications"),
-    id: required(id, "client_id of the application"),
+    ...FILE,
+    ...ID,
     "redirect-uri": {
       ...many(url, "redirect URI of the application, exactly"),
       required: true,
     },
     name: optional(text, "display name"),
+    "post-logout-redirect-uri": many(
+      url,
+      "URI that people may be sent to after a logout",
+    ),
+    "backchannel-logout-uri": optional(
+      url,
+      "URI that receives logout notifications",
+    ),
+    refresh: toggle("give it refresh tokens"),
+    alg: optional(
+      oneOf("RS256", "ES256", "EdDSA"),
+      "algorithm of its ID tokens (default: RS256)",
+    ),
+    require: many(
+      text,
+      "requirement in addition to those of the server, such as role=ops",
+      { placeholder: "KEY=VALUE" },
+    ),
+    "no-pkce": toggle("let it leave PKCE out; it must send a nonce"),
   },
   examples: [
     "sig web client add --file clients.json --id grafana --redirect-uri https://grafana.acme.example/login/generic_oauth",
   ],
   async run({ flags, format, io }) {
-    const { file, id, name, "redirect-uri": redirectUris } = flags;
+    const { file, id } = flags;
+    const listOf = (values: readonly string[]) =>
+      values.length === 0 ? undefined : values;
     const { addClient } = await import("@sig/web/clients");
-    const { text, secret } = await addClient(await readIfThere(io, file), {
-      ...{ id, redirectUris, name },
-    }).catch((error: unknown) => {
-      throw aboutFile(error);
-    });
-    if (io.replaceFile === undefined) throw new TypeError("Cannot write files");
-    await io.replaceFile(file, text);
-    if (format === "json") {
-      writeJson(io, { client_id: id, client_secret: secret });
-    } else {
-      io.stdout(`client_id: ${safeJson(id)}\nclient_secret: ${secret}\n`);
-      io.stderr(
-        "The secret is nowhere else: give it to the application now.\n",
+    const { text, secret } = await aboutFile(async () =>
+      await addClient(await readIfThere(io, file), {
+        client_id: id,
+        client_name: flags.name,
+        redirect_uris: flags["redirect-uri"],
+        post_logout_redirect_uris: listOf(flags["post-logout-redirect-uri"]),
+        backchannel_logout_uri: flags["backchannel-logout-uri"],
+        refresh: flags.refresh || undefined,
+        id_token_signed_response_alg: flags.alg,
+        require: listOf(flags.require),
+        pkce: flags["no-pkce"] ? false : undefined,
+      })
+    );
+    await writeFile(io, file, text);
+    writeSecret({ io, format }, id, secret);
+    return 0;
+  },
+});
+
+/** `sig web client list` */
+export const webClientList = typedCommand({
+  description: "Lists the applications of a file.",
+  flags: FILE,
+  examples: ["sig web client list --file clients.json"],
+  async run({ flags, format, io }) {
+    const { readClients } = await import("@sig/web/clients");
+    const found = await aboutFile(async () =>
+      readClients(await read(io, flags.file))
+    );
+    const clients = Array.from(found.values(), (client) => ({
+      client_id: client.client_id,
+      client_name: client.client_name,
+      auth_methods: client.authMethods,
+      redirect_uris: client.redirectUris,
+      refresh: client.refresh,
+      pkce: client.pkce,
+    }));
+    if (format === "json") writeJson(io, { clients });
+    else {
+      writeTable(
+        { io, format },
+        [{ title: "CLIENT_ID" }, { title: "NAME" }, { title: "METHODS" }, {
+          title: "REDIRECT_URIS",
+        }],
+        clients.map((each) => [
+          each.client_id,
+          each.client_name,
+          each.auth_methods.join(", "),
+          each.redirect_uris.join(" "),
+        ]),
       );
     }
     return 0;
   },
 });
 
+/** `sig web client remove` */
+export const webClientRemove = typedCommand({
+  description: "Removes an application from the file.",
+  flags: { ...FILE, ...ID },
+  examples: ["sig web client remove --file clients.json --id grafana"],
+  async run({ flags: { file, id }, format, io }) {
+    const { removeClient } = await import("@sig/web/clients");
+    const text = await aboutFile(async () =>
+      removeClient(await read(io, file), id)
+    );
+    await writeFile(io, file, text);
+    if (format === "json") writeJson(io, { client_id: id, removed: true });
+    else io.stdout(`Removed ${safeJson(id)}\n`);
+    return 0;
+  },
+});
+
+/** `sig web client rotate-secret` */
+export const webClientRotateSecret = typedCommand({
+  description:
+    "Gives an application a new secret, which is shown once. The one before is not\nvalid any more as soon as the server reads the file again (SIGHUP).",
+  flags: { ...FILE, ...ID },
+  examples: ["sig web client rotate-secret --file clients.json --id grafana"],
+  async run({ flags: { file, id }, format, io }) {
+    const { rotateSecret } = await import("@sig/web/clients");
+    const { text, secret } = await aboutFile(async () =>
+      await rotateSecret(await read(io, file), id)
+    );
+    await writeFile(io, file, text);
+    writeSecret({ io, format }, id, secret);
+    return 0;
+  },
+});
+
+function writeSecret(
+  { io, format }: Pick<Call<unknown>, "io" | "format">,
+  id: string,
+  secret: string,
+): void {
+  if (format === "json") {
+    writeJson(io, { client_id: id, client_secret: secret });
+    return;
+  }
+  io.stdout(`client_id: ${safeJson(id)}\nclient_secret: ${secret}\n`);
+  io.stderr("The secret is nowhere else: give it to the application now.\n");
+}
+
+async function writeFile(io: Io, file: string, text: string): Promise<void> {
+  if (io.replaceFile === undefined) throw new TypeError("Cannot write files");
+  await io.replaceFile(file, text);
+}
+
 /** Bytes of a file of applications at most. */
 const MAX_FILE_BYTES = 8 * 1024 * 1024;
 
-/** The server takes the file by another flag: the message names it. */
-function aboutFile(error: unknown): unknown {
-  if (!isSigError(error) || error.context.flag !== "--oidc-clients") {
-    return error;
+/** The server takes the file by another flag: the message names this one. */
+async function aboutFile<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isSigError(error) || error.context.flag !== "--oidc-clients") {
+      throw error;
+    }
+    throw new SigError(error.code, error, {
+      context: {
+        ...error.context,
+        flag: "--file",
+        hint: "Nothing was written.",
+      },
+      cause: error,
+    });
   }
-  return new SigError(error.code, error, {
-    context: { ...error.context, flag: "--file", hint: "Nothing was written." },
-    cause: error,
-  });
+}
+
+async function read(io: Io, file: string): Promise<string> {
+  return new TextDecoder().decode(await io.readFile(file, MAX_FILE_BYTES));
 }
 
 async function readIfThere(io: Io, file: string): Promise<string | undefined> {
   try {
-    return new TextDecoder().decode(await io.readFile(file, MAX_FILE_BYTES));
+    return await read(io, file);
   } catch (error) {
     const isNew = isSigError(error, "source_not_found") && !io.exists(file);
     if (isNew) return undefined;

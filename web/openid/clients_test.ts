@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
-import { addClient } from "./add_client.ts";
+import { addClient, removeClient, rotateSecret } from "./edit_clients.ts";
 import { readClients } from "./clients.ts";
 
 const ENTRY = { client_id: "app", redirect_uris: ["https://app.example/cb"] };
@@ -127,32 +127,44 @@ Deno.test("loopback and schemes of apps are addresses too; secrets go two ways b
 });
 
 Deno.test("an added client has a secret of 256 bits, of which the file has the digest alone", async () => {
-  const first = await addClient(undefined, {
-    id: "one",
-    redirectUris: ["https://one.example/cb"],
-    name: "One",
+  const entryOf = (client_id: string) => ({
+    client_id,
+    client_name: undefined,
+    redirect_uris: [`https://${client_id}.example/cb`],
   });
-  const second = await addClient(first.text, {
-    id: "two",
-    redirectUris: ["https://two.example/cb"],
-  });
-  assert(first.secret !== second.secret);
-  assert(/^[A-Za-z0-9_-]{43}$/.test(first.secret));
-  assert(!second.text.includes(first.secret));
-  assert(!second.text.includes(second.secret));
-  assertEquals([...readClients(second.text).keys()], ["one", "two"]);
-  await expectSigError(
-    () =>
-      addClient(second.text, {
-        id: "two",
-        redirectUris: ["https://two.example/cb"],
-      }),
-    "invalid_request",
-    'Cannot add application: there is one of the id "two"',
+  const first = await addClient(undefined, entryOf("one"));
+  const second = await addClient(first.text, entryOf("two"));
+  const rotated = await rotateSecret(second.text, "one");
+  const secrets = [first, second, rotated].map(({ secret }) => secret);
+  assertEquals(new Set(secrets).size, 3);
+  for (const secret of secrets) {
+    assert(/^[A-Za-z0-9_-]{43}$/.test(secret));
+    assert(!second.text.includes(secret) && !rotated.text.includes(secret));
+  }
+  const [before, after] = [second, rotated].map(({ text }) =>
+    readClients(text)
   );
-  await expectSigError(
-    () => addClient(undefined, { id: "x", redirectUris: ["http://x.example"] }),
-    "invalid_request",
-    "/clients/0/redirect_uris/0: it must be an https URL",
-  );
+  assertEquals([...after!.keys()], ["one", "two"]);
+  assertEquals(after!.get("two"), before!.get("two"));
+  assert(after!.get("one")!.secretSha256 !== before!.get("one")!.secretSha256);
+  assertEquals([...readClients(removeClient(second.text, "one")).keys()], [
+    "two",
+  ]);
+  const open = JSON.stringify({ clients: [entryOf("open")] });
+  const refused: readonly (readonly [() => unknown, string])[] = [
+    [
+      () => addClient(second.text, entryOf("two")),
+      'Cannot add application: there is one of the id "two"',
+    ],
+    [
+      () => addClient(undefined, { ...entryOf("x"), redirect_uris: ["x"] }),
+      "/clients/0/redirect_uris/0: it must be an https URL",
+    ],
+    [() => removeClient(second.text, "x"), 'there is none of the id "x"'],
+    [() => rotateSecret(second.text, "x"), 'there is none of the id "x"'],
+    [() => rotateSecret(open, "open"), '"open" has none'],
+  ];
+  for (const [edit, says] of refused) {
+    await expectSigError(async () => await edit(), "invalid_request", says);
+  }
 });

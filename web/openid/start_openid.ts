@@ -1,6 +1,6 @@
 /** The provider's flags and files (docs/openid.md). @module */
 
-import { type GivenFlags, parseDuration, usageError } from "@sig/api/flags";
+import { usageError } from "@sig/api/flags";
 import { dataFolder } from "@sig/api/process";
 import { operatorLine, type ServerIo } from "@sig/api/server";
 import { escapeInvisible, isDid, isSigError, SigError } from "@sig/core";
@@ -27,8 +27,20 @@ const MAX_CLIENTS_BYTES = 8 * 1024 * 1024;
 const MAX_KEYS_BYTES = 256 * 1024;
 const MIN_RECHECK_MS = 1_000;
 const DEFAULT_RECHECK_MS = 30_000;
-const MIN_SESSION_MS = 60_000;
-const MAX_SESSION_MS = 30 * 86_400_000;
+
+/** The flags, as they are read; durations in milliseconds. */
+interface OpenIdFlags {
+  readonly "oidc-clients"?: string | undefined;
+  readonly "oidc-keys"?: string | undefined;
+  readonly names?: string | undefined;
+  readonly session?: number | undefined;
+  readonly recheck?: number | undefined;
+  readonly grace?: number | undefined;
+  readonly "max-age"?: number | undefined;
+  readonly "gate-host": readonly string[];
+  readonly demo: boolean;
+  readonly log: "json" | "text" | "off";
+}
 
 /**
  * Reads `--oidc-clients`, `--oidc-keys`, `--names`, `--session`, `--recheck`,
@@ -40,20 +52,17 @@ const MAX_SESSION_MS = 30 * 86_400_000;
  * `source_not_found`, `document_too_large`, `write_failed`.
  */
 export async function startOpenId(
-  flags: GivenFlags,
+  flags: OpenIdFlags,
   io: ServerIo,
-  log: "json" | "text" | "off",
 ): Promise<OpenIdProgram> {
-  const path = flags.text("oidc-clients");
-  const sessionMs = readSession(flags);
-  const recheckMs = readRecheck(flags);
+  const { "oidc-clients": path, names: namesPath, log } = flags;
+  const recheckMs = recheckOf(flags);
   // Where only proxies ask there are no applications.
   const read = async (): Promise<Clients> =>
     path === undefined
       ? new Map()
       : readClients(await io.readFile(path, MAX_CLIENTS_BYTES));
   let clients: Clients = await read();
-  const namesPath = flags.text("names");
   const readPeople = async (): Promise<PersonNames | undefined> =>
     namesPath === undefined ? undefined : readPersonNames(
       await io.readFile(namesPath, MAX_NAMES_BYTES),
@@ -65,7 +74,7 @@ export async function startOpenId(
       keys: await readProviderKeys(await generateProviderKeys()),
       isOpen: false,
     }
-    : await openKeys(flags.text("oidc-keys"), io);
+    : await openKeys(flags["oidc-keys"], io);
   const say = (level: "info" | "error", message: string) => {
     io.stderr(operatorLine(message, log, io.now(), level));
   };
@@ -92,13 +101,11 @@ export async function startOpenId(
       : [],
     settings: {
       clients: () => clients,
-      ...{ keys, sessionMs },
-      graceMs: parseDuration("--grace", flags.text("grace")),
+      ...{ keys, sessionMs: flags.session, graceMs: flags.grace },
       nameOf: (subject) => people?.nameOf?.(subject),
       usernameOf: (subject) => people?.usernameOf?.(subject),
-      gateHosts: flags.texts("gate-host"),
-      gateMaxAgeMs: parseDuration("--max-age", flags.text("max-age")) ??
-        recheckMs,
+      gateHosts: flags["gate-host"],
+      gateMaxAgeMs: flags["max-age"] ?? recheckMs,
     },
     begin(provider) {
       stop = runInBackground({
@@ -121,31 +128,16 @@ function describe(error: unknown): string {
   return isSigError(error) ? error.message : "an unexpected error";
 }
 
-function readSession(flags: GivenFlags): number | undefined {
-  const ms = parseDuration("--session", flags.text("session"));
-  if (ms === undefined || (ms >= MIN_SESSION_MS && ms <= MAX_SESSION_MS)) {
-    return ms;
-  }
-  throw usageError("--session must be from 1m to 30d", { flag: "--session" });
-}
-
-function readRecheck(flags: GivenFlags): number {
-  const given = parseDuration("--recheck", flags.text("recheck"));
-  if (given !== undefined && given < MIN_RECHECK_MS) {
-    throw usageError("--recheck must be at least 1s", { flag: "--recheck" });
-  }
-  const maxAgeMs = parseDuration("--max-age", flags.text("max-age")) ?? 0;
+function recheckOf({ recheck, demo, "max-age": maxAge = 0 }: OpenIdFlags) {
   // Who watches a demo waits for it.
-  if (flags.on("demo")) return given ?? MIN_RECHECK_MS;
-  return given ??
-    (maxAgeMs === 0 ? DEFAULT_RECHECK_MS : Math.max(maxAgeMs, MIN_RECHECK_MS));
+  if (demo) return recheck ?? MIN_RECHECK_MS;
+  return recheck ??
+    (maxAge === 0 ? DEFAULT_RECHECK_MS : Math.max(maxAge, MIN_RECHECK_MS));
 }
 
-/** Nobody but the demo's own applications has to know its keys again. */
-function isDemoAlone(flags: GivenFlags): boolean {
-  const isNamed = ["oidc-clients", "oidc-keys"]
-    .some((flag) => flags.text(flag) !== undefined);
-  return flags.on("demo") && !isNamed && flags.texts("gate-host").length === 0;
+function isDemoAlone(flags: OpenIdFlags): boolean {
+  return flags.demo && flags["oidc-clients"] === undefined &&
+    flags["oidc-keys"] === undefined && flags["gate-host"].length === 0;
 }
 
 async function openKeys(given: string | undefined, io: ServerIo) {

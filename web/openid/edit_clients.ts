@@ -1,0 +1,148 @@
+/**
+ * Editing the file of applications, for `sig web client`.
+ *
+ * @example
+ * ```ts
+ * import { addClient, removeClient } from "@sig/web/clients";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { text, secret } = await addClient(undefined, {
+ *   client_id: "grafana",
+ *   redirect_uris: ["https://grafana.acme.example/login/generic_oauth"],
+ * });
+ * assertEquals(JSON.parse(text).clients[0].client_id, "grafana");
+ * assertEquals(text.includes(secret), false);
+ * assertEquals(JSON.parse(removeClient(text, "grafana")).clients, []);
+ * ```
+ *
+ * @module
+ */
+
+import { SigError } from "@sig/core";
+import { quote } from "@sig/core/internal";
+import { sha256Base64Url } from "../login/digest.ts";
+import { randomText } from "../sessions/sessions.ts";
+import { type Clients, readClients } from "./clients.ts";
+
+export { type Clients, readClients };
+export type { AuthMethod, Client } from "./clients.ts";
+
+/** An application to be added: members of its entry, as the file has them. */
+export interface NewClient {
+  /** Its id. */
+  readonly client_id: string;
+  /** Where codes may be sent. */
+  readonly redirect_uris: readonly string[];
+  /** Any other member; undefined ones are left out. */
+  readonly [member: string]: unknown;
+}
+
+/** A file with a fresh secret in it. */
+export interface EditedClients {
+  /** The file's new text. */
+  readonly text: string;
+  /** The application's secret, of 256 random bits. It is nowhere else. */
+  readonly secret: string;
+}
+
+type Entries = Record<string, unknown>[];
+
+/**
+ * Adds an application with a fresh secret to the text of a file, of which it
+ * keeps the digest alone: enough for a secret that nobody can guess, and for no
+ * other.
+ *
+ * @param text The file; undefined for a new one.
+ * @throws {SigError} `invalid_request`, `invalid_json` for a file that is wrong,
+ * before or after; the message names every fault with its pointer.
+ */
+export async function addClient(
+  text: string | undefined,
+  entry: NewClient,
+): Promise<EditedClients> {
+  const { secret, client_secret_sha256 } = await newSecret();
+  return {
+    secret,
+    text: edit(text, (entries) => {
+      if (entries.some((each) => each.client_id === entry.client_id)) {
+        throw refuse(
+          `Cannot add application: there is one of the id ${
+            quote(entry.client_id)
+          }`,
+          "Choose another id, or remove that application first.",
+        );
+      }
+      entries.push({ ...entry, client_secret_sha256 });
+    }),
+  };
+}
+
+/**
+ * Removes an application.
+ *
+ * @throws {SigError} as {@linkcode addClient}.
+ */
+export function removeClient(text: string, id: string): string {
+  return edit(text, (entries) => {
+    entries.splice(entries.indexOf(find(entries, id)), 1);
+  });
+}
+
+/**
+ * Gives an application a fresh secret; the one before is not valid any more.
+ *
+ * @throws {SigError} as {@linkcode addClient}; `invalid_request` for one that
+ * has no secret.
+ */
+export async function rotateSecret(
+  text: string,
+  id: string,
+): Promise<EditedClients> {
+  const { secret, client_secret_sha256 } = await newSecret();
+  return {
+    secret,
+    text: edit(text, (entries) => {
+      const entry = find(entries, id);
+      if (entry.client_secret_sha256 === undefined) {
+        throw refuse(
+          `Cannot rotate secret: ${quote(id)} has none`,
+          "It identifies itself by its keys, or is a public client.",
+        );
+      }
+      entry.client_secret_sha256 = client_secret_sha256;
+    }),
+  };
+}
+
+async function newSecret() {
+  const secret = randomText(32);
+  return { secret, client_secret_sha256: await sha256Base64Url(secret) };
+}
+
+function edit(
+  text: string | undefined,
+  change: (entries: Entries) => void,
+): string {
+  const before = text ?? '{"clients":[]}';
+  readClients(before);
+  const file = JSON.parse(before) as { readonly clients: Entries };
+  change(file.clients);
+  const after = `${JSON.stringify(file, null, 2)}\n`;
+  readClients(after);
+  return after;
+}
+
+function find(entries: Entries, id: string): Entries[number] {
+  const found = entries.find((each) => each.client_id === id);
+  if (found !== undefined) return found;
+  throw refuse(
+    `Cannot find application: there is none of the id ${quote(id)}`,
+    "sig web client list shows all of them.",
+  );
+}
+
+function refuse(message: string, hint: string): SigError {
+  return new SigError("invalid_request", message, {
+    context: { flag: "--id", hint },
+  });
+}
