@@ -1,4 +1,9 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
 import { isCi } from "../core/testdata/vectors.ts";
 import { denoArgs, sig, start } from "./testdata/process.ts";
 import { inWorkspace } from "./testdata/workspace.ts";
@@ -206,9 +211,9 @@ Deno.test({
         args: ["-qec", words.join(" "), "/dev/null"],
         stdin: "null",
       }).output();
-      assertStringIncludes(
+      assertMatch(
         new TextDecoder().decode(stdout),
-        "\n  verify          verify every signature and rule of an issuer's feed\r\n",
+        /\n {2}verify +verify every signature and rule of an issuer's feed\r\n/,
       );
     });
   },

@@ -69,7 +69,7 @@ const OFFERED: readonly (readonly [string, readonly string[]])[] = [
   ["nonsense --", []],
   ["pin ", ["list", "show", "ack", "remove"]],
   ["web cl", ["client"]],
-  ["web client ", ["add"]],
+  ["web client ", ["add", "list", "remove", "rotate-secret"]],
   ["key did al", [":files"]],
 ];
 

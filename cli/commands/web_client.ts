@@ -40,7 +40,7 @@ export const webClientAdd = typedCommand({
     refresh: toggle("give it refresh tokens"),
     alg: optional(
       oneOf("RS256", "ES256", "EdDSA"),
-      "algorithm of its ID tokens (default: RS256)",
+      "algorithm of signatures for it (default: RS256)",
     ),
     require: many(
       text,

@@ -14,14 +14,13 @@ import {
   gateLoginUrl,
   readGateQuery,
 } from "./hosts.ts";
-import { sha256Base64Url } from "../login/digest.ts";
+import { randomText, sha256Base64Url } from "../login/digest.ts";
 import { beginInteraction } from "../openid/interaction.ts";
 import { OAuthError } from "../openid/oauth_error.ts";
 import { requireGet, sendTo, withParameters } from "../openid/pages.ts";
 import { onlyValue } from "../openid/parameters.ts";
 import type { ProviderContext } from "../openid/provider_context.ts";
 import { hostCookie, nameAtPort } from "../sessions/cookies.ts";
-import { randomText } from "../sessions/sessions.ts";
 import { GATE_CODE } from "../store/kinds.ts";
 
 /** What the gate needs beyond the sessions. */

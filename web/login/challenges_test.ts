@@ -1,4 +1,4 @@
-/** The life of a challenge, over each driver of the store. */
+/** The life of a challenge. */
 
 import {
   assert,
@@ -6,12 +6,7 @@ import {
   assertNotEquals,
   assertRejects,
 } from "@std/assert";
-import {
-  createMemoryStore,
-  openStore,
-  type RecordStore,
-} from "@sig/consumer/store";
-import { HAS_REDIS, startRedis } from "../../tests/kit/redis_server.ts";
+import { createMemoryStore, type RecordStore } from "@sig/consumer/store";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { CHALLENGE, PAGE_CHALLENGE } from "../store/kinds.ts";
 import {
@@ -21,7 +16,7 @@ import {
   REMEMBER_MS,
 } from "./challenges.ts";
 
-/** Challenges, and the same through another connection. */
+/** Challenges, and the same of another process. */
 interface Opened {
   readonly store: Challenges;
   readonly other: Challenges;
@@ -299,40 +294,12 @@ function count(answers: readonly unknown[], wanted: unknown): number {
   return answers.filter((answer) => answer === wanted).length;
 }
 
-/** Two connections to a new database, and what ends it. */
-const DRIVERS: Readonly<
-  Record<string, () => Promise<readonly [string, () => Promise<void>]>>
-> = {
-  async kv() {
-    const folder = await Deno.makeTempDir();
-    const remove = () => Deno.remove(folder, { recursive: true });
-    return [`kv:${folder}/challenges.db`, remove];
-  },
-  async redis() {
-    const redis = await startRedis();
-    return [redis.url, () => redis.stop()];
-  },
-};
-
 for (const { name, hold } of RULES) {
-  Deno.test(`memory: ${name}`, async () => {
+  // Over every driver the store's own contract holds, and single_use_test.
+  Deno.test(`challenges: ${name}`, async () => {
     const store = createMemoryStore();
     await hold({ store: challengesIn(store), other: challengesIn(store) });
   });
-  for (const [driver, open] of Object.entries(DRIVERS)) {
-    Deno.test({
-      name: `${driver}: ${name}`,
-      ignore: driver === "redis" && !HAS_REDIS,
-      async fn() {
-        const [text, end] = await open();
-        const [own, others] = [await openStore(text), await openStore(text)];
-        await hold({ store: challengesIn(own), other: challengesIn(others) });
-        await own.close();
-        await others.close();
-        await end();
-      },
-    });
-  }
 }
 
 /** A store that counts what is in it. */

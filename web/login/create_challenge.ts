@@ -27,10 +27,9 @@ import {
   isScopeToken,
   MAX_SCOPES,
 } from "@sig/jose";
-import { encodeBase64Url } from "@sig/jose/internal";
 import { z } from "zod";
 import type { Challenges } from "./challenges.ts";
-import { sha256Base64Url } from "./digest.ts";
+import { randomText, sha256Base64Url } from "./digest.ts";
 
 /** 192 bits, so 32 characters: what `isChallengeId` accepts. */
 const ID_BYTES = 24;
@@ -84,8 +83,6 @@ export interface CreateChallengeOptions {
   readonly allowPrivate?: boolean;
   /** The clock: it says `issued_at`, and what in the store is over. */
   readonly now: () => Date;
-  /** Fills an array with random bytes (default: `crypto.getRandomValues`). */
-  readonly random?: (bytes: Uint8Array<ArrayBuffer>) => void;
 }
 
 /**
@@ -126,16 +123,10 @@ export async function createChallenge(
   const asked = readRequest(input, options);
   const at = options.now();
   const issued = instantOf(at);
-  const random = options.random ?? ((bytes) => crypto.getRandomValues(bytes));
-  const token = (length: number) => {
-    const bytes = new Uint8Array(length);
-    random(bytes);
-    return encodeBase64Url(bytes);
-  };
   const bare = {
-    challenge_id: token(ID_BYTES),
+    challenge_id: randomText(ID_BYTES),
     audience: asked.audience,
-    nonce: token(NONCE_BYTES),
+    nonce: randomText(NONCE_BYTES),
     scopes: asked.scopes,
     subject: asked.subject,
     require: options.require ?? null,
@@ -240,7 +231,7 @@ const MAX_SUBJECT_LENGTH = 512;
  * `address_not_allowed` for the did:web of an IP address or a local name,
  * unless `allowPrivate`.
  */
-export function requireSubject(did: string, allowPrivate: boolean): void {
+function requireSubject(did: string, allowPrivate: boolean): void {
   try {
     if (did.length > MAX_SUBJECT_LENGTH) {
       throw malformed(

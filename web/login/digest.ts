@@ -1,4 +1,4 @@
-/** Digests of nonces. @module */
+/** Random texts, and digests of them. @module */
 
 import { encodeBase64Url, loadBuiltin } from "@sig/jose/internal";
 
@@ -22,4 +22,9 @@ export async function sha256Base64Url(text: string): Promise<string> {
   const bytes = new TextEncoder().encode(text);
   const digest = await crypto.subtle.digest("SHA-256", bytes);
   return encodeBase64Url(new Uint8Array(digest));
+}
+
+/** A text of random bytes, which nobody guesses from 16 on. */
+export function randomText(bytes: number): string {
+  return encodeBase64Url(crypto.getRandomValues(new Uint8Array(bytes)));
 }

@@ -20,8 +20,7 @@
 
 import { SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
-import { sha256Base64Url } from "../login/digest.ts";
-import { randomText } from "../sessions/sessions.ts";
+import { randomText, sha256Base64Url } from "../login/digest.ts";
 import { type Clients, readClients } from "./clients.ts";
 
 export { type Clients, readClients };

@@ -2,10 +2,10 @@
 
 import { type Found, recordsOf, type RecordStore } from "@sig/consumer/store";
 import { equalInConstantTime } from "@sig/jose/internal";
-import { sha256Base64Url } from "../login/digest.ts";
+import { randomText, sha256Base64Url } from "../login/digest.ts";
 import { macsOf, type ProviderKeys } from "./keys.ts";
 import { type Session, sessionClient } from "../sessions/session.ts";
-import { randomText, type Sessions } from "../sessions/sessions.ts";
+import type { Sessions } from "../sessions/sessions.ts";
 import { GRANT } from "../store/kinds.ts";
 
 /** What a code is bound to. */

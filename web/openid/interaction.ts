@@ -15,11 +15,10 @@ import {
   createChallenge,
   type CreateChallengeOptions,
 } from "../login/create_challenge.ts";
-import { sha256Base64Url } from "../login/digest.ts";
+import { randomText, sha256Base64Url } from "../login/digest.ts";
 import type { AskIssuer, IssuerAnswer } from "../login/relationship.ts";
 import { verifyLogin, type VerifyLoginOptions } from "../login/verify_login.ts";
 import { requireOwnPage } from "../sessions/cookies.ts";
-import { randomText } from "../sessions/sessions.ts";
 import { codeUrl, errorUrl } from "./answer_client.ts";
 import { MAX_SUB_LENGTH } from "./claims.ts";
 import type { Client } from "./clients.ts";

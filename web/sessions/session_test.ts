@@ -2,7 +2,8 @@ import { createMemoryStore, openStore } from "@sig/consumer/store";
 import { assert, assertEquals } from "@std/assert";
 import { OwnerQuota } from "../store/owner_quota.ts";
 import type { MatchedRelationship } from "../login/relationship.ts";
-import { createSessions, randomText } from "./sessions.ts";
+import { randomText } from "../login/digest.ts";
+import { createSessions } from "./sessions.ts";
 
 Deno.test("a session of many applications that were given much fits every store, and ends", async () => {
   const folder = await Deno.makeTempDir();

@@ -1,10 +1,10 @@
 /** Who is logged in, and how that ends. @module */
 
 import { recordsOf, type RecordStore } from "@sig/consumer/store";
-import { encodeBase64Url, equalInConstantTime } from "@sig/jose/internal";
+import { equalInConstantTime } from "@sig/jose/internal";
 import { SESSION } from "../store/kinds.ts";
 import { OwnerQuota } from "../store/owner_quota.ts";
-import { sha256Base64Url } from "../login/digest.ts";
+import { randomText, sha256Base64Url } from "../login/digest.ts";
 import type { MatchedRelationship } from "../login/relationship.ts";
 import {
   type LoginConditions,
@@ -363,9 +363,4 @@ const COOKIE = /^([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
 
 function readCookie(cookie = ""): readonly (string | undefined)[] {
   return COOKIE.exec(cookie)?.slice(1) ?? [];
-}
-
-/** A text of random bytes, which nobody guesses from 16 on. */
-export function randomText(bytes: number): string {
-  return encodeBase64Url(crypto.getRandomValues(new Uint8Array(bytes)));
 }
