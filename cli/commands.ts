@@ -71,6 +71,13 @@ export const COMMANDS: readonly CommandEntry[] = [
   ...from(() => import("./commands/check.ts"), {
     check: ["check", "decide whether a subject meets requirements", "allow"],
   }),
+  ...from(() => import("./commands/ssh_keys.ts"), {
+    sshKeys: ["ssh-keys", "print the SSH keys that may log in, for sshd"],
+    allowedSigners: [
+      "allowed-signers",
+      "print who may sign what when, for git and ssh-keygen",
+    ],
+  }),
   ...from(() => import("./commands/log.ts"), {
     log: ["log", "print the events of a feed, one per line"],
   }),
@@ -87,6 +94,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     keyGenerate: ["key generate", "create a private key"],
     keyPublic: ["key public", "print the public part of a key"],
     keyDid: ["key did", "print the did:key of a key"],
+    keySsh: ["key ssh", "print a key as an OpenSSH public key"],
   }),
   ...from(() => import("./commands/attest.ts"), {
     attest: ["attest", "answer a login challenge with your key"],

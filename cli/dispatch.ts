@@ -19,6 +19,7 @@ import {
   flagsOf,
   parseCommandLine,
 } from "./command_line/parse_command_line.ts";
+import { resolveSubjects } from "./people/subject.ts";
 import { VERSION } from "./terminal/version.ts";
 
 /** Runs the command that the words name. */
@@ -56,8 +57,9 @@ export async function dispatch(
     const call = parseCommandLine(command, name, given, io);
     format = call.format;
     if (call.on("help")) return await help(words, io, asked);
-    if (command.endless) return await command.run(call);
-    const done = command.run(call);
+    const ready = await resolveSubjects(command, call);
+    if (command.endless) return await command.run(ready);
+    const done = command.run(ready);
     // It loses the race when interrupted, and may fail then.
     done.catch(() => {});
     return await Promise.race([

@@ -1,6 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { createIssuerSite } from "./site/issuer_site.ts";
 import { sig } from "./testdata/process.ts";
+import { makeKey, startAgent, withOpenSsh } from "../tests/kit/open_ssh.ts";
 import { inWorkspace } from "./testdata/workspace.ts";
 
 const ENV = "--allow-env=SIG_KEYS_DIR,SIG_KEY_FILE,XDG_DATA_HOME,HOME,NO_COLOR";
@@ -21,6 +22,7 @@ const LEAST: readonly (readonly [string, readonly string[]])[] = [
   ["key generate --out k.jwk", ["--allow-write"]],
   ["key did k.jwk", ["--allow-read"]],
   ["key public k.jwk", ["--allow-read"]],
+  ["key ssh k.jwk", ["--allow-read"]],
   ["init $H --dir acme --allow-insecure", WRITING],
   ["upsert --dir acme --subject did:web:a.example --type other", WRITING],
   ["set --dir acme --subject did:web:a.example --add-role x", WRITING],
@@ -41,6 +43,8 @@ const LEAST: readonly (readonly [string, readonly string[]])[] = [
   ["dump-state ./acme", ["--allow-read"]],
   ["log ./acme", ["--allow-read"]],
   ["who ./acme", ["--allow-read"]],
+  ["ssh-keys ./acme --require role=y", ["--allow-read"]],
+  ["allowed-signers ./acme --require role=y", ["--allow-read"]],
   ["expiring ./acme --within 30d", ["--allow-read"]],
   ["diff ./acme --from 1 --to 1", ["--allow-read"]],
   ["audit ./acme --format html", ["--allow-read"]],
@@ -65,6 +69,7 @@ const LEAST: readonly (readonly [string, readonly string[]])[] = [
   ["enrol --dir acme --answer answer --yes", WRITING],
   ["verify $H --allow-insecure --no-pin", ["--allow-net"]],
   ["who $H --allow-insecure --no-pin", ["--allow-net"]],
+  ["ssh-keys $H --allow-insecure --require role=y", REMEMBERING],
   ["verify $H --allow-insecure", REMEMBERING],
   ["dump-state $H --allow-insecure", REMEMBERING],
   ["log $H --allow-insecure", REMEMBERING],
@@ -139,6 +144,40 @@ Deno.test("each command does its work with the permissions that the README names
     }
   });
 });
+
+withOpenSsh(
+  "with a key in ssh-agent a command needs its socket, and no more",
+  async () => {
+    await inWorkspace(async ({ dir: cwd }) => {
+      await using agent = await startAgent(cwd);
+      await agent.add(await makeKey(cwd, "issuer"));
+      const socket = agent.socket;
+      const permissions = [
+        ...["--allow-read", "--allow-write", `${ENV},SSH_AUTH_SOCK`],
+        `--allow-net=unix:${socket}`,
+      ];
+      const env = { SSH_AUTH_SOCK: socket };
+      const options = { cwd, permissions, env };
+      for (
+        const words of [
+          "init acme.example --key agent:",
+          "upsert --dir acme.example --subject did:web:a.example --type other",
+        ]
+      ) {
+        const { code, stderr } = await sig(words.split(" "), options);
+        assertEquals([code, stderr], [0, ""]);
+      }
+      const without = { ...options, permissions: WRITING };
+      const words = "upsert --dir acme.example --subject did:web:a.example";
+      const { code, stderr } = await sig(
+        [...words.split(" "), "--type", "other"],
+        without,
+      );
+      assertEquals(code, 2);
+      assertStringIncludes(stderr, "SSH_AUTH_SOCK");
+    });
+  },
+);
 
 Deno.test("an unreadable environment is not taken for an empty one", async () => {
   await inWorkspace(async ({ dir: cwd }) => {

@@ -4,6 +4,7 @@
  *
  * @module
  */
+export { allowedSeconds, type SecondsRange } from "./ask/allowed_seconds.ts";
 export type { AnswerLimits } from "./ask/answer.ts";
 export {
   checkAllSteps,
@@ -18,6 +19,7 @@ export {
 export {
   type KnownState,
   parseTime,
+  resolveTime,
   timeAsAsked,
   Timepoint,
 } from "./ask/evaluation_time.ts";
@@ -25,6 +27,7 @@ export { withContext } from "./errors/error.ts";
 export { isSequence } from "./event/event.ts";
 export { isIdentifier, isObject } from "./event/fields.ts";
 export { claimedSequence } from "./event/payload.ts";
+export type { EvaluationTime } from "./replay/effective_state.ts";
 export { type GrowingHistory, versionAfter } from "./replay/history.ts";
 export { MAX_ANSWER_WARNINGS } from "./replay/warnings.ts";
 export { decodeBase64UrlStrict, joinBytes, sameBytes } from "./text/bytes.ts";

@@ -10,7 +10,7 @@ import {
   WELL_KNOWN_PATHS,
 } from "@sig/core";
 import { quote, sameBytes } from "@sig/core/internal";
-import { generateSigningKey, importSigningKey } from "@sig/jose";
+import { generateSigningKey } from "@sig/jose";
 import {
   buildDidDocument,
   buildJwks,
@@ -25,9 +25,12 @@ import {
 } from "./store/feed_store.ts";
 import {
   DEFAULT_KID,
+  type KeptKey,
   type KeyName,
   type KeyStore,
+  type ReferencedKey,
   requireKid,
+  toSigningKey,
 } from "./keys/key_store.ts";
 import { isSigningKey, type Keys } from "./documents/signing_key.ts";
 
@@ -37,6 +40,11 @@ export interface InitIssuerOptions {
   readonly store: FeedStore;
   /** Where its private key will be kept; or the key itself, kept elsewhere. */
   readonly keys: Keys;
+  /**
+   * The key that signs, if it is kept elsewhere; the key store keeps the
+   * reference (default: a new private key).
+   */
+  readonly key?: ReferencedKey | undefined;
   /** The issuer's did:web, without a path. */
   readonly did: string;
   /** The first key's identifier (default: `orgsign-1` or the given key's). */
@@ -145,7 +153,7 @@ async function obtainKey(
   kid: string,
   found: Found,
 ): Promise<{ readonly key: Jwk; readonly reused: boolean }> {
-  const { keys } = options;
+  const { keys, key } = options;
   if (isSigningKey(keys)) {
     if (keys.kid === kid) return { key: keys.publicJwk, reused: true };
     throw new TypeError("Cannot make issuer: kid must be the given key's");
@@ -162,16 +170,20 @@ async function obtainKey(
   if (kept !== undefined && path === undefined && options.reuseKey === false) {
     throw keyExists(name);
   }
-  const jwk = kept ?? await makeKey(keys, name);
-  const { publicJwk } = await importSigningKey({ ...jwk, kid });
+  const used = kept ?? await makeKey(keys, name, key);
+  const { publicJwk } = await toSigningKey(used, kid);
+  if (key !== undefined && key.publicJwk.x !== publicJwk.x) {
+    throw keyExists(name);
+  }
   return { key: publicJwk, reused: kept !== undefined };
 }
 
 async function makeKey(
   keys: KeyStore,
-  name: { readonly host: string; readonly kid: string },
-): Promise<Jwk> {
-  const fresh = await generateSigningKey({ kid: name.kid });
+  name: KeyName,
+  key: ReferencedKey | undefined,
+): Promise<KeptKey> {
+  const fresh = key ?? await generateSigningKey({ kid: name.kid });
   try {
     await keys.write(name, fresh);
     return fresh;

@@ -77,11 +77,18 @@ export {
   initIssuer,
   type InitIssuerOptions,
 } from "./init_issuer.ts";
-export type { KeyName, KeyStore } from "./keys/key_store.ts";
+export {
+  isReferenced,
+  type KeptKey,
+  type KeyName,
+  type KeyStore,
+  type ReferencedKey,
+} from "./keys/key_store.ts";
 export { createMemoryIndex } from "./index/feed_index.ts";
 export { createMemoryKeyStore } from "./keys/memory_key_store.ts";
 export { createMemoryStore, type MemoryStore } from "./store/memory_store.ts";
 export {
+  AGENT_LOCK_TIMEOUT_MS,
   type AppendOptions,
   type Issuer,
   type IssuerIdentity,

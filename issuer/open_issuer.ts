@@ -60,10 +60,12 @@ import {
   updateProofs,
   type UpdateProofsOptions,
 } from "./proofs/update_proofs.ts";
+import { isReferenced } from "./keys/key_store.ts";
 import { addSigningKey, type RotateKeyOptions } from "./rotate_key.ts";
 import {
   chooseSigningKey,
   heldKeys,
+  isKeptElsewhere,
   isSigningKey,
   type KeySource,
   resolveKeys,
@@ -91,8 +93,11 @@ export interface OpenIssuerOptions {
   readonly limits?: Limits;
   /** Write even what a reader of the feed would warn about. */
   readonly allowWarnings?: boolean;
-  /** Milliseconds to wait for another writer (default: 10,000). */
-  readonly lockTimeoutMs?: number;
+  /**
+   * Milliseconds to wait for another writer (default: 10,000; 40,000 if the key
+   * that signs is kept elsewhere, where it may wait for a person).
+   */
+  readonly lockTimeoutMs?: number | undefined;
   /**
    * Go on after the feed's end even where later events are known to have been
    * there; readers that saw those will refuse the feed.
@@ -287,7 +292,7 @@ export interface Issuer {
  */
 export async function openIssuer(options: OpenIssuerOptions): Promise<Issuer> {
   const issuer = new OpenedIssuer(options);
-  await issuer.readDocuments();
+  await issuer.open();
   return issuer;
 }
 
@@ -308,13 +313,16 @@ interface Loaded {
  */
 const MAX_PENDING = 256;
 
+/** A key in an agent may take 30 s for one signature. */
+export const AGENT_LOCK_TIMEOUT_MS = 40_000;
+
 /** Attempts with an index that was reset, the last one in memory. */
 const MAX_ATTEMPTS = 4;
 
 class OpenedIssuer implements Issuer {
   readonly #options: OpenIssuerOptions;
   readonly #limits: Limits;
-  readonly #timeoutMs: number;
+  #timeoutMs: number;
   #keys: KeySource;
   readonly #otherKeys: KeySource[];
   #kid: string | undefined;
@@ -332,6 +340,14 @@ class OpenedIssuer implements Issuer {
     this.#keys = options.keys;
     this.#otherKeys = [...options.otherKeys ?? []];
     this.#kid = options.kid;
+  }
+
+  /** Reads the documents, and how long others may hold the lock. */
+  async open(): Promise<void> {
+    const { documents } = await this.readDocuments();
+    if (this.#options.lockTimeoutMs !== undefined) return;
+    const mayWait = await isKeptElsewhere(documents, this.#keys, this.#kid);
+    if (mayWait) this.#timeoutMs = AGENT_LOCK_TIMEOUT_MS;
   }
 
   async append(draft: EventDraft): Promise<AppendedEvent> {
@@ -585,15 +601,27 @@ class OpenedIssuer implements Issuer {
 
   async #tryProofs(writer: FeedWriter): Promise<readonly Warning[]> {
     try {
-      const { documents } = await this.readDocuments();
-      if (documents.metadata.proofs_uri === undefined) return [];
-      await this.#updateProofs(writer, {});
+      const loaded = await this.readDocuments();
+      if (loaded.documents.metadata.proofs_uri === undefined) return [];
+      if (await this.#newestIsElsewhere(loaded)) {
+        const detail =
+          "the newest key is in an agent; sig checkpoint brings the proofs up to the feed's end";
+        return [{ code: "proofs_behind", detail }];
+      }
+      await this.#updateProofs(writer, { withoutReferences: true });
       return [];
     } catch (error) {
       if (!isSigError(error)) throw error;
       const detail = `the proofs were not updated: ${error.message}`;
       return [{ code: "proofs_behind", detail }];
     }
+  }
+
+  async #newestIsElsewhere(loaded: Loaded): Promise<boolean> {
+    for (const source of [this.#keys, ...this.#otherKeys]) {
+      if (await isKeptElsewhere(loaded.documents, source)) return true;
+    }
+    return isReferenced(await this.#signingKey(loaded));
   }
 
   async #updateProofs(
@@ -604,6 +632,8 @@ class OpenedIssuer implements Issuer {
     const loaded = await this.readDocuments();
     const { documents, rules } = loaded;
     const sources = [this.#keys, ...this.#otherKeys];
+    const held = await heldKeys(documents, sources, options);
+    options.onKeys?.(held);
     const feed = await writer.openFeed(documents.feedPath);
     try {
       return await this.#retryWithIndex(writer, async () =>
@@ -611,7 +641,7 @@ class OpenedIssuer implements Issuer {
           ...{ documents, feed, next, rules, writer },
           store: this.#options.store,
           known: await this.#recoverFeed(feed, writer, loaded),
-          held: await heldKeys(documents, sources),
+          held,
           now: this.#options.now(),
         }, options));
     } finally {

@@ -4,7 +4,6 @@ import {
   type Jwk,
   type Limits,
   type OpenObject,
-  type PrivateJwk,
   SigError,
   WELL_KNOWN_PATHS,
 } from "@sig/core";
@@ -12,7 +11,6 @@ import { isObject, quote } from "@sig/core/internal";
 import {
   createKeyResolver,
   generateSigningKey,
-  importSigningKey,
   readDidDocument,
   type SigningKey,
   type VerificationKey,
@@ -24,7 +22,12 @@ import {
 } from "./documents/build_documents.ts";
 import type { IssuerDocuments } from "./documents/documents.ts";
 import type { FeedWriter } from "./store/feed_store.ts";
-import { type KeyStore, requireKid } from "./keys/key_store.ts";
+import {
+  type KeptKey,
+  type KeyStore,
+  requireKid,
+  toSigningKey,
+} from "./keys/key_store.ts";
 import {
   isAuthorized,
   isSigningKey,
@@ -35,8 +38,8 @@ import {
 export interface RotateKeyOptions {
   /** The new key's identifier: `[A-Za-z0-9._-]{1,64}`, no dot first. */
   readonly kid: string;
-  /** The new private key (default: a fresh one). */
-  readonly key?: PrivateJwk;
+  /** The new key (default: a fresh private key). */
+  readonly key?: KeptKey;
 }
 
 /** What a rotation works on. */
@@ -78,8 +81,8 @@ export async function addSigningKey(
   const name = { host: documents.host, kid };
   const kept = await store?.read(name);
   refuseTaken(kid, documents, kept !== undefined);
-  const secret = await pickKey(options, documents, kept, store);
-  const key = await importSigningKey({ ...secret, kid });
+  const picked = await pickKey(options, documents, kept, store);
+  const key = await toSigningKey(picked, kid);
   refuseOther(key.publicJwk, documents, kept);
   const jwks = withKey(documents.jwks, key.publicJwk, documents);
   const didDocument = withMethod(documents, key.publicJwk);
@@ -89,7 +92,9 @@ export async function addSigningKey(
       encodeDocument(didDocument, context.limits.maxDidDocumentBytes),
   };
   const published = await requireUsable(jwks, didDocument, key, context);
-  if (kept === undefined) await store?.write(name, { ...secret, kid });
+  if (kept === undefined) {
+    await store?.write(name, "sign" in picked ? picked : { ...picked, kid });
+  }
   context.onStep?.("key-stored");
   await context.beforePublishing(key, published);
   if (jwks !== documents.jwks) {
@@ -118,9 +123,9 @@ function refuseTaken(
 async function pickKey(
   options: RotateKeyOptions,
   documents: IssuerDocuments,
-  kept: PrivateJwk | undefined,
+  kept: KeptKey | undefined,
   store: KeyStore | undefined,
-): Promise<PrivateJwk> {
+): Promise<KeptKey> {
   const { kid, key } = options;
   if (key !== undefined) return key;
   if (kept !== undefined) return kept;
@@ -139,12 +144,13 @@ async function pickKey(
 function refuseOther(
   key: Jwk,
   documents: IssuerDocuments,
-  kept: PrivateJwk | undefined,
+  kept: KeptKey | undefined,
 ): void {
   const { kid, x } = buildPublicJwk(key);
   const published = documents.keys.keys.get(kid)?.jwk.x;
   const authorized = documents.authorized?.get(kid);
-  for (const other of [published, authorized, kept?.x]) {
+  const ownX = kept && ("sign" in kept ? kept.publicJwk.x : kept.x);
+  for (const other of [published, authorized, ownX]) {
     if (other !== undefined && other !== x) {
       throw exists(kid, "this kid stands for another key");
     }

@@ -62,6 +62,7 @@ export {
   type CreateKeyResolverOptions,
   type KeyResolver,
 } from "./keys/key_resolver.ts";
+export { jwkToSshKey, sshKeyToJwk } from "./keys/ssh_key.ts";
 export { parseAttestation } from "./attestation/parse_attestation.ts";
 export { toPublicJwk } from "./keys/public_key.ts";
 export { resolveDidKey } from "./keys/did_key.ts";

@@ -2,6 +2,8 @@
 
 import { isObject, quote, suggest } from "@sig/core/internal";
 import { usageError } from "@sig/api/flags";
+import { jwkToDidKey, sshKeyToJwk } from "@sig/jose";
+import { isSshKey } from "../people/subject.ts";
 import { readYaml } from "../people/yaml.ts";
 
 /** One question and its expected answer. */
@@ -98,6 +100,7 @@ function parseCase(value: unknown, index: number): ExpectedDecision {
   return {
     ...parsed,
     name: name ?? `${subject} ${require.join(" ")}`,
+    subject: isSshKey(subject) ? jwkToDidKey(sshKeyToJwk(subject)) : subject,
     ...(as_of === undefined ? {} : { as_of: `${as_of}` }),
   };
 }

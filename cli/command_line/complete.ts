@@ -26,7 +26,7 @@ export interface CompletionContext {
 }
 
 /** Words and values that name a file, or a folder that may stand for one. */
-const FILES = ["FILE", "SOURCE", "OTHER", "CASES", "INVITATION"];
+const FILES = ["FILE", "FILE.pub", "SOURCE", "OTHER", "CASES", "INVITATION"];
 const FOLDERS = ["DIR"];
 
 /**

@@ -10,9 +10,13 @@ type Entry = readonly [string, string];
 
 const ENVIRONMENT: readonly Entry[] = [
   ["SIG_KEYS_DIR", "the folder of the private keys"],
-  ["SIG_KEY_FILE", "one private JWK that signs, instead of the key store"],
+  [
+    "SIG_KEY_FILE",
+    "one private JWK, or key in ssh-agent, that signs instead of the key store",
+  ],
   ["XDG_DATA_HOME", "the private keys are in sig/keys of this folder"],
   ["HOME", "the private keys are in .local/share/sig/keys (default)"],
+  ["SSH_AUTH_SOCK", "the socket of ssh-agent, for --key agent:"],
   ["NO_COLOR", "if it is set, nothing is coloured"],
 ];
 
@@ -22,6 +26,10 @@ const FILES: readonly Entry[] = [
   [
     "~/.local/share/sig/keys/<host>/<kid>.jwk",
     "a private key, of mode 0600: its holder can sign as the issuer",
+  ],
+  [
+    "~/.local/share/sig/keys/<host>/<kid>.agent",
+    "the fingerprint of a key in ssh-agent",
   ],
 ];
 

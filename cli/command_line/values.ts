@@ -22,12 +22,15 @@ export function textOf(placeholder: string): ValueType<string> {
 }
 
 // What becomes a member of an event is judged by the issuer alone.
-export const did = textOf("DID");
+/** A subject; an OpenSSH public key, or its file, becomes its did:key. */
+export const did = textOf("DID|KEY|FILE.pub");
 export const id = textOf("ID");
 export const kid = textOf("KID");
 export const role = textOf("ROLE");
 export const source = textOf("SOURCE");
 export const url = textOf("URL");
+/** A private key: a JWK's file, or a key in ssh-agent. */
+export const signingKey = textOf("FILE|agent:…");
 /** A file, or standard input. */
 export const input = textOf("FILE|-");
 

@@ -9,15 +9,15 @@ import {
 } from "@sig/api/flags";
 import { INSECURE_FLAG } from "../ask/source_flags.ts";
 import { type Call, typedCommand } from "../command_line/command.ts";
-import { did, source } from "../command_line/values.ts";
+import { did, signingKey, source } from "../command_line/values.ts";
 import { safe, warn, writeJson } from "../output/write.ts";
 import type { InvitedBy } from "../issue/invitations.ts";
 import { termLines, writeLines } from "../output/fields.ts";
 
 const FLAGS = {
   key: optional(
-    file,
-    "your private JWK (default: SIG_KEY_FILE, else a new key in ./<issuer's host>-….jwk)",
+    signingKey,
+    "your private JWK, or key in ssh-agent (default: SIG_KEY_FILE, else a new key in ./<issuer's host>-….jwk)",
   ),
   subject: optional(did, "a did:web of yours (default: the key's did:key)"),
   out: optional(

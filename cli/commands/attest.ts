@@ -1,7 +1,7 @@
 import type { AttestationPreview, SignAttestationOptions } from "@sig/jose";
 import { typedCommand } from "../command_line/command.ts";
-import { did, input, textOf } from "../command_line/values.ts";
-import { file, many, optional, required, usageError } from "@sig/api/flags";
+import { did, input, signingKey, textOf } from "../command_line/values.ts";
+import { many, optional, required, usageError } from "@sig/api/flags";
 import { writeLines } from "../output/fields.ts";
 import type { Io } from "../terminal/io.ts";
 import { writeJson } from "../output/write.ts";
@@ -15,7 +15,10 @@ export const attest = typedCommand({
     "Shows on standard error what is signed: for which site, as whom, with which\nscopes. Then prints the attestation to return to that site. A challenge whose\nmessage differs from its fields is refused.",
   flags: {
     challenge: required(input, "the challenge as JSON; - is standard input"),
-    key: optional(file, "your private JWK (default: SIG_KEY_FILE)"),
+    key: optional(
+      signingKey,
+      "your private JWK, or key in ssh-agent (default: SIG_KEY_FILE)",
+    ),
     subject: optional(
       did,
       "a did:web of yours (default: the did:key of the key)",
@@ -25,7 +28,10 @@ export const attest = typedCommand({
       "grant only this scope (default: all that are requested)",
     ),
   },
-  examples: ["sig attest --challenge challenge.json --key alice.jwk"],
+  examples: [
+    "sig attest --challenge challenge.json --key alice.jwk",
+    "sig attest --challenge challenge.json --key agent:",
+  ],
   async run(call) {
     const { io } = call;
     const { challenge: source, scope: scopes, subject } = call.flags;

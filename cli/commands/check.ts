@@ -9,7 +9,7 @@ import {
 } from "@sig/core";
 import { MAX_ANSWER_WARNINGS } from "@sig/core/internal";
 import type { AnyAnswer } from "@sig/consumer";
-import { many, required, toggle, type Values } from "@sig/api/flags";
+import { many, required, toggle } from "@sig/api/flags";
 import { type Call, typedCommand } from "../command_line/command.ts";
 import { did, source, textOf } from "../command_line/values.ts";
 import {
@@ -24,13 +24,22 @@ import {
   MISTAKEN_SIG,
   neverHeardOf,
   POLICY_FLAGS,
+  type PolicyValues,
   SOURCE_HELP,
   sourceOptions,
   TIME_FLAGS,
   timeOf,
   withMemory,
 } from "../ask/source_flags.ts";
-import { PIN_FLAGS, PROOF_FLAGS } from "../ask/pin_flags.ts";
+import { PIN_FLAGS, type PinValues, PROOF_FLAGS } from "../ask/pin_flags.ts";
+
+/** What is asked for. */
+export const REQUIRE_FLAG = {
+  require: many(
+    textOf("KEY=VALUE"),
+    "relationship=TYPE, role=NAME or relationship_id=ID; one relationship must meet all",
+  ),
+};
 
 const FLAGS = {
   sig: {
@@ -42,10 +51,7 @@ const FLAGS = {
     required: true,
   },
   subject: required(did, "subject of the question"),
-  require: many(
-    textOf("KEY=VALUE"),
-    "relationship=TYPE, role=NAME or relationship_id=ID; one relationship must meet all",
-  ),
+  ...REQUIRE_FLAG,
   ...TIME_FLAGS,
   explain: toggle("show how each relationship was judged"),
   ...PROOF_FLAGS,
@@ -53,7 +59,7 @@ const FLAGS = {
   ...POLICY_FLAGS,
 } as const;
 
-type CheckCall = Call<Values<typeof FLAGS>>;
+type AskingCall = Call<PinValues & PolicyValues>;
 
 /** `sig check` */
 export const check = typedCommand({
@@ -76,19 +82,7 @@ export const check = typedCommand({
       warnOfWord(call, answer);
       return answer.decision === "allow" ? 0 : 1;
     }
-    const { parseSource } = await import("@sig/consumer");
-    const { combineAnswers } = await import("@sig/consumer/internal");
-    parseQuestion(question);
-    const names = sources.map((source) => {
-      // A malformed source is a mistake in the command line.
-      const parsed = parseSource(source, sourceOptions(call));
-      return parsed.kind === "did" ? parsed.did : source;
-    });
-    const asked = sources.map((source, i) => ({
-      issuer: names[i]!,
-      answer: () => ask(call, source, question),
-    }));
-    const all = await combineAnswers(asked).catch((error) => {
+    const all = await askAll(call, sources, question).catch((error) => {
       // In JSON they are in the problem.
       const { answers } = isSigError(error) ? error.context : {};
       if (answers !== undefined && call.format === "text") {
@@ -103,8 +97,38 @@ export const check = typedCommand({
   },
 });
 
+/**
+ * Asks all of them: allow if one allows, even if others fail; deny only if all
+ * of them answered.
+ *
+ * @throws {SigError} of the only source, or as `combineAnswers`.
+ */
+export async function askAll(
+  call: AskingCall,
+  sources: readonly string[],
+  question: AskedQuestion,
+): Promise<AnyAnswer> {
+  const [only, ...others] = sources;
+  if (only !== undefined && others.length === 0) {
+    const answer = await ask(call, only, question);
+    return { decision: answer.decision, answers: [answer] };
+  }
+  const { parseSource } = await import("@sig/consumer");
+  const { combineAnswers } = await import("@sig/consumer/internal");
+  parseQuestion(question);
+  const names = sources.map((source) => {
+    // A malformed source is a mistake in the command line.
+    const parsed = parseSource(source, sourceOptions(call));
+    return parsed.kind === "did" ? parsed.did : source;
+  });
+  return await combineAnswers(sources.map((source, i) => ({
+    issuer: names[i]!,
+    answer: () => ask(call, source, question),
+  })));
+}
+
 async function ask(
-  call: CheckCall,
+  call: AskingCall,
   source: string,
   question: AskedQuestion,
 ): Promise<CheckAnswer> {
@@ -143,7 +167,8 @@ function writeAll(
   writeEach(call, answers, sources);
 }
 
-function writeEach(
+/** What each said. */
+export function writeEach(
   call: Output,
   answers: AnyAnswer["answers"],
   sources: readonly string[],

@@ -1,8 +1,9 @@
 import type { Checkpoint } from "@sig/jose/proofs";
 import { file, optional, toggle } from "@sig/api/flags";
 import { DIR_FLAG } from "../issue/flags.ts";
+import { signingKey } from "../command_line/values.ts";
 import { typedCommand } from "../command_line/command.ts";
-import { counted, type Output, writeJson } from "../output/write.ts";
+import { counted, type Output, warn, writeJson } from "../output/write.ts";
 import { readInput } from "../terminal/read_input.ts";
 
 /** Bytes of a file of signature lines: no checkpoint has more. */
@@ -21,8 +22,8 @@ export const checkpoint = typedCommand({
       "add a cosigner's signature line to the checkpoint (- for stdin)",
     ),
     key: optional(
-      file,
-      "private JWK to sign with, beside those of the key store",
+      signingKey,
+      "private JWK, or key in ssh-agent, to sign with beside those of the key store",
     ),
   },
   examples: [
@@ -32,13 +33,21 @@ export const checkpoint = typedCommand({
   ],
   async run(call) {
     const { openIssuerDir } = await import("../issue/open_issuer.ts");
+    const { isReferenced } = await import("@sig/issuer");
     const { init, rebuild } = call.flags;
     const lines = call.flags.add;
     const add = lines === undefined ? undefined : new TextDecoder().decode(
       await readInput(call.io, lines, MAX_LINES_BYTES),
     );
     await using issuer = await openIssuerDir(call);
-    const signed = await issuer.checkpoint({ init, rebuild, add });
+    const signed = await issuer.checkpoint({
+      ...{ init, rebuild, add },
+      onKeys(keys) {
+        const count = keys.filter(isReferenced).length;
+        if (add !== undefined || count === 0) return;
+        warn(call, `asking ssh-agent for ${counted(count, "signature")}`);
+      },
+    });
     await report(call, signed, add !== undefined);
     return 0;
   },

@@ -1,10 +1,13 @@
 import { didWebOf, parseIssuerDid } from "@sig/core";
-import type { SigningKey } from "@sig/jose";
+import type { Keys, ReferencedKey } from "@sig/issuer";
 import { typedCommand } from "../command_line/command.ts";
-import { kid } from "../command_line/values.ts";
+import { kid, signingKey } from "../command_line/values.ts";
 import { keyStoreDir } from "../issue/private_key.ts";
 import { type Output, safe, writeJson } from "../output/write.ts";
-import { file, folder, optional, toggle, usageError } from "@sig/api/flags";
+import { folder, optional, toggle, usageError } from "@sig/api/flags";
+
+/** The kid of a first key, by default. */
+const FIRST_KID = "orgsign-1";
 
 /** The kinds of `sig export` that serve a directory. */
 const EXPORTS = "nginx|caddy|deno-deploy|static";
@@ -17,7 +20,10 @@ export const init = typedCommand({
   flags: {
     dir: optional(folder, "directory to create (default: ./<domain>)"),
     kid: optional(kid, "the key's identifier (default: orgsign-1)"),
-    key: optional(file, "private JWK to use instead of a new key"),
+    key: optional(
+      signingKey,
+      "private JWK, or key in ssh-agent, to use instead of a new key",
+    ),
     "reuse-key": toggle(
       "use the key that the key store has for this host and kid",
     ),
@@ -36,7 +42,7 @@ export const init = typedCommand({
     const did = toDid(domain, allowPrivate);
     const file = call.flags.key ?? io.env("SIG_KEY_FILE");
     const { createFileStore, initIssuer } = await import("@sig/issuer");
-    const { fileKeys } = await import("../issue/open_issuer.ts");
+    const used = await readKeys(call, file, kid);
     const store = createFileStore(dir);
     try {
       const made = await initIssuer({
@@ -44,21 +50,27 @@ export const init = typedCommand({
         did,
         allowPrivate,
         reuseKey: call.flags["reuse-key"],
-        keys: file === undefined
-          ? fileKeys(call)
-          : await readKeyFile(call, file, kid),
+        ...used,
         ...(kid === undefined ? {} : { kid }),
       });
       const { origin } = parseIssuerDid(did, { allowPrivate });
       const { host } = new URL(origin);
-      const keyFile = file ?? `${keyStoreDir(io)}/${host}/${made.kid}.jwk`;
+      const { reference } = used.key ?? {};
+      const ending = reference === undefined ? "jwk" : "agent";
+      const keyFile = reference === undefined && file !== undefined
+        ? file
+        : `${keyStoreDir(io)}/${host}/${made.kid}.${ending}`;
       if (call.format === "json") {
         writeJson(io, { issuer: did, dir, kid: made.kid, key_file: keyFile });
       } else {
         const folder = safe(dir);
         io.stdout(
           `Created issuer ${did} in ${folder} (kid ${made.kid})\n` +
-            `Private key: ${safe(keyFile)}\n` +
+            `Private key: ${
+              reference === undefined
+                ? safe(keyFile)
+                : `${reference} in ssh-agent; reference ${safe(keyFile)}`
+            }\n` +
             `Publish ${folder}/.well-known at ${origin}/.well-known\n` +
             `Serve: sig export ${EXPORTS} --dir ${folder}\n` +
             `Next: sig upsert --dir ${folder} --subject did:web:alice.example --type employee --role deploy\n`,
@@ -71,16 +83,24 @@ export const init = typedCommand({
   },
 });
 
-async function readKeyFile(
+/** The key that signs: a new one, that of a file, or one in ssh-agent. */
+async function readKeys(
   call: Output,
-  file: string,
-  given: string | undefined,
-): Promise<SigningKey> {
-  const { importSigningKey } = await import("@sig/jose");
-  const { readPrivateJwk } = await import("../issue/private_key.ts");
-  const jwk = await readPrivateJwk(call, file);
-  const kid = given ?? jwk.kid ?? "orgsign-1";
-  return await importSigningKey({ ...jwk, kid });
+  named: string | undefined,
+  kid: string | undefined,
+): Promise<{ readonly keys: Keys; readonly key?: ReferencedKey }> {
+  const { fileKeys } = await import("../issue/open_issuer.ts");
+  if (named === undefined) return { keys: fileKeys(call) };
+  const { findAgentKey, isAgentKey } = await import("../issue/agent_key.ts");
+  if (isAgentKey(named)) {
+    const key = await (await findAgentKey(call, named)).open(kid ?? FIRST_KID);
+    return { keys: fileKeys(call), key };
+  }
+  const { readNamedKey } = await import("../issue/private_key.ts");
+  const file = await readNamedKey(call, named);
+  // What is not a kid is refused when it is opened.
+  const own = (file.kid ?? FIRST_KID) as string;
+  return { keys: await file.open(kid ?? own) };
 }
 
 function toDid(domain: string, allowPrivate: boolean): string {

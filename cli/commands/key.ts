@@ -17,9 +17,10 @@ const OUT_FLAG = {
   ),
 };
 
-const JWK_FILE = {
+const KEY_FILE = {
   name: "file",
-  help: "a JWK file, or - for standard input",
+  help:
+    "a JWK file, a file with an OpenSSH public key, or - for standard input",
 };
 
 /** A new key's identifier. */
@@ -54,7 +55,7 @@ export const keyGenerate = typedCommand({
 
 /** `sig key public` */
 export const keyPublic = typedCommand({
-  positionals: [JWK_FILE],
+  positionals: [KEY_FILE],
   flags: OUT_FLAG,
   examples: ["sig key public alice.jwk"],
   async run(call) {
@@ -65,9 +66,9 @@ export const keyPublic = typedCommand({
 
 /** `sig key did` */
 export const keyDid = typedCommand({
-  positionals: [JWK_FILE],
+  positionals: [KEY_FILE],
   flags: OUT_FLAG,
-  examples: ["sig key did alice.jwk"],
+  examples: ["sig key did alice.jwk", "sig key did id_ed25519.pub"],
   async run(call) {
     const { jwkToDidKey } = await import("@sig/jose");
     const did = jwkToDidKey(await readPublic(call));
@@ -76,11 +77,41 @@ export const keyDid = typedCommand({
   },
 });
 
+/** `sig key ssh` */
+export const keySsh = typedCommand({
+  positionals: [{
+    name: "key",
+    help: `a did:key, ${KEY_FILE.help}`,
+  }],
+  flags: OUT_FLAG,
+  examples: [
+    "sig key ssh did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp",
+    "sig key ssh alice.jwk",
+  ],
+  async run(call) {
+    const { didKeyToJwk, jwkToDidKey, jwkToSshKey } = await import(
+      "@sig/jose"
+    );
+    const [word] = call.positionals;
+    const jwk = word!.startsWith("did:")
+      ? didKeyToJwk(word!)
+      : await readPublic(call);
+    const [ssh, did] = [jwkToSshKey(jwk), jwkToDidKey(jwk)];
+    const text = call.format === "json"
+      ? JSON.stringify({ ssh, did })
+      : `${ssh} ${did}`;
+    return await put(call, text, `Wrote ${call.flags.out}\n`);
+  },
+});
+
 /** The public part of the only word's key. */
 async function readPublic({ io, positionals: [path] }: Call): Promise<Jwk> {
-  const { importSigningKey, toPublicJwk } = await import("@sig/jose");
-  const { readJwk } = await import("../issue/private_key.ts");
-  const read = await readJwk(io, path!);
+  const { importSigningKey, sshKeyToJwk, toPublicJwk } = await import(
+    "@sig/jose"
+  );
+  const { readKeyFile } = await import("../issue/private_key.ts");
+  const read = await readKeyFile(io, path!);
+  if (typeof read === "string") return toPublicJwk(sshKeyToJwk(read));
   // A private key whose x is another's would give out that other's name.
   return Object.hasOwn(read, "d")
     ? (await importSigningKey(read)).publicJwk

@@ -1,9 +1,12 @@
-import { required } from "@sig/api/flags";
+import type { PrivateJwk } from "@sig/core";
+import type { KeptKey } from "@sig/issuer";
+import { optional, required } from "@sig/api/flags";
 import { DIR_FLAG } from "../issue/flags.ts";
 import { typedCommand } from "../command_line/command.ts";
-import { kid } from "../command_line/values.ts";
+import { kid, signingKey } from "../command_line/values.ts";
 import {
   givenWarnings,
+  type Output,
   warn,
   writeJson,
   writeWarnings,
@@ -16,8 +19,15 @@ export const rotateKey = typedCommand({
   flags: {
     ...DIR_FLAG,
     kid: required(kid, "the new key's identifier"),
+    key: optional(
+      signingKey,
+      "private JWK, or key in ssh-agent, to use instead of a new key",
+    ),
   },
-  examples: ["sig rotate-key --dir acme.example --kid orgsign-2"],
+  examples: [
+    "sig rotate-key --dir acme.example --kid orgsign-2",
+    "sig rotate-key --dir acme.example --kid orgsign-2 --key agent:",
+  ],
   async run(call) {
     const { createFileStore, openIssuer } = await import("@sig/issuer");
     const { fileKeys } = await import("../issue/open_issuer.ts");
@@ -27,7 +37,10 @@ export const rotateKey = typedCommand({
       now: call.io.now,
       onRecovery: (notice) => warn(call, notice.detail),
     });
-    const { kid, warnings } = await issuer.rotateKey({ kid: call.flags.kid });
+    const { kid, key } = call.flags;
+    const { warnings } = await issuer.rotateKey(
+      key === undefined ? { kid } : { kid, key: await readKey(call, key, kid) },
+    );
     writeWarnings(call, warnings);
     if (call.io.env("SIG_KEY_FILE") !== undefined) {
       warn(
@@ -41,3 +54,16 @@ export const rotateKey = typedCommand({
     return 0;
   },
 });
+
+/** As the key store keeps it: a private key, or the reference to one. */
+async function readKey(
+  call: Output,
+  name: string,
+  kid: string,
+): Promise<KeptKey> {
+  const { findAgentKey, isAgentKey } = await import("../issue/agent_key.ts");
+  if (isAgentKey(name)) return await (await findAgentKey(call, name)).open(kid);
+  const { readPrivateJwk } = await import("../issue/private_key.ts");
+  // Its members are judged before it is kept.
+  return await readPrivateJwk(call, name) as unknown as PrivateJwk;
+}

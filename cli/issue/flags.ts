@@ -2,7 +2,6 @@
 
 import { type OpenObject, REASON_CODES, RELATIONSHIP_TYPES } from "@sig/core";
 import {
-  file,
   folder,
   oneOf,
   optional,
@@ -19,6 +18,7 @@ import {
   metadata,
   reasonCode,
   relationshipType,
+  signingKey,
   source,
   textOf,
   time,
@@ -78,7 +78,10 @@ export function contentFlags<T>(of: (type: ValueType<string>) => ValueType<T>) {
 /** Which key signs. */
 export const KEY_FLAGS = {
   kid: optional(kid, "the key that signs (default: the newest)"),
-  key: optional(file, "private JWK to sign with, instead of the key store"),
+  key: optional(
+    signingKey,
+    "private JWK, or key in ssh-agent, to sign with instead of the key store",
+  ),
 };
 
 /** Flags of what signs, of every append. */

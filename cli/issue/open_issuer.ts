@@ -1,24 +1,31 @@
 /** The issuer's directory that a command works on. @module */
 
-import type { OpenObject } from "@sig/core";
 import { isObject } from "@sig/core/internal";
 import {
+  AGENT_LOCK_TIMEOUT_MS,
   createFileKeyStore,
   createFileStore,
   type Issuer,
   openIssuer,
   type PublishedDocuments,
 } from "@sig/issuer";
-import { importSigningKey } from "@sig/jose";
 import type { Call } from "../command_line/command.ts";
 import { type Output, warn } from "../output/write.ts";
 import type { IssuerValues } from "./flags.ts";
-import { hasKeyStore, keyStoreDir, readPrivateJwk } from "./private_key.ts";
+import { findAgentKey, isAgentKey } from "./agent_key.ts";
+import {
+  hasKeyStore,
+  keyStoreDir,
+  type NamedKey,
+  readNamedKey,
+} from "./private_key.ts";
 
 /** The private keys of this machine. */
 export function fileKeys(call: Output) {
   return createFileKeyStore(keyStoreDir(call.io), {
     onWarning: (text) => warn(call, text),
+    findReferenced: async (reference, kid) =>
+      await (await findAgentKey(call, `agent:${reference}`)).open(kid),
   });
 }
 
@@ -28,15 +35,14 @@ export async function openIssuerDir(
 ): Promise<Issuer> {
   const { flags: { kid }, io } = call;
   const file = call.flags.key ?? io.env("SIG_KEY_FILE");
-  const given = file === undefined
-    ? undefined
-    : await readPrivateJwk(call, file);
+  const given = file === undefined ? undefined : await readNamedKey(call, file);
   return await openIssuer({
     store: createFileStore(call.flags.dir),
     keys: given === undefined
       ? fileKeys(call)
-      : (documents) => importSigningKey(withKid(given, kid, documents)),
+      : (documents) => given.open(kid ?? findKid(given, documents)),
     now: io.now,
+    lockTimeoutMs: isAgentKey(file ?? "") ? AGENT_LOCK_TIMEOUT_MS : undefined,
     allowWarnings: call.flags["allow-warnings"] ?? false,
     acceptRollback: call.flags["accept-rollback"] ?? false,
     otherKeys: given === undefined || !hasKeyStore(io) ? [] : [fileKeys(call)],
@@ -66,19 +72,17 @@ export async function openIssuerForAppend(
 }
 
 /**
- * The key under the given kid, else under the one that it is published as,
- * which its file may not know; its own if there are several.
+ * The kid that a key is published under, which its file may not know; the one
+ * in its file if there are several.
  */
-function withKid(
-  jwk: OpenObject,
-  given: string | undefined,
+function findKid(
+  { x, kid }: NamedKey,
   { jwks }: PublishedDocuments,
-): OpenObject {
+): string | undefined {
   const kids: string[] = [];
   for (const key of Array.isArray(jwks.keys) ? jwks.keys : []) {
     if (!isObject(key) || typeof key.kid !== "string") continue;
-    if (key.x !== undefined && key.x === jwk.x) kids.push(key.kid);
+    if (key.x !== undefined && key.x === x) kids.push(key.kid);
   }
-  const kid = given ?? kids.find((each) => each === jwk.kid) ?? kids.at(-1);
-  return kid === undefined ? jwk : { ...jwk, kid };
+  return kids.find((each) => each === kid) ?? kids.at(-1);
 }

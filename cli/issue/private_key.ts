@@ -7,12 +7,20 @@ import { usageError } from "@sig/api/flags";
 import { dataFolder } from "@sig/api/process";
 import type { Io } from "../terminal/io.ts";
 import { type Output, warn } from "../output/write.ts";
+import { isSshKey } from "../people/subject.ts";
+import { findAgentKey, isAgentKey } from "./agent_key.ts";
 import { readInput } from "../terminal/read_input.ts";
 
 const MAX_KEY_BYTES = 16 * 1024;
 
-/** Reads a JWK file; nothing of it is ever quoted. */
-export async function readJwk(io: Io, path: string): Promise<OpenObject> {
+/**
+ * Reads a file with a JWK, or the text of one with an OpenSSH key; nothing of
+ * it is ever quoted.
+ */
+export async function readKeyFile(
+  io: Io,
+  path: string,
+): Promise<OpenObject | string> {
   if (/^\s*\{/.test(path)) {
     // Other users of the machine can read the arguments of a command.
     throw new SigError(
@@ -30,9 +38,16 @@ export async function readJwk(io: Io, path: string): Promise<OpenObject> {
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
   }
-  throw new SigError(
+  const text = new TextDecoder().decode(bytes);
+  if (isSshKey(text) || text.includes("PRIVATE KEY-----")) return text;
+  throw notAJwk(path);
+}
+
+function notAJwk(path: string, hint?: string): SigError {
+  return new SigError(
     "invalid_key",
     `Cannot use ${JSON.stringify(path)}: it is not a file with a JWK`,
+    hint === undefined ? {} : { context: { hint } },
   );
 }
 
@@ -42,7 +57,13 @@ export async function readPrivateJwk(
   path: string,
 ): Promise<OpenObject> {
   const { io } = call;
-  const jwk = await readJwk(io, path);
+  const jwk = await readKeyFile(io, path);
+  if (typeof jwk === "string") {
+    throw notAJwk(
+      path,
+      "An OpenSSH key signs in ssh-agent: ssh-add it, then --key agent:",
+    );
+  }
   const mode = path === "-" ? null : await io.fileMode(path);
   if (mode !== null && (mode & 0o077) !== 0) {
     const shown = JSON.stringify(path);
@@ -57,13 +78,37 @@ export async function readPrivateJwk(
   return jwk;
 }
 
-/** The private key of a file. */
+/** A private key that was named, whose kid may depend on where it signs. */
+export interface NamedKey {
+  /** The `x` of its JWK. */
+  readonly x: unknown;
+  /** The `kid` of its JWK. */
+  readonly kid?: unknown;
+  /** The key under a kid (default: its own, else its RFC 7638 thumbprint). */
+  open(kid?: string): Promise<SigningKey>;
+}
+
+/** The private key of a file, or in ssh-agent (`agent:…`). */
+export async function readNamedKey(
+  call: Output,
+  name: string,
+): Promise<NamedKey> {
+  if (isAgentKey(name)) return await findAgentKey(call, name);
+  const { importSigningKey } = await import("@sig/jose");
+  const jwk = await readPrivateJwk(call, name);
+  return {
+    x: jwk.x,
+    kid: jwk.kid,
+    open: (kid) => importSigningKey(kid === undefined ? jwk : { ...jwk, kid }),
+  };
+}
+
+/** {@linkcode readNamedKey} under its own kid. */
 export async function readSigningKey(
   call: Output,
-  path: string,
+  name: string,
 ): Promise<SigningKey> {
-  const { importSigningKey } = await import("@sig/jose");
-  return await importSigningKey(await readPrivateJwk(call, path));
+  return await (await readNamedKey(call, name)).open();
 }
 
 /** Whether {@linkcode keyStoreDir} knows a folder. */

@@ -3,6 +3,7 @@
 import {
   DEFAULT_LIMITS,
   isDid,
+  isSigError,
   type Issue,
   JsonError,
   type OpenObject,
@@ -13,8 +14,10 @@ import {
 } from "@sig/core";
 import { isIdentifier, isObject, quote, suggest } from "@sig/core/internal";
 import type { DesiredRelationship } from "@sig/issuer";
+import { jwkToDidKey, sshKeyToJwk } from "@sig/jose";
 import { type CsvRow, readCsv } from "@sig/web/names";
 import { type End, readDay } from "../command_line/values.ts";
+import { isSshKey } from "./subject.ts";
 import { readYaml } from "./yaml.ts";
 
 /** The format that a file's name tells; undefined if it tells none. */
@@ -239,9 +242,18 @@ class RowReader {
     if (typeof value === "string" && isIdentifier(value) && isDid(value)) {
       return value;
     }
+    if (typeof value === "string" && isSshKey(value)) {
+      try {
+        return jwkToDidKey(sshKeyToJwk(value));
+      } catch (error) {
+        if (!isSigError(error)) throw error;
+        const { context: { hint }, reason } = error;
+        return this.#fault("subject", `${reason}; ${hint}`);
+      }
+    }
     return this.#fault(
       "subject",
-      "it must be a DID, such as did:web:alice.example or did:key:z6Mk…",
+      "it must be a DID, such as did:web:alice.example or did:key:z6Mk…, or an OpenSSH public key",
     );
   }
 

@@ -32,6 +32,7 @@ export function createDenoIo(): Io {
       writeFile(path, text, { createNew: true, mode: 0o644 }),
     realPath: (path) => Deno.realPath(path).catch(() => undefined),
     runProgram,
+    connectSocket,
     appendFile: (path, text) => writeFile(path, text, { mode: 0o600 }),
     absolutePath,
     exists: (path) => {
@@ -123,6 +124,15 @@ async function runProgram(
     // It need not read.
   }
   return (await child.status).code;
+}
+
+async function connectSocket(path: string): Promise<Deno.Conn | undefined> {
+  try {
+    return await Deno.connect({ transport: "unix", path });
+  } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) throw error;
+    return undefined;
+  }
 }
 
 function notRun(what: string, hint: string): SigError {

@@ -24,6 +24,10 @@ export interface Io extends ProcessIo {
    * for its end; its exit code. Rejects with `invalid_request` if it can't.
    */
   runProgram?(words: readonly string[], stdin: string): Promise<number>;
+  /** Connects to a Unix socket; undefined where nothing listens. */
+  connectSocket?(
+    path: string,
+  ): Promise<Pick<Deno.Conn, "read" | "write" | "close"> | undefined>;
   /** Aborts when so much time has passed. */
   deadline(ms: number): AbortSignal;
   /** Adds to a file, made of mode 0600; rejects with `write_failed`. */

@@ -1,14 +1,20 @@
 /** Which key signs. @module */
 
-import { type OpenObject, SigError, type SigMetadata } from "@sig/core";
-import { quote } from "@sig/core/internal";
 import {
-  importSigningKey,
-  type SigningKey,
-  type VerificationKey,
-} from "@sig/jose";
+  isSigError,
+  type OpenObject,
+  SigError,
+  type SigMetadata,
+} from "@sig/core";
+import { quote } from "@sig/core/internal";
+import type { SigningKey, VerificationKey } from "@sig/jose";
 import type { IssuerDocuments } from "./documents.ts";
-import { isOwnKid, type KeyStore } from "../keys/key_store.ts";
+import {
+  isOwnKid,
+  isReferenced,
+  type KeyStore,
+  toSigningKey,
+} from "../keys/key_store.ts";
 
 /** Private keys: a store of them, or the one key itself. */
 export type Keys = KeyStore | SigningKey;
@@ -64,8 +70,7 @@ export async function chooseSigningKey(
     if (key === undefined) throw notFound(kid);
     return requirePublished(key, documents);
   }
-  for (const published of [...documents.keys.keys.keys()].reverse()) {
-    if (!isOwnKid(published) || !isAuthorized(documents, published)) continue;
+  for (const published of kidsNewestFirst(documents)) {
     const key = await importStored(documents, keys, published);
     if (key !== undefined) return requirePublished(key, documents);
   }
@@ -79,6 +84,43 @@ export async function chooseSigningKey(
       },
     },
   );
+}
+
+/** Those that this package may have stored, and that may sign events. */
+function kidsNewestFirst(documents: IssuerDocuments): readonly string[] {
+  return [...documents.keys.keys.keys()].reverse()
+    .filter((kid) => isOwnKid(kid) && isAuthorized(documents, kid));
+}
+
+/**
+ * Whether the key that {@linkcode chooseSigningKey} chooses is kept elsewhere,
+ * so that a signature may wait for a person; false if that can't be known yet.
+ */
+export async function isKeptElsewhere(
+  documents: IssuerDocuments,
+  keys: KeySource,
+  kid?: string,
+): Promise<boolean> {
+  if (typeof keys === "function") return false;
+  const { host } = documents;
+  for (const each of kidsNewestFirst(documents)) {
+    if (kid !== undefined && kid !== each) continue;
+    const isHere = isSigningKey(keys)
+      ? keys.kid === each
+      : await keys.has({ host, kid: each });
+    if (isHere) return await isReference(documents, keys, each);
+  }
+  return false;
+}
+
+async function isReference(
+  { host }: IssuerDocuments,
+  keys: Keys,
+  kid: string,
+): Promise<boolean> {
+  return isSigningKey(keys)
+    ? isReferenced(keys)
+    : isOwnKid(kid) && (await keys.hasReference?.({ host, kid }) ?? false);
 }
 
 /** Whether a published key may sign events. */
@@ -102,21 +144,33 @@ export function authorizedKeys(
 
 /**
  * Every key that may sign events and whose private part is at hand, the newest
- * first.
+ * first. Keys that are kept elsewhere are left out on request; an older one of
+ * them that can't be found is not at hand.
  *
- * @throws {SigError} `invalid_key` when one is not the one that is published.
+ * @throws {SigError} `invalid_key` when one is not the one that is published,
+ * `signing_key_not_found` when the newest can't be found where it is kept.
  */
 export async function heldKeys(
   documents: IssuerDocuments,
   sources: readonly KeySource[],
+  { withoutReferences = false }: {
+    readonly withoutReferences?: boolean | undefined;
+  } = {},
 ): Promise<readonly SigningKey[]> {
   const held = new Map<string, SigningKey>();
   const kids = [...authorizedKeys(documents).keys()].reverse();
   for (const source of sources) {
     const keys = await resolveKeys(source, documents);
     for (const kid of kids) {
+      if (withoutReferences && await isReference(documents, keys, kid)) {
+        continue;
+      }
       const key = !isSigningKey(keys)
-        ? await importStored(documents, keys, kid)
+        ? await importStored(documents, keys, kid).catch((error) => {
+          const isOlder = kid !== kids[0];
+          if (isOlder && isSigError(error, "signing_key_not_found")) return;
+          throw error;
+        })
         : keys.kid === kid
         ? keys
         : undefined;
@@ -133,9 +187,8 @@ async function importStored(
   kid: string,
 ): Promise<SigningKey | undefined> {
   if (!isOwnKid(kid)) return undefined;
-  const jwk = await keys.read({ host, kid });
-  // The file's name decides; a kid inside that differs changes nothing.
-  return jwk && await importSigningKey({ ...jwk, kid });
+  const kept = await keys.read({ host, kid });
+  return kept && await toSigningKey(kept, kid);
 }
 
 /** Signing with any other key would write events that nobody can verify. */

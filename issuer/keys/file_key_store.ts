@@ -5,8 +5,10 @@ import { isObject } from "@sig/core/internal";
 import { look, makeDirectory, parentOf } from "../disk/disk.ts";
 import { createDurably, readWhole } from "../disk/durable_file.ts";
 import {
+  type KeptKey,
   type KeyName,
   type KeyStore,
+  type ReferencedKey,
   requireHost,
   requireKid,
 } from "./key_store.ts";
@@ -18,7 +20,18 @@ export interface FileKeyStoreOptions {
    * used all the same. Without it such a key is refused (`invalid_key`).
    */
   readonly onWarning?: (warning: string) => void;
+  /**
+   * Finds the key of a reference, to sign under that kid. Without it a
+   * reference is refused (`signing_key_not_found`).
+   */
+  readonly findReferenced?: (
+    reference: string,
+    kid: string,
+  ) => Promise<ReferencedKey>;
 }
+
+/** A SHA-256 fingerprint as `ssh-add -l` prints it. */
+const REFERENCE = /^SHA256:[A-Za-z0-9+/]{43}$/;
 
 /** More than any Ed25519 JWK needs. */
 const MAX_KEY_BYTES = 16 * 1024;
@@ -26,7 +39,8 @@ const MAX_KEY_BYTES = 16 * 1024;
 /**
  * Makes a key store of files `<dir>/<host>/<kid>.jwk`: one private JWK each,
  * mode 0600 in folders of mode 0700, all made when they are needed. To be kept
- * outside of every published tree.
+ * outside of every published tree. `<kid>.agent` has the reference to a key that
+ * is kept elsewhere.
  *
  * @example
  * ```ts
@@ -46,43 +60,47 @@ export function createFileKeyStore(
   dir: string,
   options: FileKeyStoreOptions = {},
 ): KeyStore {
-  return new FileKeyStore(dir, options.onWarning);
+  return new FileKeyStore(dir, options);
 }
 
 class FileKeyStore implements KeyStore {
   readonly #dir: string;
-  readonly #onWarning: ((warning: string) => void) | undefined;
+  readonly #options: FileKeyStoreOptions;
 
-  constructor(dir: string, onWarning?: (warning: string) => void) {
+  constructor(dir: string, options: FileKeyStoreOptions) {
     this.#dir = dir;
-    this.#onWarning = onWarning;
+    this.#options = options;
   }
 
   async has(name: KeyName): Promise<boolean> {
-    return await Promise.resolve(look(this.#place(name)) !== undefined);
+    return look(this.#place(name)) !== undefined ||
+      await this.hasReference(name);
   }
 
-  async read(name: KeyName): Promise<PrivateJwk | undefined> {
-    const place = this.#place(name);
-    const entry = look(place);
-    if (entry === undefined) return undefined;
-    if (entry.kind !== "file" || entry.size > MAX_KEY_BYTES) {
-      throw notAKey(place);
-    }
-    this.#requireOwnerOnly(place);
-    const bytes = readWhole(place, MAX_KEY_BYTES) ?? new Uint8Array();
-    try {
-      return await Promise.resolve(parseKey(place, bytes));
-    } finally {
-      bytes.fill(0);
-    }
+  async hasReference(name: KeyName): Promise<boolean> {
+    return await Promise.resolve(
+      look(this.#place(name, "agent")) !== undefined,
+    );
   }
 
-  async write(name: KeyName, key: PrivateJwk): Promise<void> {
-    const place = this.#place(name);
+  async read(name: KeyName): Promise<KeptKey | undefined> {
+    // A reference comes first: with both, no other key signs than the agent's.
+    const reference = this.#readPrivate(
+      this.#place(name, "agent"),
+      parseReference,
+    );
+    if (reference !== undefined) return await this.#find(reference, name.kid);
+    return this.#readPrivate(this.#place(name), parseKey);
+  }
+
+  async write(name: KeyName, key: KeptKey): Promise<void> {
+    const isKey = !("sign" in key);
+    const place = this.#place(name, isKey ? "jwk" : "agent");
     makePrivateFolders(parentOf(place));
-    const bytes = new TextEncoder().encode(`${JSON.stringify(key)}\n`);
-    const created = createDurably(place, bytes, { mode: 0o600 });
+    const text = isKey ? JSON.stringify(key) : key.reference;
+    const bytes = new TextEncoder().encode(`${text}\n`);
+    const created = !await this.has(name) &&
+      createDurably(place, bytes, { mode: 0o600 });
     bytes.fill(0);
     if (!created) {
       throw new SigError(
@@ -94,10 +112,40 @@ class FileKeyStore implements KeyStore {
     await Promise.resolve();
   }
 
-  #place(name: KeyName): string {
+  #place(name: KeyName, ending: "jwk" | "agent" = "jwk"): string {
     requireHost(name.host);
     requireKid(name.kid);
-    return `${this.#dir}/${name.host}/${name.kid}.jwk`;
+    return `${this.#dir}/${name.host}/${name.kid}.${ending}`;
+  }
+
+  #readPrivate<T>(
+    place: string,
+    parse: (place: string, bytes: Uint8Array) => T,
+  ): T | undefined {
+    const entry = look(place);
+    if (entry === undefined) return undefined;
+    if (entry.kind !== "file" || entry.size > MAX_KEY_BYTES) {
+      throw notAKey(place);
+    }
+    this.#requireOwnerOnly(place);
+    const bytes = readWhole(place, MAX_KEY_BYTES) ?? new Uint8Array();
+    try {
+      return parse(place, bytes);
+    } finally {
+      bytes.fill(0);
+    }
+  }
+
+  async #find(reference: string, kid: string): Promise<ReferencedKey> {
+    const { findReferenced } = this.#options;
+    if (findReferenced !== undefined) {
+      return await findReferenced(reference, kid);
+    }
+    throw new SigError(
+      "signing_key_not_found",
+      `Cannot use key: ${reference} is in an agent, which is not asked here`,
+      { context: { kid } },
+    );
   }
 
   #requireOwnerOnly(place: string): void {
@@ -110,12 +158,13 @@ class FileKeyStore implements KeyStore {
       const warning = `${what} ${
         JSON.stringify(path)
       } is open to others (mode ${mode.toString(8)}, expected ${want})`;
-      if (this.#onWarning === undefined) {
+      const { onWarning } = this.#options;
+      if (onWarning === undefined) {
         throw new SigError("invalid_key", `Cannot use key: ${warning}`, {
           context: { path, hint: `Run: chmod ${want} ${JSON.stringify(path)}` },
         });
       }
-      this.#onWarning(warning);
+      onWarning(warning);
     }
   }
 }
@@ -136,12 +185,18 @@ function parseKey(place: string, bytes: Uint8Array): PrivateJwk {
   throw notAKey(place);
 }
 
+function parseReference(place: string, bytes: Uint8Array): string {
+  const reference = new TextDecoder().decode(bytes).trimEnd();
+  if (REFERENCE.test(reference)) return reference;
+  throw notAKey(place);
+}
+
 function notAKey(place: string): SigError {
   return new SigError(
     "invalid_key",
     `Cannot use key: ${
       JSON.stringify(place)
-    } is not a file with a private Ed25519 JWK`,
+    } is not a file with a private Ed25519 JWK, or the fingerprint of a key`,
     { context: { path: place } },
   );
 }

@@ -2,6 +2,7 @@
 
 import { type PrivateJwk, SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
+import { importSigningKey, type SigningKey } from "@sig/jose";
 
 /** Which key: the issuer's `host` or `host:port`, and the `kid`. */
 export interface KeyName {
@@ -12,18 +13,51 @@ export interface KeyName {
 }
 
 /**
+ * A key whose private part is kept elsewhere, such as in an agent, where a
+ * signature may wait for a person.
+ */
+export interface ReferencedKey extends SigningKey {
+  /** Finds the key again, as `SHA256:…` does in ssh-agent. Not a secret. */
+  readonly reference: string;
+}
+
+/** Whether the private part is kept elsewhere. */
+export function isReferenced(key: SigningKey): key is ReferencedKey {
+  return "reference" in key;
+}
+
+/** What a key store keeps: a private key, or the reference to one. */
+export type KeptKey = PrivateJwk | ReferencedKey;
+
+/**
+ * The kept key as one that signs under this kid: the name that it is kept by
+ * decides, not what is written in it.
+ *
+ * @throws {SigError} `invalid_key`
+ */
+export async function toSigningKey(
+  key: KeptKey,
+  kid: string,
+): Promise<SigningKey> {
+  return "sign" in key ? key : await importSigningKey({ ...key, kid });
+}
+
+/**
  * Keeps private keys. A key is never changed and never removed. Every method
  * rejects with a `SigError`: `store_unavailable` when reading fails,
- * `write_failed` when writing fails, `invalid_key` for a damaged key; none of
- * them ever says anything of the key itself.
+ * `write_failed` when writing fails, `invalid_key` for a damaged key,
+ * `signing_key_not_found` for a reference to a key that can't be found; none
+ * of them ever says anything of the key itself.
  */
 export interface KeyStore {
-  /** The private key, undefined when it isn't here. */
-  read(name: KeyName): Promise<PrivateJwk | undefined>;
-  /** Whether the private key is here. */
+  /** The key, undefined when there is none of that name. */
+  read(name: KeyName): Promise<KeptKey | undefined>;
+  /** Whether there is a key of that name. */
   has(name: KeyName): Promise<boolean>;
+  /** Whether the key of that name is kept elsewhere (default: none is). */
+  hasReference?(name: KeyName): Promise<boolean>;
   /** Keeps a new key, durably. Rejects with `kid_exists`, keeping the old one. */
-  write(name: KeyName, key: PrivateJwk): Promise<void>;
+  write(name: KeyName, key: KeptKey): Promise<void>;
 }
 
 /** Our own kids become file names and URL fragments (docs/protocol.md §1). */

@@ -1,7 +1,8 @@
 /** Private keys that die with the process. @module */
 
-import { type PrivateJwk, SigError } from "@sig/core";
+import { SigError } from "@sig/core";
 import {
+  type KeptKey,
   type KeyName,
   type KeyStore,
   requireHost,
@@ -26,9 +27,9 @@ export function createMemoryKeyStore(): KeyStore {
 }
 
 class MemoryKeyStore implements KeyStore {
-  readonly #keys = new Map<string, PrivateJwk>();
+  readonly #keys = new Map<string, KeptKey>();
 
-  read(name: KeyName): Promise<PrivateJwk | undefined> {
+  read(name: KeyName): Promise<KeptKey | undefined> {
     return settle(() => this.#keys.get(slot(name)));
   }
 
@@ -36,7 +37,7 @@ class MemoryKeyStore implements KeyStore {
     return settle(() => this.#keys.has(slot(name)));
   }
 
-  write(name: KeyName, key: PrivateJwk): Promise<void> {
+  write(name: KeyName, key: KeptKey): Promise<void> {
     return settle(() => {
       if (this.#keys.has(slot(name))) {
         throw new SigError(
@@ -45,7 +46,7 @@ class MemoryKeyStore implements KeyStore {
           { context: { kid: name.kid } },
         );
       }
-      this.#keys.set(slot(name), { ...key });
+      this.#keys.set(slot(name), "sign" in key ? key : { ...key });
     });
   }
 }

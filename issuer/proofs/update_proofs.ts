@@ -75,12 +75,16 @@ export interface CheckpointOptions {
   readonly rebuild?: boolean | undefined;
   /** Signature lines of cosigners, for the checkpoint as it is. */
   readonly add?: string | undefined;
+  /** Told of the keys at hand, before they sign. */
+  readonly onKeys?: ((keys: readonly SigningKey[]) => void) | undefined;
 }
 
 /** {@linkcode CheckpointOptions}, and what a rotation needs. */
 export interface UpdateProofsOptions extends CheckpointOptions {
   /** Sign the last checkpoint again, whatever the feed has gained. */
   readonly stay?: boolean | undefined;
+  /** Do not ask agents for signatures. */
+  readonly withoutReferences?: boolean | undefined;
 }
 
 /**

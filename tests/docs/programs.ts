@@ -4,6 +4,7 @@ import { hasProgram } from "../kit/process.ts";
 
 const PROGRAMS = [
   ...["bash", "curl", "openssl", "grep", "sed", "sha256sum", "tar"],
+  ...["git", "ssh", "ssh-add", "ssh-agent", "ssh-keygen", "sshd"],
 ];
 
 /** Those that this machine lacks; all of them where it is no Linux. */

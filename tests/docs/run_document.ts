@@ -12,7 +12,9 @@ import { createNewcomer, ROOT } from "./newcomer.ts";
 import { type Block, exitCodeOf, hasNo } from "./read_blocks.ts";
 
 /** Ports that the documents use; each run has its own. */
-const PORTS = ["8080", "8081", "8787", "8788", "8000", "9000"] as const;
+const PORTS = [
+  ...["8080", "8081", "8787", "8788", "8000", "9000", "2222"],
+] as const;
 
 /** What became of a document. */
 export interface DocumentRun {
@@ -86,7 +88,7 @@ function toScript(
 
 /** A command over several lines, which ends with `&`. */
 const SERVER = /^(?:.*\\\n)*.*[^&]&$/gm;
-const PORT = /(?:--addr \S*?:|--port |\bPORT=)(\d+)/;
+const PORT = /(?:--addr \S*?:|--port |-p |\bPORT=)(\d+)/;
 
 /** Notes each server's pid, and waits until it listens. */
 function withServers(commands: string): string {
@@ -94,10 +96,11 @@ function withServers(commands: string): string {
     .replace(SERVER, (line) => {
       const [, port] = PORT.exec(line) ?? [];
       if (port === undefined) throw new Error(`which port? ${line}`);
+      // With one that does not speak HTTP, curl fails otherwise than by 7.
       // real time: the shell waits until the server listens.
       return `${line}
 echo $! >>"$DOCS_RUN/pids"
-until curl -s -o "$DOCS_RUN/first" http://127.0.0.1:${port}/; do
+until curl -s -o "$DOCS_RUN/first" http://127.0.0.1:${port}/ || [ $? != 7 ]; do
   kill -0 $! || exit 98
   sleep 0.05
 done`;
@@ -114,7 +117,8 @@ function toRun(text: string, ports: ReadonlyMap<string, string>): string {
 }
 
 function toDocument(text: string, ports: ReadonlyMap<string, string>): string {
-  let shown = text;
+  // Of ssh-keygen's messages each ends with a CR, for terminals.
+  let shown = text.replaceAll("\r\n", "\n");
   for (const [port, own] of ports) {
     shown = shown.replaceAll(new RegExp(`(?<=\\b|%3A)${own}\\b`, "g"), port);
   }

@@ -1,0 +1,226 @@
+import { openSource, parseSource, verifyIssuer } from "@sig/consumer";
+import { check, type FeedState } from "@sig/core";
+import { jwkToDidKey, sshKeyToJwk } from "@sig/jose";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import fc from "fast-check";
+import { revoke, upsert } from "../../tests/kit/events.ts";
+import { makeKey, withOpenSsh } from "../../tests/kit/open_ssh.ts";
+import { run, runWell } from "../../tests/kit/process.ts";
+import {
+  importTestKeys,
+  lineOf,
+  makeDocuments,
+} from "../../tests/kit/test_issuer.ts";
+import {
+  inWorkspace,
+  type Ran,
+  type Workspace,
+} from "../testdata/workspace.ts";
+
+const START_SECONDS = Date.UTC(2025, 0, 1) / 1000;
+const SPAN_SECONDS = 9;
+const FEED = "acme/.well-known/sig/events.jsonl";
+
+const moment = fc.nat(2 * SPAN_SECONDS).map((half) =>
+  new Date(1000 * START_SECONDS + 500 * half).toISOString()
+);
+
+/** Any history of two relationships, dated back and between seconds as well. */
+const history = fc.array(
+  fc.record({
+    isRevoke: fc.boolean(),
+    relationship_id: fc.constantFrom("r1", "r2"),
+    roles: fc.constantFrom(["commit"], ["commit"], []),
+    issued_at: moment,
+    effective_at: moment,
+    valid_from: fc.option(moment),
+    valid_until: fc.option(moment),
+  }).filter(({ valid_from, valid_until }) =>
+    valid_from === null || valid_until === null || valid_from < valid_until
+  ),
+  { minLength: 1, maxLength: 6 },
+);
+
+/** One event, upsert or revoke. */
+interface Draft {
+  readonly isRevoke: boolean;
+  readonly relationship_id: string;
+  readonly roles: readonly string[];
+  readonly issued_at: string;
+  readonly effective_at: string;
+  readonly valid_from: string | null;
+  readonly valid_until: string | null;
+}
+
+/** Publishes a history about one subject in `$D/acme`. */
+async function publish(
+  { dir }: Workspace,
+  subject: string,
+  drafts: readonly Draft[],
+): Promise<FeedState> {
+  const [key] = await importTestKeys();
+  const lines = await Promise.all(drafts.map((draft, at) => {
+    const { effective_at, isRevoke, roles, valid_from, valid_until, ...both } =
+      draft;
+    const event = isRevoke
+      ? revoke(at + 1, { ...both, subject, effective_at })
+      : upsert(at + 1, { ...both, subject, roles, valid_from, valid_until });
+    return lineOf({ ...event }, key);
+  }));
+  for (const [path, content] of makeDocuments({ keys: [key], lines })) {
+    const file = `${dir}/acme${path}`;
+    await Deno.mkdir(file.replace(/\/[^/]*$/, ""), { recursive: true });
+    const bytes = typeof content === "string"
+      ? new TextEncoder().encode(content)
+      : content;
+    await Deno.writeFile(file, bytes);
+  }
+  const source = parseSource(`${dir}/acme`);
+  const { state } = await verifyIssuer(openSource(source, {}), {
+    now: new Date(),
+  });
+  return state;
+}
+
+/** `YYYYMMDDHHMMSSZ` */
+function sshTime(seconds: number): string {
+  return new Date(1000 * seconds).toISOString().replace(/\.000Z|[-:T]/g, "") +
+    "Z";
+}
+
+function print(workspace: Workspace, ...more: readonly string[]): Promise<Ran> {
+  return workspace.sig([
+    ...["allowed-signers", "$D/acme", "--require", "role=commit", ...more],
+  ]);
+}
+
+withOpenSsh(
+  "property: for every second ssh-keygen and check --at agree",
+  () =>
+    inWorkspace(async (workspace) => {
+      const { file, line } = await makeKey(workspace.dir, "alice");
+      const subject = jwkToDidKey(sshKeyToJwk(line));
+      const [message, signers] = ["message", "signers"].map((name) =>
+        workspace.path(name)
+      );
+      await Deno.writeTextFile(message!, "signed once\n");
+      const words = ["-q", "-Y", "sign", "-f", file, "-n", "git", message!];
+      await runWell("ssh-keygen", words);
+      const isGood = async (seconds: number) => {
+        const { code } = await run("ssh-keygen", [
+          ...["-Y", "verify", "-f", signers!, "-I", subject, "-n", "git"],
+          ...["-s", `${message}.sig`, `-Overify-time=${sshTime(seconds)}`],
+        ], { stdin: { text: "signed once\n" } });
+        return code === 0;
+      };
+      let [allowed, denied, single] = [0, 0, 0];
+      await fc.assert(
+        fc.asyncProperty(history, async (drafts) => {
+          const state = await publish(workspace, subject, drafts);
+          const { code, stderr, stdout } = await print(workspace);
+          assertEquals(code, 0, stderr);
+          await Deno.writeTextFile(signers!, stdout);
+          const seconds = Array.from(
+            { length: SPAN_SECONDS + 3 },
+            (_, at) => START_SECONDS - 1 + at,
+          );
+          const asked = seconds.map((each) => {
+            const at = new Date(1000 * each).toISOString();
+            const require = ["role=commit"];
+            const now = new Date(0);
+            return check(state, { subject, require, at, now }).decision;
+          });
+          const expected = asked.map((decision, at) => {
+            const alone = decision === "allow" && asked[at - 1] !== "allow" &&
+              asked[at + 1] === "deny";
+            // OpenSSH can't write a single second: it is left out, which is said.
+            if (alone) {
+              single++;
+              assertStringIncludes(stderr, "of a single second");
+            }
+            return decision === "allow" && !alone;
+          });
+          const found = await Promise.all(seconds.map(isGood));
+          assertEquals(found, expected, stdout);
+          allowed += expected.filter((each) => each).length;
+          denied += expected.filter((each) => !each).length;
+        }),
+        { numRuns: 25 },
+      );
+      // All kinds of answers were compared.
+      assert(allowed > 20 && denied > 20, `${allowed} ${denied} ${single}`);
+    }),
+);
+
+Deno.test("allowed-signers prints intervals in order, without bounds that there are not", async () => {
+  await inWorkspace(async (workspace) => {
+    const alice = "did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp";
+    const key =
+      "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDtqJ7zOtqQtYqOo0CpvDXNlMhV3HeJDpjrASKGLWdop";
+    const common = {
+      ...{ isRevoke: false, relationship_id: "r1", roles: ["commit"] },
+      ...{ valid_from: null, valid_until: null },
+      issued_at: "2025-01-01T00:00:00.5Z",
+      effective_at: "2025-01-01T00:00:00Z",
+    };
+    const again = { ...common, relationship_id: "r2" };
+    await publish(workspace, alice, [
+      common,
+      {
+        ...{ ...common, isRevoke: true },
+        ...{ issued_at: "2025-02-01T00:00:00Z" },
+        effective_at: "2025-01-31T12:00:00Z",
+      },
+      { ...again, issued_at: "2025-03-01T00:00:00Z" },
+    ]);
+    const given = (namespaces: string, after: string, before = "") =>
+      `${alice} namespaces="${namespaces}",valid-after="${after}"${before} ${key}\n`;
+    assertEquals(await print(workspace), {
+      code: 0,
+      stdout: given(
+        "git",
+        "20250101000001Z",
+        ',valid-before="20250131115959Z"',
+      ) + given("git", "20250301000000Z"),
+      stderr: "",
+    });
+    const { stdout } = await print(
+      workspace,
+      ...["--namespace", "git", "--namespace", "file"],
+    );
+    assertStringIncludes(stdout, given("git,file", "20250301000000Z"));
+    for (const namespace of ["*", "a,b", 'a"', "a b", "a\nb"]) {
+      const { code, stderr, stdout } = await print(
+        workspace,
+        "--namespace",
+        namespace,
+      );
+      assertEquals([code, stdout], [2, ""], namespace);
+      assertStringIncludes(
+        stderr,
+        "error: invalid_request: Cannot run: --namespace must be a namespace",
+      );
+    }
+    // The times before those that OpenSSH knows.
+    await publish(workspace, alice, [
+      { ...common, issued_at: "1960-01-01T00:00:00Z" },
+      { ...again, issued_at: "1960-01-01T00:00:00Z" },
+    ]);
+    assertEquals(
+      (await print(workspace)).stdout,
+      `${alice} namespaces="git" ${key}\n`,
+    );
+    await publish(workspace, "did:web:dan.example", [common]);
+    assertEquals(await print(workspace), {
+      code: 0,
+      stdout: "",
+      stderr:
+        "warning: left out 1 subject that OpenSSH can't know: not a did:key of Ed25519\n",
+    });
+    const feed = await Deno.readTextFile(workspace.path(FEED));
+    await Deno.writeTextFile(workspace.path(FEED), feed.replace("eyJ", "eyK"));
+    const faulty = await print(workspace);
+    assertEquals([faulty.code, faulty.stdout], [2, ""]);
+    assertStringIncludes(faulty.stderr, "error: ");
+  });
+});

@@ -1,0 +1,325 @@
+import {
+  type FeedState,
+  formatInstant,
+  isSigError,
+  type ParsedTime,
+  parseQuestion,
+} from "@sig/core";
+import {
+  allowedSeconds,
+  type EvaluationTime,
+  resolveTime,
+  type SecondsRange,
+} from "@sig/core/internal";
+import { didKeyToJwk, jwkToDidKey, jwkToSshKey, sshKeyToJwk } from "@sig/jose";
+import {
+  many,
+  optional,
+  toggle,
+  usageError,
+  type Values,
+  type ValueType,
+} from "@sig/api/flags";
+import { type Call, typedCommand } from "../command_line/command.ts";
+import { source, textOf } from "../command_line/values.ts";
+import {
+  MISTAKEN_SIG,
+  POLICY_FLAGS,
+  type PolicyValues,
+  SOURCE_FLAG,
+  SOURCE_HELP,
+  SOURCE_WORD,
+  sourceOf,
+  TIME_FLAGS,
+  timeOf,
+  withMemory,
+} from "../ask/source_flags.ts";
+import { PIN_FLAGS, type PinValues, PROOF_FLAGS } from "../ask/pin_flags.ts";
+import {
+  counted,
+  type Output,
+  warn,
+  writeJson,
+  writeWarnings,
+} from "../output/write.ts";
+import { askAll, REQUIRE_FLAG, writeEach } from "./check.ts";
+
+const KEY_TYPE = "ssh-ed25519";
+
+const QUOTED = String.raw`"(?:\\"|\\(?!")|[^"\\\p{Cc}])*"`;
+const OPTION = `[A-Za-z0-9-]+(?:=${QUOTED})?`;
+/** As sshd reads them: a blank outside of quotes would end them. */
+const OPTIONS = new RegExp(`^${OPTION}(?:,${OPTION})*$`, "u");
+
+/** Options of an authorized_keys file. */
+const sshOptions: ValueType<string> = {
+  placeholder: "TEXT",
+  parse(text, flag) {
+    if (!OPTIONS.test(text)) {
+      throw usageError(
+        `${flag} must be options of an authorized_keys file, separated by commas`,
+        { flag, hint: `For example: restrict,pty,from="192.0.2.0/24"` },
+      );
+    }
+    const names = text.replaceAll(new RegExp(QUOTED, "gu"), "").split(",");
+    if (!names.some((name) => /^cert-authority$/i.test(name))) return text;
+    throw usageError(
+      `${flag} must not have cert-authority: the owner of the key could let others in`,
+      { flag },
+    );
+  },
+};
+
+const SSH_KEYS_FLAGS = {
+  sig: many(
+    source,
+    "a source, instead of the argument; of several, one that allows is sufficient",
+    { mistaken: MISTAKEN_SIG },
+  ),
+  ...REQUIRE_FLAG,
+  "key-type": optional(textOf("TYPE"), "type of the offered key: sshd's %t"),
+  key: optional(textOf("BASE64"), "the offered key: sshd's %k"),
+  options: optional(sshOptions, "options of authorized_keys for each key"),
+  ...TIME_FLAGS,
+  explain: toggle("show on standard error how the offered key was judged"),
+  ...PROOF_FLAGS,
+  ...PIN_FLAGS,
+  ...POLICY_FLAGS,
+};
+
+type SshKeysCall = Call<Values<typeof SSH_KEYS_FLAGS>>;
+
+/** `sig ssh-keys` */
+export const sshKeys = typedCommand({
+  description:
+    "With --key-type and --key, prints the key if its did:key meets the requirements,\nand nothing otherwise: for AuthorizedKeysCommand of sshd, with --key-type %t and\n--key %k. Without an answer it prints nothing and exits with 2.\n\nWithout them, prints an authorized_keys file: the key of each did:key that meets\nthe requirements now, and until when.",
+  positionals: [SOURCE_WORD],
+  flags: SSH_KEYS_FLAGS,
+  examples: [
+    "sig ssh-keys acme.example --require role=ssh:deploy > authorized_keys",
+    "sig ssh-keys acme.example --sig partner.example --require role=ssh:deploy --options restrict,pty",
+  ],
+  async run(call) {
+    const { key, "key-type": type, require } = call.flags;
+    const sources = [...call.positionals, ...call.flags.sig];
+    if (sources.length === 0) {
+      throw usageError(`<source> is missing: ${SOURCE_HELP}`, {
+        hint: `See: sig ${call.name} --help`,
+      });
+    }
+    requireQuestion(require);
+    if ((key === undefined) !== (type === undefined)) {
+      throw usageError("--key-type and --key must be given together", {
+        flag: key === undefined ? "--key" : "--key-type",
+        hint: "In sshd_config: --key-type %t --key %k",
+      });
+    }
+    return key === undefined
+      ? await listKeys(call, sources)
+      : writeLines(call, await offeredKey(call, sources, type!, key), 0);
+  },
+});
+
+/** The offered key, if it is allowed. Nothing that came with it is repeated. */
+async function offeredKey(
+  call: SshKeysCall,
+  sources: readonly string[],
+  type: string,
+  key: string,
+): Promise<readonly string[]> {
+  if (type !== KEY_TYPE) return [];
+  const jwk = sshKeyToJwk(`${KEY_TYPE} ${key}`);
+  const line = jwkToSshKey(jwk);
+  if (line !== `${KEY_TYPE} ${key}`) {
+    throw usageError("--key must be the base64 of one key", { flag: "--key" });
+  }
+  const { explain, options, require } = call.flags;
+  const subject = jwkToDidKey(jwk);
+  const question = { subject, require, ...timeOf(call.flags), explain };
+  const { answers, decision } = await askAll(call, sources, question);
+  if (explain) {
+    const aside = { ...call, io: { ...call.io, stdout: call.io.stderr } };
+    writeEach(aside, answers, sources);
+  }
+  if (decision === "deny") return [];
+  return [options === undefined ? line : `${options} ${line}`];
+}
+
+/** A line for each key that is allowed now, with its last second. */
+async function listKeys(
+  call: SshKeysCall,
+  sources: readonly string[],
+): Promise<number> {
+  const { options, require } = call.flags;
+  const time = timeOf(call.flags);
+  const ends = new Map<string, number>();
+  for (const source of sources) {
+    const state = await readState(call, source, time);
+    const at = resolveTime(state, time, call.io.now());
+    const { seconds } = at.instant;
+    for (const [subject, ranges] of allowedSubjects(state, require, at)) {
+      const { last } = ranges.find(({ first, last }) =>
+        first <= seconds && seconds <= last
+      ) ?? {};
+      if (last === undefined) continue;
+      ends.set(subject, Math.max(last, ends.get(subject) ?? last));
+    }
+  }
+  const { keys, leftOut } = keysOf(ends.keys());
+  const lines = keys.map(({ key, subject }) => {
+    const last = ends.get(subject)!;
+    const all = [
+      ...options === undefined ? [] : [options],
+      ...last === Infinity ? [] : [`expiry-time="${sshTime(last)}"`],
+    ];
+    return [...all.length === 0 ? [] : [all.join()], key, subject].join(" ");
+  });
+  return writeLines(call, lines, leftOut);
+}
+
+/** A namespace of signatures; a pattern would allow others. */
+const namespace: ValueType<string> = {
+  placeholder: "NAME",
+  parse(text, flag) {
+    if (/^[A-Za-z0-9._@/-]+$/.test(text)) return text;
+    throw usageError(
+      `${flag} must be a namespace of ssh-keygen -Y, such as git or file`,
+      { flag },
+    );
+  },
+};
+
+/** `sig allowed-signers` */
+export const allowedSigners = typedCommand({
+  description:
+    "Prints an allowed_signers file for git and ssh-keygen -Y verify: each did:key\nwith the times at which sig check --at allows it, to the second.",
+  positionals: [SOURCE_WORD],
+  flags: {
+    ...SOURCE_FLAG,
+    ...REQUIRE_FLAG,
+    namespace: many(
+      namespace,
+      "what they may sign; may be repeated (default: git)",
+    ),
+    ...PIN_FLAGS,
+    ...POLICY_FLAGS,
+  },
+  examples: [
+    "sig allowed-signers acme.example --require role=deploy > allowed_signers",
+    "sig allowed-signers ./acme.example --require role=release --namespace git --namespace file",
+  ],
+  async run(call) {
+    const { namespace, require } = call.flags;
+    const source = sourceOf(call);
+    requireQuestion(require);
+    const namespaces = namespace.length === 0 ? ["git"] : namespace;
+    const state = await readState(call, source, {});
+    const time = { tense: "then", events: state.last_sequence } as const;
+    const all = new Map(allowedSubjects(state, require, time));
+    const { keys, leftOut } = keysOf(all.keys());
+    let tooShort = 0;
+    const lines = keys.flatMap(({ key, subject }) =>
+      all.get(subject)!.flatMap(({ first, last }) => {
+        // OpenSSH knows no time before 1970, and takes 0 for no bound.
+        if (last <= 0) return [];
+        if (first === last) {
+          tooShort++;
+          return [];
+        }
+        const options = [
+          `namespaces="${namespaces.join()}"`,
+          ...first <= 0 ? [] : [`valid-after="${sshTime(first)}"`],
+          ...last === Infinity ? [] : [`valid-before="${sshTime(last)}"`],
+        ];
+        return [`${subject} ${options.join()} ${key}`];
+      })
+    );
+    if (tooShort > 0) {
+      warn(
+        call,
+        `left out ${
+          counted(tooShort, "interval")
+        } of a single second: OpenSSH refuses equal bounds`,
+      );
+    }
+    return writeLines(call, lines, leftOut);
+  },
+});
+
+/**
+ * Refuses a question that can't be asked, before anything is read.
+ *
+ * @throws {SigError} `requirements_empty`, `invalid_requirement`.
+ */
+function requireQuestion(require: readonly string[]): void {
+  parseQuestion({ subject: "did:key:z", require });
+}
+
+async function readState(
+  call: Call<PinValues & PolicyValues>,
+  source: string,
+  { asOf }: Partial<ParsedTime>,
+): Promise<FeedState> {
+  const { verifyIssuer } = await import("@sig/consumer");
+  const read = await withMemory(call, source, {
+    remembered: async (consumer, name) =>
+      (await consumer.observe(name, { asOf })).verified,
+    plain: verifyIssuer,
+  });
+  writeWarnings(call, read.warnings, read.source);
+  return read.state;
+}
+
+/** Each subject that is allowed at any second, with those seconds. */
+function* allowedSubjects(
+  state: FeedState,
+  require: readonly string[],
+  time: Pick<EvaluationTime, "events" | "tense">,
+): Generator<readonly [string, readonly SecondsRange[]]> {
+  const versions = [...state.history.versions.values()].flat();
+  for (const subject of new Set(versions.map(({ state }) => state.subject))) {
+    const question = parseQuestion({ subject, require });
+    const ranges = allowedSeconds(state, question, time);
+    if (ranges.length > 0) yield [subject, ranges];
+  }
+}
+
+/** The subjects that are an Ed25519 key, sorted, and how many are not. */
+function keysOf(subjects: Iterable<string>) {
+  const sorted = [...subjects].sort();
+  const keys = sorted.flatMap((subject) => {
+    try {
+      return [{ key: jwkToSshKey(didKeyToJwk(subject)), subject }];
+    } catch (error) {
+      if (!isSigError(error)) throw error;
+      return [];
+    }
+  });
+  return { keys, leftOut: sorted.length - keys.length };
+}
+
+/** A second as OpenSSH reads it, in UTC. */
+function sshTime(seconds: number): string {
+  return formatInstant({ seconds, nanoseconds: 0 }).replaceAll(/[-:T]/g, "");
+}
+
+function writeLines(
+  call: Output,
+  lines: readonly string[],
+  leftOut: number,
+): number {
+  if (call.format === "json") {
+    writeJson(call.io, { lines, left_out: leftOut });
+    return 0;
+  }
+  if (lines.length > 0) call.io.stdout(`${lines.join("\n")}\n`);
+  if (leftOut > 0) {
+    warn(
+      call,
+      `left out ${
+        counted(leftOut, "subject")
+      } that OpenSSH can't know: not a did:key of Ed25519`,
+    );
+  }
+  return 0;
+}

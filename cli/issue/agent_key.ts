@@ -1,0 +1,301 @@
+/**
+ * Keys in ssh-agent (draft-ietf-sshm-ssh-agent): the private part is never here.
+ *
+ * @module
+ */
+
+import { type Jwk, SigError } from "@sig/core";
+import { joinBytes, quote } from "@sig/core/internal";
+import type { ReferencedKey } from "@sig/issuer";
+import {
+  calculateKid,
+  importVerificationKey,
+  sshKeyToJwk,
+  toPublicJwk,
+} from "@sig/jose";
+import { type Output, warn } from "../output/write.ts";
+import type { Io } from "../terminal/io.ts";
+
+/** How `--key` names a key in the agent, instead of a file. */
+const AGENT = "agent:";
+
+/** A person may have to touch a token. */
+const TIMEOUT_MS = 30_000;
+/** A key that needs nobody answers sooner. */
+const NOTICE_MS = 1_000;
+/** As much as OpenSSH's agent sends and takes. */
+const MAX_MESSAGE_BYTES = 256 * 1024;
+
+const LIST = 11;
+const LISTED = 12;
+const SIGN = 13;
+const SIGNED = 14;
+
+/** Whether a `--key` names a key in the agent. */
+export function isAgentKey(key: string): boolean {
+  return key.startsWith(AGENT);
+}
+
+/** A key in the agent. */
+export interface AgentKey {
+  /** Its public part in a JWK. */
+  readonly x: string;
+  /**
+   * The key under a kid (default: its RFC 7638 thumbprint). Each of its
+   * signatures is verified before it is given; after one that failed there are
+   * no others.
+   */
+  open(kid?: string): Promise<ReferencedKey>;
+}
+
+/**
+ * The Ed25519 key that `agent:SHA256:…` names, or with `agent:` alone the only
+ * one.
+ *
+ * @throws {SigError} `signing_key_not_found`; so does `sign` of the key.
+ */
+export async function findAgentKey(
+  output: Output,
+  name: string,
+): Promise<AgentKey> {
+  const wanted = name.slice(AGENT.length);
+  const keys = await listKeys(output);
+  const found = wanted === ""
+    ? keys
+    : keys.filter(({ fingerprint }) => fingerprint === wanted);
+  const [key] = found;
+  if (key === undefined) {
+    throw notUsable(
+      wanted === ""
+        ? "the agent holds no Ed25519 key"
+        : `the agent holds no Ed25519 key ${quote(wanted)}`,
+    );
+  }
+  if (found.length > 1) {
+    throw notUsable(
+      `the agent holds ${found.length} Ed25519 keys, and --key agent: names none`,
+      `ssh-add -l lists them. For example: --key ${AGENT}${key.fingerprint}`,
+    );
+  }
+  const { fingerprint, jwk } = key;
+  return {
+    x: jwk.x,
+    async open(kid) {
+      const own = kid ?? await calculateKid(jwk);
+      return {
+        kid: own,
+        publicJwk: toPublicJwk({ ...jwk, kid: own }),
+        reference: fingerprint,
+        sign: await createSigner(output, key),
+      };
+    },
+  };
+}
+
+/** One signature after the other: each may have to be confirmed. */
+async function createSigner(
+  output: Output,
+  { blob, jwk }: ListedKey,
+): Promise<ReferencedKey["sign"]> {
+  const verifier = await importVerificationKey(jwk, { backend: "web" });
+  let last: Promise<unknown> = Promise.resolve();
+  return (message) => {
+    const signing = last.then(async () => {
+      const signature = await requestSignature(output, blob, message);
+      if (await verifier.verify(signature, message)) return signature;
+      throw notUsable("the agent's signature does not verify");
+    });
+    last = signing;
+    return signing;
+  };
+}
+
+interface ListedKey {
+  readonly blob: Uint8Array;
+  readonly fingerprint: string;
+  readonly jwk: Jwk;
+}
+
+/** The agent's Ed25519 keys; others are passed over. */
+async function listKeys(output: Output): Promise<readonly ListedKey[]> {
+  const answer = await exchange(output, Uint8Array.of(LIST), "list its keys");
+  const reader = new Reader(answer);
+  if (reader.byte() !== LISTED) throw refused("list its keys");
+  const keys: ListedKey[] = [];
+  for (let left = reader.number(); left > 0; left--) {
+    const blob = reader.string();
+    reader.string();
+    const jwk = jwkOf(blob);
+    if (jwk === undefined) continue;
+    const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", blob));
+    const fingerprint = `SHA256:${digest.toBase64({ omitPadding: true })}`;
+    keys.push({ blob, fingerprint, jwk });
+  }
+  reader.end();
+  return keys;
+}
+
+function jwkOf(blob: Uint8Array) {
+  try {
+    return sshKeyToJwk(`ssh-ed25519 ${blob.toBase64()}`);
+  } catch {
+    return undefined;
+  }
+}
+
+async function requestSignature(
+  output: Output,
+  blob: Uint8Array,
+  message: Uint8Array,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const request = joinBytes([
+    Uint8Array.of(SIGN),
+    ...[numberOf(blob.length), blob],
+    ...[numberOf(message.length), message],
+    numberOf(0),
+  ]);
+  const reader = new Reader(await exchange(output, request, "sign"));
+  if (reader.byte() !== SIGNED) throw refused("sign");
+  const signature = new Reader(reader.string());
+  reader.end();
+  const type = new TextDecoder().decode(signature.string());
+  const bytes = signature.string();
+  signature.end();
+  if (type === "ssh-ed25519") return bytes;
+  throw notUsable("the agent signs with a key of another type");
+}
+
+/** Sends a request and gives the whole answer, without its length. */
+async function exchange(
+  output: Output,
+  request: Uint8Array,
+  what: string,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { io } = output;
+  const over = io.deadline(TIMEOUT_MS);
+  const slow = io.deadline(NOTICE_MS);
+  const socket = await connect(io);
+  const notice = () =>
+    warn(
+      output,
+      `waiting up to ${TIMEOUT_MS / 1000} s for ssh-agent to ${what}: ` +
+        "touch your token, or confirm it where your agent asks",
+    );
+  if (slow.aborted) notice();
+  else slow.addEventListener("abort", notice);
+  over.addEventListener("abort", socket.close);
+  try {
+    if (over.aborted) socket.close();
+    await socket.write(joinBytes([numberOf(request.length), request]));
+    const length = new Reader(await socket.read(4)).number();
+    if (length > MAX_MESSAGE_BYTES) {
+      throw notUsable(`the agent's answer has ${length} bytes`);
+    }
+    return await socket.read(length);
+  } catch (error) {
+    if (!over.aborted) throw error;
+    throw notUsable(
+      `the agent did not ${what} within ${TIMEOUT_MS / 1000} s`,
+      "Confirm it, or touch the token, and run the command again.",
+    );
+  } finally {
+    slow.removeEventListener("abort", notice);
+    over.removeEventListener("abort", socket.close);
+    socket.close();
+  }
+}
+
+/** Whole messages over the agent's socket; `close` ends what is under way. */
+async function connect(io: Io) {
+  const path = io.env("SSH_AUTH_SOCK");
+  if (path === undefined || path === "") {
+    throw notUsable("there is no ssh-agent: SSH_AUTH_SOCK is not set");
+  }
+  const socket = await io.connectSocket?.(path);
+  if (socket === undefined) {
+    throw notUsable(`there is no ssh-agent at ${quote(path)} (SSH_AUTH_SOCK)`);
+  }
+  const gone = () => notUsable("the agent closed the connection");
+  let isOpen = true;
+  return {
+    async write(bytes: Uint8Array): Promise<void> {
+      for (let at = 0; at < bytes.length;) {
+        at += await socket.write(bytes.subarray(at)).catch(() => {
+          throw gone();
+        });
+      }
+    },
+    async read(length: number): Promise<Uint8Array<ArrayBuffer>> {
+      const bytes = new Uint8Array(length);
+      for (let at = 0; at < length;) {
+        const count = await socket.read(bytes.subarray(at)).catch(() => null);
+        if (count === null) throw gone();
+        at += count;
+      }
+      return bytes;
+    },
+    close(): void {
+      if (isOpen) socket.close();
+      isOpen = false;
+    },
+  };
+}
+
+/** The data types of RFC 4251 §5; what does not fit is an answer that is not used. */
+class Reader {
+  readonly #bytes: Uint8Array<ArrayBuffer>;
+  #at = 0;
+
+  constructor(bytes: Uint8Array<ArrayBuffer>) {
+    this.#bytes = bytes;
+  }
+
+  byte(): number {
+    return this.#take(1)[0]!;
+  }
+
+  number(): number {
+    const [a, b, c, d] = this.#take(4);
+    return a! * 2 ** 24 + (b! << 16) + (c! << 8) + d!;
+  }
+
+  string(): Uint8Array<ArrayBuffer> {
+    return this.#take(this.number());
+  }
+
+  end(): void {
+    if (this.#at !== this.#bytes.length) throw malformed();
+  }
+
+  #take(length: number): Uint8Array<ArrayBuffer> {
+    const end = this.#at + length;
+    if (end > this.#bytes.length) throw malformed();
+    const taken = this.#bytes.subarray(this.#at, end);
+    this.#at = end;
+    return taken;
+  }
+}
+
+function numberOf(value: number): Uint8Array {
+  const bytes = new Uint8Array(4);
+  new DataView(bytes.buffer).setUint32(0, value);
+  return bytes;
+}
+
+function malformed(): SigError {
+  return notUsable("the agent's answer is not one of the agent protocol");
+}
+
+function refused(what: string): SigError {
+  return notUsable(`the agent refused to ${what}`);
+}
+
+function notUsable(
+  why: string,
+  hint =
+    "Nothing was signed. ssh-add -l lists the agent's keys, ssh-add FILE adds one.",
+): SigError {
+  return new SigError("signing_key_not_found", `Cannot sign: ${why}`, {
+    context: { hint },
+  });
+}

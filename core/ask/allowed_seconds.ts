@@ -1,0 +1,115 @@
+/**
+ * When a subject meets requirements, for files that are read later
+ * (docs/protocol.md §5).
+ *
+ * @module
+ */
+
+import type { ParsedQuestion } from "./question.ts";
+import { meets } from "./requirement.ts";
+import type { RelationshipState } from "../event/types.ts";
+import { countUntil, type EvaluationTime } from "../replay/effective_state.ts";
+import type { RelationshipVersion } from "../replay/history.ts";
+import type { FeedState } from "../replay/replay.ts";
+import {
+  compareInstants,
+  type Instant,
+  validInstant,
+} from "../text/timestamp.ts";
+
+/** Whole seconds since 1970, both included; infinite without a bound. */
+export interface SecondsRange {
+  /** The first second. */
+  readonly first: number;
+  /** The last second. */
+  readonly last: number;
+}
+
+/**
+ * The whole seconds at which `check` says allow: in the tense `then` those of
+ * `at`, in the tense `now` those of the clock, if no event is added. In order;
+ * ranges neither overlap nor touch.
+ */
+export function allowedSeconds(
+  { history }: FeedState,
+  { requirements, subject }: Pick<ParsedQuestion, "requirements" | "subject">,
+  { events, tense }: Pick<EvaluationTime, "events" | "tense">,
+): readonly SecondsRange[] {
+  const ranges: SecondsRange[] = [];
+  for (const id of history.relationshipsOf(subject)) {
+    const versions = history.versions.get(id)!;
+    const known = versions.slice(0, countUntil(versions, events));
+    if (known.length === 0) continue;
+    const found: Iterable<InForce> = tense === "now"
+      ? [{ state: known.at(-1)!.state }]
+      : inForce(known);
+    for (const { state, from, until } of found) {
+      if (
+        state.status === "revoked" || state.subject !== subject ||
+        !requirements.every((each) => meets(state, each))
+      ) continue;
+      const { valid_from, valid_until } = state;
+      const first = ceil(later(from, valid_from));
+      const last = lastBefore(earlier(until, valid_until));
+      if (first <= last) ranges.push({ first, last });
+    }
+  }
+  return joined(ranges);
+}
+
+/** A version and when it holds by the events alone: from an instant on, before another. */
+interface InForce {
+  readonly state: RelationshipState;
+  readonly from?: Instant | undefined;
+  readonly until?: Instant | undefined;
+}
+
+/**
+ * By the rules of `at`: a version is in force from its `issued_at` until that of
+ * any later one, or until a later revoke says that it had ended.
+ */
+function* inForce(
+  versions: readonly RelationshipVersion[],
+): Generator<InForce> {
+  let until: Instant | undefined;
+  for (const { endsEarlierFrom, issuedAt, state } of versions.toReversed()) {
+    yield { state, from: issuedAt, until };
+    const end = endsEarlierFrom ?? issuedAt;
+    if (until === undefined || compareInstants(end, until) < 0) until = end;
+  }
+  // Before all of them: a start that was recorded later.
+  const { state } = versions[0]!;
+  if (state.valid_from !== null) yield { state, until };
+}
+
+function later(a: Instant | undefined, text: string | null) {
+  const b = text === null ? undefined : validInstant(text);
+  return a && (b === undefined || compareInstants(a, b) > 0) ? a : b;
+}
+
+function earlier(a: Instant | undefined, text: string | null) {
+  const b = text === null ? undefined : validInstant(text);
+  return a && (b === undefined || compareInstants(a, b) < 0) ? a : b;
+}
+
+function ceil(from: Instant | undefined): number {
+  return from ? from.seconds + (from.nanoseconds > 0 ? 1 : 0) : -Infinity;
+}
+
+function lastBefore(until: Instant | undefined): number {
+  return until ? until.seconds - (until.nanoseconds > 0 ? 0 : 1) : Infinity;
+}
+
+function joined(ranges: SecondsRange[]): readonly SecondsRange[] {
+  ranges.sort((a, b) => a.first < b.first ? -1 : a.first > b.first ? 1 : 0);
+  const found: SecondsRange[] = [];
+  for (const { first, last } of ranges) {
+    const before = found.at(-1);
+    if (before === undefined || first > before.last + 1) {
+      found.push({ first, last });
+    } else if (last > before.last) {
+      found[found.length - 1] = { first: before.first, last };
+    }
+  }
+  return found;
+}

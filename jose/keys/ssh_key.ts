@@ -1,0 +1,132 @@
+/** OpenSSH public keys of Ed25519 (RFC 8709 §4) as JWKs. @module */
+
+import { type Jwk, SigError } from "@sig/core";
+import {
+  decodeBase64UrlStrict,
+  joinBytes,
+  sameBytes,
+} from "@sig/core/internal";
+import { encodeBase64Url } from "../bytes/bytes.ts";
+import { findPublicKeyFault, readPublicKey } from "./public_key.ts";
+
+const TYPE = "ssh-ed25519";
+
+/** The strings of RFC 4251 §5: the type, then the length of 32 bytes. */
+const PREFIX = Uint8Array.of(
+  ...[0, 0, 0, TYPE.length],
+  ...new TextEncoder().encode(TYPE),
+  ...[0, 0, 0, 32],
+);
+
+/** 51 bytes are 68 characters without padding or unused bits. */
+const LINE = /^ssh-ed25519 ([A-Za-z0-9+/]{68})(?: [^\p{Cc}]*)?$/u;
+
+/** A word that names the type of an OpenSSH key. */
+const KEY_TYPE = /^(?:sk-)?(?:ssh|ecdsa)-[a-z0-9@.-]{1,60}$/;
+
+/**
+ * The key of an OpenSSH public key line, `ssh-ed25519 <base64> [comment]`, as
+ * `ssh-keygen` writes it into a `.pub` file. Only the one spelling of a key is
+ * accepted: one line, no options before the type, nothing behind the 32 bytes.
+ *
+ * @example
+ * ```ts
+ * import { jwkToDidKey, sshKeyToJwk } from "@sig/jose";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const line =
+ *   "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDtqJ7zOtqQtYqOo0CpvDXNlMhV3HeJDpjrASKGLWdop alice@laptop\n";
+ * assertEquals(
+ *   jwkToDidKey(sshKeyToJwk(line)),
+ *   "did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp",
+ * );
+ * ```
+ *
+ * @throws {SigError} `invalid_identifier` with the reason, and never with what
+ * was given but for its key type: it may be a private key.
+ */
+export function sshKeyToJwk(line: string): Jwk {
+  const text = line.replace(/\r?\n$/, "");
+  const base64 = LINE.exec(text)?.[1];
+  if (base64 === undefined) throw refused(text);
+  const blob = decodeBase64UrlStrict(
+    base64.replaceAll("+", "-").replaceAll("/", "_"),
+  )!;
+  if (!sameBytes(blob.subarray(0, PREFIX.length), PREFIX)) {
+    throw invalid(`its bytes are not those of an ${TYPE} key`);
+  }
+  const key = blob.subarray(PREFIX.length);
+  const fault = findPublicKeyFault(key);
+  if (fault !== undefined) throw invalid(fault);
+  return { kty: "OKP", crv: "Ed25519", x: encodeBase64Url(key) };
+}
+
+/**
+ * The OpenSSH public key, `ssh-ed25519 <base64>`, of a public (or the public
+ * part of a private) Ed25519 JWK.
+ *
+ * @example
+ * ```ts
+ * import { didKeyToJwk, jwkToSshKey } from "@sig/jose";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const did = "did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp";
+ * assertEquals(
+ *   jwkToSshKey(didKeyToJwk(did)),
+ *   "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDtqJ7zOtqQtYqOo0CpvDXNlMhV3HeJDpjrASKGLWdop",
+ * );
+ * ```
+ *
+ * @throws {SigError} `invalid_key`.
+ */
+export function jwkToSshKey(jwk: Jwk): string {
+  const blob = joinBytes([PREFIX, readPublicKey(jwk).bytes]);
+  const base64 = encodeBase64Url(blob).replaceAll("-", "+")
+    .replaceAll("_", "/");
+  return `${TYPE} ${base64}`;
+}
+
+/** Why a line is refused, and what makes a key that is not. */
+function refused(text: string): SigError {
+  if (text.includes("PRIVATE KEY-----")) {
+    return invalid(
+      "it is a private key",
+      "Name the public key, the file that ends in .pub.",
+    );
+  }
+  const words = text.split(/\s+/);
+  const at = words.findIndex((word) => KEY_TYPE.test(word));
+  const type = words[at];
+  if (type === undefined) return invalid(`it must begin with ${TYPE}`);
+  if (/[\r\n]/.test(text)) return invalid("it must be one line");
+  if (at > 0) {
+    return invalid(
+      "it has options or other text before its type",
+      `Give the key alone: ${TYPE} AAAA…`,
+    );
+  }
+  if (type.includes("-cert-")) {
+    return invalid(
+      `${type} is a certificate`,
+      `Give the key itself, ${TYPE}, or make one: ${MAKE_KEY}`,
+    );
+  }
+  if (type !== TYPE) return invalid(`its type is ${type}, not ${TYPE}`);
+  return invalid(
+    `${TYPE} must be followed by one space and the 68 characters of one key`,
+    "Copy the whole line of the .pub file.",
+  );
+}
+
+const MAKE_KEY = "ssh-keygen -t ed25519";
+
+function invalid(
+  why: string,
+  hint = `This makes a key that can be used: ${MAKE_KEY}`,
+): SigError {
+  return new SigError(
+    "invalid_identifier",
+    `Cannot use OpenSSH public key: ${why}`,
+    { context: { hint } },
+  );
+}

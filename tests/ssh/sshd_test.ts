@@ -1,0 +1,139 @@
+/** `sig ssh-keys` asked by a real sshd, about keys of a real ssh. */
+
+import { jwkToDidKey, sshKeyToJwk } from "@sig/jose";
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import {
+  makeKey,
+  startSshd,
+  type TestSshd,
+  withOpenSsh,
+} from "../kit/open_ssh.ts";
+import {
+  freePort,
+  ROOT,
+  runWell,
+  startServer,
+  tempFolder,
+} from "../kit/process.ts";
+
+/** Runs `sig` as a process, with a key store and a memory in a folder. */
+function sigIn(folder: string) {
+  const env = { SIG_KEYS_DIR: `${folder}/keys`, XDG_DATA_HOME: folder };
+  const main = [
+    ...["run", "--quiet", "--no-prompt", "-A"],
+    ...["--config", `${ROOT.pathname}deno.json`, `${ROOT.pathname}cli/main.ts`],
+  ];
+  return {
+    words: [Deno.execPath(), ...main],
+    run: (...args: readonly string[]) =>
+      runWell(Deno.execPath(), [...main, ...args], { env }),
+    serve: (...args: readonly string[]) =>
+      startServer(Deno.execPath(), [...main, "serve", ...args], { env }),
+  };
+}
+
+/** Where the program is cached, which the home of sshd's user may not be. */
+const DENO_DIR = Deno.env.get("DENO_DIR") ??
+  `${Deno.env.get("HOME")}/.cache/deno`;
+
+const DENIED = "Permission denied (publickey)";
+
+withOpenSsh(
+  "sshd lets people in while their issuer says so, and nobody else",
+  async (t) => {
+    await using folder = await tempFolder();
+    const { path } = folder;
+    const sig = sigIn(path);
+    const user = (await runWell("id", ["-un"])).trim();
+    const host = `127.0.0.1:${freePort()}`;
+    const alice = await makeKey(path, "alice");
+    const bob = await makeKey(path, "bob");
+    const rsa = await makeKey(path, "rsa", ["rsa", "-b", "2048"]);
+    const dir = ["--dir", `${path}/site`];
+    await sig.run("init", host, "--allow-insecure", ...dir);
+    const upsert = ["upsert", ...dir, "--type", "contractor"];
+    await sig.run(
+      ...[...upsert, "--role", `ssh:${user}`, "--subject", alice.publicFile],
+      ...["--relationship-id", "alice"],
+    );
+    await sig.run(
+      ...[
+        ...upsert,
+        "--role",
+        "ssh:somebody-else",
+        "--subject",
+        bob.publicFile,
+      ],
+    );
+    /** sshd runs only commands of root: `env` is one. */
+    const command = (...more: readonly string[]) =>
+      [
+        ...["/usr/bin/env", `XDG_DATA_HOME=${path}`],
+        ...[`DENO_DIR=${DENO_DIR}`, ...sig.words, "ssh-keys", host],
+        ...["--allow-insecure", "--require", "role=ssh:%u"],
+        ...["--key-type", "%t", "--key", "%k", ...more],
+      ].join(" ");
+    const denied = async (sshd: TestSshd, key: typeof alice) => {
+      const { code, stderr } = await sshd.logIn(key);
+      assertEquals(code, 255);
+      assertStringIncludes(stderr, DENIED);
+    };
+    {
+      await using site = await sig.serve(`${path}/site`, "--addr", host);
+      await using sshd = await startSshd(path, freePort(), command());
+      await t.step("a person with the role", async () => {
+        assertEquals(await sshd.logIn(alice), {
+          ...{ code: 0, stdout: "", stderr: "" },
+        });
+      });
+      await t.step(
+        "not one with a role of another account",
+        () => denied(sshd, bob),
+      );
+      await t.step("not a key of another type", () => denied(sshd, rsa));
+      await t.step("not while the issuer gives no answer", async () => {
+        await site.stop();
+        await denied(sshd, alice);
+        assertStringIncludes(sshd.log(), "failed, status 2");
+      });
+    }
+    await t.step(
+      "but with --max-age by an answer that is young enough",
+      async () => {
+        await using sshd = await startSshd(
+          path,
+          freePort(),
+          command("--max-age", "1h"),
+        );
+        assertEquals((await sshd.logIn(alice)).code, 0);
+      },
+    );
+    await t.step("and not the moment after a revocation", async () => {
+      await using _site = await sig.serve(`${path}/site`, "--addr", host);
+      await using sshd = await startSshd(path, freePort(), command());
+      assertEquals((await sshd.logIn(alice)).code, 0);
+      await sig.run(
+        ...["revoke", ...dir, "--relationship-id", "alice"],
+        ...["--reason-code", "contract_ended"],
+      );
+      await denied(sshd, alice);
+    });
+    await t.step(
+      "an authorized_keys file has those that are allowed",
+      async () => {
+        const did = jwkToDidKey(sshKeyToJwk(bob.line));
+        const file = await sig.run(
+          ...[
+            "ssh-keys",
+            `${path}/site`,
+            "--require",
+            "role=ssh:somebody-else",
+          ],
+          ...["--options", "restrict"],
+        );
+        const [type, base64] = bob.line.split(" ");
+        assertEquals(file, `restrict ${type} ${base64} ${did}\n`);
+      },
+    );
+  },
+);
