@@ -2,14 +2,14 @@
  * Reading an issuer: its documents are fetched with guards, every signature is
  * verified, the feed is replayed, and questions are answered from it.
  *
- * @example Ask an issuer's directory on this machine
+ * @example Ask an issuer
  * ```ts ignore
- * import { checkIssuer, openSource, parseSource } from "@sig/consumer";
+ * import { checkIssuer } from "@sig/consumer";
  *
- * const answer = await checkIssuer(openSource(parseSource("./acme.example")), {
+ * const answer = await checkIssuer("acme.example", {
  *   subject: "did:web:alice.example",
  *   require: ["relationship=employee", "role=deploy"],
- * }, { now: new Date() });
+ * });
  * console.log(answer.decision);
  * ```
  *

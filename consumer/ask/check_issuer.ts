@@ -7,6 +7,8 @@ import {
   type ParsedQuestion,
   parseQuestion,
 } from "@sig/core";
+import type { FetchPolicy } from "../fetch/fetch_options.ts";
+import { locateIssuer, openSource, type Source } from "../read/source.ts";
 import { answerFrom, type IssuerQuestion } from "./answer_from.ts";
 import type { IssuerLocation } from "../read/reader.ts";
 import { provableQuestion, readByProof } from "../follow/read_by_proof.ts";
@@ -18,7 +20,10 @@ import {
 } from "../verify/verify_feed.ts";
 
 /** Options of {@linkcode checkIssuer}. */
-export interface CheckIssuerOptions extends VerifyIssuerOptions {
+export interface CheckIssuerOptions
+  extends Omit<VerifyIssuerOptions, "now">, FetchPolicy {
+  /** The clock (default: now; no other function but `createConsumer` reads it). */
+  readonly now?: Date | undefined;
   /**
    * How old a state may be, in milliseconds (default: 60,000). It is fetched now,
    * so this is only repeated in the answer's `freshness`.
@@ -37,6 +42,16 @@ export const DEFAULT_MAX_AGE_MS = 60_000;
  * "Could not answer" is thrown; it is never an allow and never a deny.
  *
  * @example
+ * ```ts ignore
+ * import { checkIssuer } from "@sig/consumer";
+ *
+ * const { decision } = await checkIssuer("acme.example", {
+ *   subject: "did:web:alice.example",
+ *   require: ["role=deploy"],
+ * });
+ * ```
+ *
+ * @example A feed that is at hand
  * ```ts
  * import { checkIssuer, openInlineFeed } from "@sig/consumer";
  * import { assertEquals } from "@std/assert";
@@ -61,13 +76,23 @@ export const DEFAULT_MAX_AGE_MS = 60_000;
  * assertEquals(answer.source, "inline");
  * ```
  *
- * @throws {SigError} as `verifyIssuer` and core's `check`.
+ * @param issuer Its host, its did:web or the URL of its `sig.json`; a file or
+ * feed as `parseSource`, `openSource` and `openInlineFeed` give it. A text is
+ * never a path, so that a planted folder can't answer in a host's name.
+ * @throws {SigError} as `verifyIssuer` and core's `check`; `invalid_identifier`
+ * for a text that can't be an issuer.
  */
 export async function checkIssuer(
-  location: IssuerLocation,
+  issuer: string | Source | IssuerLocation,
   question: IssuerQuestion,
-  options: CheckIssuerOptions,
+  given: CheckIssuerOptions = {},
 ): Promise<CheckAnswer> {
+  const location = typeof issuer === "string"
+    ? locateIssuer(issuer, given)
+    : "reader" in issuer
+    ? issuer
+    : openSource(issuer, given);
+  const options = { ...given, now: given.now ?? new Date() };
   // One that is wrong by itself is refused before anything is fetched.
   const asked = parseQuestion(question);
   const verified = await verifyAsked(location, asked, options);

@@ -1,5 +1,5 @@
 import type { CheckAnswer, ErrorCode } from "@sig/core";
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { unpackedFeed } from "../../tests/kit/unpack_vectors.ts";
 import type { IssuerQuestion } from "./answer_from.ts";
 import { checkIssuer } from "./check_issuer.ts";
@@ -373,4 +373,35 @@ Deno.test("an answer that the feed can't give is an error", async () => {
     "consistency_unavailable",
     "Cannot judge as of sequence 3: the feed ends at 2",
   );
+});
+
+Deno.test("an issuer is asked by its host, its DID, its URL, or a source", async () => {
+  await using server = await publish();
+  const { did, origin } = server;
+  const host = origin.replace("http://", "");
+  for (
+    const issuer of [
+      ...[host, did, origin + PATHS.metadata],
+      parseSource(host, { allowPrivate: true }),
+    ]
+  ) {
+    const options = { allowPrivate: true };
+    const answer = await checkIssuer(issuer, QUESTION, options);
+    assertEquals([answer.issuer, answer.decision], [did, "allow"]);
+  }
+});
+
+Deno.test("the name of a folder is not an issuer, and a private host needs consent", async () => {
+  const error = await expectSigError(
+    () => checkIssuer("./acme.example", QUESTION),
+    "invalid_identifier",
+    "it must be a did:web, a host name or an https URL",
+  );
+  assertEquals(error.hint, error.context.hint);
+  const refused = await expectSigError(
+    () => checkIssuer("127.0.0.1:8080", QUESTION),
+    "address_not_allowed",
+    "Cannot",
+  );
+  assertStringIncludes(refused.hint ?? "", "allow-insecure");
 });

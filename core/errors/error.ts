@@ -107,6 +107,11 @@ export class SigError extends Error implements Sentence {
   /** Why: the message without its beginning. */
   readonly reason: string;
 
+  /** What to do next, where that is known: `context.hint`. */
+  get hint(): string | undefined {
+    return this.context.hint;
+  }
+
   /**
    * Makes an error from its code and its words: in two parts, or as the whole
    * sentence "Cannot <action>: <reason>", whose action ends at the first colon
