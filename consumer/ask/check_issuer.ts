@@ -112,7 +112,7 @@ export async function checkIssuer(
 async function verifyAsked(
   location: IssuerLocation,
   asked: ParsedQuestion,
-  options: CheckIssuerOptions,
+  options: CheckIssuerOptions & { readonly now: Date },
 ): Promise<VerifiedIssuer> {
   const { subject, at, asOf } = asked;
   const { unknownEvents, unmatchedRevoke } = options;
