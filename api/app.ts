@@ -17,7 +17,7 @@ import { createInlineFeeds } from "./ask/inline_feeds.ts";
 import { createDocumentRoutes, HEALTH_ROUTE } from "./routes/about.ts";
 import { VERSION } from "./openapi/version.ts";
 import { createAuthzenRoutes } from "./routes/authzen.ts";
-import { createCheckRoute } from "./routes/check.ts";
+import { createCheckRoutes } from "./routes/check.ts";
 import { createDumpStateRoute } from "./routes/dump_state.ts";
 import type { Operation } from "./openapi/operation.ts";
 import { createVerifyRoute } from "./routes/verify.ts";
@@ -134,7 +134,7 @@ export function createRoutes(options: AppOptions): readonly Operation[] {
   const sources = { allowPrivate, listed };
   const schemas = createRequestSchemas(sources);
   const operations = [
-    createCheckRoute(context, schemas),
+    ...createCheckRoutes(context, schemas),
     createVerifyRoute(context, schemas),
     createDumpStateRoute(context, schemas),
     ...createAuthzenRoutes({

@@ -110,8 +110,12 @@ export const CHECK_EXAMPLES: Examples = {
       },
     },
   },
-  batch: {
-    summary: "Two questions: Bob now, and one without an answer",
+};
+
+/** `POST /v1/check/batch` */
+export const BATCH_EXAMPLES: Examples = {
+  two: {
+    summary: "Bob now, and a question without an answer",
     request: {
       checks: [
         {
@@ -235,6 +239,11 @@ export const EVALUATION_EXAMPLES: Examples = {
     request: ALICE_DEPLOYS,
     answer: PERMIT,
   },
+  agent: {
+    summary: "Software that acts for the organisation",
+    request: { ...ALICE_DEPLOYS, subject: { type: "agent", id: ALICE } },
+    answer: PERMIT,
+  },
   past: {
     summary:
       "Any other resource: the only issuer of the service's list; in February, as `context.sig` asks: `time` has no effect",
@@ -258,7 +267,7 @@ export const EVALUATION_EXAMPLES: Examples = {
         reasons: [{
           code: "no_relationship",
           detail:
-            'no feed speaks of subjects of type "group", only of user and did',
+            'no feed speaks of subjects of type "group", only of user, agent and did',
         }],
         ...BASIS,
       },

@@ -96,7 +96,7 @@ function evaluationRoute(context: AuthzenContext): Operation {
     tag: "authzen",
     summary: "May this subject act in this role? (AuthZEN)",
     description:
-      "`subject.id` is SIG's subject where `subject.type` is `user` or `did`, `action.name` a role. With `resource.type` `issuer`, `resource.id` is the issuer; with any other type the only issuer on the service's list is asked. `context.sig` says what else `/v1/check` can be told, and is read strictly; all else in `context`, `time` too, has no effect, and unknown members are ignored. What can't be answered is a problem, never `false`.",
+      "`subject.id` is SIG's subject where `subject.type` is `user`, `agent` or `did`, `action.name` a role. With `resource.type` `issuer`, `resource.id` is the issuer; with any other type the only issuer on the service's list is asked. `context.sig` says what else `/v1/check` can be told, and is read strictly; all else in `context`, `time` too, has no effect, and unknown members are ignored. What can't be answered is a problem, never `false`.",
     body: {
       schema: EVALUATION,
       maxBytes: MAX_BODY_BYTES,

@@ -276,7 +276,8 @@ Deno.test("a subject of another type is somebody else, whom no feed knows", asyn
     group.context;
   assertEquals(reasons, [{
     code: "no_relationship",
-    detail: 'no feed speaks of subjects of type "group", only of user and did',
+    detail:
+      'no feed speaks of subjects of type "group", only of user, agent and did',
   }]);
   assertEquals([matched_relationship_id, not_after], [null, null]);
   assertEquals(explain.relationships, []);

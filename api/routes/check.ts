@@ -5,14 +5,14 @@ import { answerBatch, listOfTexts } from "../ask/answer_batch.ts";
 import { answerCheck, forRequest, type Sources } from "../ask/answer_check.ts";
 import {
   parseJsonBody,
+  readJson,
   readJsonBytes,
   send,
   sendJson,
   type ServiceEnv,
 } from "../http/mod.ts";
 import type { Context } from "hono";
-import { CHECK_EXAMPLES } from "../openapi/examples.ts";
-import { z } from "zod";
+import { BATCH_EXAMPLES, CHECK_EXAMPLES } from "../openapi/examples.ts";
 import { CHECK_ANSWER, CHECK_RESULTS } from "../schemas/answers.ts";
 import {
   type CheckBatch,
@@ -28,55 +28,76 @@ import {
   SOURCE_CODES,
 } from "../openapi/problem_codes.ts";
 
-/** Makes the route. */
-export function createCheckRoute(
+const CODES: Operation["codes"] = [
+  ...["requirements_empty", "invalid_requirement"] as const,
+  ...["consistency_unavailable", "feed_stale"] as const,
+  ...SOURCE_CODES,
+  ...FAULT_CODES,
+  ...FETCH_CODES,
+];
+
+/** Makes the two routes, for one question and for several. */
+export function createCheckRoutes(
   sources: Sources,
   schemas: RequestSchemas,
-): Operation {
+): readonly Operation[] {
   const readQuestion = createReader(schemas);
-  return {
+  const answerAll = async (c: Context<ServiceEnv>, { checks }: CheckBatch) => {
+    const budget = c.get("budget");
+    const results = await answerBatch(checks, {
+      ...forRequest(sources, budget),
+      read: (check, i) => readAs(schemas.check, check, `/checks/${i}`),
+      refuse: (error) => ({ error: problemOf(error, c) }),
+      reserve: (bytes) => budget.reserve(bytes),
+    });
+    return send(c, listOfTexts("results", results), "application/json");
+  };
+  return [{
     method: "POST",
     path: "/v1/check",
     id: "check",
     tag: "questions",
     summary: "May this subject do this, now or then?",
     description:
-      "Allow needs one relationship of the subject that meets every requirement and is effective. A deny is 200 as well, with its reasons. What can't be answered is a problem with a code of its own and never a deny. In a batch an item that is wrong or can't be answered is `{\"error\": <problem>}` in its place; each issuer is asked once for all its items, and what is longer than 4,194,304 characters of answers is `invalid_request`, to be asked with fewer items or without `explain`. An explanation shows up to 1,000 relationships, of up to 8,192 verdicts together.",
-    body: {
-      schema: z.union([schemas.check, schemas.batch]),
-      maxBytes: MAX_FEED_BODY_BYTES,
-    },
+      "Allow needs one relationship of the subject that meets every requirement and is effective. A deny is 200 as well, with its reasons. What can't be answered is a problem with a code of its own and never a deny. An explanation shows up to 1,000 relationships, of up to 8,192 verdicts together.",
+    body: { schema: schemas.check, maxBytes: MAX_FEED_BODY_BYTES },
     answer: {
       type: "application/json",
-      description: "The answer, or the answers in the order of the questions.",
-      schema: z.union([CHECK_ANSWER, CHECK_RESULTS]),
+      description: "The answer.",
+      schema: CHECK_ANSWER,
     },
     examples: CHECK_EXAMPLES,
-    codes: [
-      ...["requirements_empty", "invalid_requirement"] as const,
-      ...["consistency_unavailable", "feed_stale"] as const,
-      ...SOURCE_CODES,
-      ...FAULT_CODES,
-      ...FETCH_CODES,
-    ],
+    codes: CODES,
     async handle(c) {
       const request = await readQuestion(
         await readJsonBytes(c, MAX_FEED_BODY_BYTES),
       );
-      const budget = c.get("budget");
-      const context = forRequest(sources, budget);
-      if (!("checks" in request)) {
-        return sendJson(c, await answerCheck(request, context));
-      }
-      const results = await answerBatch(request.checks, {
-        ...context,
-        read: (check, i) => readAs(schemas.check, check, `/checks/${i}`),
-        refuse: (error) => ({ error: problemOf(error, c) }),
-        reserve: (bytes) => budget.reserve(bytes),
-      });
-      return send(c, listOfTexts("results", results), "application/json");
+      // A batch, as it was sent before it had a route of its own.
+      if ("checks" in request) return await answerAll(c, request);
+      const context = forRequest(sources, c.get("budget"));
+      return sendJson(c, await answerCheck(request, context));
     },
-  };
+  }, {
+    method: "POST",
+    path: "/v1/check/batch",
+    id: "checkBatch",
+    tag: "questions",
+    summary: "Several questions at once",
+    description:
+      'Each is answered as by `/v1/check`. An item that is wrong or can\'t be answered is `{"error": <problem>}` in its place; each issuer is asked once for all its items, and what is longer than 4,194,304 characters of answers is `invalid_request`, to be asked with fewer items or without `explain`.',
+    body: { schema: schemas.batch, maxBytes: MAX_FEED_BODY_BYTES },
+    answer: {
+      type: "application/json",
+      description: "The answers in the order of the questions.",
+      schema: CHECK_RESULTS,
+    },
+    examples: BATCH_EXAMPLES,
+    codes: CODES,
+    async handle(c) {
+      const body = await readJson(c, MAX_FEED_BODY_BYTES);
+      return await answerAll(c, readAs(schemas.batchOfUnread, body));
+    },
+  }];
 }
 
 /** Bytes of a body that is remembered, and how many are. */

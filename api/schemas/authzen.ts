@@ -18,7 +18,11 @@ const MAX_EVALUATIONS = 100;
  * id to its type (§4.1), and SIG's subjects are of one kind: a `group` of the
  * same id is somebody else, whom no feed knows.
  */
-const SUBJECT_TYPES: readonly string[] = Object.freeze(["user", "did"]);
+const SUBJECT_TYPES: readonly string[] = Object.freeze([
+  "user",
+  "agent",
+  "did",
+]);
 /** The beginning of every DID (W3C DID Core §3.1). */
 const DID = /^did:[a-z0-9]+:./;
 
@@ -27,7 +31,7 @@ export const EVALUATION = z.object({
   subject: z.object({
     type: nonEmpty.meta({
       description:
-        "`user`, or `did` where `id` is a DID. The id is scoped to it: of any other type no feed speaks, which is a deny.",
+        "`user`, `agent` for software, or `did` where `id` is a DID. The id is scoped to it: of any other type no feed speaks, which is a deny.",
       examples: [...SUBJECT_TYPES],
     }),
     id: nonEmpty.describe(
@@ -140,7 +144,7 @@ export const AUTHZEN_CONFIGURATION = z.strictObject({
  * assertEquals(findForeignSubject({ type: "user", id }), undefined);
  * assertEquals(
  *   findForeignSubject({ type: "group", id }),
- *   'no feed speaks of subjects of type "group", only of user and did',
+ *   'no feed speaks of subjects of type "group", only of user, agent and did',
  * );
  * ```
  */
@@ -148,9 +152,9 @@ export function findForeignSubject(
   { type, id }: { readonly type: string; readonly id: string },
 ): string | undefined {
   if (!SUBJECT_TYPES.includes(type)) {
-    return `no feed speaks of subjects of type ${quote(type)}, only of ${
-      SUBJECT_TYPES.join(" and ")
-    }`;
+    return `no feed speaks of subjects of type ${
+      quote(type)
+    }, only of user, agent and did`;
   }
   return type === "did" && !DID.test(id)
     ? 'no feed speaks of it: an id of type "did" must be a DID'

@@ -5,6 +5,7 @@ Deno.test("a user is any subject, a did is a DID, and nothing else is one", () =
   const rows: readonly (readonly [string, string, boolean])[] = [
     ["user", "did:web:alice.example", true],
     ["user", "alice", true],
+    ["agent", "alice", true],
     ["did", "did:web:alice.example", true],
     ["did", "did:key:z6Mk", true],
     ["did", "alice", false],

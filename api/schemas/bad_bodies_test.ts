@@ -3,7 +3,7 @@ import { createApp } from "../app.ts";
 import { SHORT_FEED } from "../testdata/example_feed.ts";
 import { post } from "../testdata/asking.ts";
 
-const app = createApp({ issuers: ["acme.example"] });
+const app = createApp({ issuers: ["acme.example", "other.example"] });
 
 const GOOD = {
   issuer: "acme.example",
@@ -324,6 +324,51 @@ for (const [path, body, code, pointers, text] of ROWS) {
     assert(!JSON.stringify(problem).includes(" at file:"), "no stack is told");
   });
 }
+
+Deno.test("an issuer may be left out where exactly one is on the list", async () => {
+  const { status, body } = await post(
+    createApp({
+      issuers: ["acme.example"],
+      fetch: () => Promise.resolve(new Response(null, { status: 500 })),
+    }),
+    "/v1/check",
+    { checks: [NO_SOURCE, GOOD, { ...NO_SOURCE, feed: SHORT_FEED }] },
+  );
+  assertEquals(status, 200);
+  const [left, named, inline] = body.results;
+  assertEquals(left, named);
+  assertEquals([left.error.code, inline.decision], ["fetch_status", "allow"]);
+  const both = { ...GOOD, feed: SHORT_FEED };
+  const one = createApp({ issuers: ["acme.example"] });
+  const refused = await post(one, "/v1/check", both);
+  assertEquals(refused.body.pointer, "/feed");
+  assertStringIncludes(refused.body.detail, "only one of issuer, sig, feed");
+  for (const path of ["/v1/verify", "/v1/dump-state"]) {
+    const { body } = await post(one, path, {});
+    assertStringIncludes(body.detail, "one of issuer, sig, feed is required");
+  }
+  const other = await post(createApp(), "/v1/check", NO_SOURCE);
+  assertStringIncludes(other.body.detail, "is required");
+});
+
+Deno.test("a batch has a route of its own, and a question none there", async () => {
+  const batch = {
+    checks: [{ ...NO_SOURCE, feed: SHORT_FEED }, { ...NO_SOURCE, a: 1 }],
+  };
+  const headers = { "x-request-id": "batch" };
+  const at = createApp({ now: () => new Date("2026-06-01T00:00:00Z") });
+  const { status, body } = await post(at, "/v1/check/batch", batch, headers);
+  assertEquals(status, 200);
+  assertEquals(body.results.length, 2);
+  assertEquals(body.results[0].decision, "allow");
+  assertEquals(body.results[1].error.pointer, "/checks/1/a");
+  assertEquals((await post(at, "/v1/check", batch, headers)).body, body);
+  const single = await post(at, "/v1/check/batch", GOOD);
+  assertEquals(
+    single.body.errors.map(({ pointer }: { pointer: string }) => pointer),
+    ["/issuer", "/subject", "/require", "/checks"],
+  );
+});
 
 Deno.test("at most 100 faults are told", async () => {
   const names = Array.from({ length: 5_000 }, (_, i) => [`member-${i}`, 1]);

@@ -58,12 +58,26 @@ function describeUnknown(name: string, known: readonly string[]): string {
 export function exactlyOne(
   ...names: readonly string[]
 ): z.core.$ZodCheck<object> {
+  return oneOf(names, true);
+}
+
+/** A check of an object: one of these members is there, or none. */
+export function atMostOne(
+  ...names: readonly string[]
+): z.core.$ZodCheck<object> {
+  return oneOf(names, false);
+}
+
+function oneOf(
+  names: readonly string[],
+  isRequired: boolean,
+): z.core.$ZodCheck<object> {
   const list = names.join(", ");
   return z.superRefine<object>((value, ctx) => {
     const given = names.filter((name) =>
       Reflect.get(value, name) !== undefined
     );
-    if (given.length === 0) {
+    if (given.length === 0 && isRequired) {
       const message = `one of ${list} is required`;
       ctx.addIssue({ code: "custom", message, params: { isMissing: true } });
     }

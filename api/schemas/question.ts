@@ -11,6 +11,7 @@ import {
 import { isObject, isSequence, quote } from "@sig/core/internal";
 import { z } from "zod";
 import {
+  atMostOne,
   exactlyOne,
   instant,
   INSTANT_PATTERN,
@@ -228,10 +229,21 @@ export function createRequestSchemas(options: SourceOptions) {
       `${start}Exactly one of \`issuer\`, \`sig\` and \`feed\` says which feed is meant.`,
     oneOf: Object.keys(source).map((name) => ({ required: [name] })),
   });
-  const check = strictObject(
+  const [only, ...others] = options.listed ?? [];
+  const question = strictObject(
     { ...source, subject: SUBJECT, require: REQUIRE, ...BOUNDS },
     ["checks"],
-  ).check(oneSource).meta(meta("CheckRequest", "One question. "));
+  );
+  const { oneOf, description } = meta("", "One question. ");
+  const check = only === undefined || others.length > 0
+    ? question.check(oneSource).meta({ id: "CheckRequest", description, oneOf })
+    : question.check(atMostOne("issuer", "sig", "feed")).transform(
+      (asked) => asked.sig || asked.feed ? asked : { issuer: only, ...asked },
+    ).meta({
+      id: "CheckRequest",
+      description:
+        `One question. At most one of \`issuer\`, \`sig\` and \`feed\` says which feed is meant; the default is the only issuer on the service's list.`,
+    });
   const batch = strictObject({
     checks: list(check, 1, MAX_CHECKS).describe(
       "The questions; each may name another feed. One that is wrong or can't be answered spoils no other.",
