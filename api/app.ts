@@ -5,7 +5,6 @@ import { fetchPolicyOf, IssuerName } from "@sig/consumer/internal";
 import type { PinStore } from "@sig/consumer/pins";
 import { DEFAULT_LIMITS, type Limits, SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
-import { createBreather } from "./ask/breather.ts";
 import {
   type App,
   createService,
@@ -13,7 +12,7 @@ import {
   requireToken,
   toApp,
 } from "./http/mod.ts";
-import { createInlineFeeds } from "./ask/inline_feeds.ts";
+import { createInlineFeeds, createTurns } from "./ask/inline_feeds.ts";
 import { createDocumentRoutes, HEALTH_ROUTE } from "./routes/about.ts";
 import { VERSION } from "./openapi/version.ts";
 import { createAuthzenRoutes } from "./routes/authzen.ts";
@@ -108,7 +107,7 @@ export function createRoutes(options: AppOptions): readonly Operation[] {
   const { issuers = [], anyIssuer = false, allowPrivate = false } = options;
   const now = options.now ?? (() => new Date());
   const publicUrl = readPublicUrl(options.publicUrl);
-  const yieldToEventLoop = createBreather();
+  const yieldToEventLoop = createTurns();
   const consumer = createConsumer({
     ...fetchPolicyOf(options),
     issuers,

@@ -11,7 +11,6 @@ import {
   requireSequence,
   sourceOf,
 } from "./answer_check.ts";
-import { createPause } from "./breather.ts";
 import type { CheckRequest } from "../schemas/question.ts";
 
 /** Issuers and feeds of a batch that are worked on at a time. */
@@ -214,4 +213,23 @@ function tooMuch(): SigError {
       },
     },
   );
+}
+
+/** Milliseconds of a request's work before others are let in. */
+const SLICE_MS = 10;
+
+/**
+ * Makes what is awaited before each part of a request that has several. Before
+ * the first part as well: many such requests may come in one turn of the event
+ * loop, and must not have a whole slice each.
+ */
+function createPause(
+  yieldToEventLoop: () => Promise<void>,
+): () => Promise<void> {
+  let sliceBegan = -Infinity;
+  return async () => {
+    if (performance.now() - sliceBegan <= SLICE_MS) return;
+    await yieldToEventLoop();
+    sliceBegan = performance.now();
+  };
 }

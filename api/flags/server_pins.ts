@@ -77,14 +77,11 @@ export async function openServerPins(
       flag: "--require-pin",
     });
   }
-  const pins = await open(
+  const { pins, isInUrl } = await open(
     text,
     io.env,
     reach?.exposure && { shownAs: SHOWN_AS, tell: reach.tell },
   );
-  if (!/^rediss?:/.test(text)) return { pins, requirePin, warnings: [] };
-  const { parseRedisUrl } = await import("@sig/consumer/store");
-  const isInUrl = parseRedisUrl(text).password !== undefined;
   const warning =
     `the password in --pins is visible to every user of this machine; use ${PASSWORD_VARIABLE}`;
   return { pins, requirePin, warnings: isInUrl ? [warning] : [] };
@@ -102,21 +99,20 @@ export async function openPinsOf(
   const text = env("SIG_PINS");
   if (text === undefined) return undefined;
   const tell = (message: string) => console.error(message);
-  return await open(text, env, { shownAs: SHOWN_AS, tell });
+  return (await open(text, env, { shownAs: SHOWN_AS, tell })).pins;
 }
 
 async function open(
   text: string,
   env: ((name: string) => string | undefined) | undefined,
   shown: Pick<OpenStoreOptions, "shownAs" | "tell"> = {},
-): Promise<PinStore> {
+): Promise<{ readonly pins: PinStore; readonly isInUrl: boolean }> {
   const { openPinStore } = await import("@sig/consumer/pins");
-  if (!/^rediss?:/.test(text)) return await openPinStore(text, shown);
+  if (!/^rediss?:/.test(text)) {
+    return { pins: await openPinStore(text, shown), isInUrl: false };
+  }
   const { parseRedisUrl } = await import("@sig/consumer/store");
   const isInUrl = parseRedisUrl(text).password !== undefined;
-  const password = isInUrl ? undefined : env?.(PASSWORD_VARIABLE);
-  return await openPinStore(text, {
-    ...shown,
-    password: password || undefined,
-  });
+  const password = isInUrl ? undefined : env?.(PASSWORD_VARIABLE) || undefined;
+  return { pins: await openPinStore(text, { ...shown, password }), isInUrl };
 }

@@ -20,7 +20,7 @@
  *
  * @module
  */
-export { hostsOf, requireToken } from "./access.ts";
+export { requireToken } from "./access.ts";
 export {
   type ClientAddress,
   clientNetwork,

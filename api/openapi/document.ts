@@ -1,8 +1,13 @@
 /** The OpenAPI 3.1 document, made from the routes themselves. @module */
 
 import { ERROR_CODES, type ErrorCode, type JsonValue } from "@sig/core";
-import { type Operation, TAGS } from "./operation.ts";
-import { BUSY_CODES, COMMON_CODES, REQUEST_CODES } from "./problem_codes.ts";
+import {
+  BUSY_CODES,
+  COMMON_CODES,
+  type Operation,
+  REQUEST_CODES,
+  TAGS,
+} from "./operation.ts";
 import { z } from "zod";
 import { PROBLEM } from "../schemas/answers.ts";
 import { VERSION } from "./version.ts";

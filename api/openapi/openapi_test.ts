@@ -206,6 +206,16 @@ Deno.test("generators learn where to ask, who may, and what may be left out", as
     "/healthz",
     "/openapi.json",
   ]);
+  // Generators then give `data.decision` without a cast.
+  const { requestBody, responses } = document.paths["/v1/check"].post;
+  const refOf = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+  assertEquals(
+    [
+      requestBody.content["application/json"].schema,
+      responses[200].content["application/json"].schema,
+    ],
+    [refOf("CheckRequest"), refOf("CheckAnswer")],
+  );
   // A member with a default counts as required in the types of generators.
   assert(!JSON.stringify(document.components.schemas).includes('"default"'));
 });

@@ -25,12 +25,13 @@ import {
 } from "../schemas/authzen.ts";
 import { readAs } from "../schemas/read_as.ts";
 import { z } from "zod";
-import { MAX_BODY_BYTES, type Operation } from "../openapi/operation.ts";
 import {
   FAULT_CODES,
   FETCH_CODES,
+  MAX_BODY_BYTES,
+  type Operation,
   SOURCE_CODES,
-} from "../openapi/problem_codes.ts";
+} from "../openapi/operation.ts";
 
 /** What these routes need. */
 interface AuthzenContext extends EvaluationSources {

@@ -21,12 +21,13 @@ import {
   type RequestSchemas,
 } from "../schemas/question.ts";
 import { readAs } from "../schemas/read_as.ts";
-import { MAX_FEED_BODY_BYTES, type Operation } from "../openapi/operation.ts";
 import {
   FAULT_CODES,
   FETCH_CODES,
+  MAX_FEED_BODY_BYTES,
+  type Operation,
   SOURCE_CODES,
-} from "../openapi/problem_codes.ts";
+} from "../openapi/operation.ts";
 
 const CODES: Operation["codes"] = [
   ...["requirements_empty", "invalid_requirement"] as const,

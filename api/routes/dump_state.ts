@@ -7,12 +7,13 @@ import { STATE_PAGE } from "../schemas/answers.ts";
 import type { RequestSchemas } from "../schemas/question.ts";
 import { readAs } from "../schemas/read_as.ts";
 import { cursorOf, pageOf } from "../ask/state_pages.ts";
-import { MAX_FEED_BODY_BYTES, type Operation } from "../openapi/operation.ts";
 import {
   FAULT_CODES,
   FETCH_CODES,
+  MAX_FEED_BODY_BYTES,
+  type Operation,
   SOURCE_CODES,
-} from "../openapi/problem_codes.ts";
+} from "../openapi/operation.ts";
 
 /** Makes the route. */
 export function createDumpStateRoute(

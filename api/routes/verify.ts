@@ -6,8 +6,12 @@ import { readJson, sendJson } from "../http/mod.ts";
 import { VERIFY_REPORT } from "../schemas/answers.ts";
 import type { RequestSchemas } from "../schemas/question.ts";
 import { readAs } from "../schemas/read_as.ts";
-import { MAX_FEED_BODY_BYTES, type Operation } from "../openapi/operation.ts";
-import { FETCH_CODES, SOURCE_CODES } from "../openapi/problem_codes.ts";
+import {
+  FETCH_CODES,
+  MAX_FEED_BODY_BYTES,
+  type Operation,
+  SOURCE_CODES,
+} from "../openapi/operation.ts";
 
 /** Makes the route. */
 export function createVerifyRoute(

@@ -1,9 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
-import { createBreather } from "./breather.ts";
+import { createTurns } from "./inline_feeds.ts";
 import { turns } from "../../tests/kit/wait.ts";
 
 Deno.test("each turn of the event loop runs one slice", async () => {
-  const yieldToEventLoop = createBreather();
+  const yieldToEventLoop = createTurns();
   let slices = 0;
   let most = 0;
   let working = true;
