@@ -28,7 +28,7 @@ export function splitUrl(
  *
  * @example
  * ```ts
- * import { hostsOf } from "./access.ts";
+ * import { hostsOf } from "@sig/api/http";
  * import { assertEquals } from "@std/assert";
  *
  * const ask = (host: string) =>

@@ -20,7 +20,7 @@
  *
  * @module
  */
-export { requireToken } from "./access.ts";
+export { hostsOf, requireToken } from "./access.ts";
 export {
   type ClientAddress,
   clientNetwork,
