@@ -1,0 +1,37 @@
+import { assertEquals } from "@std/assert";
+import { packLibraries } from "../../tools/pack.ts";
+import { readBlocks } from "../docs/read_blocks.ts";
+import { run, runWell, tempFolder } from "../kit/process.ts";
+
+const PAGE = new URL("../../docs/node.md", import.meta.url);
+const IS_CI = Deno.env.get("SIG_CI") === "1";
+
+/** Whether npm can get Node 22 here. */
+async function hasNode(): Promise<boolean> {
+  try {
+    return (await run("npx", ["-y", "node@22", "--version"])).code === 0;
+  } catch {
+    return false;
+  }
+}
+
+Deno.test({
+  name:
+    "npm installs the packed libraries, and Node 22 runs the page's program",
+  ignore: !IS_CI && !await hasNode(),
+  fn: async () => {
+    await using packed = await tempFolder();
+    await using folder = await tempFolder();
+    assertEquals((await packLibraries(packed.path)).length, 4);
+    const blocks = readBlocks(await Deno.readTextFile(PAGE));
+    const commands = blocks.find(({ language }) => language === "sh")!.text
+      .replace("npx -y deno@2.9.6 task pack\n", "")
+      .replace('ROOT=$PWD && cd "$(mktemp -d)"\n', "")
+      .replace('"$ROOT"/dist/npm', packed.path);
+    const printed = await runWell("bash", ["-ec", commands], {
+      cwd: folder.path,
+    });
+    const expected = blocks.find(({ language }) => language === "text")!.text;
+    assertEquals(printed.trimEnd(), expected.trimEnd());
+  },
+});

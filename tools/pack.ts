@@ -1,0 +1,116 @@
+/**
+ * Writes the libraries as npm packages, for programs in Node: `deno task pack`.
+ * What they need of the standard library is bundled, since npm's own registry
+ * does not have it.
+ *
+ * @module
+ */
+
+import { ROOT, VERSION } from "./workspace.ts";
+
+/** The libraries, each before those that import it. */
+const LIBRARIES = ["core", "jose", "issuer", "consumer"];
+
+/** Suites for the tests of others, which need Deno. */
+const LEFT_OUT = /^\.\/(?:testing|store-contract)$/;
+
+/** As much of a package.json as is changed here. */
+interface PackageJson {
+  exports: Record<string, { readonly import: string }>;
+  dependencies?: Record<string, string>;
+}
+
+/**
+ * Packs each library.
+ *
+ * @param out The folder for the tarballs; created if it is missing.
+ * @returns Their paths.
+ */
+export async function packLibraries(out: string): Promise<readonly string[]> {
+  await Deno.mkdir(out, { recursive: true });
+  const temporary = await Deno.makeTempDir();
+  try {
+    const packed: string[] = [];
+    for (const name of LIBRARIES) {
+      const path = `${out}/sig-${name}-${VERSION}.tgz`;
+      await packLibrary(name, temporary, path);
+      packed.push(path);
+    }
+    return packed;
+  } finally {
+    await Deno.remove(temporary, { recursive: true });
+  }
+}
+
+async function packLibrary(
+  name: string,
+  temporary: string,
+  path: string,
+): Promise<void> {
+  const from = decodeURIComponent(new URL(`${name}/`, ROOT).pathname);
+  const tarball = `${temporary}/${name}.tgz`;
+  await deno(["pack", "--allow-dirty", "-o", tarball], from);
+  const parent = `${temporary}/${name}`;
+  const folder = `${parent}/package`;
+  await Deno.mkdir(parent);
+  await runProgram("tar", ["-xzf", tarball, "-C", parent]);
+  const json: PackageJson = JSON.parse(
+    await Deno.readTextFile(`${folder}/package.json`),
+  );
+  json.exports = Object.fromEntries(
+    Object.entries(json.exports).filter(([key]) => !LEFT_OUT.test(key)),
+  );
+  // The types stay; the code is bundled.
+  await removeCode(folder);
+  const entries = Object.values(json.exports)
+    .map((each) => from + each.import.slice(2).replace(/\.js$/, ".ts"));
+  const external = ["@sig/*", "jose/*", "@redis/client"]
+    .flatMap((each) => ["--external", each]);
+  await deno([
+    ...["bundle", "--quiet", "--platform", "deno", "--code-splitting"],
+    ...[...external, "--outdir", folder, ...entries],
+  ], from);
+  const below = LIBRARIES.slice(0, LIBRARIES.indexOf(name))
+    .filter((each) => each !== "issuer")
+    .map((each) => [`@sig/${each}`, VERSION]);
+  json.dependencies = { ...Object.fromEntries(below), ...json.dependencies };
+  await Deno.writeTextFile(
+    `${folder}/package.json`,
+    `${JSON.stringify(json, undefined, 2)}\n`,
+  );
+  await Deno.copyFile(new URL("LICENSE", ROOT), `${folder}/LICENSE`);
+  await Deno.copyFile(`${from}README.md`, `${folder}/README.md`);
+  await runProgram("tar", ["-czf", path, "-C", parent, "package"]);
+}
+
+async function removeCode(folder: string): Promise<void> {
+  for await (const { name, isDirectory } of Deno.readDir(folder)) {
+    const path = `${folder}/${name}`;
+    if (isDirectory) await removeCode(path);
+    else if (/\.js(?:\.map)?$/.test(name)) await Deno.remove(path);
+  }
+}
+
+function deno(args: readonly string[], cwd: string): Promise<void> {
+  return runProgram(Deno.execPath(), args, cwd);
+}
+
+async function runProgram(
+  program: string,
+  args: readonly string[],
+  cwd?: string,
+): Promise<void> {
+  const { success, stderr } = await new Deno.Command(program, {
+    args: [...args],
+    stdout: "null",
+    ...(cwd === undefined ? {} : { cwd }),
+  }).output();
+  if (success) return;
+  const text = new TextDecoder().decode(stderr);
+  throw new Error(`Cannot pack: ${program} ${args[0]} failed: ${text}`);
+}
+
+if (import.meta.main) {
+  const out = decodeURIComponent(new URL("dist/npm", ROOT).pathname);
+  for (const path of await packLibraries(out)) console.log(path);
+}
