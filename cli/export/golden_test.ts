@@ -36,6 +36,9 @@ const CASES: readonly (readonly [
   ]],
   ["caddy_http", "127.0.0.1:8080", ["caddy", "--root", "/srv/acme"]],
   ["caddy_localhost", "localhost:8080", ["caddy", "--root", "/srv/acme"]],
+  ["nginx_proofs", "acme.example", ["nginx", "--root", "/srv/acme"]],
+  ["caddy_proofs", "acme.example", ["caddy", "--root", "/srv/acme"]],
+  ["static_proofs", "acme.example", ["static"]],
   ["deno_deploy", "acme.example", ["deno-deploy", "--root", "acme"]],
   ["static", "acme.example", ["static"]],
   ["gate_nginx", undefined, ["gate-nginx", ...HTTPS_GATE]],
@@ -59,6 +62,10 @@ for (const [file, host, words] of CASES) {
       if (host !== undefined) {
         const init = ["init", host, "--dir", "$D/a", "--allow-insecure"];
         assertEquals((await workspace.sig(init)).code, 0);
+        if (file.endsWith("_proofs")) {
+          const words = ["checkpoint", "--dir", "$D/a", "--init"];
+          assertEquals((await workspace.sig(words)).code, 0);
+        }
       }
       const dir = host === undefined ? [] : ["--dir", "$D/a"];
       const { code, stdout } = await workspace.sig([

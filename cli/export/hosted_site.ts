@@ -3,7 +3,7 @@
 import { parseIssuerDid, SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import type { TemplateValues } from "./fill_template.ts";
-import { documentTypes } from "../site/site_headers.ts";
+import { documentTypes, proofsPath } from "../site/site_headers.ts";
 
 /** An issuer's directory, every text of it fit for a configuration. */
 export interface HostedSite extends TemplateValues {
@@ -19,7 +19,11 @@ export interface HostedSite extends TemplateValues {
   readonly documents: readonly {
     readonly path: string;
     readonly type: string;
+    /** The type as a word of a configuration. */
+    readonly typeWord: string;
   }[];
+  /** Folders of files that never change; none without proofs. */
+  readonly proofs: readonly { readonly kind: string; readonly path: string }[];
 }
 
 /** Letters, digits and what no configuration gives a meaning in a path. */
@@ -55,6 +59,7 @@ export async function readHostedSite(dir: string): Promise<HostedSite> {
   const { hostname, protocol } = url;
   if (!HOSTNAME.test(hostname)) throw refused(`the host ${quote(hostname)}`);
   const documents = [...documentTypes(metadata)];
+  const proofs = proofsPath(metadata);
   for (const [path] of documents) {
     if (!PATH.test(path)) throw refused(`the path ${quote(path)}`);
   }
@@ -66,7 +71,14 @@ export async function readHostedSite(dir: string): Promise<HostedSite> {
     hostname,
     port,
     documents: documents.sort(([a], [b]) => a < b ? -1 : 1)
-      .map(([path, type]) => ({ path, type })),
+      .map(([path, type]) => ({
+        path,
+        type,
+        typeWord: type.includes(" ") ? `"${type}"` : type,
+      })),
+    proofs: proofs === undefined
+      ? []
+      : ["state", "tile"].map((kind) => ({ kind, path: `${proofs}${kind}/` })),
   };
 }
 

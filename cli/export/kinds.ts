@@ -9,7 +9,12 @@ import {
 } from "@sig/api/flags";
 import type { Call } from "../command_line/command.ts";
 import { textOf, url } from "../command_line/values.ts";
-import { PREFLIGHT_HEADERS, SITE_HEADERS } from "../site/site_headers.ts";
+import {
+  IMMUTABLE_HEADERS,
+  PREFLIGHT_HEADERS,
+  PROOF_TYPE,
+  SITE_HEADERS,
+} from "../site/site_headers.ts";
 import { VERSION } from "../terminal/version.ts";
 import caddy from "./caddy.txt" with { type: "text" };
 import denoDeploy from "./deno_deploy.txt" with { type: "text" };
@@ -133,6 +138,8 @@ async function hosted(
     ...listening(call, site),
     paths: site.documents.map(({ path }) => path).join(" "),
     headers: named(SITE_HEADERS),
+    immutable: named(IMMUTABLE_HEADERS),
+    proofType: PROOF_TYPE,
     preflight: named(PREFLIGHT_HEADERS),
     version: VERSION,
   });

@@ -24,6 +24,7 @@ const TYPES: readonly (readonly [string, string])[] = [
   ["/.well-known/jwks.json", "application/json"],
   ["/.well-known/sig.json", "application/json"],
   [FEED, "application/x-ndjson"],
+  ["/.well-known/sig/checkpoint", "text/plain; charset=utf-8"],
 ];
 
 interface Site {
@@ -66,6 +67,7 @@ async function serving(
       const text = await Deno.readTextFile(path);
       await Deno.writeTextFile(path, text.replaceAll("http://", "https://"));
     }
+    await sig(workspace, "checkpoint --dir $D/acme --init");
     const made = await makeCertificate("DNS:localhost", { days: 60 });
     const files = await writeCertificate(workspace.dir, made);
     await Deno.rename(workspace.path("acme"), workspace.path("acme dir"));
@@ -138,6 +140,7 @@ async function secretIsKept(site: Site): Promise<void> {
 async function documentsAreServed({ get, workspace }: Site): Promise<void> {
   for (const [path, type] of TYPES) {
     const text = await Deno.readTextFile(workspace.path(`acme dir${path}`));
+    const size = new TextEncoder().encode(text).length;
     const response = await get(path, {
       headers: {
         "accept-encoding": "gzip, br, zstd",
@@ -159,10 +162,10 @@ async function documentsAreServed({ get, workspace }: Site): Promise<void> {
     assertEquals([end.status, await end.text()], [206, text.slice(5)]);
     assertEquals(
       end.headers.get("content-range"),
-      `bytes 5-${text.length - 1}/${text.length}`,
+      `bytes 5-${size - 1}/${size}`,
     );
     const behind = await get(path, {
-      headers: { range: `bytes=${text.length}-` },
+      headers: { range: `bytes=${size}-` },
     });
     await behind.body?.cancel();
     assertEquals(behind.status, 416);
@@ -183,6 +186,40 @@ async function documentsAreServed({ get, workspace }: Site): Promise<void> {
       "range, if-none-match, if-range",
     );
     assertEquals(preflight.headers.get("access-control-allow-origin"), "*");
+  }
+}
+
+async function proofsAreServed({ get, workspace }: Site): Promise<void> {
+  const folder = workspace.path("acme dir/.well-known/sig");
+  const paths: string[] = [];
+  const find = async (below: string): Promise<void> => {
+    for await (const { isDirectory, name } of Deno.readDir(folder + below)) {
+      if (isDirectory) await find(`${below}/${name}`);
+      else paths.push(`${below}/${name}`);
+    }
+  };
+  await find("/state");
+  await find("/tile");
+  assertEquals(paths.length, 2);
+  for (const path of paths) {
+    const response = await get(`/.well-known/sig${path}`);
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    assertEquals(response.status, 200);
+    assertEquals(bytes, await Deno.readFile(folder + path));
+    const { headers } = response;
+    assertEquals(headers.get("content-type"), "application/octet-stream");
+    assertEquals(
+      headers.get("cache-control"),
+      "public, max-age=31536000, immutable, no-transform",
+    );
+    assertEquals(headers.get("access-control-allow-origin"), "*");
+    assertEquals(headers.get("content-encoding"), null);
+  }
+  for (const path of ["state", "state/", "state/00/00", "tile/0/1"]) {
+    const { body, headers, status } = await get(`/.well-known/sig/${path}`);
+    await body?.cancel();
+    assert([301, 308, 403, 404].includes(status), path);
+    assert(!headers.get("cache-control")?.includes("immutable"), path);
   }
 }
 
@@ -231,8 +268,9 @@ for (const name of ["nginx", "caddy"] as const) {
       serving(name, async (site) => {
         await t.step("headers, tags, ranges, preflights", () =>
           documentsAreServed(site));
-        await t.step("our consumer follows it", () =>
-          consumerFollows(site));
+        await t.step("files of proofs never change", () =>
+          proofsAreServed(site));
+        await t.step("our consumer follows it", () => consumerFollows(site));
         await t.step("sig doctor finds nothing", () => doctorIsContent(site));
         await t.step("nothing private is served", () => secretIsKept(site));
         if (name !== "nginx") return;

@@ -64,6 +64,47 @@ Deno.test("the four documents are served with their media types", async () => {
   });
 });
 
+Deno.test("files of proofs are served once the metadata names them, and never change", async () => {
+  await serving(async ({ get, workspace }) => {
+    const folder = workspace.path("acme/.well-known/sig");
+    const checkpoint = "/.well-known/sig/checkpoint";
+    await Deno.writeTextFile(`${folder}/checkpoint`, "not yet");
+    assertEquals((await get(checkpoint)).status, 404);
+    await Deno.remove(`${folder}/checkpoint`);
+    const words = ["checkpoint", "--dir", "$D/acme", "--init"];
+    assertEquals((await workspace.sig(words)).code, 0);
+    const signed = await get(checkpoint);
+    assertEquals(
+      await signed.text(),
+      await Deno.readTextFile(`${folder}/checkpoint`),
+    );
+    const { headers } = signed;
+    assertEquals(headers.get("content-type"), "text/plain; charset=utf-8");
+    assertEquals(headers.get("cache-control"), "no-cache, no-transform");
+    const [first] = [...Deno.readDirSync(`${folder}/state`)];
+    const [name] = [...Deno.readDirSync(`${folder}/state/${first!.name}`)];
+    const state = `state/${first!.name}/${name!.name}`;
+    for (const path of ["tile/0/000.p/3", state]) {
+      const response = await get(`/.well-known/sig/${path}`);
+      const { headers } = response;
+      const bytes = new Uint8Array(await response.arrayBuffer());
+      assertEquals(bytes, await Deno.readFile(`${folder}/${path}`));
+      assertEquals(headers.get("content-type"), "application/octet-stream");
+      assertEquals(
+        headers.get("cache-control"),
+        "public, max-age=31536000, immutable, no-transform",
+      );
+    }
+    await Deno.writeTextFile(`${folder}/${state}~`, "other");
+    for (const path of [`${state}~`, "tile/0/001", "state/", "tile/../../x"]) {
+      const { body, headers, status } = await get(`/.well-known/sig/${path}`);
+      await body?.cancel();
+      assertEquals(status, 404, path);
+      assertEquals(headers.get("cache-control"), "no-cache, no-transform");
+    }
+  });
+});
+
 Deno.test("nothing else is served, whatever the path", async (t) => {
   await serving(async ({ get, workspace }) => {
     const secret = workspace.path("secret.json");
