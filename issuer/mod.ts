@@ -64,7 +64,6 @@ export type {
   ExclusiveOptions,
   FeedStore,
   FeedWriter,
-  Journal,
   OpenFeed,
 } from "./store/feed_store.ts";
 export {

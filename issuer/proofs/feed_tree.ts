@@ -34,21 +34,16 @@ export class FeedTree {
   /** Hashes that tiles hold, by level and index. */
   readonly #made = new Map<string, Uint8Array>();
 
-  private constructor(
+  /** @param tree The tree of the last checkpoint (default: no leaves). */
+  constructor(
     sha256: Sha256,
     read: ReadProofFile,
-    old: number,
-    tree: TreeHasher,
+    tree: TreeHasher = new TreeHasher(sha256),
   ) {
     this.#sha256 = sha256;
     this.#read = read;
-    this.#old = old;
+    this.#old = tree.size;
     this.#tree = tree;
-  }
-
-  /** A tree without leaves. */
-  static empty(sha256: Sha256, read: ReadProofFile): FeedTree {
-    return new FeedTree(sha256, read, 0, new TreeHasher(sha256));
   }
 
   /**
@@ -64,7 +59,7 @@ export class FeedTree {
     { root, size }: SignedTree,
     lastLine: Uint8Array,
   ): Promise<FeedTree | undefined> {
-    if (size === 0) return FeedTree.empty(sha256, read);
+    if (size === 0) return new FeedTree(sha256, read);
     const hashOf = async (node: TreeNode) => {
       const path = tilePath(tileOfNode(node, size));
       return hashInTile(sha256, node, await read(path));
@@ -77,7 +72,7 @@ export class FeedTree {
       throw proofInvalid("the tiles are not those of the checkpoint");
     }
     return sameBytes(last, leafHash(sha256, lastLine))
-      ? new FeedTree(sha256, read, size, tree)
+      ? new FeedTree(sha256, read, tree)
       : undefined;
   }
 
@@ -98,9 +93,13 @@ export class FeedTree {
     });
   }
 
-  /** The tiles that are new, by path. */
-  async newTiles(): Promise<ReadonlyMap<string, Uint8Array>> {
-    const files = new Map<string, Uint8Array>();
+  /** The tiles that are new, by path, and the partial ones that they replace. */
+  async newTiles(): Promise<{
+    readonly made: ReadonlyMap<string, Uint8Array>;
+    readonly left: readonly string[];
+  }> {
+    const made = new Map<string, Uint8Array>();
+    const left: string[] = [];
     for (const { level, index, width } of tilesSince(this.#old, this.size)) {
       const first = index * TILE_WIDTH;
       const known = Math.floor(this.#old / TILE_WIDTH ** level) - first;
@@ -108,28 +107,13 @@ export class FeedTree {
       if (known > 0) {
         const path = tilePath({ level, index, width: known });
         hashes.push((await this.#read(path)).slice(0, known * HASH_BYTES));
+        left.push(path);
       }
       for (let at = Math.max(0, known); at < width; at++) {
         hashes.push(this.#made.get(`${level}/${first + at}`)!);
       }
-      files.set(tilePath({ level, index, width }), joinBytes(hashes));
+      made.set(tilePath({ level, index, width }), joinBytes(hashes));
     }
-    return files;
-  }
-
-  /** Partial tiles of the tree before that this one does not have. */
-  oldTiles(): readonly string[] {
-    const paths: string[] = [];
-    let [before, now] = [this.#old, this.size];
-    for (let level = 0; before > 0; level++) {
-      const width = before % TILE_WIDTH;
-      const index = Math.floor(before / TILE_WIDTH);
-      if (width > 0 && before < now) {
-        paths.push(tilePath({ level, index, width }));
-      }
-      before = index;
-      now = Math.floor(now / TILE_WIDTH);
-    }
-    return paths;
+    return { made, left };
   }
 }

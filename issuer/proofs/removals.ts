@@ -1,13 +1,12 @@
 /** Files of proofs that nobody needs any more, and when they go. @module */
 
-import { isObject } from "@sig/core/internal";
 import {
   type Checkpoint,
   encodeBase64,
   isProofFile,
   type OpenedCheckpoint,
 } from "@sig/jose/proofs";
-import type { FeedWriter } from "../store/feed_store.ts";
+import type { FeedStore, FeedWriter } from "../store/feed_store.ts";
 import { PROOFS_PATH } from "./checkpoint_file.ts";
 
 /** Readers that have an old checkpoint get its files for so long. */
@@ -19,8 +18,8 @@ const LOOK_MS = 60 * 60 * 1000;
 export interface ProofsChange {
   /** When, in milliseconds. */
   readonly at: number;
-  /** The tree hash before; null if there was none. */
-  readonly from: string | null;
+  /** The tree hash before. */
+  readonly from: string;
   /** The tree hash that the new checkpoint has. */
   readonly to: string;
   /** Files that only the new checkpoint needs. */
@@ -29,23 +28,33 @@ export interface ProofsChange {
   readonly left: readonly string[];
 }
 
-/** Notes a change before the first of its files is written. */
+/** Below the store's root, and never published. */
+const JOURNAL_PATH = "/.sig/proofs.jsonl";
+
+/**
+ * The journal with one more change: to be written before the first of its files.
+ * Of a change that a crash breaks off, the files that it made are removed.
+ */
 export async function noteChange(
-  { journal }: FeedWriter,
+  store: FeedStore,
   change: ProofsChange,
-): Promise<void> {
-  await journal.append(JSON.stringify(change));
+): Promise<readonly [path: string, bytes: Uint8Array]> {
+  return encodeJournal([...await readJournal(store), change]);
+}
+
+/** Forgets what was to be removed: some of it is about to be used again. */
+export async function forgetChanges(writer: FeedWriter): Promise<void> {
+  await writer.remove(JOURNAL_PATH);
 }
 
 /**
- * Removes what has been out of reach for a day: of a change that a crash broke
- * off, the files that it made. Looks at the journal once an hour only, so that
- * an update does not cost more for those before it.
+ * Removes what has been out of reach for a day. Looks once an hour only.
  *
  * @param published the checkpoint that is published now.
  * @param before the one before, which says when it was looked at.
  */
 export async function removeOldFiles(
+  store: FeedStore,
   writer: FeedWriter,
   now: Date,
   published: Checkpoint,
@@ -54,36 +63,34 @@ export async function removeOldFiles(
   const hourOf = (ms: number) => Math.floor(ms / LOOK_MS);
   const last = before?.time ?? null;
   if (last !== null && hourOf(last * 1000) === hourOf(now.getTime())) return;
-  const { journal } = writer;
-  const root = encodeBase64(published.root);
-  const lines = (await journal.read()).split("\n");
-  const changes = lines.flatMap((line) => readChange(line) ?? []);
+  const changes = await readJournal(store);
   const leftAt = new Map<string, number>();
   for (const [i, { at, made, left, to }] of changes.entries()) {
-    const next = changes[i + 1];
-    const isDone = to === (next === undefined ? root : next.from);
+    const next = changes[i + 1]?.from ?? encodeBase64(published.root);
     for (const path of made) leftAt.delete(path);
-    for (const path of isDone ? left : made) leftAt.set(path, at);
+    for (const path of to === next ? left : made) leftAt.set(path, at);
   }
   const end = now.getTime() - KEPT_MS;
   for (const [path, at] of leftAt) {
-    if (at <= end && isProofFile(path)) {
-      await writer.remove(PROOFS_PATH + path);
-    }
+    if (at <= end && isProofFile(path)) await writer.remove(PROOFS_PATH + path);
   }
   const kept = changes.filter(({ at }) => at > end);
-  if (kept.length === changes.length) return;
-  await journal.replace(
-    kept.map((change) => `${JSON.stringify(change)}\n`).join(""),
-  );
+  if (kept.length < changes.length) {
+    await writer.replace(...encodeJournal(kept));
+  }
 }
 
-/** A crash can leave half a line. */
-function readChange(line: string): ProofsChange | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isObject(value) ? value as unknown as ProofsChange : undefined;
-  } catch {
-    return undefined;
-  }
+async function readJournal(
+  store: FeedStore,
+): Promise<readonly ProofsChange[]> {
+  const bytes = await store.read(JOURNAL_PATH, Number.MAX_SAFE_INTEGER);
+  const lines = new TextDecoder().decode(bytes).split("\n").slice(0, -1);
+  return lines.map((line) => JSON.parse(line) as ProofsChange);
+}
+
+function encodeJournal(
+  changes: readonly ProofsChange[],
+): readonly [path: string, bytes: Uint8Array] {
+  const lines = changes.map((change) => `${JSON.stringify(change)}\n`);
+  return [JOURNAL_PATH, new TextEncoder().encode(lines.join(""))];
 }

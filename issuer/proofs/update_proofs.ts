@@ -1,6 +1,8 @@
 /** Proofs of a feed, brought up to its end (docs/protocol.md §13.6). @module */
 
 import {
+  type ErrorCode,
+  type ErrorContext,
   isSigError,
   isUpsert,
   parseEventPayload,
@@ -36,7 +38,7 @@ import {
   signCheckpoint,
 } from "./checkpoint_file.ts";
 import { FeedTree } from "./feed_tree.ts";
-import { noteChange, removeOldFiles } from "./removals.ts";
+import { forgetChanges, noteChange, removeOldFiles } from "./removals.ts";
 import {
   type NewLine,
   type ReadProofFile,
@@ -116,7 +118,11 @@ async function update(
   const { documents, next, store, writer } = context;
   const uri = proofsUri(documents);
   const hasProofs = documents.metadata.proofs_uri !== undefined;
-  if (!hasProofs && !options.init) throw noProofs();
+  if (!hasProofs && !options.init) {
+    throw refused("invalid_request", "this issuer publishes none", {
+      hint: "Begin with: sig checkpoint --init.",
+    });
+  }
   const origin = uri.replace(/^https?:\/\//, "").slice(0, -1);
   const keys = authorizedKeys(documents);
   const sha256 = createSha256();
@@ -131,7 +137,7 @@ async function update(
   const start = options.rebuild ? undefined : before;
   const read = proofFiles(store);
   const tree = start === undefined
-    ? FeedTree.empty(sha256, read)
+    ? new FeedTree(sha256, read)
     : await continueTree(sha256, read, context, start);
   const added = options.stay
     ? { lines: [], bytes: start?.bytes ?? 0 }
@@ -157,7 +163,7 @@ async function update(
   });
   await writeFiles(context, tree, state, start);
   await writeCheckpoint(writer, note);
-  await removeOldFiles(writer, context.now, checkpoint, before);
+  await removeOldFiles(store, writer, context.now, checkpoint, before);
   if (!hasProofs) {
     const metadata = { ...documents.metadata, proofs_uri: uri };
     await writer.replace(
@@ -186,11 +192,9 @@ async function readBefore(
     if (rebuild && isSigError(error, "invalid_checkpoint")) return undefined;
     throw error;
   }
-  throw new SigError(
-    "source_not_found",
-    "Cannot update proofs: the checkpoint is missing",
-    { context: { path: CHECKPOINT_PATH, hint: REBUILD } },
-  );
+  throw refused("source_not_found", "the checkpoint is missing", {
+    ...{ path: CHECKPOINT_PATH, hint: REBUILD },
+  });
 }
 
 /** Reads each file once. */
@@ -251,7 +255,15 @@ async function readNewLines(
     const home = known.relationship(event.relationship_id)?.home;
     if (home === undefined) continue;
     if (isUpsert(event) && event.subject !== home) {
-      throw subjectChanged(event.sequence);
+      throw refused(
+        "subject_changed",
+        "an upsert gives its relationship another subject, and no proof can show that",
+        {
+          sequence: event.sequence,
+          hint:
+            "Nothing was signed. Readers go on with the feed; take proofs_uri out of sig.json.",
+        },
+      );
     }
     lines.push({ event, bytes: line, key: subjectKey(sha256, home) });
   }
@@ -261,29 +273,31 @@ async function readNewLines(
 
 /** State files and tiles: nothing refers to them yet. */
 async function writeFiles(
-  { now, writer }: ProofsContext,
+  { now, store, writer }: ProofsContext,
   tree: FeedTree,
   state: StateUpdate,
   before: CheckpointFile | undefined,
 ): Promise<void> {
-  const files = new Map([...await tree.newTiles(), ...state.newFiles]);
+  const tiles = await tree.newTiles();
+  const files = new Map([...tiles.made, ...state.newFiles]);
+  const written = [...files].map(([path, bytes]) =>
+    [PROOFS_PATH + path, bytes] as const
+  );
   if (before === undefined) {
-    // Some of them may be about to be removed.
-    await writer.journal.replace("");
+    await forgetChanges(writer);
   } else if (files.size > 0) {
-    const left = new Set([...state.left, ...tree.oldTiles()]);
+    const left = new Set([...state.left, ...tiles.left]);
     const made = new Set(files.keys());
-    await noteChange(writer, {
+    const journal = await noteChange(store, {
       at: now.getTime(),
       from: encodeBase64(before.root),
       to: encodeBase64(tree.root()),
       made: [...made.difference(left)],
       left: [...left.difference(made)],
     });
+    written.unshift(journal);
   }
-  await writer.replaceAll(
-    new Map([...files].map(([path, bytes]) => [PROOFS_PATH + path, bytes])),
-  );
+  await writer.replaceAll(new Map(written));
 }
 
 async function writeCheckpoint(
@@ -294,43 +308,26 @@ async function writeCheckpoint(
   await writer.replace(CHECKPOINT_PATH, bytes);
 }
 
-function noProofs(): SigError {
-  return new SigError(
-    "invalid_request",
-    "Cannot update proofs: this issuer publishes none",
-    { context: { hint: "Begin with: sig checkpoint --init." } },
-  );
-}
-
-function rolledBack({ bytes, size }: Checkpoint, held: number): SigError {
-  return new SigError(
-    "feed_rolled_back",
-    `Cannot update proofs: the feed has ${held} bytes, the last checkpoint ${bytes}`,
-    { context: { known_sequence: size, hint: PUT_BACK } },
-  );
-}
-
-function rewritten(size: number): SigError {
-  return new SigError(
-    "feed_rewritten",
-    `Cannot update proofs: up to sequence ${size} the feed is not the one of the last checkpoint`,
-    { context: { known_sequence: size, hint: PUT_BACK } },
-  );
-}
-
 const PUT_BACK =
   "Nothing was signed. Put the feed back as it was published last (sig restore --dir <dir> --from <host>).";
 
-function subjectChanged(sequence: number): SigError {
-  return new SigError(
-    "subject_changed",
-    "Cannot update proofs: an upsert gives its relationship another subject, and no proof can show that",
-    {
-      context: {
-        sequence,
-        hint:
-          "Nothing was signed. Readers go on with the feed; take proofs_uri out of sig.json.",
-      },
-    },
-  );
+function refused(
+  code: ErrorCode,
+  why: string,
+  context: ErrorContext,
+): SigError {
+  return new SigError(code, `Cannot update proofs: ${why}`, { context });
+}
+
+function rolledBack({ bytes, size }: Checkpoint, held: number): SigError {
+  const why = `the feed has ${held} bytes, the last checkpoint ${bytes}`;
+  const context = { known_sequence: size, hint: PUT_BACK };
+  return refused("feed_rolled_back", why, context);
+}
+
+function rewritten(size: number): SigError {
+  const why =
+    `up to sequence ${size} the feed is not the one of the last checkpoint`;
+  const context = { known_sequence: size, hint: PUT_BACK };
+  return refused("feed_rewritten", why, context);
 }

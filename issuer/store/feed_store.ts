@@ -13,7 +13,8 @@ export interface ExclusiveOptions {
 /**
  * Keeps one issuer's published files, and what it needs beside them: a lock, an
  * index, and tails that were cut off. Paths are relative to the published root
- * and start with `/`, such as `/.well-known/sig.json`.
+ * and start with `/`, such as `/.well-known/sig.json`; what is below `/.sig/` is
+ * never published.
  *
  * Every method rejects with a `SigError`: `invalid_metadata` for a path that is
  * not a plain file inside the root (a symbolic link, a FIFO, a directory),
@@ -58,20 +59,8 @@ export interface FeedWriter {
   replaceAll(files: ReadonlyMap<string, Uint8Array>): Promise<void>;
   /** Removes a file, if it is there. */
   remove(path: string): Promise<void>;
-  /** Text beside the feed that is never published. */
-  readonly journal: Journal;
   /** Opens the feed. Rejects with `source_not_found` when it is absent. */
   openFeed(path: string): Promise<OpenFeed>;
-}
-
-/** Lines of text that only this issuer reads. They need not be durable. */
-export interface Journal {
-  /** All of it; empty when there is none. */
-  read(): Promise<string>;
-  /** Adds a line; its LF is added too. */
-  append(line: string): Promise<void>;
-  /** Puts other text in its place. */
-  replace(text: string): Promise<void>;
 }
 
 /** The feed under the lock. */

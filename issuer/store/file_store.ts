@@ -33,7 +33,6 @@ import type {
   ExclusiveOptions,
   FeedStore,
   FeedWriter,
-  Journal,
   OpenFeed,
 } from "./feed_store.ts";
 import { acquireLock } from "../disk/file_lock.ts";
@@ -236,7 +235,6 @@ class FileStore implements FeedStore {
       remove: async (path) => {
         await Promise.resolve(removeReplaced(this.#place(path)));
       },
-      journal: new JournalFile(`${folder}/proofs.jsonl`),
       openFeed: async (path) => {
         const feed = await openFeedFile(this.#openPlain(path), context);
         feeds.push(feed);
@@ -296,37 +294,6 @@ class FileStore implements FeedStore {
 
   #step(name: string): void {
     this.#faults.onStep?.(name);
-  }
-}
-
-class JournalFile implements Journal {
-  readonly #path: string;
-
-  constructor(path: string) {
-    this.#path = path;
-  }
-
-  async read(): Promise<string> {
-    const bytes = readWhole(this.#path, Number.MAX_SAFE_INTEGER);
-    return await Promise.resolve(new TextDecoder().decode(bytes));
-  }
-
-  async append(line: string): Promise<void> {
-    const file = openFile(this.#path, {
-      ...{ append: true, create: true, mode: 0o600 },
-    });
-    try {
-      file.writeAll(new TextEncoder().encode(`${line}\n`));
-    } finally {
-      file.close();
-    }
-    await Promise.resolve();
-  }
-
-  async replace(text: string): Promise<void> {
-    const bytes = new TextEncoder().encode(text);
-    replaceDurably(this.#path, bytes, { mode: 0o600 });
-    await Promise.resolve();
   }
 }
 

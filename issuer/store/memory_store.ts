@@ -11,7 +11,7 @@ import { createMemoryIndex } from "../index/feed_index.ts";
 
 /** What {@linkcode createMemoryStore} makes. */
 export interface MemoryStore extends FeedStore {
-  /** The published files by path, as they are now; changing it changes them. */
+  /** The files by path, as they are now; changing it changes them. */
   readonly files: Map<string, Uint8Array>;
   /** Tails that were cut off, by name. */
   readonly torn: ReadonlyMap<string, Uint8Array>;
@@ -42,7 +42,6 @@ class InMemoryStore implements MemoryStore {
   readonly files = new Map<string, Uint8Array>();
   readonly torn = new Map<string, Uint8Array>();
   readonly #index = createMemoryIndex();
-  #journal = "";
   readonly #revisions = new WeakMap<Uint8Array, string>();
   #nextRevision = 1;
   #last: Promise<void> = Promise.resolve();
@@ -93,11 +92,6 @@ class InMemoryStore implements MemoryStore {
     return Promise.resolve();
   }
 
-  #writeJournal(text: string): Promise<void> {
-    this.#journal = text;
-    return Promise.resolve();
-  }
-
   #writer(): FeedWriter {
     const { files, torn } = this;
     return {
@@ -118,11 +112,6 @@ class InMemoryStore implements MemoryStore {
       remove(path) {
         files.delete(path);
         return Promise.resolve();
-      },
-      journal: {
-        read: () => Promise.resolve(this.#journal),
-        append: (line) => this.#writeJournal(`${this.#journal}${line}\n`),
-        replace: (text) => this.#writeJournal(text),
       },
       openFeed(path) {
         if (files.has(path)) {

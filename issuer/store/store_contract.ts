@@ -107,21 +107,6 @@ export const FEED_STORE_RULES: readonly FeedStoreRule[] = [
     assertEquals(text(await store.read("/x/y/b", 10)), "2");
     assertEquals(text(await store.read("/c", 10)), undefined);
   }],
-  ["the journal keeps lines, and other text in their place", async (store) => {
-    const seen: string[] = [];
-    for (const line of ["one", "two"]) {
-      await store.exclusively(SOON, async ({ journal }) => {
-        seen.push(await journal.read());
-        await journal.append(line);
-      });
-    }
-    await store.exclusively(SOON, async ({ journal }) => {
-      seen.push(await journal.read());
-      await journal.replace("three\n");
-      seen.push(await journal.read());
-    });
-    assertEquals(seen, ["", "one\n", "one\ntwo\n", "three\n"]);
-  }],
   ["a file over the limit is refused", async (store) => {
     await store.exclusively(
       SOON,
