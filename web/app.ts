@@ -12,14 +12,12 @@ import {
   type GuardOptions,
   readJson,
   sendJson,
-  type ServiceEnv,
   toApp,
 } from "@sig/api/http";
 import type { FetchPolicy } from "@sig/consumer";
 import { fetchPolicyOf } from "@sig/consumer/internal";
 import type { PinStore } from "@sig/consumer/pins";
 import { SigError } from "@sig/core";
-import type { Hono } from "hono";
 import { challengesIn } from "./login/challenges.ts";
 import {
   createChallenge,
@@ -39,7 +37,6 @@ import { requireIssuerIdentifier } from "./openid/discovery.ts";
 import { problemAsPage } from "./openid/pages.ts";
 import { addGateRoutes } from "./gate/gate_login.ts";
 import { createGateHosts } from "./gate/hosts.ts";
-import type { ProviderContext } from "./openid/provider_context.ts";
 import { addIssuerDocuments, locateIssuers } from "./pages/issuer_documents.ts";
 import { addPage, type PageConfig } from "./pages/page.ts";
 import { PAGE_CHALLENGE } from "./store/kinds.ts";
@@ -83,6 +80,9 @@ export interface WebApp extends App {
   /** With `openid`: the background work of the provider, for a long-running process. */
   readonly provider?: ProviderWork;
 }
+
+/** How old an answer to a proxy may be by default, in milliseconds. */
+const DEFAULT_GATE_MAX_AGE_MS = 30_000;
 
 /** Bytes of a request's body (docs/protocol.md §8). */
 const MAX_BODY_BYTES = 64 * 1024;
@@ -145,10 +145,15 @@ export function createApp(options: AppOptions): WebApp {
     }),
     now,
   };
-  const provider = options.openid &&
-    createProviderOf(options.openid, options.audiences, {
-      ...{ store, gate, challenges, logins, now },
-    });
+  const { openid } = options;
+  const issuer = openid && requireIssuerIdentifier(options.audiences);
+  const gateHosts = openid?.gateHosts?.length
+    ? createGateHosts(openid.gateHosts, issuer!)
+    : undefined;
+  const provider = openid && createProviderOf(
+    { ...openid, clients: gateHosts?.addTo(openid.clients) ?? openid.clients },
+    { ...{ issuer: issuer!, store, gate, challenges, logins, now } },
+  );
   const config: PageConfig = {
     issuers: issuers.map(({ did }, n) => ({ did, base: `/ui/issuers/${n}/` })),
     issuer: gate.issuer,
@@ -199,6 +204,11 @@ export function createApp(options: AppOptions): WebApp {
   addPage(service, "", config);
   addIssuerDocuments(service, issuers, now);
   provider?.addRoutes(service);
+  if (gateHosts !== undefined && provider !== undefined) {
+    const maxAgeMs = options.openid?.gateMaxAgeMs ?? DEFAULT_GATE_MAX_AGE_MS;
+    const { context } = provider;
+    addGateRoutes(service, context, { hosts: gateHosts, store, maxAgeMs });
+  }
   const app = toApp(service);
   return {
     fetch: async (request, info) =>
@@ -209,6 +219,7 @@ export function createApp(options: AppOptions): WebApp {
 
 /** The login of which the provider is a part. */
 interface LoginParts {
+  readonly issuer: string;
   readonly store: RecordStore;
   readonly gate: LoginGate;
   readonly challenges: CreateChallengeOptions;
@@ -218,10 +229,8 @@ interface LoginParts {
 
 function createProviderOf(
   settings: ProviderSettings,
-  audiences: readonly string[],
-  { store, gate, challenges, logins, now }: LoginParts,
+  { issuer, store, gate, challenges, logins, now }: LoginParts,
 ): Provider {
-  const issuer = requireIssuerIdentifier(audiences);
   const { ask, require } = gate;
   if (ask === undefined || require === null) {
     throw new SigError(
@@ -240,32 +249,9 @@ function createProviderOf(
   const own = { challenges: challengesIn(store, PAGE_CHALLENGE) };
   return createProvider({
     ...settings,
-    ...withGate(settings, issuer, store),
     ...{ issuer, store, ask, require, now },
     askedIssuer: gate.issuer,
     challenges: { ...challenges, ...own, defaultAudience: issuer },
     logins: { ...logins, ...own },
   });
-}
-
-/** How old an answer to a proxy may be by default, in milliseconds. */
-const DEFAULT_GATE_MAX_AGE_MS = 30_000;
-
-/** The applications behind proxies, where there are any. */
-function withGate(
-  { clients, gateHosts = [], gateMaxAgeMs }: ProviderSettings,
-  issuer: string,
-  store: RecordStore,
-) {
-  if (gateHosts.length === 0) return {};
-  const hosts = createGateHosts(gateHosts, issuer);
-  const maxAgeMs = gateMaxAgeMs ?? DEFAULT_GATE_MAX_AGE_MS;
-  return {
-    clients: hosts.addTo(clients),
-    addFurtherRoutes: (
-      app: Hono<ServiceEnv>,
-      pages: Hono<ServiceEnv>,
-      context: ProviderContext,
-    ) => addGateRoutes(app, pages, context, { hosts, store, maxAgeMs }),
-  };
 }

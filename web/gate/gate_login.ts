@@ -3,7 +3,7 @@
 import type { ServiceEnv } from "@sig/api/http";
 import { recordsOf, type RecordStore } from "@sig/consumer/store";
 import { equalInConstantTime } from "@sig/jose/internal";
-import type { Context, Hono } from "hono";
+import { type Context, Hono } from "hono";
 import { addForwardAuth } from "./forward_auth.ts";
 import {
   GATE_SCOPES,
@@ -17,7 +17,12 @@ import {
 import { randomText, sha256Base64Url } from "../login/digest.ts";
 import { beginInteraction } from "../openid/interaction.ts";
 import { OAuthError } from "../openid/oauth_error.ts";
-import { requireGet, sendTo, withParameters } from "../openid/pages.ts";
+import {
+  refusePage,
+  requireGet,
+  sendTo,
+  withParameters,
+} from "../openid/pages.ts";
 import { onlyValue } from "../openid/parameters.ts";
 import type { ProviderContext } from "../openid/provider_context.ts";
 import { hostCookie, nameAtPort } from "../sessions/cookies.ts";
@@ -33,14 +38,9 @@ interface GateOptions {
   readonly maxAgeMs: number;
 }
 
-/**
- * Adds the routes that proxies and their people ask.
- *
- * @param pages Whose errors are pages.
- */
+/** Adds the routes that proxies and their people ask. */
 export function addGateRoutes(
   app: Hono<ServiceEnv>,
-  pages: Hono<ServiceEnv>,
   provider: ProviderContext,
   { hosts, store, maxAgeMs }: GateOptions,
 ): void {
@@ -55,8 +55,11 @@ export function addGateRoutes(
     beginCookie: hostCookie("sig-begin", isSecure),
   };
   addForwardAuth(app, context);
+  const pages = new Hono<ServiceEnv>();
+  pages.onError((error, c) => refusePage(c, error));
   addGateLogin(pages, context);
   addGateReturn(pages, context);
+  app.route("/", pages);
 }
 
 /** Milliseconds that a code is good for. */

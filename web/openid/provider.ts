@@ -57,12 +57,6 @@ interface ProviderOptions
   readonly store: RecordStore;
   /** The clock. */
   readonly now: () => Date;
-  /** Adds routes of others that know the same sessions; errors of `pages` are pages. */
-  readonly addFurtherRoutes?: (
-    app: Hono<ServiceEnv>,
-    pages: Hono<ServiceEnv>,
-    context: ProviderContext,
-  ) => void;
 }
 
 /** The provider's work while nobody asks. */
@@ -77,6 +71,8 @@ export interface ProviderWork {
 export interface Provider extends ProviderWork {
   /** Adds its routes. */
   addRoutes(app: Hono<ServiceEnv>): void;
+  /** What its routes share, for others that know the same sessions. */
+  readonly context: ProviderContext;
   /** Pages of the applications may ask some of them. */
   readonly allowOrigin: AllowOrigin;
 }
@@ -146,10 +142,10 @@ export function createProvider(options: ProviderOptions): Provider {
       addUserinfoRoutes(direct, context);
       addRevokeRoute(direct, context);
       addLogoutRoutes(pages, context, kick);
-      options.addFurtherRoutes?.(app, pages, context);
       app.route("/", direct);
       app.route("/", pages);
     },
+    context,
     allowOrigin: createAllowOrigin(clients),
     watch: createWatch({
       ...{ sessions, now },

@@ -217,7 +217,8 @@ export function createSessions<S = MatchedRelationship>(
     let isMine = false;
     const { before } = await records.change(sid, now(), (session) => {
       // Who has begun to end it tells each application once.
-      isMine = !(atMs - (session.ended_ms ?? -Infinity) < ENDING_MS);
+      const sinceMs = Math.abs(atMs - (session.ended_ms ?? -Infinity));
+      isMine = !(sinceMs < ENDING_MS);
       return isMine ? { ...session, ended_ms: atMs } : undefined;
     });
     if (before === undefined || !isMine) return;
