@@ -2,6 +2,7 @@
 
 import type { Address } from "../flags/mod.ts";
 import { SigError, toProblem } from "@sig/core";
+import { pause } from "./streams.ts";
 
 /** A server that listens. */
 export interface RunningServer {
@@ -75,7 +76,7 @@ export function listen(
 
   const serveAgain = async () => {
     while (!stop.signal.aborted) {
-      await wait(RETRY_MS, stop.signal);
+      await pause(RETRY_MS, stop.signal);
       if (!areFree(SPARE_DESCRIPTORS + 1)) continue;
       try {
         server = serve(at.port);
@@ -135,7 +136,7 @@ async function untilShort(
   ).finally(() => over.abort());
   const signal = AbortSignal.any([stop, over.signal]);
   while (!signal.aborted) {
-    await wait(PROBE_MS, signal);
+    await pause(PROBE_MS, signal);
     if (!signal.aborted && !areFree(SPARE_DESCRIPTORS)) {
       return "too few file descriptors are free";
     }
@@ -165,18 +166,6 @@ function areFree(count: number): boolean {
   } catch {
     return false;
   }
-}
-
-function wait(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener("abort", done);
-  });
 }
 
 /**

@@ -26,6 +26,7 @@ export {
   type DataFolder,
   dataFolder,
   onHangup,
+  pause,
   readList,
   readVariable,
   signalled,

@@ -177,3 +177,17 @@ export function dataFolder(
     ? { folder: `${home}/.local/share/sig` }
     : { why: `HOME is ${quote(home)}, which is not an absolute path` };
 }
+
+/** Waits so long, or until the signal aborts. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const timer = setTimeout(done, ms);
+    function done() {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    }
+    signal.addEventListener("abort", done);
+  });
+}

@@ -1,3 +1,4 @@
+import { pause } from "@sig/api/process";
 import { quote } from "@sig/core/internal";
 import type { WatchedEvent } from "@sig/consumer";
 import {
@@ -158,17 +159,4 @@ async function hand(
     await pause(next, signal);
     if (signal.aborted) return false;
   }
-}
-
-/** Waits so long, or until it is to stop. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  const stop = () => {
-    clearTimeout(timer);
-    resolve();
-  };
-  signal.addEventListener("abort", stop, { once: true });
-  return promise.finally(() => signal.removeEventListener("abort", stop));
 }

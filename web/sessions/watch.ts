@@ -1,5 +1,6 @@
 /** Ending the sessions of those whom the issuer does not vouch for. @module */
 
+import { pause } from "@sig/api/process";
 import { type AskingClient, type Recheck, SessionNotEnded } from "./recheck.ts";
 import type { Session } from "./session.ts";
 import type { Sessions } from "./sessions.ts";
@@ -113,7 +114,8 @@ export function runInBackground(work: Background): () => Promise<void> {
       } catch (error) {
         work.failed(error);
       }
-      await pause(everyMs - (performance.now() - began), signal);
+      const leftMs = everyMs - (performance.now() - began);
+      await pause(Math.max(leftMs, 10), signal);
     }
   }
 
@@ -121,17 +123,4 @@ export function runInBackground(work: Background): () => Promise<void> {
     stopping.abort();
     await Promise.all(loops);
   };
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const timer = setTimeout(done, Math.max(ms, 10));
-    function done() {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    }
-    signal.addEventListener("abort", done);
-  });
 }
