@@ -187,7 +187,7 @@ export function loadCommands(): Promise<readonly Command[]> {
 }
 
 /** A command that words begin with. */
-export interface FoundCommand {
+interface FoundCommand {
   readonly entry: CommandEntry;
   /** The name it was called by: its own, or an alias. */
   readonly name: string;

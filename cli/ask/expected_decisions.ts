@@ -20,7 +20,7 @@ export interface ExpectedDecision {
 }
 
 /** The file as it was understood. */
-export interface ExpectedDecisions {
+interface ExpectedDecisions {
   readonly source?: string;
   readonly cases: readonly ExpectedDecision[];
 }

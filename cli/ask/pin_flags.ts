@@ -78,7 +78,7 @@ export function pinChoice({ flags }: Call<PinValues>): PinChoice {
 }
 
 /** A memory, or why there is none. */
-export type OpenedPins =
+type OpenedPins =
   | { readonly pins: PinStore; readonly warning?: undefined }
   | { readonly pins?: undefined; readonly warning: Warning | undefined };
 

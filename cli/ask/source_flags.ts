@@ -151,7 +151,7 @@ interface Warned {
 }
 
 /** What a command does with a source, from memory or without. */
-export interface SourceWork<T> {
+interface SourceWork<T> {
   /** With a consumer that remembers; `name` is the source as it was given. */
   remembered(
     consumer: Consumer,
@@ -331,6 +331,6 @@ export function tellStranger(call: Output, name: StrangeName): void {
 }
 
 /** What a list was to be about. */
-export type StrangeName =
+type StrangeName =
   | { readonly subject: string }
   | { readonly relationshipId: string };

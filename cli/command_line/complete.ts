@@ -6,7 +6,7 @@ import type { Command, CommandEntry } from "./command.ts";
 import { flagsOf } from "./parse_command_line.ts";
 
 /** What is offered in a place. */
-export interface Offer {
+interface Offer {
   /** Candidates, and what each means. */
   readonly candidates: readonly (readonly [word: string, help: string])[];
   /** What the shell itself completes. */
@@ -14,7 +14,7 @@ export interface Offer {
 }
 
 /** What completion needs to know beside the words. */
-export interface CompletionContext {
+interface CompletionContext {
   readonly commands: readonly CommandEntry[];
   /** Loads the command that words begin with, and gives the words behind. */
   load(words: readonly string[]): Promise<

@@ -34,7 +34,7 @@ const FILES: readonly Entry[] = [
 ];
 
 /** What the page does not take from the table. */
-export interface ManualEdition {
+interface ManualEdition {
   /** The version of the program. */
   readonly version: string;
   /** The day that is printed below the page. */

@@ -16,7 +16,7 @@ const PUBLISHED = [
 ].map((place) => `.well-known${place}`);
 
 /** Permission bits of what is private and of what is published. */
-export interface ExaminedDisk {
+interface ExaminedDisk {
   readonly dir: string;
   /** The modes of all that exists, by path. */
   readonly modes: ReadonlyMap<string, number>;

@@ -13,7 +13,7 @@ const MAX_BYTES = 256 * 1024;
 const OTHER_NAMES = ["/.well-known/sig-metadata.json"];
 
 /** Documents that were read. */
-export interface ExaminedDocuments {
+interface ExaminedDocuments {
   readonly issuer: string;
   /** Those of {@linkcode OTHER_NAMES} that exist. */
   readonly otherDrafts: readonly string[];

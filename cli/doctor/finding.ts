@@ -3,7 +3,7 @@
 import { VERSION } from "../terminal/version.ts";
 
 /** How much it matters. */
-export type Severity = "error" | "warning" | "info";
+type Severity = "error" | "warning" | "info";
 
 /** A finding, as it is printed (docs/reference/findings.md). */
 export interface Finding {

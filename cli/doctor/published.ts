@@ -39,7 +39,7 @@ export class EventDigests {
 }
 
 /** Both feeds. */
-export interface ComparedFeeds {
+interface ComparedFeeds {
   readonly here: VerifiedIssuer["state"];
   readonly there: VerifiedIssuer["state"];
   /** The first event that differs. */

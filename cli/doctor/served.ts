@@ -55,7 +55,7 @@ export class Requests {
 export type Probe = (url: string, options?: ProbeOptions) => Promise<Probed>;
 
 /** The head of a document's answer. */
-export interface ServedHead {
+interface ServedHead {
   /** The path of its URL. */
   readonly path: string;
   /** The head. */
@@ -63,7 +63,7 @@ export interface ServedHead {
 }
 
 /** What {@linkcode askServer} needs. */
-export interface ServedPlace {
+interface ServedPlace {
   /** Where the documents were read. */
   readonly location: IssuerLocation;
   /** The metadata there. */
@@ -79,7 +79,7 @@ export interface ServedPlace {
 }
 
 /** What a server answered. */
-export interface ServedAnswers {
+interface ServedAnswers {
   readonly metadataRef: string;
   readonly feedUrl: string;
   readonly now: Date;

@@ -6,7 +6,7 @@ import type { TemplateValues } from "./fill_template.ts";
 import { documentTypes, proofsPath } from "../site/site_headers.ts";
 
 /** An issuer's directory, every text of it fit for a configuration. */
-export interface HostedSite extends TemplateValues {
+interface HostedSite extends TemplateValues {
   /** The issuer's DID. */
   readonly issuer: string;
   /** Whether TLS is spoken. */

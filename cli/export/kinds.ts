@@ -56,7 +56,7 @@ export const EXPORT_FLAGS = {
 type ExportCall = Call<Values<typeof EXPORT_FLAGS>>;
 
 /** One thing that can be exported. */
-export interface ExportKind {
+interface ExportKind {
   /** The word for it. */
   readonly name: string;
   /** The flags that it takes; others are refused. */

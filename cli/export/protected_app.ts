@@ -6,7 +6,7 @@ import type { TemplateValues } from "./fill_template.ts";
 import { SCHEME_PORTS } from "./hosted_site.ts";
 
 /** The values of a proxy's configuration. */
-export interface ProtectedApp extends TemplateValues {
+interface ProtectedApp extends TemplateValues {
   /** The login's origin. */
   readonly login: string;
   /** Its host, with the port unless that is the scheme's own. */

@@ -21,7 +21,7 @@ import {
 } from "../output/write.ts";
 
 /** What a command would append. */
-export interface Proposal {
+interface Proposal {
   /** The issuer judges every member: flags are only text. */
   readonly drafts: readonly EventDraft[];
   /** Append only while the feed ends with this sequence (default: any). */
@@ -53,7 +53,7 @@ export interface Proposal {
 }
 
 /** Options of {@linkcode appendProposal}. */
-export interface AppendProposalOptions {
+interface AppendProposalOptions {
   /** The proposal fits one state of the feed; do not make it again. */
   readonly once?: boolean;
   /** Faults to collect before it fails (default: 1). */
@@ -64,7 +64,7 @@ export interface AppendProposalOptions {
 type AppendCall = Call<IssuerValues & ConfirmValue>;
 
 /** Whether questions are answered with yes. */
-export interface ConfirmValue {
+interface ConfirmValue {
   readonly yes?: boolean;
 }
 

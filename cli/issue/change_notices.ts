@@ -27,7 +27,7 @@ export const MOST_NAMED = 10;
 const RECENT_BYTES = 4 * 1024 * 1024;
 
 /** The members of an upsert's draft that are looked at; flags are only text. */
-export interface WantedUpsert {
+interface WantedUpsert {
   readonly relationship_id?: unknown;
   readonly relationship_type?: unknown;
   readonly subject?: unknown;
@@ -40,7 +40,7 @@ export interface WantedUpsert {
 }
 
 /** Published names that new ones are compared with. */
-export interface KnownNames {
+interface KnownNames {
   readonly subjects: SimilarNames;
   readonly roles: SimilarNames;
 }

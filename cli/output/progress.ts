@@ -4,7 +4,7 @@ import type { VerifyProgress } from "@sig/consumer";
 import type { Output } from "./write.ts";
 
 /** Shows how far a work has come. */
-export interface Progress {
+interface Progress {
   /** Tells how much is done; shown now and then. */
   readonly show: (done: number) => void;
   /** Takes the news away. */
@@ -33,7 +33,7 @@ export function createProgress(
 }
 
 /** What the words are made of. */
-export interface ReadProgress extends VerifyProgress {
+interface ReadProgress extends VerifyProgress {
   /** Bytes read. */
   readonly bytes: number;
   /** Milliseconds since reading began. */

@@ -4,7 +4,7 @@ import type { KeyUse } from "@sig/consumer";
 import { escapeInvisible } from "@sig/core";
 
 /** What was verified, for the head of a page. */
-export interface ReportedFeed {
+interface ReportedFeed {
   readonly issuer: string;
   readonly verifiedEvents: number;
   readonly sha256: string | undefined;
@@ -12,7 +12,7 @@ export interface ReportedFeed {
 }
 
 /** A page: what was verified, and a table. */
-export interface ReportPage {
+interface ReportPage {
   readonly title: string;
   /** A sentence about the rows. */
   readonly about: string;

@@ -54,7 +54,7 @@ interface Row {
 }
 
 /** What a list says. */
-export interface PeopleList {
+interface PeopleList {
   /** What should be published. */
   readonly desired: readonly DesiredRelationship[];
   /** Names by subject, which are never published. */

@@ -51,7 +51,7 @@ interface Body {
 }
 
 /** Options of {@linkcode createIssuerSite}. */
-export interface IssuerSiteOptions {
+interface IssuerSiteOptions {
   /** The clock (default: the system's). */
   readonly now?: () => Date;
   /**

@@ -15,7 +15,7 @@ export async function readInput(
 }
 
 /** A JSON value, and what it is to people. */
-export interface JsonInput {
+interface JsonInput {
   /** In the words of a message: `plan`, `answer`. */
   readonly what: string;
   /** The flag that names it. */
