@@ -640,3 +640,39 @@ Deno.test("names of a list are shown by plan, and saved by apply alone", () =>
     assertEquals([again.code, again.stderr], [0, ""]);
     assertEquals((await Deno.readTextFile(file)).split("\n").length, 4);
   }));
+
+Deno.test("a person who moves is one change: the old relationship ends, the new one begins", () =>
+  withIssuer(async (workspace) => {
+    await list(workspace, "subject,type\ndid:web:alice.example,advisor\n");
+    const planned = await run(workspace, "plan");
+    assertStringIncludes(
+      planned.stdout,
+      "~ change  did:web:alice.example  advisor  r1  (row 2)",
+    );
+    assertStringIncludes(planned.stdout, "employee → advisor");
+    assertStringIncludes(planned.stdout, "1 to change; 0 as they are.");
+    const { stdout } = await run(workspace, "apply", [
+      ...["--yes", "--format", "json"],
+    ]);
+    const { applied, events } = JSON.parse(stdout);
+    assertEquals(applied, 2);
+    assertEquals(
+      events.map(({ action }: { action: string }) => action),
+      ["update", "update"],
+    );
+    const text = await Deno.readTextFile(workspace.path(FEED));
+    const last = text.trim().split("\n").slice(-2).map((line) => {
+      const { payload } = JSON.parse(line);
+      return JSON.parse(new TextDecoder().decode(
+        Uint8Array.fromBase64(payload, { alphabet: "base64url" }),
+      ));
+    });
+    assertEquals(
+      last.map((each) => [each.event_type, each.reason_code, each.roles]),
+      [
+        ["relationship.revoke", "superseded", undefined],
+        ["relationship.upsert", undefined, ["deploy", "review"]],
+      ],
+    );
+    assertEquals((await run(workspace, "plan")).code, 0);
+  }));

@@ -81,7 +81,8 @@ export function writeChange(
   names: Names,
 ): void {
   const { io } = call;
-  const { action, relationship_id: id, subject, before, after, row } = change;
+  const { action, subject, before, after, row } = change;
+  const id = change.supersedes ?? change.relationship_id;
   const [mark, paint, verb] = MARKS[action];
   const type = (after ?? before)?.relationship_type ?? "";
   const place = row === null ? "" : `  (row ${row})`;

@@ -39,6 +39,8 @@ export interface PlannedChange {
   readonly action: "create" | "update" | "reactivate" | "revoke";
   /** Which relationship; null for a new one whose identifier is made later. */
   readonly relationship_id: string | null;
+  /** The relationship that ends as superseded, where the new one replaces it. */
+  readonly supersedes?: string;
   /** Whose. */
   readonly subject: string;
   /** As published; null for a new one. */
@@ -158,10 +160,11 @@ export function planChanges(
   let unchanged = 0;
   const counts = countOfEach(resolved.values());
   const ended = new EndedRelationships(state);
+  const moved = findMoved([...resolved.values()], active, types);
   for (const each of resolved.values()) {
     try {
       requireOnlyOne(each, counts);
-      const change = changeOf(each);
+      const change = changeOf(each, moved.get(each));
       if (change === undefined) {
         unchanged++;
         expired.push(...expiredOf(each, now));
@@ -172,7 +175,7 @@ export function planChanges(
     }
   }
   throwFaults(faults);
-  const managed = new Set<PublishedRelationship>();
+  const managed = new Set<PublishedRelationship>(moved.values());
   for (const { published } of resolved.values()) {
     if (published !== undefined) managed.add(published);
   }
@@ -191,6 +194,31 @@ export function planChanges(
     unmanaged: rest.length - ending.length,
     ...(expired.length === 0 ? {} : { expired }),
   };
+}
+
+/**
+ * Rows of people who have one active relationship, of another type: the row is
+ * the only one of its person, so it takes the place of that relationship.
+ */
+function findMoved(
+  all: readonly Resolved[],
+  active: ActiveRelationships,
+  types: readonly string[] | undefined,
+): ReadonlyMap<Resolved, PublishedRelationship> {
+  const rows = Map.groupBy(all, ({ desired }) => desired.subject);
+  const bySubject = Map.groupBy(active.all, ({ upsert }) => upsert.subject);
+  const moved = new Map<Resolved, PublishedRelationship>();
+  for (const [subject, [row, ...more]] of rows) {
+    const [old, ...others] = bySubject.get(subject) ?? [];
+    const { desired, published } = row!;
+    const isNew = published === undefined &&
+      desired.relationship_id === undefined;
+    if (old === undefined || !isNew || more.length + others.length > 0) {
+      continue;
+    }
+    if (isInScope(old.upsert.relationship_type, types)) moved.set(row!, old);
+  }
+  return moved;
 }
 
 /** The active relationships, found by whom and what they are about. */
@@ -355,12 +383,29 @@ function sameNames(a: DesiredRelationship, b: DesiredRelationship): boolean {
 }
 
 /** Undefined where the feed says it already. */
-function changeOf(each: Resolved): PlannedChange | undefined {
-  const { desired, published } = each;
+function changeOf(
+  { desired, published }: Resolved,
+  moved: PublishedRelationship | undefined,
+): PlannedChange | undefined {
+  if (moved !== undefined) {
+    const before = publishedMembers(moved.upsert);
+    const after = desiredMembers(desired, before);
+    requireValidity(after);
+    return {
+      action: "update",
+      relationship_id: null,
+      supersedes: moved.upsert.relationship_id,
+      subject: desired.subject,
+      before,
+      after,
+      fields: plannedFields(before, after),
+      row: desired.row ?? null,
+    };
+  }
   const before = published === undefined
     ? null
     : publishedMembers(published.upsert);
-  const after = membersOf(each);
+  const after = membersOf({ desired, published });
   requireValidity(after);
   const isActive = published?.status === "active";
   const fields = plannedFields(before, after);

@@ -8,6 +8,7 @@ import type { DesiredRelationship } from "./members.ts";
 import { planChanges, type PlanOptions } from "./plan_changes.ts";
 import { planDrafts } from "./plan_drafts.ts";
 import { PublishedRelationships, type PublishedState } from "./published.ts";
+import { readPlan } from "./read_plan.ts";
 
 const ISSUER = "did:web:acme.example";
 const ALICE = "did:web:alice.example";
@@ -296,4 +297,70 @@ Deno.test("10,000 rows are planned in one pass over each list", () => {
   }));
   const made = plan(published(...events), rows);
   assertEquals([made.changes.length, made.unchanged], [5_000, 5_000]);
+});
+
+Deno.test("a row of another type replaces the only relationship of its person", () => {
+  const state = published(upsert("r-1", { roles: ["deploy"] }));
+  const row = { subject: ALICE, type: "advisor", row: 2 } as const;
+  const made = planChanges(state, [row]);
+  const [change] = made.changes;
+  assertEquals(
+    [made.changes.length, made.unmanaged, change?.action, change?.fields],
+    [1, 0, "update", ["relationship_type"]],
+  );
+  assertEquals(
+    [change?.relationship_id, change?.supersedes, change?.after?.roles],
+    [null, "r-1", ["deploy"]],
+  );
+  const drafts = planDrafts(made, state, "admin_action");
+  assertEquals(drafts[0], {
+    event_type: "relationship.revoke",
+    relationship_id: "r-1",
+    reason_code: "superseded",
+  });
+  assertEquals(
+    drafts.slice(1).map(({ event_type, relationship_id }) => [
+      event_type,
+      relationship_id,
+    ]),
+    [["relationship.upsert", undefined]],
+  );
+  // As saved and read again; and nothing that only poses as one.
+  const saved = JSON.parse(JSON.stringify(made));
+  assertEquals(readPlan(saved, state).changes, made.changes);
+  for (
+    const wrong of [
+      { supersedes: "r-2" },
+      { supersedes: "r-1", action: "create", before: null },
+      { supersedes: "r-1", relationship_id: "r-1" },
+    ]
+  ) {
+    const changes = [{ ...saved.changes[0], ...wrong }];
+    assertThrows(() => readPlan({ ...saved, changes }, state));
+  }
+});
+
+Deno.test("a row of another type is a second relationship where more than one could be meant", () => {
+  const row = { subject: ALICE, type: "advisor", row: 2 } as const;
+  const employee = upsert("r-1");
+  const actions = (
+    state: PublishedState,
+    rows: readonly DesiredRelationship[],
+    options: PlanOptions = {},
+  ) => planChanges(state, rows, options).changes.map(({ action }) => action);
+  const state = published(employee);
+  assertEquals(actions(state, [row]), ["update"]);
+  // Both are listed, or one has an identifier of its own.
+  const listed = { subject: ALICE, type: "employee", row: 3 } as const;
+  assertEquals(actions(state, [row, listed]), ["create"]);
+  assertEquals(actions(state, [{ ...row, relationship_id: "r-9" }]), [
+    "create",
+  ]);
+  // The list does not manage the other one.
+  assertEquals(actions(state, [row], { types: ["advisor"] }), ["create"]);
+  const two = published(
+    employee,
+    upsert("r-2", { relationship_type: "contractor" }),
+  );
+  assertEquals(actions(two, [row]), ["create"]);
 });

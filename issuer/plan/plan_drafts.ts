@@ -19,7 +19,8 @@ import type { Plan, PlannedChange } from "./plan_changes.ts";
 import type { PublishedState } from "./published.ts";
 
 /**
- * The drafts that carry a plan out, one a change and in its order. What a plan
+ * The drafts that carry a plan out, in its order: one a change, and two where a
+ * relationship replaces another, whose end comes first. What a plan
  * does not show (visibility, reason, other members of `display`) stays as
  * published.
  *
@@ -31,39 +32,44 @@ export function planDrafts(
   state: PublishedState,
   reasonCode: ReasonCode,
 ): readonly EventDraft[] {
-  return plan.changes.map((change) => draftOf(change, state, reasonCode));
+  return plan.changes.flatMap((change) => draftsOf(change, state, reasonCode));
 }
 
-function draftOf(
-  { action, relationship_id, subject, before, after }: PlannedChange,
+function draftsOf(
+  { action, relationship_id, supersedes, subject, before, after }:
+    PlannedChange,
   { relationships }: PublishedState,
   reasonCode: ReasonCode,
-): EventDraft {
-  const published = relationship_id === null
-    ? undefined
-    : relationships.get(relationship_id);
+): readonly EventDraft[] {
+  const published = relationships.get(supersedes ?? relationship_id ?? "");
   if (before !== null && published === undefined) {
     throw new SigError(
       "plan_outdated",
       `Cannot apply plan: the feed has no relationship ${
-        quote(relationship_id ?? "")
+        quote(supersedes ?? relationship_id ?? "")
       }`,
       { context: { hint: "Make the plan again." } },
     );
   }
   if (after === null || action === "revoke") {
-    return {
-      event_type: "relationship.revoke",
-      relationship_id: relationship_id ?? "",
-      reason_code: reasonCode,
-    };
+    return [ending(relationship_id ?? "", reasonCode)];
   }
-  return {
-    event_type: "relationship.upsert",
-    subject,
-    ...(relationship_id === null ? {} : { relationship_id }),
-    ...upsertMembers(after, published?.upsert),
-  };
+  return [
+    ...(supersedes === undefined ? [] : [ending(supersedes, "superseded")]),
+    {
+      event_type: "relationship.upsert",
+      subject,
+      ...(relationship_id === null ? {} : { relationship_id }),
+      ...upsertMembers(after, published?.upsert),
+    },
+  ];
+}
+
+function ending(
+  relationship_id: string,
+  reason_code: ReasonCode,
+): EventDraft {
+  return { event_type: "relationship.revoke", relationship_id, reason_code };
 }
 
 /** What an upsert says, on top of the one that it replaces. */

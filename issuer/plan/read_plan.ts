@@ -100,9 +100,10 @@ function judgedAnew(plan: Plan): Plan {
     issuer: plan.issuer,
     based_on: plan.based_on,
     changes: plan.changes.map((
-      { action, relationship_id, subject, before, after, row },
+      { action, relationship_id, supersedes, subject, before, after, row },
     ) => ({
       ...{ action, relationship_id, subject, before, after },
+      ...(supersedes === undefined ? {} : { supersedes }),
       fields: plannedFields(before, after),
       row: typeof row === "number" ? row : null,
     })),
@@ -113,10 +114,13 @@ function judgedAnew(plan: Plan): Plan {
 
 function isChange(value: unknown): boolean {
   if (!isObject(value) || typeof value.subject !== "string") return false;
-  const { action, relationship_id: id, before, after } = value;
+  const { action, relationship_id: id, supersedes, before, after } = value;
   const isCreation = action === "create";
+  const isReplacement = action === "update" && typeof supersedes === "string";
   return ACTIONS.some((each) => each === action) &&
-    (typeof id === "string" || (id === null && isCreation)) &&
+    (supersedes === undefined || isReplacement && id === null) &&
+    (typeof id === "string" ||
+      (id === null && (isCreation || isReplacement))) &&
     (isCreation ? before === null : areMembers(before)) &&
     (action === "revoke" ? after === null : areMembers(after));
 }
@@ -130,9 +134,13 @@ function areMembers(value: unknown): boolean {
 }
 
 function isDone(
-  { action, relationship_id: id, subject, after }: PlannedChange,
+  { action, relationship_id: id, supersedes, subject, after }: PlannedChange,
   { relationships }: PublishedState,
 ): boolean {
+  if (
+    supersedes !== undefined &&
+    relationships.get(supersedes)?.status !== "revoked"
+  ) return false;
   if (action === "revoke") {
     return id !== null && relationships.get(id)?.status === "revoked";
   }
@@ -146,9 +154,10 @@ function isDone(
 }
 
 function isAsPlanned(
-  { action, relationship_id: id, subject, before }: PlannedChange,
+  { action, relationship_id, supersedes, subject, before }: PlannedChange,
   { relationships }: PublishedState,
 ): boolean {
+  const id = supersedes ?? relationship_id;
   const published = id === null ? undefined : relationships.get(id);
   if (before === null || published === undefined) {
     return before === null && published === undefined;
