@@ -195,7 +195,8 @@ async function visitExplorer(
     await look(`explore-people-${name}`);
     const filter = page.getByRole("button", { name: "Filter" });
     if (await filter.isVisible()) await filter.click();
-    await page.fill("#people-date", new Date().toISOString().slice(0, 10));
+    const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
+    await page.fill("#people-date", tomorrow.slice(0, 10));
     await look(`explore-date-${name}`);
     await page.locator(".row-button").nth(1).click();
     await look(`explore-person-${name}`);

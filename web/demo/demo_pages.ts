@@ -133,67 +133,65 @@ export function showPage(
       roles.map((role) => html`<span>${role.replace(/^role:/, "")}</span>`)
     }</p>
 </div>
-<p id="trouble" class="trouble" role="status"></p>
+<p id="trouble" class="error" role="status"></p>
 ${content}
 </main>`,
   ));
 }
 
-/** A page of few words. */
+/** A page of few words, which leads on. */
 export function showNotice(
   c: Context,
   info: AppInfo,
   title: string,
   lines: readonly (string | Html)[],
+  links: readonly AppLink[] = [{ name: "Try again", url: "/" }],
 ): Response | Promise<Response> {
   return c.html(frame(
     info,
     title,
     html`
       <main id="main">
-        <section class="card"><h1>${title}</h1>
+        <section class="card" role="alert"><h1>${title}</h1>
       ${lines.map((line) => html`<p>${line}</p>`)}
-      <p><a class="button" href="/">Try again</a></p></section>
+      <p class="actions">${links.map(({ name, url }, i) =>
+        html`<a class="button ${
+          i === 0 ? "primary" : ""
+        }" href="${url}">${name}</a>`
+      )}</p></section>
       </main>
     `,
   ));
 }
+
+const LOCK =
+  html`<span class="lock"><svg viewBox="0 0 24 24" aria-hidden="true">
+<path d="M7 11V8a5 5 0 0 1 10 0v3M6 11h12v9H6z" /></svg></span>`;
 
 function showClosed(
   c: Context,
   info: AppInfo,
   end: ReturnType<EndOf>,
 ): Response | Promise<Response> {
-  const title = end === undefined
-    ? "You are signed out"
-    : `${end.issuer} ended your employment (event #${end.sequence})`;
   const place = `the ${info.name.toLowerCase()}`;
-  // A session may end for other reasons, such as a new login.
-  const why = end === undefined
-    ? `Your session is over, as far as ${place} knows. The issuer’s feed gives no reason.`
-    : `So ${place} closed itself. Nobody clicked: ${info.learns}`;
   const [tour] = info.links();
-  return c.html(frame(
-    info,
-    `Closed · ${info.name}`,
-    html`
-      <main id="main">
-        <section class="card closed" role="alert">
-          <p class="lock">
-            <svg viewBox="0 0 24 24" aria-hidden="true">
-              <path d="M7 11V8a5 5 0 0 1 10 0v3M6 11h12v9H6z" />
-            </svg>
-          </p>
-          <h1>${title}</h1>
-          <p>${why}</p>
-          <p
-            class="actions"><a class="button primary" href="${tour
-              ?.url}">Back to the tour</a>
-      <a class="button" href="/">Sign in again</a></p>
-        </section>
-      </main>
-    `,
-  ));
+  const links = [
+    ...(tour === undefined ? [] : [{ ...tour, name: "Back to the tour" }]),
+    { name: "Sign in again", url: "/" },
+  ];
+  // A session may end for other reasons, such as a new login.
+  return end === undefined
+    ? showNotice(c, info, "You are signed out", [
+      LOCK,
+      `Your session is over, as far as ${place} knows. The issuer’s feed gives no reason.`,
+    ], links)
+    : showNotice(
+      c,
+      info,
+      `${end.issuer} ended your employment (event #${end.sequence})`,
+      [LOCK, `So ${place} closed itself. Nobody clicked: ${info.learns}`],
+      links,
+    );
 }
 
 function frame(

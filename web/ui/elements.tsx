@@ -211,6 +211,23 @@ export function Outcome(
   );
 }
 
+/** The card of a sign-in or an invitation that succeeded. */
+export function Success({ id, title, children }: Children & {
+  readonly id: string;
+  readonly title: string;
+}) {
+  const heading = useAutoFocus<HTMLHeadingElement>();
+  return (
+    <section class="card sign-in-card" id={id}>
+      <p class="big-mark" data-kind="success">
+        <Icon name="yes" />
+      </p>
+      <h2 ref={heading} id="outcome">{title}</h2>
+      {children}
+    </section>
+  );
+}
+
 /** A card that waits. */
 export function Waiting({ text }: { readonly text: string }) {
   return (

@@ -264,7 +264,7 @@ pageTest(
     const scopes = "<img/src=x/onerror=alert(1)> <svg/onload=alert(1)>";
     await start(page, { scopes: scopes.split(" ") });
     assertEquals(await approve(page), "You are signed in");
-    const card = await page.locator(".result").innerText();
+    const card = await page.locator("#result").innerText();
     for (const scope of scopes.split(" ")) assert(card.includes(scope), card);
     assertEquals(await strangers(page), 0);
   },

@@ -37,7 +37,7 @@ pageTest(
     assertEquals(await approve(page), "You are signed in");
     await eventually(() => focused(page), "You are signed in");
     await shows(page.locator("main"), `What ${host} learned`);
-    await page.locator(".result .copy").click();
+    await page.locator("#result .copy").click();
     const did = await page.evaluate(() => navigator.clipboard.readText());
     assertMatch(did, /^did:key:z6Mk/);
     await goTo(page, "#/keys");
@@ -55,7 +55,7 @@ pageTest("the scopes of --scope are shown in words", {
   assert(!card.includes("scope"), card);
   await page.getByLabel("email").uncheck();
   assertEquals(await approve(page), "You are signed in");
-  const learned = await page.locator(".result .learns").innerText();
+  const learned = await page.locator("#result .learns").innerText();
   assert(learned.includes("your name") && !learned.includes("email"));
 });
 
@@ -66,7 +66,7 @@ pageTest("fewer scopes may be granted than requested", {}, async ({ page }) => {
   await shows(page.locator(".message"), "You grant: email profile");
   await page.getByLabel("email").uncheck();
   assertEquals(await approve(page), "You are signed in");
-  const learned = await shows(page.locator(".result .learns"), "your name");
+  const learned = await shows(page.locator("#result .learns"), "your name");
   assert(!learned.includes("email"), learned);
 });
 

@@ -7,12 +7,11 @@ import { CopyButton, Did, Download } from "../copy.tsx";
 import {
   Button,
   Fold,
-  Icon,
   Outcome,
   Preformatted,
+  Success,
   Waiting,
 } from "../elements.tsx";
-import { useAutoFocus } from "../focus.ts";
 import { hostOf, visibleText } from "../text.ts";
 import { Time } from "../time.tsx";
 import { OfferCard } from "./offer_card.tsx";
@@ -99,14 +98,9 @@ function Answered({ parsed, answer, stored }: {
   readonly answer: InvitationAnswer;
   readonly stored: BrowserKey;
 }) {
-  const heading = useAutoFocus<HTMLHeadingElement>();
   const text = `${JSON.stringify(answer)}\n`;
   return (
-    <section class="card sign-in-card" id="answered">
-      <p class="big-mark" data-kind="success">
-        <Icon name="yes" />
-      </p>
-      <h2 ref={heading} id="outcome">Now send your answer back</h2>
+    <Success id="answered" title="Now send your answer back">
       <p>
         Send it to the person who invited you, by mail or message. It contains
         no secret, counts for this invitation only, and signs you in nowhere.
@@ -135,6 +129,6 @@ function Answered({ parsed, answer, stored }: {
           The issuer runs <code>sig enrol --dir DIR --answer {FILE}</code>
         </p>
       </Fold>
-    </section>
+    </Success>
   );
 }

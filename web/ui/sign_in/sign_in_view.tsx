@@ -3,8 +3,7 @@
 import type { ComponentChildren } from "preact";
 import type { Login, PageContext } from "../api.ts";
 import { Did } from "../copy.tsx";
-import { Button, Fold, Icon, Outcome, Waiting } from "../elements.tsx";
-import { useAutoFocus } from "../focus.ts";
+import { Button, Fold, Outcome, Success, Waiting } from "../elements.tsx";
 import { hostOf, isRecord, shortened } from "../text.ts";
 import { Time } from "../time.tsx";
 import { ByHand } from "./by_hand.tsx";
@@ -119,7 +118,6 @@ function Result({ login, signIn, next }: {
   readonly signIn: SignIn;
   readonly next: ComponentChildren;
 }) {
-  const heading = useAutoFocus<HTMLHeadingElement>();
   const { subject, scopes, verified_at } = login;
   const relationship = isRecord(login.relationship) ? login.relationship : {};
   const { requirements, issuer } = relationship;
@@ -130,11 +128,7 @@ function Result({ login, signIn, next }: {
     typeof issuer === "string" ? issuer : null,
   );
   return (
-    <section class="card sign-in-card result">
-      <p class="big-mark" data-kind="success">
-        <Icon name="yes" />
-      </p>
-      <h2 ref={heading} id="outcome">You are signed in</h2>
+    <Success id="result" title="You are signed in">
       <p class="who">
         as <strong>{shortened(subject)}</strong>
         {type && `, ${type}`}, checked now.
@@ -155,6 +149,6 @@ function Result({ login, signIn, next }: {
           <Button onClick={signIn.start}>Sign in again</Button>
         </div>
       )}
-    </section>
+    </Success>
   );
 }
