@@ -59,31 +59,18 @@ export function paceSocket(
   return paced;
 }
 
-/** The modules that a pinned connection takes. */
-export interface NodeBuiltins {
-  /** Name resolution. */
-  readonly dns: typeof dns;
-  /** HTTP/1.1 over a given socket. */
-  readonly http: typeof http;
-  /** TCP. */
-  readonly net: typeof net;
-  /** Streams. */
-  readonly stream: typeof stream;
-  /** Turns of the event loop. */
-  readonly timers: typeof timers;
-  /** TLS. */
-  readonly tls: typeof tls;
-}
-
-/** The modules of {@linkcode NodeBuiltins}; undefined in browsers. */
-export function loadNodeBuiltins(): NodeBuiltins | undefined {
+/** The modules that a pinned connection takes; undefined in browsers. */
+export function loadNodeBuiltins() {
   if (loadBuiltin("node:http") === undefined) return undefined;
   return {
-    dns: loadBuiltin("node:dns"),
-    http: loadBuiltin("node:http"),
-    net: loadBuiltin("node:net"),
-    stream: loadBuiltin("node:stream"),
-    timers: loadBuiltin("node:timers"),
-    tls: loadBuiltin("node:tls"),
-  } as NodeBuiltins;
+    dns: loadBuiltin("node:dns") as typeof dns,
+    http: loadBuiltin("node:http") as typeof http,
+    net: loadBuiltin("node:net") as typeof net,
+    stream: loadBuiltin("node:stream") as typeof stream,
+    timers: loadBuiltin("node:timers") as typeof timers,
+    tls: loadBuiltin("node:tls") as typeof tls,
+  };
 }
+
+/** What {@linkcode loadNodeBuiltins} returns. */
+export type NodeBuiltins = NonNullable<ReturnType<typeof loadNodeBuiltins>>;

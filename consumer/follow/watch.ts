@@ -20,8 +20,8 @@ import { refreshRemembered } from "./refresh_remembered.ts";
 import {
   type CursorHistory,
   type CursorPosition,
+  openCursor,
   START_OVER,
-  WatchCursor,
 } from "./watch_cursor.ts";
 
 /** How a feed is watched. */
@@ -99,7 +99,7 @@ export async function* watchIssuer(
     throw new TypeError("Cannot watch: a local source needs its place");
   }
   const intervalMs = options.intervalMs ?? DEFAULT_INTERVAL_MS;
-  const cursor = await WatchCursor.open(
+  const cursor = await openCursor(
     pins,
     options.cursor ?? "default",
     place,

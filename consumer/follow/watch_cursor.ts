@@ -35,105 +35,71 @@ export interface CursorPosition {
 }
 
 /** A cursor in a store, or in this process alone. */
-export class WatchCursor {
-  readonly #store: PinStore | undefined;
-  readonly #id: string;
-  readonly #name: string;
-  readonly #now: () => Date;
-  #version: string | null = null;
-  #at: CursorPosition | undefined;
-
-  private constructor(
-    store: PinStore | undefined,
-    id: string,
-    name: string,
-    now: () => Date,
-  ) {
-    this.#store = store;
-    this.#id = id;
-    this.#name = name;
-    this.#now = now;
-  }
-
-  /**
-   * The cursor of a name at a place: an issuer's DID, or a real path.
-   *
-   * @throws {SigError} `invalid_request`, `store_unavailable`.
-   */
-  static async open(
-    store: PinStore | undefined,
-    name: string,
-    place: string,
-    now: () => Date,
-  ): Promise<WatchCursor> {
-    if (!/^[A-Za-z0-9._-]{1,64}$/.test(name)) {
-      throw new SigError(
-        "invalid_request",
-        "Cannot watch: a cursor's name is 1 to 64 letters, digits, dots, " +
-          "hyphens and underscores",
-        { context: { flag: "--cursor" } },
-      );
-    }
-    const id = `${name}:${await sha256Hex(place)}`;
-    const cursor = new WatchCursor(store, id, name, now);
-    await cursor.#read();
-    return cursor;
-  }
-
-  /** Where it is; undefined before it was ever moved. */
-  get at(): CursorPosition | undefined {
-    return this.#at;
-  }
-
+export interface WatchCursor {
   /** Its name. */
-  get name(): string {
-    return this.#name;
-  }
-
+  readonly name: string;
+  /** Where it is; undefined before it was ever moved. */
+  readonly at: CursorPosition | undefined;
   /**
    * Moves it.
    *
    * @throws {SigError} `store_unavailable`, also when another process moves it.
    */
-  async move(to: CursorPosition): Promise<void> {
-    this.#at = to;
-    const store = this.#store;
-    if (store === undefined) return;
-    const text = await encodeChecked({ kind: CURSORS, id: this.#id }, to);
-    const now = this.#now();
-    const isMoved = await store.put(
-      CURSORS,
-      this.#id,
-      { text, expiresAtMs: null },
-      this.#version,
-      now,
-    );
-    const found = await store.get(CURSORS, this.#id, now);
-    if (!isMoved || found?.text !== text) {
-      throw storeUnavailable(
-        store.place,
-        `another process moves the cursor ${this.#name} too`,
-        undefined,
-        "Give each watcher a cursor of its own: --cursor NAME.",
-      );
-    }
-    this.#version = found.version;
-  }
+  move(to: CursorPosition): Promise<void>;
+}
 
-  async #read(): Promise<void> {
-    const found = await this.#store?.get(CURSORS, this.#id, this.#now());
-    if (found === undefined) return;
-    const name = { kind: CURSORS, id: this.#id };
-    const position = await decodeChecked(name, found.text);
-    if (position === undefined) {
-      throw storeUnavailable(
-        this.#store!.place,
-        `the cursor ${this.#name} is damaged`,
-        undefined,
-        START_OVER,
-      );
-    }
-    this.#version = found.version;
-    this.#at = position as CursorPosition;
+/**
+ * Opens the cursor of a name at a place: an issuer's DID, or a real path.
+ *
+ * @throws {SigError} `invalid_request`, `store_unavailable`.
+ */
+export async function openCursor(
+  store: PinStore | undefined,
+  name: string,
+  place: string,
+  now: () => Date,
+): Promise<WatchCursor> {
+  if (!/^[A-Za-z0-9._-]{1,64}$/.test(name)) {
+    throw new SigError(
+      "invalid_request",
+      "Cannot watch: a cursor's name is 1 to 64 letters, digits, dots, " +
+        "hyphens and underscores",
+      { context: { flag: "--cursor" } },
+    );
   }
+  const id = `${name}:${await sha256Hex(place)}`;
+  const stored = await store?.get(CURSORS, id, now());
+  let at = stored &&
+    await decodeChecked({ kind: CURSORS, id }, stored.text) as
+      | CursorPosition
+      | undefined;
+  if (stored !== undefined && at === undefined) {
+    const why = `the cursor ${name} is damaged`;
+    throw storeUnavailable(store!.place, why, undefined, START_OVER);
+  }
+  let version = stored?.version ?? null;
+  return {
+    name,
+    get at() {
+      return at;
+    },
+    async move(to) {
+      at = to;
+      if (store === undefined) return;
+      const text = await encodeChecked({ kind: CURSORS, id }, to);
+      const time = now();
+      const record = { text, expiresAtMs: null };
+      const isMoved = await store.put(CURSORS, id, record, version, time);
+      const found = await store.get(CURSORS, id, time);
+      if (!isMoved || found?.text !== text) {
+        throw storeUnavailable(
+          store.place,
+          `another process moves the cursor ${name} too`,
+          undefined,
+          "Give each watcher a cursor of its own: --cursor NAME.",
+        );
+      }
+      version = found.version;
+    },
+  };
 }
