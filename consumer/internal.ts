@@ -22,7 +22,11 @@ export {
   type NotInside,
   openInside,
 } from "./read/open_inside.ts";
-export { fetchDocument, type FetchDocumentOptions } from "./read/reader.ts";
+export {
+  fetchDocument,
+  type FetchDocumentOptions,
+  readAll,
+} from "./read/reader.ts";
 export {
   IssuerName,
   locateIssuer,

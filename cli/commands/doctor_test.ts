@@ -155,6 +155,60 @@ Deno.test("each trouble of a directory is found, alone, and an error exits 1", a
   }
 });
 
+/** Findings about proofs, and what brings each of them about. */
+const PROOFS: readonly (readonly [
+  code: string,
+  severity: string,
+  bring: (workspace: Workspace, folder: string) => Promise<void>,
+  given?: Given,
+])[] = [
+  [
+    "checkpoint_unusable",
+    "error",
+    (_, folder) => Deno.remove(`${folder}/checkpoint`),
+  ],
+  ["checkpoint_differs", "error", async (_, folder) => {
+    // A good signature of another feed: the one that this one was.
+    const lines = (await Deno.readTextFile(`${folder}/events.jsonl`))
+      .split("\n");
+    const { payload, protected: header, signature } = JSON.parse(lines[0]!);
+    lines[0] = JSON.stringify({ payload, protected: header, signature });
+    await Deno.writeTextFile(`${folder}/events.jsonl`, lines.join("\n"));
+  }],
+  ["checkpoint_behind", "info", async (workspace, folder) => {
+    const signed = await Deno.readTextFile(`${folder}/checkpoint`);
+    await sig(workspace, UPSERT);
+    await Deno.writeTextFile(`${folder}/checkpoint`, signed);
+  }],
+  ["checkpoint_old", "info", () => Promise.resolve(), {
+    io: { now: () => new Date(Date.UTC(2026, 0, 3)) },
+  }],
+  ["proof_file_damaged", "warning", async (_, folder) => {
+    const path = `${folder}/tile/0/000.p/3`;
+    const bytes = await Deno.readFile(path);
+    bytes[40]! ^= 1;
+    await Deno.writeFile(path, bytes);
+  }],
+  [
+    "proof_file_damaged",
+    "warning",
+    (_, folder) => Deno.remove(`${folder}/state`, { recursive: true }),
+  ],
+];
+
+Deno.test("each finding about proofs is made where it should be, and no other", async (t) => {
+  for (const [code, severity, bring, given] of PROOFS) {
+    await t.step(code, () =>
+      withIssuer(async (workspace) => {
+        await sig(workspace, "checkpoint --dir $D/acme --init");
+        assertEquals(await doctor(workspace), { code: 0, found: [] });
+        await bring(workspace, workspace.path("acme/.well-known/sig"));
+        const { found } = await doctor(workspace, ["$D/acme"], given);
+        assertEquals(found, [[code, severity]]);
+      }));
+  }
+});
+
 Deno.test("a key file that the environment names is looked at too", () =>
   withIssuer(async (workspace) => {
     const file = workspace.path("keys/acme.example/orgsign-1.jwk");

@@ -12,7 +12,8 @@ const READABLE = 0o044;
 /** What is published, each folder before what it holds. */
 const PUBLISHED = [
   ...["", "/sig.json", "/jwks.json", "/did.json"],
-  ...["/sig", "/sig/events.jsonl"],
+  ...["/sig", "/sig/events.jsonl", "/sig/checkpoint", "/sig/state"],
+  "/sig/tile",
 ].map((place) => `.well-known${place}`);
 
 /** Permission bits of what is private and of what is published. */

@@ -19,6 +19,7 @@ import {
   warningFindings,
 } from "./feed.ts";
 import { type Finding, judge } from "./finding.ts";
+import { PROOF_FINDINGS, readProofs } from "./proofs.ts";
 import { EventDigests } from "./published.ts";
 import {
   askServer,
@@ -88,17 +89,21 @@ async function examineAround(
   call: Call<PolicyValues>,
   source: Source,
   location: IssuerLocation,
-  { feed, issuer }: VerifiedIssuer,
+  { feed, issuer, state }: VerifiedIssuer,
   options: VerifyIssuerOptions,
 ): Promise<readonly Finding[]> {
   const { loadIssuer, probeUrl } = await import("@sig/consumer/internal");
-  const { metadata } = await loadIssuer(location, options);
+  const loaded = await loadIssuer(location, options);
+  const { metadata } = loaded;
   const requests = new Requests(call.io.deadline(DEADLINE_MS));
   const used = new Set(feed.keys.map(({ kid }) => kid));
   const documents = await readDocuments(
     ...[location, metadata, { issuer, used }, requests] as const,
   );
   const findings = [...judge(DOCUMENT_FINDINGS, documents)];
+  const about = { lastSequence: state.last_sequence, now: call.io.now() };
+  const proofs = await readProofs(location, loaded, about, requests);
+  if (proofs !== undefined) findings.push(...judge(PROOF_FINDINGS, proofs));
   if (source.kind === "directory") {
     const disk = await readDisk(call.io, source.path, issuer, documents.kids);
     findings.push(...judge(DISK_FINDINGS, disk));

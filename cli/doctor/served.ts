@@ -117,7 +117,11 @@ export async function askServer(
     );
   const heads: ServedHead[] = [];
   const did = origin + WELL_KNOWN_PATHS.did_document;
-  for (const url of [did, jwks_uri, metadataRef, feedUrl]) {
+  const { proofs_uri } = metadata;
+  const checkpoint = proofs_uri === undefined
+    ? []
+    : [`${proofs_uri}checkpoint`];
+  for (const url of [did, jwks_uri, metadataRef, feedUrl, ...checkpoint]) {
     const head = await ask(url, {
       headers: {
         origin: "https://reader.example",

@@ -4,6 +4,7 @@ import { DISK_FINDINGS } from "../../cli/doctor/disk.ts";
 import { DOCUMENT_FINDINGS } from "../../cli/doctor/documents.ts";
 import { FEED_FINDINGS } from "../../cli/doctor/feed.ts";
 import type { FindingRow } from "../../cli/doctor/finding.ts";
+import { PROOF_FINDINGS } from "../../cli/doctor/proofs.ts";
 import { PUBLISHED_FINDINGS } from "../../cli/doctor/published.ts";
 import { REFUSED_FINDINGS, SERVED_FINDINGS } from "../../cli/doctor/served.ts";
 
@@ -23,6 +24,7 @@ export const SECTIONS: readonly (readonly [
     ...FEED_FINDINGS,
     ...DOCUMENT_FINDINGS,
   }],
+  ["Proofs", "Of sources that publish proofs.", PROOF_FINDINGS],
   [
     "How documents are served",
     "Of sources that are fetched. Each document is asked for as a reader and as a browser would.",

@@ -1,0 +1,232 @@
+/** The proofs, recomputed from the feed. @module */
+
+import {
+  isSigError,
+  parseEventPayload,
+  parseFeedLine,
+  SigError,
+} from "@sig/core";
+import { sameBytes } from "@sig/core/internal";
+import type { IssuerLocation } from "@sig/consumer";
+import { type loadIssuer, readAll } from "@sig/consumer/internal";
+import {
+  createSha256,
+  groupBySubject,
+  leafHash,
+  openCheckpoint,
+  type OpenedCheckpoint,
+  type PlacedLine,
+  stateFiles,
+  statePath,
+  tilePath,
+  tilesSince,
+  TreeHasher,
+} from "@sig/jose/proofs";
+import type { FindingTable } from "./finding.ts";
+import type { Requests } from "./served.ts";
+
+/** Files of a server that are asked for; of a directory, all are read. */
+const MAX_REQUESTS = 40;
+const DAY_SECONDS = 86_400;
+
+/** Proofs that were read; absent where the issuer publishes none. */
+export interface ExaminedProofs {
+  /** The checkpoint, or why readers refuse it. */
+  readonly checkpoint: OpenedCheckpoint | SigError;
+  /** Which of its numbers and hashes are not those of the feed. */
+  readonly different: readonly string[];
+  /** Files that are missing or have other bytes than the feed gives. */
+  readonly damaged: readonly string[];
+  readonly lastSequence: number;
+  readonly now: Date;
+}
+
+/** Reads the checkpoint and its files, and compares them with the feed. */
+export async function readProofs(
+  { reader }: IssuerLocation,
+  { issuer, keys, metadata }: Awaited<ReturnType<typeof loadIssuer>>,
+  about: Pick<ExaminedProofs, "lastSequence" | "now">,
+  requests: Requests,
+): Promise<ExaminedProofs | undefined> {
+  const base = metadata.proofs_uri;
+  if (base === undefined) return undefined;
+  const read = async (url: string, name: "proof" | "feed") => {
+    const maxBytes = Number.MAX_SAFE_INTEGER;
+    const bytes = await requests.ask(
+      url,
+      async (signal) =>
+        await readAll(
+          await reader.open(url, { name, maxBytes, signal }),
+          maxBytes,
+        ),
+    );
+    if (bytes !== undefined) return bytes;
+    throw new SigError(
+      "fetch_timeout",
+      `Cannot read ${url} of ${issuer} in time`,
+    );
+  };
+  const sha256 = createSha256();
+  const authorized = [...keys.keys].filter(([kid]) => {
+    try {
+      return keys.resolve(kid) !== undefined;
+    } catch {
+      return false;
+    }
+  });
+  let checkpoint: OpenedCheckpoint;
+  try {
+    const source = new TextDecoder().decode(
+      await read(`${base}checkpoint`, "proof"),
+    );
+    checkpoint = await openCheckpoint(sha256, source, {
+      origin: base.replace(/^https?:\/\//, "").slice(0, -1),
+      keys: new Map(authorized),
+    });
+  } catch (error) {
+    if (!isSigError(error)) throw error;
+    return { checkpoint: error, different: [], damaged: [], ...about };
+  }
+  const feed = await read(metadata.events_uri, "feed");
+  const expected = hashFeed(feed.subarray(0, checkpoint.bytes));
+  const different = (["size", "bytes"] as const)
+    .filter((name) => checkpoint[name] !== expected[name]);
+  const hashes = (["root", "state"] as const)
+    .filter((name) => !sameBytes(checkpoint[name], expected[name]));
+  const damaged: string[] = [];
+  const files = [...expected.files].reverse();
+  const asked = reader.kind === "remote" ? files.slice(0, MAX_REQUESTS) : files;
+  for (const [path, bytes] of hashes.length > 0 ? [] : asked) {
+    try {
+      if (sameBytes(await read(base + path, "proof"), bytes)) continue;
+    } catch (error) {
+      if (!isSigError(error)) throw error;
+    }
+    damaged.push(path);
+  }
+  return {
+    checkpoint,
+    different: [...different, ...hashes],
+    damaged,
+    ...about,
+  };
+}
+
+/** What a checkpoint says of these lines, and the files that it needs. */
+function hashFeed(feed: Uint8Array) {
+  const sha256 = createSha256();
+  const tree = new TreeHasher(sha256);
+  const hashes = new Map<string, Uint8Array>();
+  const lines: PlacedLine[] = [];
+  for (let from = 0, to; (to = feed.indexOf(10, from)) >= 0; from = to + 1) {
+    const bytes = feed.subarray(from, to);
+    tree.add(leafHash(sha256, bytes), ({ level, index }, hash) => {
+      if (level % 8 === 0) hashes.set(`${level / 8}/${index}`, hash);
+    });
+    lines.push({
+      event: parseEventPayload(parseFeedLine(bytes).payload),
+      bytes,
+    });
+  }
+  const files = new Map<string, Uint8Array>();
+  for (const tile of tilesSince(0, tree.size)) {
+    const parts = Array.from(
+      { length: tile.width },
+      (_, at) => hashes.get(`${tile.level}/${tile.index * 256 + at}`)!,
+    );
+    files.set(
+      tilePath(tile),
+      new Uint8Array(parts.flatMap((each) => [...each])),
+    );
+  }
+  const steps = stateFiles(sha256, groupBySubject(sha256, lines));
+  let step = steps.next();
+  for (; !step.done; step = steps.next()) {
+    files.set(statePath(step.value.hash), step.value.bytes);
+  }
+  const bytes = feed.lastIndexOf(10) + 1;
+  return {
+    size: tree.size,
+    bytes,
+    root: tree.root(),
+    state: step.value,
+    files,
+  };
+}
+
+const REBUILD = "sig checkpoint --dir <dir> --rebuild, then publish it";
+const FEED_INSTEAD = "Readers take the whole feed instead, which costs more";
+
+/** Of sources that publish proofs. */
+export const PROOF_FINDINGS = {
+  checkpoint_unusable: {
+    severity: "error",
+    when: "The checkpoint is missing, or readers refuse it",
+    why:
+      "Readers that remember the issuer accept no new key, and others take the whole feed",
+    mend: REBUILD,
+    find: ({ checkpoint }) =>
+      checkpoint instanceof SigError
+        ? [[checkpoint.message, ".well-known/sig/checkpoint"]]
+        : [],
+  },
+  checkpoint_differs: {
+    severity: "error",
+    when: "The checkpoint does not fit the feed",
+    why: "Readers of the feed and readers of proofs get contradicting answers",
+    mend:
+      "Find out whether the feed was replaced before you sign anything: sig restore",
+    find: ({ different }) =>
+      different.length === 0 ? [] : [[
+        `${different.join(", ")} of the checkpoint are not those of the feed`,
+        ".well-known/sig/checkpoint",
+      ]],
+  },
+  checkpoint_behind: {
+    severity: "info",
+    when: "The feed has events that the checkpoint does not have",
+    why: "Readers read them after the proof; from 1 MiB on they take the feed",
+    mend: "sig checkpoint --dir <dir>",
+    find({ checkpoint, lastSequence }) {
+      if (checkpoint instanceof SigError || checkpoint.size >= lastSequence) {
+        return [];
+      }
+      return [[
+        `the checkpoint has ${checkpoint.size} of ${lastSequence} events`,
+        ".well-known/sig/checkpoint",
+      ]];
+    },
+  },
+  checkpoint_old: {
+    severity: "info",
+    when: "The checkpoint states no time, or one more than a day ago",
+    why: "Readers that limit its age (--max-checkpoint-age) get no answer",
+    mend: "Renew it regularly: sig checkpoint --dir <dir>",
+    find({ checkpoint, now }) {
+      if (checkpoint instanceof SigError) return [];
+      const { time } = checkpoint;
+      const age = now.getTime() / 1000 - (time ?? 0);
+      if (age <= DAY_SECONDS) return [];
+      return [[
+        time === null
+          ? "the checkpoint states no time"
+          : `the checkpoint was renewed ${
+            Math.floor(age / DAY_SECONDS)
+          } days ago`,
+        ".well-known/sig/checkpoint",
+      ]];
+    },
+  },
+  proof_file_damaged: {
+    severity: "warning",
+    when:
+      "A tile or state file is missing, or has other bytes than the feed gives",
+    why: FEED_INSTEAD,
+    mend: REBUILD,
+    find: ({ damaged }) =>
+      damaged.map((path) => [
+        "a file of the proofs is missing or damaged",
+        `.well-known/sig/${path}`,
+      ]),
+  },
+} as const satisfies FindingTable<ExaminedProofs>;
