@@ -10,8 +10,12 @@ import {
 import { judgeResponse, tooLarge } from "./response_rules.ts";
 import { fetchError, toFetchError } from "./fetch_error.ts";
 import { createNetworkBudget, type NetworkBudget } from "./network_budget.ts";
-import { CannotPin, createPinnedTransport } from "./pinned_transport.ts";
-import { loadNodeBuiltins, type NodeBuiltins } from "./paced_socket.ts";
+import {
+  CannotPin,
+  createPinnedTransport,
+  loadNodeBuiltins,
+  type NodeBuiltins,
+} from "./pinned_transport.ts";
 import {
   createPlainTransport,
   type RequestMethod,

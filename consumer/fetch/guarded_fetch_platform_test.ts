@@ -1,7 +1,11 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { createNetworkBudget } from "./network_budget.ts";
-import { CannotPin, createPinnedTransport } from "./pinned_transport.ts";
-import { loadNodeBuiltins, type NodeBuiltins } from "./paced_socket.ts";
+import {
+  CannotPin,
+  createPinnedTransport,
+  loadNodeBuiltins,
+  type NodeBuiltins,
+} from "./pinned_transport.ts";
 import { fetchText } from "../testdata/fetching.ts";
 import { say, startRawServer } from "../../tests/kit/raw_server.ts";
 import http from "node:http";
