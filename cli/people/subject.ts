@@ -1,21 +1,31 @@
-/** OpenSSH public keys as subjects (docs/ssh-and-git.md). @module */
+/**
+ * What stands for a subject: an OpenSSH public key (docs/ssh-and-git.md), or a
+ * name of the issuer's names file.
+ *
+ * @module
+ */
 
 import { isDid, isSigError, SigError } from "@sig/core";
+import { quote } from "@sig/core/internal";
 import type { LoadedCommand, ParsedCall } from "../command_line/command.ts";
 import { did } from "../command_line/values.ts";
 import type { Io } from "../terminal/io.ts";
+import { namesFile, readNames } from "./names.ts";
 
 /** More than any public key with its comment needs. */
 const MAX_KEY_BYTES = 16 * 1024;
+
+/** People of one name that a message lists. */
+const MAX_NAMED = 5;
 
 /** Text with the type of an OpenSSH key in it, and something behind that. */
 export function isSshKey(text: string): boolean {
   return /(?:^|\s)(?:sk-)?(?:ssh|ecdsa)-[a-z0-9@.-]+\s/.test(text);
 }
 
-/** The flags, with the did:key of each subject that is an OpenSSH public key. */
+/** The flags, with the DID of each subject that is a key or a name. */
 export async function resolveSubjects(
-  { flags }: Pick<LoadedCommand, "flags">,
+  { flags, positionals }: Pick<LoadedCommand, "flags" | "positionals">,
   call: ParsedCall,
 ): Promise<ParsedCall> {
   const subjects = new Map<string, string>();
@@ -23,7 +33,13 @@ export async function resolveSubjects(
     const text = value === did.placeholder ? call.text(name) : undefined;
     if (text === undefined) continue;
     try {
-      subjects.set(name, await readSubject(call.io, text));
+      const hasSource = positionals?.[0]?.name === "source";
+      const [source] = [
+        ...call.texts("sig"),
+        ...hasSource ? call.positionals : [],
+      ];
+      const place = { dir: call.text("dir"), source };
+      subjects.set(name, await readSubject(call.io, text, place));
     } catch (error) {
       if (!isSigError(error)) throw error;
       const context = { ...error.context, flag: `--${name}` };
@@ -33,14 +49,76 @@ export async function resolveSubjects(
   return { ...call, text: (flag) => subjects.get(flag) ?? call.text(flag) };
 }
 
+/** Where people have names: the issuer's directory, or a source that is one. */
+interface Place {
+  readonly dir: string | undefined;
+  readonly source: string | undefined;
+}
+
 /** A DID may end in .pub, as `did:web:alice.pub` does: it is not a file. */
-async function readSubject(io: Io, text: string): Promise<string> {
+async function readSubject(
+  io: Io,
+  text: string,
+  place: Place,
+): Promise<string> {
   if (isDid(text)) return text;
   const isFile = text.endsWith(".pub");
-  if (!isFile && !isSshKey(text)) return text;
+  if (!isFile && !isSshKey(text)) return await subjectCalled(io, text, place);
   const line = isFile
     ? new TextDecoder().decode(await io.readFile(text, MAX_KEY_BYTES))
     : text;
   const { jwkToDidKey, sshKeyToJwk } = await import("@sig/jose");
   return jwkToDidKey(sshKeyToJwk(line));
+}
+
+/**
+ * The person of that name in the names file beside the feed; without such a file
+ * the text itself, and also where the feed has it as a subject.
+ *
+ * @throws {SigError} `invalid_identifier` for a name of nobody,
+ * `ambiguous_relationship` for that of several.
+ */
+async function subjectCalled(
+  io: Io,
+  text: string,
+  { dir, source }: Place,
+): Promise<string> {
+  const { openSource, parseSource, verifyIssuer } = await import(
+    "@sig/consumer"
+  );
+  const parsed = source === undefined
+    ? undefined
+    : parseSource(source, { allowPrivate: true, exists: io.exists });
+  const path = dir ?? (parsed?.kind === "directory" ? parsed.path : undefined);
+  if (path === undefined || !io.exists(namesFile(path))) return text;
+  const verified = await verifyIssuer(
+    openSource({ kind: "directory", path }),
+    { now: io.now(), unknownEvents: "ignore" },
+  ).catch((error) => {
+    // The command itself says what is wrong with its feed.
+    if (!isSigError(error)) throw error;
+  });
+  if (verified && verified.state.history.relationshipsOf(text).size > 0) {
+    return text;
+  }
+  const names = await readNames({ flags: { dir: path }, io });
+  const [found, ...more] = [...names].filter(([, name]) => name === text)
+    .map(([subject]) => subject);
+  if (found !== undefined && more.length === 0) return found;
+  const shown = [found, ...more].slice(0, MAX_NAMED).join(", ");
+  throw found === undefined
+    ? new SigError(
+      "invalid_identifier",
+      `Cannot find a subject: ${
+        quote(text)
+      } is not a DID, and nobody has that name`,
+      { context: { hint: `Names are in ${namesFile(path)}.` } },
+    )
+    : new SigError(
+      "ambiguous_relationship",
+      `Cannot choose a subject: ${more.length + 1} people have the name ${
+        quote(text)
+      }: ${shown}`,
+      { context: { hint: "Give the DID of the person." } },
+    );
 }
