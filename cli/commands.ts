@@ -167,6 +167,10 @@ export const COMMANDS: readonly CommandEntry[] = [
   ...from(() => import("./commands/doctor.ts"), {
     doctor: ["doctor", "diagnose an issuer"],
   }),
+  ...from(() => import("./commands/evidence.ts"), {
+    evidenceMake: ["evidence make", "write an answer and its proof to a file"],
+    evidenceVerify: ["evidence verify", "verify such a file, offline"],
+  }),
   ...from(() => import("./commands/pin.ts"), {
     pinList: ["pin list", "list what is remembered of issuers"],
     pinShow: ["pin show", "show what is remembered of an issuer"],

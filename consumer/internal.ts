@@ -17,6 +17,7 @@ export {
   probeUrl,
 } from "./fetch/guarded_fetch.ts";
 export type { RequestMethod } from "./fetch/transport.ts";
+export { MAX_EVIDENCE_BYTES, originOf } from "./follow/evidence.ts";
 export {
   type InsideFile,
   type NotInside,

@@ -36,6 +36,14 @@ export type {
   FetchPolicy,
 } from "./fetch/fetch_options.ts";
 export type { DocumentName } from "./fetch/media_type.ts";
+export {
+  type Evidence,
+  fetchTrustedKeys,
+  makeEvidence,
+  type TrustedKeys,
+  type VerifiedEvidence,
+  verifyEvidence,
+} from "./follow/evidence.ts";
 export type {
   ObservedIssuer,
   ObserveOptions,

@@ -365,18 +365,23 @@ function linesOf(bytes: Uint8Array): Uint8Array[] {
   return lines;
 }
 
+/** Whose lines they are. */
+type SubjectIssuer = Pick<LoadedIssuer, "issuer" | "keys"> & {
+  readonly metadata: Pick<SigMetadata, "public_only">;
+};
+
 /** Verifies and replays the lines of one subject, then a tail. */
-class SubjectReplay {
+export class SubjectReplay {
   readonly replay: Replay;
   readonly #history = new PartialHistory();
-  readonly #loaded: LoadedIssuer;
+  readonly #loaded: SubjectIssuer;
   readonly #question: ProofQuestion;
   readonly #parse: ReturnType<typeof createFeedLineParser>;
 
   constructor(
-    loaded: LoadedIssuer,
+    loaded: SubjectIssuer,
     question: ProofQuestion,
-    { now, limits = DEFAULT_LIMITS }: ProofOptions,
+    { now, limits = DEFAULT_LIMITS }: Pick<ProofOptions, "now" | "limits">,
   ) {
     this.#loaded = loaded;
     this.#question = question;
@@ -391,16 +396,21 @@ class SubjectReplay {
     });
   }
 
-  /** Takes a line of the subject. */
-  async addOwn(bytes: Uint8Array, size: number): Promise<void> {
-    const event = await this.#verify(bytes);
+  /** Takes a line of the subject; the kid that signed it. */
+  async addOwn(bytes: Uint8Array, size: number): Promise<string> {
+    const { event, kid } = await this.#verify(bytes);
     if (event.sequence > size) {
       throw proofInvalid(`a line has sequence ${event.sequence} of ${size}`);
     }
     if (isUpsert(event) && event.subject !== this.#question.subject) {
       throw proofInvalid("an upsert names another subject");
     }
+    const isKnown = this.#history.versions.has(event.relationship_id);
+    if (!isUpsert(event) && !isKnown) {
+      throw proofInvalid("a relationship does not begin with an upsert");
+    }
     this.replay.applySparse(event);
+    return kid;
   }
 
   /** Takes the lines after the checkpoint; false where the feed must be read. */
@@ -409,7 +419,7 @@ class SubjectReplay {
     const own = new Set(this.#history.versions.keys());
     this.replay.resume(size);
     for (const line of lines) {
-      const event = await this.#verify(line);
+      const { event } = await this.#verify(line);
       this.replay.apply(event);
       // What it was before it came to the subject is not known.
       if (isPast && isUpsert(event) && !own.has(event.relationship_id)) {
@@ -419,10 +429,11 @@ class SubjectReplay {
     return true;
   }
 
-  async #verify(bytes: Uint8Array): Promise<SigEvent | UnknownEvent> {
+  async #verify(bytes: Uint8Array) {
     const parsed = this.#parse(bytes);
     await verifyEnvelope(parsed, this.#loaded.keys);
     const { public_only: publicOnly } = this.#loaded.metadata;
-    return parseEventPayload(parsed.payload, { publicOnly });
+    const event = parseEventPayload(parsed.payload, { publicOnly });
+    return { event, kid: parsed.header.kid };
   }
 }

@@ -1,0 +1,150 @@
+import { formatInstant, instantOf, isSigError, parseQuestion } from "@sig/core";
+import type { Evidence, VerifiedEvidence } from "@sig/consumer";
+import { file, many, optional, required, usageError } from "@sig/api/flags";
+import { typedCommand } from "../command_line/command.ts";
+import { did, source, textOf, timestamp } from "../command_line/values.ts";
+import { writeLines } from "../output/fields.ts";
+import { colour, type Output, safe, writeJson } from "../output/write.ts";
+import {
+  INSECURE_FLAG,
+  MISTAKEN_SIG,
+  SOURCE_HELP,
+  withSource,
+} from "../ask/source_flags.ts";
+import { readInput } from "../terminal/read_input.ts";
+
+/** `sig evidence make` */
+export const evidenceMake = typedCommand({
+  description:
+    "Writes the question, the answer as of the issuer's checkpoint, and all that\nproves it. Whoever has the file can verify it without asking anybody. Exits with\n0 on allow, 1 on deny, and 2 on an error.",
+  flags: {
+    sig: required(source, SOURCE_HELP, { mistaken: MISTAKEN_SIG }),
+    subject: required(did, "subject of the question"),
+    require: many(
+      textOf("KEY=VALUE"),
+      "relationship=TYPE, role=NAME or relationship_id=ID; one relationship must meet all",
+    ),
+    at: optional(timestamp, "as it was true at that time (default: now)"),
+    out: optional(file, "a new file, instead of standard output"),
+    ...INSECURE_FLAG,
+  },
+  examples: [
+    "sig evidence make --sig acme.example --subject did:web:alice.example --require role=deploy --out alice.json",
+  ],
+  async run(call) {
+    const { io, flags: { sig, subject, require, at, out } } = call;
+    const { makeEvidence } = await import("@sig/consumer");
+    const text = at?.text ?? formatInstant(instantOf(io.now()));
+    parseQuestion({ subject, require, at: text });
+    const question = { subject, require, at: text };
+    const evidence = await withSource(
+      call,
+      sig,
+      (location, options) => makeEvidence(location, question, options),
+    );
+    if (out === undefined) writeJson(io, evidence);
+    else {
+      await io.createFile(out, `${JSON.stringify(evidence)}\n`);
+      const { answer } = evidence;
+      if (call.format === "json") writeJson(io, { out, answer });
+      else {io.stdout(
+          `${answer.decision}  ${safe(subject)}, see ${safe(out)}\n`,
+        );}
+    }
+    return evidence.answer.decision === "allow" ? 0 : 1;
+  },
+});
+
+/** `sig evidence verify` */
+export const evidenceVerify = typedCommand({
+  description:
+    "Verifies that a trusted key has signed the checkpoint, and that path and lines\nlead from there to the answer. Without --trust, the keys are those that the\nissuer publishes now. Exits with 0 if the evidence is sound, whatever its answer,\n1 if it is faulty, and 2 on an error. Evidence never shows that nothing came later.",
+  positionals: [{ name: "file", help: "the evidence; - is standard input" }],
+  flags: {
+    trust: optional(
+      textOf("VKEY"),
+      "the issuer's key, as <name>+<key ID>+<base64>; nothing is fetched",
+    ),
+    ...INSECURE_FLAG,
+  },
+  examples: [
+    "sig evidence verify alice.json",
+    "sig evidence verify alice.json --trust acme.example/.well-known/sig+7d1e9e5f+AQ…",
+  ],
+  async run(call) {
+    const { io, flags } = call;
+    const { fetchTrustedKeys, verifyEvidence } = await import("@sig/consumer");
+    const { locateIssuer, MAX_EVIDENCE_BYTES, originOf } = await import(
+      "@sig/consumer/internal"
+    );
+    // One more: what is over the limit is faulty.
+    const bytes = await readInput(
+      io,
+      call.positionals[0]!,
+      MAX_EVIDENCE_BYTES + 1,
+    );
+    const { trust, "allow-insecure": allowPrivate } = flags;
+    const trusted = trust === undefined ? undefined : await readKey(trust);
+    try {
+      const verified = await verifyEvidence(bytes, async (issuer) => {
+        if (trusted === undefined) {
+          return await fetchTrustedKeys(locateIssuer(issuer, { allowPrivate }));
+        }
+        return trusted.name === originOf(issuer) ? [trusted.key] : [];
+      });
+      if (call.format === "json") writeJson(io, jsonOf(verified));
+      else write(call, verified);
+      return 0;
+    } catch (error) {
+      if (!isSigError(error, "invalid_evidence")) throw error;
+      const { code, message: detail } = error;
+      if (call.format === "json") {
+        writeJson(io, { sound: false, error: { code, detail } });
+      } else {
+        io.stdout(
+          `${colour(io, "stdout", "red", "faulty")}: ${safe(detail)}\n`,
+        );
+      }
+      return 1;
+    }
+  },
+});
+
+async function readKey(text: string) {
+  const { createSha256, parseVerifierKey } = await import("@sig/jose/proofs");
+  const key = await parseVerifierKey(createSha256(), text);
+  if (key.type === "note") return key;
+  throw usageError("--trust must be a key that signs, not one that cosigns", {
+    flag: "--trust",
+  });
+}
+
+function timeOf({ checkpoint: { time } }: VerifiedEvidence): string | null {
+  return time === null
+    ? null
+    : formatInstant({ seconds: time, nanoseconds: 0 });
+}
+
+function jsonOf(verified: VerifiedEvidence) {
+  const { evidence: { issuer, question, answer }, kid } = verified;
+  const signed_at = timeOf(verified);
+  return { sound: true, issuer, question, answer, kid, signed_at };
+}
+
+function write(
+  { io }: Output,
+  verified: VerifiedEvidence,
+): void {
+  const { evidence: { issuer, question, answer, lines }, kid } = verified;
+  const { decision, as_of, reasons }: Evidence["answer"] = answer;
+  io.stdout(`${colour(io, "stdout", "green", "sound")}: ${decision}\n`);
+  writeLines(io, [
+    ["issuer", issuer],
+    ["subject", question.subject],
+    ["required", question.require.join(", ")],
+    ["at", question.at],
+    ...reasons.map(({ code }) => ["reason", code] as const),
+    ["lines", `${lines.length}, of ${as_of} events`],
+    ["checkpoint", `signed by ${kid}, ${timeOf(verified) ?? "without a time"}`],
+  ], 12);
+}

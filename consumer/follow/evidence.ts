@@ -1,0 +1,396 @@
+/** Evidence: a question, its answer, and why it is true, in one file (docs/protocol.md §13.5). @module */
+
+import {
+  type AskedQuestion,
+  check,
+  type CheckResult,
+  isSigError,
+  JsonError,
+  parseIssuerDid,
+  parseJson,
+  parseTimestamp,
+  type Reason,
+  SigError,
+  type SigMetadata,
+} from "@sig/core";
+import { isObject, joinBytes, sameBytes } from "@sig/core/internal";
+import { createKeyResolver, type VerificationKey } from "@sig/jose";
+import {
+  createSha256,
+  decodeBase64,
+  digitOf,
+  EMPTY_HASH,
+  encodeBase64,
+  HASH_BYTES,
+  leafOf,
+  MAX_SUBJECT_BYTES,
+  openCheckpoint,
+  type OpenedCheckpoint,
+  pathAmong,
+  proofInvalid,
+  type Sha256,
+  stateHashOfPath,
+  stateLeaf,
+  subjectKey,
+} from "@sig/jose/proofs";
+import { decodeHex, encodeHex } from "@std/encoding/hex";
+import { ProofFiles, type Walk } from "../proofs/proof_files.ts";
+import type { IssuerLocation } from "../read/reader.ts";
+import { loadIssuer, type LoadIssuerOptions } from "../verify/load_issuer.ts";
+import { signingKeys } from "./compare_proofs.ts";
+import { SubjectReplay } from "./read_by_proof.ts";
+
+/** Bytes of an evidence file, at most. */
+export const MAX_EVIDENCE_BYTES: number = 2 * 1024 * 1024;
+
+/** An evidence file. */
+export interface Evidence {
+  /** Always `sig-evidence/v1`. */
+  readonly type: "sig-evidence/v1";
+  /** The issuer's DID. */
+  readonly issuer: string;
+  /** What was asked. */
+  readonly question: {
+    /** The subject. */
+    readonly subject: string;
+    /** The requirements as they were written. */
+    readonly require: readonly string[];
+    /** The time that it is about. */
+    readonly at: string;
+  };
+  /** What the lines say to it. */
+  readonly answer: {
+    /** Allow or deny. */
+    readonly decision: "allow" | "deny";
+    /** Why not; empty on allow. */
+    readonly reasons: readonly Reason[];
+    /** Events of the checkpoint. */
+    readonly as_of: number;
+  };
+  /** The checkpoint, as it was published. */
+  readonly checkpoint: string;
+  /** Siblings from the end of the path up, base64. */
+  readonly path: readonly string[];
+  /** The subject's lines. */
+  readonly lines: readonly string[];
+  /** Who is in the subject's place, where the path ends at somebody else. */
+  readonly other?: {
+    /** The key in the tree. */
+    readonly key: string;
+    /** The digest of the lines. */
+    readonly lines_sha256: string;
+  };
+  /** `x` of the keys of lines and checkpoint, by kid. */
+  readonly keys: { readonly [kid: string]: string };
+}
+
+/** What an evidence file shows. */
+export interface VerifiedEvidence {
+  /** The file. */
+  readonly evidence: Evidence;
+  /** Its checkpoint. */
+  readonly checkpoint: OpenedCheckpoint;
+  /** The trusted key that signed the checkpoint. */
+  readonly kid: string;
+}
+
+/**
+ * Makes evidence of what an issuer's checkpoint says about a subject.
+ *
+ * @param question `at` is an instant; events after the checkpoint don't count.
+ * @throws {SigError} `proof_invalid` and `invalid_checkpoint`, also for an issuer
+ * without proofs; `document_too_large` for a subject of over 1 MiB of lines; as
+ * `checkIssuer`.
+ */
+export async function makeEvidence(
+  location: IssuerLocation,
+  question: Evidence["question"],
+  options: LoadIssuerOptions & { readonly now: Date },
+): Promise<Evidence> {
+  const sha256 = createSha256();
+  let files: ProofFiles | undefined;
+  const onMetadata = ({ proofs_uri: uri }: SigMetadata) => {
+    files = uri === undefined
+      ? undefined
+      : new ProofFiles(location.reader, uri, sha256);
+  };
+  const loaded = await loadIssuer(location, { ...options, onMetadata });
+  if (files === undefined) {
+    throw proofInvalid("the issuer publishes no proofs");
+  }
+  const text = await files.checkpoint();
+  const keys = signingKeys(loaded.keys);
+  const { origin } = files;
+  const checkpoint = await openCheckpoint(sha256, text, { origin, keys });
+  const walk = await files.walk(checkpoint.state, question.subject);
+  const { path, other, lines } = endOf(sha256, walk, question.subject);
+  const replay = new SubjectReplay(loaded, ofNow(question), options);
+  const kids = new Set(checkpoint.kids);
+  for (const line of lines) {
+    kids.add(await replay.addOwn(line, checkpoint.size));
+  }
+  const { size } = checkpoint;
+  const decoder = new TextDecoder();
+  return {
+    type: "sig-evidence/v1",
+    issuer: loaded.issuer,
+    question,
+    answer: answerOf(replay, question, size, options.now),
+    checkpoint: text,
+    path: path.map(encodeBase64),
+    lines: lines.map((line) => decoder.decode(line)),
+    ...(other === undefined ? {} : { other }),
+    keys: Object.fromEntries(
+      [...kids].map((kid) => [kid, loaded.keys.resolve(kid).jwk.x]),
+    ),
+  };
+}
+
+function ofNow({ subject }: Evidence["question"]) {
+  return { subject, isPast: true };
+}
+
+function answerOf(
+  { replay }: SubjectReplay,
+  question: AskedQuestion & { readonly at: string },
+  size: number,
+  now: Date,
+): Evidence["answer"] {
+  replay.resume(size);
+  const { decision, reasons }: CheckResult = check(replay.state(), {
+    ...question,
+    now,
+  });
+  return { decision, reasons, as_of: size };
+}
+
+/** The path to a subject, and what is at its end. */
+function endOf(sha256: Sha256, { end, depth, path }: Walk, subject: string) {
+  const key = subjectKey(sha256, subject);
+  if (end === undefined) return { path, lines: [] };
+  if (end.kind === "too_large") {
+    if (!sameBytes(end.key, key)) {
+      const other = { key: encodeHex(end.key), lines_sha256: NO_DIGEST };
+      return { path, lines: [], other };
+    }
+    throw new SigError(
+      "document_too_large",
+      "Cannot make evidence: the subject has over " +
+        `${MAX_SUBJECT_BYTES} bytes of lines`,
+      { context: { limit: MAX_SUBJECT_BYTES } },
+    );
+  }
+  const leaves = end.subjects.map((each) => leafOf(sha256, each));
+  const whole = [...pathAmong(sha256, leaves, key, depth), ...path];
+  const found = end.subjects.find((each) =>
+    digitsAgree(each.key, key, whole.length / 4)
+  );
+  const lines = found?.lines.map(({ bytes }) => bytes) ?? [];
+  if (found === undefined || sameBytes(found.key, key)) {
+    return { path: whole, lines };
+  }
+  const lines_sha256 = encodeHex(digestOf(sha256, lines));
+  const other = { key: encodeHex(found.key), lines_sha256 };
+  return { path: whole, lines: [], other };
+}
+
+const NO_DIGEST = encodeHex(EMPTY_HASH);
+const LF = Uint8Array.of(10);
+
+function digestOf(sha256: Sha256, lines: readonly Uint8Array[]): Uint8Array {
+  const all = joinBytes(lines.flatMap((line) => [line, LF]));
+  return all.length > MAX_SUBJECT_BYTES ? EMPTY_HASH : sha256(all);
+}
+
+function digitsAgree(a: Uint8Array, b: Uint8Array, digits: number): boolean {
+  for (let at = 0; at < digits; at++) {
+    if (digitOf(a, at) !== digitOf(b, at)) return false;
+  }
+  return true;
+}
+
+/**
+ * Verifies an evidence file, offline: a trusted key has signed the checkpoint,
+ * the path leads to its state, the lines are in order, and they give the answer.
+ * Evidence shows what was signed then, never that nothing came later.
+ *
+ * @param trust Keys of the issuer, one of which must have signed the checkpoint,
+ * or what gets them by the issuer's DID.
+ * @throws {SigError} `invalid_evidence`, and what `trust` throws.
+ */
+export async function verifyEvidence(
+  bytes: Uint8Array,
+  trust: TrustedKeys | ((issuer: string) => Promise<TrustedKeys>),
+): Promise<VerifiedEvidence> {
+  const evidence = await judged(() => readEvidence(bytes));
+  const trusted = typeof trust === "function"
+    ? await trust(evidence.issuer)
+    : trust;
+  return await judged(() => verify(evidence, [...trusted]));
+}
+
+/** Keys that are an issuer's, wherever that is known from. */
+export type TrustedKeys = Iterable<Pick<VerificationKey, "publicKey">>;
+
+/** The keys that may sign an issuer's events, from its documents. */
+export async function fetchTrustedKeys(
+  location: IssuerLocation,
+  options: LoadIssuerOptions = {},
+): Promise<TrustedKeys> {
+  const { keys } = await loadIssuer(location, options);
+  return signingKeys(keys).values();
+}
+
+/** Whatever is wrong with evidence has one code. */
+async function judged<T>(judge: () => T | Promise<T>): Promise<T> {
+  try {
+    return await judge();
+  } catch (error) {
+    if (isSigError(error, "invalid_evidence")) throw error;
+    const isFault = error instanceof JsonError || isSigError(error);
+    if (!isFault) throw error;
+    const reason = isSigError(error) ? error.reason : error.message;
+    throw new SigError(
+      "invalid_evidence",
+      { action: "use evidence", reason },
+      { cause: error },
+    );
+  }
+}
+
+/** The name under which an issuer signs checkpoints. */
+export function originOf(issuer: string): string {
+  const { host, port } = parseIssuerDid(issuer, { allowPrivate: true });
+  return `${host}${port === undefined ? "" : `:${port}`}/.well-known/sig`;
+}
+
+async function verify(
+  evidence: Evidence,
+  trusted: readonly Pick<VerificationKey, "publicKey">[],
+): Promise<VerifiedEvidence> {
+  const { issuer, question, answer } = evidence;
+  const sha256 = createSha256();
+  const keys = await createKeyResolver({
+    keys: Object.entries(evidence.keys).map(([kid, x]) => ({
+      ...{ kty: "OKP", crv: "Ed25519", kid, x },
+    })),
+  });
+  const checkpoint = await openCheckpoint(sha256, evidence.checkpoint, {
+    origin: originOf(issuer),
+    keys: keys.keys,
+  });
+  const kid = checkpoint.kids.find((kid) =>
+    trusted.some(({ publicKey }) =>
+      sameBytes(publicKey, keys.resolve(kid).publicKey)
+    )
+  );
+  if (kid === undefined) {
+    throw invalidEvidence("no trusted key has signed the checkpoint");
+  }
+  const lines = evidence.lines.map((line) => new TextEncoder().encode(line));
+  const path = evidence.path.map(hashOf);
+  const key = subjectKey(sha256, question.subject);
+  const end = leafAtEnd(sha256, key, evidence, lines);
+  if (!sameBytes(stateHashOfPath(sha256, key, end, path), checkpoint.state)) {
+    throw invalidEvidence("the path does not lead to the checkpoint's state");
+  }
+  const now = new Date(0);
+  const of = { issuer, keys, metadata: { public_only: false } };
+  const replay = new SubjectReplay(of, ofNow(question), { now });
+  for (const line of lines) await replay.addOwn(line, checkpoint.size);
+  const given = answerOf(replay, question, checkpoint.size, now);
+  if (canonical(given) !== canonical(answer)) {
+    throw invalidEvidence("the lines don't give this answer");
+  }
+  return { evidence, checkpoint, kid };
+}
+
+function leafAtEnd(
+  sha256: Sha256,
+  key: Uint8Array,
+  { path, other }: Evidence,
+  lines: readonly Uint8Array[],
+): Uint8Array {
+  if (path.length % 4 !== 0 || path.length > 8 * HASH_BYTES) {
+    throw invalidEvidence("the path does not have 4 hashes for each digit");
+  }
+  if (other === undefined) {
+    if (lines.length === 0) return EMPTY_HASH;
+    return stateLeaf(sha256, key, digestOf(sha256, lines)).hash;
+  }
+  const otherKey = decodeHex(other.key);
+  const isThere = lines.length === 0 && !sameBytes(otherKey, key) &&
+    digitsAgree(otherKey, key, path.length / 4);
+  if (!isThere) throw invalidEvidence("the other subject is not on this path");
+  return stateLeaf(sha256, otherKey, decodeHex(other.lines_sha256)).hash;
+}
+
+function hashOf(text: string): Uint8Array {
+  const hash = decodeBase64(text);
+  if (hash?.length === HASH_BYTES) return hash;
+  throw invalidEvidence("the path has something else than hashes");
+}
+
+/** A value as JSON with sorted members. */
+function canonical(value: unknown): string {
+  return JSON.stringify(
+    value,
+    (_name, each) =>
+      isObject(each)
+        ? Object.fromEntries(
+          Object.entries(each).sort(([a], [b]) => a < b ? -1 : 1),
+        )
+        : each,
+  );
+}
+
+type Judge = (value: unknown) => boolean;
+
+const isText: Judge = (value) => typeof value === "string" && value !== "";
+const isHex: Judge = (value) =>
+  typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
+const isList = (is: Judge): Judge => (value) =>
+  Array.isArray(value) && value.every(is);
+const isExactly =
+  (members: Readonly<Record<string, Judge>>): Judge => (value) =>
+    isObject(value) && Object.keys(value).every((name) =>
+      Object.hasOwn(members, name)
+    ) && Object.entries(members).every(([name, is]) =>
+      is(Object.hasOwn(value, name) ? value[name] : undefined)
+    );
+
+const isEvidence = isExactly({
+  type: (value) => value === "sig-evidence/v1",
+  issuer: isText,
+  question: isExactly({
+    subject: isText,
+    require: isList(isText),
+    at: (value) =>
+      typeof value === "string" && parseTimestamp(value) !== undefined,
+  }),
+  answer: isExactly({
+    decision: (value) => value === "allow" || value === "deny",
+    reasons: isList(isObject),
+    as_of: (value) => Number.isSafeInteger(value),
+  }),
+  checkpoint: isText,
+  path: isList(isText),
+  lines: isList(isText),
+  other: (value) =>
+    value === undefined ||
+    isExactly({ key: isHex, lines_sha256: isHex })(value),
+  keys: (value) => isObject(value) && Object.values(value).every(isText),
+});
+
+function readEvidence(bytes: Uint8Array): Evidence {
+  if (bytes.length > MAX_EVIDENCE_BYTES) {
+    throw invalidEvidence(`it is over ${MAX_EVIDENCE_BYTES} bytes`);
+  }
+  const value = parseJson(bytes);
+  if (isEvidence(value)) return value as unknown as Evidence;
+  throw invalidEvidence("its members are not those of an evidence file");
+}
+
+function invalidEvidence(why: string): SigError {
+  return new SigError("invalid_evidence", `Cannot use evidence: ${why}`);
+}
