@@ -1,7 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { readJsonVectors, vectorTest } from "../../jose/testdata/vectors.ts";
 import { createIssuerSite } from "../site/issuer_site.ts";
-import { inWorkspace, type Ran } from "../testdata/workspace.ts";
+import { inWorkspace, type Ran, Workspace } from "../testdata/workspace.ts";
 
 const ALICE = "did:web:alice.example";
 
@@ -85,32 +85,22 @@ vectorTest(
   "evidence is verified offline by a key that is given",
   "proofs/small",
   async () => {
-    await inWorkspace(async (workspace) => {
-      const { vkey } = readJsonVectors<{ vkey: string }>(
-        "proofs/TEST-KEY.json",
-      );
-      const { questions } = readJsonVectors<{
-        questions: { evidence: unknown }[];
-      }>("proofs/small/expected.json");
-      const file = workspace.path("evidence.json");
-      await Deno.writeTextFile(file, JSON.stringify(questions[0]!.evidence));
-      const trusted = await workspace.sig([
-        ...["evidence", "verify", file, "--trust", vkey, "--format", "json"],
-      ]);
-      assertEquals(trusted.code, 0, trusted.stderr);
-      assertEquals(JSON.parse(trusted.stdout).answer.decision, "allow");
-      const wrong = await workspace.sig([
-        ...[
-          "evidence",
-          "verify",
-          file,
-          "--trust",
-          "acme.example+00000000+AQ==",
-        ],
-      ]);
-      assertEquals(wrong.code, 2);
-      assertStringIncludes(wrong.stderr, "invalid_key");
-    });
+    const { vkey } = readJsonVectors<{ vkey: string }>("proofs/TEST-KEY.json");
+    const { questions } = readJsonVectors<{
+      questions: { evidence: unknown }[];
+    }>("proofs/small/expected.json");
+    const stdin = JSON.stringify(questions[0]!.evidence);
+    const workspace = new Workspace("/nowhere");
+    const verify = (key: string) =>
+      workspace.sig([
+        ...["evidence", "verify", "-", "--trust", key, "--format", "json"],
+      ], { stdin });
+    const trusted = await verify(vkey);
+    assertEquals(trusted.code, 0, trusted.stderr);
+    assertEquals(JSON.parse(trusted.stdout).answer.decision, "allow");
+    const wrong = await verify("acme.example+00000000+AQ==");
+    assertEquals(wrong.code, 2);
+    assertEquals(JSON.parse(wrong.stderr).code, "invalid_key");
   },
 );
 
