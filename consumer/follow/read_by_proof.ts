@@ -15,9 +15,7 @@ import {
   parseEventPayload,
   Replay,
   type SigError,
-  type SigEvent,
   type SigMetadata,
-  type UnknownEvent,
   type Warning,
 } from "@sig/core";
 import { sameBytes } from "@sig/core/internal";
