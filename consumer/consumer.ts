@@ -11,6 +11,7 @@ import type {
 import type { AnyAnswer } from "./ask/combine_answers.ts";
 import type { FetchPolicy } from "./fetch/fetch_options.ts";
 import type { ObservedIssuer, ObserveOptions } from "./follow/freshness.ts";
+import type { ProofPolicy } from "./follow/proof_policy.ts";
 import type { WatchedEvent, WatchOptions } from "./follow/watch.ts";
 import type { WaitingLimits } from "./follow/shared_refresh.ts";
 import type { PinStore } from "./memory/pin_store.ts";
@@ -64,6 +65,11 @@ export interface ConsumerOptions
    * its feed is not loaded (the default), always, or never.
    */
   readonly proofs?: "until_loaded" | "always" | "never" | undefined;
+  /**
+   * What an issuer's checkpoint must have (its age, cosigners); then nothing is
+   * answered without one.
+   */
+  readonly checkpointPolicy?: ProofPolicy | undefined;
   /** With `pins`: verify everything again, whenever an issuer is asked. */
   readonly full?: boolean | undefined;
   /** With `pins`: an issuer that is not remembered there is an error. */

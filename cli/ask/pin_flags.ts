@@ -2,8 +2,11 @@
 
 import { isSigError, SigError, type Warning } from "@sig/core";
 import type { PinStore } from "@sig/consumer/pins";
+import type { ProofPolicy } from "@sig/consumer";
 import {
+  count,
   duration,
+  many,
   optional,
   toggle,
   usageError,
@@ -38,7 +41,56 @@ export const PROOF_FLAGS = {
   "no-proof": toggle(
     "read the whole feed, so that the server can't tell who is asked about",
   ),
+  "max-checkpoint-age": optional(
+    duration,
+    "refuse a checkpoint that the issuer confirmed longer ago",
+  ),
+  cosigner: many(
+    textOf("VKEY"),
+    "a cosigner's key, as <name>+<key ID>+<base64>",
+  ),
+  cosigners: optional(
+    count,
+    "how many of these cosigners must have signed (default: all)",
+  ),
+  "cosigned-within": optional(
+    duration,
+    "refuse cosignatures that are older (default: any age)",
+  ),
 };
+
+/** What {@linkcode PROOF_FLAGS} demand of a checkpoint; undefined: nothing. */
+export async function checkpointPolicy(
+  { flags }: Call<PinValues>,
+): Promise<ProofPolicy | undefined> {
+  const { cosigner = [], cosigners: requiredCosigners } = flags;
+  const maxCheckpointAgeMs = flags["max-checkpoint-age"];
+  const cosignedWithinMs = flags["cosigned-within"];
+  const needed = requiredCosigners ?? (cosignedWithinMs === undefined ? 0 : 1);
+  if (needed > cosigner.length) {
+    throw usageError(
+      `--cosigner must name at least ${needed}, current number is ${cosigner.length}`,
+      { flag: "--cosigner" },
+    );
+  }
+  if (cosigner.length === 0 && maxCheckpointAgeMs === undefined) {
+    return undefined;
+  }
+  const { createSha256, parseVerifierKey } = await import("@sig/jose/proofs");
+  const sha256 = createSha256();
+  const cosigners = await Promise.all(
+    cosigner.map((text) => parseVerifierKey(sha256, text)),
+  );
+  const other = cosigners.find(({ type }) => type !== "cosignature");
+  if (other !== undefined) {
+    throw usageError("--cosigner must be a key that cosigns (type 0x04)", {
+      flag: "--cosigner",
+    });
+  }
+  return {
+    ...{ maxCheckpointAgeMs, cosigners, cosignedWithinMs, requiredCosigners },
+  };
+}
 
 /** The values of {@linkcode PIN_FLAGS}; not every command has all of them. */
 export type PinValues = Partial<
@@ -55,6 +107,8 @@ export interface PinChoice {
   readonly requirePin: boolean;
   /** A question about one subject may be answered by proof. */
   readonly proofs: boolean;
+  /** What a checkpoint must have. */
+  readonly checkpointPolicy?: ProofPolicy | undefined;
 }
 
 /** Judges the flags before anything is opened. */

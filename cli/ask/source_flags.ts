@@ -179,11 +179,14 @@ export async function withMemory<T extends Warned>(
   work: SourceWork<T>,
 ): Promise<T> {
   const { parseSource } = await import("@sig/consumer");
-  const { openPins, pinChoice } = await import("./pin_flags.ts");
+  const { checkpointPolicy, openPins, pinChoice } = await import(
+    "./pin_flags.ts"
+  );
   const choice = pinChoice(call);
   const { flags } = call;
   const hasPolicy = flags["unknown-events"] ?? flags["unmatched-revoke"];
   const proofs = choice.proofs && hasPolicy === undefined;
+  const policy = await checkpointPolicy(call);
   const given = sourceOptions(call);
   const { kind } = parseSource(text, given);
   const isFetched = kind === "did" || kind === "url";
@@ -194,7 +197,7 @@ export async function withMemory<T extends Warned>(
     const result = await withSource(call, text, async (location, options) => {
       if (pins === undefined) {
         const { onEvent } = work;
-        const chosen = { ...choice, proofs };
+        const chosen = { ...choice, proofs, checkpointPolicy: policy };
         return await work.plain(location, { ...options, onEvent }, chosen);
       }
       const { createConsumer } = await import("@sig/consumer");
@@ -211,6 +214,7 @@ export async function withMemory<T extends Warned>(
         now: call.io.now,
         maxAgeMs: choice.maxAgeMs,
         proofs: proofs ? "always" : "never",
+        checkpointPolicy: policy,
         full: choice.full || onEvent !== undefined,
         requirePin: choice.requirePin,
         pins,

@@ -135,11 +135,10 @@ async function ask(
   const { checkIssuer } = await import("@sig/consumer");
   const answer = await withMemory(call, source, {
     remembered: (consumer, name) => consumer.check(name, question),
-    plain: (location, options, { maxAgeMs, proofs }) =>
+    plain: (location, options, { maxAgeMs, proofs, checkpointPolicy }) =>
       checkIssuer(location, question, {
         ...options,
-        proofs,
-        maxAgeMs,
+        ...{ proofs, maxAgeMs, checkpointPolicy },
       }),
   });
   return {

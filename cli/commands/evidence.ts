@@ -16,7 +16,7 @@ import { readInput } from "../terminal/read_input.ts";
 /** `sig evidence make` */
 export const evidenceMake = typedCommand({
   description:
-    "Writes the question, the answer as of the issuer's checkpoint, and all that\nproves it. Whoever has the file can verify it without asking anybody. Exits with\n0 on allow, 1 on deny, and 2 on an error.",
+    "Writes the question, the answer as of the issuer's checkpoint, and all that\nproves it. The file can be verified without asking anybody. Exits with\n0 on allow, 1 on deny, and 2 on an error.",
   flags: {
     sig: required(source, SOURCE_HELP, { mistaken: MISTAKEN_SIG }),
     subject: required(did, "subject of the question"),

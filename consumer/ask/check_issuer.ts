@@ -11,6 +11,8 @@ import type { FetchPolicy } from "../fetch/fetch_options.ts";
 import { locateIssuer, openSource, type Source } from "../read/source.ts";
 import { answerFrom, type IssuerQuestion } from "./answer_from.ts";
 import type { IssuerLocation } from "../read/reader.ts";
+import { proofInvalid } from "@sig/jose/proofs";
+import type { ProofPolicy } from "../follow/proof_policy.ts";
 import { provableQuestion, readByProof } from "../follow/read_by_proof.ts";
 import { loadIssuer } from "../verify/load_issuer.ts";
 import {
@@ -31,6 +33,8 @@ export interface CheckIssuerOptions
   readonly maxAgeMs?: number | undefined;
   /** Whether the issuer's proofs may be used instead of its feed (default: true). */
   readonly proofs?: boolean | undefined;
+  /** As in `ConsumerOptions`; where no proof answers, nothing does. */
+  readonly checkpointPolicy?: ProofPolicy | undefined;
 }
 
 /** How old an answer's state may be by default. */
@@ -125,6 +129,9 @@ async function verifyAsked(
   const found = question && await readByProof(location, question, options);
   if (found?.error !== undefined) throw found.error;
   if (found?.verified !== undefined) return found.verified;
+  if (options.checkpointPolicy !== undefined) {
+    throw proofInvalid("the question can't be answered by proof");
+  }
   const loaded = found?.loaded ?? await loadIssuer(location, options);
   // Of very many relationships those of one subject are needed. What was true
   // then depends on all that a relationship has been before.

@@ -11,7 +11,6 @@ import {
   parseTimestamp,
   type Reason,
   SigError,
-  type SigMetadata,
 } from "@sig/core";
 import { isObject, joinBytes, sameBytes } from "@sig/core/internal";
 import { createKeyResolver, type VerificationKey } from "@sig/jose";
@@ -34,7 +33,8 @@ import {
   subjectKey,
 } from "@sig/jose/proofs";
 import { decodeHex, encodeHex } from "@std/encoding/hex";
-import { ProofFiles, type Walk } from "../proofs/proof_files.ts";
+import { ProofsOfFeed } from "./full_read.ts";
+import type { Walk } from "../proofs/proof_files.ts";
 import type { IssuerLocation } from "../read/reader.ts";
 import { loadIssuer, type LoadIssuerOptions } from "../verify/load_issuer.ts";
 import { signingKeys } from "./compare_proofs.ts";
@@ -107,23 +107,15 @@ export async function makeEvidence(
   question: Evidence["question"],
   options: LoadIssuerOptions & { readonly now: Date },
 ): Promise<Evidence> {
-  const sha256 = createSha256();
-  let files: ProofFiles | undefined;
-  const onMetadata = ({ proofs_uri: uri }: SigMetadata) => {
-    files = uri === undefined
-      ? undefined
-      : new ProofFiles(location.reader, uri, sha256);
-  };
-  const loaded = await loadIssuer(location, { ...options, onMetadata });
-  if (files === undefined) {
+  const proofs = new ProofsOfFeed(location);
+  const loaded = await proofs.load(options);
+  const { checkpoint, fault, files } = proofs;
+  if (fault !== undefined) throw fault;
+  if (files === undefined || checkpoint === undefined) {
     throw proofInvalid("the issuer publishes no proofs");
   }
-  const text = await files.checkpoint();
-  const keys = signingKeys(loaded.keys);
-  const { origin } = files;
-  const checkpoint = await openCheckpoint(sha256, text, { origin, keys });
   const walk = await files.walk(checkpoint.state, question.subject);
-  const { path, other, lines } = endOf(sha256, walk, question.subject);
+  const { path, other, lines } = endOf(createSha256(), walk, question.subject);
   const replay = new SubjectReplay(loaded, ofNow(question), options);
   const kids = new Set(checkpoint.kids);
   for (const line of lines) {
@@ -136,7 +128,7 @@ export async function makeEvidence(
     issuer: loaded.issuer,
     question,
     answer: answerOf(replay, question, size, options.now),
-    checkpoint: text,
+    checkpoint: (await proofs.text)!,
     path: path.map(encodeBase64),
     lines: lines.map((line) => decoder.decode(line)),
     ...(other === undefined ? {} : { other }),

@@ -7,15 +7,21 @@ import {
   type SigError,
   type SigMetadata,
 } from "@sig/core";
-import type { KeyResolver } from "@sig/jose";
+import type { KeyResolver, VerificationKey } from "@sig/jose";
 import {
   createSha256,
   encodeBase64,
   openCheckpoint,
   type OpenedCheckpoint,
+  proofInvalid,
 } from "@sig/jose/proofs";
 import type { IssuerPin, ProofMemory } from "../memory/pin.ts";
-import type { DocumentReader } from "../read/reader.ts";
+import type { IssuerLocation } from "../read/reader.ts";
+import {
+  type LoadedIssuer,
+  loadIssuer,
+  type ReloadIssuerOptions,
+} from "../verify/load_issuer.ts";
 import {
   contradictionOfProofs,
   contradictionOfRoot,
@@ -26,6 +32,7 @@ import {
   signingKeys,
 } from "./compare_proofs.ts";
 import { FeedTree } from "../proofs/feed_tree.ts";
+import { type ProofPolicy, requirePolicy } from "./proof_policy.ts";
 import { ProofFiles } from "../proofs/proof_files.ts";
 
 /** What a full read found, as far as proofs are about it. */
@@ -40,34 +47,73 @@ export interface FeedRead {
   readonly now: Date;
 }
 
-/** The proofs of an issuer whose feed is read. */
+/** Options of {@linkcode ProofsOfFeed.load}. */
+export interface LoadProofsOptions extends ReloadIssuerOptions {
+  /** The clock. */
+  readonly now: Date;
+  /** What the checkpoint must have. */
+  readonly checkpointPolicy?: ProofPolicy | undefined;
+}
+
+/** The proofs of an issuer, and its feed held against them. */
 export class ProofsOfFeed {
   readonly #sha256 = createSha256();
-  readonly #reader: DocumentReader;
-  #files: ProofFiles | undefined;
-  #text: Promise<string | undefined> | undefined;
+  readonly #location: IssuerLocation;
+  /** The checkpoint as it was published. */
+  text: Promise<string> | undefined;
+  /** The files; undefined where the issuer has no proofs. */
+  files: ProofFiles | undefined;
   /** The checkpoint, if there is one that opens. */
   checkpoint: OpenedCheckpoint | undefined;
+  /** Why it does not open. */
+  fault: SigError | undefined;
 
-  constructor(reader: DocumentReader) {
-    this.#reader = reader;
+  constructor(location: IssuerLocation) {
+    this.#location = location;
   }
 
-  /** Asks for the checkpoint, as soon as metadata says where it is. */
-  readonly begin = ({ proofs_uri }: SigMetadata): void => {
-    if (proofs_uri === undefined) return;
-    this.#files = new ProofFiles(this.#reader, proofs_uri, this.#sha256);
-    this.#text = this.#files.checkpoint().catch(unlessOurs);
-  };
+  /**
+   * The issuer's documents. The checkpoint is asked for together with the keys,
+   * and opened by them.
+   *
+   * @throws {SigError} why the documents can't be used.
+   */
+  async load(options: LoadProofsOptions): Promise<LoadedIssuer> {
+    const { reader } = this.#location;
+    const onMetadata = ({ proofs_uri: uri }: SigMetadata) => {
+      if (uri === undefined) return;
+      this.files = new ProofFiles(reader, uri, this.#sha256);
+      this.text = this.files.checkpoint();
+      this.text.catch(() => {});
+    };
+    try {
+      const loaded = await loadIssuer(this.#location, {
+        ...options,
+        onMetadata,
+      });
+      await this.#open(signingKeys(loaded.keys), options);
+      return loaded;
+    } finally {
+      await this.text?.catch(() => {});
+    }
+  }
 
-  /** Opens the checkpoint by the keys of the documents. */
-  async open(keys: KeyResolver): Promise<void> {
-    const text = await this.#text;
-    if (text === undefined) return;
-    const { origin } = this.#files!;
-    const options = { origin, keys: signingKeys(keys) };
-    this.checkpoint = await openCheckpoint(this.#sha256, text, options)
-      .catch(unlessOurs);
+  async #open(
+    keys: ReadonlyMap<string, VerificationKey>,
+    { checkpointPolicy: policy, now }: LoadProofsOptions,
+  ): Promise<void> {
+    try {
+      const text = await this.text;
+      if (text === undefined) return;
+      const { origin } = this.files!;
+      const cosigners = policy?.cosigners ?? [];
+      const of = { origin, keys, cosigners };
+      this.checkpoint = await openCheckpoint(this.#sha256, text, of);
+    } catch (error) {
+      if (!isSigError(error)) throw error;
+      this.fault = error;
+    }
+    if (policy !== undefined) requirePolicy(this, policy, now);
   }
 
   /** Why the feed can't be trusted, whatever it says. */
@@ -83,7 +129,7 @@ export class ProofsOfFeed {
 
   /** What takes the lines of a feed from its start; undefined without proofs. */
   newTree(pin: IssuerPin | undefined): FeedTree | undefined {
-    const isWanted = this.#files !== undefined || pin?.proof !== undefined;
+    const isWanted = this.files !== undefined || pin?.proof !== undefined;
     return isWanted ? new FeedTree(this.#sha256) : undefined;
   }
 
@@ -114,6 +160,7 @@ export class ProofsOfFeed {
   async remembered(
     pin: IssuerPin | undefined,
     { events, keys, tree, now }: FeedRead,
+    policy?: ProofPolicy,
   ): Promise<ProofMemory | undefined> {
     const { checkpoint } = this;
     const found = checkpoint && tree?.at(checkpoint.size);
@@ -121,6 +168,9 @@ export class ProofsOfFeed {
       found?.state !== undefined &&
       encodeBase64(found.root) === encodeBase64(checkpoint.root) &&
       encodeBase64(found.state()) === encodeBase64(checkpoint.state);
+    if (policy !== undefined && !isConfirmed) {
+      throw proofInvalid("the feed is not what the checkpoint says");
+    }
     const proof = isConfirmed ? checkpoint : pin?.proof;
     const isTooMuch = signingKeys(keys).size > MAX_REMEMBERED_KEYS;
     if (proof === undefined || isTooMuch) return undefined;
@@ -130,9 +180,4 @@ export class ProofsOfFeed {
       last_seen: formatInstant(instantOf(now)),
     };
   }
-}
-
-/** No proof is needed to read the feed. */
-function unlessOurs(error: unknown): undefined {
-  if (!isSigError(error)) throw error;
 }

@@ -26,7 +26,7 @@ import {
 import { storeUnavailable } from "../store/record_store.ts";
 import { seenProof } from "./compare_proofs.ts";
 import { ProofsOfFeed } from "./full_read.ts";
-import { loadIssuer, type LoadIssuerOptions } from "../verify/load_issuer.ts";
+import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
 import type { FeedPolicy } from "../verify/verified_feed.ts";
 import { refreshRemembered } from "./refresh_remembered.ts";
 
@@ -189,12 +189,10 @@ function isOfProof(seen: Seen | null | undefined): seen is SeenProof {
 /** What the issuer's checkpoint and documents say now. */
 async function shownProof(
   location: ProvenLocation,
-  options: LoadIssuerOptions,
+  options: LoadIssuerOptions & { readonly now: Date },
 ): Promise<SeenProof> {
-  const proofs = new ProofsOfFeed(location.reader);
-  const { begin: onMetadata } = proofs;
-  const { keys } = await loadIssuer(location, { ...options, onMetadata });
-  await proofs.open(keys);
+  const proofs = new ProofsOfFeed(location);
+  const { keys } = await proofs.load(options);
   return await seenProof({ keys, checkpoint: proofs.checkpoint });
 }
 

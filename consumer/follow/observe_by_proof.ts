@@ -13,6 +13,7 @@ import {
 import type { IssuerMemory } from "../memory/memory.ts";
 import { HistoryMoved } from "../memory/pin.ts";
 import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
+import type { ProofPolicy } from "./proof_policy.ts";
 import { provableQuestion, readByProof } from "./read_by_proof.ts";
 
 /**
@@ -25,6 +26,8 @@ const BYTES_OF_A_READ = 32 * 1024;
 export interface ObserveByProofOptions extends LoadIssuerOptions {
   /** When the question was asked. */
   readonly at: Date;
+  /** What the checkpoint must have. */
+  readonly checkpointPolicy?: ProofPolicy | undefined;
   /** Also where the feed is loaded. */
   readonly always: boolean;
   /** Writes what was seen. */

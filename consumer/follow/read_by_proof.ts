@@ -24,7 +24,6 @@ import {
   createSha256,
   decodeBase64,
   encodeBase64,
-  openCheckpoint,
   type OpenedCheckpoint,
   proofInvalid,
   subjectKey,
@@ -34,14 +33,9 @@ import type { IssuerPin, ProofMemory, SeenProof } from "../memory/pin.ts";
 import { PartialHistory } from "../memory/partial_history.ts";
 import { type IssuerLocation, readAll } from "../read/reader.ts";
 import { incompleteLine } from "../verify/feed_fault.ts";
-import {
-  type LoadedIssuer,
-  loadIssuer,
-  type LoadIssuerOptions,
-} from "../verify/load_issuer.ts";
+import { type LoadedIssuer } from "../verify/load_issuer.ts";
 import type { VerifiedIssuer } from "../verify/verify_feed.ts";
 import {
-  contradictionOfProofs,
   fewerEvents,
   MAX_REMEMBERED_KEYS,
   pinWithProofs,
@@ -49,7 +43,8 @@ import {
   seenProof,
   signingKeys,
 } from "./compare_proofs.ts";
-import { ProofFiles } from "../proofs/proof_files.ts";
+import { type LoadProofsOptions, ProofsOfFeed } from "./full_read.ts";
+import type { ProofFiles } from "../proofs/proof_files.ts";
 
 /** Bytes of the feed after a checkpoint, above which the feed is read. */
 const MAX_TAIL_BYTES = 1024 * 1024;
@@ -58,9 +53,7 @@ const MAX_TAIL_BYTES = 1024 * 1024;
 const ATTEMPTS = 2;
 
 /** Options of {@linkcode readByProof}. */
-export interface ProofOptions extends LoadIssuerOptions {
-  /** The clock. */
-  readonly now: Date;
+export interface ProofOptions extends LoadProofsOptions {
   /** What is remembered of the issuer. */
   readonly pin?: IssuerPin | undefined;
 }
@@ -83,8 +76,6 @@ export interface Proven {
   readonly verified: VerifiedIssuer;
   /** What to remember. */
   readonly memory: ProofMemory;
-  /** Bytes of the feed that were not read. */
-  readonly spared: number;
 }
 
 /** There is no proof, and the feed is to be read. */
@@ -155,36 +146,23 @@ export async function readByProof(
 /** One attempt. */
 class ProofRead {
   readonly #sha256 = createSha256();
-  readonly #location: IssuerLocation;
+  readonly #proofs: ProofsOfFeed;
   readonly #question: ProofQuestion;
   readonly #options: ProofOptions;
-  #files: ProofFiles | undefined;
-  #checkpoint: Promise<string> | undefined;
 
   constructor(
     location: IssuerLocation,
     question: ProofQuestion,
     options: ProofOptions,
   ) {
-    this.#location = location;
+    this.#proofs = new ProofsOfFeed(location);
     this.#question = question;
     this.#options = options;
   }
 
-  /** The documents; the checkpoint is asked for together with the keys. */
+  /** The documents and the checkpoint. */
   async load(): Promise<LoadedIssuer> {
-    const onMetadata = ({ proofs_uri }: SigMetadata) => {
-      if (proofs_uri === undefined) return;
-      const { reader } = this.#location;
-      this.#files = new ProofFiles(reader, proofs_uri, this.#sha256);
-      this.#checkpoint = this.#files.checkpoint();
-      this.#checkpoint.catch(() => {});
-    };
-    try {
-      return await loadIssuer(this.#location, { ...this.#options, onMetadata });
-    } finally {
-      await this.#checkpoint?.catch(() => {});
-    }
+    return await this.#proofs.load(this.#options);
   }
 
   /** What was found; undefined where the feed is to be read. */
@@ -193,78 +171,48 @@ class ProofRead {
   ): Promise<Proven | Contradicted | undefined> {
     const sha256 = this.#sha256;
     const { keys } = loaded;
+    const { checkpoint, fault, files } = this.#proofs;
     const pin = await pinWithProofs(this.#options.pin, keys);
-    const opened = await this.#open(loaded);
-    const checkpoint = isSigError(opened) ? undefined : opened;
-    const shown = { keys, checkpoint };
     const contradicted = async (error: SigError): Promise<Contradicted> => ({
       error,
-      seen: await seenProof(shown),
+      seen: await seenProof({ keys, checkpoint }),
     });
-    const error = pin && await contradictionOfProofs(sha256, pin, shown);
+    const error = pin && await this.#proofs.contradiction(pin, keys);
     if (error !== undefined) return await contradicted(error);
-    if (opened === undefined) return undefined;
-    if (isSigError(opened)) throw opened;
+    if (fault !== undefined) throw fault;
+    if (checkpoint === undefined || files === undefined) return undefined;
+    const { size } = checkpoint;
     const { subject, asOf = 0 } = this.#question;
     if (signingKeys(keys).size > MAX_REMEMBERED_KEYS) return undefined;
-    if (opened.size === 0 || asOf > opened.size) return undefined;
-    if (pin !== undefined && opened.size > pin.proof.size) {
-      await this.#requireContinued(pin.proof, opened);
+    if (size === 0 || asOf > size) return undefined;
+    if (pin !== undefined && size > pin.proof.size) {
+      await requireContinued(files, pin.proof, checkpoint);
     }
-    const [walk, tail] = await Promise.all([
-      this.#files!.walk(opened.state, subject),
-      this.#readTail(loaded, opened),
+    const [{ end }, tail] = await Promise.all([
+      files.walk(checkpoint.state, subject),
+      this.#readTail(loaded, checkpoint),
     ]);
     if (tail === undefined) return undefined;
     const key = subjectKey(sha256, subject);
-    const { end } = walk;
     if (end?.kind === "too_large" && sameBytes(end.key, key)) return undefined;
     const lines = end?.kind === "lines"
       ? end.subjects.find((each) => sameBytes(each.key, key))?.lines ?? []
       : [];
     const replay = new SubjectReplay(loaded, this.#question, this.#options);
-    for (const { bytes } of lines) await replay.addOwn(bytes, opened.size);
-    if (!await replay.addTail(tail.lines, opened.size)) return undefined;
-    const found = opened.size + tail.lines.length;
+    for (const { bytes } of lines) await replay.addOwn(bytes, size);
+    if (!await replay.addTail(tail.lines, size)) return undefined;
+    const found = size + tail.lines.length;
     if (pin !== undefined && found < pin.proof.seen) {
       return await contradicted(fewerEvents(pin.proof.seen, found));
     }
     return {
-      verified: this.#verified(loaded, opened, replay, tail),
+      verified: this.#verified(loaded, checkpoint, replay, tail),
       memory: {
-        ...await proofOf(opened, keys),
+        ...await proofOf(checkpoint, keys),
         seen: found,
         last_seen: formatInstant(instantOf(this.#options.now)),
       },
-      spared: opened.bytes,
     };
-  }
-
-  /** The checkpoint, or why there is none; undefined without proofs. */
-  async #open(
-    { keys }: LoadedIssuer,
-  ): Promise<OpenedCheckpoint | SigError | undefined> {
-    if (this.#checkpoint === undefined) return undefined;
-    try {
-      return await openCheckpoint(
-        this.#sha256,
-        await this.#checkpoint,
-        { origin: this.#files!.origin, keys: signingKeys(keys) },
-      );
-    } catch (error) {
-      if (isSigError(error)) return error;
-      throw error;
-    }
-  }
-
-  /** @throws {SigError} where tiles don't show it: then the feed decides. */
-  async #requireContinued(
-    { size, root }: ProofMemory,
-    checkpoint: OpenedCheckpoint,
-  ): Promise<void> {
-    const before = { size, root: decodeBase64(root) ?? new Uint8Array() };
-    if (await this.#files!.isContinued(before, checkpoint)) return;
-    throw proofInvalid(`the tiles don't continue the first ${size} events`);
   }
 
   /** What follows the checkpoint in the feed; undefined: read all of it. */
@@ -336,6 +284,17 @@ class ProofRead {
       },
     };
   }
+}
+
+/** @throws {SigError} where tiles don't show it: then the feed decides. */
+async function requireContinued(
+  files: ProofFiles,
+  { size, root }: ProofMemory,
+  checkpoint: OpenedCheckpoint,
+): Promise<void> {
+  const before = { size, root: decodeBase64(root) ?? new Uint8Array() };
+  if (await files.isContinued(before, checkpoint)) return;
+  throw proofInvalid(`the tiles don't continue the first ${size} events`);
 }
 
 function timeOf({ time }: OpenedCheckpoint): string | null {

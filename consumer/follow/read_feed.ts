@@ -22,6 +22,7 @@ import {
   shortenKids,
 } from "../memory/pin.ts";
 import type { ProofsOfFeed } from "./full_read.ts";
+import type { ProofPolicy } from "./proof_policy.ts";
 import type { NewLines } from "../memory/sqlite_lines.ts";
 import { replayFrom, WarnedEvents } from "../memory/partial_history.ts";
 import { ByteStream, LastBytes } from "../read/byte_stream.ts";
@@ -90,6 +91,8 @@ export interface RefreshOptions extends FeedPolicy, LoadIssuerOptions {
   readonly needsState?: boolean | undefined;
   /** The table of the lines that are stored already. */
   readonly table?: number | undefined;
+  /** What the checkpoint must have; then the feed must confirm it. */
+  readonly checkpointPolicy?: ProofPolicy | undefined;
   /** It is the second attempt. */
   readonly isAgain?: boolean | undefined;
 }
@@ -159,7 +162,6 @@ export class FeedFailure extends Error {
  */
 export async function readFeed(refresh: FeedRefresh): Promise<ReadFeed> {
   const { loaded, record: { pin } } = refresh;
-  await refresh.proofs.open(loaded.keys);
   if (pin === undefined) return await verifyFromStart(refresh);
   const contradiction = await contradictionOfKeys(loaded.keys, pin) ??
     await refresh.proofs.contradiction(pin, loaded.keys);
@@ -199,13 +201,15 @@ type HeldToContinue = Refreshed & { readonly feed: HeldFeed };
 
 /** What to continue from; another rule for events means to verify all again. */
 function heldToContinue(
-  { loaded, record: { held }, proofs, options: { now } }: FeedRefresh,
+  { loaded, record: { held }, proofs, options }: FeedRefresh,
   pin: IssuerPin,
 ): HeldToContinue | undefined {
   const { feed } = held ?? {};
+  const { now, checkpointPolicy } = options;
   // Only a feed that is read from its start confirms the state of a checkpoint.
   const isDue = proofs.checkpoint !== undefined &&
-    !isWithin(COMPARE_AFTER_MS, feed?.comparedAt, now);
+    (checkpointPolicy !== undefined ||
+      !isWithin(COMPARE_AFTER_MS, feed?.comparedAt, now));
   if (isDue || proofs.needStart(pin, feed?.verification.tree)) return undefined;
   const isUsable = feed?.publicOnly === loaded.metadata.public_only &&
     held!.pin.bytes <= pin.bytes;
@@ -388,10 +392,11 @@ async function requireContinuity(
  * @throws {FeedFailure} as {@linkcode requireContinuity}.
  */
 async function requireProofs(
-  { record: { pin }, loaded, proofs, options: { now } }: FeedRefresh,
+  { record: { pin }, loaded, proofs, options }: FeedRefresh,
   feed: ReadFeed,
 ): Promise<ReadFeed> {
   const { verification: { tree, events }, keys } = feed;
+  const { now, checkpointPolicy } = options;
   const read = { events, keys, tree, now };
   const contradiction = pin && (proofs.judge(pin, read) ??
     (keys === loaded.keys ? undefined : await proofs.contradiction(pin, keys)));
@@ -399,7 +404,7 @@ async function requireProofs(
     const seen = await seenFeed(events, feed.sha256, keys);
     throw new FeedFailure(contradiction, { seen });
   }
-  const proof = await proofs.remembered(pin, read);
+  const proof = await proofs.remembered(pin, read, checkpointPolicy);
   tree?.endState();
   return { ...feed, proof };
 }

@@ -70,7 +70,7 @@ export async function refreshIssuer(
   const options = { ...given, knownKeys: before.held?.keys?.keys };
   const { now } = options;
   const reader = askAhead(location, before, options);
-  const proofs = new ProofsOfFeed(reader);
+  const proofs = new ProofsOfFeed({ ...location, reader });
   let { documents } = reader;
   let record = before;
   const refetchKeys = async () => {
@@ -84,10 +84,7 @@ export async function refreshIssuer(
     return loaded.keys;
   };
   try {
-    const loaded = await loadIssuer({ ...location, reader }, {
-      ...options,
-      onMetadata: proofs.begin,
-    });
+    const loaded = await proofs.load(options);
     record = await withNamedKeys(record, loaded);
     const mayFetch = mayRefetch(record.keysRefetchedAt, now);
     const found = await readFeed({

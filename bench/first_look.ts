@@ -1,0 +1,128 @@
+/**
+ * A first look by proof beside one by the feed: requests, bytes and time; and
+ * evidence: size and time. Argument: the numbers of events, one for each subject.
+ *
+ * @module
+ */
+
+import {
+  checkIssuer,
+  makeEvidence,
+  openSource,
+  parseSource,
+  SignatureWorkers,
+  verifyEvidence,
+} from "@sig/consumer";
+import { createIssuerSite } from "../cli/site/issuer_site.ts";
+import {
+  createFileKeyStore,
+  createFileStore,
+  initIssuer,
+  openIssuer,
+} from "@sig/issuer";
+import { importVerificationKey } from "@sig/jose";
+import { median } from "./pairs.ts";
+
+const SIZES = Deno.args.length > 0
+  ? Deno.args.map(Number)
+  : [100, 10_000, 100_000];
+const ROUNDS = 20;
+
+/** Requests and bytes since they were read last. */
+class Traffic {
+  requests = 0;
+  bytes = 0;
+
+  take(): string {
+    const said = `${this.requests} requests, ${
+      (this.bytes / 1000).toFixed(1)
+    } KB`;
+    this.requests = this.bytes = 0;
+    return said;
+  }
+}
+
+async function measure(events: number): Promise<void> {
+  const dir = await Deno.makeTempDir({ prefix: "sig-bench-" });
+  const site = createIssuerSite(`${dir}/issuer`);
+  const traffic = new Traffic();
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    async (request) => {
+      const response = await site(request);
+      traffic.requests++;
+      traffic.bytes += Number(response.headers.get("content-length") ?? 0);
+      return response;
+    },
+  );
+  const did = `did:web:127.0.0.1%3A${server.addr.port}`;
+  const store = createFileStore(`${dir}/issuer`);
+  const keys = createFileKeyStore(`${dir}/keys`);
+  await initIssuer({ store, keys, did, allowPrivate: true });
+  const issuer = await openIssuer({ store, keys, now: () => new Date() });
+  for (let at = 0; at < events; at += 1_000) {
+    await issuer.appendAll(
+      Array.from({ length: Math.min(1_000, events - at) }, (_, i) => ({
+        event_type: "relationship.upsert" as const,
+        subject: `did:web:person-${at + i}.example`,
+        relationship_type: "employee" as const,
+        roles: ["deploy", "review"],
+        display: { title: "Site reliability engineer", department: "Platform" },
+      })),
+    );
+  }
+  await issuer.checkpoint({ init: true });
+  await issuer.close();
+  const policy = { allowPrivate: true };
+  const location = openSource(parseSource(did, policy), policy);
+  const subject = `did:web:person-${events >> 1}.example`;
+  const question = { subject, require: ["role=deploy"] };
+  const workers = new SignatureWorkers();
+  const times: number[] = [];
+  let said = "";
+  for (let round = 0; round < ROUNDS; round++) {
+    traffic.take();
+    const start = performance.now();
+    const { proof } = await checkIssuer(location, question, {
+      now: new Date(),
+    });
+    times.push(performance.now() - start);
+    if (proof === null) throw new Error("It was not answered by proof");
+    said = traffic.take();
+  }
+  console.log(
+    `${events} events by proof: ${said}, ${median(times).toFixed(1)} ms`,
+  );
+  const start = performance.now();
+  await checkIssuer(location, question, {
+    ...{ now: new Date(), proofs: false, workers },
+  });
+  const ms = performance.now() - start;
+  console.log(
+    `${events} events by feed: ${traffic.take()}, ${ms.toFixed(1)} ms`,
+  );
+  const at = new Date().toISOString();
+  const evidence = await makeEvidence(location, { ...question, at }, {
+    now: new Date(),
+  });
+  const bytes = new TextEncoder().encode(JSON.stringify(evidence));
+  const trusted = await Promise.all(
+    Object.values(evidence.keys).map((x) =>
+      importVerificationKey({ kty: "OKP", crv: "Ed25519", x })
+    ),
+  );
+  const verified: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const start = performance.now();
+    await verifyEvidence(bytes, trusted);
+    verified.push(performance.now() - start);
+  }
+  console.log(
+    `${events} events, evidence: ${bytes.length} bytes, verified in ` +
+      `${median(verified).toFixed(1)} ms`,
+  );
+  await server.shutdown();
+  await Deno.remove(dir, { recursive: true });
+}
+
+for (const events of SIZES) await measure(events);

@@ -1,0 +1,131 @@
+import { assert, assertEquals } from "@std/assert";
+import {
+  cosignNote,
+  createSha256,
+  formatSignature,
+  formatVerifierKey,
+  type NoteKey,
+  parseNote,
+  parseVerifierKey,
+} from "@sig/jose/proofs";
+import { importVerificationKey, type SigningKey } from "@sig/jose";
+import type { ConsumerOptions } from "../consumer.ts";
+import { createConsumer } from "../create_consumer.ts";
+import { PROOFS, publishProofs } from "../../tests/kit/proofs.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
+import { ALICE, importTestKeys } from "../../tests/kit/test_issuer.ts";
+import { START_MS, watchIssuer } from "../../tests/kit/watched_issuer.ts";
+import type { ProofPolicy } from "./proof_policy.ts";
+
+const [key1, key2, stranger] = await importTestKeys();
+assert(key1 && key2 && stranger);
+
+const QUESTION = { subject: ALICE, require: ["role=deploy"] } as const;
+const sha256 = createSha256();
+const START = START_MS / 1000;
+const HOUR_MS = 3_600_000;
+
+async function cosignerOf(name: string, key: SigningKey): Promise<NoteKey> {
+  const of = await importVerificationKey(key.publicJwk);
+  const vkey = { name, type: "cosignature" as const, key: of };
+  return await parseVerifierKey(sha256, formatVerifierKey(sha256, vkey));
+}
+
+/** An issuer whose checkpoint was confirmed at a time, and who asks it. */
+async function setUp(time: number | null) {
+  const watched = await watchIssuer(3, key1!);
+  const { server, lines } = watched;
+  const { documents, origin } = server;
+  await publishProofs(documents, { origin, keys: [key1!], lines, time });
+  const path = `${PROOFS}checkpoint`;
+  return {
+    ...watched,
+    ask: (
+      checkpointPolicy: ProofPolicy,
+      options: Partial<ConsumerOptions> = {},
+    ) =>
+      createConsumer({
+        ...{ issuers: [server.did], allowPrivate: true, checkpointPolicy },
+        now: () => new Date(START_MS),
+        ...options,
+      }).check(server.did, QUESTION),
+    async cosign(name: string, key: SigningKey, time: number) {
+      const note = new TextDecoder().decode(
+        documents.get(path) as Uint8Array<ArrayBuffer>,
+      );
+      const { text } = parseNote(note);
+      const line = await cosignNote(sha256, text, name, key, time);
+      const signed = note + formatSignature(line);
+      documents.set(path, new TextEncoder().encode(signed));
+    },
+    forget: () => documents.delete(path),
+    [Symbol.asyncDispose]: () => watched[Symbol.asyncDispose](),
+  };
+}
+
+Deno.test("a checkpoint older than asked for, or without a time, is no answer", async () => {
+  const stale = ["checkpoint_stale", "Cannot answer: "] as const;
+  await using issuer = await setUp(START - 7_200);
+  const young = { maxCheckpointAgeMs: 3 * HOUR_MS };
+  assertEquals((await issuer.ask(young)).decision, "allow");
+  const old = { maxCheckpointAgeMs: HOUR_MS };
+  await expectSigError(() => issuer.ask(old), ...stale);
+  // Nor by the whole feed.
+  const never = { proofs: "never" } as const;
+  await expectSigError(() => issuer.ask(old, never), ...stale);
+  assertEquals((await issuer.ask(young, never)).decision, "allow");
+  issuer.forget();
+  await expectSigError(() => issuer.ask(young), ...stale);
+  await using without = await setUp(null);
+  await expectSigError(() => without.ask(young), ...stale);
+  await using ahead = await setUp(START + 3_600);
+  await expectSigError(() => ahead.ask(young), ...stale);
+});
+
+Deno.test("cosigners that were named must have signed, each once and of late", async () => {
+  await using issuer = await setUp(START);
+  const first = await cosignerOf("cosigner.example/1", key2);
+  const second = await cosignerOf("cosigner.example/2", stranger);
+  const missing = (count: string) =>
+    [
+      "cosignatures_missing",
+      `Cannot answer: ${count} cosigners have signed the checkpoint`,
+    ] as const;
+  const both = { cosigners: [first, second] };
+  await expectSigError(() => issuer.ask(both), ...missing("0 of 2"));
+  await issuer.cosign("cosigner.example/1", key2, START - 7_200);
+  await expectSigError(() => issuer.ask(both), ...missing("1 of 2"));
+  const twice = { cosigners: [first, first], requiredCosigners: 2 };
+  await expectSigError(() => issuer.ask(twice), ...missing("1 of 2"));
+  const one = { ...both, requiredCosigners: 1 };
+  assertEquals((await issuer.ask(one)).decision, "allow");
+  const late = { ...one, cosignedWithinMs: HOUR_MS };
+  await expectSigError(() => issuer.ask(late), ...missing("0 of 1"));
+  await issuer.cosign("cosigner.example/2", stranger, START);
+  assertEquals((await issuer.ask({ ...late })).decision, "allow");
+  assertEquals((await issuer.ask(both)).decision, "allow");
+  issuer.forget();
+  await expectSigError(() => issuer.ask(one), ...missing("0 of 1"));
+});
+
+Deno.test("under a policy a feed must be what the checkpoint says", async () => {
+  await using issuer = await setUp(START);
+  const { documents } = issuer.server;
+  for (const path of documents.keys()) {
+    if (path.includes("/state/")) documents.delete(path);
+  }
+  const policy = { maxCheckpointAgeMs: HOUR_MS };
+  const answer = await issuer.ask(policy);
+  assertEquals(answer.decision, "allow");
+  assertEquals(
+    answer.warnings.map(({ code, detail }) => [code, detail]),
+    [["proof_not_used", "fetch_status"]],
+  );
+  const other = await issuer.line(2, key1, { roles: ["deploy", "other"] });
+  issuer.publish(issuer.lines.with(1, other));
+  await expectSigError(
+    () => issuer.ask(policy),
+    "proof_invalid",
+    "the feed is not what the checkpoint says",
+  );
+});
