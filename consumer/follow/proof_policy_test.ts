@@ -63,7 +63,7 @@ async function setUp(time: number | null) {
   };
 }
 
-Deno.test("a checkpoint older than asked for, or without a time, is no answer", async () => {
+Deno.test("a checkpoint that is too old, or has no time, is refused", async () => {
   const stale = ["checkpoint_stale", "Cannot answer: "] as const;
   await using issuer = await setUp(START - 7_200);
   const young = { maxCheckpointAgeMs: 3 * HOUR_MS };
