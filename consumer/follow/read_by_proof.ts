@@ -33,7 +33,7 @@ import type { IssuerPin, ProofMemory, SeenProof } from "../memory/pin.ts";
 import { PartialHistory } from "../memory/partial_history.ts";
 import { type IssuerLocation, readAll } from "../read/reader.ts";
 import { incompleteLine } from "../verify/feed_fault.ts";
-import { type LoadedIssuer } from "../verify/load_issuer.ts";
+import type { LoadedIssuer } from "../verify/load_issuer.ts";
 import type { VerifiedIssuer } from "../verify/verify_feed.ts";
 import {
   fewerEvents,
