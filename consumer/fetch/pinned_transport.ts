@@ -248,11 +248,16 @@ const PIECE_BYTES = 16 * 1024;
  * a socket until it is empty, half a mebibyte at a time, and makes an object
  * of every chunk in it before anybody can read one, say stop, or notice that
  * the time is up. (docs/protocol.md §10)
+ *
+ * Deno before 2.9 gets its socket as it is: its `node:http` never stops waiting
+ * for an answer that comes by any other stream. Executables can have such a
+ * runtime. The limits on bytes and time hold there too, only later.
  */
 export function paceSocket(
   { stream, timers }: Pick<NodeBuiltins, "stream" | "timers">,
   socket: Socket,
 ): Duplex {
+  if (!takesAnyStream(runtimeVersion())) return socket;
   let wanted = Promise.withResolvers<void>();
   const paced: Duplex = new stream.Duplex({
     readableHighWaterMark: PIECE_BYTES,
@@ -284,6 +289,21 @@ export function paceSocket(
   };
   handOn().catch((error) => paced.destroy(error));
   return paced;
+}
+
+/** The version of Deno; undefined on every other platform. */
+function runtimeVersion(): string | undefined {
+  const { Deno } = globalThis as {
+    Deno?: { readonly version?: { readonly deno?: string } };
+  };
+  return Deno?.version?.deno;
+}
+
+/** Whether `node:http` takes a connection that is not a socket. */
+export function takesAnyStream(deno: string | undefined): boolean {
+  if (deno === undefined) return true;
+  const [major = 0, minor = 0] = deno.split(".").map(Number);
+  return major > 2 || (major === 2 && minor >= 9);
 }
 
 /** The modules that a pinned connection takes; undefined in browsers. */
