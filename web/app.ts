@@ -251,7 +251,7 @@ function createProviderOf(
     ...settings,
     ...{ issuer, store, ask, require, now },
     askedIssuer: gate.issuer,
-    challenges: { ...challenges, ...own, defaultAudience: issuer },
+    challenges: { ...challenges, ...own },
     logins: { ...logins, ...own },
   });
 }

@@ -1,5 +1,7 @@
 /**
  * The server as a program: its flags, and what they mean (docs/reference/http.md).
+ * It serves the packages of this project and is not covered by semantic
+ * versioning.
  *
  * @example
  * ```ts

@@ -73,8 +73,6 @@ export interface CreateChallengeOptions {
   readonly boundTo?: string | undefined;
   /** The origins or DIDs that this server speaks for. */
   readonly audiences: readonly string[];
-  /** The one that is meant when a request names none (default: the first). */
-  readonly defaultAudience?: string;
   /** What the subject's relationship must meet, for display (default: none). */
   readonly require?: readonly string[] | null;
   /** How long a challenge lives when a request does not say (default: 300). */
@@ -167,7 +165,7 @@ function readRequest(input: unknown, options: CreateChallengeOptions): Asked {
   const defaultTtl = options.defaultTtlSeconds ?? DEFAULT_TTL_SECONDS;
   requireTtl(defaultTtl);
   const {
-    audience = options.defaultAudience ?? audiences[0],
+    audience = audiences[0],
     scopes = [],
     subject = null,
     ttl_seconds: ttlSeconds = defaultTtl,

@@ -1,6 +1,7 @@
 /**
  * The operator's file of names, which the command line and the OpenID Provider
- * both read.
+ * both read. It serves the packages of this project and is not covered by
+ * semantic versioning.
  *
  * @example
  * ```ts

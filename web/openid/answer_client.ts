@@ -16,7 +16,7 @@ export const RESPONSE_MODES: readonly string[] = Object.freeze([
 ]);
 
 /** What is answered to. */
-export interface Pending {
+interface Pending {
   /** Where the answer goes. */
   readonly redirect_uri: string;
   /** What it must repeat. */

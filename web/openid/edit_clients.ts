@@ -1,5 +1,6 @@
 /**
- * Editing the file of applications, for `sig web client`.
+ * Editing the file of applications, for `sig web client`. It serves the packages
+ * of this project and is not covered by semantic versioning.
  *
  * @example
  * ```ts

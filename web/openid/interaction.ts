@@ -150,7 +150,10 @@ export function addInteractionRoutes(
     const { client_id, client_name } = client;
     const { scope, subject } = interaction;
     const challenge = await createChallenge(
-      { scopes: scope, ...(subject === undefined ? {} : { subject }) },
+      {
+        ...{ audience: context.issuer, scopes: scope },
+        ...(subject === undefined ? {} : { subject }),
+      },
       {
         ...login.challenges,
         ...{ boundTo, client: c.get("budget").client || undefined },

@@ -163,7 +163,7 @@ function pageOf(
       escapeHtml(title)
     }</title><meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="stylesheet" href="/ui/style.css"></head>
-<body><main class="narrow"><section class="card"><h1>${
+<body><main><section class="card narrow"><h1>${
       escapeHtml(title)
     }</h1>${body}</section></main></body></html>
 `,
