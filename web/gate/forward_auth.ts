@@ -75,10 +75,10 @@ export function addForwardAuth(
       ? await sessions.find(cookie)
       : await sessions.findByHostCookie(cookie, clientId);
     if (session === undefined) return undefined;
-    const standing = await recheckOrGrace(session, { maxAgeMs: askedMs });
-    if (standing === undefined) return undefined;
+    const relationship = await recheckOrGrace(session, { maxAgeMs: askedMs });
+    if (relationship === undefined) return undefined;
     const { subject } = session;
-    return await identityHeaders({ subject, standing }, nameOf);
+    return await identityHeaders({ subject, relationship }, nameOf);
   }
 
   app.get(
@@ -143,9 +143,9 @@ export const IDENTITY_HEADERS: readonly string[] = Object.freeze([
 
 /** The headers that say who it is: the DID, groups with commas, a name. */
 export async function identityHeaders(
-  { subject, standing }: {
+  { subject, relationship }: {
     readonly subject: string;
-    readonly standing: MatchedRelationship;
+    readonly relationship: MatchedRelationship;
   },
   nameOf: NameOf | undefined,
 ): Promise<[string, string][]> {
@@ -153,7 +153,7 @@ export async function identityHeaders(
     ["remote-user", subject],
     [
       "remote-groups",
-      asHeader(groupsOf(standing).filter(arrivesWhole).join(",")),
+      asHeader(groupsOf(relationship).filter(arrivesWhole).join(",")),
     ],
     ["remote-name", asHeader(await shownNameOf(subject, nameOf))],
   ];

@@ -3,13 +3,13 @@ import { identityHeaders } from "./forward_auth.ts";
 
 /** What an application reads that takes headers as UTF-8. */
 async function told(roles: readonly string[], name: string) {
-  const standing = {
+  const relationship = {
     ...{ issuer: "did:web:acme.example", relationship_id: "r1" },
     ...{ type: "employee", roles, sequence: 1 },
   };
   const subject = "did:web:ada.example";
   const headers = new Headers(
-    (await identityHeaders({ subject, standing }, () => name)).map(
+    (await identityHeaders({ subject, relationship }, () => name)).map(
       ([name, value]): [string, string] => [name, value],
     ),
   );

@@ -134,7 +134,7 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
   const sessions = createSessions<MatchedRelationship | null>({
     store,
     lifeMs: sessionMs,
-    terms: { audience, issuer: gate.issuer, require: gate.require ?? [] },
+    conditions: { audience, issuer: gate.issuer, require: gate.require ?? [] },
     // Where nothing is required, anybody can make any number of keys.
     quota: new OwnerQuota({ maxRecords: SESSION.maxRecords! / 4 }),
     now,
@@ -155,15 +155,15 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     const session = await sessions.find(sessionCookie.read(headers));
     if (session === undefined) return undefined;
     // From when something was required: nobody asks about that any more.
-    if (recheck === undefined) return { ...session, standing: null };
-    const { standing } = session;
+    if (recheck === undefined) return { ...session, relationship: null };
+    const { relationship } = session;
     // From before this was required: it must be signed for.
-    if (standing === null) return undefined;
+    if (relationship === null) return undefined;
     const confirmed = await recheck.recheckOrGrace(
-      { ...session, standing },
+      { ...session, relationship },
       { maxAgeMs: recheckMs },
     );
-    return confirmed && { ...session, standing: confirmed };
+    return confirmed && { ...session, relationship: confirmed };
   }
 
   const app = new Hono<SigEnv>();
@@ -234,7 +234,7 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     const before = await sessions.find(sessionCookie.read(headers));
     const { cookie, session } = await sessions.logIn({
       ...{ subject, client },
-      standing: asked?.relationship ?? null,
+      relationship: asked?.relationship ?? null,
       ...(asked === undefined ? {} : { confirmed_ms: asked.observedMs }),
     }, before);
     c.header(...sessionCookie.set(cookie, sessionMs / 1000), { append: true });
@@ -275,7 +275,7 @@ function describe<T extends Session<MatchedRelationship | null>>(
 ): SigSession | undefined {
   return session && {
     subject: session.subject,
-    relationship: session.standing,
+    relationship: session.relationship,
     signedInAt: new Date(session.auth_time * 1000).toISOString(),
   };
 }

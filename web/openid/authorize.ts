@@ -138,8 +138,8 @@ async function findSession(
       "the person has not approved this application yet",
     );
   }
-  const standing = await recheckSession(session, { client });
-  return standing === undefined ? loginRequired() : session;
+  const relationship = await recheckSession(session, { client });
+  return relationship === undefined ? loginRequired() : session;
 }
 
 function loginRequired(): OAuthError {

@@ -33,7 +33,7 @@ interface Described {
   /** The person's DID. */
   readonly subject: string;
   /** What the issuer says of them. */
-  readonly standing: MatchedRelationship;
+  readonly relationship: MatchedRelationship;
   /** What was granted. */
   readonly scope: readonly string[];
 }
@@ -55,10 +55,10 @@ export interface Naming {
  * e-mail address either.
  */
 export async function claimsOf(
-  { subject, standing, scope }: Described,
+  { subject, relationship, scope }: Described,
   names: Naming = {},
 ): Promise<Record<string, unknown>> {
-  const { issuer, relationship_id, type, roles, sequence } = standing;
+  const { issuer, relationship_id, type, roles, sequence } = relationship;
   const claims: Record<string, unknown> = { sub: subject, amr: ["pop"] };
   if (scope.includes("profile")) {
     const username = names.usernameOf?.(subject);
@@ -70,7 +70,7 @@ export async function claimsOf(
     claims.name = name ?? short;
   }
   if (scope.includes("groups")) {
-    claims.groups = groupsOf(standing);
+    claims.groups = groupsOf(relationship);
     claims.roles = roles;
     claims.sig = { issuer, relationship_id, type, roles, sequence };
   }

@@ -153,7 +153,11 @@ Deno.test("where the issuer is silent userinfo tells nothing beyond the end that
     const { records: [found] } = await store.list(SESSION, new Date());
     const { id, version, expiresAtMs } = found!;
     const session = JSON.parse(found!.text);
-    session.standing = { ...session.standing, sequence: 1_000, not_after };
+    session.relationship = {
+      ...session.relationship,
+      sequence: 1_000,
+      not_after,
+    };
     const text = JSON.stringify(session);
     const record = { text, expiresAtMs };
     assert(await store.put(SESSION, id, record, version, new Date()));

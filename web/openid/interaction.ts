@@ -235,7 +235,7 @@ async function accept(
   if (asked?.relationship === undefined) throw unknown();
   const { session, cookie } = await sessions.logIn({
     subject,
-    standing: asked.relationship,
+    relationship: asked.relationship,
     confirmed_ms: asked.observedMs,
     consent: "binding" in interaction
       ? { clientId: client_id, asked: scope, granted }

@@ -98,12 +98,12 @@ export function createProvider(options: ProviderOptions): Provider {
   const sessions = createSessions({
     store,
     lifeMs: sessionMs,
-    terms: {
+    conditions: {
       audience: issuer,
       issuer: options.askedIssuer,
       require: options.require,
     },
-    async tell(notification) {
+    async notify(notification) {
       const client = clients().get(notification.client_id);
       if (client?.backchannelLogoutUri !== undefined) {
         await outbox.add(notification);

@@ -93,7 +93,7 @@ async function redeemCode(
   if (!(now().getTime() < grant.created_ms + CODE_LIFE_MS)) {
     throw refuse("the code has expired");
   }
-  const { session, standing } = await requireLive(found, client, context);
+  const { session, relationship } = await requireLive(found, client, context);
   const tokens = await grants.redeem(found, {
     refresh: client.refresh,
     expiresMs: session.expires_ms,
@@ -101,7 +101,14 @@ async function redeemCode(
   if (tokens === undefined) {
     throw refuse("the code was used before; all that it gave is revoked");
   }
-  return await tokenResponse(tokens, grant, client, standing, context, true);
+  return await tokenResponse(
+    tokens,
+    grant,
+    client,
+    relationship,
+    context,
+    true,
+  );
 }
 
 async function refresh(
@@ -125,7 +132,7 @@ async function refresh(
   // Only a token that once was good betrays that two have it.
   if (!await grants.wasRefreshToken(found)) throw refuse(NOT_KNOWN);
   // Before it is replaced: one whom nobody could be asked about keeps it.
-  const { session, standing } = await requireLive(found, client, context);
+  const { session, relationship } = await requireLive(found, client, context);
   const tokens = await grants.rotate(found, {
     refresh: true,
     expiresMs: session.expires_ms,
@@ -140,7 +147,7 @@ async function refresh(
     tokens,
     narrowed,
     client,
-    standing,
+    relationship,
     context,
     false,
   );
@@ -154,12 +161,13 @@ async function requireLive(
   client: Client,
   context: ProviderContext,
 ): Promise<
-  { readonly session: Session; readonly standing: MatchedRelationship }
+  { readonly session: Session; readonly relationship: MatchedRelationship }
 > {
   const session = await sessionOf(grant, context);
-  const standing = session && await context.recheckSession(session, { client });
-  if (session !== undefined && standing !== undefined) {
-    return { session, standing };
+  const relationship = session &&
+    await context.recheckSession(session, { client });
+  if (session !== undefined && relationship !== undefined) {
+    return { session, relationship };
   }
   throw refuse(
     session === undefined
@@ -172,11 +180,11 @@ async function tokenResponse(
   tokens: IssuedTokens,
   { subject, scope, auth_time, sid, binding }: Grant,
   client: Client,
-  standing: MatchedRelationship,
+  relationship: MatchedRelationship,
   context: ProviderContext,
   isFirst: boolean,
 ): Promise<object> {
-  const claims = await claimsOf({ subject, standing, scope }, context);
+  const claims = await claimsOf({ subject, relationship, scope }, context);
   const { access_token } = tokens;
   const id_token = await signIdToken(context, client, {
     ...{ claims, auth_time, sid, access_token },

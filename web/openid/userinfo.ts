@@ -43,11 +43,11 @@ async function read(
   // While the issuer gives no answer: only what was asked is known to be met.
   const { require = [] } = found.grant;
   const wasMet = client.require.every((each) => require.includes(each));
-  const standing = await recheckOrGrace(session, { client, wasMet });
-  if (standing === undefined) throw refuse();
+  const relationship = await recheckOrGrace(session, { client, wasMet });
+  if (relationship === undefined) throw refuse();
   const { subject } = grant;
   const { scope = grant.scope } = good;
-  return await claimsOf({ subject, standing, scope }, context);
+  return await claimsOf({ subject, relationship, scope }, context);
 }
 
 function refuse(): OAuthError {

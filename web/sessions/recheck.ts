@@ -40,7 +40,10 @@ interface RecheckQuestion {
   readonly maxAgeMs?: number | undefined;
 }
 
-type Checked = Pick<Session, "sid" | "subject" | "standing" | "confirmed_ms">;
+type Checked = Pick<
+  Session,
+  "sid" | "subject" | "relationship" | "confirmed_ms"
+>;
 
 /** Both ways to check a session again. */
 export interface Recheck {
@@ -123,7 +126,7 @@ export function createRecheck(
     }
     // It is true whether the store takes it or not; the next question tries again.
     if (
-      isNews(relationship, session.standing) ||
+      isNews(relationship, session.relationship) ||
       // Also where a record of an older version says none.
       (graceMs > 0 && !(observedMs < session.confirmed_ms + graceMs / 4))
     ) await sessions.confirm(session, relationship, observedMs).catch(() => {});
@@ -134,7 +137,7 @@ export function createRecheck(
 
   /** What holds while the issuer gives no answer. */
   async function lastConfirmed(
-    { subject, standing, confirmed_ms }: Checked,
+    { subject, relationship: known, confirmed_ms }: Checked,
     error: SigError,
     require: readonly string[],
     wasMet: boolean,
@@ -147,11 +150,11 @@ export function createRecheck(
       return undefined;
     });
     const isNewer = last !== undefined &&
-      last.answer.last_sequence >= standing.sequence;
+      last.answer.last_sequence >= known.sequence;
     const relationship = isNewer
       ? last.relationship
       : wasMet
-      ? standing
+      ? known
       : undefined;
     const confirmedMs = isNewer
       ? Math.max(last.observedMs, confirmed_ms)

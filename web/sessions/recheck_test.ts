@@ -60,7 +60,7 @@ class Fixture {
     };
     this.sessions = createSessions({
       ...{ store, lifeMs: 24 * HOUR_MS, now: this.now },
-      terms: {
+      conditions: {
         audience: "https://shop.example",
         ...{ issuer: EMPLOYEE.issuer, require: ["relationship=employee"] },
       },
@@ -71,7 +71,7 @@ class Fixture {
 
   static async signedIn(graceMs = HOUR_MS): Promise<Fixture> {
     const fixture = new Fixture(graceMs);
-    const who = { subject: "did:key:z6Mk", standing: EMPLOYEE };
+    const who = { subject: "did:key:z6Mk", relationship: EMPLOYEE };
     fixture.#sid = (await fixture.sessions.logIn(who)).session.sid;
     return fixture;
   }
@@ -224,11 +224,11 @@ for (const { name, graceMs, before, untilMs } of GRACE) {
   Deno.test(`without an answer a session continues ${name}`, async () => {
     const fixture = await Fixture.signedIn(graceMs);
     await before?.(fixture);
-    const { standing } = await fixture.session();
+    const { relationship } = await fixture.session();
     fixture.said = SILENCE;
     if (untilMs >= 0) {
       fixture.laterMs = untilMs;
-      assertEquals(await fixture.page(), standing);
+      assertEquals(await fixture.page(), relationship);
     }
     fixture.laterMs = untilMs + 1;
     for (const _ of ["asked", "not asked again"]) {

@@ -15,9 +15,9 @@ export interface Session<S = MatchedRelationship> {
   /** Milliseconds since 1970. */
   readonly expires_ms: number;
   /** Where the person logged in, and what was required there. */
-  readonly terms: LoginConditions;
+  readonly conditions: LoginConditions;
   /** What the issuer said last, as far as that is known. */
-  readonly standing: S;
+  readonly relationship: S;
   /** When the issuer last confirmed it, in milliseconds since 1970. */
   readonly confirmed_ms: number;
   /** The applications that it logged in to, by their ids. */

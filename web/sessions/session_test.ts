@@ -14,8 +14,12 @@ Deno.test("a session of many applications that were given much fits every store,
     const sessions = createSessions<null>({
       store: store,
       lifeMs: 60_000,
-      terms: { audience: "https://login.example", issuer: null, require: [] },
-      tell: ({ client_id }) => Promise.resolve(void told.push(client_id)),
+      conditions: {
+        audience: "https://login.example",
+        issuer: null,
+        require: [],
+      },
+      notify: ({ client_id }) => Promise.resolve(void told.push(client_id)),
       drop: (grant) => Promise.resolve(void dropped.push(grant)),
       now: () => new Date(),
     });
@@ -25,7 +29,7 @@ Deno.test("a session of many applications that were given much fits every store,
     for (let i = 0; i < 66; i++) {
       const clientId = `${i}-`.padEnd(128, "x");
       const logIn = await sessions.logIn({
-        ...{ subject: "did:web:alice.example", standing: null },
+        ...{ subject: "did:web:alice.example", relationship: null },
         consent: { clientId, asked: scopes, granted: scopes },
       }, await sessions.find(cookie));
       cookie = logIn.cookie;
@@ -56,13 +60,14 @@ Deno.test("one client's oldest session ends where it has too many, and nobody el
   const sessions = createSessions<MatchedRelationship | null>({
     store: createMemoryStore(),
     lifeMs: 60_000,
-    terms: { audience: "https://a.example", issuer: null, require: [] },
+    conditions: { audience: "https://a.example", issuer: null, require: [] },
     quota: new OwnerQuota({ maxRecords: 2 }),
     now: () => new Date("2026-01-31T09:00:00Z"),
   });
   const logIn = async (client: string) => {
     const subject = `did:key:${crypto.randomUUID()}`;
-    return (await sessions.logIn({ subject, client, standing: null })).cookie;
+    return (await sessions.logIn({ subject, client, relationship: null }))
+      .cookie;
   };
   const others = await logIn("192.0.2.2");
   const own = [];

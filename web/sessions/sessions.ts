@@ -25,9 +25,9 @@ interface SessionsOptions {
    * Where people log in here, and what is required of them now: a store that is
    * kept outlives a configuration, and may have sessions of others in it.
    */
-  readonly terms: LoginConditions;
+  readonly conditions: LoginConditions;
   /** Sees to it that an application is notified (default: none is). */
-  readonly tell?: (notification: LogoutNotification) => Promise<void>;
+  readonly notify?: (notification: LogoutNotification) => Promise<void>;
   /** Ends what an application was given (default: nothing). */
   readonly drop?: (grant: string) => Promise<void>;
   /** How many one client may have; its oldest end (default: no such limit). */
@@ -41,7 +41,7 @@ interface LoggedIn<S = MatchedRelationship> {
   /** The person's DID. */
   readonly subject: string;
   /** What the issuer says of them. */
-  readonly standing: S;
+  readonly relationship: S;
   /** When the issuer confirmed it, in milliseconds since 1970 (default: now). */
   readonly confirmed_ms?: number;
   /** The application that it is for, which joins at once (default: none). */
@@ -108,8 +108,8 @@ export interface Sessions<S = MatchedRelationship> {
   ): Promise<Session<S> | undefined>;
   /** Records what the issuer confirmed, unless somebody else did meanwhile. */
   confirm(
-    session: Pick<Session<S>, "sid" | "standing">,
-    standing: S,
+    session: Pick<Session<S>, "sid" | "relationship">,
+    relationship: S,
     confirmedMs: number,
   ): Promise<void>;
   /** Takes an application out, and tells it. */
@@ -118,7 +118,7 @@ export interface Sessions<S = MatchedRelationship> {
   end(sid: string): Promise<void>;
   /**
    * All of this audience, those that are ending included; one that began under
-   * other terms is reported as over, too.
+   * other conditions is reported as over, too.
    */
   list(): AsyncIterable<Session<S> & { readonly isOver: boolean }>;
 }
@@ -156,13 +156,13 @@ const ENDING_MS = 20_000;
 export function createSessions<S = MatchedRelationship>(
   options: SessionsOptions,
 ): Sessions<S> {
-  const { store, lifeMs, terms, tell, drop, quota, now } = options;
+  const { store, lifeMs, conditions, notify, drop, quota, now } = options;
   const records = recordsOf<Session<S>>(store, SESSION);
   const people = new OwnerQuota({ maxRecords: MAX_SESSIONS });
   const isOver = (session: Session<S>) =>
     session.ended_ms !== undefined ||
-    session.terms?.audience !== terms.audience ||
-    !meetsConditions(session.terms, terms);
+    session.conditions?.audience !== conditions.audience ||
+    !meetsConditions(session.conditions, conditions);
 
   async function get(sid: string): Promise<Session<S> | undefined> {
     const session = await records.get(sid, now());
@@ -189,7 +189,7 @@ export function createSessions<S = MatchedRelationship>(
     client_id: string,
   ): Promise<void> {
     const { id: joined, grants = [] } = clients[client_id]!;
-    await tell?.({ client_id, sid, subject, joined });
+    await notify?.({ client_id, sid, subject, joined });
     for (const grant of grants) await drop?.(grant);
   }
 
@@ -228,12 +228,15 @@ export function createSessions<S = MatchedRelationship>(
   }
 
   return {
-    async logIn({ subject, standing, confirmed_ms, consent, client }, before) {
+    async logIn(
+      { subject, relationship, confirmed_ms, consent, client },
+      before,
+    ) {
       const at = now();
       const until = new Date(at.getTime() + lifeMs);
       const secret = randomText(SECRET_BYTES);
       const fresh = {
-        ...{ subject, terms, standing },
+        ...{ subject, conditions, relationship },
         confirmed_ms: confirmed_ms ?? at.getTime(),
         secret_sha256: await sha256Base64Url(secret),
         auth_time: Math.floor(at.getTime() / 1000),
@@ -315,22 +318,22 @@ export function createSessions<S = MatchedRelationship>(
         cookie,
         (session) => sessionClient(session, clientId)?.secrets_sha256,
       ),
-    async confirm({ sid, standing: known }, standing, confirmed_ms) {
+    async confirm({ sid, relationship: known }, relationship, confirmed_ms) {
       const before = JSON.stringify(known);
       await records.change(
         sid,
         now(),
         (session) =>
-          isOver(session) || JSON.stringify(session.standing) !== before
+          isOver(session) || JSON.stringify(session.relationship) !== before
             ? undefined
-            : { ...session, standing, confirmed_ms },
+            : { ...session, relationship, confirmed_ms },
       );
     },
     leave,
     end,
     async *list() {
       for await (const [, session] of records.list(now())) {
-        if (session.terms?.audience !== terms.audience) continue;
+        if (session.conditions?.audience !== conditions.audience) continue;
         yield { ...session, isOver: isOver(session) };
       }
     },

@@ -18,10 +18,14 @@ Deno.test("a session that the store does not end keeps no other one going", asyn
     const sessions = createSessions({
       store: store,
       lifeMs: 60_000,
-      terms: { audience: "https://login.example", issuer: null, require: [] },
+      conditions: {
+        audience: "https://login.example",
+        issuer: null,
+        require: [],
+      },
       now,
     });
-    const standing = {
+    const relationship = {
       issuer: "did:web:acme.example",
       relationship_id: "r-1",
       type: "employee",
@@ -29,7 +33,10 @@ Deno.test("a session that the store does not end keeps no other one going", asyn
       sequence: 1,
     };
     for (const name of ["alice", "bob", "carol"]) {
-      await sessions.logIn({ subject: `did:web:${name}.example`, standing });
+      await sessions.logIn({
+        subject: `did:web:${name}.example`,
+        relationship,
+      });
     }
     const { records } = await store.list(SESSION, now());
     const [first, ...others] = records.map(({ id }) => id);
@@ -38,8 +45,8 @@ Deno.test("a session that the store does not end keeps no other one going", asyn
     const session = JSON.parse(text);
     // As large as a value can be: the mark of its end has no room.
     for (let room = MAX_KV_BYTES - text.length;; room -= 4) {
-      const standing = "x".repeat(room);
-      const large = JSON.stringify({ ...session, standing });
+      const relationship = "x".repeat(room);
+      const large = JSON.stringify({ ...session, relationship });
       const put = { text: large, expiresAtMs };
       const isPut = store.put(SESSION, first!, put, version, now());
       if (await isPut.catch(() => false)) break;
