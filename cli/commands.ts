@@ -11,7 +11,12 @@ import {
   loadCommand,
   type LoadedCommand,
 } from "./command_line/command.ts";
-import { serverCommand } from "./command_line/server_command.ts";
+import type { ServerProgram } from "@sig/api/server";
+
+async function server(name: string, program: ServerProgram) {
+  const { serverCommand } = await import("./command_line/server_command.ts");
+  return serverCommand(name, program);
+}
 
 /** A module's commands: what each is called, what it does, other names. */
 function from<N extends string>(
@@ -111,18 +116,18 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "api",
     summary: "start the verification server (sig-api)",
-    load: () =>
-      import("@sig/api/program").then((m) =>
-        serverCommand("api", m.apiProgram)
-      ),
+    load: async () => {
+      const { apiProgram } = await import("@sig/api/program");
+      return await server("api", apiProgram);
+    },
   },
   {
     name: "web",
     summary: "start the login server (sig-web)",
-    load: () =>
-      import("@sig/web/program").then((m) =>
-        serverCommand("web", m.webProgram)
-      ),
+    load: async () => {
+      const { webProgram } = await import("@sig/web/program");
+      return await server("web", webProgram);
+    },
   },
   ...from(() => import("./commands/web_client.ts"), {
     webClientAdd: [

@@ -9,10 +9,8 @@ import {
   loadCommand,
 } from "./command_line/command.ts";
 import { COMMANDS, commandsBelow, findCommand } from "./commands.ts";
-import { commandHelp, overallHelp } from "./command_line/help.ts";
 import type { Io } from "./terminal/io.ts";
 import { askedFormat, reportError } from "./output/report_error.ts";
-import { widthOf } from "./output/table.ts";
 import { writeJson } from "./output/write.ts";
 import {
   defaultFormat,
@@ -32,7 +30,8 @@ export async function dispatch(
   const [first] = words;
   if (first === undefined) {
     if (asked === "json") return reportError(io, missingCommand(), asked);
-    io.stderr(overallHelp(COMMANDS, widthOf(io)));
+    const { overallHelp } = await import("./command_line/help.ts");
+    io.stderr(overallHelp(COMMANDS, io));
     return 2;
   }
   if (first === "--help" || first === "-h" || first === "help") {
@@ -117,6 +116,7 @@ async function help(
   const flag = words.findIndex((word) => word.startsWith("-"));
   const names = flag < 0 ? words : words.slice(0, flag);
   const found = findCommand(names);
+  const { commandHelp, overallHelp } = await import("./command_line/help.ts");
   if (found === undefined) {
     const below = names.length === 0
       ? COMMANDS
@@ -126,13 +126,13 @@ async function help(
     }
     if (format === "json") {
       writeJson(io, await Promise.all(below.map(loadCommand)));
-    } else io.stdout(overallHelp(below, widthOf(io)));
+    } else io.stdout(overallHelp(below, io));
     return 0;
   }
   const command = await loadCommand(found.entry);
   if (format === "json") {
     writeJson(io, { ...command, flags: flagsOf(command) });
-  } else io.stdout(commandHelp(command, found.name, widthOf(io)));
+  } else io.stdout(commandHelp(command, found.name, io));
   return 0;
 }
 

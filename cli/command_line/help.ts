@@ -7,6 +7,8 @@ import {
   twoColumns,
   usage,
 } from "@sig/api/flags";
+import { widthOf } from "../output/table.ts";
+import type { Io } from "../terminal/io.ts";
 import type { Command, CommandEntry } from "./command.ts";
 import { flagsOf } from "./parse_command_line.ts";
 
@@ -41,8 +43,9 @@ export const EXAMPLES = Object.freeze([
 /** The list of commands, as wide as the terminal, if there is one. */
 export function overallHelp(
   commands: readonly CommandEntry[],
-  width?: number,
+  io: Io,
 ): string {
+  const width = widthOf(io);
   const rows = commands.map(({ name, summary }) => [name, summary] as const);
   const codes = EXIT_CODES.map((words) => words.join(" ")).join(", ");
   return `${paragraphs(`sig: ${ABOUT} (SIG v0.1)`, width)}
@@ -75,8 +78,9 @@ export function usageLine(command: Command, name: string): string {
 export function commandHelp(
   command: Command,
   name: string,
-  width?: number,
+  io: Io,
 ): string {
+  const width = widthOf(io);
   const { description, positionals = [] } = command;
   const words = positionals.map((each) => [each.name, each.help] as const);
   const aliases = command.aliases

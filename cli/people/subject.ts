@@ -10,7 +10,6 @@ import { quote } from "@sig/core/internal";
 import type { LoadedCommand, ParsedCall } from "../command_line/command.ts";
 import { did } from "../command_line/values.ts";
 import type { Io } from "../terminal/io.ts";
-import { namesFile, readNames } from "./names.ts";
 
 /** More than any public key with its comment needs. */
 const MAX_KEY_BYTES = 16 * 1024;
@@ -83,6 +82,7 @@ async function subjectCalled(
   text: string,
   { dir, source }: Place,
 ): Promise<string> {
+  const { namesFile, readNames } = await import("./names.ts");
   const { openSource, parseSource, verifyIssuer } = await import(
     "@sig/consumer"
   );
