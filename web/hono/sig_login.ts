@@ -5,6 +5,7 @@ import type { FetchPolicy } from "@sig/consumer";
 import { fetchPolicyOf, locateIssuer } from "@sig/consumer/internal";
 import { SigError } from "@sig/core";
 import { type Context, Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
 import { challengesIn } from "../login/challenges.ts";
 import { createChallenge } from "../login/create_challenge.ts";
 import {
@@ -17,7 +18,11 @@ import { createRecheck, isIssuerUnavailable } from "../sessions/recheck.ts";
 import { hostCookie, nameAtPort, requireOwnPage } from "../sessions/cookies.ts";
 import type { Session } from "../sessions/session.ts";
 import { createSessions } from "../sessions/sessions.ts";
-import { clientNetwork, createClientAddress, readJson } from "@sig/api/http";
+import {
+  clientNetwork,
+  createClientAddress,
+  parseJsonBody,
+} from "@sig/api/http";
 import { PAGE_CHALLENGE, SESSION } from "../store/kinds.ts";
 import { OwnerQuota } from "../store/owner_quota.ts";
 import { createSubjectKeys } from "../login/subject_key.ts";
@@ -175,11 +180,20 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     }
     await next();
   });
+  const guard = bodyLimit({
+    maxSize: MAX_BODY_BYTES,
+    onError: () =>
+      refuse(
+        new SigError("body_too_large", "Cannot read request: it is too large", {
+          context: { limit: MAX_BODY_BYTES },
+        }),
+      ),
+  });
   const post = (
     at: string,
     answer: (c: Context<SigEnv>) => Promise<Response>,
   ) =>
-    app.post(`${path}/${at}`, async (c) => {
+    app.post(`${path}/${at}`, guard, async (c) => {
       try {
         requireOwnPage(c.req.raw.headers, audience);
         return await answer(c);
@@ -213,7 +227,7 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     const client = clientOf(c);
     const challenge_id = challengeCookie.read(headers);
     if (challenge_id === undefined) throw notBegun();
-    const body = await readJson(c, MAX_BODY_BYTES);
+    const body = await parseJsonBody(await c.req.bytes());
     let asked: IssuerAnswer | undefined;
     const login = await verifyLogin(
       // The store may hold challenges of others, whom the person signed for.
