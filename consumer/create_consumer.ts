@@ -218,7 +218,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     return observePart(
       issuer,
       asked,
-      { ...recalling, at },
+      { ...recalling, bounds, at, waitFor, refresh },
       () => observeIssuer(issuer, { bounds, at, waitFor, refresh }),
     );
   }

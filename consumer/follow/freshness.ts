@@ -172,10 +172,14 @@ async function refreshWithin(
       error.code !== "store_unavailable";
     throw isStale ? feedStale(known, maxAgeMs, error) : error;
   }
-  if (lastSequence(observation) < minSequence) {
-    throw notReached(minSequence, lastSequence(observation));
-  }
+  requireReached(observation, minSequence);
   return observation;
+}
+
+/** @throws {SigError} `consistency_unavailable` */
+function requireReached(observation: Observation, minSequence: number): void {
+  const last = lastSequence(observation);
+  if (last < minSequence) throw notReached(minSequence, last);
 }
 
 /** With `refresh: false` nothing else is left. */
@@ -212,6 +216,12 @@ export interface Recalling extends MemoryOptions {
   readonly requirePin?: boolean | undefined;
 }
 
+/** How a part of an issuer's state is asked for. */
+export interface PartAsked extends Recalling, Partial<Observing> {
+  /** When. */
+  readonly at: Date;
+}
+
 /**
  * Observes an issuer by `observe`, and reads the part of its state that is
  * needed. Where another process replaces the history meanwhile, both are
@@ -222,7 +232,7 @@ export interface Recalling extends MemoryOptions {
 export async function observePart(
   issuer: KnownIssuer,
   part: StatePart,
-  recalling: Recalling & { readonly at: Date },
+  recalling: PartAsked,
   observe: () => Observation | Promise<Observation>,
 ): Promise<{
   readonly observation: Observation;
@@ -237,6 +247,7 @@ export async function observePart(
     if (memory !== undefined) await recall(issuer, memory, at);
     const proven = await prove(issuer, memory, part, recalling);
     const observation = proven.observation ?? await observe();
+    requireReached(observation, recalling.bounds?.minSequence ?? 0);
     const verified = await partOf(observation, part);
     const { warning } = proven;
     if (warning === undefined) return { observation, verified };
@@ -250,14 +261,16 @@ async function prove(
   issuer: KnownIssuer,
   memory: IssuerMemory | undefined,
   part: StatePart,
-  { proofs = "until_loaded", ...options }: Recalling & { readonly at: Date },
+  { proofs = "until_loaded", waitFor = atOnce, refresh, ...options }: PartAsked,
 ): ReturnType<typeof observeByProof> {
   const { full, requirePin, unknownEvents, unmatchedRevoke } = options;
   const isPlain = unknownEvents !== "ignore" && unmatchedRevoke !== "reject";
   const isMissing = requirePin && issuer.record.shared === undefined;
-  if (proofs === "never" || full || !isPlain || isMissing) return {};
+  const isUnasked = proofs === "never" || full || refresh === false;
+  if (isUnasked || !isPlain || isMissing) return {};
   const always = proofs === "always";
-  return await observeByProof(issuer, part, { ...options, always, memory });
+  const asked = { ...options, waitFor, always, memory };
+  return await observeByProof(issuer, part, asked);
 }
 
 async function recall(

@@ -29,7 +29,11 @@ import {
 } from "../read/source.ts";
 import { Semaphore } from "../verify/semaphore.ts";
 import type { Refresh } from "./refresh.ts";
-import { SharedRefresh, type SharedRefreshOptions } from "./shared_refresh.ts";
+import {
+  DEFAULT_WAITING_LIMITS,
+  SharedRefresh,
+  type SharedRefreshOptions,
+} from "./shared_refresh.ts";
 
 /** How much is kept of issuers that are not on the list. */
 const MAX_UNLISTED = 256;
@@ -70,6 +74,8 @@ export class KnownIssuer {
   proofReads = 0;
   /** How large the feed was said to be by the last proof. */
   feedBytes: number | undefined;
+  /** How long a question may wait, in milliseconds. */
+  readonly maxWaitMs: number;
   readonly #metadata: SharedRefresh<HeldDocuments>;
   #hasProofs = false;
   /** What was read to see whether there are proofs. */
@@ -83,6 +89,8 @@ export class KnownIssuer {
   ) {
     this.location = location;
     this.largeReads = largeReads;
+    const { maxWaitMs } = waiting.limits ?? DEFAULT_WAITING_LIMITS;
+    this.maxWaitMs = maxWaitMs;
     this.#metadata = new SharedRefresh(async () => {
       const read = new IssuerDocuments(location.reader, NO_DOCUMENTS);
       const { maxMetadataBytes: maxBytes } = DEFAULT_LIMITS;

@@ -12,7 +12,10 @@ import {
 } from "../memory/issuer_record.ts";
 import type { IssuerMemory } from "../memory/memory.ts";
 import { HistoryMoved } from "../memory/pin.ts";
+import type { IssuerLocation } from "../read/reader.ts";
 import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
+import type { WaitFor } from "./freshness.ts";
+import { waitedTooLong } from "./shared_refresh.ts";
 import type { ProofPolicy } from "./proof_policy.ts";
 import { provableQuestion, readByProof } from "./read_by_proof.ts";
 
@@ -30,6 +33,8 @@ export interface ObserveByProofOptions extends LoadIssuerOptions {
   readonly checkpointPolicy?: ProofPolicy | undefined;
   /** Also where the feed is loaded. */
   readonly always: boolean;
+  /** Does the work of asking the issuer. */
+  readonly waitFor: WaitFor;
   /** Writes what was seen. */
   readonly memory: IssuerMemory | undefined;
 }
@@ -55,19 +60,23 @@ export async function observeByProof(
   const isLoaded = !always && (record.held !== undefined || isDue);
   if (question === undefined || isLoaded || unusable) return {};
   if (pin !== undefined && pin.proof === undefined) return {};
-  const location = await issuer.locateProofs();
-  if (location === undefined) return {};
-  const found = await readByProof(location, question, {
-    ...options,
-    now: at,
-    pin,
-  });
+  const { expectedIssuer } = issuer.location;
+  const found = await options.waitFor(
+    expectedIssuer,
+    () =>
+      within(
+        issuer,
+        (location) =>
+          readByProof(location, question, { ...options, now: at, pin }),
+      ),
+  );
+  if (found === undefined) return {};
   if (found.verified === undefined && found.error === undefined) return found;
   if (issuer.isListed) {
     // What was compared is what is written over; a refresh may have learnt more.
     const note = (of: IssuerRecord) =>
       found.error === undefined
-        ? acceptProof(of, issuer.location.expectedIssuer, found.memory)
+        ? acceptProof(of, expectedIssuer, found.memory)
         : acceptFailure(of, found.error, false);
     const shared = memory && await memory.commitProof(note(record), found, at);
     if (memory !== undefined && shared === undefined) throw new HistoryMoved();
@@ -88,4 +97,32 @@ export async function observeByProof(
       verified: found.verified,
     },
   };
+}
+
+/** Reads where the proofs are, within the time that a question may wait. */
+async function within<T>(
+  issuer: KnownIssuer,
+  read: (location: IssuerLocation) => Promise<T>,
+): Promise<T | undefined> {
+  const location = await issuer.locateProofs();
+  if (location === undefined) return undefined;
+  const { reader } = location;
+  const { maxWaitMs } = issuer;
+  const late = new AbortController();
+  const { signal } = late;
+  const timer = setTimeout(
+    () => late.abort(waitedTooLong(maxWaitMs)),
+    maxWaitMs,
+  );
+  try {
+    return await read({
+      ...location,
+      reader: {
+        kind: reader.kind,
+        open: (ref, asked) => reader.open(ref, { ...asked, signal }),
+      },
+    });
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -332,3 +332,41 @@ Deno.test("what an incident by proof saw, and nothing else, is accepted", async 
   const answer = await issuer.ask();
   assertEquals([answer.decision, answer.proof?.size], ["allow", 7]);
 });
+
+Deno.test("by proof, too, a sequence must be reached, and no question waits too long", async () => {
+  await using issuer = await setUp();
+  const { server } = issuer;
+  const fresh = () =>
+    createConsumer({
+      ...{ issuers: [server.did], allowPrivate: true, maxWaitMs: 300 },
+      now: () => new Date(START_MS),
+    });
+  const ask = (minSequence: number) =>
+    fresh().check(server.did, { ...QUESTION, minSequence });
+  assertEquals((await ask(6)).proof?.size, 6);
+  await expectSigError(
+    () => ask(7),
+    "consistency_unavailable",
+    "the feed ends at sequence 6, before 7",
+  );
+  const asked = { subjects: [ALICE], refresh: false };
+  await expectSigError(
+    () => fresh().state(server.did, asked),
+    "feed_stale",
+    "nothing is known of the issuer",
+  );
+  const go = Promise.withResolvers<void>();
+  for (const path of server.documents.keys()) {
+    if (!path.includes("/state/")) continue;
+    server.documents.set(path, async () => {
+      await go.promise;
+      return new Response(null, { status: 404 });
+    });
+  }
+  await expectSigError(
+    () => ask(6),
+    "fetch_timeout",
+    "there was no answer within 300 ms",
+  );
+  go.resolve();
+});

@@ -140,7 +140,8 @@ function tooManyWait(maxWaitMs: number): SigError {
   );
 }
 
-function waitedTooLong(limitMs: number): SigError {
+/** The error of a question that has waited for that long. */
+export function waitedTooLong(limitMs: number): SigError {
   return new SigError(
     "fetch_timeout",
     `Cannot ask issuer: there was no answer within ${limitMs} ms`,
