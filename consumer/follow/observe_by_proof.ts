@@ -14,7 +14,6 @@ import type { IssuerMemory } from "../memory/memory.ts";
 import { HistoryMoved } from "../memory/pin.ts";
 import type { IssuerLocation } from "../read/reader.ts";
 import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
-import type { WaitFor } from "./freshness.ts";
 import { waitedTooLong } from "./shared_refresh.ts";
 import type { ProofPolicy } from "./proof_policy.ts";
 import { provableQuestion, readByProof } from "./read_by_proof.ts";
@@ -33,8 +32,8 @@ export interface ObserveByProofOptions extends LoadIssuerOptions {
   readonly checkpointPolicy?: ProofPolicy | undefined;
   /** Also where the feed is loaded. */
   readonly always: boolean;
-  /** Does the work of asking the issuer. */
-  readonly waitFor: WaitFor;
+  /** Does the work of asking the issuer (by its DID), or throws. */
+  readonly waitFor: <T>(issuer: string, work: () => Promise<T>) => Promise<T>;
   /** Writes what was seen. */
   readonly memory: IssuerMemory | undefined;
 }
