@@ -3,11 +3,9 @@
 import { type CheckAnswer, SigError } from "@sig/core";
 import { timeAsAsked } from "@sig/core/internal";
 import {
-  type Answer,
   type AnswerContext,
   answerTogether,
-  boundsOf,
-  type Grounds,
+  groundsOf,
   requireSequence,
   sourceOf,
 } from "./answer_check.ts";
@@ -35,15 +33,10 @@ interface Due {
   readonly request: CheckRequest;
 }
 
-/** Questions that rest upon the same state, or lack the same one. */
-interface Group {
-  readonly due: readonly Due[];
-  readonly grounds: Promise<Grounds>;
-}
-
 /**
- * Answers all questions, in their order, as the texts of JSON values. Nothing
- * that is wrong with one of them spoils another.
+ * Answers all questions, in their order, as the texts of JSON values: values of
+ * all of them would be far larger. Nothing that is wrong with one of them spoils
+ * another.
  *
  * Each issuer is asked once: its questions are answered together, as soon as it
  * is known, and share a refresh that began after the request came, or its
@@ -54,42 +47,75 @@ export async function answerBatch(
   checks: readonly unknown[],
   context: BatchContext,
 ): Promise<readonly string[]> {
-  const results = createResults(checks.length, context);
+  const { tell = (answer: CheckAnswer) => answer } = context;
   const pause = createPause(context.yieldToEventLoop);
-  const bySource = new Map<string, Due[]>();
-  for (const [index, check] of checks.entries()) {
-    await pause();
+  const texts = new Array<string>(checks.length);
+  let used = 0;
+  /** Does what some of the questions wait for; its failure is that of each. */
+  const attempt = async (
+    due: readonly { readonly index: number }[],
+    work: () => void | Promise<void>,
+  ) => {
     try {
-      const request = context.read(check, index);
-      const key = keyOf(request);
-      const due = bySource.get(key);
-      if (due === undefined) bySource.set(key, [{ index, request }]);
-      else due.push({ index, request });
+      await work();
     } catch (error) {
-      results.refuse(index, error);
-    }
-  }
-  const sources = bySource.values();
-  const work = async () => {
-    for (const due of sources) {
-      for (const group of openGroups(due, context)) {
-        for (const due of alike(group.due)) {
-          const answer = createAnswers(due, group.grounds, context);
-          for (const [i, { index }] of due.entries()) {
-            await pause();
-            await results.put(index, () => answer(i));
-          }
-        }
+      for (const { index } of due) {
+        texts[index] = JSON.stringify(context.refuse(error, index));
       }
     }
   };
+  const bySource = new Map<string, Due[]>();
+  for (const [index, check] of checks.entries()) {
+    await pause();
+    await attempt([{ index }], () => {
+      const request = context.read(check, index);
+      const key = keyOf(request);
+      const due = bySource.get(key) ?? [];
+      due.push({ index, request });
+      bySource.set(key, due);
+    });
+  }
+  const answer = (due: readonly Due[]) =>
+    attempt(due, async () => {
+      const grounds = await groundsOf(due.map(requestOf), context);
+      for (const same of alike(due)) {
+        await attempt(same, async () => {
+          const requests = same.map(requestOf);
+          const answers = await answerTogether(requests, grounds, context);
+          for (const [i, { index, request }] of same.entries()) {
+            await pause();
+            await attempt([{ index }], async () => {
+              requireSequence(request, grounds.verified);
+              if (used === Infinity) throw tooMuch();
+              const text = JSON.stringify(tell(await answers[i]!(), index));
+              if (used + text.length > MAX_ANSWERS_LENGTH) {
+                used = Infinity;
+                throw tooMuch();
+              }
+              context.reserve(text.length);
+              used += text.length;
+              texts[index] = text;
+            });
+          }
+        });
+      }
+    });
+  const sources = bySource.values();
+  const work = async () => {
+    // All bounds in one turn: whatever refresh they need is the same one.
+    for (const due of sources) await Promise.all(byBounds(due).map(answer));
+  };
   await Promise.all(Array.from({ length: BATCH_WIDTH }, work));
-  return results.texts;
+  return texts;
 }
 
 /** An object whose only member is a list of such texts. */
 export function listOfTexts(member: string, texts: readonly string[]): string {
   return `{${JSON.stringify(member)}:[${texts.join(",")}]}`;
+}
+
+function requestOf({ request }: Due): CheckRequest {
+  return request;
 }
 
 /** The same for the same source. A JSON text ends by itself. */
@@ -100,43 +126,14 @@ function keyOf(request: CheckRequest): string {
   return JSON.stringify(documents) + events;
 }
 
-/** Begins to look at one source for all questions about it. */
-function openGroups(
-  due: readonly Due[],
-  context: AnswerContext,
-): readonly Group[] {
-  const { consumer, inline, waitFor } = context;
-  const { feed } = due[0]!.request;
-  if (feed !== undefined) {
-    const grounds = inline.verify(feed, waitFor).then((verified) => ({
-      verified,
-      basis: {},
-    }));
-    // Told to those who wait for it, which may be later or nobody.
-    grounds.catch(() => {});
-    return [{ due, grounds }];
-  }
-  const byBounds = Map.groupBy(due, ({ request }) => {
+/** Those about one source that rest upon the same state, or lack the same one. */
+function byBounds(due: readonly Due[]): readonly (readonly Due[])[] {
+  if (due[0]!.request.feed !== undefined) return [due];
+  const groups = Map.groupBy(due, ({ request }) => {
     const { max_age_seconds, min_sequence, as_of } = request;
     return `${max_age_seconds} ${min_sequence} ${timeAsAsked(as_of)}`;
   });
-  return Array.from(byBounds.values(), (due) => {
-    const { request } = due[0]!;
-    const subjects = due.map(({ request }) => request.subject);
-    // All bounds in one turn: whatever refresh they need is the same one.
-    const grounds = consumer.observe(sourceOf(request), {
-      ...boundsOf(request),
-      subjects,
-      asOf: request.as_of,
-      waitFor,
-    }).then(({ verified, freshness, continuity }) => ({
-      verified,
-      basis: { freshness, continuity },
-    }));
-    // Here, too.
-    grounds.catch(() => {});
-    return { due, grounds };
-  });
+  return [...groups.values()];
 }
 
 /** Those about one subject at one time are answered together. */
@@ -146,60 +143,6 @@ function alike(due: readonly Due[]): Iterable<readonly Due[]> {
     ({ request: { subject, at, as_of } }) =>
       JSON.stringify([subject, timeAsAsked(at), timeAsAsked(as_of)]),
   ).values();
-}
-
-/**
- * What answers each of them. The subject may have very many relationships: they
- * are looked at when the first answer is asked for, and then no more.
- */
-function createAnswers(
-  due: readonly Due[],
-  grounds: Promise<Grounds>,
-  context: AnswerContext,
-): (i: number) => Promise<CheckAnswer> {
-  let answers: Promise<readonly (() => Answer)[]> | undefined;
-  return async (i) => {
-    const { request } = due[i]!;
-    const { verified, basis } = await grounds;
-    if (request.feed !== undefined) requireSequence(request, verified);
-    answers ??= answerTogether(
-      due.map(({ request }) => request),
-      { verified, basis },
-      context,
-    );
-    return await (await answers)[i]!();
-  };
-}
-
-/** Collects the answers as texts: values of all of them would be far larger. */
-function createResults(length: number, context: BatchContext) {
-  const texts = new Array<string>(length);
-  let used = 0;
-  let isFull = false;
-  const { tell = (answer: CheckAnswer) => answer } = context;
-  const refuse = (index: number, error: unknown) => {
-    texts[index] = JSON.stringify(context.refuse(error, index));
-  };
-  return {
-    texts,
-    refuse,
-    async put(
-      index: number,
-      answer: () => Promise<CheckAnswer>,
-    ): Promise<void> {
-      try {
-        if (isFull) throw tooMuch();
-        const text = JSON.stringify(tell(await answer(), index));
-        isFull = used + text.length > MAX_ANSWERS_LENGTH;
-        if (isFull) throw tooMuch();
-        context.reserve(text.length);
-        used += text.length;
-        texts[index] = text;
-      } catch (error) {
-        refuse(index, error);
-      }
-    },
-  };
 }
 
 function tooMuch(): SigError {

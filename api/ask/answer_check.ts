@@ -4,7 +4,6 @@ import type {
   AnswerBasis,
   Consumer,
   IssuerName,
-  ObserveOptions,
   VerifiedIssuer,
   WaitFor,
 } from "@sig/consumer";
@@ -66,15 +65,39 @@ function waitingOf(budget: RequestBudget): WaitFor {
   return (other, work) => budget.waitFor(other, work);
 }
 
-/** At once where a subject has few relationships. */
-export type Answer = CheckAnswer | Promise<CheckAnswer>;
-
 /** What questions are answered from. */
 export interface Grounds {
   /** The issuer. */
   readonly verified: VerifiedIssuer;
   /** How far it can be relied upon. */
   readonly basis: Omit<AnswerBasis, "now">;
+}
+
+/**
+ * Finds what questions about one source, with the same bounds, are answered from.
+ *
+ * @param at The instant that a single question is about; null for now.
+ * @throws {SigError} as `createConsumer`, and `overloaded`.
+ */
+export async function groundsOf(
+  requests: readonly CheckRequest[],
+  { consumer, inline, waitFor }: AnswerContext,
+  at?: CheckRequest["at"] | null,
+): Promise<Grounds> {
+  const { feed, ...request } = requests[0]!;
+  if (feed !== undefined) {
+    return { verified: await inline.verify(feed, waitFor), basis: {} };
+  }
+  const { max_age_seconds: maxAge, min_sequence: minSequence } = request;
+  const { verified, freshness, continuity } = await consumer.observe(
+    sourceOf(request),
+    {
+      ...{ minSequence, asOf: request.as_of, at, waitFor },
+      maxAgeMs: maxAge === undefined ? undefined : maxAge * 1000,
+      subjects: requests.map(({ subject }) => subject),
+    },
+  );
+  return { verified, basis: { freshness, continuity } };
 }
 
 /**
@@ -86,44 +109,19 @@ export async function answerCheck(
   request: CheckRequest,
   context: AnswerContext,
 ): Promise<CheckAnswer> {
-  const { consumer, inline, waitFor } = context;
-  if (request.feed !== undefined) {
-    const verified = await inline.verify(request.feed, waitFor);
-    requireSequence(request, verified);
-    return answerFrom(request, verified, { now: context.now() }, context);
-  }
-  const { verified, freshness, continuity } = await consumer.observe(
-    sourceOf(request),
-    {
-      ...boundsOf(request),
-      subjects: [request.subject],
-      asOf: request.as_of,
-      at: request.at ?? null,
-      waitFor,
-    },
-  );
-  const basis = { now: context.now(), freshness, continuity };
-  return answerFrom(request, verified, basis, context);
+  const { now, yieldToEventLoop } = context;
+  const at = request.at ?? null;
+  const { verified, basis } = await groundsOf([request], context, at);
+  requireSequence(request, verified);
+  return await answerInSlices(verified, questionOf(request), {
+    ...basis,
+    now: now(),
+  }, { ...ANSWER_LIMITS, yieldToEventLoop });
 }
 
 /**
- * Answers from what was verified, within the limits of the service.
- *
- * @throws {SigError} as core's `check`.
- */
-export function answerFrom(
-  request: CheckRequest,
-  verified: VerifiedIssuer,
-  basis: AnswerBasis,
-  { yieldToEventLoop }: Pick<AnswerContext, "yieldToEventLoop">,
-): Answer {
-  const limits = { ...ANSWER_LIMITS, yieldToEventLoop };
-  return answerInSlices(verified, questionOf(request), basis, limits);
-}
-
-/**
- * {@linkcode answerFrom} of several questions about one subject at one time,
- * whose relationships are looked at once.
+ * Answers several questions about one subject at one time, whose relationships are
+ * looked at once.
  *
  * @throws {SigError} as core's `check`.
  */
@@ -131,7 +129,7 @@ export async function answerTogether(
   requests: readonly CheckRequest[],
   { verified, ...grounds }: Grounds,
   { now, yieldToEventLoop }: Pick<AnswerContext, "now" | "yieldToEventLoop">,
-): Promise<readonly (() => Answer)[]> {
+): Promise<readonly (() => CheckAnswer | Promise<CheckAnswer>)[]> {
   const basis = { ...grounds.basis, now: now() };
   const limits = { ...ANSWER_LIMITS, yieldToEventLoop };
   const questions = requests.map(questionOf);
@@ -141,14 +139,6 @@ export async function answerTogether(
 function questionOf(request: CheckRequest): ParsedQuestion {
   const { subject, require: requirements, at, as_of: asOf, explain } = request;
   return new ParsedQuestion({ subject, requirements, at, asOf, explain });
-}
-
-/** What a request's answer has to rest upon. */
-export function boundsOf(
-  { max_age_seconds: maxAge, min_sequence: minSequence }: CheckRequest,
-): ObserveOptions {
-  const maxAgeMs = maxAge === undefined ? undefined : maxAge * 1000;
-  return { maxAgeMs, minSequence };
 }
 
 /** The issuer or URL that a request names. */
@@ -164,10 +154,10 @@ export function sourceOf(
  * @throws {SigError} `consistency_unavailable`
  */
 export function requireSequence(
-  { min_sequence: wanted }: CheckRequest,
+  { feed, min_sequence: wanted }: CheckRequest,
   { state: { last_sequence: last } }: VerifiedIssuer,
 ): void {
-  if (wanted === undefined || wanted <= last) return;
+  if (!feed || wanted === undefined || wanted <= last) return;
   throw new SigError(
     "consistency_unavailable",
     `Cannot answer: the feed ends at sequence ${last}, before the ${wanted} ` +
