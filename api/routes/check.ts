@@ -47,7 +47,7 @@ export function createCheckRoutes(
     const budget = c.get("budget");
     const results = await answerBatch(checks, {
       ...forRequest(sources, budget),
-      read: (check, i) => readAs(schemas.check, check, `/checks/${i}`),
+      read: (check, i) => readAs(schemas.quickCheck, check, `/checks/${i}`),
       refuse: (error) => ({ error: problemOf(error, c) }),
       reserve: (bytes) => budget.reserve(bytes),
     });

@@ -37,7 +37,7 @@ export function readAs<T>(
   value: unknown,
   pointer = "",
 ): T {
-  const read = schema.safeParse(value, { error: explain, reportInput: true });
+  const read = schema.safeParse(value, HOW);
   if (read.success) return read.data;
   const { issues } = read.error;
   const isUnknown = ({ code }: z.core.$ZodIssue) =>
@@ -70,6 +70,8 @@ function explain(issue: z.core.$ZodRawIssue): string | undefined {
       return undefined;
   }
 }
+
+const HOW = { error: explain, reportInput: true };
 
 function toFaults(
   issue: z.core.$ZodIssue,
