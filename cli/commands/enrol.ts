@@ -51,14 +51,19 @@ export const enrol = typedCommand({
     });
     return await appendProposal(call, async (issuer) => {
       const { enrolmentDraft } = await import("@sig/issuer");
-      const { verifyAnswer } = await import("@sig/jose");
-      const { createSubjectKeys } = await import("../ask/subject_key.ts");
+      const { resolveDidKey, verifyAnswer } = await import("@sig/jose");
+      const { fetchSubjectKey } = await import("@sig/consumer");
+      const allowPrivate = call.flags["allow-insecure"];
       const { did, keys } = await issuer.identity();
       const answer = await verifyAnswer(value, {
         issuer: did,
         keys,
         now: call.io.now,
-        key: createSubjectKeys(call),
+        // A did:web counts with the key that its document has now.
+        key: (kid) =>
+          kid.startsWith("did:web:")
+            ? fetchSubjectKey(kid, { allowPrivate })
+            : resolveDidKey(kid),
       });
       const draft = enrolmentDraft(answer);
       const { subject } = answer;
