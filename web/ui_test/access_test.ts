@@ -46,6 +46,11 @@ pageTest(
     await page.keyboard.press("Enter");
     await page.locator("#outcome").waitFor();
     await eventually(() => focused(page), "You are signed in");
+    // It has the focus to be read: a ring would look like a control.
+    const ring = await page.locator("#outcome").evaluate((element) =>
+      getComputedStyle(element).outlineStyle
+    );
+    assertEquals(ring, "none");
     await tabTo(page, "Revoke me as the issuer would", 5);
     await page.keyboard.press("Space");
     await page.locator("#approve:enabled").waitFor();

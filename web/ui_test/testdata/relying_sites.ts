@@ -10,7 +10,6 @@ import {
   oidcAuthMiddleware,
 } from "@hono/oidc-auth";
 import { Hono } from "hono";
-import * as oauth from "oauth4webapi";
 import * as openid from "openid-client";
 import { SECRET } from "../../openid/testdata/test_provider.ts";
 
@@ -28,7 +27,7 @@ type Handle = (request: Request) => Response | Promise<Response>;
 /** Starts a site whose name there is `id`. */
 function startSite(
   id: string,
-  secretSha256: string | undefined,
+  secretSha256: string,
   open: (provider: string, origin: string) => Handle,
 ): RelyingSite {
   const joined = Promise.withResolvers<Handle>();
@@ -41,9 +40,8 @@ function startSite(
     origin,
     client: {
       client_id: id,
-      ...(secretSha256 === undefined
-        ? {}
-        : { client_secret_sha256: secretSha256, refresh: true }),
+      client_secret_sha256: secretSha256,
+      refresh: true,
       redirect_uris: [`${origin}/callback`],
       post_logout_redirect_uris: [`${origin}/bye`],
     },
@@ -104,67 +102,6 @@ export function startOpenidClientSite(secretSha256: string): RelyingSite {
           ),
           code_challenge_method: "S256",
         }));
-    };
-  });
-}
-
-/** A site of one visitor, by `oauth4webapi`, which has no secret. */
-export function startOauth4webapiSite(): RelyingSite {
-  return startSite("by-oauth4webapi", undefined, (provider, origin) => {
-    const insecure = { [oauth.allowInsecureRequests]: true };
-    const client: oauth.Client = { client_id: "by-oauth4webapi" };
-    const issuer = new URL(provider);
-    const discovered = oauth.discoveryRequest(issuer, insecure)
-      .then((response) => oauth.processDiscoveryResponse(issuer, response));
-    const verifier = oauth.generateRandomCodeVerifier();
-    const [state, nonce] = [
-      oauth.generateRandomState(),
-      oauth.generateRandomNonce(),
-    ];
-    let tokens: { readonly sub: string; readonly idToken: string } | undefined;
-    return async (request) => {
-      const as = await discovered;
-      const url = new URL(request.url);
-      if (url.pathname === "/bye") return new Response("bye");
-      if (url.pathname === "/callback") {
-        const response = await oauth.authorizationCodeGrantRequest(
-          as,
-          client,
-          oauth.None(),
-          oauth.validateAuthResponse(as, client, url, state),
-          `${origin}/callback`,
-          verifier,
-          insecure,
-        );
-        const got = await oauth.processAuthorizationCodeResponse(
-          as,
-          client,
-          response,
-          { expectedNonce: nonce, requireIdToken: true },
-        );
-        const { sub } = oauth.getValidatedIdTokenClaims(got)!;
-        tokens = { sub, idToken: got.id_token! };
-        return redirect("/");
-      }
-      if (url.pathname === "/logout" && tokens !== undefined) {
-        const end = new URL(as.end_session_endpoint!);
-        end.searchParams.set("id_token_hint", tokens.idToken);
-        end.searchParams.set("post_logout_redirect_uri", `${origin}/bye`);
-        tokens = undefined;
-        return redirect(end);
-      }
-      if (tokens !== undefined) return new Response(tokens.sub);
-      const asked = new URL(as.authorization_endpoint!);
-      asked.search = new URLSearchParams({
-        client_id: client.client_id,
-        redirect_uri: `${origin}/callback`,
-        response_type: "code",
-        scope: "openid",
-        ...{ state, nonce },
-        code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
-        code_challenge_method: "S256",
-      }).toString();
-      return redirect(asked);
     };
   });
 }
