@@ -172,6 +172,9 @@ export const COMMANDS: readonly CommandEntry[] = [
   ...from(() => import("./commands/doctor.ts"), {
     doctor: ["doctor", "diagnose an issuer"],
   }),
+  ...from(() => import("./commands/cosign.ts"), {
+    cosign: ["cosign", "replay a feed and cosign its checkpoint"],
+  }),
   ...from(() => import("./commands/evidence.ts"), {
     evidenceMake: ["evidence make", "write an answer and its proof to a file"],
     evidenceVerify: ["evidence verify", "verify such a file, offline"],

@@ -15,6 +15,11 @@
  * @module
  */
 export {
+  type Cosignature,
+  cosignCheckpoint,
+  type CosignOptions,
+} from "./follow/cosign.ts";
+export {
   type AcknowledgeOptions,
   acknowledgePin,
   listPins,

@@ -165,7 +165,7 @@ export class ProofsOfFeed {
     const { checkpoint } = this;
     const found = checkpoint && tree?.at(checkpoint.size);
     const isConfirmed = checkpoint !== undefined && checkpoint.size > 0 &&
-      found?.state !== undefined &&
+      found?.state !== undefined && found.bytes === checkpoint.bytes &&
       encodeBase64(found.root) === encodeBase64(checkpoint.root) &&
       encodeBase64(found.state()) === encodeBase64(checkpoint.state);
     if (policy !== undefined && !isConfirmed) {

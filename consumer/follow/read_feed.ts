@@ -21,6 +21,7 @@ import {
   type SeenFeed,
   shortenKids,
 } from "../memory/pin.ts";
+import type { OpenedCheckpoint } from "@sig/jose/proofs";
 import type { ProofsOfFeed } from "./full_read.ts";
 import type { ProofPolicy } from "./proof_policy.ts";
 import type { NewLines } from "../memory/sqlite_lines.ts";
@@ -93,6 +94,10 @@ export interface RefreshOptions extends FeedPolicy, LoadIssuerOptions {
   readonly table?: number | undefined;
   /** What the checkpoint must have; then the feed must confirm it. */
   readonly checkpointPolicy?: ProofPolicy | undefined;
+  /** Called with a checkpoint that the feed confirms, when that is demanded. */
+  readonly onConfirmed?:
+    | ((note: string, checkpoint: OpenedCheckpoint) => void)
+    | undefined;
   /** It is the second attempt. */
   readonly isAgain?: boolean | undefined;
 }
@@ -405,6 +410,9 @@ async function requireProofs(
     throw new FeedFailure(contradiction, { seen });
   }
   const proof = await proofs.remembered(pin, read, checkpointPolicy);
+  if (checkpointPolicy !== undefined) {
+    options.onConfirmed?.((await proofs.text)!, proofs.checkpoint!);
+  }
   tree?.endState();
   return { ...feed, proof };
 }

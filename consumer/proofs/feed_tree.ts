@@ -17,6 +17,8 @@ import { Sha256 as RunningSha256 } from "@sig/jose/internal";
 export interface FeedHashes {
   /** The tree hash over the lines. */
   readonly root: Uint8Array;
+  /** Bytes of the lines that were read. */
+  readonly bytes: number;
   /** The hash of the state tree; undefined where the feed's start was not read. */
   readonly state?: () => Uint8Array;
 }
@@ -26,6 +28,7 @@ export class FeedTree {
   readonly #sha256: Sha256;
   readonly #lines: TreeHasher;
   #subjects: Subjects | undefined;
+  #bytes = 0;
   #wanted: ReadonlySet<number> = new Set();
   readonly #found = new Map<number, FeedHashes>();
 
@@ -54,6 +57,7 @@ export class FeedTree {
   /** Takes the next line, without its LF. */
   add(bytes: Uint8Array, event: SigEvent | UnknownEvent): void {
     this.#lines.add(leafHash(this.#sha256, bytes));
+    this.#bytes += bytes.length + 1;
     this.#subjects?.add(bytes, event);
     this.#note();
   }
@@ -72,8 +76,8 @@ export class FeedTree {
     const { size } = this.#lines;
     if (!this.#wanted.has(size)) return;
     const state = this.#subjects?.snapshot();
-    const root = this.#lines.root();
-    this.#found.set(size, state === undefined ? { root } : { root, state });
+    const hashes = { root: this.#lines.root(), bytes: this.#bytes };
+    this.#found.set(size, state === undefined ? hashes : { ...hashes, state });
   }
 }
 

@@ -1,0 +1,78 @@
+/** Cosigning a checkpoint after replaying its feed (docs/protocol.md §13.3). @module */
+
+import { SigError } from "@sig/core";
+import { importVerificationKey, type SigningKey } from "@sig/jose";
+import {
+  cosignNote,
+  createSha256,
+  formatSignature,
+  formatVerifierKey,
+  parseNote,
+} from "@sig/jose/proofs";
+import { NOTHING_KNOWN } from "../memory/issuer_record.ts";
+import type { PinStore } from "../memory/pin_store.ts";
+import type { ProvenLocation } from "../read/source.ts";
+import {
+  refreshRemembered,
+  type RememberOptions,
+} from "./refresh_remembered.ts";
+
+/** Options of {@linkcode cosignCheckpoint}. */
+export interface CosignOptions extends RememberOptions {
+  /** Who cosigns. */
+  readonly key: SigningKey;
+  /** The name of the key on signature lines. */
+  readonly name: string;
+}
+
+/** A cosignature. */
+export interface Cosignature {
+  /** The signature line with its LF, for `sig checkpoint --add`. */
+  readonly line: string;
+  /** The key that readers name. */
+  readonly vkey: string;
+  /** Events of the checkpoint. */
+  readonly size: number;
+}
+
+/**
+ * Cosigns an issuer's checkpoint: its feed was verified from the first event on,
+ * gives the checkpoint's root, bytes and state, and continues what the store
+ * remembers.
+ *
+ * @throws {SigError} `proof_invalid`, `invalid_checkpoint`, the contradictions of
+ * a pin, as `checkIssuer`; `invalid_request` for a name that a line can't have.
+ */
+export async function cosignCheckpoint(
+  store: PinStore,
+  location: ProvenLocation,
+  { key, name, ...options }: CosignOptions,
+): Promise<Cosignature> {
+  if (!/^[^\s+]+$/u.test(name)) {
+    throw new SigError(
+      "invalid_request",
+      "Cannot cosign: a key's name has no white space and no plus sign",
+    );
+  }
+  let confirmed: string | undefined;
+  let size = 0;
+  const { outcome } = await refreshRemembered(store, location, NOTHING_KNOWN, {
+    ...options,
+    full: true,
+    checkpointPolicy: {},
+    onConfirmed: (note, checkpoint) => {
+      confirmed = note;
+      size = checkpoint.size;
+    },
+  });
+  if (outcome.observation === undefined) throw outcome.error;
+  const sha256 = createSha256();
+  const { text } = parseNote(confirmed!);
+  const seconds = Math.floor(options.now.getTime() / 1000);
+  const line = await cosignNote(sha256, text, name, key, seconds);
+  const vkey = formatVerifierKey(sha256, {
+    ...{ name, type: "cosignature" },
+    key: await importVerificationKey(key.publicJwk),
+  });
+  return { line: formatSignature(line), vkey, size };
+}
