@@ -78,3 +78,37 @@ Deno.test("one client's oldest session ends where it has too many, and nobody el
   }
   assertEquals(known, [true, false, true, true]);
 });
+
+Deno.test("of those that end a session one notifies its applications; another goes on 20 seconds later", async () => {
+  let nowMs = Date.parse("2026-01-31T09:00:00Z");
+  const store = createMemoryStore();
+  const notified: string[] = [];
+  const begun = Promise.withResolvers<void>();
+  const sessionsOf = (notify: (client: string) => Promise<void>) =>
+    createSessions<null>({
+      ...{ store, lifeMs: 60_000, now: () => new Date(nowMs) },
+      conditions: { audience: "https://a.example", issuer: null, require: [] },
+      notify: ({ client_id }) => notify(client_id),
+    });
+  // As if the process ended while it notifies.
+  const dying = sessionsOf(() => {
+    begun.resolve();
+    return new Promise(() => {});
+  });
+  const other = sessionsOf((client) =>
+    Promise.resolve(void notified.push(client))
+  );
+  const { session: { sid } } = await dying.logIn({
+    ...{ subject: "did:web:alice.example", relationship: null },
+    consent: { clientId: "app", asked: ["openid"], granted: ["openid"] },
+  });
+  void dying.end(sid);
+  await begun.promise;
+  assertEquals(await other.get(sid), undefined);
+  nowMs += 19_999;
+  await other.end(sid);
+  assertEquals(notified, []);
+  nowMs += 1;
+  await Promise.all([other.end(sid), other.end(sid)]);
+  assertEquals(notified, ["app"]);
+});
