@@ -1,0 +1,94 @@
+import {
+  createFileKeyStore,
+  createMemoryStore,
+  type FeedStore,
+  initIssuer,
+  openIssuer,
+  type ReferencedKey,
+} from "@sig/issuer";
+import { generateSigningKey, importSigningKey } from "@sig/jose";
+import { assertEquals } from "@std/assert";
+import { tempFolder } from "../../tests/kit/process.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
+
+const DID = "did:web:acme.example";
+const REFERENCE = `SHA256:${"A".repeat(43)}`;
+const NAME = { host: "acme.example", kid: "orgsign-1" };
+const DRAFT = {
+  event_type: "relationship.upsert",
+  subject: "did:web:alice.example",
+  relationship_type: "other",
+} as const;
+
+/** A key that signs here and says that it is kept elsewhere. */
+async function makeReferenced(): Promise<ReferencedKey> {
+  const key = await importSigningKey(await generateSigningKey(NAME));
+  const { kid, publicJwk } = key;
+  const sign = (message: Uint8Array) => key.sign(message);
+  return { kid, publicJwk, sign, reference: REFERENCE };
+}
+
+/** The store, and how long each turn would have waited for others. */
+function listening(store: FeedStore): [FeedStore, number[]] {
+  const waits: number[] = [];
+  const exclusively: FeedStore["exclusively"] = (options, work) => {
+    waits.push(options.timeoutMs);
+    return store.exclusively(options, work);
+  };
+  return [{ ...bound(store), exclusively }, waits];
+}
+
+/** The methods of a class, which a spread would lose. */
+function bound(store: FeedStore): FeedStore {
+  return {
+    read: (...args) => store.read(...args),
+    revision: (...args) => store.revision(...args),
+    exclusively: (...args) => store.exclusively(...args),
+    close: () => store.close(),
+  };
+}
+
+Deno.test("a key that is kept elsewhere leaves its reference, and others wait 40 s for its writer", async () => {
+  await using folder = await tempFolder();
+  const key = await makeReferenced();
+  const asked: unknown[] = [];
+  const keys = createFileKeyStore(folder.path, {
+    findReferenced: (...reference) => {
+      asked.push(reference);
+      return Promise.resolve(key);
+    },
+  });
+  const [store, waits] = listening(createMemoryStore());
+  await initIssuer({ store, keys, key, did: DID });
+  const file = `${folder.path}/acme.example/orgsign-1.agent`;
+  assertEquals(await Deno.readTextFile(file), `${REFERENCE}\n`);
+  assertEquals(Deno.statSync(file).mode! & 0o777, 0o600);
+  assertEquals(await keys.has(NAME), true);
+  waits.length = 0;
+  await using issuer = await openIssuer({ store, keys, now: () => new Date() });
+  const { sequence } = await issuer.append(DRAFT);
+  assertEquals(sequence, 1);
+  assertEquals([...new Set(waits)], [40_000]);
+  assertEquals(asked, [[REFERENCE, NAME.kid]]);
+  await expectSigError(
+    keys.write(NAME, await generateSigningKey(NAME)),
+    "kid_exists",
+    "Cannot keep key",
+  );
+});
+
+Deno.test("a reference is refused where nobody looks for it, or if it is not one", async () => {
+  await using folder = await tempFolder();
+  const keys = createFileKeyStore(folder.path);
+  await keys.write(NAME, await makeReferenced());
+  await expectSigError(
+    keys.read(NAME),
+    "signing_key_not_found",
+    `Cannot use key: ${REFERENCE} is in an agent`,
+  );
+  const file = `${folder.path}/acme.example/orgsign-1.agent`;
+  for (const text of ["", "SHA256:AAAA\n", `${REFERENCE}\nx\n`]) {
+    await Deno.writeTextFile(file, text);
+    await expectSigError(keys.read(NAME), "invalid_key", "is not a file with");
+  }
+});
