@@ -27,7 +27,6 @@ import {
   POLICY_FLAGS,
   type PolicyValues,
   SOURCE_FLAG,
-  SOURCE_HELP,
   SOURCE_WORD,
   sourceOf,
   TIME_FLAGS,
@@ -55,17 +54,13 @@ const OPTIONS = new RegExp(`^${OPTION}(?:,${OPTION})*$`, "u");
 const sshOptions: ValueType<string> = {
   placeholder: "TEXT",
   parse(text, flag) {
-    if (!OPTIONS.test(text)) {
-      throw usageError(
-        `${flag} must be options of an authorized_keys file, separated by commas`,
-        { flag, hint: `For example: restrict,pty,from="192.0.2.0/24"` },
-      );
-    }
-    const names = text.replaceAll(new RegExp(QUOTED, "gu"), "").split(",");
-    if (!names.some((name) => /^cert-authority$/i.test(name))) return text;
+    const names = text.replaceAll(new RegExp(QUOTED, "gu"), "");
+    // The owner of an authority's key could let others in.
+    const isAuthority = /(?:^|,)cert-authority(?:,|$)/i.test(names);
+    if (OPTIONS.test(text) && !isAuthority) return text;
     throw usageError(
-      `${flag} must not have cert-authority: the owner of the key could let others in`,
-      { flag },
+      `${flag} must be options of an authorized_keys file, separated by commas, without cert-authority`,
+      { flag, hint: `For example: restrict,pty,from="192.0.2.0/24"` },
     );
   },
 };
@@ -102,11 +97,8 @@ export const sshKeys = typedCommand({
   async run(call) {
     const { key, "key-type": type, require } = call.flags;
     const sources = [...call.positionals, ...call.flags.sig];
-    if (sources.length === 0) {
-      throw usageError(`<source> is missing: ${SOURCE_HELP}`, {
-        hint: `See: sig ${call.name} --help`,
-      });
-    }
+    // Which says how one is given.
+    if (sources.length === 0) sourceOf({ ...call, flags: { sig: undefined } });
     requireQuestion(require);
     if ((key === undefined) !== (type === undefined)) {
       throw usageError("--key-type and --key must be given together", {

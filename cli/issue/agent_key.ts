@@ -65,11 +65,8 @@ export async function findAgentKey(
     : keys.filter(({ fingerprint }) => fingerprint === wanted);
   const [key] = found;
   if (key === undefined) {
-    throw notUsable(
-      wanted === ""
-        ? "the agent holds no Ed25519 key"
-        : `the agent holds no Ed25519 key ${quote(wanted)}`,
-    );
+    const which = wanted === "" ? "" : ` ${quote(wanted)}`;
+    throw notUsable(`the agent holds no Ed25519 key${which}`);
   }
   if (found.length > 1) {
     throw notUsable(
@@ -120,7 +117,9 @@ interface ListedKey {
 async function listKeys(output: Output): Promise<readonly ListedKey[]> {
   const answer = await exchange(output, Uint8Array.of(LIST), "list its keys");
   const reader = new Reader(answer);
-  if (reader.byte() !== LISTED) throw refused("list its keys");
+  if (reader.byte() !== LISTED) {
+    throw notUsable("the agent refused to list its keys");
+  }
   const keys: ListedKey[] = [];
   for (let left = reader.number(); left > 0; left--) {
     const blob = reader.string();
@@ -155,7 +154,7 @@ async function requestSignature(
     numberOf(0),
   ]);
   const reader = new Reader(await exchange(output, request, "sign"));
-  if (reader.byte() !== SIGNED) throw refused("sign");
+  if (reader.byte() !== SIGNED) throw notUsable("the agent refused to sign");
   const signature = new Reader(reader.string());
   reader.end();
   const type = new TextDecoder().decode(signature.string());
@@ -284,10 +283,6 @@ function numberOf(value: number): Uint8Array {
 
 function malformed(): SigError {
   return notUsable("the agent's answer is not one of the agent protocol");
-}
-
-function refused(what: string): SigError {
-  return notUsable(`the agent refused to ${what}`);
 }
 
 function notUsable(

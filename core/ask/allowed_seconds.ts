@@ -49,8 +49,8 @@ export function allowedSeconds(
         !requirements.every((each) => meets(state, each))
       ) continue;
       const { valid_from, valid_until } = state;
-      const first = ceil(later(from, valid_from));
-      const last = lastBefore(earlier(until, valid_until));
+      const first = ceil(bound(1, from, valid_from));
+      const last = lastBefore(bound(-1, until, valid_until));
       if (first <= last) ranges.push({ first, last });
     }
   }
@@ -82,14 +82,10 @@ function* inForce(
   if (state.valid_from !== null) yield { state, until };
 }
 
-function later(a: Instant | undefined, text: string | null) {
+/** The later (1) or earlier (-1) of two bounds, where there are any. */
+function bound(sign: 1 | -1, a: Instant | undefined, text: string | null) {
   const b = text === null ? undefined : validInstant(text);
-  return a && (b === undefined || compareInstants(a, b) > 0) ? a : b;
-}
-
-function earlier(a: Instant | undefined, text: string | null) {
-  const b = text === null ? undefined : validInstant(text);
-  return a && (b === undefined || compareInstants(a, b) < 0) ? a : b;
+  return a && (!b || sign * compareInstants(a, b) > 0) ? a : b;
 }
 
 function ceil(from: Instant | undefined): number {

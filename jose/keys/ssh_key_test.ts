@@ -62,7 +62,7 @@ withOpenSsh(
     assertSigError(
       () => sshKeyToJwk(certificate),
       "invalid_identifier",
-      "Cannot use OpenSSH public key: ssh-ed25519-cert-v01@openssh.com is a certificate",
+      "Cannot use OpenSSH public key: its type is ssh-ed25519-cert-v01@openssh.com, not ssh-ed25519",
     );
     const secret = await Deno.readTextFile(key.file);
     const error = assertSigError(
@@ -94,9 +94,9 @@ Deno.test("one spelling of each key is accepted, and no other", () => {
     ["", "it must begin with ssh-ed25519"],
     [DID, "it must begin with ssh-ed25519"],
     [BASE64, "it must begin with ssh-ed25519"],
-    [`${LINE}\nssh-ed25519 ${BASE64}\n`, "it must be one line"],
-    [`ssh-ed25519\n${BASE64}`, "it must be one line"],
-    [`${LINE}\n\n`, "it must be one line"],
+    [`${LINE}\nssh-ed25519 ${BASE64}\n`, body],
+    [`ssh-ed25519\n${BASE64}`, body],
+    [`${LINE}\n\n`, body],
     [`${LINE} a\u0000b`, body],
     [`ssh-ed25519  ${BASE64}`, body],
     [`ssh-ed25519\t${BASE64}`, body],
