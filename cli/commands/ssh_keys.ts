@@ -106,6 +106,13 @@ export const sshKeys = typedCommand({
         hint: "In sshd_config: --key-type %t --key %k",
       });
     }
+    const { cosigner, "max-checkpoint-age": maxCheckpointAge } = call.flags;
+    if (key === undefined && (maxCheckpointAge ?? cosigner[0]) !== undefined) {
+      throw usageError(
+        "--max-checkpoint-age and --cosigner need --key: a list comes from the whole feed",
+        { flag: "--key" },
+      );
+    }
     return key === undefined
       ? await listKeys(call, sources)
       : writeLines(call, await offeredKey(call, sources, type!, key), 0);

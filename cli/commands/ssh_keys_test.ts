@@ -217,6 +217,17 @@ Deno.test("ssh-keys answers nothing to what it can't read, and repeats none of i
         assertEquals(stderr.includes(MARK), false, stderr);
       });
     }
+    for (const demand of ["--max-checkpoint-age=1h", "--cosigner=x"]) {
+      const { code, stderr, stdout } = await workspace.sig([
+        ...["ssh-keys", "$D/acme", "--require", "role=ssh:a", demand],
+      ]);
+      // A demand that a list does not make is not passed over in silence.
+      assertEquals([code, stdout], [2, ""]);
+      assertStringIncludes(
+        stderr,
+        "error: invalid_request: Cannot run: --max-checkpoint-age and --cosigner need --key",
+      );
+    }
     const offer = ["--key-type", "ssh-ed25519", "--key", KEYS[0]!];
     for (
       const [words, code] of [
