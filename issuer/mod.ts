@@ -113,6 +113,7 @@ export {
   type Plan,
   planChanges,
   type PlannedChange,
+  type PlannedField,
   type PlanOptions,
   type RowIssue,
 } from "./plan/plan_changes.ts";

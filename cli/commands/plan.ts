@@ -142,7 +142,7 @@ export const apply = typedCommand({
         doubts: doubtsAboutPlan(plan, state, now),
         // What replaces a relationship ends that one first.
         changes: plan.changes.flatMap((each) =>
-          each.supersedes === undefined ? each : [each, each]
+          each.fields.includes("type") ? [each, each] : each
         ),
         preview: {
           when: "asked",

@@ -1,6 +1,6 @@
 /** Changes of relationships for people to read: before → after. @module */
 
-import type { Plan, PlannedChange, PlannedMembers } from "@sig/issuer";
+import type { Plan, PlannedChange, PlannedField } from "@sig/issuer";
 import { colour, type Output, safe } from "./write.ts";
 
 /** The members that differ, in the order of both; all but those left out. */
@@ -81,8 +81,7 @@ export function writeChange(
   names: Names,
 ): void {
   const { io } = call;
-  const { action, subject, before, after, row } = change;
-  const id = change.supersedes ?? change.relationship_id;
+  const { action, relationship_id: id, subject, before, after, row } = change;
   const [mark, paint, verb] = MARKS[action];
   const type = (after ?? before)?.relationship_type ?? "";
   const place = row === null ? "" : `  (row ${row})`;
@@ -106,19 +105,20 @@ export function writeChange(
   if (before !== null && after === null) {
     io.stdout(`    ${label("roles")} ${safe(describeValue(before.roles))}\n`);
   }
-  for (const name of change.fields) {
+  for (const field of change.fields) {
+    const name = field === "type" ? "relationship_type" : field;
     if (name === "relationship_type" && before === null) continue;
     const now = after === null ? "" : safe(describeValue(after[name]));
     io.stdout(
       before === null
-        ? `    ${label(name)} ${now}\n`
-        : `    ${label(name)} ${safe(describeValue(before[name]))} → ${now}\n`,
+        ? `    ${label(field)} ${now}\n`
+        : `    ${label(field)} ${safe(describeValue(before[name]))} → ${now}\n`,
     );
   }
 }
 
 const WIDEST = "relationship_type".length;
 
-function label(name: keyof PlannedMembers): string {
+function label(name: PlannedField): string {
   return name.padEnd(WIDEST);
 }

@@ -51,7 +51,7 @@ interface Body {
 }
 
 /** Options of {@linkcode createIssuerSite}. */
-interface IssuerSiteOptions {
+export interface IssuerSiteOptions {
   /** The clock (default: the system's). */
   readonly now?: () => Date;
   /**

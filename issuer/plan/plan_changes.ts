@@ -33,14 +33,33 @@ import {
   type PublishedState,
 } from "./published.ts";
 
+/**
+ * A member that differs. `type` says that the relationship ends as superseded
+ * and a new one of the other type begins.
+ */
+export type PlannedField = keyof PlannedMembers | "type";
+
+/** Whether a change ends its relationship and begins another. */
+export function isMove({ fields }: Pick<PlannedChange, "fields">): boolean {
+  return fields.includes("type");
+}
+
+/** The fields of a change that {@linkcode isMove}. */
+export function movedFields(
+  before: PlannedMembers,
+  after: PlannedMembers,
+): readonly PlannedField[] {
+  return plannedFields(before, after).map((name) =>
+    name === "relationship_type" ? "type" : name
+  );
+}
+
 /** One thing that a plan does. */
 export interface PlannedChange {
   /** What. */
   readonly action: "create" | "update" | "reactivate" | "revoke";
   /** Which relationship; null for a new one whose identifier is made later. */
   readonly relationship_id: string | null;
-  /** The relationship that ends as superseded, where the new one replaces it. */
-  readonly supersedes?: string;
   /** Whose. */
   readonly subject: string;
   /** As published; null for a new one. */
@@ -48,7 +67,7 @@ export interface PlannedChange {
   /** As it will be; null for one that ends. */
   readonly after: PlannedMembers | null;
   /** The members that differ; all that are set of a new one, none of an ending. */
-  readonly fields: readonly (keyof PlannedMembers)[];
+  readonly fields: readonly PlannedField[];
   /** The row that asks for it; null where none does. */
   readonly row: number | null;
   /** How the relationship, or the last of its subject and type, was revoked. */
@@ -393,12 +412,11 @@ function changeOf(
     requireValidity(after);
     return {
       action: "update",
-      relationship_id: null,
-      supersedes: moved.upsert.relationship_id,
+      relationship_id: moved.upsert.relationship_id,
       subject: desired.subject,
       before,
       after,
-      fields: plannedFields(before, after),
+      fields: movedFields(before, after),
       row: desired.row ?? null,
     };
   }

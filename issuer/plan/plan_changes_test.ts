@@ -306,11 +306,11 @@ Deno.test("a row of another type replaces the only relationship of its person", 
   const [change] = made.changes;
   assertEquals(
     [made.changes.length, made.unmanaged, change?.action, change?.fields],
-    [1, 0, "update", ["relationship_type"]],
+    [1, 0, "update", ["type"]],
   );
   assertEquals(
-    [change?.relationship_id, change?.supersedes, change?.after?.roles],
-    [null, "r-1", ["deploy"]],
+    [change?.relationship_id, change?.after?.roles],
+    ["r-1", ["deploy"]],
   );
   const drafts = planDrafts(made, state, "admin_action");
   assertEquals(drafts[0], {
@@ -330,9 +330,10 @@ Deno.test("a row of another type replaces the only relationship of its person", 
   assertEquals(readPlan(saved, state).changes, made.changes);
   for (
     const wrong of [
-      { supersedes: "r-2" },
-      { supersedes: "r-1", action: "create", before: null },
-      { supersedes: "r-1", relationship_id: "r-1" },
+      { relationship_id: "r-2" },
+      { relationship_id: null },
+      { action: "create", before: null },
+      { action: "revoke", after: null },
     ]
   ) {
     const changes = [{ ...saved.changes[0], ...wrong }];

@@ -15,7 +15,7 @@ import {
   type PlannedMembers,
   publishedMembers,
 } from "./members.ts";
-import type { Plan, PlannedChange } from "./plan_changes.ts";
+import { isMove, type Plan, type PlannedChange } from "./plan_changes.ts";
 import type { PublishedState } from "./published.ts";
 
 /**
@@ -36,17 +36,17 @@ export function planDrafts(
 }
 
 function draftsOf(
-  { action, relationship_id, supersedes, subject, before, after }:
-    PlannedChange,
+  change: PlannedChange,
   { relationships }: PublishedState,
   reasonCode: ReasonCode,
 ): readonly EventDraft[] {
-  const published = relationships.get(supersedes ?? relationship_id ?? "");
+  const { action, relationship_id, subject, before, after } = change;
+  const published = relationships.get(relationship_id ?? "");
   if (before !== null && published === undefined) {
     throw new SigError(
       "plan_outdated",
       `Cannot apply plan: the feed has no relationship ${
-        quote(supersedes ?? relationship_id ?? "")
+        quote(relationship_id ?? "")
       }`,
       { context: { hint: "Make the plan again." } },
     );
@@ -54,12 +54,13 @@ function draftsOf(
   if (after === null || action === "revoke") {
     return [ending(relationship_id ?? "", reasonCode)];
   }
+  const moved = isMove(change) ? relationship_id ?? undefined : undefined;
   return [
-    ...(supersedes === undefined ? [] : [ending(supersedes, "superseded")]),
+    ...(moved === undefined ? [] : [ending(moved, "superseded")]),
     {
       event_type: "relationship.upsert",
       subject,
-      ...(relationship_id === null ? {} : { relationship_id }),
+      ...(relationship_id === null || moved ? {} : { relationship_id }),
       ...upsertMembers(after, published?.upsert),
     },
   ];

@@ -8,7 +8,7 @@ import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import type { EventDraft } from "../append/draft.ts";
 import type { DesiredRelationship } from "./members.ts";
-import { planChanges, type PlanOptions } from "./plan_changes.ts";
+import { isMove, planChanges, type PlanOptions } from "./plan_changes.ts";
 import { planDrafts } from "./plan_drafts.ts";
 import { PublishedRelationships, type PublishedState } from "./published.ts";
 
@@ -131,7 +131,9 @@ Deno.test("after a plan each relationship is as it was or as its row says, and a
       }
       planned++;
       const replaced = new Map(
-        plan.changes.map(({ subject, supersedes }) => [subject, supersedes]),
+        plan.changes.filter(isMove).map((
+          { subject, relationship_id },
+        ) => [subject, relationship_id]),
       );
       for (const draft of planDrafts(plan, before, "other")) {
         feed.append(draft);

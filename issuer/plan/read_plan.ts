@@ -3,6 +3,8 @@
 import { SigError } from "@sig/core";
 import { isObject } from "@sig/core/internal";
 import {
+  isMove,
+  movedFields,
   type Plan,
   type PlannedChange,
   withReadmission,
@@ -100,11 +102,12 @@ function judgedAnew(plan: Plan): Plan {
     issuer: plan.issuer,
     based_on: plan.based_on,
     changes: plan.changes.map((
-      { action, relationship_id, supersedes, subject, before, after, row },
+      { action, relationship_id, subject, before, after, fields = [], row },
     ) => ({
       ...{ action, relationship_id, subject, before, after },
-      ...(supersedes === undefined ? {} : { supersedes }),
-      fields: plannedFields(before, after),
+      fields: before !== null && after !== null && isMove({ fields })
+        ? movedFields(before, after)
+        : plannedFields(before, after),
       row: typeof row === "number" ? row : null,
     })),
     unchanged: count(plan.unchanged),
@@ -114,13 +117,12 @@ function judgedAnew(plan: Plan): Plan {
 
 function isChange(value: unknown): boolean {
   if (!isObject(value) || typeof value.subject !== "string") return false;
-  const { action, relationship_id: id, supersedes, before, after } = value;
+  const { action, relationship_id: id, before, after, fields } = value;
   const isCreation = action === "create";
-  const isReplacement = action === "update" && typeof supersedes === "string";
   return ACTIONS.some((each) => each === action) &&
-    (supersedes === undefined || isReplacement && id === null) &&
-    (typeof id === "string" ||
-      (id === null && (isCreation || isReplacement))) &&
+    (fields === undefined || Array.isArray(fields)) &&
+    (action === "update" || !fields?.includes("type")) &&
+    (typeof id === "string" || (id === null && isCreation)) &&
     (isCreation ? before === null : areMembers(before)) &&
     (action === "revoke" ? after === null : areMembers(after));
 }
@@ -134,17 +136,14 @@ function areMembers(value: unknown): boolean {
 }
 
 function isDone(
-  { action, relationship_id: id, supersedes, subject, after }: PlannedChange,
+  change: PlannedChange,
   { relationships }: PublishedState,
 ): boolean {
-  if (
-    supersedes !== undefined &&
-    relationships.get(supersedes)?.status !== "revoked"
-  ) return false;
-  if (action === "revoke") {
-    return id !== null && relationships.get(id)?.status === "revoked";
-  }
-  const candidates = id === null
+  const { action, relationship_id: id, subject, after } = change;
+  const isEnded = id !== null && relationships.get(id)?.status === "revoked";
+  if (action === "revoke") return isEnded;
+  if (isMove(change) && !isEnded) return false;
+  const candidates = id === null || isMove(change)
     ? [...relationships.values()]
     : [relationships.get(id)];
   return candidates.some((each) =>
@@ -154,10 +153,9 @@ function isDone(
 }
 
 function isAsPlanned(
-  { action, relationship_id, supersedes, subject, before }: PlannedChange,
+  { action, relationship_id: id, subject, before }: PlannedChange,
   { relationships }: PublishedState,
 ): boolean {
-  const id = supersedes ?? relationship_id;
   const published = id === null ? undefined : relationships.get(id);
   if (before === null || published === undefined) {
     return before === null && published === undefined;
