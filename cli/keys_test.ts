@@ -416,13 +416,14 @@ Deno.test("no flag of any program takes a secret, only the file that holds it", 
   assert(about.includes("upsert --key FILE|agent:…"));
   // Identifiers, and where public keys are, are not secret.
   const others = about.filter((each) =>
-    !/ (FILE|FILE\|agent:…|KID|DID\|KEY\|FILE\.pub|SOURCE)$/.test(each)
+    !/ (FILE|FILE\|agent:…|KID|DID\|KEY\|FILE\.pub|SOURCE|VKEY)$/.test(each)
   );
-  // The public key that sshd asks about, and what stands before it.
+  // The public key that sshd asks about, what stands before it, and a name.
   assertEquals(others, [
     "ssh-keys --key-type TYPE",
     "ssh-keys --key BASE64",
     "ssh-keys --options TEXT",
+    "cosign --name NAME",
   ]);
 });
 
