@@ -1,6 +1,11 @@
 /** The exported configurations, in the servers that they are for. */
 
-import { openSource, parseSource, verifyIssuer } from "@sig/consumer";
+import {
+  checkIssuer,
+  openSource,
+  parseSource,
+  verifyIssuer,
+} from "@sig/consumer";
 import {
   assert,
   assertEquals,
@@ -238,6 +243,9 @@ async function consumerFollows(site: Site): Promise<void> {
     return response.headers.get("etag");
   };
   const before = await tag();
+  const old = await Deno.readTextFile(
+    site.workspace.path("acme dir/.well-known/sig/checkpoint"),
+  );
   const { code, stderr } = await site.workspace.sig([
     ...["upsert", "--dir", "$D/acme dir", "--type", "employee"],
     ...["--subject", "did:web:b.example"],
@@ -245,6 +253,24 @@ async function consumerFollows(site: Site): Promise<void> {
   assertEquals(code, 0, stderr);
   assertNotEquals(await tag(), before);
   assertEquals((await verify()).state.last_sequence, 2);
+  const proofs = async () => {
+    const question = { subject: "did:web:b.example", require: ["role=deploy"] };
+    const asked = { now: new Date() };
+    const { proof, last_sequence, warnings } = await checkIssuer(
+      location,
+      question,
+      asked,
+    );
+    assertEquals([last_sequence, warnings], [2, []]);
+    return [proof?.size, proof?.tail];
+  };
+  assertEquals(await proofs(), [2, 0]);
+  // An older checkpoint, and what the feed has beyond it: asked for by a range.
+  const checkpoint = site.workspace.path("acme dir/.well-known/sig/checkpoint");
+  const newest = await Deno.readTextFile(checkpoint);
+  await Deno.writeTextFile(checkpoint, old);
+  assertEquals(await proofs(), [1, 1]);
+  await Deno.writeTextFile(checkpoint, newest);
 }
 
 async function doctorIsContent(site: Site): Promise<void> {

@@ -2,6 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import type { ConsumerOptions } from "../consumer.ts";
 import { createConsumer } from "../create_consumer.ts";
 import { acknowledgePin, showPin } from "./manage_pins.ts";
+import { createMemoryStore } from "../store/memory_store.ts";
 import { openPinFile } from "../../tests/kit/pin_file.ts";
 import {
   PROOFS,
@@ -369,4 +370,34 @@ Deno.test("by proof, too, a sequence must be reached, and no question waits too 
     "there was no answer within 300 ms",
   );
   go.resolve();
+});
+
+Deno.test("what others have seen by proof costs a reader of the feed what is new", async () => {
+  await using issuer = await setUp();
+  const pins = createMemoryStore();
+  const options = {
+    ...{ issuers: [issuer.server.did], allowPrivate: true, pins, maxAgeMs: 0 },
+    now: () => new Date(START_MS),
+  };
+  const reader = createConsumer({ ...options, proofs: "never" });
+  await reader.verify(issuer.server.did);
+  const lines = await issuer.lines7();
+  issuer.publish(lines);
+  await issuer.prove(lines);
+  const asker = createConsumer({ ...options, proofs: "always" });
+  assertEquals((await asker.check(issuer.server.did, QUESTION)).proof?.size, 7);
+  const { state } = await reader.verify(issuer.server.did);
+  assertEquals(state.last_sequence, 7);
+  assertEquals(issuer.server.of(PATHS.feed).at(-1)?.status, 206);
+});
+
+Deno.test("an issuer on no list is answered by proof, and nothing of it is remembered", async () => {
+  await using issuer = await setUp();
+  const consumer = createConsumer({
+    ...{ issuers: [], anyIssuer: true, allowPrivate: true, pins: issuer.pins },
+    now: () => new Date(START_MS),
+  });
+  const answer = await consumer.check(issuer.server.did, QUESTION);
+  assertEquals([answer.proof?.size, answer.continuity], [6, "unpinned"]);
+  await expectSigError(() => issuer.pin(), "not_found", "is not remembered");
 });

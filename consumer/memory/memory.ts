@@ -139,7 +139,10 @@ export class IssuerMemory {
       const held = mayAnswer ? known.held : undefined;
       // The same feed, of which others have learnt something that answers tell.
       const isSameFeed = held?.pin.prefix_sha256 === stored.pin.prefix_sha256;
-      return { ...from, held, unusable: from.unusable || isSameFeed };
+      const hasProofAlone = shared !== undefined &&
+        sameHistory(withoutProof(stored), withoutProof(shared.stored));
+      const isMore = isSameFeed && !hasProofAlone;
+      return { ...from, held, unusable: from.unusable || isMore };
     }
     const opened = mayAnswer ? await this.#openLines(stored, known) : undefined;
     return opened === undefined ? from : this.#withLines(from, stored, opened);
@@ -483,6 +486,11 @@ export class IssuerMemory {
       maxEvents: Math.min(sequence + limits.maxEvents, whole.maxEvents),
     };
   }
+}
+
+/** What is stored but for what proofs said. */
+function withoutProof(stored: StoredPin): StoredPin {
+  return { ...stored, pin: { ...stored.pin, proof: undefined } };
 }
 
 /** What is known from a pin alone. */
