@@ -12,10 +12,12 @@ import {
   subjectName,
 } from "../testdata/random_feed.ts";
 import { verifyIssuer } from "../verify/verify_feed.ts";
+import { revoke, upsert as validUpsert } from "../../tests/kit/events.ts";
 import { makeProofs, PROOFS, withProofs } from "../../tests/kit/proofs.ts";
 import {
   DID,
   importTestKeys,
+  lineOf,
   makeDocuments,
   PATHS,
 } from "../../tests/kit/test_issuer.ts";
@@ -122,6 +124,15 @@ Deno.test("no changed byte of any file leads to another answer", async (t) => {
   for (const subject of subjects) {
     expected.set(subject, await ask(files, subject));
   }
+  await t.step("nor one that is missing", async () => {
+    for (const path of paths.filter((each) => each !== PATHS.feed)) {
+      const fewer = new Map(files);
+      fewer.delete(path);
+      for (const subject of subjects) {
+        assertEquals(await ask(fewer, subject), expected.get(subject), path);
+      }
+    }
+  });
   for (const path of paths) {
     await t.step(path, async () => {
       const original = files.get(path)!;
@@ -168,4 +179,27 @@ Deno.test("files of an older or other moment lead to no other answer", async () 
       assertEquals(isBehind, path === PATHS.feed);
     }
   }
+});
+
+Deno.test("the signed lines of an earlier state don't pass for those of a later one", async () => {
+  const subject = subjectName(1);
+  const upsert = { issuer: DID, subject, relationship_id: "r1" };
+  const lines = [
+    await lineOf({ ...validUpsert(1, upsert) }, key1),
+    await lineOf({ ...revoke(2, upsert) }, key1),
+  ];
+  const older = await makeIssuer(lines.slice(0, 1), 1, key1);
+  const files = await makeIssuer(lines, 2, key1);
+  const stateOf = (of: typeof files) =>
+    [...of.keys()].filter((path) => path.includes("/state/"));
+  const [[before], [now]] = [stateOf(older), stateOf(files)];
+  const mixed = new Map(files).set(now!, older.get(before!)!);
+  const answer = await checkIssuer(locationOf(mixed), {
+    ...{ subject, require: ["role=deploy"] },
+  }, { now: NOW });
+  assertEquals([answer.decision, answer.proof], ["deny", null]);
+  assertEquals(
+    answer.warnings.map(({ code, detail }) => [code, detail]),
+    [["proof_not_used", "proof_invalid"]],
+  );
 });

@@ -401,3 +401,16 @@ Deno.test("an issuer on no list is answered by proof, and nothing of it is remem
   assertEquals([answer.proof?.size, answer.continuity], [6, "unpinned"]);
   await expectSigError(() => issuer.pin(), "not_found", "is not remembered");
 });
+
+Deno.test("an event that was seen after a checkpoint can't be withheld later", async () => {
+  await using issuer = await setUp();
+  issuer.publish(await issuer.lines7());
+  assertEquals((await issuer.ask()).proof?.tail, 1);
+  issuer.publish(issuer.lines);
+  const rolledBack = [
+    "feed_rolled_back",
+    "6 events are shown, but 7 are remembered",
+  ] as const;
+  await expectSigError(() => issuer.ask(), ...rolledBack);
+  await expectSigError(() => issuer.read(), ...rolledBack);
+});
