@@ -20,13 +20,16 @@ Deno.test("a cosigner replays the feed, and readers demand its signature", async
       ]);
     await workspace.sig(["init", host, ...dir, insecure]);
     await upsert(ALICE);
-    await workspace.sig(["checkpoint", ...dir, "--init"]);
     const key = "$D/cosigner.jwk";
     await workspace.sig(["key", "generate", "--out", key]);
     const cosign = (name = NAME, ...more: string[]) =>
       workspace.sig([
         ...["cosign", host, "--key", key, "--name", name, insecure, ...more],
       ]);
+    const none = await cosign();
+    assertEquals([none.code, none.stdout], [2, ""]);
+    assertStringIncludes(none.stderr, "the issuer publishes no checkpoint");
+    await workspace.sig(["checkpoint", ...dir, "--init"]);
     const cosigned = await cosign();
     assertEquals(cosigned.code, 0, cosigned.stderr);
     const [, vkey = ""] = / as (\S+)\n/.exec(cosigned.stderr) ?? [];

@@ -9,16 +9,19 @@ import {
   formatVerifierKey,
   parseNote,
 } from "@sig/jose/proofs";
+import type { FetchPolicy } from "../fetch/fetch_options.ts";
 import { NOTHING_KNOWN } from "../memory/issuer_record.ts";
 import type { PinStore } from "../memory/pin_store.ts";
 import type { ProvenLocation } from "../read/source.ts";
-import {
-  refreshRemembered,
-  type RememberOptions,
-} from "./refresh_remembered.ts";
+import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
+import type { FeedPolicy } from "../verify/verified_feed.ts";
+import { refreshRemembered } from "./refresh_remembered.ts";
 
 /** Options of {@linkcode cosignCheckpoint}. */
-export interface CosignOptions extends RememberOptions {
+export interface CosignOptions
+  extends FeedPolicy, LoadIssuerOptions, FetchPolicy {
+  /** The clock. */
+  readonly now: Date;
   /** Who cosigns. */
   readonly key: SigningKey;
   /** The name of the key on signature lines. */

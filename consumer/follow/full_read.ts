@@ -169,7 +169,11 @@ export class ProofsOfFeed {
       encodeBase64(found.root) === encodeBase64(checkpoint.root) &&
       encodeBase64(found.state()) === encodeBase64(checkpoint.state);
     if (policy !== undefined && !isConfirmed) {
-      throw proofInvalid("the feed is not what the checkpoint says");
+      throw proofInvalid(
+        checkpoint === undefined
+          ? "the issuer publishes no checkpoint"
+          : "the feed is not what the checkpoint says",
+      );
     }
     const proof = isConfirmed ? checkpoint : pin?.proof;
     const isTooMuch = signingKeys(keys).size > MAX_REMEMBERED_KEYS;
