@@ -139,7 +139,7 @@ browserTest(
       "curl -sS 'https://a'\\''b.example/v1/check'",
     );
     assert(!command.includes("Bearer"));
-    const answers = (await textsOf("check", ".answer")).join();
+    const answers = (await textsOf("checkBatch", ".answer")).join();
     assertStringIncludes(answers, '"decision": "deny"');
     assertEquals(await page.getByLabel(/^Token/).count(), 0);
 
