@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { isSigError } from "@sig/core";
+import { importVerificationKey } from "@sig/jose";
 import { createSha256, parseVerifierKey } from "@sig/jose/proofs";
 import {
   readJsonVectors,
@@ -7,6 +8,15 @@ import {
   vectorTest,
 } from "../../jose/testdata/vectors.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
+import { revoke } from "../../tests/kit/events.ts";
+import { makeProofs, PROOFS } from "../../tests/kit/proofs.ts";
+import {
+  ALICE,
+  DID,
+  importTestKeys,
+  lineOf,
+  makeLines,
+} from "../../tests/kit/test_issuer.ts";
 import { createMemoryReader } from "../testdata/memory_reader.ts";
 import { type Evidence, makeEvidence, verifyEvidence } from "./evidence.ts";
 
@@ -125,3 +135,31 @@ vectorTest(
     );
   },
 );
+
+Deno.test("lines of a subject that is too large are refused: one may be left out", async () => {
+  const [key] = await importTestKeys();
+  const metadata = { filler: "x".repeat(15_000) };
+  const upserts = await makeLines(54, key, { metadata });
+  const at = "2026-06-01T00:00:00Z";
+  const revoked = {
+    ...revoke(55, { relationship_id: "rel-54" }),
+    ...{ issued_at: at, effective_at: at },
+  };
+  const files = await makeProofs({
+    ...{ origin: "https://acme.example", keys: [key] },
+    lines: [...upserts, await lineOf(revoked, key)],
+  });
+  const bytes = encoder.encode(JSON.stringify({
+    type: "sig-evidence/v1",
+    issuer: DID,
+    question: { subject: ALICE, require: ["relationship_id=rel-54"], at },
+    answer: { decision: "allow", reasons: [], as_of: 55 },
+    checkpoint: new TextDecoder().decode(files.get(`${PROOFS}checkpoint`)),
+    ...{ path: [], lines: upserts, keys: { [key.kid]: key.publicJwk.x } },
+  }));
+  await expectSigError(
+    verifyEvidence(bytes, [await importVerificationKey(key.publicJwk)]),
+    "invalid_evidence",
+    "Cannot use evidence: its lines are over 1048576 bytes",
+  );
+});
