@@ -28,3 +28,16 @@ Deno.test("a first question is answered from checkpoint, path and tail", async (
   const { freshness: _g, evaluated_at: _h, proof: _q, ...all } = whole;
   assertEquals(rest, all);
 });
+
+Deno.test("a checkpoint of events without bytes is a faulty one", async () => {
+  await using watched = await watchIssuer(3, key1);
+  const { consumer, server, lines } = watched;
+  const { documents, origin } = server;
+  const content = { origin, keys: [key1], lines, claim: { bytes: 0 } };
+  await publishProofs(documents, content);
+  const answer = await consumer.check(server.did, QUESTION);
+  assertEquals([answer.decision, answer.proof], ["allow", null]);
+  assertEquals(answer.warnings, [
+    { code: "proof_not_used", detail: "invalid_checkpoint" },
+  ]);
+});

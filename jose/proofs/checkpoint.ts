@@ -54,11 +54,16 @@ export function parseCheckpoint(text: string): Checkpoint {
   const [origin = "", size = "", root = "", ...more] = text.slice(0, -1)
     .split("\n");
   if (more.includes("")) throw invalidCheckpoint("it has an empty line");
+  const events = readNumber(size, "size");
+  const bytes = readNumber(onlyLine(more, "bytes"), "bytes");
+  if (bytes < events) {
+    throw invalidCheckpoint(`${bytes} bytes can't be ${events} lines`);
+  }
   return {
     origin,
-    size: readNumber(size, "size"),
+    size: events,
     root: readHash(root, "root"),
-    bytes: readNumber(onlyLine(more, "bytes"), "bytes"),
+    bytes,
     state: readHash(onlyLine(more, "state"), "state"),
     keys: readHash(onlyLine(more, "keys"), "keys"),
   };
