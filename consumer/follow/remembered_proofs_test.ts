@@ -414,3 +414,36 @@ Deno.test("an event that was seen after a checkpoint can't be withheld later", a
   await expectSigError(() => issuer.ask(), ...rolledBack);
   await expectSigError(() => issuer.read(), ...rolledBack);
 });
+
+Deno.test("an answer that was late does not make an earlier memory of a later one", async () => {
+  await using issuer = await setUp();
+  const { did, documents } = issuer.server;
+  const consumer = createConsumer({
+    ...{ issuers: [did], allowPrivate: true, maxAgeMs: 0, proofs: "always" },
+    now: () => new Date(START_MS),
+  });
+  const before = new Map(documents);
+  const asked = Promise.withResolvers<void>();
+  const go = Promise.withResolvers<void>();
+  const feed = before.get(PATHS.feed) as Uint8Array<ArrayBuffer>;
+  documents.set(PATHS.feed, async () => {
+    asked.resolve();
+    await go.promise;
+    const headers = { "content-range": `bytes */${feed.length}` };
+    return new Response(null, { status: 416, headers });
+  });
+  const late = consumer.check(did, QUESTION);
+  await asked.promise;
+  const lines = await issuer.lines7();
+  issuer.publish(lines);
+  await issuer.prove(lines);
+  assertEquals((await consumer.check(did, QUESTION)).last_sequence, 7);
+  go.resolve();
+  assertEquals((await late).last_sequence, 6);
+  for (const [path, served] of before) documents.set(path, served);
+  await expectSigError(
+    () => consumer.check(did, QUESTION),
+    "feed_rolled_back",
+    "6 events are shown, but 7 are remembered",
+  );
+});

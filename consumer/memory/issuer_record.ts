@@ -175,7 +175,11 @@ export function acceptProof(
     ...{ last_event_id: null, keys: {}, etag: null },
     ...{ first_seen: at, last_seen: at },
   };
-  return { ...record, pin: { ...pin, proof } };
+  // Another read may have ended before this one, which began earlier.
+  const known = pin.proof ?? proof;
+  const later = known.size > proof.size ? known : proof;
+  const seen = Math.max(known.seen, proof.seen);
+  return { ...record, pin: { ...pin, proof: { ...later, seen } } };
 }
 
 const SHA256_OF_NOTHING =
