@@ -139,8 +139,8 @@ Deno.test("no changed byte of any file leads to another answer", async (t) => {
       const bytes = typeof original === "string"
         ? new TextEncoder().encode(original)
         : original;
-      // Each byte of what is small, every 97th of a large file.
-      const step = bytes.length < 1_100 ? 1 : 97;
+      // Each byte of what is small, every 397th of a large file.
+      const step = bytes.length < 1_100 ? 1 : 397;
       for (let at = 0; at < bytes.length; at += step) {
         const changed = bytes.slice();
         changed[at]! ^= 1 << random(8);
