@@ -211,7 +211,15 @@ function writeAnswer(call: Output, answer: CheckAnswer, source: string): void {
   if (!allow && io.isTerminal("stdout")) {
     io.stdout(`  next: ${safe(nextStep(source, answer))}\n`);
   }
-  if (answer.explain) writeExplanation(call, answer.explain);
+  if (answer.explain === undefined) return;
+  writeExplanation(call, answer.explain);
+  if (answer.proof === null) return;
+  const flags = answer.requirements.map(({ key, value }) =>
+    `--require ${key}=${value}`
+  );
+  const subject = `--subject ${answer.subject}`;
+  const words = ["sig evidence make", `--sig ${source}`, subject, ...flags];
+  io.stdout(`  to keep this with its proof: ${safe(words.join(" "))}\n`);
 }
 
 /** What shows why, to a person who wonders. */

@@ -48,6 +48,12 @@ Deno.test("a cosigner replays the feed, and readers demand its signature", async
     assertEquals(added.code, 0, added.stderr);
     const after = await check("--cosigned-within", "1d");
     assertEquals(after.code, 0, after.stderr);
+    const explained = await check("--explain", "--format", "text");
+    assertStringIncludes(
+      explained.stdout,
+      `  to keep this with its proof: sig evidence make --sig ${host} ` +
+        `--subject ${ALICE} --require relationship=employee\n`,
+    );
     const two = await check("--cosigners", "2");
     assertEquals(two.code, 2);
     assertStringIncludes(two.stderr, "--cosigner must name at least 2");
