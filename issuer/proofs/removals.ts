@@ -32,14 +32,14 @@ export interface ProofsChange {
 const JOURNAL_PATH = "/.sig/proofs.jsonl";
 
 /**
- * The journal with one more change: to be written before the first of its files.
- * Of a change that a crash breaks off, the files that it made are removed.
+ * Notes a change before the first of its files is written: if a crash breaks it
+ * off, the files that it made are removed.
  */
 export async function noteChange(
-  store: FeedStore,
+  writer: FeedWriter,
   change: ProofsChange,
-): Promise<readonly [path: string, bytes: Uint8Array]> {
-  return encodeJournal([...await readJournal(store), change]);
+): Promise<void> {
+  await writer.append(JOURNAL_PATH, encodeChanges([change]));
 }
 
 /** Forgets what was to be removed: some of it is about to be used again. */
@@ -76,7 +76,7 @@ export async function removeOldFiles(
   }
   const kept = changes.filter(({ at }) => at > end);
   if (kept.length < changes.length) {
-    await writer.replace(...encodeJournal(kept));
+    await writer.replace(JOURNAL_PATH, encodeChanges(kept));
   }
 }
 
@@ -84,13 +84,17 @@ async function readJournal(
   store: FeedStore,
 ): Promise<readonly ProofsChange[]> {
   const bytes = await store.read(JOURNAL_PATH, Number.MAX_SAFE_INTEGER);
-  const lines = new TextDecoder().decode(bytes).split("\n").slice(0, -1);
-  return lines.map((line) => JSON.parse(line) as ProofsChange);
+  return new TextDecoder().decode(bytes).split("\n").flatMap((line) => {
+    try {
+      return JSON.parse(line) as ProofsChange;
+    } catch {
+      // A crash can leave half a line.
+      return [];
+    }
+  });
 }
 
-function encodeJournal(
-  changes: readonly ProofsChange[],
-): readonly [path: string, bytes: Uint8Array] {
+function encodeChanges(changes: readonly ProofsChange[]): Uint8Array {
   const lines = changes.map((change) => `${JSON.stringify(change)}\n`);
-  return [JOURNAL_PATH, new TextEncoder().encode(lines.join(""))];
+  return new TextEncoder().encode(lines.join(""));
 }

@@ -273,7 +273,7 @@ async function readNewLines(
 
 /** State files and tiles: nothing refers to them yet. */
 async function writeFiles(
-  { now, store, writer }: ProofsContext,
+  { now, writer }: ProofsContext,
   tree: FeedTree,
   state: StateUpdate,
   before: CheckpointFile | undefined,
@@ -288,14 +288,13 @@ async function writeFiles(
   } else if (files.size > 0) {
     const left = new Set([...state.left, ...tiles.left]);
     const made = new Set(files.keys());
-    const journal = await noteChange(store, {
+    await noteChange(writer, {
       at: now.getTime(),
       from: encodeBase64(before.root),
       to: encodeBase64(tree.root()),
       made: [...made.difference(left)],
       left: [...left.difference(made)],
     });
-    written.unshift(journal);
   }
   await writer.replaceAll(new Map(written));
 }

@@ -57,6 +57,8 @@ export interface FeedWriter {
    * Files that have these bytes already are left as they are.
    */
   replaceAll(files: ReadonlyMap<string, Uint8Array>): Promise<void>;
+  /** Adds bytes to a file, or makes it. They need not be durable. */
+  append(path: string, bytes: Uint8Array): Promise<void>;
   /** Removes a file, if it is there. */
   remove(path: string): Promise<void>;
   /** Opens the feed. Rejects with `source_not_found` when it is absent. */

@@ -232,6 +232,16 @@ class FileStore implements FeedStore {
         }
         await syncAll(changed);
       },
+      append: async (path, bytes) => {
+        const file = openFile(this.#makePlace(path), {
+          ...{ append: true, create: true, mode: 0o600 },
+        });
+        try {
+          await Promise.resolve(file.writeAll(bytes));
+        } finally {
+          file.close();
+        }
+      },
       remove: async (path) => {
         await Promise.resolve(removeReplaced(this.#place(path)));
       },

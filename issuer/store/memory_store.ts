@@ -1,6 +1,7 @@
 /** A store for tests and for programs that publish by other means. @module */
 
 import { SigError } from "@sig/core";
+import { joinBytes } from "@sig/core/internal";
 import type {
   ExclusiveOptions,
   FeedStore,
@@ -107,6 +108,13 @@ class InMemoryStore implements MemoryStore {
       },
       replaceAll(all) {
         for (const [path, bytes] of all) files.set(path, bytes.slice());
+        return Promise.resolve();
+      },
+      append(path, bytes) {
+        files.set(
+          path,
+          joinBytes([files.get(path) ?? new Uint8Array(), bytes]),
+        );
         return Promise.resolve();
       },
       remove(path) {

@@ -91,7 +91,7 @@ export const FEED_STORE_RULES: readonly FeedStoreRule[] = [
       assert(revision !== revisions[at]);
     }
   }],
-  ["many files are replaced together, and removed", async (store) => {
+  ["many files are replaced together, removed, and grow", async (store) => {
     await store.exclusively(SOON, async (writer) => {
       await writer.replace("/x/a", bytes("old"));
       const files = { "/x/a": "1", "/x/y/b": "2", "/c": "3" };
@@ -102,7 +102,10 @@ export const FEED_STORE_RULES: readonly FeedStoreRule[] = [
       await writer.replaceAll(new Map(all));
       await writer.remove("/c");
       await writer.remove("/c");
+      await writer.append("/.sig/d", bytes("4"));
+      await writer.append("/.sig/d", bytes("5"));
     });
+    assertEquals(text(await store.read("/.sig/d", 10)), "45");
     assertEquals(text(await store.read("/x/a", 10)), "1");
     assertEquals(text(await store.read("/x/y/b", 10)), "2");
     assertEquals(text(await store.read("/c", 10)), undefined);
