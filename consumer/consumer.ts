@@ -11,7 +11,7 @@ import type {
 import type { AnyAnswer } from "./ask/combine_answers.ts";
 import type { FetchPolicy } from "./fetch/fetch_options.ts";
 import type { ObservedIssuer, ObserveOptions } from "./follow/freshness.ts";
-import type { ProofPolicy } from "./follow/proof_policy.ts";
+import type { ProofPolicy } from "./proofs/proof_policy.ts";
 import type { WatchedEvent, WatchOptions } from "./follow/watch.ts";
 import type { WaitingLimits } from "./follow/shared_refresh.ts";
 import type { PinStore } from "./memory/pin_store.ts";

@@ -44,7 +44,7 @@ export {
   type VerifiedEvidence,
   verifyEvidence,
 } from "./follow/evidence.ts";
-export type { ProofPolicy } from "./follow/proof_policy.ts";
+export type { ProofPolicy } from "./proofs/proof_policy.ts";
 export type {
   ObservedIssuer,
   ObserveOptions,

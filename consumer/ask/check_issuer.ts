@@ -12,7 +12,7 @@ import { locateIssuer, openSource, type Source } from "../read/source.ts";
 import { answerFrom, type IssuerQuestion } from "./answer_from.ts";
 import type { IssuerLocation } from "../read/reader.ts";
 import { proofInvalid } from "@sig/jose/proofs";
-import type { ProofPolicy } from "../follow/proof_policy.ts";
+import type { ProofPolicy } from "../proofs/proof_policy.ts";
 import { provableQuestion, readByProof } from "../follow/read_by_proof.ts";
 import { loadIssuer } from "../verify/load_issuer.ts";
 import {

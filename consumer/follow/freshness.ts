@@ -17,7 +17,6 @@ import {
 } from "../memory/issuer_record.ts";
 import { IssuerMemory, type MemoryOptions } from "../memory/memory.ts";
 import { whileOthersWrite } from "../memory/pin.ts";
-import type { ProofPolicy } from "./proof_policy.ts";
 import { observeByProof } from "./observe_by_proof.ts";
 import type { PinStore } from "../memory/pin_store.ts";
 import type { VerifiedIssuer } from "../verify/verify_feed.ts";
@@ -210,8 +209,6 @@ export interface Recalling extends MemoryOptions {
   readonly full?: boolean | undefined;
   /** As in `ConsumerOptions`. */
   readonly proofs?: "until_loaded" | "always" | "never" | undefined;
-  /** As in `ConsumerOptions`. */
-  readonly checkpointPolicy?: ProofPolicy | undefined;
   /** As in `ConsumerOptions`. */
   readonly requirePin?: boolean | undefined;
 }

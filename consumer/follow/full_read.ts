@@ -32,7 +32,7 @@ import {
   signingKeys,
 } from "./compare_proofs.ts";
 import { FeedTree } from "../proofs/feed_tree.ts";
-import { type ProofPolicy, requirePolicy } from "./proof_policy.ts";
+import { type ProofPolicy, requirePolicy } from "../proofs/proof_policy.ts";
 import { ProofFiles } from "../proofs/proof_files.ts";
 
 /** What a full read found, as far as proofs are about it. */

@@ -15,7 +15,7 @@ import { HistoryMoved } from "../memory/pin.ts";
 import type { IssuerLocation } from "../read/reader.ts";
 import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
 import { waitedTooLong } from "./shared_refresh.ts";
-import type { ProofPolicy } from "./proof_policy.ts";
+import type { ProofPolicy } from "../proofs/proof_policy.ts";
 import { provableQuestion, readByProof } from "./read_by_proof.ts";
 
 /**

@@ -11,11 +11,12 @@ import {
 import { importVerificationKey, type SigningKey } from "@sig/jose";
 import type { ConsumerOptions } from "../consumer.ts";
 import { createConsumer } from "../create_consumer.ts";
+import { openPinFile } from "../../tests/kit/pin_file.ts";
 import { PROOFS, publishProofs } from "../../tests/kit/proofs.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { ALICE, importTestKeys } from "../../tests/kit/test_issuer.ts";
 import { START_MS, watchIssuer } from "../../tests/kit/watched_issuer.ts";
-import type { ProofPolicy } from "./proof_policy.ts";
+import type { ProofPolicy } from "../proofs/proof_policy.ts";
 
 const [key1, key2, stranger] = await importTestKeys();
 assert(key1 && key2 && stranger);
@@ -128,4 +129,26 @@ Deno.test("under a policy a feed must be what the checkpoint says", async () => 
     "proof_invalid",
     "the feed is not what the checkpoint says",
   );
+});
+
+Deno.test("a state that was read without a policy does not answer under one", async () => {
+  await using issuer = await setUp(START);
+  const { pins, ...file } = await openPinFile();
+  await using _file = file;
+  const { did } = issuer.server;
+  const reader = (checkpointPolicy?: ProofPolicy) =>
+    createConsumer({
+      ...{ issuers: [did], allowPrivate: true, pins, checkpointPolicy },
+      now: () => new Date(START_MS),
+    });
+  await reader().verify(did);
+  const cosigners = [await cosignerOf("cosigner.example/1", key2)];
+  await expectSigError(
+    () => reader({ cosigners }).check(did, QUESTION),
+    "cosignatures_missing",
+    "Cannot answer: 0 of 1 cosigners have signed the checkpoint",
+  );
+  await issuer.cosign("cosigner.example/1", key2, START);
+  const answer = await reader({ cosigners }).check(did, QUESTION);
+  assertEquals(answer.decision, "allow");
 });

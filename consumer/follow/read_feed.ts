@@ -23,7 +23,7 @@ import {
 } from "../memory/pin.ts";
 import type { OpenedCheckpoint } from "@sig/jose/proofs";
 import type { ProofsOfFeed } from "./full_read.ts";
-import type { ProofPolicy } from "./proof_policy.ts";
+import type { ProofPolicy } from "../proofs/proof_policy.ts";
 import type { NewLines } from "../memory/sqlite_lines.ts";
 import { replayFrom, WarnedEvents } from "../memory/partial_history.ts";
 import { ByteStream, LastBytes } from "../read/byte_stream.ts";

@@ -42,6 +42,7 @@ import {
   type StoredPin,
 } from "./pin.ts";
 import { PINS, type PinStore } from "./pin_store.ts";
+import { describePolicy, type ProofPolicy } from "../proofs/proof_policy.ts";
 import { damagedPin, type NewLines } from "./sqlite_lines.ts";
 import {
   attachmentOf,
@@ -54,6 +55,8 @@ import {
 export interface MemoryOptions extends StoredLinesOptions {
   /** How large a feed may become whose lines are stored (default: `limits`). */
   readonly rememberedLimits?: Limits | undefined;
+  /** What the checkpoint must have: a state that was read without does not answer. */
+  readonly checkpointPolicy?: ProofPolicy | undefined;
 }
 
 /** What a refresh found, as far as the memory is about it. */
@@ -511,9 +514,13 @@ function withPin(
 
 /** The rules of the reader, as text. */
 export function policyOf(
-  { unknownEvents = "reject", unmatchedRevoke = "ignore" }: MemoryOptions,
+  { unknownEvents = "reject", unmatchedRevoke = "ignore", checkpointPolicy }:
+    MemoryOptions,
 ): string {
-  return `${unknownEvents} ${unmatchedRevoke}`;
+  const events = `${unknownEvents} ${unmatchedRevoke}`;
+  return checkpointPolicy === undefined
+    ? events
+    : `${events} ${describePolicy(checkpointPolicy)}`;
 }
 
 /** The same history, which another process has read later. */

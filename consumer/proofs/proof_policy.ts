@@ -15,6 +15,16 @@ export interface ProofPolicy {
   readonly cosignedWithinMs?: number | undefined;
 }
 
+/** A policy as text; that of another one is another. */
+export function describePolicy(
+  { cosigners = [], ...limits }: ProofPolicy,
+): string {
+  const { maxCheckpointAgeMs, requiredCosigners, cosignedWithinMs } = limits;
+  const names = [...new Set(cosigners.map((each) => idOf(each)))].sort();
+  const numbers = [maxCheckpointAgeMs, requiredCosigners, cosignedWithinMs];
+  return JSON.stringify([...numbers, ...names]);
+}
+
 /** What is at hand of a checkpoint. */
 export interface FoundCheckpoint {
   /** The checkpoint, if there is one that opens. */
