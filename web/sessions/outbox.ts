@@ -27,7 +27,8 @@ interface Outbox {
   /** Keeps one until it is delivered; the same one twice is one. */
   add(notification: LogoutNotification): Promise<void>;
   /**
-   * Sends what is due, and nothing more to an application that did not take one.
+   * Sends what is due, the least often tried first, and nothing more to an
+   * application that did not take one: what it refuses holds up nothing else.
    *
    * @returns how many were delivered.
    */
@@ -91,18 +92,19 @@ export function createOutbox(
       );
     },
     async deliver() {
-      const due = new Map<string, string[]>();
+      const due = new Map<string, { id: string; attempts: number }[]>();
       for await (const [id, note] of notes.list(now())) {
         if (note.audience !== audience || note.next_ms > now().getTime()) {
           continue;
         }
-        const ids = due.get(note.client_id) ?? [];
-        due.set(note.client_id, ids);
-        ids.push(id);
+        const ofClient = due.get(note.client_id) ?? [];
+        due.set(note.client_id, ofClient);
+        ofClient.push({ id, attempts: note.attempts });
       }
       let delivered = 0;
-      await Promise.all(Array.from(due.values(), async (ids) => {
-        for (const id of ids) {
+      await Promise.all(Array.from(due.values(), async (ofClient) => {
+        ofClient.sort((a, b) => a.attempts - b.attempts);
+        for (const { id } of ofClient) {
           const delivery = await deliverNote(id);
           if (delivery === "failed") break;
           if (delivery === "delivered") delivered++;
