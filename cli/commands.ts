@@ -65,7 +65,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     rotateKey: ["rotate-key", "add a new key and sign with it from now on"],
   }),
   ...from(() => import("./commands/checkpoint.ts"), {
-    checkpoint: ["checkpoint", "publish proofs, or bring them up to the feed"],
+    checkpoint: ["checkpoint", "publish proofs, or update them to the end of the feed"],
   }),
   ...from(() => import("./commands/verify.ts"), {
     verify: ["verify", "verify every signature and rule of an issuer's feed"],
@@ -177,7 +177,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   }),
   ...from(() => import("./commands/evidence.ts"), {
     evidenceMake: ["evidence make", "write an answer and its proof to a file"],
-    evidenceVerify: ["evidence verify", "verify such a file, offline"],
+    evidenceVerify: ["evidence verify", "verify an evidence file"],
   }),
   ...from(() => import("./commands/pin.ts"), {
     pinList: ["pin list", "list what is remembered of issuers"],

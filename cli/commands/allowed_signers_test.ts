@@ -215,7 +215,7 @@ Deno.test("allowed-signers prints intervals in order, without bounds that there 
       code: 0,
       stdout: "",
       stderr:
-        "warning: left out 1 subject that OpenSSH can't know: not a did:key of Ed25519\n",
+        "warning: left out 1 subject without an OpenSSH key: not a did:key of Ed25519\n",
     });
     const feed = await Deno.readTextFile(workspace.path(FEED));
     await Deno.writeTextFile(workspace.path(FEED), feed.replace("eyJ", "eyK"));

@@ -12,18 +12,18 @@ const MAX_LINES_BYTES = 128 * 1024;
 /** `sig checkpoint` */
 export const checkpoint = typedCommand({
   description:
-    "Brings the proofs up to the feed's end and signs their checkpoint with every key\nthat is at hand: static files that show a reader one subject's relationships\nwithout the feed. Commands that append do so too, once there are proofs. Repeat\nit to renew the checkpoint's time.",
+    "Proofs are static files that show a reader one subject's relationships without\nthe feed. Updates them to the end of the feed, and signs their checkpoint with\nevery available key of the issuer. After --init, commands that append do the\nsame. Run it again to renew the checkpoint's time.",
   flags: {
     ...DIR_FLAG,
-    init: toggle("begin to publish proofs"),
-    rebuild: toggle("make every file again from the feed"),
+    init: toggle("start to publish proofs"),
+    rebuild: toggle("rebuild every file from the feed"),
     add: optional(
       file,
       "add a cosigner's signature line to the checkpoint (- for stdin)",
     ),
     key: optional(
       signingKey,
-      "private JWK, or key in ssh-agent, to sign with beside those of the key store",
+      "private JWK, or key in ssh-agent, to sign with in addition to those of the key store",
     ),
   },
   examples: [

@@ -13,7 +13,7 @@ import {
 /** `sig cosign` */
 export const cosign = typedCommand({
   description:
-    "Verifies the whole feed, and that it gives the checkpoint's root, bytes and state\nand continues what the pin store remembers. Then prints a signature line, which\nthe issuer adds with `sig checkpoint --add`. Readers name the key that is shown\nwith --cosigner.",
+    "Verifies the whole feed, and that it gives the checkpoint's root, bytes and state\nand continues what the pin store remembers. Then prints a signature line, which\nthe issuer adds with `sig checkpoint --add`. Readers pass the key that is shown\nas --cosigner.",
   positionals: [SOURCE_WORD],
   flags: {
     ...SOURCE_FLAG,

@@ -16,7 +16,7 @@ import { readInput } from "../terminal/read_input.ts";
 /** `sig evidence make` */
 export const evidenceMake = typedCommand({
   description:
-    "Writes the question, the answer as of the issuer's checkpoint, and all that\nproves it. The file can be verified without asking anybody. Exits with\n0 on allow, 1 on deny, and 2 on an error.",
+    "Writes the question, the answer as of the issuer's checkpoint, and its proof to a\nfile that can be verified offline. Exits with 0 on allow, 1 on deny, and 2 on an\nerror.",
   flags: {
     sig: required(source, SOURCE_HELP, { mistaken: MISTAKEN_SIG }),
     subject: required(did, "subject of the question"),
@@ -58,7 +58,7 @@ export const evidenceMake = typedCommand({
 /** `sig evidence verify` */
 export const evidenceVerify = typedCommand({
   description:
-    "Verifies that a trusted key has signed the checkpoint, and that path and lines\nlead from there to the answer. Without --trust, the keys are those that the\nissuer publishes now. Exits with 0 if the evidence is sound, whatever its answer,\n1 if it is faulty, and 2 on an error. Evidence never shows that nothing came later.",
+    "Verifies that a trusted key has signed the checkpoint, and that path and lines\nlead from there to the answer. Without --trust, the issuer's keys are\nfetched; the output names the key that signed, for --trust. Exits with 0 if\nthe evidence is sound, whatever its answer, 1 if it is faulty, and 2 on an error.\nEvidence never shows that nothing came later.",
   positionals: [{ name: "file", help: "the evidence; - is standard input" }],
   flags: {
     trust: optional(
@@ -92,8 +92,9 @@ export const evidenceVerify = typedCommand({
         }
         return trusted.name === originOf(issuer) ? [trusted.key] : [];
       });
-      if (call.format === "json") writeJson(io, jsonOf(verified));
-      else write(call, verified);
+      const vkey = await verifierKeyOf(verified);
+      if (call.format === "json") writeJson(io, jsonOf(verified, vkey));
+      else write(call, verified, vkey);
       return 0;
     } catch (error) {
       if (!isSigError(error, "invalid_evidence")) throw error;
@@ -119,21 +120,35 @@ async function readKey(text: string) {
   });
 }
 
+/** The key that signed the checkpoint, as `--trust` takes it. */
+async function verifierKeyOf(
+  { evidence: { issuer, keys }, kid }: VerifiedEvidence,
+): Promise<string> {
+  const { createSha256, formatVerifierKey } = await import("@sig/jose/proofs");
+  const { importVerificationKey } = await import("@sig/jose");
+  const { originOf } = await import("@sig/consumer/internal");
+  const jwk = { kty: "OKP", crv: "Ed25519", x: keys[kid]! };
+  const key = await importVerificationKey(jwk);
+  const name = originOf(issuer);
+  return formatVerifierKey(createSha256(), { name, type: "note", key });
+}
+
 function timeOf({ checkpoint: { time } }: VerifiedEvidence): string | null {
   return time === null
     ? null
     : formatInstant({ seconds: time, nanoseconds: 0 });
 }
 
-function jsonOf(verified: VerifiedEvidence) {
+function jsonOf(verified: VerifiedEvidence, vkey: string) {
   const { evidence: { issuer, question, answer }, kid } = verified;
   const signed_at = timeOf(verified);
-  return { sound: true, issuer, question, answer, kid, signed_at };
+  return { sound: true, issuer, question, answer, kid, vkey, signed_at };
 }
 
 function write(
   { io }: Output,
   verified: VerifiedEvidence,
+  vkey: string,
 ): void {
   const { evidence: { issuer, question, answer, lines }, kid } = verified;
   const { decision, as_of, reasons }: Evidence["answer"] = answer;
@@ -146,5 +161,6 @@ function write(
     ...reasons.map(({ code }) => ["reason", code] as const),
     ["lines", `${lines.length}, of ${as_of} events`],
     ["checkpoint", `signed by ${kid}, ${timeOf(verified) ?? "without a time"}`],
+    ["key", vkey],
   ], 12);
 }

@@ -97,7 +97,9 @@ vectorTest(
       ], { stdin });
     const trusted = await verify(vkey);
     assertEquals(trusted.code, 0, trusted.stderr);
-    assertEquals(JSON.parse(trusted.stdout).answer.decision, "allow");
+    const shown = JSON.parse(trusted.stdout);
+    assertEquals(shown.answer.decision, "allow");
+    assertEquals(shown.vkey, vkey);
     const wrong = await verify("acme.example+00000000+AQ==");
     assertEquals(wrong.code, 2);
     assertEquals(JSON.parse(wrong.stderr).code, "invalid_key");

@@ -198,7 +198,7 @@ export const allowedSigners = typedCommand({
     ...REQUIRE_FLAG,
     namespace: many(
       namespace,
-      "what they may sign; may be repeated (default: git)",
+      "namespace of the signatures: git, file or another (default: git)",
     ),
     ...PIN_FLAGS,
     ...POLICY_FLAGS,
@@ -317,7 +317,7 @@ function writeLines(
       call,
       `left out ${
         counted(leftOut, "subject")
-      } that OpenSSH can't know: not a did:key of Ed25519`,
+      } without an OpenSSH key: not a did:key of Ed25519`,
     );
   }
   return 0;

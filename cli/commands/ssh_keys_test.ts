@@ -111,7 +111,7 @@ const CASES: readonly Case[] = [
     stdout: `${LINES[0]} ${ALICE}\n` +
       `expiry-time="20260731235959Z" ${LINES[1]} ${BOB}\n`,
     stderr:
-      "warning: left out 1 subject that OpenSSH can't know: not a did:key of Ed25519\n",
+      "warning: left out 1 subject without an OpenSSH key: not a did:key of Ed25519\n",
   },
   {
     name: "with options each line has them first",

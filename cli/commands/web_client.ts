@@ -47,7 +47,7 @@ export const webClientAdd = typedCommand({
       "requirement in addition to those of the server, such as role=ops",
       { placeholder: "KEY=VALUE" },
     ),
-    "no-pkce": toggle("let it leave PKCE out; it must send a nonce"),
+    "no-pkce": toggle("accept requests without PKCE if they have a nonce"),
   },
   examples: [
     "sig web client add --file clients.json --id grafana --redirect-uri https://grafana.acme.example/login/generic_oauth",
@@ -133,7 +133,7 @@ export const webClientRemove = typedCommand({
 /** `sig web client rotate-secret` */
 export const webClientRotateSecret = typedCommand({
   description:
-    "Gives an application a new secret, which is shown once. The one before is not\nvalid any more as soon as the server reads the file again (SIGHUP).",
+    "Gives an application a new secret, which is shown once. The old\nsecret is valid until the server reads the file again (SIGHUP).",
   flags: { ...FILE, ...ID },
   examples: ["sig web client rotate-secret --file clients.json --id grafana"],
   async run({ flags: { file, id }, format, io }) {
@@ -157,7 +157,7 @@ function writeSecret(
     return;
   }
   io.stdout(`client_id: ${safeJson(id)}\nclient_secret: ${secret}\n`);
-  io.stderr("The secret is nowhere else: give it to the application now.\n");
+  io.stderr("The secret is not shown again: copy it to the application now.\n");
 }
 
 async function writeFile(io: Io, file: string, text: string): Promise<void> {

@@ -88,7 +88,7 @@ Deno.test("web client add has a flag for each member; list, remove and rotate-se
     assertEquals(after.client_name, "Wiki");
     const unknown = await client("remove", "--id", "shop");
     assertEquals(unknown.code, 2);
-    assertStringIncludes(unknown.stderr, 'there is none of the id "shop"');
+    assertStringIncludes(unknown.stderr, 'unknown client_id "shop"');
     assertEquals((await client("remove", "--id", "wiki")).code, 0);
     assertEquals(await entries(), []);
     const missing = await sig(

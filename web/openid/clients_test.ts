@@ -160,8 +160,8 @@ Deno.test("an added client has a secret of 256 bits, of which the file has the d
       () => addClient(undefined, { ...entryOf("x"), redirect_uris: ["x"] }),
       "/clients/0/redirect_uris/0: it must be an https URL",
     ],
-    [() => removeClient(second.text, "x"), 'there is none of the id "x"'],
-    [() => rotateSecret(second.text, "x"), 'there is none of the id "x"'],
+    [() => removeClient(second.text, "x"), 'unknown client_id "x"'],
+    [() => rotateSecret(second.text, "x"), 'unknown client_id "x"'],
     [() => rotateSecret(open, "open"), '"open" has none'],
   ];
   for (const [edit, says] of refused) {

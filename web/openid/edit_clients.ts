@@ -136,7 +136,7 @@ function find(entries: Entries, id: string): Entries[number] {
   const found = entries.find((each) => each.client_id === id);
   if (found !== undefined) return found;
   throw refuse(
-    `Cannot find application: there is none of the id ${quote(id)}`,
+    `Cannot find application: unknown client_id ${quote(id)}`,
     "sig web client list shows all of them.",
   );
 }
