@@ -40,7 +40,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
 /** The rooms of each package, from the ground up; the package's own files stand on top. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   core: ["errors", "text", "event", "replay", "ask"],
-  jose: ["bytes", "keys", "event", "attestation", "invitation"],
+  jose: ["bytes", "keys", "event", "proofs", "attestation", "invitation"],
   issuer: [
     ...["disk", "index", "store", "keys", "documents", "append"],
     ...["proofs", "plan", "testing"],
@@ -92,7 +92,7 @@ async function modulesOf(pkg: string): Promise<readonly Module[]> {
     ...["store", "pins"].map((room) => `${room}/store_contract.ts`),
     ...["store/mod.ts", "store/testing.ts"],
     ...["openid/edit_clients.ts", "browser/mod.ts", "hono/mod.ts"],
-    "names/mod.ts",
+    ...["names/mod.ts", "proofs/mod.ts", "internal.ts"],
   ].map((name) => new URL(`${pkg}/${name}`, ROOT));
   const modules: Module[] = [];
   for (const entry of entries) {

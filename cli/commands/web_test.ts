@@ -26,7 +26,7 @@ Deno.test("web client add writes an entry that only its owner reads, and shows t
     assertEquals([twin.code, twin.stdout], [2, ""]);
     assertStringIncludes(
       twin.stderr,
-      'invalid_request: Cannot add application: there is one of the id "wiki"',
+      'invalid_request: Cannot add application: there is already a client_id "wiki"',
     );
     const wrong = await sig(
       [...ADD.with(-1, "x"), "--redirect-uri", "http://wiki.example"],

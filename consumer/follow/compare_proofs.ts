@@ -1,4 +1,4 @@
-/** What is remembered, and what a checkpoint says (docs/protocol.md §13.4). @module */
+/** Compares the proof in a pin with a new checkpoint (docs/protocol.md §13.4). @module */
 
 import type { SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";

@@ -253,7 +253,10 @@ export async function observePart(
   }, () => issuer.record = NOTHING_KNOWN);
 }
 
-/** Nothing where the feed is to be read at once. */
+/**
+ * Decides whether a question is answered by proof, and reads the proof. Empty where
+ * the feed must be read.
+ */
 async function prove(
   issuer: KnownIssuer,
   memory: IssuerMemory | undefined,

@@ -1,4 +1,10 @@
-/** What a checkpoint must have, beside the issuer's signature (docs/protocol.md §13.3). @module */
+/**
+ * What a reader demands of a checkpoint in addition to the issuer's signature: its
+ * age and its cosigners (docs/protocol.md §13.3). Whether a proof is used at all is
+ * decided in `follow/freshness.ts`.
+ *
+ * @module
+ */
 
 import { SigError } from "@sig/core";
 import type { NoteKey, OpenedCheckpoint } from "@sig/jose/proofs";

@@ -154,7 +154,7 @@ Deno.test("an added client has a secret of 256 bits, of which the file has the d
   const refused: readonly (readonly [() => unknown, string])[] = [
     [
       () => addClient(second.text, entryOf("two")),
-      'Cannot add application: there is one of the id "two"',
+      'Cannot add application: there is already a client_id "two"',
     ],
     [
       () => addClient(undefined, { ...entryOf("x"), redirect_uris: ["x"] }),

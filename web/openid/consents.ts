@@ -1,4 +1,9 @@
-/** What a person has approved, and how it is taken back. @module */
+/**
+ * The routes that list what a person has approved and take it back. Consents are
+ * stored in the session: `clients` of `sessions/session.ts`, by `logIn`.
+ *
+ * @module
+ */
 
 import { readJson, sendJson, type ServiceEnv } from "@sig/api/http";
 import { readAs, strictObject } from "@sig/api/schemas";

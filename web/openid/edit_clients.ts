@@ -66,7 +66,7 @@ export async function addClient(
     text: edit(text, (entries) => {
       if (entries.some((each) => each.client_id === entry.client_id)) {
         throw refuse(
-          `Cannot add application: there is one of the id ${
+          `Cannot add application: there is already a client_id ${
             quote(entry.client_id)
           }`,
           "Choose another id, or remove that application first.",

@@ -1,4 +1,4 @@
-/** Ending the sessions of those whom the issuer does not vouch for. @module */
+/** Ends sessions that the issuer no longer confirms, also of people who send no request. @module */
 
 import { pause } from "@sig/api/process";
 import { type AskingClient, type Recheck, SessionNotEnded } from "./recheck.ts";
