@@ -65,7 +65,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     rotateKey: ["rotate-key", "add a new key and sign with it from now on"],
   }),
   ...from(() => import("./commands/checkpoint.ts"), {
-    checkpoint: ["checkpoint", "publish proofs, or update them to the end of the feed"],
+    checkpoint: ["checkpoint", "publish or update proofs"],
   }),
   ...from(() => import("./commands/verify.ts"), {
     verify: ["verify", "verify every signature and rule of an issuer's feed"],
