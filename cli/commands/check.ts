@@ -37,7 +37,7 @@ import { PIN_FLAGS, type PinValues, PROOF_FLAGS } from "../ask/pin_flags.ts";
 export const REQUIRE_FLAG = {
   require: many(
     textOf("KEY=VALUE"),
-    "relationship=TYPE, role=NAME or relationship_id=ID; one relationship must meet all",
+    "relationship=TYPE, role=NAME or relationship_id=ID, at least one; one relationship must meet all",
   ),
 };
 

@@ -1,6 +1,6 @@
 import { formatInstant, instantOf, isSigError, parseQuestion } from "@sig/core";
 import type { Evidence, VerifiedEvidence } from "@sig/consumer";
-import { file, many, optional, required, usageError } from "@sig/api/flags";
+import { file, optional, required, usageError } from "@sig/api/flags";
 import { typedCommand } from "../command_line/command.ts";
 import { did, source, textOf, timestamp } from "../command_line/values.ts";
 import { writeLines } from "../output/fields.ts";
@@ -12,6 +12,7 @@ import {
   withSource,
 } from "../ask/source_flags.ts";
 import { readInput } from "../terminal/read_input.ts";
+import { REQUIRE_FLAG } from "./check.ts";
 
 /** `sig evidence make` */
 export const evidenceMake = typedCommand({
@@ -20,10 +21,7 @@ export const evidenceMake = typedCommand({
   flags: {
     sig: required(source, SOURCE_HELP, { mistaken: MISTAKEN_SIG }),
     subject: required(did, "subject of the question"),
-    require: many(
-      textOf("KEY=VALUE"),
-      "relationship=TYPE, role=NAME or relationship_id=ID; one relationship must meet all",
-    ),
+    ...REQUIRE_FLAG,
     at: optional(timestamp, "as it was true at that time (default: now)"),
     out: optional(file, "a new file, instead of standard output"),
     ...INSECURE_FLAG,
