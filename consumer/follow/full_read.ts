@@ -135,8 +135,12 @@ export class ProofsOfFeed {
 
   /** Whether the feed must be read from its start, to be held against proofs. */
   needStart(pin: IssuerPin, tree: FeedTree | undefined): boolean {
-    return tree === undefined &&
-      (this.checkpoint !== undefined || pin.proof !== undefined);
+    const { checkpoint } = this;
+    if (tree === undefined) {
+      return checkpoint !== undefined || pin.proof !== undefined;
+    }
+    // The feed was behind its checkpoint, so that no keys are remembered yet.
+    return pin.proof === undefined && (checkpoint?.size ?? 0) > pin.sequence;
   }
 
   /** Tells a tree which sizes count. */

@@ -447,3 +447,14 @@ Deno.test("an answer that was late does not make an earlier memory of a later on
     "6 events are shown, but 7 are remembered",
   );
 });
+
+Deno.test("a feed that was behind its checkpoint confirms it as soon as it is not", async () => {
+  await using issuer = await setUp();
+  const lines = await issuer.lines7();
+  await issuer.prove(lines);
+  await issuer.read();
+  assertEquals((await issuer.pin()).proof, null);
+  issuer.publish(lines);
+  await issuer.read();
+  assertEquals((await issuer.pin()).proof?.size, 7);
+});
