@@ -53,7 +53,7 @@ async function decide(
 }
 
 Deno.serve({ hostname: "127.0.0.1", port }, async (request) => {
-  // A host that is none, such as `a/admin#`, would shift where the path begins.
+  // A malformed host, such as `a/admin#`, would shift where the path begins.
   if (hostsOf(request) === undefined) {
     return new Response("what host?\n", { status: 400 });
   }

@@ -18,7 +18,7 @@ while :; do
     0) exec "$@" ;;
     1) echo "gate: denied" >&2; exit 77 ;;
   esac
-  # 2 is no answer: neither an allow nor a deny.
+  # 2: there was no answer, which is neither an allow nor a deny.
   tries=$((tries - 1))
   [ "$tries" -gt 0 ] || { echo "gate: no answer" >&2; exit 75; }
   sleep "${GATE_PAUSE_SECONDS:-5}"

@@ -14,7 +14,7 @@ const AUTHZEN = "/.well-known/authzen-configuration";
 
 const server: Deno.ServeDefaultExport = {
   fetch(request, info) {
-    // With a host that is none it can't be read; either one then says so.
+    // With a malformed host it can't be read; either one then says so.
     const pathname = URL.parse(request.url)?.pathname ?? "/";
     const isApi = API.test(pathname) || pathname === AUTHZEN;
     return (isApi ? api : login).fetch(request, info);
