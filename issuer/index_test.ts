@@ -2,7 +2,7 @@ import type { RecoveryNotice } from "@sig/issuer";
 import { assert, assertEquals } from "@std/assert";
 import { type Place, readFeed, upsert, withPlace } from "./testdata/support.ts";
 import { expectSigError } from "../tests/kit/sig_errors.ts";
-import { openDatabase } from "./index/sqlite_index.ts";
+import { openDatabase } from "./index/feed_index.ts";
 
 const ids = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, n) => `e${from + n}`);

@@ -54,11 +54,10 @@ export { enrolmentDraft } from "./enrolment.ts";
 export type { FaultHooks } from "./disk/durable_file.ts";
 export {
   type FeedHead,
-  type FeedIndex,
+  FeedIndex,
   type IndexedEvent,
   type IndexedRelationship,
-  type IndexEntry,
-  IndexError,
+  type LinePlace,
 } from "./index/feed_index.ts";
 export type {
   ExclusiveOptions,
@@ -83,7 +82,6 @@ export {
   type KeyStore,
   type ReferencedKey,
 } from "./keys/key_store.ts";
-export { createMemoryIndex } from "./index/feed_index.ts";
 export { createMemoryKeyStore } from "./keys/memory_key_store.ts";
 export { createMemoryStore, type MemoryStore } from "./store/memory_store.ts";
 export {

@@ -20,7 +20,7 @@ import type { KeyResolver, SigningKey, VerificationKey } from "@sig/jose";
 import type { Checkpoint } from "@sig/jose/proofs";
 import { appendDrafts, type AppendedEvent } from "./append/append_batch.ts";
 import { recoverFeed, type RecoveryNotice } from "./append/recover_feed.ts";
-import { IndexError, keepEvidence } from "./index/feed_index.ts";
+import { type FeedIndex, IndexError } from "./index/feed_index.ts";
 import {
   documentsRevision,
   type IssuerDocuments,
@@ -40,7 +40,6 @@ import {
   type FeedWriter,
   type OpenFeed,
 } from "./store/feed_store.ts";
-import type { IndexWriter } from "./index/index_writer.ts";
 import {
   PublishedRelationships,
   type PublishedState,
@@ -327,8 +326,8 @@ class OpenedIssuer implements Issuer {
   readonly #otherKeys: KeySource[];
   #kid: string | undefined;
   #loaded: Loaded | undefined;
-  /** The index and the events that it is behind. */
-  #known: IndexWriter | undefined;
+  /** Whether the index's file is behind. */
+  #hasPending = false;
   readonly #ids = new FeedIds();
   #turn: Promise<unknown> = Promise.resolve();
   #closed = false;
@@ -435,10 +434,10 @@ class OpenedIssuer implements Issuer {
     return await this.#takeTurn(async (writer) => {
       const loaded = await this.readDocuments();
       const feed = await writer.openFeed(loaded.documents.feedPath);
-      return await this.#retryWithIndex(writer, async () => {
-        const known = await this.#recoverFeed(feed, writer, loaded);
-        return await readCurrent(question, feed, known, this.#limits);
-      });
+      return await this.#withIndex(
+        [feed, writer, loaded],
+        (index) => readCurrent(question, feed, index, this.#limits),
+      );
     });
   }
 
@@ -465,8 +464,10 @@ class OpenedIssuer implements Issuer {
     const { loaded, bytes } = await this.#takeTurn(async (writer) => {
       const loaded = await this.readDocuments();
       const feed = await writer.openFeed(loaded.documents.feedPath);
-      const { mark } = await this.#recoverFeed(feed, writer, loaded);
-      return { loaded, bytes: mark.bytes };
+      return await this.#withIndex(
+        [feed, writer, loaded],
+        ({ head }) => ({ loaded, bytes: head!.bytes }),
+      );
     });
     const { documents, rules } = loaded;
     const { store } = this.#options;
@@ -510,13 +511,11 @@ class OpenedIssuer implements Issuer {
 
   /** Spares the next one to open the issuer some work, if nobody is writing. */
   async #leaveIndex(): Promise<void> {
-    if (!this.#known?.pending) return;
+    if (!this.#hasPending) return;
     try {
       await this.#options.store.exclusively(
         { timeoutMs: 0 },
-        async (writer) => {
-          await Promise.resolve(this.#flushIndex(writer, 1));
-        },
+        async ({ index }) => await Promise.resolve(flushIndex(index, 1)),
       );
     } catch (error) {
       if (!isSigError(error)) throw error;
@@ -565,13 +564,16 @@ class OpenedIssuer implements Issuer {
       onProgress,
     };
     const feed = await writer.openFeed(documents.feedPath);
-    const appended = await this.#retryWithIndex(writer, async () => {
-      const known = await this.#recoverFeed(feed, writer, loaded);
-      faults?.onStep?.("recovered");
-      requireEnd(known.mark.sequence, ifLastSequence);
-      return await appendDrafts(drafts, feed, known, context);
-    });
-    this.#flushIndex(writer, MAX_PENDING);
+    const appended = await this.#withIndex(
+      [feed, writer, loaded],
+      async (index) => {
+        faults?.onStep?.("recovered");
+        requireEnd(index.head!.sequence, ifLastSequence);
+        return await appendDrafts(drafts, feed, index, context);
+      },
+    );
+    flushIndex(writer.index, MAX_PENDING);
+    this.#hasPending = writer.index.pending > 0;
     faults?.onStep?.("indexed");
     return appended;
   }
@@ -636,60 +638,33 @@ class OpenedIssuer implements Issuer {
     options.onKeys?.(held);
     const feed = await writer.openFeed(documents.feedPath);
     try {
-      return await this.#retryWithIndex(writer, async () =>
-        await updateProofs({
-          ...{ documents, feed, next, rules, writer },
-          store: this.#options.store,
-          known: await this.#recoverFeed(feed, writer, loaded),
-          held,
-          now: this.#options.now(),
-        }, options));
+      return await this.#withIndex(
+        [feed, writer, loaded],
+        (known) =>
+          updateProofs({
+            ...{ documents, feed, held, known, next, rules, writer },
+            store: this.#options.store,
+            now: this.#options.now(),
+          }, options),
+      );
     } finally {
       // A rotation opens it twice.
       feed.close();
     }
   }
 
-  /** Events are durable already: an index that fails is only behind. */
-  #flushIndex(writer: FeedWriter, most: number): void {
-    const known = this.#known;
-    if (known === undefined || known.pending < most) return;
-    try {
-      known.flush(writer.index);
-    } catch (error) {
-      if (!(error instanceof IndexError)) throw error;
-      this.#known = undefined;
-    }
-  }
-
-  async #recoverFeed(
-    feed: OpenFeed,
-    writer: FeedWriter,
-    { rules }: Loaded,
-  ): Promise<IndexWriter> {
-    const before = this.#known;
-    this.#known = undefined;
-    try {
-      this.#known = await this.#retryWithIndex(
-        writer,
-        () => recoverFeed(feed, writer.index, rules, this.#options, before),
-      );
-      return this.#known;
-    } catch (error) {
-      // Asked again, a feed that lacks events must be refused again.
-      this.#known = before;
-      throw error;
-    }
-  }
-
-  /** Starts over with an empty index when the index proves unusable. */
-  async #retryWithIndex<T>(
-    writer: FeedWriter,
-    work: () => Promise<T>,
+  /**
+   * Works with an index that stands at the recovered end of the feed; starts over
+   * with an empty one when it proves unusable.
+   */
+  async #withIndex<T>(
+    [feed, { index }, { rules }]: readonly [OpenFeed, FeedWriter, Loaded],
+    work: (index: FeedIndex) => T | Promise<T>,
   ): Promise<T> {
     for (let attempt = 1;; attempt++) {
       try {
-        return await work();
+        await recoverFeed(feed, index, rules, this.#options);
+        return await work(index);
       } catch (error) {
         if (!(error instanceof IndexError)) throw error;
         if (attempt === MAX_ATTEMPTS) {
@@ -699,10 +674,19 @@ class OpenedIssuer implements Issuer {
             { cause: error },
           );
         }
-        keepEvidence(writer.index);
-        this.#known = undefined;
+        index.discard();
       }
     }
+  }
+}
+
+/** Events are durable already: an index that fails is only behind. */
+function flushIndex(index: FeedIndex, most: number): void {
+  if (index.pending < most) return;
+  try {
+    index.flush();
+  } catch (error) {
+    if (!(error instanceof IndexError)) throw error;
   }
 }
 

@@ -28,8 +28,12 @@ import { yieldToEventLoop } from "./verify_feed.ts";
 import { hasSameContent } from "./same_content.ts";
 import { readEventAt, readLastEvent } from "./current.ts";
 import { requireWritable, type WritableEvent } from "./write_rules.ts";
-import { type IndexedRelationship, IndexError } from "../index/feed_index.ts";
-import { IndexWriter } from "../index/index_writer.ts";
+import {
+  type FeedHead,
+  type FeedIndex,
+  type IndexedRelationship,
+  IndexError,
+} from "../index/feed_index.ts";
 import type { OpenFeed } from "../store/feed_store.ts";
 
 /** What became of a draft. */
@@ -82,7 +86,7 @@ const encoder = new TextEncoder();
 
 /**
  * Judges, completes and signs drafts, then writes them at once and adds them to
- * the writer, which must stand at the feed's end. On refusal nothing is written
+ * the index, which must stand at the feed's end. On refusal nothing is written
  * and nothing added.
  *
  * @throws {SigError} as `append` of `openIssuer`.
@@ -91,25 +95,29 @@ const encoder = new TextEncoder();
 export async function appendDrafts(
   drafts: readonly unknown[],
   feed: OpenFeed,
-  writer: IndexWriter,
+  index: FeedIndex,
   context: AppendContext,
 ): Promise<readonly AppendedEvent[]> {
   const results: AppendedEvent[] = [];
-  const batch = new Batch(feed, writer, context);
+  const start = index.head!;
+  const batch = new Batch(feed, index, context);
   const faults = new DraftFaults(drafts.length, context.maxFaults);
   try {
-    for (const [index, draft] of drafts.entries()) {
+    for (const [at, draft] of drafts.entries()) {
       try {
         results.push(await batch.add(readDraft(draft)));
       } catch (error) {
-        faults.add(error, index);
+        faults.add(error, at);
       }
-      if (index % PROGRESS_EVERY === 0) context.onProgress?.(index);
-      await yieldToEventLoop(index);
+      if (at % PROGRESS_EVERY === 0) context.onProgress?.(at);
+      await yieldToEventLoop(at);
     }
     faults.throwIfAny();
     await batch.write();
     return results;
+  } catch (error) {
+    index.rollBack(start);
+    throw error;
   } finally {
     await batch.settle();
   }
@@ -141,9 +149,9 @@ function idInUse(
 
 class Batch {
   readonly #feed: OpenFeed;
-  readonly #into: IndexWriter;
-  /** Holds what is not written yet. */
-  readonly #writer: IndexWriter;
+  readonly #index: FeedIndex;
+  /** What is written; the index is ahead of it. */
+  readonly #start: FeedHead;
   readonly #context: AppendContext;
   readonly #events = new Map<string, SigEvent>();
   readonly #lines: Uint8Array[] = [];
@@ -151,10 +159,10 @@ class Batch {
   readonly #envelopeBytes: number;
   #signing: Promise<void>[] = [];
 
-  constructor(feed: OpenFeed, writer: IndexWriter, context: AppendContext) {
+  constructor(feed: OpenFeed, index: FeedIndex, context: AppendContext) {
     this.#feed = feed;
-    this.#into = writer;
-    this.#writer = new IndexWriter(writer, writer.mark);
+    this.#index = index;
+    this.#start = index.head!;
     this.#context = context;
     this.#envelopeBytes = envelopeBytes(context.key.kid);
   }
@@ -167,10 +175,10 @@ class Batch {
       }
       throw idInUse(draft, earlier);
     }
+    this.#requireFewEvents();
     const { event, warnings, payloadBytes } = await this.#complete(draft);
     const line = this.#makeLine(payloadBytes);
-    this.#requireRoom(line);
-    this.#writer.add(event, line);
+    this.#index.add(event, line);
     this.#events.set(event.event_id, event);
     this.#lines.push(line, LF);
     const signing = this.#sign(event, line);
@@ -185,7 +193,6 @@ class Batch {
     await this.#signed();
     if (this.#lines.length === 0) return;
     await this.#feed.append(joinBytes(this.#lines));
-    this.#into.absorb(this.#writer);
   }
 
   /** Waits for what is under way, whatever becomes of it. */
@@ -204,7 +211,7 @@ class Batch {
     if (typeof id !== "string") return undefined;
     const found = this.#events.get(id);
     if (found !== undefined) return found;
-    const place = this.#writer.event(id);
+    const place = this.#index.event(id);
     if (place !== undefined) {
       const event = await readEventAt(
         place,
@@ -227,9 +234,9 @@ class Batch {
     id: unknown,
   ): Promise<IndexedRelationship | undefined> {
     if (typeof id !== "string") return undefined;
-    const found = this.#writer.relationship(id);
+    const found = this.#index.relationship(id);
     // Of a draft before this one it has no line yet.
-    if (found !== undefined && found.offset < this.#into.mark.bytes) {
+    if (found !== undefined && found.offset < this.#start.bytes) {
       await readLastEvent(found, this.#feed, this.#context.limits);
     }
     return found;
@@ -237,40 +244,40 @@ class Batch {
 
   async #complete(draft: DraftMembers): Promise<WritableEvent> {
     const context = this.#context;
-    const writer = this.#writer;
     const { issuer, now } = context;
     const relationship = await this.#findRelationship(draft.relationship_id);
     if (draft.event_type === "relationship.revoke") {
-      requireRevocable(draft, relationship?.status);
+      requireRevocable(draft, relationship);
     }
-    const last = writer.mark;
     const event = buildEvent(draft, {
       issuer,
-      sequence: last.sequence + 1,
+      sequence: this.#index.head!.sequence + 1,
       now: formatInstant(instantOf(now)),
       newId: () => monotonicUlid(now.getTime()),
       subject: relationship?.subject,
     });
-    return requireWritable(event, {
-      issuer,
-      lastSequence: last.sequence,
-      latestIssuedAt: last.latest_issued_at,
-      relationship,
-      now,
-    }, { ...context, amend: draft.amend === true });
+    const rules = { ...context, amend: draft.amend === true };
+    return requireWritable(event, this.#index, rules);
   }
 
   /** Room for the line: a signature's length is known before it is made. */
   #makeLine(payloadBytes: number): Uint8Array {
-    const { maxLineBytes } = this.#context.limits;
+    const { maxFeedBytes, maxLineBytes } = this.#context.limits;
     const line = new Uint8Array(
       this.#envelopeBytes + base64UrlLength(payloadBytes),
     );
-    if (line.length <= maxLineBytes) return line;
+    if (line.length > maxLineBytes) {
+      throw new SigError(
+        "line_too_long",
+        `Cannot append: the event's line has ${line.length} bytes (at most ${maxLineBytes})`,
+        { context: { limit: maxLineBytes } },
+      );
+    }
+    if (this.#index.head!.bytes + line.length < maxFeedBytes) return line;
     throw new SigError(
-      "line_too_long",
-      `Cannot append: the event's line has ${line.length} bytes (at most ${maxLineBytes})`,
-      { context: { limit: maxLineBytes } },
+      "feed_too_large",
+      `Cannot append: the feed would have more than ${maxFeedBytes} bytes`,
+      { context: { limit: maxFeedBytes } },
     );
   }
 
@@ -286,21 +293,14 @@ class Batch {
   }
 
   /** A feed that readers refuse for its size can't be mended. */
-  #requireRoom(line: Uint8Array): void {
-    const { maxEvents, maxFeedBytes } = this.#context.limits;
-    const { bytes, sequence } = this.#writer.mark;
-    if (sequence >= maxEvents) {
-      throw new SigError(
-        "too_many_events",
-        `Cannot append: the feed has ${sequence} events (at most ${maxEvents})`,
-        { context: { limit: maxEvents } },
-      );
-    }
-    if (bytes + line.length + 1 <= maxFeedBytes) return;
+  #requireFewEvents(): void {
+    const { maxEvents } = this.#context.limits;
+    const { sequence } = this.#index.head!;
+    if (sequence < maxEvents) return;
     throw new SigError(
-      "feed_too_large",
-      `Cannot append: the feed would have more than ${maxFeedBytes} bytes`,
-      { context: { limit: maxFeedBytes } },
+      "too_many_events",
+      `Cannot append: the feed has ${sequence} events (at most ${maxEvents})`,
+      { context: { limit: maxEvents } },
     );
   }
 }
@@ -316,7 +316,7 @@ function result(
 
 function requireRevocable(
   draft: DraftMembers,
-  status: "active" | "revoked" | undefined,
+  relationship: IndexedRelationship | undefined,
 ): void {
   const context = { pointer: "/relationship_id" };
   if (typeof draft.relationship_id !== "string") {
@@ -329,7 +329,7 @@ function requireRevocable(
       { context },
     );
   }
-  if (status === undefined) {
+  if (relationship === undefined) {
     throw new SigError(
       "unknown_relationship",
       "Cannot append: the feed has no relationship with this relationship_id",
@@ -343,7 +343,7 @@ function requireRevocable(
       { context: { pointer: "/amend" } },
     );
   }
-  if (status === "active" || draft.amend === true) return;
+  if (!relationship.revoked || draft.amend === true) return;
   throw new SigError(
     "already_revoked",
     "Cannot append: the relationship is revoked already",

@@ -8,8 +8,12 @@ import {
   type RelationshipUpsertEvent,
   type SigEvent,
 } from "@sig/core";
-import { type IndexedRelationship, IndexError } from "../index/feed_index.ts";
-import type { IndexWriter } from "../index/index_writer.ts";
+import {
+  type FeedIndex,
+  type IndexedRelationship,
+  IndexError,
+  type LinePlace,
+} from "../index/feed_index.ts";
 import type { OpenFeed } from "../store/feed_store.ts";
 
 /** Which relationships are asked for: those that either member names. */
@@ -59,12 +63,12 @@ export async function readCurrent(
   { relationship_id: id, subject, most = MANY, recentBytes = 0 }:
     CurrentQuestion,
   feed: OpenFeed,
-  known: IndexWriter,
+  index: FeedIndex,
   limits: Limits,
 ): Promise<CurrentRelationships> {
   const found = new Map<string, IndexedRelationship>();
-  const one = id === undefined ? undefined : known.relationship(id);
-  const several = subject === undefined ? [] : known.activeOf(subject, most);
+  const one = id === undefined ? undefined : index.relationship(id);
+  const several = subject === undefined ? [] : index.activeOf(subject, most);
   for (const each of one === undefined ? several : [one, ...several]) {
     found.set(each.relationship_id, each);
   }
@@ -76,7 +80,7 @@ export async function readCurrent(
     relationships.push({ relationship_id, subject, upsert, last_sequence });
   }
   relationships.sort((a, b) => a.last_sequence - b.last_sequence);
-  const { bytes, sequence: last_sequence } = known.mark;
+  const { bytes, sequence: last_sequence } = index.head!;
   const from = Math.max(0, bytes - recentBytes);
   const recent = from === bytes
     ? []
@@ -104,12 +108,6 @@ function* readRecent(
     }
     start = end + 1;
   }
-}
-
-/** Where a line stands. */
-interface LinePlace {
-  readonly bytes: number;
-  readonly offset: number;
 }
 
 /**
@@ -147,7 +145,7 @@ export async function readLastEvent(
   if (
     event?.relationship_id === found.relationship_id &&
     event.sequence === found.last_sequence &&
-    isRevoked === (found.status === "revoked") &&
+    isRevoked === found.revoked &&
     (isRevoked || event.subject === found.subject)
   ) return event;
   throw new IndexError("Cannot find a relationship in its place");

@@ -69,35 +69,32 @@ export type DraftMembers = {
   readonly event_type: "relationship.upsert" | "relationship.revoke";
 };
 
-// Tied to the types, so that a member can't be forgotten in one place.
-const UPSERT_MEMBERS: { readonly [M in keyof Required<UpsertDraft>]: true } = {
+const SHARED_MEMBERS = {
   event_type: true,
   event_id: true,
   issued_at: true,
   relationship_id: true,
   subject: true,
   visibility: true,
+  reason: true,
+  metadata: true,
+} as const;
+
+// Tied to the types, so that a member can't be forgotten in one place.
+const UPSERT_MEMBERS: { readonly [M in keyof Required<UpsertDraft>]: true } = {
+  ...SHARED_MEMBERS,
   relationship_type: true,
   roles: true,
   valid_from: true,
   valid_until: true,
   display: true,
-  reason: true,
-  metadata: true,
 };
 
 const REVOKE_MEMBERS: { readonly [M in keyof Required<RevokeDraft>]: true } = {
-  event_type: true,
-  event_id: true,
-  issued_at: true,
-  relationship_id: true,
-  subject: true,
-  visibility: true,
+  ...SHARED_MEMBERS,
   reason_code: true,
   effective_at: true,
   amend: true,
-  reason: true,
-  metadata: true,
 };
 
 /**

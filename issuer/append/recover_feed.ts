@@ -14,12 +14,7 @@ import {
 } from "@sig/core";
 import { sameBytes } from "@sig/core/internal";
 import { type LineRules, verifyEvent, verifyLine } from "./verify_feed.ts";
-import {
-  type FeedHead,
-  type FeedIndex,
-  putEvidence,
-} from "../index/feed_index.ts";
-import { IndexWriter } from "../index/index_writer.ts";
+import type { FeedHead, FeedIndex } from "../index/feed_index.ts";
 import { type FeedLine, readLines } from "../store/feed_lines.ts";
 import type { OpenFeed } from "../store/feed_store.ts";
 
@@ -53,17 +48,15 @@ const NUL = 0x00;
 const LF = Uint8Array.of(0x0a);
 
 /**
- * Verifies what the index does not know yet. Only the bytes behind its mark are
+ * Verifies what the index does not know yet. Only the bytes behind its head are
  * read, unless it does not belong to this feed: then all of them.
  *
  * A line that is complete and wrong is an error and stays as it is. The one
  * exception are the zeros that a power cut leaves where a write never reached
- * the disk: from the first line behind the mark that holds a NUL byte on, the
- * bytes count as torn. Where the mark is lost as well, this is so only when no
+ * the disk: from the first line behind the head that holds a NUL byte on, the
+ * bytes count as torn. Where the head is lost as well, this is so only when no
  * well-formed line follows.
  *
- * @param before what an earlier call has returned: its events need not be in the
- * index yet.
  * A feed that lacks an event which is known to have been in it is refused, and
  * nothing is changed.
  *
@@ -76,54 +69,52 @@ export async function recoverFeed(
   index: FeedIndex,
   rules: LineRules,
   options: RecoveryOptions,
-  before?: IndexWriter,
-): Promise<IndexWriter> {
-  const found = await findStart(feed, index, rules, before);
-  if (found?.mark.bytes === feed.size) return found;
-  const stale = found === undefined ? index.mark() : undefined;
+): Promise<void> {
+  const before = index.head;
+  const found = await findStart(feed, index, rules);
+  if (found?.bytes === feed.size) return index.startFrom(found);
+  const stale = found === undefined ? index.stored() : undefined;
   if (options.acceptRollback !== true) {
-    // What this process has seen counts as well: the index may be behind it.
-    for (const known of [found === before ? undefined : before?.mark, stale]) {
+    // What this process has seen counts as well: the file may be behind it.
+    const seen = [found === before ? undefined : before, stale];
+    for (const known of new Set(seen)) {
       if (known !== undefined) await requireSeenEvent(feed, known, rules);
     }
   }
   if (stale === undefined) {
-    const writer = found ?? new IndexWriter(index, start(feed, rules.issuer));
-    return await readOn(writer, feed, index, rules, options);
+    index.startFrom(found ?? beginning(feed, rules.issuer));
+    return await readOn(feed, index, rules, options);
   }
   index.reset();
   try {
-    const writer = new IndexWriter(index, start(feed, rules.issuer));
-    await readOn(writer, feed, index, rules, options);
-    options.onRecovery?.({
-      kind: "index_rebuilt",
-      detail: "the index did not fit the feed, which was verified again",
-    });
-    return writer;
+    index.startFrom(beginning(feed, rules.issuer));
+    await readOn(feed, index, rules, options);
   } catch (error) {
     // Else a copy from before, put in the place of this feed, would pass.
-    index.reset();
-    putEvidence(index, stale);
+    index.reset(stale, before);
     throw error;
   }
+  options.onRecovery?.({
+    kind: "index_rebuilt",
+    detail: "the index did not fit the feed, which was verified again",
+  });
 }
 
-/** Verifies and adds the lines behind the writer's mark. */
+/** Verifies and adds the lines behind the index's head. */
 async function readOn(
-  writer: IndexWriter,
   feed: OpenFeed,
   index: FeedIndex,
   rules: LineRules,
   options: RecoveryOptions,
-): Promise<IndexWriter> {
-  for await (const line of readLines(feed, writer.mark.bytes)) {
+): Promise<void> {
+  for await (const line of readLines(feed, index.head!.bytes)) {
     if (!line.terminated) {
-      await mendTail(line, feed, writer, rules, options);
+      await mendTail(line, feed, index, rules, options);
       break;
     }
     try {
-      writer.add(
-        await verifyLine(line.bytes, writer, rules),
+      index.add(
+        await verifyLine(line.bytes, index, rules),
         line.bytes.slice(),
       );
     } catch (error) {
@@ -136,10 +127,9 @@ async function readOn(
       await cutOff(line.offset, feed, options);
       break;
     }
-    if (writer.pending >= BATCH) writer.flush(index);
+    if (index.pending >= BATCH) index.flush();
   }
-  writer.flush(index);
-  return writer;
+  index.flush();
 }
 
 /** The furthest place up to which this feed is known to be verified. */
@@ -147,25 +137,21 @@ async function findStart(
   feed: OpenFeed,
   index: FeedIndex,
   rules: LineRules,
-  before: IndexWriter | undefined,
-): Promise<IndexWriter | undefined> {
-  const { issuer } = rules;
-  const isKept = before !== undefined && before.epoch === index.epoch &&
-    await fits(before.mark, feed, issuer);
-  // Nobody has written since: the index need not even be asked.
-  if (isKept && before.mark.bytes === feed.size) return before;
-  const mark = index.mark();
-  if (mark === undefined) return undefined;
-  if (isKept && before.continues(mark)) return before;
-  if (!await fits(mark, feed, issuer)) return undefined;
-  return await headIsVerified(mark, index, feed, rules)
-    ? new IndexWriter(index, mark)
-    : undefined;
+): Promise<FeedHead | undefined> {
+  const { head } = index;
+  const isKept = head !== undefined && await fits(head, feed, rules.issuer);
+  // Nobody has written since: the file need not even be asked.
+  if (isKept && head.bytes === feed.size) return head;
+  const stored = index.stored();
+  if (stored === undefined) return undefined;
+  if (isKept && index.continues(stored)) return head;
+  if (!await fits(stored, feed, rules.issuer)) return undefined;
+  return await headIsVerified(stored, index, feed, rules) ? stored : undefined;
 }
 
 /**
- * Whether the signed line at the mark says what the mark says, and the tables
- * know it. The mark alone is not believed: an attacker who can write it would
+ * Whether the signed line at the stored head says what that says, and the tables
+ * know it. The head alone is not believed: an attacker who can write it would
  * choose the sequence that is signed next.
  */
 async function headIsVerified(
@@ -180,7 +166,7 @@ async function headIsVerified(
   const before = offset === 0 ? LF : await feed.read(offset - 1, 1);
   const event = await provenEvent(mark.last_line, rules);
   if (event?.sequence !== mark.sequence || before[0] !== LF[0]) return false;
-  const known = index.event(event.event_id);
+  const known = index.storedEvent(event.event_id);
   return known?.sequence === mark.sequence && known.offset === offset &&
     known.bytes === length && isNotBefore(mark.latest_issued_at, event);
 }
@@ -191,7 +177,7 @@ function isNotBefore(latest: string | null, { issued_at }: SigEvent): boolean {
   return a !== undefined && b !== undefined && compareInstants(a, b) >= 0;
 }
 
-function start(feed: OpenFeed, issuer: string): FeedHead {
+function beginning(feed: OpenFeed, issuer: string): FeedHead {
   return {
     issuer,
     identity: feed.identity,
@@ -222,18 +208,20 @@ async function fits(
 async function mendTail(
   line: FeedLine,
   feed: OpenFeed,
-  writer: IndexWriter,
+  index: FeedIndex,
   rules: LineRules,
   options: RecoveryOptions,
 ): Promise<void> {
+  let event: SigEvent;
   try {
-    writer.add(await verifyLine(line.bytes, writer, rules), line.bytes.slice());
+    event = await verifyLine(line.bytes, index, rules);
   } catch (error) {
     if (!isSigError(error)) throw error;
     await cutOff(line.offset, feed, options);
     return;
   }
   await feed.append(LF);
+  index.add(event, line.bytes.slice());
   options.onRecovery?.({
     kind: "line_completed",
     detail: "the feed's last event lacked its line end, which was added",
@@ -290,7 +278,7 @@ function unusable(error: unknown): unknown {
 }
 
 /**
- * The event of the line that a mark keeps, if a key of this issuer signed it.
+ * The event of the line that a head keeps, if a key of this issuer signed it.
  * Nobody can make that up: so it was in the feed once, at its sequence.
  */
 export async function provenEvent(

@@ -8,14 +8,15 @@ import {
   isSigError,
   type Limits,
   parseEventPayload,
+  parseTimestamp,
   Replay,
-  SigError,
+  type ReplayOptions,
   type SigEvent,
   type UnknownEvent,
 } from "@sig/core";
 import { withContext } from "@sig/core/internal";
 import { type KeyResolver, verifyEnvelope } from "@sig/jose";
-import type { IndexWriter } from "../index/index_writer.ts";
+import type { FeedIndex } from "../index/feed_index.ts";
 
 /** What a feed's lines are verified against. */
 export interface LineRules {
@@ -57,36 +58,35 @@ export function verifyEvent(
   return verdict instanceof Promise ? verdict.then(read) : read();
 }
 
+/** The rules of a reader that has seen all events up to the index's head. */
+export function rulesAfter(
+  index: FeedIndex,
+  options: ReplayOptions,
+): FeedRules {
+  const { latest_issued_at, sequence: lastSequence } = index.head!;
+  const latest = parseTimestamp(latest_issued_at);
+  return new FeedRules(options, { lastSequence, latest, past: index });
+}
+
 /**
- * Verifies the line that follows the writer's mark. Nothing is added.
+ * Verifies the line that follows the index's head. Nothing is added.
  *
  * @throws {SigError} the first fault of docs/protocol.md §2 and §4, with its place.
  */
 export async function verifyLine(
   line: Uint8Array,
-  writer: IndexWriter,
+  index: FeedIndex,
   rules: LineRules,
 ): Promise<SigEvent> {
-  const { issuer, limits } = rules;
-  const { sequence: last } = writer.mark;
   try {
     const verified = verifyEvent(line, rules);
     const event = verified instanceof Promise ? await verified : verified;
-    const reader = new FeedRules({ issuer, limits });
-    reader.resume(last);
-    reader.accept(event);
-    // The reader above has seen no other event; the index has.
-    if (writer.event(event.event_id) !== undefined) {
-      throw new SigError(
-        "duplicate_event_id",
-        "Cannot apply event: its event_id was used before",
-        { context: { pointer: "/event_id" } },
-      );
-    }
+    rulesAfter(index, rules).accept(event);
     return event;
   } catch (error) {
     if (!isSigError(error)) throw error;
-    throw withContext(error, { line: last + 1, sequence: last + 1 });
+    const sequence = index.head!.sequence + 1;
+    throw withContext(error, { line: sequence, sequence });
   }
 }
 

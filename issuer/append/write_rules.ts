@@ -6,7 +6,6 @@
  */
 
 import {
-  FeedRules,
   instantOf,
   isSigError,
   type Issue,
@@ -17,24 +16,15 @@ import {
   type Warning,
   type WarningCode,
 } from "@sig/core";
-import type { IndexedRelationship } from "../index/feed_index.ts";
-
-/** Where a new event would stand. */
-export interface WritePlace {
-  /** The issuer's DID. */
-  readonly issuer: string;
-  /** Sequence of the event before, 0 when there is none. */
-  readonly lastSequence: number;
-  /** The latest `issued_at` so far, null when there is none. */
-  readonly latestIssuedAt: string | null;
-  /** The event's relationship as it is, if it exists. */
-  readonly relationship: IndexedRelationship | undefined;
-  /** The issuer's clock. */
-  readonly now: Date;
-}
+import type { FeedIndex } from "../index/feed_index.ts";
+import { rulesAfter } from "./verify_feed.ts";
 
 /** What is allowed. */
 export interface WriteRules {
+  /** The issuer's DID. */
+  readonly issuer: string;
+  /** The issuer's clock. */
+  readonly now: Date;
   /** The feed's `public_only`. */
   readonly publicOnly: boolean;
   /** Size limits. */
@@ -58,7 +48,8 @@ export interface WritableEvent {
 const encoder = new TextEncoder();
 
 /**
- * Judges an event by reading it the way a consumer will.
+ * Judges the event that is to follow the index's head, by reading it the way a
+ * consumer will.
  *
  * @throws {SigError} what core's `parseEventPayload` and `FeedRules` throw, and
  * `invalid_field` for whatever a reader warns about; all of it in
@@ -66,13 +57,15 @@ const encoder = new TextEncoder();
  */
 export function requireWritable(
   event: Readonly<Record<string, unknown>>,
-  place: WritePlace,
+  index: FeedIndex,
   rules: WriteRules,
 ): WritableEvent {
+  const { issuer, limits } = rules;
   const payload = encoder.encode(JSON.stringify(event));
   const written = readBack(payload, rules);
-  const reader = standIn(written, place, rules.limits);
-  const { warnings } = reader.accept(written);
+  const now = instantOf(rules.now);
+  const { warnings } = rulesAfter(index, { issuer, limits, now })
+    .accept(written);
   const writable = {
     event: written,
     warnings,
@@ -120,57 +113,6 @@ function readBack(payload: Uint8Array, rules: WriteRules): SigEvent {
       cause: error,
     });
   }
-}
-
-/**
- * A reader that has seen no event but knows as much as if it had: where the
- * feed stands, how late it is, and the event's relationship. So the rules
- * between events stay in core alone, and cost the same after any number of
- * events.
- */
-function standIn(
-  event: SigEvent,
-  place: WritePlace,
-  limits: Limits,
-): FeedRules {
-  const { issuer, lastSequence, latestIssuedAt, relationship } = place;
-  const rules = new FeedRules({ issuer, limits, now: instantOf(place.now) });
-  rules.resume(lastSequence);
-  if (latestIssuedAt === null) return rules;
-  const before = {
-    spec_version: event.spec_version,
-    issuer,
-    issued_at: latestIssuedAt,
-    // Any other relationship will do where this one is new.
-    relationship_id: relationship?.relationship_id ??
-      `not ${event.relationship_id}`,
-    subject: relationship?.subject ?? "did:example:other",
-    visibility: "public",
-  } as const;
-  rules.resume(lastSequence - 1);
-  rules.accept({
-    ...before,
-    event_type: "relationship.upsert",
-    event_id: `not ${event.event_id}`,
-    sequence: lastSequence,
-    relationship_type: "other",
-    status: "active",
-    roles: [],
-    valid_from: null,
-    valid_until: null,
-  });
-  if (relationship?.status !== "revoked") return rules;
-  rules.resume(lastSequence - 1);
-  rules.accept({
-    ...before,
-    event_type: "relationship.revoke",
-    event_id: `nor ${event.event_id}`,
-    sequence: lastSequence,
-    revokes_relationship_id: before.relationship_id,
-    reason_code: "other",
-    effective_at: latestIssuedAt,
-  });
-  return rules;
 }
 
 const POINTERS: { readonly [C in WarningCode]?: string } = {

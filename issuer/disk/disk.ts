@@ -80,14 +80,45 @@ function systemCode(error: unknown): string {
   return NUMBERS[number ?? ""] ?? error.name;
 }
 
+/** Does something with a path; what the system says is a {@linkcode diskError}. */
+function attempt<T>(
+  code: ErrorCode,
+  action: string,
+  path: string,
+  work: () => T,
+): T {
+  try {
+    return work();
+  } catch (error) {
+    throw diskError(code, action, path, error);
+  }
+}
+
+/** What an {@linkcode attempt} gives; undefined for errors that are an answer. */
+function unless<T>(
+  expected: readonly (new () => Error)[],
+  work: () => T,
+): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    const { cause } = error as { readonly cause?: unknown };
+    if (expected.some((kind) => cause instanceof kind)) return undefined;
+    throw error;
+  }
+}
+
+/** Looks at a path; undefined when it names nothing. */
+function lookBy<T>(path: string, work: () => T): T | undefined {
+  return unless(
+    [Deno.errors.NotFound],
+    () => attempt("store_unavailable", "look at", path, work),
+  );
+}
+
 /** What a path names, undefined when it names nothing. */
 export function look(path: string): Entry | undefined {
-  try {
-    return toEntry(Deno.lstatSync(path));
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw diskError("store_unavailable", "look at", path, error);
-  }
+  return lookBy(path, () => toEntry(Deno.lstatSync(path)));
 }
 
 function toEntry(info: Deno.FileInfo): Entry {
@@ -129,23 +160,15 @@ export function requireFolder(path: string, entry: Entry | undefined): void {
 
 /** Changes when a file is written or replaced; undefined when it is absent. */
 export function lookForRevision(path: string): string | undefined {
-  try {
+  return lookBy(path, () => {
     const { ctime, ino, mtime, size } = Deno.lstatSync(path);
     return `${ino}:${size}:${mtime?.getTime()}:${ctime?.getTime()}`;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw diskError("store_unavailable", "look at", path, error);
-  }
+  });
 }
 
 /** The path without symbolic links, undefined when it names nothing. */
 export function resolvePath(path: string): string | undefined {
-  try {
-    return Deno.realPathSync(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw diskError("store_unavailable", "look at", path, error);
-  }
+  return lookBy(path, () => Deno.realPathSync(path));
 }
 
 /**
@@ -158,29 +181,30 @@ export function makeDirectory(
   mode = 0o755,
   flush: (parent: string) => void = syncDirectory,
 ): boolean {
-  try {
-    Deno.mkdirSync(path, { mode });
-  } catch (error) {
-    if (error instanceof Deno.errors.AlreadyExists) return false;
-    throw diskError("write_failed", "create the directory", path, error);
-  }
-  flush(parentOf(path));
-  return true;
+  const isMade = unless(
+    [Deno.errors.AlreadyExists],
+    () =>
+      attempt("write_failed", "create the directory", path, () => {
+        Deno.mkdirSync(path, { mode });
+        return true;
+      }),
+  );
+  if (isMade) flush(parentOf(path));
+  return isMade ?? false;
 }
 
 /** Makes what was created, renamed or removed in a directory durable. */
 export function syncDirectory(path: string): void {
   const fs = loadFs();
   const { O_DIRECTORY, O_NONBLOCK, O_RDONLY } = fs.constants;
-  let fd: number | undefined;
-  try {
-    fd = fs.openSync(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
-    fs.fsyncSync(fd);
-  } catch (error) {
-    throw diskError("write_failed", "make durable", path, error);
-  } finally {
-    if (fd !== undefined) fs.closeSync(fd);
-  }
+  attempt("write_failed", "make durable", path, () => {
+    const fd = fs.openSync(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
+    try {
+      fs.fsyncSync(fd);
+    } finally {
+      fs.closeSync(fd);
+    }
+  });
 }
 
 /** Files and directories that are flushed at a time. */
@@ -255,41 +279,33 @@ export function parentOf(path: string): string {
 
 /** Gives a file a second name; false when that name is taken. */
 export function linkFile(from: string, to: string): boolean {
-  try {
+  const link = () => {
     Deno.linkSync(from, to);
     return true;
-  } catch (error) {
-    if (error instanceof Deno.errors.AlreadyExists) return false;
-    throw diskError("write_failed", "create", to, error);
-  }
+  };
+  return unless(
+    [Deno.errors.AlreadyExists],
+    () => attempt("write_failed", "create", to, link),
+  ) ?? false;
 }
 
 /** Puts a file in the place of another, or of none, in one step. */
 export function renameFile(from: string, to: string): void {
-  try {
-    Deno.renameSync(from, to);
-  } catch (error) {
-    throw diskError("write_failed", "replace", to, error);
-  }
+  attempt("write_failed", "replace", to, () => Deno.renameSync(from, to));
 }
 
 /** Removes a file; nothing happens when it is absent. */
 export function removeFile(path: string): void {
-  try {
-    Deno.removeSync(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return;
-    throw diskError("write_failed", "remove", path, error);
-  }
+  unless(
+    [Deno.errors.NotFound],
+    () => attempt("write_failed", "remove", path, () => Deno.removeSync(path)),
+  );
 }
 
 /** Sets the permission bits of a file. */
 export function setMode(path: string, mode: number): void {
-  try {
-    Deno.chmodSync(path, mode);
-  } catch (error) {
-    throw diskError("write_failed", "set the permissions of", path, error);
-  }
+  const action = "set the permissions of";
+  attempt("write_failed", action, path, () => Deno.chmodSync(path, mode));
 }
 
 /**
@@ -297,17 +313,10 @@ export function setMode(path: string, mode: number): void {
  * at: judge what is open. With `read` as well, a FIFO does not block.
  */
 export function openFile(path: string, options: Deno.OpenOptions): DiskFile {
-  try {
-    return new DiskFile(path, Deno.openSync(path, options));
-  } catch (error) {
-    const writes = options.write === true || options.append === true;
-    throw diskError(
-      writes ? "write_failed" : "store_unavailable",
-      "open",
-      path,
-      error,
-    );
-  }
+  const writes = options.write === true || options.append === true;
+  const code = writes ? "write_failed" : "store_unavailable";
+  const open = () => new DiskFile(path, Deno.openSync(path, options));
+  return attempt(code, "open", path, open);
 }
 
 /** {@linkcode openFile}; undefined when others were faster to make or remove it. */
@@ -315,16 +324,10 @@ export function tryOpenFile(
   path: string,
   options: Deno.OpenOptions,
 ): DiskFile | undefined {
-  try {
-    return openFile(path, options);
-  } catch (error) {
-    const { cause } = error as { readonly cause?: unknown };
-    if (
-      cause instanceof Deno.errors.AlreadyExists ||
-      cause instanceof Deno.errors.NotFound
-    ) return undefined;
-    throw error;
-  }
+  return unless(
+    [Deno.errors.AlreadyExists, Deno.errors.NotFound],
+    () => openFile(path, options),
+  );
 }
 
 /** An open file. */
@@ -341,13 +344,10 @@ export class DiskFile {
 
   /** What is open: it may no longer be what the path names. */
   look(): Entry {
-    try {
-      const entry = toEntry(this.#file.statSync());
-      this.#first ??= entry;
-      return entry;
-    } catch (error) {
-      throw diskError("store_unavailable", "look at", this.#path, error);
-    }
+    const stat = () => toEntry(this.#file.statSync());
+    const entry = attempt("store_unavailable", "look at", this.#path, stat);
+    this.#first ??= entry;
+    return entry;
   }
 
   /**
@@ -364,11 +364,7 @@ export class DiskFile {
 
   /** Takes the advisory lock of this open file, if nobody has it. */
   tryLock(): boolean {
-    try {
-      return this.#file.tryLockSync(true);
-    } catch (error) {
-      throw diskError("write_failed", "lock", this.#path, error);
-    }
+    return this.#change("lock", () => this.#file.tryLockSync(true));
   }
 
   /** Gives up the lock; false when only closing would. */
@@ -385,27 +381,20 @@ export class DiskFile {
   read(offset: number, length: number): Uint8Array<ArrayBuffer> {
     const bytes = new Uint8Array(length);
     let filled = 0;
-    try {
+    attempt("store_unavailable", "read", this.#path, () => {
       this.#file.seekSync(offset, Deno.SeekMode.Start);
       while (filled < length) {
         const count = this.#file.readSync(bytes.subarray(filled));
         if (count === null) break;
         filled += count;
       }
-    } catch (error) {
-      throw diskError("store_unavailable", "read", this.#path, error);
-    }
+    });
     return filled === length ? bytes : bytes.subarray(0, filled);
   }
 
   /** Writes some of the bytes, at least one; answers how many. */
   writeSome(bytes: Uint8Array): number {
-    let count: number;
-    try {
-      count = this.#file.writeSync(bytes);
-    } catch (error) {
-      throw diskError("write_failed", "write", this.#path, error);
-    }
+    const count = this.#change("write", () => this.#file.writeSync(bytes));
     // Would turn the caller's loop into an endless one.
     if (count < 1) {
       throw diskError("write_failed", "write", this.#path, undefined);
@@ -422,34 +411,26 @@ export class DiskFile {
 
   /** Cuts off what stands behind a size. */
   truncate(size: number): void {
-    try {
-      this.#file.truncateSync(size);
-    } catch (error) {
-      throw diskError("write_failed", "cut", this.#path, error);
-    }
+    this.#change("cut", () => this.#file.truncateSync(size));
   }
 
   /** Makes contents and size durable. Never to be tried again on failure. */
   syncData(): void {
-    try {
-      this.#file.syncDataSync();
-    } catch (error) {
-      throw diskError("write_failed", "make durable", this.#path, error);
-    }
+    this.#change("make durable", () => this.#file.syncDataSync());
   }
 
   /** {@linkcode DiskFile.syncData} and everything else about the file. */
   sync(): void {
-    try {
-      this.#file.syncSync();
-    } catch (error) {
-      throw diskError("write_failed", "make durable", this.#path, error);
-    }
+    this.#change("make durable", () => this.#file.syncSync());
   }
 
   /** Closes it; its lock is given up. */
   close(): void {
     this.#file.close();
+  }
+
+  #change<T>(action: string, work: () => T): T {
+    return attempt("write_failed", action, this.#path, work);
   }
 }
 

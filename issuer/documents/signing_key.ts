@@ -61,18 +61,18 @@ export async function chooseSigningKey(
   kid?: string,
 ): Promise<SigningKey> {
   const keys = await resolveKeys(source, documents);
-  if (isSigningKey(keys)) {
-    if (kid !== undefined && kid !== keys.kid) throw notFound(kid);
-    return requirePublished(keys, documents);
-  }
-  if (kid !== undefined) {
-    const key = await importStored(documents, keys, kid);
-    if (key === undefined) throw notFound(kid);
-    return requirePublished(key, documents);
-  }
-  for (const published of kidsNewestFirst(documents)) {
-    const key = await importStored(documents, keys, published);
+  const wanted = kid ?? (isSigningKey(keys) ? keys.kid : undefined);
+  const kids = wanted === undefined ? kidsNewestFirst(documents) : [wanted];
+  for (const each of kids) {
+    const key = await findKey(documents, keys, each);
     if (key !== undefined) return requirePublished(key, documents);
+  }
+  if (wanted !== undefined) {
+    throw new SigError(
+      "signing_key_not_found",
+      `Cannot sign: there is no private key ${quote(wanted)}`,
+      { context: { kid: wanted } },
+    );
   }
   throw new SigError(
     "signing_key_not_found",
@@ -86,10 +86,9 @@ export async function chooseSigningKey(
   );
 }
 
-/** Those that this package may have stored, and that may sign events. */
+/** The keys that may sign events. */
 function kidsNewestFirst(documents: IssuerDocuments): readonly string[] {
-  return [...documents.keys.keys.keys()].reverse()
-    .filter((kid) => isOwnKid(kid) && isAuthorized(documents, kid));
+  return [...authorizedKeys(documents).keys()].reverse();
 }
 
 /**
@@ -107,7 +106,7 @@ export async function isKeptElsewhere(
     if (kid !== undefined && kid !== each) continue;
     const isHere = isSigningKey(keys)
       ? keys.kid === each
-      : await keys.has({ host, kid: each });
+      : isOwnKid(each) && await keys.has({ host, kid: each });
     if (isHere) return await isReference(documents, keys, each);
   }
   return false;
@@ -158,22 +157,18 @@ export async function heldKeys(
   } = {},
 ): Promise<readonly SigningKey[]> {
   const held = new Map<string, SigningKey>();
-  const kids = [...authorizedKeys(documents).keys()].reverse();
+  const kids = kidsNewestFirst(documents);
   for (const source of sources) {
     const keys = await resolveKeys(source, documents);
     for (const kid of kids) {
       if (withoutReferences && await isReference(documents, keys, kid)) {
         continue;
       }
-      const key = !isSigningKey(keys)
-        ? await importStored(documents, keys, kid).catch((error) => {
-          const isOlder = kid !== kids[0];
-          if (isOlder && isSigError(error, "signing_key_not_found")) return;
-          throw error;
-        })
-        : keys.kid === kid
-        ? keys
-        : undefined;
+      const key = await findKey(documents, keys, kid).catch((error) => {
+        const isOlder = kid !== kids[0];
+        if (isOlder && isSigError(error, "signing_key_not_found")) return;
+        throw error;
+      });
       if (key === undefined || held.has(kid)) continue;
       held.set(kid, requirePublished(key, documents));
     }
@@ -181,11 +176,13 @@ export async function heldKeys(
   return kids.flatMap((kid) => held.get(kid) ?? []);
 }
 
-async function importStored(
+/** The key of that kid, if its private part is at hand. */
+async function findKey(
   { host }: IssuerDocuments,
-  keys: KeyStore,
+  keys: Keys,
   kid: string,
 ): Promise<SigningKey | undefined> {
+  if (isSigningKey(keys)) return keys.kid === kid ? keys : undefined;
   if (!isOwnKid(kid)) return undefined;
   const kept = await keys.read({ host, kid });
   return kept && await toSigningKey(kept, kid);
@@ -209,13 +206,5 @@ function requirePublished(
     "invalid_key",
     `Cannot sign: another key is published as ${quote(key.kid)}`,
     { context: { kid: key.kid } },
-  );
-}
-
-function notFound(kid: string): SigError {
-  return new SigError(
-    "signing_key_not_found",
-    `Cannot sign: there is no private key ${quote(kid)}`,
-    { context: { kid } },
   );
 }

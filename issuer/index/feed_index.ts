@@ -1,39 +1,45 @@
-/** The index beside a feed: its contract, in memory, and as evidence. @module */
+/** The index beside a feed, in SQLite and in memory. @module */
 
-/** What the index knows of one relationship. */
-export interface IndexedRelationship {
+import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
+import type * as sqlite from "node:sqlite";
+import {
+  compareInstants,
+  isRevoke,
+  parseTimestamp,
+  type PastEvents,
+  type PastRelationship,
+  type SigEvent,
+} from "@sig/core";
+import { loadBuiltin } from "@sig/jose/internal";
+import { removeFile, tryOpenFile } from "../disk/disk.ts";
+
+/** Where a line stands in the feed. */
+export interface LinePlace {
+  /** Bytes of the feed before it. */
+  readonly offset: number;
+  /** Its bytes, without the LF. */
+  readonly bytes: number;
+}
+
+/** What the index knows of one relationship, and where its last event stands. */
+export interface IndexedRelationship extends PastRelationship, LinePlace {
   /** Unique in the feed. */
   readonly relationship_id: string;
-  /** The party that its last upsert names. */
-  readonly subject: string;
   /** The party that its first upsert names: where the state tree has it. */
   readonly home: string;
-  /** `active` or `revoked`, after its last event. */
-  readonly status: "active" | "revoked";
   /** Sequence of its last event. */
   readonly last_sequence: number;
-  /** Bytes of the feed before that event's line. */
-  readonly offset: number;
-  /** Bytes of that line, without the LF. */
-  readonly bytes: number;
 }
 
 /** Where an event stands in the feed. */
-export interface IndexedEvent {
-  /** Unique in the feed: used once for all time. */
-  readonly event_id: string;
+export interface IndexedEvent extends LinePlace {
   /** Its sequence. */
   readonly sequence: number;
-  /** Bytes of the feed before its line. */
-  readonly offset: number;
-  /** Bytes of its line, without the LF. */
-  readonly bytes: number;
 }
 
-/** An event, and its relationship after it. */
-export interface IndexEntry extends IndexedEvent {
-  /** Absent when the event changes nothing: a revoke without an upsert. */
-  readonly relationship?: IndexedRelationship;
+/** An event that is not in the file, and its relationship after it, if any. */
+interface PendingEvent extends IndexedEvent {
+  readonly relationship: IndexedRelationship | undefined;
 }
 
 /**
@@ -55,38 +61,6 @@ export interface FeedHead {
   readonly last_line: Uint8Array;
 }
 
-/**
- * Finds events and relationships without reading the feed. It is a cache: it
- * may be behind the feed or empty, and is made again from the feed when it does
- * not fit. It is not believed either: what it says is held against the lines
- * that it points to. Used under the store's lock only.
- *
- * Every method may throw {@linkcode IndexError}; the caller then calls `reset`
- * and starts over.
- */
-export interface FeedIndex {
-  /**
-   * Changes when what was added is forgotten, by whomever. An index that is
-   * shared by processes may instead keep answering from what it was.
-   */
-  readonly epoch: number;
-  /** How far the index goes; undefined when it is empty. */
-  mark(): FeedHead | undefined;
-  /** An event by its `event_id`. */
-  event(eventId: string): IndexedEvent | undefined;
-  /** A relationship by its `relationship_id`. */
-  relationship(relationshipId: string): IndexedRelationship | undefined;
-  /**
-   * The active relationships whose last upsert names this subject, those with
-   * the latest events first, at most so many.
-   */
-  activeOf(subject: string, most: number): readonly IndexedRelationship[];
-  /** Adds events and moves the mark, all or nothing. */
-  add(entries: readonly IndexEntry[], mark: FeedHead): void;
-  /** Forgets everything; must succeed whatever state the index is in. */
-  reset(): void;
-}
-
 /** An index that can't be used. The feed is not affected. */
 export class IndexError extends Error {
   /** Always `IndexError`. */
@@ -94,95 +68,456 @@ export class IndexError extends Error {
 }
 
 /**
- * Makes an empty index in memory, for stores of one's own: after a restart the
- * whole feed is verified once.
+ * Finds events and relationships without reading the feed. It is a cache: it
+ * may be behind the feed or empty, and is made again from the feed when it does
+ * not fit. It is not believed either: what it says is held against the lines
+ * that it points to. Used under the store's lock only.
  *
- * @example
+ * New events are kept in memory until `flush` writes them to the file. Without
+ * a file, or where SQLite is absent or the file can't be used even after it was
+ * made again, they stay there: after a restart the whole feed is verified once.
+ *
+ * Every method but `reset` and `discard` may throw {@linkcode IndexError}; the
+ * caller then calls `discard` and starts over.
+ *
+ * @example In memory, for stores of one's own
  * ```ts
- * import { createMemoryIndex } from "@sig/issuer";
+ * import { FeedIndex } from "@sig/issuer";
  * import { assertEquals } from "@std/assert";
  *
- * assertEquals(createMemoryIndex().mark(), undefined);
+ * assertEquals(new FeedIndex().head, undefined);
  * ```
  */
-export function createMemoryIndex(): FeedIndex {
-  return new MemoryIndex();
-}
+export class FeedIndex implements PastEvents {
+  /** Undefined: all is kept in memory. */
+  #path: string | undefined;
+  #open: OpenFile | undefined;
+  #resets = 0;
+  #head: FeedHead | undefined;
+  /** Bytes of the feed that the file has at least. */
+  #base = 0;
+  /** By event_id, in the order of the feed. */
+  readonly #pending = new Map<string, PendingEvent>();
+  /** What pending events have made of a relationship, the last one last. */
+  readonly #relationships = new Map<string, IndexedRelationship[]>();
 
-class MemoryIndex implements FeedIndex {
-  readonly #events = new Map<string, IndexedEvent>();
-  readonly #relationships = new Map<string, IndexedRelationship>();
-  readonly #idsOf = new Map<string, Set<string>>();
-  #mark: FeedHead | undefined;
-  #epoch = 0;
-
-  get epoch(): number {
-    return this.#epoch;
+  /** @param path The file (default: none). Nothing is opened yet. */
+  constructor(path?: string) {
+    this.#path = path;
   }
 
-  mark(): FeedHead | undefined {
-    return this.#mark;
+  /** How far this process has verified the feed; what is pending included. */
+  get head(): FeedHead | undefined {
+    return this.#head;
   }
 
+  /** Events that are not in the file yet. */
+  get pending(): number {
+    return this.#path === undefined ? 0 : this.#pending.size;
+  }
+
+  /** How far the file goes; undefined when it is empty. */
+  stored(): FeedHead | undefined {
+    if (this.#path === undefined) return this.#head;
+    const row = this.#use(({ getMark }) => getMark.get());
+    return row && {
+      issuer: text(row, "issuer"),
+      identity: text(row, "identity"),
+      bytes: integer(row, "bytes"),
+      sequence: integer(row, "sequence"),
+      latest_issued_at: row.latest_issued_at === null
+        ? null
+        : text(row, "latest_issued_at"),
+      last_line: blob(row, "last_line"),
+    };
+  }
+
+  /** Whether the file and what is pending are without a gap up to the head. */
+  continues(stored: FeedHead): boolean {
+    const head = this.#head;
+    return head !== undefined && isOfSameFeed(stored, head) &&
+      stored.bytes >= this.#base && stored.bytes <= head.bytes;
+  }
+
+  /** Goes on behind a place of the feed; events pending for another are dropped. */
+  startFrom(head: FeedHead): void {
+    if (head === this.#head) return;
+    this.#drop();
+    this.#head = head;
+    this.#base = head.bytes;
+  }
+
+  /** Whether an event has this `event_id`. */
+  hasEvent(eventId: string): boolean {
+    return this.event(eventId) !== undefined;
+  }
+
+  /** An event by its `event_id`. */
   event(eventId: string): IndexedEvent | undefined {
-    return this.#events.get(eventId);
+    return this.#pending.get(eventId) ?? this.storedEvent(eventId);
   }
 
-  relationship(relationshipId: string): IndexedRelationship | undefined {
-    return this.#relationships.get(relationshipId);
+  /** An event of the file by its `event_id`. */
+  storedEvent(eventId: string): IndexedEvent | undefined {
+    if (this.#path === undefined) return undefined;
+    const row = this.#use(({ getEvent }) => getEvent.get(eventId));
+    return row && { sequence: integer(row, "sequence"), ...placeOf(row) };
   }
 
+  /** A relationship by its `relationship_id`. */
+  relationship(id: string): IndexedRelationship | undefined {
+    const pending = this.#relationships.get(id)?.at(-1);
+    if (pending !== undefined || this.#path === undefined) return pending;
+    const row = this.#use(({ getRelationship }) => getRelationship.get(id));
+    return row && relationshipOf(row);
+  }
+
+  /**
+   * The active relationships whose last upsert names this subject, those with
+   * the latest events first, at most so many.
+   */
   activeOf(subject: string, most: number): readonly IndexedRelationship[] {
-    return [...this.#idsOf.get(subject) ?? []]
-      .map((id) => this.#relationships.get(id))
-      .filter((each) => each !== undefined)
-      .filter((each) => each.subject === subject && each.status === "active")
-      .sort((a, b) => b.last_sequence - a.last_sequence)
-      .slice(0, most);
+    const pending = [...this.#relationships.values()].map((all) => all.at(-1)!)
+      .filter((each) => each.subject === subject && !each.revoked)
+      .sort((a, b) => b.last_sequence - a.last_sequence);
+    if (this.#path === undefined) return pending.slice(0, most);
+    // Each pending one may stand in the place of one in the file.
+    const limit = most + this.#relationships.size;
+    const stored = this.#use(({ getActiveOf }) =>
+      getActiveOf.all(subject, limit)
+    ).map(relationshipOf).filter(({ relationship_id: id }) =>
+      !this.#relationships.has(id)
+    );
+    return [...pending, ...stored].slice(0, most);
   }
 
-  add(entries: readonly IndexEntry[], mark: FeedHead): void {
-    for (const { relationship, ...event } of entries) {
-      this.#events.set(event.event_id, event);
-      if (relationship === undefined) continue;
-      const { relationship_id: id, subject } = relationship;
-      this.#relationships.set(id, relationship);
-      const ids = this.#idsOf.get(subject) ?? new Set();
-      this.#idsOf.set(subject, ids.add(id));
+  /** Adds the event that follows the head, and its line. */
+  add(event: SigEvent, line: Uint8Array): void {
+    const { event_id, relationship_id: id, sequence } = event;
+    const head = this.#head!;
+    const place = { offset: head.bytes, bytes: line.length };
+    const relationship = after(event, this.relationship(id), place);
+    this.#pending.set(event_id, { sequence, ...place, relationship });
+    if (relationship !== undefined) {
+      const all = this.#relationships.get(id);
+      if (all === undefined) this.#relationships.set(id, [relationship]);
+      else all.push(relationship);
     }
-    this.#mark = mark;
+    this.#head = {
+      ...head,
+      bytes: head.bytes + line.length + 1,
+      sequence,
+      latest_issued_at: later(head.latest_issued_at, event.issued_at),
+      last_line: line,
+    };
   }
 
-  reset(): void {
-    this.#epoch++;
-    this.#events.clear();
+  /** Takes back the events that were added behind an earlier head. */
+  rollBack(head: FeedHead): void {
+    for (const [id, added] of [...this.#pending].reverse()) {
+      if (added.sequence <= head.sequence) break;
+      this.#pending.delete(id);
+      const { relationship_id } = added.relationship ?? {};
+      if (relationship_id === undefined) continue;
+      const all = this.#relationships.get(relationship_id)!;
+      all.pop();
+      if (all.length === 0) this.#relationships.delete(relationship_id);
+    }
+    this.#head = head;
+  }
+
+  /**
+   * Writes what is pending to the file, except what it knows by now. The feed
+   * must be durable up to there.
+   *
+   * @throws {IndexError} when the file was emptied meanwhile: with a gap in it
+   * an event_id could be given twice. What is pending is dropped then.
+   */
+  flush(): void {
+    const head = this.#head;
+    if (this.#path === undefined || head === undefined) return;
+    try {
+      const stored = this.stored();
+      const known = stored?.bytes ?? 0;
+      const isSame = stored === undefined || isOfSameFeed(stored, head);
+      if (!isSame || known < this.#base) {
+        throw new IndexError("Cannot add to an index that has changed");
+      }
+      if (stored === undefined || known < head.bytes) this.#write(head, known);
+    } catch (error) {
+      this.#drop();
+      throw error;
+    }
+    this.#drop();
+    this.startFrom(head);
+  }
+
+  /**
+   * Forgets everything, but for evidence: a feed that lacks the last line of
+   * such a head has lost events. It fits no feed any more.
+   *
+   * @param stored Kept in the file.
+   * @param seen Kept by this process.
+   */
+  reset(stored?: FeedHead, seen?: FeedHead): void {
+    this.#drop();
+    this.#removeFile();
+    let own = seen;
+    try {
+      if (this.#path === undefined) own ??= stored;
+      else if (stored !== undefined) this.#write(evidenceOf(stored), 0);
+    } catch (error) {
+      if (!(error instanceof IndexError)) throw error;
+      own ??= stored;
+    }
+    this.#head = own && evidenceOf(own);
+  }
+
+  /** Empties an index that can't be used; what it has known stays evidence. */
+  discard(): void {
+    let known = this.#head;
+    try {
+      known ??= this.stored();
+    } catch (error) {
+      if (!(error instanceof IndexError)) throw error;
+    }
+    this.reset(known);
+  }
+
+  /** Closes its file. */
+  close(): void {
+    const open = this.#open;
+    this.#open = undefined;
+    try {
+      open?.database.close();
+    } catch {
+      // Nothing in it is needed: the feed is what counts.
+    }
+  }
+
+  #drop(): void {
+    this.#pending.clear();
     this.#relationships.clear();
-    this.#idsOf.clear();
-    this.#mark = undefined;
+    this.#head = undefined;
+  }
+
+  #removeFile(): void {
+    if (this.#path === undefined) return;
+    this.close();
+    try {
+      // A third failure in one life of the process is not bad luck.
+      if (++this.#resets > 2) this.#path = undefined;
+      else for (const end of ["", "-wal", "-shm"]) removeFile(this.#path + end);
+    } catch {
+      this.#path = undefined;
+    }
+  }
+
+  /** Adds the pending events behind so many bytes, and the head. */
+  #write(head: FeedHead, known: number): void {
+    this.#use(({ begin, commit, database, ...statements }) => {
+      begin.run();
+      try {
+        for (const [id, event] of this.#pending) {
+          if (event.offset >= known) put(statements, id, event);
+        }
+        statements.putMark.run(
+          head.issuer,
+          head.identity,
+          head.bytes,
+          head.sequence,
+          head.latest_issued_at,
+          head.last_line,
+        );
+        commit.run();
+      } catch (error) {
+        database.exec("ROLLBACK");
+        throw error;
+      }
+    });
+  }
+
+  /** Whatever SQLite says, it means one thing: this index can't be used. */
+  #use<T>(work: (open: OpenFile) => T): T {
+    try {
+      this.#open ??= openFile(this.#path!);
+      return work(this.#open);
+    } catch (cause) {
+      throw new IndexError("Cannot use the index", { cause });
+    }
   }
 }
 
-/**
- * Empties an index that can't be used, but for the mark: that it has known more
- * than the feed holds must not be forgotten. It fits no feed any more.
- */
-export function keepEvidence(index: FeedIndex): void {
-  let mark: FeedHead | undefined;
-  try {
-    mark = index.mark();
-  } catch (error) {
-    if (!(error instanceof IndexError)) throw error;
-  }
-  index.reset();
-  if (mark !== undefined) putEvidence(index, mark);
+function isOfSameFeed(a: FeedHead, b: FeedHead): boolean {
+  return a.issuer === b.issuer && a.identity === b.identity;
 }
 
-/** Keeps what an index has known, in an index that was reset. */
-export function putEvidence(index: FeedIndex, mark: FeedHead): void {
+function evidenceOf(head: FeedHead): FeedHead {
+  return { ...head, identity: "" };
+}
+
+/** The relationship after an event; undefined where there is none. */
+function after(
+  event: SigEvent,
+  before: IndexedRelationship | undefined,
+  place: LinePlace,
+): IndexedRelationship | undefined {
+  const last = { last_sequence: event.sequence, ...place };
+  if (isRevoke(event)) return before && { ...before, revoked: true, ...last };
+  const { relationship_id, subject } = event;
+  const home = before?.home ?? subject;
+  return { relationship_id, subject, home, revoked: false, ...last };
+}
+
+function later(a: string | null, b: string): string {
+  const first = parseTimestamp(a);
+  const second = parseTimestamp(b);
+  if (a === null || !first || !second) return b;
+  return compareInstants(first, second) >= 0 ? a : b;
+}
+
+/** Changes when the tables do: an index of another version is made again. */
+const SCHEMA_VERSION = 4;
+
+// With a write-ahead log and NORMAL, a commit costs no flush, and after a power
+// cut the file is whole and at worst behind, which is all that is asked of it.
+const SETTINGS = `
+PRAGMA busy_timeout = 5000;
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = NORMAL;
+`;
+
+const SCHEMA = `
+BEGIN IMMEDIATE;
+CREATE TABLE events (
+  event_id TEXT PRIMARY KEY,
+  sequence INTEGER NOT NULL,
+  offset INTEGER NOT NULL,
+  bytes INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE relationships (
+  relationship_id TEXT PRIMARY KEY,
+  subject TEXT NOT NULL,
+  home TEXT NOT NULL,
+  status TEXT NOT NULL,
+  last_sequence INTEGER NOT NULL,
+  offset INTEGER NOT NULL,
+  bytes INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX active_by_subject ON relationships (subject, last_sequence)
+  WHERE status = 'active';
+CREATE TABLE mark (
+  id INTEGER PRIMARY KEY CHECK (id = 0),
+  issuer TEXT NOT NULL,
+  identity TEXT NOT NULL,
+  bytes INTEGER NOT NULL,
+  sequence INTEGER NOT NULL,
+  latest_issued_at TEXT,
+  last_line BLOB NOT NULL
+);
+PRAGMA user_version = ${SCHEMA_VERSION};
+COMMIT;
+`;
+
+type OpenFile = ReturnType<typeof prepare>;
+
+function openFile(path: string): OpenFile {
+  // Before SQLite makes it, which asks the umask; its log takes over the bits.
+  tryOpenFile(path, { write: true, createNew: true, mode: 0o600 })?.close();
+  const database = openDatabase(path);
+  if (database === undefined) throw new IndexError("Cannot find SQLite");
   try {
-    index.add([], { ...mark, identity: "" });
+    database.exec(SETTINGS);
+    const version = database.prepare("PRAGMA user_version").get()?.user_version;
+    if (version === 0) database.exec(SCHEMA);
+    else if (version !== SCHEMA_VERSION) {
+      throw new IndexError("Cannot use an index of another version");
+    }
+    return prepare(database);
   } catch (error) {
-    // An index that takes nothing has nothing to say.
-    if (!(error instanceof IndexError)) throw error;
+    database.close();
+    throw error;
   }
+}
+
+/** Opens a database, or returns undefined where the platform has no SQLite. */
+export function openDatabase(path: string): DatabaseSync | undefined {
+  const module = loadBuiltin("node:sqlite") as typeof sqlite | undefined;
+  return module === undefined ? undefined : new module.DatabaseSync(path);
+}
+
+function prepare(database: DatabaseSync) {
+  const statement = (sql: string) => database.prepare(sql);
+  return {
+    database,
+    begin: statement("BEGIN IMMEDIATE"),
+    commit: statement("COMMIT"),
+    getMark: statement("SELECT * FROM mark"),
+    putMark: statement("REPLACE INTO mark VALUES (0, ?, ?, ?, ?, ?, ?)"),
+    getEvent: statement("SELECT * FROM events WHERE event_id = ?"),
+    putEvent: statement("INSERT INTO events VALUES (?, ?, ?, ?)"),
+    getRelationship: statement(
+      "SELECT * FROM relationships WHERE relationship_id = ?",
+    ),
+    getActiveOf: statement(
+      "SELECT * FROM relationships WHERE subject = ? AND status = 'active' ORDER BY last_sequence DESC LIMIT ?",
+    ),
+    putRelationship: statement(
+      "REPLACE INTO relationships VALUES (?, ?, ?, ?, ?, ?, ?)",
+    ),
+  };
+}
+
+function put(
+  open: { readonly [S in "putEvent" | "putRelationship"]: StatementSync },
+  id: string,
+  { bytes, offset, relationship, sequence }: PendingEvent,
+): void {
+  open.putEvent.run(id, sequence, offset, bytes);
+  if (relationship === undefined) return;
+  open.putRelationship.run(
+    relationship.relationship_id,
+    relationship.subject,
+    relationship.home,
+    relationship.revoked ? "revoked" : "active",
+    relationship.last_sequence,
+    relationship.offset,
+    relationship.bytes,
+  );
+}
+
+type Row = Readonly<Record<string, SQLOutputValue>>;
+
+function relationshipOf(row: Row): IndexedRelationship {
+  return {
+    relationship_id: text(row, "relationship_id"),
+    subject: text(row, "subject"),
+    home: text(row, "home"),
+    revoked: text(row, "status") === "revoked",
+    last_sequence: integer(row, "last_sequence"),
+    ...placeOf(row),
+  };
+}
+
+function placeOf(row: Row): LinePlace {
+  return { offset: integer(row, "offset"), bytes: integer(row, "bytes") };
+}
+
+// A column of another type means a damaged or foreign file.
+function text(row: Row, name: string): string {
+  const value = row[name];
+  if (typeof value === "string") return value;
+  throw new IndexError(`Cannot read column ${name} of the index`);
+}
+
+function integer(row: Row, name: string): number {
+  const value = row[name];
+  if (Number.isSafeInteger(value)) return value as number;
+  throw new IndexError(`Cannot read column ${name} of the index`);
+}
+
+function blob(row: Row, name: string): Uint8Array {
+  const value = row[name];
+  if (value instanceof Uint8Array) return value;
+  throw new IndexError(`Cannot read column ${name} of the index`);
 }

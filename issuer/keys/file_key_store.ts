@@ -1,3 +1,4 @@
+// deno-lint-ignore-file require-await -- the contract's methods answer with promises
 /** Private keys in files (docs/protocol.md §11). @module */
 
 import { JsonError, parseJson, type PrivateJwk, SigError } from "@sig/core";
@@ -78,9 +79,7 @@ class FileKeyStore implements KeyStore {
   }
 
   async hasReference(name: KeyName): Promise<boolean> {
-    return await Promise.resolve(
-      look(this.#place(name, "agent")) !== undefined,
-    );
+    return look(this.#place(name, "agent")) !== undefined;
   }
 
   async read(name: KeyName): Promise<KeptKey | undefined> {
@@ -109,7 +108,6 @@ class FileKeyStore implements KeyStore {
         { context: { kid: name.kid, path: place } },
       );
     }
-    await Promise.resolve();
   }
 
   #place(name: KeyName, ending: "jwk" | "agent" = "jwk"): string {

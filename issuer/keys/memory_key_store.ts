@@ -1,3 +1,4 @@
+// deno-lint-ignore-file require-await -- the contract's methods answer with promises
 /** Private keys that die with the process. @module */
 
 import { SigError } from "@sig/core";
@@ -29,25 +30,23 @@ export function createMemoryKeyStore(): KeyStore {
 class MemoryKeyStore implements KeyStore {
   readonly #keys = new Map<string, KeptKey>();
 
-  read(name: KeyName): Promise<KeptKey | undefined> {
-    return settle(() => this.#keys.get(slot(name)));
+  async read(name: KeyName): Promise<KeptKey | undefined> {
+    return this.#keys.get(slot(name));
   }
 
-  has(name: KeyName): Promise<boolean> {
-    return settle(() => this.#keys.has(slot(name)));
+  async has(name: KeyName): Promise<boolean> {
+    return this.#keys.has(slot(name));
   }
 
-  write(name: KeyName, key: KeptKey): Promise<void> {
-    return settle(() => {
-      if (this.#keys.has(slot(name))) {
-        throw new SigError(
-          "kid_exists",
-          `Cannot keep key: there is one for ${name.kid} already`,
-          { context: { kid: name.kid } },
-        );
-      }
-      this.#keys.set(slot(name), "sign" in key ? key : { ...key });
-    });
+  async write(name: KeyName, key: KeptKey): Promise<void> {
+    if (this.#keys.has(slot(name))) {
+      throw new SigError(
+        "kid_exists",
+        `Cannot keep key: there is one for ${name.kid} already`,
+        { context: { kid: name.kid } },
+      );
+    }
+    this.#keys.set(slot(name), "sign" in key ? key : { ...key });
   }
 }
 
@@ -55,8 +54,4 @@ function slot({ host, kid }: KeyName): string {
   requireHost(host);
   requireKid(kid);
   return `${host}/${kid}`;
-}
-
-function settle<T>(work: () => T): Promise<T> {
-  return new Promise((resolve) => resolve(work()));
 }

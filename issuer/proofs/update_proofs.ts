@@ -25,7 +25,7 @@ import type { LineRules } from "../append/verify_feed.ts";
 import { encodeDocument } from "../documents/build_documents.ts";
 import type { IssuerDocuments } from "../documents/documents.ts";
 import { authorizedKeys } from "../documents/signing_key.ts";
-import type { IndexLookup } from "../index/index_writer.ts";
+import type { FeedIndex } from "../index/feed_index.ts";
 import { readLines } from "../store/feed_lines.ts";
 import type { FeedStore, FeedWriter, OpenFeed } from "../store/feed_store.ts";
 import {
@@ -56,7 +56,7 @@ export interface ProofsContext {
   /** The feed, recovered. */
   readonly feed: OpenFeed;
   /** Knows every relationship of the feed. */
-  readonly known: IndexLookup;
+  readonly known: FeedIndex;
   /** How lines are read. */
   readonly rules: LineRules;
   /** Keys that may sign events and are at hand, the newest first. */

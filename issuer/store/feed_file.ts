@@ -1,3 +1,4 @@
+// deno-lint-ignore-file require-await -- the contract's methods answer with promises
 /** The feed's file under the lock (docs/protocol.md §11). @module */
 
 import { isSigError, SigError } from "@sig/core";
@@ -82,7 +83,7 @@ class FeedFile implements OpenFeed {
   }
 
   async read(offset: number, length: number): Promise<Uint8Array> {
-    return await Promise.resolve(this.#file.read(offset, length));
+    return this.#file.read(offset, length);
   }
 
   async append(bytes: Uint8Array): Promise<void> {
@@ -99,7 +100,6 @@ class FeedFile implements OpenFeed {
     this.#size = before + bytes.length;
     this.#sound = true;
     this.#step("synced");
-    await Promise.resolve();
   }
 
   async cutTail(offset: number, at: Date): Promise<string> {
@@ -113,7 +113,7 @@ class FeedFile implements OpenFeed {
     this.#size = offset;
     this.#file.syncData();
     this.#sound = true;
-    return await Promise.resolve(name);
+    return name;
   }
 
   close(): void {

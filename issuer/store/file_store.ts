@@ -1,3 +1,4 @@
+// deno-lint-ignore-file require-await -- the contract's methods answer with promises
 /** An issuer's directory on disk (docs/protocol.md §11). @module */
 
 import { SigError } from "@sig/core";
@@ -28,7 +29,7 @@ import {
   openFeedFile,
   type PlainFile,
 } from "./feed_file.ts";
-import { type FeedIndex, keepEvidence } from "../index/feed_index.ts";
+import { FeedIndex } from "../index/feed_index.ts";
 import type {
   ExclusiveOptions,
   FeedStore,
@@ -43,10 +44,6 @@ import {
   restrictToOwner,
   writableByOthers,
 } from "../disk/private_folder.ts";
-import {
-  type ClosableIndex,
-  createSqliteIndex,
-} from "../index/sqlite_index.ts";
 
 /** Options of {@linkcode createFileStore}. */
 export interface FileStoreOptions {
@@ -106,7 +103,7 @@ class FileStore implements FeedStore {
   readonly #dir: string;
   readonly #faults: FaultHooks;
   #root: string | undefined;
-  #index: ClosableIndex | undefined;
+  #index: FeedIndex | undefined;
   /** Who owns what this process makes. */
   #us: number | null | undefined;
   readonly #keptLock = new ReusableFile();
@@ -121,7 +118,7 @@ class FileStore implements FeedStore {
   }
 
   async revision(path: string): Promise<string | undefined> {
-    return await Promise.resolve(lookForRevision(this.#place(path)));
+    return lookForRevision(this.#place(path));
   }
 
   async read(
@@ -130,7 +127,7 @@ class FileStore implements FeedStore {
   ): Promise<Uint8Array | undefined> {
     const place = this.#place(path);
     requireInside(place);
-    return await Promise.resolve(readWhole(place, maxBytes));
+    return readWhole(place, maxBytes);
   }
 
   async exclusively<T>(
@@ -174,20 +171,20 @@ class FileStore implements FeedStore {
     this.#closed = true;
     this.#keptFeed.close();
     this.#keptLock.close();
-    await Promise.resolve(this.#index?.close());
+    this.#index?.close();
     this.#index = undefined;
   }
 
   /** An index that others could write keeps its evidence, and nothing else. */
-  #guardIndex(folder: string, us: number | null): ClosableIndex {
+  #guardIndex(folder: string, us: number | null): FeedIndex {
     const entry = look(folder);
     requireOwner(folder, entry, us);
     const isClosed = ((entry?.mode ?? 0) & 0o077) === 0;
     // Nobody else got in since it was judged.
     if (this.#index !== undefined && isClosed) return this.#index;
-    this.#index ??= createSqliteIndex(`${folder}/index.db`);
+    this.#index ??= new FeedIndex(`${folder}/index.db`);
     // First, so that a crash in between leaves it as doubtful as it was.
-    if (writableByOthers(folder, us)) keepEvidence(this.#index);
+    if (writableByOthers(folder, us)) this.#index.discard();
     restrictToOwner(folder);
     return this.#index;
   }
@@ -209,17 +206,13 @@ class FileStore implements FeedStore {
     });
     return {
       index,
-      create: async (path, bytes) => {
-        const place = this.#makePlace(path);
-        return await Promise.resolve(
-          createDurably(place, bytes, durable(path)),
-        );
-      },
+      create: async (path, bytes) =>
+        createDurably(this.#makePlace(path), bytes, durable(path)),
       replace: async (path, bytes) => {
         const place = this.#makePlace(path);
         const entry = look(place);
         if (entry !== undefined) requirePlainFile(place, entry.kind);
-        await Promise.resolve(replaceDurably(place, bytes, durable(path)));
+        replaceDurably(place, bytes, durable(path));
       },
       replaceAll: async (files) => {
         const changed = new Set<string>();
@@ -237,14 +230,12 @@ class FileStore implements FeedStore {
           ...{ append: true, create: true, mode: 0o600 },
         });
         try {
-          await Promise.resolve(file.writeAll(bytes));
+          file.writeAll(bytes);
         } finally {
           file.close();
         }
       },
-      remove: async (path) => {
-        await Promise.resolve(removeReplaced(this.#place(path)));
-      },
+      remove: async (path) => removeReplaced(this.#place(path)),
       openFeed: async (path) => {
         const feed = await openFeedFile(this.#openPlain(path), context);
         feeds.push(feed);

@@ -1,3 +1,4 @@
+// deno-lint-ignore-file require-await -- the contract's methods answer with promises
 /** A store for tests and for programs that publish by other means. @module */
 
 import { SigError } from "@sig/core";
@@ -8,7 +9,7 @@ import type {
   FeedWriter,
   OpenFeed,
 } from "./feed_store.ts";
-import { createMemoryIndex } from "../index/feed_index.ts";
+import { FeedIndex } from "../index/feed_index.ts";
 
 /** What {@linkcode createMemoryStore} makes. */
 export interface MemoryStore extends FeedStore {
@@ -42,36 +43,32 @@ export function createMemoryStore(): MemoryStore {
 class InMemoryStore implements MemoryStore {
   readonly files = new Map<string, Uint8Array>();
   readonly torn = new Map<string, Uint8Array>();
-  readonly #index = createMemoryIndex();
+  readonly #index = new FeedIndex();
   readonly #revisions = new WeakMap<Uint8Array, string>();
   #nextRevision = 1;
   #last: Promise<void> = Promise.resolve();
 
-  revision(path: string): Promise<string | undefined> {
+  async revision(path: string): Promise<string | undefined> {
     const bytes = this.files.get(path);
-    if (bytes === undefined) return Promise.resolve(undefined);
+    if (bytes === undefined) return undefined;
     let revision = this.#revisions.get(bytes);
     if (revision === undefined) {
       revision = String(this.#nextRevision++);
       this.#revisions.set(bytes, revision);
     }
-    return Promise.resolve(revision);
+    return revision;
   }
 
-  read(path: string, maxBytes: number): Promise<Uint8Array | undefined> {
+  async read(path: string, maxBytes: number): Promise<Uint8Array | undefined> {
     const bytes = this.files.get(path);
-    if (bytes !== undefined && bytes.length > maxBytes) {
-      return Promise.reject(
-        new SigError(
-          "document_too_large",
-          `Cannot read ${
-            JSON.stringify(path)
-          }: it has ${bytes.length} bytes (at most ${maxBytes})`,
-          { context: { path, limit: maxBytes } },
-        ),
-      );
-    }
-    return Promise.resolve(bytes?.slice());
+    if (bytes === undefined || bytes.length <= maxBytes) return bytes?.slice();
+    throw new SigError(
+      "document_too_large",
+      `Cannot read ${
+        JSON.stringify(path)
+      }: it has ${bytes.length} bytes (at most ${maxBytes})`,
+      { context: { path, limit: maxBytes } },
+    );
   }
 
   async exclusively<T>(
@@ -89,43 +86,33 @@ class InMemoryStore implements MemoryStore {
     }
   }
 
-  close(): Promise<void> {
-    return Promise.resolve();
-  }
+  async close(): Promise<void> {}
 
   #writer(): FeedWriter {
     const { files, torn } = this;
     return {
       index: this.#index,
-      create(path, bytes) {
-        if (files.has(path)) return Promise.resolve(false);
+      async create(path, bytes) {
+        if (files.has(path)) return false;
         files.set(path, bytes.slice());
-        return Promise.resolve(true);
+        return true;
       },
-      replace(path, bytes) {
+      async replace(path, bytes) {
         files.set(path, bytes.slice());
-        return Promise.resolve();
       },
-      replaceAll(all) {
+      async replaceAll(all) {
         for (const [path, bytes] of all) files.set(path, bytes.slice());
-        return Promise.resolve();
       },
-      append(path, bytes) {
-        files.set(
-          path,
-          joinBytes([files.get(path) ?? new Uint8Array(), bytes]),
-        );
-        return Promise.resolve();
+      async append(path, bytes) {
+        const before = files.get(path) ?? new Uint8Array();
+        files.set(path, joinBytes([before, bytes]));
       },
-      remove(path) {
+      async remove(path) {
         files.delete(path);
-        return Promise.resolve();
       },
-      openFeed(path) {
-        if (files.has(path)) {
-          return Promise.resolve(new MemoryFeed(files, torn, path));
-        }
-        return Promise.reject(missingFeed(path));
+      async openFeed(path) {
+        if (files.has(path)) return new MemoryFeed(files, torn, path);
+        throw missingFeed(path);
       },
     };
   }
@@ -155,23 +142,19 @@ class MemoryFeed implements OpenFeed {
     return this.#bytes.length;
   }
 
-  read(offset: number, length: number): Promise<Uint8Array> {
-    return Promise.resolve(this.#bytes.slice(offset, offset + length));
+  async read(offset: number, length: number): Promise<Uint8Array> {
+    return this.#bytes.slice(offset, offset + length);
   }
 
-  append(bytes: Uint8Array): Promise<void> {
-    const all = new Uint8Array(this.size + bytes.length);
-    all.set(this.#bytes);
-    all.set(bytes, this.size);
-    this.#files.set(this.#path, all);
-    return Promise.resolve();
+  async append(bytes: Uint8Array): Promise<void> {
+    this.#files.set(this.#path, joinBytes([this.#bytes, bytes]));
   }
 
-  cutTail(offset: number, at: Date): Promise<string> {
+  async cutTail(offset: number, at: Date): Promise<string> {
     const name = `events.jsonl.torn-${at.toISOString()}`;
     this.#torn.set(name, this.#bytes.slice(offset));
     this.#files.set(this.#path, this.#bytes.slice(0, offset));
-    return Promise.resolve(name);
+    return name;
   }
 
   close(): void {}

@@ -194,52 +194,6 @@ export const FEED_STORE_RULES: readonly FeedStoreRule[] = [
       .catch((error: unknown) => assert(!isSigError(error)));
     await store.exclusively({ timeoutMs: 0 }, () => Promise.resolve());
   }],
-  ["the index keeps what it was given until it is reset", async (store) => {
-    const mark = {
-      issuer: "did:web:acme.example",
-      identity: "7",
-      bytes: 20,
-      sequence: 2,
-      latest_issued_at: "2026-01-01T00:00:00Z",
-      last_line: bytes("line 2"),
-    };
-    const relationship = {
-      relationship_id: "r1",
-      subject: "did:web:a.example",
-      home: "did:web:a.example",
-      status: "revoked",
-      last_sequence: 2,
-      offset: 10,
-      bytes: 9,
-    } as const;
-    await store.exclusively(SOON, ({ index }) => {
-      assertEquals(index.mark(), undefined);
-      assertEquals(index.event("e1"), undefined);
-      assertEquals(index.relationship("r1"), undefined);
-      index.add([
-        { event_id: "e1", sequence: 1, offset: 0, bytes: 9 },
-        { event_id: "e2", sequence: 2, offset: 10, bytes: 9, relationship },
-      ], mark);
-      return Promise.resolve();
-    });
-    await store.exclusively(SOON, ({ index }) => {
-      assertEquals(index.mark(), mark);
-      assertEquals(index.event("e2"), {
-        event_id: "e2",
-        sequence: 2,
-        offset: 10,
-        bytes: 9,
-      });
-      assertEquals(index.relationship("r1"), relationship);
-      const { epoch } = index;
-      index.reset();
-      assert(index.epoch !== epoch);
-      assertEquals(index.mark(), undefined);
-      assertEquals(index.event("e1"), undefined);
-      assertEquals(index.relationship("r1"), undefined);
-      return Promise.resolve();
-    });
-  }],
 ];
 
 async function withFeed(
