@@ -1,4 +1,4 @@
-/** What a consumer is told, and what it can be asked. @module */
+/** The settings and questions of a consumer. @module */
 
 import type {
   AskedQuestion,

@@ -82,8 +82,8 @@ export interface OpenIssuerOptions {
   /** The clock. */
   readonly now: () => Date;
   /**
-   * The key that signs. Unless told the last one of the key set that the DID
-   * document authorises and whose private part is in the key store.
+   * The key that signs (default: the last one of the key set that the DID document
+   * authorises and whose private part is in the key store).
    */
   readonly kid?: string;
   /** Where further private keys are, which sign checkpoints as well. */

@@ -1,5 +1,5 @@
 /**
- * The main job, told with real processes: an issuer, a feed on a real server,
+ * The main job with real processes: an issuer, a feed on a real server,
  * answers, and a forgery that is refused. Run by `deno task demo`.
  *
  * @module

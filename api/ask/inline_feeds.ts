@@ -116,7 +116,7 @@ function waitedTooLong(maxWaitMs: number, retryAfterSeconds: number): SigError {
 
 /**
  * Makes what long verifications await between slices. However many of them run,
- * only one goes on in a turn of the event loop: between two slices of a few
+ * only one continues in a turn of the event loop: between two slices of a few
  * milliseconds everything else, such as a health check, is served.
  *
  * @example

@@ -292,7 +292,7 @@ async function answerNodes(path, request) {
     const status = `${response.status} ${response.statusText}, ${ms} ms`;
     return [element("p", {}, status), pre(indented(text))];
   } catch {
-    // What went wrong is told to no script.
+    // Scripts get no details of the failure.
     const why = "The service can't be reached, or did not answer.";
     return [element("p", {}, why)];
   }

@@ -24,7 +24,7 @@ export function flagRow(flag: FlagSpec): readonly [string, string] {
   return [`--${flag.name}${value}`, flag.help + note];
 }
 
-/** What goes on below its own first line. */
+/** The indent of continued lines. */
 const INDENT = "    ";
 
 /**
@@ -89,14 +89,14 @@ export function twoColumns(
   }).join("\n");
 }
 
-/** A line that begins with a label and goes on behind it. */
+/** A labelled line; its continuation is indented below the text. */
 export function usage(label: string, line: string, width = Infinity): string {
   const room = width - label.length;
   return label + wrap(unitsOf(line, room), room)
     .join(`\n${" ".repeat(label.length)}`);
 }
 
-/** A line to copy: a shell takes it also where it goes on below. */
+/** A line to copy: a continued line is valid in a shell. */
 export function example(line: string, width = Infinity): string {
   if (line.length + 2 <= width) return `  ${line}`;
   const end = " \\";

@@ -60,8 +60,8 @@ const SHOWN_AS = "of this server";
  * assertEquals((await openServerPins(flags, {})).pins, undefined);
  * ```
  *
- * @param reach Where others reach the server, its answers don't say where the
- * memory is: that is told to the operator.
+ * @param reach Where others reach the server. Its answers then do not contain
+ * the path of the memory; only the operator's log does.
  * @throws {SigError} `invalid_request`; `store_unavailable` with its place.
  */
 export async function openServerPins(

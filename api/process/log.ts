@@ -18,8 +18,8 @@ export interface LogWriter {
 
 /**
  * Makes a writer that collects lines while a write is under way: under load one
- * write takes many lines. A reader that is too slow loses lines, and is told
- * how many, in their place.
+ * write takes many lines. If a reader is too slow, lines are dropped, and one
+ * line in their place says how many.
  *
  * @example
  * ```ts
@@ -55,7 +55,7 @@ export function createLogWriter(
     while (waiting !== "") {
       const text = waiting;
       waiting = "";
-      // The reader has gone: the service goes on.
+      // The reader has gone: the service continues.
       await write(text).catch(() => {});
       tellDropped();
     }

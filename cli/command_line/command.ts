@@ -54,7 +54,7 @@ export interface CommandSpec<F extends Flags> {
   readonly format?: Format;
   /** Formats beside text and JSON; {@linkcode Call.ownFormat} tells which. */
   readonly formats?: readonly string[];
-  /** It goes on until it is stopped, so that an interrupt is its normal end. */
+  /** It runs until it is stopped, so an interrupt is its normal end. */
   readonly endless?: true;
   /** Does it and answers with the exit code. */
   run(call: Call<Values<F>>): Promise<number>;

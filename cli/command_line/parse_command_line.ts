@@ -24,8 +24,8 @@ export function flagsOf(command: Command): readonly FlagSpec[] {
 }
 
 /**
- * How a command writes where it was not told: JSON for programs where that is
- * its default, text for people at a terminal.
+ * The output format without `--format`: JSON where that is the command's default,
+ * else text.
  */
 export function defaultFormat(command: Command, io: Io): Format {
   const isJson = command.format === "json" && !io.isTerminal("stdout");

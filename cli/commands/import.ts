@@ -51,7 +51,7 @@ export const importDrafts = typedCommand({
   },
 });
 
-/** The same error, told of lines instead of drafts. */
+/** The same error, with lines of the file in place of draft numbers. */
 function atLine(error: unknown, lines: readonly number[]): unknown {
   if (!isSigError(error)) return error;
   const { draft = 0, errors } = error.context;

@@ -78,10 +78,9 @@ const NOT_THERE: readonly ErrorCode[] = [
 
 /**
  * Verifies an invitation with the keys that the issuer publishes, or those of
- * `--sig`. That they can't be had says nothing against it: an issuer needs no
- * server for people to join, and a forged invitation is of no use, since
- * the answer to it is good for it alone and the issuer refuses it. So it is told
- * as what it is, not as verified.
+ * `--sig`. Without these keys the invitation is still usable and is reported as
+ * not verified: an issuer needs no server for people to join, and a forged
+ * invitation is of no use, since the issuer refuses the answer to it.
  *
  * @throws {SigError} as `verifyInvitation`, and for documents that are wrong;
  * with `--sig` also for a source that can't be read.

@@ -34,8 +34,8 @@ const LEAST_WIDTH = 20;
 
 /**
  * Writes lines under each other for people, on the side; no value can pose as
- * another line: what is too wide goes on beneath itself, and blanks that would
- * push something to where a label stands are shown as what they are.
+ * another line: what is too wide continues beneath itself, and blanks that would
+ * push text to where a label stands are shown escaped.
  */
 export function writeLines(
   io: Io,
@@ -70,7 +70,7 @@ function escaped(blank: string): string {
 }
 
 /**
- * A line in pieces that fit: what a terminal breaks goes on where labels stand.
+ * A line in pieces that fit: a terminal would continue a line where labels stand.
  * Each character counts by itself, as in a terminal that joins none.
  */
 function broken(line: string, width: number): readonly string[] {

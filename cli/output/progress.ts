@@ -50,7 +50,7 @@ export function describeProgress(
   if (totalBytes === undefined || bytes === 0) {
     return `${words}, ${Math.floor(bytes / 1024 / 1024)} MiB read`;
   }
-  // A server may have told too little.
+  // A server may have announced too few bytes.
   const left = Math.max(0, totalBytes - bytes);
   return `${words}, ${describeSeconds(left * seconds / bytes)} left`;
 }

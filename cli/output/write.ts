@@ -94,7 +94,7 @@ export function givenWarnings(warnings: readonly Warning[]) {
 }
 
 /**
- * Findings of one kind over many lines, told once with their lines as ranges:
+ * Findings of one kind over many lines, as one with its lines as ranges:
  * `lines 3 to 57, 60`. The detail is that of the first one.
  */
 export function groupByLines<T extends { readonly line?: number }>(
@@ -103,7 +103,7 @@ export function groupByLines<T extends { readonly line?: number }>(
 ): readonly { readonly first: T; readonly lines: string }[] {
   const groups = Map.groupBy(
     found,
-    // What has no line is about the whole: each is told.
+    // A finding without a line is about the whole file and stays alone.
     (each) => each.line === undefined ? each : kindOf(each),
   );
   return [...groups.values()].map((group) => ({

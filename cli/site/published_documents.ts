@@ -31,13 +31,13 @@ export interface PublishedDocument {
  * What a URL path names: DID document, metadata, the two documents that the
  * metadata names, and the files of proofs. Undefined is everything else: what is not a regular file,
  * what a symbolic link takes out of the directory or to our private folder, and
- * a private key, whatever its name: a hard link or a careless copy can't be
- * told from a document in any other way.
+ * a private key, whatever its name: a hard link or a careless copy looks like a
+ * document otherwise.
  *
  * @returns `unsettled` while folders are being renamed: then nothing proves
  * that what was opened lies in the directory. Ask again. `unreadable` when the
- * system refuses to open it, such as without file descriptors: a reader that is
- * told "not found" for `did.json` would trust every key.
+ * system refuses to open it, such as without file descriptors: a reader that
+ * gets "not found" for `did.json` would trust every key.
  */
 export async function openPublished(
   dir: string,

@@ -36,7 +36,7 @@ export interface AnswerBasis {
 /**
  * Answers a question from an issuer that is verified already, for those who ask
  * several or keep what they verified. Local and inline sources have no
- * freshness, whatever is told. (docs/protocol.md §6)
+ * freshness; `freshness` is ignored for them. (docs/protocol.md §6)
  *
  * @example
  * ```ts

@@ -28,7 +28,7 @@ export interface FetchedHistory {
 }
 
 const HINT = "Ask the issuer why. Nothing is answered until it serves the " +
-  "remembered history again, or this reader is told to forget it.";
+  "remembered history again, or this reader's memory is reset.";
 
 /**
  * The contradiction between a pin and what was fetched, undefined when it is

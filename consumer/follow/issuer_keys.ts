@@ -16,8 +16,8 @@ export function mayRefetch(refetchedAt: Date | undefined, now: Date): boolean {
 
 /**
  * Whether less than `limitMs` have passed since `from`; never when `from` is not
- * known or in the future: a clock that was set back must not keep anything for
- * ever.
+ * known or in the future: a clock that was set back must not keep anything
+ * valid without end.
  */
 export function isWithin(
   limitMs: number,

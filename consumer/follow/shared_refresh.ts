@@ -148,7 +148,7 @@ export function waitedTooLong(limitMs: number): SigError {
     {
       context: {
         limit_ms: limitMs,
-        hint: "Ask again: what was begun goes on, and its result is kept.",
+        hint: "Ask again: the refresh continues, and its result is kept.",
       },
     },
   );

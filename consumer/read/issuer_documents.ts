@@ -16,7 +16,7 @@ import type { DocumentName } from "../fetch/media_type.ts";
 export interface LikelyDocument {
   /** Its reference. */
   readonly ref: string;
-  /** As {@linkcode DocumentReader.open} will be told. */
+  /** The options for {@linkcode DocumentReader.open}. */
   readonly options: OpenOptions;
 }
 
@@ -38,7 +38,7 @@ export interface HeldDocument {
   readonly ref: string;
   /** Its entity tag; without one it is fetched again each time. */
   readonly etag: string | null;
-  /** As the server told it. */
+  /** The server's `Content-Type`. */
   readonly mediaType: string | null;
   /** The document. */
   readonly bytes: Uint8Array;

@@ -83,7 +83,7 @@ export class ShownPlace implements ShownStore {
   readonly place: string;
   readonly unavailable: Unavailable;
   #isOpen = false;
-  #told = { message: "", atMs: -Infinity };
+  #lastLogged = { message: "", atMs: -Infinity };
 
   constructor(place: string, { shownAs, tell }: OpenStoreOptions) {
     this.place = shownAs ?? place;
@@ -103,9 +103,9 @@ export class ShownPlace implements ShownStore {
 
   #tell(message: string, tell: OpenStoreOptions["tell"]): void {
     const nowMs = performance.now();
-    const told = this.#told;
-    if (told.message === message && nowMs - told.atMs < QUIET_MS) return;
-    this.#told = { message, atMs: nowMs };
+    const last = this.#lastLogged;
+    if (last.message === message && nowMs - last.atMs < QUIET_MS) return;
+    this.#lastLogged = { message, atMs: nowMs };
     tell?.(message);
   }
 }

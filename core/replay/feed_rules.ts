@@ -122,7 +122,7 @@ export class FeedRules {
     this.#issuer = options.issuer;
   }
 
-  /** The issuer, undefined while neither told nor read. */
+  /** The issuer, undefined until it was given or read from an event. */
   get issuer(): string | undefined {
     return this.#issuer;
   }

@@ -1,4 +1,4 @@
-/** Events with faults, and how these are told. @module */
+/** Events with faults, and how these are reported. @module */
 
 import { findEventIssues, type ValidateEventOptions } from "../event/event.ts";
 import type { SigEvent } from "../event/types.ts";

@@ -22,8 +22,8 @@ export function runSteps<T>(steps: Steps<T>): T {
 
 /**
  * Runs work in slices of a few milliseconds. What ends within its first step is
- * answered at once, without a promise; all else goes on after `yieldToEventLoop`, also
- * its second step: many questions that come in one turn of the event loop must
+ * answered at once, without a promise; all else continues after
+ * `yieldToEventLoop`, also its second step: many questions that come in one turn of the event loop must
  * not have a whole slice each.
  *
  * @example

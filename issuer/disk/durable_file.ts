@@ -17,8 +17,8 @@ import {
 /** Options of {@linkcode replaceDurably}. */
 export interface DurableOptions {
   /**
-   * Exact permission bits of a new file. Unless told the owner may write and
-   * all may read, less what the process's umask takes away.
+   * Exact permission bits of a new file (default: the owner may write and all may
+   * read, minus the process's umask).
    */
   readonly mode?: number;
   /** Called between the steps. */

@@ -95,8 +95,8 @@ export class EndedRelationships {
 
   /**
    * The ending that an upsert undoes: the last event of its relationship, or of
-   * its subject and type, is a revoke other than `superseded`. An upsert that
-   * goes on with an active relationship undoes none.
+   * its subject and type, is a revoke other than `superseded`. An upsert of an
+   * active relationship undoes none.
    */
   before(
     subject: string,

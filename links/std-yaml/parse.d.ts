@@ -4,7 +4,7 @@ export declare function parse(
   options?: {
     /** `core`: JSON's types and YAML's spellings of them; no dates. */
     readonly schema?: "failsafe" | "json" | "core" | "default" | "extended";
-    /** Whether a later member of the same name wins; an error unless told. */
+    /** Whether a later member of the same name wins (default: an error). */
     readonly allowDuplicateKeys?: boolean;
   },
 ): unknown;

@@ -1,4 +1,4 @@
-/** A server on loopback that says exactly the bytes it is told. @module */
+/** A server on loopback that sends exactly the bytes it is given. @module */
 
 import { within } from "./wait.ts";
 

@@ -13,7 +13,7 @@ export function issuedOn(day: number): string {
   return `2026-01-${String(day).padStart(2, "0")}T09:00:00Z`;
 }
 
-/** A valid upsert of relationship `rel-1`, changed as told. */
+/** A valid upsert of relationship `rel-1`, with the given changes. */
 export function upsert(sequence: number, changes: JsonObject = {}): JsonObject {
   return {
     spec_version: "sig/0.1",
@@ -34,7 +34,7 @@ export function upsert(sequence: number, changes: JsonObject = {}): JsonObject {
   };
 }
 
-/** A valid revoke of relationship `rel-1`, changed as told. */
+/** A valid revoke of relationship `rel-1`, with the given changes. */
 export function revoke(sequence: number, changes: JsonObject = {}): JsonObject {
   const id = changes.relationship_id ?? "rel-1";
   return {

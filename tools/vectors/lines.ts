@@ -21,7 +21,7 @@ export interface SignOptions {
   readonly header?: JsonObject | string | Uint8Array;
 }
 
-/** The protected header, changed as told. */
+/** The protected header, with the given changes. */
 export function header(changes: JsonObject = {}): JsonObject {
   return { alg: "EdDSA", kid: KEY_1.kid, typ: "sig-event+jws", ...changes };
 }

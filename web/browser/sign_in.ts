@@ -149,7 +149,7 @@ async function postJson(
   try {
     value = await response.json();
   } catch {
-    // Told below: it is nothing of ours.
+    // Reported below: not an answer of our server.
   }
   if (response.ok && value !== undefined) return value;
   const { code, detail } = isObject(value) ? value : {};

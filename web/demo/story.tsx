@@ -188,7 +188,7 @@ export function Story({ page }: { readonly page: PageContext }) {
           {step === "end" && (
             <Card title="That is the whole idea." autoFocus={false}>
               <p>
-                Nobody told this site that you left. It read the same public
+                Nobody notified this site that you left. It read the same public
                 feed that everybody can read, and so could any other site.
               </p>
             </Card>

@@ -201,7 +201,7 @@ export interface GateContext extends ProviderContext {
   readonly maxAgeMs: number;
 }
 
-/** What the proxy is told, and so what the person is asked to grant. */
+/** The scopes of what the proxy gets, which the person is asked to grant. */
 export const GATE_SCOPES: readonly string[] = Object.freeze([
   ...["openid", "profile", "groups"],
 ]);

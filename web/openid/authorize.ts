@@ -77,11 +77,13 @@ async function authorize(
       ...(subject === undefined ? {} : { subject }),
     });
   } catch (error) {
-    // Without a page, whatever happened is told to the application.
+    // Without a page, every error goes to the application.
     if (!(isSilent || error instanceof OAuthError)) throw error;
-    const told = toOAuthError(error);
-    if (told.code === "server_error") c.set("thrown", error);
-    return sendTo(await errorUrl(context, { ...pending, redirect_uri }, told));
+    const refusal = toOAuthError(error);
+    if (refusal.code === "server_error") c.set("thrown", error);
+    return sendTo(
+      await errorUrl(context, { ...pending, redirect_uri }, refusal),
+    );
   }
 }
 

@@ -38,7 +38,7 @@ const MAX_NONCE_LENGTH = 1_024;
 /**
  * Reads the rest of a request, whose application and address are known.
  *
- * @throws {OAuthError} to be told to the application.
+ * @throws {OAuthError} which is sent to the application.
  */
 export async function readAuthorizeRequest(
   given: URLSearchParams,
@@ -78,7 +78,7 @@ export async function readAuthorizeRequest(
   }
   const code_challenge = readCodeChallenge(parameters, client);
   return {
-    // Others are ignored (RFC 6749 §3.3); what was granted is told.
+    // Others are ignored (RFC 6749 §3.3); the answer names what was granted.
     scope: SCOPES.filter((scope) => asked.includes(scope)),
     ...(code_challenge === undefined ? {} : { code_challenge }),
     ...(nonce === undefined ? {} : { nonce }),

@@ -41,7 +41,7 @@ interface Described {
 /** What the operator calls people; undefined for who has no name. */
 export type NameOf = (subject: string) => string | undefined;
 
-/** What people are called; a digest of the subject where it is not told. */
+/** People's display names; a digest of the subject where there is none. */
 export interface Naming {
   /** For people to read. */
   readonly nameOf?: NameOf | undefined;

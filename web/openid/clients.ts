@@ -33,7 +33,7 @@ export type AuthMethod =
 export interface Client {
   /** Its id. */
   readonly client_id: string;
-  /** What people are told. */
+  /** The name that people see. */
   readonly client_name: string;
   /** The ways that it may prove itself; with `none` PKCE alone does. */
   readonly authMethods: readonly AuthMethod[];

@@ -287,8 +287,8 @@ function dead(grant: Grant): Grant {
 }
 
 /**
- * The session of a grant, if it goes on with this application in it; what was
- * given before the application was taken out and came back does not count.
+ * The session of a grant, if it is alive and this application is still in it. A
+ * grant from before the application left and joined again does not count.
  */
 export async function sessionOf(
   { sid, client_id, joined }: Grant,

@@ -23,7 +23,7 @@ type OAuthCode =
   | "temporarily_unavailable"
   | "server_error";
 
-/** What is told to an application instead of what it asked for. */
+/** The error that an application gets instead of what it asked for. */
 export class OAuthError extends Error {
   override readonly name = "OAuthError";
   /** The code. */

@@ -155,7 +155,7 @@ async function refresh(
 
 const NOT_KNOWN = "the refresh token is not known (any more)";
 
-/** The session goes on and the issuer vouches, or nothing is given any more. */
+/** Requires a live session and an issuer that still allows. */
 async function requireLive(
   { grant }: FoundGrant,
   client: Client,

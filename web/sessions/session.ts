@@ -22,7 +22,7 @@ export interface Session<S = MatchedRelationship> {
   readonly confirmed_ms: number;
   /** The applications that it logged in to, by their ids. */
   readonly clients: { readonly [clientId: string]: SessionClient };
-  /** Milliseconds since 1970; it is over, and its applications are being told. */
+  /** Milliseconds since 1970; it has ended, and its applications are being notified. */
   readonly ended_ms?: number;
 }
 

@@ -69,7 +69,7 @@ interface NamedSession<S> {
 /** The sessions of a server. */
 export interface Sessions<S = MatchedRelationship> {
   /**
-   * Begins a session. In a browser with one of the same person that one goes on
+   * Begins a session. In a browser with one of the same person, that one continues
    * under a new secret; one of somebody else ends. So does the oldest where the
    * person has too many.
    */
@@ -145,7 +145,7 @@ const ENDING_MS = 20_000;
  * replaces only as it was read: logins that come at once lose nothing.
  *
  * A session ends in three steps: it is marked (from then on nobody finds or
- * joins it), its applications are noted to be told, it is removed. One that a
+ * joins it), the notifications of its applications are stored, it is removed. One that a
  * crash leaves in between is ended by the next watch.
  *
  * A session of another audience, or of another issuer, or for which less was

@@ -87,7 +87,7 @@ interface Background {
   readonly watchEveryMs: number;
   /** Tells applications. */
   readonly deliver: () => Promise<unknown>;
-  /** Told of a failure; the work goes on. */
+  /** Called with a failure; the work continues. */
   readonly failed: (error: unknown) => void;
 }
 

@@ -1,4 +1,4 @@
-/** Events among each other, and which of two faults is told. @module */
+/** Events among each other, and which of two faults is reported. @module */
 
 import { ISSUER } from "../documents.ts";
 import { issuedOn, revoke, upsert } from "../events.ts";

@@ -143,7 +143,7 @@ export function readerOf(
   };
 }
 
-/** Lets the page draw: verifying alone goes on in microtasks. */
+/** Lets the page draw: verifying alone runs in microtasks. */
 export function nextTask(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));
 }
