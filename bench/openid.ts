@@ -148,11 +148,10 @@ async function measure(
 const own = await startServer("bench/servers/openid_own.ts");
 const other = await startServer("bench/servers/openid_other.ts");
 for (const { did: subject } of PEOPLE) {
-  await (await fetch(`${own.url.origin}/demo/enrol`, {
+  await (await fetch(`${own.url.origin}/enrol`, {
     method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ subject }),
-  })).json();
+    body: subject,
+  })).bytes();
 }
 const toOwn = await openConnections(own.url, AT_ONCE);
 const toOther = await openConnections(other.url, AT_ONCE);

@@ -109,6 +109,9 @@ export function createGuard(
     c.set("requestId", requestIdOf(request.headers));
     const address = clientOf(request.headers, c.env);
     c.set("client", address ?? "");
+    // Hono's middleware copies every response.
+    const isFromPage = answerCors !== undefined &&
+      request.headers.has("origin");
     const budget = new RequestBudget(capacity, address);
     c.set("budget", budget);
     const answer = async () => {
@@ -131,13 +134,14 @@ export function createGuard(
     };
     try {
       checkHost(request);
-      const preflight = await (answerCors ? answerCors(c, answer) : answer());
+      const preflight = await (isFromPage ? answerCors!(c, answer) : answer());
       if (preflight instanceof Response) c.res = preflight;
     } catch (error) {
       c.res = problemResponse(c, error);
     } finally {
       budget.end();
     }
+    if (answerCors && !isFromPage) c.res.headers.append("vary", "Origin");
     completeHeaders(c);
     if (request.method === "HEAD") await completeLength(c);
     log?.(entryOf(service, c, { came, time: timeText(came), done: now() }));

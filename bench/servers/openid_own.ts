@@ -12,7 +12,14 @@ import { ALGORITHMS, CALLBACK, GATE_HOST } from "./openid_clients.ts";
 const ready = Promise.withResolvers<ReturnType<typeof createApp>>();
 const server = Deno.serve(
   { hostname: "127.0.0.1", port: 0, onListen() {} },
-  async (request, info) => (await ready.promise).fetch(request, info),
+  async (request, info) => {
+    const app = await ready.promise;
+    if (!request.url.endsWith("/enrol")) {
+      return app.fetch(request, info);
+    }
+    await issuer.enrol(await request.text());
+    return new Response();
+  },
 );
 const origin = `http://127.0.0.1:${server.addr.port}`;
 const clients = readClients(JSON.stringify({

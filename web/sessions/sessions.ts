@@ -273,9 +273,10 @@ export function createSessions<S = MatchedRelationship>(
     find: (cookie) => findBy(cookie, ({ secret_sha256 }) => [secret_sha256]),
     async versionOf(cookie) {
       const [sid] = readCookie(cookie);
+      // The store's own record: its text need not be read.
       return sid === undefined
         ? undefined
-        : (await records.find(sid, now()))?.version;
+        : (await store.get(SESSION, sid, now()))?.version;
     },
     get,
     async addGrant(sid, clientId, grant) {
