@@ -69,8 +69,8 @@ function settle<T>(work: () => T): Promise<T> {
 /** The records of one kind. */
 class Partition {
   readonly #records = new Map<string, StoredRecord>();
-  /** Ids by the second in which they can be swept; some are gone by then. */
-  readonly #due = new Map<number, string[]>();
+  /** Ids of the records by the second in which they can be swept. */
+  readonly #due = new Map<number, Set<string>>();
   #bytes = 0;
   #versions = 0;
   #sweptSecond = -Infinity;
@@ -106,11 +106,11 @@ class Partition {
       version: String(++this.#versions),
     });
     this.#bytes += bytesOf(text);
-    if (expiresAtMs !== null && old?.expiresAtMs !== expiresAtMs) {
-      const second = Math.ceil(expiresAtMs / 1000);
+    if (expiresAtMs !== null) {
+      const second = secondOf(expiresAtMs);
       const due = this.#due.get(second);
-      if (due === undefined) this.#due.set(second, [id]);
-      else due.push(id);
+      if (due === undefined) this.#due.set(second, new Set([id]));
+      else due.add(id);
     }
     return true;
   }
@@ -134,6 +134,12 @@ class Partition {
     if (record === undefined) return;
     this.#bytes -= bytesOf(record.text);
     this.#records.delete(id);
+    if (record.expiresAtMs === null) return;
+    // Nothing of it stays until it would have expired, however many come and go.
+    const second = secondOf(record.expiresAtMs);
+    const due = this.#due.get(second);
+    due?.delete(id);
+    if (due?.size === 0) this.#due.delete(second);
   }
 
   #sweep(at: Date): void {
@@ -149,6 +155,11 @@ class Partition {
       }
     }
   }
+}
+
+/** The second in which a record can be swept. */
+function secondOf(expiresAtMs: number): number {
+  return Math.ceil(expiresAtMs / 1000);
 }
 
 /** What the engine keeps of a text: two bytes a character beyond Latin-1. */
