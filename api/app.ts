@@ -12,7 +12,8 @@ import {
   requireToken,
   toApp,
 } from "./http/mod.ts";
-import { createInlineFeeds, createTurns } from "./ask/inline_feeds.ts";
+import { createInlineFeeds } from "./ask/inline_feeds.ts";
+import { createTurns } from "./http/turns.ts";
 import { createDocumentRoutes, HEALTH_ROUTE } from "./routes/about.ts";
 import { VERSION } from "./openapi/version.ts";
 import { createAuthzenRoutes } from "./routes/authzen.ts";

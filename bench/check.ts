@@ -26,7 +26,15 @@ const SLICE_MS = 1_500;
 const issuer = await startServer("bench/servers/issuer.ts", [`${EVENTS}`]);
 const { host } = issuer.url;
 const api = await startServer("api/main.ts", [
-  ...["--addr", "127.0.0.1:0", "--allow-insecure", "--issuer", host],
+  ...[
+    "--addr",
+    "127.0.0.1:0",
+    "--allow-insecure",
+    "--issuer",
+    host,
+    "--log",
+    "off",
+  ],
 ]);
 const hono = await startServer("bench/servers/hono_same_answer.ts");
 

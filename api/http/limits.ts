@@ -2,6 +2,7 @@
 
 import { SigError } from "@sig/core";
 import { clientNetwork } from "./client.ts";
+import { createTurns } from "./turns.ts";
 
 /**
  * Counts units by owner, with a bound for each owner and one for all, so that
@@ -92,9 +93,9 @@ const MIN_CLIENT_BODIES = 16;
  * - bytes of large bodies, and of answers until they are sent.
  */
 export class Capacity {
-  /** Semaphore that are taken. */
+  /** Places that are taken. */
   working = 0;
-  /** Semaphore that there are. */
+  /** Places that there are. */
   readonly places: number;
   /** As in the options. */
   readonly bodyTimeoutMs: number;
@@ -110,6 +111,8 @@ export class Capacity {
   readonly waitedForByClient: Quota;
   /** Bytes held, by client. */
   readonly bytes: Quota;
+  /** Awaited before each slice of long work. */
+  readonly yieldToEventLoop: () => Promise<void> = createTurns();
 
   /** Nothing is taken yet. */
   constructor(options: CapacityOptions = {}) {

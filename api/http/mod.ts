@@ -43,6 +43,7 @@ export {
   readForm,
   readJson,
   readJsonBytes,
+  readUntypedJson,
 } from "./read_body.ts";
 export { send, sendJson, type SendOptions } from "./send.ts";
 export { createService, toApp } from "./service.ts";

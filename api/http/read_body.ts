@@ -45,7 +45,21 @@ const SMALL_BYTES = 8 * 1024;
  * `request_timeout`, `invalid_json` with the place of the fault, `overloaded`.
  */
 export async function readJson(c: Context, maxBytes: number): Promise<unknown> {
-  return await parseJsonBody(await readJsonBytes(c, maxBytes));
+  const bytes = await readJsonBytes(c, maxBytes);
+  return await parseJsonBody(bytes, budgetOf(c).capacity);
+}
+
+/**
+ * Reads a request's body as {@linkcode readJson}, whatever its content type.
+ *
+ * @throws {SigError} as {@linkcode readJson}, but `unsupported_media_type`.
+ */
+export async function readUntypedJson(
+  c: Context,
+  maxBytes: number,
+): Promise<unknown> {
+  const bytes = await receive(c, maxBytes);
+  return await parseJsonBody(bytes, budgetOf(c).capacity);
 }
 
 /**
@@ -80,13 +94,15 @@ export async function readJsonBytes(
 /**
  * A body's bytes as strict JSON.
  *
+ * @param shared What a large body waits in for its turn.
  * @throws {SigError} `invalid_json` with the place of the fault.
  */
-export async function parseJsonBody(bytes: Uint8Array): Promise<unknown> {
+export async function parseJsonBody(
+  bytes: Uint8Array,
+  shared: Pick<Capacity, "yieldToEventLoop">,
+): Promise<unknown> {
   // Many may come at once, and health checks are answered between them.
-  if (bytes.length > SMALL_BYTES) {
-    await new Promise((resolve) => setTimeout(resolve, 0));
-  }
+  if (bytes.length > SMALL_BYTES) await shared.yieldToEventLoop();
   try {
     return parseJson(bytes, { maxValues: MAX_VALUES });
   } catch (error) {

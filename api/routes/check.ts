@@ -7,6 +7,7 @@ import {
   parseJsonBody,
   readJson,
   readJsonBytes,
+  type RequestBudget,
   send,
   sendJson,
   type ServiceEnv,
@@ -70,9 +71,8 @@ export function createCheckRoutes(
     examples: CHECK_EXAMPLES,
     codes: CODES,
     async handle(c) {
-      const request = await readQuestion(
-        await readJsonBytes(c, MAX_FEED_BODY_BYTES),
-      );
+      const bytes = await readJsonBytes(c, MAX_FEED_BODY_BYTES);
+      const request = await readQuestion(bytes, c.get("budget").capacity);
       // A batch, as it was sent before it had a route of its own.
       if ("checks" in request) return await answerAll(c, request);
       const context = forRequest(sources, c.get("budget"));
@@ -111,13 +111,16 @@ const MAX_RECENT = 1000;
  */
 function createReader(schemas: RequestSchemas) {
   const recentQuestions = new Map<string, CheckRequest | CheckBatch>();
-  return async (bytes: Uint8Array): Promise<CheckRequest | CheckBatch> => {
+  return async (
+    bytes: Uint8Array,
+    shared: RequestBudget["capacity"],
+  ): Promise<CheckRequest | CheckBatch> => {
     const isShort = bytes.length <= MAX_RECENT_BYTES;
     // A text that only these bytes have, sooner made than decoded UTF-8.
     const key = isShort ? bytes.toBase64() : "";
     const recent = recentQuestions.get(key);
     if (recent !== undefined) return recent;
-    const request = readCheck(schemas, await parseJsonBody(bytes));
+    const request = readCheck(schemas, await parseJsonBody(bytes, shared));
     if (recentQuestions.size >= MAX_RECENT) recentQuestions.clear();
     if (isShort) recentQuestions.set(key, request);
     return request;

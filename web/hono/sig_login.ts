@@ -5,7 +5,6 @@ import type { FetchPolicy } from "@sig/consumer";
 import { fetchPolicyOf, locateIssuer } from "@sig/consumer/internal";
 import { SigError } from "@sig/core";
 import { type Context, Hono } from "hono";
-import { bodyLimit } from "hono/body-limit";
 import { challengesIn } from "../login/challenges.ts";
 import { createChallenge } from "../login/create_challenge.ts";
 import {
@@ -21,7 +20,7 @@ import { createSessions } from "../sessions/sessions.ts";
 import {
   clientNetwork,
   createClientAddress,
-  parseJsonBody,
+  readUntypedJson,
 } from "@sig/api/http";
 import { PAGE_CHALLENGE, SESSION } from "../store/kinds.ts";
 import { OwnerQuota } from "../store/owner_quota.ts";
@@ -180,20 +179,11 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     }
     await next();
   });
-  const guard = bodyLimit({
-    maxSize: MAX_BODY_BYTES,
-    onError: () =>
-      refuse(
-        new SigError("body_too_large", "Cannot read request: it is too large", {
-          context: { limit: MAX_BODY_BYTES },
-        }),
-      ),
-  });
   const post = (
     at: string,
     answer: (c: Context<SigEnv>) => Promise<Response>,
   ) =>
-    app.post(`${path}/${at}`, guard, async (c) => {
+    app.post(`${path}/${at}`, async (c) => {
       try {
         requireOwnPage(c.req.raw.headers, audience);
         return await answer(c);
@@ -227,7 +217,7 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     const client = clientOf(c);
     const challenge_id = challengeCookie.read(headers);
     if (challenge_id === undefined) throw notBegun();
-    const body = await parseJsonBody(await c.req.bytes());
+    const body = await readUntypedJson(c, MAX_BODY_BYTES);
     let asked: IssuerAnswer | undefined;
     const login = await verifyLogin(
       // The store may hold challenges of others, whom the person signed for.
