@@ -93,9 +93,9 @@ const MIN_CLIENT_BODIES = 16;
  * - bytes of large bodies, and of answers until they are sent.
  */
 export class Capacity {
-  /** Places that are taken. */
+  /** How many places are taken. */
   working = 0;
-  /** Places that there are. */
+  /** How many places there are. */
   readonly places: number;
   /** As in the options. */
   readonly bodyTimeoutMs: number;
