@@ -484,8 +484,14 @@ Deno.test("a file that others could have written is refused, with its place", ()
     other.close();
     Deno.chmodSync(path, 0o600);
     await refused("the file belongs to another program");
-    const newer = new DatabaseSync(path);
-    newer.exec("PRAGMA application_id = 1397311344; PRAGMA user_version = 9");
-    newer.close();
-    await refused("it was made by a newer version of this program (9)");
+    for (const [version, age] of [[1, "an earlier"], [9, "a newer"]]) {
+      const file = new DatabaseSync(path);
+      file.exec(
+        `PRAGMA application_id = 1397311344; PRAGMA user_version = ${version}`,
+      );
+      file.close();
+      await refused(
+        `it was made by ${age} version of this program (${version})`,
+      );
+    }
   }));

@@ -6,10 +6,10 @@ import {
   type OpenStoreOptions,
   ShownPlace,
 } from "../store/open_store.ts";
-import type { PinStore } from "./pin_store.ts";
+import { type RecordStore, storeUnavailable } from "../store/record_store.ts";
 import { SqliteFile } from "../store/sqlite_file.ts";
 import { keepRecordsInSqlite, RECORD_TABLE } from "../store/sqlite_records.ts";
-import { takeOverOldPins, upgradeOldTables } from "./old_memory.ts";
+import type { PinStore } from "./pin_store.ts";
 import { LINE_TABLES, SqliteLines } from "./sqlite_lines.ts";
 
 /**
@@ -28,8 +28,13 @@ export async function openPinStore(
 ): Promise<PinStore> {
   if (/^(?:rediss?|kv):/.test(text)) {
     const store = await openStore(text, options);
-    await takeOverOldPins(store, text, options);
-    return store;
+    try {
+      await requireNoOldPins(store, text, options);
+      return store;
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
   }
   // Not shown: a mistyped URL may contain a password.
   if (text === "" || /:\/\/|^rediss?\/\//i.test(text)) {
@@ -39,29 +44,82 @@ export async function openPinStore(
     );
   }
   const shown = new ShownPlace(text, options);
-  return shown.opened(await openSqliteStore(text, shown));
-}
-
-const TABLES = RECORD_TABLE + LINE_TABLES;
-
-/** Opens the pin store in a file, which is created if it is missing. */
-async function openSqliteStore(
-  path: string,
-  shown: ShownPlace,
-): Promise<PinStore> {
-  const { unavailable } = shown;
-  const file = await SqliteFile.open(path, {
+  const file = await SqliteFile.open(text, {
     // "SIGp"
     applicationId: 0x53494770,
     version: 2,
-    tables: TABLES,
-    upgrade(database) {
-      database.exec(TABLES);
-      upgradeOldTables(database, unavailable);
-    },
-  }, unavailable);
-  return {
+    tables: RECORD_TABLE + LINE_TABLES,
+  }, shown.unavailable);
+  return shown.opened({
     ...keepRecordsInSqlite(file, shown.place),
     lines: new SqliteLines(file),
-  };
+  });
+}
+
+/** One record says that a store has no pins of an earlier version. */
+const VERSION = { name: "pin_store" };
+const VERSION_ID = "version";
+
+/** Never the time of anything: this record does not expire. */
+const ANY_TIME = new Date(0);
+
+/**
+ * An earlier version kept its pins under other keys. They are not read, and an
+ * issuer that they remember must not be taken for one that was never seen.
+ */
+async function requireNoOldPins(
+  store: RecordStore,
+  text: string,
+  options: OpenStoreOptions,
+): Promise<void> {
+  if (await store.get(VERSION, VERSION_ID, ANY_TIME) !== undefined) return;
+  const { place } = store;
+  const hasOld = text.startsWith("kv:") ? hasOldKv : hasOldRedis;
+  if (await hasOld(text, place, options)) {
+    throw storeUnavailable(
+      place,
+      "it has pins of an earlier version of this program",
+      undefined,
+      "Name another store: each issuer is then seen for the first time.",
+    );
+  }
+  const record = { text: "2", expiresAtMs: null };
+  await store.put(VERSION, VERSION_ID, record, null, ANY_TIME);
+}
+
+async function hasOldKv(text: string, place: string): Promise<boolean> {
+  const { openKvDatabase } = await import("../store/kv_connection.ts");
+  const database = await openKvDatabase(
+    text.slice("kv:".length) || undefined,
+    storeUnavailable.bind(undefined, place),
+  );
+  try {
+    return await database.run(async (kv) => {
+      const old = kv.list({ prefix: ["sig", "pins"] }, { limit: 1 });
+      return !(await old.next()).done;
+    });
+  } finally {
+    await database.close();
+  }
+}
+
+async function hasOldRedis(
+  text: string,
+  place: string,
+  { password }: OpenStoreOptions,
+): Promise<boolean> {
+  const { connectRedis, parseRedisUrl } = await import(
+    "../store/redis_connection.ts"
+  );
+  const address = parseRedisUrl(text);
+  const redis = await connectRedis(
+    password === undefined ? address : { ...address, password },
+    { unavailable: storeUnavailable.bind(undefined, place) },
+  );
+  try {
+    const exists = "return redis.call('SMEMBERS', KEYS[1])";
+    return (await redis.run(exists, ["sig:pins"], [])).length > 0;
+  } finally {
+    await redis.close();
+  }
 }

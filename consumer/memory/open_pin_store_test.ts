@@ -1,4 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
+import {
+  askRedis,
+  HAS_REDIS,
+  startRedis,
+} from "../../tests/kit/redis_server.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { testRecordStoreContract } from "../store/testing.ts";
 import { openPinStore } from "./open_pin_store.ts";
@@ -76,4 +81,46 @@ Deno.test("the path of a server's file is told to the operator, not shown", asyn
   }
   assertEquals(told, [`Cannot use store ${folder}/pins.db: it is closed`]);
   await Deno.remove(folder, { recursive: true });
+});
+
+/** Never a first look: what they remember may contradict what is served. */
+async function refusesOldPins(text: string): Promise<void> {
+  for (let process = 0; process < 2; process++) {
+    const error = await expectSigError(
+      () => openPinStore(text),
+      "store_unavailable",
+      "it has pins of an earlier version of this program",
+    );
+    assertEquals(
+      error.hint,
+      "Name another store: each issuer is then seen for the first time.",
+    );
+  }
+}
+
+Deno.test("pins of an earlier version in Deno KV are refused", async () => {
+  const folder = await Deno.makeTempDir();
+  const path = `${folder}/pins.kv`;
+  const { openKv } = Deno as unknown as {
+    openKv(path: string): Promise<{
+      set(key: readonly unknown[], value: unknown): Promise<unknown>;
+      close(): void;
+    }>;
+  };
+  const kv = await openKv(path);
+  await kv.set(["sig", "pins", "body", "did:web:acme.example", 5, 0], {});
+  kv.close();
+  await refusesOldPins(`kv:${path}`);
+  await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test({
+  name: "pins of an earlier version in Redis are refused",
+  ignore: !HAS_REDIS,
+  async fn() {
+    const redis = await startRedis();
+    await askRedis(redis.port, "SADD sig:pins did:web:acme.example");
+    await refusesOldPins(redis.url);
+    await redis.stop();
+  },
 });

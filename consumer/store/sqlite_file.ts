@@ -31,8 +31,6 @@ export interface SqliteSchema {
   readonly version: number;
   /** Makes the tables. */
   readonly tables: string;
-  /** Makes the tables from those of an older version; within a transaction. */
-  readonly upgrade: (database: DatabaseSync) => void;
 }
 
 /** `node:sqlite`; undefined where the platform has none. */
@@ -64,7 +62,7 @@ export class SqliteFile {
    * be there.
    *
    * @throws {SigError} `store_unavailable` for a file that can't be opened, is
-   * empty or damaged, belongs to another user or program or to a newer version
+   * empty or damaged, belongs to another user or program or to another version
    * of this one, or can be written by another user.
    */
   static async open(
@@ -85,7 +83,7 @@ export class SqliteFile {
         if (now.ino !== opened.ino || now.dev !== opened.dev) {
           throw unavailable("the file was replaced while it was opened");
         }
-        await file.#requireSchema(schema);
+        file.#requireSchema(schema);
         return file;
       } catch (error) {
         file.close();
@@ -183,34 +181,28 @@ export class SqliteFile {
     this.#isOpen = false;
   }
 
-  async #requireSchema(schema: SqliteSchema): Promise<void> {
+  #requireSchema(schema: SqliteSchema): void {
     const pragma = (name: string) =>
       this.#database.prepare(`PRAGMA ${name}`).get()?.[name];
-    const id = pragma("application_id");
-    if (id !== schema.applicationId) {
+    if (pragma("application_id") !== schema.applicationId) {
       throw this.unavailable(
         "the file belongs to another program",
         undefined,
         "Name another file with --pins.",
       );
     }
-    const isOld = () => {
-      const version = Number(pragma("user_version"));
-      if (version === schema.version) return false;
-      if (version < schema.version) return true;
-      throw this.unavailable(
-        `it was made by a newer version of this program (${version})`,
-        undefined,
-        "Use the newer version, or name another file with --pins.",
-      );
-    };
-    if (!isOld()) return;
-    await this.transaction("write", () => {
-      // Another process may have been faster.
-      if (!isOld()) return;
-      schema.upgrade(this.#database);
-      this.#database.exec(`PRAGMA user_version = ${schema.version}`);
-    });
+    const version = Number(pragma("user_version"));
+    if (version === schema.version) return;
+    const isOld = version < schema.version;
+    throw this.unavailable(
+      `it was made by ${
+        isOld ? "an earlier" : "a newer"
+      } version of this program (${version})`,
+      undefined,
+      isOld
+        ? "Move it away: each issuer is then seen for the first time."
+        : "Use the newer version, or name another file with --pins.",
+    );
   }
 }
 
