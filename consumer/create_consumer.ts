@@ -25,19 +25,16 @@ import {
   observedWithin,
   observeIssuer,
   type ObserveOptions,
-  observePart,
   readBounds,
 } from "./follow/freshness.ts";
 import { type KnownIssuer, ListedIssuers } from "./follow/listed_issuers.ts";
-import type { RefreshOptions } from "./follow/read_feed.ts";
-import { type Refresh, refreshIssuer } from "./follow/refresh.ts";
+import { refreshIssuer } from "./follow/refresh.ts";
 import { refreshRemembered } from "./follow/refresh_remembered.ts";
 import {
   DEFAULT_WAITING_LIMITS,
   type WaitingLimits,
 } from "./follow/shared_refresh.ts";
 import { watchIssuer } from "./follow/watch.ts";
-import { contradictionOf, NOTHING_KNOWN } from "./memory/issuer_record.ts";
 import { IssuerName, type ProvenLocation } from "./read/source.ts";
 import { sourceOf } from "./read/reader.ts";
 import { isFault } from "./verify/feed_fault.ts";
@@ -114,29 +111,20 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     policy: options,
     waiting: { now, limits },
     async refresh(issuer, now) {
-      const { record, needsState } = issuer;
+      const { record, needsState, largeReads } = issuer;
       const location = issuer.takeLocation();
-      const given = { ...options, workers, now, needsState };
-      if (!issuer.isListed) {
-        return await refreshUnlisted(issuer, location, given);
-      }
-      return pins === undefined
+      const given = { ...options, workers, now, needsState, largeReads };
+      return pins === undefined || !issuer.isListed
         ? await refreshIssuer(location, record, given)
         : await refreshRemembered(pins, location, record, given);
     },
   });
-  const recalling = { ...options, workers };
 
   return {
     async verify(issuer) {
+      const bounds = { maxAgeMs: 0, minSequence: 0 };
       const known = issuers.find(issuer);
-      const at = now();
-      const { verified } = await observePart(
-        known,
-        {},
-        { ...recalling, at },
-        () => known.refreshes.next(),
-      );
+      const { verified } = await observed(known, {}, bounds, now());
       return verified;
     },
     async report(issuer, { waitFor = atOnce } = {}) {
@@ -147,7 +135,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
         } catch (error) {
           if (!isFault(error)) throw error;
           const { onEvent: _, onProgress: __, ...policy } = options;
-          const given = { ...policy, workers, now: now(), refetchKeys: false };
+          const given = { ...policy, workers, now: now() };
           return await reportOf(error, location, given);
         }
       });
@@ -215,12 +203,8 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       return { observation, verified: observation.verified };
     }
     const { waitFor, refresh } = asked;
-    return observePart(
-      issuer,
-      asked,
-      { ...recalling, bounds, at, waitFor, refresh },
-      () => observeIssuer(issuer, { bounds, at, waitFor, refresh }),
-    );
+    const observing = { ...options, workers, bounds, at, waitFor, refresh };
+    return observeIssuer(issuer, asked, observing);
   }
 
   async function ask(
@@ -259,33 +243,6 @@ function relationshipOf(
   return versions?.findLast(({ state }) => state.last_sequence <= last)
     ?.state ??
     null;
-}
-
-/**
- * Refreshes an issuer that is not on the list. What is kept of it is a cache: it
- * spares verifying known events again, and no answer is `consistent` with it.
- */
-async function refreshUnlisted(
-  { record, largeReads }: KnownIssuer,
-  location: ProvenLocation,
-  options: RefreshOptions,
-): Promise<Refresh> {
-  const given = { ...options, largeReads };
-  let refresh = await refreshIssuer(location, record, given);
-  const { outcome } = refresh;
-  const isChanged = outcome.observation === undefined &&
-    contradictionOf(outcome.error) !== undefined;
-  if (isChanged) refresh = await refreshIssuer(location, NOTHING_KNOWN, given);
-  const { held } = refresh.record;
-  if (refresh.outcome.observation === undefined || held === undefined) {
-    return refresh;
-  }
-  const observation = { ...held.observation, continuity: "unpinned" as const };
-  return {
-    ...refresh,
-    record: { ...refresh.record, held: { ...held, observation } },
-    outcome: { observation },
-  };
 }
 
 /** The report of a refresh that failed, with all faults of what is published. */

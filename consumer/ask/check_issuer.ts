@@ -136,7 +136,7 @@ async function verifyAsked(
   // Of very many relationships those of one subject are needed. What was true
   // then depends on all that a relationship has been before.
   const keepOnly = at === undefined ? subject : undefined;
-  const verified = await verifyLoaded(location, loaded, options, { keepOnly });
+  const verified = await verifyLoaded(loaded, options, { keepOnly });
   if (found?.warning === undefined) return verified;
   return { ...verified, warnings: [found.warning, ...verified.warnings] };
 }

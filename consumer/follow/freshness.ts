@@ -2,9 +2,7 @@
 
 import {
   type Continuity,
-  formatInstant,
   type Freshness,
-  instantOf,
   isSigError,
   SigError,
   type Warning,
@@ -120,59 +118,27 @@ export function observedWithin(
     : undefined;
 }
 
-/** How an issuer is observed. */
-export interface Observing extends Pick<ObserveOptions, "waitFor" | "refresh"> {
-  /** What the observation must be within. */
-  readonly bounds: Bounds;
-  /** When the question was asked. */
-  readonly at: Date;
-}
-
-/**
- * What is known of an issuer, refreshed if the bounds ask for it.
- *
- * @throws {SigError} `feed_stale`, `consistency_unavailable`, and why the
- * refresh failed.
- */
-export async function observeIssuer(
-  issuer: KnownIssuer,
-  { bounds, at, waitFor = atOnce, refresh = true }: Observing,
-): Promise<Observation> {
-  const within = observedWithin(issuer, bounds, at);
-  if (within !== undefined) return within;
-  if (!refresh) throw notKnown(issuer, bounds);
-  return await waitFor(
-    issuer.location.expectedIssuer,
-    () => refreshWithin(issuer, bounds, at),
-  );
-}
-
+/** The issuer, asked at once or together with others that ask. */
 async function refreshWithin(
   issuer: KnownIssuer,
-  { maxAgeMs, minSequence }: Bounds,
-  at: Date,
+  { bounds: { maxAgeMs, minSequence }, at }: Observing,
 ): Promise<Observation> {
+  const { refreshes } = issuer;
   const known = answerable(issuer.record);
-  const isYoung = known !== undefined &&
-    isYoungEnough(known.observedAt, at, maxAgeMs);
   const reaches = lastSequence(known) >= minSequence;
-  const { runningSince } = issuer.refreshes;
+  const { runningSince } = refreshes;
   // What began before the question may have missed the event it is about.
   const mayShare = runningSince !== undefined && reaches &&
     isYoungEnough(runningSince, at, maxAgeMs);
-  let observation: Observation;
   try {
-    observation = mayShare
-      ? await issuer.refreshes.current()
-      : await issuer.refreshes.next();
+    return await (mayShare ? refreshes.current() : refreshes.next());
   } catch (error) {
-    const isStale = known !== undefined && !isYoung && maxAgeMs > 0 &&
+    const isStale = known !== undefined && maxAgeMs > 0 &&
+      !isYoungEnough(known.observedAt, at, maxAgeMs) &&
       isSigError(error) && error.category === "unavailable" &&
       error.code !== "store_unavailable";
-    throw isStale ? feedStale(known, maxAgeMs, error) : error;
+    throw isStale ? feedStale(issuer, known, maxAgeMs, error) : error;
   }
-  requireReached(observation, minSequence);
-  return observation;
 }
 
 /** @throws {SigError} `consistency_unavailable` */
@@ -181,28 +147,13 @@ function requireReached(observation: Observation, minSequence: number): void {
   if (last < minSequence) throw notReached(minSequence, last);
 }
 
-/** With `refresh: false` nothing else is left. */
-function notKnown(
-  { location, record }: KnownIssuer,
-  { maxAgeMs }: Bounds,
-): SigError {
-  const known = answerable(record);
-  return new SigError(
-    "feed_stale",
-    known === undefined
-      ? "Cannot answer: nothing is known of the issuer"
-      : `Cannot answer: what is known is older than ${maxAgeMs / 1000} s`,
-    {
-      context: {
-        issuer: location.expectedIssuer,
-        ...(known === undefined ? {} : { observed_at: known.observedAtText }),
-      },
-    },
-  );
-}
-
-/** What recalls an issuer. */
-export interface Recalling extends MemoryOptions {
+/** How an issuer is observed. */
+export interface Observing
+  extends MemoryOptions, Pick<ObserveOptions, "waitFor" | "refresh"> {
+  /** What the observation must be within. */
+  readonly bounds: Bounds;
+  /** When the question was asked. */
+  readonly at: Date;
   /** Remembers issuers of the list. */
   readonly pins?: PinStore | undefined;
   /** Verify everything again: nothing is recalled. */
@@ -213,38 +164,38 @@ export interface Recalling extends MemoryOptions {
   readonly requirePin?: boolean | undefined;
 }
 
-/** How a part of an issuer's state is asked for. */
-export interface PartAsked extends Recalling, Partial<Observing> {
-  /** When. */
-  readonly at: Date;
-}
-
 /**
- * Observes an issuer by `observe`, and reads the part of its state that is
- * needed. Where another process replaces the history meanwhile, both are
- * repeated.
+ * What is known of an issuer, refreshed if the bounds ask for it, and the part of
+ * its state that is needed. Where another process replaces the history
+ * meanwhile, both are repeated.
  *
- * @throws {SigError} as `observe`, and `store_unavailable`.
+ * @throws {SigError} `feed_stale`, `consistency_unavailable`,
+ * `store_unavailable`, and why the refresh failed.
  */
-export async function observePart(
+export async function observeIssuer(
   issuer: KnownIssuer,
   part: StatePart,
-  recalling: PartAsked,
-  observe: () => Observation | Promise<Observation>,
+  observing: Observing,
 ): Promise<{
   readonly observation: Observation;
   readonly verified: VerifiedIssuer;
 }> {
-  const { pins, full, at } = recalling;
+  const { pins, full, at, bounds, waitFor = atOnce } = observing;
+  const { expectedIssuer } = issuer.location;
   const memory = pins === undefined || full || !issuer.isListed
     ? undefined
-    : new IssuerMemory(pins, issuer.location, recalling);
+    : new IssuerMemory(pins, issuer.location, observing);
   issuer.needsState = part.subjects === undefined;
   return await whileOthersWrite(pins, async () => {
     if (memory !== undefined) await recall(issuer, memory, at);
-    const proven = await prove(issuer, memory, part, recalling);
-    const observation = proven.observation ?? await observe();
-    requireReached(observation, recalling.bounds?.minSequence ?? 0);
+    const proven = await prove(issuer, memory, part, observing);
+    const known = proven.observation ?? observedWithin(issuer, bounds, at);
+    if (known === undefined && observing.refresh === false) {
+      throw feedStale(issuer, answerable(issuer.record), bounds.maxAgeMs);
+    }
+    const observation = known ??
+      await waitFor(expectedIssuer, () => refreshWithin(issuer, observing));
+    requireReached(observation, bounds.minSequence);
     const verified = await partOf(observation, part);
     const { warning } = proven;
     if (warning === undefined) return { observation, verified };
@@ -261,7 +212,7 @@ async function prove(
   issuer: KnownIssuer,
   memory: IssuerMemory | undefined,
   part: StatePart,
-  { proofs = "until_loaded", waitFor = atOnce, refresh, ...options }: PartAsked,
+  { proofs = "until_loaded", waitFor = atOnce, refresh, ...options }: Observing,
 ): ReturnType<typeof observeByProof> {
   const { full, requirePin, unknownEvents, unmatchedRevoke } = options;
   const isPlain = unknownEvents !== "ignore" && unmatchedRevoke !== "reject";
@@ -339,25 +290,23 @@ function notReached(minSequence: number, last: number): SigError {
 }
 
 function feedStale(
-  { observedAt }: Observation,
+  { location }: KnownIssuer,
+  known: Observation | undefined,
   maxAgeMs: number,
-  cause: SigError,
+  cause?: SigError,
 ): SigError {
-  const { retry_after_seconds: retryAfter } = cause.context;
-  return new SigError(
-    "feed_stale",
-    `Cannot answer: what is known is older than ${
-      maxAgeMs / 1000
-    } s, and refreshing it failed (${cause.code})`,
-    {
-      context: {
-        observed_at: formatInstant(instantOf(observedAt)),
-        reason: cause.code,
-        ...(retryAfter === undefined
-          ? {}
-          : { retry_after_seconds: retryAfter }),
-      },
-      cause,
+  const { retry_after_seconds: retryAfter } = cause?.context ?? {};
+  const why = known === undefined
+    ? "nothing is known of the issuer"
+    : `what is known is older than ${maxAgeMs / 1000} s`;
+  const failed = cause && `, and refreshing it failed (${cause.code})`;
+  return new SigError("feed_stale", `Cannot answer: ${why}${failed ?? ""}`, {
+    context: {
+      issuer: location.expectedIssuer,
+      ...(known && { observed_at: known.observedAtText }),
+      ...(cause && { reason: cause.code }),
+      ...(retryAfter && { retry_after_seconds: retryAfter }),
     },
-  );
+    ...(cause && { cause }),
+  });
 }

@@ -6,14 +6,6 @@ import { calculateKidOf } from "@sig/jose/internal";
 import type { IssuerPin } from "../memory/pin.ts";
 import { checkKeys, type FetchedKeys } from "./check_continuity.ts";
 
-/** Keys are fetched a second time within one refresh at most this often. */
-const REFETCH_AFTER_MS = 30 * 1000;
-
-/** Whether keys may be fetched again: not where that was a moment ago. */
-export function mayRefetch(refetchedAt: Date | undefined, now: Date): boolean {
-  return !isWithin(REFETCH_AFTER_MS, refetchedAt, now);
-}
-
 /**
  * Whether less than `limitMs` have passed since `from`; never when `from` is not
  * known or in the future: a clock that was set back must not keep anything
@@ -60,27 +52,4 @@ export async function contradictionOfKeys(
   pin: IssuerPin,
 ): Promise<SigError | undefined> {
   return checkKeys(pin, await fetchedKeys(keys, Object.keys(pin.keys)));
-}
-
-/**
- * What the first keys verified must hold by the newer ones too.
- *
- * @param kids Those that signed.
- * @param events How many events they signed.
- * @throws {SigError} `key_replaced`, `key_withdrawn`.
- */
-export async function requireAgreement(
-  first: KeyResolver,
-  newer: KeyResolver,
-  kids: Iterable<string>,
-  events: number,
-): Promise<void> {
-  if (newer === first) return;
-  const { published, authorized } = await fetchedKeys(first, kids);
-  const used = [...published].filter(([kid]) => authorized.has(kid));
-  const contradiction = checkKeys(
-    { keys: Object.fromEntries(used), sequence: events },
-    await fetchedKeys(newer, authorized),
-  );
-  if (contradiction !== undefined) throw contradiction;
 }

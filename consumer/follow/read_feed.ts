@@ -34,18 +34,12 @@ import {
   type ReadFeedOptions,
 } from "../verify/feed_verification.ts";
 import type { LoadedIssuer, LoadIssuerOptions } from "../verify/load_issuer.ts";
-import { SignatureMarks } from "../verify/signature_marks.ts";
 import type { Semaphore } from "../verify/semaphore.ts";
 import type { SignatureWorkers } from "../verify/signature_workers.ts";
 import type { FeedPolicy, VerifiedEvent } from "../verify/verified_feed.ts";
 import { createFastSha256, type RunningHash } from "../verify/verify_feed.ts";
 import { checkContinuity } from "./check_continuity.ts";
-import {
-  contradictionOfKeys,
-  fetchedKeys,
-  isWithin,
-  requireAgreement,
-} from "./issuer_keys.ts";
+import { contradictionOfKeys, fetchedKeys, isWithin } from "./issuer_keys.ts";
 
 /** A feed is compared from its first byte at least this often. */
 const COMPARE_AFTER_MS = 24 * 60 * 60 * 1000;
@@ -84,7 +78,11 @@ export interface RefreshOptions extends FeedPolicy, LoadIssuerOptions {
     | undefined;
   /** Size limits of a feed that is verified from its start (default: `limits`). */
   readonly anewLimits?: Limits | undefined;
-  /** Limits how many large feeds of unlisted issuers are read at a time. */
+  /**
+   * Only of an issuer that is not on the list: how many large feeds of such
+   * issuers are read at a time. It is not pinned, so that another history than
+   * the one that is cached replaces it.
+   */
   readonly largeReads?: Semaphore | undefined;
   /** Takes the verified lines, so that this process need not keep a state. */
   readonly lines?: NewLines | undefined;
@@ -108,8 +106,6 @@ export interface FeedRefresh {
   readonly record: IssuerRecord;
   /** The issuer's documents, verified. */
   readonly loaded: LoadedIssuer;
-  /** Fetches keys again; undefined where that may not be. */
-  readonly refetchKeys: (() => Promise<KeyResolver>) | undefined;
   /** What the issuer's proofs say. */
   readonly proofs: ProofsOfFeed;
   /** The options of the refresh. */
@@ -120,12 +116,8 @@ export interface FeedRefresh {
 export interface ReadFeed extends Omit<HeldFeed, "ref" | "publicOnly"> {
   /** SHA-256 of the whole feed. */
   readonly sha256: string;
-  /** The keys that its last line was verified with. */
-  readonly keys: KeyResolver;
   /** Its entity tag. */
   readonly etag: string | null;
-  /** Of a feed whose state this process keeps. */
-  readonly marks: SignatureMarks | undefined;
   /** Whether all of it was verified, and not only what is new. */
   readonly isFromStart: boolean;
   /** What to remember of proofs. */
@@ -245,9 +237,7 @@ async function continueFrom(
       // The issuer serves what we hold, and others have seen more of it.
       if (held.pin.sequence < pin.sequence) return undefined;
       const { etag, prefix_sha256: sha256 } = held.pin;
-      const { marks } = held;
-      const { keys } = loaded;
-      const same = { ...held.feed, marks, etag, sha256, keys };
+      const same = { ...held.feed, etag, sha256 };
       return await requireProofs(refresh, { ...same, isFromStart: false });
     }
     const digest = range === undefined
@@ -264,18 +254,16 @@ async function continueFrom(
         throw verification.incompleteLineAfter(linesOf(first));
       }
     }
-    const keys = first.length === 0 ? loaded.keys : await verification.read(
-      progress.follow(chain(first, stream)),
-      readOptions(refresh),
-    );
+    if (first.length > 0) {
+      const bytes = progress.follow(chain(first, stream));
+      await verification.read(bytes, readOptions(refresh));
+    }
     const isOdd = range !== undefined && etag !== held.pin.etag &&
       verification.events === held.pin.sequence;
     // Another tag and nothing new: something before the tail may have changed.
     if (isOdd) return await continueFrom(refresh, pin, held, true);
     return await requireContinuity(refresh, progress, {
       verification,
-      marks: held.marks,
-      keys,
       etag,
       comparedAt: range === undefined ? options.now : held.feed.comparedAt,
       warnings,
@@ -318,14 +306,12 @@ async function verifyFromStart(refresh: FeedRefresh): Promise<ReadFeed> {
     lines?.restart(undefined);
     const tree = refresh.proofs.newTree(pin);
     refresh.proofs.prepare(tree, pin);
-    const marks = lines === undefined ? new SignatureMarks() : undefined;
     const verification = new FeedVerification({
       issuer: loaded.issuer,
       publicOnly: loaded.metadata.public_only,
       limits: options.anewLimits ?? options.limits,
       unknownEvents: options.unknownEvents,
       unmatchedRevoke: options.unmatchedRevoke,
-      marks,
       tree,
       onLine: lines && ((...line) => lines.add(...line)),
       start: lines && !options.needsState
@@ -341,14 +327,12 @@ async function verifyFromStart(refresh: FeedRefresh): Promise<ReadFeed> {
       at: 0,
       until: pin?.bytes ?? 0,
     });
-    const keys = await verification.read(
+    await verification.read(
       progress.follow(observed(document, options)),
       { ...readOptions(refresh), expectedBytes: document.length },
     );
     return await requireContinuity(refresh, progress, {
       verification,
-      marks,
-      keys,
       etag: document.etag,
       comparedAt: options.now,
       warnings,
@@ -371,22 +355,19 @@ async function requireContinuity(
 ): Promise<ReadFeed> {
   const { record: { pin }, loaded } = refresh;
   const { digest, overlap, prefixSha256 } = progress;
-  const { verification: { events, kids }, keys } = read;
+  const { events } = read.verification;
   const feed = { ...read, digest, overlap, sha256: digest.hex() };
-  try {
-    const contradiction = pin && checkContinuity(pin, {
-      keys: await fetchedKeys(keys, Object.keys(pin.keys)),
-      events,
-      prefixSha256,
-      firstDifference: prefixSha256 === pin.prefix_sha256
-        ? undefined
-        : firstDifference(refresh, feed),
-    });
-    if (contradiction !== undefined) throw contradiction;
-    await requireAgreement(loaded.keys, keys, kids, events);
-  } catch (error) {
-    const seen = await seenFeed(events, feed.sha256, keys);
-    throw new FeedFailure(error, { seen });
+  const contradiction = pin && checkContinuity(pin, {
+    keys: await fetchedKeys(loaded.keys, Object.keys(pin.keys)),
+    events,
+    prefixSha256,
+    firstDifference: prefixSha256 === pin.prefix_sha256
+      ? undefined
+      : firstDifference(refresh.options),
+  });
+  if (contradiction !== undefined) {
+    const seen = await seenFeed(events, feed.sha256, loaded.keys);
+    throw new FeedFailure(contradiction, { seen });
   }
   return await requireProofs(refresh, feed);
 }
@@ -400,11 +381,11 @@ async function requireProofs(
   { record: { pin }, loaded, proofs, options }: FeedRefresh,
   feed: ReadFeed,
 ): Promise<ReadFeed> {
-  const { verification: { tree, events }, keys } = feed;
+  const { verification: { tree, events } } = feed;
   const { now, checkpointPolicy } = options;
+  const { keys } = loaded;
   const read = { events, keys, tree, now };
-  const contradiction = pin && (proofs.judge(pin, read) ??
-    (keys === loaded.keys ? undefined : await proofs.contradiction(pin, keys)));
+  const contradiction = pin && proofs.judge(pin, read);
   if (contradiction !== undefined) {
     const seen = await seenFeed(events, feed.sha256, keys);
     throw new FeedFailure(contradiction, { seen });
@@ -417,16 +398,11 @@ async function requireProofs(
   return { ...feed, proof };
 }
 
-/** The first event of what is known that the feed has differently. */
+/** The first stored event that the feed has differently, if any is stored. */
 function firstDifference(
-  { record: { held }, options: { lines, table } }: FeedRefresh,
-  { marks }: ReadFeed,
+  { lines, table }: RefreshOptions,
 ): number | undefined {
-  if (lines !== undefined) {
-    return table === undefined ? undefined : lines.firstDifference(table);
-  }
-  if (held?.marks === undefined) return undefined;
-  return marks?.firstDifference(held.marks, held.pin.sequence);
+  return table === undefined ? undefined : lines?.firstDifference(table);
 }
 
 /**
@@ -479,14 +455,10 @@ async function seenFeed(
 }
 
 function readOptions(
-  { loaded, refetchKeys, options }: FeedRefresh,
+  { loaded, options }: FeedRefresh,
 ): ReadFeedOptions {
   const { now, yieldToEventLoop, onEvent, workers } = options;
-  return {
-    ...{ now, yieldToEventLoop, onEvent, workers },
-    keys: loaded.keys,
-    refreshKeys: refetchKeys,
-  };
+  return { now, yieldToEventLoop, onEvent, workers, keys: loaded.keys };
 }
 
 /** Up to here a feed is small. */

@@ -6,8 +6,10 @@ import { MAX_CHECKPOINT_BYTES } from "@sig/jose/proofs";
 import {
   acceptFailure,
   acceptRefresh,
+  contradictionOf,
   contradictionWarning,
   type IssuerRecord,
+  NOTHING_KNOWN,
   type Observation,
   type Refreshed,
   withoutPast,
@@ -22,8 +24,8 @@ import {
 } from "../read/issuer_documents.ts";
 import type { IssuerLocation, OpenOptions } from "../read/reader.ts";
 import { ProofsOfFeed } from "./full_read.ts";
-import { type LoadedIssuer, loadIssuer } from "../verify/load_issuer.ts";
-import { contradictionOfKeys, mayRefetch } from "./issuer_keys.ts";
+import type { LoadedIssuer } from "../verify/load_issuer.ts";
+import { isWithin } from "./issuer_keys.ts";
 import {
   conditionsToContinue,
   FeedFailure,
@@ -71,29 +73,12 @@ export async function refreshIssuer(
   const { now } = options;
   const reader = askAhead(location, before, options);
   const proofs = new ProofsOfFeed({ ...location, reader });
-  let { documents } = reader;
+  const { documents } = reader;
   let record = before;
-  const refetchKeys = async () => {
-    record = { ...record, keysRefetchedAt: now };
-    const again = new IssuerDocuments(location.reader, NO_DOCUMENTS);
-    const loaded = await loadIssuer({ ...location, reader: again }, options);
-    const contradiction = record.pin &&
-      await contradictionOfKeys(loaded.keys, record.pin);
-    if (contradiction !== undefined) throw contradiction;
-    ({ documents } = again);
-    return loaded.keys;
-  };
   try {
     const loaded = await proofs.load(options);
     record = await withNamedKeys(record, loaded);
-    const mayFetch = mayRefetch(record.keysRefetchedAt, now);
-    const found = await readFeed({
-      record,
-      loaded,
-      refetchKeys: mayFetch ? refetchKeys : undefined,
-      proofs,
-      options,
-    });
+    const found = await readFeed({ record, loaded, proofs, options });
     const refreshed = await complete(record, loaded, found, {
       ...options,
       documents,
@@ -106,19 +91,39 @@ export async function refreshIssuer(
     };
   } catch (error) {
     const { cause, sawDifference, seen } = FeedFailure.of(error);
-    if (isSigError(cause, "key_not_introduced") && !given.isAgain) {
-      // A rotation may be under way.
+    const after = acceptFailure(record, cause, sawDifference);
+    const isForgotten = given.largeReads && contradictionOf(cause);
+    const mayPass = isForgotten || mayBeRotating(cause, before, now);
+    if (mayPass && !given.isAgain) {
       await reader.end();
-      return await refreshIssuer(location, before, { ...given, isAgain: true });
+      const again = isForgotten
+        ? NOTHING_KNOWN
+        : { ...before, held: after.held, repeatedAt: now };
+      return await refreshIssuer(location, again, { ...given, isAgain: true });
     }
     return {
-      record: acceptFailure(record, cause, sawDifference),
+      record: after,
       outcome: { error: cause, seen },
       isFromStart: false,
     };
   } finally {
     await reader.end();
   }
+}
+
+/** A refresh is repeated for keys that it does not know at most this often. */
+const REPEAT_AFTER_MS = 30 * 1000;
+
+/** Whether keys may have been added after the documents were read. */
+function mayBeRotating(
+  error: unknown,
+  { repeatedAt }: IssuerRecord,
+  now: Date,
+): boolean {
+  if (isSigError(error, "key_not_introduced")) return true;
+  const isUnknown = isSigError(error, "key_not_found") ||
+    isSigError(error, "key_not_authorized");
+  return isUnknown && !isWithin(REPEAT_AFTER_MS, repeatedAt, now);
 }
 
 /** The pin may come from a store, which shortens kids. */
@@ -140,7 +145,8 @@ async function complete(
   options: RefreshOptions & { readonly documents: HeldDocuments },
 ): Promise<Refreshed> {
   const { now, documents } = options;
-  const { verification, marks, sha256, etag, keys, proof, ...held } = feed;
+  const { verification, sha256, etag, proof, ...held } = feed;
+  const { keys } = loaded;
   const result = verification.result();
   const { warnings: all, state: { history } } = result;
   const warnings = withoutPast(all, (at) => history.issuedAt(at), options);
@@ -152,7 +158,6 @@ async function complete(
     pin,
     keys,
     documents,
-    marks,
     feed: {
       ...held,
       verification,
@@ -162,7 +167,11 @@ async function complete(
     observation: {
       observedAt: now,
       observedAtText: pin.last_seen,
-      continuity: record.pin === undefined ? "first_seen" : "consistent",
+      continuity: options.largeReads !== undefined
+        ? "unpinned"
+        : record.pin === undefined
+        ? "first_seen"
+        : "consistent",
       verified: {
         issuer: loaded.issuer,
         source: loaded.source,

@@ -175,6 +175,7 @@ Deno.test("what is too old and can't be refreshed is stale, not an answer", asyn
         "failed (fetch_status)",
     );
     assertEquals(error.context, {
+      issuer: server.did,
       observed_at: "2026-06-01T00:00:00Z",
       reason: "fetch_status",
     });

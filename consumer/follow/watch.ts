@@ -122,7 +122,7 @@ export async function* watchIssuer(
     if (found === undefined) return;
     if ("error" in found) {
       const { error } = found;
-      if (once || !isPassing(error)) throw error;
+      if (once || !isPassing(error, location)) throw error;
       waitMs = waitAfter(++failures, intervalMs, error);
       options.onRetry?.(error, waitMs);
     } else {
@@ -139,9 +139,10 @@ export async function* watchIssuer(
   }
 }
 
-/** Whether it may be better later. */
-function isPassing(error: unknown): boolean {
-  return isSigError(error) && error.category === "unavailable";
+/** Whether it may be better later; a file may grow while it is read. */
+function isPassing(error: unknown, location: IssuerLocation): boolean {
+  return isSigError(error) && error.category === "unavailable" ||
+    !isProven(location) && isSigError(error, "incomplete_line");
 }
 
 /** Twice as long after each failure, and not all at the same moment. */
@@ -204,9 +205,6 @@ interface Found {
   after(event: VerifiedEvent["event"]): CursorPosition;
 }
 
-/** Before a local feed that was wrong is read again: it may be growing. */
-const LOCAL_PAUSE_MS = 250;
-
 /** What was read. */
 interface Read {
   readonly last: number;
@@ -249,10 +247,10 @@ class WatchedFeed {
     from: number | undefined,
   ): Promise<Found> {
     const after = cursor?.sequence ?? (from ?? Infinity) - 1;
-    let found = await this.#readGrowing(after, false);
+    let found = await this.#read(after, false);
     // Another process, or a watcher with another cursor, has read it before.
     if (eventsAfter(found, after) === undefined) {
-      found = await this.#readGrowing(after, true);
+      found = await this.#read(after, true);
     }
     const { last, lastEventId, events } = found;
     if (cursor === undefined && from !== undefined && from > last + 1) {
@@ -286,19 +284,6 @@ class WatchedFeed {
         event_id: shortOrNull(event_id),
       }),
     };
-  }
-
-  /** A file may be read while another program writes it. */
-  async #readGrowing(after: number, full: boolean): Promise<Read> {
-    try {
-      return await this.#read(after, full);
-    } catch (error) {
-      const mayBeGrowing = !isProven(this.#location) && isSigError(error) &&
-        error.category === "invalid";
-      if (!mayBeGrowing) throw error;
-      await new Promise((done) => setTimeout(done, LOCAL_PAUSE_MS));
-      return await this.#read(after, full);
-    }
   }
 
   async #read(after: number, full: boolean): Promise<Read> {

@@ -16,7 +16,6 @@ import {
 import type { KeyResolver } from "@sig/jose";
 import type { HeldDocuments } from "../read/issuer_documents.ts";
 import type { FeedVerification } from "../verify/feed_verification.ts";
-import type { SignatureMarks } from "../verify/signature_marks.ts";
 import type { RunningHash, VerifiedIssuer } from "../verify/verify_feed.ts";
 import {
   CONTRADICTIONS,
@@ -88,8 +87,6 @@ export interface Refreshed {
   readonly keys?: KeyResolver | undefined;
   /** To continue from; undefined once nothing can. */
   readonly feed: HeldFeed | undefined;
-  /** To tell where another history differs; undefined where a store has lines. */
-  readonly marks?: SignatureMarks | undefined;
   /** To ask conditionally with. */
   readonly documents: HeldDocuments;
 }
@@ -111,8 +108,8 @@ export interface IssuerRecord {
   readonly unusable: boolean;
   /** Code of the last contradiction that nobody has acknowledged. */
   readonly lastContradiction: string | undefined;
-  /** When keys were last fetched twice in one refresh. */
-  readonly keysRefetchedAt: Date | undefined;
+  /** When a refresh was last repeated for keys that it did not know. */
+  readonly repeatedAt: Date | undefined;
   /** What a store has of it, as it was read or written last. */
   readonly shared?: SharedPin | undefined;
 }
@@ -131,7 +128,7 @@ export const NOTHING_KNOWN: IssuerRecord = Object.freeze({
   held: undefined,
   unusable: false,
   lastContradiction: undefined,
-  keysRefetchedAt: undefined,
+  repeatedAt: undefined,
 });
 
 /** The latest observation, unless a fault or contradiction was seen since. */

@@ -498,7 +498,7 @@ function withoutProof(stored: StoredPin): StoredPin {
 
 /** What is known from a pin alone. */
 function withPin(
-  { keysRefetchedAt }: IssuerRecord,
+  { repeatedAt }: IssuerRecord,
   shared: SharedPin,
 ): IssuerRecord {
   const { pin, unusable, incident, last_contradiction } = shared.stored;
@@ -507,7 +507,7 @@ function withPin(
     pin,
     unusable: unusable || incident !== null,
     lastContradiction: last_contradiction ?? undefined,
-    keysRefetchedAt,
+    repeatedAt,
     shared,
   };
 }

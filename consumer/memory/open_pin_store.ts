@@ -44,7 +44,7 @@ export async function openPinStore(
     );
   }
   const shown = new ShownPlace(text, options);
-  const file = await SqliteFile.open(text, {
+  const file = SqliteFile.open(text, {
     // "SIGp"
     applicationId: 0x53494770,
     version: 2,

@@ -65,11 +65,11 @@ export class SqliteFile {
    * empty or damaged, belongs to another user or program or to another version
    * of this one, or can be written by another user.
    */
-  static async open(
+  static open(
     path: string,
     schema: SqliteSchema,
     unavailable: Unavailable,
-  ): Promise<SqliteFile> {
+  ): SqliteFile {
     const modules = loadModules();
     if (modules === undefined) throw unavailable("this platform has no SQLite");
     try {

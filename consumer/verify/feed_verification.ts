@@ -11,7 +11,6 @@ import {
   type FeedLineParser,
   type Instant,
   instantOf,
-  isSigError,
   type Limits,
   type ParsedEnvelope,
   parseEventPayload,
@@ -26,17 +25,12 @@ import {
   decodeBase64UrlStrict,
   isObject,
 } from "@sig/core/internal";
-import {
-  type KeyResolver,
-  type VerificationKey,
-  verifyEnvelope,
-} from "@sig/jose";
+import { type VerificationKey, verifyEnvelope } from "@sig/jose";
 import { isFault, located } from "./feed_fault.ts";
 import { feedTooLarge, incompleteLine, lineTooLong } from "./feed_fault.ts";
 import { type FeedLine, LineSplitter } from "../read/line_splitter.ts";
 import { SignatureQueue, SignatureWorkers } from "./signature_workers.ts";
 import type { FeedTree } from "../proofs/feed_tree.ts";
-import type { SignatureMarks } from "./signature_marks.ts";
 import type {
   FeedPolicy,
   KeyUse,
@@ -58,8 +52,6 @@ export interface FeedVerificationOptions extends FeedPolicy {
   readonly publicOnly: boolean;
   /** As in `verifyFeed`. */
   readonly keepOnly?: string | null | undefined;
-  /** Takes every verified signature, when given. */
-  readonly marks?: SignatureMarks | undefined;
   /** Called with each verified line; its bytes are valid until it returns. */
   readonly onLine?:
     | ((bytes: Uint8Array, event: SigEvent | UnknownEvent) => void)
@@ -89,7 +81,6 @@ export interface ReadFeedOptions extends
     | "keys"
     | "now"
     | "maxFaults"
-    | "refreshKeys"
     | "onEvent"
     | "yieldToEventLoop"
     | "workers"
@@ -112,7 +103,6 @@ export class FeedVerification {
   #reading: ReadFeedOptions | undefined;
   #now: Instant = { seconds: 0, nanoseconds: 0 };
   #faults: SigError[] = [];
-  #refreshed = false;
   #isIntact = true;
   #bytes = 0;
   #line = 0;
@@ -123,7 +113,6 @@ export class FeedVerification {
   #unread = 0;
   #linesSinceYield = 0;
   #bytesSinceYield = 0;
-  #keys: KeyResolver | undefined;
 
   constructor(options: FeedVerificationOptions) {
     const limits = options.limits ?? DEFAULT_LIMITS;
@@ -187,21 +176,18 @@ export class FeedVerification {
   /**
    * Continues with the next bytes, from the start of a line to the feed's end.
    *
-   * @returns The keys that the last line was verified with.
    * @throws {SigError} as `verifyFeed`.
    */
   async read(
     bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
     options: ReadFeedOptions,
-  ): Promise<KeyResolver> {
+  ): Promise<void> {
     if (!this.#isIntact) {
       throw new TypeError("Cannot continue: the verification broke off");
     }
     this.#isIntact = false;
     this.#reading = options;
-    this.#keys = options.keys;
     this.#now = instantOf(options.now);
-    this.#refreshed = false;
     this.#faults = [];
     const splitter = new LineSplitter(this.#limits.maxLineBytes);
     const queue = new SignatureQueue(
@@ -222,7 +208,6 @@ export class FeedVerification {
       this.#note(incompleteLine());
     }
     this.#isIntact = this.#faults.length === 0;
-    return this.#keys;
   }
 
   /** Reads to the end, until it is enough, or to where reading fails. */
@@ -313,7 +298,7 @@ export class FeedVerification {
   /** Undefined for a key that is not known yet, or may not sign. */
   #keyOf({ header }: ParsedEnvelope): VerificationKey | undefined {
     try {
-      return this.#keys!.resolve(header.kid);
+      return this.#reading!.keys.resolve(header.kid);
     } catch {
       return undefined;
     }
@@ -324,9 +309,9 @@ export class FeedVerification {
   }
 
   async #judgeNext(queue: SignatureQueue): Promise<void> {
-    for (const { bytes, parsed, provenX } of await queue.next()) {
+    for (const { bytes, parsed, isProven } of await queue.next()) {
       this.#lineBytes = bytes;
-      const pending = this.#judge(parsed, provenX);
+      const pending = this.#judge(parsed, isProven);
       if (pending !== undefined) await pending;
       if (this.#isFull) return;
       const turn = this.#yieldAfter(bytes.length, queue);
@@ -363,19 +348,16 @@ export class FeedVerification {
 
   /**
    * The signature, and all that comes after it; a promise only where the
-   * verifier gives one. A worker's verdict saves verifying a signature again:
-   * which key counts is decided here, and faults are found here.
+   * verifier gives one. A worker's verdict saves verifying a signature again;
+   * faults are found here.
    */
-  #judge(parsed: ParsedEnvelope, provenX?: string): Promise<void> | undefined {
+  #judge(parsed: ParsedEnvelope, isProven = false): Promise<void> | undefined {
     this.#line++;
     const { kid } = parsed.header;
     let signedBy: ReturnType<typeof verifyEnvelope> | undefined;
     try {
-      const isProven = provenX !== undefined &&
-        this.#keys!.resolve(kid).jwk.x === provenX;
-      if (!isProven) signedBy = verifyEnvelope(parsed, this.#keys!);
+      if (!isProven) signedBy = verifyEnvelope(parsed, this.#reading!.keys);
     } catch (error) {
-      if (this.#mayRefresh(error)) return this.#retry(parsed);
       this.#note(error, kid, parsed.payload);
       return undefined;
     }
@@ -389,25 +371,8 @@ export class FeedVerification {
     return undefined;
   }
 
-  #mayRefresh(error: unknown): boolean {
-    return !this.#refreshed && this.#reading?.refreshKeys !== undefined &&
-      (isSigError(error, "key_not_found") ||
-        isSigError(error, "key_not_authorized"));
-  }
-
-  async #retry(parsed: ParsedEnvelope): Promise<void> {
-    this.#refreshed = true;
-    this.#keys = await this.#reading!.refreshKeys!();
-    try {
-      await verifyEnvelope(parsed, this.#keys);
-    } catch (error) {
-      return this.#note(error, parsed.header.kid, parsed.payload);
-    }
-    this.#apply(parsed);
-  }
-
   /** After the signature: payload, fields, issuer, sequence, event_id. */
-  #apply({ header, payload, signature }: ParsedEnvelope): void {
+  #apply({ header, payload }: ParsedEnvelope): void {
     let event: SigEvent | UnknownEvent;
     try {
       event = parseEventPayload(payload, {
@@ -423,7 +388,6 @@ export class FeedVerification {
     this.#verified++;
     this.#lastEventId = event.event_id;
     this.#count(header.kid, event.sequence);
-    this.#policy.marks?.add(signature);
     this.#policy.onLine?.(this.#lineBytes, event);
     this.tree?.add(this.#lineBytes, event);
     // Outside of the try: what it throws is not a fault of the feed.

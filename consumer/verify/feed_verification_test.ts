@@ -2,7 +2,6 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { DEFAULT_LIMITS } from "@sig/core";
 import { createKeyResolver } from "@sig/jose";
 import { FeedVerification } from "./feed_verification.ts";
-import { SignatureMarks } from "./signature_marks.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import {
   DID,
@@ -17,8 +16,8 @@ import {
 const [key1] = await importTestKeys();
 const keys = await createKeyResolver({ keys: [key1.publicJwk] });
 
-function start(marks?: SignatureMarks): FeedVerification {
-  return new FeedVerification({ issuer: DID, publicOnly: true, marks });
+function start(): FeedVerification {
+  return new FeedVerification({ issuer: DID, publicOnly: true });
 }
 
 Deno.test("a feed in parts comes to what it comes to at once", async () => {
@@ -108,25 +107,6 @@ Deno.test("a verification that broke off can't continue", async () => {
     TypeError,
     "Cannot continue: the verification broke off",
   );
-});
-
-Deno.test("marks name the first event that differs", async () => {
-  const EVENTS = 600;
-  const lines = await makeLines(EVENTS, key1);
-  const marksOf = async (feed: readonly string[]) => {
-    const marks = new SignatureMarks();
-    await start(marks).read([feedOf(feed)], { keys, now: NOW });
-    return marks;
-  };
-  const all = await marksOf(lines);
-  assertEquals(all.firstDifference(await marksOf(lines), EVENTS), undefined);
-  for (const at of [1, 255, 256, 257, 512, 513, EVENTS]) {
-    const other = await lineOf(upsert(at, { roles: [] }), key1);
-    const changed = lines.map((line, i) => i === at - 1 ? other : line);
-    const marks = await marksOf(changed);
-    assertEquals(all.firstDifference(marks, EVENTS), at);
-    assertEquals(all.firstDifference(marks, at - 1), undefined);
-  }
 });
 
 Deno.test("once there are faults enough, nothing more of a chunk is looked at", async () => {

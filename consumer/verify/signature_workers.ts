@@ -194,14 +194,18 @@ export interface QueuedLine {
   readonly parsed: ParsedEnvelope;
   /** As it came. */
   readonly bytes: Uint8Array;
-  /** The `x` of the key whose signature it has; undefined if none is proven. */
-  readonly provenX: string | undefined;
+  /** Whether it has the signature of the key that it was added with. */
+  readonly isProven: boolean;
 }
 
 interface Batch {
   memory: Uint8Array<ArrayBuffer>;
   used: number;
-  readonly lines: { parsed: ParsedEnvelope; bytes: Uint8Array; x?: string }[];
+  readonly lines: {
+    parsed: ParsedEnvelope;
+    bytes: Uint8Array;
+    isSent: boolean;
+  }[];
   /** Those of the lines that workers can verify. */
   readonly signed: SignedMessage[];
   verdicts?: Promise<Uint8Array | undefined>;
@@ -300,17 +304,13 @@ export class SignatureQueue {
       signingInput: copy(signingInput),
       payload: copy(payload),
     };
-    const line = { bytes: copy(bytes), parsed: copied };
-    if (key === undefined || !isStrictSignature(signature)) {
-      batch.lines.push(line);
-      return;
-    }
-    const { x } = key.jwk;
-    batch.lines.push({ ...line, x });
+    const isSent = key !== undefined && isStrictSignature(signature);
+    batch.lines.push({ bytes: copy(bytes), parsed: copied, isSent });
+    if (!isSent) return;
     batch.signed.push({
       signature: copied.signature,
       message: copied.signingInput,
-      x,
+      x: key.jwk.x,
     });
   }
 
@@ -343,9 +343,9 @@ export class SignatureQueue {
     this.#taken = batch;
     this.#sent.shift();
     let at = 0;
-    return batch.lines.map(({ bytes, parsed, x }) => ({
+    return batch.lines.map(({ bytes, parsed, isSent }) => ({
       ...{ bytes, parsed },
-      provenX: x !== undefined && verdicts?.[at++] === 1 ? x : undefined,
+      isProven: isSent && verdicts?.[at++] === 1,
     }));
   }
 

@@ -1,7 +1,6 @@
 import { createHash, createPublicKey, verify } from "node:crypto";
 import { decodeBase64Url, encodeBase64Url } from "@std/encoding/base64url";
 import { DEFAULT_LIMITS, type ErrorCode, SigError } from "@sig/core";
-import { createKeyResolver } from "@sig/jose";
 import { assert, assertEquals, assertStrictEquals } from "@std/assert";
 import {
   DID,
@@ -29,9 +28,6 @@ import { verifyFeed } from "./verify_feed.ts";
 import { turns } from "../../tests/kit/wait.ts";
 
 const [key1, key2, stranger] = await importTestKeys();
-const bothKeys = await createKeyResolver({
-  keys: [key1.publicJwk, key2.publicJwk],
-});
 
 /** The code and line of what was thrown. */
 function thrown(result: Awaited<ReturnType<typeof outcome>>) {
@@ -154,37 +150,6 @@ Deno.test("with workers a torn last line is reported after all others", async ()
     "incomplete_line",
     LINES,
   ]);
-});
-
-Deno.test("with workers a new key makes the keys be asked for once", async () => {
-  const rotated = await Promise.all(
-    Array.from({ length: 40 }, (_, i) => lineOf(upsert(AT + 1 + i), key2)),
-  );
-  let asked = 0;
-  const result = await sameOutcome(withLines(...rotated), () => ({
-    refreshKeys: () => {
-      asked++;
-      return Promise.resolve(bothKeys);
-    },
-  }));
-  assert("keys" in result && result.keys !== undefined);
-  assertEquals(result.keys.map(({ events }) => events), [LINES - 40, 40]);
-  assertEquals(asked, 2);
-});
-
-Deno.test("a signature proven with the old key is judged again with the new one", async () => {
-  // While its lines wait, the keys are fetched again: the kid has another key.
-  const unknown = await lineOf(upsert(AT + 1), key2);
-  const swapped = await createKeyResolver({
-    keys: [
-      key2.publicJwk,
-      { ...stranger.publicJwk, kid: key1.kid },
-    ],
-  });
-  const result = await sameOutcome(withLines(unknown), () => ({
-    refreshKeys: () => Promise.resolve(swapped),
-  }));
-  assertEquals(thrown(result), ["signature_invalid", AT + 2]);
 });
 
 Deno.test("a small feed starts no worker", async () => {

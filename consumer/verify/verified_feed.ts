@@ -36,11 +36,6 @@ export interface VerifyFeedOptions extends FeedPolicy {
    * set; `maxFaults: 100` answers with all of them in `faults` instead.
    */
   readonly maxFaults?: number | undefined;
-  /**
-   * Fetches the keys again, once, when a line names an unknown key: the
-   * issuer may have added it after the keys were read.
-   */
-  readonly refreshKeys?: (() => Promise<KeyResolver>) | undefined;
   /** Digest the bytes too (default: false). */
   readonly digest?: boolean | undefined;
   /**

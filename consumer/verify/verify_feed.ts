@@ -123,8 +123,6 @@ export interface VerifyIssuerOptions extends FeedPolicy, LoadIssuerOptions {
   readonly digest?: boolean | undefined;
   /** Awaited now and then while a feed is verified; see `verifyFeed`. */
   readonly yieldToEventLoop?: (() => Promise<void>) | undefined;
-  /** Fetch the keys again where a line names an unknown one (default: true). */
-  readonly refetchKeys?: boolean | undefined;
   /** As in `verifyFeed` (default: its own workers). */
   readonly workers?: SignatureWorkers | undefined;
 }
@@ -154,8 +152,7 @@ export async function verifyIssuer(
   location: IssuerLocation,
   options: VerifyIssuerOptions,
 ): Promise<VerifiedIssuer> {
-  const loaded = await loadIssuer(location, options);
-  return await verifyLoaded(location, loaded, options);
+  return await verifyLoaded(await loadIssuer(location, options), options);
 }
 
 /**
@@ -166,7 +163,6 @@ export async function verifyIssuer(
  * @throws {SigError} as `verifyFeed`.
  */
 export async function verifyLoaded(
-  location: IssuerLocation,
   loaded: LoadedIssuer,
   options: VerifyIssuerOptions,
   extra: Pick<VerifyFeedOptions, "maxFaults" | "digest" | "keepOnly"> = {},
@@ -197,9 +193,6 @@ export async function verifyLoaded(
       yieldToEventLoop: options.yieldToEventLoop,
       workers: options.workers,
       expectedBytes: document.length,
-      refreshKeys: options.refetchKeys === false
-        ? undefined
-        : async () => (await loadIssuer(location, options)).keys,
     });
     return {
       issuer: loaded.issuer,

@@ -136,12 +136,11 @@ export async function reportIssuer(
   let loaded: LoadedIssuer | undefined;
   try {
     loaded = await loadIssuer(location, options);
-    const verified = await verifyLoaded(
-      location,
-      loaded,
-      options,
-      { maxFaults: MAX_REPORTED_FAULTS, digest: true, keepOnly: null },
-    );
+    const verified = await verifyLoaded(loaded, options, {
+      maxFaults: MAX_REPORTED_FAULTS,
+      digest: true,
+      keepOnly: null,
+    });
     const { issuer, feed, warnings } = verified;
     return feed.faults.length === 0 ? validReport(verified) : invalidReport({
       faults: feed.faults,
