@@ -4,7 +4,7 @@ import {
   assertMatch,
   assertStringIncludes,
 } from "@std/assert";
-import { isCi } from "../core/testdata/vectors.ts";
+import { isCi } from "../tests/kit/others_vectors.ts";
 import { denoArgs, sig, start } from "./testdata/process.ts";
 import { inWorkspace } from "./testdata/workspace.ts";
 import { waitUntil } from "../tests/kit/wait.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { isCi } from "../core/testdata/vectors.ts";
+import { isCi } from "../tests/kit/others_vectors.ts";
 import { denoArgs, sig } from "./testdata/process.ts";
 import { inWorkspace } from "./testdata/workspace.ts";
 

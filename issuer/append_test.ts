@@ -1,6 +1,6 @@
 import { DEFAULT_LIMITS, type SigEvent } from "@sig/core";
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { readVectors, vectorTest } from "../core/testdata/vectors.ts";
+import { readJsonVectors, vectorTest } from "../tests/kit/others_vectors.ts";
 import { expectSigError } from "../tests/kit/sig_errors.ts";
 import { DID, NOW, upsert } from "./testdata/support.ts";
 import { FEED, open, revoke, wrong } from "./testdata/two_relationships.ts";
@@ -244,27 +244,30 @@ Deno.test("programmer mistakes are TypeErrors", async () => {
   );
 });
 
-vectorTest("timestamps are judged as everywhere", async (folder) => {
-  const cases = readVectors<{ value: unknown; expect: string }[]>(
-    folder,
-    "own/timestamps.json",
-  );
-  const { issuer, store } = await open();
-  for (const { value, expect } of cases) {
-    const before = store.files.get(FEED);
-    const draft = wrong({ ...upsert(), valid_from: value });
-    if (expect === "accept") {
-      await issuer.append(draft);
-    } else if (value !== null && value !== undefined) {
-      await expectSigError(
-        issuer.append(draft),
-        "invalid_field",
-        "/valid_from",
-      );
-      assertEquals(store.files.get(FEED), before);
+vectorTest(
+  "timestamps are judged as everywhere",
+  "own/timestamps.json",
+  async () => {
+    const cases = readJsonVectors<{ value: unknown; expect: string }[]>(
+      "own/timestamps.json",
+    );
+    const { issuer, store } = await open();
+    for (const { value, expect } of cases) {
+      const before = store.files.get(FEED);
+      const draft = wrong({ ...upsert(), valid_from: value });
+      if (expect === "accept") {
+        await issuer.append(draft);
+      } else if (value !== null && value !== undefined) {
+        await expectSigError(
+          issuer.append(draft),
+          "invalid_field",
+          "/valid_from",
+        );
+        assertEquals(store.files.get(FEED), before);
+      }
     }
-  }
-});
+  },
+);
 
 Deno.test("signals and timers are heard while many events are signed and read", async () => {
   const { issuer } = await open();

@@ -7,7 +7,11 @@ import {
   openIssuer,
 } from "@sig/issuer";
 import { assertEquals } from "@std/assert";
-import { VECTORS, vectorTest } from "../jose/testdata/vectors.ts";
+import {
+  readJsonVectors,
+  vectorPath,
+  vectorTest,
+} from "../tests/kit/others_vectors.ts";
 
 interface Vector {
   readonly checkpoints: readonly string[];
@@ -23,9 +27,6 @@ const FEED = `${WELL_KNOWN}/sig/events.jsonl`;
 const CHECKPOINT = `${WELL_KNOWN}/sig/checkpoint`;
 const DOCUMENTS = ["did.json", "jwks.json", "sig.json"];
 
-const readJson = (path: string) =>
-  JSON.parse(Deno.readTextFileSync(`${VECTORS}/proofs/${path}`));
-
 /** Every file below a folder, by its path in it. */
 function filesBelow(root: string, folder = WELL_KNOWN): Map<string, string> {
   const files = new Map<string, string>();
@@ -39,7 +40,9 @@ function filesBelow(root: string, folder = WELL_KNOWN): Map<string, string> {
 }
 
 async function testKeys() {
-  const { private_jwk, private_jwk_2 } = readJson("TEST-KEY.json") as TestKeys;
+  const { private_jwk, private_jwk_2 } = readJsonVectors<TestKeys>(
+    "proofs/TEST-KEY.json",
+  );
   const keys = createMemoryKeyStore();
   for (const jwk of [private_jwk, private_jwk_2]) {
     const { kid } = jwk;
@@ -58,14 +61,16 @@ async function inDirectory(
     open(now: Date): Promise<Issuer>;
   }) => Promise<void>,
 ): Promise<void> {
-  const source = `${VECTORS}/proofs/${name}`;
+  const source = vectorPath(`proofs/${name}`);
   const dir = await Deno.makeTempDir();
   const keys = await testKeys();
   try {
     await Deno.mkdir(`${dir}/${WELL_KNOWN}/sig`, { recursive: true });
     for (const file of DOCUMENTS) {
       const path = `${WELL_KNOWN}/${file}`;
-      const { proofs_uri: _, ...document } = readJson(`${name}/${path}`);
+      const { proofs_uri: _, ...document } = readJsonVectors<
+        Record<string, unknown>
+      >(`proofs/${name}/${path}`);
       await Deno.writeTextFile(
         `${dir}/${path}`,
         `${JSON.stringify(document, null, 2)}\n`,
@@ -100,7 +105,9 @@ for (const name of ["small", "pages", "rotated-tail", "empty"]) {
     `proofs/${name}/expected.json`,
     () =>
       inDirectory(name, async ({ dir, grow, open }) => {
-        const { checkpoints } = readJson(`${name}/expected.json`) as Vector;
+        const { checkpoints } = readJsonVectors<Vector>(
+          `proofs/${name}/expected.json`,
+        );
         for (const [step, checkpoint] of checkpoints.entries()) {
           await grow(Number(checkpoint.split("\n")[1]));
           await using issuer = await open(timeOf(checkpoint));
@@ -110,7 +117,7 @@ for (const name of ["small", "pages", "rotated-tail", "empty"]) {
         }
         await grow();
         const made = filesBelow(dir);
-        for (const [path, hex] of filesBelow(`${VECTORS}/proofs/${name}`)) {
+        for (const [path, hex] of filesBelow(vectorPath(`proofs/${name}`))) {
           assertEquals(made.get(path), hex, path);
         }
       }),
@@ -122,13 +129,15 @@ for (const name of ["small", "pages", "rotated-tail", "empty"]) {
     `proofs/${name}/expected.json`,
     () =>
       inDirectory(name, async ({ dir, grow, open }) => {
-        const { checkpoints } = readJson(`${name}/expected.json`) as Vector;
+        const { checkpoints } = readJsonVectors<Vector>(
+          `proofs/${name}/expected.json`,
+        );
         const checkpoint = checkpoints.at(-1)!;
         await grow(Number(checkpoint.split("\n")[1]));
         await using issuer = await open(timeOf(checkpoint));
         await issuer.checkpoint({ init: true });
         await grow();
-        const expected = filesBelow(`${VECTORS}/proofs/${name}`);
+        const expected = filesBelow(vectorPath(`proofs/${name}`));
         const made = filesBelow(dir);
         // Neither a file too few nor one too many, but for older tiles.
         for (const path of expected.keys()) {

@@ -74,7 +74,7 @@ browserTest(
     ]);
     assert(passed);
   },
-  await hasVectors() ? undefined : "the test vectors are not there",
+  hasVectors() ? undefined : "the test vectors are not there",
 );
 
 /** What a page does with the two packages, and what came of it. */

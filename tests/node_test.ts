@@ -18,7 +18,7 @@ function node(...args: string[]): Promise<Ran> {
 
 /** What this machine lacks for the test, undefined when nothing. */
 async function findMissing(): Promise<string | undefined> {
-  if (!await hasVectors()) return "the test vectors are not there";
+  if (!hasVectors()) return "the test vectors are not there";
   if (!hasOpenssl()) return "there is no openssl";
   try {
     const { code, stdout } = await node("--version");

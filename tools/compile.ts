@@ -8,7 +8,7 @@
  * @module
  */
 
-import { readLinks } from "./stand_ins.ts";
+import { readLinks } from "./release_copy.ts";
 
 const ROOT = new URL("../", import.meta.url);
 
@@ -77,6 +77,8 @@ export interface CompileOptions {
   readonly folder: string;
   /** A Rust target triple (default: this machine's). */
   readonly target?: string | undefined;
+  /** What is compiled: a folder whose URL ends with a slash (default: this checkout). */
+  readonly root?: URL;
   /** The Deno that compiles. */
   readonly deno?: string;
   /** Replace the flags of {@linkcode compileExecutable}: for other versions. */
@@ -95,7 +97,7 @@ export async function compileExecutable(
   { name, entry, permissions }: Executable,
   options: CompileOptions,
 ): Promise<string> {
-  const { folder, target, env = {}, flags = FLAGS } = options;
+  const { folder, target, root = ROOT, env = {}, flags = FLAGS } = options;
   const isWindows = target?.includes("windows") ?? Deno.build.os === "windows";
   const path = `${folder}/${name}${isWindows ? ".exe" : ""}`;
   const { success, stderr } = await new Deno.Command(
@@ -106,7 +108,7 @@ export async function compileExecutable(
         ...(target === undefined ? [] : ["--target", target]),
         ...["--output", path, entry],
       ],
-      cwd: ROOT,
+      cwd: root,
       env: { ...env, NO_COLOR: "1" },
       stdin: "null",
       stdout: "null",

@@ -1,6 +1,8 @@
 /**
- * Publishes the packages to JSR, from a prepared copy. Run by
- * `deno task publish`; arguments go to `deno publish`, `--dry-run` for one.
+ * Publishes the packages to JSR, from a copy without links that was tested. Run
+ * by `deno task publish`; `--tests=PATH` tests only that, and further arguments
+ * go to `deno publish`. With `--dry-run` the copy keeps the links, and no test
+ * runs: JSR need not be reached.
  *
  * JSR's server refuses `with { type: "text" }` although the dry run passes
  * (jsr-io/jsr#1478): in the copy such imports are constants, and the files that
@@ -9,9 +11,8 @@
  * @module
  */
 
-import { standInFault } from "./stand_ins.ts";
-
-const ROOT = new URL("../", import.meta.url);
+import { copyCheckout, makeReleaseCopy, splitTests } from "./release_copy.ts";
+import { PACKAGES, ROOT } from "./workspace.ts";
 
 /** A text import as this project writes it, a line of its own. */
 const TEXT_IMPORT =
@@ -19,42 +20,14 @@ const TEXT_IMPORT =
 /** What must not be left: any other spelling, and bytes. */
 const ASSET_IMPORT = /\bwith\s*:?\s*\{\s*(?:type|"type")\s*:\s*["'](?!json)/;
 const MODULE = /\.[jt]sx?$/;
-/** Never published (deno.json excludes them), so never prepared. */
-const NOT_OURS = /(?:_test\.ts|\/testdata|\/ui_test|\/node_modules|\/\.[^/]*)$/;
+/** Never published (deno.json excludes them). */
+const NOT_OURS = /(?:_test\.tsx?|\/testdata|\/ui_test)$/;
 
 /**
- * Copies the workspace, with texts as constants.
+ * Makes constants of a package's texts.
  *
- * @param root The checkout; its URL ends with a slash.
- * @param folder An empty folder.
  * @throws {Error} when an import is left that JSR refuses.
  */
-export async function preparePublish(root: URL, folder: string): Promise<void> {
-  const config = JSON.parse(
-    await Deno.readTextFile(new URL("deno.json", root)),
-  );
-  const from = decodeURIComponent(root.pathname);
-  for (const file of ["deno.json", "deno.lock", "LICENSE"]) {
-    await Deno.copyFile(from + file, `${folder}/${file}`);
-  }
-  for (const path of [...config.workspace, ...config.links ?? []]) {
-    const name = path.replace(/^\.\//, "");
-    await copyFolder(`${from}${name}`, `${folder}/${name}`);
-  }
-  for (const path of config.workspace) {
-    await inlineTexts(`${folder}/${path.replace(/^\.\//, "")}`);
-  }
-}
-
-async function copyFolder(from: string, to: string): Promise<void> {
-  await Deno.mkdir(to, { recursive: true });
-  for await (const { name, isDirectory } of Deno.readDir(from)) {
-    if (NOT_OURS.test(`/${name}`)) continue;
-    if (isDirectory) await copyFolder(`${from}/${name}`, `${to}/${name}`);
-    else await Deno.copyFile(`${from}/${name}`, `${to}/${name}`);
-  }
-}
-
 async function inlineTexts(folder: string): Promise<void> {
   const inlined = new Set<string>();
   for (const path of await Array.fromAsync(modulesBelow(folder))) {
@@ -70,7 +43,7 @@ async function inlineTexts(folder: string): Promise<void> {
     // Asked of what was not inlined: a text may say anything.
     if (ASSET_IMPORT.test(code.replaceAll(TEXT_IMPORT, ""))) {
       throw new Error(
-        `Cannot publish: ${path} has an import with a type that JSR refuses`,
+        `${path} has an import with a type that JSR refuses`,
       );
     }
     if (imports.length > 0) await Deno.writeTextFile(path, prepared);
@@ -80,8 +53,10 @@ async function inlineTexts(folder: string): Promise<void> {
 
 async function* modulesBelow(folder: string): AsyncGenerator<string> {
   for await (const { name, isDirectory } of Deno.readDir(folder)) {
-    if (isDirectory) yield* modulesBelow(`${folder}/${name}`);
-    else if (MODULE.test(name)) yield `${folder}/${name}`;
+    const path = `${folder}/${name}`;
+    if (NOT_OURS.test(path)) continue;
+    if (isDirectory) yield* modulesBelow(path);
+    else if (MODULE.test(name)) yield path;
   }
 }
 
@@ -95,36 +70,30 @@ async function isDirty(): Promise<boolean> {
 }
 
 if (import.meta.main) {
-  const allowDirty = Deno.args.includes("--allow-dirty");
+  const { tests, rest } = splitTests(Deno.args);
   // The copy is not a repository: Deno cannot check there what is checked here.
-  if (!allowDirty && await isDirty()) {
+  if (!rest.includes("--allow-dirty") && await isDirty()) {
     console.error(
       "Cannot publish: there are changes that are not committed. " +
         "Commit them, or allow them with --allow-dirty.",
     );
     Deno.exit(1);
   }
-  // Another registry is one of a test, on this machine.
-  const isForOthers = !Deno.args.includes("--dry-run") &&
-    Deno.env.get("JSR_URL") === undefined;
-  const fault = isForOthers ? await standInFault(ROOT) : undefined;
-  if (fault !== undefined) {
-    console.error(`Cannot publish: ${fault}`);
-    Deno.exit(1);
-  }
-  const folder = await Deno.makeTempDir({ prefix: "sig-publish-" });
   let code = 1;
   try {
-    await preparePublish(ROOT, folder);
+    await using copy = rest.includes("--dry-run")
+      ? await copyCheckout(ROOT)
+      : await makeReleaseCopy(ROOT, tests);
+    for (const name of PACKAGES) {
+      await inlineTexts(new URL(name, copy.root).pathname);
+    }
     const child = new Deno.Command(Deno.execPath(), {
-      args: ["publish", ...Deno.args],
-      cwd: folder,
+      args: ["publish", ...rest],
+      cwd: copy.root,
     }).spawn();
     code = (await child.status).code;
   } catch (error) {
-    console.error((error as Error).message);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
+    console.error(`Cannot publish: ${(error as Error).message}`);
   }
   Deno.exit(code);
 }

@@ -12,9 +12,10 @@
  * others are made all the same; the exit code is then 1, so that
  * `deno task release && upload` never publishes a part of a release as a whole.
  *
- * Refuses to make anything while `@std` is `deno-std` of npm, which others than
- * Deno's makers have packed: people who download an executable trust
- * all that is in it. See `stand_ins.ts`.
+ * All is compiled in a copy without links that was tested (`release_copy.ts`):
+ * people who download an executable trust all that is in it. Its lock, with the
+ * digest of each dependency, is part of the archive. `--tests=PATH` tests only
+ * that.
  *
  * @module
  */
@@ -22,7 +23,7 @@
 import { parseArgs } from "@std/cli/parse-args";
 import { compileExecutable, EXECUTABLES } from "./compile.ts";
 import { sha256 } from "./denort.ts";
-import { standInFault } from "./stand_ins.ts";
+import { makeReleaseCopy, splitTests } from "./release_copy.ts";
 import { ROOT, VERSION } from "./workspace.ts";
 
 /** All that a release is made for. */
@@ -43,6 +44,8 @@ export interface ReleaseOptions {
   readonly folder: string;
   /** The targets (default: {@linkcode TARGETS}). */
   readonly targets?: readonly string[];
+  /** What is compiled: a folder whose URL ends with a slash (default: this checkout). */
+  readonly root?: URL;
   /** Makes one executable in a folder (default: {@linkcode compileExecutable}). */
   readonly compile?: typeof compileExecutable;
 }
@@ -60,11 +63,12 @@ export interface Release {
 
 /**
  * Makes `sig-<version>-<target>.tar.gz` for each target, with the executables,
- * the README and the licence in one folder, and `SHA256SUMS` over the archives.
+ * the README, the licence and the lock in one folder, and `SHA256SUMS` over the archives.
  * `tar` unpacks them on every one of the targets, Windows too.
  */
 export async function makeRelease(
-  { folder, targets = TARGETS, compile = compileExecutable }: ReleaseOptions,
+  { folder, targets = TARGETS, root = ROOT, compile = compileExecutable }:
+    ReleaseOptions,
 ): Promise<Release> {
   await Deno.mkdir(folder, { recursive: true });
   for await (const { name } of Deno.readDir(folder)) {
@@ -79,10 +83,10 @@ export async function makeRelease(
     try {
       await Deno.mkdir(content);
       for (const executable of EXECUTABLES) {
-        await compile(executable, { folder: content, target });
+        await compile(executable, { folder: content, target, root });
       }
-      for (const file of ["README.md", "LICENSE"]) {
-        await Deno.copyFile(new URL(file, ROOT), `${content}/${file}`);
+      for (const file of ["README.md", "LICENSE", "deno.lock"]) {
+        await Deno.copyFile(new URL(file, root), `${content}/${file}`);
       }
       const archive = `${name}.tar.gz`;
       await pack(folder, name, archive);
@@ -113,7 +117,8 @@ async function pack(folder: string, name: string, archive: string) {
 }
 
 if (import.meta.main) {
-  const { output, target } = parseArgs(Deno.args, {
+  const { tests, rest } = splitTests(Deno.args);
+  const { output, target } = parseArgs(rest, {
     string: ["output", "target"],
     collect: ["target"],
     default: { output: new URL("dist/release", ROOT).pathname },
@@ -121,20 +126,23 @@ if (import.meta.main) {
   });
   const unknown = target.find((each) => !TARGETS.includes(each));
   if (unknown !== undefined) fail(`there is no target ${unknown}`);
-  const fault = await standInFault(ROOT);
-  if (fault !== undefined) {
-    console.error(`Cannot make a release: ${fault}`);
-    Deno.exit(1);
+  let code = 1;
+  try {
+    await using copy = await makeReleaseCopy(ROOT, tests);
+    const { archives, failures } = await makeRelease({
+      folder: output,
+      targets: target.length > 0 ? target : TARGETS,
+      root: copy.root,
+    });
+    for (const archive of archives) console.log(`${output}/${archive}`);
+    for (const { target, reason } of failures) {
+      console.error(`NOT MADE ${target}: ${reason}`);
+    }
+    code = failures.length > 0 ? 1 : 0;
+  } catch (error) {
+    console.error(`Cannot make a release: ${(error as Error).message}`);
   }
-  const { archives, failures } = await makeRelease({
-    folder: output,
-    targets: target.length > 0 ? target : TARGETS,
-  });
-  for (const archive of archives) console.log(`${output}/${archive}`);
-  for (const { target, reason } of failures) {
-    console.error(`NOT MADE ${target}: ${reason}`);
-  }
-  if (failures.length > 0) Deno.exit(1);
+  Deno.exit(code);
 }
 
 function fail(why: string): never {

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { isCi } from "../../core/testdata/vectors.ts";
+import { isCi } from "../../tests/kit/others_vectors.ts";
 import { displayWidth } from "@sig/api/flags";
 import { loadCommands } from "../commands.ts";
 import { flagsOf } from "./parse_command_line.ts";

@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { readJsonVectors, vectorTest } from "../../jose/testdata/vectors.ts";
+import { readJsonVectors, vectorTest } from "../../tests/kit/others_vectors.ts";
 import { createIssuerSite } from "../site/issuer_site.ts";
 import { inWorkspace, type Ran, Workspace } from "../testdata/workspace.ts";
 

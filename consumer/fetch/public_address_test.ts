@@ -1,10 +1,9 @@
 import { assertEquals } from "@std/assert";
-import { readVectors, vectorTest } from "../../core/testdata/vectors.ts";
+import { readJsonVectors, vectorTest } from "../../tests/kit/others_vectors.ts";
 import { isPublicAddress, isRefusedHostName } from "./public_address.ts";
 
-vectorTest("public and refused addresses of the vectors", (folder) => {
-  const rows = readVectors<{ ip: string; expect: "allow" | "block" }[]>(
-    folder,
+vectorTest("public and refused addresses", "own/addresses.json", () => {
+  const rows = readJsonVectors<{ ip: string; expect: "allow" | "block" }[]>(
     "own/addresses.json",
   );
   assertEquals(rows.length, 32);

@@ -6,7 +6,7 @@ import {
   readJsonVectors,
   readVectors,
   vectorTest,
-} from "../../jose/testdata/vectors.ts";
+} from "../../tests/kit/others_vectors.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { revoke } from "../../tests/kit/events.ts";
 import { makeProofs, PROOFS } from "../../tests/kit/proofs.ts";

@@ -9,7 +9,7 @@ import {
 import { isSigError } from "../errors/error.ts";
 import type { ErrorCode } from "../errors/error_codes.ts";
 import { assertSigError, catchSigError } from "../../tests/kit/sig_errors.ts";
-import { readVectors, vectorTest } from "../testdata/vectors.ts";
+import { readJsonVectors, vectorTest } from "../../tests/kit/others_vectors.ts";
 
 interface DidWebCase {
   readonly did: string;
@@ -25,8 +25,8 @@ function documentUrl(did: string, allowPrivate = false): string | null {
   }
 }
 
-vectorTest("didweb.json: each DID has its URL, or none", (folder) => {
-  const cases = readVectors<DidWebCase[]>(folder, "own/didweb.json");
+vectorTest("each DID has its URL, or none", "own/didweb.json", () => {
+  const cases = readJsonVectors<DidWebCase[]>("own/didweb.json");
   assert(cases.length >= 35);
   for (const { did, url } of cases) assertEquals(documentUrl(did), url, did);
 });

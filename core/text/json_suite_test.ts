@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { JsonError, parseJson } from "./json.ts";
-import { vectorTest } from "../testdata/vectors.ts";
+import { vectorPath, vectorTest } from "../../tests/kit/others_vectors.ts";
 
 /** The only two `i_` files that are accepted: they underflow to zero. */
 const ACCEPTED_I = [
@@ -18,8 +18,10 @@ function isAccepted(bytes: Uint8Array): boolean {
   }
 }
 
-vectorTest("JSONTestSuite: accepted and refused as required", (vectors) => {
-  const folder = new URL("jsontestsuite/test_parsing/", vectors);
+const PARSING = "jsontestsuite/test_parsing";
+
+vectorTest("JSONTestSuite: accepted and refused as required", PARSING, () => {
+  const folder = vectorPath(PARSING);
   const wrong: string[] = [];
   const count = { y: 0, n: 0, i: 0 };
   for (const { name } of Deno.readDirSync(folder)) {
@@ -28,9 +30,7 @@ vectorTest("JSONTestSuite: accepted and refused as required", (vectors) => {
     const expected = kind === "y"
       ? !name.startsWith("y_object_duplicated_key")
       : kind === "i" && ACCEPTED_I.includes(name);
-    const accepted = isAccepted(
-      Deno.readFileSync(new URL(encodeURIComponent(name), folder)),
-    );
+    const accepted = isAccepted(Deno.readFileSync(`${folder}/${name}`));
     if (accepted !== expected) wrong.push(name);
   }
   assertEquals(wrong, []);

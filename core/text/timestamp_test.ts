@@ -8,7 +8,7 @@ import {
   utcSeconds,
   validInstant,
 } from "./timestamp.ts";
-import { readVectors, vectorTest } from "../testdata/vectors.ts";
+import { readJsonVectors, vectorTest } from "../../tests/kit/others_vectors.ts";
 
 import fc from "fast-check";
 
@@ -17,17 +17,21 @@ interface TimestampCase {
   readonly expect: "accept" | "reject";
 }
 
-vectorTest("timestamps.json: accepted and refused as required", (folder) => {
-  const cases = readVectors<TimestampCase[]>(folder, "own/timestamps.json");
-  assert(cases.length >= 33);
-  for (const { value, expect } of cases) {
-    assertEquals(
-      parseTimestamp(value) === undefined ? "reject" : "accept",
-      expect,
-      JSON.stringify(value),
-    );
-  }
-});
+vectorTest(
+  "timestamps: accepted and refused as required",
+  "own/timestamps.json",
+  () => {
+    const cases = readJsonVectors<TimestampCase[]>("own/timestamps.json");
+    assert(cases.length >= 33);
+    for (const { value, expect } of cases) {
+      assertEquals(
+        parseTimestamp(value) === undefined ? "reject" : "accept",
+        expect,
+        JSON.stringify(value),
+      );
+    }
+  },
+);
 
 Deno.test("only RFC 3339 UTC with a real calendar date is a timestamp", () => {
   const accepted = [

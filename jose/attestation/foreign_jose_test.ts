@@ -9,7 +9,7 @@ import {
   verifyEnvelope,
 } from "@sig/jose";
 import { testJwk } from "../testdata/keys.ts";
-import { readJsonVectors, vectorTest } from "../testdata/vectors.ts";
+import { readJsonVectors, vectorTest } from "../../tests/kit/others_vectors.ts";
 
 interface Foreign {
   readonly testGroups: readonly {

@@ -23,7 +23,7 @@ import {
 } from "@sig/jose";
 import { FlattenedSign, flattenedVerify, importJWK } from "jose";
 import { encodeBase64Url } from "@std/encoding/base64url";
-import { readJsonVectors, vectorTest } from "../testdata/vectors.ts";
+import { readJsonVectors, vectorTest } from "../../tests/kit/others_vectors.ts";
 import { signJws } from "./jws.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { jwkOfSeed, testJwk, testKey } from "../testdata/keys.ts";

@@ -12,7 +12,7 @@ import {
   readJsonVectors,
   readVectors,
   vectorTest,
-} from "../testdata/vectors.ts";
+} from "../../tests/kit/others_vectors.ts";
 
 /** A key that can't be imported verifies nothing. */
 async function verifies(

@@ -10,7 +10,7 @@ import {
   readJsonVectors,
   readVectors,
   vectorTest,
-} from "../testdata/vectors.ts";
+} from "../../tests/kit/others_vectors.ts";
 import {
   type Checkpoint,
   digestKeys,

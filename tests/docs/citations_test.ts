@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { filesBelow } from "../ship/testdata/files_below.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
@@ -9,13 +10,16 @@ const CITATION =
 const UNKNOWN =
   /\b(?:PROTOCOL|INTERFACES|PROOFS|OPENID) ?§|\bSECURITY(?:,? [A-Z]\d| §)|\bthe seed's (?:field|table)/;
 
-async function trackedFiles(): Promise<string[]> {
-  const { stdout } = await new Deno.Command("git", {
-    args: ["ls-files", "-z"],
-    cwd: ROOT,
-  }).output();
-  return new TextDecoder().decode(stdout).split("\0")
-    .filter((path) => /\.(?:tsx?|md|json)$/.test(path));
+const LEFT_OUT =
+  /^\/(?:dist|coverage|vectors\/others)\/|\/(?:\.git|node_modules)\//;
+
+async function ourFiles(): Promise<string[]> {
+  const paths = await Array.fromAsync(
+    filesBelow(decodeURIComponent(ROOT.pathname).replace(/\/$/, "")),
+  );
+  return paths.filter((path) =>
+    /\.(?:tsx?|md|json)$/.test(path) && !LEFT_OUT.test(path)
+  ).map((path) => path.slice(1));
 }
 
 async function sectionsOf(path: string): Promise<Set<string>> {
@@ -28,10 +32,9 @@ Deno.test("every cited section is a heading, and every cited text is here", asyn
   const known = new Map<string, Set<string>>();
   const wrong: string[] = [];
   let count = 0;
-  for (const file of await trackedFiles()) {
+  for (const file of await ourFiles()) {
     if (file === "tests/docs/citations_test.ts") continue;
-    const text = await Deno.readTextFile(new URL(file, ROOT))
-      .catch(() => ""); // deleted, not committed yet
+    const text = await Deno.readTextFile(new URL(file, ROOT));
     for (const [all, path, list] of text.matchAll(CITATION)) {
       if (!known.has(path!)) {
         known.set(path!, await sectionsOf(path!).catch(() => new Set()));

@@ -17,7 +17,7 @@ const ROOT = new URL("../../", import.meta.url);
  * here, so that none is hidden silently.
  */
 const NOT_RUN: { readonly [document: string]: number } = {
-  "CONTRIBUTING.md": 2,
+  "CONTRIBUTING.md": 3,
   "consumer/README.md": 1,
   "docs/deploy.md": 2,
   "docs/gate.md": 1,

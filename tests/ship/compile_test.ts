@@ -10,7 +10,7 @@ import {
   type CompileOptions,
   EXECUTABLES,
 } from "../../tools/compile.ts";
-import { readLinks } from "../../tools/stand_ins.ts";
+import { readLinks } from "../../tools/release_copy.ts";
 import { ask, mayDeploy } from "./testdata/ask.ts";
 import { startJsrRegistry } from "./testdata/jsr_registry.ts";
 import { ALICE, startLoopbackIssuer } from "./testdata/loopback_issuer.ts";

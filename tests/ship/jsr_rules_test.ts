@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { refusalOf } from "./testdata/jsr_rules.ts";
-import { tempFolder } from "../kit/process.ts";
+import { run, tempFolder } from "../kit/process.ts";
 
 /** The least that is taken. */
 const GOOD: Readonly<Record<string, string>> = {
@@ -87,6 +87,12 @@ const REFUSED: readonly (readonly [
     {
       "mod.ts": `import "./b.ts";`,
     },
+    "graphError",
+    "Module not found",
+  ],
+  [
+    "an import from outside of the package",
+    { "mod.ts": `import "../other/mod.ts";` },
     "graphError",
     "Module not found",
   ],
@@ -201,5 +207,43 @@ for (const [what, files, code, message] of REFUSED) {
     const refusal = await judge({ ...GOOD, ...files });
     assertEquals(refusal?.code, code, refusal?.message);
     assertStringIncludes(refusal!.message, message);
+  });
+}
+
+/** What `deno publish` refuses before it sends anything, and its code. */
+const REFUSED_BEFORE: readonly (readonly [
+  what: string,
+  files: Readonly<Record<string, string>>,
+  code: string,
+])[] = [
+  [
+    "slow types",
+    { "mod.ts": "export const f = () => new Date();\n" },
+    "missing-explicit-return-type",
+  ],
+  [
+    "an import of an excluded file",
+    {
+      "deno.json": GOOD["deno.json"]!.replace(
+        "}",
+        `,"publish":{"exclude":["b.ts"]}}`,
+      ),
+      "mod.ts": `import "./b.ts";\n`,
+      "b.ts": "",
+    },
+    "excluded-module",
+  ],
+];
+
+for (const [what, files, code] of REFUSED_BEFORE) {
+  Deno.test(`deno publish sends no package with ${what}`, async () => {
+    await using folder = await tempFolder();
+    for (const [name, text] of Object.entries({ ...GOOD, ...files })) {
+      await Deno.writeTextFile(`${folder.path}/${name}`, text);
+    }
+    const args = ["publish", "--dry-run", "--allow-dirty", "--no-check"];
+    const ran = await run(Deno.execPath(), args, { cwd: folder.path });
+    assertEquals(ran.code, 1);
+    assertStringIncludes(ran.stderr, code);
   });
 }

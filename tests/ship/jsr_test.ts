@@ -2,14 +2,15 @@ import {
   assert,
   assertEquals,
   assertMatch,
+  assertRejects,
   assertStringIncludes,
 } from "@std/assert";
 import { ask } from "./testdata/ask.ts";
 import { filesBelow } from "./testdata/files_below.ts";
-import { startJsrRegistry } from "./testdata/jsr_registry.ts";
+import { LEGAL_COMMENT, startJsrRegistry } from "./testdata/jsr_registry.ts";
 import { ENTRIES, PACKAGES, ROOT, VERSION } from "../../tools/workspace.ts";
 import { run, runWell, startServer, tempFolder } from "../kit/process.ts";
-import { publishPackages } from "./testdata/publish_packages.ts";
+import { publish, publishPackages } from "./testdata/publish_packages.ts";
 import {
   LARGE_EVENTS,
   MIN_WORKER_SHARE,
@@ -29,7 +30,7 @@ interface Graph {
 
 /** How a published module may name another package: with its range. */
 const IN_REGISTRY =
-  /^(?:jsr:@(?:sig|std)\/[\w-]+@\^[\d.]+|npm:\/?(?:@\w+\/)?[\w-]+@\^[\d.]+|node:\w+)(?:\/[\w-]+)*$/;
+  /^(?:jsr:\/?@(?:sig|std)\/[\w-]+@\^[\d.]+|npm:\/?(?:@\w+\/)?[\w-]+@\^[\d.]+|node:\w+)(?:\/[\w-]+)*$/;
 
 /** What a program of somebody else imports: each library, used a little. */
 const PROGRAM = `
@@ -100,6 +101,16 @@ Deno.test("seven packages are published and run from jsr: specifiers", async (t)
     },
   );
 
+  await t.step("nothing is published where a test fails", async () => {
+    const { code, stderr } = await publish(registry, "--tests=core/missing.ts");
+    assertEquals(code, 1);
+    assertMatch(
+      stderr,
+      /^Cannot publish: deno test .+ core\/missing\.ts failed in a copy of the checkout$/m,
+    );
+    await assertRejects(() => Deno.stat(inRegistry("")), Deno.errors.NotFound);
+  });
+
   await t.step("the task publish has all of them taken", async () => {
     await publishPackages(registry);
     const found = [...Deno.readDirSync(inRegistry(""))].map(({ name }) => name);
@@ -121,6 +132,12 @@ Deno.test("seven packages are published and run from jsr: specifiers", async (t)
         assert(paths.includes(`${name}/${file}`), `${name} lacks ${file}`);
       }
     }
+  });
+
+  await t.step("the page's script has @std of the registry", async () => {
+    const assets = inRegistry(`web/${VERSION}/pages/assets.ts`);
+    const text = await Deno.readTextFile(assets);
+    assertStringIncludes(text, LEGAL_COMMENT);
   });
 
   await t.step("deno run jsr:@sig/cli, with an empty cache", async () => {
@@ -194,7 +211,7 @@ Deno.test("seven packages are published and run from jsr: specifiers", async (t)
       }
     }
     assertEquals([...named].filter((each) => !IN_REGISTRY.test(each)), []);
-    const beginnings = [`jsr:@sig/core@^${VERSION}`, "jsr:@std/encoding@^1."];
+    const beginnings = [`jsr:@sig/core@^${VERSION}`, "jsr:/@std/encoding@^1."];
     for (const each of [...beginnings, "npm:hono@^4.", "npm:/jose@^6."]) {
       assert([...named].some((name) => name.startsWith(each)), each);
     }

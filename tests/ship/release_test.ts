@@ -1,10 +1,11 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { compileExecutable } from "../../tools/compile.ts";
 import { sha256 } from "../../tools/denort.ts";
-import { standInFault } from "../../tools/stand_ins.ts";
 import { makeRelease, TARGETS } from "../../tools/release.ts";
 import { ROOT, VERSION } from "../../tools/workspace.ts";
-import { run, runWell, tempFolder } from "../kit/process.ts";
+import { freePort, run, runWell, tempFolder } from "../kit/process.ts";
+import { startJsrRegistry } from "./testdata/jsr_registry.ts";
+import { runTool, SMALL_TEST } from "./testdata/publish_packages.ts";
 
 const [LINUX, WINDOWS] = [TARGETS[0]!, TARGETS[4]!];
 
@@ -51,7 +52,7 @@ Deno.test("a release has an archive for each target that can be made", async () 
         new RegExp(`^-rwxr-xr-x .* ${name}/${program}${suffix}$`, "m"),
       );
     }
-    for (const file of ["README.md", "LICENSE"]) {
+    for (const file of ["README.md", "LICENSE", "deno.lock"]) {
       assertMatch(list, new RegExp(` ${name}/${file}$`, "m"));
     }
   }
@@ -74,36 +75,47 @@ Deno.test("a target that can't be made is named with the reason", async () => {
   assertEquals([...Deno.readDirSync(folder.path)], []);
 });
 
-Deno.test({
-  name: "nothing is released while links stand for @std, and it says why",
-  ignore: await standInFault(ROOT) === undefined,
-  fn: async () => {
-    await using folder = await tempFolder();
-    const args = ["run", "-A", "tools/release.ts", "--output", folder.path];
-    const { code, stdout, stderr } = await run(Deno.execPath(), args, {
-      cwd: ROOT,
-    });
-    assertEquals([code, stdout], [1, ""]);
-    assertMatch(
-      stderr,
-      /^Cannot make a release: .*deno-std of npm, a third party's repackaging\.\n {2}next: .+\n$/,
-    );
-    assertEquals([...Deno.readDirSync(folder.path)], []);
-  },
+Deno.test("the task release compiles a copy with the registry's @std, and archives its lock", async () => {
+  await using registry = await startJsrRegistry(ROOT);
+  await using folder = await tempFolder();
+  const args = ["--output", folder.path, "--target", LINUX, SMALL_TEST];
+  const { code, stdout, stderr } = await runTool(
+    registry,
+    ["tools/release.ts", ...args],
+    // It is only appended to, and does not run.
+    { DENORT_BIN: "/bin/true" },
+  );
+  assertEquals(code, 0, stdout + stderr);
+  const name = `sig-${VERSION}-${LINUX}`;
+  const archive = `${folder.path}/${name}.tar.gz`;
+  const lock = await runWell("tar", ["-xOzf", archive, `${name}/deno.lock`]);
+  const { jsr }: { jsr: Record<string, { integrity: string }> } = JSON.parse(
+    lock,
+  );
+  const { imports } = JSON.parse(
+    await Deno.readTextFile(new URL("deno.json", ROOT)),
+  );
+  assertEquals(
+    Object.keys(jsr).map((each) => each.replace(/@[\d.]+$/, "")),
+    Object.keys(imports).filter((each) => each.startsWith("@std/")).sort(),
+  );
+  for (const { integrity } of Object.values(jsr)) {
+    assertMatch(integrity, /^[0-9a-f]{64}$/);
+  }
 });
 
-Deno.test("links of the configuration are found, and nothing where there are none", async () => {
+Deno.test("nothing is released without JSR, and it says why", async () => {
   await using folder = await tempFolder();
-  const root = new URL(`file://${folder.path}/`);
-  const faultOf = async (config: string) => {
-    await Deno.writeTextFile(new URL("deno.json", root), config);
-    return await standInFault(root);
-  };
-  assertEquals(await faultOf("{}"), undefined);
-  assertMatch(
-    await faultOf('{"links": ["./links/std-cli"]}') ?? "",
-    /^deno\.json links links\/std-cli: @std would be /,
+  const { code, stdout, stderr } = await runTool(
+    { url: `http://127.0.0.1:${freePort()}/` },
+    ["tools/release.ts", "--output", folder.path],
   );
+  assertEquals([code, stdout], [1, ""]);
+  assertMatch(
+    stderr,
+    /\nCannot make a release: deno install .+ failed in a copy of the checkout\n$/,
+  );
+  assertEquals([...Deno.readDirSync(folder.path)], []);
 });
 
 Deno.test("an unknown target is a mistake, and all are named, exit 2", async () => {

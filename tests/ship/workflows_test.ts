@@ -9,6 +9,12 @@ const WORKFLOWS = await Promise.all(
     text: await Deno.readTextFile(new URL(name, FOLDER)),
   })),
 );
+const PREPARE = {
+  name: "prepare",
+  text: await Deno.readTextFile(
+    new URL(".github/actions/prepare/action.yml", ROOT),
+  ),
+};
 
 Deno.test("workflows have no permission that a job does not name", () => {
   assertEquals(
@@ -29,8 +35,10 @@ Deno.test("workflows have no permission that a job does not name", () => {
 });
 
 Deno.test("workflows run no code that can change behind their name, and know no secret", () => {
-  for (const { name, text } of WORKFLOWS) {
+  for (const { name, text } of [...WORKFLOWS, PREPARE]) {
     for (const [, action] of text.matchAll(/\buses: (.+)$/gm)) {
+      // That of the commit which is checked out.
+      if (action === "./.github/actions/prepare") continue;
       assertMatch(action!, /^[\w-]+\/[\w-]+@[0-9a-f]{40} # v[\d.]+$/, name);
     }
     for (const [, version] of text.matchAll(/\bdeno@(\S+)/g)) {
@@ -38,9 +46,22 @@ Deno.test("workflows run no code that can change behind their name, and know no 
     }
     assert(!/\bsecrets\b|pull_request_target/.test(text), name);
     // A name that somebody chose must not become a part of a script.
-    for (const [script] of text.matchAll(/^ +(?:- )?run: (?:.|\n {10})*/gm)) {
+    for (const [script] of text.matchAll(/^ +(?:- )?run: (?:.|\n {8,})*/gm)) {
       assert(!script.includes("${{"), `${name}: ${script}`);
     }
+  }
+});
+
+Deno.test("workflows run every check, with the vectors of others and no skip, before they publish", () => {
+  for (const { name, text } of WORKFLOWS) {
+    const [, after] = text.split("uses: ./.github/actions/prepare\n");
+    const command = `npx -y deno@2.9.6 task ${name.replace(".yml", "")}`;
+    assert(after?.split("\n").some((line) => line.endsWith(command)), name);
+  }
+  for (
+    const line of ["run: npx -y deno@2.9.6 task vectors:fetch", "SIG_CI=1"]
+  ) {
+    assert(PREPARE.text.includes(line), line);
   }
 });
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { readLinks } from "../../../tools/stand_ins.ts";
+import { readLinks } from "../../../tools/release_copy.ts";
 import { filesBelow } from "./files_below.ts";
 import { refusalOf } from "./jsr_rules.ts";
 import { runWell } from "../../kit/process.ts";
@@ -23,7 +23,10 @@ export interface JsrRegistry extends AsyncDisposable {
 }
 
 /** Where packages are that were not published here. */
-const JSR = "https://jsr.io";
+const JSR = Deno.env.get("JSR_URL") ?? "https://jsr.io";
+
+/** In each module of `@std` that is served here; a bundler keeps it. */
+export const LEGAL_COMMENT = "/*! from the registry of the tests */";
 
 /**
  * Starts a registry without packages of its own. Those that the configuration
@@ -141,6 +144,7 @@ async function addLinked(folder: string, link: string): Promise<void> {
       const resolved = to.replace("npm:/", "npm:");
       text = text.replaceAll(`from "${from}`, `from "${resolved}`);
     }
+    if (path.endsWith(".js")) text += `${LEGAL_COMMENT}\n`;
     await Deno.writeTextFile(target + path, text);
   }
 }

@@ -2,18 +2,48 @@
 
 import type { JsrRegistry } from "./jsr_registry.ts";
 import { ROOT } from "../../../tools/workspace.ts";
-import { runWell } from "../../kit/process.ts";
+import { type Ran, run, runWell, tempFolder } from "../../kit/process.ts";
 
-/** Runs the task `publish`, which must succeed. */
-export async function publishPackages({ url }: JsrRegistry): Promise<void> {
+const DENO = Deno.execPath();
+/** One small test, in place of all. */
+export const SMALL_TEST = "--tests=core/text/trim_ows_test.ts";
+
+/** Runs a tool where `@std` comes from a registry, without traces in the cache. */
+export async function runTool(
+  { url }: Pick<JsrRegistry, "url">,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Ran> {
+  await using cache = await tempFolder();
+  const { denoDir } = JSON.parse(await runWell(DENO, ["info", "--json"]));
+  // What comes from npm is shared; what comes from this port is removed.
+  for (const { name, isDirectory } of Deno.readDirSync(denoDir)) {
+    if (!isDirectory || name === "remote") continue;
+    await Deno.symlink(`${denoDir}/${name}`, `${cache.path}/${name}`);
+  }
+  const permissions = ["--allow-read", "--allow-write", "--allow-run"];
+  return await run(
+    DENO,
+    ["run", "--quiet", "--no-prompt", ...permissions, ...args],
+    {
+      cwd: ROOT,
+      env: { ...env, JSR_URL: url, NO_COLOR: "1", DENO_DIR: cache.path },
+    },
+  );
+}
+
+/** Runs the task `publish`. */
+export async function publish(
+  registry: Pick<JsrRegistry, "url">,
+  ...tests: readonly string[]
+): Promise<Ran> {
   // The types of what is there then are checked as it is imported.
   const flags = ["--allow-dirty", "--no-check", "--token", "t"];
-  const run = ["run", "--quiet", "--no-prompt"];
-  const permissions = ["--allow-read", "--allow-write", "--allow-run"];
-  const variables = "--allow-env=JSR_URL";
-  await runWell(
-    Deno.execPath(),
-    [...run, ...permissions, variables, "tools/publish.ts", ...flags],
-    { cwd: ROOT, env: { JSR_URL: url, NO_COLOR: "1" } },
-  );
+  return await runTool(registry, ["tools/publish.ts", ...flags, ...tests]);
+}
+
+/** Publishes all packages, which must succeed. */
+export async function publishPackages(registry: JsrRegistry): Promise<void> {
+  const { code, stdout, stderr } = await publish(registry, SMALL_TEST);
+  if (code !== 0) throw new Error(`Cannot publish: ${stdout}${stderr}`);
 }

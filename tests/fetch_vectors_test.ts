@@ -1,0 +1,134 @@
+import { assertEquals, assertMatch } from "@std/assert";
+import {
+  fetchVectors,
+  readSources,
+  type VectorSource,
+} from "../tools/fetch_vectors.ts";
+import { sha256 } from "../tools/denort.ts";
+import { vectorPath, vectorTest } from "./kit/others_vectors.ts";
+import { run, tempFolder } from "./kit/process.ts";
+
+const SOURCES = readSources();
+const RAW = "https://raw.githubusercontent.com";
+
+/** Serves files by their path; counts the requests. */
+function serveFiles(files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>) {
+  const asked: string[] = [];
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    (request) => {
+      const { pathname } = new URL(request.url);
+      asked.push(pathname);
+      const bytes = files.get(pathname);
+      const body = bytes === undefined ? undefined : new Blob([bytes]).stream();
+      return new Response(
+        pathname.endsWith(".gz")
+          ? body?.pipeThrough(new CompressionStream("gzip")) ?? null
+          : body ?? null,
+        { status: bytes === undefined ? 404 : 200 },
+      );
+    },
+  );
+  return {
+    origin: `http://127.0.0.1:${server.addr.port}`,
+    asked,
+    [Symbol.asyncDispose]: () => server.shutdown(),
+  };
+}
+
+Deno.test("each source has an address at a commit, a digest and a licence", () => {
+  for (const { file, url, sha256, licence } of SOURCES) {
+    assertMatch(
+      url,
+      /^https:\/\/raw\.githubusercontent\.com\/[\w-]+\/[\w-]+\/[0-9a-f]{40}\/\S+$/,
+    );
+    assertMatch(sha256, /^[0-9a-f]{64}$/);
+    assertMatch(licence, /^[\w.-]+$/);
+    assertMatch(file, /^(?:[\w+.#-]+\/)+[\w+.#-]+$/);
+  }
+  const files = SOURCES.map(({ file }) => file);
+  assertEquals(files, [...new Set(files)]);
+});
+
+vectorTest(
+  "the tests' vectors have the digests of the sources",
+  "wycheproof/ed25519_test.json",
+  async () => {
+    for (const { file, sha256: digest } of SOURCES) {
+      assertEquals(
+        await sha256(await Deno.readFile(vectorPath(file))),
+        digest,
+        file,
+      );
+    }
+  },
+);
+
+vectorTest(
+  "every source is fetched once, and the bytes are those of its project",
+  "wycheproof/ed25519_test.json",
+  async () => {
+    const pathOf = ({ url }: VectorSource) => new URL(url).pathname;
+    const served = new Map(
+      SOURCES.map((source) =>
+        [pathOf(source), Deno.readFileSync(vectorPath(source.file))] as const
+      ),
+    );
+    await using server = serveFiles(served);
+    await using folder = await tempFolder();
+    const sources = SOURCES.map((source) => ({
+      ...source,
+      url: source.url.replace(RAW, server.origin),
+    }));
+    assertEquals(await fetchVectors(sources, folder.path), []);
+    assertEquals(server.asked.toSorted(), SOURCES.map(pathOf).sort());
+    for (const source of SOURCES) {
+      const found = await Deno.readFile(`${folder.path}/${source.file}`);
+      assertEquals(found, served.get(pathOf(source)), source.file);
+    }
+    assertEquals(await fetchVectors(sources, folder.path), []);
+    assertEquals(server.asked.length, SOURCES.length);
+  },
+  { net: true, write: true },
+);
+
+Deno.test("other bytes are refused by the file's name, and the other files come all the same", async () => {
+  const bytes = new TextEncoder().encode("right");
+  const wrong = new TextEncoder().encode("wrong");
+  await using server = serveFiles(
+    new Map([["/good", bytes], ["/bad", wrong], ["/here", bytes]]),
+  );
+  await using folder = await tempFolder();
+  const digest = await sha256(bytes);
+  const source = (name: string) => ({
+    file: `x/${name}`,
+    url: `${server.origin}/${name}`,
+    sha256: digest,
+    licence: "MIT",
+  });
+  await Deno.mkdir(`${folder.path}/x`);
+  await Deno.writeFile(`${folder.path}/x/here`, wrong);
+  const faults = await fetchVectors(
+    ["here", "bad", "gone", "good"].map(source),
+    folder.path,
+  );
+  const expected = `SHA-256 ${await sha256(wrong)}, expected ${digest}`;
+  assertEquals(faults, [
+    `x/bad: ${server.origin}/bad has other bytes: ${expected}`,
+    `x/gone: ${server.origin}/gone answers 404`,
+    `x/here: ${folder.path}/x/here has other bytes, remove it: ${expected}`,
+  ]);
+  const found = [...Deno.readDirSync(`${folder.path}/x`)];
+  assertEquals(found.map(({ name }) => name).sort(), ["good", "here"]);
+  assertEquals(await Deno.readFile(`${folder.path}/x/here`), wrong);
+});
+
+Deno.test("the task names what it does not know", async () => {
+  const { code, stderr } = await run(Deno.execPath(), [
+    ...["run", "--allow-read", "tools/fetch_vectors.ts", "--into", "/tmp"],
+  ], { cwd: new URL("../", import.meta.url) });
+  assertEquals([code, stderr], [
+    2,
+    "unexpected argument: --into. Usage: vectors:fetch [--out DIR]\n",
+  ]);
+});
