@@ -97,7 +97,7 @@ async function answer(
     // The scope that is published here is nowhere else.
     return path.startsWith("/@sig/")
       ? new Response("not found", { status: 404 })
-      : await fetch(upstream + path);
+      : await fetch(new URL(path, upstream));
   }
 }
 
