@@ -58,8 +58,11 @@ export const COMMANDS: readonly CommandEntry[] = [
   ...from(() => import("./commands/import.ts"), {
     importDrafts: ["import", "append many events, all or nothing"],
   }),
+  ...from(() => import("./commands/backup.ts"), {
+    backup: ["backup", "write all data of an issuer to one file"],
+  }),
   ...from(() => import("./commands/restore.ts"), {
-    restore: ["restore", "bring a feed up to its published copy"],
+    restore: ["restore", "restore a backup, or a feed from its published copy"],
   }),
   ...from(() => import("./commands/rotate_key.ts"), {
     rotateKey: ["rotate-key", "add a new key and sign with it from now on"],

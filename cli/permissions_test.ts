@@ -34,6 +34,8 @@ const LEAST: readonly (readonly [string, readonly string[]])[] = [
     WRITING,
   ],
   ["restore --dir acme --from ./acme", WRITING],
+  ["backup --dir acme --out acme.tar", WRITING],
+  ["restore --dir acme --backup acme.tar", WRITING],
   [
     "upsert --dir acme --subject did:web:c.example --type other --against $H --allow-insecure",
     [...WRITING, "--allow-net"],
@@ -133,7 +135,9 @@ Deno.test("each command does its work with the permissions that the README names
         });
         assertEquals(code, 0, stderr);
         // Signing commands show what they sign.
-        if (!/^(?:attest|invite|accept|enrol) /.test(words)) {
+        if (
+          !/^(?:attest|invite|accept|enrol|restore \S+ \S+ --b) /.test(words)
+        ) {
           // Loopback speaks http.
           const origin = "warning: origin not proven: ";
           const rest = stderr.split("\n")

@@ -164,7 +164,9 @@ Deno.test("--version and --help load no cryptography and no network", async () =
     return loaded;
   };
   const cli = `file://${ROOT}cli/`;
-  const names = (root: string) => [...loadedBy(root)].join("\n");
+  // Below the root, whose own path may have any name in it.
+  const names = (root: string) =>
+    [...loadedBy(root)].join("\n").replaceAll(`file://${ROOT}`, "/");
   // What --version runs, and what --help runs in addition.
   assert(!/\/(jose|issuer|consumer)\/|npm:/.test(names(`${cli}main.ts`)));
   const help = names(`${cli}dispatch.ts`);

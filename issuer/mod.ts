@@ -36,6 +36,15 @@ export type {
   CurrentRelationship,
   CurrentRelationships,
 } from "./append/current.ts";
+export {
+  type BackupKeys,
+  type IssuerBackup,
+  restoreBackup,
+  type RestoreBackupOptions,
+  type RestoredBackup,
+  type VerifiedBackup,
+  verifyBackup,
+} from "./backup.ts";
 export type { RestoredFeed } from "./append/restore.ts";
 export { buildDidDocument } from "./documents/build_documents.ts";
 export { buildJwks } from "./documents/build_documents.ts";
@@ -81,6 +90,7 @@ export {
   type KeyName,
   type KeyStore,
   type ReferencedKey,
+  type StoredKey,
 } from "./keys/key_store.ts";
 export { createMemoryKeyStore } from "./keys/memory_key_store.ts";
 export { createMemoryStore, type MemoryStore } from "./store/memory_store.ts";

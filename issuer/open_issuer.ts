@@ -19,6 +19,7 @@ import {
 import type { KeyResolver, SigningKey, VerificationKey } from "@sig/jose";
 import type { Checkpoint } from "@sig/jose/proofs";
 import { appendDrafts, type AppendedEvent } from "./append/append_batch.ts";
+import { type BackupKeys, type IssuerBackup, readBackup } from "./backup.ts";
 import { recoverFeed, type RecoveryNotice } from "./append/recover_feed.ts";
 import { type FeedIndex, IndexError } from "./index/feed_index.ts";
 import {
@@ -242,6 +243,15 @@ export interface Issuer {
    * line, and those of the store; then nothing was written.
    */
   restore(published: Uint8Array): Promise<RestoredFeed>;
+  /**
+   * What a backup holds: documents, names, the feed up to its recovered end, and
+   * private keys. What can be made again is left out: the index and the proofs.
+   *
+   * Rejects with a `SigError`: `signing_key_not_found` if the newest key is in
+   * neither place, those of the documents, and those of an append that are about
+   * the feed.
+   */
+  backup(keys: BackupKeys): Promise<IssuerBackup>;
   /** Waits for what is under way, then closes the store. */
   close(): Promise<void>;
   /** {@linkcode Issuer.close}, for `await using`. */
@@ -454,6 +464,19 @@ class OpenedIssuer implements Issuer {
       const { documents, rules } = await this.readDocuments();
       const feed = await writer.openFeed(documents.feedPath);
       return await restoreFeed(feed, published, rules, this.#options.now());
+    });
+  }
+
+  async backup(keys: BackupKeys): Promise<IssuerBackup> {
+    return await this.#takeTurn(async (writer) => {
+      const loaded = await this.readDocuments();
+      const { documents } = loaded;
+      const feed = await writer.openFeed(documents.feedPath);
+      const { store } = this.#options;
+      return await this.#withIndex(
+        [feed, writer, loaded],
+        ({ head }) => readBackup(store, documents, head!.bytes, keys),
+      );
     });
   }
 

@@ -23,6 +23,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   cli: [
     ...["core", "jose", "issuer", "consumer", "api", "web"],
     ...["jsr:@std/http", "jsr:@std/yaml"],
+    ...["npm:age-encryption", "npm:modern-tar"],
   ],
   api: [
     ...["core", "jose", "consumer"],

@@ -1,6 +1,7 @@
 /** Where the password of `--store redis://…` comes from. @module */
 
 import { usageError } from "@sig/api/flags";
+import { decodeSecretLine } from "@sig/api/process";
 import type { ServerIo } from "@sig/api/server";
 
 /** The variable that may hold the password. */
@@ -59,19 +60,10 @@ export async function readStorePassword(
 const IN_ARGUMENTS =
   `the password in --store is visible to every user of this machine; use ${FILE_FLAG} or ${PASSWORD_VARIABLE}`;
 
-/** One line; a line feed at the end is usual and not part of it. */
 function readPassword(bytes: Uint8Array): string {
-  const password = decode(bytes)?.replace(/\r?\n$/, "");
-  if (password !== undefined && /^\P{Cc}+$/u.test(password)) return password;
+  const password = decodeSecretLine(bytes);
+  if (password !== undefined) return password;
   throw usageError("the password must be one line of text", {
     flag: FILE_FLAG,
   });
-}
-
-function decode(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
 }

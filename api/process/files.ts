@@ -81,6 +81,29 @@ function whyNotRead(error: unknown): string {
 }
 
 /**
+ * The text of a file with a password: one line, whose end is not part of it;
+ * undefined for anything else.
+ *
+ * @example
+ * ```ts
+ * import { decodeSecretLine } from "@sig/api/process";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const bytes = new TextEncoder().encode("correct horse\n");
+ * assertEquals(decodeSecretLine(bytes), "correct horse");
+ * ```
+ */
+export function decodeSecretLine(bytes: Uint8Array): string | undefined {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes)
+      .replace(/\r?\n$/, "");
+    return /^\P{Cc}+$/u.test(text) ? text : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
  * Permission bits of a file such as 0o600, null where there are none, or the
  * file can't be looked at.
  *
@@ -118,7 +141,7 @@ export interface CreateFileOptions {
  */
 export async function createPrivateFile(
   path: string,
-  text: string,
+  content: string | Uint8Array,
   { makeFolder = false }: CreateFileOptions = {},
 ): Promise<void> {
   try {
@@ -129,7 +152,7 @@ export async function createPrivateFile(
   } catch (cause) {
     throw unwritten(path, cause);
   }
-  await writeFile(path, text, { createNew: true, mode: 0o600 });
+  await writeFile(path, content, { createNew: true, mode: 0o600 });
 }
 
 /** Makes a file that is not there, or adds to one that may be. */
@@ -141,7 +164,7 @@ export interface WriteFileOptions {
 }
 
 /**
- * Writes a text to a file, all of it or nothing: half a row would spoil a file,
+ * Writes to a file, all of it or nothing: half a row would spoil a file,
  * and half a key would stand in the way of a whole one.
  *
  * @example
@@ -157,7 +180,7 @@ export interface WriteFileOptions {
  */
 export async function writeFile(
   path: string,
-  text: string,
+  content: string | Uint8Array,
   { createNew = false, mode }: WriteFileOptions,
 ): Promise<void> {
   try {
@@ -168,7 +191,9 @@ export async function writeFile(
     // Asking for the size would need the permission to read.
     const size = await file.seek(0, Deno.SeekMode.End);
     try {
-      const bytes = new TextEncoder().encode(text);
+      const bytes = typeof content === "string"
+        ? new TextEncoder().encode(content)
+        : content;
       for (let at = 0; at < bytes.length;) {
         at += await file.write(bytes.subarray(at));
       }

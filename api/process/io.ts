@@ -28,7 +28,7 @@ export interface ProcessIo {
   /** Makes a file of mode 0600; rejects with `write_failed` if it is there. */
   createPrivateFile(
     path: string,
-    text: string,
+    content: string | Uint8Array,
     options?: { readonly makeFolder?: boolean },
   ): Promise<void>;
   /** Permission bits of a file such as 0o600, null where there are none. */

@@ -15,6 +15,7 @@
 export {
   type CreateFileOptions,
   createPrivateFile,
+  decodeSecretLine,
   readFile,
   replaceFile,
   tooLarge,

@@ -3,6 +3,7 @@
 import type { FlagSpec } from "@sig/api/flags";
 import { escapeInvisible } from "@sig/core";
 import type { Command, CommandEntry } from "./command.ts";
+import { did } from "./values.ts";
 import { flagsOf } from "./parse_command_line.ts";
 
 /** What is offered in a place. */
@@ -53,7 +54,7 @@ export async function complete(
     ? find(last)
     : find(last === "=" ? before.at(-2) : last);
   if (flag?.value !== undefined) {
-    const offer = await valuesOf(flag, flag.value, before, context);
+    const offer = await valuesOf(flag, flag.value, before, command, context);
     const start = typed === undefined ? "" : `${typed}=`;
     return starting(start, word === "=" ? "" : rest ?? word, offer);
   }
@@ -110,17 +111,35 @@ function nextWords(
   return starting("", word, { candidates: [...next] });
 }
 
+/** Values of a flag; of a subject the names of people, and their DIDs. */
 async function valuesOf(
   flag: FlagSpec,
   placeholder: string,
   before: readonly string[],
+  { positionals }: Command,
   context: CompletionContext,
 ): Promise<Offer> {
-  const dir = before[before.indexOf("--dir") + 1];
-  if (flag.name !== "subject" || !before.includes("--dir") || !dir) {
+  const valueOf = (name: string) => {
+    const at = before.findLastIndex((each) => each.startsWith(name));
+    const [, value] = /^--[^=]+=(.+)$/s.exec(before[at] ?? "") ?? [];
+    const next = before[at + 1] === "=" ? before[at + 2] : before[at + 1];
+    return at < 0 ? undefined : value ?? next;
+  };
+  const [first] = before;
+  const word = positionals?.[0]?.name === "source" ? first : undefined;
+  // A word without a slash is a host (docs/reference/command-line.md).
+  const source = [valueOf("--sig"), word].find((each) => each?.includes("/"));
+  const dir = valueOf("--dir") ?? source;
+  if (placeholder !== did.placeholder || dir === undefined) {
     return offerOf(placeholder, flag.choices);
   }
-  return { candidates: [...await context.names(dir)] };
+  const people = [...await context.names(dir)];
+  return {
+    candidates: [
+      ...people.map(([subject, name]) => [name, subject] as const),
+      ...people,
+    ],
+  };
 }
 
 /** A placeholder such as \`FILE|-\` says what is meant. */

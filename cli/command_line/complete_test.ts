@@ -88,17 +88,45 @@ Deno.test("subjects are offered from the issuer's names, with the names", () =>
       workspace.path("acme/.sig/names.csv"),
       "subject,name\ndid:web:ann.example,Ann O'Neil\ndid:web:bob.example,B\u202eob\n",
     );
-    const { stdout } = await workspace.sig([
-      ...["__complete", "--", "set", "--dir", "$D/acme", "--subject", "did"],
-    ]);
+    const offered = async (...words: readonly string[]) => {
+      const { stdout } = await workspace.sig(["__complete", "--", ...words]);
+      return stdout;
+    };
+    const dids =
+      "did:web:ann.example\tAnn O'Neil\ndid:web:bob.example\tB\\u202eob\n";
     assertEquals(
-      stdout,
-      "did:web:ann.example\tAnn O'Neil\ndid:web:bob.example\tB\\u202eob\n",
+      await offered("set", "--dir", "$D/acme", "--subject", "did"),
+      dids,
+    );
+    const name = "Ann O'Neil\tdid:web:ann.example\n";
+    for (
+      const words of [
+        ["set", "--dir", "$D/acme", "--subject", "Ann"],
+        ["set", "--dir=$D/acme", "--subject", "Ann O"],
+        ["offboard", "--dir", "=", "$D/acme", "--subject", "A"],
+        ["dump-state", "$D/acme", "--subject", "Ann"],
+        ["check", "--sig", "$D/acme", "--subject", "Ann"],
+      ]
+    ) assertEquals(await offered(...words), name, words.join(" "));
+    assertEquals(
+      await offered("check", "--sig=$D/acme", "--subject=An"),
+      `--subject=${name}`,
+    );
+    // Names are for people to tell each other apart: not in another's list.
+    assertEquals(
+      await offered("check", "--sig", "acme", "--subject", ""),
+      ":files\n",
     );
   }));
 
 /** Files of the operator; a name that ends in a slash is a folder. */
-const FILES = ["acme corp/", "people's list.csv", "test", "key/"];
+const FILES = {
+  "acme corp/.sig/names.csv":
+    "subject,name\ndid:web:ann.example,Ann O'Neil\ndid:web:bob.example,Bob Roe\n",
+  "people's list.csv": "",
+  "test": "",
+  "key/": "",
+};
 
 /** What is typed, and the words that `sig` is then given. */
 const TYPED: readonly (readonly [string, readonly string[]])[] = [
@@ -109,6 +137,10 @@ const TYPED: readonly (readonly [string, readonly string[]])[] = [
   ["verify acm\t", ["verify", "acme corp"]],
   ["upsert --type empl\t", ["upsert", "--type", "employee"]],
   ["upsert --type=empl\t", ["upsert", "--type=employee"]],
+  [
+    "set --dir acm\t --subject Ann\t",
+    ["set", "--dir", "acme corp", "--subject", "Ann O'Neil"],
+  ],
   // A folder is not a list, and a switch has no value.
   ["apply --yes --dir peop\t", ["apply", "--yes", "--dir", "peop"]],
 ];

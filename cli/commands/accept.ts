@@ -200,13 +200,18 @@ async function give(
     writeJson(io, { ...answer, ...about, ...file });
     return;
   }
+  const { isAgentKey } = await import("../issue/agent_key.ts");
   io.stderr(
-    `Keep ${
-      safe(about.key_file)
-    } secret: this key identifies you to the issuer.\n` +
-      `Give the answer to ${safe(about.issuer)}: sig enrol --answer ${
-        safe(out ?? "FILE")
-      }\n`,
+    isAgentKey(about.key_file)
+      ? "Keep your key: it identifies you to the issuer.\n"
+      : `Keep ${
+        safe(about.key_file)
+      } secret: this key identifies you to the issuer.\n`,
+  );
+  io.stderr(
+    `Give the answer to ${safe(about.issuer)}: sig enrol --answer ${
+      safe(out ?? "FILE")
+    }\n`,
   );
   io.stdout(out === undefined ? text : `Wrote answer ${safe(out)}\n`);
 }

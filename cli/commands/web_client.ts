@@ -95,6 +95,7 @@ export const webClientList = typedCommand({
       pkce: client.pkce,
     }));
     if (format === "json") writeJson(io, { clients });
+    else if (clients.length === 0) io.stdout("no applications\n");
     else {
       writeTable(
         { io, format },

@@ -90,7 +90,7 @@ export class Shell implements AsyncDisposable {
   /** Starts one in a folder of its own, with completions installed. */
   static async open(
     shell: ShellName,
-    files: readonly string[],
+    files: { readonly [name: string]: string },
   ): Promise<Shell> {
     const dir = await Deno.makeTempDir();
     let script = "";
@@ -105,7 +105,7 @@ export class Shell implements AsyncDisposable {
         ["completions", script],
         ["functions/_sig", script],
         [shell === "zsh" ? ".zshrc" : "start", START[shell]],
-        ...files.map((file) => [file, ""] as const),
+        ...Object.entries(files),
       ] as const
     ) {
       const folder = `${dir}/${name}`.replace(/\/[^/]*$/, "");

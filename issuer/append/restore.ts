@@ -28,7 +28,7 @@ export async function requireNotBehind(
   feed: OpenFeed,
   published: Uint8Array,
 ): Promise<void> {
-  const { whole, lines } = await compare(feed, published);
+  const { whole, lines } = await compareFeeds(feed, published);
   if (published.length <= whole) return;
   const known = countLines(published);
   throw new SigError(
@@ -71,22 +71,34 @@ export async function restoreFeed(
   const { last_sequence } = await replayFeed(published, rules, {
     keepOnly: null,
   });
-  const { whole, lines } = await compare(feed, published);
+  const { whole, lines } = await compareFeeds(feed, published);
   if (published.length <= whole) return { restored: 0, last_sequence: lines };
-  if (whole < feed.size) await feed.cutTail(whole, now);
-  await feed.append(published.subarray(whole));
+  await appendRest(feed, published, whole, now);
   return { restored: last_sequence - lines, last_sequence };
 }
 
+/** Appends what follows the whole lines; an unfinished line is kept aside. */
+export async function appendRest(
+  feed: OpenFeed,
+  published: Uint8Array,
+  whole: number,
+  now: Date,
+): Promise<void> {
+  if (whole < feed.size) await feed.cutTail(whole, now);
+  await feed.append(published.subarray(whole));
+}
+
 /**
- * Reads the feed piece by piece beside the published one.
+ * Reads the feed piece by piece beside another copy of it.
  *
+ * @param copy what the other one is called, in a message.
  * @returns the bytes of its whole lines, and how many these are.
  * @throws {SigError} `feed_rewritten`
  */
-async function compare(
+export async function compareFeeds(
   feed: OpenFeed,
   published: Uint8Array,
+  copy = "the published feed",
 ): Promise<{ readonly whole: number; readonly lines: number }> {
   let whole = 0;
   let lines = 0;
@@ -106,14 +118,17 @@ async function compare(
     }
     const last = piece.lastIndexOf(LF);
     if (last >= 0) whole = at + last + 1;
-    if (differs !== undefined && whole > differs) throw rewritten(lines + 1);
+    if (differs !== undefined && whole > differs) {
+      throw rewritten(lines + 1, copy);
+    }
     if (differs === undefined) lines += countLines(piece);
     at += piece.length;
   }
   return { whole, lines };
 }
 
-function countLines(feed: Uint8Array): number {
+/** Lines that have an end. */
+export function countLines(feed: Uint8Array): number {
   let lines = 0;
   for (let at = feed.indexOf(LF); at >= 0; at = feed.indexOf(LF, at + 1)) {
     lines++;
@@ -121,10 +136,10 @@ function countLines(feed: Uint8Array): number {
   return lines;
 }
 
-function rewritten(sequence: number): SigError {
+function rewritten(sequence: number, copy: string): SigError {
   return new SigError(
     "feed_rewritten",
-    `Cannot use the feed: it and the published feed have different lines from sequence ${sequence} on`,
+    `Cannot use the feed: it and ${copy} have different lines from sequence ${sequence} on`,
     {
       context: {
         sequence,

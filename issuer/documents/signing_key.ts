@@ -119,7 +119,7 @@ async function isReference(
 ): Promise<boolean> {
   return isSigningKey(keys)
     ? isReferenced(keys)
-    : isOwnKid(kid) && (await keys.hasReference?.({ host, kid }) ?? false);
+    : isOwnKid(kid) && await keys.reference?.({ host, kid }) !== undefined;
 }
 
 /** Whether a published key may sign events. */

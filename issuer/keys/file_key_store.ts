@@ -12,6 +12,7 @@ import {
   type ReferencedKey,
   requireHost,
   requireKid,
+  type StoredKey,
 } from "./key_store.ts";
 
 /** Options of {@linkcode createFileKeyStore}. */
@@ -74,26 +75,23 @@ class FileKeyStore implements KeyStore {
   }
 
   async has(name: KeyName): Promise<boolean> {
-    return look(this.#place(name)) !== undefined ||
-      await this.hasReference(name);
+    const places = [this.#place(name), this.#place(name, "agent")];
+    return places.some((place) => look(place) !== undefined);
   }
 
-  async hasReference(name: KeyName): Promise<boolean> {
-    return look(this.#place(name, "agent")) !== undefined;
+  async reference(name: KeyName): Promise<string | undefined> {
+    return this.#readPrivate(this.#place(name, "agent"), parseReference);
   }
 
   async read(name: KeyName): Promise<KeptKey | undefined> {
     // A reference comes first: with both, no other key signs than the agent's.
-    const reference = this.#readPrivate(
-      this.#place(name, "agent"),
-      parseReference,
-    );
+    const reference = await this.reference(name);
     if (reference !== undefined) return await this.#find(reference, name.kid);
     return this.#readPrivate(this.#place(name), parseKey);
   }
 
-  async write(name: KeyName, key: KeptKey): Promise<void> {
-    const isKey = !("sign" in key);
+  async write(name: KeyName, key: StoredKey): Promise<void> {
+    const isKey = !("reference" in key);
     const place = this.#place(name, isKey ? "jwk" : "agent");
     makePrivateFolders(parentOf(place));
     const text = isKey ? JSON.stringify(key) : key.reference;

@@ -27,6 +27,9 @@ export function isReferenced(key: SigningKey): key is ReferencedKey {
 }
 
 /** What a key store keeps: a private key, or the reference to one. */
+export type StoredKey = PrivateJwk | Pick<ReferencedKey, "reference">;
+
+/** What a key store finds: a private key, or one that is kept elsewhere. */
 export type KeptKey = PrivateJwk | ReferencedKey;
 
 /**
@@ -54,10 +57,10 @@ export interface KeyStore {
   read(name: KeyName): Promise<KeptKey | undefined>;
   /** Whether there is a key of that name. */
   has(name: KeyName): Promise<boolean>;
-  /** Whether the key of that name is kept elsewhere (default: none is). */
-  hasReference?(name: KeyName): Promise<boolean>;
+  /** The reference of a key that is kept elsewhere (default: no key is). */
+  reference?(name: KeyName): Promise<string | undefined>;
   /** Keeps a new key, durably. Rejects with `kid_exists`, keeping the old one. */
-  write(name: KeyName, key: KeptKey): Promise<void>;
+  write(name: KeyName, key: StoredKey): Promise<void>;
 }
 
 /** Our own kids become file names and URL fragments (docs/protocol.md §1). */

@@ -203,6 +203,7 @@ class FileStore implements FeedStore {
     };
     const durable = (path: string): DurableOptions => ({
       onStep: (step) => this.#step(`${step} ${path}`),
+      ...(path.startsWith(`/${PRIVATE_FOLDER}/`) ? { mode: 0o600 } : {}),
     });
     return {
       index,

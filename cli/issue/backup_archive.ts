@@ -1,0 +1,178 @@
+/**
+ * A backup as one file: a tar archive, encrypted with age where there is a
+ * passphrase. Without sig, `age -d`, `tar x` and `sha256sum -c` read it.
+ *
+ * @module
+ */
+
+import { DEFAULT_LIMITS, JsonError, parseJson, SigError } from "@sig/core";
+import { isObject } from "@sig/core/internal";
+import type { IssuerBackup, StoredKey } from "@sig/issuer";
+import { usageError } from "@sig/api/flags";
+import { decodeSecretLine } from "@sig/api/process";
+import { readInput } from "../terminal/read_input.ts";
+import { type Output, warn } from "../output/write.ts";
+
+/** Bytes of a backup at most: the largest feed, and all else. */
+export const MAX_BACKUP_BYTES: number = DEFAULT_LIMITS.maxFeedBytes +
+  64 * 1024 * 1024;
+
+/** The first entry: the version of the format, and the SHA-256 of each file. */
+const SUMS = "SIG-BACKUP-1.sha256";
+const KEY_NAME = /^keys\/([^/]+)\.(jwk|agent)$/;
+/** How a file of age begins (age-encryption.org/v1). */
+const AGE = "age-encryption.org/";
+const MAX_PASSPHRASE_BYTES = 4096;
+
+/** The bytes of a backup. */
+export async function packBackup(
+  { files, keys }: IssuerBackup,
+  mtime: Date,
+  passphrase: string | undefined,
+): Promise<Uint8Array> {
+  const { packTar } = await import("modern-tar");
+  const entries = new Map<string, Uint8Array>();
+  for (const [path, bytes] of files) entries.set(path.slice(1), bytes);
+  for (const [kid, key] of keys) {
+    const [ending, text] = "reference" in key
+      ? ["agent", key.reference]
+      : ["jwk", JSON.stringify(key)];
+    entries.set(`keys/${kid}.${ending}`, new TextEncoder().encode(`${text}\n`));
+  }
+  const all = [[SUMS, await sumsOf(entries)] as const, ...entries];
+  const archive = await packTar(all.map(([name, body]) => ({
+    header: {
+      ...{ name, size: body.length, mtime, type: "file" },
+      mode: name.startsWith(".well-known/") ? 0o644 : 0o600,
+    },
+    body,
+  })));
+  if (passphrase === undefined) return archive;
+  const { Encrypter } = await import("age-encryption");
+  const encrypter = new Encrypter();
+  encrypter.setPassphrase(passphrase);
+  return await encrypter.encrypt(archive);
+}
+
+/** A line for each file, as `sha256sum` writes them. */
+async function sumsOf(
+  entries: ReadonlyMap<string, Uint8Array>,
+): Promise<Uint8Array> {
+  const lines = [...entries].map(async ([name, bytes]) => {
+    const digest = await crypto.subtle.digest("SHA-256", bytes.slice());
+    return `${new Uint8Array(digest).toHex()}  ${name}\n`;
+  });
+  return new TextEncoder().encode((await Promise.all(lines)).join(""));
+}
+
+/**
+ * What is in a backup. With a passphrase only an encrypted one is accepted:
+ * anybody could have put another in its place.
+ *
+ * @returns also when it was made.
+ * @throws {SigError} `invalid_request`
+ */
+export async function unpackBackup(
+  bytes: Uint8Array,
+  passphrase: string | undefined,
+): Promise<IssuerBackup & { readonly madeAt: Date }> {
+  const { unpackTar } = await import("modern-tar");
+  const archive = await decrypted(bytes, passphrase);
+  const found = await unpackTar(archive, { strict: true }).catch(() => {
+    throw refused("it is damaged, or not a backup made by sig");
+  });
+  const [first, ...rest] = found;
+  if (first?.header.name !== SUMS) {
+    throw refused("it is not a backup made by this version of sig");
+  }
+  const entries = new Map(
+    rest.map(({ header, data }) => [header.name, data ?? new Uint8Array()]),
+  );
+  const sums = new TextDecoder().decode(await sumsOf(entries));
+  // Byte by byte, so that a link, a folder or a second file of a name differs.
+  const isWhole = entries.size === rest.length &&
+    found.every(({ header }) => header.type === "file") &&
+    new TextDecoder().decode(first.data) === sums;
+  if (!isWhole) throw refused("it is damaged: its digests are of other files");
+  const files = new Map<string, Uint8Array>();
+  const keys = new Map<string, StoredKey>();
+  for (const [name, data] of entries) {
+    const [, kid, ending] = KEY_NAME.exec(name) ?? [];
+    if (kid === undefined) files.set(`/${name}`, data);
+    else keys.set(kid, readKey(data, ending === "agent"));
+  }
+  return { files, keys, madeAt: first.header.mtime ?? new Date(0) };
+}
+
+/** The kids of keys in an agent, of which a backup has the references alone. */
+export function agentKeys({ keys }: IssuerBackup): readonly string[] {
+  return [...keys].filter(([, key]) => "reference" in key).map(([kid]) => kid);
+}
+
+/** What is wrong with a private key is said when it is imported. */
+function readKey(bytes: Uint8Array, isReference: boolean): StoredKey {
+  if (isReference) {
+    return { reference: new TextDecoder().decode(bytes).trimEnd() };
+  }
+  try {
+    const key = parseJson(bytes);
+    if (isObject(key)) return key as unknown as StoredKey & { d: string };
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+  }
+  throw refused("one of its keys is not a JWK");
+}
+
+async function decrypted(
+  bytes: Uint8Array,
+  passphrase: string | undefined,
+): Promise<Uint8Array> {
+  const start = new TextDecoder().decode(bytes.subarray(0, AGE.length));
+  const isEncrypted = start === AGE;
+  if (isEncrypted && passphrase === undefined) {
+    throw refused("it is encrypted", "Add --passphrase-file.");
+  }
+  if (passphrase === undefined) return bytes;
+  if (!isEncrypted) {
+    throw refused(
+      "it is not encrypted",
+      "If you made it without a passphrase, leave out --passphrase-file.",
+    );
+  }
+  const { Decrypter } = await import("age-encryption");
+  const decrypter = new Decrypter();
+  decrypter.addPassphrase(passphrase);
+  try {
+    return await decrypter.decrypt(bytes);
+  } catch {
+    throw refused("the passphrase is wrong, or the file is damaged");
+  }
+}
+
+function refused(
+  why: string,
+  hint = "Nothing was written.",
+): SigError {
+  return new SigError("invalid_request", `Cannot use the backup: ${why}`, {
+    context: { hint },
+  });
+}
+
+/** The passphrase in a file, without the end of its line. */
+export async function readPassphrase(
+  call: Output,
+  path: string | undefined,
+): Promise<string | undefined> {
+  if (path === undefined) return undefined;
+  const { io } = call;
+  const bytes = await readInput(io, path, MAX_PASSPHRASE_BYTES);
+  const mode = path === "-" ? null : await io.fileMode(path);
+  if (mode !== null && (mode & 0o077) !== 0) {
+    warn(call, `others may read the passphrase: chmod 600 ${path}`);
+  }
+  const text = decodeSecretLine(bytes);
+  if (text !== undefined) return text;
+  throw usageError("the passphrase must be one line of text", {
+    flag: "--passphrase-file",
+  });
+}

@@ -1,0 +1,337 @@
+import { assert, assertEquals } from "@std/assert";
+import type { ErrorCode } from "@sig/core";
+import {
+  createFileKeyStore,
+  createFileStore,
+  initIssuer,
+  type IssuerBackup,
+  restoreBackup,
+  verifyBackup,
+} from "@sig/issuer";
+import { expectSigError } from "../tests/kit/sig_errors.ts";
+import {
+  HOST,
+  init,
+  NOW,
+  type Place,
+  readFeed,
+  upsert,
+  withPlace,
+} from "./testdata/support.ts";
+
+const FEED = "/.well-known/sig/events.jsonl";
+const NAMES = "/.sig/names.csv";
+const OIDC = "/.sig/oidc-keys.json";
+
+/** A backup of an issuer with three events, names, and a login server's keys. */
+async function withBackup(
+  test: (backup: IssuerBackup, place: Place, source: Place) => Promise<void>,
+): Promise<void> {
+  await withPlace(async (source) => {
+    const keys = createFileKeyStore(source.keysDir);
+    const issuer = await source.open();
+    await issuer.rotateKey({ kid: "key-2" });
+    await issuer.appendAll([upsert(), upsert(), upsert()]);
+    await Deno.writeTextFile(`${source.dir}${NAMES}`, "subject,name\n");
+    const { files, keys: held } = await issuer.backup({ keys });
+    const oidc = new TextEncoder().encode('{"keys":[]}');
+    const backup = { files: new Map([...files, [OIDC, oidc]]), keys: held };
+    await withPlace((place) => test(backup, place, source), { empty: true });
+  });
+}
+
+function restore(
+  backup: IssuerBackup,
+  { dir, keysDir }: Place,
+  onStep?: (step: string) => void,
+) {
+  const faults = onStep === undefined ? {} : { onStep };
+  const store = createFileStore(dir, { faults });
+  return restoreBackup(backup, {
+    ...{ store, faults, now: () => NOW },
+    keys: createFileKeyStore(keysDir),
+  }).finally(() => store.close());
+}
+
+/** Every file of a place that is not the lock or a part of the index. */
+async function filesOf({ base }: Place): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  const walk = async (path: string): Promise<void> => {
+    for await (const { isDirectory, name } of Deno.readDir(path)) {
+      const child = `${path}/${name}`;
+      if (isDirectory) await walk(child);
+      else if (!/\/\.sig\/(?:lock|index|\.git)/.test(child)) {
+        found.set(child.slice(base.length), await Deno.readTextFile(child));
+      }
+    }
+  };
+  await walk(base);
+  return new Map([...found].sort());
+}
+
+Deno.test("a backup has what can't be rebuilt, and restores the same files, readable for their owner where they are secret", () =>
+  withBackup(async (backup, place, source) => {
+    assertEquals([...backup.keys.keys()], ["orgsign-1", "key-2"]);
+    const done = await restore(backup, place);
+    assertEquals(done, {
+      issuer: "did:web:acme.example",
+      ...{ last_sequence: 3, restored: 3, has_proofs: false },
+      kids: ["orgsign-1", "key-2"],
+    });
+    const restored = new Map(await filesOf(place));
+    assertEquals(restored.get(`/issuer${OIDC}`), '{"keys":[]}');
+    restored.delete(`/issuer${OIDC}`);
+    assertEquals(restored, await filesOf(source));
+    const modeOf = (path: string) => (Deno.statSync(path).mode ?? 0) & 0o777;
+    assertEquals(
+      [
+        ...[NAMES, OIDC, FEED].map((path) => modeOf(place.dir + path)),
+        ...["", "/orgsign-1.jwk", "/key-2.jwk"]
+          .map((path) => modeOf(`${place.keysDir}/${HOST}${path}`)),
+      ],
+      [0o600, 0o600, 0o644, 0o700, 0o600, 0o600],
+    );
+    await (await place.open()).append(upsert());
+    assertEquals((await readFeed(place)).length, 4);
+    // What is there already is not restored again.
+    await Deno.writeTextFile(place.feed, await Deno.readTextFile(source.feed));
+    assertEquals((await restore(backup, place)).restored, 0);
+  }));
+
+Deno.test("a backup without the newest private key is refused", () =>
+  withPlace(async (place) => {
+    const issuer = await place.open();
+    await issuer.rotateKey({ kid: "key-2" });
+    await Deno.remove(`${place.keysDir}/${HOST}/key-2.jwk`);
+    const keys = createFileKeyStore(place.keysDir);
+    await expectSigError(
+      () => issuer.backup({ keys }),
+      "signing_key_not_found",
+      'Cannot back up the issuer: the private key "key-2" is not in the key store',
+    );
+    const [, { x }] = JSON.parse(
+      await Deno.readTextFile(`${place.dir}/.well-known/jwks.json`),
+    ).keys;
+    const own = { x, key: { reference: "SHA256:…" } };
+    const backup = await issuer.backup({ keys, own });
+    assertEquals(backup.keys.get("key-2"), { reference: "SHA256:…" });
+  }));
+
+Deno.test("a restore that a fault breaks off at any step has the old data or the new, and is completed by the same call", () =>
+  withBackup(async (backup, { base }) => {
+    const placeAt = (name: string): Place => ({
+      ...{ base: `${base}/${name}`, dir: `${base}/${name}/issuer` },
+      keysDir: `${base}/${name}/keys`,
+      feed: `${base}/${name}/issuer${FEED}`,
+      open: () => Promise.reject(new Error("not needed")),
+    });
+    const steps: string[] = [];
+    await Deno.mkdir(`${base}/whole`);
+    await restore(backup, placeAt("whole"), (step) => void steps.push(step));
+    assert(steps.length > 12, steps.join());
+    const whole = await filesOf(placeAt("whole"));
+    for (const at of steps.keys()) {
+      const place = placeAt(`at${at}`);
+      await Deno.mkdir(place.base);
+      let passed = 0;
+      const broken = await restore(backup, place, () => {
+        if (passed++ === at) throw new Error("fault");
+      }).then(() => "", (error) => error.message);
+      assertEquals(broken, "fault", steps[at]);
+      for (const [path, text] of await filesOf(place)) {
+        if (path.endsWith(".tmp")) continue;
+        assertEquals(text, whole.get(path), `${path} after ${steps[at]}`);
+      }
+      const exists = await Deno.stat(`${place.dir}/.well-known/sig.json`)
+        .then(() => true, () => false);
+      assertEquals(exists, at === steps.length - 1, steps[at]);
+      await restore(backup, place);
+      const files = new Map(await filesOf(place));
+      for (const path of files.keys()) {
+        // As after any crash: nothing reads it.
+        if (path.endsWith(".tmp")) files.delete(path);
+      }
+      assertEquals(files, whole, steps[at]);
+    }
+  }));
+
+type Change = (backup: IssuerBackup, place: Place) => Promise<unknown>;
+
+const REFUSED: readonly (readonly [
+  name: string,
+  change: Change,
+  code: ErrorCode,
+  message: string,
+])[] = [
+  [
+    "another key of the same kid",
+    async (_, place) => {
+      await init(place);
+      await Deno.remove(place.dir, { recursive: true });
+    },
+    "kid_exists",
+    'the key store has another key "orgsign-1" of "acme.example"',
+  ],
+  [
+    "a feed with more events",
+    async (backup, place) => {
+      await restore(backup, place);
+      await (await place.open()).append(upsert());
+    },
+    "feed_rolled_back",
+    "the feed here has 4 events, the backup 3",
+  ],
+  [
+    "another feed",
+    async (backup, place) => {
+      await restore(backup, place);
+      const feed = await Deno.readTextFile(place.feed);
+      const [first, second, third] = feed.split("\n");
+      await Deno.writeTextFile(place.feed, `${first}\n${third}\n${second}\n`);
+    },
+    "feed_rewritten",
+    "it and the backup have different lines from sequence 2 on",
+  ],
+  [
+    "a key set with another key",
+    async (backup, place) => {
+      await restore(backup, place);
+      const issuer = await place.open();
+      await issuer.rotateKey({ kid: "key-3" });
+    },
+    "feed_rolled_back",
+    '"/.well-known/jwks.json" has other content here, which may be newer',
+  ],
+  [
+    "other names",
+    async (backup, place) => {
+      await restore(backup, place);
+      await Deno.writeTextFile(`${place.dir}${NAMES}`, "subject,name\na,b\n");
+    },
+    "feed_rolled_back",
+    '"/.sig/names.csv" has other content here, which may be newer',
+  ],
+];
+
+for (const [name, change, code, message] of REFUSED) {
+  Deno.test(`a restore over ${name} is refused, and changes nothing`, () =>
+    withBackup(async (backup, place) => {
+      await change(backup, place);
+      const before = await filesOf(place);
+      await expectSigError(() => restore(backup, place), code, message);
+      assertEquals(await filesOf(place), before);
+    }));
+}
+
+Deno.test("a restore over another issuer's directory is refused", () =>
+  withBackup(async (backup, place) => {
+    const store = createFileStore(place.dir);
+    const keys = createFileKeyStore(place.keysDir);
+    await initIssuer({ store, keys, did: "did:web:other.example" });
+    await store.close();
+    const before = await filesOf(place);
+    await expectSigError(
+      () => restore(backup, place),
+      "issuer_exists",
+      'the directory is that of "did:web:other.example"',
+    );
+    assertEquals(await filesOf(place), before);
+  }));
+
+Deno.test("a restore completes a feed that is the beginning of the backup's, and keeps an unfinished line aside", () =>
+  withBackup(async (backup, place, source) => {
+    await restore(backup, place);
+    const feed = await Deno.readTextFile(place.feed);
+    const [first] = feed.split("\n");
+    await Deno.writeTextFile(place.feed, `${first}\n{"protec`);
+    assertEquals((await restore(backup, place)).restored, 2);
+    assertEquals(
+      await Deno.readTextFile(place.feed),
+      await Deno.readTextFile(source.feed),
+    );
+    const torn = [...Deno.readDirSync(`${place.dir}/.sig`)]
+      .filter(({ name }) => name.includes("torn"));
+    assertEquals(torn.length, 1);
+  }));
+
+const WITH: readonly (readonly [
+  name: string,
+  change: (backup: IssuerBackup) => IssuerBackup,
+  code: ErrorCode,
+  message: string,
+])[] = [
+  [
+    "a file of another place",
+    (backup) => withFile(backup, "/../evil", "x"),
+    "invalid_request",
+    '"/../evil" is not a file of it',
+  ],
+  [
+    "a feed whose last line has no end",
+    (backup) =>
+      withFile(backup, FEED, (text) => text.slice(0, text.length - 1)),
+    "incomplete_line",
+    "its feed has no end",
+  ],
+  [
+    "an altered event",
+    (backup) =>
+      withFile(backup, FEED, (text) => {
+        const at = text.lastIndexOf('"signature":"') + 13;
+        const other = text[at] === "A" ? "B" : "A";
+        return text.slice(0, at) + other + text.slice(at + 1);
+      }),
+    "signature_invalid",
+    "",
+  ],
+  [
+    "no feed",
+    ({ files, keys }) => ({
+      files: new Map([...files].filter(([path]) => path !== FEED)),
+      keys,
+    }),
+    "incomplete_line",
+    "its feed has no end",
+  ],
+  [
+    "the key of another kid",
+    ({ files, keys }) => ({
+      files,
+      keys: new Map([...keys, ["orgsign-1", keys.get("key-2")!]]),
+    }),
+    "invalid_key",
+    '"orgsign-1" is not a key of this issuer',
+  ],
+  [
+    "a kid that leads to another folder",
+    ({ files, keys }) => ({
+      files,
+      keys: new Map([...keys, ["../key-2", keys.get("key-2")!]]),
+    }),
+    "invalid_key",
+    '"../key-2" is not a key of this issuer',
+  ],
+];
+
+function withFile(
+  { files, keys }: IssuerBackup,
+  path: string,
+  content: string | ((text: string) => string),
+): IssuerBackup {
+  const before = new TextDecoder().decode(files.get(path));
+  const text = typeof content === "string" ? content : content(before);
+  return {
+    files: new Map(files).set(path, new TextEncoder().encode(text)),
+    keys,
+  };
+}
+
+for (const [name, change, code, message] of WITH) {
+  Deno.test(`a backup with ${name} is refused, and nothing is made`, () =>
+    withBackup(async (backup, place) => {
+      const changed = change(backup);
+      await expectSigError(() => verifyBackup(changed), code, message);
+      await expectSigError(() => restore(changed, place), code, message);
+      assertEquals([...Deno.readDirSync(place.base)], []);
+    }));
+}
