@@ -33,12 +33,13 @@ import {
   type ProviderSettings,
   type ProviderWork,
 } from "./openid/provider.ts";
+import { withClients } from "./openid/clients.ts";
 import { requireIssuerIdentifier } from "./openid/discovery.ts";
 import { problemAsPage } from "./openid/pages.ts";
 import { addGateRoutes } from "./gate/gate_login.ts";
 import { createGateHosts } from "./gate/hosts.ts";
 import { addIssuerDocuments, locateIssuers } from "./pages/issuer_documents.ts";
-import { addPage, type PageConfig } from "./pages/page.ts";
+import { addPage, LOGIN_ROUTES, type PageConfig } from "./pages/page.ts";
 import { PAGE_CHALLENGE } from "./store/kinds.ts";
 import { VERSION } from "./version.ts";
 
@@ -151,7 +152,10 @@ export function createApp(options: AppOptions): WebApp {
     ? createGateHosts(openid.gateHosts, issuer!)
     : undefined;
   const provider = openid && createProviderOf(
-    { ...openid, clients: gateHosts?.addTo(openid.clients) ?? openid.clients },
+    {
+      ...openid,
+      clients: withClients(openid.clients, gateHosts?.clients ?? new Map()),
+    },
     { ...{ issuer: issuer!, store, gate, challenges, logins, now } },
   );
   const config: PageConfig = {
@@ -159,11 +163,7 @@ export function createApp(options: AppOptions): WebApp {
     issuer: gate.issuer,
     require: gate.require,
     scopes: options.scopes ?? [],
-    signIn: {
-      challengeUrl: "/v1/auth/challenge/create",
-      answerUrl: "/v1/auth/attestation/verify",
-      returns: false,
-    },
+    signIn: LOGIN_ROUTES,
     consents: provider !== undefined,
     demo: false,
   };
@@ -194,11 +194,11 @@ export function createApp(options: AppOptions): WebApp {
       return sendJson(c, await budget.waitFor("logins", work));
     });
   addLogin(
-    "/v1/auth/challenge/create",
+    LOGIN_ROUTES.challengeUrl,
     (body, client) => createChallenge(body, { ...challenges, client }),
   );
   addLogin(
-    "/v1/auth/attestation/verify",
+    LOGIN_ROUTES.answerUrl,
     (body, client) => verifyLogin(body, { ...logins, client }),
   );
   addPage(service, "", config);

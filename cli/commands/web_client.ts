@@ -89,8 +89,8 @@ export const webClientList = typedCommand({
     const clients = Array.from(found.values(), (client) => ({
       client_id: client.client_id,
       client_name: client.client_name,
-      auth_methods: client.authMethods,
-      redirect_uris: client.redirectUris,
+      auth_methods: client.auth_methods,
+      redirect_uris: client.redirect_uris,
       refresh: client.refresh,
       pkce: client.pkce,
     }));

@@ -11,8 +11,6 @@ import { hasEd25519 } from "./ed25519_support.ts";
 const DATABASE = "sig-sign-in";
 const STORE = "keys";
 const VERSION = 2;
-/** The only key's place in version 1. */
-const OLD_NAME = "login";
 
 /** A key of this browser, for the pages of one origin. */
 export interface BrowserKey {
@@ -43,15 +41,7 @@ export type Missing = "insecure" | "ed25519" | "storage";
 
 /** What this browser lacks for holding a key; undefined when nothing. */
 export async function findMissing(): Promise<Missing | undefined> {
-  if (!browserGlobals().isSecureContext) return "insecure";
-  if (!await hasEd25519()) return "ed25519";
-  try {
-    (await open()).close();
-  } catch {
-    // Some private windows have none.
-    return "storage";
-  }
-  return undefined;
+  return (await findKeys()).missing;
 }
 
 /** What this browser lacks for holding a key, and the keys that it holds. */
@@ -62,7 +52,7 @@ export interface FoundKeys {
   readonly keys: readonly BrowserKey[];
 }
 
-/** {@linkcode findMissing} and {@linkcode loadKeys} in one look, for first pictures. */
+/** Looks for all of it at once; storage is missing in some private windows. */
 export async function findKeys(): Promise<FoundKeys> {
   const missing = (what: Missing) => ({ missing: what, keys: [] });
   if (!browserGlobals().isSecureContext) return missing("insecure");
@@ -130,25 +120,12 @@ export async function forgetKey(did: string): Promise<void> {
 function open(): Promise<Database> {
   return new Promise((resolve, reject) => {
     const request = browserGlobals().indexedDB.open(DATABASE, VERSION);
-    request.onupgradeneeded = ({ oldVersion }) => {
-      if (oldVersion === 0) request.result.createObjectStore(STORE);
-      else if (request.transaction) moveOldKey(request.transaction);
+    request.onupgradeneeded = () => {
+      request.result.createObjectStore(STORE);
     };
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);
   });
-}
-
-/** Version 1 had one key, under a name. */
-function moveOldKey(transaction: Transaction): void {
-  const store = transaction.objectStore(STORE);
-  const request = store.get(OLD_NAME);
-  request.onsuccess = () => {
-    const key = request.result as BrowserKey | undefined;
-    if (key === undefined) return;
-    store.put(key, key.did);
-    store.delete(OLD_NAME);
-  };
 }
 
 async function transact<T>(
@@ -185,7 +162,6 @@ interface Asked<T> {
 
 /** Values by their names. */
 interface ObjectStore {
-  get(name: string): Asked<unknown>;
   getAll(): Asked<unknown[]>;
   put(value: unknown, name: string): Asked<unknown>;
   delete(name: string): Asked<unknown>;
@@ -208,8 +184,7 @@ interface Database {
 
 /** A database on its way. */
 interface Opening extends Asked<Database> {
-  readonly transaction: Transaction | null;
-  onupgradeneeded: ((event: { readonly oldVersion: number }) => void) | null;
+  onupgradeneeded: (() => void) | null;
 }
 
 /** The browser's own. */

@@ -5,8 +5,8 @@ import { readAs, strictObject } from "@sig/api/schemas";
 import { toProblem, WELL_KNOWN_PATHS } from "@sig/core";
 import { type Context, Hono } from "hono";
 import { z } from "zod";
-import { addPage, type PageConfig } from "../pages/page.ts";
-import type { DemoApp } from "./demo_apps.ts";
+import { addPage, LOGIN_ROUTES, type PageConfig } from "../pages/page.ts";
+import type { DemoApp } from "./demo_app.ts";
 import type { DemoEvent, DemoIssuer } from "./demo_issuer.ts";
 
 /** What the page's story is drawn from. */
@@ -72,11 +72,7 @@ export function wrapDemo(
     ...config,
     issuers: [{ did: issuer.did, base: "/ui/issuers/0/" }],
     issuer: issuer.did,
-    signIn: {
-      challengeUrl: "/v1/auth/challenge/create",
-      answerUrl: "/v1/auth/attestation/verify",
-      returns: false,
-    },
+    signIn: LOGIN_ROUTES,
     consents: true,
     demo: true,
   });

@@ -1,49 +1,31 @@
-/** The shop: it logs people in by OpenID Connect. @module */
+/** The shop: it logs people in by OpenID Connect, with nothing but `fetch`. @module */
 
-import type { Context, Hono } from "hono";
-import { bodyLimit } from "hono/body-limit";
+import type { Context } from "hono";
 import { html } from "hono/html";
+import { randomText, sha256Base64Url } from "../login/digest.ts";
+import { type Clients, readClients } from "../openid/clients.ts";
+import { TOKEN_LIFE_SECONDS } from "../openid/grants.ts";
 import { hostCookie, nameAtPort } from "../sessions/cookies.ts";
 import {
-  type OpenIdClient,
-  type PendingLogin,
-  randomText,
-  type SignedIn,
-} from "./openid_client.ts";
-import {
-  type AppInfo,
-  setBounded,
-  showNotice,
-  showPage,
-} from "./demo_pages.ts";
+  type AppContext,
+  askLogin,
+  createDemoApp,
+  type DemoApp,
+} from "./demo_app.ts";
 
-/** The shop, and who is in it. */
-export interface Shop {
-  /** Adds its routes to a Hono application. */
-  addTo(app: Hono): void;
-  /** Whether somebody is in. */
-  isOpenTo(subject: string): boolean;
-}
+const CLIENT_ID = "demo-shop";
+const callbackOf = (origin: string) => `${origin}/callback`;
 
-/** What {@linkcode createShop} works with. */
-interface ShopOptions {
-  /** Logs people in. */
-  readonly client: OpenIdClient;
-  /** What its pages are made with. */
-  readonly info: AppInfo;
-  /** Its origin. */
-  readonly origin: string;
-  /** Milliseconds from a person's signature to the end of the session there. */
-  readonly sessionMs: number;
-  /** The clock. */
-  readonly now: () => Date;
+/** The shop as the login's file of applications would have it. */
+export function shopClients(origin: string): Clients {
+  const client_id = CLIENT_ID;
+  const redirect_uris = [callbackOf(origin)];
+  const clients = [{ client_id, client_name: "Shop", redirect_uris }];
+  return readClients(JSON.stringify({ clients }));
 }
 
 /** Seconds that a login may take. */
 const ATTEMPT_SECONDS = 900;
-
-/** Bytes of a logout token's form at most; any page of the web may send one. */
-const MAX_FORM_BYTES = 16 * 1024;
 
 const GOODS = [
   ["Mug", "Keeps tea warm through a long review", "8.50"],
@@ -53,92 +35,72 @@ const GOODS = [
 ] as const;
 
 /**
- * Makes the shop. Of a session that ends by itself at the login nobody tells
- * it, nor of a revocation after that: so it lets nobody stay for longer.
+ * Makes the shop. It keeps nothing of anybody: the browser's cookies hold the
+ * access token, which the login judges at each request, and, during a login, the
+ * verifier of PKCE, which ties the code to this browser (RFC 9700 §2.1).
+ *
+ * @param login The login's issuer identifier.
+ * @param origin The shop's own origin.
  */
 export function createShop(
-  { client, info, origin, sessionMs, now }: ShopOptions,
-): Shop {
+  login: string,
+  origin: string,
+  context: AppContext,
+): DemoApp {
+  const client_id = CLIENT_ID;
+  const redirect_uri = callbackOf(origin);
   // Cookies know no ports: each server of this host has names of its own.
   const cookie = (name: string) => hostCookie(nameAtPort(name, origin), false);
-  const [sessionCookie, loginCookie] = [cookie("shop"), cookie("shop-login")];
-  const read = ({ read }: typeof sessionCookie, c: Context) =>
-    read(c.req.raw.headers) ?? "";
-  /** People at the provider, by the secret of their browser. */
-  const pending = new Map<string, PendingLogin>();
-  /** People in the shop, likewise. */
-  const sessions = new Map<string, SignedIn>();
-  /** Sessions that are over: a logout token may overtake its ID token. */
-  const over = new Map<string, true>();
-  const leftMs = ({ authTime }: SignedIn) =>
-    authTime * 1000 + sessionMs - now().getTime();
-  const sessionOf = (c: Context) => {
-    const session = sessions.get(read(sessionCookie, c));
-    return session && leftMs(session) > 0 ? session : undefined;
-  };
-  const guard = bodyLimit({
-    maxSize: MAX_FORM_BYTES,
-    onError: (c) => c.json({ error: "invalid_request" }, 413),
-  });
-  return {
-    isOpenTo: (subject) =>
-      sessions.values().some((each) =>
-        each.subject === subject && leftMs(each) > 0
-      ),
-    addTo(app) {
-      app.get("/", async (c) => {
-        const session = sessionOf(c);
-        if (session !== undefined) return showPage(c, info, session, shelf());
-        const { location, login } = await client.begin();
-        const secret = randomText();
-        setBounded(pending, secret, login);
-        c.header(...loginCookie.set(secret, ATTEMPT_SECONDS));
-        return c.redirect(location, 303);
+  const [tokenCookie, verifierCookie] = [cookie("shop"), cookie("shop-login")];
+
+  async function logIn(c: Context): Promise<Response> {
+    const verifier = randomText(32);
+    const query = new URLSearchParams({
+      ...{ client_id, redirect_uri, response_type: "code" },
+      scope: "openid profile groups",
+      code_challenge: await sha256Base64Url(verifier),
+      code_challenge_method: "S256",
+    });
+    c.header(...verifierCookie.set(verifier, ATTEMPT_SECONDS));
+    return c.redirect(`${login}/oidc/authorize?${query}`, 303);
+  }
+
+  const app = createDemoApp({
+    ...{ id: "shop", name: "Shop", url: `${origin}/` },
+    how: "It speaks OpenID Connect, as Grafana or Gitea do.",
+    learns: "it asks the login at each request.",
+    async whoIs(cookie) {
+      const token = tokenCookie.read(new Headers({ cookie }));
+      const answer = token && await askLogin(`${login}/oidc/userinfo`, 401, {
+        headers: { authorization: `Bearer ${token}` },
       });
-      app.get("/callback", async (c) => {
-        const secret = read(loginCookie, c);
-        const login = pending.get(secret);
-        pending.delete(secret);
-        // Such as a page that was reloaded, or a login in another tab.
-        if (login === undefined || login.state !== c.req.query("state")) {
-          return c.redirect("/", 303);
-        }
-        const session = await client.finish(new URL(c.req.url), login);
-        if (session === undefined) {
-          return showNotice(c, info, "You declined", [
-            "So the shop knows nothing of you, and stays closed.",
-          ]);
-        }
-        if (over.has(session.sid)) {
-          const subject = encodeURIComponent(session.subject);
-          return c.redirect(`/closed?subject=${subject}`, 303);
-        }
-        const fresh = randomText();
-        setBounded(sessions, fresh, session);
-        const seconds = Math.ceil(leftMs(session) / 1000);
-        c.header(...sessionCookie.set(fresh, seconds));
-        return c.redirect("/", 303);
-      });
-      app.post("/backchannel-logout", guard, async (c) => {
-        const { logout_token: token } = await c.req.parseBody();
-        let ended: string;
-        try {
-          ended = await client.readLogoutToken(String(token));
-        } catch {
-          return c.json({ error: "invalid_request" }, 400);
-        }
-        setBounded(over, ended, true);
-        for (const [secret, { sid }] of sessions) {
-          if (sid === ended) sessions.delete(secret);
-        }
-        return c.body(null, 200);
-      });
-      app.get(
-        "/alive",
-        (c) => c.body(null, sessionOf(c) === undefined ? 401 : 204),
-      );
+      if (!answer) return undefined;
+      const { sub, name = sub, groups = [] } = await answer.json();
+      return { subject: sub, name, groups };
     },
-  };
+    logIn,
+    content: shelf,
+  }, context);
+
+  app.routes.get("/callback", async (c) => {
+    const { code = "", error } = c.req.query();
+    if (error === "access_denied") return c.redirect("/declined", 303);
+    const answer = await askLogin(`${login}/oidc/token`, 400, {
+      method: "POST",
+      body: new URLSearchParams({
+        ...{ client_id, redirect_uri, code },
+        grant_type: "authorization_code",
+        code_verifier: verifierCookie.read(c.req.raw.headers) ?? "",
+      }),
+    });
+    if (answer !== undefined) {
+      const { access_token } = await answer.json();
+      c.header(...tokenCookie.set(access_token, TOKEN_LIFE_SECONDS));
+    }
+    // A page that was reloaded, or a login in another tab, begins again there.
+    return c.redirect("/", 303);
+  });
+  return app;
 }
 
 function shelf() {

@@ -2,33 +2,48 @@
 
 import { usageError } from "@sig/api/flags";
 import type { App, RequestLogEntry } from "@sig/api/http";
-import type { ServerIo } from "@sig/api/server";
+import type {
+  Respond,
+  RunningServer,
+  ServerIo,
+  Startup,
+} from "@sig/api/server";
+import { isSigError } from "@sig/core";
+import { withClients } from "../openid/clients.ts";
 import { findIssuerIdentifier } from "../openid/discovery.ts";
+import type { ProviderSettings } from "../openid/provider.ts";
+import type { AppContext, DemoApp } from "./demo_app.ts";
 import {
-  type DemoAppsOptions,
-  type Settings,
-  startDemoApps,
-} from "./demo_apps.ts";
-import { createDemoIssuer, DEMO_REQUIRE } from "./demo_issuer.ts";
+  createDemoIssuer,
+  DEMO_REQUIRE,
+  type DemoIssuer,
+} from "./demo_issuer.ts";
 import { wrapDemo } from "./demo_routes.ts";
+import { createShop, shopClients } from "./shop.ts";
+import { createWiki } from "./wiki.ts";
 
 /** What {@linkcode startDemo} works with. */
-interface DemoOptions
-  extends
-    Pick<DemoAppsOptions, "address" | "settings">,
-    Pick<ServerIo, "serve" | "now"> {
+interface DemoOptions extends Pick<ServerIo, "now">, Pick<Startup, "address"> {
   /** Where the server listens. */
   readonly url: string;
-  /** Who sign-ins are for. */
+  /** The origins or DIDs that sign-ins are for. */
   readonly audiences: readonly string[];
+  /** What the operator says of the provider; both applications are added. */
+  readonly settings: ProviderSettings;
   /** What a sign-in needs (default: to be an employee). */
   readonly require: readonly string[] | undefined;
   /** What a sign-in on the page asks to learn. */
   readonly scopes: readonly string[];
   /** Gets requests. */
   readonly log: Log;
+  /** Listens. */
+  readonly serve: (
+    address: Startup["address"],
+    respond: Respond,
+  ) => Promise<Listener>;
 }
 
+type Listener = Pick<RunningServer, "url" | "shutdown">;
 type Log = ((entry: RequestLogEntry) => void) | undefined;
 
 /** A demo. */
@@ -44,12 +59,15 @@ export interface Demo {
     readonly log: Log;
   };
   /** The provider's settings, with both applications; undefined without them. */
-  readonly settings: Settings | undefined;
+  readonly settings: ProviderSettings | undefined;
   /** Puts the demo around the login. */
   wrap(login: App): App;
   /** Stops the applications. */
   close(): Promise<void>;
 }
+
+/** Milliseconds that requests in flight get. */
+const GRACE_MS = 1_000;
 
 /**
  * Starts it. Nothing of it outlives the process. Applications need an audience
@@ -59,7 +77,7 @@ export interface Demo {
  *   no issuer can be named after the address.
  */
 export async function startDemo(options: DemoOptions): Promise<Demo> {
-  const { url, audiences, settings, serve, address, now } = options;
+  const { url, audiences, address, now } = options;
   if (address.hostname.includes(":")) {
     throw usageError(
       "--demo makes an issuer at --addr, and no did:web names an IPv6 address",
@@ -68,32 +86,110 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
   }
   const issuer = await createDemoIssuer({ origin: url, now });
   const login = findIssuerIdentifier(audiences);
-  const apps = login === undefined
-    ? undefined
-    : await startDemoApps({ login, issuer, settings, serve, address, now });
-  const require = options.require ?? DEMO_REQUIRE;
+  const { apps, settings, listeners } = login === undefined
+    ? { apps: [], settings: undefined, listeners: [] }
+    : await startApps(login, issuer, options);
+  const config = {
+    require: options.require ?? DEMO_REQUIRE,
+    scopes: options.scopes,
+  };
   return {
     options: {
       issuers: [issuer.did],
-      require,
+      require: config.require,
       allowPrivate: true,
       pins: undefined,
       requirePin: undefined,
       log: withoutPolls(options.log),
     },
-    settings: apps?.settings,
-    wrap: (app) =>
-      wrapDemo(app, {
-        issuer,
-        apps: apps?.apps ?? [],
-        config: { require, scopes: options.scopes },
-      }),
-    close: async () => await apps?.close(),
+    settings,
+    wrap: (app) => wrapDemo(app, { issuer, apps, config }),
+    close: () => closeAll(listeners),
   };
 }
 
-/** Proxies ask each second for every open page. */
-const POLLED = "/forward-auth";
+/** Starts both, each at its own origin. */
+async function startApps(
+  login: string,
+  issuer: DemoIssuer,
+  options: DemoOptions,
+) {
+  const { settings } = options;
+  const listeners: Listener[] = [];
+  const apps: DemoApp[] = [];
+  const context: AppContext = {
+    links: () => [{ name: "Tour", url: `${login}/` }, ...apps],
+    endOf(subject) {
+      const event = issuer.lastOf(subject);
+      if (event?.status !== "revoked") return undefined;
+      const name = decodeURIComponent(issuer.did.slice("did:web:".length));
+      return { issuer: name, sequence: event.sequence };
+    },
+  };
+
+  async function open(create: typeof createShop): Promise<URL> {
+    // Requests wait until the application knows its address.
+    const { promise: app, resolve } = Promise.withResolvers<DemoApp>();
+    const listener = await listenBehind(
+      options,
+      apps.length + 1,
+      async (request) => await (await app).routes.fetch(request),
+    );
+    listeners.push(listener);
+    // As the login is called, so that it is one site to the person.
+    const url = new URL(listener.url);
+    url.hostname = new URL(login).hostname;
+    resolve(create(login, url.origin, context));
+    apps.push(await app);
+    return url;
+  }
+
+  try {
+    const shop = await open(createShop);
+    const wiki = await open(createWiki);
+    return {
+      apps,
+      listeners,
+      settings: {
+        ...settings,
+        clients: withClients(settings.clients, shopClients(shop.origin)),
+        gateHosts: [...settings.gateHosts ?? [], wiki.host],
+        nameOf: (subject: string) =>
+          settings.nameOf?.(subject) ?? issuer.lastOf(subject)?.name ??
+            undefined,
+      },
+    };
+  } catch (error) {
+    await closeAll(listeners);
+    throw error;
+  }
+}
+
+async function closeAll(listeners: readonly Listener[]): Promise<void> {
+  await Promise.all(listeners.map((each) => each.shutdown(GRACE_MS)));
+}
+
+const MAX_PORT = 65_535;
+
+/** Listens at a port behind that of the login, or at any that is free. */
+function listenBehind(
+  { address: { hostname, port }, serve }: DemoOptions,
+  after: number,
+  respond: Respond,
+): Promise<Listener> {
+  const next = port + after;
+  const isFixed = port !== 0 && next <= MAX_PORT;
+  return serve({ hostname, port: isFixed ? next : 0 }, respond)
+    .catch((error) => {
+      const isTaken = isSigError(error, "invalid_request") &&
+        error.cause instanceof Deno.errors.AddrInUse;
+      if (!isTaken) throw error;
+      return serve({ hostname, port: 0 }, respond);
+    });
+}
+
+/** Applications ask each second for every open page. */
+const POLLED: readonly string[] = ["/forward-auth", "/oidc/userinfo"];
 
 /**
  * The log without what goes well each second: a terminal would show nothing
@@ -123,6 +219,6 @@ const POLLED = "/forward-auth";
  */
 export function withoutPolls(log: Log): Log {
   return log && ((entry) => {
-    if (entry.status >= 400 || entry.path !== POLLED) log(entry);
+    if (entry.status >= 400 || !POLLED.includes(entry.path)) log(entry);
   });
 }

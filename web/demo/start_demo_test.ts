@@ -1,22 +1,313 @@
-import { assertRejects } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { listen } from "@sig/api/server";
 import { SigError } from "@sig/core";
-import { testKeys } from "../openid/testdata/test_provider.ts";
+import { Browser, testKeys } from "../openid/testdata/test_provider.ts";
+import { Person } from "../testdata/independent_client.ts";
+import {
+  type RunningDemo,
+  startRunningDemo,
+} from "../testdata/running_demo.ts";
+
+import { waitForEqual } from "../../tests/kit/wait.ts";
 import { startDemo } from "./start_demo.ts";
+import { createWiki } from "./wiki.ts";
+
+/** A person in a browser: cookies know hosts, not ports. */
+class Guest {
+  readonly person = new Person();
+  readonly browser = new Browser();
+  readonly #demo: RunningDemo;
+
+  constructor(demo: RunningDemo) {
+    this.#demo = demo;
+  }
+
+  /** Follows an application's links, signing where the login asks for it. */
+  async open(url: string): Promise<{ text: string; asked: number }> {
+    let asked = 0;
+    for (let next = url;;) {
+      const { hash } = new URL(next);
+      if (hash.startsWith("#/sign-in/")) {
+        if (++asked > 1) throw new Error("it asked twice");
+        next = await this.#sign(hash.slice("#/sign-in/".length));
+      }
+      const response = await this.browser.send(next);
+      const text = await response.text();
+      const location = response.headers.get("location");
+      if (location === null) {
+        assertEquals(response.status, 200, text);
+        return { text, asked };
+      }
+      next = new URL(location, next).href;
+    }
+  }
+
+  async #sign(id: string): Promise<string> {
+    const { origin } = this.#demo;
+    const { challenge } = await this.browser.interaction(origin, id);
+    const attestation = this.person.attest(challenge, Date.now());
+    const response = await this.browser.answer(origin, id, { attestation });
+    const body = await response.json();
+    assertEquals(response.status, 200, JSON.stringify(body));
+    return body.redirect_to;
+  }
+
+  /** The status of what an open page of an application asks. */
+  async alive(url: string): Promise<number> {
+    const response = await this.browser.send(`${url}alive`);
+    await response.body?.cancel();
+    return response.status;
+  }
+}
+
+async function ask(url: string, sent?: object) {
+  const response = await fetch(
+    url,
+    sent && {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(sent),
+    },
+  );
+  const body = await response.json();
+  assertEquals(response.status, 200, JSON.stringify(body));
+  return body;
+}
+
+Deno.test("one key opens both applications, one revocation closes both, and each says why", async () => {
+  await using demo = await startRunningDemo(["--log", "text"]);
+  const { apps } = await ask(`${demo.origin}/demo/state`);
+  const [shop, wiki] = apps.map(({ url }: { url: string }) => url);
+  const origins = [demo.origin, shop, wiki].map((url) => new URL(url).origin);
+  assertEquals(new Set(origins).size, 3);
+
+  const guest = new Guest(demo);
+  const { did } = guest.person;
+  const enrolled = await ask(`${demo.origin}/demo/enrol`, {
+    ...{ subject: did, name: "Zoë <b>" },
+  });
+  const isOpen = async () =>
+    (await ask(`${demo.origin}/demo/state?subject=${did}`)).apps.map(
+      ({ open }: { open: boolean }) => open,
+    );
+  assertEquals(await isOpen(), [false, false]);
+  const first = await guest.open(shop);
+  assertEquals(first.asked, 1);
+  // The second one knows the person already.
+  const second = await guest.open(wiki);
+  assertEquals(second.asked, 0);
+  for (const { text } of [first, second]) {
+    assert(text.includes('<p class="name">Zoë &lt;b&gt;</p>'), text);
+    assert(text.includes("<span>employee</span><span>deploy</span>"), text);
+  }
+  assertEquals(await isOpen(), [true, true]);
+  assertEquals([await guest.alive(shop), await guest.alive(wiki)], [204, 204]);
+
+  const { relationship_id } = enrolled;
+  await ask(`${demo.origin}/demo/revoke`, { relationship_id });
+  // Nobody does anything at either of them.
+  for (const url of [shop, wiki]) {
+    await waitForEqual(() => guest.alive(url), 401);
+  }
+  assertEquals(await isOpen(), [false, false]);
+  for (const url of [shop, wiki]) {
+    const { text } = await guest.open(`${url}closed?subject=${did}`);
+    const { host } = new URL(demo.origin);
+    // What goes well each second would be all that a terminal shows.
+    assert(!/\/(forward-auth|oidc\/userinfo) 200/.test(demo.said()));
+    assert(demo.said().includes("/oidc/token 200"), demo.said());
+    assertMatch(
+      text.replaceAll(/\s+|<\/?time[^>]*>/g, " "),
+      RegExp(
+        `<h1>${host} ended your employment \\(event #2\\)</h1>`,
+      ),
+    );
+  }
+});
+
+Deno.test("who is not employed gets into neither, and a forged word opens nothing", async () => {
+  await using demo = await startRunningDemo();
+  const { apps } = await ask(`${demo.origin}/demo/state`);
+  const [shop, wiki] = apps.map(({ url }: { url: string }) => url);
+  const forged = await fetch(wiki, {
+    headers: { "remote-user": "did:web:ceo.example" },
+    redirect: "manual",
+  });
+  await forged.body?.cancel();
+  assertEquals(forged.status, 303);
+  assertMatch(forged.headers.get("location") ?? "", /\/gate\/login\?rd=/);
+  const answer = await fetch(`${shop}callback?code=1`, {
+    redirect: "manual",
+  });
+  await answer.body?.cancel();
+  assertEquals(answer.headers.get("location"), "/");
+  // An answer to a login of another browser: the verifier does not fit.
+  const browser = new Browser();
+  await browser.follow(shop);
+  const late = await browser.send(`${shop}callback?code=1`);
+  await late.body?.cancel();
+  assertEquals([late.status, late.headers.get("location")], [303, "/"]);
+  for (const url of [shop, wiki]) {
+    const { port } = new URL(url);
+    const other = await fetch(`http://localhost:${port}/closed`);
+    assertEquals([other.status, await other.text()], [
+      421,
+      "unknown host",
+    ]);
+    // Why it would be closed is not known: the login decides.
+    const odd = await fetch(`${url}closed?subject=%3Cscript%3E`, {
+      redirect: "manual",
+    });
+    await odd.body?.cancel();
+    assertEquals([odd.status, odd.headers.get("location")], [303, "/"]);
+    const declined = await fetch(`${url}declined`);
+    assert((await declined.text()).includes("<h1>You declined</h1>"));
+    assertMatch(
+      declined.headers.get("content-security-policy") ?? "",
+      /^default-src 'none'; script-src 'self'/,
+    );
+  }
+});
+
+Deno.test("who declines in the shop is told so there", async () => {
+  await using demo = await startRunningDemo();
+  const { apps: [{ url }] } = await ask(`${demo.origin}/demo/state`);
+  const browser = new Browser();
+  const id = await browser.begin((await browser.follow(url)).href);
+  const answer = await browser.answer(demo.origin, id, { declined: true });
+  const { redirect_to } = await answer.json();
+  const page = await (await fetch(redirect_to)).text();
+  assert(page.includes("<h1>You declined</h1>"), page);
+});
+
+Deno.test("the code of another browser lets nobody into the shop", async () => {
+  await using demo = await startRunningDemo();
+  const { origin } = demo;
+  const { apps: [{ url }] } = await ask(`${origin}/demo/state`);
+  const person = new Person();
+  await ask(`${origin}/demo/enrol`, { subject: person.did });
+  const [own, other] = [new Browser(), new Browser()];
+  const id = await own.begin((await own.follow(url)).href);
+  const { challenge } = await own.interaction(origin, id);
+  const attestation = person.attest(challenge, Date.now());
+  const answer = await own.answer(origin, id, { attestation });
+  const { redirect_to } = await answer.json();
+  const isIn = async (browser: Browser) => {
+    const back = await browser.send(redirect_to);
+    await back.body?.cancel();
+    assertEquals([back.status, back.headers.get("location")], [303, "/"]);
+    const alive = await browser.send(`${url}alive`);
+    await alive.body?.cancel();
+    return alive.status === 204;
+  };
+  await other.follow(url);
+  assertEquals([await isIn(other), await isIn(own)], [false, true]);
+});
+
+Deno.test("a login that ended by itself leaves nobody in an application that is not told of it", async () => {
+  let skewMs = 0;
+  const now = () => new Date(Date.now() + skewMs);
+  const flags = ["--log", "off", "--session", "1m"];
+  await using demo = await startRunningDemo(flags, now);
+  const { apps } = await ask(`${demo.origin}/demo/state`);
+  const guest = new Guest(demo);
+  const { did } = guest.person;
+  await ask(`${demo.origin}/demo/enrol`, { subject: did });
+  for (const { url } of apps) {
+    await guest.open(url);
+    assertEquals(await guest.alive(url), 204);
+  }
+  // The browser's own clock stays: cookies are still sent.
+  skewMs = 61_000;
+  for (const { url } of apps) assertEquals(await guest.alive(url), 401);
+  const { apps: later } = await ask(`${demo.origin}/demo/state?subject=${did}`);
+  assertEquals(
+    later.map(({ open }: { open: boolean }) => open),
+    [false, false],
+  );
+});
+
+Deno.test("they stand at the ports behind the login's, and elsewhere where those are taken", async () => {
+  using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = taken.addr;
+  const login = `http://127.0.0.1:${port - 1}`;
+  const asked: number[] = [];
+  const now = () => new Date();
+  const demo = await startDemo({
+    ...DEMO,
+    ...{ url: login, audiences: [login], now },
+    address: { hostname: "127.0.0.1", port: port - 1 },
+    settings: { clients: () => new Map(), keys: await testKeys() },
+    serve: (address, respond) => {
+      asked.push(address.port);
+      return Promise.try(() => listen(address, respond));
+    },
+  });
+  try {
+    assertEquals(asked.slice(0, 3), [port, 0, port + 1]);
+    assertEquals(demo.settings?.gateHosts?.length, 1);
+    assertEquals([...demo.settings!.clients().keys()], ["demo-shop"]);
+  } finally {
+    await demo.close();
+  }
+});
+
+const DEMO = { require: undefined, scopes: [], log: undefined };
 
 Deno.test("a demo at an address that no did:web can name says so", async () => {
   const keys = await testKeys();
   await assertRejects(
     () =>
       startDemo({
+        ...DEMO,
         address: { hostname: "::1", port: 8788 },
         url: "http://[::1]:8788",
         audiences: ["http://[::1]:8788"],
         settings: { clients: () => new Map(), keys },
         serve: () => Promise.reject(new Error("it listens already")),
         now: () => new Date(),
-        ...{ require: undefined, scopes: [], log: undefined },
       }),
     SigError,
     "Cannot run: --demo makes an issuer at --addr, and no did:web names an IPv6 address",
   );
+});
+
+Deno.test("while the login does not answer an application is open to nobody, and afterwards again", async () => {
+  const login = { status: 200 };
+  const subject = "did:web:a.example";
+  await using server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    () =>
+      new Response(null, {
+        status: login.status,
+        headers: { "remote-user": subject },
+      }),
+  );
+  const wiki = createWiki(
+    `http://127.0.0.1:${server.addr.port}`,
+    "http://127.0.0.1:1",
+    { links: () => [], endOf: () => undefined },
+  );
+  const open = async (path: string) => {
+    const response = await wiki.routes.request(`http://127.0.0.1:1/${path}`);
+    return { status: response.status, text: await response.text() };
+  };
+  const isOpen = () => wiki.isOpenTo(subject);
+  assertEquals([(await open("")).status, await isOpen()], [200, true]);
+  login.status = 503;
+  const { status, text } = await open("");
+  assertEquals(
+    [status, text.includes("<h1>The login does not answer</h1>")],
+    [503, true],
+  );
+  assertEquals([(await open("alive")).status, await isOpen()], [503, false]);
+  login.status = 200;
+  assertEquals([(await open("alive")).status, await isOpen()], [204, true]);
+});
+
+Deno.test("a demo whose audience is a DID has no applications", async () => {
+  await using demo = await startRunningDemo([
+    ...["--log", "off", "--audience", "did:web:127.0.0.1%3A8788"],
+  ]);
+  assertEquals((await ask(`${demo.origin}/demo/state`)).apps, []);
 });

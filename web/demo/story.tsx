@@ -43,21 +43,22 @@ export function Story({ page }: { readonly page: PageContext }) {
   const { state, refresh } = useDemoState(subject);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState("");
-  /** The events after which this page let the person in, or refused them. */
-  const [signedInAt, setSignedInAt] = useState(0);
-  const [refusedAt, setRefusedAt] = useState(0);
+  /** The event after which this page last let the person in, or refused them. */
+  const [answeredAt, setAnsweredAt] = useState(0);
   /** The applications that were open when the person was let go. */
   const [watched, setWatched] = useState<readonly string[]>([]);
 
   const relationship = state?.relationship ?? undefined;
   const apps = state?.apps ?? [];
   const last = relationship?.sequence ?? 0;
-  const isSignedIn = signedInAt === last;
+  const isAnswered = answeredAt === last;
   const step = stepOf();
   const steps = STEPS.filter(([id]) => id !== "apps" || apps.length > 0);
   const found = steps.findIndex(([id]) => id === step);
   const done = found < 0 ? steps.length : found;
-  const progress = found < 0 ? "Done" : `Step ${done + 1} of ${steps.length}`;
+  const progress = found < 0
+    ? "Done"
+    : `Step ${done + 1} of ${steps.length}: ${steps[done]?.[1]}`;
 
   const act = async (work: () => Promise<unknown>) => {
     setError("");
@@ -87,11 +88,11 @@ export function Story({ page }: { readonly page: PageContext }) {
     if (subject === undefined) return "key";
     if (relationship === undefined) return "hired";
     if (relationship.status === "active") {
-      if (!isSignedIn && !apps.some(({ open }) => open)) return "sign-in";
+      if (!isAnswered && !apps.some(({ open }) => open)) return "sign-in";
       return apps.every(({ open }) => open) ? "let-go" : "apps";
     }
     if (watched.length > 0) return "let-go";
-    return refusedAt === last ? "end" : "again";
+    return isAnswered ? "end" : "again";
   }
 
   function card() {
@@ -143,7 +144,7 @@ export function Story({ page }: { readonly page: PageContext }) {
         </Button>
       );
     // After coming back from an application the page knows no sign-in.
-    if (next && step !== "end" && !isSignedIn) {
+    if (next && step !== "end" && !isAnswered) {
       return <Card title="You are in" autoFocus={false}>{next}</Card>;
     }
     return (
@@ -153,8 +154,9 @@ export function Story({ page }: { readonly page: PageContext }) {
         page={page}
         next={next || undefined}
         onEnd={(end) => {
-          if (!(end instanceof Problem)) setSignedInAt(last);
-          else if (end.code === "relationship_denied") setRefusedAt(last);
+          const isDenied = end instanceof Problem &&
+            end.code === "relationship_denied";
+          if (isDenied || !(end instanceof Problem)) setAnsweredAt(last);
         }}
       />
     );
@@ -169,12 +171,8 @@ export function Story({ page }: { readonly page: PageContext }) {
           publishes who works for it, signed. This site lets in only them. Every
           step is real and takes a second.
         </p>
+        <p class="quiet" aria-live="polite">{progress}</p>
       </header>
-      <p class="tour-bar" aria-hidden="true">
-        <span class="quiet">{progress}</span>{" "}
-        <strong>{steps[done]?.[1]}</strong>
-        <progress max={steps.length} value={done} />
-      </p>
       <div class="demo">
         <div class="stack">
           <div role="alert">
@@ -221,7 +219,6 @@ export function Story({ page }: { readonly page: PageContext }) {
           </p>
         </aside>
       </div>
-      <p class="visually-hidden" aria-live="polite">{progress}</p>
     </>
   );
 }

@@ -25,8 +25,8 @@ export interface GateHost {
 export interface GateHosts {
   /** The host of that name, spelled in any way; undefined for all others. */
   find(host: string): GateHost | undefined;
-  /** The applications, and each host as one more. */
-  addTo(clients: () => Clients): () => Clients;
+  /** Each host as an application: people see one, no protocol is for it. */
+  readonly clients: Clients;
 }
 
 const NAME = /^(?:\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::\d{1,5})?$/;
@@ -60,33 +60,21 @@ export function createGateHosts(
     ...{ host: own.host, origin: own.origin, isOwn: true },
     clientId: `gate:${own.host}`,
   });
-  const gates = Array.from(hosts.values(), clientOf);
   return {
     // As it is spelled by most: then it need not be read.
     find: (host) => hosts.get(host) ?? hosts.get(read(host)?.host ?? ""),
-    addTo(clients) {
-      let known: Clients | undefined;
-      let all: Clients = new Map();
-      return () => {
-        if (known !== clients()) {
-          known = clients();
-          all = new Map([...known, ...gates]);
-        }
-        return all;
-      };
-    },
+    clients: new Map(Array.from(hosts.values(), clientOf)),
   };
 }
 
-/** To people it is an application; no protocol of applications is for it. */
 function clientOf({ clientId, host }: GateHost): readonly [string, Client] {
   return [clientId, {
     client_id: clientId,
     client_name: host,
-    authMethods: [],
-    redirectUris: [],
-    postLogoutRedirectUris: [],
-    signingAlgorithm: "RS256",
+    auth_methods: [],
+    redirect_uris: [],
+    post_logout_redirect_uris: [],
+    id_token_signed_response_alg: "RS256",
     refresh: false,
     pkce: true,
     require: [],

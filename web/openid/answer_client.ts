@@ -15,20 +15,25 @@ export const RESPONSE_MODES: readonly string[] = Object.freeze([
   ...["query", "form_post"],
 ]);
 
-/** What is answered to. */
-interface Pending {
-  /** Where the answer goes. */
+/** Where an error goes. */
+export interface Pending {
   readonly redirect_uri: string;
-  /** What it must repeat. */
+  /** What the answer must repeat. */
   readonly state?: string | undefined;
   /** Default: in the address. */
   readonly response_mode?: "form_post" | undefined;
 }
 
+/** Where a code goes, and what it is for. */
+export interface PendingCode extends Pending, CodeBinding {
+  /** What was asked for. */
+  readonly scope: readonly string[];
+}
+
 /** What a form brings. */
 interface FormAnswer {
   readonly redirect_uri: string;
-  readonly fields: { readonly [name: string]: string };
+  readonly fields: { readonly [name: string]: string | undefined };
   /** Milliseconds since 1970. */
   readonly expires_ms: number;
 }
@@ -42,11 +47,7 @@ async function answerUrl(
   { redirect_uri, state, response_mode }: Pending,
   answer: { readonly [name: string]: string },
 ): Promise<string> {
-  const fields = {
-    ...answer,
-    ...(state === undefined ? {} : { state }),
-    iss: issuer,
-  };
+  const fields = { ...answer, state, iss: issuer };
   if (response_mode !== "form_post") {
     return withParameters(redirect_uri, fields);
   }
@@ -77,12 +78,9 @@ export async function codeUrl(
   context: ProviderContext,
   { client_id, require }: Client,
   { sid, subject, auth_time }: Session,
-  { binding, scope, ...pending }: Omit<Pending, "redirect_uri"> & {
-    readonly binding: CodeBinding;
-    readonly scope: readonly string[];
-  },
+  pending: PendingCode,
 ): Promise<string> {
-  const { redirect_uri } = binding;
+  const { scope, redirect_uri, code_challenge, nonce } = pending;
   const grant = newGrantId();
   // Noted first: from then on the grant ends with the session.
   const joined = await context.sessions.addGrant(sid, client_id, grant);
@@ -92,9 +90,9 @@ export async function codeUrl(
   const code = await context.grants.create(grant, {
     ...{ client_id, subject, sid, joined: joined.id, require, auth_time },
     scope: scope.filter((each) => joined.granted.includes(each)),
-    binding,
+    binding: { redirect_uri, code_challenge, nonce },
   });
-  return await answerUrl(context, { ...pending, redirect_uri }, { code });
+  return await answerUrl(context, pending, { code });
 }
 
 /**

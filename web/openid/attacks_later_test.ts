@@ -328,8 +328,11 @@ Deno.test("a code goes to no address that the application has lost meanwhile", a
   const id = await browser.begin(await provider.authorizeUrl());
   const { challenge } = await browser.interaction(origin, id);
   const attestation = person.attest(challenge, Date.now());
-  const redirectUris = ["https://app.example/new"];
-  clients = new Map(before).set("app", { ...before.get("app")!, redirectUris });
+  const redirect_uris = ["https://app.example/new"];
+  clients = new Map(before).set("app", {
+    ...before.get("app")!,
+    redirect_uris,
+  });
   for (const body of [{ attestation }, { declined: true }]) {
     const answer = await browser.answer(origin, id, body);
     const { code, detail, redirect_to } = await answer.json();

@@ -3,13 +3,12 @@
 import type { ServiceEnv } from "@sig/api/http";
 import type { Context, Hono } from "hono";
 import { type Session, sessionClient } from "../sessions/session.ts";
-import { codeUrl, errorUrl } from "./answer_client.ts";
+import { codeUrl, errorUrl, type Pending } from "./answer_client.ts";
 import {
   type AuthorizeRequest,
   readAuthorizeRequest,
 } from "./authorize_request.ts";
 import type { Client } from "./clients.ts";
-import type { CodeBinding } from "./grants.ts";
 import { beginInteraction } from "./interaction.ts";
 import { OAuthError, toOAuthError } from "./oauth_error.ts";
 import { formToLink, requireGet, sendTo } from "./pages.ts";
@@ -47,11 +46,11 @@ async function authorize(
   // Until both are known, nothing is sent anywhere.
   const { client, redirect_uri } = requireAddress(given, context);
   const state = onlyValue(given, "state");
-  const pending = {
-    ...(state === undefined ? {} : { state }),
-    ...(onlyValue(given, "response_mode") === "form_post"
-      ? { response_mode: "form_post" as const }
-      : {}),
+  const pending: Pending = {
+    ...{ redirect_uri, state },
+    response_mode: onlyValue(given, "response_mode") === "form_post"
+      ? "form_post"
+      : undefined,
   };
   let isSilent = false;
   try {
@@ -59,43 +58,23 @@ async function authorize(
       throw new OAuthError("invalid_request", "state is too long");
     }
     const request = await readAuthorizeRequest(given, client, context);
-    const { scope, subject } = request;
+    const { scope, code_challenge, nonce, subject } = request;
     isSilent = request.isSilent;
-    const asked = {
-      ...pending,
-      scope,
-      binding: bindingOf(request, redirect_uri),
-    };
     const session = await findSession(c, context, client, request);
+    const asked = { ...pending, scope, code_challenge, nonce };
     if (!(session instanceof OAuthError)) {
       return sendTo(await codeUrl(context, client, session, asked));
     }
     if (isSilent) throw session;
-    return await beginInteraction(c, context, {
-      ...asked,
-      client_id: client.client_id,
-      ...(subject === undefined ? {} : { subject }),
-    });
+    const { client_id } = client;
+    return await beginInteraction(c, context, { ...asked, client_id, subject });
   } catch (error) {
     // Without a page, every error goes to the application.
     if (!(isSilent || error instanceof OAuthError)) throw error;
     const refusal = toOAuthError(error);
     if (refusal.code === "server_error") c.set("thrown", error);
-    return sendTo(
-      await errorUrl(context, { ...pending, redirect_uri }, refusal),
-    );
+    return sendTo(await errorUrl(context, pending, refusal));
   }
-}
-
-function bindingOf(
-  { code_challenge, nonce }: AuthorizeRequest,
-  redirect_uri: string,
-): CodeBinding {
-  return {
-    redirect_uri,
-    ...(code_challenge === undefined ? {} : { code_challenge }),
-    ...(nonce === undefined ? {} : { nonce }),
-  };
 }
 
 function requireAddress(
@@ -108,7 +87,7 @@ function requireAddress(
   }
   const redirect_uri = onlyValue(given, "redirect_uri");
   if (
-    redirect_uri !== undefined && client.redirectUris.includes(redirect_uri)
+    redirect_uri !== undefined && client.redirect_uris.includes(redirect_uri)
   ) return { client, redirect_uri };
   throw new OAuthError(
     "invalid_request",

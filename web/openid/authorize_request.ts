@@ -12,9 +12,9 @@ export interface AuthorizeRequest {
   /** What was asked for and means something. */
   readonly scope: readonly string[];
   /** The S256 challenge of PKCE. */
-  readonly code_challenge?: string;
+  readonly code_challenge: string | undefined;
   /** What the ID token must repeat. */
-  readonly nonce?: string;
+  readonly nonce: string | undefined;
   /** No page may be shown. */
   readonly isSilent: boolean;
   /** The person must sign, even with a session. */
@@ -76,12 +76,11 @@ export async function readAuthorizeRequest(
   if (nonce === undefined && !client.pkce) {
     throw new OAuthError("invalid_request", "nonce is required");
   }
-  const code_challenge = readCodeChallenge(parameters, client);
   return {
     // Others are ignored (RFC 6749 §3.3); the answer names what was granted.
     scope: SCOPES.filter((scope) => asked.includes(scope)),
-    ...(code_challenge === undefined ? {} : { code_challenge }),
-    ...(nonce === undefined ? {} : { nonce }),
+    code_challenge: readCodeChallenge(parameters, client),
+    nonce,
     isSilent: prompt.has("none"),
     // A max_age of 0 asks for the same as prompt=login (OIDC Core §3.1.2.1).
     mustSign: maxAge === 0 || (prompt.size > 0 && !prompt.has("none")),

@@ -54,7 +54,7 @@ export async function authenticateClient(
     return await bySecret(id, secret, "client_secret_post", context);
   }
   const client = context.clients().get(id);
-  if (client?.authMethods.includes("none")) return client;
+  if (client?.auth_methods.includes("none")) return client;
   throw refuse();
 }
 
@@ -93,9 +93,12 @@ async function bySecret(
   const digest = await sha256Base64Url(secret);
   const isRight = equalInConstantTime(
     digest,
-    client?.secretSha256 ?? NO_DIGEST,
+    client?.client_secret_sha256 ?? NO_DIGEST,
   );
-  if (client?.secretSha256 && isRight && client.authMethods.includes(method)) {
+  if (
+    client?.client_secret_sha256 && isRight &&
+    client.auth_methods.includes(method)
+  ) {
     return client;
   }
   throw refuse(method === "client_secret_basic" ? "Basic" : undefined);
@@ -117,7 +120,7 @@ async function byAssertion(
   let client, payload;
   try {
     client = clients().get(decodeJwt(assertion).sub ?? "");
-    if (!client?.jwks || !client.authMethods.includes("private_key_jwt")) {
+    if (!client?.jwks || !client.auth_methods.includes("private_key_jwt")) {
       throw refuse();
     }
     const named = parameters.get("client_id");

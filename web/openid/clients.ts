@@ -29,26 +29,26 @@ export type AuthMethod =
   | "private_key_jwt"
   | "none";
 
-/** An application, as the operator's file describes it. */
+/** An application: its entry in the operator's file, with the defaults. */
 export interface Client {
   /** Its id. */
   readonly client_id: string;
   /** The name that people see. */
   readonly client_name: string;
   /** The ways that it may prove itself; with `none` PKCE alone does. */
-  readonly authMethods: readonly AuthMethod[];
+  readonly auth_methods: readonly AuthMethod[];
   /** SHA-256 of its secret, in base64url. */
-  readonly secretSha256?: string;
+  readonly client_secret_sha256?: string | undefined;
   /** Its public keys. */
-  readonly jwks?: PublicKeySet;
+  readonly jwks?: PublicKeySet | undefined;
   /** Where codes may be sent, each character by character. */
-  readonly redirectUris: readonly string[];
+  readonly redirect_uris: readonly string[];
   /** Where people may be sent after a logout. */
-  readonly postLogoutRedirectUris: readonly string[];
+  readonly post_logout_redirect_uris: readonly string[];
   /** Where it receives logout tokens. */
-  readonly backchannelLogoutUri?: string;
+  readonly backchannel_logout_uri?: string | undefined;
   /** What ID tokens for it are signed with. */
-  readonly signingAlgorithm: SigningAlgorithm;
+  readonly id_token_signed_response_alg: SigningAlgorithm;
   /** Whether it gets refresh tokens. */
   readonly refresh: boolean;
   /** Whether it must use PKCE; without it a nonce is required. */
@@ -59,6 +59,25 @@ export interface Client {
 
 /** The applications by their ids. */
 export type Clients = ReadonlyMap<string, Client>;
+
+/**
+ * The applications of the operator and others; the same map for as long as the
+ * operator's are the same.
+ */
+export function withClients(
+  clients: () => Clients,
+  others: Clients,
+): () => Clients {
+  let known: Clients | undefined;
+  let all: Clients = others;
+  return () => {
+    if (known !== clients()) {
+      known = clients();
+      all = new Map([...known, ...others]);
+    }
+    return all;
+  };
+}
 
 const METHODS: readonly AuthMethod[] = [
   ...["client_secret_basic", "client_secret_post"] as const,
@@ -89,15 +108,19 @@ const ENTRY = strictObject({
     /^[A-Za-z0-9_-]{43}$/,
     "it must be the SHA-256 of the secret in base64url, 43 characters",
   ).optional(),
-  jwks: z.unknown().optional(),
+  jwks: z.custom<PublicKeySet>(
+    isPublicKeySet,
+    "it must be a set of public keys: RSA, P-256, Ed25519",
+  ).optional(),
   token_endpoint_auth_method: z.enum(METHODS).optional(),
   redirect_uris: REDIRECTS(1),
-  post_logout_redirect_uris: REDIRECTS(0).optional(),
+  post_logout_redirect_uris: REDIRECTS(0).default([]),
   backchannel_logout_uri: URI.check(requires(judgeUri)).optional(),
-  id_token_signed_response_alg: z.enum(SIGNING_ALGORITHMS).optional(),
-  refresh: z.boolean().optional(),
-  pkce: z.boolean().optional(),
-  require: list(z.string().check(requires(judgeRequirement)), 0, 16).optional(),
+  id_token_signed_response_alg: z.enum(SIGNING_ALGORITHMS).default("RS256"),
+  refresh: z.boolean().default(false),
+  pkce: z.boolean().default(true),
+  require: list(z.string().check(requires(judgeRequirement)), 0, 16)
+    .default([]),
 }).superRefine((entry, ctx) => {
   for (const [member, why] of judgeTies(entry)) {
     ctx.addIssue({ code: "custom", message: why, path: [member] });
@@ -136,15 +159,30 @@ const FILE = strictObject({
  *     redirect_uris: ["https://app.example/callback"],
  *   }],
  * }));
- * assertEquals(clients.get("spa")?.authMethods, ["none"]);
+ * assertEquals(clients.get("spa")?.auth_methods, ["none"]);
  * ```
  *
  * @throws {SigError} `invalid_json`; `invalid_request` whose message names every
  * fault with its JSON pointer, and `context.errors` too.
  */
 export function readClients(bytes: Uint8Array | string): Clients {
-  const entries = readFile(bytes);
-  return new Map(entries.map((entry) => [entry.client_id, clientOf(entry)]));
+  return new Map(
+    readFile(bytes).map((entry) => {
+      const { client_id, client_name = client_id } = entry;
+      const auth_methods = authMethodsOf(entry);
+      return [client_id, { ...entry, client_name, auth_methods }];
+    }),
+  );
+}
+
+function authMethodsOf(
+  { token_endpoint_auth_method: method, client_secret_sha256, jwks }: Entry,
+): readonly AuthMethod[] {
+  if (method !== undefined) return [method];
+  if (client_secret_sha256 !== undefined) {
+    return ["client_secret_basic", "client_secret_post"];
+  }
+  return jwks === undefined ? ["none"] : ["private_key_jwt"];
 }
 
 function readFile(bytes: Uint8Array | string): readonly Entry[] {
@@ -212,9 +250,6 @@ function* judgeTies(entry: Entry): Generator<[keyof Entry, string]> {
   if (entry.pkce === false && !hasSecret && entry.jwks === undefined) {
     yield ["pkce", "it may be false only with client_secret_sha256 or jwks"];
   }
-  if (entry.jwks !== undefined && !isPublicKeySet(entry.jwks)) {
-    yield ["jwks", "it must be a set of public keys: RSA, P-256, Ed25519"];
-  }
 }
 
 function isPublicKeySet(value: unknown): boolean {
@@ -257,33 +292,4 @@ function judgeRequirement(requirement: string): string | undefined {
     if (isSigError(error)) return error.message;
     throw error;
   }
-}
-
-function clientOf(entry: Entry): Client {
-  const { client_id, client_secret_sha256, jwks } = entry;
-  const method = entry.token_endpoint_auth_method;
-  return {
-    client_id,
-    client_name: entry.client_name ?? client_id,
-    authMethods: method !== undefined
-      ? [method]
-      : client_secret_sha256 !== undefined
-      ? ["client_secret_basic", "client_secret_post"]
-      : jwks !== undefined
-      ? ["private_key_jwt"]
-      : ["none"],
-    ...(client_secret_sha256 === undefined
-      ? {}
-      : { secretSha256: client_secret_sha256 }),
-    ...(jwks === undefined ? {} : { jwks: jwks as PublicKeySet }),
-    redirectUris: entry.redirect_uris,
-    postLogoutRedirectUris: entry.post_logout_redirect_uris ?? [],
-    ...(entry.backchannel_logout_uri === undefined
-      ? {}
-      : { backchannelLogoutUri: entry.backchannel_logout_uri }),
-    signingAlgorithm: entry.id_token_signed_response_alg ?? "RS256",
-    refresh: entry.refresh ?? false,
-    pkce: entry.pkce ?? true,
-    require: entry.require ?? [],
-  };
 }

@@ -117,12 +117,12 @@ Deno.test("loopback and schemes of apps are addresses too; secrets go two ways b
       { ...ENTRY, client_secret_sha256: SHA256 },
     ],
   }));
-  assertEquals(clients.get("cli")?.authMethods, ["none"]);
-  assertEquals(clients.get("app")?.authMethods, [
+  assertEquals(clients.get("cli")?.auth_methods, ["none"]);
+  assertEquals(clients.get("app")?.auth_methods, [
     "client_secret_basic",
     "client_secret_post",
   ]);
-  assertEquals(clients.get("app")?.signingAlgorithm, "RS256");
+  assertEquals(clients.get("app")?.id_token_signed_response_alg, "RS256");
   assertEquals(clients.get("app")?.refresh, false);
 });
 
@@ -146,7 +146,10 @@ Deno.test("an added client has a secret of 256 bits, of which the file has the d
   );
   assertEquals([...after!.keys()], ["one", "two"]);
   assertEquals(after!.get("two"), before!.get("two"));
-  assert(after!.get("one")!.secretSha256 !== before!.get("one")!.secretSha256);
+  assert(
+    after!.get("one")!.client_secret_sha256 !==
+      before!.get("one")!.client_secret_sha256,
+  );
   assertEquals([...readClients(removeClient(second.text, "one")).keys()], [
     "two",
   ]);

@@ -13,9 +13,9 @@ export interface CodeBinding {
   /** Where it was sent. */
   readonly redirect_uri: string;
   /** The S256 challenge of PKCE; absent: the client uses none. */
-  readonly code_challenge?: string;
+  readonly code_challenge?: string | undefined;
   /** What the ID token must repeat. */
-  readonly nonce?: string;
+  readonly nonce?: string | undefined;
 }
 
 /** One login of a person at an application: the family of all its tokens. */

@@ -19,46 +19,36 @@ import { randomText, sha256Base64Url } from "../login/digest.ts";
 import type { AskIssuer, IssuerAnswer } from "../login/relationship.ts";
 import { verifyLogin, type VerifyLoginOptions } from "../login/verify_login.ts";
 import { requireOwnPage } from "../sessions/cookies.ts";
-import { codeUrl, errorUrl } from "./answer_client.ts";
+import { codeUrl, errorUrl, type PendingCode } from "./answer_client.ts";
 import { MAX_SUB_LENGTH } from "./claims.ts";
 import type { Client } from "./clients.ts";
-import type { CodeBinding } from "./grants.ts";
 import { OAuthError } from "./oauth_error.ts";
 import { requireGet, sendTo } from "./pages.ts";
 import type { ProviderContext } from "./provider_context.ts";
 import { seal, unseal } from "./seal.ts";
 
-/** A sign-in that waits for a person. */
-export type Interaction = ClientInteraction | GateInteraction;
-
-interface Waiting {
+/** What waits for a person: an application for a code, or a proxy for a session. */
+type Waiting = (PendingCode | PendingGate) & {
   /** The application. */
   readonly client_id: string;
+  /** The only person who may answer. */
+  readonly subject?: string | undefined;
+};
+
+interface PendingGate {
   /** What was asked for. */
   readonly scope: readonly string[];
-  /** The only person who may answer. */
-  readonly subject?: string;
+  /** An address of our own that continues when there is a session. */
+  readonly return_to: string;
+}
+
+/** A sign-in that waits, as it is sealed. */
+type Interaction = Waiting & {
   /** SHA-256 of the browser's cookie: the only browser that may answer. */
   readonly browser_sha256: string;
   /** Milliseconds since 1970. */
   readonly expires_ms: number;
-}
-
-/** An application waits for a code. */
-interface ClientInteraction extends Waiting {
-  /** Where the answer goes, and what it is bound to. */
-  readonly binding: CodeBinding;
-  /** What the answer must repeat. */
-  readonly state?: string;
-  /** How the browser brings the answer (default: in the address). */
-  readonly response_mode?: "form_post";
-}
-
-/** A proxy waits for a session. */
-interface GateInteraction extends Waiting {
-  /** An address of our own that continues when there is one. */
-  readonly return_to: string;
-}
+};
 
 /** Milliseconds in which the person must answer. */
 const LIFE_MS = 15 * 60_000;
@@ -85,9 +75,6 @@ export interface InteractionLogin {
 
 const PURPOSE = "sign-in";
 
-/** The keys of each part of a union. */
-type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
-
 /**
  * Sends the browser to the consent page, where it can continue and no other
  * browser can: a cookie identifies it.
@@ -100,7 +87,7 @@ export async function beginInteraction(
     ProviderContext,
     "browserCookie" | "issuer" | "keys" | "now"
   >,
-  waiting: Without<Interaction, "browser_sha256" | "expires_ms">,
+  waiting: Waiting,
 ): Promise<Response> {
   const given = browserCookie.read(c.req.raw.headers);
   const browser = given !== undefined && /^[A-Za-z0-9_-]{43}$/.test(given)
@@ -124,7 +111,7 @@ export async function beginInteraction(
 
 const ANSWER = strictObject({
   attestation: z.string().optional(),
-  declined: z.boolean().optional(),
+  declined: z.literal(true, "it must be true").optional(),
 }).check(exactlyOne("attestation", "declined"));
 
 const MAX_BODY_BYTES = 64 * 1024;
@@ -150,10 +137,7 @@ export function addInteractionRoutes(
     const { client_id, client_name } = client;
     const { scope, subject } = interaction;
     const challenge = await createChallenge(
-      {
-        ...{ audience: context.issuer, scopes: scope },
-        ...(subject === undefined ? {} : { subject }),
-      },
+      { audience: context.issuer, scopes: scope, subject },
       {
         ...login.challenges,
         ...{ boundTo, client: c.get("budget").client || undefined },
@@ -166,15 +150,12 @@ export function addInteractionRoutes(
     requireOwnPage(c.req.raw.headers, context.issuer);
     const body = await readJson(c, MAX_BODY_BYTES);
     const opened = await openInteraction(c, c.req.param("id"), context);
-    const { attestation, declined } = readAs(ANSWER, body);
-    if (attestation !== undefined) {
-      return await c.get("budget").waitFor(
-        "sign-ins",
-        () => accept(c, opened, attestation, context, login),
-      );
-    }
-    if (declined !== true) throw notDeclined();
-    return await decline(c, opened, context);
+    const { attestation } = readAs(ANSWER, body);
+    if (attestation === undefined) return await decline(c, opened, context);
+    return await c.get("budget").waitFor(
+      "sign-ins",
+      () => accept(c, opened, attestation, context, login),
+    );
   });
 }
 
@@ -199,8 +180,8 @@ async function openInteraction(
     interaction === undefined || client === undefined ||
     !(now().getTime() < interaction.expires_ms) ||
     !equalInConstantTime(digest, interaction.browser_sha256) ||
-    ("binding" in interaction &&
-      !client.redirectUris.includes(interaction.binding.redirect_uri))
+    ("redirect_uri" in interaction &&
+      !client.redirect_uris.includes(interaction.redirect_uri))
   ) throw unknown();
   return { interaction, client, boundTo: await sha256Base64Url(id) };
 }
@@ -222,7 +203,7 @@ async function accept(
       // Another login may share the store: what was signed for that is not for us.
       audience: context.issuer,
       // A proxy gets all of it each time: nothing can be left out.
-      scopes: "binding" in interaction ? ["openid"] : scope,
+      scopes: "redirect_uri" in interaction ? ["openid"] : scope,
     },
     {
       ...{ ...logins, boundTo, client: c.get("budget").client },
@@ -237,11 +218,11 @@ async function accept(
     subject,
     relationship: asked.relationship,
     confirmed_ms: asked.observedMs,
-    consent: "binding" in interaction
+    consent: "redirect_uri" in interaction
       ? { clientId: client_id, asked: scope, granted }
       : undefined,
   }, await sessions.find(sessionCookie.read(c.req.raw.headers)));
-  const redirect_to = "binding" in interaction
+  const redirect_to = "redirect_uri" in interaction
     ? await codeUrl(context, client, session, interaction)
     : interaction.return_to;
   return send(c, JSON.stringify({ redirect_to }), "application/json", {
@@ -255,10 +236,10 @@ async function decline(
   context: ProviderContext,
 ): Promise<Response> {
   // A proxy would only ask again.
-  const redirect_to = "binding" in interaction
+  const redirect_to = "redirect_uri" in interaction
     ? await errorUrl(
       context,
-      { ...interaction, redirect_uri: interaction.binding.redirect_uri },
+      interaction,
       new OAuthError("access_denied", "the person declined"),
     )
     : `${context.issuer}/`;
@@ -282,13 +263,5 @@ function unknown(): SigError {
     "not_found",
     "Cannot sign in: this request is not known in this browser (any more)",
     { context: { hint: "Go back to the application and begin again." } },
-  );
-}
-
-function notDeclined(): SigError {
-  return new SigError(
-    "invalid_request",
-    "Cannot read request: /declined: it must be true",
-    { context: { pointer: "/declined" } },
   );
 }

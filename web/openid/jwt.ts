@@ -16,7 +16,6 @@ import {
   type SigningAlgorithm,
   signJwt,
   toJose,
-  type TokenType,
 } from "./keys.ts";
 
 /** Who signs, and when. */
@@ -46,7 +45,7 @@ interface IdTokenParts {
 /** Signs an ID token for an application. */
 export async function signIdToken(
   signer: Signer,
-  { client_id, signingAlgorithm: alg }: Client,
+  { client_id, id_token_signed_response_alg: alg }: Client,
   parts: IdTokenParts,
 ): Promise<string> {
   const { claims, auth_time, sid, nonce, access_token } = parts;
@@ -64,7 +63,7 @@ export async function signIdToken(
 /** Signs the token that tells an application of a session's end. */
 export function signLogoutToken(
   signer: Signer,
-  { client_id, signingAlgorithm: alg }: Client,
+  { client_id, id_token_signed_response_alg: alg }: Client,
   { subject, sid }: { readonly subject: string; readonly sid: string },
 ): Promise<string> {
   return sign(signer, alg, "logout+jwt", {
@@ -79,7 +78,7 @@ export function signLogoutToken(
 async function sign(
   { issuer, keys, now }: Signer,
   alg: SigningAlgorithm,
-  typ: TokenType,
+  typ: "JWT" | "logout+jwt",
   payload: Record<string, unknown>,
   lifeSeconds: number,
 ): Promise<string> {

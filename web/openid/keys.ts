@@ -2,7 +2,7 @@
 
 import { SigError } from "@sig/core";
 import { isObject } from "@sig/core/internal";
-import { encodeBase64Url, loadBuiltin } from "@sig/jose/internal";
+import { encodeBase64Url } from "@sig/jose/internal";
 import {
   base64url,
   calculateJwkThumbprint,
@@ -12,6 +12,7 @@ import {
   importJWK,
   type JSONWebKeySet,
   type JWK,
+  SignJWT,
 } from "jose";
 
 /** What ID tokens can be signed with. */
@@ -26,10 +27,8 @@ export const SIGNING_ALGORITHMS: readonly SigningAlgorithm[] = Object.freeze([
 export interface ProviderKey {
   /** Its RFC 7638 thumbprint: another key never has the same. */
   readonly kid: string;
-  /** Signs; the private key itself is not shown. */
-  readonly sign: (
-    input: Uint8Array<ArrayBuffer>,
-  ) => Promise<Uint8Array> | Uint8Array;
+  /** The private key, which can't be read. */
+  readonly key: CryptoKey;
 }
 
 /** Public keys (RFC 7517 §5). */
@@ -94,18 +93,20 @@ export async function readProviderKeys(text: string): Promise<ProviderKeys> {
     for (const name of PUBLIC_MEMBERS) {
       if (jwk[name] !== undefined) publicJwk[name] = jwk[name];
     }
-    let kid, sign;
+    let kid, key;
     try {
       kid = await calculateJwkThumbprint(publicJwk);
-      sign = await importSigner(jwk, alg);
+      key = await importJWK(jwk, alg, { extractable: false });
     } catch {
       // Without the cause, which may quote the key.
       throw unusable(i, `it is not a key for ${alg}`);
     }
-    if (sign === undefined) throw unusable(i, "it is not a private key");
+    if (key instanceof Uint8Array || key.type !== "private") {
+      throw unusable(i, "it is not a private key");
+    }
     published.push({ ...publicJwk, kid, alg, use: "sig" });
-    await requirePair(i, alg, { kid, sign }, publicJwk);
-    if (!signers.has(alg)) signers.set(alg, { kid, sign });
+    await requirePair(i, alg, { kid, key }, publicJwk);
+    if (!signers.has(alg)) signers.set(alg, { kid, key });
     if (alg === "EdDSA") seals.push(await deriveSeal(jwk.d ?? ""));
   }
   for (const alg of SIGNING_ALGORITHMS) {
@@ -198,69 +199,15 @@ export function toJose({ keys }: PublicKeySet): JSONWebKeySet {
   return { keys: keys as readonly JWK[] as JWK[] };
 }
 
-/** Makes the signature of these bytes. */
-export type Sign = (
-  input: Uint8Array<ArrayBuffer>,
-) => Promise<Uint8Array> | Uint8Array;
-
-/** As much of `node:crypto` as is used here. */
-interface NodeCrypto {
-  createPrivateKey(
-    input: { readonly key: JWK; readonly format: "jwk" },
-  ): unknown;
-  sign(digest: null, input: Uint8Array, key: unknown): Uint8Array;
-}
-
-/** How WebCrypto calls them; the digest of RSA belongs to the key. */
-const WEB_ALGORITHMS = {
-  RS256: { name: "RSASSA-PKCS1-v1_5" },
-  ES256: { name: "ECDSA", hash: "SHA-256" },
-  EdDSA: { name: "Ed25519" },
-} as const;
-
-/**
- * Imports a private key once, for all its signatures. Those of RSA and ECDSA
- * take about the same everywhere; an Ed25519 key is derived again by WebCrypto
- * in Deno for each signature, which takes five times as long as the signature: there
- * `node:crypto`, where there is one, keeps it.
- *
- * @returns undefined for what is not a private key.
- * @throws whatever the platform says of it, which may quote the key.
- */
-async function importSigner(
-  jwk: JWK,
-  alg: SigningAlgorithm,
-): Promise<Sign | undefined> {
-  const key = await importJWK(jwk, alg);
-  if (key instanceof Uint8Array || key.type !== "private") return undefined;
-  if (alg === "EdDSA") {
-    const node = loadBuiltin("node:crypto") as NodeCrypto | undefined;
-    const held = node?.createPrivateKey({ key: jwk, format: "jwk" });
-    if (node !== undefined) return (input) => node.sign(null, input, held);
-  }
-  return async (input) =>
-    new Uint8Array(await crypto.subtle.sign(WEB_ALGORITHMS[alg], key, input));
-}
-
-/** What a token is called in its header. */
-export type TokenType = "JWT" | "logout+jwt";
-
-/**
- * Signs claims as they are: they are our own, so nothing of them is copied or
- * judged again.
- */
+/** Signs claims; `typ` says what the token is. */
 export async function signJwt(
-  { kid, sign }: ProviderKey,
-  { alg, typ }: { readonly alg: SigningAlgorithm; readonly typ: TokenType },
+  { kid, key }: ProviderKey,
+  { alg, typ }: {
+    readonly alg: SigningAlgorithm;
+    readonly typ: "JWT" | "logout+jwt";
+  },
   claims: { readonly [name: string]: unknown },
 ): Promise<string> {
-  const input = `${part({ alg, typ, kid })}.${part(claims)}`;
-  const signature = await sign(encoder.encode(input));
-  return `${input}.${encodeBase64Url(signature)}`;
-}
-
-const encoder = new TextEncoder();
-
-function part(value: object): string {
-  return encodeBase64Url(encoder.encode(JSON.stringify(value)));
+  return await new SignJWT(claims).setProtectedHeader({ alg, typ, kid })
+    .sign(key);
 }

@@ -118,7 +118,7 @@ function readTarget(
   if (uri === undefined) return undefined;
   const client = clients().get(named ?? hint?.aud ?? "");
   // Elsewhere nobody is sent; the session ends all the same.
-  return client?.postLogoutRedirectUris.includes(uri)
+  return client?.post_logout_redirect_uris.includes(uri)
     ? withParameters(uri, { state: parameters.get("state") })
     : undefined;
 }
@@ -146,7 +146,7 @@ export function createBackchannel(
 ): (notification: LogoutNotification) => Promise<Delivery> {
   return async ({ client_id, subject, sid }) => {
     const client = options.clients().get(client_id);
-    const uri = client?.backchannelLogoutUri;
+    const uri = client?.backchannel_logout_uri;
     if (client === undefined || uri === undefined) return "no_recipient";
     const token = await signLogoutToken(options, client, { subject, sid });
     try {

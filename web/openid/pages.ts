@@ -128,7 +128,7 @@ const SUBMIT_SHA256 = "ePniVEkSivX/c7XWBGafqh8tSpiRrKiqYeqbG7N1TOE=";
 /** A page whose form brings an answer to an application, by itself. */
 export function showAnswerForm(
   to: string,
-  fields: { readonly [name: string]: string },
+  fields: { readonly [name: string]: string | undefined },
 ): Response {
   return pageOf(
     "Back to the application",
@@ -139,10 +139,10 @@ export function showAnswerForm(
 
 function formOf(
   to: string,
-  fields: { readonly [name: string]: string },
+  fields: { readonly [name: string]: string | undefined },
   button: string,
 ): string {
-  const hidden = Object.entries(fields).map(([name, value]) =>
+  const hidden = Object.entries(fields).map(([name, value = ""]) =>
     `<input type="hidden" name="${escapeHtml(name)}" value="${
       escapeHtml(value, (text) => text)
     }">`
@@ -239,22 +239,16 @@ export function withParameters(
 export const requireGet: MiddlewareHandler<ServiceEnv> = async (c, next) => {
   const { method, headers } = c.req.raw;
   if (method === "HEAD") {
-    return problemResponse(
-      c,
-      new SigError(
-        "method_not_allowed",
-        "Cannot answer: the method must be GET",
-        { context: { allow: "GET" } },
-      ),
+    throw new SigError(
+      "method_not_allowed",
+      "Cannot answer: the method must be GET",
+      { context: { allow: "GET" } },
     );
   }
   if (/^prefetch\b/.test(headers.get("sec-purpose") ?? "")) {
-    return problemResponse(
-      c,
-      new SigError("invalid_request", "Cannot answer a prefetch", {
-        context: { hint: "Open the link instead." },
-      }),
-    );
+    throw new SigError("invalid_request", "Cannot answer a prefetch", {
+      context: { hint: "Open the link instead." },
+    });
   }
   await next();
 };

@@ -105,7 +105,7 @@ export function createProvider(options: ProviderOptions): Provider {
     },
     async notify(notification) {
       const client = clients().get(notification.client_id);
-      if (client?.backchannelLogoutUri !== undefined) {
+      if (client?.backchannel_logout_uri !== undefined) {
         await outbox.add(notification);
       }
     },
@@ -173,8 +173,8 @@ function createAllowOrigin(clients: () => Clients): AllowOrigin {
       known = clients();
       origins = new Set(
         Array.from(known.values()).flatMap(
-          ({ redirectUris, postLogoutRedirectUris }) =>
-            [...redirectUris, ...postLogoutRedirectUris]
+          ({ redirect_uris, post_logout_redirect_uris }) =>
+            [...redirect_uris, ...post_logout_redirect_uris]
               .map((uri) => new URL(uri).origin)
               .filter((each) => each !== "null"),
         ),

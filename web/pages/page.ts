@@ -28,6 +28,13 @@ export interface PageConfig {
   readonly demo: boolean;
 }
 
+/** Where sign-ins begin and end at this server. */
+export const LOGIN_ROUTES: PageConfig["signIn"] = {
+  challengeUrl: "/v1/auth/challenge/create",
+  answerUrl: "/v1/auth/attestation/verify",
+  returns: false,
+};
+
 /** The page may use only its own files and server, and no site may frame it. */
 export const PAGE_CSP: string = [
   "default-src 'none'",

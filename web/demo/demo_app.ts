@@ -1,0 +1,270 @@
+/** What both applications of the demo share: their frame, and the page that they close with. @module */
+
+import { PAGE_HEADERS } from "@sig/api/http";
+import { escapeInvisible } from "@sig/core";
+import { type Context, Hono } from "hono";
+import { html } from "hono/html";
+import { ICON, STYLE } from "../pages/assets.ts";
+import script from "./demo.js" with { type: "text" };
+import style from "./demo.css" with { type: "text" };
+
+/** Who is logged in to an application. */
+export interface Visitor {
+  /** The person's DID. */
+  readonly subject: string;
+  /** The person's name. */
+  readonly name: string;
+  /** What they are: `employee`, `role:deploy`. */
+  readonly groups: readonly string[];
+}
+
+/** A link that every page has. */
+interface AppLink {
+  /** Its text. */
+  readonly name: string;
+  /** Its address. */
+  readonly url: string;
+}
+
+/** What makes an application this one. */
+interface AppOptions extends AppLink {
+  /** Names it in the style. */
+  readonly id: "shop" | "wiki";
+  /** How it knows people, in a sentence. */
+  readonly how: string;
+  /** How it learns of an end, in a sentence. */
+  readonly learns: string;
+  /**
+   * Asks the login who a browser is, by its `Cookie` header.
+   *
+   * @throws what `fetch` throws, and for any answer but yes and no.
+   */
+  readonly whoIs: (cookie: string) => Promise<Visitor | undefined>;
+  /** Sends a browser to the login. */
+  readonly logIn: (c: Context) => Response | Promise<Response>;
+  /** What people see who are in. */
+  readonly content: (visitor: Visitor) => Html;
+}
+
+/** What an application knows of the demo around it. */
+export interface AppContext {
+  /** The tour and both applications; asked for when all have their address. */
+  readonly links: () => readonly AppLink[];
+  /** The end of somebody's employment, as the demo's issuer signed it. */
+  readonly endOf: (subject: string) => {
+    /** Who ended it: a host. */
+    readonly issuer: string;
+    /** The event that says so. */
+    readonly sequence: number;
+  } | undefined;
+}
+
+/** An application that people log in to with the key of the page. */
+export interface DemoApp
+  extends AppLink, Pick<AppOptions, "id" | "how" | "learns"> {
+  /** Its routes. */
+  readonly routes: Hono;
+  /** Whether it would show its pages to somebody who has opened it. */
+  isOpenTo(subject: string): Promise<boolean>;
+}
+
+/** A part of a page, whose values were escaped. */
+type Html = ReturnType<typeof html>;
+
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " +
+  "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/** People whose cookies are remembered. */
+const MAX_PEOPLE = 100;
+
+/**
+ * Makes an application. It answers to its own host alone, so that no page of the
+ * web reaches it by a name that points to this machine. It asks the login at each
+ * request, also at `/alive`, which a page that is open asks each second.
+ */
+export function createDemoApp(
+  options: AppOptions,
+  context: AppContext,
+): DemoApp {
+  const { whoIs, logIn, content, ...about } = options;
+  const { host } = new URL(about.url);
+  const place = `the ${about.name.toLowerCase()}`;
+  const app = new Hono();
+  /** The cookies that each person last came with. */
+  const cookies = new Map<string, string>();
+
+  async function visitorOf(c: Context): Promise<Visitor | undefined> {
+    const cookie = c.req.header("cookie") ?? "";
+    const visitor = await whoIs(cookie);
+    if (visitor === undefined) return undefined;
+    cookies.delete(visitor.subject);
+    cookies.set(visitor.subject, cookie);
+    const [oldest = ""] = cookies.keys();
+    if (cookies.size > MAX_PEOPLE) cookies.delete(oldest);
+    return visitor;
+  }
+
+  const show = (c: Context, title: string, main: Html) =>
+    c.html(frame(about, context.links(), title, main));
+  app.use("*", async (c, next) => {
+    if (new URL(c.req.url).host !== host) return c.text("unknown host", 421);
+    await next();
+    for (const [name, value] of PAGE_HEADERS) c.header(name, value);
+    c.header("content-security-policy", POLICY);
+    c.header("x-content-type-options", "nosniff");
+    c.header("cache-control", "no-store");
+  });
+  app.onError((_error, c) => {
+    c.status(503);
+    const title = "The login does not answer";
+    const text = "You were not refused. Try again.";
+    return show(c, title, notice(title, text, [TRY_AGAIN]));
+  });
+  for (
+    const [path, type, text] of [
+      ["/style.css", "text/css; charset=utf-8", STYLE],
+      ["/demo.css", "text/css; charset=utf-8", style],
+      ["/demo.js", "text/javascript; charset=utf-8", script],
+      ["/icon.svg", "image/svg+xml", ICON],
+    ] as const
+  ) app.get(path, (c) => c.body(text, 200, { "content-type": type }));
+  app.get("/", async (c) => {
+    const visitor = await visitorOf(c);
+    return visitor === undefined
+      ? await logIn(c)
+      : show(c, about.name, visited(visitor, content(visitor)));
+  });
+  app.get("/alive", async (c) => c.body(null, await visitorOf(c) ? 204 : 401));
+  app.get("/closed", (c) => {
+    const end = context.endOf(c.req.query("subject") ?? "");
+    // A session may end for other reasons, such as its age.
+    if (end === undefined) return c.redirect("/", 303);
+    const title =
+      `${end.issuer} ended your employment (event #${end.sequence})`;
+    const text = `So ${place} closed itself. Nobody clicked: ${about.learns}`;
+    const [tour] = context.links();
+    const links = [
+      ...(tour === undefined ? [] : [{ ...tour, name: "Back to the tour" }]),
+      { name: "Sign in again", url: "/" },
+    ];
+    return show(c, title, notice(title, text, links, LOCK));
+  });
+  app.get("/declined", (c) => {
+    const title = "You declined";
+    const text = `So ${place} knows nothing of you, and stays closed.`;
+    return show(c, title, notice(title, text, [TRY_AGAIN]));
+  });
+  return {
+    ...about,
+    routes: app,
+    async isOpenTo(subject) {
+      const cookie = cookies.get(subject);
+      if (cookie === undefined) return false;
+      // While the login does not answer, it is open to nobody.
+      const visitor = await whoIs(cookie).catch(() => undefined);
+      return visitor?.subject === subject;
+    },
+  };
+}
+
+const TRY_AGAIN: AppLink = { name: "Try again", url: "/" };
+
+const LOCK =
+  html`<span class="lock"><svg viewBox="0 0 24 24" aria-hidden="true">
+<path d="M7 11V8a5 5 0 0 1 10 0v3M6 11h12v9H6z" /></svg></span>`;
+
+/** A page for somebody who is in; it asks `/alive` whether it may stay. */
+function visited({ subject, name, groups }: Visitor, content: Html): Html {
+  const [type = "", ...roles] = groups;
+  return html`<main id="main" data-subject="${subject}">
+<div class="person">
+<p class="name">${escapeInvisible(name)}</p>
+<p class="groups"><span>${type}</span>${
+    roles.map((role) => html`<span>${role.replace(/^role:/, "")}</span>`)
+  }</p>
+</div>
+<p id="trouble" class="error" role="status"></p>
+${content}
+</main>`;
+}
+
+/** A page of few words, which leads on. */
+function notice(
+  title: string,
+  text: string,
+  links: readonly AppLink[],
+  mark?: Html,
+): Html {
+  return html`
+    <main id="main">
+      <section class="card"
+        role="alert"><h1>${title}</h1>${mark}<p>${text}</p>
+    <p class="actions">${links.map(({ name, url }, i) =>
+      html`<a class="button ${
+        i === 0 ? "primary" : ""
+      }" href="${url}">${name}</a>`
+    )}</p></section>
+    </main>
+  `;
+}
+
+function frame(
+  { id, name }: Pick<DemoApp, "id" | "name">,
+  links: readonly AppLink[],
+  title: string,
+  main: Html,
+): Html {
+  return html`
+    <!doctype html>
+    <html lang="en" data-app="${id}">
+      <head>
+        <meta charset="utf-8">
+        <title>${title}</title>
+        <meta name="viewport" content="width=device-width">
+        <link rel="stylesheet" href="/style.css">
+        <link rel="stylesheet" href="/demo.css">
+        <link rel="icon" href="/icon.svg">
+        <script type="module" src="/demo.js"></script>
+      </head>
+      <body><header class="site-header"><div class="bar"><p class="brand"><span class="sign" aria-hidden="true">${name
+        .slice(0, 1)}</span>${name}</p>
+    <nav aria-label="Applications">${links.map((each) =>
+      html`
+        <a href="${each.url}" ${each.name === name
+          ? html`
+            aria-current="page"
+          `
+          : ""}>${each.name}</a>
+      `
+    )}</nav></div></header>
+    ${main}
+    <footer class="site-footer"><p>An application of the demo. It loads nothing from other sites.</p></footer>
+      </body>
+    </html>
+  `;
+}
+
+/** Milliseconds that the login may take. */
+const TIMEOUT_MS = 10_000;
+
+/**
+ * Asks the login.
+ *
+ * @returns undefined for a no.
+ * @throws {Error} for an answer that is neither yes nor no.
+ */
+export async function askLogin(
+  url: string,
+  refusal: number,
+  init: RequestInit,
+): Promise<Response | undefined> {
+  const response = await fetch(url, {
+    ...init,
+    redirect: "manual",
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
+  if (response.status === 200) return response;
+  await response.body?.cancel();
+  if (response.status === refusal) return undefined;
+  throw new Error(`the login answered ${response.status}`);
+}
