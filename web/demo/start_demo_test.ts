@@ -169,7 +169,7 @@ Deno.test("who is not employed gets into neither, and a forged word opens nothin
   }
 });
 
-Deno.test("who declines in the shop is told so there", async () => {
+Deno.test("declining the shop leads to a page of the shop that says so", async () => {
   await using demo = await startRunningDemo();
   const { apps: [{ url }] } = await ask(`${demo.origin}/demo/state`);
   const browser = new Browser();

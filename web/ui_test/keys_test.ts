@@ -11,7 +11,7 @@ import {
   openPage,
   shows,
 } from "./testdata/browser.ts";
-import { approve, createKey, goTo, paste, start } from "./testdata/person.ts";
+import { createKey, goTo, paste } from "./testdata/person.ts";
 import { feedFiles } from "./testdata/feed_case.ts";
 import { pageTest, startServer } from "./testdata/server.ts";
 
@@ -70,3 +70,54 @@ pageTest(
     await page.getByRole("button", { name: "Create my key" }).waitFor();
   },
 );
+
+for (
+  const [what, script, words] of [
+    [
+      "without Ed25519",
+      `crypto.subtle.generateKey = () => Promise.reject(new DOMException("no", "NotSupportedError"));`,
+      "can't sign with Ed25519",
+    ],
+    [
+      "without IndexedDB",
+      `indexedDB.open = () => { throw new DOMException("no", "SecurityError"); };`,
+      "does not let the page store anything",
+    ],
+  ] as const
+) {
+  browserTest(
+    `a browser ${what} can sign in with the command line`,
+    async (browser) => {
+      await using server = await startServer();
+      await using watched = await openPage(browser, server.origin, {
+        prepare: async (page) => void await page.addInitScript(script),
+      });
+      const { page } = watched;
+      await shows(page.locator("#request"), words);
+      assertEquals(await page.locator("#approve").count(), 0);
+      const download = page.waitForEvent("download");
+      await page.getByRole("button", { name: "Download challenge.json" })
+        .click();
+      const file = await (await download).path();
+      const challenge = JSON.parse(await Deno.readTextFile(file));
+      const command = await page.locator(".by-hand .copyable code").innerText();
+      assertEquals(
+        command,
+        "sig attest --challenge challenge.json --key alice.jwk",
+      );
+      const key = await importSigningKey(await generateSigningKey());
+      const attestation = await signAttestation({ challenge, key, now });
+      assertEquals(await paste(page, `${attestation}\n`), "You are signed in");
+      // A good feed must not be called bad for what the browser lacks.
+      await goTo(page, "#/keys");
+      await shows(page.locator("main"), words);
+      await goTo(page, "#/explore");
+      await page.setInputFiles("#files", await feedFiles("history"));
+      const canVerify = what === "without IndexedDB";
+      await eventually(
+        () => page.locator("#verdict h2").innerText(),
+        canVerify ? "Valid" : "No verdict",
+      );
+    },
+  );
+}
