@@ -29,6 +29,7 @@ export { isIdentifier, isObject } from "./event/fields.ts";
 export { claimedSequence } from "./event/payload.ts";
 export type { EvaluationTime } from "./replay/effective_state.ts";
 export { type GrowingHistory, versionAfter } from "./replay/history.ts";
+export { Persons } from "./replay/persons.ts";
 export { MAX_ANSWER_WARNINGS } from "./replay/warnings.ts";
 export { decodeBase64UrlStrict, joinBytes, sameBytes } from "./text/bytes.ts";
 export { quote } from "./text/escape_invisible.ts";

@@ -143,6 +143,7 @@ export { escapeInvisible } from "./text/escape_invisible.ts";
 export {
   applyEvent,
   type FeedState,
+  personOf,
   Replay,
   replay,
   type ReplayStart,

@@ -1,7 +1,21 @@
 /** From a verified answer to the relationship (docs/protocol.md §9). @module */
 
+import {
+  compareInstants,
+  instantOf,
+  parseTimestamp,
+  type RelationshipType,
+  type RelationshipUpsertEvent,
+  SigError,
+} from "@sig/core";
+import { quote } from "@sig/core/internal";
 import type { VerifiedAnswer } from "@sig/jose";
 import type { UpsertDraft } from "./append/draft.ts";
+import {
+  activeOfPerson,
+  personIn,
+  type PublishedState,
+} from "./plan/published.ts";
 
 /**
  * What enrolling publishes: the invitation's terms and who answered, but
@@ -54,18 +68,120 @@ import type { UpsertDraft } from "./append/draft.ts";
  * assertEquals((await issuer.append(draft)).sequence, 1);
  * assertEquals((await issuer.append(draft)).repeated, true);
  * ```
+ *
+ * @param person Needed for the further key of a person: type, roles and dates
+ * are then those of that person now. Append the draft only while the feed ends
+ * as this state does.
+ *
+ * @throws {SigError} of a further key: `unknown_relationship`,
+ * `ambiguous_relationship`, and `subject_mismatch` for a subject that the feed
+ * knows as another person, or that has the relationship already.
  */
 export function enrolmentDraft(
   { invitation: { claims }, subject }: VerifiedAnswer,
+  person?: { readonly state: PublishedState; readonly now: Date },
 ): UpsertDraft {
-  return {
+  const draft = {
     event_type: "relationship.upsert",
     event_id: `inv-${claims.jti}`,
     subject,
-    relationship_type: claims.relationship_type,
-    roles: claims.roles,
-    // Told, so that an event of that id with other dates is another one.
-    valid_from: claims.valid_from ?? null,
-    valid_until: claims.valid_until ?? null,
+  } as const;
+  if (claims.same_person_as === undefined) {
+    return {
+      ...draft,
+      relationship_type: claims.relationship_type,
+      roles: claims.roles,
+      // Told, so that an event of that id with other dates is another one.
+      valid_from: claims.valid_from ?? null,
+      valid_until: claims.valid_until ?? null,
+    };
+  }
+  if (person === undefined) {
+    throw new TypeError("Cannot enrol a further key: the state is missing");
+  }
+  const { state, now } = person;
+  const enrolled = [...state.relationships.values()].find((each) =>
+    each.first_event_id === draft.event_id
+  );
+  // No more is said than the append compares: the person may have changed since.
+  if (enrolled !== undefined) {
+    const { relationship_type } = enrolled.upsert;
+    return { ...draft, relationship_type };
+  }
+  const named = { subject: claims.same_person_as, now };
+  const { relationship_type, roles, valid_from, valid_until } =
+    relationshipToShare(state, named, claims.relationship_type);
+  requireFurtherKey(state, subject, claims.same_person_as);
+  return {
+    ...draft,
+    ...{ relationship_type, roles, valid_from, valid_until },
+    metadata: { same_person_as: claims.same_person_as },
   };
+}
+
+/**
+ * The relationship that a further key of a subject gets: its only one that is
+ * active and has not expired, or the only one of a type where there are several.
+ *
+ * @throws {SigError} `unknown_relationship`, `ambiguous_relationship`.
+ */
+export function relationshipToShare(
+  { relationships }: PublishedState,
+  { subject, now }: { readonly subject: string; readonly now: Date },
+  type?: RelationshipType,
+): RelationshipUpsertEvent {
+  const all = [...relationships.values()].flatMap(({ status, upsert }) => {
+    const end = parseTimestamp(upsert.valid_until);
+    const isOver = end !== undefined &&
+      compareInstants(end, instantOf(now)) <= 0;
+    return status === "active" && upsert.subject === subject && !isOver
+      ? [upsert]
+      : [];
+  });
+  const some = all.length < 2
+    ? all
+    : all.filter(({ relationship_type }) => relationship_type === type);
+  const [found, ...more] = some;
+  if (found !== undefined && more.length === 0) return found;
+  if (all.length === 0) {
+    throw new SigError(
+      "unknown_relationship",
+      `Cannot add a key: ${quote(subject)} has no active relationship`,
+    );
+  }
+  throw new SigError(
+    "ambiguous_relationship",
+    `Cannot add a key: ${
+      quote(subject)
+    } has ${all.length} active relationships`,
+    {
+      context: {
+        relationship_ids: all.map(({ relationship_id }) => relationship_id),
+        hint: "sig invite --also SUBJECT --type TYPE names one of them.",
+      },
+    },
+  );
+}
+
+/** A link that readers ignore would make a person that offboarding misses. */
+function requireFurtherKey(
+  state: PublishedState,
+  subject: string,
+  person: string,
+): void {
+  const isKnown = Iterator.from(state.relationships.values())
+    .some(({ upsert }) => upsert.subject === subject);
+  const isOther = personIn(state, subject) !== personIn(state, person);
+  const isActive = activeOfPerson(state, subject)
+    .some(({ upsert }) => upsert.subject === subject);
+  if (!isActive && !(isKnown && isOther)) return;
+  throw new SigError(
+    "subject_mismatch",
+    isOther
+      ? `Cannot enrol: the feed knows ${quote(subject)} as another person`
+      : `Cannot enrol: ${
+        quote(subject)
+      } already is an active key of this person`,
+    { context: { hint: "Answer on the new device, with a key of its own." } },
+  );
 }

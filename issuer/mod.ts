@@ -59,7 +59,7 @@ export type {
   RevokeDraft,
   UpsertDraft,
 } from "./append/draft.ts";
-export { enrolmentDraft } from "./enrolment.ts";
+export { enrolmentDraft, relationshipToShare } from "./enrolment.ts";
 export type { FaultHooks } from "./disk/durable_file.ts";
 export {
   type FeedHead,
@@ -128,6 +128,7 @@ export {
 export { planDrafts } from "./plan/plan_drafts.ts";
 export type { PlannedMembers } from "./plan/members.ts";
 export {
+  activeOfPerson,
   type EndedRelationship,
   type PublishedRelationship,
   type PublishedState,

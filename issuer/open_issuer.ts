@@ -437,6 +437,7 @@ class OpenedIssuer implements Issuer {
       last_sequence,
       feed_sha256: new Uint8Array(digest).toHex(),
       relationships: relationships.byId,
+      personOf: (subject) => relationships.persons.rootOf(subject),
     };
   }
 

@@ -1,4 +1,5 @@
 import { required, toggle, type Values } from "@sig/api/flags";
+import type { UpsertDraft } from "@sig/issuer";
 import type { VerifiedAnswer } from "@sig/jose";
 import { type Call, typedCommand } from "../command_line/command.ts";
 import { input } from "../command_line/values.ts";
@@ -65,14 +66,20 @@ export const enrol = typedCommand({
             ? fetchSubjectKey(kid, { allowPrivate })
             : resolveDidKey(kid),
       });
-      const draft = enrolmentDraft(answer);
       const { subject } = answer;
-      const { recent, relationships } = await readKnown(issuer, draft);
       const now = call.io.now();
+      const isFurther = answer.invitation.claims.same_person_as !== undefined;
+      const state = isFurther ? await issuer.published() : undefined;
+      const draft = enrolmentDraft(answer, state && { state, now });
+      const { recent, relationships } = await readKnown(issuer, draft);
       return {
         drafts: [draft],
+        ...(state && { ifLastSequence: state.last_sequence }),
         doubts: doubtsAbout(draft, relationships, now, namesIn(recent)),
-        preview: { when: "always", write: () => show(call.io, did, answer) },
+        preview: {
+          when: "always",
+          write: () => show(call.io, did, answer, draft),
+        },
         question: {
           text: "Publish this?",
           refusal:
@@ -80,7 +87,10 @@ export const enrol = typedCommand({
           hint: "Look at what will be published, then add --yes.",
         },
         async about(appended) {
-          await keepName(call, answer);
+          const { same_person_as = subject } = answer.invitation.claims;
+          // A name belongs to the person, not to one of the keys.
+          const person = state?.personOf?.(same_person_as) ?? same_person_as;
+          await keepName(call, answer, person);
           return {
             notices: noticesAfterUpsert(draft, relationships, appended, now),
             members: { subject },
@@ -96,11 +106,17 @@ function show(
   io: Io,
   issuer: string,
   { invitation: { claims }, subject }: VerifiedAnswer,
+  { relationship_type, roles = [], valid_from, valid_until }: UpsertDraft,
 ): void {
   writeLines(io, [
     ["published by", issuer],
     ["subject", subject],
-    ...termLines(claims),
+    ...termLines({
+      ...{ relationship_type, roles },
+      ...(valid_from ? { valid_from } : {}),
+      ...(valid_until ? { valid_until } : {}),
+      ...(claims.same_person_as && { same_person_as: claims.same_person_as }),
+    }),
     ...(claims.for === undefined
       ? []
       : [["invited was", `${claims.for} (not published)`] as const]),
@@ -110,7 +126,8 @@ function show(
 /** A name is for people on this machine; whether it is kept is theirs to say. */
 async function keepName(
   call: Call<Values<typeof FLAGS>>,
-  { invitation: { claims: { for: name } }, subject }: VerifiedAnswer,
+  { invitation: { claims: { for: name } } }: VerifiedAnswer,
+  subject: string,
 ): Promise<void> {
   if (name === undefined) return;
   const { dir, "keep-name": isNamed } = call.flags;

@@ -5,15 +5,18 @@ import {
   many,
   optional,
   usageError,
+  type Values,
   type ValueType,
 } from "@sig/api/flags";
+import { RELATIONSHIP_TYPES, SigError } from "@sig/core";
+import type { Issuer } from "@sig/issuer";
 import type { InvitationTerms, ParsedInvitation } from "@sig/jose";
-import { typedCommand } from "../command_line/command.ts";
-import { dayOf, role, textOf } from "../command_line/values.ts";
+import { type Call, typedCommand } from "../command_line/command.ts";
+import { dayOf, did, role, textOf } from "../command_line/values.ts";
 import { safe, warn, writeJson } from "../output/write.ts";
 import { termLines, writeLines } from "../output/fields.ts";
 import { doubtsAbout } from "../issue/change_notices.ts";
-import { DIR_FLAG, KEY_FLAGS, TYPE_FLAG } from "../issue/flags.ts";
+import { DIR_FLAG, KEY_FLAGS, typeFlag } from "../issue/flags.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -47,59 +50,65 @@ const page: ValueType<string> = {
   },
 };
 
+const FLAGS = {
+  ...DIR_FLAG,
+  ...typeFlag(
+    `${RELATIONSHIP_TYPES.join(", ")} (required, but for --also)`,
+  ),
+  role: many(role, "a role"),
+  also: optional(
+    did,
+    "invite another key of this person, such as a second device; the relationship is copied at sig enrol",
+  ),
+  for: optional(
+    textOf("NAME"),
+    "the person's name, for you and them; never published",
+  ),
+  expires: optional(
+    ttl,
+    "how long it can be answered: 1h to 90d (default: 7d)",
+  ),
+  "valid-from": optional(dayOf("valid_from"), "start of the relationship"),
+  "valid-until": optional(
+    dayOf("valid_until"),
+    "end of the relationship; a bare date is through that day, UTC",
+  ),
+  page: optional(
+    page,
+    "print a link to this page instead, which answers in a browser",
+  ),
+  out: optional(
+    file,
+    "write there (mode 0600, never overwritten) instead of to stdout",
+  ),
+  ...KEY_FLAGS,
+};
+
 /** `sig invite` */
 export const invite = typedCommand({
   description:
     "Prints an invitation: a signed, expiring text. Give it to that person only:\nanybody who has it can answer it, once. Nothing is published before sig enrol.",
-  flags: {
-    ...DIR_FLAG,
-    ...TYPE_FLAG,
-    role: many(role, "a role"),
-    for: optional(
-      textOf("NAME"),
-      "the person's name, for you and them; never published",
-    ),
-    expires: optional(
-      ttl,
-      "how long it can be answered: 1h to 90d (default: 7d)",
-    ),
-    "valid-from": optional(dayOf("valid_from"), "start of the relationship"),
-    "valid-until": optional(
-      dayOf("valid_until"),
-      "end of the relationship; a bare date is through that day, UTC",
-    ),
-    page: optional(
-      page,
-      "print a link to this page instead, which answers in a browser",
-    ),
-    out: optional(
-      file,
-      "write there (mode 0600, never overwritten) instead of to stdout",
-    ),
-    ...KEY_FLAGS,
-  },
+  flags: FLAGS,
   examples: [
     'sig invite --dir acme.example --type employee --role deploy --for "Alice Doe" --out alice.invitation',
+    "sig invite --dir acme.example --also did:key:z6Mk… --page https://login.acme.example",
     "sig invite --dir acme.example --type contractor --valid-until 2027-06-30 --expires 24h --page https://login.acme.example",
   ],
   async run(call) {
     const { io } = call;
     const { expires: ttlSeconds, for: name, out, page } = call.flags;
-    const { "valid-from": valid_from, "valid-until": valid_until } = call.flags;
-    const terms: InvitationTerms = {
-      relationship_type: call.flags.type,
-      roles: [...new Set(call.flags.role)],
-      ...(valid_from === undefined ? {} : { valid_from }),
-      ...(valid_until === undefined ? {} : { valid_until }),
-      ...(name === undefined ? {} : { for: name }),
-    };
+    const own = ownTerms(call.flags);
     const { openIssuerDir } = await import("../issue/open_issuer.ts");
     const { createInvitation, invitationLink } = await import("@sig/jose");
     await using issuer = await openIssuerDir(call);
+    const terms: InvitationTerms = {
+      ...own ?? await termsOf(issuer, call),
+      ...(name === undefined ? {} : { for: name }),
+    };
     for (const each of doubtsAbout(terms, [], io.now())) warn(call, each);
-    const { did, signingKey: key } = await issuer.identity();
+    const { did: from, signingKey: key } = await issuer.identity();
     const invitation = await createInvitation({
-      issuer: did,
+      issuer: from,
       key,
       terms,
       now: io.now,
@@ -125,6 +134,69 @@ export const invite = typedCommand({
   },
 });
 
+type InviteValues = Values<typeof FLAGS>;
+
+/** What the flags offer; undefined for what a person has already. */
+function ownTerms(flags: InviteValues): InvitationTerms | undefined {
+  const { also, role: roles, type } = flags;
+  const { "valid-from": valid_from, "valid-until": valid_until } = flags;
+  if (also === undefined) {
+    if (type === undefined) {
+      throw usageError("--type is required", {
+        flag: "--type",
+        hint: `One of ${RELATIONSHIP_TYPES.join(", ")}.`,
+      });
+    }
+    return {
+      relationship_type: type,
+      roles: [...new Set(roles)],
+      ...(valid_from === undefined ? {} : { valid_from }),
+      ...(valid_until === undefined ? {} : { valid_until }),
+    };
+  }
+  const other = roles.length > 0
+    ? "--role"
+    : valid_from !== undefined
+    ? "--valid-from"
+    : valid_until !== undefined
+    ? "--valid-until"
+    : undefined;
+  if (other === undefined) return undefined;
+  throw usageError(`${other} and --also contradict each other`, {
+    flag: other,
+    hint: "Another key gets the roles and dates that the person has.",
+  });
+}
+
+/** What the person of --also has now. */
+async function termsOf(
+  issuer: Issuer,
+  { flags: { also = "", type }, io }: Call<InviteValues>,
+): Promise<InvitationTerms> {
+  const { relationshipToShare } = await import("@sig/issuer");
+  const shared = relationshipToShare(
+    await issuer.published(),
+    { subject: also, now: io.now() },
+    type,
+  );
+  if (type !== undefined && shared.relationship_type !== type) {
+    throw new SigError(
+      "unknown_relationship",
+      `Cannot invite: ${
+        JSON.stringify(also)
+      } has no active relationship of type ${type}`,
+      { context: { flag: "--type" } },
+    );
+  }
+  return {
+    relationship_type: shared.relationship_type,
+    roles: shared.roles,
+    ...(shared.valid_from && { valid_from: shared.valid_from }),
+    ...(shared.valid_until && { valid_until: shared.valid_until }),
+    same_person_as: also,
+  };
+}
+
 function toJson(
   { text, claims, expires_at }: ParsedInvitation,
   link: string | undefined,
@@ -142,5 +214,6 @@ function toJson(
     valid_from: claims.valid_from ?? null,
     valid_until: claims.valid_until ?? null,
     for: claims.for ?? null,
+    ...(claims.same_person_as && { same_person_as: claims.same_person_as }),
   };
 }

@@ -1,10 +1,6 @@
 import { optional, required, text, toggle, type Values } from "@sig/api/flags";
 import { SigError } from "@sig/core";
-import type {
-  PublishedRelationship,
-  PublishedState,
-  RevokeDraft,
-} from "@sig/issuer";
+import type { PublishedRelationship, RevokeDraft } from "@sig/issuer";
 import { typedCommand } from "../command_line/command.ts";
 import { did } from "../command_line/values.ts";
 import { appendProposal } from "../issue/append_proposal.ts";
@@ -35,7 +31,7 @@ type OffboardValues = Values<typeof FLAGS>;
 /** `sig offboard` */
 export const offboard = typedCommand({
   description:
-    "Revokes every active relationship of a subject, all or nothing, in one\nbatch. The whole feed is verified first, so that none is missed. Shows each\nrelationship and asks for confirmation; without a terminal it needs --yes.",
+    "Revokes every active relationship of a person, of all keys, all or nothing, in\none batch. The whole feed is verified first, so that none is missed. Shows each\nrelationship and asks for confirmation; without a terminal it needs --yes.",
   flags: FLAGS,
   examples: [
     "sig offboard --dir acme.example --subject did:web:alice.example --reason-code employment_ended",
@@ -43,9 +39,13 @@ export const offboard = typedCommand({
   ],
   async run(call) {
     return await appendProposal(call, async (issuer) => {
-      const { endingOf } = await import("@sig/issuer");
+      const { activeOfPerson, endingOf } = await import("@sig/issuer");
       const state = await issuer.published();
-      const active = findActive(call.flags, state);
+      const { subject, type } = call.flags;
+      const active = requireActive(
+        call.flags,
+        activeOfPerson(state, subject, type),
+      );
       const count = counted(active.length, "relationship");
       const ids = active.map(({ upsert }) => upsert.relationship_id);
       const changes = active.map(endingOf);
@@ -69,14 +69,10 @@ export const offboard = typedCommand({
   },
 });
 
-function findActive(
+function requireActive(
   { subject, type }: OffboardValues,
-  { relationships }: PublishedState,
+  active: readonly PublishedRelationship[],
 ): readonly PublishedRelationship[] {
-  const active = [...relationships.values()].filter(({ status, upsert }) =>
-    status === "active" && upsert.subject === subject &&
-    (type === undefined || upsert.relationship_type === type)
-  );
   if (active.length > 0) return active;
   throw new SigError(
     "unknown_relationship",

@@ -1,8 +1,4 @@
-import {
-  type OpenObject,
-  type RelationshipUpsertEvent,
-  SigError,
-} from "@sig/core";
+import { type RelationshipUpsertEvent, SigError } from "@sig/core";
 import { suggest } from "@sig/core/internal";
 import {
   many,
@@ -14,6 +10,7 @@ import {
 import type {
   DesiredRelationship,
   EventDraft,
+  PublishedRelationship,
   PublishedState,
 } from "@sig/issuer";
 import { typedCommand } from "../command_line/command.ts";
@@ -52,7 +49,7 @@ type SetValues = Values<typeof FLAGS>;
 /** `sig set` */
 export const set = typedCommand({
   description:
-    "Appends an upsert that keeps everything not named. A bare date is the start\nof that day in --valid-from and its end in --valid-until, UTC; none takes\na date, title, department or label away, --no-roles all roles.",
+    "Appends an upsert that keeps everything not named, for each key of the person\nwith that type (title, department, label and metadata: of one key). A bare date is the start\nof that day in --valid-from and its end in --valid-until, UTC; none takes\na date, title, department or label away, --no-roles all roles.",
   flags: FLAGS,
   examples: [
     "sig set --dir acme.example --subject did:web:alice.example --add-role review",
@@ -61,36 +58,58 @@ export const set = typedCommand({
   async run(call) {
     const wanted = readWanted(call.flags);
     return await appendProposal(call, async (issuer) => {
-      const { changeRelationship } = await import("@sig/issuer");
+      const { activeOfPerson, changeRelationship } = await import(
+        "@sig/issuer"
+      );
       const state = await issuer.published();
-      const upsert = find(call.flags, state);
-      const roles = rolesOf(call.flags, upsert.roles);
-      const { change, draft } = changeRelationship(upsert, {
-        ...wanted,
-        ...(roles === undefined ? {} : { roles }),
+      const upsert = find(
+        call.flags,
+        state,
+        activeOfPerson(state, subjectOf(call.flags, state)),
+      );
+      const { subject, relationship_type: type } = upsert;
+      const others = activeOfPerson(state, subject, type)
+        .flatMap((each) =>
+          each.upsert.subject === subject ? [] : [each.upsert]
+        );
+      const all = [upsert, ...others].map((each) => {
+        const roles = rolesOf(call.flags, each.roles, each === upsert);
+        const { valid_from, valid_until } = wanted;
+        return changeRelationship(each, {
+          ...each === upsert ? wanted : { valid_from, valid_until },
+          ...(roles === undefined ? {} : { roles }),
+        });
       });
+      const changed = all.filter(({ change }) => change.fields.length > 0);
+      const changes = changed.map(({ change }) => change);
+      const granted = changed.flatMap(({ change: { before }, draft }) =>
+        draft.roles?.filter((role) => !before?.roles.includes(role)) ?? []
+      );
       const doubts = doubtsAbout(
         {
-          roles: draft.roles?.filter((role) => !upsert.roles.includes(role)),
-          valid_until: draft.valid_until,
+          roles: [...new Set(granted)],
+          valid_until: all[0]?.draft.valid_until,
         },
         [],
         call.io.now(),
         namesOf(state),
       );
-      // The issuer judges every member: flags are only text.
-      const whole: OpenObject = { ...draft, ...commonMembers(call.flags) };
+      const { reason, "issued-at": issued_at } = call.flags;
       return {
-        drafts: change.fields.length === 0
-          ? []
-          : [whole as unknown as EventDraft],
+        // The issuer judges every member: flags are only text.
+        drafts: changed.map(({ draft }): EventDraft => ({
+          ...draft,
+          ...(draft.relationship_id === upsert.relationship_id
+            ? commonMembers(call.flags)
+            : given({ issued_at, reason })),
+        })),
         ifLastSequence: state.last_sequence,
         doubts,
         preview: {
           when: "confirmed",
-          write: () => writeChanges(call, [change]),
+          write: () => writeChanges(call, changes),
         },
-        changes: [change],
+        changes,
       };
     });
   },
@@ -153,6 +172,14 @@ function readWanted(flags: SetValues): Wanted {
   return wanted;
 }
 
+/** Whose relationships the flags may mean: those of all keys of the person. */
+function subjectOf(
+  { "relationship-id": id, subject }: SetValues,
+  { relationships }: PublishedState,
+): string {
+  return subject ?? relationships.get(id ?? "")?.upsert.subject ?? "";
+}
+
 /**
  * The one relationship that the flags mean, by the verified feed itself: what
  * is kept is signed again, so an attacker who forged the index could bring a
@@ -161,6 +188,7 @@ function readWanted(flags: SetValues): Wanted {
 function find(
   { "relationship-id": id, subject, type }: SetValues,
   { relationships }: PublishedState,
+  ofPerson: readonly PublishedRelationship[],
 ): RelationshipUpsertEvent {
   if (id !== undefined && relationships.get(id)?.status === "revoked") {
     throw new SigError(
@@ -174,17 +202,12 @@ function find(
       },
     );
   }
-  const named = id === undefined
-    ? [...relationships.values()]
-    : [relationships.get(id)];
-  const matches = named.flatMap((each) =>
-    each?.status === "active" &&
-      (subject ?? each.upsert.subject) === each.upsert.subject &&
-      (type ?? each.upsert.relationship_type) === each.upsert.relationship_type
-      ? [each.upsert]
-      : []
-  );
-  const [upsert, ...more] = matches;
+  const matches = ofPerson.map(({ upsert }) => upsert)
+    .filter((each) =>
+      (id ?? each.relationship_id) === each.relationship_id &&
+      (type ?? each.relationship_type) === each.relationship_type
+    );
+  const [upsert] = matches;
   if (upsert === undefined) {
     throw new SigError(
       "unknown_relationship",
@@ -196,7 +219,11 @@ function find(
       },
     );
   }
-  if (more.length === 0) return upsert;
+  const subjects = new Set(matches.map((each) => each.subject));
+  const types = new Set(matches.map((each) => each.relationship_type));
+  if (types.size === 1 && subjects.size === matches.length) {
+    return matches.find((each) => each.subject === subject) ?? upsert;
+  }
   const each = matches.map(({ relationship_id, relationship_type, roles }) =>
     `${relationship_id} (${[relationship_type, ...roles].join(", ")})`
   );
@@ -218,13 +245,14 @@ function find(
 function rolesOf(
   flags: SetValues,
   before: readonly string[],
+  isNamed: boolean,
 ): readonly string[] | undefined {
   if (flags["no-roles"]) return [];
   if (flags.role.length > 0) return flags.role;
   const { "add-role": added, "remove-role": removed } = flags;
   if (added.length + removed.length === 0) return undefined;
   const unknown = removed.find((role) => !before.includes(role));
-  if (unknown !== undefined) {
+  if (unknown !== undefined && isNamed) {
     const near = suggest(unknown, before);
     throw usageError(
       `it has no role ${JSON.stringify(unknown)} to remove`,

@@ -16,6 +16,9 @@ export function termLines(terms: InvitationTerms): readonly Line[] {
     ? "without an end"
     : `until ${valid_until}`;
   return [
+    ...(terms.same_person_as === undefined
+      ? []
+      : [["new key of", terms.same_person_as] as const]),
     ["as", terms.relationship_type],
     ["roles", roles.length === 0 ? "none" : roles.map(oneRole).join(", ")],
     ["valid", `${from}${until}`],

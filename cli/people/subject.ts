@@ -5,7 +5,7 @@
  * @module
  */
 
-import { isDid, isSigError, SigError } from "@sig/core";
+import { isDid, isSigError, personOf, SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import type { LoadedCommand, ParsedCall } from "../command_line/command.ts";
 import { did } from "../command_line/values.ts";
@@ -102,8 +102,12 @@ async function subjectCalled(
     return text;
   }
   const names = await readNames({ flags: { dir: path }, io });
-  const [found, ...more] = [...names].filter(([, name]) => name === text)
-    .map(([subject]) => subject);
+  // Several keys of one person may have the same name.
+  const [found, ...more] = new Set(
+    [...names].filter(([, name]) => name === text).map(([subject]) =>
+      verified ? personOf(verified.state, subject) : subject
+    ),
+  );
   if (found !== undefined && more.length === 0) return found;
   const shown = [found, ...more].slice(0, MAX_NAMED).join(", ");
   throw found === undefined

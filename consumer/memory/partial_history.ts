@@ -36,6 +36,10 @@ export class PartialHistory implements GrowingHistory {
     return this.#bySubject.get(subject) ?? NOBODY;
   }
 
+  personOf(): string {
+    throw new TypeError("Cannot find a person: not all events were read");
+  }
+
   issuedAt(sequence: number): Instant {
     const instant = this.#issuedAt.get(sequence);
     if (instant !== undefined) return instant;

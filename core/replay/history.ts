@@ -6,6 +6,7 @@
 
 import { isRevoke, isUpsert } from "../event/event.ts";
 import { unmatchedRevoke } from "./feed_rules.ts";
+import { Persons } from "./persons.ts";
 import {
   compareInstants,
   type Instant,
@@ -38,6 +39,8 @@ export interface FeedHistory {
   readonly versions: ReadonlyMap<string, readonly RelationshipVersion[]>;
   /** Identifiers of the relationships that ever were about a subject. */
   relationshipsOf(subject: string): RelationshipIds;
+  /** The root of a subject's person after so many events, as `personOf`. */
+  personOf(subject: string, events: number): string;
   /** `issued_at` of an event that was replayed. */
   issuedAt(sequence: number): Instant;
   /** Events of the longest prefix whose every `issued_at` ≤ the instant. */
@@ -88,6 +91,7 @@ export class HistoryBuilder implements GrowingHistory {
   readonly #versions = new Map<string, RelationshipVersion[]>();
   /** A set only where a relationship came from another subject, or back. */
   readonly #bySubject = new Map<string, string[] | Set<string>>();
+  readonly #persons: Persons;
   readonly #warnedAt = new Map<number, readonly string[]>();
   /** `issued_at` of each event by block: its seconds. */
   readonly #seconds: Float64Array[] = [];
@@ -108,6 +112,9 @@ export class HistoryBuilder implements GrowingHistory {
     keepOnly?: string | null,
   ) {
     this.#keepOnly = keepOnly;
+    this.#persons = start === undefined
+      ? new Persons()
+      : start.from.#persons.until(start.events);
     if (start === undefined) return;
     const { from, events } = start;
     for (const [id, all] of from.#versions) {
@@ -116,9 +123,12 @@ export class HistoryBuilder implements GrowingHistory {
       this.#versions.set(id, versions);
       this.ids.push(id);
     }
-    // May name relationships of later events too: they have no version here.
     for (const [name, ids] of from.#bySubject) {
-      this.#bySubject.set(name, ids instanceof Set ? new Set(ids) : [...ids]);
+      const known = [...ids].filter((id) =>
+        this.#versions.get(id)?.some(({ state }) => state.subject === name)
+      );
+      if (known.length === 0) continue;
+      this.#bySubject.set(name, ids instanceof Set ? new Set(known) : known);
     }
     const blocks = Math.ceil(events / BLOCK_EVENTS);
     this.#seconds = from.#seconds.slice(0, blocks)
@@ -143,6 +153,13 @@ export class HistoryBuilder implements GrowingHistory {
     const ids = this.#bySubject.get(subject) ?? NOBODY;
     // Never a copy: it may be all relationships of the feed.
     return ids instanceof Set ? ids : new ListedIds(ids);
+  }
+
+  personOf(subject: string, events: number): string {
+    if (this.#keepOnly !== undefined) {
+      throw new TypeError("Cannot find a person: not all events were kept");
+    }
+    return this.#persons.rootOf(subject, events);
   }
 
   subjectsWarnedAt(sequence: number): readonly string[] {
@@ -206,6 +223,9 @@ export class HistoryBuilder implements GrowingHistory {
       this.ids.push(id);
     }
     if (before?.subject === state.subject) return;
+    if (isUpsert(event) && !this.#bySubject.has(event.subject)) {
+      this.#persons.add(event);
+    }
     this.#index(state.subject, id, before !== undefined);
   }
 

@@ -298,3 +298,24 @@ export function applyEvent(state: FeedState, event: SigEvent): FeedState {
     history,
   };
 }
+
+/**
+ * The subject that names a person: the root of the keys that `metadata` of
+ * upserts has linked as `same_person_as` (docs/protocol.md §4.1).
+ *
+ * @example
+ * ```ts
+ * import { personOf, replay } from "@sig/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { state } = replay([], { issuer: "did:web:acme.example" });
+ * const subject = "did:web:alice.example";
+ * assertEquals(personOf(state, subject), subject);
+ * ```
+ *
+ * @throws {TypeError} for a state that not all events were kept of: only a
+ * whole feed tells.
+ */
+export function personOf(state: FeedState, subject: string): string {
+  return state.history.personOf(subject, state.last_sequence);
+}

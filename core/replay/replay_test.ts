@@ -235,6 +235,7 @@ Deno.test("a state that was not replayed is a programmer's mistake", () => {
       prefixAt: () => 0,
 
       subjectsWarnedAt: () => [],
+      personOf: (subject: string) => subject,
     },
   };
   assertThrows(

@@ -10,7 +10,11 @@ import {
 } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import type { EventDraft } from "../append/draft.ts";
-import { EndedRelationships, type PublishedState } from "./published.ts";
+import {
+  EndedRelationships,
+  personIn,
+  type PublishedState,
+} from "./published.ts";
 
 /** Losses and grants up to this number need no confirmation. */
 const MAX_PEOPLE = 5;
@@ -129,12 +133,13 @@ type Grant = Pick<
 
 /** The people with an effective relationship, who loses, and who gains. */
 function countPeople(
-  { relationships }: PublishedState,
+  state: PublishedState,
   drafts: readonly EventDraft[],
   now: Date,
 ) {
+  const personOf = (subject: string) => personIn(state, subject);
   const before = new Map<string, Grant>();
-  for (const [id, { status, upsert }] of relationships) {
+  for (const [id, { status, upsert }] of state.relationships) {
     if (status === "active") before.set(id, upsert);
   }
   const after = new Map(before);
@@ -143,10 +148,10 @@ function countPeople(
     // Nothing that is published is called like a new relationship here.
     const id = draft.relationship_id ?? `\n${at}`;
     const replaced = after.get(id);
-    if (replaced !== undefined) touched.add(replaced.subject);
+    if (replaced !== undefined) touched.add(personOf(replaced.subject));
     if (draft.event_type === "relationship.revoke") after.delete(id);
     else {
-      touched.add(draft.subject);
+      touched.add(personOf(draft.subject));
       const { subject, relationship_type, roles = [] } = draft;
       const { valid_from = null, valid_until = null } = draft;
       after.set(id, {
@@ -159,10 +164,12 @@ function countPeople(
     }
   }
   const instant = instantOf(now);
-  const had = effectiveByPerson(before.values(), instant);
+  const had = effectiveByPerson(before.values(), instant, personOf);
   const has = effectiveByPerson(
-    Iterator.from(after.values()).filter(({ subject }) => touched.has(subject)),
+    Iterator.from(after.values())
+      .filter(({ subject }) => touched.has(personOf(subject))),
     instant,
+    personOf,
   );
   const count = (from: typeof had, to: typeof had) =>
     [...touched].filter((person) =>
@@ -178,6 +185,7 @@ function countPeople(
 function effectiveByPerson(
   grants: Iterable<Grant>,
   now: Instant,
+  personOf: (subject: string) => string,
 ): ReadonlyMap<string, readonly Grant[]> {
   const effective = Iterator.from(grants).filter((grant) => {
     const from = parseTimestamp(grant.valid_from);
@@ -185,7 +193,7 @@ function effectiveByPerson(
     return (from === undefined || compareInstants(from, now) <= 0) &&
       (until === undefined || compareInstants(now, until) < 0);
   });
-  return Map.groupBy(effective, ({ subject }) => subject);
+  return Map.groupBy(effective, ({ subject }) => personOf(subject));
 }
 
 /**

@@ -77,6 +77,7 @@ function published(events: readonly SigEvent[]) {
     last_sequence: events.length,
     feed_sha256: "",
     relationships: relationships.byId,
+    personOf: (subject: string) => relationships.persons.rootOf(subject),
   };
 }
 
@@ -381,4 +382,26 @@ Deno.test("who loses and who gains is what check answers before and after", () =
     }
   }
   assert(seen > 300);
+});
+
+Deno.test("several keys are one person, and links that are not in the feed yet make none", () => {
+  const link = { metadata: { same_person_as: person(0) } };
+  const keys = (count: number) =>
+    Array.from(
+      { length: count },
+      (_, n) => upsert(`k${n}`, { subject: `did:key:k${n}`, ...link }),
+    );
+  const events = [...people(10), ...keys(20)];
+  // Twenty-one relationships end, and one person loses.
+  const leaving = [ending("r0"), ...keys(20).map((_, n) => ending(`k${n}`))];
+  passes(events, leaving);
+  const all = [...leaving, ...[1, 2, 3, 4, 5].map((n) => ending(`r${n}`))];
+  assertEquals(refused(events, all).context.losses, 6);
+  // A lost device: the person goes on by the other keys.
+  passes(events, [ending("k3")], { losses: 0 });
+  const fresh = Array.from(
+    { length: 6 },
+    (_, n) => draft(undefined, { subject: `did:key:new${n}`, ...link }),
+  );
+  assertEquals(refused(people(10), fresh).context.grants, 6);
 });

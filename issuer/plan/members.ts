@@ -164,3 +164,16 @@ export interface DesiredRelationship {
   /** Its place in the list, counted as a spreadsheet does; for messages. */
   readonly row?: number | null | undefined;
 }
+
+/**
+ * What a row, or `sig set`, changes for every key of a person. Titles and
+ * metadata are of one relationship.
+ */
+export function sharedMembers(
+  { roles, valid_from, valid_until }: Omit<
+    DesiredRelationship,
+    "subject" | "type"
+  >,
+): Pick<DesiredRelationship, "roles" | "valid_from" | "valid_until"> {
+  return { roles, valid_from, valid_until };
+}

@@ -24,11 +24,13 @@ import {
   plannedFields,
   type PlannedMembers,
   publishedMembers,
+  sharedMembers,
 } from "./members.ts";
 import {
   type EndedRelationship,
   EndedRelationships,
   keyOf,
+  personIn,
   type PublishedRelationship,
   type PublishedState,
 } from "./published.ts";
@@ -122,6 +124,10 @@ interface Resolved {
   readonly desired: DesiredRelationship;
   /** Undefined for one that does not exist yet. */
   readonly published: PublishedRelationship | undefined;
+  /** Those of the person's other keys, which change together with it. */
+  readonly others?: readonly PublishedRelationship[];
+  /** The published one has another type, and ends. */
+  readonly isMove?: boolean;
 }
 
 /**
@@ -164,11 +170,12 @@ export function planChanges(
   for (const row of desired) {
     try {
       requireInScope(row, types);
-      const published = findPublished(state, active, row);
+      const found = findPublished(state, active, row);
+      const { published } = found;
       if (published?.status === "active") {
         requireInScope(row, types, published.upsert.relationship_type);
       }
-      addOnce(resolved, { desired: row, published });
+      addOnce(resolved, { desired: row, ...found });
     } catch (error) {
       if (!isSigError(error)) throw error;
       faults.push({ row: row.row ?? null, error });
@@ -177,27 +184,31 @@ export function planChanges(
   const changes: PlannedChange[] = [];
   const expired: ExpiredRelationship[] = [];
   let unchanged = 0;
-  const counts = countOfEach(resolved.values());
+  const counts = countOfEach(resolved.values(), active);
   const ended = new EndedRelationships(state);
   const moved = findMoved([...resolved.values()], active, types);
+  const managed = new Map<PublishedRelationship, Resolved>();
   for (const each of resolved.values()) {
+    if (each.published !== undefined) managed.set(each.published, each);
+  }
+  for (const row of resolved.values()) {
     try {
-      requireOnlyOne(each, counts);
-      const change = changeOf(each, moved.get(each));
-      if (change === undefined) {
-        unchanged++;
-        expired.push(...expiredOf(each, now));
-      } else changes.push(withReadmission(change, ended));
+      requireOnlyOne(row, counts, active);
+      const all = moved.get(row) ?? [row, ...otherKeysOf(row, managed)];
+      for (const each of all) {
+        const change = changeOf(each);
+        if (each.published !== undefined) managed.set(each.published, each);
+        if (change === undefined) {
+          unchanged++;
+          expired.push(...expiredOf(each, now));
+        } else changes.push(withReadmission(change, ended));
+      }
     } catch (error) {
       if (!isSigError(error)) throw error;
-      faults.push({ row: each.desired.row ?? null, error });
+      faults.push({ row: row.desired.row ?? null, error });
     }
   }
   throwFaults(faults);
-  const managed = new Set<PublishedRelationship>(moved.values());
-  for (const { published } of resolved.values()) {
-    if (published !== undefined) managed.add(published);
-  }
   const rest = active.all.filter((each) => !managed.has(each));
   const ending = prune
     ? rest.filter(({ upsert }) => isInScope(upsert.relationship_type, types))
@@ -215,51 +226,122 @@ export function planChanges(
   };
 }
 
+/** What a row makes of the relationship of another key of its person. */
+function shareWith(
+  published: PublishedRelationship,
+  { row, type, ...desired }: DesiredRelationship,
+): Resolved {
+  const { subject } = published.upsert;
+  const shared = sharedMembers(desired);
+  return { desired: { subject, type, row, ...shared }, published };
+}
+
 /**
- * Rows of people who have one active relationship, of another type: the row is
- * the only one of its person, so it takes the place of that relationship.
+ * The person's other keys, but for those with a row of their own.
+ *
+ * @param managed What is known of each relationship so far.
+ */
+function otherKeysOf(
+  { desired, others = [] }: Resolved,
+  managed: ReadonlyMap<PublishedRelationship, Resolved>,
+): readonly Resolved[] {
+  return others.flatMap((published) => {
+    const each = shareWith(published, desired);
+    const known = managed.get(published);
+    if (known === undefined) return [each];
+    const { relationship_id, subject } = published.upsert;
+    const isSame = changedMembers(membersOf(known), membersOf(each)).length ===
+      0;
+    if (known.others !== undefined || isSame) return [];
+    throw new SigError(
+      "ambiguous_relationship",
+      `Cannot plan: several rows are about the person of ${
+        quote(subject)
+      } and differ, so that ${quote(relationship_id)} could become either`,
+      {
+        context: {
+          column: "relationship_id",
+          relationship_ids: [relationship_id],
+          hint: "Name this relationship in a row of its own, too.",
+        },
+      },
+    );
+  });
+}
+
+/**
+ * Rows of people whose keys have one active relationship each, all of another
+ * type: the row is the only one of its person, so it takes their place.
  */
 function findMoved(
   all: readonly Resolved[],
   active: ActiveRelationships,
   types: readonly string[] | undefined,
-): ReadonlyMap<Resolved, PublishedRelationship> {
-  const rows = Map.groupBy(all, ({ desired }) => desired.subject);
-  const bySubject = Map.groupBy(active.all, ({ upsert }) => upsert.subject);
-  const moved = new Map<Resolved, PublishedRelationship>();
-  for (const [subject, [row, ...more]] of rows) {
-    const [old, ...others] = bySubject.get(subject) ?? [];
+): ReadonlyMap<Resolved, readonly Resolved[]> {
+  const rows = Map.groupBy(
+    all,
+    ({ desired }) => active.personOf(desired.subject),
+  );
+  const byPerson = Map.groupBy(
+    active.all,
+    ({ upsert }) => active.personOf(upsert.subject),
+  );
+  const moved = new Map<Resolved, readonly Resolved[]>();
+  for (const [person, [row, ...more]] of rows) {
+    const old = byPerson.get(person) ?? [];
     const { desired, published } = row!;
     const isNew = published === undefined &&
       desired.relationship_id === undefined;
-    if (old === undefined || !isNew || more.length + others.length > 0) {
-      continue;
-    }
-    if (isInScope(old.upsert.relationship_type, types)) moved.set(row!, old);
+    const [type, ...others] = new Set(
+      old.map(({ upsert }) => upsert.relationship_type),
+    );
+    const keys = new Set(old.map(({ upsert }) => upsert.subject));
+    if (
+      type === undefined || !isNew || keys.size < old.length ||
+      more.length + others.length > 0
+    ) continue;
+    if (!isInScope(type, types)) continue;
+    moved.set(
+      row!,
+      old.map((published, at) => ({
+        ...at === 0 ? { desired, published } : shareWith(published, desired),
+        isMove: true,
+      })),
+    );
   }
   return moved;
 }
 
-/** The active relationships, found by whom and what they are about. */
+/** The active relationships, found by person and what they are about. */
 class ActiveRelationships {
   readonly all: readonly PublishedRelationship[];
-  readonly #byKey = new Map<string, PublishedRelationship[]>();
+  readonly #state: PublishedState;
+  readonly #byKey: ReadonlyMap<string, readonly PublishedRelationship[]>;
 
-  constructor({ relationships }: PublishedState) {
-    this.all = [...relationships.values()].filter(({ status }) =>
+  constructor(state: PublishedState) {
+    this.#state = state;
+    this.all = [...state.relationships.values()].filter(({ status }) =>
       status === "active"
     );
-    for (const each of this.all) {
-      const { subject, relationship_type } = each.upsert;
-      const key = keyOf(subject, relationship_type);
-      const others = this.#byKey.get(key);
-      if (others === undefined) this.#byKey.set(key, [each]);
-      else others.push(each);
-    }
+    this.#byKey = Map.groupBy(
+      this.all,
+      ({ upsert: { subject, relationship_type } }) =>
+        this.keyOf(subject, relationship_type),
+    );
   }
 
+  personOf(subject: string): string {
+    return personIn(this.#state, subject);
+  }
+
+  /** A key for the person of a subject, and a type. */
+  keyOf(subject: string, type: string): string {
+    return keyOf(this.personOf(subject), type);
+  }
+
+  /** Those of all keys of the subject's person. */
   of(subject: string, type: string): readonly PublishedRelationship[] {
-    return this.#byKey.get(keyOf(subject, type)) ?? [];
+    return this.#byKey.get(this.keyOf(subject, type)) ?? [];
   }
 }
 
@@ -286,25 +368,40 @@ function findPublished(
   { relationships }: PublishedState,
   active: ActiveRelationships,
   { subject, type, relationship_id: id }: DesiredRelationship,
-): PublishedRelationship | undefined {
+): Pick<Resolved, "published" | "others"> {
   if (id !== undefined) {
     const published = relationships.get(id);
-    if (published !== undefined && published.upsert.subject !== subject) {
+    const { upsert, status } = published ?? {};
+    if (
+      upsert && active.personOf(upsert.subject) !== active.personOf(subject)
+    ) {
       throw invalid(
         "subject",
         `relationship ${quote(id)} is about ${
-          quote(published.upsert.subject)
+          quote(upsert.subject)
         }, and keeps its subject`,
       );
     }
-    return published;
+    const others = upsert === undefined || status === "revoked"
+      ? []
+      : active.of(subject, upsert.relationship_type).filter((each) =>
+        each.upsert.subject !== upsert.subject
+      );
+    return { published, others };
   }
   const candidates = active.of(subject, type);
-  if (candidates.length < 2) return candidates[0];
-  const ids = candidates.map(({ upsert }) => upsert.relationship_id);
+  const bySubject = Map.groupBy(candidates, ({ upsert }) => upsert.subject);
+  const several = bySubject.values().find(({ length }) => length > 1);
+  if (several === undefined) {
+    const [published, ...others] = candidates;
+    return { published, others };
+  }
+  const ids = several.map(({ upsert }) => upsert.relationship_id);
   throw new SigError(
     "ambiguous_relationship",
-    `Cannot plan: ${quote(subject)} has ${candidates.length} active ` +
+    `Cannot plan: ${
+      quote(several[0]!.upsert.subject)
+    } has ${several.length} active ` +
       `relationships of type ${type}: ${ids.slice(0, 5).map(quote).join(", ")}`,
     {
       context: {
@@ -316,11 +413,14 @@ function findPublished(
   );
 }
 
-/** How many relationships the list gives each subject, by type. */
-function countOfEach(all: Iterable<Resolved>): ReadonlyMap<string, number> {
+/** How many relationships the list gives each person, by type. */
+function countOfEach(
+  all: Iterable<Resolved>,
+  active: ActiveRelationships,
+): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { desired: { subject, type } } of all) {
-    const key = keyOf(subject, type);
+    const key = active.keyOf(subject, type);
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }
   return counts;
@@ -333,9 +433,10 @@ function countOfEach(all: Iterable<Resolved>): ReadonlyMap<string, number> {
 function requireOnlyOne(
   { desired: { subject, type, relationship_id } }: Resolved,
   counts: ReadonlyMap<string, number>,
+  active: ActiveRelationships,
 ): void {
   if (relationship_id !== undefined) return;
-  if (counts.get(keyOf(subject, type)) === 1) return;
+  if (counts.get(active.keyOf(subject, type)) === 1) return;
   throw new SigError(
     "ambiguous_relationship",
     `Cannot plan: another row gives ${
@@ -403,36 +504,23 @@ function sameNames(a: DesiredRelationship, b: DesiredRelationship): boolean {
 
 /** Undefined where the feed says it already. */
 function changeOf(
-  { desired, published }: Resolved,
-  moved: PublishedRelationship | undefined,
+  { desired, published, isMove }: Resolved,
 ): PlannedChange | undefined {
-  if (moved !== undefined) {
-    const before = publishedMembers(moved.upsert);
-    const after = desiredMembers(desired, before);
-    requireValidity(after);
-    return {
-      action: "update",
-      relationship_id: moved.upsert.relationship_id,
-      subject: desired.subject,
-      before,
-      after,
-      fields: movedFields(before, after),
-      row: desired.row ?? null,
-    };
-  }
   const before = published === undefined
     ? null
     : publishedMembers(published.upsert);
   const after = membersOf({ desired, published });
   requireValidity(after);
   const isActive = published?.status === "active";
-  const fields = plannedFields(before, after);
+  const fields = isMove && before !== null
+    ? movedFields(before, after)
+    : plannedFields(before, after);
   if (isActive && fields.length === 0) return undefined;
   return {
     action: before === null ? "create" : isActive ? "update" : "reactivate",
     relationship_id: published?.upsert.relationship_id ??
       desired.relationship_id ?? null,
-    subject: desired.subject,
+    subject: published?.upsert.subject ?? desired.subject,
     before,
     after,
     fields,

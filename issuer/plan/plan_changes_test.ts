@@ -66,6 +66,7 @@ function published(...events: SigEvent[]): PublishedState {
     last_sequence: events.length,
     feed_sha256: "00",
     relationships: relationships.byId,
+    personOf: (subject) => relationships.persons.rootOf(subject),
   };
 }
 

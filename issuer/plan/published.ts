@@ -9,6 +9,7 @@ import {
   type SigEvent,
   type UnknownEvent,
 } from "@sig/core";
+import { Persons } from "@sig/core/internal";
 
 /** A relationship as the feed left it, with its display and metadata. */
 export interface PublishedRelationship {
@@ -20,6 +21,8 @@ export interface PublishedRelationship {
   readonly revoke?: RelationshipRevokeEvent;
   /** Sequence of its last event, upsert or revoke. */
   readonly last_sequence: number;
+  /** The `event_id` of its first upsert. */
+  readonly first_event_id: string;
 }
 
 /** An issuer's feed, as what is planned is compared with it. */
@@ -32,6 +35,35 @@ export interface PublishedState {
   readonly feed_sha256: string;
   /** Every relationship that the feed knows, by its identifier. */
   readonly relationships: ReadonlyMap<string, PublishedRelationship>;
+  /**
+   * The root of a subject's person (docs/protocol.md §4.1); (default: each
+   * subject is a person).
+   */
+  readonly personOf?: (subject: string) => string;
+}
+
+/** {@linkcode PublishedState.personOf}, also where it is not given. */
+export function personIn(
+  { personOf = (subject) => subject }: PublishedState,
+  subject: string,
+): string {
+  return personOf(subject);
+}
+
+/**
+ * The active relationships of a person, of that type (default: of any), in the
+ * order of the feed.
+ */
+export function activeOfPerson(
+  state: PublishedState,
+  subject: string,
+  type?: string,
+): readonly PublishedRelationship[] {
+  const person = personIn(state, subject);
+  return [...state.relationships.values()].filter(({ status, upsert }) =>
+    status === "active" && personIn(state, upsert.subject) === person &&
+    (type ?? upsert.relationship_type) === upsert.relationship_type
+  );
 }
 
 /**
@@ -41,6 +73,9 @@ export interface PublishedState {
  */
 export class PublishedRelationships {
   readonly #byId = new Map<string, PublishedRelationship>();
+  readonly #subjects = new Set<string>();
+  /** Which subjects are keys of one person. */
+  readonly persons = new Persons();
 
   /** By identifier, in the order of their first event. */
   get byId(): ReadonlyMap<string, PublishedRelationship> {
@@ -50,13 +85,20 @@ export class PublishedRelationships {
   /** Adds the next event; a revoke of nothing and unknown types say nothing. */
   add(event: SigEvent | UnknownEvent): void {
     const { relationship_id: id, sequence: last_sequence } = event;
+    const before = this.#byId.get(id);
     if (isUpsert(event)) {
-      this.#byId.set(id, { upsert: event, status: "active", last_sequence });
+      if (!this.#subjects.has(event.subject)) this.persons.add(event);
+      this.#subjects.add(event.subject);
+      this.#byId.set(id, {
+        upsert: event,
+        status: "active",
+        last_sequence,
+        first_event_id: before?.first_event_id ?? event.event_id,
+      });
     } else if (isRevoke(event)) {
-      const before = this.#byId.get(id);
       if (before === undefined) return;
       this.#byId.set(id, {
-        upsert: before.upsert,
+        ...before,
         status: "revoked",
         revoke: event,
         last_sequence,
@@ -79,23 +121,31 @@ export interface EndedRelationship {
 
 /** The relationships that were revoked and that no later event followed. */
 export class EndedRelationships {
-  readonly #byId: PublishedState["relationships"];
-  /** The one with the last event, by type and subject. */
+  readonly #state: PublishedState;
+  /** The one with the last event, by type and person. */
   readonly #last = new Map<string, PublishedRelationship>();
 
   /** Looks at a feed. */
-  constructor({ relationships }: PublishedState) {
-    this.#byId = relationships;
-    for (const each of relationships.values()) {
-      const key = keyOf(each.upsert.subject, each.upsert.relationship_type);
+  constructor(state: PublishedState) {
+    this.#state = state;
+    for (const each of state.relationships.values()) {
+      const key = this.#keyOf(
+        each.upsert.subject,
+        each.upsert.relationship_type,
+      );
       const last = this.#last.get(key)?.last_sequence ?? 0;
       if (each.last_sequence > last) this.#last.set(key, each);
     }
   }
 
+  /** Who was offboarded does not come back by another key. */
+  #keyOf(subject: string, type: string): string {
+    return keyOf(personIn(this.#state, subject), type);
+  }
+
   /**
    * The ending that an upsert undoes: the last event of its relationship, or of
-   * its subject and type, is a revoke other than `superseded`. An upsert of an
+   * its person and type, is a revoke other than `superseded`. An upsert of an
    * active relationship undoes none.
    */
   before(
@@ -103,11 +153,11 @@ export class EndedRelationships {
     type: string,
     id?: string | null,
   ): EndedRelationship | undefined {
-    const own = this.#byId.get(id ?? "");
+    const own = this.#state.relationships.get(id ?? "");
     if (own?.status === "active" && own.upsert.relationship_type === type) {
       return undefined;
     }
-    for (const each of [own, this.#last.get(keyOf(subject, type))]) {
+    for (const each of [own, this.#last.get(this.#keyOf(subject, type))]) {
       const { revoke } = each ?? {};
       if (revoke === undefined || revoke.reason_code === "superseded") continue;
       const { relationship_id, sequence, reason_code, effective_at } = revoke;

@@ -19,6 +19,7 @@ import {
   foreignKey,
   invite,
   ISSUER,
+  orgKey,
   personKey,
   TERMS,
 } from "../testdata/invitations.ts";
@@ -132,6 +133,14 @@ Deno.test("an answer moves to no other invitation, whatever they share", async (
     verifyAnswer({ invitation: other.text, attestation }, EXPECTED),
     "invalid_attestation",
     "it answers another challenge",
+  );
+  // The same `jti`, for a key of another person.
+  const claims = { ...invitation.claims, same_person_as: "did:web:a.example" };
+  const also = await tokenOf(orgKey, invitation.header, claims);
+  await expectSigError(
+    verifyAnswer({ invitation: also, attestation }, EXPECTED),
+    "nonce_mismatch",
+    "nonce",
   );
 });
 

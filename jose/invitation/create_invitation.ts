@@ -77,6 +77,7 @@ export async function createInvitation(
   const given = {
     valid_from: terms.valid_from,
     valid_until: terms.valid_until,
+    same_person_as: terms.same_person_as,
   };
   const claims = readInvitationClaims({
     iss: issuer,

@@ -40,6 +40,11 @@ export interface InvitationTerms {
   readonly valid_until?: string;
   /** A name for people, 1 to 128 characters; never published. */
   readonly for?: string;
+  /**
+   * The DID of the person whose further key this is. The other members are then
+   * for display: enrolling takes those of the person (docs/protocol.md §9.3).
+   */
+  readonly same_person_as?: string;
 }
 
 /** The claims of an invitation: these and no others. */
@@ -91,6 +96,7 @@ const CLAIMS: { readonly [C in keyof Required<InvitationClaims>]: true } = {
   valid_from: true,
   valid_until: true,
   for: true,
+  same_person_as: true,
 };
 /** What the random bytes of a `jti` are counted in. */
 const JTI_BYTES = 32;
@@ -117,11 +123,7 @@ export function readInvitationClaims(claims: OpenObject): InvitationClaims {
   if (extra !== undefined) {
     throw malformed(`it has an unknown claim ${quote(extra)}`);
   }
-  const most = DEFAULT_LIMITS.maxIdentifierLength;
-  const iss = member(claims, "iss");
-  if (typeof iss !== "string" || !isDid(iss) || iss.length > most) {
-    throw wrong("iss", `a DID of at most ${most} characters`);
-  }
+  const iss = readDid(claims, "iss");
   const jti = member(claims, "jti");
   if (
     typeof jti !== "string" || decodeBase64UrlStrict(jti)?.length !== JTI_BYTES
@@ -143,7 +145,17 @@ export function readInvitationClaims(claims: OpenObject): InvitationClaims {
     roles: readRoles(member(claims, "roles")),
     ...readValidity(claims),
     ...readName(claims),
+    ...((member(claims, "same_person_as") ?? undefined) === undefined
+      ? {}
+      : { same_person_as: readDid(claims, "same_person_as") }),
   };
+}
+
+function readDid(claims: OpenObject, name: "iss" | "same_person_as"): string {
+  const most = DEFAULT_LIMITS.maxIdentifierLength;
+  const did = member(claims, name);
+  if (typeof did === "string" && isDid(did) && did.length <= most) return did;
+  throw wrong(name, `a DID of at most ${most} characters`);
 }
 
 function wrong(name: string, expected: string): SigError {

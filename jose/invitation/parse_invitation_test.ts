@@ -89,6 +89,12 @@ Deno.test("claims are closed, strict JSON and within their limits", async () => 
     [{ for: "" }, "claim for"],
     [{ for: "n".repeat(129) }, "claim for"],
     [{ for: 7 }, "claim for"],
+    [{ same_person_as: "alice" }, "claim same_person_as must be a DID"],
+    [{ same_person_as: "" }, "claim same_person_as must be a DID"],
+    [
+      { same_person_as: `did:web:${"a".repeat(512)}` },
+      "claim same_person_as must be a DID",
+    ],
   ];
   for (const [change, says] of cases) {
     await refuses(HEADER, { ...CLAIMS, ...change }, says);

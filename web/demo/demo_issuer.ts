@@ -31,8 +31,12 @@ export interface DemoEvent {
 export interface DemoIssuer {
   /** Its DID: the server's own address. */
   readonly did: string;
-  /** Makes a subject an employee who may deploy. */
-  enrol(subject: string, name?: string): Promise<DemoEvent>;
+  /** Makes a subject, or a further key of a person, an employee who may deploy. */
+  enrol(
+    subject: string,
+    name?: string,
+    samePersonAs?: string,
+  ): Promise<DemoEvent>;
   /** All that it has signed, the newest first. */
   readonly events: readonly DemoEvent[];
   /** The last event about a subject. */
@@ -110,13 +114,18 @@ export async function createDemoIssuer(
     did,
     events,
     lastOf,
-    enrol: (subject, name = lastOf(subject)?.name ?? undefined) =>
+    enrol: (
+      subject,
+      name = lastOf(subject)?.name ?? undefined,
+      same_person_as,
+    ) =>
       append({
         event_type: "relationship.upsert",
         subject,
         relationship_type: "employee",
         roles: ["deploy"],
         ...(name === undefined ? {} : { display: { title: name } }),
+        ...(same_person_as && { metadata: { same_person_as } }),
       }, { subject, name: name ?? null, status: "active", what: "employee" }),
     async revoke(relationshipId) {
       const { subject = "", name = null } =

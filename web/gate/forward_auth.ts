@@ -7,6 +7,7 @@ import type { MatchedRelationship } from "../login/relationship.ts";
 import { groupsOf, type NameOf, shownNameOf } from "../openid/claims.ts";
 import { refuseUnavailable, sendTo } from "../openid/pages.ts";
 import { isIssuerUnavailable } from "../sessions/recheck.ts";
+import { personOfSession } from "../sessions/session.ts";
 import {
   type GateContext,
   type GateHost,
@@ -77,7 +78,7 @@ export function addForwardAuth(
     if (session === undefined) return undefined;
     const relationship = await recheckOrGrace(session, { maxAgeMs: askedMs });
     if (relationship === undefined) return undefined;
-    const { subject } = session;
+    const subject = personOfSession(session);
     return await identityHeaders({ subject, relationship }, nameOf);
   }
 
@@ -141,7 +142,7 @@ export const IDENTITY_HEADERS: readonly string[] = Object.freeze([
   ...["Remote-User", "Remote-Groups", "Remote-Name"],
 ]);
 
-/** The headers that say who it is: the DID, groups with commas, a name. */
+/** The headers that say who it is: the person's root, groups with commas, a name. */
 export async function identityHeaders(
   { subject, relationship }: {
     readonly subject: string;

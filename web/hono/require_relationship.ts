@@ -120,8 +120,13 @@ function loginUrl(loginAt: string, from: string): string {
 
 /** Who is logged in. */
 export interface SigSession {
-  /** The person's DID. */
+  /** The DID of the key that signed. */
   readonly subject: string;
+  /**
+   * The same for all keys of a person (docs/protocol.md §4.1): what an account
+   * belongs to.
+   */
+  readonly person: string;
   /** What the issuer says of them; null where `sigLogin` requires nothing. */
   readonly relationship: MatchedRelationship | null;
   /** RFC 3339 UTC; when the person signed. */

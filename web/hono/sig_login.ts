@@ -15,7 +15,7 @@ import {
 import { verifyLogin } from "../login/verify_login.ts";
 import { createRecheck, isIssuerUnavailable } from "../sessions/recheck.ts";
 import { hostCookie, nameAtPort, requireOwnPage } from "../sessions/cookies.ts";
-import type { Session } from "../sessions/session.ts";
+import { personOfSession, type Session } from "../sessions/session.ts";
 import { createSessions } from "../sessions/sessions.ts";
 import {
   clientNetwork,
@@ -236,8 +236,10 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
       throw unauthorized();
     }
     const before = await sessions.find(sessionCookie.read(headers));
+    const person = await asked?.personOf();
     const { cookie, session } = await sessions.logIn({
       ...{ subject, client },
+      ...(person === undefined ? {} : { person }),
       relationship: asked?.relationship ?? null,
       ...(asked === undefined ? {} : { confirmed_ms: asked.observedMs }),
     }, before);
@@ -279,6 +281,7 @@ function describe<T extends Session<MatchedRelationship | null>>(
 ): SigSession | undefined {
   return session && {
     subject: session.subject,
+    person: personOfSession(session),
     relationship: session.relationship,
     signedInAt: new Date(session.auth_time * 1000).toISOString(),
   };

@@ -11,6 +11,7 @@ import {
   type JsonValue,
   parseRequirement,
   parseTimestamp,
+  personOf,
   type RelationshipState,
   type Requirement,
   SigError,
@@ -176,6 +177,11 @@ export interface IssuerAnswer {
   readonly relationship: MatchedRelationship | undefined;
   /** When the issuer last confirmed it, in milliseconds since 1970. */
   readonly observedMs: number;
+  /**
+   * The root of the subject's person (docs/protocol.md §4.1): reads the whole
+   * feed, at least up to the event that this answer rests upon.
+   */
+  personOf(): Promise<string>;
 }
 
 /** Asks the issuer about a subject; throws when it can't answer. */
@@ -246,6 +252,13 @@ export function createLoginGate(options: LoginGateOptions): LoginGate {
       observedMs: answer.freshness === null
         ? now().getTime()
         : Date.parse(answer.freshness.observed_at),
+      personOf: async () =>
+        personOf(
+          await consumer.state(issuer.did, {
+            minSequence: answer.last_sequence,
+          }),
+          subject,
+        ),
     };
   };
   return { issuer: issuer.did, require: own, ask };

@@ -2,7 +2,7 @@
 
 import type { ServiceEnv } from "@sig/api/http";
 import type { Hono } from "hono";
-import type { Session } from "../sessions/session.ts";
+import { personOfSession, type Session } from "../sessions/session.ts";
 import type { Client } from "./clients.ts";
 import { CODE_LIFE_MS, type CodeBinding, newGrantId } from "./grants.ts";
 import { OAuthError } from "./oauth_error.ts";
@@ -77,10 +77,12 @@ export function errorUrl(
 export async function codeUrl(
   context: ProviderContext,
   { client_id, require }: Client,
-  { sid, subject, auth_time }: Session,
+  session: Session,
   pending: PendingCode,
 ): Promise<string> {
   const { scope, redirect_uri, code_challenge, nonce } = pending;
+  const { sid, auth_time } = session;
+  const subject = personOfSession(session);
   const grant = newGrantId();
   // Noted first: from then on the grant ends with the session.
   const joined = await context.sessions.addGrant(sid, client_id, grant);

@@ -2,7 +2,11 @@
 
 import type { ServiceEnv } from "@sig/api/http";
 import type { Context, Hono } from "hono";
-import { type Session, sessionClient } from "../sessions/session.ts";
+import {
+  personOfSession,
+  type Session,
+  sessionClient,
+} from "../sessions/session.ts";
 import { codeUrl, errorUrl, type Pending } from "./answer_client.ts";
 import {
   type AuthorizeRequest,
@@ -107,7 +111,8 @@ async function findSession(
     : await sessions.find(sessionCookie.read(c.req.raw.headers));
   const age = now().getTime() / 1000 - (session?.auth_time ?? NaN);
   const isMeant = session !== undefined &&
-    (subject === undefined || subject === session.subject) &&
+    (subject === undefined || subject === session.subject ||
+      subject === personOfSession(session)) &&
     (maxAge === undefined ||
       // Nobody has signed in the future: a clock was set back.
       (age <= maxAge && age >= -CLOCK_SKEW_SECONDS));

@@ -30,7 +30,7 @@ export const MAX_SUB_LENGTH = 255;
 
 /** Somebody of whom claims are made. */
 interface Described {
-  /** The person's DID. */
+  /** The person's root (docs/protocol.md §4.1). */
   readonly subject: string;
   /** What the issuer says of them. */
   readonly relationship: MatchedRelationship;

@@ -22,7 +22,7 @@ export interface CodeBinding {
 export interface Grant {
   /** The application. */
   readonly client_id: string;
-  /** The person's DID. */
+  /** The person's root (docs/protocol.md §4.1). */
   readonly subject: string;
   /** The session that it stands and falls with. */
   readonly sid: string;

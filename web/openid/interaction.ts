@@ -31,7 +31,7 @@ import { seal, unseal } from "./seal.ts";
 type Waiting = (PendingCode | PendingGate) & {
   /** The application. */
   readonly client_id: string;
-  /** The only person who may answer. */
+  /** A key of the only person who may answer, or that person's root. */
   readonly subject?: string | undefined;
 };
 
@@ -135,9 +135,9 @@ export function addInteractionRoutes(
     const opened = await openInteraction(c, c.req.param("id"), context);
     const { interaction, client, boundTo } = opened;
     const { client_id, client_name } = client;
-    const { scope, subject } = interaction;
+    // Any key of the person may answer it, so it names none.
     const challenge = await createChallenge(
-      { audience: context.issuer, scopes: scope, subject },
+      { audience: context.issuer, scopes: interaction.scope },
       {
         ...login.challenges,
         ...{ boundTo, client: c.get("budget").client || undefined },
@@ -197,6 +197,7 @@ async function accept(
   const { scope } = interaction;
   const { client_id, require } = client;
   let asked: IssuerAnswer | undefined;
+  let person = "";
   const login = await verifyLogin(
     {
       attestation,
@@ -207,15 +208,21 @@ async function accept(
     },
     {
       ...{ ...logins, boundTo, client: c.get("budget").client },
-      checkRelationship: async (subject) =>
-        (asked = await ask(subject, { require })).answer,
+      checkRelationship: async (subject) => {
+        asked = await ask(subject, { require });
+        if (asked.relationship !== undefined) {
+          person = await asked.personOf();
+          requireMeant([subject, person], interaction);
+        }
+        return asked.answer;
+      },
     },
   );
   const { subject, scopes: granted } = login;
-  requireSub(subject);
+  requireSub(person);
   if (asked?.relationship === undefined) throw unknown();
   const { session, cookie } = await sessions.logIn({
-    subject,
+    ...{ subject, person },
     relationship: asked.relationship,
     confirmed_ms: asked.observedMs,
     consent: "redirect_uri" in interaction
@@ -244,6 +251,19 @@ async function decline(
     )
     : `${context.issuer}/`;
   return sendJson(c, { redirect_to });
+}
+
+/** @throws {SigError} `subject_mismatch` for another person than was asked for. */
+function requireMeant(
+  names: readonly string[],
+  { subject }: Interaction,
+): void {
+  if (subject === undefined || names.includes(subject)) return;
+  throw new SigError(
+    "subject_mismatch",
+    "Cannot sign in: the application asked for another person",
+    { context: { hint: "Choose the key that you use at this application." } },
+  );
 }
 
 /** OIDC Core §2: ASCII of 255 characters at most. */

@@ -4,6 +4,7 @@ import { isSigError, SigError } from "@sig/core";
 import {
   type AskIssuer,
   hasEnded,
+  type IssuerAnswer,
   type MatchedRelationship,
 } from "../login/relationship.ts";
 import type { Session } from "./session.ts";
@@ -12,7 +13,9 @@ import type { Sessions } from "./sessions.ts";
 /** What {@linkcode createRecheck} works with. */
 interface RecheckOptions {
   /** The question to the issuer. */
-  readonly ask: AskIssuer;
+  readonly ask: (
+    ...asked: Parameters<AskIssuer>
+  ) => Promise<Omit<IssuerAnswer, "personOf">>;
   /** What ends, and what is known. */
   readonly sessions: Pick<Sessions, "end" | "leave" | "confirm">;
   /**

@@ -5,7 +5,7 @@ import {
 } from "@sig/consumer/store";
 import { type CheckAnswer, SigError } from "@sig/core";
 import { assertEquals, assertRejects } from "@std/assert";
-import type { AskIssuer, MatchedRelationship } from "../login/relationship.ts";
+import type { MatchedRelationship } from "../login/relationship.ts";
 import { createRecheck, SessionNotEnded } from "./recheck.ts";
 import { createSessions } from "./sessions.ts";
 
@@ -91,7 +91,10 @@ class Fixture {
     );
   }
 
-  readonly #ask: AskIssuer = (_subject, { refresh } = {}) => {
+  readonly #ask: Parameters<typeof createRecheck>[0]["ask"] = (
+    _subject,
+    { refresh } = {},
+  ) => {
     const isMemory = refresh === false;
     if (!isMemory) this.asked++;
     const said = isMemory ? this.memory?.said ?? SILENCE : this.said;

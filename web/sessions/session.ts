@@ -8,8 +8,10 @@ export interface Session<S = MatchedRelationship> {
   readonly sid: string;
   /** SHA-256 of the cookie's secret, in base64url. */
   readonly secret_sha256: string;
-  /** The person's DID. */
+  /** The DID of the key that signed. */
   readonly subject: string;
+  /** The person's root (docs/protocol.md §4.1); (default: the subject). */
+  readonly person?: string;
   /** Seconds since 1970; when the person last signed. */
   readonly auth_time: number;
   /** Milliseconds since 1970. */
@@ -45,6 +47,13 @@ export interface SessionClient {
   readonly secrets_sha256?: readonly string[];
 }
 
+/** What applications know a session's person by. */
+export function personOfSession(
+  { subject, person = subject }: Pick<Session<unknown>, "subject" | "person">,
+): string {
+  return person;
+}
+
 /** An application of a session, if it has joined. */
 export function sessionClient(
   { clients }: Pick<Session<unknown>, "clients">,
@@ -63,7 +72,7 @@ export interface LogoutNotification {
   readonly client_id: string;
   /** The session. */
   readonly sid: string;
-  /** The person's DID. */
+  /** The person's root. */
   readonly subject: string;
   /** The joining that is over, {@linkcode SessionClient.id}. */
   readonly joined: string;

@@ -10,6 +10,7 @@ import {
   type LoginConditions,
   type LogoutNotification,
   meetsConditions,
+  personOfSession,
   type Session,
   type SessionClient,
   sessionClient,
@@ -38,8 +39,10 @@ interface SessionsOptions {
 
 /** Somebody who has proved who they are. */
 interface LoggedIn<S = MatchedRelationship> {
-  /** The person's DID. */
+  /** The DID of the key that signed. */
   readonly subject: string;
+  /** The person's root (default: the subject). */
+  readonly person?: string;
   /** What the issuer says of them. */
   readonly relationship: S;
   /** When the issuer confirmed it, in milliseconds since 1970 (default: now). */
@@ -185,10 +188,12 @@ export function createSessions<S = MatchedRelationship>(
 
   /** Tells an application that its part is over, and ends what it was given. */
   async function dismiss(
-    { sid, subject, clients }: Session<S>,
+    session: Session<S>,
     client_id: string,
   ): Promise<void> {
-    const { id: joined, grants = [] } = clients[client_id]!;
+    const { id: joined, grants = [] } = session.clients[client_id]!;
+    const { sid } = session;
+    const subject = personOfSession(session);
     await notify?.({ client_id, sid, subject, joined });
     for (const grant of grants) await drop?.(grant);
   }
@@ -224,19 +229,26 @@ export function createSessions<S = MatchedRelationship>(
     if (before === undefined || !isMine) return;
     for (const id of Object.keys(before.clients)) await dismiss(before, id);
     await records.take(sid, now());
-    people.remove(before.subject, sid);
+    people.remove(personOfSession(before), sid);
   }
 
   return {
     async logIn(
-      { subject, relationship, confirmed_ms, consent, client },
+      {
+        subject,
+        person = subject,
+        relationship,
+        confirmed_ms,
+        consent,
+        client,
+      },
       before,
     ) {
       const at = now();
       const until = new Date(at.getTime() + lifeMs);
       const secret = randomText(SECRET_BYTES);
       const fresh = {
-        ...{ subject, conditions, relationship },
+        ...{ subject, person, conditions, relationship },
         confirmed_ms: confirmed_ms ?? at.getTime(),
         secret_sha256: await sha256Base64Url(secret),
         auth_time: Math.floor(at.getTime() / 1000),
@@ -245,7 +257,7 @@ export function createSessions<S = MatchedRelationship>(
       const join = (clients: Session["clients"]) =>
         consent === undefined ? clients : withConsent(clients, consent, at);
       let session: Session<S> | undefined;
-      if (before !== undefined && before.subject !== subject) {
+      if (before !== undefined && personOfSession(before) !== person) {
         await end(before.sid);
       } else if (before !== undefined) {
         ({ after: session } = await records.change(before.sid, at, (known) => {
@@ -262,7 +274,7 @@ export function createSessions<S = MatchedRelationship>(
         await records.create(session.sid, session, until, at);
       }
       const { sid } = session;
-      const displaced = people.add(subject, { id: sid, until }, at);
+      const displaced = people.add(person, { id: sid, until }, at);
       if (client !== undefined) {
         displaced.push(...quota?.add(client, { id: sid, until }, at) ?? []);
       }

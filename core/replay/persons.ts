@@ -1,0 +1,55 @@
+/** Which subjects are keys of one person (docs/protocol.md §4.1). @module */
+
+import type { RelationshipUpsertEvent } from "../event/types.ts";
+
+/** Links between a key and the root of its person, at most. */
+const MAX_LINKS = 8;
+
+/** What the first upsert about a subject has said. */
+interface Key {
+  readonly root: string;
+  /** How many links lead to the root. */
+  readonly links: number;
+  /** The event that said so. */
+  readonly sequence: number;
+}
+
+/**
+ * The persons of a feed. What a subject's first upsert says about its person
+ * never changes: an application that knows a person by the root's subject would
+ * otherwise give an account to somebody else.
+ */
+export class Persons {
+  readonly #keys = new Map<string, Key>();
+
+  /** What the first `events` events said. */
+  until(events: number): Persons {
+    const persons = new Persons();
+    for (const [subject, key] of this.#keys) {
+      if (key.sequence <= events) persons.#keys.set(subject, key);
+    }
+    return persons;
+  }
+
+  /** Takes the first upsert about a subject. */
+  add({ metadata, sequence, subject }: RelationshipUpsertEvent): void {
+    const named = metadata && Object.hasOwn(metadata, "same_person_as")
+      ? metadata.same_person_as
+      : undefined;
+    if (typeof named !== "string" || named === "" || named === subject) return;
+    // Another key named it before: a link of its own would move that key too, or
+    // close a cycle.
+    if (this.#keys.has(subject)) return;
+    const of = this.#keys.get(named) ?? { root: named, links: 0, sequence };
+    if (of.links === MAX_LINKS) return;
+    this.#keys.set(named, of);
+    const { root, links } = of;
+    this.#keys.set(subject, { root, links: links + 1, sequence });
+  }
+
+  /** The person's root after so many events; a subject without a link is its own. */
+  rootOf(subject: string, events = Infinity): string {
+    const key = this.#keys.get(subject);
+    return key !== undefined && key.sequence <= events ? key.root : subject;
+  }
+}

@@ -1,0 +1,122 @@
+import { assertEquals, assertNotEquals } from "@std/assert";
+import { decodeJwt } from "jose";
+import { Person } from "../testdata/independent_client.ts";
+import { Browser, CALLBACK, TestProvider } from "./testdata/test_provider.ts";
+
+/** A person with two keys. */
+async function twoKeys(provider: TestProvider) {
+  const { person: laptop, relationship } = await provider.employ();
+  const phone = new Person();
+  const { demo } = provider;
+  const added = await demo.enrol(phone.did, undefined, laptop.did);
+  return { laptop, phone, relationship, added: added.relationship_id };
+}
+
+Deno.test("every key of a person is the same sub, also after the root's relationship ended", async () => {
+  await using provider = await TestProvider.start({
+    settings: { nameOf: (subject) => subject === root ? "Ann" : undefined },
+  });
+  const { laptop, phone, relationship } = await twoKeys(provider);
+  const root = laptop.did;
+  for (const key of [laptop, phone]) {
+    const tokens = await new Browser().tokens(provider, key);
+    const { sub, name } = decodeJwt(tokens.id_token);
+    assertEquals([sub, name], [root, "Ann"]);
+    const { body } = await provider.userinfo(tokens.access_token);
+    assertEquals(body.sub, root);
+  }
+  await provider.demo.revoke(relationship);
+  const tokens = await new Browser().tokens(provider, phone);
+  assertEquals(decodeJwt(tokens.id_token).sub, root);
+  const { body } = await provider.refresh(tokens.refresh_token);
+  assertEquals(decodeJwt(body.id_token).sub, root);
+});
+
+Deno.test("whether a person may log in is decided for the key that signed", async () => {
+  await using provider = await TestProvider.start();
+  const { laptop, phone, added } = await twoKeys(provider);
+  const browsers = { laptop: new Browser(), phone: new Browser() };
+  const ofPhone = await browsers.phone.tokens(provider, phone);
+  const ofLaptop = await browsers.laptop.tokens(provider, laptop);
+  // A lost device: its sessions end, those of the other key go on.
+  await provider.demo.revoke(added);
+  await provider.web.provider!.watch();
+  assertEquals((await provider.refresh(ofPhone.refresh_token)).status, 400);
+  assertEquals((await provider.refresh(ofLaptop.refresh_token)).status, 200);
+  const id = await new Browser().begin(await provider.authorizeUrl())
+    .catch(() => "");
+  assertNotEquals(id, "");
+  const lost = await new Browser().tokens(provider, phone)
+    .then(() => "signed in", (error: Error) => JSON.parse(error.message).code);
+  assertEquals(lost, "relationship_denied");
+});
+
+Deno.test("a second key of the person joins the session; another person begins a new one", async () => {
+  await using provider = await TestProvider.start();
+  const { laptop, phone } = await twoKeys(provider);
+  const { person: bob } = await provider.employ();
+  const browser = new Browser();
+  const sidOf = async (key: Person) =>
+    decodeJwt(
+      (await browser.tokens(provider, key, { prompt: "login" })).id_token,
+    ).sid;
+  const first = await sidOf(laptop);
+  assertEquals(await sidOf(phone), first);
+  assertNotEquals(await sidOf(bob), first);
+});
+
+Deno.test("hints that name the person are met by each of its keys and by nobody else", async () => {
+  await using provider = await TestProvider.start();
+  const { laptop, phone } = await twoKeys(provider);
+  const { person: bob } = await provider.employ();
+  const browser = new Browser();
+  const { id_token } = await browser.tokens(provider, laptop);
+  const others = new Browser();
+  for (
+    const hint of [{ id_token_hint: id_token }, { login_hint: laptop.did }]
+  ) {
+    await others.tokens(provider, phone, { ...hint, prompt: "login" });
+    // In silence, with the session of another key.
+    const silent = await others.follow(
+      await provider.authorizeUrl({ ...hint, prompt: "none" }),
+    );
+    assertEquals(`${silent.origin}${silent.pathname}`, CALLBACK);
+    assertEquals(silent.searchParams.get("error"), null);
+    const refused = await new Browser()
+      .tokens(provider, bob, { ...hint, prompt: "login" })
+      .then(() => "", (error: Error) => JSON.parse(error.message).code);
+    assertEquals(refused, "subject_mismatch");
+  }
+});
+
+Deno.test("a logout notification of one key names the person and that session alone", async () => {
+  const told: string[] = [];
+  const uri = "https://app.example/logout";
+  const { usualClients } = await import("./testdata/test_provider.ts");
+  const [app, ...rest] = await usualClients();
+  await using provider = await TestProvider.start({
+    clients: [{ ...app, backchannel_logout_uri: uri }, ...rest],
+    settings: {
+      fetch: async (request: Request) => {
+        told.push((await request.formData()).get("logout_token") as string);
+        return new Response(null, { status: 204 });
+      },
+    },
+  });
+  const { laptop, phone, added } = await twoKeys(provider);
+  const [ofLaptop, ofPhone] = [
+    await new Browser().tokens(provider, laptop),
+    await new Browser().tokens(provider, phone),
+  ];
+  await provider.demo.revoke(added);
+  await provider.web.provider!.watch();
+  await provider.web.provider!.deliver();
+  assertEquals(
+    told.map((each) => {
+      const { sub, sid } = decodeJwt(each);
+      return [sub, sid];
+    }),
+    [[laptop.did, decodeJwt(ofPhone.id_token).sid]],
+  );
+  assertEquals((await provider.refresh(ofLaptop.refresh_token)).status, 200);
+});
