@@ -216,7 +216,7 @@ async function prove(
 ): ReturnType<typeof observeByProof> {
   const { full, requirePin, unknownEvents, unmatchedRevoke } = options;
   const isPlain = unknownEvents !== "ignore" && unmatchedRevoke !== "reject";
-  const isMissing = requirePin && issuer.record.shared === undefined;
+  const isMissing = requirePin && issuer.record.text === undefined;
   const isUnasked = proofs === "never" || full || refresh === false;
   if (isUnasked || !isPlain || isMissing) return {};
   const always = proofs === "always";

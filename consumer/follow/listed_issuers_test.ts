@@ -35,7 +35,7 @@ function verify(issuer: KnownIssuer, bytes = 1, documentBytes = 0): void {
     observation: {},
     documents: new Map([["jwks", { bytes: new Uint8Array(documentBytes) }]]),
   } as unknown as Refreshed;
-  issuer.record = { ...NOTHING_KNOWN, pin: held.pin, held };
+  issuer.record = { ...NOTHING_KNOWN, held };
 }
 
 Deno.test("one issuer by its DID, its host and its URL", () => {
@@ -98,7 +98,7 @@ Deno.test("no more than 48 MiB of feeds and documents are kept of others", () =>
     issuers.find("next.example");
     assertEquals(issuers.unlisted, 4);
     assertEquals(issuers.find("i7.example").record, NOTHING_KNOWN);
-    assertEquals(issuers.find("i10.example").record.pin?.bytes, bytes);
+    assertEquals(issuers.find("i10.example").record.held?.pin.bytes, bytes);
   }
 });
 

@@ -250,31 +250,37 @@ export async function acknowledgePin(
   });
   if (contradiction === null) {
     const memory = new IssuerMemory(store, location, options);
-    const { stored } = await whileOthersWrite(store, async () => {
-      const { shared } = await memory.recallPin(NOTHING_KNOWN, options.now);
-      if (shared === undefined) throw notRemembered(location.expectedIssuer);
-      return await memory.replace(accepted(shared.stored), shared, options.now);
+    const { known } = await whileOthersWrite(store, async () => {
+      const before = await memory.recallPin(NOTHING_KNOWN, options.now);
+      const { known } = before;
+      if (known === undefined) throw notRemembered(location.expectedIssuer);
+      return await memory.replace(accepted(known), before, options.now);
     });
-    return pinRecordOf(stored);
+    return pinRecordOf(known);
   }
   const { record } = await refreshRemembered(store, location, NOTHING_KNOWN, {
     ...options,
     full: true,
-    accept(before, { held }, changed) {
+    accept(before, found, changed) {
       if (before === undefined) throw notRemembered(location.expectedIssuer);
-      if (held!.pin.prefix_sha256 !== served.sha256) {
+      const known = found.known!;
+      if (known.pin.prefix_sha256 !== served.sha256) {
         throw notConfirmed(comparison, expect);
       }
       const { first_seen } = before.pin;
       const first = changed ?? first_difference ?? 1;
-      return (stored) => ({
-        ...accepted(stored),
-        pin: { ...stored.pin, first_seen },
-        rewritten_from: [...stored.rewritten_from, first],
-      });
+      const { acknowledged, key_added = [] } = before;
+      return {
+        ...found,
+        known: {
+          ...accepted({ ...known, acknowledged, key_added }),
+          pin: { ...known.pin, first_seen },
+          rewritten_from: [...before.rewritten_from, first],
+        },
+      };
     },
   });
-  return pinRecordOf(record.shared!.stored);
+  return pinRecordOf(record.known!);
 }
 
 function notConfirmed(

@@ -7,16 +7,23 @@ import {
   acceptFailure,
   acceptProof,
   type IssuerRecord,
+  isUnusable,
   type Observation,
   type StatePart,
 } from "../memory/issuer_record.ts";
-import type { IssuerMemory } from "../memory/memory.ts";
-import { HistoryMoved } from "../memory/pin.ts";
+import { type IssuerMemory, policyOf } from "../memory/memory.ts";
+import { HistoryMoved, type PinRules, shortenKids } from "../memory/pin.ts";
 import type { IssuerLocation } from "../read/reader.ts";
+import type { ProvenLocation } from "../read/source.ts";
 import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
 import { waitedTooLong } from "./shared_refresh.ts";
 import type { ProofPolicy } from "../proofs/proof_policy.ts";
-import { provableQuestion, readByProof } from "./read_by_proof.ts";
+import {
+  type Contradicted,
+  provableQuestion,
+  type Proven,
+  readByProof,
+} from "./read_by_proof.ts";
 
 /**
  * About what one read by proof fetches. Once a process has fetched as much as
@@ -52,12 +59,12 @@ export async function observeByProof(
 ): Promise<{ readonly observation?: Observation; readonly warning?: Warning }> {
   const { at, memory, always, limits = DEFAULT_LIMITS } = options;
   const { record, feedBytes = Infinity } = issuer;
-  const { pin, unusable } = record;
+  const pin = record.known?.pin;
   const question = provableQuestion(part);
   const isDue = feedBytes <= limits.maxFeedBytes &&
     issuer.proofReads * BYTES_OF_A_READ > feedBytes;
   const isLoaded = !always && (record.held !== undefined || isDue);
-  if (question === undefined || isLoaded || unusable) return {};
+  if (question === undefined || isLoaded || isUnusable(record)) return {};
   if (pin !== undefined && pin.proof === undefined) return {};
   const { expectedIssuer } = issuer.location;
   const found = await options.waitFor(
@@ -73,13 +80,10 @@ export async function observeByProof(
   if (found.verified === undefined && found.error === undefined) return found;
   if (issuer.isListed) {
     // What was compared is what is written over; a refresh may have learnt more.
-    const note = (of: IssuerRecord) =>
-      found.error === undefined
-        ? acceptProof(of, expectedIssuer, found.memory)
-        : acceptFailure(of, found.error, false);
-    const shared = memory && await memory.commitProof(note(record), found, at);
-    if (memory !== undefined && shared === undefined) throw new HistoryMoved();
-    issuer.record = { ...note(issuer.record), shared };
+    const note = await noting(issuer.location, found, options);
+    const written = await memory?.replace(note(record).known!, record, at);
+    if (memory !== undefined && written === undefined) throw new HistoryMoved();
+    issuer.record = { ...note(issuer.record), ...written };
   }
   if (found.error !== undefined) throw found.error;
   issuer.proofReads++;
@@ -96,6 +100,27 @@ export async function observeByProof(
       verified: found.verified,
     },
   };
+}
+
+/** Adds what was found to a record. */
+async function noting(
+  { expectedIssuer: issuer, metadataRef: place }: ProvenLocation,
+  found: Proven | Contradicted,
+  options: ObserveByProofOptions,
+): Promise<(record: IssuerRecord) => IssuerRecord> {
+  if (found.error !== undefined) {
+    return (record) => acceptFailure(record, found, options.at);
+  }
+  const { memory, verified: { source } } = found;
+  const proof = { ...memory, keys: await shortenKids(memory.keys) };
+  const rules: PinRules = {
+    place,
+    source: source === "http" ? "http" : "https",
+    public_only: true,
+    policy: policyOf(options),
+    compared_at: memory.last_seen,
+  };
+  return (record) => acceptProof(record, proof, { issuer, ...rules });
 }
 
 /** Reads where the proofs are, within the time that a question may wait. */

@@ -10,10 +10,11 @@ import { sameBytes } from "@sig/core/internal";
 import type { KeyResolver } from "@sig/jose";
 import { Sha256 } from "@sig/jose/internal";
 import type { FetchConditions } from "../fetch/fetch_options.ts";
-import type {
-  HeldFeed,
-  IssuerRecord,
-  Refreshed,
+import {
+  type HeldFeed,
+  type IssuerRecord,
+  isUnusable,
+  type Refreshed,
 } from "../memory/issuer_record.ts";
 import {
   type IssuerPin,
@@ -104,6 +105,8 @@ export interface RefreshOptions extends FeedPolicy, LoadIssuerOptions {
 export interface FeedRefresh {
   /** What is known before. */
   readonly record: IssuerRecord;
+  /** Its pin, with the kids that are published. */
+  readonly pin: IssuerPin | undefined;
   /** The issuer's documents, verified. */
   readonly loaded: LoadedIssuer;
   /** What the issuer's proofs say. */
@@ -158,7 +161,7 @@ export class FeedFailure extends Error {
  * @throws {FeedFailure} and why the feed can't be read.
  */
 export async function readFeed(refresh: FeedRefresh): Promise<ReadFeed> {
-  const { loaded, record: { pin } } = refresh;
+  const { loaded, pin } = refresh;
   if (pin === undefined) return await verifyFromStart(refresh);
   const contradiction = await contradictionOfKeys(loaded.keys, pin) ??
     await refresh.proofs.contradiction(pin, loaded.keys);
@@ -179,12 +182,13 @@ export async function readFeed(refresh: FeedRefresh): Promise<ReadFeed> {
 
 /** How the feed at that place is requested; undefined: as a whole. */
 export function conditionsToContinue(
-  { held, unusable }: IssuerRecord,
+  record: IssuerRecord,
   ref: string,
   now: Date,
 ): FetchConditions | undefined {
+  const { held } = record;
   const feed = held?.feed;
-  const mayAsk = !unusable && feed?.ref === ref &&
+  const mayAsk = !isUnusable(record) && feed?.ref === ref &&
     isWithin(COMPARE_AFTER_MS, feed.comparedAt, now);
   if (!mayAsk) return undefined;
   const { etag, bytes } = held!.pin;
@@ -299,7 +303,7 @@ async function openToContinue(
 
 /** Verifies the feed from its first byte, and compares it with the pin. */
 async function verifyFromStart(refresh: FeedRefresh): Promise<ReadFeed> {
-  const { record: { pin }, loaded, options } = refresh;
+  const { pin, loaded, options } = refresh;
   const { lines } = options;
   const { document, warnings } = await loaded.openFeed();
   try {
@@ -353,7 +357,7 @@ async function requireContinuity(
   progress: FeedProgress,
   read: Omit<ReadFeed, "digest" | "overlap" | "sha256">,
 ): Promise<ReadFeed> {
-  const { record: { pin }, loaded } = refresh;
+  const { pin, loaded } = refresh;
   const { digest, overlap, prefixSha256 } = progress;
   const { events } = read.verification;
   const feed = { ...read, digest, overlap, sha256: digest.hex() };
@@ -378,7 +382,7 @@ async function requireContinuity(
  * @throws {FeedFailure} as {@linkcode requireContinuity}.
  */
 async function requireProofs(
-  { record: { pin }, loaded, proofs, options }: FeedRefresh,
+  { pin, loaded, proofs, options }: FeedRefresh,
   feed: ReadFeed,
 ): Promise<ReadFeed> {
   const { verification: { tree, events } } = feed;

@@ -1,20 +1,33 @@
 /** Reading an issuer again, for no more than is needed (docs/protocol.md §6). @module */
 
-import { DEFAULT_LIMITS, isSigError, WELL_KNOWN_PATHS } from "@sig/core";
+import {
+  DEFAULT_LIMITS,
+  isSigError,
+  type Warning,
+  WELL_KNOWN_PATHS,
+} from "@sig/core";
 import { quote } from "@sig/core/internal";
 import { MAX_CHECKPOINT_BYTES } from "@sig/jose/proofs";
 import {
   acceptFailure,
-  acceptRefresh,
   contradictionOf,
   contradictionWarning,
   type IssuerRecord,
+  isUnusable,
   NOTHING_KNOWN,
   type Observation,
-  type Refreshed,
+  type RefreshFailure,
   withoutPast,
 } from "../memory/issuer_record.ts";
-import { addedKeys, makePin, nameKids, type SeenFeed } from "../memory/pin.ts";
+import { policyOf } from "../memory/memory.ts";
+import {
+  addedKeys,
+  continuePin,
+  type IssuerPin,
+  makePin,
+  nameKids,
+  type SeenFeed,
+} from "../memory/pin.ts";
 import {
   conditionsFor,
   type HeldDocuments,
@@ -25,6 +38,7 @@ import {
 import type { IssuerLocation, OpenOptions } from "../read/reader.ts";
 import { ProofsOfFeed } from "./full_read.ts";
 import type { LoadedIssuer } from "../verify/load_issuer.ts";
+import type { VerifiedIssuer } from "../verify/verify_feed.ts";
 import { isWithin } from "./issuer_keys.ts";
 import {
   conditionsToContinue,
@@ -41,11 +55,9 @@ export interface Refresh {
   /** What was found, or why there is nothing to answer from. */
   readonly outcome:
     | { readonly observation: Observation }
-    | {
+    | RefreshFailure & {
       readonly observation?: undefined;
-      readonly error: unknown;
-      /** Of a contradiction: what was served. */
-      readonly seen: SeenFeed | undefined;
+      readonly seen?: SeenFeed | undefined;
     };
   /** Whether all of the feed was verified, and not only what is new. */
   readonly isFromStart: boolean;
@@ -74,24 +86,20 @@ export async function refreshIssuer(
   const reader = askAhead(location, before, options);
   const proofs = new ProofsOfFeed({ ...location, reader });
   const { documents } = reader;
-  let record = before;
   try {
     const loaded = await proofs.load(options);
-    record = await withNamedKeys(record, loaded);
-    const found = await readFeed({ record, loaded, proofs, options });
-    const refreshed = await complete(record, loaded, found, {
-      ...options,
-      documents,
-    });
-    const { isFromStart } = found;
-    return {
-      record: acceptRefresh(record, refreshed),
-      outcome: { observation: refreshed.observation },
-      isFromStart,
-    };
+    const pin = await namedPin(before, loaded);
+    const record = before;
+    const feed = await readFeed({ record, pin, loaded, proofs, options });
+    const read = { loaded, feed, documents, pin };
+    const after = await complete(location, before, read, options);
+    const { observation } = after.held!;
+    const { isFromStart } = feed;
+    return { record: after, outcome: { observation }, isFromStart };
   } catch (error) {
-    const { cause, sawDifference, seen } = FeedFailure.of(error);
-    const after = acceptFailure(record, cause, sawDifference);
+    const { cause, ...failed } = FeedFailure.of(error);
+    const failure = { ...failed, error: cause };
+    const after = acceptFailure(before, failure, now);
     const isForgotten = given.largeReads && contradictionOf(cause);
     const mayPass = isForgotten || mayBeRotating(cause, before, now);
     if (mayPass && !given.isAgain) {
@@ -101,11 +109,7 @@ export async function refreshIssuer(
         : { ...before, held: after.held, repeatedAt: now };
       return await refreshIssuer(location, again, { ...given, isAgain: true });
     }
-    return {
-      record: after,
-      outcome: { error: cause, seen },
-      isFromStart: false,
-    };
+    return { record: after, outcome: failure, isFromStart: false };
   } finally {
     await reader.end();
   }
@@ -127,68 +131,83 @@ function mayBeRotating(
 }
 
 /** The pin may come from a store, which shortens kids. */
-async function withNamedKeys(
-  record: IssuerRecord,
+async function namedPin(
+  { known }: IssuerRecord,
   { keys: { keys: published } }: LoadedIssuer,
-): Promise<IssuerRecord> {
-  const { pin } = record;
-  if (pin === undefined) return record;
-  const keys = await nameKids(pin.keys, published.keys());
-  return { ...record, pin: { ...pin, keys } };
+): Promise<IssuerPin | undefined> {
+  const pin = known?.pin;
+  return pin && { ...pin, keys: await nameKids(pin.keys, published.keys()) };
 }
 
-/** What the record is to take. */
+/** What a refresh in order read. */
+interface ReadIssuer {
+  readonly loaded: LoadedIssuer;
+  readonly feed: ReadFeed;
+  readonly documents: HeldDocuments;
+  /** What the feed was compared with. */
+  readonly pin: IssuerPin | undefined;
+}
+
+/** What the record is from then on. */
 async function complete(
-  record: IssuerRecord,
-  loaded: LoadedIssuer,
-  feed: ReadFeed,
-  options: RefreshOptions & { readonly documents: HeldDocuments },
-): Promise<Refreshed> {
-  const { now, documents } = options;
+  { metadataRef: place }: IssuerLocation,
+  before: IssuerRecord,
+  { loaded, feed, documents, pin: pinned }: ReadIssuer,
+  options: RefreshOptions,
+): Promise<IssuerRecord> {
+  const { now, largeReads } = options;
   const { verification, sha256, etag, proof, ...held } = feed;
-  const { keys } = loaded;
-  const result = verification.result();
-  const { warnings: all, state: { history } } = result;
-  const warnings = withoutPast(all, (at) => history.issuedAt(at), options);
-  const pin = {
-    ...await makePin({ verification, keys, sha256, etag, at: now }, record.pin),
-    ...(proof && { proof }),
-  };
+  const { keys, metadata: { events_uri: ref, public_only } } = loaded;
+  const read = { verification, keys, sha256, etag, at: now };
+  const pin = { ...await makePin(read, pinned), ...(proof && { proof }) };
+  const isPinned = largeReads === undefined;
+  const continuity = pinned === undefined ? "first_seen" : "consistent";
   return {
-    pin,
-    keys,
-    documents,
-    feed: {
-      ...held,
-      verification,
-      ref: loaded.metadata.events_uri,
-      publicOnly: loaded.metadata.public_only,
-    },
-    observation: {
-      observedAt: now,
-      observedAtText: pin.last_seen,
-      continuity: options.largeReads !== undefined
-        ? "unpinned"
-        : record.pin === undefined
-        ? "first_seen"
-        : "consistent",
-      verified: {
-        issuer: loaded.issuer,
-        source: loaded.source,
-        state: result.state,
-        feed: { ...result, sha256, warnings },
-        warnings: [
-          ...loaded.warnings,
-          ...feed.warnings,
-          ...contradictionWarning(record.lastContradiction),
-          ...addedKeys(record.pin, pin).map((kid) => ({
+    ...before,
+    known: await continuePin(before.known, pin, {
+      place,
+      source: loaded.source === "http" ? "http" : "https",
+      public_only,
+      policy: policyOf(options),
+      compared_at: feed.comparedAt.toISOString(),
+    }),
+    held: {
+      ...{ pin, keys, documents },
+      feed: { ...held, verification, ref, publicOnly: public_only },
+      observation: {
+        observedAt: now,
+        observedAtText: pin.last_seen,
+        continuity: isPinned ? continuity : "unpinned",
+        verified: verifiedBy(loaded, feed, options, [
+          ...contradictionWarning(before.known),
+          ...addedKeys(pinned, pin).map((kid) => ({
             code: "key_added" as const,
             detail: `key ${quote(kid)} has signed for the first time`,
           })),
-          ...warnings,
-        ],
+        ]),
       },
     },
+  };
+}
+
+function verifiedBy(
+  { issuer, source, warnings: ofDocuments }: LoadedIssuer,
+  { verification, sha256, warnings: ofServer }: ReadFeed,
+  options: RefreshOptions,
+  ofHistory: readonly Warning[],
+): VerifiedIssuer {
+  const result = verification.result();
+  const { state } = result;
+  const { history } = state;
+  const warnings = withoutPast(
+    result.warnings,
+    (at) => history.issuedAt(at),
+    options,
+  );
+  return {
+    ...{ issuer, source, state },
+    feed: { ...result, sha256, warnings },
+    warnings: [...ofDocuments, ...ofServer, ...ofHistory, ...warnings],
   };
 }
 
@@ -203,8 +222,9 @@ function askAhead(
   before: IssuerRecord,
   options: Pick<RefreshOptions, "limits" | "now">,
 ): IssuerDocuments {
-  const { unusable, held } = before;
-  const kept = (unusable ? undefined : held?.documents) ?? NO_DOCUMENTS;
+  const { held } = before;
+  const isKept = held !== undefined && !isUnusable(before);
+  const kept = isKept ? held.documents : NO_DOCUMENTS;
   if (reader.kind !== "remote" || kept.get("metadata")?.ref !== metadataRef) {
     return new IssuerDocuments(reader, kept);
   }

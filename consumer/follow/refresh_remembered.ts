@@ -22,14 +22,14 @@ export type RememberOptions = MemoryOptions & RefreshOptions & {
   /**
    * Accepts the history that is served, whatever the pin says: gets the pin
    * before it, what was found, and the first stored line that differs; returns
-   * what changes in the pin, or throws.
+   * what is written, or throws.
    */
   readonly accept?:
     | ((
       before: StoredPin | undefined,
-      found: Refresh["record"],
+      found: IssuerRecord,
       changed: number | undefined,
-    ) => (stored: StoredPin) => StoredPin)
+    ) => IssuerRecord)
     | undefined;
 };
 
@@ -53,15 +53,15 @@ export async function refreshRemembered(
     const before = full
       ? await memory.recallPin(known, now)
       : await memory.recall(known, now);
-    const { shared } = before;
-    if (shared === undefined && requirePin) {
+    const { known: stored } = before;
+    if (stored === undefined && requirePin) {
       throw pinMissing(store, location.expectedIssuer);
     }
     const base = accept === undefined ? before : NOTHING_KNOWN;
     const lines = store.lines?.begin();
     try {
       const begun = lines === undefined ? base : memory.continued(base, lines);
-      const table = shared?.stored.lines?.table;
+      const table = stored?.lines?.table;
       const refresh = await refreshIssuer(location, begun, {
         ...options,
         limits: begun === base ? options.limits : memory.limitsAfter(begun),
@@ -69,7 +69,7 @@ export async function refreshRemembered(
         lines,
         table,
       });
-      const { outcome, isFromStart, record } = refresh;
+      const { outcome, isFromStart, record: found } = refresh;
       const failure = outcome.observation === undefined ? outcome : undefined;
       if (accept !== undefined || failure?.error instanceof HistoryMoved) {
         if (failure !== undefined) throw failure.error;
@@ -77,11 +77,10 @@ export async function refreshRemembered(
       const changed = table === undefined || accept === undefined
         ? undefined
         : lines?.firstDifference(table);
-      const after = await memory.commit(
-        before,
-        { record, failure, isFromStart, needsState, lines, now },
-        accept?.(shared?.stored, record, changed),
-      );
+      const record = accept?.(stored, found, changed) ?? found;
+      const isFailed = failure !== undefined;
+      const result = { record, isFailed, isFromStart, needsState, lines, now };
+      const after = await memory.commit(before, result);
       return after && {
         ...refresh,
         record: after,

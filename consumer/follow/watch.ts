@@ -7,7 +7,7 @@ import {
   type UnknownEvent,
 } from "@sig/core";
 import { type IssuerRecord, NOTHING_KNOWN } from "../memory/issuer_record.ts";
-import { type IssuerPin, shortenKids, shortOrNull } from "../memory/pin.ts";
+import { type IssuerPin, newPin, shortOrNull } from "../memory/pin.ts";
 import type { PinStore } from "../memory/pin_store.ts";
 import type { ProvenLocation } from "../read/source.ts";
 import type { IssuerLocation } from "../read/reader.ts";
@@ -233,7 +233,12 @@ class WatchedFeed {
     this.#location = location;
     this.#options = options;
     this.#store = isProven(location) ? options.pins : undefined;
-    this.#record = { ...NOTHING_KNOWN, pin: pin ?? undefined };
+    const known = pin === null ? undefined : newPin(pin, {
+      place: location.metadataRef,
+      ...{ source: "https", public_only: true, policy: "" },
+      compared_at: pin.last_seen,
+    });
+    this.#record = { ...NOTHING_KNOWN, known };
   }
 
   /**
@@ -256,18 +261,16 @@ class WatchedFeed {
     if (cursor === undefined && from !== undefined && from > last + 1) {
       throw beyondFeed(from, last);
     }
-    const { shared, held } = this.#record;
-    const history = shared && {
-      first_seen: shared.stored.pin.first_seen,
-      rewrites: shared.stored.rewritten_from.length,
-    };
+    const { known, text } = this.#record;
+    const rewritten = known?.rewritten_from ?? [];
+    const history = known && text !== undefined
+      ? { first_seen: known.pin.first_seen, rewrites: rewritten.length }
+      : undefined;
     if (cursor !== undefined) {
       requireSame(cursor, found);
-      requireSameHistory(cursor, history, shared?.stored.rewritten_from ?? []);
+      requireSameHistory(cursor, history, rewritten);
     }
-    const pin = this.#store === undefined && held !== undefined
-      ? { ...held.pin, keys: await shortenKids(held.pin.keys) }
-      : null;
+    const pin = this.#store === undefined ? known?.pin ?? null : null;
     const sequence = Math.min(after, last);
     return {
       events: eventsAfter(found, sequence) ?? [],

@@ -7,10 +7,12 @@ import {
   DEFAULT_LIMITS,
   type FeedHistory,
   type FeedState,
+  formatInstant,
   instantOf,
   isSigError,
   type Limits,
   type ParsedTime,
+  type SigError,
   type Warning,
 } from "@sig/core";
 import type { KeyResolver } from "@sig/jose";
@@ -20,7 +22,11 @@ import type { RunningHash, VerifiedIssuer } from "../verify/verify_feed.ts";
 import {
   CONTRADICTIONS,
   type IssuerPin,
+  newPin,
+  type PinRules,
   type ProofMemory,
+  type SeenFeed,
+  type SeenProof,
   type StoredPin,
 } from "./pin.ts";
 
@@ -97,48 +103,39 @@ export interface Refreshed {
  * only takes away the right to answer from the older state.
  */
 export interface IssuerRecord {
-  /** What later fetches are compared with. */
-  readonly pin: IssuerPin | undefined;
+  /** What later fetches are compared with, and what happened to it. */
+  readonly known: StoredPin | undefined;
+  /** Its text in a store, as it was read or written last. */
+  readonly text?: string | undefined;
   /** What the last refresh in order found. */
   readonly held: Refreshed | undefined;
-  /**
-   * A fault or contradiction was seen since. Then nothing is answered, and no
-   * request is conditional: everything is fetched, so that no fault can hide.
-   */
-  readonly unusable: boolean;
-  /** Code of the last contradiction that nobody has acknowledged. */
-  readonly lastContradiction: string | undefined;
   /** When a refresh was last repeated for keys that it did not know. */
   readonly repeatedAt: Date | undefined;
-  /** What a store has of it, as it was read or written last. */
-  readonly shared?: SharedPin | undefined;
-}
-
-/** A pin in a store. */
-export interface SharedPin {
-  /** What it says. */
-  readonly stored: StoredPin;
-  /** The text of its record. */
-  readonly text: string;
 }
 
 /** The record of an issuer of which nothing is known. */
 export const NOTHING_KNOWN: IssuerRecord = Object.freeze({
-  pin: undefined,
+  known: undefined,
   held: undefined,
-  unusable: false,
-  lastContradiction: undefined,
   repeatedAt: undefined,
 });
 
+/**
+ * Whether a fault or contradiction was seen since the last refresh in order.
+ * Then nothing is answered, and no request is conditional: everything is
+ * fetched, so that no fault can hide.
+ */
+export function isUnusable({ known }: IssuerRecord): boolean {
+  return known !== undefined && (known.unusable || known.incident !== null);
+}
+
 /** The latest observation, unless a fault or contradiction was seen since. */
-export function answerable(
-  { pin, held, unusable }: IssuerRecord,
-): Observation | undefined {
+export function answerable(record: IssuerRecord): Observation | undefined {
+  const { known, held } = record;
   // Others may have seen more of the issuer than this process holds.
-  const isLatest = held?.pin.prefix_sha256 === pin?.prefix_sha256 &&
-    (pin?.proof?.seen ?? 0) <= (held?.pin.sequence ?? 0);
-  return unusable || !isLatest ? undefined : held?.observation;
+  const isLatest = held?.pin.prefix_sha256 === known?.pin.prefix_sha256 &&
+    (known?.pin.proof?.seen ?? 0) <= (held?.pin.sequence ?? 0);
+  return isUnusable(record) || !isLatest ? undefined : held?.observation;
 }
 
 /** Bytes of the feed whose state is held, and of the documents with it. */
@@ -151,59 +148,92 @@ export function heldBytes({ held }: IssuerRecord): number {
   return bytes;
 }
 
-/** The record with what a refresh found. */
-export function acceptRefresh(
-  record: IssuerRecord,
-  refreshed: Refreshed,
-): IssuerRecord {
-  return { ...record, pin: refreshed.pin, held: refreshed, unusable: false };
-}
-
 /** The record with what a read by proof found; of the feed nothing is known. */
 export function acceptProof(
   record: IssuerRecord,
-  issuer: string,
   proof: ProofMemory,
+  { issuer, ...rules }: PinRules & { readonly issuer: string },
 ): IssuerRecord {
   const at = proof.last_seen;
-  // Every feed continues an empty one.
-  const pin = record.pin ?? {
-    ...{ issuer, sequence: 0, bytes: 0, prefix_sha256: SHA256_OF_NOTHING },
-    ...{ last_event_id: null, keys: {}, etag: null },
-    ...{ first_seen: at, last_seen: at },
+  const known = record.known ?? {
+    ...newPin({
+      // Every feed continues an empty one.
+      ...{ issuer, sequence: 0, bytes: 0, prefix_sha256: SHA256_OF_NOTHING },
+      ...{ last_event_id: null, keys: {}, etag: null },
+      ...{ first_seen: at, last_seen: at },
+    }, rules),
+    unread: true as const,
   };
   // Another read may have ended before this one, which began earlier.
-  const known = pin.proof ?? proof;
-  const later = known.size > proof.size ? known : proof;
-  const seen = Math.max(known.seen, proof.seen);
-  return { ...record, pin: { ...pin, proof: { ...later, seen } } };
+  const before = known.pin.proof ?? proof;
+  const later = before.size > proof.size ? before : proof;
+  const seen = Math.max(before.seen, proof.seen);
+  const pin = { ...known.pin, proof: { ...later, seen } };
+  return { ...record, known: { ...known, pin } };
 }
 
 const SHA256_OF_NOTHING =
   "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
+/** Why there is nothing to answer from. */
+export interface RefreshFailure {
+  /** What was thrown. */
+  readonly error: unknown;
+  /** Of a contradiction: what was served. */
+  readonly seen?: SeenFeed | SeenProof | undefined;
+  /** Another feed was served before the connection broke. */
+  readonly sawDifference?: boolean;
+}
+
 /**
  * The record after a refresh that failed. An issuer that can't be reached
- * leaves the state as good as it was, unless it was seen to serve another feed
- * before the connection broke (`sawDifference`).
+ * leaves the state as good as it was, unless it was seen to serve another feed.
  */
 export function acceptFailure(
   record: IssuerRecord,
-  error: unknown,
-  sawDifference: boolean,
+  { error, seen, sawDifference = false }: RefreshFailure,
+  now: Date,
 ): IssuerRecord {
-  const { held } = record;
+  const { known, held } = record;
+  if (known === undefined) return record;
   const isUnavailable = isSigError(error) && error.category === "unavailable";
-  const lastContradiction = contradictionOf(error) ?? record.lastContradiction;
+  const code = contradictionOf(error);
+  const { incident } = known;
   // It may have continued before the failure: then nothing can go on from it.
   const { isIntact, events } = held?.feed?.verification ?? {};
   const isWhole = isIntact && events === held?.pin.sequence;
   return {
     ...record,
     held: held === undefined || isWhole ? held : { ...held, feed: undefined },
-    unusable: record.unusable || !isUnavailable || sawDifference,
-    lastContradiction,
+    known: {
+      ...known,
+      unusable: isUnusable(record) || !isUnavailable || sawDifference,
+      last_contradiction: code ?? known.last_contradiction,
+      incident: code === undefined || incident?.code === code ? incident : {
+        code,
+        since: formatInstant(instantOf(now)),
+        detail: detailOf(error as SigError),
+        // What was seen first: what came later was never looked at.
+        seen: incident?.seen ?? seen ?? null,
+      },
+    },
   };
+}
+
+/** Characters of an incident's detail: the record has a limit. */
+const MAX_DETAIL = 2_000;
+
+/** The message, with old and new value where it has none. */
+function detailOf({ message, context }: SigError): string {
+  const { remembered_thumbprint: oldKey, published_thumbprint: newKey } =
+    context;
+  const { remembered_sha256: oldBytes, fetched_sha256: newBytes } = context;
+  const values = newKey !== undefined
+    ? `: was ${oldKey}, is ${newKey}`
+    : newBytes !== undefined
+    ? `: the SHA-256 up to there was ${oldBytes}, is ${newBytes}`
+    : "";
+  return (message + values).slice(0, MAX_DETAIL);
 }
 
 /** The code of an error that contradicts a pin. */
@@ -234,9 +264,10 @@ export function withoutPast(
  * events: an answer has few, and an issuer can cause any number.
  */
 export function contradictionWarning(
-  code: string | undefined,
+  known: StoredPin | undefined,
 ): readonly Warning[] {
-  if (code === undefined) return [];
+  const code = known?.last_contradiction ?? null;
+  if (code === null) return [];
   return [{
     code: "history_was_inconsistent",
     detail: "since it is remembered, the issuer served something that " +

@@ -5,40 +5,23 @@
  * @module
  */
 
-import {
-  DEFAULT_LIMITS,
-  type ErrorContext,
-  type FeedState,
-  formatInstant,
-  instantOf,
-  type Limits,
-  Replay,
-  type SigError,
-} from "@sig/core";
+import { DEFAULT_LIMITS, type FeedState, type Limits, Replay } from "@sig/core";
 import type { ProvenLocation } from "../read/source.ts";
-import type { VerifiedIssuer } from "../verify/verify_feed.ts";
 import { storeUnavailable } from "../store/record_store.ts";
 import {
-  contradictionOf,
   contradictionWarning,
   type IssuerRecord,
   NOTHING_KNOWN,
   type Observation,
-  type SharedPin,
+  type Refreshed,
   withoutPast,
 } from "./issuer_record.ts";
 import { PartialHistory, replayFrom, stateOf } from "./partial_history.ts";
 import {
-  addedKeys,
   decodePin,
   encodeChecked,
-  type IssuerPin,
-  type PinIncident,
   sameHistory,
-  type SeenFeed,
-  type SeenProof,
   sha256Hex,
-  shortenKids,
   type StoredPin,
 } from "./pin.ts";
 import { PINS, type PinStore } from "./pin_store.ts";
@@ -63,13 +46,8 @@ export interface MemoryOptions extends StoredLinesOptions {
 export interface RefreshResult {
   /** What is known from then on. */
   readonly record: IssuerRecord;
-  /** Why there is nothing to answer from; undefined: all was in order. */
-  readonly failure:
-    | {
-      readonly error: unknown;
-      readonly seen: SeenFeed | SeenProof | undefined;
-    }
-    | undefined;
+  /** Whether there is nothing to answer from. */
+  readonly isFailed: boolean;
   /** Whether all of the feed was verified, and not only what is new. */
   readonly isFromStart: boolean;
   /** Whether the state of such a feed is whole, though lines are stored. */
@@ -80,14 +58,12 @@ export interface RefreshResult {
   readonly now: Date;
 }
 
-/** What a read by proof found, as far as the memory is about it. */
-export interface ProofResult {
-  /** What was proved. */
-  readonly verified?: Pick<VerifiedIssuer, "source"> | undefined;
-  /** The contradiction that was seen instead. */
-  readonly error?: SigError | undefined;
-  /** What was shown then. */
-  readonly seen?: SeenProof | undefined;
+/** A pin as it is stored now. */
+export interface WrittenPin {
+  /** What it says. */
+  readonly known: StoredPin;
+  /** The text of its record. */
+  readonly text: string;
 }
 
 /** How often others may write the same history while it is written. */
@@ -123,65 +99,64 @@ export class IssuerMemory {
    *
    * @throws {SigError} `store_unavailable`
    */
-  async recall(known: IssuerRecord, now: Date): Promise<IssuerRecord> {
-    const { shared } = known;
+  async recall(before: IssuerRecord, now: Date): Promise<IssuerRecord> {
     const text = await this.#findText(now);
-    if (text === undefined) return shared ? NOTHING_KNOWN : known;
-    if (text === shared?.text) return known;
-    const stored = await this.#decode(text);
-    const isSame = shared !== undefined && sameHistory(stored, shared.stored) &&
-      stored.lines?.sha256 === shared.stored.lines?.sha256;
-    if (isSame && known.held !== undefined) {
-      return observedLater(known, { stored, text });
+    if (text === undefined) {
+      return before.text === undefined ? before : NOTHING_KNOWN;
     }
-    const lines = this.#store.lines;
-    const mayAnswer = this.#isOfNow(stored);
-    const from = withPin(known, { stored, text });
-    if (lines === undefined) {
-      // A state of this process is a base to continue from, if it is older.
-      const held = mayAnswer ? known.held : undefined;
-      // The same feed, of which others have learnt something that answers tell.
-      const isSameFeed = held?.pin.prefix_sha256 === stored.pin.prefix_sha256;
-      const hasProofAlone = shared !== undefined &&
-        sameHistory(withoutProof(stored), withoutProof(shared.stored));
-      const isMore = isSameFeed && !hasProofAlone;
-      return { ...from, held, unusable: from.unusable || isMore };
+    if (text === before.text) return before;
+    const known = await this.#decode(text);
+    const { lines } = this.#store;
+    const isSame = before.known !== undefined &&
+      sameHistory(known, before.known) &&
+      known.lines?.sha256 === before.known.lines?.sha256;
+    if (isSame && before.held !== undefined) {
+      return observedLater({ ...before, known, text }, before.held);
     }
-    const opened = mayAnswer ? await this.#openLines(stored, known) : undefined;
-    return opened === undefined ? from : this.#withLines(from, stored, opened);
+    const from = { ...before, held: undefined, known, text };
+    if (!this.#isOfNow(known)) return from;
+    if (lines !== undefined) {
+      const opened = await this.#openLines(known, before);
+      return opened === undefined ? from : this.#withLines(from, known, opened);
+    }
+    // A state of this process is a base to continue from, if it is older. Of the
+    // same feed others have learnt something that answers tell.
+    const { held } = before;
+    const isMore = held?.pin.prefix_sha256 === known.pin.prefix_sha256 &&
+      !(before.known !== undefined &&
+        sameHistory(withoutProof(known), withoutProof(before.known)));
+    return { ...from, held: isMore ? undefined : held };
   }
 
   /** What is known from the pin alone, whatever became of its lines. */
-  async recallPin(known: IssuerRecord, now: Date): Promise<IssuerRecord> {
+  async recallPin(before: IssuerRecord, now: Date): Promise<IssuerRecord> {
     const text = await this.#findText(now);
     if (text === undefined) return NOTHING_KNOWN;
-    return withPin(known, { stored: await this.#decode(text), text });
+    const known = await this.#decode(text);
+    return { ...before, held: undefined, known, text };
   }
 
   /** The lines of a pin; those that were read before, with what is cached. */
   async #openLines(
     stored: StoredPin,
-    { held, shared }: IssuerRecord,
+    { held, known }: IssuerRecord,
   ): Promise<StoredLines | undefined> {
-    const lines = this.#store.lines!;
-    const known = held?.observation.stored;
-    const isSame = stored.pin.sequence === shared?.stored.pin.sequence &&
-      stored.lines?.table === shared.stored.lines?.table &&
-      stored.lines?.sha256 === shared.stored.lines?.sha256;
-    return isSame && known instanceof StoredLines
-      ? known
-      : await StoredLines.open(lines, stored, this.#options);
+    const before = held?.observation.stored;
+    const isSame = stored.pin.sequence === known?.pin.sequence &&
+      stored.lines?.table === known.lines?.table &&
+      stored.lines?.sha256 === known.lines?.sha256;
+    return isSame && before instanceof StoredLines
+      ? before
+      : await StoredLines.open(this.#store.lines!, stored, this.#options);
   }
 
   /** The record with what can be continued from stored lines. */
   continued(record: IssuerRecord, lines: NewLines): IssuerRecord {
-    const { held, shared } = record;
+    const { held, known } = record;
     const stored = held?.observation.stored;
-    if (!(stored instanceof StoredLines) || shared === undefined) {
-      return record;
-    }
+    if (!(stored instanceof StoredLines) || known === undefined) return record;
     const limits = this.limitsAfter(record);
-    const comparedAt = new Date(shared.stored.compared_at);
+    const comparedAt = new Date(known.compared_at);
     const feed = { ...stored.continued(lines, limits), comparedAt };
     return { ...record, held: { ...held!, feed } };
   }
@@ -190,81 +165,33 @@ export class IssuerMemory {
    * Writes what a refresh found.
    *
    * @param before What it began with, as {@linkcode recall} gave it.
-   * @param accepted What changes in the pin because a history was accepted.
    * @returns What is known now; undefined where another process has written
    * another history: the refresh is to be repeated.
    */
   async commit(
     before: IssuerRecord,
     result: RefreshResult,
-    accepted: (pin: StoredPin) => StoredPin = (pin) => pin,
   ): Promise<IssuerRecord | undefined> {
-    const { record, failure, now } = result;
-    if (failure !== undefined) {
-      const { shared } = before;
-      if (shared === undefined) return record;
-      const after = await this.replace(
-        noteFailure(shared.stored, result),
-        shared,
-        now,
-      );
-      return after && { ...withoutFeed(record), shared: after };
+    const { record, isFailed, lines, now } = result;
+    const { known, held } = record;
+    if (known === undefined) return record;
+    if (isFailed || lines === undefined) {
+      const written = await this.replace(known, before, now);
+      return written &&
+        { ...(isFailed ? withoutFeed(record) : record), ...written };
     }
-    const after = accepted(await this.#storedPin(before, result));
-    const { lines } = this.#store;
-    if (lines === undefined || result.lines === undefined) {
-      const shared = await this.replace(after, before.shared, now);
-      return shared && { ...record, shared };
-    }
-    const shared = await this.#commitLines(before, result, after);
-    if (shared === undefined) return undefined;
-    const opened = await this.#openLines(shared.stored, before);
+    const written = await this.#commitLines(before, result, known);
+    if (written === undefined) return undefined;
+    const opened = await this.#openLines(written.known, before);
     if (opened === undefined) return undefined;
-    const { keys, observation: { continuity, verified } } = record.held!;
+    const { keys, observation: { continuity, verified } } = held!;
     if (result.needsState && result.isFromStart) {
       opened.keepWhole(verified.state);
     }
-    const known = this.#withLines({ ...record, shared }, shared.stored, opened);
-    const held = known.held!;
-    const observation = { ...held.observation, continuity };
-    return { ...known, held: { ...held, keys, observation } };
-  }
-
-  /**
-   * Writes what a read by proof found.
-   *
-   * @param record With the pin, and what the store had when it was read.
-   * @returns What is stored now; undefined where it is another history.
-   */
-  async commitProof(
-    record: IssuerRecord,
-    found: ProofResult,
-    now: Date,
-  ): Promise<SharedPin | undefined> {
-    const { shared } = record;
-    const { error, seen, verified } = found;
-    if (error !== undefined) {
-      const of = { record, failure: { error, seen }, now };
-      const noted = noteFailure(shared!.stored, of);
-      return await this.replace(noted, shared, now);
-    }
-    const pin = record.pin!;
-    const keys = await shortenKids(pin.proof!.keys);
-    const proof = { ...pin.proof!, keys };
-    const stored: StoredPin = shared === undefined
-      ? {
-        pin: { ...pin, proof },
-        unread: true,
-        place: this.#location.metadataRef,
-        source: verified?.source === "http" ? "http" : "https",
-        public_only: true,
-        policy: policyOf(this.#options),
-        compared_at: pin.last_seen,
-        ...{ unusable: false, last_contradiction: null, incident: null },
-        ...{ acknowledged: [], rewritten_from: [], lines: null },
-      }
-      : { ...shared.stored, pin: { ...shared.stored.pin, proof } };
-    return await this.replace(stored, shared, now);
+    const after = { ...record, ...written };
+    const recalled = this.#withLines(after, written.known, opened).held!;
+    const observation = { ...recalled.observation, continuity };
+    return { ...after, held: { ...recalled, keys, observation } };
   }
 
   /**
@@ -275,27 +202,27 @@ export class IssuerMemory {
    */
   async replace(
     pin: StoredPin,
-    before: SharedPin | undefined,
+    before: IssuerRecord,
     now: Date,
-  ): Promise<SharedPin | undefined> {
+  ): Promise<WrittenPin | undefined> {
     const issuer = this.#location.expectedIssuer;
     let stored = pin;
     for (let write = 0; write < MAX_WRITES; write++) {
       const found = await this.#store.get(PINS, issuer, now);
-      if (found?.text !== before?.text) {
+      if (found?.text !== before.text) {
         const theirs = found && await this.#decode(found.text);
         if (theirs === undefined) return undefined;
         if (sameHistory(theirs, stored)) {
-          return { stored: theirs, text: found!.text };
+          return { known: theirs, text: found!.text };
         }
-        if (before === undefined || !sameHistory(theirs, before.stored)) {
+        if (before.known === undefined || !sameHistory(theirs, before.known)) {
           return undefined;
         }
         // The same lines may have another attachment now.
         stored = { ...notOlder(stored, theirs), lines: theirs.lines };
       }
       const text = await this.#encode(stored);
-      if (text === found?.text) return { stored, text };
+      if (text === found?.text) return { known: stored, text };
       const isWritten = await this.#store.put(
         PINS,
         issuer,
@@ -303,7 +230,7 @@ export class IssuerMemory {
         found?.version ?? null,
         now,
       );
-      if (isWritten) return { stored, text };
+      if (isWritten) return { known: stored, text };
     }
     throw storeUnavailable(
       this.#store.place,
@@ -315,7 +242,7 @@ export class IssuerMemory {
     before: IssuerRecord,
     { record, lines, isFromStart, now }: RefreshResult,
     pin: StoredPin,
-  ): Promise<SharedPin | undefined> {
+  ): Promise<WrittenPin | undefined> {
     const held = record.held!;
     const attachment = attachmentOf(
       held.feed!,
@@ -323,72 +250,34 @@ export class IssuerMemory {
       noticesOf(held.observation),
     );
     const sha256 = await sha256Hex(attachment);
-    const { shared } = before;
-    const isSame = shared?.stored.lines?.sha256 === sha256;
+    const { known, text: read } = before;
+    const isSame = known?.lines?.sha256 === sha256;
     if (!isFromStart && lines!.isEmpty && isSame) {
-      return await this.replace(
-        { ...pin, lines: shared.stored.lines },
-        shared,
-        now,
-      );
+      return await this.replace({ ...pin, lines: known.lines }, before, now);
     }
-    const table = isFromStart ? undefined : shared?.stored.lines?.table;
-    let result: SharedPin | undefined;
+    const table = isFromStart ? undefined : known?.lines?.table;
+    let result: WrittenPin | undefined;
     const isWritten = await lines!.commit({
       issuer: this.#location.expectedIssuer,
       table,
       attachment,
       decide: async (current, table) => {
         let stored: StoredPin = { ...pin, lines: { table, sha256 } };
-        if (current !== shared?.text) {
+        if (current !== read) {
           const theirs = current === undefined
             ? undefined
             : await this.#decode(current);
-          const isReadOnly = theirs !== undefined && shared !== undefined &&
-            sameHistory(theirs, shared.stored);
+          const isReadOnly = theirs !== undefined && known !== undefined &&
+            sameHistory(theirs, known);
           if (!isReadOnly) return undefined;
           stored = notOlder(stored, theirs);
         }
         const text = await this.#encode(stored);
-        result = { stored, text };
+        result = { known: stored, text };
         return text;
       },
     });
     return isWritten ? result : undefined;
-  }
-
-  async #storedPin(
-    { shared }: IssuerRecord,
-    { record }: RefreshResult,
-  ): Promise<StoredPin> {
-    const held = record.held!;
-    const { pin, feed, observation } = held;
-    const { source } = observation.verified;
-    const { proof } = pin;
-    const stored: IssuerPin = {
-      ...pin,
-      keys: await shortenKids(pin.keys),
-      ...(proof && {
-        proof: { ...proof, keys: await shortenKids(proof.keys) },
-      }),
-    };
-    const added = addedKeys(shared?.stored.pin, stored)
-      .map((kid) => ({ kid, at: pin.last_seen }));
-    return {
-      pin: stored,
-      key_added: [...shared?.stored.key_added ?? [], ...added].slice(-20),
-      place: this.#location.metadataRef,
-      source: source === "http" ? "http" : "https",
-      public_only: feed!.publicOnly,
-      policy: policyOf(this.#options),
-      compared_at: feed!.comparedAt.toISOString(),
-      unusable: false,
-      last_contradiction: record.lastContradiction ?? null,
-      incident: null,
-      acknowledged: shared?.stored.acknowledged ?? [],
-      rewritten_from: shared?.stored.rewritten_from ?? [],
-      lines: null,
-    };
   }
 
   #encode(stored: StoredPin): Promise<string> {
@@ -466,7 +355,7 @@ export class IssuerMemory {
             },
             warnings: [
               ...attachment.notices,
-              ...contradictionWarning(stored.last_contradiction ?? undefined),
+              ...contradictionWarning(stored),
               ...warnings,
             ],
           },
@@ -479,10 +368,10 @@ export class IssuerMemory {
    * Stored lines take no memory of this process: `limits` are of what is new,
    * the whole may become as large as `rememberedLimits` say.
    */
-  limitsAfter({ shared }: IssuerRecord): Limits {
+  limitsAfter({ known }: IssuerRecord): Limits {
     const { limits = DEFAULT_LIMITS, rememberedLimits: whole } = this.#options;
-    if (whole === undefined || shared === undefined) return limits;
-    const { bytes, sequence } = shared.stored.pin;
+    if (whole === undefined || known === undefined) return limits;
+    const { bytes, sequence } = known.pin;
     return {
       ...limits,
       maxFeedBytes: Math.min(bytes + limits.maxFeedBytes, whole.maxFeedBytes),
@@ -494,22 +383,6 @@ export class IssuerMemory {
 /** What is stored but for what proofs said. */
 function withoutProof(stored: StoredPin): StoredPin {
   return { ...stored, pin: { ...stored.pin, proof: undefined } };
-}
-
-/** What is known from a pin alone. */
-function withPin(
-  { repeatedAt }: IssuerRecord,
-  shared: SharedPin,
-): IssuerRecord {
-  const { pin, unusable, incident, last_contradiction } = shared.stored;
-  return {
-    ...NOTHING_KNOWN,
-    pin,
-    unusable: unusable || incident !== null,
-    lastContradiction: last_contradiction ?? undefined,
-    repeatedAt,
-    shared,
-  };
 }
 
 /** The rules of the reader, as text. */
@@ -524,14 +397,12 @@ export function policyOf(
 }
 
 /** The same history, which another process has read later. */
-function observedLater(known: IssuerRecord, shared: SharedPin): IssuerRecord {
-  const held = known.held!;
-  const { last_seen } = shared.stored.pin;
+function observedLater(record: IssuerRecord, held: Refreshed): IssuerRecord {
+  const { last_seen } = record.known!.pin;
   const observedAt = new Date(last_seen);
-  if (!(observedAt > held.observation.observedAt)) return { ...known, shared };
+  if (!(observedAt > held.observation.observedAt)) return record;
   return {
-    ...known,
-    shared,
+    ...record,
     held: {
       ...held,
       pin: { ...held.pin, last_seen },
@@ -565,51 +436,4 @@ function noticesOf({ verified }: Observation) {
   return verified.warnings.filter((warning) =>
     !ofFeed.has(warning) && warning.code !== "history_was_inconsistent"
   );
-}
-
-/** The pin with what a failed refresh says about it. */
-function noteFailure(
-  stored: StoredPin,
-  { record, failure, now }: Pick<RefreshResult, "record" | "failure" | "now">,
-): StoredPin {
-  const { error, seen } = failure!;
-  const code = contradictionOf(error);
-  return {
-    ...stored,
-    unusable: record.unusable,
-    last_contradiction: record.lastContradiction ?? null,
-    incident: code === undefined || stored.incident?.code === code
-      ? stored.incident
-      : {
-        ...incidentOf(code, error as SigError, now),
-        // What was seen first: what came later was never looked at.
-        seen: stored.incident?.seen ?? seen ?? null,
-      },
-  };
-}
-
-/** Characters of an incident's detail: the record has a limit. */
-const MAX_DETAIL = 2_000;
-
-function incidentOf(
-  code: string,
-  { message, context }: SigError,
-  now: Date,
-): Omit<PinIncident, "seen"> {
-  return {
-    code,
-    since: formatInstant(instantOf(now)),
-    detail: (message + valuesOf(context)).slice(0, MAX_DETAIL),
-  };
-}
-
-/** Old and new value, where the message has none. */
-function valuesOf(context: ErrorContext): string {
-  const { remembered_thumbprint: oldKey, published_thumbprint: newKey } =
-    context;
-  const { remembered_sha256: oldBytes, fetched_sha256: newBytes } = context;
-  if (newKey !== undefined) return `: was ${oldKey}, is ${newKey}`;
-  return newBytes === undefined
-    ? ""
-    : `: the SHA-256 up to there was ${oldBytes}, is ${newBytes}`;
 }

@@ -207,6 +207,44 @@ export interface StoredPin {
   } | null;
 }
 
+/** How an issuer was read. */
+export type PinRules = Pick<
+  StoredPin,
+  "place" | "source" | "public_only" | "policy" | "compared_at"
+>;
+
+/** What is stored of an issuer to which nothing has happened yet. */
+export function newPin(pin: IssuerPin, rules: PinRules): StoredPin {
+  return {
+    pin,
+    ...rules,
+    ...{ unusable: false, last_contradiction: null, incident: null },
+    ...{ acknowledged: [], rewritten_from: [], lines: null },
+  };
+}
+
+/** New keys that are kept. */
+const MAX_KEYS_ADDED = 20;
+
+/** What is stored after a feed was read that continues what was stored. */
+export async function continuePin(
+  before: StoredPin | undefined,
+  read: IssuerPin,
+  rules: PinRules,
+): Promise<StoredPin> {
+  const pin = await shortenPin(read);
+  const { unread: _, key_added = [], ...past } = before ?? newPin(pin, rules);
+  const added = addedKeys(before?.pin, pin)
+    .map((kid) => ({ kid, at: pin.last_seen }));
+  return {
+    ...past,
+    ...rules,
+    pin,
+    key_added: [...key_added, ...added].slice(-MAX_KEYS_ADDED),
+    ...{ unusable: false, incident: null, lines: null },
+  };
+}
+
 /** Codes of what contradicts a pin (docs/protocol.md §6.2). */
 export const CONTRADICTIONS: ReadonlySet<string> = new Set([
   "feed_rolled_back",
@@ -341,6 +379,16 @@ export async function shortenKids(keys: Thumbprints): Promise<Thumbprints> {
     stored.push([await storedKid(kid), key]);
   }
   return Object.fromEntries(stored);
+}
+
+/** A pin as it is stored. */
+async function shortenPin(pin: IssuerPin): Promise<IssuerPin> {
+  const { proof } = pin;
+  return {
+    ...pin,
+    keys: await shortenKids(pin.keys),
+    ...(proof && { proof: { ...proof, keys: await shortenKids(proof.keys) } }),
+  };
 }
 
 /** Stored keys with the kids that are published, by their names. */
