@@ -11,7 +11,7 @@ import {
 import { COMMANDS, commandsBelow, findCommand } from "./commands.ts";
 import type { Io } from "./terminal/io.ts";
 import { askedFormat, reportError } from "./output/report_error.ts";
-import { writeJson } from "./output/write.ts";
+import { writeJson, writeResult } from "./output/write.ts";
 import {
   defaultFormat,
   flagsOf,
@@ -130,20 +130,17 @@ async function help(
     return 0;
   }
   const command = await loadCommand(found.entry);
-  if (format === "json") {
-    writeJson(io, { ...command, flags: flagsOf(command) });
-  } else io.stdout(commandHelp(command, found.name, io));
+  writeResult(
+    { format: format ?? "text", io },
+    { ...command, flags: flagsOf(command) },
+    commandHelp(command, found.name, io),
+  );
   return 0;
 }
 
 function version(io: Io, format: Format | undefined): number {
-  if (format === "json") {
-    writeJson(io, {
-      name: "sig",
-      version: VERSION,
-      spec_version: SPEC_VERSION,
-    });
-  } else io.stdout(`sig ${VERSION}\n`);
+  const about = { name: "sig", version: VERSION, spec_version: SPEC_VERSION };
+  writeResult({ format: format ?? "text", io }, about, `sig ${VERSION}\n`);
   return 0;
 }
 

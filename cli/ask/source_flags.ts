@@ -18,6 +18,7 @@ import {
 } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import {
+  type Flags,
   oneOf,
   optional,
   toggle,
@@ -25,7 +26,12 @@ import {
   type Values,
 } from "@sig/api/flags";
 import type { PinChoice, PinValues } from "./pin_flags.ts";
-import type { Call } from "../command_line/command.ts";
+import {
+  type Call,
+  type CommandSpec,
+  type LoadedCommand,
+  typedCommand,
+} from "../command_line/command.ts";
 import { asOf, source, timestamp } from "../command_line/values.ts";
 import type { Io } from "../terminal/io.ts";
 import { createProgress, describeProgress } from "../output/progress.ts";
@@ -100,6 +106,27 @@ export const POLICY_FLAGS = {
 
 /** The values of {@linkcode POLICY_FLAGS}; not every command has all of them. */
 export type PolicyValues = Partial<Values<typeof POLICY_FLAGS>>;
+
+type SourceCall<F extends Flags> = Call<
+  Values<F> & Values<typeof POLICY_FLAGS>
+>;
+
+/** A command about one source, with the flags that each of them has. */
+export function sourceCommand<const F extends Flags>(
+  { flags, run, ...spec }: Omit<CommandSpec<F>, "positionals" | "run"> & {
+    run(call: SourceCall<F>, source: string): Promise<number>;
+  },
+): LoadedCommand {
+  return typedCommand({
+    ...spec,
+    positionals: [SOURCE_WORD],
+    flags: { ...SOURCE_FLAG, ...flags, ...POLICY_FLAGS } as Flags,
+    run: (call) => {
+      const source = sourceOf(call as Call<Values<typeof SOURCE_FLAG>>);
+      return run(call as unknown as SourceCall<F>, source);
+    },
+  });
+}
 
 /** How a source is understood, wherever one is given. */
 export function sourceOptions({ flags, io }: Call<PolicyValues>): {

@@ -2,7 +2,7 @@
 
 import type { ServerProgram } from "@sig/api/server";
 import type { LoadedCommand } from "./command.ts";
-import { writeJson } from "../output/write.ts";
+import { writeResult } from "../output/write.ts";
 
 /** The command that starts a server until it is stopped. */
 export function serverCommand(
@@ -22,8 +22,7 @@ export function serverCommand(
       const io = { ...createServerIo(), ...call.io };
       const startup = await program.start(call, io);
       return await serveUntilStopped(startup, io, (url) => {
-        if (call.format === "json") writeJson(call.io, { url });
-        else call.io.stdout(`${url}\n`);
+        writeResult(call, { url }, `${url}\n`);
       });
     },
   };

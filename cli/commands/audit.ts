@@ -1,7 +1,7 @@
 import type { VerifiedIssuer } from "@sig/consumer";
 import { parseTimestamp } from "@sig/core";
 import { optional } from "@sig/api/flags";
-import { type Call, typedCommand } from "../command_line/command.ts";
+import type { Call } from "../command_line/command.ts";
 import { timestamp, timestampThrough } from "../command_line/values.ts";
 import { describeFields, differingFields } from "../output/changes.ts";
 import { csvOf, pageOf } from "../output/report.ts";
@@ -13,14 +13,7 @@ import {
   type DatedChange,
 } from "../ask/change_list.ts";
 import { type Names, NAMES_FLAG } from "../people/names.ts";
-import {
-  namesOf,
-  POLICY_FLAGS,
-  SOURCE_FLAG,
-  SOURCE_WORD,
-  sourceOf,
-  verifySource,
-} from "../ask/source_flags.ts";
+import { namesOf, sourceCommand, verifySource } from "../ask/source_flags.ts";
 
 /** Who gained or lost what between two instants. */
 interface AuditReport {
@@ -37,25 +30,21 @@ interface AuditReport {
 }
 
 /** `sig audit` */
-export const audit = typedCommand({
+export const audit = sourceCommand({
   description:
     "Reports what came to be known after --from, up to and including --to. Default of\n--from: the beginning of the feed; of --to: its latest time, so that the same\nfeed gives the same bytes at any time. Times are those that the issuer states\n(issued_at). An event that is dated before an earlier one counts from the time of\nthat one, and is marked, as are ends that are dated back. Validity that begins or\nends by itself is reported as well.",
-  positionals: [SOURCE_WORD],
   flags: {
-    ...SOURCE_FLAG,
     from: optional(timestamp, "only what was not known at that time"),
     to: optional(timestampThrough, "only what was known at that time"),
     ...NAMES_FLAG,
-    ...POLICY_FLAGS,
   },
   formats: ["csv", "html"],
   examples: [
     "sig audit acme.example --from 2026-01-01T00:00:00Z --to 2026-03-31T23:59:59Z",
     "sig audit ./acme.example --format html > audit.html",
   ],
-  async run(call) {
+  async run(call, source) {
     const { from, to } = call.flags;
-    const source = sourceOf(call);
     const names = await namesOf(call, source);
     const list = new ChangeList();
     const changes: DatedChange[] = [];

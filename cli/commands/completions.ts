@@ -1,5 +1,5 @@
 import { typedCommand } from "../command_line/command.ts";
-import { writeJson } from "../output/write.ts";
+import { writeResult } from "../output/write.ts";
 import bash from "./completions.bash" with { type: "text" };
 import fish from "./completions.fish" with { type: "text" };
 import zsh from "./completions.zsh" with { type: "text" };
@@ -25,8 +25,7 @@ export const completions = typedCommand({
   async run(call) {
     const shell = call.positionals[0]!;
     const script = SCRIPTS[shell]!;
-    if (call.format === "json") writeJson(call.io, { shell, script });
-    else call.io.stdout(script);
+    writeResult(call, { shell, script }, script);
     return 0;
   },
 });

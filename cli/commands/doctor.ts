@@ -1,37 +1,30 @@
-import { type Call, typedCommand } from "../command_line/command.ts";
+import type { Call } from "../command_line/command.ts";
 import { source } from "../command_line/values.ts";
 import { optional } from "@sig/api/flags";
 import { type Colour, colour, safe, writeJson } from "../output/write.ts";
 import type { Examined } from "../doctor/examine.ts";
 import { type Finding, judge, sarif } from "../doctor/finding.ts";
 import {
-  POLICY_FLAGS,
   type PolicyValues,
-  SOURCE_FLAG,
   SOURCE_HELP,
-  SOURCE_WORD,
-  sourceOf,
+  sourceCommand,
   sourceOptions,
   withSource,
 } from "../ask/source_flags.ts";
 
 /** `sig doctor` */
-export const doctor = typedCommand({
+export const doctor = sourceCommand({
   description:
     "Examines documents, keys and feed; of a host also its certificate, headers and\nwhat else is served; of a directory its permissions. With --against it compares\nwith a published copy. Exits 1 if a finding is an error, and 2 if the source\ncan't be read. Every finding: docs/reference/findings.md",
-  positionals: [SOURCE_WORD],
   flags: {
-    ...SOURCE_FLAG,
     against: optional(source, `the published copy: ${SOURCE_HELP}`),
-    ...POLICY_FLAGS,
   },
   formats: ["sarif"],
   examples: [
     "sig doctor acme.example",
     "sig doctor ./acme.example --against acme.example --format sarif > doctor.sarif",
   ],
-  async run(call) {
-    const text = sourceOf(call);
+  async run(call, text) {
     const { parseSource } = await import("@sig/consumer");
     const { examine } = await import("../doctor/examine.ts");
     const source = parseSource(text, sourceOptions(call));

@@ -1,6 +1,6 @@
 import { file, optional, usageError } from "@sig/api/flags";
 import { typedCommand } from "../command_line/command.ts";
-import { safe, writeJson } from "../output/write.ts";
+import { safe, writeResult } from "../output/write.ts";
 import { EXPORT_FLAGS, EXPORT_KINDS } from "../export/kinds.ts";
 
 /** `sig export` */
@@ -35,16 +35,9 @@ export const exportSite = typedCommand({
     const text = await kind.make(call);
     const file = call.flags.out;
     if (file !== undefined) await io.createFile(file, text);
-    if (call.format === "json") {
-      writeJson(
-        io,
-        file === undefined
-          ? { kind: kind.name, text }
-          : { kind: kind.name, file },
-      );
-    } else {
-      io.stdout(file === undefined ? text : `Wrote ${safe(file)}\n`);
-    }
+    const { name } = kind;
+    if (file === undefined) writeResult(call, { kind: name, text }, text);
+    else writeResult(call, { kind: name, file }, `Wrote ${safe(file)}\n`);
     return 0;
   },
 });

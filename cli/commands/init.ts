@@ -3,7 +3,7 @@ import type { Keys, ReferencedKey } from "@sig/issuer";
 import { typedCommand } from "../command_line/command.ts";
 import { kid, signingKey } from "../command_line/values.ts";
 import { keyStoreDir } from "../issue/private_key.ts";
-import { type Output, safe, writeJson } from "../output/write.ts";
+import { type Output, safe, writeResult } from "../output/write.ts";
 import { folder, optional, toggle, usageError } from "@sig/api/flags";
 
 /** The kid of a first key, by default. */
@@ -60,22 +60,19 @@ export const init = typedCommand({
       const keyFile = reference === undefined && file !== undefined
         ? file
         : `${keyStoreDir(io)}/${host}/${made.kid}.${ending}`;
-      if (call.format === "json") {
-        writeJson(io, { issuer: did, dir, kid: made.kid, key_file: keyFile });
-      } else {
-        const folder = safe(dir);
-        io.stdout(
-          `Created issuer ${did} in ${folder} (kid ${made.kid})\n` +
-            `Private key: ${
-              reference === undefined
-                ? safe(keyFile)
-                : `${reference} in ssh-agent; reference ${safe(keyFile)}`
-            }\n` +
-            `Publish ${folder}/.well-known at ${origin}/.well-known\n` +
-            `Serve: sig export ${EXPORTS} --dir ${folder}\n` +
-            `Next: sig upsert --dir ${folder} --subject did:web:alice.example --type employee --role deploy\n`,
-        );
-      }
+      const folder = safe(dir);
+      const shownKey = reference === undefined
+        ? safe(keyFile)
+        : `${reference} in ssh-agent; reference ${safe(keyFile)}`;
+      writeResult(
+        call,
+        { issuer: did, dir, kid: made.kid, key_file: keyFile },
+        `Created issuer ${did} in ${folder} (kid ${made.kid})\n` +
+          `Private key: ${shownKey}\n` +
+          `Publish ${folder}/.well-known at ${origin}/.well-known\n` +
+          `Serve: sig export ${EXPORTS} --dir ${folder}\n` +
+          `Next: sig upsert --dir ${folder} --subject did:web:alice.example --type employee --role deploy\n`,
+      );
       return 0;
     } finally {
       await store.close();

@@ -8,7 +8,7 @@ import {
   type ValueType,
 } from "@sig/api/flags";
 import { type Call, typedCommand } from "../command_line/command.ts";
-import { safeJson, writeJson } from "../output/write.ts";
+import { safeJson, writeResult } from "../output/write.ts";
 
 const OUT_FLAG = {
   out: optional(
@@ -121,17 +121,17 @@ async function readPublic({ io, positionals: [path] }: Call): Promise<Jwk> {
 
 /** Prints a text, or writes it to the file of `--out` and says so. */
 async function put(
-  { flags: { out }, format, io }: Call<Values<typeof OUT_FLAG>>,
+  call: Call<Values<typeof OUT_FLAG>>,
   text: string,
   said: string,
   about: object = {},
 ): Promise<number> {
+  const { flags: { out }, io } = call;
   if (out === undefined) {
     io.stdout(`${text}\n`);
     return 0;
   }
   await io.createPrivateFile(out, `${text}\n`);
-  if (format === "json") writeJson(io, { file: out, ...about });
-  else io.stdout(said);
+  writeResult(call, { file: out, ...about }, said);
   return 0;
 }

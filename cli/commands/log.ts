@@ -5,7 +5,6 @@ import {
   type UnknownEvent,
 } from "@sig/core";
 import type { VerifiedEvent } from "@sig/consumer";
-import { typedCommand } from "../command_line/command.ts";
 import { did, id, sequence } from "../command_line/values.ts";
 import { type TableColumn, writeTable } from "../output/table.ts";
 import {
@@ -19,10 +18,7 @@ import { type Names, NAMES_FLAG } from "../people/names.ts";
 import { duration, optional, toggle } from "@sig/api/flags";
 import {
   namesOf,
-  POLICY_FLAGS,
-  SOURCE_FLAG,
-  SOURCE_WORD,
-  sourceOf,
+  sourceCommand,
   tellStranger,
   withMemory,
 } from "../ask/source_flags.ts";
@@ -31,12 +27,10 @@ import { ChangeList } from "../ask/change_list.ts";
 import { PIN_FLAGS } from "../ask/pin_flags.ts";
 
 /** `sig log` */
-export const log = typedCommand({
+export const log = sourceCommand({
   description:
     "With --format json each line is one event as JSON.\nOf a feed that is not valid as a whole, nothing is printed.",
-  positionals: [SOURCE_WORD],
   flags: {
-    ...SOURCE_FLAG,
     subject: optional(did, "only events about this subject"),
     "relationship-id": optional(id, "only events of this relationship"),
     from: optional(sequence, "only events from this sequence on"),
@@ -44,18 +38,16 @@ export const log = typedCommand({
     interval: optional(duration, "with --follow: poll interval (default: 30s)"),
     ...NAMES_FLAG,
     ...PIN_FLAGS,
-    ...POLICY_FLAGS,
   },
   examples: [
     "sig log ./acme.example",
     "sig log acme.example --from 100 --format json",
     "sig log acme.example --follow",
   ],
-  async run(call) {
+  async run(call, source) {
     const { from = 1, interval: intervalMs, subject } = call.flags;
     const id = call.flags["relationship-id"];
     const { verifyIssuer } = await import("@sig/consumer");
-    const source = sourceOf(call);
     const names = await namesOf(call, source);
     let events: (SigEvent | UnknownEvent)[] = [];
     const heard = { subject: false, relationship: false };

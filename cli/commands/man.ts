@@ -3,7 +3,7 @@ import {
   type LoadedCommand,
   typedCommand,
 } from "../command_line/command.ts";
-import { writeJson } from "../output/write.ts";
+import { writeResult } from "../output/write.ts";
 import { VERSION } from "../terminal/version.ts";
 
 /**
@@ -22,8 +22,7 @@ export function createMan(
       const { manualPage } = await import("../command_line/manual_page.ts");
       const edition = { version: VERSION, date: call.io.now() };
       const page = manualPage(await loadCommands(), edition);
-      if (call.format === "json") writeJson(call.io, { page });
-      else call.io.stdout(page);
+      writeResult(call, { page }, page);
       return 0;
     },
   });

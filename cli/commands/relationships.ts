@@ -17,7 +17,7 @@ import {
 import type { VerifiedIssuer } from "@sig/consumer";
 import { duration, oneOf, optional, required } from "@sig/api/flags";
 import { typeFlag } from "../issue/flags.ts";
-import { type Call, typedCommand } from "../command_line/command.ts";
+import type { Call } from "../command_line/command.ts";
 import { did, role } from "../command_line/values.ts";
 import { csvOf, pageOf } from "../output/report.ts";
 import { type TableColumn, writeTable } from "../output/table.ts";
@@ -34,11 +34,8 @@ import {
 import { type Names, NAMES_FLAG } from "../people/names.ts";
 import {
   namesOf,
-  POLICY_FLAGS,
   type PolicyValues,
-  SOURCE_FLAG,
-  SOURCE_WORD,
-  sourceOf,
+  sourceCommand,
   tellStranger,
   TIME_FLAGS,
   timeOf,
@@ -48,10 +45,8 @@ import {
 import { PIN_FLAGS, type PinValues } from "../ask/pin_flags.ts";
 
 /** `sig dump-state` */
-export const dumpState = typedCommand({
-  positionals: [SOURCE_WORD],
+export const dumpState = sourceCommand({
   flags: {
-    ...SOURCE_FLAG,
     ...TIME_FLAGS,
     subject: optional(did, "only relationships about this subject"),
     status: optional(
@@ -60,17 +55,16 @@ export const dumpState = typedCommand({
       { placeholder: "STATUS" },
     ),
     ...PIN_FLAGS,
-    ...POLICY_FLAGS,
   },
   format: "json",
   examples: [
     "sig dump-state acme.example",
     "sig dump-state ./acme.example --as-of 3 --status active",
   ],
-  async run(call) {
+  async run(call, source) {
     const { status, subject } = call.flags;
     const time = timeOf(call.flags);
-    const { state } = await readState(call, sourceOf(call), time);
+    const { state } = await readState(call, source, time);
     const now = call.io.now();
     const found = dump(state, { ...time, subject, status, now });
     if (call.format === "json") {
@@ -84,18 +78,15 @@ export const dumpState = typedCommand({
 });
 
 /** `sig who` */
-export const who = typedCommand({
+export const who = sourceCommand({
   description:
     "Lists relationships that are effective: not ended, not expired, and already\nbegun. --role and --type select; --at and --as-of ask about another time.",
-  positionals: [SOURCE_WORD],
   flags: {
-    ...SOURCE_FLAG,
     role: optional(role, "only those with this role"),
     ...typeFlag("only relationships of this type"),
     ...TIME_FLAGS,
     ...NAMES_FLAG,
     ...PIN_FLAGS,
-    ...POLICY_FLAGS,
   },
   formats: ["csv", "html"],
   examples: [
@@ -103,10 +94,9 @@ export const who = typedCommand({
     "sig who ./acme.example --type contractor --at 2026-06-30T00:00:00Z --format json",
     "sig who acme.example --format html > members.html",
   ],
-  async run(call) {
+  async run(call, source) {
     const { role, type } = call.flags;
     const time = timeOf(call.flags);
-    const source = sourceOf(call);
     const names = await namesOf(call, source);
     const read = await readState(call, source, time);
     const found = listActive(read.state, time, call.io.now()).filter((each) =>
@@ -119,20 +109,16 @@ export const who = typedCommand({
 });
 
 /** `sig expiring` */
-export const expiring = typedCommand({
-  positionals: [SOURCE_WORD],
+export const expiring = sourceCommand({
   flags: {
-    ...SOURCE_FLAG,
     within: required(duration, "how soon from now, such as 30d"),
     ...NAMES_FLAG,
-    ...POLICY_FLAGS,
   },
   examples: [
     "sig expiring acme.example --within 30d",
     "sig expiring ./acme.example --within 12h --format json",
   ],
-  async run(call) {
-    const source = sourceOf(call);
+  async run(call, source) {
     const names = await namesOf(call, source);
     const verified = await verifySource(call, source);
     const now = call.io.now();

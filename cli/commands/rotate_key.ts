@@ -8,7 +8,7 @@ import {
   givenWarnings,
   type Output,
   warn,
-  writeJson,
+  writeResult,
   writeWarnings,
 } from "../output/write.ts";
 
@@ -48,9 +48,11 @@ export const rotateKey = typedCommand({
         "SIG_KEY_FILE still names another key, which signs until it is unset",
       );
     }
-    if (call.format === "json") {
-      writeJson(call.io, { kid, ...givenWarnings(warnings) });
-    } else call.io.stdout(`Added key ${kid}; new events are signed with it\n`);
+    writeResult(
+      call,
+      { kid, ...givenWarnings(warnings) },
+      `Added key ${kid}; new events are signed with it\n`,
+    );
     return 0;
   },
 });

@@ -26,8 +26,8 @@ import {
   MISTAKEN_SIG,
   POLICY_FLAGS,
   type PolicyValues,
-  SOURCE_FLAG,
   SOURCE_WORD,
+  sourceCommand,
   sourceOf,
   TIME_FLAGS,
   timeOf,
@@ -189,27 +189,23 @@ const namespace: ValueType<string> = {
 };
 
 /** `sig allowed-signers` */
-export const allowedSigners = typedCommand({
+export const allowedSigners = sourceCommand({
   description:
     "Prints an allowed_signers file for git and ssh-keygen -Y verify: each did:key\nwith the times at which sig check --at allows it, to the second.",
-  positionals: [SOURCE_WORD],
   flags: {
-    ...SOURCE_FLAG,
     ...REQUIRE_FLAG,
     namespace: many(
       namespace,
       "namespace of the signatures: git, file or another (default: git)",
     ),
     ...PIN_FLAGS,
-    ...POLICY_FLAGS,
   },
   examples: [
     "sig allowed-signers acme.example --require role=deploy > allowed_signers",
     "sig allowed-signers ./acme.example --require role=release --namespace git --namespace file",
   ],
-  async run(call) {
+  async run(call, source) {
     const { namespace, require } = call.flags;
-    const source = sourceOf(call);
     requireQuestion(require);
     const namespaces = namespace.length === 0 ? ["git"] : namespace;
     const state = await readState(call, source, {});

@@ -1,5 +1,4 @@
 import type { ReportedFault, VerifyReport } from "@sig/consumer";
-import { typedCommand } from "../command_line/command.ts";
 import {
   colour,
   counted,
@@ -10,29 +9,22 @@ import {
   writeJson,
   writeWarnings,
 } from "../output/write.ts";
-import {
-  POLICY_FLAGS,
-  SOURCE_FLAG,
-  SOURCE_WORD,
-  sourceOf,
-  withMemory,
-} from "../ask/source_flags.ts";
+import { sourceCommand, withMemory } from "../ask/source_flags.ts";
 import { PIN_FLAGS } from "../ask/pin_flags.ts";
 
 /** `sig verify` */
-export const verify = typedCommand({
+export const verify = sourceCommand({
   description:
     "Exits with 0 if everything is valid, 1 if something published is invalid, and 2\non any other error.",
-  positionals: [SOURCE_WORD],
-  flags: { ...SOURCE_FLAG, ...PIN_FLAGS, ...POLICY_FLAGS },
+  flags: PIN_FLAGS,
   examples: [
     "sig verify acme.example",
     "sig verify ./acme.example --format json",
     "sig verify http://127.0.0.1:8080/.well-known/sig.json --allow-insecure",
   ],
-  async run(call) {
+  async run(call, source) {
     const { reportIssuer } = await import("@sig/consumer");
-    const report = await withMemory(call, sourceOf(call), {
+    const report = await withMemory(call, source, {
       remembered: (consumer, name) => consumer.report(name),
       plain: reportIssuer,
     });

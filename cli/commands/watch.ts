@@ -8,21 +8,12 @@ import {
   usageError,
   type ValueType,
 } from "@sig/api/flags";
-import {
-  type Call,
-  INTERRUPTED,
-  typedCommand,
-} from "../command_line/command.ts";
+import { type Call, INTERRUPTED } from "../command_line/command.ts";
 import { sequence, textOf } from "../command_line/values.ts";
 import { watchSource } from "../ask/watch_source.ts";
 import { PINS_FLAG } from "../ask/pin_flags.ts";
 import { safe, safeJson, warn } from "../output/write.ts";
-import {
-  POLICY_FLAGS,
-  SOURCE_FLAG,
-  SOURCE_WORD,
-  sourceOf,
-} from "../ask/source_flags.ts";
+import { sourceCommand } from "../ask/source_flags.ts";
 
 /** Before a command that failed is run again; then twice as long, and so on. */
 const FIRST_WAIT_MS = 1_000;
@@ -56,7 +47,7 @@ const interval: ValueType<number> = {
 };
 
 /** `sig watch` */
-export const watch = typedCommand({
+export const watch = sourceCommand({
   description: `Prints each newly verified event once, as a line of JSON:
 {"sequence","event_id","event","kid"}. A cursor in the pin store keeps the
 position for the next start; a new cursor begins at the end of the feed, or at
@@ -68,9 +59,7 @@ with 0.
 With --exec nothing is printed: COMMAND, a program with its arguments (no shell,
 no quotes), gets the line on standard input, one event after the other. It is run
 again until it ends with 0.`,
-  positionals: [SOURCE_WORD],
   flags: {
-    ...SOURCE_FLAG,
     from: optional(
       sequence,
       "first event of a new cursor (default: the next one)",
@@ -88,7 +77,6 @@ again until it ends with 0.`,
     ...PINS_FLAG,
     "no-pin": toggle("keep no cursor"),
     "require-pin": toggle("refuse issuers that it does not hold yet"),
-    ...POLICY_FLAGS,
   },
   format: "json",
   endless: true,
@@ -97,7 +85,7 @@ again until it ends with 0.`,
     "sig watch acme.example --from 1 --once",
     "sig watch acme.example --exec ./on-change.sh --cursor directory --interval 1m",
   ],
-  async run(call) {
+  async run(call, source) {
     const { cursor, exec: words, from, interval, once } = call.flags;
     const stop = new AbortController();
     let isInterrupted = false;
@@ -107,7 +95,6 @@ again until it ends with 0.`,
     if (words?.some((word) => /["']/.test(word))) {
       warn(call, `--exec knows no quotes: the words are ${words.join(", ")}`);
     }
-    const source = sourceOf(call);
     // It may be long until there is something to see.
     const isRead = call.format === "text" && call.io.isTerminal("stderr");
     if (isRead && !once) {

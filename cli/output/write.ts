@@ -36,6 +36,16 @@ export function writeJson(io: Io, value: unknown): void {
   io.stdout(`${safeJson(JSON.stringify(value, null, 2))}\n`);
 }
 
+/** Writes the result of a command: a JSON value, or text. */
+export function writeResult(
+  { format, io }: Output,
+  value: unknown,
+  text: string,
+): void {
+  if (format === "json") writeJson(io, value);
+  else io.stdout(text);
+}
+
 /** Ranges of lines that are listed at most. */
 const MAX_RANGES = 8;
 

@@ -28,25 +28,6 @@ export function formatOf(path: string): string | undefined {
   return ["csv", "json", "yaml"].find((format) => format === ending);
 }
 
-/** The columns, or members, that a list may have. */
-export const COLUMNS = Object.freeze(
-  [
-    "subject",
-    "type",
-    "roles",
-    "valid_from",
-    "valid_until",
-    "title",
-    "department",
-    "label",
-    "relationship_id",
-    "metadata",
-    "name",
-  ] as const,
-);
-
-type Column = typeof COLUMNS[number];
-
 /** One row with what its list gives; cells of CSV are text. */
 interface Row {
   readonly row: number;
@@ -80,19 +61,20 @@ export function readPeople(
   );
   const names = new Map<string, string>();
   const desired = rows.map((row) => {
-    const reader = new RowReader(row, faults);
-    const read = reader.read();
-    const name = reader.name();
-    const known = read && names.get(read.subject);
-    if (read && name) names.set(read.subject, name);
-    if (known && name && known !== name) {
+    const { name, ...read } = readRow(row, faults);
+    const { subject, type } = read;
+    if (subject === undefined || type === undefined) return undefined;
+    const own = name?.trim();
+    const known = names.get(subject);
+    if (own) names.set(subject, own);
+    if (known && own && known !== own) {
       faults.add(
         row.row,
         "name",
         "another row has another name for the subject",
       );
     }
-    return read;
+    return { ...read, subject, type };
   });
   faults.throwIfAny();
   // Without a fault no row is undefined.
@@ -134,8 +116,9 @@ function rowsOfCsv(
   if (twice !== undefined) throw notAList(`it has two columns ${twice}`);
   return rows.flatMap(({ row, cells }) => {
     if (cells.length !== columns.length) {
-      faults.addRow(
+      faults.add(
         row,
+        undefined,
         `it has ${cells.length} cells, the header has ${columns.length}; put a cell that contains the separator into quotes`,
       );
       return [];
@@ -191,150 +174,132 @@ function notAList(why: string, hint?: string): SigError {
   });
 }
 
+/** What a row says, each value as its column is read. */
+type ReadRow =
+  & {
+    -readonly [C in Column]?: ReturnType<typeof READERS[C]>;
+  }
+  & { readonly row: number };
+
 /** Reads the values of one row, noting every fault. */
-class RowReader {
-  readonly #row: Row;
-  readonly #faults: RowFaults;
-
-  constructor(row: Row, faults: RowFaults) {
-    this.#row = row;
-    this.#faults = faults;
-  }
-
-  /** Undefined when a member that must be there is missing or wrong. */
-  read(): DesiredRelationship | undefined {
-    const subject = this.#subject();
-    const type = this.#type();
-    const members = {
-      relationship_id: this.#relationshipId(),
-      roles: this.#roles(),
-      valid_from: this.#day("valid_from"),
-      valid_until: this.#day("valid_until"),
-      title: this.#text("title"),
-      department: this.#text("department"),
-      label: this.#text("label"),
-      metadata: this.#metadata(),
-      row: this.#row.row,
-    };
-    if (subject === undefined || type === undefined) return undefined;
-    return { subject, type, ...members };
-  }
-
-  /** What the person is called here; undefined where nothing says it. */
-  name(): string | undefined {
-    return this.#text("name")?.trim() || undefined;
-  }
-
-  /** Undefined when it has no column, null when it is empty. */
-  #value(column: Column): unknown {
-    if (!this.#row.values.has(column)) return undefined;
-    const value = this.#row.values.get(column);
-    return value === "" || value === undefined ? null : value;
-  }
-
-  #fault(column: Column, detail: string): undefined {
-    return this.#faults.add(this.#row.row, column, detail);
-  }
-
-  #subject(): string | undefined {
-    const value = this.#value("subject") ?? null;
-    if (value === null) return this.#fault("subject", "it is required");
-    if (typeof value === "string" && isIdentifier(value) && isDid(value)) {
-      return value;
+function readRow({ row, values }: Row, faults: RowFaults): ReadRow {
+  const read: { [column: string]: unknown } = { row };
+  for (const column of COLUMNS) {
+    const value = values.get(column);
+    // What has no column is not there; an empty cell is null.
+    const given = value === "" || value === undefined ? null : value;
+    if (!values.has(column) && !REQUIRED.includes(column)) continue;
+    try {
+      read[column] = READERS[column](given);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      faults.add(row, column, error.message);
     }
-    if (typeof value === "string" && isSshKey(value)) {
-      try {
-        return jwkToDidKey(sshKeyToJwk(value));
-      } catch (error) {
-        if (!isSigError(error)) throw error;
-        const { context: { hint }, reason } = error;
-        return this.#fault("subject", `${reason}; ${hint}`);
-      }
-    }
-    return this.#fault(
-      "subject",
-      "it must be a DID, such as did:web:alice.example or did:key:z6Mk…, or an OpenSSH public key",
-    );
   }
-
-  #type(): RelationshipType | undefined {
-    const value = this.#value("type") ?? null;
-    if (value === null) return this.#fault("type", "it is required");
-    const found = RELATIONSHIP_TYPES.find((each) => each === value);
-    if (found !== undefined) return found;
-    const meant = suggest(String(value).toLowerCase(), RELATIONSHIP_TYPES);
-    return this.#fault(
-      "type",
-      meant === undefined
-        ? `it must be one of ${RELATIONSHIP_TYPES.join(", ")}`
-        : `${quote(String(value))} is not a type; did you mean ${meant}?`,
-    );
-  }
-
-  #relationshipId(): string | undefined {
-    const value = this.#value("relationship_id") ?? null;
-    if (value === null || isIdentifier(value)) return value ?? undefined;
-    return this.#fault(
-      "relationship_id",
-      "it must be text without control characters",
-    );
-  }
-
-  #roles(): readonly string[] | undefined {
-    const value = this.#value("roles");
-    if (value === undefined) return undefined;
-    if (value === null) return [];
-    const roles = typeof value === "string"
-      ? value.split(";").map((role) => role.trim()).filter((role) => role)
-      : value;
-    const { maxRoles, maxRoleLength } = DEFAULT_LIMITS;
-    const areRoles = Array.isArray(roles) &&
-      roles.every((role) => typeof role === "string" && role !== "");
-    if (!areRoles) return this.#fault("roles", "it must be a list of roles");
-    if (roles.length > maxRoles) {
-      return this.#fault("roles", `it has more than ${maxRoles} roles`);
-    }
-    if (roles.some((role) => role.length > maxRoleLength)) {
-      return this.#fault(
-        "roles",
-        `a role has more than ${maxRoleLength} characters`,
-      );
-    }
-    return roles;
-  }
-
-  #day(column: End): string | null | undefined {
-    const value = this.#value(column);
-    if (value === undefined || value === null) return value;
-    if (typeof value !== "string") {
-      return this.#fault(column, "it must be a date, such as 2026-12-31");
-    }
-    const read = readDay(value, column);
-    return "instant" in read ? read.instant : this.#fault(column, read.why);
-  }
-
-  #text(column: Column): string | null | undefined {
-    const value = this.#value(column);
-    if (value === undefined || value === null || typeof value === "string") {
-      return value;
-    }
-    return this.#fault(column, "it must be text");
-  }
-
-  #metadata(): OpenObject | null | undefined {
-    const value = this.#value("metadata");
-    if (value === undefined || value === null || isObject(value)) return value;
-    if (typeof value === "string") {
-      try {
-        const parsed = parseJson(value);
-        if (isObject(parsed)) return parsed;
-      } catch (error) {
-        if (!(error instanceof JsonError)) throw error;
-      }
-    }
-    return this.#fault("metadata", "it must be one strict JSON object");
-  }
+  return read as ReadRow;
 }
+
+/** Why a value can't be used. */
+class Fault extends Error {}
+
+function readSubject(value: unknown): string {
+  if (value === null) throw new Fault("it is required");
+  if (typeof value === "string" && isIdentifier(value) && isDid(value)) {
+    return value;
+  }
+  if (typeof value === "string" && isSshKey(value)) {
+    try {
+      return jwkToDidKey(sshKeyToJwk(value));
+    } catch (error) {
+      if (!isSigError(error)) throw error;
+      throw new Fault(`${error.reason}; ${error.context.hint}`);
+    }
+  }
+  throw new Fault(
+    "it must be a DID, such as did:web:alice.example or did:key:z6Mk…, or an OpenSSH public key",
+  );
+}
+
+function readType(value: unknown): RelationshipType {
+  if (value === null) throw new Fault("it is required");
+  const found = RELATIONSHIP_TYPES.find((each) => each === value);
+  if (found !== undefined) return found;
+  const meant = suggest(String(value).toLowerCase(), RELATIONSHIP_TYPES);
+  throw new Fault(
+    meant === undefined
+      ? `it must be one of ${RELATIONSHIP_TYPES.join(", ")}`
+      : `${quote(String(value))} is not a type; did you mean ${meant}?`,
+  );
+}
+
+function readRelationshipId(value: unknown): string | undefined {
+  if (value === null || isIdentifier(value)) return value ?? undefined;
+  throw new Fault("it must be text without control characters");
+}
+
+function readRoles(value: unknown): readonly string[] {
+  const roles = typeof value === "string"
+    ? value.split(";").map((role) => role.trim()).filter((role) => role)
+    : value ?? [];
+  const { maxRoles, maxRoleLength } = DEFAULT_LIMITS;
+  const areRoles = Array.isArray(roles) &&
+    roles.every((role) => typeof role === "string" && role !== "");
+  if (!areRoles) throw new Fault("it must be a list of roles");
+  if (roles.length > maxRoles) {
+    throw new Fault(`it has more than ${maxRoles} roles`);
+  }
+  if (roles.some((role) => role.length > maxRoleLength)) {
+    throw new Fault(`a role has more than ${maxRoleLength} characters`);
+  }
+  return roles;
+}
+
+function dayReader(end: End) {
+  return (value: unknown): string | null => {
+    if (value === null) return null;
+    if (typeof value !== "string") {
+      throw new Fault("it must be a date, such as 2026-12-31");
+    }
+    const read = readDay(value, end);
+    if ("instant" in read) return read.instant;
+    throw new Fault(read.why);
+  };
+}
+
+function readText(value: unknown): string | null {
+  if (value === null || typeof value === "string") return value;
+  throw new Fault("it must be text");
+}
+
+function readMetadata(value: unknown): OpenObject | null {
+  if (value === null || isObject(value)) return value;
+  try {
+    const parsed = typeof value === "string" ? parseJson(value) : undefined;
+    if (isObject(parsed)) return parsed;
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+  }
+  throw new Fault("it must be one strict JSON object");
+}
+
+/** The columns, or members, that a list may have, and how each is read. */
+const READERS = {
+  subject: readSubject,
+  type: readType,
+  roles: readRoles,
+  valid_from: dayReader("valid_from"),
+  valid_until: dayReader("valid_until"),
+  title: readText,
+  department: readText,
+  label: readText,
+  relationship_id: readRelationshipId,
+  metadata: readMetadata,
+  name: readText,
+} as const;
+
+type Column = keyof typeof READERS;
+const COLUMNS = Object.keys(READERS) as readonly Column[];
+const REQUIRED: readonly Column[] = ["subject", "type"];
 
 /** Faults that are reported at most. */
 const MAX_FAULTS = 100;
@@ -343,24 +308,15 @@ const MAX_FAULTS = 100;
 class RowFaults {
   readonly #faults: (Issue & { row: number; column?: string })[] = [];
 
-  /** Notes a fault; answers with undefined for the value that is missing. */
-  add(row: number, column: string, detail: string): undefined {
+  /** Notes what is wrong with a row, or with one of its columns. */
+  add(row: number, column: string | undefined, detail: string): void {
+    const isWhole = column === undefined;
     this.#faults.push({
-      pointer: `/${row}/${column}`,
+      pointer: isWhole ? `/${row}` : `/${row}/${column}`,
       row,
-      column,
+      ...(isWhole ? {} : { column }),
       code: "invalid_field",
-      detail: `row ${row}, column ${column}: ${detail}`,
-    });
-  }
-
-  /** Notes a row that can't be told apart into columns. */
-  addRow(row: number, detail: string): undefined {
-    this.#faults.push({
-      pointer: `/${row}`,
-      row,
-      code: "invalid_field",
-      detail: `row ${row}: ${detail}`,
+      detail: `row ${row}${isWhole ? "" : `, column ${column}`}: ${detail}`,
     });
   }
 
@@ -370,11 +326,12 @@ class RowFaults {
     if (first === undefined) return;
     const { row, column, detail } = first;
     const more = this.#faults.length - 1;
+    const others = more === 0
+      ? ""
+      : ` (and ${more} more fault${more === 1 ? "" : "s"})`;
     throw new SigError(
       "invalid_field",
-      `Cannot read list: ${detail}${
-        more === 0 ? "" : ` (and ${more} more fault${more === 1 ? "" : "s"})`
-      }`,
+      `Cannot read list: ${detail}${others}`,
       {
         context: {
           row,

@@ -101,7 +101,11 @@ export class FeedIndex implements PastEvents {
   /** What pending events have made of a relationship, the last one last. */
   readonly #relationships = new Map<string, IndexedRelationship[]>();
 
-  /** @param path The file (default: none). Nothing is opened yet. */
+  /**
+   * Makes an index; nothing is opened yet.
+   *
+   * @param path The file (default: none).
+   */
   constructor(path?: string) {
     this.#path = path;
   }
