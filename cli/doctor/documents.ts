@@ -1,8 +1,9 @@
 /** The documents beside the feed. @module */
 
-import { isSigError, JsonError, parseJson, type SigMetadata } from "@sig/core";
+import { isSigError, JsonError, parseJson } from "@sig/core";
 import { isObject } from "@sig/core/internal";
 import type { IssuerLocation } from "@sig/consumer";
+import { type loadIssuer, readAll } from "@sig/consumer/internal";
 import type { FindingTable } from "./finding.ts";
 import type { Requests } from "./served.ts";
 
@@ -14,72 +15,57 @@ const OTHER_NAMES = ["/.well-known/sig-metadata.json"];
 
 /** Documents that were read. */
 interface ExaminedDocuments {
-  readonly issuer: string;
   /** Those of {@linkcode OTHER_NAMES} that exist. */
   readonly otherDrafts: readonly string[];
-  /** The kids of the key set's Ed25519 keys, in its order. */
+  /** The kids of the key set, in its order. */
   readonly kids: readonly string[];
-  /** Those that may sign; undefined if the DID document does not say. */
-  readonly authorised: ReadonlySet<string> | undefined;
+  /** Those that may sign. */
+  readonly authorised: ReadonlySet<string>;
   /** Those that have signed. */
   readonly used: ReadonlySet<string>;
 }
 
-/** Reads them. */
+/** Looks at the keys, and asks for documents of other drafts. */
 export async function readDocuments(
-  location: IssuerLocation,
-  { events_uri, jwks_uri }: SigMetadata,
-  { issuer, used }: Pick<ExaminedDocuments, "issuer" | "used">,
+  { metadataRef, reader }: IssuerLocation,
+  { keys, metadata }: Awaited<ReturnType<typeof loadIssuer>>,
+  used: ExaminedDocuments["used"],
   requests: Requests,
 ): Promise<ExaminedDocuments> {
-  const base = URL.parse(location.metadataRef)?.href ?? events_uri;
-  const read = (ref: string, name: "metadata" | "jwks" | "did_document") =>
-    readObject(location, new URL(ref, base).href, name, requests);
+  const base = URL.parse(metadataRef)?.href ?? metadata.events_uri;
   const otherDrafts: string[] = [];
-  for (const name of OTHER_NAMES) {
-    if (await read(name, "metadata") !== undefined) otherDrafts.push(name);
+  for (const path of OTHER_NAMES) {
+    const { href } = new URL(path, base);
+    const isThere = await requests.ask(href, async (signal) => {
+      const options = {
+        name: "metadata",
+        maxBytes: MAX_BYTES,
+        signal,
+      } as const;
+      const opened = await reader.open(href, options);
+      // A server may answer everything with some page.
+      return isObject(parseJson(await readAll(opened, MAX_BYTES)));
+    }).catch((error) => {
+      if (isSigError(error) || error instanceof JsonError) return false;
+      throw error;
+    });
+    if (isThere) otherDrafts.push(path);
   }
-  const jwks = await read(jwks_uri, "jwks");
-  const did = await read("/.well-known/did.json", "did_document");
-  const keys = Array.isArray(jwks?.keys) ? jwks.keys : [];
-  const kids = keys.flatMap((key) =>
-    isObject(key) && key.crv === "Ed25519" && typeof key.kid === "string"
-      ? [key.kid]
-      : []
-  );
-  const methods = Array.isArray(did?.assertionMethod)
-    ? did.assertionMethod.map((each) => isObject(each) ? each.id : each)
-    : undefined;
-  const authorised = methods &&
-    new Set(
-      kids.filter((kid) =>
-        methods.includes(`#${kid}`) || methods.includes(`${issuer}#${kid}`)
-      ),
-    );
-  return { issuer, otherDrafts, kids, authorised, used };
+  const kids = [...keys.keys.keys()];
+  const authorised = new Set(kids.filter((kid) => maySign(keys, kid)));
+  return { otherDrafts, kids, authorised, used };
 }
 
-/** A JSON object; anything else is treated as absent. */
-async function readObject(
-  { reader }: IssuerLocation,
-  ref: string,
-  name: "metadata" | "jwks" | "did_document",
-  requests: Requests,
-): Promise<{ readonly [name: string]: unknown } | undefined> {
+/** Whether the DID document lets a key of the key set sign. */
+export function maySign(
+  keys: Awaited<ReturnType<typeof loadIssuer>>["keys"],
+  kid: string,
+): boolean {
   try {
-    return await requests.ask(ref, async (signal) => {
-      const opened = await reader.open(ref, {
-        ...{ name, maxBytes: MAX_BYTES, signal },
-      });
-      const chunks: Uint8Array<ArrayBuffer>[] = [];
-      for await (const chunk of opened.bytes) chunks.push(chunk.slice());
-      const bytes = new Uint8Array(await new Blob(chunks).arrayBuffer());
-      const value = parseJson(bytes);
-      return isObject(value) ? value : undefined;
-    });
-  } catch (error) {
-    if (isSigError(error) || error instanceof JsonError) return undefined;
-    throw error;
+    keys.resolve(kid);
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -102,7 +88,7 @@ export const DOCUMENT_FINDINGS = {
     why: "What it signs from now on is refused by every reader",
     mend: "Add it to assertionMethod, or remove it from jwks.json",
     find: ({ authorised, kids }) =>
-      kids.filter((kid) => authorised?.has(kid) === false).map((kid) => [
+      kids.filter((kid) => !authorised.has(kid)).map((kid) => [
         "a key of jwks.json is not in assertionMethod of did.json",
         `key ${kid}`,
       ]),
@@ -115,7 +101,7 @@ export const DOCUMENT_FINDINGS = {
     // The newest may be about to begin.
     find: ({ authorised, kids, used }) =>
       kids.slice(0, -1)
-        .filter((kid) => !used.has(kid) && authorised?.has(kid) !== false)
+        .filter((kid) => !used.has(kid) && authorised.has(kid))
         .map((kid) => [
           "a key that may sign has signed nothing, and there is a newer one",
           `key ${kid}`,

@@ -97,9 +97,7 @@ async function examineAround(
   const { metadata } = loaded;
   const requests = new Requests(call.io.deadline(DEADLINE_MS));
   const used = new Set(feed.keys.map(({ kid }) => kid));
-  const documents = await readDocuments(
-    ...[location, metadata, { issuer, used }, requests] as const,
-  );
+  const documents = await readDocuments(location, loaded, used, requests);
   const findings = [...judge(DOCUMENT_FINDINGS, documents)];
   const about = { lastSequence: state.last_sequence, now: call.io.now() };
   const proofs = await readProofs(location, loaded, about, requests);

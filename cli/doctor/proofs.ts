@@ -22,6 +22,7 @@ import {
   tilesSince,
   TreeHasher,
 } from "@sig/jose/proofs";
+import { maySign } from "./documents.ts";
 import type { FindingTable } from "./finding.ts";
 import type { Requests } from "./served.ts";
 
@@ -67,13 +68,7 @@ export async function readProofs(
     );
   };
   const sha256 = createSha256();
-  const authorized = [...keys.keys].filter(([kid]) => {
-    try {
-      return keys.resolve(kid) !== undefined;
-    } catch {
-      return false;
-    }
-  });
+  const authorized = [...keys.keys].filter(([kid]) => maySign(keys, kid));
   let checkpoint: OpenedCheckpoint;
   try {
     const source = new TextDecoder().decode(
