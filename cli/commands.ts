@@ -12,10 +12,30 @@ import {
   type LoadedCommand,
 } from "./command_line/command.ts";
 import type { ServerProgram } from "@sig/api/server";
+import { writeResult } from "./output/write.ts";
 
-async function server(name: string, program: ServerProgram) {
-  const { serverCommand } = await import("./command_line/server_command.ts");
-  return serverCommand(name, program);
+/** The command that starts a server until it is stopped. */
+export function serverCommand(
+  name: string,
+  program: ServerProgram,
+): LoadedCommand {
+  return {
+    flags: program.flags,
+    examples: program.examples.map((line) =>
+      line.replace(program.name, `sig ${name}`)
+    ),
+    endless: true,
+    async run(call) {
+      const { createServerIo, serveUntilStopped } = await import(
+        "@sig/api/server"
+      );
+      const io = { ...createServerIo(), ...call.io };
+      const startup = await program.start(call, io);
+      return await serveUntilStopped(startup, io, (url) => {
+        writeResult(call, { url }, `${url}\n`);
+      });
+    },
+  };
 }
 
 /** A module's commands: what each is called, what it does, other names. */
@@ -121,7 +141,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: "start the verification server (sig-api)",
     load: async () => {
       const { apiProgram } = await import("@sig/api/program");
-      return await server("api", apiProgram);
+      return serverCommand("api", apiProgram);
     },
   },
   {
@@ -129,7 +149,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: "start the login server (sig-web)",
     load: async () => {
       const { webProgram } = await import("@sig/web/program");
-      return await server("web", webProgram);
+      return serverCommand("web", webProgram);
     },
   },
   ...from(() => import("./commands/web_client.ts"), {
@@ -150,14 +170,14 @@ export const COMMANDS: readonly CommandEntry[] = [
       "give an application of the login server a new secret",
     ],
   }),
-  ...from(() => import("./commands/completions.ts"), {
+  ...from(() => import("./commands/shell.ts"), {
     completions: ["completions", "print a completion script for your shell"],
   }),
   {
     name: "man",
     summary: "print the manual page",
     load: async () =>
-      (await import("./commands/man.ts")).createMan(loadCommands),
+      (await import("./commands/shell.ts")).createMan(loadCommands),
   },
   ...from(() => import("./commands/relationships.ts"), {
     who: ["who", "list active relationships and when they end"],

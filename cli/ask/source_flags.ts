@@ -321,6 +321,29 @@ export async function verifySource(
   return verified;
 }
 
+/** The state of a source, and for a page which bytes it is about. */
+export async function readState(
+  call: Call<PolicyValues & PinValues>,
+  source: string,
+  time: Partial<ParsedTime>,
+) {
+  const { verifyIssuer } = await import("@sig/consumer");
+  const digest = call.ownFormat === "html";
+  const read = await withMemory(call, source, {
+    remembered: async (consumer, name) => ({
+      ...(await consumer.observe(name, time)).verified,
+      report: digest ? await consumer.report(name) : undefined,
+    }),
+    plain: async (location, options) => ({
+      ...await verifyIssuer(location, { ...options, digest }),
+      report: undefined,
+    }),
+  });
+  const { feed, report } = read;
+  writeWarnings(call, read.warnings, read.source);
+  return { ...read, sha256: report?.valid ? report.feed_sha256 : feed.sha256 };
+}
+
 /** What there is where no `sig.json` is: nothing, a redirect, or a page. */
 const NO_METADATA: ReadonlySet<ErrorCode> = new Set([
   "fetch_status",

@@ -49,9 +49,8 @@ export const log = sourceCommand({
     const id = call.flags["relationship-id"];
     const { verifyIssuer } = await import("@sig/consumer");
     const names = await namesOf(call, source);
-    let events: (SigEvent | UnknownEvent)[] = [];
+    let events: LoggedEvent[] = [];
     const heard = { subject: false, relationship: false };
-    const effects = new Map<number, string>();
     const changes = new ChangeList();
     const result = await withMemory(call, source, {
       remembered: (consumer, name) => consumer.verify(name),
@@ -65,12 +64,10 @@ export const log = sourceCommand({
       heard.subject = true;
       if (id !== undefined && event.relationship_id !== id) return;
       heard.relationship = true;
-      if (event.sequence < from) return;
-      events.push(event);
-      effects.set(event.sequence, effect);
+      if (event.sequence >= from) events.push([event, effect]);
     }
     writeWarnings(call, result.warnings, result.source);
-    writeEvents(call, events, effects, names);
+    writeEvents(call, events, names);
     if (subject !== undefined && !heard.subject) {
       tellStranger(call, { subject });
     } else if (id !== undefined && !heard.relationship) {
@@ -85,8 +82,7 @@ export const log = sourceCommand({
       (watched) => {
         events = [];
         onEvent(watched);
-        writeEvents(call, events, effects, names);
-        effects.clear();
+        writeEvents(call, events, names);
         return true;
       },
       { keepsNothing: true },
@@ -95,21 +91,23 @@ export const log = sourceCommand({
   },
 });
 
+/** An event, and what it does to its relationship. */
+type LoggedEvent = readonly [event: SigEvent | UnknownEvent, effect: string];
+
 function writeEvents(
   call: Output,
-  events: readonly (SigEvent | UnknownEvent)[],
-  effects: ReadonlyMap<number, string>,
+  events: readonly LoggedEvent[],
   names: Names,
 ): void {
   if (call.format === "json") {
-    const lines = events.map((event) => `${safe(JSON.stringify(event))}\n`);
+    const lines = events.map(([event]) => `${safe(JSON.stringify(event))}\n`);
     if (lines.length > 0) call.io.stdout(lines.join(""));
     return;
   }
-  const rows = events.map((event) => [
+  const rows = events.map(([event, effect]) => [
     `#${event.sequence}`,
     toSecond(event.issued_at),
-    effects.get(event.sequence)!,
+    effect,
     event.event_type,
     event.relationship_id,
     names.get(event.subject) ?? "",

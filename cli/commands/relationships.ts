@@ -29,20 +29,18 @@ import {
   statusColour,
   toSecond,
   writeJson,
-  writeWarnings,
 } from "../output/write.ts";
 import { type Names, NAMES_FLAG } from "../people/names.ts";
 import {
   namesOf,
-  type PolicyValues,
+  readState,
   sourceCommand,
   tellStranger,
   TIME_FLAGS,
   timeOf,
   verifySource,
-  withMemory,
 } from "../ask/source_flags.ts";
-import { PIN_FLAGS, type PinValues } from "../ask/pin_flags.ts";
+import { PIN_FLAGS } from "../ask/pin_flags.ts";
 
 /** `sig dump-state` */
 export const dumpState = sourceCommand({
@@ -133,29 +131,6 @@ export const expiring = sourceCommand({
     return 0;
   },
 });
-
-/** The state of a source, and for a page which bytes it is about. */
-async function readState(
-  call: Call<PolicyValues & PinValues>,
-  source: string,
-  time: ParsedTime,
-) {
-  const { verifyIssuer } = await import("@sig/consumer");
-  const digest = call.ownFormat === "html";
-  const read = await withMemory(call, source, {
-    remembered: async (consumer, name) => ({
-      ...(await consumer.observe(name, time)).verified,
-      report: digest ? await consumer.report(name) : undefined,
-    }),
-    plain: async (location, options) => ({
-      ...await verifyIssuer(location, { ...options, digest }),
-      report: undefined,
-    }),
-  });
-  const { feed, report } = read;
-  writeWarnings(call, read.warnings, read.source);
-  return { ...read, sha256: report?.valid ? report.feed_sha256 : feed.sha256 };
-}
 
 /** One effective relationship, as it is printed. */
 interface ActiveRelationship {

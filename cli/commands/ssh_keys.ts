@@ -2,7 +2,6 @@ import {
   type FeedState,
   formatInstant,
   isSigError,
-  type ParsedTime,
   parseQuestion,
 } from "@sig/core";
 import {
@@ -25,22 +24,15 @@ import { source, textOf } from "../command_line/values.ts";
 import {
   MISTAKEN_SIG,
   POLICY_FLAGS,
-  type PolicyValues,
+  readState,
   SOURCE_WORD,
   sourceCommand,
   sourceOf,
   TIME_FLAGS,
   timeOf,
-  withMemory,
 } from "../ask/source_flags.ts";
-import { PIN_FLAGS, type PinValues, PROOF_FLAGS } from "../ask/pin_flags.ts";
-import {
-  counted,
-  type Output,
-  warn,
-  writeJson,
-  writeWarnings,
-} from "../output/write.ts";
+import { PIN_FLAGS, PROOF_FLAGS } from "../ask/pin_flags.ts";
+import { counted, type Output, warn, writeJson } from "../output/write.ts";
 import { askAll, REQUIRE_FLAG, writeEach } from "./check.ts";
 
 const KEY_TYPE = "ssh-ed25519";
@@ -153,7 +145,8 @@ async function listKeys(
   const time = timeOf(call.flags);
   const ends = new Map<string, number>();
   for (const source of sources) {
-    const state = await readState(call, source, time);
+    const { asOf } = time;
+    const { state } = await readState(call, source, { asOf });
     const at = resolveTime(state, time, call.io.now());
     const { seconds } = at.instant;
     for (const [subject, ranges] of allowedSubjects(state, require, at)) {
@@ -208,7 +201,7 @@ export const allowedSigners = sourceCommand({
     const { namespace, require } = call.flags;
     requireQuestion(require);
     const namespaces = namespace.length === 0 ? ["git"] : namespace;
-    const state = await readState(call, source, {});
+    const { state } = await readState(call, source, {});
     const time = { tense: "then", events: state.last_sequence } as const;
     const all = new Map(allowedSubjects(state, require, time));
     const { keys, leftOut } = keysOf(all.keys());
@@ -248,21 +241,6 @@ export const allowedSigners = sourceCommand({
  */
 function requireQuestion(require: readonly string[]): void {
   parseQuestion({ subject: "did:key:z", require });
-}
-
-async function readState(
-  call: Call<PinValues & PolicyValues>,
-  source: string,
-  { asOf }: Partial<ParsedTime>,
-): Promise<FeedState> {
-  const { verifyIssuer } = await import("@sig/consumer");
-  const read = await withMemory(call, source, {
-    remembered: async (consumer, name) =>
-      (await consumer.observe(name, { asOf })).verified,
-    plain: verifyIssuer,
-  });
-  writeWarnings(call, read.warnings, read.source);
-  return read.state;
 }
 
 /** Each subject that is allowed at any second, with those seconds. */
