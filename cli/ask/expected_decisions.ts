@@ -19,12 +19,6 @@ export interface ExpectedDecision {
   readonly reasons?: readonly string[];
 }
 
-/** The file as it was understood. */
-interface ExpectedDecisions {
-  readonly source?: string;
-  readonly cases: readonly ExpectedDecision[];
-}
-
 const FILE_MEMBERS = ["source", "cases"];
 
 const isText = (value: unknown) => typeof value === "string";
@@ -64,7 +58,7 @@ const REQUIRED = ["subject", "require", "expect"];
  *
  * @throws {SigError} `invalid_request` with the case that is at fault.
  */
-export function parseExpectedDecisions(text: string): ExpectedDecisions {
+export function parseExpectedDecisions(text: string) {
   const file = readYaml(text, notCases);
   if (!isObject(file)) throw notCases("it must be an object with cases");
   requireKnown(file, FILE_MEMBERS, "the file");
@@ -76,10 +70,7 @@ export function parseExpectedDecisions(text: string): ExpectedDecisions {
     // Nothing tested must not pass for all is well.
     throw notCases("cases must be a list of at least one case");
   }
-  return {
-    ...(source === undefined ? {} : { source }),
-    cases: cases.map(parseCase),
-  };
+  return { source, cases: cases.map(parseCase) };
 }
 
 function parseCase(value: unknown, index: number): ExpectedDecision {

@@ -125,11 +125,7 @@ function report(
   const { io } = call;
   const failed = outcomes.filter(({ holds }) => !holds).length;
   if (call.ownFormat === "junit") {
-    const results = outcomes.map((outcome) => ({
-      name: outcome.expected.name,
-      ...(outcome.holds ? {} : { failure: difference(outcome) }),
-    }));
-    return io.stdout(junitXml(issuer, results));
+    return io.stdout(junitXml(issuer, outcomes, failed));
   }
   if (call.format === "json") {
     return writeJson(io, {
@@ -186,25 +182,19 @@ function difference({ expected, got }: Outcome): string {
   }`;
 }
 
-/** One case and why it failed. */
-interface TestResult {
-  readonly name: string;
-  /** Undefined where it holds. */
-  readonly failure?: string;
-}
-
 /** JUnit's XML, without times, so that the same results are the same bytes. */
 function junitXml(
   suite: string,
-  results: readonly TestResult[],
+  outcomes: readonly Outcome[],
+  failed: number,
 ): string {
-  const failures = results.filter(({ failure }) => failure !== undefined);
-  const counts = `tests="${results.length}" failures="${failures.length}"`;
-  const cases = results.map(({ name, failure }) => {
-    const head = `    <testcase classname="${xml(suite)}" name="${xml(name)}"`;
-    return failure === undefined
-      ? `${head}/>`
-      : `${head}>\n      <failure message="${xml(failure)}"/>\n    </testcase>`;
+  const counts = `tests="${outcomes.length}" failures="${failed}"`;
+  const cases = outcomes.map((outcome) => {
+    const name = xml(outcome.expected.name);
+    const head = `    <testcase classname="${xml(suite)}" name="${name}"`;
+    if (outcome.holds) return `${head}/>`;
+    const failure = `<failure message="${xml(difference(outcome))}"/>`;
+    return `${head}>\n      ${failure}\n    </testcase>`;
   });
   return `<?xml version="1.0" encoding="UTF-8"?>
 <testsuites ${counts}>

@@ -2,29 +2,7 @@
 
 import { parseIssuerDid, SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
-import type { TemplateValues } from "./fill_template.ts";
 import { documentTypes, proofsPath } from "../site/site_headers.ts";
-
-/** An issuer's directory, every text of it fit for a configuration. */
-interface HostedSite extends TemplateValues {
-  /** The issuer's DID. */
-  readonly issuer: string;
-  /** Whether TLS is spoken. */
-  readonly scheme: "https" | "http";
-  /** Host name or IP address, IPv6 in brackets. */
-  readonly hostname: string;
-  /** The port, the scheme's own too. */
-  readonly port: number;
-  /** Media types by path, in the order in which they are shown. */
-  readonly documents: readonly {
-    readonly path: string;
-    readonly type: string;
-    /** The type as a word of a configuration. */
-    readonly typeWord: string;
-  }[];
-  /** Folders of files that never change; none without proofs. */
-  readonly proofs: readonly { readonly kind: string; readonly path: string }[];
-}
 
 /** Letters, digits and what no configuration gives a meaning in a path. */
 const PATH = /^\/\.well-known(?:\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/;
@@ -34,14 +12,14 @@ const QUOTABLE = /^[\p{L}\p{M}\p{N} /._~+,@=()-]+$/u;
 
 /**
  * Reads what is to be served from the documents of a directory, all but the
- * feed.
+ * feed; every text of it is fit for a configuration.
  *
  * @throws {SigError} `private_key_in_jwks` and all that `loadIssuer`
  * throws; `invalid_metadata` where a document has a place that no
  * configuration should name: outside of `/.well-known/`, at another origin, or
  * with other characters than letters, digits, `.`, `_` and `-`.
  */
-export async function readHostedSite(dir: string): Promise<HostedSite> {
+export async function readHostedSite(dir: string) {
   // The help must not load what reads an issuer.
   const { openSource } = await import("@sig/consumer");
   const { loadIssuer } = await import("@sig/consumer/internal");
@@ -63,24 +41,29 @@ export async function readHostedSite(dir: string): Promise<HostedSite> {
   for (const [path] of documents) {
     if (!PATH.test(path)) throw refused(`the path ${quote(path)}`);
   }
-  const scheme = protocol === "https:" ? "https" : "http";
+  const scheme: Scheme = protocol === "https:" ? "https" : "http";
   const port = url.port === "" ? SCHEME_PORTS[scheme] : Number(url.port);
   return {
     issuer,
     scheme,
     hostname,
     port,
+    // In the order in which they are shown; a type with a blank is quoted.
     documents: documents.sort(([a], [b]) => a < b ? -1 : 1)
       .map(([path, type]) => ({
         path,
         type,
         typeWord: type.includes(" ") ? `"${type}"` : type,
       })),
+    // Folders of files that never change.
     proofs: proofs === undefined
       ? []
       : ["state", "tile"].map((kind) => ({ kind, path: `${proofs}${kind}/` })),
   };
 }
+
+/** Whether TLS is spoken. */
+export type Scheme = keyof typeof SCHEME_PORTS;
 
 /** The ports that a URL doesn't name. */
 export const SCHEME_PORTS = Object.freeze({ https: 443, http: 80 } as const);

@@ -148,11 +148,10 @@ async function hosted(
 /** Where a server listens, and with which certificate. */
 function listening(
   call: ExportCall,
-  { hostname, port, scheme }: {
-    readonly hostname: string;
-    readonly port: number;
-    readonly scheme: "http" | "https";
-  },
+  { hostname, port, scheme }: Pick<
+    ReturnType<typeof readProtectedApp>,
+    "hostname" | "port" | "scheme"
+  >,
 ): TemplateValues {
   const given = readCertificate(call);
   const found = `/etc/letsencrypt/live/${hostname}`;

@@ -2,35 +2,14 @@
 
 import { usageError } from "@sig/api/flags";
 import { quote } from "@sig/core/internal";
-import type { TemplateValues } from "./fill_template.ts";
-import { SCHEME_PORTS } from "./hosted_site.ts";
-
-/** The values of a proxy's configuration. */
-interface ProtectedApp extends TemplateValues {
-  /** The login's origin. */
-  readonly login: string;
-  /** Its host, with the port unless that is the scheme's own. */
-  readonly loginHost: string;
-  /** The application's origin, whose scheme is the login's. */
-  readonly origin: string;
-  /** Its host, likewise. */
-  readonly host: string;
-  /** The host's name alone. */
-  readonly hostname: string;
-  /** The port that the proxy listens at. */
-  readonly port: number;
-  /** The scheme of both. */
-  readonly scheme: "http" | "https";
-  /** The name of its zone of nginx, which other hosts must not have. */
-  readonly zone: string;
-  /** Where the application itself listens: `http://host:port`. */
-  readonly upstream: string;
-}
+import { type Scheme, SCHEME_PORTS } from "./hosted_site.ts";
 
 const HOSTNAME = /^(?:\[[0-9a-f:.]+\]|[a-z0-9.-]+)$/;
 
 /**
- * Reads `--login`, `--app` and `--upstream`.
+ * Reads `--login`, `--app` and `--upstream`: the values of a proxy's
+ * configuration. Hosts have their port unless that is the scheme's own; the
+ * application's scheme is the login's.
  *
  * @throws {SigError} `invalid_request` with `context.flag`.
  */
@@ -38,9 +17,9 @@ export function readProtectedApp(
   login: string | undefined,
   app: string | undefined,
   upstream = "http://127.0.0.1:3000",
-): ProtectedApp {
+) {
   const at = readOrigin("--login", login, "https://login.acme.example");
-  const scheme = at.protocol === "https:" ? "https" : "http";
+  const scheme: Scheme = at.protocol === "https:" ? "https" : "http";
   if (app === undefined) {
     throw usageError("--app is required", { flag: "--app" });
   }
@@ -56,6 +35,7 @@ export function readProtectedApp(
     login: at.origin,
     loginHost: at.host,
     ...{ origin, host, hostname, scheme },
+    // Of nginx, which other hosts must not have.
     zone: `sig_${host.replaceAll(/[^a-z0-9]/g, "_")}`,
     port: port === "" ? SCHEME_PORTS[scheme] : Number(port),
     upstream:

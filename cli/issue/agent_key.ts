@@ -174,6 +174,21 @@ async function exchange(
   const over = io.deadline(TIMEOUT_MS);
   const slow = io.deadline(NOTICE_MS);
   const socket = await connect(io);
+  const gone = () => notUsable("the agent closed the connection");
+  let isOpen = true;
+  const close = () => {
+    if (isOpen) socket.close();
+    isOpen = false;
+  };
+  const read = async (length: number) => {
+    const bytes = new Uint8Array(length);
+    for (let at = 0; at < length;) {
+      const count = await socket.read(bytes.subarray(at)).catch(() => null);
+      if (count === null) throw gone();
+      at += count;
+    }
+    return bytes;
+  };
   const notice = () =>
     warn(
       output,
@@ -182,15 +197,18 @@ async function exchange(
     );
   if (slow.aborted) notice();
   else slow.addEventListener("abort", notice);
-  over.addEventListener("abort", socket.close);
+  over.addEventListener("abort", close);
   try {
-    if (over.aborted) socket.close();
-    await socket.write(joinBytes([numberOf(request.length), request]));
-    const length = new Reader(await socket.read(4)).number();
-    if (length > MAX_MESSAGE_BYTES) {
-      throw notUsable(`the agent's answer has ${length} bytes`);
+    if (over.aborted) close();
+    const bytes = joinBytes([numberOf(request.length), request]);
+    for (let at = 0; at < bytes.length;) {
+      at += await socket.write(bytes.subarray(at)).catch(() => {
+        throw gone();
+      });
     }
-    return await socket.read(length);
+    const length = new Reader(await read(4)).number();
+    if (length <= MAX_MESSAGE_BYTES) return await read(length);
+    throw notUsable(`the agent's answer has ${length} bytes`);
   } catch (error) {
     if (!over.aborted) throw error;
     throw notUsable(
@@ -199,45 +217,20 @@ async function exchange(
     );
   } finally {
     slow.removeEventListener("abort", notice);
-    over.removeEventListener("abort", socket.close);
-    socket.close();
+    over.removeEventListener("abort", close);
+    close();
   }
 }
 
-/** Whole messages over the agent's socket; `close` ends what is under way. */
+/** Connects to the agent's socket. */
 async function connect(io: Io) {
   const path = io.env("SSH_AUTH_SOCK");
   if (path === undefined || path === "") {
     throw notUsable("there is no ssh-agent: SSH_AUTH_SOCK is not set");
   }
   const socket = await io.connectSocket?.(path);
-  if (socket === undefined) {
-    throw notUsable(`there is no ssh-agent at ${quote(path)} (SSH_AUTH_SOCK)`);
-  }
-  const gone = () => notUsable("the agent closed the connection");
-  let isOpen = true;
-  return {
-    async write(bytes: Uint8Array): Promise<void> {
-      for (let at = 0; at < bytes.length;) {
-        at += await socket.write(bytes.subarray(at)).catch(() => {
-          throw gone();
-        });
-      }
-    },
-    async read(length: number): Promise<Uint8Array<ArrayBuffer>> {
-      const bytes = new Uint8Array(length);
-      for (let at = 0; at < length;) {
-        const count = await socket.read(bytes.subarray(at)).catch(() => null);
-        if (count === null) throw gone();
-        at += count;
-      }
-      return bytes;
-    },
-    close(): void {
-      if (isOpen) socket.close();
-      isOpen = false;
-    },
-  };
+  if (socket !== undefined) return socket;
+  throw notUsable(`there is no ssh-agent at ${quote(path)} (SSH_AUTH_SOCK)`);
 }
 
 /** The data types of RFC 4251 §5; what does not fit is an answer that is not used. */
@@ -254,8 +247,8 @@ class Reader {
   }
 
   number(): number {
-    const [a, b, c, d] = this.#take(4);
-    return a! * 2 ** 24 + (b! << 16) + (c! << 8) + d!;
+    const { buffer, byteOffset } = this.#take(4);
+    return new DataView(buffer, byteOffset).getUint32(0);
   }
 
   string(): Uint8Array<ArrayBuffer> {

@@ -34,26 +34,16 @@ interface Row {
   readonly values: ReadonlyMap<Column, unknown>;
 }
 
-/** What a list says. */
-interface PeopleList {
-  /** What should be published. */
-  readonly desired: readonly DesiredRelationship[];
-  /** Names by subject, which are never published. */
-  readonly names: ReadonlyMap<string, string>;
-}
-
 /**
- * Reads a list. An empty cell, null or an empty list means none; what has no
+ * Reads a list: what should be published, and names by subject, which are never
+ * published. An empty cell, null or an empty list means none; what has no
  * column is kept as it is published.
  *
  * @throws {SigError} `invalid_field` with every fault, each with row and
  * column; `invalid_request` for an unknown column or for what is not a list;
  * `invalid_json`.
  */
-export function readPeople(
-  bytes: Uint8Array,
-  format: string,
-): PeopleList {
+export function readPeople(bytes: Uint8Array, format: string) {
   const text = decode(bytes);
   const faults = new RowFaults();
   const rows = format === "csv" ? rowsOfCsv(readCsv(text), faults) : rowsOfList(
@@ -78,7 +68,10 @@ export function readPeople(
   });
   faults.throwIfAny();
   // Without a fault no row is undefined.
-  return { desired: desired.filter((each) => each !== undefined), names };
+  const wanted: readonly DesiredRelationship[] = desired.filter((each) =>
+    each !== undefined
+  );
+  return { desired: wanted, names };
 }
 
 function decode(bytes: Uint8Array): string {

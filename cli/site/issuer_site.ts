@@ -18,6 +18,7 @@
 
 import { hostsOf } from "@sig/api/http";
 import { type ErrorCode, SigError, toProblem } from "@sig/core";
+import { joinBytes } from "@sig/core/internal";
 import { eTag, ifNoneMatch } from "@std/http/etag";
 import { STATUS_CODE } from "@std/http/status";
 import type { InsideFile } from "@sig/consumer/internal";
@@ -43,13 +44,6 @@ const CHUNK_BYTES = 256 * 1024;
 const PRECONDITION_FAILED = 412;
 const PAUSE_MS = 100;
 const MAX_WAITS = 20;
-/** What a response keeps open and must give back. */
-interface Body {
-  readonly status: number;
-  readonly from: number;
-  readonly to: number;
-}
-
 /** Options of {@linkcode createIssuerSite}. */
 export interface IssuerSiteOptions {
   /** The clock (default: the system's). */
@@ -85,19 +79,9 @@ export function createIssuerSite(
     if (opened === undefined) {
       return refuse("not_found", "there is no such document");
     }
-    if (opened === "unsettled") {
-      return refuse(
-        "store_unavailable",
-        "folders of the issuer's directory are being renamed, or their times lie in the future",
-        { "retry-after": "1" },
-      );
-    }
-    if (opened === "unreadable") {
-      return refuse(
-        "store_unavailable",
-        "the document can't be opened now",
-        { "retry-after": "5" },
-      );
+    if (typeof opened === "string") {
+      const [why, seconds] = NOT_NOW[opened];
+      return refuse("store_unavailable", why, { "retry-after": seconds });
     }
     let response: Response | undefined;
     try {
@@ -109,6 +93,14 @@ export function createIssuerSite(
     }
   };
 }
+
+const NOT_NOW: { readonly [why in NotNow]: readonly [string, string] } = {
+  unsettled: [
+    "folders of the issuer's directory are being renamed, or their times lie in the future",
+    "1",
+  ],
+  unreadable: ["the document can't be opened now", "5"],
+};
 
 /** Waits for folders to rest: on average half a second after a change. */
 async function openSettled(
@@ -124,14 +116,12 @@ async function openSettled(
 }
 
 function preflight(): Response {
-  return new Response(null, {
-    status: STATUS_CODE.NoContent,
-    headers: {
-      ...SITE_HEADERS,
-      allow: SITE_METHODS,
-      ...PREFLIGHT_HEADERS,
-    },
-  });
+  const headers = {
+    ...SITE_HEADERS,
+    allow: SITE_METHODS,
+    ...PREFLIGHT_HEADERS,
+  };
+  return new Response(null, { status: STATUS_CODE.NoContent, headers });
 }
 
 function refuse(
@@ -167,24 +157,18 @@ async function respond(
   // First of all (RFC 9110 §13.2.2). There is no Last-Modified: conditions on
   // times say nothing, and are ignored (§13.1.3, §13.1.4).
   if (ifMatch !== null && !matches(ifMatch, tag)) {
-    return new Response(null, {
-      status: PRECONDITION_FAILED,
-      headers,
-    });
+    return new Response(null, { status: PRECONDITION_FAILED, headers });
   }
   if (!ifNoneMatch(request.headers.get("if-none-match"), tag)) {
     return new Response(null, { status: STATUS_CODE.NotModified, headers });
   }
-  const body = chooseBody(request, size, tag);
-  if (body.status !== STATUS_CODE.OK) {
-    const part = body.status === STATUS_CODE.RangeNotSatisfiable
-      ? "*"
-      : `${body.from}-${body.to - 1}`;
-    headers.set("content-range", `bytes ${part}/${size}`);
-  }
-  const { status, from, to } = body;
+  const { status, from, to } = chooseBody(request, size, tag);
   if (status === STATUS_CODE.RangeNotSatisfiable) {
+    headers.set("content-range", `bytes */${size}`);
     return new Response(null, { status, headers });
+  }
+  if (status === STATUS_CODE.PartialContent) {
+    headers.set("content-range", `bytes ${from}-${to - 1}/${size}`);
   }
   headers.set("content-length", String(to - from));
   if (request.method === "HEAD") return new Response(null, { status, headers });
@@ -201,27 +185,17 @@ function matches(list: string, tag: string): boolean {
 }
 
 /** The whole, one range of it, or 416. */
-function chooseBody(request: Request, size: number, tag: string): Body {
-  const whole = { status: STATUS_CODE.OK, from: 0, to: size };
+function chooseBody(request: Request, size: number, tag: string) {
   const header = request.headers.get("range");
   const condition = request.headers.get("if-range");
   // Only the same bytes can be continued; a date is never the same.
   const applies = request.method === "GET" && header !== null &&
     (condition === null || condition === tag);
   const range = applies ? parseByteRange(header, size) : undefined;
-  if (range === undefined) return whole;
-  if (range === "unsatisfiable") {
-    return {
-      status: STATUS_CODE.RangeNotSatisfiable,
-      from: 0,
-      to: 0,
-    };
-  }
-  return {
-    status: STATUS_CODE.PartialContent,
-    from: range.start,
-    to: range.end,
-  };
+  if (range === undefined) return { status: STATUS_CODE.OK, from: 0, to: size };
+  return range === "unsatisfiable"
+    ? { status: STATUS_CODE.RangeNotSatisfiable, from: 0, to: 0 }
+    : { status: STATUS_CODE.PartialContent, ...range };
 }
 
 /**
@@ -236,12 +210,8 @@ async function tagOf(
   const start = Math.max(0, size - CHUNK_BYTES);
   const tail = new Uint8Array(size - start);
   await file.read(tail, start);
-  const about = new TextEncoder().encode(
-    `${size} ${portable ? "" : file.version} `,
-  );
-  const all = new Uint8Array(about.length + tail.length);
-  all.set(about);
-  all.set(tail, about.length);
+  const about = `${size} ${portable ? "" : file.version} `;
+  const all = joinBytes([new TextEncoder().encode(about), tail]);
   return await eTag(all) ?? `"${size}"`;
 }
 
@@ -284,23 +254,12 @@ function stream(
   });
 }
 
-/** The bytes from `start` up to, not including, `end`. */
-interface ByteRange {
-  /** First byte, from 0. */
-  readonly start: number;
-  /** One behind the last byte. */
-  readonly end: number;
-}
-
 /**
- * Reads a `Range` header for a document of that many bytes: undefined when it
- * is to be ignored (another unit, several ranges, malformed), `unsatisfiable`
+ * Reads a `Range` header for a document of that many bytes: those from `from` up
+ * to, not including, `to`; undefined when it is to be ignored (another unit, several ranges, malformed), `unsatisfiable`
  * when it lies behind the end.
  */
-function parseByteRange(
-  header: string,
-  length: number,
-): ByteRange | "unsatisfiable" | undefined {
+function parseByteRange(header: string, length: number) {
   const match = /^bytes=[ \t]*(\d{0,15})-(\d{0,15})[ \t]*$/i.exec(header);
   if (match === null) return undefined;
   const [, first = "", last = ""] = match;
@@ -309,10 +268,10 @@ function parseByteRange(
     const suffix = Math.min(Number(last), length);
     return suffix === 0
       ? "unsatisfiable"
-      : { start: length - suffix, end: length };
+      : { from: length - suffix, to: length };
   }
-  const start = Number(first);
-  const end = last === "" ? length : Math.min(Number(last) + 1, length);
-  if (last !== "" && Number(last) < start) return undefined;
-  return start >= length ? "unsatisfiable" : { start, end };
+  const from = Number(first);
+  const to = last === "" ? length : Math.min(Number(last) + 1, length);
+  if (last !== "" && Number(last) < from) return undefined;
+  return from >= length ? "unsatisfiable" : { from, to };
 }
