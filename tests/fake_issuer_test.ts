@@ -34,7 +34,7 @@ const TOLD: {
   },
   rewritten: {
     first: undefined,
-    seen: ["feed_rewritten", "event 2 is not the one"],
+    seen: ["feed_rewritten", "is not the one that is remembered"],
   },
   key_withdrawn: {
     first: ["key_not_found", "the key set has no such key"],
