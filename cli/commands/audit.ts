@@ -1,6 +1,6 @@
 import type { VerifiedIssuer } from "@sig/consumer";
 import { parseTimestamp } from "@sig/core";
-import { optional } from "@sig/api/flags";
+import { folder, optional } from "@sig/api/flags";
 import type { Call } from "../command_line/command.ts";
 import { timestamp, timestampThrough } from "../command_line/values.ts";
 import { describeFields, differingFields } from "../output/changes.ts";
@@ -13,7 +13,13 @@ import {
   type DatedChange,
 } from "../ask/change_list.ts";
 import { type Names, NAMES_FLAG } from "../people/names.ts";
-import { namesOf, sourceCommand, verifySource } from "../ask/source_flags.ts";
+import {
+  namesOf,
+  type PolicyValues,
+  sourceCommand,
+  verifySource,
+  withSource,
+} from "../ask/source_flags.ts";
 
 /** Who gained or lost what between two instants. */
 interface AuditReport {
@@ -26,7 +32,15 @@ interface AuditReport {
   /** Only what came to be known until then; null for an empty feed. */
   readonly to: string | null;
   /** In the order of time. */
-  readonly entries: readonly DatedChange[];
+  readonly entries: readonly AuditEntry[];
+}
+
+/** A change, and with `--evidence` where it is proven. */
+interface AuditEntry extends DatedChange {
+  readonly evidence?: {
+    readonly file: string;
+    readonly decision: "allow" | "deny";
+  };
 }
 
 /** `sig audit` */
@@ -36,12 +50,17 @@ export const audit = sourceCommand({
   flags: {
     from: optional(timestamp, "only what was not known at that time"),
     to: optional(timestampThrough, "only what was known at that time"),
+    evidence: optional(
+      folder,
+      "write an evidence file for each line to this folder; needs proofs",
+    ),
     ...NAMES_FLAG,
   },
   formats: ["csv", "html"],
   examples: [
     "sig audit acme.example --from 2026-01-01T00:00:00Z --to 2026-03-31T23:59:59Z",
     "sig audit ./acme.example --format html > audit.html",
+    "sig audit ./acme.example --format html --evidence evidence > audit.html",
   ],
   async run(call, source) {
     const { from, to } = call.flags;
@@ -54,21 +73,64 @@ export const audit = sourceCommand({
     });
     const { issuer, state } = verified;
     const until = to?.instant ?? parseTimestamp(list.knownUntil);
+    const found = until === undefined
+      ? []
+      : changesBetween([...changes, ...list.open(until)], from?.instant, until);
+    const folder = call.flags.evidence;
     const report: AuditReport = {
       issuer,
       last_sequence: state.last_sequence,
       from: from?.text ?? null,
       to: to?.text ?? list.knownUntil,
-      entries: until === undefined ? [] : changesBetween(
-        [...changes, ...list.open(until)],
-        from?.instant,
-        until,
-      ),
+      entries: folder === undefined
+        ? found
+        : await writeEvidence(call, source, found, folder),
     };
     writeReport(call, report, verified, names);
     return 0;
   },
 });
+
+/**
+ * Writes an evidence file for each line: whether the subject has what the line
+ * is about, at its time. All are made before the first is written.
+ */
+async function writeEvidence(
+  call: Call<PolicyValues>,
+  source: string,
+  entries: readonly DatedChange[],
+  folder: string,
+): Promise<readonly AuditEntry[]> {
+  const { io } = call;
+  const { makeEvidence } = await import("@sig/consumer");
+  const made = await withSource(call, source, async (location, options) => {
+    const all = [];
+    for (const entry of entries) {
+      all.push(await makeEvidence(location, questionOf(entry), options));
+    }
+    return all;
+  });
+  await io.makePrivateFolder(folder);
+  const shown: AuditEntry[] = [];
+  for (const [i, entry] of entries.entries()) {
+    const file = `${folder}/line-${i + 1}.json`;
+    await io.createFile(file, `${JSON.stringify(made[i])}\n`);
+    const { decision } = made[i]!.answer;
+    shown.push({ ...entry, evidence: { file, decision } });
+  }
+  return shown;
+}
+
+function questionOf(entry: DatedChange) {
+  const { after, at, before, roles_gained, roles_lost, subject } = entry;
+  const roles = roles_gained.length > 0 ? roles_gained : roles_lost;
+  const type = (after ?? before)?.relationship_type;
+  const require = [
+    ...(type === undefined ? [] : [`relationship=${type}`]),
+    ...roles.map((role) => `role=${role}`),
+  ];
+  return { subject, require, at };
+}
 
 const COLUMNS: readonly TableColumn[] = [
   { title: "time" },
@@ -79,7 +141,7 @@ const COLUMNS: readonly TableColumn[] = [
   },
   ...["name", "subject", "type", "roles", "note", "relationship", "key"]
     .map((title) => ({ title })),
-  { title: "event" },
+  ...[{ title: "event" }, { title: "evidence" }],
 ];
 
 function writeReport(
@@ -93,7 +155,9 @@ function writeReport(
   const { ownFormat } = call;
   if (call.format === "json") return writeJson(io, report);
   if (ownFormat === "csv") {
-    return io.stdout(csvOf(CSV_COLUMNS, csvRows(report, names)));
+    const hasEvidence = entries.some(({ evidence }) => evidence !== undefined);
+    const more = hasEvidence ? ["evidence", "decision"] : [];
+    return io.stdout(csvOf([...CSV_COLUMNS, ...more], csvRows(report, names)));
   }
   const rows = entries.map((entry) => row(entry, names));
   const span = describeSpan(report);
@@ -104,6 +168,7 @@ function writeReport(
   }
   const count = (kind: DatedChange["kind"]) =>
     entries.filter((entry) => entry.kind === kind).length;
+  const width = COLUMNS.length - (entries[0]?.evidence === undefined ? 1 : 0);
   const marked = entries.flatMap((entry, at) =>
     entry.backdated || entry.known_at !== entry.at ? [at] : []
   );
@@ -113,8 +178,13 @@ function writeReport(
       count("changed")
     } changed, ${count("recorded")} only recorded`,
     feed: { issuer, ...feed, sha256: feed.sha256 },
-    columns: COLUMNS.map(({ title }) => title),
-    rows,
+    columns: COLUMNS.map(({ title }) => title).slice(0, width),
+    rows: entries.map((entry, at) => {
+      const cells = rows[at]!.slice(0, COLUMNS.length - 1);
+      const { evidence } = entry;
+      if (evidence === undefined) return cells;
+      return [...cells, { text: evidenceText(entry), file: evidence.file }];
+    }),
     marked: new Set(marked),
     empty: "Nothing happened.",
   }));
@@ -126,7 +196,7 @@ function describeSpan({ from, to }: AuditReport): string {
   }`;
 }
 
-function row(entry: DatedChange, names: Names): readonly string[] {
+function row(entry: AuditEntry, names: Names): readonly string[] {
   const { roles_gained: more, roles_lost: less } = entry;
   return [
     toSecond(entry.at),
@@ -140,7 +210,14 @@ function row(entry: DatedChange, names: Names): readonly string[] {
     entry.relationship_id,
     entry.kid,
     `#${entry.sequence}`,
+    evidenceText(entry),
   ];
+}
+
+function evidenceText({ evidence }: AuditEntry): string {
+  return evidence === undefined
+    ? ""
+    : `${evidence.decision}, ${evidence.file.replace(/.*\//s, "")}`;
 }
 
 /** What people should know of an entry besides. */
@@ -189,6 +266,7 @@ function csvRows(
   names: Names,
 ): readonly (readonly string[])[] {
   return entries.map((entry) => {
+    const { evidence } = entry;
     const grant = entry.after ?? entry.before;
     return [
       ...[entry.at, entry.kind, entry.cause, names.get(entry.subject) ?? ""],
@@ -199,6 +277,7 @@ function csvRows(
       ...[entry.reason_code ?? "", entry.reason ?? ""],
       ...[entry.effective_at ?? "", entry.backdated ? "yes" : ""],
       ...[`${entry.sequence}`, entry.event_id, entry.kid, entry.known_at],
+      ...(evidence === undefined ? [] : [evidence.file, evidence.decision]),
     ];
   });
 }

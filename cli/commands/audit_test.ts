@@ -1,3 +1,5 @@
+import { verifyEvidence } from "@sig/consumer";
+import { createKeyResolver } from "@sig/jose";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import {
   type Given,
@@ -226,7 +228,7 @@ Deno.test("text, CSV and HTML mark what is backdated and obey nothing of the fee
     const page = await audit(workspace, ["--format", "html"]);
     assertStringIncludes(
       page,
-      '<tr class="marked"><td>2026-01-01T01:00:00Z</td><td>lost</td>',
+      '<tr class="marked">\n<td class="short">2026-01-01T01:00:00Z</td>\n<td class="short">lost</td>',
     );
     assertStringIncludes(page, "=Adam&#60;b&#62;");
     assert(!page.includes("<script") && !page.includes("<b>"));
@@ -260,6 +262,63 @@ Deno.test("a relationship that is handed on is lost by one and gained by another
           .map((entry) => [...entry, true, false]),
       ],
     );
+  }));
+
+Deno.test("an audit writes an evidence file for each line, which says whether the line holds", () =>
+  withIssuer(async (workspace) => {
+    await addStory(workspace);
+    const words = ["audit", "$D/acme", "--evidence", "$D/my evidence"];
+    const early = await workspace.sig(words, LATER);
+    assertEquals([early.code, early.stdout], [2, ""]);
+    assertStringIncludes(
+      early.stderr,
+      "proof_invalid: Cannot use proof: the issuer publishes no proofs",
+    );
+    await run(workspace, ["checkpoint", "--dir", "$D/acme", "--init"]);
+    const page = await run(workspace, [...words, "--format", "html"], LATER);
+    const links = [...page.matchAll(/<td class="short"><a href="([^"]*)">/g)]
+      .map(([, href]) => decodeURIComponent(href!));
+    assertEquals(
+      links,
+      [1, 2, 3, 4, 5, 6, 7].map((n) => `$D/my evidence/line-${n}.json`),
+    );
+    const jwks = workspace.path("acme/.well-known/jwks.json");
+    const { keys } = await createKeyResolver(
+      JSON.parse(await Deno.readTextFile(jwks)),
+    );
+    const shown = await Promise.all(links.map(async (file) => {
+      const bytes = await Deno.readFile(file.replace("$D", workspace.dir));
+      const { evidence } = await verifyEvidence(bytes, keys.values());
+      const { answer: { decision }, question: { require, subject } } = evidence;
+      return [decision, subject.split(":")[2], ...require];
+    }));
+    // As known now: event 6 ends r1 before it began.
+    assertEquals(shown, [
+      ["deny", "alice.example", "relationship=employee"]
+        .concat(["role=deploy", "role=review"]),
+      ["allow", "bob.example", "relationship=contractor"],
+      ["deny", "bob.example", "relationship=contractor"],
+      ["deny", "alice.example", "relationship=employee", "role=refund"],
+      ["allow", "adam.example", "relationship=contractor", `role=${EVIL}`],
+      ["deny", "adam.example", "relationship=contractor", `role=${EVIL}`],
+      ["deny", "alice.example", "relationship=employee"]
+        .concat(["role=deploy", "role=refund"]),
+    ]);
+    const again = await workspace.sig(words, LATER);
+    assertEquals([again.code, again.stdout], [2, ""]);
+    assertStringIncludes(again.stderr, "write_failed");
+    const json = await audit(workspace, [
+      ...["--evidence", "$D/e", "--format", "json"],
+    ]);
+    assertEquals(JSON.parse(json).entries[2].evidence, {
+      ...{ file: "$D/e/line-3.json", decision: "deny" },
+    });
+    const csv = await audit(workspace, [
+      ...["--evidence", "$D/f", "--format", "csv"],
+    ]);
+    const [head, , , third] = csv.split("\r\n");
+    assert(head!.endsWith(',"evidence","decision"'), head);
+    assert(third!.endsWith(',"$D/f/line-3.json","deny"'), third);
   }));
 
 Deno.test("an empty feed has an audit too", () =>

@@ -60,7 +60,7 @@ type ListCall = Call<Values<typeof LIST_FLAGS>>;
 /** `sig plan` */
 export const plan = typedCommand({
   description:
-    "Shows what sig apply would append to bring the feed into line with the list.\nOnly what is listed is managed. An empty cell means none; a field without a\ncolumn is kept. If the only row of a person has another type than the only\nrelationship, it replaces that one. Exits 0 if there is nothing to do, 1 for changes, 2 on an error.\n\nColumns: subject and type; optionally roles (separated by ;), valid_from,\nvalid_until, title, department, label, relationship_id, metadata.\nThe values of a column name are local: sig apply adds them to DIR/.sig/names.csv.",
+    "Shows what sig apply would append to bring the feed into line with the list.\nOnly what is listed is managed. An empty cell means none; a field without a\ncolumn is kept. If the only row of a person has another type than the only\nrelationship, it replaces that one. Exits 0 if there is nothing to do, 1 for\nchanges, 2 on an error.\n\nColumns: subject and type; optionally roles (separated by ;), valid_from,\nvalid_until, title, department, label, relationship_id, metadata.\nThe values of a column name are local: sig apply adds them to DIR/.sig/names.csv.",
   flags: {
     ...DIR_FLAG,
     ...LIST_FLAGS,

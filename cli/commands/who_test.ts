@@ -61,7 +61,7 @@ Deno.test("who is a table for spreadsheets and a page that says what was verifie
         "<dd>events 1 to 4</dd>",
         `<dd>${digest.toHex()}</dd>`,
         "<dd>orgsign-1: events 1 to 4</dd>",
-        "<td>did:web:alice.example</td><td>employee</td><td>deploy, review</td>",
+        '<td>did:web:alice.example</td>\n<td class="short">employee</td>\n<td>deploy, review</td>',
         "default-src 'none'",
       ]
     ) assertStringIncludes(html.stdout, part);

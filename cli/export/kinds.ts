@@ -18,7 +18,7 @@ import {
 import { VERSION } from "../terminal/version.ts";
 import caddy from "./caddy.txt" with { type: "text" };
 import denoDeploy from "./deno_deploy.txt" with { type: "text" };
-import { fillTemplate, type TemplateValues } from "./fill_template.ts";
+import { fillTemplate, type TemplateValues } from "../output/fill_template.ts";
 import gateCaddy from "./gate_caddy.txt" with { type: "text" };
 import gateNginx from "./gate_nginx.txt" with { type: "text" };
 import gateTraefik from "./gate_traefik.txt" with { type: "text" };

@@ -2,6 +2,9 @@
 
 import type { KeyUse } from "@sig/consumer";
 import { escapeInvisible } from "@sig/core";
+import { fillTemplate } from "./fill_template.ts";
+import style from "./report_page.css" with { type: "text" };
+import template from "./report_page.txt" with { type: "text" };
 
 /** What was verified, for the head of a page. */
 interface ReportedFeed {
@@ -11,6 +14,9 @@ interface ReportedFeed {
   readonly keys: readonly KeyUse[];
 }
 
+/** Text, or a link to a file beside the page. */
+export type Cell = string | { readonly text: string; readonly file: string };
+
 /** A page: what was verified, and a table. */
 interface ReportPage {
   readonly title: string;
@@ -18,7 +24,7 @@ interface ReportPage {
   readonly about: string;
   readonly feed: ReportedFeed;
   readonly columns: readonly string[];
-  readonly rows: readonly (readonly string[])[];
+  readonly rows: readonly (readonly Cell[])[];
   /** Indexes of the rows that stand out. */
   readonly marked?: ReadonlySet<number>;
   /** In the place of a table without rows. */
@@ -45,19 +51,6 @@ function csvCell(value: string): string {
   return `"${shown.replaceAll('"', '""')}"`;
 }
 
-const STYLE = `
-:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif }
-body { margin: 2rem auto; padding: 0 1rem; max-width: 100rem }
-h1 { font-size: 1.5rem; overflow-wrap: anywhere }
-dt { font-weight: bold }
-dd, td { overflow-wrap: anywhere }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums }
-th, td { border: 1px solid; padding: .25rem .5rem; text-align: left; vertical-align: top }
-tr { break-inside: avoid }
-.marked { font-weight: bold; outline: 2px solid }
-@media print { body { margin: 0; font-size: 9pt } }
-`.trim();
-
 /** A page without script or anything from elsewhere. */
 export function pageOf(
   { about, columns, empty, feed, marked, rows, title }: ReportPage,
@@ -71,42 +64,31 @@ export function pageOf(
     ["SHA-256 of the feed", feed.sha256 ?? ""],
     ...keys.map((key) => ["Key", key]),
   ] as const;
-  const cells = (tag: string, row: readonly string[]) =>
-    row.map((cell) => `<${tag}>${text(cell)}</${tag}>`).join("");
-  const body = rows.map((row, at) =>
-    `<tr${marked?.has(at) ? ' class="marked"' : ""}>${cells("td", row)}</tr>`
-  );
-  return `<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>${text(title)}</title>
-<style>${STYLE}</style>
-</head>
-<body>
-<main>
-<h1>${text(title)}</h1>
-<p>${text(about)}</p>
-<dl>
-${
-    facts.filter(([, value]) => value !== "")
-      .map(([name, value]) => `<dt>${text(name)}</dt><dd>${text(value)}</dd>`)
-      .join("\n")
-  }
-</dl>
-${
-    rows.length === 0
-      ? `<p>${text(empty)}</p>`
-      : `<table>\n<thead><tr>${cells("th", columns)}</tr></thead>\n<tbody>\n${
-        body.join("\n")
-      }\n</tbody>\n</table>`
-  }
-</main>
-</body>
-</html>
-`;
+  return fillTemplate(template, {
+    ...{ title: text(title), about: text(about), empty: text(empty), style },
+    facts: facts.filter(([, value]) => value !== "")
+      .map(([name, value]) => ({ name: text(name), value: text(value) })),
+    hasRows: rows.length > 0,
+    columns: columns.map((column) => ({ title: text(column) })),
+    rows: rows.map((row, at) => ({
+      mark: marked?.has(at) ? ' class="marked"' : "",
+      cells: row.map((cell) => ({
+        cell: htmlOf(cell),
+        mark: isShort(cell) ? ' class="short"' : "",
+      })),
+    })),
+  });
+}
+
+/** Times, types and kids; a DID is broken anywhere. */
+function isShort(cell: Cell): boolean {
+  return typeof cell !== "string" || /^\S{1,20}$/.test(cell);
+}
+
+function htmlOf(cell: Cell): string {
+  if (typeof cell === "string") return text(cell);
+  const href = cell.file.split("/").map(encodeURIComponent).join("/");
+  return `<a href="${text(href)}">${text(cell.text)}</a>`;
 }
 
 /** Text of a feed as HTML. */
