@@ -6,15 +6,20 @@ import type { PinStore } from "@sig/consumer/pins";
 import { DEFAULT_LIMITS, type Limits, SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import {
+  type AnswerMetrics,
   type App,
+  countStoreErrors,
+  createAnswerMetrics,
+  createReadiness,
   createService,
   type GuardOptions,
   requireToken,
   toApp,
 } from "./http/mod.ts";
+import type { IssuerObserver, Sources } from "./ask/answer_check.ts";
 import { createInlineFeeds } from "./ask/inline_feeds.ts";
 import { createTurns } from "./http/turns.ts";
-import { createDocumentRoutes, HEALTH_ROUTE } from "./routes/about.ts";
+import { createDocumentRoutes, PROBE_ROUTES } from "./routes/about.ts";
 import { VERSION } from "./openapi/version.ts";
 import { createAuthzenRoutes } from "./routes/authzen.ts";
 import { createCheckRoutes } from "./routes/check.ts";
@@ -90,11 +95,23 @@ const API_LIMITS: Limits = Object.freeze({
  * as `createService`; `invalid_request` for a `publicUrl` that is not an origin.
  */
 export function createApp(options: AppOptions = {}): App {
-  const { token } = options;
-  const service = { service: "sig-api", version: VERSION } as const;
-  const app = createService({ ...options, ...service });
+  const { token, telemetry } = options;
+  const pins = options.pins && countStoreErrors(options.pins, telemetry);
+  const app = createService({
+    ...options,
+    service: "sig-api",
+    version: VERSION,
+    checkReadiness: createReadiness({
+      ...fetchPolicyOf(options),
+      issuers: options.issuers ?? [],
+      stores: pins ? { pins } : {},
+      now: options.now ?? (() => new Date()),
+    }),
+  });
   const checkToken = token === undefined ? undefined : requireToken(token);
-  for (const { method, path, open, handle } of createRoutes(options)) {
+  for (
+    const { method, path, open, handle } of createRoutes({ ...options, pins })
+  ) {
     if (handle === undefined) continue;
     if (open || checkToken === undefined) app.on(method, path, handle);
     else app.on(method, path, checkToken, handle);
@@ -129,8 +146,18 @@ export function createRoutes(options: AppOptions): readonly Operation[] {
     now,
     yieldToEventLoop,
   });
-  const context = { consumer, inline, now, yieldToEventLoop };
   const listed = distinct(issuers, allowPrivate);
+  const metrics = options.telemetry &&
+    createAnswerMetrics(options.telemetry, now);
+  const context = {
+    ...{
+      consumer: metrics ? noting(consumer, metrics) : consumer,
+      inline,
+      now,
+    },
+    yieldToEventLoop,
+    decided: metrics && createDecided(metrics, listed),
+  };
   const sources = { allowPrivate, listed };
   const schemas = createRequestSchemas(sources);
   const operations = [
@@ -143,7 +170,7 @@ export function createRoutes(options: AppOptions): readonly Operation[] {
       issuerName: createSourceName("did", sources),
       publicUrl,
     }),
-    HEALTH_ROUTE,
+    ...PROBE_ROUTES,
   ];
   return [
     ...operations,
@@ -152,6 +179,31 @@ export function createRoutes(options: AppOptions): readonly Operation[] {
       needsToken: options.token !== undefined,
     }),
   ];
+}
+
+/** The same consumer, whose failures to refresh are counted. */
+function noting(
+  { observe, report, state }: IssuerObserver,
+  metrics: AnswerMetrics,
+): IssuerObserver {
+  return {
+    observe: (...asked) => metrics.noting(observe(...asked)),
+    report: (...asked) => metrics.noting(report(...asked)),
+    state: (...asked) => metrics.noting(state(...asked)),
+  };
+}
+
+/** Counts answers; a feed that comes along may name any issuer as its own. */
+function createDecided(
+  metrics: AnswerMetrics,
+  listed: readonly IssuerName[],
+): NonNullable<Sources["decided"]> {
+  const dids = new Set(listed.map((name) => name.expectedIssuer));
+  return (answer) =>
+    metrics.decided(
+      answer,
+      answer.source !== "inline" && dids.has(answer.issuer),
+    );
 }
 
 /** One spelling of each issuer: some are listed by DID and by host. */

@@ -98,7 +98,7 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
     );
   }
   const token = tokenFile === undefined
-    ? undefined
+    ? io.token
     : readToken(await io.readFile(tokenFile, 4096));
   const anyIssuer = given["any-issuer"];
   const { pins, requirePin, warnings } = await openServerPins(flags, io, {
@@ -117,7 +117,9 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
     log: settings.log,
     async createApp(_url, log) {
       const { createApp } = await import("./app.ts");
-      return createApp({ ...options, log });
+      const { findTelemetry } = await import("./http/mod.ts");
+      const telemetry = findTelemetry(VERSION);
+      return createApp({ ...options, log, telemetry });
     },
     warnings: [
       ...warnings,

@@ -26,11 +26,11 @@ export function serverCommand(
     ),
     endless: true,
     async run(call) {
-      const { createServerIo, serveUntilStopped } = await import(
+      const { createServerIo, serveUntilStopped, startProgram } = await import(
         "@sig/api/server"
       );
       const io = { ...createServerIo(), ...call.io };
-      const startup = await program.start(call, io);
+      const startup = await startProgram(program, call, io);
       return await serveUntilStopped(startup, io, (url) => {
         writeResult(call, { url }, `${url}\n`);
       });

@@ -27,7 +27,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   api: [
     ...["core", "jose", "consumer"],
-    ...["npm:hono", "npm:zod"],
+    ...["npm:hono", "npm:zod", "jsr:@std/yaml"],
   ],
   web: [
     ...["core", "jose", "issuer", "consumer", "api"],

@@ -35,21 +35,21 @@ export const EXECUTABLES: readonly Executable[] = [
       "--allow-read",
       "--allow-write",
       "--allow-net",
-      "--allow-env=SIG_KEYS_DIR,SIG_KEY_FILE,XDG_DATA_HOME,HOME,NO_COLOR,SIG_REDIS_PASSWORD,SSH_AUTH_SOCK",
+      "--allow-env=SIG_KEYS_DIR,SIG_KEY_FILE,XDG_DATA_HOME,HOME,NO_COLOR,SIG_REDIS_PASSWORD,SSH_AUTH_SOCK,SIG_API_*,SIG_WEB_*",
     ],
   },
   {
     name: "sig-api",
     entry: "api/main.ts",
-    // Reading is for --token-file.
-    permissions: ["--allow-net", "--allow-read"],
+    // Reading is for files that settings name; the environment is listed to find
+    // misspelt settings.
+    permissions: ["--allow-net", "--allow-read", "--allow-env"],
   },
   {
     name: "sig-web",
     entry: "web/main.ts",
-    // Without the disk. `--store kv:PATH` and `--store-password-file` need it:
-    // they are for `sig web`.
-    permissions: ["--allow-net", "--allow-env=SIG_REDIS_PASSWORD"],
+    // It writes nothing: `--store kv:PATH` is for `sig web`.
+    permissions: ["--allow-net", "--allow-read", "--allow-env"],
   },
 ];
 

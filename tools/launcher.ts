@@ -65,7 +65,7 @@ if [ ! -x "$deno" ] || [ ! -f "$root/${entry}" ]; then
   exit 2
 fi
 ${findProgram}exec "$deno" run --quiet --no-prompt ${V8_FLAGS} \\
-  ${permissions.join(" ")}${mayRun} \\
+  ${permissions.map(shellWord).join(" ")}${mayRun} \\
   --config "$root/deno.json" "$root/${entry}" "$@"
 `;
 }
@@ -91,6 +91,11 @@ export function windowsLauncher(
     `--config ${config} ${file} %*`,
     "",
   ].join("\r\n");
+}
+
+/** A `*` must not become the name of a file, which could grant more. */
+function shellWord(text: string): string {
+  return text.includes("*") ? quote(text) : text;
 }
 
 function quote(text: string): string {

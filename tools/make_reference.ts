@@ -6,6 +6,7 @@
  */
 
 import { commandPage } from "./reference/command_page.ts";
+import { configurationPage } from "./reference/configuration_page.ts";
 import { findingPage } from "./reference/finding_page.ts";
 import { httpPage } from "./reference/http_page.ts";
 
@@ -32,6 +33,7 @@ const NOTE =
 
 const pages = {
   "command-line.md": commandPage(),
+  "configuration.md": configurationPage(),
   "findings.md": findingPage(),
   "http.md": await httpPage(),
 };

@@ -8,6 +8,9 @@
 import { createMemoryStore, type RecordStore } from "@sig/consumer/store";
 import {
   type App,
+  countStoreErrors,
+  createAnswerMetrics,
+  createReadiness,
   createService,
   type GuardOptions,
   readJson,
@@ -115,14 +118,20 @@ const MAX_BODY_BYTES = 64 * 1024;
  */
 export function createApp(options: AppOptions): WebApp {
   const now = options.now ?? (() => new Date());
-  const store = options.store ?? createMemoryStore();
+  const { telemetry } = options;
+  const store = countStoreErrors(
+    options.store ?? createMemoryStore(),
+    telemetry,
+  );
+  const pins = options.pins && countStoreErrors(options.pins, telemetry);
   const issuers = locateIssuers(options.issuers ?? [], options);
   const gate = createLoginGate({
     issuers,
     require: options.require,
     maxAgeMs: options.maxAgeMs,
-    pins: options.pins,
+    pins,
     requirePin: options.requirePin,
+    metrics: telemetry && createAnswerMetrics(telemetry, now),
     now,
   });
   const { ask } = gate;
@@ -144,6 +153,7 @@ export function createApp(options: AppOptions): WebApp {
     ...(ask === undefined ? {} : {
       checkRelationship: async (who: string) => (await ask(who)).answer,
     }),
+    onVerified: telemetry && (() => telemetry.count("sig.logins")),
     now,
   };
   const { openid } = options;
@@ -180,6 +190,12 @@ export function createApp(options: AppOptions): WebApp {
     unlimited: ["/forward-auth"],
     // Forms of applications; browsers send no cookies with them.
     crossSite: ["/oidc/authorize", "/oidc/logout"],
+    checkReadiness: createReadiness({
+      ...fetchPolicyOf(options),
+      issuers: options.issuers ?? [],
+      stores: { store, ...(pins ? { pins } : {}) },
+      now,
+    }),
   });
   /** A store, an issuer or a host that hangs holds up logins, and not the page. */
   const addLogin = (

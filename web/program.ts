@@ -189,7 +189,7 @@ async function start(given: GivenFlags, io: ServerIo): Promise<Startup> {
       hint: "Leave out --issuer or --demo.",
     });
   }
-  if (!settings.isLocal) requirePublic(audiences, given.on("public"));
+  if (!settings.isLocal) requirePublic(audiences, given);
   const { password, warnings } = await readStorePassword(
     { store: storeText, file: flags["store-password-file"] },
     io,
@@ -224,6 +224,8 @@ async function start(given: GivenFlags, io: ServerIo): Promise<Startup> {
     log: settings.log,
     async createApp(url, log) {
       const { createApp } = await import("./app.ts");
+      const { findTelemetry } = await import("@sig/api/http");
+      const telemetry = findTelemetry(VERSION);
       const own = audiences.length > 0 ? audiences : [url];
       if (isDemo && openid !== undefined) {
         const { startDemo } = await import("./demo/start_demo.ts");
@@ -241,10 +243,10 @@ async function start(given: GivenFlags, io: ServerIo): Promise<Startup> {
         ...options,
         audiences: own,
         openid: provided,
-        log,
+        ...{ log, telemetry },
         ...demo?.options,
       });
-      if (app.provider !== undefined) openid?.begin(app.provider);
+      if (app.provider !== undefined) openid?.begin(app.provider, telemetry);
       return demo?.wrap(app) ?? app;
     },
     warnings: [...warnings, ...ofPins, ...openid?.warnings ?? []],
@@ -258,14 +260,15 @@ async function start(given: GivenFlags, io: ServerIo): Promise<Startup> {
   };
 }
 
-function requirePublic(audiences: readonly string[], isPublic: boolean): void {
+function requirePublic(audiences: readonly string[], given: GivenFlags): void {
+  const flag = given.nameOf?.("audience") ?? "--audience";
   if (audiences.length === 0) {
-    throw usageError("--audience is required where others can reach --addr", {
-      flag: "--audience",
+    throw usageError(`${flag} is required where others can reach the server`, {
+      flag,
       hint: "Name the origin that people see: https://login.acme.example.",
     });
   }
-  if (!isPublic) {
+  if (!given.on("public")) {
     throw usageError("a server that others can reach needs --public", {
       flag: "--public",
     });

@@ -8,6 +8,7 @@ import type {
   VerifiedIssuer,
   WaitFor,
 } from "@sig/consumer";
+import type { Decided } from "../http/mod.ts";
 import { answerInSlices, answersInSlices } from "@sig/consumer/internal";
 import { type CheckAnswer, ParsedQuestion, SigError } from "@sig/core";
 import type { AnswerLimits } from "@sig/core/internal";
@@ -27,7 +28,7 @@ export const ANSWER_LIMITS: Required<AnswerLimits> = Object.freeze({
 });
 
 /** What a service asks issuers by; it answers from what was observed itself. */
-type IssuerObserver = Pick<Consumer, "observe" | "report" | "state">;
+export type IssuerObserver = Pick<Consumer, "observe" | "report" | "state">;
 
 /** What a service answers from. */
 export interface Sources {
@@ -39,6 +40,8 @@ export interface Sources {
   readonly now: () => Date;
   /** Awaited between slices of long work. */
   readonly yieldToEventLoop: () => Promise<void>;
+  /** Is told of each answer, for telemetry. */
+  readonly decided?: ((answer: Decided) => void) | undefined;
 }
 
 /** What the answers of one request need. */

@@ -46,7 +46,7 @@ export async function evaluate(
   context: EvaluationContext,
 ) {
   const { request, foreign } = plan(body, context, "");
-  return toDecision(await answerCheck(request, context), foreign);
+  return toDecision(await answerCheck(request, context), foreign, context);
 }
 
 /**
@@ -74,7 +74,7 @@ export async function evaluateBatch(
       return planned.request;
     },
     tell(answer, i) {
-      const decision = toDecision(answer, foreign[i]);
+      const decision = toDecision(answer, foreign[i], context);
       decisions[i] = decision.decision;
       return decision;
     },
@@ -135,7 +135,11 @@ function plan(
   };
 }
 
-function toDecision(answer: CheckAnswer, foreign: string | undefined) {
+function toDecision(
+  answer: CheckAnswer,
+  foreign: string | undefined,
+  { decided }: Sources,
+) {
   const { explain, reasons_left_out } = answer;
   const basis = {
     issuer: answer.issuer,
@@ -148,6 +152,7 @@ function toDecision(answer: CheckAnswer, foreign: string | undefined) {
     warnings: answer.warnings,
   };
   if (foreign === undefined) {
+    decided?.(answer);
     return {
       decision: answer.decision === "allow",
       context: {
@@ -159,10 +164,12 @@ function toDecision(answer: CheckAnswer, foreign: string | undefined) {
     };
   }
   // What the feed says is about another subject, whose id is the same text.
+  const reasons = [{ code: "no_relationship", detail: foreign } as const];
+  decided?.({ ...answer, decision: "deny", reasons });
   return {
     decision: false,
     context: {
-      reasons: [{ code: "no_relationship", detail: foreign }],
+      reasons,
       ...basis,
       matched_relationship_id: null,
       not_after: null,

@@ -28,6 +28,8 @@ export interface GivenFlags {
   texts(flag: string): readonly string[];
   /** Whether a switch is given. */
   on(flag: string): boolean;
+  /** What a flag is called where its value comes from (default: `--flag`). */
+  nameOf?(flag: string): string;
 }
 
 /** A kind of value: how it is shown, and how its text is read. */
@@ -160,7 +162,9 @@ export function readValues<F extends Flags>(
   const values: { [name: string]: unknown } = {};
   for (const [name, { type, repeat }] of Object.entries(flags)) {
     const read = (text: string | undefined) =>
-      text === undefined ? undefined : type!.parse(text, `--${name}`);
+      text === undefined
+        ? undefined
+        : type!.parse(text, given.nameOf?.(name) ?? `--${name}`);
     values[name] = type === undefined
       ? given.on(name)
       : repeat

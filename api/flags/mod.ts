@@ -62,7 +62,15 @@ export {
   type ServerSettings,
 } from "./server_flags.ts";
 export {
-  openPinsOf,
+  type PlatformSettings,
+  readSettings,
+  settingName,
+  type Settings,
+  type SettingsIo,
+  variableName,
+  type Variables,
+} from "./settings.ts";
+export {
   openServerPins,
   SERVER_PIN_FLAGS,
   type ServerPins,

@@ -4,6 +4,7 @@ import { quote } from "@sig/core/internal";
 import {
   type Address,
   count,
+  file,
   isLoopback,
   oneOf,
   parseAddress,
@@ -22,6 +23,10 @@ import {
 } from "./flag.ts";
 
 const FLAGS = {
+  config: optional(
+    file,
+    "settings as YAML or JSON, by these names without dashes; variables such as SIG_API_MAX_AGE come before it, flags before both",
+  ),
   public: toggle("answer everyone, where --addr is not this machine alone"),
   host: many(text, "a further name that this server is called by", {
     placeholder: "NAME",

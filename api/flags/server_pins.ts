@@ -1,7 +1,6 @@
 /** The memory that replicas of a server share (docs/protocol.md §6). @module */
 
 import type { PinStore } from "@sig/consumer/pins";
-import type { OpenStoreOptions } from "@sig/consumer/store";
 import type { Exposure } from "./server_flags.ts";
 import { type FlagSpec, type GivenFlags, usageError } from "./flag.ts";
 
@@ -77,42 +76,19 @@ export async function openServerPins(
       flag: "--require-pin",
     });
   }
-  const { pins, isInUrl } = await open(
-    text,
-    io.env,
-    reach?.exposure && { shownAs: SHOWN_AS, tell: reach.tell },
-  );
+  const { openPinStore } = await import("@sig/consumer/pins");
+  let isInUrl = false;
+  let password: string | undefined;
+  if (/^rediss?:/.test(text)) {
+    const { parseRedisUrl } = await import("@sig/consumer/store");
+    isInUrl = parseRedisUrl(text).password !== undefined;
+    if (!isInUrl) password = io.env?.(PASSWORD_VARIABLE) || undefined;
+  }
+  const pins = await openPinStore(text, {
+    password,
+    ...reach?.exposure && { shownAs: SHOWN_AS, tell: reach.tell },
+  });
   const warning =
     `the password in --pins is visible to every user of this machine; use ${PASSWORD_VARIABLE}`;
   return { pins, requirePin, warnings: isInUrl ? [warning] : [] };
-}
-
-/**
- * Opens the memory that the variable `SIG_PINS` names, for servers that have no
- * command line; undefined where it is not set.
- *
- * @throws {SigError} as {@linkcode openServerPins}.
- */
-export async function openPinsOf(
-  env: (name: string) => string | undefined,
-): Promise<PinStore | undefined> {
-  const text = env("SIG_PINS");
-  if (text === undefined) return undefined;
-  const tell = (message: string) => console.error(message);
-  return (await open(text, env, { shownAs: SHOWN_AS, tell })).pins;
-}
-
-async function open(
-  text: string,
-  env: ((name: string) => string | undefined) | undefined,
-  shown: Pick<OpenStoreOptions, "shownAs" | "tell"> = {},
-): Promise<{ readonly pins: PinStore; readonly isInUrl: boolean }> {
-  const { openPinStore } = await import("@sig/consumer/pins");
-  if (!/^rediss?:/.test(text)) {
-    return { pins: await openPinStore(text, shown), isInUrl: false };
-  }
-  const { parseRedisUrl } = await import("@sig/consumer/store");
-  const isInUrl = parseRedisUrl(text).password !== undefined;
-  const password = isInUrl ? undefined : env?.(PASSWORD_VARIABLE) || undefined;
-  return { pins: await openPinStore(text, { ...shown, password }), isInUrl };
 }

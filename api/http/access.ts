@@ -128,6 +128,13 @@ export function requireSameSite(
   );
 }
 
+/** Whether a request carries this bearer token (RFC 6750). */
+export function hasToken({ headers }: Request, token: string): boolean {
+  const [, given] =
+    /^Bearer +([^ ]+) *$/i.exec(headers.get("authorization") ?? "") ?? [];
+  return given !== undefined && equalInConstantTime(given, token);
+}
+
 /**
  * Makes a middleware that answers only requests with this bearer token.
  *
@@ -143,10 +150,7 @@ export function requireToken(token: string): MiddlewareHandler {
     );
   }
   return async (c: Context, next) => {
-    const [, given] = /^Bearer +([^ ]+) *$/i.exec(
-      c.req.raw.headers.get("authorization") ?? "",
-    ) ?? [];
-    if (given === undefined || !equalInConstantTime(given, token)) {
+    if (!hasToken(c.req.raw, token)) {
       throw new SigError(
         "unauthorized",
         "Cannot answer: a bearer token is needed",

@@ -4,6 +4,7 @@ import { SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import type { Context, MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
+import { routePath } from "hono/route";
 import { requireHost, requireSameSite, splitUrl } from "./access.ts";
 import { createClientAddress, createRateLimiter } from "./client.ts";
 import { Capacity, RequestBudget } from "./limits.ts";
@@ -32,6 +33,8 @@ export interface ServiceEnv {
 
 /** Answers however busy the service is, for health checks. */
 export const HEALTH_PATH = "/healthz";
+/** Answers so as well: whether what the service depends on answers. */
+export const READY_PATH = "/readyz";
 
 /** Seconds of `Retry-After` where the refusal has none of its own. */
 const RETRY_AFTER_SECONDS = 5;
@@ -91,7 +94,7 @@ export function createGuard(
   const crossSite = new Set(options.crossSite);
   const now = options.now ?? (() => new Date());
   const isAllowed = createOriginCheck(options);
-  const { corsOrigins = [], allowOrigin, log } = options;
+  const { corsOrigins = [], allowOrigin, log, telemetry } = options;
   const answerCors = corsOrigins.length > 0 || allowOrigin !== undefined
     ? createCors(isAllowed)
     : undefined;
@@ -118,7 +121,7 @@ export function createGuard(
       try {
         const { path } = c.req;
         if (!crossSite.has(path)) requireSameSite(request, isAllowed);
-        if (path !== HEALTH_PATH) {
+        if (path !== HEALTH_PATH && path !== READY_PATH) {
           // All clients without a known address share one rate.
           if (!unlimited.has(path)) {
             countRequest?.(address ?? "", came.getTime());
@@ -142,6 +145,9 @@ export function createGuard(
       budget.end();
     }
     if (answerCors && !isFromPage) c.res.headers.append("vary", "Origin");
+    const route = telemetry && routePath(c, -1);
+    // The guard alone matched: there is no such route.
+    if (route && route !== "/*") telemetry.route(route);
     completeHeaders(c);
     if (request.method === "HEAD") await completeLength(c);
     log?.(entryOf(service, c, { came, time: timeText(came), done: now() }));

@@ -45,6 +45,19 @@ export {
   readJsonBytes,
   readUntypedJson,
 } from "./read_body.ts";
+export {
+  createReadiness,
+  type Readiness,
+  type ReadinessOptions,
+} from "./ready.ts";
 export { send, sendJson, type SendOptions } from "./send.ts";
 export { createService, toApp } from "./service.ts";
+export {
+  type AnswerMetrics,
+  countStoreErrors,
+  createAnswerMetrics,
+  type Decided,
+  findTelemetry,
+  type Telemetry,
+} from "./telemetry.ts";
 export { formatLogEntry, type LogFormat } from "./request_log.ts";

@@ -2,7 +2,9 @@
 
 import type { RateLimit } from "./client.ts";
 import type { CapacityOptions } from "./limits.ts";
+import type { Readiness } from "./ready.ts";
 import type { LogFormat, RequestLogEntry } from "./request_log.ts";
+import type { Telemetry } from "./telemetry.ts";
 
 export type { CapacityOptions, LogFormat, RateLimit, RequestLogEntry };
 
@@ -34,6 +36,8 @@ export interface GuardOptions extends CapacityOptions {
   readonly trustProxy?: readonly string[] | undefined;
   /** Gets an entry for each request when its response is made; must not throw. */
   readonly log?: ((entry: RequestLogEntry) => void) | undefined;
+  /** Counts and measures, as `findTelemetry` finds it (default: nothing does). */
+  readonly telemetry?: Telemetry | undefined;
 }
 
 /** Options of one of the servers. */
@@ -42,6 +46,10 @@ export interface ServiceOptions extends GuardOptions {
   readonly service: "sig-api" | "sig-web";
   /** Its package's version. */
   readonly version: string;
+  /** Makes the answer of `/readyz` (default: there is no such route). */
+  readonly checkReadiness?: () => Promise<Readiness>;
+  /** The bearer token: who has it learns which issuers are unreachable. */
+  readonly token?: string | undefined;
   /** Paths that don't count for the rate limit, such as `/forward-auth`. */
   readonly unlimited?: readonly string[];
   /** Paths where forms of other sites may post; browsers send no cookies. */

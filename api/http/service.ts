@@ -2,13 +2,20 @@
 
 import { SigError, SPEC_VERSION } from "@sig/core";
 import { type Context, Hono } from "hono";
-import { createGuard, HEALTH_PATH, type ServiceEnv } from "./guard.ts";
+import { hasToken } from "./access.ts";
+import {
+  createGuard,
+  HEALTH_PATH,
+  READY_PATH,
+  type ServiceEnv,
+} from "./guard.ts";
 import type { App, ServiceOptions } from "./options.ts";
 import { problemResponse } from "./problem.ts";
-import { sendJson } from "./send.ts";
+import { send, sendJson } from "./send.ts";
 
 /**
- * Makes a Hono application with `GET /healthz`: request ids, the Host list,
+ * Makes a Hono application with `GET /healthz` and, with `checkReadiness`,
+ * `GET /readyz`: request ids, the Host list,
  * limits, CORS, problems for whatever is refused or thrown, and one log entry a
  * request. Routes are added as to any Hono application.
  *
@@ -44,6 +51,27 @@ export function createService(options: ServiceOptions): Hono<ServiceEnv> {
       spec_version: SPEC_VERSION,
       uptime_seconds: Math.floor((now().getTime() - startedMs) / 1000),
     }));
+  const { checkReadiness, token } = options;
+  if (checkReadiness !== undefined) {
+    app.get(READY_PATH, async (c) => {
+      const { isReady, stores, issuers } = await checkReadiness();
+      if (isReady) return sendJson(c, { status: "ready" });
+      const isKnown = token !== undefined && hasToken(c.req.raw, token);
+      const outcomes = Object.values(issuers);
+      const checks = {
+        ...stores,
+        ...(outcomes.length === 0 ? {} : {
+          issuers: isKnown
+            ? issuers
+            : outcomes.includes("ok")
+            ? "ok"
+            : "unreachable",
+        }),
+      };
+      const text = JSON.stringify({ status: "not_ready", checks });
+      return send(c, text, "application/json", { status: 503 });
+    });
+  }
   return app;
 }
 

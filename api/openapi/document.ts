@@ -98,8 +98,9 @@ export function createDocument(
 
 /** The bodies of requests and answers as JSON Schema, and what they refer to. */
 function toSchemas(operations: readonly Operation[]) {
-  const members = operations.flatMap(({ id, body, answer }) => [
+  const members = operations.flatMap(({ id, body, answer, unready }) => [
     ...(body ? [[`${id} request`, body.schema] as const] : []),
+    ...(unready ? [[`${id} unready`, unready.schema] as const] : []),
     [`${id} answer`, answer.schema] as const,
   ]);
   const whole = z.object({ ...Object.fromEntries(members), problem: PROBLEM });
@@ -132,7 +133,8 @@ function describe(
   operation: Operation,
   bodies: { readonly [name: string]: PlainSchema },
 ): PlainSchema {
-  const { id, summary, description, body, answer, examples } = operation;
+  const { id, summary, description, body, answer, unready, examples } =
+    operation;
   return {
     operationId: id,
     tags: [operation.tag],
@@ -172,6 +174,17 @@ function describe(
         },
       },
       ...toProblems(codesOf(operation), bodies.problem!),
+      ...(unready
+        ? {
+          "503": {
+            description: unready.description,
+            headers: { ...REQUEST_ID_HEADER, ...HEADERS[503] },
+            content: {
+              "application/json": { schema: bodies[`${id} unready`]! },
+            },
+          },
+        }
+        : {}),
     },
   };
 }

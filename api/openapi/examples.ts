@@ -320,6 +320,14 @@ export const CONFIGURATION_EXAMPLES: Examples = {
   },
 };
 
+/** `GET /readyz` */
+export const READY_EXAMPLES: Examples = {
+  ready: {
+    summary: "A service whose issuer answers",
+    answer: { status: "ready" },
+  },
+};
+
 /** `GET /healthz` */
 export const HEALTH_EXAMPLES: Examples = {
   ok: {

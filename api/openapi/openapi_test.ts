@@ -164,7 +164,7 @@ Deno.test("every refusal at the door is described", async () => {
       headers: other.headers,
       body: await other.json(),
     });
-    if (path !== "/healthz") {
+    if (path !== "/healthz" && path !== "/readyz") {
       expect(503, await ask(full, {}));
       await ask(app, token);
       ms -= 60_000;
@@ -205,6 +205,7 @@ Deno.test("generators learn where to ask, who may, and what may be left out", as
     "/docs",
     "/healthz",
     "/openapi.json",
+    "/readyz",
   ]);
   // Generators then give `data.decision` without a cast.
   const { requestBody, responses } = document.paths["/v1/check"].post;

@@ -61,6 +61,13 @@ export interface Operation {
     /** The schema of the body. */
     readonly schema: z.ZodType;
   };
+  /** What a probe is answered with (503) while the service is not ready. */
+  readonly unready?: {
+    /** In words. */
+    readonly description: string;
+    /** The schema of the body. */
+    readonly schema: z.ZodType;
+  };
   /** By name. */
   readonly examples: { readonly [name: string]: Example };
   /** The codes of its problems, beside those that every route can give. */

@@ -8,6 +8,9 @@ import {
   type GivenFlags,
   paragraphs,
   parseFlags,
+  type PlatformSettings,
+  readSettings,
+  type SettingsIo,
   twoColumns,
   usageError,
 } from "../flags/mod.ts";
@@ -27,9 +30,12 @@ import {
   settleWithin,
 } from "./listen.ts";
 import { createProcessIo, type ProcessIo } from "./io.ts";
+import { readVariable, readVariables } from "./streams.ts";
 
 /** What a server needs beside that. */
-export interface ServerIo extends ProcessIo {
+export interface ServerIo extends ProcessIo, SettingsIo {
+  /** A bearer token where no file holds it: on platforms without a disk. */
+  readonly token?: string | undefined;
   /**
    * Writes log lines; resolves when they are written, and must not hold up the
    * process until then, since the reader may be slow (default: `stderr`).
@@ -60,6 +66,7 @@ export interface ServerIo extends ProcessIo {
 export function createServerIo(): ServerIo {
   return {
     ...createProcessIo(),
+    variables: readVariables,
     log: writeLog,
     serve: (address, respond, report) =>
       Promise.resolve().then(() => listen(address, respond, report)),
@@ -170,13 +177,63 @@ export async function runServer(
       });
     }
     return await serveUntilStopped(
-      await program.start(flags, io),
+      await startProgram(program, flags, io),
       io,
       (url) => io.stdout(`${url}\n`),
     );
   } catch (error) {
     return report(program.name, error, io);
   }
+}
+
+/**
+ * Starts a program with its flags, and with what variables and the file of
+ * `--config` say.
+ *
+ * @throws {SigError} as `readSettings`, and as the program.
+ */
+export async function startProgram(
+  program: ServerProgram,
+  given: GivenFlags,
+  io: ServerIo,
+): Promise<Startup> {
+  const { flags, notes } = await readSettings(program, given, io);
+  const startup = await program.start(flags, io);
+  return {
+    ...startup,
+    notes: (url) => [...startup.notes?.(url) ?? [], ...notes],
+  };
+}
+
+/**
+ * A program as `deno serve` and Deno Deploy run it: set up by variables alone,
+ * and answering everyone who reaches it, unless they say otherwise.
+ *
+ * @throws {SigError} as {@linkcode startProgram}.
+ */
+export async function serveProgram(
+  program: ServerProgram,
+  { aliases, defaults }: PlatformSettings,
+): Promise<Deno.ServeDefaultExport> {
+  const io = { ...createServerIo(), token: readVariable("SIG_TOKEN") };
+  const none = { text: () => undefined, texts: () => [], on: () => false };
+  const { flags, notes } = await readSettings(program, none, io, {
+    aliases,
+    // Where it listens is decided elsewhere: it may be anywhere.
+    defaults: { addr: "0.0.0.0:0", public: "true", log: "json", ...defaults },
+  });
+  const startup = await program.start(flags, io);
+  const { log: format } = startup;
+  const app = await startup.createApp(
+    "http://localhost",
+    format === "off"
+      ? undefined
+      : (entry) => console.log(formatLogEntry(entry, format).trimEnd()),
+  );
+  for (const text of [...notes, ...startup.warnings ?? []]) {
+    console.error(operatorLine(text, format, io.now(), "warning").trimEnd());
+  }
+  return { fetch: (request, info) => app.fetch(request, info) };
 }
 
 /**

@@ -76,6 +76,7 @@ async function run(
     stderr: (text) => void (stderr += text),
     columns: () => setting.columns,
     now: () => new Date(0),
+    variables: () => ({ values: {}, looked: "all" }),
     readFile: () => Promise.reject(new Error("no disk")),
     serve: setting.serve ?? ((_address, given) => {
       steps.push("serve");

@@ -23,8 +23,10 @@ export {
 export {
   createServerIo,
   runServer,
+  serveProgram,
   type ServerIo,
   type ServerProgram,
   serveUntilStopped,
+  startProgram,
   type Startup,
 } from "./run_server.ts";

@@ -1,6 +1,7 @@
 /** Streams, signals and variables of a process. @module */
 
 import { quote } from "@sig/core/internal";
+import type { Variables } from "../flags/settings.ts";
 
 /** Milliseconds until a stream that takes nothing just now is tried again. */
 const PAUSE_MS = 5;
@@ -121,19 +122,33 @@ export function readVariable(name: string): string | undefined {
 }
 
 /**
- * A variable that holds a list, separated by commas.
+ * All variables of the environment where it may be listed, else those of the
+ * known names that may be read. Asks nobody for a permission.
  *
  * @example
  * ```ts
- * import { readList } from "@sig/api/process";
+ * import { readVariables } from "@sig/api/process";
  * import { assertEquals } from "@std/assert";
  *
- * assertEquals(readList("SIG_NO_SUCH_VARIABLE"), []);
+ * const { values } = readVariables(["SIG_NO_SUCH_VARIABLE"]);
+ * assertEquals(values.SIG_NO_SUCH_VARIABLE, undefined);
  * ```
  */
-export function readList(name: string): readonly string[] {
-  return (readVariable(name) ?? "").split(",").map((each) => each.trim())
-    .filter((each) => each !== "");
+export function readVariables(known: readonly string[]): Variables {
+  const isGranted = (wanted: Deno.EnvPermissionDescriptor) =>
+    Deno.permissions.querySync(wanted).state === "granted";
+  if (isGranted({ name: "env" })) {
+    return { values: Deno.env.toObject(), looked: "all" };
+  }
+  const names = known.filter((variable) =>
+    isGranted({ name: "env", variable })
+  );
+  return {
+    values: Object.fromEntries(
+      names.map((name) => [name, Deno.env.get(name) ?? ""]),
+    ),
+    looked: names.length > 0 ? "known" : "none",
+  };
 }
 
 /** A folder, or why there is none. */

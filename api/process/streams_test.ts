@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { readList, readVariable } from "./streams.ts";
+import { readVariable } from "./streams.ts";
 
 const NAME = "SIG_TEST_READ_VARIABLE";
 
@@ -16,11 +16,6 @@ Deno.test("an empty variable counts as unset", () => {
   assertEquals(readVariable(NAME), undefined);
   assertEquals(given("", () => readVariable(NAME)), undefined);
   assertEquals(given("a b", () => readVariable(NAME)), "a b");
-});
-
-Deno.test("a list is separated by commas, empty items left out", () => {
-  assertEquals(readList(NAME), []);
-  assertEquals(given(" a, b ,,c,", () => readList(NAME)), ["a", "b", "c"]);
 });
 
 Deno.test({

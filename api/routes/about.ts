@@ -3,13 +3,13 @@
 import { createPolicy, PAGE } from "../docs/page.ts";
 import { PAGE_HEADERS, send } from "../http/mod.ts";
 import { createDocument, type DocumentOptions } from "../openapi/document.ts";
-import { HEALTH_EXAMPLES } from "../openapi/examples.ts";
+import { HEALTH_EXAMPLES, READY_EXAMPLES } from "../openapi/examples.ts";
 import { z } from "zod";
-import { HEALTH } from "../schemas/answers.ts";
+import { HEALTH, NOT_READY, READY } from "../schemas/answers.ts";
 import type { Operation } from "../openapi/operation.ts";
 
-/** The health check, which every service answers by itself. */
-export const HEALTH_ROUTE: Operation = {
+/** The routes of probes, which every service answers by itself. */
+export const PROBE_ROUTES: readonly Operation[] = [{
   method: "GET",
   path: "/healthz",
   open: true,
@@ -24,7 +24,28 @@ export const HEALTH_ROUTE: Operation = {
   },
   examples: HEALTH_EXAMPLES,
   codes: [],
-};
+}, {
+  method: "GET",
+  path: "/readyz",
+  open: true,
+  id: "ready",
+  tag: "service",
+  summary: "Do its issuers and its store answer?",
+  description:
+    "Answers without a token, and however busy the service is; an answer may be 5 s old. With the service's token it says which issuers don't answer.",
+  answer: {
+    type: "application/json",
+    description: "The store answers, and so does at least one listed issuer.",
+    schema: READY,
+  },
+  unready: {
+    description:
+      "The store doesn't answer, or none of the listed issuers does.",
+    schema: NOT_READY,
+  },
+  examples: READY_EXAMPLES,
+  codes: [],
+}];
 
 /**
  * `GET /openapi.json` and `GET /docs`, about these routes and themselves. Both

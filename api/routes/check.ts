@@ -49,6 +49,10 @@ export function createCheckRoutes(
     const results = await answerBatch(checks, {
       ...forRequest(sources, budget),
       read: (check, i) => readAs(schemas.quickCheck, check, `/checks/${i}`),
+      tell(answer) {
+        sources.decided?.(answer);
+        return answer;
+      },
       refuse: (error) => ({ error: problemOf(error, c) }),
       reserve: (bytes) => budget.reserve(bytes),
     });
@@ -76,7 +80,9 @@ export function createCheckRoutes(
       // A batch, as it was sent before it had a route of its own.
       if ("checks" in request) return await answerAll(c, request);
       const context = forRequest(sources, c.get("budget"));
-      return sendJson(c, await answerCheck(request, context));
+      const answer = await answerCheck(request, context);
+      sources.decided?.(answer);
+      return sendJson(c, answer);
     },
   }, {
     method: "POST",

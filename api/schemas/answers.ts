@@ -260,6 +260,24 @@ export const STATE_PAGE = z.strictObject({
   ),
 }).meta({ id: "StatePage", description: "One page of a state." });
 
+/** What `/readyz` answers. */
+export const READY = z.strictObject({ status: z.literal("ready") })
+  .meta({ id: "Ready", description: "The service can answer." });
+
+const OUTCOME = TEXT.describe("`ok`, or why it gave no answer.");
+
+/** What `/readyz` answers with 503. */
+export const NOT_READY = z.strictObject({
+  status: z.literal("not_ready"),
+  checks: z.strictObject({
+    pins: OUTCOME.optional(),
+    issuers: z.union([
+      z.enum(["ok", "unreachable"]).describe("All of them together."),
+      z.record(TEXT, OUTCOME).describe("With the token: by DID."),
+    ]).optional(),
+  }).describe("What the service depends on."),
+}).meta({ id: "NotReady", description: "The service can't answer now." });
+
 /** What `/healthz` answers. */
 export const HEALTH = z.strictObject({
   status: z.literal("ok"),

@@ -1,7 +1,7 @@
 /**
  * The login and the verification API in one project for Deno Deploy, or for
- * `deno serve`. Both are set up by variables: `SIG_AUDIENCES`, `SIG_ISSUERS`,
- * `SIG_REQUIRE`, `SIG_TOKEN`, `SIG_MAX_AGE`.
+ * `deno serve`. Both are set up by variables: `SIG_WEB_AUDIENCE`, `SIG_ISSUERS`
+ * for both, `SIG_WEB_REQUIRE`, `SIG_TOKEN`.
  *
  * @module
  */

@@ -171,7 +171,7 @@ Deno.test("the login is deployed by its variables, with challenges in KV", async
   await t.step("SIG_AUDIENCES is required", async () => {
     const { code, stderr } = await deployBadly("web/serve.ts", cache.path, {});
     assertEquals(code, 1);
-    assertStringIncludes(stderr, "SIG_AUDIENCES must name the origin");
+    assertStringIncludes(stderr, "SIG_WEB_AUDIENCE is required");
   });
 });
 

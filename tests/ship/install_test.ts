@@ -222,7 +222,9 @@ Deno.test("launchers have the permissions of the executables, and no more", () =
       ]
     ) {
       assertEquals(
-        [...text.matchAll(/--(?:allow|unstable|deny)[\w-]*(?:=\S+)?|\s-A\b/g)]
+        [...text.matchAll(
+          /--(?:allow|unstable|deny)[\w-]*(?:=[^\s']+)?|\s-A\b/g,
+        )]
           .map(([flag]) => flag),
         [
           ...executable.permissions,

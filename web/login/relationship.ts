@@ -1,6 +1,7 @@
 /** The relationship that a login needs, and the question about it. @module */
 
 import { type Consumer, createConsumer, type FetchPolicy } from "@sig/consumer";
+import type { AnswerMetrics } from "@sig/api/http";
 import type { PinStore } from "@sig/consumer/pins";
 import {
   type CheckAnswer,
@@ -129,6 +130,8 @@ interface LoginGateOptions {
   readonly pins?: PinStore | undefined;
   /** With `pins`: the issuer must be there already. */
   readonly requirePin?: boolean | undefined;
+  /** Counts answers, for telemetry. */
+  readonly metrics?: AnswerMetrics | undefined;
   /** The clock. */
   readonly now: () => Date;
 }
@@ -210,7 +213,7 @@ export interface LoginGate {
  */
 export function createLoginGate(options: LoginGateOptions): LoginGate {
   const { issuers: [issuer, ...others], require: own = [], now } = options;
-  const { maxAgeMs: ownMaxAgeMs = 0 } = options;
+  const { maxAgeMs: ownMaxAgeMs = 0, metrics } = options;
   if (own.length === 0) return { issuer: null, require: null };
   for (const each of own) parseRequirement(each);
   if (issuer === undefined || others.length > 0) {
@@ -237,11 +240,13 @@ export function createLoginGate(options: LoginGateOptions): LoginGate {
   });
   const ask: AskIssuer = async (subject, further = {}) => {
     const { require = [], maxAgeMs = ownMaxAgeMs, refresh = true } = further;
-    const { answer, relationship } = await consumer.ask(
+    const asking = consumer.ask(
       issuer.did,
       { subject, require: [...new Set([...own, ...require])], maxAgeMs },
       { refresh },
     );
+    const { answer, relationship } = await (metrics?.noting(asking) ?? asking);
+    metrics?.decided(answer, true);
     return {
       answer: relationship === null
         ? { ...answer, relationship: await inactiveOf(consumer, answer) }

@@ -53,6 +53,8 @@ export interface VerifyLoginOptions {
   readonly audiences?: readonly string[];
   /** The relationship that is required; without it everybody may log in. */
   readonly checkRelationship?: CheckRelationship;
+  /** Called when a login was verified, for telemetry. */
+  readonly onVerified?: (() => void) | undefined;
   /** The clock; asked again after whatever may take long. */
   readonly now: () => Date;
 }
@@ -191,6 +193,7 @@ export async function verifyLogin(
   }
   const consumption = await challenges.consume(id, usedAt);
   if (consumption !== "consumed") throw closed(consumption);
+  options.onVerified?.();
   return {
     verified: true,
     subject,

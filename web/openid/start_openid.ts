@@ -2,6 +2,7 @@
 
 import { usageError } from "@sig/api/flags";
 import { dataFolder } from "@sig/api/process";
+import type { Telemetry } from "@sig/api/http";
 import { operatorLine, type ServerIo } from "@sig/api/server";
 import { escapeInvisible, isDid, isSigError, SigError } from "@sig/core";
 import { MAX_NAMES_BYTES, NameFaults, readNames } from "../names/mod.ts";
@@ -18,7 +19,7 @@ export interface OpenIdProgram {
   /** What the flags and files say. */
   readonly settings: ProviderSettings;
   /** Begins to watch sessions. */
-  begin(provider: ProviderWork): void;
+  begin(provider: ProviderWork, telemetry?: Telemetry): void;
   /** Ends that. */
   close(): Promise<void>;
 }
@@ -107,9 +108,15 @@ export async function startOpenId(
       gateHosts: flags["gate-host"],
       gateMaxAgeMs: flags["max-age"] ?? recheckMs,
     },
-    begin(provider) {
+    begin(provider, telemetry) {
+      let sessions: number | undefined;
+      telemetry?.gauge(
+        "sig.sessions",
+        "{session}",
+        () => sessions === undefined ? [] : [[sessions]],
+      );
       stop = runInBackground({
-        watch: () => provider.watch(),
+        watch: async () => sessions = (await provider.watch()).looked,
         watchEveryMs: recheckMs,
         deliver: () => provider.deliver(),
         failed: (error) =>
