@@ -59,5 +59,6 @@ export {
   type Decided,
   findTelemetry,
   type Telemetry,
+  type TelemetryAttributes,
 } from "./telemetry.ts";
 export { formatLogEntry, type LogFormat } from "./request_log.ts";

@@ -4,9 +4,17 @@ import type { RateLimit } from "./client.ts";
 import type { CapacityOptions } from "./limits.ts";
 import type { Readiness } from "./ready.ts";
 import type { LogFormat, RequestLogEntry } from "./request_log.ts";
-import type { Telemetry } from "./telemetry.ts";
+import type { Telemetry, TelemetryAttributes } from "./telemetry.ts";
 
-export type { CapacityOptions, LogFormat, RateLimit, RequestLogEntry };
+export type {
+  CapacityOptions,
+  LogFormat,
+  RateLimit,
+  Readiness,
+  RequestLogEntry,
+  Telemetry,
+  TelemetryAttributes,
+};
 
 /** Answers requests; runs on any server that speaks `Request` and `Response`. */
 export interface App {

@@ -25,7 +25,7 @@ export interface Readiness {
   readonly issuers: { readonly [did: string]: string };
 }
 
-/** Milliseconds for which what was found is told again. */
+/** Milliseconds for which an answer is kept. */
 const KEPT_MS = 5_000;
 /** Milliseconds that all issuers together have. */
 const TIMEOUT_MS = 4_000;

@@ -4,17 +4,20 @@ import type { RecordStore } from "@sig/consumer/store";
 import { type CheckAnswer, isSigError } from "@sig/core";
 
 /** What is attached to a value: nothing that names a subject, a path or an id. */
-type Attributes = { readonly [name: string]: string };
+export type TelemetryAttributes = { readonly [name: string]: string };
 
-/** The values of a gauge. */
-type Values = Iterable<readonly [value: number, attributes?: Attributes]>;
-
-/** Counts and measures for whoever operates a service. */
+/** Counts and measures what the operator of a service watches. */
 export interface Telemetry {
   /** Adds one to `sig.decisions` and the like. */
-  count(name: string, attributes?: Attributes): void;
+  count(name: string, attributes?: TelemetryAttributes): void;
   /** What a gauge shows whenever it is read. */
-  gauge(name: string, unit: string, read: () => Values): void;
+  gauge(
+    name: string,
+    unit: string,
+    read: () => Iterable<
+      readonly [value: number, attributes?: TelemetryAttributes]
+    >,
+  ): void;
   /** Puts the route into the span of the request that is being answered. */
   route(path: string): void;
 }
@@ -33,11 +36,13 @@ interface Span {
 interface Meter {
   createCounter(
     name: string,
-  ): { add(value: number, attributes?: Attributes): void };
+  ): { add(value: number, attributes?: TelemetryAttributes): void };
   createObservableGauge(name: string, options: { readonly unit: string }): {
     addCallback(
       read: (
-        result: { observe(value: number, attributes?: Attributes): void },
+        result: {
+          observe(value: number, attributes?: TelemetryAttributes): void;
+        },
       ) => void,
     ): void;
   };
@@ -95,7 +100,7 @@ export type Decided = Pick<
   "decision" | "reasons" | "issuer" | "freshness" | "source"
 >;
 
-/** What is told of answers and issuers. */
+/** Counts answers and failures of issuers. */
 export interface AnswerMetrics {
   /** An answer was given; `issuer` is the listed one that was asked, if any. */
   decided(answer: Decided, isListed: boolean): void;
