@@ -1,4 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
+import { type Ran, ROOT, run, tempFolder } from "./process.ts";
 import { unpackedFeed } from "./unpack_vectors.ts";
 import {
   type FeedVector,
@@ -7,30 +8,12 @@ import {
   readQuestionVectors,
 } from "./vectors.ts";
 
-const ROOT = new URL("../../", import.meta.url);
-
-interface Ran {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-async function unpack(...args: string[]): Promise<Ran> {
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["task", "--quiet", "vectors:unpack", ...args],
-    cwd: ROOT,
-    env: { NO_COLOR: "1" },
-  }).output();
-  const text = new TextDecoder();
-  return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
-}
-
-async function tempFolder() {
-  const path = await Deno.makeTempDir({ prefix: "sig-unpack-" });
-  return {
-    path,
-    [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }),
-  };
+function unpack(...args: string[]): Promise<Ran> {
+  return run(
+    Deno.execPath(),
+    ["task", "--quiet", "vectors:unpack", ...args],
+    { cwd: ROOT, env: { NO_COLOR: "1" } },
+  );
 }
 
 function namesIn(folder: string): readonly string[] {

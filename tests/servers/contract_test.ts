@@ -36,6 +36,7 @@ const ROUTES: { readonly [server in "api" | "web"]: readonly Listed[] } = {
       open: true,
     },
     { path: "/v1/check" },
+    { path: "/v1/check/batch" },
     { path: "/v1/verify" },
     { path: "/v1/dump-state" },
     { path: "/access/v1/evaluation", otherType: INVALID },
@@ -49,7 +50,10 @@ const ROUTES: { readonly [server in "api" | "web"]: readonly Listed[] } = {
   ],
 };
 
-const METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"];
+const METHODS = [
+  ...["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"],
+  ...["TRACE", "FOO", "get"],
+];
 const TOKEN = "token-of-the-contract-test";
 const AUTHORIZED = `Authorization: Bearer ${TOKEN}`;
 

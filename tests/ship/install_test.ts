@@ -3,30 +3,19 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { EXECUTABLES, V8_FLAGS } from "../../tools/compile.ts";
 import { shellLauncher, windowsLauncher } from "../../tools/launcher.ts";
+import {
+  hasProgram,
+  type Ran,
+  ROOT,
+  run as runProcess,
+} from "../kit/process.ts";
 
-const ROOT = new URL("../../", import.meta.url);
-
-interface Outcome {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-async function run(
+const run = (
   command: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
   cwd: URL | string = ROOT,
-): Promise<Outcome> {
-  const { code, stdout, stderr } = await new Deno.Command(command, {
-    args: [...args],
-    cwd,
-    env: { NO_COLOR: "1", ...env },
-    stdin: "null",
-  }).output();
-  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-  return { code, stdout: text(stdout), stderr: text(stderr) };
-}
+) => runProcess(command, args, { cwd, env: { NO_COLOR: "1", ...env } });
 
 /** A home that nobody has used, with the cache of this run's modules. */
 async function withHome(
@@ -35,7 +24,7 @@ async function withHome(
     install: (
       folder?: string,
       env?: Record<string, string>,
-    ) => Promise<Outcome>,
+    ) => Promise<Ran>,
   ) => Promise<void>,
 ): Promise<void> {
   // As shells spell it: a link on the way would be another name.
@@ -95,16 +84,9 @@ Deno.test({
 });
 
 for (const shell of ["bash", "zsh", "fish"]) {
-  const isThere = (Deno.env.get("PATH") ?? "").split(":").some((folder) => {
-    try {
-      return Deno.statSync(`${folder}/${shell}`).isFile;
-    } catch {
-      return false;
-    }
-  });
   Deno.test({
     name: `${shell} finds it, also in a folder with spaces and quotes`,
-    ignore: ignore || !isThere,
+    ignore: ignore || !hasProgram(shell),
     fn: () =>
       withHome(async (home, install) => {
         const { code, stderr } = await install(`${home}/my "tools"`);

@@ -11,10 +11,13 @@ const GOOD: Readonly<Record<string, string>> = {
   "data.json": "1",
 };
 
-/** What is added to it, and the code that JSR answers with. */
+/** What is added to it: the text of `mod.ts`, or files. */
+type Added = string | Readonly<Record<string, string>>;
+
+/** What is added, and the code that JSR answers with. */
 const REFUSED: readonly (readonly [
   what: string,
-  files: Readonly<Record<string, string>>,
+  added: Added,
   code: string,
   message: string,
 ])[] = [
@@ -28,8 +31,7 @@ const REFUSED: readonly (readonly [
     "a bytes import behind another module",
     {
       "mod.ts": `export * from "./b.ts";`,
-      "b.ts":
-        `import b from "./a.txt" with { type: "bytes" };\nconsole.log(b);`,
+      "b.ts": `export { default } from "./a.txt" with { type: "bytes" };`,
       "a.txt": "a",
     },
     "graphError",
@@ -44,154 +46,82 @@ const REFUSED: readonly (readonly [
     "graphError",
     "is unsupported",
   ],
-  [
-    "an https: import",
-    { "mod.ts": `import "https://deno.land/x/a/mod.ts";` },
-    "invalidExternalImport",
-    "https://deno.land",
-  ],
-  [
-    "an npm: import without a version",
-    {
-      "mod.ts": `import "npm:hono";`,
-    },
-    "missingConstraint",
-    "npm:hono",
-  ],
-  [
-    "a jsr: import without a version",
-    {
-      "mod.ts": `import "jsr:@std/encoding/hex";`,
-    },
-    "missingConstraint",
-    "jsr:@std/encoding/hex",
-  ],
-  [
-    "an npm: import of any version",
-    {
-      "mod.ts": `import "npm:hono@*/x";`,
-    },
-    "missingConstraint",
-    "npm:hono@*/x",
-  ],
-  [
-    "a name of an import map",
-    {
-      "mod.ts": `import "@std/encoding";`,
-    },
-    "graphError",
-    "@std/encoding",
-  ],
-  [
-    "a module that is not there",
-    {
-      "mod.ts": `import "./b.ts";`,
-    },
-    "graphError",
-    "Module not found",
-  ],
-  [
-    "an import from outside of the package",
-    { "mod.ts": `import "../other/mod.ts";` },
-    "graphError",
-    "Module not found",
-  ],
+  ...([
+    ["https:", "https://deno.land/x/a/mod.ts", "invalidExternalImport"],
+    ["npm: without a version", "npm:hono", "missingConstraint"],
+    ["npm: with any version", "npm:hono@*/x", "missingConstraint"],
+    ["jsr: without a version", "jsr:@std/encoding/hex", "missingConstraint"],
+    ["an import map", "@std/encoding", "graphError"],
+  ] as const).map(([what, name, code]) =>
+    [`an import of ${what}`, `import "${name}";`, code, name] as const
+  ),
+  ...["./b.ts", "../other/mod.ts"].map((name) =>
+    [
+      `an import of ${name}, which is not in the package`,
+      ...[`import "${name}";`, "graphError", "Module not found"] as const,
+    ] as const
+  ),
   [
     "CommonJS",
-    {
-      "mod.ts": `import "./b.cts";`,
-      "b.cts": "",
-    },
-    "commonJs",
-    "b.cts",
+    { "mod.ts": `import "./b.cts";`, "b.cts": "" },
+    ...["commonJs", "b.cts"] as const,
   ],
   [
     "global types",
-    {
-      "mod.ts": `declare global {\n  interface A {}\n}\nexport {};`,
-    },
-    "globalTypeAugmentation",
-    "declare global",
+    "declare global {\n  interface A {}\n}\nexport {};",
+    ...["globalTypeAugmentation", "declare global"] as const,
   ],
   [
     "a library of types",
-    {
-      "mod.ts": `/// <reference lib="dom" />\nexport {};`,
-    },
-    "bannedTripleSlashDirectives",
-    "dom",
+    `/// <reference lib="dom" />\nexport {};`,
+    ...["bannedTripleSlashDirectives", "dom"] as const,
   ],
   [
     "paths that differ in case only",
-    {
-      "a.txt": "",
-      "A.txt": "",
-    },
-    "caseInsensitiveDuplicatePath",
-    "/A.txt and /a.txt",
+    { "a.txt": "", "A.txt": "" },
+    ...["caseInsensitiveDuplicatePath", "/A.txt and /a.txt"] as const,
   ],
-  ["a path with a space", { "a b.txt": "" }, "invalidPath", "a character"],
-  [
-    "a name that Windows keeps",
-    {
-      "x/con.ts": "",
-    },
-    "invalidPath",
-    "reserved name",
-  ],
-  ["JSR's own folder", { "_dist/a.js": "" }, "invalidPath", "_dist"],
-  [
-    "a long name",
-    {
-      [`${"a".repeat(93)}.ts`]: "",
-    },
-    "invalidPath",
-    "too long",
-  ],
+  ...([
+    ["a path with a space", "a b.txt", "a character"],
+    ["a name that Windows keeps", "x/con.ts", "reserved name"],
+    ["JSR's own folder", "_dist/a.js", "_dist"],
+    ["a long name", `${"a".repeat(93)}.ts`, "too long"],
+  ] as const).map(([what, name, message]) =>
+    [what, { [name]: "" }, "invalidPath", message] as const
+  ),
   [
     "more than 20 MB",
-    {
-      "a.bin": "a".repeat(11 << 20),
-      "b.bin": "a".repeat(11 << 20),
-    },
-    "packageTooLarge",
-    "bin",
+    { "a.bin": "a".repeat(11 << 20), "b.bin": "a".repeat(11 << 20) },
+    ...["packageTooLarge", "bin"] as const,
   ],
-  [
-    "another name",
-    {
-      "deno.json": GOOD["deno.json"]!.replace("pkg", "other"),
-    },
-    "configFileNameMismatch",
-    "@a/other",
-  ],
-  [
-    "another version",
-    {
-      "deno.json": GOOD["deno.json"]!.replace("1.0.0", "1.0.1"),
-    },
-    "configFileVersionMismatch",
-    "1.0.1",
-  ],
-  [
-    "an export that is not there",
-    {
-      "deno.json": GOOD["deno.json"]!.replace("mod", "nothing"),
-    },
-    "configFileExportsInvalid",
-    "./nothing.ts",
-  ],
+  ...([
+    ["name", "pkg", "other", "configFileNameMismatch", "@a/other"],
+    ["version", "1.0.0", "1.0.1", "configFileVersionMismatch", "1.0.1"],
+    ["export", "mod", "nothing", "configFileExportsInvalid", "./nothing.ts"],
+  ] as const).map(([what, from, to, code, message]) =>
+    [
+      `another ${what}`,
+      { "deno.json": GOOD["deno.json"]!.replace(from, to) },
+      ...[code, message] as const,
+    ] as const
+  ),
 ];
 
-async function judge(files: Readonly<Record<string, string>>) {
+async function withPackage<T>(
+  files: Readonly<Record<string, string>>,
+  work: (folder: string) => Promise<T>,
+): Promise<T> {
   await using folder = await tempFolder();
   for (const [name, text] of Object.entries(files)) {
     const path = `${folder.path}/${name}`;
     await Deno.mkdir(path.replace(/\/[^/]*$/, ""), { recursive: true });
     await Deno.writeTextFile(path, text);
   }
-  return await refusalOf(folder.path, "@a/pkg", "1.0.0");
+  return await work(folder.path);
 }
+
+const judge = (files: Readonly<Record<string, string>>) =>
+  withPackage(files, (folder) => refusalOf(folder, "@a/pkg", "1.0.0"));
 
 Deno.test("the registry of these tests takes a good package", async () => {
   assertEquals(await judge(GOOD), undefined);
@@ -202,8 +132,9 @@ Deno.test("the registry of these tests wants a licence", async () => {
   assertEquals((await judge(rest))?.code, "missingLicense");
 });
 
-for (const [what, files, code, message] of REFUSED) {
+for (const [what, added, code, message] of REFUSED) {
   Deno.test(`the registry of these tests refuses ${what}, as JSR does`, async () => {
+    const files = typeof added === "string" ? { "mod.ts": added } : added;
     const refusal = await judge({ ...GOOD, ...files });
     assertEquals(refusal?.code, code, refusal?.message);
     assertStringIncludes(refusal!.message, message);
@@ -211,7 +142,7 @@ for (const [what, files, code, message] of REFUSED) {
 }
 
 /** What `deno publish` refuses before it sends anything, and its code. */
-const REFUSED_BEFORE: readonly (readonly [
+const NOT_SENT: readonly (readonly [
   what: string,
   files: Readonly<Record<string, string>>,
   code: string,
@@ -224,10 +155,8 @@ const REFUSED_BEFORE: readonly (readonly [
   [
     "an import of an excluded file",
     {
-      "deno.json": GOOD["deno.json"]!.replace(
-        "}",
-        `,"publish":{"exclude":["b.ts"]}}`,
-      ),
+      "deno.json": GOOD["deno.json"]!
+        .replace("}", `,"publish":{"exclude":["b.ts"]}}`),
       "mod.ts": `import "./b.ts";\n`,
       "b.ts": "",
     },
@@ -235,15 +164,12 @@ const REFUSED_BEFORE: readonly (readonly [
   ],
 ];
 
-for (const [what, files, code] of REFUSED_BEFORE) {
-  Deno.test(`deno publish sends no package with ${what}`, async () => {
-    await using folder = await tempFolder();
-    for (const [name, text] of Object.entries({ ...GOOD, ...files })) {
-      await Deno.writeTextFile(`${folder.path}/${name}`, text);
-    }
-    const args = ["publish", "--dry-run", "--allow-dirty", "--no-check"];
-    const ran = await run(Deno.execPath(), args, { cwd: folder.path });
-    assertEquals(ran.code, 1);
-    assertStringIncludes(ran.stderr, code);
-  });
+for (const [what, files, code] of NOT_SENT) {
+  Deno.test(`deno publish sends no package with ${what}`, () =>
+    withPackage({ ...GOOD, ...files }, async (cwd) => {
+      const args = ["publish", "--dry-run", "--allow-dirty", "--no-check"];
+      const ran = await run(Deno.execPath(), args, { cwd });
+      assertEquals(ran.code, 1);
+      assertStringIncludes(ran.stderr, code);
+    }));
 }
