@@ -1,6 +1,6 @@
 /** Test vectors of proofs, made by an independent implementation. @module */
 
-import { createFeedLineParser, isSigError, parseEventPayload } from "@sig/core";
+import { isSigError } from "@sig/core";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { importVerificationKey } from "../keys/verification_key.ts";
 import { calculateKid } from "../keys/public_key.ts";
@@ -12,7 +12,6 @@ import {
   vectorTest,
 } from "../../tests/kit/others_vectors.ts";
 import {
-  type Checkpoint,
   digestKeys,
   findKeyNotIntroduced,
   formatCheckpoint,
@@ -30,21 +29,7 @@ import {
   signNote,
 } from "./note.ts";
 import { createPlainSha256, createSha256 } from "./sha256.ts";
-import {
-  digitOf,
-  EMPTY_HASH,
-  groupBySubject,
-  leafOf,
-  pathAmong,
-  type PlacedLine,
-  readStateFile,
-  siblingsOf,
-  type StateFile,
-  stateFiles,
-  stateHashOfPath,
-  statePath,
-  subjectKey,
-} from "./state_tree.ts";
+import { EMPTY_HASH } from "./state_tree.ts";
 import {
   hashInTile,
   leafHash,
@@ -246,129 +231,6 @@ vectorTest(
     }
   },
 );
-
-interface Expected {
-  readonly origin: string;
-  readonly checkpoints: string[];
-  readonly questions: {
-    subject: string;
-    sequences: number[];
-    evidence: {
-      path: string[];
-      lines: string[];
-      other?: { key: string; lines_sha256: string };
-    };
-  }[];
-}
-
-function readFeed(folder: string): PlacedLine[] {
-  const parse = createFeedLineParser();
-  const text = readVectors(`${folder}/.well-known/sig/events.jsonl`);
-  return text.split("\n").slice(0, -1).map((line) => {
-    const bytes = encoder.encode(line);
-    return { bytes, event: parseEventPayload(parse(bytes).payload.slice()) };
-  });
-}
-
-for (const name of ["small", "pages", "rotated-tail", "empty"]) {
-  const folder = `proofs/${name}`;
-  vectorTest(
-    `the proofs of ${name} are made byte for byte`,
-    folder,
-    async () => {
-      const expected = readJsonVectors<Expected>(`${folder}/expected.json`);
-      const keys = await importKeys(
-        readJsonVectors<{ keys: Named[] }>(`${folder}/.well-known/jwks.json`)
-          .keys,
-      );
-      const published = readVectors(`${folder}/.well-known/sig/checkpoint`);
-      const opened = await openCheckpoint(sha256, published, {
-        origin: expected.origin,
-        keys,
-      });
-      const feed = readFeed(folder).slice(0, opened.size);
-      const { files, state } = collect(feed);
-      const tree = new TreeHasher(sha256);
-      for (const { bytes } of feed) tree.add(leafHash(sha256, bytes));
-      const checkpoint: Checkpoint = {
-        ...{ origin: expected.origin, size: feed.length, root: tree.root() },
-        bytes: feed.reduce((sum, { bytes }) => sum + bytes.length + 1, 0),
-        ...{ state, keys: opened.keys },
-      };
-      assertEquals(formatCheckpoint(checkpoint), parseNote(published).text);
-      for (const { hash, bytes } of files) {
-        const path = `${folder}/.well-known/sig/${statePath(hash)}`;
-        assertEquals(new TextDecoder().decode(bytes), readVectors(path));
-      }
-      for (const question of expected.questions) {
-        const key = subjectKey(sha256, question.subject);
-        const byPath = new Map(
-          files.map((file) => [statePath(file.hash), file]),
-        );
-        const walk = walkTo(key, state, byPath);
-        const { evidence } = question;
-        assertEquals(walk.path.map(encodeBase64), evidence.path);
-        assertEquals(walk.sequences, question.sequences);
-        assertEquals(
-          encodeBase64(stateHashOfPath(sha256, key, walk.end, walk.path)),
-          encodeBase64(state),
-        );
-      }
-    },
-  );
-}
-
-function collect(feed: readonly PlacedLine[]) {
-  const made = stateFiles(sha256, groupBySubject(sha256, feed));
-  const files: StateFile[] = [];
-  for (let next = made.next();; next = made.next()) {
-    if (next.done) return { files, state: next.value };
-    files.push(next.value);
-  }
-}
-
-function walkTo(
-  key: Uint8Array,
-  state: Uint8Array,
-  files: ReadonlyMap<string, StateFile>,
-) {
-  const above: Uint8Array[][] = [];
-  let hash = state;
-  for (let depth = 0;; depth++) {
-    if (hash.every((byte) => byte === 0)) {
-      return { path: above.reverse().flat(), end: EMPTY_HASH, sequences: [] };
-    }
-    const file = files.get(statePath(hash))!;
-    const node = readStateFile(sha256, file, key, depth);
-    if (node.kind === "page") {
-      const digit = digitOf(key, depth);
-      above.push(siblingsOf(sha256, node.children, digit));
-      hash = node.children[digit]!;
-      continue;
-    }
-    assert(node.kind === "lines");
-    const leaves = node.subjects.map((each) => leafOf(sha256, each));
-    const path = [
-      ...pathAmong(sha256, leaves, key, depth),
-      ...above.reverse().flat(),
-    ];
-    const at = node.subjects.find((each) => digitsAgree(each.key, key, path));
-    return {
-      path,
-      end: at === undefined ? EMPTY_HASH : leafOf(sha256, at).hash,
-      sequences: at !== undefined && String(at.key) === String(key)
-        ? at.lines.map(({ event }) => event.sequence)
-        : [],
-    };
-  }
-}
-
-function digitsAgree(a: Uint8Array, b: Uint8Array, path: readonly unknown[]) {
-  for (let at = 0; at < path.length / 4; at++) {
-    if (digitOf(a, at) !== digitOf(b, at)) return false;
-  }
-  return true;
-}
 
 vectorTest(
   "notes and cosignatures are signed byte for byte",
