@@ -6,7 +6,7 @@ import { freePort, hasProgram, TestProcess } from "./process.ts";
 const PROGRAM = "redis-server";
 
 /** A running server. */
-export interface TestRedis {
+export interface TestRedis extends AsyncDisposable {
   /** `redis://127.0.0.1:<port>`. */
   readonly url: string;
   /** Its port. */
@@ -39,6 +39,7 @@ export async function startRedis(
     port,
     pid: child.pid,
     stop: async () => void await child.stop("SIGKILL"),
+    [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
   };
 }
 
