@@ -243,7 +243,7 @@ Deno.test("a row that names the root creates nothing while a key is active, and 
     await sig(
       workspace,
       ...["revoke", ...DIR, "--relationship-id", "r1"],
-      ...["--reason-code", "other"],
+      ...["--reason-code", "superseded"],
     );
     assertEquals((await who(workspace)).map(([each]: string[]) => each), [
       phone,
