@@ -1,0 +1,71 @@
+import { assertEquals } from "@std/assert";
+import {
+  createMemoryKeyStore,
+  createMemoryStore,
+  initIssuer,
+  type Issuer,
+  openIssuer,
+} from "@sig/issuer";
+import { openPinFile } from "../../tests/kit/pin_file.ts";
+import { createLoginGate } from "./relationship.ts";
+
+const DID = "did:web:acme.example";
+const [LAPTOP, PHONE] = ["did:web:laptop.example", "did:web:phone.example"];
+
+/** An issuer with proofs, and what it publishes. */
+async function makeIssuer() {
+  const store = createMemoryStore();
+  const keys = createMemoryKeyStore();
+  await initIssuer({ store, keys, did: DID });
+  const issuer = await openIssuer({ store, keys, now: () => new Date() });
+  await employ(issuer, LAPTOP);
+  await issuer.checkpoint({ init: true });
+  const asked: string[] = [];
+  const fetch = (request: Request) => {
+    const { pathname } = new URL(request.url);
+    asked.push(pathname);
+    const bytes = store.files.get(pathname);
+    const type = pathname.endsWith(".jsonl")
+      ? "application/x-ndjson"
+      : "application/json";
+    return Promise.resolve(
+      new Response(bytes?.slice() ?? null, {
+        status: bytes === undefined ? 404 : 200,
+        headers: { "content-type": type },
+      }),
+    );
+  };
+  return { issuer, fetch, asked };
+}
+
+async function employ(issuer: Issuer, subject: string, same_person_as = "") {
+  await issuer.append({
+    event_type: "relationship.upsert",
+    subject,
+    relationship_type: "employee",
+    ...(same_person_as && { metadata: { same_person_as } }),
+  });
+  await issuer.refreshProofs();
+}
+
+for (const kept of ["in this process", "in a file"]) {
+  Deno.test(`the person is read from the whole feed, never by proof, with a memory ${kept}`, async () => {
+    await using file = kept === "in a file" ? await openPinFile() : undefined;
+    const { issuer, fetch, asked } = await makeIssuer();
+    const { ask } = createLoginGate({
+      issuers: [{ did: DID, policy: { fetch } }],
+      require: ["relationship=employee"],
+      pins: file?.pins,
+      now: () => new Date(),
+    });
+    const before = await ask!(LAPTOP);
+    assertEquals(await before.personOf(), LAPTOP);
+    // What was loaded for that person lacks this one.
+    await employ(issuer, PHONE, LAPTOP);
+    const answer = await ask!(PHONE);
+    assertEquals(answer.relationship?.type, "employee");
+    assertEquals(await answer.personOf(), LAPTOP);
+    assertEquals(asked.some((path) => path.endsWith(".jsonl")), true);
+    await issuer.close();
+  });
+}
