@@ -35,6 +35,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     ...["jsr:@std/encoding", "jsr:@std/http"],
     // The page only, which is bundled for browsers and not published.
     "npm:preact",
+    "npm:qr",
   ],
 };
 

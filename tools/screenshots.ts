@@ -22,6 +22,7 @@ import {
   findBrowser,
 } from "../web/ui_test/testdata/find_browser.ts";
 import {
+  addAuthenticator,
   approve,
   createKey,
   goTo,
@@ -30,6 +31,7 @@ import {
 } from "../web/ui_test/testdata/person.ts";
 import {
   fragmentOf,
+  type Inviting,
   startInviting,
 } from "../web/ui_test/testdata/inviting_issuer.ts";
 import { startServer } from "../web/ui_test/testdata/server.ts";
@@ -254,6 +256,43 @@ async function visitInvitations(
   await look("invitation-answered", true);
 }
 
+async function visitDevices(
+  page: Page,
+  look: Look,
+  { invite, sig }: Pick<Inviting, "invite" | "sig">,
+): Promise<void> {
+  const did = await createKey(page);
+  const roles = ["--role", "deploy"];
+  await sig(
+    ...["upsert", "--dir", "issuer", "--subject", did, ...roles],
+    ...["--type", "employee"],
+  );
+  const link = await invite("--also", did);
+  await page.locator("#add-device > summary").click();
+  await page.fill("#device-link", link);
+  await page.locator(".qr").waitFor();
+  await look("keys-add-device", true);
+  await goTo(page, fragmentOf(link));
+  await page.locator(".qr").waitFor();
+  await look("invitation-another-device", true);
+}
+
+/** On a host name: an address can't have passkeys. */
+async function visitPasskeys(page: Page, look: Look): Promise<void> {
+  await page.getByText("Use a passkey").click();
+  await look("login-passkey", true);
+  await goTo(page, "#/keys");
+  const use = page.getByRole("button", { name: "Use my passkey" });
+  await use.click();
+  await page.getByText("No passkey was used.").waitFor();
+  await look("keys-no-passkey", true);
+  await addAuthenticator(page, true);
+  await page.getByRole("button", { name: "Create a passkey" }).click();
+  await page.locator(".key").waitFor();
+  await createKey(page);
+  await look("keys-passkey", true);
+}
+
 /** Milliseconds from asking for the page to its button, in a fresh browser. */
 async function measureStart(browser: Browser, origin: string): Promise<number> {
   const page = await browser.newPage();
@@ -293,7 +332,8 @@ if (import.meta.main) {
     rtl: await makeFeed(12, RTL),
   };
   const browser = await chromium.launch({ executablePath, args: BROWSER_ARGS });
-  const login = await startServer();
+  const login = await startServer({ hosts: ["localhost"] });
+  const named = login.origin.replace("127.0.0.1", "localhost");
   await using inviting = await startInviting();
   await using stranger = await startInviting(false, "umbrella.example");
   const terms = ["--type", "contractor", "--role", "deploy"];
@@ -325,7 +365,8 @@ if (import.meta.main) {
   for (const { name, device } of DEVICES) {
     // Its feed begins with nobody.
     await using demo = await startServer({ withDemo: true });
-    for (const origin of [login.origin, demo.origin, inviting.origin]) {
+    const origins = [login.origin, named, demo.origin, inviting.origin];
+    for (const origin of origins) {
       const context = await browser.newContext({
         ...device,
         reducedMotion: "reduce",
@@ -343,7 +384,9 @@ if (import.meta.main) {
       if (origin === demo.origin) await visitDemo(page, look);
       else if (origin === inviting.origin) {
         await visitInvitations(page, look, links);
-      } else {
+        await visitDevices(page, look, inviting);
+      } else if (origin === named) await visitPasskeys(page, look);
+      else {
         await visitLogin(page, look);
         await visitExplorer(page, look, feeds);
       }

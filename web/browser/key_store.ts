@@ -30,6 +30,8 @@ export interface BrowserKey {
   readonly name?: string;
   /** The browser that made it, in words. */
   readonly place?: string;
+  /** It comes from a passkey, which brings it back wherever that is. */
+  readonly isPasskey?: true;
 }
 
 /**

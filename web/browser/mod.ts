@@ -29,6 +29,12 @@ export {
   type Missing,
 } from "./key_store.ts";
 export {
+  createPasskey,
+  mayUsePasskeys,
+  openPasskey,
+  PasskeyError,
+} from "./passkey.ts";
+export {
   type SignedIn,
   signIn,
   type SignInOptions,

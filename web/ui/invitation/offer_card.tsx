@@ -4,7 +4,7 @@ import { wellKnownUrls } from "@sig/core";
 import type { ParsedInvitation } from "@sig/jose";
 import { useState } from "preact/hooks";
 import type { PageContext } from "../api.ts";
-import { Copyable } from "../copy.tsx";
+import { Copyable, Did } from "../copy.tsx";
 import {
   Alert,
   ApproveOrDecline,
@@ -15,7 +15,8 @@ import {
   OpenFiles,
 } from "../elements.tsx";
 import { useAutoFocus } from "../focus.ts";
-import { KeyChoice, NEW_KEY, NoKeys } from "../keys/key_choice.tsx";
+import { DeviceLink } from "../keys/add_device.tsx";
+import { KeyChoice, NEW_KEY, NoKeys, Passkeys } from "../keys/key_choice.tsx";
 import {
   commandLine,
   hostOf,
@@ -40,11 +41,52 @@ export function OfferCard(props: OfferProps) {
   const { claims, expires_at } = parsed;
   const { trust } = state;
   const [wanted, setWanted] = useState<string | undefined>();
-  const chosen = wanted ?? keys.current?.did ?? NEW_KEY;
+  const { same_person_as: person } = claims;
+  // On the person's own device: a key of that person answers nothing new.
+  const others = keys.all.filter(({ did }) => did !== person);
+  const isOwn = others.length < keys.all.length;
+  const chosen = wanted ?? (isOwn ? undefined : keys.current?.did) ?? NEW_KEY;
   const heading = useAutoFocus<HTMLHeadingElement>(autoFocus);
   const host = hostOf(claims.iss);
   // Files can name any issuer, so only the server's documents count here.
   const isKnown = "by" in trust && trust.by === "server";
+  const answering = keys.missing !== undefined
+    ? (
+      <>
+        <NoKeys
+          keys={keys}
+          next="You can still answer, on the command line:"
+        />
+        <AcceptCommand parsed={parsed} />
+      </>
+    )
+    : (
+      <>
+        {keys.ready && chosen === NEW_KEY && (
+          <p class="quiet">
+            Approving creates your key. It stays in this browser, nobody can
+            read it, and it identifies you at {host} from then on.
+          </p>
+        )}
+        <p class="error" role="alert">{state.error ?? ""}</p>
+        <ApproveOrDecline
+          canApprove={!invitation.busy && keys.ready}
+          canDecline={!invitation.busy}
+          onApprove={() => void invitation.approve(chosen)}
+          onDecline={invitation.decline}
+        />
+        {keys.passkeys && (
+          <Fold title="Use a passkey">
+            <Passkeys keys={keys} />
+          </Fold>
+        )}
+        {"by" in trust && (
+          <Fold title="Use the command line instead">
+            <AcceptCommand parsed={parsed} />
+          </Fold>
+        )}
+      </>
+    );
   return (
     <section class="card sign-in-card" id="offer" aria-labelledby="offers">
       <h2 id="offers" ref={heading}>
@@ -60,8 +102,20 @@ export function OfferCard(props: OfferProps) {
           onFiles={(files) => void invitation.verifyWith(files)}
         />
       )}
+      {isOwn && (
+        <Alert kind="info">
+          <p>
+            <strong>Open this on your new device.</strong>{" "}
+            This browser has a key of yours already.
+          </p>
+          <DeviceLink text={parsed.text} />
+        </Alert>
+      )}
       <Facts
         of={{
+          "Another key of": person !== undefined && (
+            <Did did={person} what="the did:key of the other key" />
+          ),
           For: claims.for !== undefined && (
             <>
               {visibleText(claims.for)}{" "}
@@ -81,9 +135,9 @@ export function OfferCard(props: OfferProps) {
           "It will publish":
             "your key’s name and all of the above, public for everybody",
           "You answer with": keys.missing === undefined &&
-            keys.all.length > 0 && (
+            others.length > 0 && (
             <KeyChoice
-              keys={keys}
+              keys={{ ...keys, all: others }}
               value={chosen}
               offersNew
               onChoose={setWanted}
@@ -91,38 +145,13 @@ export function OfferCard(props: OfferProps) {
           ),
         }}
       />
-      {keys.missing !== undefined
+      {isOwn
         ? (
-          <>
-            <NoKeys
-              keys={keys}
-              next="You can still answer, on the command line:"
-            />
-            <AcceptCommand parsed={parsed} />
-          </>
+          <Fold title="Answer in this browser, with a new key">
+            {answering}
+          </Fold>
         )
-        : (
-          <>
-            {keys.ready && chosen === NEW_KEY && (
-              <p class="quiet">
-                Approving creates your key. It stays in this browser, nobody can
-                read it, and it identifies you at {host} from then on.
-              </p>
-            )}
-            <p class="error" role="alert">{state.error ?? ""}</p>
-            <ApproveOrDecline
-              canApprove={!invitation.busy && keys.ready}
-              canDecline={!invitation.busy}
-              onApprove={() => void invitation.approve(chosen)}
-              onDecline={invitation.decline}
-            />
-            {"by" in trust && (
-              <Fold title="Use the command line instead">
-                <AcceptCommand parsed={parsed} />
-              </Fold>
-            )}
-          </>
-        )}
+        : answering}
     </section>
   );
 }

@@ -1,6 +1,8 @@
 /** Which key answers. @module */
 
-import { Alert } from "../elements.tsx";
+import { useState } from "preact/hooks";
+import { PasskeyError } from "../../browser/passkey.ts";
+import { Alert, Button } from "../elements.tsx";
 import { shortened, visibleText } from "../text.ts";
 import { type Keys, UNSUPPORTED_TEXTS } from "./use_keys.ts";
 
@@ -21,9 +23,10 @@ export function KeyChoice({ keys, value, offersNew = false, onChoose }: {
       value={value}
       onChange={(event) => onChoose(event.currentTarget.value)}
     >
-      {keys.all.map(({ did, name, place }) => (
+      {keys.all.map(({ did, name, place, isPasskey }) => (
         <option key={did} value={did}>
-          {visibleText(name ?? place ?? "A key")}, {shortened(did)}
+          {visibleText(name ?? place ?? "A key")}
+          {isPasskey ? ", passkey" : ""}, {shortened(did)}
         </option>
       ))}
       {offersNew && <option value={NEW_KEY}>A new key</option>}
@@ -44,5 +47,50 @@ export function NoKeys({ keys, next }: {
       </p>
       <p>{next}</p>
     </Alert>
+  );
+}
+
+const PASSKEY_TEXTS = {
+  cancelled: "No passkey was used. Try again, or create one.",
+  no_prf:
+    "This passkey can’t hold your key: its device or password manager lacks PRF. Delete it there, and use a key of this browser.",
+} as const;
+
+/** Adds the key of a passkey, where the browser may have them. */
+export function Passkeys({ keys }: { readonly keys: Keys }) {
+  const [error, setError] = useState("");
+  const [busy, setBusy] = useState(false);
+  if (!keys.passkeys) return null;
+  const add = async (isNew: boolean) => {
+    setError("");
+    setBusy(true);
+    try {
+      await keys.addPasskey(isNew);
+    } catch (error) {
+      setError(
+        error instanceof PasskeyError
+          ? PASSKEY_TEXTS[error.why]
+          : "This browser did not store the key. Try again.",
+      );
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <div class="stack">
+      <p class="quiet">
+        A passkey gives the same key on each device that shares it, also after
+        this browser was cleared.
+      </p>
+      <div class="actions">
+        <Button disabled={busy} onClick={() => void add(false)}>
+          Use my passkey
+        </Button>
+        <Button disabled={busy} onClick={() => void add(true)}>
+          Create a passkey
+        </Button>
+      </div>
+      <p class="error" role="alert">{error}</p>
+    </div>
   );
 }

@@ -8,7 +8,8 @@ import { Button, Dialog, Icon } from "../elements.tsx";
 import { shortened, visibleText } from "../text.ts";
 import { Time } from "../time.tsx";
 import { ConsentsView } from "./consents.tsx";
-import { NoKeys } from "./key_choice.tsx";
+import { AddDevice } from "./add_device.tsx";
+import { NoKeys, Passkeys } from "./key_choice.tsx";
 import type { Keys } from "./use_keys.ts";
 
 /** One card for each key, and the applications that were approved. */
@@ -30,8 +31,9 @@ export function KeysView({ page: { config, keys } }: {
       <header class="page-head">
         <h1 tabIndex={-1} ref={heading}>Your keys</h1>
         <p class="lede">
-          Each key identifies you, and stays in the browser that made it. Nobody
-          can read or copy it, so every device has its own key.
+          Each key identifies you, and nobody can read or copy it. A key of this
+          browser stays here; that of a passkey is on each device that shares
+          the passkey.
         </p>
       </header>
       <p class="error" role="alert">{error}</p>
@@ -66,6 +68,8 @@ export function KeysView({ page: { config, keys } }: {
               {isFirst ? "Create my key" : "Create another key"}
             </Button>
           </div>
+          <Passkeys keys={keys} />
+          {keys.current && <AddDevice keys={keys} stored={keys.current} />}
         </>
       )}
       {config.consents && <ConsentsView />}
@@ -81,8 +85,9 @@ export function KeysView({ page: { config, keys } }: {
             <code>{shortened(leaving.did)}</code>
           </p>
           <p>
-            The key exists in this browser only and can’t be restored. Sites
-            that know you by it will no longer recognize you.
+            {leaving.isPasskey
+              ? "Your passkey brings the key back. Without the passkey it can’t be restored."
+              : "The key exists in this browser only and can’t be restored. Sites that know you by it will no longer recognize you."}
           </p>
           <div class="actions">
             <Button
@@ -131,9 +136,13 @@ function KeyCard({ stored, keys, act, onForget }: {
         <Did did={did} what="your did:key" />
       </p>
       <p class="quiet">
-        Created <Time instant={`${createdAt.slice(0, 19)}Z`} />
+        {stored.isPasskey ? "Added" : "Created"}{" "}
+        <Time instant={`${createdAt.slice(0, 19)}Z`} />
         {place === undefined ? "" : ` in ${visibleText(place)}`}.
         {signs && keys.all.length > 1 ? " Signs your answers." : ""}
+        {stored.isPasskey
+          ? " From a passkey: the same key on each device that shares it."
+          : " In this browser only."}
       </p>
       <div class="actions">
         {!signs && (

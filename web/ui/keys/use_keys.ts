@@ -10,6 +10,11 @@ import {
   loadKeys,
   type Missing,
 } from "../../browser/key_store.ts";
+import {
+  createPasskey,
+  mayUsePasskeys,
+  openPasskey,
+} from "../../browser/passkey.ts";
 
 /** What views know of keys and do with them. */
 export interface Keys {
@@ -21,8 +26,12 @@ export interface Keys {
   readonly all: readonly BrowserKey[];
   /** The one that signs. */
   readonly current: BrowserKey | undefined;
+  /** Whether passkeys can be tried here. */
+  readonly passkeys: boolean;
   /** Makes one, which signs from then on. */
   create(): Promise<BrowserKey>;
+  /** The same, from a passkey that is made, or that the person has. */
+  addPasskey(isNew: boolean): Promise<void>;
   /** Lets another one sign. */
   choose(did: string): void;
   /** Gives one a name. */
@@ -46,23 +55,35 @@ export function useKeys(found: Promise<FoundKeys>): Keys {
     { missing: Missing | undefined; all: readonly BrowserKey[] } | undefined
   >();
   const [chosen, setChosen] = useState<string | undefined>();
+  const [passkeys, setPasskeys] = useState(false);
   const missing = loaded?.missing;
   const all = loaded?.all ?? [];
+  const place = nameBrowser(navigator.userAgent);
   const reload = async () => setLoaded({ missing, all: await loadKeys() });
   // Before the first picture, which otherwise would be drawn twice.
   useLayoutEffect(() => {
     void found.then(({ missing, keys }) => setLoaded({ missing, all: keys }));
+    void mayUsePasskeys().then(setPasskeys);
   }, []);
   return {
     ready: loaded !== undefined,
     missing,
     all,
     current: all.find(({ did }) => did === chosen) ?? all[0],
+    passkeys: passkeys && loaded !== undefined && missing === undefined,
     async create() {
-      const key = await createKey(nameBrowser(navigator.userAgent));
+      const key = await createKey(place);
       setChosen(key.did);
       await reload();
       return key;
+    },
+    async addPasskey(isNew) {
+      const name = `${location.hostname}, ${new Date().toLocaleDateString()}`;
+      const key = isNew ? await createPasskey(name) : await openPasskey();
+      const known = all.find(({ did }) => did === key.did);
+      if (known === undefined) await keepKey({ ...key, place });
+      setChosen(key.did);
+      await reload();
     },
     choose: setChosen,
     async rename(key, name) {

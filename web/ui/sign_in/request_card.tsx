@@ -10,7 +10,7 @@ import {
   Preformatted,
 } from "../elements.tsx";
 import { useAutoFocus } from "../focus.ts";
-import { KeyChoice, NoKeys } from "../keys/key_choice.tsx";
+import { KeyChoice, NoKeys, Passkeys } from "../keys/key_choice.tsx";
 import { hostOf, shortened, visibleText } from "../text.ts";
 import { Time } from "../time.tsx";
 import { ByHand } from "./by_hand.tsx";
@@ -166,6 +166,11 @@ function Answer({ page: { keys }, signIn, request, granted }: RequestProps & {
           onExpired={signIn.expire}
         />
       </ApproveOrDecline>
+      {keys.passkeys && !keys.current?.isPasskey && (
+        <Fold title="Use a passkey">
+          <Passkeys keys={keys} />
+        </Fold>
+      )}
     </>
   );
 }

@@ -98,3 +98,20 @@ export async function tabTo(
   }
   throw new Error(`Cannot reach ${text} with the Tab key`);
 }
+
+/** Adds an authenticator such as a phone or a password manager has. */
+export async function addAuthenticator(page: Page, hasPrf: boolean) {
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send("WebAuthn.enable");
+  const { authenticatorId } = await cdp.send(
+    "WebAuthn.addVirtualAuthenticator",
+    {
+      options: {
+        ...{ protocol: "ctap2", ctap2Version: "ctap2_1", hasPrf },
+        ...{ transport: "internal", hasResidentKey: true },
+        ...{ hasUserVerification: true, isUserVerified: true },
+      },
+    },
+  );
+  return { cdp, authenticatorId };
+}

@@ -1,0 +1,114 @@
+/** An invitation for another key of the same person, on its way to that device. @module */
+
+import { isSigError } from "@sig/core";
+import { invitationLink, parseInvitation } from "@sig/jose";
+import { encodeQR } from "qr";
+import { useMemo, useState } from "preact/hooks";
+import type { BrowserKey } from "../../browser/key_store.ts";
+import { Copyable, CopyButton } from "../copy.tsx";
+import { Fold, TextField } from "../elements.tsx";
+import { commandLine, shortened, visibleText } from "../text.ts";
+import type { Keys } from "./use_keys.ts";
+
+/** How a person gets a device its own key; the operator decides about it. */
+export function AddDevice({ keys, stored: { did } }: {
+  readonly keys: Keys;
+  readonly stored: BrowserKey;
+}) {
+  const [link, setLink] = useState("");
+  const { text, fault } = useMemo(() => readLink(link, keys), [link, keys]);
+  const command = commandLine([
+    ...["sig", "invite", "--dir", "DIR", "--also", did],
+    ...["--page", pageUrl()],
+  ]) ?? "";
+  return (
+    <Fold id="add-device" title="Add a device" class="card">
+      <div class="stack">
+        <p>
+          A device without your passkey gets a key of its own. Your organization
+          adds it to you: applications then know both keys as one person.
+        </p>
+        <h2>1. Ask for a link</h2>
+        <p>Send this to your organization. It contains no secret.</p>
+        <Copyable
+          visible={command.replace(did, shortened(did))}
+          copied={command}
+          what="the request"
+        />
+        <h2>2. Open the link on the new device</h2>
+        <p>
+          Open it there yourself, or paste it here to get a QR code. Approve it
+          on the new device, and send the answer back.
+        </p>
+        <TextField
+          id="device-link"
+          label="The link that you received"
+          value={link}
+          onValue={setLink}
+        />
+        <p class="error" role="alert">{visibleText(fault)}</p>
+        {text !== undefined && <DeviceLink text={text} />}
+      </div>
+    </Fold>
+  );
+}
+
+/** A link as a QR code for the device that is to open it. */
+export function DeviceLink({ text }: {
+  /** The invitation. */
+  readonly text: string;
+}) {
+  const link = invitationLink(pageUrl(), text);
+  const code = useMemo(() => drawCode(link), [link]);
+  return (
+    <div class="device-link">
+      {code === undefined
+        ? <p>The link is too long for a QR code. Copy it to the new device.</p>
+        : (
+          <svg
+            class="qr"
+            viewBox={`0 0 ${code.size} ${code.size}`}
+            role="img"
+            aria-label="QR code of the link, for the camera of the new device"
+          >
+            <path d={code.path} />
+          </svg>
+        )}
+      <CopyButton text={() => link} what="the link" isPrimary />
+    </div>
+  );
+}
+
+function pageUrl(): string {
+  return location.origin + location.pathname;
+}
+
+/** The invitation of a link, if it is for another key of this person. */
+function readLink(
+  link: string,
+  { all }: Keys,
+): { readonly text?: string; readonly fault: string } {
+  if (link.trim() === "") return { fault: "" };
+  try {
+    const { text, claims: { same_person_as: person } } = parseInvitation(link);
+    return all.some(({ did }) => did === person)
+      ? { text, fault: "" }
+      : { fault: "This link does not add a device to a key of this browser." };
+  } catch (error) {
+    if (isSigError(error)) return { fault: error.message };
+    throw error;
+  }
+}
+
+/** Dark modules as a path; undefined for more than a code can hold. */
+function drawCode(text: string) {
+  try {
+    const rows = encodeQR(text, "raw", { ecc: "low", border: 4 });
+    const path = rows.flatMap((row, y) =>
+      row.map((isDark, x) => isDark ? `M${x} ${y}h1v1h-1z` : "")
+    ).join("");
+    return { size: rows.length, path };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,145 @@
+/// <reference lib="dom" />
+import { assertEquals } from "@std/assert";
+import type { Page } from "playwright-core";
+import decodeQR from "qr/decode.js";
+import {
+  browserTest,
+  eventually,
+  openPage,
+  shows,
+} from "./testdata/browser.ts";
+import { DEVICES, inspect } from "./testdata/faults.ts";
+import {
+  fragmentOf,
+  type Inviting,
+  startInviting,
+} from "./testdata/inviting_issuer.ts";
+import { createKey, focused, goTo, outcome, tabTo } from "./testdata/person.ts";
+
+/** What a camera reads from the code on the page. */
+async function scan(page: Page): Promise<string> {
+  const { data, size } = await page.locator(".qr").evaluate(async (svg) => {
+    const size = (svg as SVGSVGElement).viewBox.baseVal.width * 4;
+    const image = new Image();
+    const copy = svg.cloneNode(true) as SVGElement;
+    copy.setAttribute("width", `${size}`);
+    copy.setAttribute("height", `${size}`);
+    const text = new XMLSerializer().serializeToString(copy);
+    image.src = `data:image/svg+xml;base64,${btoa(text)}`;
+    await image.decode();
+    const context = new OffscreenCanvas(size, size).getContext("2d")!;
+    context.fillStyle = getComputedStyle(svg).backgroundColor;
+    context.fillRect(0, 0, size, size);
+    context.drawImage(image, 0, 0);
+    return { data: [...context.getImageData(0, 0, size, size).data], size };
+  });
+  return decodeQR({ width: size, height: size, data: Uint8Array.from(data) });
+}
+
+/** Answers the invitation that the page shows, and enrols the answer. */
+async function answerAndEnrol(page: Page, issuer: Inviting): Promise<string> {
+  await page.click("#approve:enabled");
+  await eventually(() => outcome(page), "Now send your answer back");
+  await page.getByRole("button", { name: "Copy the answer" }).click();
+  const answer = await page.evaluate(() => navigator.clipboard.readText());
+  const file = `${issuer.folder}/${crypto.randomUUID()}.json`;
+  await Deno.writeTextFile(file, answer);
+  const words = ["enrol", "--dir", "issuer", "--answer", file, "--yes"];
+  const text = await issuer.sig(...words, "--format", "json");
+  return JSON.parse(text).subject;
+}
+
+browserTest(
+  "a device is added: asked for on one, scanned and answered on the other, enrolled by the operator",
+  async (browser) => {
+    await using issuer = await startInviting();
+    await using laptop = await openPage(browser, issuer.origin);
+    const did = await createKey(laptop.page);
+    await issuer.sig(
+      ...["upsert", "--dir", "issuer", "--subject", did],
+      ...["--type", "employee", "--role", "deploy"],
+    );
+    // By the keyboard alone.
+    const { page } = laptop;
+    await page.locator("h1").focus();
+    await tabTo(page, "Add a device");
+    await page.keyboard.press("Enter");
+    await tabTo(page, "Copy");
+    await page.keyboard.press("Enter");
+    const asked = await page.evaluate(() => navigator.clipboard.readText());
+    assertEquals(
+      asked,
+      `sig invite --dir DIR --also ${did} --page ${issuer.origin}/`,
+    );
+    // The operator runs it as it is.
+    const words = asked.replace("DIR", "issuer").split(" ").slice(1);
+    const link = await issuer.sig(...words);
+    await tabTo(page, "");
+    await eventually(
+      () => page.evaluate(() => document.activeElement?.id),
+      "device-link",
+    );
+    for (
+      const [text, says] of [
+        ["hello", "Cannot use invitation"],
+        [await issuer.invite("--type", "other"), "does not add a device"],
+      ] as const
+    ) {
+      await page.fill("#device-link", text);
+      await page.locator("#add-device [role=alert]", { hasText: says })
+        .waitFor();
+      assertEquals(await page.locator(".qr").count(), 0);
+    }
+    await page.fill("#device-link", link);
+    await page.locator(".qr").waitFor();
+    assertEquals(await scan(page), link);
+
+    await using phone = await openPage(browser, issuer.origin, {
+      hash: fragmentOf(await scan(page)),
+      device: { viewport: { width: 390, height: 844 } },
+    });
+    await shows(phone.page.locator("#offer"), "Another key of", "deploy");
+    const other = await answerAndEnrol(phone.page, issuer);
+    const who = JSON.parse(
+      await issuer.sig("who", "./issuer", "--format", "json"),
+    );
+    assertEquals(
+      who.map((each: { subject: string; roles: string[] }) => [
+        each.subject,
+        each.roles.join(),
+      ]),
+      [did, other].sort().map((each) => [each, "deploy"]),
+    );
+  },
+);
+
+browserTest(
+  "on the device that has the key, the link is shown for the other one, in every theme and width",
+  async (browser) => {
+    await using issuer = await startInviting();
+    for (const { name, device, widths } of DEVICES) {
+      const touch = "hasTouch" in device;
+      await using opened = await openPage(browser, issuer.origin, { device });
+      const { page } = opened;
+      const did = await createKey(page);
+      await issuer.sig(
+        ...["upsert", "--dir", "issuer", "--subject", did],
+        ...["--type", "employee"],
+      );
+      const link = await issuer.invite("--also", did);
+      await goTo(page, fragmentOf(link));
+      await shows(page.locator("#offer"), "Open this on your new device.");
+      assertEquals(await scan(page), link);
+      await inspect(page, `add-device-link-${name}`, { widths, touch });
+      // Only a new key would be another one of this person.
+      await page.getByText("Answer in this browser, with a new key").click();
+      await page.getByText("Approving creates your key").waitFor();
+      assertEquals(await page.locator("#offer select").count(), 0);
+      await goTo(page, "#/keys");
+      await page.locator("#add-device > summary").click();
+      await page.fill("#device-link", link);
+      await page.locator(".qr").waitFor();
+      await inspect(page, `add-device-${name}`, { widths, touch });
+    }
+  },
+);

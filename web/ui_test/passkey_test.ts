@@ -1,0 +1,121 @@
+/// <reference lib="dom" />
+import { assertEquals } from "@std/assert";
+import type { Page } from "playwright-core";
+import { keyFromPrf } from "../browser/passkey.ts";
+import { browserTest, eventually, openPage } from "./testdata/browser.ts";
+import { addAuthenticator } from "./testdata/person.ts";
+import { startServer } from "./testdata/server.ts";
+
+/** The did:keys of the cards, as the copy buttons have them. */
+async function didsOf(page: Page): Promise<readonly string[]> {
+  return await page.evaluate(async () => {
+    const request = indexedDB.open("sig-sign-in");
+    await new Promise((resolve) => request.onsuccess = resolve);
+    const all = request.result.transaction("keys").objectStore("keys")
+      .getAll();
+    await new Promise((resolve) => all.onsuccess = resolve);
+    request.result.close();
+    return all.result.map(({ did, privateKey }) =>
+      privateKey.extractable ? "extractable" : did
+    );
+  });
+}
+
+/** A page of a host name, which passkeys need: an address can't have any. */
+async function openKeys(
+  browser: Parameters<typeof openPage>[0],
+  origin: string,
+) {
+  return await openPage(browser, origin.replace("127.0.0.1", "localhost"), {
+    hash: "#/keys",
+    device: {},
+    prepare: () => Promise.resolve(),
+  });
+}
+
+browserTest(
+  "a passkey gives the same key after the storage was cleared",
+  async (browser) => {
+    await using server = await startServer({ hosts: ["localhost"] });
+    await using first = await openKeys(browser, server.origin);
+    const { page } = first;
+    const { cdp, authenticatorId } = await addAuthenticator(page, true);
+    await page.getByRole("button", { name: "Create a passkey" }).click();
+    await eventually(() => page.locator(".key").count(), 1);
+    const dids = await didsOf(page);
+    assertEquals(dids[0]?.startsWith("did:key:z6Mk"), true);
+    await page.getByText("From a passkey: the same key on each device")
+      .waitFor();
+    for (let round = 0; round < 2; round++) {
+      await page.evaluate(() => {
+        indexedDB.deleteDatabase("sig-sign-in");
+        localStorage.clear();
+      });
+      await page.reload();
+      await page.getByText("No key here yet.").waitFor();
+      await page.getByRole("button", { name: "Use my passkey" }).click();
+      await eventually(() => page.locator(".key").count(), 1);
+      assertEquals(await didsOf(page), dids);
+    }
+    // The same passkey again is the same key, with the name that it has here.
+    await page.getByLabel("Name").fill("Phone");
+    await page.getByLabel("Name").blur();
+    await page.getByRole("button", { name: "Use my passkey" }).click();
+    await eventually(
+      () => page.getByRole("button", { name: "Use my passkey" }).isEnabled(),
+      true,
+    );
+    assertEquals(await page.getByLabel("Name").inputValue(), "Phone");
+    assertEquals(await didsOf(page), dids);
+    // Another device that shares it, as platforms synchronise them.
+    const { credentials } = await cdp.send("WebAuthn.getCredentials", {
+      authenticatorId,
+    });
+    assertEquals(credentials.length, 1);
+    // A second passkey is another key, and replaces none.
+    await page.getByRole("button", { name: "Create a passkey" }).click();
+    await eventually(() => page.locator(".key").count(), 2);
+    assertEquals(new Set(await didsOf(page)).size, 2);
+  },
+);
+
+browserTest(
+  "without PRF the page says so, and keeps keys in this browser",
+  async (browser) => {
+    await using server = await startServer({ hosts: ["localhost"] });
+    await using opened = await openKeys(browser, server.origin);
+    const { page } = opened;
+    await addAuthenticator(page, false);
+    await page.getByRole("button", { name: "Use my passkey" }).click();
+    await page.getByText("No passkey was used.").waitFor();
+    await page.getByRole("button", { name: "Create a passkey" }).click();
+    await page.getByText("lacks PRF").waitFor();
+    assertEquals(await page.locator(".key").count(), 0);
+    await page.getByRole("button", { name: "Create my key" }).click();
+    await page.getByText("In this browser only.").waitFor();
+  },
+);
+
+browserTest(
+  "where the host is an address, no passkey is offered",
+  async (browser) => {
+    await using server = await startServer();
+    await using opened = await openPage(browser, server.origin, {
+      hash: "#/keys",
+    });
+    await opened.page.getByRole("button", { name: "Create my key" }).waitFor();
+    assertEquals(
+      await opened.page.getByRole("button", { name: /passkey/ }).count(),
+      0,
+    );
+  },
+);
+
+Deno.test("the key of a passkey's answer is that of docs/protocol.md §7.6", async () => {
+  const text = await Deno.readTextFile(
+    new URL("../../docs/protocol.md", import.meta.url),
+  );
+  const [, expected] = /32 zero bytes is\s+`(did:key:[^`]+)`/.exec(text) ?? [];
+  const { did, privateKey } = await keyFromPrf(new Uint8Array(32));
+  assertEquals([did, privateKey.extractable], [expected, false]);
+});
