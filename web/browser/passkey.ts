@@ -16,8 +16,8 @@ const HKDF_INFO = encoder.encode("sig/0.1 ed25519");
 const PKCS8_START = Uint8Array.fromHex("302e020100300506032b657004220420");
 
 /**
- * Why there is no key from a passkey: `cancelled`, by the person or because there
- * is none; `no_prf`, the passkey's place can't derive keys.
+ * Why there is no key from a passkey: `cancelled`, by the person or for want of a
+ * passkey; `no_prf`, the passkey's place can't derive keys.
  */
 export class PasskeyError extends Error {
   /** Which of them. */
