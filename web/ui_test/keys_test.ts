@@ -45,7 +45,9 @@ pageTest(
       ];
     });
     assertEquals(exported, [did, false, "rejected", "rejected", "rejected"]);
-    await page.getByText(/^Created \d{4}-.* in Chrome on Linux\.$/).waitFor();
+    await page.getByText(
+      /^Created \d{4}-.* in Chrome on Linux\. In this browser only\.$/,
+    ).waitFor();
     await page.getByLabel("Name").fill("Work laptop");
     await page.getByLabel("Name").blur();
     await createKey(page);
