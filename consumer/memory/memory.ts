@@ -13,7 +13,6 @@ import {
   type IssuerRecord,
   NOTHING_KNOWN,
   type Observation,
-  type Refreshed,
   withoutPast,
 } from "./issuer_record.ts";
 import { PartialHistory, replayFrom, stateOf } from "./partial_history.ts";
@@ -94,8 +93,7 @@ export class IssuerMemory {
 
   /**
    * What is known, with what others have stored since: what one process has seen
-   * counts for all. A contradiction that one of them saw ends all answers; the
-   * same history that was read later counts as read by this process.
+   * counts for all. A contradiction that one of them saw ends all answers.
    *
    * @throws {SigError} `store_unavailable`
    */
@@ -106,16 +104,9 @@ export class IssuerMemory {
     }
     if (text === before.text) return before;
     const known = await this.#decode(text);
-    const { lines } = this.#store;
-    const isSame = before.known !== undefined &&
-      sameHistory(known, before.known) &&
-      known.lines?.sha256 === before.known.lines?.sha256;
-    if (isSame && before.held !== undefined) {
-      return observedLater({ ...before, known, text }, before.held);
-    }
     const from = { ...before, held: undefined, known, text };
     if (!this.#isOfNow(known)) return from;
-    if (lines !== undefined) {
+    if (this.#store.lines !== undefined) {
       const opened = await this.#openLines(known, before);
       return opened === undefined ? from : this.#withLines(from, known, opened);
     }
@@ -394,26 +385,6 @@ export function policyOf(
   return checkpointPolicy === undefined
     ? events
     : `${events} ${describePolicy(checkpointPolicy)}`;
-}
-
-/** The same history, which another process has read later. */
-function observedLater(record: IssuerRecord, held: Refreshed): IssuerRecord {
-  const { last_seen } = record.known!.pin;
-  const observedAt = new Date(last_seen);
-  if (!(observedAt > held.observation.observedAt)) return record;
-  return {
-    ...record,
-    held: {
-      ...held,
-      pin: { ...held.pin, last_seen },
-      observation: {
-        ...held.observation,
-        observedAt,
-        observedAtText: last_seen,
-        continuity: "consistent",
-      },
-    },
-  };
 }
 
 /** An older view must not overwrite when the issuer was read last. */
