@@ -232,8 +232,8 @@ Deno.test("where there is no node:crypto, the tail of a feed is digested all the
     const hash = await crypto.subtle.digest("SHA-256", grown);
     assertEquals(feed.sha256, new Uint8Array(hash).toHex());
     assertEquals(feed.verifiedEvents, 3);
-    const overlap = feedOf(lines).length - 1024;
-    assertEquals(ranges, [null, `bytes=${overlap}-`]);
+    const from = feedOf(lines.slice(0, -1)).length;
+    assertEquals(ranges, [null, `bytes=${from}-`]);
     serve(feedOf(lines));
     await expectSigError(
       () => consumer.verify(server.did),

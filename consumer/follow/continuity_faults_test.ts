@@ -196,7 +196,7 @@ continuityTest(
     ];
     for (const [name, different] of seen) {
       await t.step(name, async () => {
-        // One line shorter than the overlap: its tail is asked for from byte 0.
+        // Of one line the tail is asked for from byte 0.
         await using watched = await watch(1, key1);
         const { consumer, server } = watched;
         await consumer.check(server.did, QUESTION);

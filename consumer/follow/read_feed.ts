@@ -27,7 +27,7 @@ import type { ProofsOfFeed } from "./full_read.ts";
 import type { ProofPolicy } from "../proofs/proof_policy.ts";
 import type { NewLines } from "../memory/sqlite_lines.ts";
 import { replayFrom, WarnedEvents } from "../memory/partial_history.ts";
-import { ByteStream, LastBytes } from "../read/byte_stream.ts";
+import { ByteStream } from "../read/byte_stream.ts";
 import type { OpenedDocument } from "../read/reader.ts";
 import { feedTooLarge } from "../verify/feed_fault.ts";
 import {
@@ -44,12 +44,6 @@ import { contradictionOfKeys, fetchedKeys, isWithin } from "./issuer_keys.ts";
 
 /** A feed is compared from its first byte at least this often. */
 const COMPARE_AFTER_MS = 24 * 60 * 60 * 1000;
-
-/**
- * Bytes that a tail must repeat of what is known: the end of the last line, with
- * its signature. It proves that the tail continues the same event.
- */
-const OVERLAP_BYTES = 1024;
 
 /**
  * A tail up to this size is read whole before any of it counts: a connection
@@ -194,7 +188,9 @@ export function conditionsToContinue(
   const { etag, bytes } = held!.pin;
   return {
     ...(etag === null ? {} : { ifNoneMatch: etag }),
-    ...(bytes > 0 ? { range: { from: bytes - feed.overlap.length } } : {}),
+    ...(bytes > 0
+      ? { range: { from: bytes - feed.verification.overlap.length } }
+      : {}),
   };
 }
 
@@ -248,7 +244,7 @@ async function continueFrom(
       ? await digestPrefix(stream, held.pin, options)
       : await compareOverlap(stream, held.feed);
     if (digest === undefined) return undefined;
-    const progress = new FeedProgress(digest, held.feed.overlap, {
+    const progress = new FeedProgress(digest, {
       at: held.pin.bytes,
       until: pin.bytes,
     });
@@ -322,12 +318,13 @@ async function verifyFromStart(refresh: FeedRefresh): Promise<ReadFeed> {
         ? {
           bytes: 0,
           lastEventId: null,
+          overlap: new Uint8Array(),
           keys: [],
           replay: replayFrom(new WarnedEvents()),
         }
         : undefined,
     });
-    const progress = new FeedProgress(hashFor(options), undefined, {
+    const progress = new FeedProgress(hashFor(options), {
       at: 0,
       until: pin?.bytes ?? 0,
     });
@@ -355,12 +352,12 @@ async function verifyFromStart(refresh: FeedRefresh): Promise<ReadFeed> {
 async function requireContinuity(
   refresh: FeedRefresh,
   progress: FeedProgress,
-  read: Omit<ReadFeed, "digest" | "overlap" | "sha256">,
+  read: Omit<ReadFeed, "digest" | "sha256">,
 ): Promise<ReadFeed> {
   const { pin, loaded } = refresh;
-  const { digest, overlap, prefixSha256 } = progress;
+  const { digest, prefixSha256 } = progress;
   const { events } = read.verification;
-  const feed = { ...read, digest, overlap, sha256: digest.hex() };
+  const feed = { ...read, digest, sha256: digest.hex() };
   const contradiction = pin && checkContinuity(pin, {
     keys: await fetchedKeys(loaded.keys, Object.keys(pin.keys)),
     events,
@@ -490,30 +487,22 @@ async function* observed(
   }
 }
 
-/** What passes of a feed: its digest, its last bytes, and the pin's prefix. */
+/** What passes of a feed: its digest, and that of the pin's prefix. */
 class FeedProgress {
   /** Of all bytes so far. */
   readonly digest: RunningHash;
-  readonly #last: LastBytes;
   readonly #until: number;
   #at: number;
   #prefixSha256: string | undefined;
 
   constructor(
     digest: RunningHash,
-    overlap: Uint8Array | undefined,
     { at, until }: { readonly at: number; readonly until: number },
   ) {
     this.digest = digest;
-    this.#last = new LastBytes(OVERLAP_BYTES, overlap);
     this.#at = at;
     this.#until = until;
     this.#notePrefix();
-  }
-
-  /** The last bytes so far. */
-  get overlap(): Uint8Array {
-    return this.#last.bytes;
   }
 
   /** SHA-256 of as many bytes as are pinned; undefined: there are fewer. */
@@ -532,7 +521,6 @@ class FeedProgress {
         : [chunk.subarray(0, pinned), chunk.subarray(pinned)];
       for (const part of parts) {
         this.digest.update(part);
-        this.#last.update(part);
         this.#at += part.length;
         this.#notePrefix();
         yield part;
@@ -576,7 +564,7 @@ async function digestPrefix(
 
 async function compareOverlap(
   stream: ByteStream,
-  { overlap, digest }: HeldFeed,
+  { verification: { overlap }, digest }: HeldFeed,
 ): Promise<RunningHash | undefined> {
   return sameBytes(await stream.take(overlap.length), overlap)
     ? digest

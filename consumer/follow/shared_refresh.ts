@@ -1,6 +1,7 @@
 /** One refresh for all questions that wait for it. @module */
 
 import { SigError } from "@sig/core";
+import { DeadlineOver, withDeadline } from "../store/waiting.ts";
 
 /** Work that waits for its turn or is running. */
 class Run<T> {
@@ -100,14 +101,13 @@ export class SharedRefresh<T> {
   async #wait(join: () => Run<T>): Promise<T> {
     const { maxWaiting, maxWaitMs } = this.#options.limits;
     if (this.#waiters >= maxWaiting) throw tooManyWait(maxWaitMs);
-    const { promise: tooLong, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => reject(waitedTooLong(maxWaitMs)), maxWaitMs);
     this.#waiters++;
     try {
-      return await Promise.race([join().result, tooLong]);
+      return await withDeadline(maxWaitMs, () => join().result);
+    } catch (error) {
+      throw error instanceof DeadlineOver ? waitedTooLong(maxWaitMs) : error;
     } finally {
       this.#waiters--;
-      clearTimeout(timer);
     }
   }
 

@@ -36,8 +36,6 @@ export interface HeldFeed {
   readonly verification: FeedVerification;
   /** Continues as well. */
   readonly digest: RunningHash;
-  /** The feed's last bytes: a tail must begin with them. */
-  readonly overlap: Uint8Array;
   /** Where it was read from. */
   readonly ref: string;
   /** The metadata's rule that its events were judged by. */

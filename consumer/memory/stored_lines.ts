@@ -69,7 +69,7 @@ export interface Attachment {
   readonly last_event_id: string | null;
   /** State of the SHA-256 over the feed. */
   readonly hash: string;
-  /** The feed's last bytes. */
+  /** The last line with its LF. */
   readonly overlap: string;
   /** Peaks of the tree over its lines, where proofs are known of. */
   readonly tree?: readonly string[] | undefined;
@@ -210,6 +210,7 @@ export class StoredLines implements StoredState {
         start: {
           bytes: pin.bytes,
           lastEventId: attachment.last_event_id,
+          overlap: decodeBase64Url(attachment.overlap),
           keys: attachment.keys,
           replay: replayFrom(new WarnedEvents(attachment.warnings), {
             lastSequence: pin.sequence,
@@ -221,7 +222,6 @@ export class StoredLines implements StoredState {
         },
       }),
       digest: hash,
-      overlap: decodeBase64Url(attachment.overlap),
       ref: attachment.ref,
       publicOnly,
       warnings: attachment.served_warnings,
@@ -471,7 +471,8 @@ export function attachmentOf(
   documents: HeldDocuments,
   notices: readonly Warning[],
 ): Uint8Array<ArrayBuffer> {
-  const { replay, keys, lastEventId } = feed.verification.checkpoint();
+  const { replay, keys, lastEventId, overlap } = feed.verification
+    .checkpoint();
   const attachment: Attachment = {
     documents: Array.from(documents, ([name, { bytes, ...rest }]) => [
       name,
@@ -481,7 +482,7 @@ export function attachmentOf(
     ref: feed.ref,
     last_event_id: lastEventId,
     hash: (feed.digest as Sha256).save(),
-    overlap: encodeBase64Url(feed.overlap),
+    overlap: encodeBase64Url(overlap),
     tree: feed.verification.tree?.peaks.map((each) => encodeBase64Url(each)),
     latest: replay.latest ?? null,
     warnings: replay.warnings.map((warning) => {

@@ -52,32 +52,3 @@ export class ByteStream {
     }
   }
 }
-
-/** The last bytes of a stream, as it passes. */
-export class LastBytes {
-  readonly #max: number;
-  #bytes: Uint8Array;
-
-  constructor(max: number, bytes: Uint8Array = new Uint8Array()) {
-    this.#max = max;
-    this.#bytes = bytes;
-  }
-
-  /** The last bytes so far; a later chunk makes a new array. */
-  get bytes(): Uint8Array {
-    return this.#bytes;
-  }
-
-  /** Takes the next chunk. */
-  update(chunk: Uint8Array): void {
-    if (chunk.length >= this.#max) {
-      this.#bytes = chunk.slice(chunk.length - this.#max);
-      return;
-    }
-    const kept = Math.min(this.#bytes.length, this.#max - chunk.length);
-    const bytes = new Uint8Array(kept + chunk.length);
-    bytes.set(this.#bytes.subarray(this.#bytes.length - kept));
-    bytes.set(chunk, kept);
-    this.#bytes = bytes;
-  }
-}

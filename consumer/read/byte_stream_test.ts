@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { ByteStream, LastBytes } from "./byte_stream.ts";
+import { ByteStream } from "./byte_stream.ts";
 
 async function* chunks(sizes: readonly number[]): AsyncGenerator<Uint8Array> {
   let next = 0;
@@ -29,18 +29,4 @@ Deno.test("a stream that ends early gives what it has", async () => {
   assertEquals([...await stream.take(9)], range(0, 5));
   assertEquals(await stream.next(), undefined);
   assertEquals((await stream.take(9)).length, 0);
-});
-
-Deno.test("the last bytes are those of all chunks together", async () => {
-  for (const sizes of [[10], [3, 3, 4], [9, 1], [1, 9], Array(10).fill(1)]) {
-    for (const max of [1, 3, 9, 10, 11]) {
-      const last = new LastBytes(max);
-      for await (const chunk of chunks(sizes)) {
-        last.update(chunk);
-        chunk.fill(255); // the memory is its owner's again
-      }
-      const expected = range(Math.max(0, 10 - max), 10);
-      assertEquals([...last.bytes], expected, `${sizes}, ${max}`);
-    }
-  }
 });

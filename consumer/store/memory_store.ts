@@ -16,8 +16,7 @@ const PLACE = "in memory";
 
 /**
  * Keeps records in memory, for one process. There are no timers: the first put
- * of a second sweeps what has expired, by whole seconds of expiry, so that a put
- * costs the same however many records there are.
+ * of a second sweeps what has expired.
  *
  * @example
  * ```ts
@@ -69,8 +68,6 @@ function settle<T>(work: () => T): Promise<T> {
 /** The records of one kind. */
 class Partition {
   readonly #records = new Map<string, StoredRecord>();
-  /** Ids of the records by the second in which they can be swept. */
-  readonly #due = new Map<number, Set<string>>();
   #bytes = 0;
   #versions = 0;
   #sweptSecond = -Infinity;
@@ -106,12 +103,6 @@ class Partition {
       version: String(++this.#versions),
     });
     this.#bytes += bytesOf(text);
-    if (expiresAtMs !== null) {
-      const second = secondOf(expiresAtMs);
-      const due = this.#due.get(second);
-      if (due === undefined) this.#due.set(second, new Set([id]));
-      else due.add(id);
-    }
     return true;
   }
 
@@ -134,12 +125,6 @@ class Partition {
     if (record === undefined) return;
     this.#bytes -= bytesOf(record.text);
     this.#records.delete(id);
-    if (record.expiresAtMs === null) return;
-    // Nothing of it stays until it would have expired, however many come and go.
-    const second = secondOf(record.expiresAtMs);
-    const due = this.#due.get(second);
-    due?.delete(id);
-    if (due?.size === 0) this.#due.delete(second);
   }
 
   #sweep(at: Date): void {
@@ -147,19 +132,10 @@ class Partition {
     // Not "later than": a clock that was set ahead once must not stop sweeping.
     if (second === this.#sweptSecond) return;
     this.#sweptSecond = second;
-    for (const [due, ids] of this.#due) {
-      if (!(due <= second)) continue;
-      this.#due.delete(due);
-      for (const id of ids) {
-        if (this.get(id, at) === undefined) this.#delete(id);
-      }
+    for (const [id, record] of this.#records) {
+      if (!isLive(record, at)) this.#delete(id);
     }
   }
-}
-
-/** The second in which a record can be swept. */
-function secondOf(expiresAtMs: number): number {
-  return Math.ceil(expiresAtMs / 1000);
 }
 
 /** What the engine keeps of a text: two bytes a character beyond Latin-1. */

@@ -24,6 +24,7 @@ import {
   claimedSequence,
   decodeBase64UrlStrict,
   isObject,
+  joinBytes,
 } from "@sig/core/internal";
 import { type VerificationKey, verifyEnvelope } from "@sig/jose";
 import { isFault, located } from "./feed_fault.ts";
@@ -43,6 +44,8 @@ const LINES_PER_YIELD = 128;
 
 /** The same for long lines, whose bytes cost more than their signatures. */
 const BYTES_PER_YIELD = 256 * 1024;
+
+const LF = new Uint8Array([0x0a]);
 
 /** What holds from a feed's first byte to its last. */
 export interface FeedVerificationOptions extends FeedPolicy {
@@ -68,6 +71,8 @@ export interface VerificationStart {
   readonly bytes: number;
   /** The last event's `event_id`. */
   readonly lastEventId: string | null;
+  /** As {@linkcode FeedVerification.overlap}. */
+  readonly overlap: Uint8Array;
   /** The keys that signed. */
   readonly keys: readonly KeyUse[];
   /** The events. */
@@ -109,6 +114,7 @@ export class FeedVerification {
   #verified = 0;
   #lineBytes: Uint8Array = new Uint8Array();
   #lastEventId: string | null = null;
+  #overlap: Uint8Array = new Uint8Array();
   /** Faulty lines since the last good one, each of which may be an event. */
   #unread = 0;
   #linesSinceYield = 0;
@@ -136,6 +142,7 @@ export class FeedVerification {
     this.#bytes = start.bytes;
     this.#line = this.#verified = start.replay.lastSequence;
     this.#lastEventId = start.lastEventId;
+    this.#overlap = start.overlap;
     for (const use of start.keys) this.#keyUse.set(use.kid, { ...use });
   }
 
@@ -144,6 +151,7 @@ export class FeedVerification {
     return {
       bytes: this.#bytes,
       lastEventId: this.#lastEventId,
+      overlap: this.#overlap,
       keys: Array.from(this.#keyUse.values(), (use) => ({ ...use })),
       replay: this.#replay.checkpoint(),
     };
@@ -168,6 +176,14 @@ export class FeedVerification {
     return this.#lastEventId;
   }
 
+  /**
+   * The last line with its LF, which bytes that continue the feed must repeat:
+   * its signature proves that they follow the same event.
+   */
+  get overlap(): Uint8Array {
+    return this.#overlap;
+  }
+
   /** Kids that signed so far. */
   get kids(): Iterable<string> {
     return this.#keyUse.keys();
@@ -189,6 +205,7 @@ export class FeedVerification {
     this.#reading = options;
     this.#now = instantOf(options.now);
     this.#faults = [];
+    const before = this.#verified;
     const splitter = new LineSplitter(this.#limits.maxLineBytes);
     const queue = new SignatureQueue(
       options.workers ?? new SignatureWorkers(),
@@ -208,6 +225,12 @@ export class FeedVerification {
       this.#note(incompleteLine());
     }
     this.#isIntact = this.#faults.length === 0;
+    if (this.#verified > before) {
+      this.#overlap = joinBytes(
+        [this.#lineBytes, LF],
+        this.#lineBytes.length + 1,
+      );
+    }
   }
 
   /** Reads to the end, until it is enough, or to where reading fails. */
@@ -234,6 +257,8 @@ export class FeedVerification {
         const turn = this.#yieldAfter(line.bytes.length, queue);
         if (turn !== undefined) await turn;
       }
+      // The memory of the chunk may be used again.
+      if (!queue.isOpen) this.#lineBytes = this.#lineBytes.slice();
       queue.sendIfIdle();
       while (queue.isAnswered && !this.#isFull) await this.#judgeNext(queue);
       if (this.#isFull) return undefined;
