@@ -1,6 +1,5 @@
 /** The index beside a feed, in SQLite and in memory. @module */
 
-import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import type * as sqlite from "node:sqlite";
 import {
   compareInstants,
@@ -91,7 +90,8 @@ export class IndexError extends Error {
 export class FeedIndex implements PastEvents {
   /** Undefined: all is kept in memory. */
   #path: string | undefined;
-  #open: OpenFile | undefined;
+  #open: sqlite.DatabaseSync | undefined;
+  readonly #statements = new Map<string, sqlite.StatementSync>();
   #resets = 0;
   #head: FeedHead | undefined;
   /** Bytes of the feed that the file has at least. */
@@ -123,16 +123,16 @@ export class FeedIndex implements PastEvents {
   /** How far the file goes; undefined when it is empty. */
   stored(): FeedHead | undefined {
     if (this.#path === undefined) return this.#head;
-    const row = this.#use(({ getMark }) => getMark.get());
+    const [row] = this.#select("SELECT * FROM mark");
     return row && {
-      issuer: text(row, "issuer"),
-      identity: text(row, "identity"),
-      bytes: integer(row, "bytes"),
-      sequence: integer(row, "sequence"),
+      issuer: text(row.issuer),
+      identity: text(row.identity),
+      bytes: integer(row.bytes),
+      sequence: integer(row.sequence),
       latest_issued_at: row.latest_issued_at === null
         ? null
-        : text(row, "latest_issued_at"),
-      last_line: blob(row, "last_line"),
+        : text(row.latest_issued_at),
+      last_line: blob(row.last_line),
     };
   }
 
@@ -164,15 +164,17 @@ export class FeedIndex implements PastEvents {
   /** An event of the file by its `event_id`. */
   storedEvent(eventId: string): IndexedEvent | undefined {
     if (this.#path === undefined) return undefined;
-    const row = this.#use(({ getEvent }) => getEvent.get(eventId));
-    return row && { sequence: integer(row, "sequence"), ...placeOf(row) };
+    const sql = "SELECT * FROM events WHERE event_id = ?";
+    const [row] = this.#select(sql, eventId);
+    return row && { sequence: integer(row.sequence), ...placeOf(row) };
   }
 
   /** A relationship by its `relationship_id`. */
   relationship(id: string): IndexedRelationship | undefined {
     const pending = this.#relationships.get(id)?.at(-1);
     if (pending !== undefined || this.#path === undefined) return pending;
-    const row = this.#use(({ getRelationship }) => getRelationship.get(id));
+    const sql = "SELECT * FROM relationships WHERE relationship_id = ?";
+    const [row] = this.#select(sql, id);
     return row && relationshipOf(row);
   }
 
@@ -187,11 +189,8 @@ export class FeedIndex implements PastEvents {
     if (this.#path === undefined) return pending.slice(0, most);
     // Each pending one may stand in the place of one in the file.
     const limit = most + this.#relationships.size;
-    const stored = this.#use(({ getActiveOf }) =>
-      getActiveOf.all(subject, limit)
-    ).map(relationshipOf).filter(({ relationship_id: id }) =>
-      !this.#relationships.has(id)
-    );
+    const stored = this.#select(ACTIVE_OF, subject, limit).map(relationshipOf)
+      .filter(({ relationship_id: id }) => !this.#relationships.has(id));
     return [...pending, ...stored].slice(0, most);
   }
 
@@ -292,8 +291,9 @@ export class FeedIndex implements PastEvents {
   close(): void {
     const open = this.#open;
     this.#open = undefined;
+    this.#statements.clear();
     try {
-      open?.database.close();
+      open?.close();
     } catch {
       // Nothing in it is needed: the feed is what counts.
     }
@@ -319,21 +319,30 @@ export class FeedIndex implements PastEvents {
 
   /** Adds the pending events behind so many bytes, and the head. */
   #write(head: FeedHead, known: number): void {
-    this.#use(({ begin, commit, database, ...statements }) => {
-      begin.run();
+    this.#use((statement, database) => {
+      const putEvent = statement("INSERT INTO events VALUES (?, ?, ?, ?)");
+      const putRelationship = statement(
+        "REPLACE INTO relationships VALUES (?, ?, ?, ?, ?, ?, ?)",
+      );
+      database.exec("BEGIN IMMEDIATE");
       try {
         for (const [id, event] of this.#pending) {
-          if (event.offset >= known) put(statements, id, event);
+          const { bytes, offset, relationship, sequence } = event;
+          if (offset < known) continue;
+          putEvent.run(id, sequence, offset, bytes);
+          if (relationship === undefined) continue;
+          const { home, relationship_id, revoked, subject } = relationship;
+          const status = revoked ? "revoked" : "active";
+          putRelationship.run(
+            ...[relationship_id, subject, home, status],
+            ...[sequence, offset, bytes],
+          );
         }
-        statements.putMark.run(
-          head.issuer,
-          head.identity,
-          head.bytes,
-          head.sequence,
-          head.latest_issued_at,
-          head.last_line,
+        statement("REPLACE INTO mark VALUES (0, ?, ?, ?, ?, ?, ?)").run(
+          ...[head.issuer, head.identity, head.bytes, head.sequence],
+          ...[head.latest_issued_at, head.last_line],
         );
-        commit.run();
+        database.exec("COMMIT");
       } catch (error) {
         database.exec("ROLLBACK");
         throw error;
@@ -341,11 +350,24 @@ export class FeedIndex implements PastEvents {
     });
   }
 
+  #select(sql: string, ...values: sqlite.SQLInputValue[]): readonly Row[] {
+    return this.#use((statement) => statement(sql).all(...values));
+  }
+
   /** Whatever SQLite says, it means one thing: this index can't be used. */
-  #use<T>(work: (open: OpenFile) => T): T {
+  #use<T>(
+    work: (
+      statement: (sql: string) => sqlite.StatementSync,
+      database: sqlite.DatabaseSync,
+    ) => T,
+  ): T {
     try {
-      this.#open ??= openFile(this.#path!);
-      return work(this.#open);
+      const database = this.#open ??= openFile(this.#path!);
+      return work((sql) => {
+        const known = this.#statements.get(sql) ?? database.prepare(sql);
+        this.#statements.set(sql, known);
+        return known;
+      }, database);
     } catch (cause) {
       throw new IndexError("Cannot use the index", { cause });
     }
@@ -423,9 +445,10 @@ PRAGMA user_version = ${SCHEMA_VERSION};
 COMMIT;
 `;
 
-type OpenFile = ReturnType<typeof prepare>;
+const ACTIVE_OF =
+  "SELECT * FROM relationships WHERE subject = ? AND status = 'active' ORDER BY last_sequence DESC LIMIT ?";
 
-function openFile(path: string): OpenFile {
+function openFile(path: string): sqlite.DatabaseSync {
   // Before SQLite makes it, which asks the umask; its log takes over the bits.
   tryOpenFile(path, { write: true, createNew: true, mode: 0o600 })?.close();
   const database = openDatabase(path);
@@ -437,7 +460,7 @@ function openFile(path: string): OpenFile {
     else if (version !== SCHEMA_VERSION) {
       throw new IndexError("Cannot use an index of another version");
     }
-    return prepare(database);
+    return database;
   } catch (error) {
     database.close();
     throw error;
@@ -445,83 +468,40 @@ function openFile(path: string): OpenFile {
 }
 
 /** Opens a database, or returns undefined where the platform has no SQLite. */
-export function openDatabase(path: string): DatabaseSync | undefined {
+export function openDatabase(path: string): sqlite.DatabaseSync | undefined {
   const module = loadBuiltin("node:sqlite") as typeof sqlite | undefined;
   return module === undefined ? undefined : new module.DatabaseSync(path);
 }
 
-function prepare(database: DatabaseSync) {
-  const statement = (sql: string) => database.prepare(sql);
-  return {
-    database,
-    begin: statement("BEGIN IMMEDIATE"),
-    commit: statement("COMMIT"),
-    getMark: statement("SELECT * FROM mark"),
-    putMark: statement("REPLACE INTO mark VALUES (0, ?, ?, ?, ?, ?, ?)"),
-    getEvent: statement("SELECT * FROM events WHERE event_id = ?"),
-    putEvent: statement("INSERT INTO events VALUES (?, ?, ?, ?)"),
-    getRelationship: statement(
-      "SELECT * FROM relationships WHERE relationship_id = ?",
-    ),
-    getActiveOf: statement(
-      "SELECT * FROM relationships WHERE subject = ? AND status = 'active' ORDER BY last_sequence DESC LIMIT ?",
-    ),
-    putRelationship: statement(
-      "REPLACE INTO relationships VALUES (?, ?, ?, ?, ?, ?, ?)",
-    ),
-  };
-}
-
-function put(
-  open: { readonly [S in "putEvent" | "putRelationship"]: StatementSync },
-  id: string,
-  { bytes, offset, relationship, sequence }: PendingEvent,
-): void {
-  open.putEvent.run(id, sequence, offset, bytes);
-  if (relationship === undefined) return;
-  open.putRelationship.run(
-    relationship.relationship_id,
-    relationship.subject,
-    relationship.home,
-    relationship.revoked ? "revoked" : "active",
-    relationship.last_sequence,
-    relationship.offset,
-    relationship.bytes,
-  );
-}
-
-type Row = Readonly<Record<string, SQLOutputValue>>;
+type Row = Readonly<Record<string, sqlite.SQLOutputValue>>;
 
 function relationshipOf(row: Row): IndexedRelationship {
   return {
-    relationship_id: text(row, "relationship_id"),
-    subject: text(row, "subject"),
-    home: text(row, "home"),
-    revoked: text(row, "status") === "revoked",
-    last_sequence: integer(row, "last_sequence"),
+    relationship_id: text(row.relationship_id),
+    subject: text(row.subject),
+    home: text(row.home),
+    revoked: text(row.status) === "revoked",
+    last_sequence: integer(row.last_sequence),
     ...placeOf(row),
   };
 }
 
 function placeOf(row: Row): LinePlace {
-  return { offset: integer(row, "offset"), bytes: integer(row, "bytes") };
+  return { offset: integer(row.offset), bytes: integer(row.bytes) };
 }
 
 // A column of another type means a damaged or foreign file.
-function text(row: Row, name: string): string {
-  const value = row[name];
+function text(value: unknown): string {
   if (typeof value === "string") return value;
-  throw new IndexError(`Cannot read column ${name} of the index`);
+  throw new IndexError("Cannot read a text of the index");
 }
 
-function integer(row: Row, name: string): number {
-  const value = row[name];
+function integer(value: unknown): number {
   if (Number.isSafeInteger(value)) return value as number;
-  throw new IndexError(`Cannot read column ${name} of the index`);
+  throw new IndexError("Cannot read a number of the index");
 }
 
-function blob(row: Row, name: string): Uint8Array {
-  const value = row[name];
+function blob(value: unknown): Uint8Array {
   if (value instanceof Uint8Array) return value;
-  throw new IndexError(`Cannot read column ${name} of the index`);
+  throw new IndexError("Cannot read the last line of the index");
 }
