@@ -4,12 +4,7 @@ import type { VerifiedAnswer } from "@sig/jose";
 import { type Call, typedCommand } from "../command_line/command.ts";
 import { input } from "../command_line/values.ts";
 import { appendProposal, canAsk } from "../issue/append_proposal.ts";
-import {
-  doubtsAbout,
-  namesIn,
-  noticesAfterUpsert,
-  readKnown,
-} from "../issue/change_notices.ts";
+import { reviewUpsert } from "../issue/change_notices.ts";
 import { DIR_FLAG, SIGNING_FLAGS } from "../issue/flags.ts";
 import { termLines, writeLines } from "../output/fields.ts";
 import { safe } from "../output/write.ts";
@@ -71,11 +66,11 @@ export const enrol = typedCommand({
       const isFurther = answer.invitation.claims.same_person_as !== undefined;
       const state = isFurther ? await issuer.published() : undefined;
       const draft = enrolmentDraft(answer, state && { state, now });
-      const { recent, relationships } = await readKnown(issuer, draft);
+      const reviewed = await reviewUpsert(issuer, { ...draft }, now);
       return {
         drafts: [draft],
         ...(state && { ifLastSequence: state.last_sequence }),
-        doubts: doubtsAbout(draft, relationships, now, namesIn(recent)),
+        doubts: reviewed.doubts,
         preview: {
           when: "always",
           write: () => show(call.io, did, answer, draft),
@@ -92,7 +87,7 @@ export const enrol = typedCommand({
           const person = state?.personOf?.(same_person_as) ?? same_person_as;
           await keepName(call, answer, person);
           return {
-            notices: noticesAfterUpsert(draft, relationships, appended, now),
+            notices: reviewed.noticesAfter(appended),
             members: { subject },
           };
         },

@@ -40,11 +40,8 @@ export const importDrafts = typedCommand({
     if (lines.length === 0) warn(call, "the file contains no drafts");
     const drafts = lines.map(({ draft }) => draft);
     try {
-      return await appendProposal(
-        call,
-        () => Promise.resolve({ drafts }),
-        { maxFaults: MAX_FAULTS },
-      );
+      const proposal = { drafts, maxFaults: MAX_FAULTS };
+      return await appendProposal(call, () => Promise.resolve(proposal));
     } catch (error) {
       throw atLine(error, lines.map(({ line }) => line));
     }

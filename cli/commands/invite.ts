@@ -105,7 +105,7 @@ export const invite = typedCommand({
       ...own ?? await termsOf(issuer, call),
       ...(name === undefined ? {} : { for: name }),
     };
-    for (const each of doubtsAbout(terms, [], io.now())) warn(call, each);
+    for (const each of doubtsAbout({ ...terms }, io.now())) warn(call, each);
     const { did: from, signingKey: key } = await issuer.identity();
     const invitation = await createInvitation({
       issuer: from,

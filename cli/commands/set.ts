@@ -90,7 +90,6 @@ export const set = typedCommand({
           roles: [...new Set(granted)],
           valid_until: all[0]?.draft.valid_until,
         },
-        [],
         call.io.now(),
         namesOf(state),
       );

@@ -4,12 +4,7 @@ import type { EventDraft } from "@sig/issuer";
 import { typedCommand } from "../command_line/command.ts";
 import { did, id, role } from "../command_line/values.ts";
 import { appendProposal } from "../issue/append_proposal.ts";
-import {
-  doubtsAbout,
-  namesIn,
-  noticesAfterUpsert,
-  readKnown,
-} from "../issue/change_notices.ts";
+import { reviewUpsert } from "../issue/change_notices.ts";
 import {
   APPEND_FLAGS,
   commonMembers,
@@ -56,18 +51,13 @@ export const upsert = typedCommand({
       ...commonMembers(call.flags),
     };
     return await appendProposal(call, async (issuer) => {
-      const known = await readKnown(issuer, draft);
-      const { relationships } = known;
-      const names = namesIn(known.recent);
-      const now = call.io.now();
+      const reviewed = await reviewUpsert(issuer, draft, call.io.now());
       return {
         // The issuer judges every member: flags are only text.
         drafts: [draft as unknown as EventDraft],
-        doubts: doubtsAbout(draft, relationships, now, names),
+        doubts: reviewed.doubts,
         about: (appended) =>
-          Promise.resolve({
-            notices: noticesAfterUpsert(draft, relationships, appended, now),
-          }),
+          Promise.resolve({ notices: reviewed.noticesAfter(appended) }),
       };
     });
   },

@@ -1,6 +1,11 @@
 /** The one way from what a command proposes to what it has appended. @module */
 
-import { isSigError, type OpenObject, SigError } from "@sig/core";
+import {
+  type ErrorContext,
+  isSigError,
+  type OpenObject,
+  SigError,
+} from "@sig/core";
 import type {
   AppendedEvent,
   EventDraft,
@@ -43,6 +48,8 @@ interface Proposal {
      */
     readonly when: "asked" | "confirmed" | "always";
   };
+  /** Faults of drafts to collect before it fails (default: 1). */
+  readonly maxFaults?: number;
   /** What each draft does (default: not known). */
   readonly changes?: readonly PlannedChange[];
   /** Of the only draft: what the operator should know, and more for JSON. */
@@ -52,21 +59,8 @@ interface Proposal {
   }>;
 }
 
-/** Options of {@linkcode appendProposal}. */
-interface AppendProposalOptions {
-  /** The proposal fits one state of the feed; do not make it again. */
-  readonly once?: boolean;
-  /** Faults to collect before it fails (default: 1). */
-  readonly maxFaults?: number;
-}
-
 /** The flags of a command that appends; not every one has `--yes`. */
-type AppendCall = Call<IssuerValues & ConfirmValue>;
-
-/** Whether questions are answered with yes. */
-interface ConfirmValue {
-  readonly yes?: boolean;
-}
+type AppendCall = Call<IssuerValues & { readonly yes?: boolean }>;
 
 /** Other writers may come in between so many times. */
 const ATTEMPTS = 5;
@@ -80,12 +74,13 @@ const PROGRESS_EVERY = 1_000;
  * again; the operator is asked again only about what is new.
  *
  * @param propose Throws if the proposal must be refused, before any question.
+ * @param once The proposal fits one state of the feed; do not make it again.
  * @throws {SigError} `confirmation_required`, and as `appendAll` of an issuer.
  */
 export async function appendProposal(
   call: AppendCall,
   propose: (issuer: Issuer) => Promise<Proposal>,
-  options: AppendProposalOptions = {},
+  { once = false }: { readonly once?: boolean } = {},
 ): Promise<number> {
   const { openIssuerForAppend } = await import("./open_issuer.ts");
   await using issuer = await openIssuerForAppend(call);
@@ -94,11 +89,11 @@ export async function appendProposal(
     try {
       const proposal = await propose(issuer);
       await confirmProposal(call, proposal, agreed);
-      const appended = await append(call, issuer, proposal, options);
+      const appended = await append(call, issuer, proposal);
       await report(call, issuer, proposal, appended);
       return 0;
     } catch (error) {
-      const isLast = options.once || attempt === ATTEMPTS;
+      const isLast = once || attempt === ATTEMPTS;
       if (isLast || !isSigError(error, "plan_outdated")) throw error;
     }
   }
@@ -107,8 +102,7 @@ export async function appendProposal(
 async function append(
   call: AppendCall,
   issuer: Issuer,
-  { drafts, ifLastSequence }: Proposal,
-  { maxFaults }: AppendProposalOptions,
+  { drafts, ifLastSequence, maxFaults }: Proposal,
 ): Promise<readonly AppendedEvent[]> {
   const progress = createProgress(
     call,
@@ -117,11 +111,8 @@ async function append(
   );
   try {
     const onProgress = progress?.show;
-    return await issuer.appendAll(drafts, {
-      ifLastSequence,
-      maxFaults,
-      onProgress,
-    });
+    const options = { ifLastSequence, maxFaults, onProgress };
+    return await issuer.appendAll(drafts, options);
   } finally {
     progress?.wipe();
   }
@@ -148,7 +139,10 @@ async function confirmProposal(
     if (isShown) await preview?.write();
     // Between a long preview and the question.
     for (const doubt of fresh) warn(call, doubt);
-    await confirm(call, question);
+    const { hint, refusal, text } = question;
+    const isConfirmed = call.flags.yes ||
+      canAsk(call) && await call.io.ask?.(text);
+    if (!isConfirmed) throw notConfirmed(refusal, { flag: "--yes", hint });
     agreed.add(key);
   }
   for (const doubt of doubts) agreed.add(doubt);
@@ -163,11 +157,8 @@ async function confirmDoubts(
   for (const doubt of doubts) {
     if (!isAsked) warn(call, doubt);
     else if (!await call.io.ask?.(safe(`${doubt}. Append it all the same?`))) {
-      throw new SigError(
-        "confirmation_required",
-        `Cannot append: not confirmed: ${doubt}`,
-        { context: { hint: "Nothing was written." } },
-      );
+      const hint = "Nothing was written.";
+      throw notConfirmed(`Cannot append: not confirmed: ${doubt}`, { hint });
     }
   }
 }
@@ -178,20 +169,8 @@ export function canAsk({ flags, format, io }: AppendCall): boolean {
     io.isTerminal("stdout") && io.ask !== undefined;
 }
 
-/**
- * Asks on a terminal; elsewhere `--yes` is needed.
- *
- * @throws {SigError} `confirmation_required`.
- */
-async function confirm(
-  call: AppendCall,
-  { hint, refusal, text }: NonNullable<Proposal["question"]>,
-): Promise<void> {
-  if (call.flags.yes) return;
-  if (canAsk(call) && await call.io.ask?.(text)) return;
-  throw new SigError("confirmation_required", refusal, {
-    context: { flag: "--yes", hint },
-  });
+function notConfirmed(message: string, context: ErrorContext): SigError {
+  return new SigError("confirmation_required", message, { context });
 }
 
 async function report(
@@ -207,16 +186,14 @@ async function report(
     for (const each of notices) warn(call, each);
     const all = [...proposal.doubts ?? [], ...notices];
     const shown = describeOne(call, only, all, members);
-    return await acknowledge(call, issuer, shown);
+    return await acknowledge(call, issuer, shown, true);
   }
   if (
     question === undefined && preview?.when === "confirmed" &&
     call.format === "text" && appended.length > 0
   ) await preview.write();
   const shown = describeBatch(call, appended, proposal.changes);
-  if (appended.length > 0) await acknowledge(call, issuer, shown);
-  else if (call.format === "json") writeJson(call.io, shown.value);
-  else call.io.stdout(shown.text);
+  await acknowledge(call, issuer, shown, appended.length > 0);
 }
 
 /** What was appended, for people and for programs. */
@@ -233,9 +210,10 @@ async function acknowledge(
   call: Output,
   issuer: Issuer,
   { text, value }: Acknowledgement,
+  isAppended: boolean,
 ): Promise<void> {
   if (call.format === "text") call.io.stdout(text);
-  const warnings = await issuer.refreshProofs();
+  const warnings = isAppended ? await issuer.refreshProofs() : [];
   writeWarnings(call, warnings);
   if (call.format === "json") {
     writeJson(call.io, { ...value, ...givenWarnings(warnings) });

@@ -3,13 +3,13 @@
 import {
   compareInstants,
   instantOf,
+  type OpenObject,
   parseTimestamp,
   type RelationshipUpsertEvent,
 } from "@sig/core";
 import type {
   AppendedEvent,
   CurrentRelationship,
-  CurrentRelationships,
   Issuer,
   Plan,
   PlannedChange,
@@ -26,19 +26,6 @@ export const MOST_NAMED = 10;
 /** Bytes of the feed's end that new names are compared with: 5,000 events. */
 const RECENT_BYTES = 4 * 1024 * 1024;
 
-/** The members of an upsert's draft that are looked at; flags are only text. */
-interface WantedUpsert {
-  readonly relationship_id?: unknown;
-  readonly relationship_type?: unknown;
-  readonly subject?: unknown;
-  readonly roles?: unknown;
-  readonly valid_from?: unknown;
-  readonly valid_until?: unknown;
-  readonly display?: unknown;
-  readonly reason?: unknown;
-  readonly metadata?: unknown;
-}
-
 /** Published names that new ones are compared with. */
 interface KnownNames {
   readonly subjects: SimilarNames;
@@ -46,7 +33,7 @@ interface KnownNames {
 }
 
 /** The names in upserts. */
-export function namesIn(
+function namesIn(
   upserts: Iterable<RelationshipUpsertEvent>,
 ): KnownNames {
   const subjects = new SimilarNames();
@@ -74,33 +61,64 @@ export async function writeChanges(
   for (const each of changes) writeChange(call, each, names);
 }
 
-/** What is hardly ever meant: to be asked about before anything is signed. */
-export function doubtsAbout(
-  wanted: WantedUpsert,
-  known: readonly CurrentRelationship[],
+/** An upsert that is about to be appended. */
+interface ReviewedUpsert {
+  /** What is hardly ever meant. */
+  readonly doubts: readonly string[];
+  /** What the operator should know once it was appended. */
+  noticesAfter(appended: AppendedEvent): readonly string[];
+}
+
+/** Compares the draft of an upsert with what the feed says now. */
+export async function reviewUpsert(
+  issuer: Issuer,
+  draft: OpenObject,
   now: Date,
-  names: KnownNames = namesIn([]),
-): readonly string[] {
-  const doubts: string[] = [];
-  if (typeof wanted.subject === "string") {
-    const { subject } = wanted;
-    doubts.push(...doubtsAboutName("subject", subject, names.subjects));
-  }
-  for (const role of textsOf(wanted.roles)) {
-    doubts.push(
-      ...doubtsAboutRole(role, "several are given as --role A --role B"),
-      ...doubtsAboutName("role", role, names.roles),
-    );
-  }
-  if (hasEnded(wanted.valid_until, now)) {
-    doubts.push(
-      `it already ended, at ${wanted.valid_until}: every check will deny it`,
-    );
-  }
-  const before = published(wanted, known);
+): Promise<ReviewedUpsert> {
+  const text = (value: unknown) =>
+    typeof value === "string" ? value : undefined;
+  const { recent, relationships } = await issuer.current({
+    relationship_id: text(draft.relationship_id),
+    subject: text(draft.subject),
+    most: MOST_NAMED,
+    recentBytes: RECENT_BYTES,
+  });
+  const before = relationships.find(({ relationship_id }) =>
+    relationship_id === draft.relationship_id
+  );
+  const doubts = [...doubtsAbout(draft, now, namesIn(recent))];
   if (before?.upsert === null) {
     doubts.push(
       `relationship ${before.relationship_id} is revoked (seq=${before.last_sequence}), and this makes it active again`,
+    );
+  }
+  return {
+    doubts,
+    noticesAfter: ({ repeated }) =>
+      repeated ? [] : noticesAfterUpsert(draft, relationships, before, now),
+  };
+}
+
+/**
+ * What is hardly ever meant: to be asked about before anything is signed.
+ *
+ * @param wanted Members of a draft; flags are only text.
+ */
+export function doubtsAbout(
+  { roles, subject, valid_until }: OpenObject,
+  now: Date,
+  names: KnownNames = namesIn([]),
+): readonly string[] {
+  const doubts = typeof subject === "string"
+    ? [...doubtsAboutName("subject", subject, names.subjects)]
+    : [];
+  for (const role of textsOf(roles)) {
+    const several = "several are given as --role A --role B";
+    doubts.push(...doubtsAboutRole(role, several, names));
+  }
+  if (hasEnded(valid_until, now)) {
+    doubts.push(
+      `it already ended, at ${valid_until}: every check will deny it`,
     );
   }
   return doubts;
@@ -126,14 +144,9 @@ export function doubtsAboutPlan(
     names.subjects.add(subject);
     for (const role of after.roles) {
       if (before?.roles.includes(role)) continue;
-      add(
-        row,
-        doubtsAboutRole(
-          role,
-          "several are separated by ; in CSV, and are items of a list elsewhere",
-        ),
-      );
-      add(row, doubtsAboutName("role", role, names.roles));
+      const several =
+        "several are separated by ; in CSV, and are items of a list elsewhere";
+      add(row, doubtsAboutRole(role, several, names));
       names.roles.add(role);
     }
     if (hasEnded(after.valid_until, now)) {
@@ -157,59 +170,42 @@ function expiredDoubt(subject: string, end: string | null): string {
 /**
  * A role that looks like several: the commas and semicolons that separate them
  * elsewhere make one role here, which no requirement names. `none` clears other
- * members.
+ * members. Or one that looks like another.
  */
-function doubtsAboutRole(role: string, several: string): readonly string[] {
-  if (role === "none") return [`"none" is a role of that name, not no role`];
-  const mark = role.includes(",")
-    ? "comma"
-    : role.includes(";")
-    ? "semicolon"
-    : undefined;
-  if (mark === undefined) return [];
+function doubtsAboutRole(
+  role: string,
+  several: string,
+  { roles }: KnownNames,
+): readonly string[] {
+  const [mark] = /[,;]/.exec(role) ?? [];
+  const name = mark === "," ? "comma" : "semicolon";
   return [
-    `${JSON.stringify(role)} is one role with a ${mark} in it; ${several}`,
+    ...(role === "none" ? [`"none" is a role of that name, not no role`] : []),
+    ...(mark === undefined ? [] : [
+      `${JSON.stringify(role)} is one role with a ${name} in it; ${several}`,
+    ]),
+    ...doubtsAboutName("role", role, roles),
   ];
 }
 
-/** What a feed says of an upsert's relationship, subject and names. */
-export async function readKnown(
-  issuer: Issuer,
-  { relationship_id, subject }: WantedUpsert,
-): Promise<CurrentRelationships> {
-  const text = (value: unknown) =>
-    typeof value === "string" ? value : undefined;
-  return await issuer.current({
-    relationship_id: text(relationship_id),
-    subject: text(subject),
-    most: MOST_NAMED,
-    recentBytes: RECENT_BYTES,
-  });
-}
-
-/** What the operator should know of an upsert that was appended. */
-export function noticesAfterUpsert(
-  wanted: WantedUpsert,
+function noticesAfterUpsert(
+  draft: OpenObject,
   known: readonly CurrentRelationship[],
-  { repeated }: AppendedEvent,
+  before: CurrentRelationship | undefined,
   now: Date,
 ): readonly string[] {
-  if (repeated) return [];
   const notices: string[] = [];
-  const before = published(wanted, known)?.upsert;
-  if (before) {
-    const dropped = droppedFrom(before, wanted);
-    if (dropped.length > 0) {
-      notices.push(
-        `this replaced ${before.relationship_id} and dropped ${
-          dropped.join(", ")
-        }; sig set keeps what is not named`,
-      );
-    }
+  const dropped = before?.upsert ? droppedFrom(before.upsert, draft) : [];
+  if (dropped.length > 0) {
+    notices.push(
+      `this replaced ${draft.relationship_id} and dropped ${
+        dropped.join(", ")
+      }; sig set keeps what is not named`,
+    );
   }
   const others = activeOf(known, now).filter((upsert) =>
-    upsert.relationship_id !== wanted.relationship_id &&
-    upsert.relationship_type === wanted.relationship_type
+    upsert.relationship_id !== draft.relationship_id &&
+    upsert.relationship_type === draft.relationship_type
   );
   if (others.length > 0) {
     notices.push(
@@ -253,20 +249,13 @@ function hasEnded(validUntil: unknown, now: Date): boolean {
   return end !== undefined && compareInstants(end, instantOf(now)) <= 0;
 }
 
-function published(
-  { relationship_id: id }: WantedUpsert,
-  known: readonly CurrentRelationship[],
-): CurrentRelationship | undefined {
-  return known.find(({ relationship_id }) => relationship_id === id);
-}
-
 function droppedFrom(
   before: RelationshipUpsertEvent,
-  wanted: WantedUpsert,
+  wanted: OpenObject,
 ): readonly string[] {
   const kept = new Set(textsOf(wanted.roles));
   const roles = before.roles.filter((role) => !kept.has(role));
-  const shown = (wanted.display ?? {}) as { readonly [name: string]: unknown };
+  const shown = (wanted.display ?? {}) as OpenObject;
   const members = (["valid_from", "valid_until", "reason", "metadata"] as const)
     .map((name) => [name, before[name], wanted[name]] as const);
   const display = Object.entries(before.display ?? {})
