@@ -221,19 +221,11 @@ export function loadCommands(): Promise<readonly Command[]> {
   return Promise.all(COMMANDS.map(loadCommand));
 }
 
-/** A command that words begin with. */
-interface FoundCommand {
-  readonly entry: CommandEntry;
-  /** The name it was called by: its own, or an alias. */
-  readonly name: string;
-  /** The words behind its name. */
-  readonly words: readonly string[];
-}
-
-/** The command with the longest name that the words begin with. */
-export function findCommand(
-  words: readonly string[],
-): FoundCommand | undefined {
+/**
+ * The command with the longest name that the words begin with, the name it was
+ * called by (its own, or an alias), and the words behind that.
+ */
+export function findCommand(words: readonly string[]) {
   for (const count of [3, 2, 1]) {
     const name = words.slice(0, count).join(" ");
     const entry = COMMANDS.find((entry) =>

@@ -75,13 +75,6 @@ export const check = typedCommand({
   async run(call) {
     const { explain, require, sig: sources, subject } = call.flags;
     const question = { subject, require, ...timeOf(call.flags), explain };
-    if (sources.length === 1) {
-      const answer = await ask(call, sources[0]!, question);
-      if (call.format === "json") writeJson(call.io, answer);
-      else writeAnswer(call, answer, sources[0]!);
-      warnOfWord(call, answer);
-      return answer.decision === "allow" ? 0 : 1;
-    }
     const all = await askAll(call, sources, question).catch((error) => {
       // In JSON they are in the problem.
       const { answers } = isSigError(error) ? error.context : {};
@@ -91,8 +84,11 @@ export const check = typedCommand({
       }
       throw error;
     });
-    if (call.format === "json") writeJson(call.io, all);
-    else writeAll(call, all, sources);
+    const [only] = sources.length === 1 ? all.answers : [];
+    if (call.format === "json") writeJson(call.io, only ?? all);
+    else if (only !== undefined && "decision" in only) {
+      writeAnswer(call, only, sources[0]!);
+    } else writeAll(call, all, sources);
     return all.decision === "allow" ? 0 : 1;
   },
 });
@@ -178,7 +174,6 @@ export function writeEach(
     if ("decision" in each) {
       io.stdout(issuer);
       writeAnswer(call, each, sources[i]!);
-      warnOfWord(call, each);
     } else {
       const word = colour(io, "stdout", "yellow", "no answer");
       io.stdout(
@@ -188,17 +183,11 @@ export function writeEach(
   }
 }
 
-/** A misspelt subject is denied as a stranger is: nothing else would tell. */
-function warnOfWord(call: Output, answer: CheckAnswer): void {
+function writeAnswer(call: Output, answer: CheckAnswer, source: string): void {
+  const { io } = call;
   const isStranger = answer.reasons.some(({ code }) =>
     code === "no_relationship"
   );
-  if (!isStranger || isDid(answer.subject)) return;
-  warn(call, neverHeardOf(answer.subject));
-}
-
-function writeAnswer(call: Output, answer: CheckAnswer, source: string): void {
-  const { io } = call;
   writeWarnings(call, answer.warnings, answer.source);
   const allow = answer.decision === "allow";
   const word = colour(io, "stdout", allow ? "green" : "red", answer.decision);
@@ -209,7 +198,15 @@ function writeAnswer(call: Output, answer: CheckAnswer, source: string): void {
   }
   for (const reason of answer.reasons) io.stdout(`  ${describe(reason)}\n`);
   if (!allow && io.isTerminal("stdout")) {
-    io.stdout(`  next: ${safe(nextStep(source, answer))}\n`);
+    // What shows why, to a person who wonders.
+    const next = isStranger
+      ? `sig who ${source} lists whom the issuer knows`
+      : `sig log ${source} --subject ${answer.subject} shows what the issuer said`;
+    io.stdout(`  next: ${safe(next)}\n`);
+  }
+  // A misspelt subject is denied as a stranger is: nothing else would tell.
+  if (isStranger && !isDid(answer.subject)) {
+    warn(call, neverHeardOf(answer.subject));
   }
   if (answer.explain === undefined) return;
   writeExplanation(call, answer.explain);
@@ -220,16 +217,6 @@ function writeAnswer(call: Output, answer: CheckAnswer, source: string): void {
   const subject = `--subject ${answer.subject}`;
   const words = ["sig evidence make", `--sig ${source}`, subject, ...flags];
   io.stdout(`  to keep this with its proof: ${safe(words.join(" "))}\n`);
-}
-
-/** What shows why, to a person who wonders. */
-function nextStep(
-  source: string,
-  { reasons, subject }: CheckAnswer,
-): string {
-  return reasons.some(({ code }) => code === "no_relationship")
-    ? `sig who ${source} lists whom the issuer knows`
-    : `sig log ${source} --subject ${subject} shows what the issuer said`;
 }
 
 function describe(reason: Reason): string {

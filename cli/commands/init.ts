@@ -88,16 +88,12 @@ async function readKeys(
 ): Promise<{ readonly keys: Keys; readonly key?: ReferencedKey }> {
   const { fileKeys } = await import("../issue/open_issuer.ts");
   if (named === undefined) return { keys: fileKeys(call) };
-  const { findAgentKey, isAgentKey } = await import("../issue/agent_key.ts");
-  if (isAgentKey(named)) {
-    const key = await (await findAgentKey(call, named)).open(kid ?? FIRST_KID);
-    return { keys: fileKeys(call), key };
-  }
+  const { isReferenced } = await import("@sig/issuer");
   const { readNamedKey } = await import("../issue/private_key.ts");
-  const file = await readNamedKey(call, named);
+  const found = await readNamedKey(call, named);
   // What is not a kid is refused when it is opened.
-  const own = (file.kid ?? FIRST_KID) as string;
-  return { keys: await file.open(kid ?? own) };
+  const key = await found.open(kid ?? (found.kid ?? FIRST_KID) as string);
+  return isReferenced(key) ? { keys: fileKeys(call), key } : { keys: key };
 }
 
 function toDid(domain: string, allowPrivate: boolean): string {

@@ -10,7 +10,6 @@ import {
   type ParsedTime,
   parseTimestamp,
   type RelationshipState,
-  type RelationshipType,
   type StateDump,
   stringifyDump,
 } from "@sig/core";
@@ -132,24 +131,12 @@ export const expiring = sourceCommand({
   },
 });
 
-/** One effective relationship, as it is printed. */
-interface ActiveRelationship {
-  readonly subject: string;
-  readonly relationship_id: string;
-  readonly relationship_type: RelationshipType;
-  readonly roles: readonly string[];
-  readonly valid_from: string | null;
-  readonly valid_until: string | null;
-  readonly effective_status: "active";
-  readonly last_sequence: number;
-}
-
 /** The relationships that are effective at a time, sorted by subject. */
 function listActive(
   state: FeedState,
   time: Partial<ParsedTime>,
   now: Date,
-): readonly ActiveRelationship[] {
+) {
   const found = dump(state, { ...time, status: "active", now });
   return [...found.by_relationship_id.values()].map((each) => ({
     subject: each.subject,
@@ -214,7 +201,7 @@ const CSV_COLUMNS = [
 
 function writeActive(
   call: Pick<Call, "format" | "io" | "ownFormat">,
-  found: readonly ActiveRelationship[],
+  found: ReturnType<typeof listActive>,
   names: Names,
   { issuer, feed, sha256 }: Pick<VerifiedIssuer, "issuer" | "feed"> & {
     readonly sha256: string | undefined;

@@ -1,12 +1,9 @@
-import type { PrivateJwk } from "@sig/core";
-import type { KeptKey } from "@sig/issuer";
 import { optional, required } from "@sig/api/flags";
 import { DIR_FLAG } from "../issue/flags.ts";
 import { typedCommand } from "../command_line/command.ts";
 import { kid, signingKey } from "../command_line/values.ts";
 import {
   givenWarnings,
-  type Output,
   warn,
   writeResult,
   writeWarnings,
@@ -31,6 +28,7 @@ export const rotateKey = typedCommand({
   async run(call) {
     const { createFileStore, openIssuer } = await import("@sig/issuer");
     const { fileKeys } = await import("../issue/open_issuer.ts");
+    const { readNamedKey } = await import("../issue/private_key.ts");
     await using issuer = await openIssuer({
       store: createFileStore(call.flags.dir),
       keys: fileKeys(call),
@@ -38,8 +36,9 @@ export const rotateKey = typedCommand({
       onRecovery: (notice) => warn(call, notice.detail),
     });
     const { kid, key } = call.flags;
+    const named = key === undefined ? undefined : await readNamedKey(call, key);
     const { warnings } = await issuer.rotateKey(
-      key === undefined ? { kid } : { kid, key: await readKey(call, key, kid) },
+      named === undefined ? { kid } : { kid, key: await named.keep(kid) },
     );
     writeWarnings(call, warnings);
     if (call.io.env("SIG_KEY_FILE") !== undefined) {
@@ -56,16 +55,3 @@ export const rotateKey = typedCommand({
     return 0;
   },
 });
-
-/** As the key store keeps it: a private key, or the reference to one. */
-async function readKey(
-  call: Output,
-  name: string,
-  kid: string,
-): Promise<KeptKey> {
-  const { findAgentKey, isAgentKey } = await import("../issue/agent_key.ts");
-  if (isAgentKey(name)) return await (await findAgentKey(call, name)).open(kid);
-  const { readPrivateJwk } = await import("../issue/private_key.ts");
-  // Its members are judged before it is kept.
-  return await readPrivateJwk(call, name) as unknown as PrivateJwk;
-}

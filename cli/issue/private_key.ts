@@ -1,7 +1,14 @@
 /** Private keys as the command line is given them. @module */
 
-import { JsonError, type OpenObject, parseJson, SigError } from "@sig/core";
+import {
+  JsonError,
+  type OpenObject,
+  parseJson,
+  type PrivateJwk,
+  SigError,
+} from "@sig/core";
 import { isObject } from "@sig/core/internal";
+import type { KeptKey } from "@sig/issuer";
 import type { SigningKey } from "@sig/jose";
 import { usageError } from "@sig/api/flags";
 import { dataFolder } from "@sig/api/process";
@@ -86,6 +93,8 @@ export interface NamedKey {
   readonly kid?: unknown;
   /** The key under a kid (default: its own, else its RFC 7638 thumbprint). */
   open(kid?: string): Promise<SigningKey>;
+  /** What a key store keeps of it: a private key, or the reference to one. */
+  keep(kid: string): Promise<KeptKey>;
 }
 
 /** The private key of a file, or in ssh-agent (`agent:…`). */
@@ -93,13 +102,18 @@ export async function readNamedKey(
   call: Output,
   name: string,
 ): Promise<NamedKey> {
-  if (isAgentKey(name)) return await findAgentKey(call, name);
+  if (isAgentKey(name)) {
+    const key = await findAgentKey(call, name);
+    return { ...key, keep: key.open };
+  }
   const { importSigningKey } = await import("@sig/jose");
   const jwk = await readPrivateJwk(call, name);
   return {
     x: jwk.x,
     kid: jwk.kid,
     open: (kid) => importSigningKey(kid === undefined ? jwk : { ...jwk, kid }),
+    // Its members are judged before it is kept.
+    keep: () => Promise.resolve(jwk as unknown as PrivateJwk),
   };
 }
 
