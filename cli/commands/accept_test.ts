@@ -1,5 +1,6 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { createIssuerSite } from "../site/issuer_site.ts";
+import { makeKey, startAgent, withOpenSsh } from "../../tests/kit/open_ssh.ts";
 import { codeOf, invited } from "../testdata/enrolment.ts";
 import { sig } from "../testdata/process.ts";
 import { withIssuer, type Workspace } from "../testdata/workspace.ts";
@@ -84,6 +85,25 @@ error: confirmation_required: Cannot answer invitation: not confirmed
     const again = await workspace.sig([...words, "--format", "json"]);
     assertEquals(codeOf(again), [2, "write_failed"]);
   }));
+
+withOpenSsh(
+  "accept does not call a key in an agent a secret file",
+  () =>
+    withIssuer(async (workspace) => {
+      await using agent = await startAgent(workspace.dir);
+      await agent.add(await makeKey(workspace.dir, "alice"));
+      const words = ["accept", await invited(workspace), "--sig", "$D/acme"];
+      const { code, stderr } = await workspace.sig(
+        [...words, "--key", "agent:", "--yes"],
+        { env: { SSH_AUTH_SOCK: agent.socket } },
+      );
+      assertEquals(code, 0, stderr);
+      assertStringIncludes(
+        stderr,
+        "\nKeep your key: it identifies you to the issuer.\n",
+      );
+    }),
+);
 
 Deno.test("accept takes the invitation as text, link, file, JSON or standard input", () =>
   withIssuer(async (workspace) => {

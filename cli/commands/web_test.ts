@@ -91,6 +91,7 @@ Deno.test("web client add has a flag for each member; list, remove and rotate-se
     assertStringIncludes(unknown.stderr, 'unknown client_id "shop"');
     assertEquals((await client("remove", "--id", "wiki")).code, 0);
     assertEquals(await entries(), []);
+    assertEquals((await client("list")).stdout, "no applications\n");
     const missing = await sig(
       ["web", "client", "list", "--file", "none.json"],
       options,

@@ -15,7 +15,7 @@ import {
 } from "../../web/demo/demo_issuer.ts";
 import { serveIssuer } from "./issuer_site.ts";
 import { createNewcomer } from "./newcomer.ts";
-import { run, startServer } from "../kit/process.ts";
+import { run, runWell, startServer } from "../kit/process.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const CONFIG = new URL("deno.json", ROOT).pathname;
@@ -198,6 +198,52 @@ Deno.test("ci-gate: the command's own exit code, 77 on deny, 75 without an answe
     assertEquals(none.code, 75);
     assertEquals(none.stderr.split("source_not_found").length - 1, 3);
   }));
+
+Deno.test("nightly: what a run did is published; a guard stops it with 78, a bad export with 2, and then nothing is written", async () => {
+  await using newcomer = await createNewcomer();
+  const at = (name: string) => `${newcomer.home}/${name}`;
+  const env = {
+    ...newcomer.env,
+    CONFIG,
+    SIG_KEYS_DIR: at("keys"),
+    PUBLISH: "echo published",
+  };
+  const init = ["init", "staff.example", "--dir", at("staff")];
+  await runWell(at(".local/bin/sig"), init, { env });
+  const numbers = Array.from({ length: 12 }, (_, i) => `${i + 1}`);
+  const subject = (n: string) => `${n},did:web:p${n}.example\n`;
+  await Deno.writeTextFile(
+    at("keys.csv"),
+    `number,subject\n${numbers.map(subject).join("")}`,
+  );
+  const sync = async (columns: string, rows: readonly string[]) => {
+    const text = rows.map((n) => `${n},P ${n},Sales clerk,2020-01-01,\n`);
+    await Deno.writeTextFile(at("export.csv"), `${columns}\n${text.join("")}`);
+    const words = [at("staff"), at("export.csv"), at("keys.csv")];
+    const ran = await run(path("nightly/sync.sh"), words, { env });
+    const feed = at("staff/.well-known/sig/events.jsonl");
+    const lines = (await Deno.readTextFile(feed)).split("\n").length - 1;
+    const last = ran.stdout.trimEnd().split("\n").at(-1)!;
+    return { shown: [ran.code, lines, last], stderr: ran.stderr };
+  };
+  const columns = "number,name,position,entry,exit";
+  const published = `published ${at("staff")}`;
+  const first = await sync(columns, numbers);
+  assertEquals(first, { shown: [0, 12, published], stderr: "" });
+  const again = await sync(columns, numbers);
+  assertEquals(again.shown, [0, 12, "nightly: nothing to do"]);
+  const cut = await sync(columns, numbers.slice(0, 3));
+  assertEquals(cut.shown, [78, 12, "9 to end; 3 as they are."]);
+  assertStringIncludes(cut.stderr, "9 of 12 people would lose access");
+  const other = await sync("id,name,position,entry,exit", numbers);
+  assertEquals(other.shown, [2, 12, ""]);
+  assertStringIncludes(other.stderr, "export.csv, row 1: must have number,");
+  const missing = await sync(`${columns}\n1,P 1,Sales clerk`, numbers);
+  assertEquals(missing.shown, [2, 12, ""]);
+  assertStringIncludes(missing.stderr, "export.csv, row 2: must have number,");
+  const one = await sync(columns, numbers.slice(1));
+  assertEquals(one.shown, [0, 13, published]);
+});
 
 Deno.test("deploy: both servers in one, by variables", async () => {
   await using site = await serve([
