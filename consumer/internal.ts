@@ -17,7 +17,9 @@ export {
   probeUrl,
 } from "./fetch/guarded_fetch.ts";
 export type { RequestMethod } from "./fetch/transport.ts";
+export { signingKeys } from "./follow/compare_proofs.ts";
 export { MAX_EVIDENCE_BYTES, originOf } from "./follow/evidence.ts";
+export { requestCosignature } from "./follow/witness.ts";
 export {
   type InsideFile,
   type NotInside,

@@ -16,6 +16,11 @@ import {
   parseInvitation,
 } from "@sig/jose";
 import { signedFeed } from "../tests/kit/signed_feed.ts";
+import {
+  evidenceFile,
+  testEvidence,
+  testVerifierKey,
+} from "../web/ui_test/testdata/evidence_file.ts";
 import { feedFiles } from "../web/ui_test/testdata/feed_case.ts";
 import {
   BROWSER_ARGS,
@@ -226,6 +231,13 @@ async function visitExplorer(
   await page.setInputFiles("#files", await feedFiles("signature-flipped-bit"));
   await page.locator(".faults").waitFor();
   await look("explore-invalid");
+  await page.setInputFiles("#files", await evidenceFile(await testEvidence()));
+  await page.locator(".chain").waitFor();
+  await look("explore-evidence-unknown-key", true);
+  await page.fill("#evidence-key", await testVerifierKey());
+  await page.getByRole("button", { name: "Verify with this key" }).click();
+  await page.getByRole("heading", { name: "Proven" }).waitFor();
+  await look("explore-evidence", true);
 }
 
 async function visitInvitations(

@@ -3,6 +3,7 @@
 import { isSigError, SigError, type Warning } from "@sig/core";
 import type { PinStore } from "@sig/consumer/pins";
 import type { ProofPolicy } from "@sig/consumer";
+import type { NoteKey } from "@sig/jose/proofs";
 import {
   count,
   duration,
@@ -76,20 +77,23 @@ export async function checkpointPolicy(
   if (cosigner.length === 0 && maxCheckpointAgeMs === undefined) {
     return undefined;
   }
-  const { createSha256, parseVerifierKey } = await import("@sig/jose/proofs");
-  const sha256 = createSha256();
   const cosigners = await Promise.all(
-    cosigner.map((text) => parseVerifierKey(sha256, text)),
+    cosigner.map((text) => readCosigner(text, "--cosigner")),
   );
-  const other = cosigners.find(({ type }) => type !== "cosignature");
-  if (other !== undefined) {
-    throw usageError("--cosigner must be a key that cosigns (type 0x04)", {
-      flag: "--cosigner",
-    });
-  }
   return {
     ...{ maxCheckpointAgeMs, cosigners, cosignedWithinMs, requiredCosigners },
   };
+}
+
+/** The key of a cosigner, from a flag. */
+export async function readCosigner(
+  vkey: string,
+  flag: string,
+): Promise<NoteKey> {
+  const { createSha256, parseVerifierKey } = await import("@sig/jose/proofs");
+  const key = await parseVerifierKey(createSha256(), vkey);
+  if (key.type === "cosignature") return key;
+  throw usageError(`${flag} must be a key that cosigns (type 0x04)`, { flag });
 }
 
 /** The values of {@linkcode PIN_FLAGS}; not every command has all of them. */

@@ -14,6 +14,7 @@ import { type Call, typedCommand } from "../command_line/command.ts";
 import { did, source, textOf } from "../command_line/values.ts";
 import {
   colour,
+  counted,
   type Output,
   safe,
   warn,
@@ -213,6 +214,12 @@ function writeAnswer(call: Output, answer: CheckAnswer, source: string): void {
   if (answer.proof === null) return;
   const flags = answer.requirements.map(({ key, value }) =>
     `--require ${key}=${value}`
+  );
+  const { signed_at, size, tail } = answer.proof;
+  io.stdout(
+    `  proven by the checkpoint of ${counted(size, "event")}, signed at ${
+      signed_at ?? "an unknown time"
+    }, and ${counted(tail, "event")} after it\n`,
   );
   const subject = `--subject ${answer.subject}`;
   const words = ["sig evidence make", `--sig ${source}`, subject, ...flags];

@@ -1,8 +1,18 @@
 import type { Checkpoint } from "@sig/jose/proofs";
-import { file, optional, toggle } from "@sig/api/flags";
+import type { Issuer } from "@sig/issuer";
+import {
+  file,
+  many,
+  optional,
+  toggle,
+  usageError,
+  type Values,
+} from "@sig/api/flags";
+import { readCosigner } from "../ask/pin_flags.ts";
+import { INSECURE_FLAG } from "../ask/source_flags.ts";
 import { DIR_FLAG } from "../issue/flags.ts";
-import { signingKey } from "../command_line/values.ts";
-import { typedCommand } from "../command_line/command.ts";
+import { signingKey, textOf } from "../command_line/values.ts";
+import { type Call, typedCommand } from "../command_line/command.ts";
 import { counted, type Output, warn, writeJson } from "../output/write.ts";
 import { readInput } from "../terminal/read_input.ts";
 
@@ -21,6 +31,11 @@ export const checkpoint = typedCommand({
       file,
       "add a cosigner's signature line to the checkpoint (- for stdin)",
     ),
+    witness: many(
+      textOf("URL=VKEY"),
+      "ask a witness (C2SP tlog-witness) for a cosignature, and add it",
+    ),
+    ...INSECURE_FLAG,
     key: optional(
       signingKey,
       "private JWK, or key in ssh-agent, to sign with in addition to those of the key store",
@@ -30,6 +45,7 @@ export const checkpoint = typedCommand({
     "sig checkpoint --dir acme.example --init",
     "sig checkpoint --dir acme.example",
     "sig checkpoint --dir acme.example --add cosignature.txt",
+    "sig checkpoint --dir acme.example --witness https://witness.example/w1=witness.example/w1+2a3b4c5d+BA…",
   ],
   async run(call) {
     const { openIssuerDir } = await import("../issue/open_issuer.ts");
@@ -38,6 +54,9 @@ export const checkpoint = typedCommand({
     const lines = call.flags.add;
     const add = lines === undefined ? undefined : new TextDecoder().decode(
       await readInput(call.io, lines, MAX_LINES_BYTES),
+    );
+    const witnesses = await Promise.all(
+      (call.flags.witness ?? []).map(readWitness),
     );
     await using issuer = await openIssuerDir(call);
     const signed = await issuer.checkpoint({
@@ -48,10 +67,50 @@ export const checkpoint = typedCommand({
         warn(call, `asking ssh-agent for ${counted(count, "signature")}`);
       },
     });
+    await askWitnesses(call, issuer, witnesses);
     await report(call, signed, add !== undefined);
     return 0;
   },
 });
+
+type Witness = Awaited<ReturnType<typeof readWitness>>;
+
+/** A witness, from a flag. */
+export async function readWitness(text: string) {
+  const [, url, vkey] = /^(.+?)=([^=+]+\+[0-9a-f]{8}\+.*)$/.exec(text) ?? [];
+  if (url === undefined || vkey === undefined) {
+    throw usageError(
+      "--witness must be the witness's URL, an equals sign, and its key as <name>+<key ID>+<base64>",
+      { flag: "--witness" },
+    );
+  }
+  return { url, key: await readCosigner(vkey, "--witness") };
+}
+
+/** Adds the cosignatures of all that give one, whatever others answer. */
+async function askWitnesses(
+  { flags, io }: Call<
+    Values<typeof DIR_FLAG & typeof INSECURE_FLAG>
+  >,
+  issuer: Issuer,
+  witnesses: readonly Witness[],
+): Promise<void> {
+  if (witnesses.length === 0) return;
+  const { openSource } = await import("@sig/consumer");
+  const { requestCosignature } = await import("@sig/consumer/internal");
+  const location = openSource({ kind: "directory", path: flags.dir });
+  const policy = { allowPrivate: flags["allow-insecure"], now: io.now() };
+  const failures: unknown[] = [];
+  for (const witness of witnesses) {
+    try {
+      const add = await requestCosignature(location, witness, policy);
+      await issuer.checkpoint({ add, cosigners: [witness.key] });
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+}
 
 async function report(
   call: Output,

@@ -51,6 +51,11 @@ Deno.test("a cosigner replays the feed, and readers demand its signature", async
     const explained = await check("--explain", "--format", "text");
     assertStringIncludes(
       explained.stdout,
+      "  proven by the checkpoint of 1 event, signed at 2026-01-01T00:00:",
+    );
+    assertStringIncludes(explained.stdout, "Z, and 0 events after it\n");
+    assertStringIncludes(
+      explained.stdout,
       `  to keep this with its proof: sig evidence make --sig ${host} ` +
         `--subject ${ALICE} --require relationship=employee\n`,
     );

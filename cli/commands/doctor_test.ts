@@ -1,4 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { importSigningKey } from "@sig/jose";
+import { makeProofs } from "../../tests/kit/proofs.ts";
 import { doctor } from "../testdata/doctor.ts";
 import {
   type Given,
@@ -208,6 +210,42 @@ Deno.test("each finding about proofs is made where it should be, and no other", 
       }));
   }
 });
+
+Deno.test("proofs of a relationship that changes its subject are found", () =>
+  withIssuer(async (workspace) => {
+    await sig(workspace, "checkpoint --dir $D/acme --init");
+    await sig(
+      workspace,
+      "upsert --dir $D/acme --type employee --relationship-id r1 --subject did:web:eve.example --allow-warnings",
+    );
+    const before = await doctor(workspace);
+    // As another issuer's program signs it; ours refuses.
+    const folder = workspace.path("acme/.well-known/sig");
+    const kept = workspace.path("keys/acme.example/orgsign-1.jwk");
+    const jwk = JSON.parse(await Deno.readTextFile(kept));
+    const lines = (await Deno.readTextFile(`${folder}/events.jsonl`)).trim();
+    const files = await makeProofs({
+      origin: "https://acme.example",
+      keys: [await importSigningKey(jwk)],
+      lines: lines.split("\n"),
+      time: Date.UTC(2026, 0, 1) / 1000,
+    });
+    for (const [path, bytes] of files) {
+      const place = workspace.path(`acme${path}`);
+      await Deno.mkdir(place.slice(0, place.lastIndexOf("/")), {
+        recursive: true,
+      });
+      await Deno.writeFile(place, bytes);
+    }
+    assertEquals(before.found, [
+      ["subject_changed", "warning"],
+      ["checkpoint_behind", "info"],
+    ]);
+    assertEquals((await doctor(workspace)).found, [
+      ["subject_changed", "warning"],
+      ["proofs_of_changed_subject", "error"],
+    ]);
+  }));
 
 Deno.test("a key file that the environment names is looked at too", () =>
   withIssuer(async (workspace) => {

@@ -90,9 +90,8 @@ export const evidenceVerify = typedCommand({
         }
         return trusted.name === originOf(issuer) ? [trusted.key] : [];
       });
-      const vkey = await verifierKeyOf(verified);
-      if (call.format === "json") writeJson(io, jsonOf(verified, vkey));
-      else write(call, verified, vkey);
+      if (call.format === "json") writeJson(io, jsonOf(verified));
+      else write(call, verified);
       return 0;
     } catch (error) {
       if (!isSigError(error, "invalid_evidence")) throw error;
@@ -118,37 +117,20 @@ async function readKey(text: string) {
   });
 }
 
-/** The key that signed the checkpoint, as `--trust` takes it. */
-async function verifierKeyOf(
-  { evidence: { issuer, keys }, kid }: VerifiedEvidence,
-): Promise<string> {
-  const { createSha256, formatVerifierKey } = await import("@sig/jose/proofs");
-  const { importVerificationKey } = await import("@sig/jose");
-  const { originOf } = await import("@sig/consumer/internal");
-  const jwk = { kty: "OKP", crv: "Ed25519", x: keys[kid]! };
-  const key = await importVerificationKey(jwk);
-  const name = originOf(issuer);
-  return formatVerifierKey(createSha256(), { name, type: "note", key });
-}
-
 function timeOf({ checkpoint: { time } }: VerifiedEvidence): string | null {
   return time === null
     ? null
     : formatInstant({ seconds: time, nanoseconds: 0 });
 }
 
-function jsonOf(verified: VerifiedEvidence, vkey: string) {
-  const { evidence: { issuer, question, answer }, kid } = verified;
+function jsonOf(verified: VerifiedEvidence) {
+  const { evidence: { issuer, question, answer }, kid, vkey } = verified;
   const signed_at = timeOf(verified);
   return { sound: true, issuer, question, answer, kid, vkey, signed_at };
 }
 
-function write(
-  { io }: Output,
-  verified: VerifiedEvidence,
-  vkey: string,
-): void {
-  const { evidence: { issuer, question, answer, lines }, kid } = verified;
+function write({ io }: Output, verified: VerifiedEvidence): void {
+  const { evidence: { issuer, question, answer, lines }, kid, vkey } = verified;
   const { decision, as_of, reasons }: Evidence["answer"] = answer;
   io.stdout(`${colour(io, "stdout", "green", "sound")}: ${decision}\n`);
   writeLines(io, [

@@ -4,7 +4,15 @@ import { file, optional, usageError, type Values } from "@sig/api/flags";
 import { DIR_FLAG } from "../issue/flags.ts";
 import { type Call, typedCommand } from "../command_line/command.ts";
 import { source } from "../command_line/values.ts";
-import { counted, safe, toSecond, warn, writeJson } from "../output/write.ts";
+import {
+  counted,
+  givenWarnings,
+  safe,
+  toSecond,
+  warn,
+  writeJson,
+  writeWarnings,
+} from "../output/write.ts";
 import { INSECURE_FLAG, SOURCE_HELP } from "../ask/source_flags.ts";
 import { PASSPHRASE_FLAG } from "./backup.ts";
 
@@ -21,7 +29,7 @@ type RestoreCall = Call<Values<typeof FLAGS>>;
 /** `sig restore` */
 export const restore = typedCommand({
   description:
-    "With --from: appends the events that the published feed has and the local one\nlost, after every signature was verified with the local key set, and only if the\npublished feed continues the local lines byte for byte.\n\nWith --backup: puts back the data of a backup, after all of it was verified: keys\ninto the key store, everything else into the directory. Data that differs is\nnever overwritten.",
+    "With --from: appends the events that the published feed has and the local one\nlost, after every signature was verified with the local key set, and only if the\npublished feed continues the local lines byte for byte. Then it updates the\nproofs.\n\nWith --backup: puts back the data of a backup, after all of it was verified: keys\ninto the key store, everything else into the directory. Data that differs is\nnever overwritten.",
   flags: FLAGS,
   examples: [
     "sig restore --dir acme.example --from acme.example",
@@ -47,8 +55,11 @@ async function restoreEvents(call: RestoreCall, from: string): Promise<void> {
   const published = await readPublishedFeed(call, from);
   const done = await issuer.restore(published);
   const { last_sequence, restored } = done;
-  if (call.format === "json") writeJson(call.io, done);
-  else {
+  const warnings = await issuer.refreshProofs();
+  writeWarnings(call, warnings);
+  if (call.format === "json") {
+    writeJson(call.io, { ...done, ...givenWarnings(warnings) });
+  } else {
     call.io.stdout(
       restored === 0
         ? `Nothing to restore: the feed ends at sequence ${last_sequence}, and the published one no later\n`

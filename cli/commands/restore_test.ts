@@ -132,3 +132,34 @@ Deno.test("restore refuses another history, another issuer and a damaged feed, a
     assertEquals(await Deno.readTextFile(workspace.path(FEED)), after);
     assertEquals(after.startsWith(before), true);
   }));
+
+Deno.test("restore brings the proofs up to the feed, too", () =>
+  withIssuer(async (workspace) => {
+    const sizeOf = async () => {
+      const path = workspace.path("acme/.well-known/sig/checkpoint");
+      return Number((await Deno.readTextFile(path)).split("\n")[1]);
+    };
+    const upsert =
+      "upsert --dir $D/acme --subject did:web:z.example --type other";
+    await workspace.sig("checkpoint --dir $D/acme --init".split(" "));
+    const checkpoint = workspace.path("acme/.well-known/sig/checkpoint");
+    const old = await Deno.readTextFile(checkpoint);
+    await workspace.sig(upsert.split(" "));
+    await putBack(workspace, 3);
+    await Deno.writeTextFile(checkpoint, old);
+    const words = "restore --dir $D/acme --from $D/www".split(" ");
+    const done = await workspace.sig(words);
+    assertEquals([done.code, done.stderr], [0, ""]);
+    assertEquals(await sizeOf(), 4);
+    // What can't be updated is told.
+    await Deno.remove(checkpoint);
+    const failed = await workspace.sig([...words, "--format", "json"]);
+    assertEquals(JSON.parse(failed.stdout), {
+      ...{ restored: 0, last_sequence: 4 },
+      warnings: [{
+        code: "proofs_behind",
+        detail:
+          "the proofs were not updated: Cannot update proofs: the checkpoint is missing",
+      }],
+    });
+  }));

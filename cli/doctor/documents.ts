@@ -3,7 +3,7 @@
 import { isSigError, JsonError, parseJson } from "@sig/core";
 import { isObject } from "@sig/core/internal";
 import type { IssuerLocation } from "@sig/consumer";
-import { type loadIssuer, readAll } from "@sig/consumer/internal";
+import { type loadIssuer, readAll, signingKeys } from "@sig/consumer/internal";
 import type { FindingTable } from "./finding.ts";
 import type { Requests } from "./served.ts";
 
@@ -52,21 +52,8 @@ export async function readDocuments(
     if (isThere) otherDrafts.push(path);
   }
   const kids = [...keys.keys.keys()];
-  const authorised = new Set(kids.filter((kid) => maySign(keys, kid)));
+  const authorised = new Set(signingKeys(keys).keys());
   return { otherDrafts, kids, authorised, used };
-}
-
-/** Whether the DID document lets a key of the key set sign. */
-export function maySign(
-  keys: Awaited<ReturnType<typeof loadIssuer>>["keys"],
-  kid: string,
-): boolean {
-  try {
-    keys.resolve(kid);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Of every source. */

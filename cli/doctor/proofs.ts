@@ -2,27 +2,28 @@
 
 import {
   isSigError,
+  isUpsert,
   parseEventPayload,
   parseFeedLine,
   SigError,
 } from "@sig/core";
 import { sameBytes } from "@sig/core/internal";
 import type { IssuerLocation } from "@sig/consumer";
-import { type loadIssuer, readAll } from "@sig/consumer/internal";
+import { type loadIssuer, readAll, signingKeys } from "@sig/consumer/internal";
 import {
+  collectStateFiles,
   createSha256,
   groupBySubject,
   leafHash,
   openCheckpoint,
   type OpenedCheckpoint,
+  originOfProofs,
   type PlacedLine,
-  stateFiles,
-  statePath,
+  TileHashes,
   tilePath,
   tilesSince,
   TreeHasher,
 } from "@sig/jose/proofs";
-import { maySign } from "./documents.ts";
 import type { FindingTable } from "./finding.ts";
 import type { Requests } from "./served.ts";
 
@@ -36,6 +37,8 @@ export interface ExaminedProofs {
   readonly checkpoint: OpenedCheckpoint | SigError;
   /** Which of its numbers and hashes are not those of the feed. */
   readonly different: readonly string[];
+  /** Subjects whose relationships are given to others. */
+  readonly changed: readonly string[];
   /** Files that are missing or have other bytes than the feed gives. */
   readonly damaged: readonly string[];
   readonly lastSequence: number;
@@ -68,19 +71,19 @@ export async function readProofs(
     );
   };
   const sha256 = createSha256();
-  const authorized = [...keys.keys].filter(([kid]) => maySign(keys, kid));
   let checkpoint: OpenedCheckpoint;
   try {
     const source = new TextDecoder().decode(
       await read(`${base}checkpoint`, "proof"),
     );
     checkpoint = await openCheckpoint(sha256, source, {
-      origin: base.replace(/^https?:\/\//, "").slice(0, -1),
-      keys: new Map(authorized),
+      origin: originOfProofs(base),
+      keys: signingKeys(keys),
     });
   } catch (error) {
     if (!isSigError(error)) throw error;
-    return { checkpoint: error, different: [], damaged: [], ...about };
+    const none = { different: [], changed: [], damaged: [] };
+    return { checkpoint: error, ...none, ...about };
   }
   const feed = await read(metadata.events_uri, "feed");
   const expected = hashFeed(feed.subarray(0, checkpoint.bytes));
@@ -102,6 +105,7 @@ export async function readProofs(
   return {
     checkpoint,
     different: [...different, ...hashes],
+    changed: expected.changed,
     damaged,
     ...about,
   };
@@ -111,13 +115,11 @@ export async function readProofs(
 function hashFeed(feed: Uint8Array) {
   const sha256 = createSha256();
   const tree = new TreeHasher(sha256);
-  const hashes = new Map<string, Uint8Array>();
+  const tiles = new TileHashes();
   const lines: PlacedLine[] = [];
   for (let from = 0, to; (to = feed.indexOf(10, from)) >= 0; from = to + 1) {
     const bytes = feed.subarray(from, to);
-    tree.add(leafHash(sha256, bytes), ({ level, index }, hash) => {
-      if (level % 8 === 0) hashes.set(`${level / 8}/${index}`, hash);
-    });
+    tree.add(leafHash(sha256, bytes), tiles.collect);
     lines.push({
       event: parseEventPayload(parseFeedLine(bytes).payload),
       bytes,
@@ -125,26 +127,19 @@ function hashFeed(feed: Uint8Array) {
   }
   const files = new Map<string, Uint8Array>();
   for (const tile of tilesSince(0, tree.size)) {
-    const parts = Array.from(
-      { length: tile.width },
-      (_, at) => hashes.get(`${tile.level}/${tile.index * 256 + at}`)!,
-    );
-    files.set(
-      tilePath(tile),
-      new Uint8Array(parts.flatMap((each) => [...each])),
-    );
+    files.set(tilePath(tile), tiles.bytesOf(tile));
   }
-  const steps = stateFiles(sha256, groupBySubject(sha256, lines));
-  let step = steps.next();
-  for (; !step.done; step = steps.next()) {
-    files.set(statePath(step.value.hash), step.value.bytes);
-  }
-  const bytes = feed.lastIndexOf(10) + 1;
+  const groups = groupBySubject(sha256, lines);
+  const made = collectStateFiles(sha256, groups);
+  for (const [path, { bytes }] of made.files) files.set(path, bytes);
   return {
     size: tree.size,
-    bytes,
+    bytes: feed.lastIndexOf(10) + 1,
     root: tree.root(),
-    state: step.value,
+    state: made.state,
+    changed: groups.filter(({ lines, subject }) =>
+      lines.some(({ event }) => isUpsert(event) && event.subject !== subject)
+    ).map(({ subject }) => subject),
     files,
   };
 }
@@ -176,6 +171,20 @@ export const PROOF_FINDINGS = {
         `${different.join(", ")} of the checkpoint are not those of the feed`,
         ".well-known/sig/checkpoint",
       ]],
+  },
+  proofs_of_changed_subject: {
+    severity: "error",
+    when:
+      "The checkpoint has an event that gives a relationship another subject",
+    why:
+      "No proof can show that: by proof the new subject has no relationship, by the feed it has",
+    mend:
+      "Take proofs_uri out of sig.json, or end the relationship and begin another",
+    find: ({ changed }) =>
+      changed.map((subject) => [
+        `a relationship of ${subject} is given to another subject`,
+        "events.jsonl",
+      ]),
   },
   checkpoint_behind: {
     severity: "info",

@@ -14,6 +14,8 @@ import type { FindingTable, Found } from "./finding.ts";
 const NEW_BYTES = 256 * 1024;
 /** A path at which nobody publishes anything. */
 const ABSENT = "/.well-known/sig/no-such-document-of-sig-doctor";
+/** A file of proofs that no issuer has. */
+const ABSENT_PROOF = `/.well-known/sig/state/00/${"0".repeat(62)}`;
 /** Files of each issuer's directory that nobody may fetch. */
 const PRIVATE = ["/.sig/lock", "/.sig/names.csv"];
 
@@ -95,6 +97,8 @@ interface ServedAnswers {
   readonly http: { readonly url: string; readonly head: Probed } | undefined;
   /** The answer to a preflight, null if nobody answered; undefined: too late. */
   readonly preflight: Probed | null | undefined;
+  /** What does not exist, and was answered with 404. */
+  readonly absent: readonly ServedHead[];
   /** Paths that exist and must not. */
   readonly present: readonly string[];
   /** What had no answer within the deadline. */
@@ -146,12 +150,16 @@ export async function askServer(
     },
   }));
   const present: string[] = [];
-  for (const path of [ABSENT, ...PRIVATE]) {
+  const absent: ServedHead[] = [];
+  const unpublished = proofs_uri === undefined ? [] : [ABSENT_PROOF];
+  for (const path of [ABSENT, ...unpublished, ...PRIVATE]) {
     const head = await reached(ask(origin + path));
     if (head?.status === 200) present.push(path);
+    if (head?.status === 404) absent.push({ path, head });
   }
   return {
-    ...{ ...feed, feedUrl, heads, metadataRef, now, preflight, present },
+    ...{ ...feed, feedUrl, heads, metadataRef, now, preflight },
+    ...{ absent, present },
     http: http ? { url: httpUrl, head: http } : undefined,
     unanswered: requests.unanswered,
   };
@@ -491,6 +499,21 @@ export const SERVED_FINDINGS = {
         ? [["what does not exist is answered with status 200", ABSENT]]
         : [],
   },
+  missing_cached: {
+    severity: "warning",
+    when: "Caches may keep the 404 of a missing document for over five minutes",
+    why:
+      "What you publish there later, such as a file of proofs, stays missing for readers behind a cache",
+    mend: `Send cache-control: immutable with status 200 only; ${EXPORT}`,
+    find({ absent, now }) {
+      const secondsOf = (each: ServedHead) => cachedSeconds(each, now) ?? 0;
+      const most = Math.max(...absent.map(secondsOf));
+      return listed(
+        absent.filter((each) => secondsOf(each) > CACHE_SECONDS),
+        `that don't exist may be kept as missing, for up to ${most} s`,
+      );
+    },
+  },
   private_folder_served: {
     severity: "error",
     when: "`.sig` of the issuer's directory can be fetched",
@@ -498,7 +521,7 @@ export const SERVED_FINDINGS = {
     mend: "Serve the published documents alone; sig export prints how",
     // A server that answers everything with 200 shows nothing by that.
     find: ({ present: [path] }) =>
-      path === undefined || path === ABSENT
+      path === undefined || !PRIVATE.includes(path)
         ? []
         : [["a file of the issuer's own folder can be fetched", path]],
   },

@@ -9,11 +9,13 @@ export type Fault = (
 ) => Response | Promise<Response>;
 
 /** The good answer with other headers. */
-function headed(change: (headers: Headers, request: Request) => void): Fault {
+function headed(
+  change: (headers: Headers, request: Request, status: number) => void,
+): Fault {
   return async (request, good) => {
     const { body, headers, status } = await good(request);
     const changed = new Headers(headers);
-    change(changed, request);
+    change(changed, request, status);
     return new Response(body, { headers: changed, status });
   };
 }
@@ -41,9 +43,11 @@ function compressed(isAsked: (request: Request) => boolean): Fault {
   };
 }
 
-/** All documents with one `cache-control`. */
-export const cacheControl = (value: string): Fault =>
-  headed((headers) => headers.set("cache-control", value));
+/** All documents with one `cache-control`; what is missing, if `at` says so. */
+export const cacheControl = (value: string, at = 200): Fault =>
+  headed((headers, _request, status) => {
+    if (status === at) headers.set("cache-control", value);
+  });
 
 /** Code, severity, and what brings it about. */
 export const FAULTS: readonly (readonly [string, string, Fault])[] = [
@@ -86,11 +90,13 @@ export const FAULTS: readonly (readonly [string, string, Fault])[] = [
   [
     "cached_for_long",
     "warning",
-    headed((headers) => {
+    headed((headers, _request, status) => {
+      if (status !== 200) return;
       headers.delete("cache-control");
       headers.set("expires", new Date(Date.now() + 3_600_000).toUTCString());
     }),
   ],
+  ["missing_cached", "warning", cacheControl("max-age=86400, immutable", 404)],
   ["cache_unsaid", "warning", cacheControl("public")],
   [
     "compressed_on_request",

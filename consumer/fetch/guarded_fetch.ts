@@ -1,5 +1,6 @@
 /** Fetches a document from an untrusted host (docs/protocol.md §10). @module */
 
+import { joinBytes } from "@sig/core/internal";
 import {
   type ContentRange,
   type FetchLimits,
@@ -131,9 +132,11 @@ function requestHeaders(
 /** What is asked. */
 export interface GuardedRequest {
   /** Default: GET. */
-  readonly method?: RequestMethod;
+  readonly method?: RequestMethod | "POST";
   /** Header fields by lower-case name, without `host`. */
   readonly headers: Readonly<Record<string, string>>;
+  /** What is posted. */
+  readonly body?: Uint8Array<ArrayBuffer>;
   /** Allow `http:` to public addresses too. */
   readonly allowHttp?: boolean;
 }
@@ -161,7 +164,7 @@ export interface GuardedResponse {
 export async function sendGuarded(
   input: string | URL,
   options: GuardedFetchOptions,
-  { headers, method = "GET", allowHttp = false }: GuardedRequest,
+  { headers, body, method = "GET", allowHttp = false }: GuardedRequest,
 ): Promise<GuardedResponse> {
   const limits = requireFetchOptions(options);
   const { allowPrivate = false } = options;
@@ -184,6 +187,7 @@ export async function sendGuarded(
       url,
       method,
       headers,
+      body,
       addresses,
       connectTimeoutMs: limits.connectTimeoutMs - budget.spentMs,
       caCertificates: options.caCertificates,
@@ -192,6 +196,37 @@ export async function sendGuarded(
   } catch (error) {
     throw fail(error);
   }
+}
+
+/** Options of {@linkcode postText}. */
+export interface PostTextOptions extends FetchPolicy {
+  /** Bytes of the answer, at most. */
+  readonly maxBytes: number;
+}
+
+/**
+ * Posts a text to a URL that an operator has named; the answer's status, whatever
+ * it is, and its body as text. The guards are those of every fetch.
+ *
+ * @throws {SigError} as `guardedFetch`, without `fetch_status`.
+ */
+export async function postText(
+  url: string,
+  text: string,
+  policy: PostTextOptions,
+): Promise<{ readonly status: number; readonly text: string }> {
+  const options = { ...policy, tooLargeCode: "document_too_large" } as const;
+  const sent = await sendGuarded(url, options, {
+    method: "POST",
+    headers: { "content-type": "text/plain; charset=utf-8" },
+    body: new TextEncoder().encode(text),
+  });
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of createCountedBody(sent, options, undefined)) {
+    chunks.push(chunk);
+  }
+  const { status } = sent.response;
+  return { status, text: new TextDecoder().decode(joinBytes(chunks)) };
 }
 
 /** The operating system's resolver: it knows the hosts file and the order. */

@@ -133,7 +133,7 @@ function startExchange(
       upgraded.destroy();
       answered.resolve(message);
     });
-    sent.end();
+    sent.end(request.body);
   } catch (error) {
     fail(error);
   }

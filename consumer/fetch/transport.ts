@@ -5,10 +5,12 @@ import { type NetworkBudget, waitForClose } from "./network_budget.ts";
 /** The methods that are sent: none of them changes anything. */
 export type RequestMethod = "GET" | "HEAD" | "OPTIONS";
 
-/** One request without a body. */
+/** One request. */
 export interface TransportRequest {
   /** Default: GET. */
-  readonly method?: RequestMethod;
+  readonly method?: RequestMethod | "POST";
+  /** What is posted. */
+  readonly body?: Uint8Array<ArrayBuffer> | undefined;
   /** Vetted: scheme, port, host name, no userinfo. */
   readonly url: URL;
   /** Header fields by lower-case name, without `host`. */
@@ -62,11 +64,12 @@ export type Fetch = (request: Request) => Promise<Response>;
  * It sends no cookie, no credentials and no referrer, and follows no redirect.
  */
 export function createPlainTransport(fetch: Fetch): Transport {
-  return async ({ url, headers, method = "GET" }, budget) => {
+  return async ({ url, headers, body, method = "GET" }, budget) => {
     const abort = new AbortController();
     const request = new Request(url, {
       method,
       headers,
+      body: body ?? null,
       // Not "error": that would hide why it failed.
       redirect: "manual",
       credentials: "omit",

@@ -20,6 +20,7 @@ import {
   digitOf,
   EMPTY_HASH,
   encodeBase64,
+  formatVerifierKey,
   HASH_BYTES,
   leafOf,
   MAX_SUBJECT_BYTES,
@@ -92,6 +93,8 @@ export interface VerifiedEvidence {
   readonly checkpoint: OpenedCheckpoint;
   /** The trusted key that signed the checkpoint. */
   readonly kid: string;
+  /** That key, as `sig evidence verify --trust` takes it. */
+  readonly vkey: string;
 }
 
 /**
@@ -294,7 +297,11 @@ async function verify(
   if (canonical(given) !== canonical(answer)) {
     throw invalidEvidence("the lines don't give this answer");
   }
-  return { evidence, checkpoint, kid };
+  const vkey = formatVerifierKey(sha256, {
+    ...{ name: checkpoint.origin, type: "note" },
+    key: keys.resolve(kid),
+  });
+  return { evidence, checkpoint, kid, vkey };
 }
 
 function leafAtEnd(

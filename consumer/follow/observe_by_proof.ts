@@ -139,13 +139,15 @@ async function within<T>(
     maxWaitMs,
   );
   try {
-    return await read({
+    const found = await read({
       ...location,
       reader: {
         kind: reader.kind,
         open: (ref, asked) => reader.open(ref, { ...asked, signal }),
       },
     });
+    signal.throwIfAborted();
+    return found;
   } finally {
     clearTimeout(timer);
   }

@@ -38,7 +38,6 @@ import type { VerifiedIssuer } from "../verify/verify_feed.ts";
 import {
   fewerEvents,
   MAX_REMEMBERED_KEYS,
-  pinWithProofs,
   proofOf,
   seenProof,
   signingKeys,
@@ -131,16 +130,22 @@ export async function readByProof(
     try {
       const found = await read.answer(loaded);
       if (found === undefined) return { loaded };
+      if (typeof found === "string") return { loaded, warning: notUsed(found) };
       // A rotation may be under way; no other contradiction goes away.
       const mayPass = found.error?.code === "key_not_introduced";
       if (!mayPass || isLast) return found;
     } catch (error) {
       if (!isSigError(error)) throw error;
       const { code } = error;
-      if (!isLast) continue;
-      return { loaded, warning: { code: "proof_not_used", detail: code } };
+      // A server that is slow is not asked twice.
+      if (!isLast && code !== "fetch_timeout") continue;
+      return { loaded, warning: notUsed(code) };
     }
   }
+}
+
+function notUsed(detail: string): Warning {
+  return { code: "proof_not_used", detail };
 }
 
 /** One attempt. */
@@ -165,14 +170,15 @@ class ProofRead {
     return await this.#proofs.load(this.#options);
   }
 
-  /** What was found; undefined where the feed is to be read. */
+  /** What was found; undefined, or why, where the feed is to be read. */
   async answer(
     loaded: LoadedIssuer,
-  ): Promise<Proven | Contradicted | undefined> {
+  ): Promise<Proven | Contradicted | string | undefined> {
     const sha256 = this.#sha256;
     const { keys } = loaded;
     const { checkpoint, fault, files } = this.#proofs;
-    const pin = await pinWithProofs(this.#options.pin, keys);
+    const { pin } = this.#options;
+    const known = pin?.proof;
     const contradicted = async (error: SigError): Promise<Contradicted> => ({
       error,
       seen: await seenProof({ keys, checkpoint }),
@@ -183,10 +189,12 @@ class ProofRead {
     if (checkpoint === undefined || files === undefined) return undefined;
     const { size } = checkpoint;
     const { subject, asOf = 0 } = this.#question;
-    if (signingKeys(keys).size > MAX_REMEMBERED_KEYS) return undefined;
+    if (signingKeys(keys).size > MAX_REMEMBERED_KEYS) {
+      return `over ${MAX_REMEMBERED_KEYS} keys may sign events, and so many are not remembered`;
+    }
     if (size === 0 || asOf > size) return undefined;
-    if (pin !== undefined && size > pin.proof.size) {
-      await requireContinued(files, pin.proof, checkpoint);
+    if (known !== undefined && size > known.size) {
+      await requireContinued(files, known, checkpoint);
     }
     const [{ end }, tail] = await Promise.all([
       files.walk(checkpoint.state, subject),
@@ -202,8 +210,8 @@ class ProofRead {
     for (const { bytes } of lines) await replay.addOwn(bytes, size);
     if (!await replay.addTail(tail.lines, size)) return undefined;
     const found = size + tail.lines.length;
-    if (pin !== undefined && found < pin.proof.seen) {
-      return await contradicted(fewerEvents(pin.proof.seen, found));
+    if (known !== undefined && found < known.seen) {
+      return await contradicted(fewerEvents(known.seen, found));
     }
     return {
       verified: this.#verified(loaded, checkpoint, replay, tail),

@@ -1,6 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import type { ConsumerOptions } from "../consumer.ts";
 import { createConsumer } from "../create_consumer.ts";
+import { locateIssuer } from "../read/source.ts";
+import { cosignCheckpoint } from "./cosign.ts";
 import { acknowledgePin, showPin } from "./manage_pins.ts";
 import { createMemoryStore } from "../store/memory_store.ts";
 import { openPinFile } from "../../tests/kit/pin_file.ts";
@@ -457,4 +459,33 @@ Deno.test("a feed that was behind its checkpoint confirms it as soon as it is no
   issuer.publish(lines);
   await issuer.read();
   assertEquals((await issuer.pin()).proof?.size, 7);
+});
+
+Deno.test("a checkpoint over a changed subject is neither remembered nor cosigned", async () => {
+  await using issuer = await setUp(3);
+  const { server } = issuer;
+  const bob = { subject: "did:web:bob.example", relationship_id: "rel-1" };
+  const changed = await issuer.line(4, key1!, bob);
+  const lines = [...issuer.lines, changed];
+  issuer.publish(lines);
+  await issuer.prove(lines);
+  // By proof, what the feed gives to Bob does not exist.
+  await issuer.read();
+  assertEquals((await issuer.pin()).proof, null);
+  const cosign = () =>
+    cosignCheckpoint(
+      createMemoryStore(),
+      locateIssuer(server.did, { allowPrivate: true }),
+      {
+        ...{ key: key2!, name: "cosigner.example/1", allowPrivate: true },
+        now: new Date(START_MS),
+      },
+    );
+  await expectSigError(
+    cosign,
+    "proof_invalid",
+    "Cannot use proof: the feed is not what the checkpoint says",
+  );
+  await issuer.prove(issuer.lines);
+  assertEquals((await cosign()).size, 3);
 });

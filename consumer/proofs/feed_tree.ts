@@ -58,7 +58,7 @@ export class FeedTree {
   add(bytes: Uint8Array, event: SigEvent | UnknownEvent): void {
     this.#lines.add(leafHash(this.#sha256, bytes));
     this.#bytes += bytes.length + 1;
-    this.#subjects?.add(bytes, event);
+    if (this.#subjects?.add(bytes, event) === false) this.endState();
     this.#note();
   }
 
@@ -67,7 +67,7 @@ export class FeedTree {
     return this.#found.get(size);
   }
 
-  /** Forgets the subjects: what follows has no state hash. */
+  /** Forgets the subjects: what follows has no state hash, and confirms none. */
   endState(): void {
     this.#subjects = undefined;
   }
@@ -96,15 +96,20 @@ class Subjects {
     this.#sha256 = sha256;
   }
 
-  add(bytes: Uint8Array, event: SigEvent | UnknownEvent): void {
+  /** False for an upsert that changes a subject, which no proof can show. */
+  add(bytes: Uint8Array, event: SigEvent | UnknownEvent): boolean {
     const home = this.#homes.get(event.relationship_id) ?? this.#begin(event);
-    if (home === undefined) return;
+    if (home === undefined) return true;
+    if (isUpsert(event) && this.#numbers.get(event.subject) !== home) {
+      return false;
+    }
     const saved = this.#digests[home];
     const digest = saved === undefined
       ? new RunningSha256()
       : RunningSha256.load(saved)!;
     this.#digests[home] = digest.update(bytes).update(LF).save();
     this.#bytes[home] = (this.#bytes[home] ?? 0) + bytes.length + 1;
+    return true;
   }
 
   #begin(event: SigEvent | UnknownEvent): number | undefined {
@@ -116,22 +121,24 @@ class Subjects {
     return home;
   }
 
-  /** The hash of the state tree over the lines so far, made when asked for. */
+  /** The hash of the state tree over the lines so far, made once it is asked for. */
   snapshot(): () => Uint8Array {
     const digests = this.#digests.slice();
     const bytes = this.#bytes.slice();
-    return () => {
-      const leaves = [...this.#numbers.keys()].slice(0, digests.length)
-        .map((subject, i) =>
-          stateLeaf(
-            this.#sha256,
-            subjectKey(this.#sha256, subject),
-            bytes[i]! > MAX_SUBJECT_BYTES
-              ? EMPTY_HASH
-              : RunningSha256.load(digests[i]!)!.digest(),
-          )
-        );
-      return stateHash(this.#sha256, leaves);
-    };
+    let made: Uint8Array | undefined;
+    return () =>
+      made ??= stateHash(
+        this.#sha256,
+        [...this.#numbers.keys()].slice(0, digests.length)
+          .map((subject, i) =>
+            stateLeaf(
+              this.#sha256,
+              subjectKey(this.#sha256, subject),
+              bytes[i]! > MAX_SUBJECT_BYTES
+                ? EMPTY_HASH
+                : RunningSha256.load(digests[i]!)!.digest(),
+            )
+          ),
+      );
   }
 }

@@ -10,6 +10,7 @@ import {
   MAX_CHECKPOINT_BYTES,
   MAX_PAGES,
   MAX_SUBJECT_BYTES,
+  originOfProofs,
   proofInvalid,
   proveConsistency,
   readStateFile,
@@ -51,7 +52,7 @@ export class ProofFiles {
 
   /** `proofs_uri` without the scheme and the last slash. */
   get origin(): string {
-    return this.#base.replace(/^https?:\/\//, "").slice(0, -1);
+    return originOfProofs(this.#base);
   }
 
   /**
@@ -117,6 +118,19 @@ export class ProofFiles {
   ): Promise<boolean> {
     // Every tree begins with the empty one.
     if (before.size === 0) return true;
+    const proof = await this.proveContinued(before.size, size);
+    const claim = { old: before.size, oldRoot: before.root, size, root, proof };
+    return verifyConsistency(this.#sha256, claim);
+  }
+
+  /**
+   * The consistency proof from the first `old` leaves to all `size` of them, out
+   * of tiles.
+   *
+   * @param old from 1 to `size`.
+   * @throws {SigError} `proof_invalid`, and why a tile can't be read.
+   */
+  async proveContinued(old: number, size: number): Promise<Uint8Array[]> {
     const tiles = new Map<string, Promise<Uint8Array>>();
     const hashOf = async (node: TreeNode) => {
       const tile = tileOfNode(node, size);
@@ -125,14 +139,7 @@ export class ProofFiles {
       tiles.set(path, bytes);
       return hashInTile(this.#sha256, node, await bytes);
     };
-    const proof = await proveConsistency(
-      this.#sha256,
-      before.size,
-      size,
-      hashOf,
-    );
-    const claim = { old: before.size, oldRoot: before.root, size, root, proof };
-    return verifyConsistency(this.#sha256, claim);
+    return await proveConsistency(this.#sha256, old, size, hashOf);
   }
 
   async #readTile(path: string, width: number): Promise<Uint8Array> {

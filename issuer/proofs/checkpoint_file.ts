@@ -12,12 +12,14 @@ import {
   formatNote,
   MAX_CHECKPOINT_BYTES,
   MAX_SIGNATURE_LINES,
+  type NoteKey,
   type NoteSignature,
   openCheckpoint,
   type OpenedCheckpoint,
   parseNote,
   type Sha256,
   signNote,
+  verifyNote,
 } from "@sig/jose/proofs";
 import type { FeedStore } from "../store/feed_store.ts";
 
@@ -120,19 +122,23 @@ export async function signCheckpoint(
  * is replaced.
  *
  * @param lines what `sig cosign` prints.
+ * @param cosigners whose lines must be signatures of this checkpoint.
  * @returns the note.
  * @throws {SigError} `invalid_checkpoint` for what is not a signature line, for
  * one in the issuer's own name, and beyond the limits of a checkpoint.
  */
-export function addSignatures(
+export async function addSignatures(
+  sha256: Sha256,
   { origin, source }: CheckpointFile,
   lines: string,
-): string {
+  cosigners: readonly NoteKey[] = [],
+): Promise<string> {
   const { signatures, text } = parseNote(source);
   const added = parseNote(`${text}\n${lines.trim()}\n`).signatures;
   if (added.some(({ name }) => name === origin)) {
     throw cannotAdd(`the name ${quote(origin)} is the issuer's own`);
   }
+  await verifyNote(sha256, { text, signatures: added }, cosigners);
   const kept = signatures.filter((each) =>
     !added.some((other) =>
       other.name === each.name &&

@@ -9,6 +9,7 @@ import {
   proofInvalid,
   type Sha256,
   TILE_WIDTH,
+  TileHashes,
   tileOfNode,
   tilePath,
   tilesSince,
@@ -31,8 +32,7 @@ export class FeedTree {
   readonly #read: ReadProofFile;
   readonly #old: number;
   readonly #tree: TreeHasher;
-  /** Hashes that tiles hold, by level and index. */
-  readonly #made = new Map<string, Uint8Array>();
+  readonly #made = new TileHashes();
 
   /** @param tree The tree of the last checkpoint (default: no leaves). */
   constructor(
@@ -88,9 +88,7 @@ export class FeedTree {
 
   /** Adds a line, without its LF. */
   add(line: Uint8Array): void {
-    this.#tree.add(leafHash(this.#sha256, line), ({ level, index }, hash) => {
-      if (level % 8 === 0) this.#made.set(`${level / 8}/${index}`, hash);
-    });
+    this.#tree.add(leafHash(this.#sha256, line), this.#made.collect);
   }
 
   /** The tiles that are new, by path, and the partial ones that they replace. */
@@ -100,19 +98,17 @@ export class FeedTree {
   }> {
     const made = new Map<string, Uint8Array>();
     const left: string[] = [];
-    for (const { level, index, width } of tilesSince(this.#old, this.size)) {
-      const first = index * TILE_WIDTH;
-      const known = Math.floor(this.#old / TILE_WIDTH ** level) - first;
-      const hashes: Uint8Array[] = [];
+    for (const tile of tilesSince(this.#old, this.size)) {
+      const first = tile.index * TILE_WIDTH;
+      const known = Math.floor(this.#old / TILE_WIDTH ** tile.level) - first;
+      const parts: Uint8Array[] = [];
       if (known > 0) {
-        const path = tilePath({ level, index, width: known });
-        hashes.push((await this.#read(path)).slice(0, known * HASH_BYTES));
+        const path = tilePath({ ...tile, width: known });
+        parts.push((await this.#read(path)).slice(0, known * HASH_BYTES));
         left.push(path);
       }
-      for (let at = Math.max(0, known); at < width; at++) {
-        hashes.push(this.#made.get(`${level}/${first + at}`)!);
-      }
-      made.set(tilePath({ level, index, width }), joinBytes(hashes));
+      parts.push(this.#made.bytesOf(tile, Math.max(0, known)));
+      made.set(tilePath(tile), joinBytes(parts));
     }
     return { made, left };
   }

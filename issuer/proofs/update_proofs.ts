@@ -17,6 +17,8 @@ import {
   EMPTY_HASH,
   encodeBase64,
   MAX_SUBJECT_BYTES,
+  type NoteKey,
+  originOfProofs,
   proofInvalid,
   type Sha256,
   subjectKey,
@@ -77,7 +79,9 @@ export interface CheckpointOptions {
   readonly rebuild?: boolean | undefined;
   /** Signature lines of cosigners, for the checkpoint as it is. */
   readonly add?: string | undefined;
-  /** Told of the keys at hand, before they sign. */
+  /** Whose lines among them must be signatures of the checkpoint as it is. */
+  readonly cosigners?: readonly NoteKey[] | undefined;
+  /** Called with the keys at hand, before they sign. */
   readonly onKeys?: ((keys: readonly SigningKey[]) => void) | undefined;
 }
 
@@ -123,7 +127,7 @@ async function update(
       hint: "Begin with: sig checkpoint --init.",
     });
   }
-  const origin = uri.replace(/^https?:\/\//, "").slice(0, -1);
+  const origin = originOfProofs(uri);
   const keys = authorizedKeys(documents);
   const sha256 = createSha256();
   const before = await readBefore(
@@ -131,7 +135,9 @@ async function update(
     () => readCheckpoint(sha256, store, { origin, keys }),
   );
   if (before !== undefined && options.add !== undefined) {
-    await writeCheckpoint(writer, addSignatures(before, options.add));
+    const { add, cosigners } = options;
+    const note = await addSignatures(sha256, before, add, cosigners);
+    await writeCheckpoint(writer, note);
     return before;
   }
   const start = options.rebuild ? undefined : before;

@@ -3,13 +3,13 @@
 import { parseEventPayload, parseFeedLine, parseJson } from "@sig/core";
 import { createKeyResolver, readDidDocument } from "@sig/jose";
 import {
+  collectStateFiles,
   createSha256,
   groupBySubject,
   leafHash,
   openCheckpoint,
   type OpenedCheckpoint,
-  stateFiles,
-  statePath,
+  TileHashes,
   tilePath,
   tilesSince,
   TreeHasher,
@@ -51,30 +51,23 @@ export async function assertProofs(place: Place): Promise<OpenedCheckpoint> {
     .map((line) => new TextEncoder().encode(line));
   assertEquals(lines.length, checkpoint.size);
   const tree = new TreeHasher(sha256);
-  const tiles = new Map<string, Uint8Array[]>();
-  for (const line of lines) {
-    tree.add(leafHash(sha256, line), ({ level, index }, hash) => {
-      if (level % 8 > 0) return;
-      const name = `${level / 8} ${Math.floor(index / 256)}`;
-      tiles.set(name, [...tiles.get(name) ?? [], hash]);
-    });
-  }
+  const tiles = new TileHashes();
+  for (const line of lines) tree.add(leafHash(sha256, line), tiles.collect);
   assertEquals(tree.root(), checkpoint.root);
   const expected = new Map<string, Uint8Array>();
   for (const tile of tilesSince(0, lines.length)) {
-    const hashes = tiles.get(`${tile.level} ${tile.index}`)!;
-    expected.set(tilePath(tile), new Uint8Array(hashes.flatMap((h) => [...h])));
+    expected.set(tilePath(tile), tiles.bytesOf(tile));
   }
   const placed = lines.map((bytes) => ({
     event: parseEventPayload(parseFeedLine(bytes).payload),
     bytes,
   }));
-  const files = stateFiles(sha256, groupBySubject(sha256, placed));
-  let step = files.next();
-  for (; !step.done; step = files.next()) {
-    expected.set(statePath(step.value.hash), step.value.bytes);
-  }
-  assertEquals(step.value, checkpoint.state);
+  const { files, state } = collectStateFiles(
+    sha256,
+    groupBySubject(sha256, placed),
+  );
+  for (const [path, { bytes }] of files) expected.set(path, bytes);
+  assertEquals(state, checkpoint.state);
   for (const [path, bytes] of expected) {
     const found = await Deno.readFile(`${place.dir}/.well-known/sig/${path}`);
     assertEquals(found, bytes, path);

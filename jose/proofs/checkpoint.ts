@@ -32,6 +32,11 @@ export interface Checkpoint {
   readonly keys: Uint8Array;
 }
 
+/** The origin of checkpoints: `proofs_uri` without the scheme and the last slash. */
+export function originOfProofs(uri: string): string {
+  return uri.replace(/^https?:\/\//, "").slice(0, -1);
+}
+
 /** The text that is signed. */
 export function formatCheckpoint(of: Checkpoint): string {
   return [

@@ -5,7 +5,8 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { importVerificationKey } from "../keys/verification_key.ts";
 import { calculateKid } from "../keys/public_key.ts";
 import { generateSigningKey, importSigningKey } from "../keys/signing_key.ts";
-import { hasProgram, runWell, tempFolder } from "../../tests/kit/process.ts";
+import { buildGo, WITHOUT_GO } from "../../tests/kit/go.ts";
+import { runWell, tempFolder } from "../../tests/kit/process.ts";
 import {
   readJsonVectors,
   readVectors,
@@ -277,21 +278,9 @@ Deno.test("tiles since a size are those that it lacks", () => {
   assertEquals(treeHash(sha256, []), sha256());
 });
 
-const GO_MODULES = "/usr/share/gocode";
-
-/** Debian's packages golang-go and golang-golang-x-mod-dev. */
-function hasGo(): boolean {
-  try {
-    Deno.statSync(`${GO_MODULES}/src/golang.org/x/mod/sumdb/tlog`);
-  } catch {
-    return false;
-  }
-  return hasProgram("go");
-}
-
 Deno.test({
   name: "Go's sumdb agrees with notes, roots and consistency proofs",
-  ignore: !hasGo() && Deno.env.get("SIG_CI") !== "1",
+  ignore: WITHOUT_GO,
   async fn() {
     const origin = "go.example/.well-known/sig";
     const key = await importSigningKey(await generateSigningKey());
@@ -333,12 +322,10 @@ Deno.test({
       ),
       Proofs: proofs,
     });
-    await using cache = await tempFolder();
-    const program = new URL("../testdata/proofs.go", import.meta.url).pathname;
-    const said = await runWell("go", ["run", program], {
-      stdin: { text },
-      env: { GO111MODULE: "off", GOPATH: GO_MODULES, GOCACHE: cache.path },
-    });
+    await using folder = await tempFolder();
+    const source = new URL("../testdata/proofs.go", import.meta.url);
+    const program = await buildGo(source, folder.path);
+    const said = await runWell(program, [], { stdin: { text } });
     assertEquals(said, "ok\n");
   },
 });

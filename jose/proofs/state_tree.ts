@@ -207,6 +207,22 @@ export function* stateFiles(
   return page.hash;
 }
 
+/** All {@linkcode stateFiles} by path, and the hash of the tree. */
+export function collectStateFiles(
+  sha256: Sha256,
+  groups: readonly SubjectLines[],
+): {
+  readonly files: ReadonlyMap<string, StateFile>;
+  readonly state: Uint8Array;
+} {
+  const files = new Map<string, StateFile>();
+  const made = stateFiles(sha256, groups);
+  for (let next = made.next();; next = made.next()) {
+    if (next.done) return { files, state: next.value };
+    files.set(statePath(next.value.hash), next.value);
+  }
+}
+
 function linesFile(
   groups: readonly SubjectLines[],
   lines: PlacedLine[],

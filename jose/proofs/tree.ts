@@ -5,7 +5,7 @@
  * @module
  */
 
-import { sameBytes } from "@sig/core/internal";
+import { joinBytes, sameBytes } from "@sig/core/internal";
 import type { Sha256 } from "./sha256.ts";
 
 const LEAF = Uint8Array.of(0);
@@ -279,6 +279,27 @@ export function tilesSince(old: number, size: number): readonly Tile[] {
     size = Math.floor(size / TILE_WIDTH);
   }
   return tiles;
+}
+
+/** The hashes that tiles hold, collected while a tree grows. */
+export class TileHashes {
+  readonly #hashes = new Map<string, Uint8Array>();
+
+  /** What {@linkcode TreeHasher.add} calls for each node. */
+  readonly collect = ({ level, index }: TreeNode, hash: Uint8Array): void => {
+    if (level % HEIGHT === 0) {
+      this.#hashes.set(`${level / HEIGHT}/${index}`, hash);
+    }
+  };
+
+  /** The bytes of a tile from a hash on (default: the first). */
+  bytesOf({ level, index, width }: Tile, from = 0): Uint8Array {
+    const hashes: Uint8Array[] = [];
+    for (let at = from; at < width; at++) {
+      hashes.push(this.#hashes.get(`${level}/${index * TILE_WIDTH + at}`)!);
+    }
+    return joinBytes(hashes);
+  }
 }
 
 /** The tile of a tree of `size` leaves from which a node's hash is made. */

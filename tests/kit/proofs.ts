@@ -4,24 +4,22 @@ import { createFeedLineParser, parseEventPayload } from "@sig/core";
 import { calculateKid, type SigningKey } from "@sig/jose";
 import {
   type Checkpoint,
+  collectStateFiles,
   cosignNote,
   createSha256,
   digestKeys,
   formatCheckpoint,
   formatNote,
   groupBySubject,
-  HASH_BYTES,
   leafHash,
+  originOfProofs,
   type PlacedLine,
   signNote,
-  type StateFile,
-  stateFiles,
-  statePath,
+  TileHashes,
   tilePath,
   tilesSince,
   TreeHasher,
 } from "@sig/jose/proofs";
-import { joinBytes } from "@sig/core/internal";
 import { PATHS } from "./test_issuer.ts";
 
 const sha256 = createSha256();
@@ -52,29 +50,25 @@ export async function makeProofs(
 ): Promise<Map<string, Uint8Array<ArrayBuffer>>> {
   const feed = placed(lines);
   const tree = new TreeHasher(sha256);
-  const nodes = new Map<string, Uint8Array>();
+  const tiles = new TileHashes();
   for (const { bytes } of feed) {
-    tree.add(
-      leafHash(sha256, bytes),
-      ({ level, index }, hash) => nodes.set(`${level}/${index}`, hash),
-    );
+    tree.add(leafHash(sha256, bytes), tiles.collect);
   }
-  const { files, state } = filesOf(feed);
+  const { files, state } = collectStateFiles(
+    sha256,
+    groupBySubject(sha256, feed),
+  );
   const made = new Map<string, Uint8Array<ArrayBuffer>>();
   const put = (path: string, bytes: Uint8Array) =>
     made.set(PROOFS + path, bytes.slice());
-  for (const { hash, bytes } of files) put(statePath(hash), bytes);
+  for (const [path, { bytes }] of files) put(path, bytes);
   for (let size = 1; size <= feed.length; size++) {
     // As if each event had been published alone.
     for (const tile of tilesSince(size - 1, size)) {
-      const hashes = Array.from(
-        { length: tile.width },
-        (_, i) => nodes.get(`${8 * tile.level}/${256 * tile.index + i}`)!,
-      );
-      put(tilePath(tile), joinBytes(hashes, tile.width * HASH_BYTES));
+      put(tilePath(tile), tiles.bytesOf(tile));
     }
   }
-  const name = `${origin}${PROOFS}`.replace(/^https?:\/\//, "").slice(0, -1);
+  const name = originOfProofs(origin + PROOFS);
   const thumbprints = await Promise.all(
     published.map(async ({ kid, publicJwk }) =>
       [kid, await calculateKid(publicJwk)] as const
@@ -123,13 +117,4 @@ function placed(lines: readonly string[]): PlacedLine[] {
     const bytes = new TextEncoder().encode(line);
     return { bytes, event: parseEventPayload(parse(bytes).payload.slice()) };
   });
-}
-
-function filesOf(feed: readonly PlacedLine[]) {
-  const made = stateFiles(sha256, groupBySubject(sha256, feed));
-  const files: StateFile[] = [];
-  for (let next = made.next();; next = made.next()) {
-    if (next.done) return { files, state: next.value };
-    files.push(next.value);
-  }
 }

@@ -66,7 +66,11 @@ export function Answer({ feed, question, presses }: {
           "danger",
           "Deny",
           <ul class="plain">
-            {answer.reasons.map((each, i) => <li key={i}>{why(each)}</li>)}
+            {answer.reasons.map((each, i) => (
+              <li key={i}>
+                <Why reason={each} />
+              </li>
+            ))}
           </ul>,
         )}
       {answer.not_after !== null && (
@@ -104,7 +108,12 @@ function ask(
   }
 }
 
-function why({ code, requirement, relationship_id, sequence }: Reason) {
+/** Why an answer is a deny. */
+export function Why(
+  { reason: { code, requirement, relationship_id, sequence } }: {
+    readonly reason: Reason;
+  },
+) {
   return (
     <>
       {denyReasonText(code)}{" "}

@@ -1,5 +1,6 @@
 /** The explorer: a feed, verified in the browser, and what it says. @module */
 
+import { MAX_EVIDENCE_BYTES } from "@sig/consumer/internal";
 import type { ComponentType } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { PageConfig } from "../api.ts";
@@ -15,6 +16,7 @@ import {
   readJson,
 } from "./documents.ts";
 import { Events } from "./events.tsx";
+import { Evidence, isEvidence } from "./evidence.tsx";
 import { People } from "./people.tsx";
 import { Verdict, type Verification } from "./verdict.tsx";
 import { type OpenFeed, verifyDocuments } from "./verify_documents.ts";
@@ -34,11 +36,13 @@ export function Explorer({ config: { issuers }, route }: {
   readonly route: Extract<Route, { view: "explore" }>;
 }) {
   const [own, setOwn] = useState<Source | undefined>();
+  const [evidence, setEvidence] = useState<Uint8Array | undefined>();
   const [isOver, setIsOver] = useState(false);
   const [isPasting, setPasting] = useState(false);
   const [reloads, setReloads] = useState(0);
   const index = route.issuer ?? 0;
-  const known = own === undefined ? issuers[index] : undefined;
+  const isOwn = own !== undefined || evidence !== undefined;
+  const known = isOwn ? undefined : issuers[index];
   const issuer = known && index;
   const source = useMemo<Source | undefined>(
     () =>
@@ -49,16 +53,26 @@ export function Explorer({ config: { issuers }, route }: {
   );
   const verification = useVerification(source);
   useEffect(() => {
-    if (route.issuer !== undefined) setOwn(undefined);
+    if (route.issuer !== undefined) show({});
   }, [route.issuer]);
 
-  const openOwn = (read: Source["read"]) => {
+  const show = (now: { own?: Source; evidence?: Uint8Array }) => {
+    setOwn(now.own);
+    setEvidence(now.evidence);
+  };
+  const open = (bytes: Uint8Array, read: Source["read"]) => {
     // The address must not name another feed than the one that is shown.
     if (route.issuer !== undefined) location.hash = "#/explore";
-    setOwn({ read });
+    show(isEvidence(bytes) ? { evidence: bytes } : { own: { read } });
   };
-  const openFiles = (files: readonly File[]) => {
-    if (files.length > 0) openOwn(() => readFiles(files));
+  const openFiles = async (files: readonly File[]) => {
+    const [file, other] = files;
+    if (file === undefined) return;
+    const isAlone = other === undefined && file.size <= MAX_EVIDENCE_BYTES;
+    open(
+      isAlone ? new Uint8Array(await file.arrayBuffer()) : new Uint8Array(),
+      () => readFiles(files),
+    );
   };
   const feed = useMemo<OpenFeed | undefined>(() => {
     if (verification === undefined || !("verified" in verification)) return;
@@ -67,6 +81,7 @@ export function Explorer({ config: { issuers }, route }: {
     return state &&
       { ...verified, state, source: known?.did ?? OWN_SOURCE, issuer };
   }, [verification]);
+  const isEmpty = verification === undefined && evidence === undefined;
   return (
     <div
       class="explore"
@@ -79,16 +94,16 @@ export function Explorer({ config: { issuers }, route }: {
       onDrop={(event) => {
         event.preventDefault();
         setIsOver(false);
-        openFiles([...event.dataTransfer?.files ?? []]);
+        void openFiles([...event.dataTransfer?.files ?? []]);
       }}
     >
       <header class="toolbar">
         <h1 tabIndex={-1}>Explore a feed</h1>
         <Panel
           // Open until there is a feed.
-          key={verification === undefined}
+          key={isEmpty}
           title="Feed"
-          isOpen={verification === undefined}
+          isOpen={isEmpty}
         >
           {issuers.length > 0 && (
             <select
@@ -97,7 +112,7 @@ export function Explorer({ config: { issuers }, route }: {
               value={issuer === undefined ? "" : String(issuer)}
               onChange={({ currentTarget: { value } }) => {
                 if (value === "") return;
-                setOwn(undefined);
+                show({});
                 location.hash = exploreLink(Number(value));
               }}
             >
@@ -112,19 +127,23 @@ export function Explorer({ config: { issuers }, route }: {
           )}
           <OpenFiles
             id="files"
-            hint="sig.json, jwks.json, did.json if there is one, and events.jsonl; or one JSON file that holds all four. They stay in this browser."
-            onFiles={openFiles}
+            hint="sig.json, jwks.json, did.json if there is one, and events.jsonl; or one JSON file that holds all four; or an evidence file. They stay in this browser."
+            onFiles={(files) => void openFiles(files)}
           />
           <Button onClick={() => setPasting(true)}>Paste</Button>
         </Panel>
       </header>
-      <section id="verdict" aria-live="polite">
+      {evidence && (
+        <Evidence key={evidence} bytes={evidence} issuers={issuers} />
+      )}
+      <section id="verdict" aria-live="polite" hidden={evidence !== undefined}>
         {verification === undefined
           ? (
             <p class="empty card">
               This server knows no issuer. Open the documents of one: sig.json,
-              jwks.json, did.json and events.jsonl. You can drop them here. They
-              stay in this browser, and every signature is verified in it.
+              jwks.json, did.json and events.jsonl; or an evidence file. You can
+              drop them here. They stay in this browser, and every signature is
+              verified in it.
             </p>
           )
           : (
@@ -141,7 +160,7 @@ export function Explorer({ config: { issuers }, route }: {
       {isPasting && (
         <PasteDialog
           onClose={() => setPasting(false)}
-          onText={(text) => openOwn(() => readJson(text))}
+          onText={(text) => open(text, () => readJson(text))}
         />
       )}
     </div>

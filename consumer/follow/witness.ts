@@ -1,0 +1,154 @@
+/** Asking a witness to cosign a checkpoint (C2SP tlog-witness; docs/protocol.md §13.6). @module */
+
+import { SigError } from "@sig/core";
+import { quote, sameBytes } from "@sig/core/internal";
+import {
+  createSha256,
+  encodeBase64,
+  formatSignature,
+  MAX_CHECKPOINT_BYTES,
+  type NoteKey,
+  noteKeyId,
+  parseNote,
+  proofInvalid,
+  verifyNote,
+} from "@sig/jose/proofs";
+import { type FetchPolicy, fetchPolicyOf } from "../fetch/fetch_options.ts";
+import { postText } from "../fetch/guarded_fetch.ts";
+import type { IssuerLocation } from "../read/reader.ts";
+import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
+import { ProofsOfFeed } from "./full_read.ts";
+
+/** A witness, as its operator publishes it. */
+export interface Witness {
+  /** The submission prefix: the URL without `/add-checkpoint`. */
+  readonly url: string;
+  /** Its key, which cosigns. */
+  readonly key: NoteKey;
+}
+
+/** Options of {@linkcode requestCosignature}. */
+export interface RequestCosignatureOptions
+  extends LoadIssuerOptions, FetchPolicy {
+  /** The clock. */
+  readonly now: Date;
+}
+
+/** The first one finds out what the witness has cosigned. */
+const ATTEMPTS = 2;
+
+/** What the statuses of a witness mean. */
+const REFUSALS: Readonly<Record<number, string>> = {
+  403: "it trusts none of the keys that signed the checkpoint",
+  404: "it does not know this issuer",
+  422: "the feed does not continue the events that it has cosigned",
+};
+
+/**
+ * A witness's cosignature of an issuer's checkpoint, with the proof that this
+ * continues the one that it cosigned last. A witness vouches for the number of
+ * events and their tree hash only.
+ *
+ * @returns the signature line, for `sig checkpoint --add`.
+ * @throws {SigError} `feed_rolled_back` and `feed_rewritten` if the witness has
+ * cosigned more events, or others; `fetch_status` if it refuses;
+ * `invalid_checkpoint` for an answer without a signature by its key;
+ * `proof_invalid`, and why documents or the witness can't be reached.
+ */
+export async function requestCosignature(
+  location: IssuerLocation,
+  { url, key }: Witness,
+  options: RequestCosignatureOptions,
+): Promise<string> {
+  const proofs = new ProofsOfFeed(location);
+  await proofs.load(options);
+  const { checkpoint, fault, files } = proofs;
+  if (fault !== undefined) throw fault;
+  if (files === undefined || checkpoint === undefined) {
+    throw proofInvalid("the issuer publishes no proofs");
+  }
+  const { size } = checkpoint;
+  const note = (await proofs.text)!;
+  for (let old = 0, attempt = 1;; attempt++) {
+    const proof = old > 0 ? await files.proveContinued(old, size) : [];
+    const lines = [`old ${old}`, ...proof.map(encodeBase64), "", note];
+    const answer = await postText(addressOf(url), lines.join("\n"), {
+      ...fetchPolicyOf(options),
+      maxBytes: MAX_CHECKPOINT_BYTES,
+    });
+    if (answer.status === 200) return await readLine(note, answer.text, key);
+    const known = answer.status === 409 ? readSize(answer.text) : undefined;
+    if (known === undefined) throw refused(url, answer.status);
+    if (known > size) throw hasMore(url, known, size);
+    if (attempt === ATTEMPTS) {
+      throw known === size && old === size
+        ? hasOthers(url, size)
+        : refused(url, answer.status);
+    }
+    old = known;
+  }
+}
+
+function addressOf(url: string): string {
+  return `${url.replace(/\/$/, "")}/add-checkpoint`;
+}
+
+/** The body of a 409: how many events the witness has cosigned. */
+function readSize(text: string): number | undefined {
+  const [, digits] = /^(0|[1-9]\d{0,15})\n$/.exec(text) ?? [];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+/** The one line by the witness's key; lines of others are ignored. */
+async function readLine(
+  note: string,
+  answer: string,
+  key: NoteKey,
+): Promise<string> {
+  const sha256 = createSha256();
+  const { text } = parseNote(note);
+  const id = noteKeyId(sha256, key.name, key.type, key.key.publicKey);
+  const line = parseNote(`${text}\n${answer}`).signatures.find((each) =>
+    each.name === key.name && sameBytes(each.bytes.subarray(0, 4), id)
+  );
+  if (line === undefined) {
+    throw new SigError(
+      "invalid_checkpoint",
+      `Cannot get cosignature: the answer has no signature by ${
+        quote(key.name)
+      }`,
+    );
+  }
+  await verifyNote(sha256, { text, signatures: [line] }, [key]);
+  return formatSignature(line);
+}
+
+function refused(url: string, status: number): SigError {
+  const why = REFUSALS[status];
+  return new SigError(
+    "fetch_status",
+    `Cannot get cosignature: ${quote(url)} answered with status ${status}` +
+      (why === undefined ? "" : `: ${why}`),
+    { context: { status } },
+  );
+}
+
+function hasMore(url: string, known: number, size: number): SigError {
+  return new SigError(
+    "feed_rolled_back",
+    `Cannot get cosignature: ${
+      quote(url)
+    } has cosigned ${known} events, and the checkpoint has ${size}`,
+    { context: { known_sequence: known } },
+  );
+}
+
+function hasOthers(url: string, size: number): SigError {
+  return new SigError(
+    "feed_rewritten",
+    `Cannot get cosignature: the ${size} events that ${
+      quote(url)
+    } has cosigned are others`,
+    { context: { known_sequence: size } },
+  );
+}

@@ -1,0 +1,134 @@
+import { assert, assertEquals } from "@std/assert";
+import { importVerificationKey, type SigningKey } from "@sig/jose";
+import {
+  cosignNote,
+  createSha256,
+  formatSignature,
+  type NoteKey,
+  parseNote,
+} from "@sig/jose/proofs";
+import { locateIssuer, requestCosignature } from "../internal.ts";
+import { publishProofs } from "../../tests/kit/proofs.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
+import { importTestKeys } from "../../tests/kit/test_issuer.ts";
+import { watchIssuer } from "../../tests/kit/watched_issuer.ts";
+
+const [key1, key2, stranger] = await importTestKeys();
+assert(key1 && key2 && stranger);
+
+const NAME = "witness.example/1";
+const sha256 = createSha256();
+
+/** Asks a witness that answers like this about an issuer of three events. */
+async function askWitness(
+  answer: (body: string) => Response | Promise<Response>,
+): Promise<string> {
+  await using watched = await watchIssuer(3, key1!);
+  const { lines, server } = watched;
+  const { documents, origin } = server;
+  await publishProofs(documents, { origin, keys: [key1!], lines });
+  await using witness = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    async (request) => {
+      assertEquals(request.method, "POST");
+      assertEquals(new URL(request.url).pathname, "/w/add-checkpoint");
+      return await answer(await request.text());
+    },
+  );
+  const policy = { allowPrivate: true };
+  const url = `http://127.0.0.1:${witness.addr.port}/w/`;
+  const key = await noteKey(key2!);
+  return await requestCosignature(
+    locateIssuer(server.did, policy),
+    { url, key },
+    { ...policy, now: new Date() },
+  );
+}
+
+async function noteKey(key: SigningKey): Promise<NoteKey> {
+  const of = await importVerificationKey(key.publicJwk);
+  return { name: NAME, type: "cosignature", key: of };
+}
+
+/** What a witness signs of a request: the text after the first empty line. */
+async function lineFor(body: string, key: SigningKey, altered = "") {
+  const { text } = parseNote(body.slice(body.indexOf("\n\n") + 2));
+  const line = await cosignNote(sha256, text + altered, NAME, key, 1);
+  return formatSignature(line);
+}
+
+Deno.test("the line by the witness's key is taken, and those of others are not", async () => {
+  let wanted = "";
+  const line = await askWitness(async (body) => {
+    assert(body.startsWith("old 0\n\n"));
+    wanted = await lineFor(body, key2!);
+    return new Response(await lineFor(body, stranger!) + wanted);
+  });
+  assertEquals(line, wanted);
+});
+
+for (
+  const [what, answer, code, message] of [
+    [
+      "a signature of another text",
+      async (body: string) => new Response(await lineFor(body, key2!, "x\n")),
+      "invalid_checkpoint",
+      'the signature by "witness.example/1" does not verify',
+    ],
+    [
+      "another key's signature",
+      async (body: string) => new Response(await lineFor(body, stranger!)),
+      "invalid_checkpoint",
+      'the answer has no signature by "witness.example/1"',
+    ],
+    [
+      "a page instead of a line",
+      () => new Response("<html></html>\n"),
+      "invalid_checkpoint",
+      "signature line 1 is malformed",
+    ],
+    [
+      "no line",
+      () => new Response(""),
+      "invalid_checkpoint",
+      "Cannot read checkpoint",
+    ],
+    [
+      "more than a checkpoint has",
+      () => new Response("x".repeat(128 * 1024 + 1)),
+      "document_too_large",
+      "it is larger than 131072 bytes",
+    ],
+    [
+      "a redirect",
+      () => Response.redirect("http://127.0.0.1:9/"),
+      "fetch_status",
+      "answered with status 302",
+    ],
+    [
+      "a conflict without a size",
+      () => new Response("three\n", { status: 409 }),
+      "fetch_status",
+      "answered with status 409",
+    ],
+    [
+      "a conflict after the size that it named",
+      (body: string) =>
+        new Response(body.startsWith("old 0\n") ? "2\n" : "1\n", {
+          status: 409,
+        }),
+      "fetch_status",
+      "answered with status 409",
+    ],
+    [
+      "another key's trust",
+      () => new Response("", { status: 403 }),
+      "fetch_status",
+      "status 403: it trusts none of the keys that signed the checkpoint",
+    ],
+  ] as const
+) {
+  Deno.test(`a witness that answers with ${what} gives no cosignature`, async () => {
+    await expectSigError(askWitness(answer), code, message);
+  });
+}

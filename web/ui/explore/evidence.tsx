@@ -1,0 +1,283 @@
+/** An evidence file, and what it proves, in one picture. @module */
+
+import {
+  fetchTrustedKeys,
+  type VerifiedEvidence,
+  verifyEvidence,
+} from "@sig/consumer";
+import { originOf } from "@sig/consumer/internal";
+import {
+  formatInstant,
+  isSigError,
+  parseEventPayload,
+  parseFeedLine,
+  parseJson,
+} from "@sig/core";
+import { importVerificationKey } from "@sig/jose";
+import { createSha256, encodeBase64, parseVerifierKey } from "@sig/jose/proofs";
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { KnownIssuer } from "../api.ts";
+import { Copyable, Did } from "../copy.tsx";
+import { Alert, Badge, Fold, type Kind, TextField } from "../elements.tsx";
+import { useAutoFocus } from "../focus.ts";
+import { counted, hostOf, isRecord, visibleText } from "../text.ts";
+import { Time } from "../time.tsx";
+import { Why } from "./answer.tsx";
+import { fetchDocuments, IDENTITY, readerOf } from "./documents.ts";
+import { EventLine, eventRows } from "./events.tsx";
+
+/** Whether a file is evidence; whether it proves anything is another question. */
+export function isEvidence(bytes: Uint8Array): boolean {
+  try {
+    const value = parseJson(bytes);
+    return isRecord(value) && value.type === "sig-evidence/v1";
+  } catch {
+    return false;
+  }
+}
+
+/** Where the key is known from that has signed. */
+type Trust = "server" | "person" | "file";
+
+type Shown =
+  | { readonly verified: VerifiedEvidence; readonly trust: Trust }
+  /** What is wrong with the file. */
+  | { readonly fault: string }
+  /** Why it is not known whether something is. */
+  | { readonly why: string };
+
+/** Verifies evidence, and draws it from the question up to the key. */
+export function Evidence({ bytes, issuers }: {
+  readonly bytes: Uint8Array;
+  readonly issuers: readonly KnownIssuer[];
+}) {
+  const [vkey, setVkey] = useState("");
+  const [shown, setShown] = useState<Shown | undefined>();
+  useEffect(() => {
+    let isCurrent = true;
+    void verify(bytes, issuers, vkey).then((now) => isCurrent && setShown(now));
+    return () => void (isCurrent = false);
+  }, [bytes, vkey]);
+  if (shown === undefined) return <p class="quiet">Verifying the evidence…</p>;
+  return (
+    <section id="evidence" class="card" aria-live="polite">
+      <Verdict shown={shown} />
+      {!("trust" in shown && shown.trust !== "file") && (
+        <KeyForm onKey={setVkey} />
+      )}
+      {"verified" in shown && <Chain {...shown} />}
+    </section>
+  );
+}
+
+async function verify(
+  bytes: Uint8Array,
+  issuers: readonly KnownIssuer[],
+  vkey: string,
+): Promise<Shown> {
+  let trust: Trust = "person";
+  try {
+    const given = vkey === ""
+      ? undefined
+      : await parseVerifierKey(createSha256(), vkey);
+    const verified = await verifyEvidence(bytes, async (issuer) => {
+      if (given !== undefined) {
+        const isTheirs = given.type === "note" &&
+          given.name === originOf(issuer);
+        return isTheirs ? [given.key] : [];
+      }
+      const known = issuers.find(({ did }) => did === issuer);
+      trust = known === undefined ? "file" : "server";
+      return known === undefined
+        ? await keysInside(bytes)
+        : await fetchTrustedKeys({
+          reader: readerOf(await fetchDocuments(known.base, IDENTITY)),
+          metadataRef: "/.well-known/sig.json",
+          expectedIssuer: issuer,
+        });
+    });
+    return { verified, trust };
+  } catch (error) {
+    if (isSigError(error, "invalid_evidence")) return { fault: error.message };
+    return {
+      why: error instanceof Error
+        ? error.message
+        : "Something went wrong in this browser. Try again.",
+    };
+  }
+}
+
+/** Keys that came with the file: they show that it is consistent, no more. */
+async function keysInside(bytes: Uint8Array) {
+  const { keys } = parseJson(bytes) as { keys: Record<string, string> };
+  return await Promise.all(
+    Object.values(keys).map((x) =>
+      importVerificationKey({ kty: "OKP", crv: "Ed25519", x })
+    ),
+  );
+}
+
+function Verdict({ shown }: { readonly shown: Shown }) {
+  const heading = useAutoFocus<HTMLHeadingElement>();
+  const alert = (kind: Kind, title: string, text: ComponentChildren) => (
+    <Alert kind={kind}>
+      <h2 ref={heading} id="evidence-title">{title}</h2>
+      <p>{text}</p>
+    </Alert>
+  );
+  if ("fault" in shown) {
+    return alert("danger", "Not proven", visibleText(shown.fault));
+  }
+  if ("why" in shown) {
+    return alert("warning", "No verdict", visibleText(shown.why));
+  }
+  const { time } = shown.verified.checkpoint;
+  const when = time === null ? "at some time" : (
+    <>
+      at <Time instant={formatInstant({ seconds: time, nanoseconds: 0 })} />
+    </>
+  );
+  return shown.trust === "file"
+    ? alert(
+      "warning",
+      "Consistent, not proven",
+      "The key came with the file, and anyone can make a key. Enter the issuer’s key as you know it from elsewhere.",
+    )
+    : alert(
+      "success",
+      "Proven",
+      <>
+        The issuer signed this {when}. It does not show that nothing came later.
+      </>,
+    );
+}
+
+function KeyForm({ onKey }: { readonly onKey: (vkey: string) => void }) {
+  const [text, setText] = useState("");
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        onKey(text.trim());
+      }}
+    >
+      <TextField
+        id="evidence-key"
+        label="The issuer’s key"
+        placeholder="acme.example/.well-known/sig+7d1e9e5f+AQ…"
+        value={text}
+        onValue={setText}
+        hint={
+          <>
+            As <code>sig evidence verify</code>{" "}
+            prints it when it fetches the issuer’s keys.
+          </>
+        }
+      />
+      <button type="submit">Verify with this key</button>
+    </form>
+  );
+}
+
+const TRUST: Readonly<Record<Trust, string>> = {
+  server: "It is in the issuer’s documents that this server passed on.",
+  person: "It is the key that you entered.",
+  file: "It came with the file.",
+};
+
+/** From the question to the key: each step holds because of the next one. */
+function Chain({ verified, trust }: Extract<Shown, { trust: Trust }>) {
+  const { evidence, checkpoint, kid, vkey } = verified;
+  const { answer, issuer, lines, other, path, question } = evidence;
+  const rows = eventRows(lines.map((line, i) => {
+    const { header, payload } = parseFeedLine(new TextEncoder().encode(line));
+    return { event: parseEventPayload(payload), kid: header.kid, line: i + 1 };
+  }));
+  const isAllowed = answer.decision === "allow";
+  return (
+    <ol class="chain">
+      <Link title="Question">
+        <p>
+          Does <Did did={question.subject} /> meet{" "}
+          {question.require.map((each) => (
+            <>
+              <code>{visibleText(each)}</code>
+              {" "}
+            </>
+          ))}
+          of <strong>{hostOf(issuer)}</strong> at{" "}
+          <Time instant={question.at} />?
+        </p>
+      </Link>
+      <Link title="Answer">
+        <p>
+          <Badge kind={isAllowed ? "success" : "danger"}>
+            {isAllowed ? "Allow" : "Deny"}
+          </Badge>
+        </p>
+        <ul class="plain">
+          {answer.reasons.map((each, i) => (
+            <li key={i}>
+              <Why reason={each} />
+            </li>
+          ))}
+        </ul>
+      </Link>
+      <Link title="Signed events about this subject">
+        {rows.length === 0
+          ? (
+            <p>
+              None. {other === undefined
+                ? "Its place in the tree is empty."
+                : "Another subject is in its place in the tree."}
+            </p>
+          )
+          : (
+            <ul class="plain">
+              {rows.map((row, i) => <EventLine key={i} row={row} />)}
+            </ul>
+          )}
+      </Link>
+      <Link title="Path">
+        <p>
+          {path.length} hashes lead from there to the hash of all subjects.
+        </p>
+        <Fold title="Hashes">
+          {[...path, encodeBase64(checkpoint.state)].map((hash, i) => (
+            <p key={i}>
+              <code>{hash}</code>
+            </p>
+          ))}
+        </Fold>
+      </Link>
+      <Link title="Checkpoint">
+        <p>
+          <code>{visibleText(checkpoint.origin)}</code>,{" "}
+          {counted(checkpoint.size, "event")}
+        </p>
+        <p>
+          <code>{encodeBase64(checkpoint.root)}</code>
+        </p>
+      </Link>
+      <Link title="Key">
+        <p>
+          <code>{visibleText(kid)}</code> signed the checkpoint. {TRUST[trust]}
+        </p>
+        <Copyable visible={vkey} what="the key" />
+      </Link>
+    </ol>
+  );
+}
+
+function Link({ title, children }: {
+  readonly title: string;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <li>
+      <h3>{title}</h3>
+      {children}
+    </li>
+  );
+}
