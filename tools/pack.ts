@@ -73,7 +73,10 @@ async function packLibrary(
   const below = LIBRARIES.slice(0, LIBRARIES.indexOf(name))
     .filter((each) => each !== "issuer")
     .map((each) => [`@sig/${each}`, VERSION]);
-  json.dependencies = { ...Object.fromEntries(below), ...json.dependencies };
+  // npm's own registry has no package of JSR: these are bundled.
+  const others = Object.entries(json.dependencies ?? {})
+    .filter(([name]) => !name.startsWith("@jsr/"));
+  json.dependencies = Object.fromEntries([...below, ...others]);
   await Deno.writeTextFile(
     `${folder}/package.json`,
     `${JSON.stringify(json, undefined, 2)}\n`,

@@ -15,13 +15,23 @@ import {
 } from "../../web/demo/demo_issuer.ts";
 import { serveIssuer } from "./issuer_site.ts";
 import { createNewcomer } from "./newcomer.ts";
-import { run, runWell, startServer } from "../kit/process.ts";
+import { run, runWell, startServer, tempFolder } from "../kit/process.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const CONFIG = new URL("deno.json", ROOT).pathname;
 
 function path(example: string): string {
   return new URL(`examples/${example}`, ROOT).pathname;
+}
+
+/** The words that run an example with the network and these variables. */
+function words(example: string, variables: string): readonly string[] {
+  const permissions = [
+    "--no-prompt",
+    "--allow-net",
+    `--allow-env=${variables}`,
+  ];
+  return ["run", ...permissions, `--config=${CONFIG}`, path(example)];
 }
 
 /** A server of an example, on any port. */
@@ -39,13 +49,9 @@ async function serve(
 }
 
 async function withIssuer(work: (host: string) => Promise<void>) {
-  const dir = await Deno.makeTempDir({ prefix: "sig-example-" });
-  try {
-    await using issuer = await serveIssuer(dir);
-    await work(issuer.host);
-  } finally {
-    await Deno.remove(dir, { recursive: true });
-  }
+  await using dir = await tempFolder();
+  await using issuer = await serveIssuer(dir.path);
+  await work(issuer.host);
 }
 
 Deno.test("hono-login: an employee is greeted, until that ends", async () => {
@@ -71,14 +77,8 @@ Deno.test("hono-login: an employee is greeted, until that ends", async () => {
   });
   demo.resolve(made);
   const { enrol, revoke } = made;
-  await using app = await serve([
-    "run",
-    "--no-prompt",
-    "--allow-net",
-    "--allow-env=PORT,ORIGIN,ISSUER,RECHECK_MS,ALLOW_INSECURE",
-    `--config=${CONFIG}`,
-    path("hono-login/main.ts"),
-  ], {
+  const variables = "PORT,ORIGIN,ISSUER,RECHECK_MS,ALLOW_INSECURE";
+  await using app = await serve(words("hono-login/main.ts", variables), {
     ...{ PORT: "0", ORIGIN: "http://127.0.0.1:8000", ISSUER: host },
     ...{ RECHECK_MS: "0", ALLOW_INSECURE: "1" },
   });
@@ -126,14 +126,9 @@ Deno.test("authzen-gateway: allow passes, deny is 403, no answer is 503", () =>
     });
     const at = ({ addr }: typeof upstream) => `http://127.0.0.1:${addr.port}/`;
     {
-      await using gateway = await serve([
-        "run",
-        "--no-prompt",
-        "--allow-net",
-        "--allow-env=PORT,UPSTREAM,DECISION_POINT,ISSUER",
-        `--config=${CONFIG}`,
-        path("authzen-gateway/main.ts"),
-      ], {
+      const variables = "PORT,UPSTREAM,DECISION_POINT,ISSUER";
+      const entry = "authzen-gateway/main.ts";
+      await using gateway = await serve(words(entry, variables), {
         PORT: "0",
         UPSTREAM: at(upstream),
         DECISION_POINT: at(decisionPoint),
@@ -247,13 +242,8 @@ Deno.test("nightly: what a run did is published; a guard stops it with 78, a bad
 
 Deno.test("deploy: both servers in one, by variables", async () => {
   await using site = await serve([
-    "serve",
-    "--no-prompt",
-    "--host=127.0.0.1",
-    "--port=0",
-    "--allow-net",
-    "--allow-env",
-    `--config=${CONFIG}`,
+    ...["serve", "--no-prompt", "--host=127.0.0.1", "--port=0"],
+    ...["--allow-net", "--allow-env", `--config=${CONFIG}`],
     path("deploy/main.ts"),
   ], {
     SIG_AUDIENCES: "https://login.acme.example",
@@ -292,15 +282,11 @@ Deno.test("deploy: both servers in one, by variables", async () => {
 Deno.test("audit: what was true is not what was known", () =>
   withIssuer(async (host) => {
     const audit = (...args: string[]) =>
-      run(Deno.execPath(), [
-        "run",
-        "--no-prompt",
-        "--allow-net",
-        "--allow-env=ALLOW_INSECURE",
-        `--config=${CONFIG}`,
-        path("audit/audit.ts"),
-        ...args,
-      ], { env: { ALLOW_INSECURE: "1", NO_COLOR: "1" } });
+      run(
+        Deno.execPath(),
+        [...words("audit/audit.ts", "ALLOW_INSECURE"), ...args],
+        { env: { ALLOW_INSECURE: "1", NO_COLOR: "1" } },
+      );
     const bob = ["did:web:bob.example", "deploy"];
     const { code, stderr, stdout } = await audit(
       host,

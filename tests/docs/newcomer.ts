@@ -24,7 +24,7 @@ export interface Newcomer extends AsyncDisposable {
 
 /** Makes a home with `sig`, `sig-api` and `sig-web` in its PATH. */
 export async function createNewcomer(): Promise<Newcomer> {
-  const { PATH, DENO_DIR, HOME } = Deno.env.toObject();
+  const { PATH, DENO_DIR, HOME, JSR_URL } = Deno.env.toObject();
   const home = await Deno.makeTempDir({ prefix: "sig-newcomer-" });
   const bin = `${home}/.local/bin`;
   const env = {
@@ -32,6 +32,7 @@ export async function createNewcomer(): Promise<Newcomer> {
     HOME: home,
     // The documents do not depend on the cache.
     DENO_DIR: DENO_DIR ?? `${HOME}/.cache/deno`,
+    ...(JSR_URL === undefined ? {} : { JSR_URL }),
     NO_COLOR: "1",
     DOCS_ROOT: ROOT,
     DOCS_DENO: Deno.execPath(),

@@ -16,6 +16,7 @@ import {
   ServerProcess,
   SERVERS,
 } from "../kit/server_process.ts";
+import { tempFolder } from "../kit/process.ts";
 import { repeatedly } from "../kit/wait.ts";
 
 /** The head of a question whose body is announced, and not sent. */
@@ -30,17 +31,13 @@ async function withTokenFile(
   content: string | Uint8Array,
   use: (path: string, permissions: readonly string[]) => Promise<void>,
 ): Promise<void> {
-  const folder = await Deno.makeTempDir();
-  const path = `${folder}/token`;
-  try {
-    await Deno.writeFile(
-      path,
-      typeof content === "string" ? new TextEncoder().encode(content) : content,
-    );
-    await use(path, [...LEAST, `--allow-read=${path}`]);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  await using folder = await tempFolder();
+  const path = `${folder.path}/token`;
+  await Deno.writeFile(
+    path,
+    typeof content === "string" ? new TextEncoder().encode(content) : content,
+  );
+  await use(path, [...LEAST, `--allow-read=${path}`]);
 }
 
 Deno.test("api: a token that may be guessed is warned of where others reach it", async () => {
