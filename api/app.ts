@@ -20,11 +20,10 @@ import type { IssuerObserver, Sources } from "./ask/answer_check.ts";
 import { createInlineFeeds } from "./ask/inline_feeds.ts";
 import { createTurns } from "./http/turns.ts";
 import { createDocumentRoutes, PROBE_ROUTES } from "./routes/about.ts";
-import { VERSION } from "./openapi/version.ts";
 import { createAuthzenRoutes } from "./routes/authzen.ts";
 import { createCheckRoutes } from "./routes/check.ts";
 import { createDumpStateRoute } from "./routes/dump_state.ts";
-import type { Operation } from "./openapi/operation.ts";
+import { type Operation, VERSION } from "./openapi/operation.ts";
 import { createVerifyRoute } from "./routes/verify.ts";
 import { createRequestSchemas, createSourceName } from "./schemas/question.ts";
 

@@ -39,5 +39,5 @@
  * @module
  */
 export { type App, type AppOptions, createApp } from "./app.ts";
-export { VERSION } from "./openapi/version.ts";
+export { VERSION } from "./openapi/operation.ts";
 if (import.meta.main) await (await import("./main.ts")).main();

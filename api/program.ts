@@ -19,20 +19,16 @@ import {
   flagSpecs,
   type GivenFlags,
   many,
-  openServerPins,
   optional,
-  readServerFlags,
   readValues,
-  SERVER_FLAGS,
-  SERVER_PIN_FLAGS,
   text,
   toggle,
   usageError,
 } from "./flags/mod.ts";
-import { operatorLine } from "./process/server.ts";
+import { readServerFlags, SERVER_FLAGS } from "./process/server.ts";
 import { quote } from "@sig/core/internal";
 import type { ServerIo, ServerProgram, Startup } from "./process/server.ts";
-import { VERSION } from "./openapi/version.ts";
+import { VERSION } from "./openapi/operation.ts";
 
 const FLAGS = {
   addr: optional(
@@ -66,7 +62,7 @@ export const apiProgram: ServerProgram = {
   name: "sig-api",
   version: VERSION,
   summary: "answers whether a feed is valid, and what a subject may do",
-  flags: [...flagSpecs(FLAGS), ...SERVER_PIN_FLAGS, ...SERVER_FLAGS],
+  flags: [...flagSpecs(FLAGS), ...SERVER_FLAGS],
   examples: [
     "sig-api --issuer acme.example",
     "sig-api --addr 0.0.0.0:8787 --issuer acme.example --token-file token.txt",
@@ -76,11 +72,7 @@ export const apiProgram: ServerProgram = {
 };
 
 async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
-  const settings = readServerFlags(
-    flags,
-    "127.0.0.1:8787",
-    io.isTerminal("stderr"),
-  );
+  const settings = readServerFlags(flags, "127.0.0.1:8787", io);
   const given = readValues(FLAGS, flags);
   const { issuer: issuers, "token-file": tokenFile } = given;
   const { exposure } = settings;
@@ -101,10 +93,7 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
     ? io.token
     : readToken(await io.readFile(tokenFile, 4096));
   const anyIssuer = given["any-issuer"];
-  const { pins, requirePin, warnings } = await openServerPins(flags, io, {
-    exposure,
-    tell: (message) => io.stderr(operatorLine(message, settings.log, io.now())),
-  });
+  const { pins, requirePin, warnings } = await settings.openPins();
   const options = {
     ...{ issuers, pins, requirePin, anyIssuer, token, now: io.now },
     ...settings.service,

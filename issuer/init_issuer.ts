@@ -10,7 +10,7 @@ import {
   WELL_KNOWN_PATHS,
 } from "@sig/core";
 import { quote, sameBytes } from "@sig/core/internal";
-import { generateSigningKey } from "@sig/jose";
+import { generateSigningKey } from "@sig/jose/keys";
 import {
   buildDidDocument,
   buildJwks,

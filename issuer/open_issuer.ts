@@ -16,7 +16,7 @@ import {
   type Warning,
   WELL_KNOWN_PATHS,
 } from "@sig/core";
-import type { KeyResolver, SigningKey, VerificationKey } from "@sig/jose";
+import type { KeyResolver, SigningKey, VerificationKey } from "@sig/jose/keys";
 import type { Checkpoint } from "@sig/jose/proofs";
 import { appendDrafts, type AppendedEvent } from "./append/append_batch.ts";
 import { type BackupKeys, type IssuerBackup, readBackup } from "./backup.ts";

@@ -14,7 +14,7 @@ import {
   readDidDocument,
   type SigningKey,
   type VerificationKey,
-} from "@sig/jose";
+} from "@sig/jose/keys";
 import {
   buildPublicJwk,
   buildVerificationMethod,

@@ -21,7 +21,7 @@
  */
 
 import { type FeedState, parseIssuerDid, type SigMetadata } from "@sig/core";
-import { importSigningKey, type SigningKey } from "@sig/jose";
+import { importSigningKey, type SigningKey } from "@sig/jose/keys";
 import type { AppendedEvent } from "./append/append_batch.ts";
 import type { RevokeDraft, UpsertDraft } from "./append/draft.ts";
 import {

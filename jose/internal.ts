@@ -7,11 +7,5 @@
 export { encodeBase64Url, equalInConstantTime } from "./bytes/bytes.ts";
 export { isStrictSignature } from "./bytes/ed25519_bytes.ts";
 export { Sha256 } from "./bytes/sha256.ts";
-export { verifyAttestationSignature } from "./attestation/verify_attestation.ts";
-export { requireUnexpired } from "./invitation/verify_invitation.ts";
-export {
-  MAX_INVITATION_SECONDS,
-  MIN_INVITATION_SECONDS,
-} from "./invitation/invitation.ts";
 export { loadBuiltin } from "./keys/platform.ts";
 export { calculateKidOf } from "./keys/public_key.ts";

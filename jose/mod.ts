@@ -34,51 +34,27 @@ export {
   type ParsedAttestation,
   type SignableChallenge,
 } from "./attestation/attestation.ts";
-export type { VerificationBackend } from "./keys/platform.ts";
 export {
+  describeChallenge,
+  type DescribedChallenge,
   isScopeToken,
   MAX_SCOPES,
   validateSignableChallenge,
   type ValidChallenge,
   type ValidSignableChallenge,
 } from "./attestation/challenge.ts";
-export {
-  describeChallenge,
-  type DescribedChallenge,
-} from "./attestation/challenge.ts";
-export { calculateKid } from "./keys/public_key.ts";
-export { didKeyToJwk, jwkToDidKey } from "./keys/did_key.ts";
-export {
-  readDidDocument,
-  type ReadDidDocumentOptions,
-  type VerificationRelationship,
-} from "./keys/did_document.ts";
-export {
-  generateSigningKey,
-  type GenerateSigningKeyOptions,
-} from "./keys/signing_key.ts";
-export {
-  createKeyResolver,
-  type CreateKeyResolverOptions,
-  type KeyResolver,
-} from "./keys/key_resolver.ts";
-export { jwkToSshKey, sshKeyToJwk } from "./keys/ssh_key.ts";
 export { parseAttestation } from "./attestation/parse_attestation.ts";
-export { toPublicJwk } from "./keys/public_key.ts";
-export { resolveDidKey } from "./keys/did_key.ts";
 export {
   type AttestationPreview,
   previewAttestation,
   signAttestation,
   type SignAttestationOptions,
 } from "./attestation/sign_attestation.ts";
-export { signEvent } from "./event/envelope.ts";
-export { importSigningKey, type SigningKey } from "./keys/signing_key.ts";
 export {
-  importVerificationKey,
-  type ImportVerificationKeyOptions,
-  type VerificationKey,
-} from "./keys/verification_key.ts";
+  type AttestationKeyResolver,
+  verifyAttestation,
+  type VerifyAttestationOptions,
+} from "./attestation/verify_attestation.ts";
 export {
   answerInvitation,
   type AnswerInvitationOptions,
@@ -105,12 +81,8 @@ export {
   parseInvitation,
 } from "./invitation/parse_invitation.ts";
 export {
+  requireUnexpired,
   verifyInvitation,
   type VerifyInvitationOptions,
 } from "./invitation/verify_invitation.ts";
-export {
-  type AttestationKeyResolver,
-  verifyAttestation,
-  type VerifyAttestationOptions,
-} from "./attestation/verify_attestation.ts";
-export { verifyEnvelope } from "./event/envelope.ts";
+export * from "./keys.ts";

@@ -9,7 +9,7 @@ async function read(path: string): Promise<string> {
 
 /** Where it does not stand on the package's top floor. */
 const VERSION_FILE: { readonly [name: string]: string } = {
-  api: "api/openapi/version.ts",
+  api: "api/openapi/operation.ts",
   cli: "cli/terminal/version.ts",
 };
 

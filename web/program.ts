@@ -21,20 +21,19 @@ import {
   flagSpecs,
   type GivenFlags,
   many,
-  openServerPins,
   optional,
-  readServerFlags,
   readValues,
-  requireOnlyHere,
-  SERVER_FLAGS,
-  SERVER_PIN_FLAGS,
   text,
   toggle,
   usageError,
   type Values,
   type ValueType,
 } from "@sig/api/flags";
-import { operatorLine } from "@sig/api/server";
+import {
+  readServerFlags,
+  requireOnlyHere,
+  SERVER_FLAGS,
+} from "@sig/api/server";
 import type { ServerIo, ServerProgram, Startup } from "@sig/api/server";
 import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "@sig/core";
 import { quote } from "@sig/core/internal";
@@ -163,7 +162,7 @@ export const webProgram: ServerProgram = {
   name: "sig-web",
   version: VERSION,
   summary: "logs people in by their keys, with a page to try it",
-  flags: [...flagSpecs(FLAGS), ...SERVER_PIN_FLAGS, ...SERVER_FLAGS],
+  flags: [...flagSpecs(FLAGS), ...SERVER_FLAGS],
   examples: [
     "sig-web --demo",
     "sig-web --issuer acme.example --require relationship=employee",
@@ -174,11 +173,7 @@ export const webProgram: ServerProgram = {
 };
 
 async function start(given: GivenFlags, io: ServerIo): Promise<Startup> {
-  const settings = readServerFlags(
-    given,
-    "127.0.0.1:8788",
-    io.isTerminal("stderr"),
-  );
+  const settings = readServerFlags(given, "127.0.0.1:8788", io);
   const flags = readValues(FLAGS, given);
   const { audience: audiences, demo: isDemo, store: storeText = "memory" } =
     flags;
@@ -197,15 +192,7 @@ async function start(given: GivenFlags, io: ServerIo): Promise<Startup> {
   const openid = await readOpenIdFlags(flags, io, settings.log);
   const { openStore } = await import("@sig/consumer/store");
   const store = await openStore(storeText, { password });
-  const { pins, requirePin, warnings: ofPins } = await openServerPins(
-    given,
-    io,
-    {
-      exposure: settings.exposure,
-      tell: (message) =>
-        io.stderr(operatorLine(message, settings.log, io.now())),
-    },
-  );
+  const { pins, requirePin, warnings: ofPins } = await settings.openPins();
   const named = audiences.flatMap((each) => URL.parse(each)?.host || []);
   let demo: Demo | undefined;
   const options = {

@@ -54,25 +54,3 @@ export {
   wrap,
 } from "./help_text.ts";
 export { type FlagRules, type ParsedFlags, parseFlags } from "./parse_flags.ts";
-export {
-  type Exposure,
-  readServerFlags,
-  requireOnlyHere,
-  SERVER_FLAGS,
-  type ServerSettings,
-} from "./server_flags.ts";
-export {
-  type PlatformSettings,
-  readSettings,
-  settingName,
-  type Settings,
-  type SettingsIo,
-  variableName,
-  type Variables,
-} from "./settings.ts";
-export {
-  openServerPins,
-  SERVER_PIN_FLAGS,
-  type ServerPins,
-  type ServerReach,
-} from "./server_pins.ts";

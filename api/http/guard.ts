@@ -9,7 +9,7 @@ import { requireHost, requireSameSite, splitUrl } from "./access.ts";
 import { createClientAddress, createRateLimiter } from "./client.ts";
 import { Capacity, RequestBudget } from "./limits.ts";
 import type { GuardOptions, ServiceOptions } from "./options.ts";
-import { problemResponse } from "./problem.ts";
+import { problemResponse } from "./send.ts";
 import { describeThrown, type RequestLogEntry } from "./request_log.ts";
 
 /** What handlers find in their `Context`. */

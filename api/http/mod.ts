@@ -37,7 +37,6 @@ export type {
   ServiceOptions,
 } from "./options.ts";
 export { overloaded, Quota, RequestBudget } from "./limits.ts";
-export { problemResponse } from "./problem.ts";
 export {
   parseJsonBody,
   readForm,
@@ -50,7 +49,7 @@ export {
   type Readiness,
   type ReadinessOptions,
 } from "./ready.ts";
-export { send, sendJson, type SendOptions } from "./send.ts";
+export { problemResponse, send, sendJson, type SendOptions } from "./send.ts";
 export { createService, toApp } from "./service.ts";
 export {
   type AnswerMetrics,

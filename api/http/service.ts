@@ -10,8 +10,7 @@ import {
   type ServiceEnv,
 } from "./guard.ts";
 import type { App, ServiceOptions } from "./options.ts";
-import { problemResponse } from "./problem.ts";
-import { send, sendJson } from "./send.ts";
+import { problemResponse, send, sendJson } from "./send.ts";
 
 /**
  * Makes a Hono application with `GET /healthz` and, with `checkReadiness`,

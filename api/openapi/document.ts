@@ -7,10 +7,10 @@ import {
   type Operation,
   REQUEST_CODES,
   TAGS,
+  VERSION,
 } from "./operation.ts";
 import { z } from "zod";
 import { PROBLEM } from "../schemas/answers.ts";
-import { VERSION } from "./version.ts";
 
 /** A JSON Schema, or another object of the document. */
 type PlainSchema = { readonly [keyword: string]: JsonValue };

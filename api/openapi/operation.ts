@@ -5,6 +5,9 @@ import type { Handler } from "hono";
 import type { ServiceEnv } from "../http/mod.ts";
 import type { z } from "zod";
 
+/** The version of this package; a test compares it with `deno.json`. */
+export const VERSION = "0.1.0";
+
 /** The groups of routes, in the order of the document. */
 export const TAGS = Object.freeze({
   questions: "May a subject do this, and is a feed in order?",

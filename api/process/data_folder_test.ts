@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { dataFolder } from "./streams.ts";
+import { dataFolder } from "./io.ts";
 
 Deno.test("what is the user's has an absolute place, or none", () => {
   const cases: readonly (readonly [Record<string, string>, string])[] = [

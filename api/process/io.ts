@@ -1,13 +1,212 @@
-/** All that a process of this project touches of the outside. @module */
+/** All that a process of this project touches of the outside: streams, signals, variables. @module */
 
+import { quote } from "@sig/core/internal";
 import { createPrivateFile, fileMode, readFile } from "./files.ts";
-import {
-  onHangup,
-  readVariable,
-  signalled,
-  terminalColumns,
-  writeAll,
-} from "./streams.ts";
+import type { Variables } from "./settings.ts";
+
+/** Milliseconds until a stream that takes nothing just now is tried again. */
+const PAUSE_MS = 5;
+
+/**
+ * Writes all of a text before it returns. A reader that has gone, as in
+ * `sig log … | head`, is not an error; a slow one is waited for, also where
+ * another process has made the stream non-blocking.
+ *
+ * @example
+ * ```ts
+ * import { writeAll } from "@sig/api/process";
+ *
+ * writeAll(Deno.stderr, "ready\n");
+ * ```
+ *
+ * @throws {Error} of the name `OutputFailed`, for a full disk and the like: it
+ * must not look like a fault of what was to be said.
+ */
+export function writeAll(
+  writer: { writeSync(bytes: Uint8Array): number },
+  text: string,
+): void {
+  const bytes = new TextEncoder().encode(text);
+  for (let at = 0; at < bytes.length;) {
+    try {
+      at += writer.writeSync(bytes.subarray(at));
+    } catch (cause) {
+      if (cause instanceof Deno.errors.BrokenPipe) return;
+      if (!(cause instanceof Deno.errors.WouldBlock)) {
+        const error = new Error("the output can't be written", { cause });
+        throw Object.assign(error, { name: "OutputFailed" });
+      }
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
+    }
+  }
+}
+
+/**
+ * Columns of the terminal that standard output goes to; undefined where it goes
+ * elsewhere, or nobody has said how wide the terminal is.
+ *
+ * @example
+ * ```ts
+ * import { terminalColumns } from "@sig/api/process";
+ *
+ * const width = terminalColumns() ?? 80;
+ * ```
+ */
+export function terminalColumns(): number | undefined {
+  // 0 is that of a terminal whose width nobody has set.
+  return Deno.stdout.isTerminal() && Deno.consoleSize().columns || undefined;
+}
+
+/**
+ * Resolves with the first of some signals (default: those by which the user or
+ * the system asks a process to stop; Windows has no SIGTERM).
+ *
+ * @example
+ * ```ts
+ * import { signalled } from "@sig/api/process";
+ *
+ * async function untilStopped(shutdown: () => Promise<void>): Promise<void> {
+ *   await signalled();
+ *   await shutdown();
+ * }
+ * ```
+ */
+export function signalled(
+  signals: readonly Deno.Signal[] = Deno.build.os === "windows"
+    ? ["SIGINT"]
+    : ["SIGINT", "SIGTERM"],
+): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of signals) {
+      Deno.addSignalListener(signal, () => resolve());
+    }
+  });
+}
+
+/**
+ * Does something whenever the system asks a server to read its files again
+ * (SIGHUP; Windows has none). What is returned ends that.
+ *
+ * @example
+ * ```ts
+ * import { onHangup } from "@sig/api/process";
+ *
+ * const stop = onHangup(() => console.log("reading again"));
+ * stop();
+ * ```
+ */
+export function onHangup(work: () => void): () => void {
+  if (Deno.build.os === "windows") return () => {};
+  Deno.addSignalListener("SIGHUP", work);
+  return () => Deno.removeSignalListener("SIGHUP", work);
+}
+
+/**
+ * A variable, undefined when it is unset, empty or may not be read: a server
+ * that is given no permissions runs on its defaults.
+ *
+ * @example
+ * ```ts
+ * import { readVariable } from "@sig/api/process";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(readVariable("SIG_NO_SUCH_VARIABLE"), undefined);
+ * ```
+ */
+export function readVariable(name: string): string | undefined {
+  try {
+    return Deno.env.get(name) || undefined;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * All variables of the environment where it may be listed, else those of the
+ * known names that may be read. Asks nobody for a permission.
+ *
+ * @example
+ * ```ts
+ * import { readVariables } from "@sig/api/process";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { values } = readVariables(["SIG_NO_SUCH_VARIABLE"]);
+ * assertEquals(values.SIG_NO_SUCH_VARIABLE, undefined);
+ * ```
+ */
+export function readVariables(known: readonly string[]): Variables {
+  const isGranted = (wanted: Deno.EnvPermissionDescriptor) =>
+    Deno.permissions.querySync(wanted).state === "granted";
+  if (isGranted({ name: "env" })) {
+    return { values: Deno.env.toObject(), looked: "all" };
+  }
+  const names = known.filter((variable) =>
+    isGranted({ name: "env", variable })
+  );
+  return {
+    values: Object.fromEntries(
+      names.map((name) => [name, Deno.env.get(name) ?? ""]),
+    ),
+    looked: names.length > 0 ? "known" : "none",
+  };
+}
+
+/** A folder, or why there is none. */
+export type DataFolder =
+  | { readonly folder: string }
+  | { readonly folder?: undefined; readonly why: string };
+
+/** Of Windows, too. */
+const ABSOLUTE = /^(?:\/|\\\\|[A-Za-z]:[\\/])/;
+
+/**
+ * The folder `sig` of the user's data directory (XDG base directory
+ * specification). A place below the working directory is not used:
+ * another start would find nothing there, and a private key could get into what
+ * is published.
+ *
+ * @example
+ * ```ts
+ * import { dataFolder } from "@sig/api/process";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const env = { HOME: "/home/ada" };
+ * assertEquals(dataFolder((name) => env[name as "HOME"]), {
+ *   folder: "/home/ada/.local/share/sig",
+ * });
+ * ```
+ *
+ * @param env Reads a variable of the environment.
+ */
+export function dataFolder(
+  env: (name: string) => string | undefined,
+): DataFolder {
+  const data = env("XDG_DATA_HOME");
+  // A relative one is to be ignored, says that specification.
+  if (data?.startsWith("/")) return { folder: `${data}/sig` };
+  const home = env("HOME");
+  if (home === undefined || home === "") {
+    return { why: "there is no HOME (or it may not be read)" };
+  }
+  return ABSOLUTE.test(home)
+    ? { folder: `${home}/.local/share/sig` }
+    : { why: `HOME is ${quote(home)}, which is not an absolute path` };
+}
+
+/** Waits so long, or until the signal aborts. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const timer = setTimeout(done, ms);
+    function done() {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    }
+    signal.addEventListener("abort", done);
+  });
+}
 
 /** The outside, as one object: programs are started in tests with another. */
 export interface ProcessIo {

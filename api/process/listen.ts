@@ -2,7 +2,7 @@
 
 import type { Address } from "../flags/mod.ts";
 import { SigError, toProblem } from "@sig/core";
-import { pause } from "./streams.ts";
+import { pause } from "./io.ts";
 
 /** A server that listens. */
 export interface RunningServer {

@@ -33,4 +33,4 @@ export {
   signalled,
   terminalColumns,
   writeAll,
-} from "./streams.ts";
+} from "./io.ts";

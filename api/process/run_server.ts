@@ -8,15 +8,17 @@ import {
   type GivenFlags,
   paragraphs,
   parseFlags,
-  type PlatformSettings,
-  readSettings,
-  type SettingsIo,
   twoColumns,
   usageError,
 } from "../flags/mod.ts";
 import { escapeInvisible, isSigError, toProblem } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import type { App } from "../http/options.ts";
+import {
+  type PlatformSettings,
+  readSettings,
+  type SettingsIo,
+} from "./settings.ts";
 import { createLogWriter, operatorLine } from "./log.ts";
 import {
   formatLogEntry,
@@ -29,8 +31,12 @@ import {
   type RunningServer,
   settleWithin,
 } from "./listen.ts";
-import { createProcessIo, type ProcessIo } from "./io.ts";
-import { readVariable, readVariables } from "./streams.ts";
+import {
+  createProcessIo,
+  type ProcessIo,
+  readVariable,
+  readVariables,
+} from "./io.ts";
 
 /** What a server needs beside that. */
 export interface ServerIo extends ProcessIo, SettingsIo {

@@ -30,3 +30,21 @@ export {
   startProgram,
   type Startup,
 } from "./run_server.ts";
+export {
+  type Exposure,
+  readServerFlags,
+  requireOnlyHere,
+  SERVER_FLAGS,
+  type ServerFlagsIo,
+  type ServerPins,
+  type ServerSettings,
+} from "./server_flags.ts";
+export {
+  type PlatformSettings,
+  readSettings,
+  settingName,
+  type Settings,
+  type SettingsIo,
+  variableName,
+  type Variables,
+} from "./settings.ts";

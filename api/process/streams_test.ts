@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { readVariable } from "./streams.ts";
+import { readVariable } from "./io.ts";
 
 const NAME = "SIG_TEST_READ_VARIABLE";
 

@@ -1,6 +1,8 @@
 /** The routes that tell of the service itself (docs/reference/http.md). @module */
 
-import { createPolicy, PAGE } from "../docs/page.ts";
+import page from "../docs/page.html" with { type: "text" };
+import script from "../docs/page.js" with { type: "text" };
+import style from "../docs/page.css" with { type: "text" };
 import { PAGE_HEADERS, send } from "../http/mod.ts";
 import { createDocument, type DocumentOptions } from "../openapi/document.ts";
 import { HEALTH_EXAMPLES, READY_EXAMPLES } from "../openapi/examples.ts";
@@ -103,4 +105,29 @@ export function createDocumentRoutes(
     },
   }];
   return operations;
+}
+
+/** The page with its style sheet and its script. */
+const PAGE = page
+  .replace("<style></style>", () => `<style>${style}</style>`)
+  .replace(
+    '<script type="module"></script>',
+    () => `<script type="module">${script}</script>`,
+  );
+
+/**
+ * The content security policy of the page: style sheet and script by their
+ * digests, and requests to the service itself.
+ */
+async function createPolicy(): Promise<string> {
+  return `default-src 'none'; style-src ${await hashOf(style)}; ` +
+    `script-src ${await hashOf(script)}; connect-src 'self'; ` +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+}
+
+/** As a policy names what stands within a page. */
+async function hashOf(text: string): Promise<string> {
+  const bytes = new TextEncoder().encode(text);
+  const digest = await crypto.subtle.digest("SHA-256", bytes);
+  return `'sha256-${new Uint8Array(digest).toBase64()}'`;
 }

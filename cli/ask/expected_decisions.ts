@@ -2,7 +2,7 @@
 
 import { isObject, quote, suggest } from "@sig/core/internal";
 import { usageError } from "@sig/api/flags";
-import { jwkToDidKey, sshKeyToJwk } from "@sig/jose";
+import { jwkToDidKey, sshKeyToJwk } from "@sig/jose/keys";
 import { isSshKey } from "../people/subject.ts";
 import { readYaml } from "../people/yaml.ts";
 

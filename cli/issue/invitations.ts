@@ -14,9 +14,9 @@ import {
   MAX_INVITATION_LENGTH,
   type ParsedInvitation,
   parseInvitation,
+  requireUnexpired,
   verifyInvitation,
 } from "@sig/jose";
-import { requireUnexpired } from "@sig/jose/internal";
 import { type PolicyValues, withSource } from "../ask/source_flags.ts";
 import type { Call } from "../command_line/command.ts";
 import type { Io } from "../terminal/io.ts";

@@ -14,7 +14,7 @@ import {
 } from "@sig/core";
 import { isIdentifier, isObject, quote, suggest } from "@sig/core/internal";
 import type { DesiredRelationship } from "@sig/issuer";
-import { jwkToDidKey, sshKeyToJwk } from "@sig/jose";
+import { jwkToDidKey, sshKeyToJwk } from "@sig/jose/keys";
 import { type CsvRow, readCsv } from "@sig/web/names";
 import { type End, readDay } from "../command_line/values.ts";
 import { isSshKey } from "./subject.ts";

@@ -66,7 +66,7 @@ async function readSubject(
   const line = isFile
     ? new TextDecoder().decode(await io.readFile(text, MAX_KEY_BYTES))
     : text;
-  const { jwkToDidKey, sshKeyToJwk } = await import("@sig/jose");
+  const { jwkToDidKey, sshKeyToJwk } = await import("@sig/jose/keys");
   return jwkToDidKey(sshKeyToJwk(line));
 }
 

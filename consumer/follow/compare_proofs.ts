@@ -2,7 +2,7 @@
 
 import type { SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
-import type { KeyResolver, VerificationKey } from "@sig/jose";
+import type { KeyResolver, VerificationKey } from "@sig/jose/keys";
 import {
   encodeBase64,
   findKeyNotIntroduced,

@@ -1,7 +1,7 @@
 /** Cosigning a checkpoint after replaying its feed (docs/protocol.md §13.3). @module */
 
 import { SigError } from "@sig/core";
-import { importVerificationKey, type SigningKey } from "@sig/jose";
+import { importVerificationKey, type SigningKey } from "@sig/jose/keys";
 import {
   cosignNote,
   createSha256,

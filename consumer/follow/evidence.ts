@@ -13,7 +13,7 @@ import {
   SigError,
 } from "@sig/core";
 import { isObject, joinBytes, sameBytes } from "@sig/core/internal";
-import { createKeyResolver, type VerificationKey } from "@sig/jose";
+import { createKeyResolver, type VerificationKey } from "@sig/jose/keys";
 import {
   createSha256,
   decodeBase64,

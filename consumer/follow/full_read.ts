@@ -7,7 +7,7 @@ import {
   type SigError,
   type SigMetadata,
 } from "@sig/core";
-import type { KeyResolver, VerificationKey } from "@sig/jose";
+import type { KeyResolver, VerificationKey } from "@sig/jose/keys";
 import {
   createSha256,
   encodeBase64,

@@ -1,7 +1,7 @@
 /** The keys of one refresh, compared with the pin (docs/protocol.md §6.2). @module */
 
 import type { SigError } from "@sig/core";
-import type { KeyResolver } from "@sig/jose";
+import type { KeyResolver } from "@sig/jose/keys";
 import { calculateKidOf } from "@sig/jose/internal";
 import type { IssuerPin } from "../memory/pin.ts";
 import { checkKeys, type FetchedKeys } from "./check_continuity.ts";

@@ -19,7 +19,7 @@ import {
   type Warning,
 } from "@sig/core";
 import { sameBytes } from "@sig/core/internal";
-import { verifyEnvelope } from "@sig/jose";
+import { verifyEnvelope } from "@sig/jose/keys";
 import {
   createSha256,
   decodeBase64,

@@ -7,7 +7,7 @@
 
 import { DEFAULT_LIMITS, isSigError, type Limits } from "@sig/core";
 import { sameBytes } from "@sig/core/internal";
-import type { KeyResolver } from "@sig/jose";
+import type { KeyResolver } from "@sig/jose/keys";
 import { Sha256 } from "@sig/jose/internal";
 import type { FetchConditions } from "../fetch/fetch_options.ts";
 import {

@@ -15,7 +15,7 @@ import {
   type SigError,
   type Warning,
 } from "@sig/core";
-import type { KeyResolver } from "@sig/jose";
+import type { KeyResolver } from "@sig/jose/keys";
 import type { HeldDocuments } from "../read/issuer_documents.ts";
 import type { FeedVerification } from "../verify/feed_verification.ts";
 import type { RunningHash, VerifiedIssuer } from "../verify/verify_feed.ts";

@@ -7,7 +7,7 @@
 
 import { encodeHex } from "@std/encoding/hex";
 import { formatInstant, instantOf } from "@sig/core";
-import type { KeyResolver } from "@sig/jose";
+import type { KeyResolver } from "@sig/jose/keys";
 import { calculateKidOf } from "@sig/jose/internal";
 import { type RecordKind, storeUnavailable } from "../store/record_store.ts";
 import type { FeedVerification } from "../verify/feed_verification.ts";

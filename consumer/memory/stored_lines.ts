@@ -23,7 +23,7 @@ import {
   type Warning,
 } from "@sig/core";
 import { validInstant } from "@sig/core/internal";
-import { type KeyResolver, verifyEnvelope } from "@sig/jose";
+import { type KeyResolver, verifyEnvelope } from "@sig/jose/keys";
 import { Sha256 } from "@sig/jose/internal";
 import { decodeBase64Url, encodeBase64Url } from "@std/encoding/base64url";
 import type { DocumentName } from "../fetch/media_type.ts";

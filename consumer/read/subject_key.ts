@@ -13,7 +13,7 @@ import {
   importVerificationKey,
   readDidDocument,
   type VerificationKey,
-} from "@sig/jose";
+} from "@sig/jose/keys";
 import { fetchDocument } from "./reader.ts";
 
 /** Options of {@linkcode fetchSubjectKey}. */

@@ -26,7 +26,7 @@ import {
   isObject,
   joinBytes,
 } from "@sig/core/internal";
-import { type VerificationKey, verifyEnvelope } from "@sig/jose";
+import { type VerificationKey, verifyEnvelope } from "@sig/jose/keys";
 import { isFault, located } from "./feed_fault.ts";
 import { feedTooLarge, incompleteLine, lineTooLong } from "./feed_fault.ts";
 import { type FeedLine, LineSplitter } from "../read/line_splitter.ts";

@@ -19,7 +19,7 @@ import {
   readDidDocument,
   type VerificationBackend,
   type VerificationKey,
-} from "@sig/jose";
+} from "@sig/jose/keys";
 import type { FetchConditions } from "../fetch/fetch_options.ts";
 import { type DocumentName, judgeMediaType } from "../fetch/media_type.ts";
 import {

@@ -1,7 +1,7 @@
 /** Workers that verify signatures in parallel to the reading thread. @module */
 
 import type { ParsedEnvelope } from "@sig/core";
-import type { VerificationKey } from "@sig/jose";
+import type { VerificationKey } from "@sig/jose/keys";
 import { isStrictSignature, loadBuiltin } from "@sig/jose/internal";
 
 /**

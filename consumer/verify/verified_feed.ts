@@ -8,7 +8,7 @@ import type {
   UnknownEvent,
   Warning,
 } from "@sig/core";
-import type { KeyResolver } from "@sig/jose";
+import type { KeyResolver } from "@sig/jose/keys";
 import type { SignatureWorkers } from "./signature_workers.ts";
 
 /** What a reader decides about feeds that others wrote. */

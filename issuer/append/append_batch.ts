@@ -18,7 +18,7 @@ import {
   type Warning,
 } from "@sig/core";
 import { joinBytes } from "@sig/core/internal";
-import { signEvent, type SigningKey } from "@sig/jose";
+import { signEvent, type SigningKey } from "@sig/jose/keys";
 import { monotonicUlid } from "@std/ulid";
 import { buildEvent } from "./build_event.ts";
 import { type DraftMembers, readDraft } from "./draft.ts";

@@ -15,7 +15,7 @@ import {
   type UnknownEvent,
 } from "@sig/core";
 import { withContext } from "@sig/core/internal";
-import { type KeyResolver, verifyEnvelope } from "@sig/jose";
+import { type KeyResolver, verifyEnvelope } from "@sig/jose/keys";
 import type { FeedIndex } from "../index/feed_index.ts";
 
 /** What a feed's lines are verified against. */

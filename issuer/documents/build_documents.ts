@@ -10,7 +10,7 @@ import {
   type VerificationMethod,
   wellKnownUrls,
 } from "@sig/core";
-import { toPublicJwk } from "@sig/jose";
+import { toPublicJwk } from "@sig/jose/keys";
 
 const CONTEXTS = [
   "https://www.w3.org/ns/did/v1",

@@ -16,7 +16,7 @@ import {
   createKeyResolver,
   type KeyResolver,
   readDidDocument,
-} from "@sig/jose";
+} from "@sig/jose/keys";
 import type { FeedStore } from "../store/feed_store.ts";
 
 /** The documents, read and found in order. */

@@ -7,7 +7,7 @@ import {
   type SigMetadata,
 } from "@sig/core";
 import { quote } from "@sig/core/internal";
-import type { SigningKey, VerificationKey } from "@sig/jose";
+import type { SigningKey, VerificationKey } from "@sig/jose/keys";
 import type { IssuerDocuments } from "./documents.ts";
 import {
   isOwnKid,

@@ -2,7 +2,7 @@
 
 import { type PrivateJwk, SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
-import { importSigningKey, type SigningKey } from "@sig/jose";
+import { importSigningKey, type SigningKey } from "@sig/jose/keys";
 
 /** Which key: the issuer's `host` or `host:port`, and the `kid`. */
 export interface KeyName {

@@ -2,7 +2,7 @@
 
 import { SigError } from "@sig/core";
 import { quote, sameBytes } from "@sig/core/internal";
-import type { SigningKey, VerificationKey } from "@sig/jose";
+import type { SigningKey, VerificationKey } from "@sig/jose/keys";
 import { calculateKidOf } from "@sig/jose/internal";
 import {
   type Checkpoint,

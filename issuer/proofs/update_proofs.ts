@@ -10,7 +10,7 @@ import {
   WELL_KNOWN_PATHS,
 } from "@sig/core";
 import { sameBytes, withContext } from "@sig/core/internal";
-import type { SigningKey, VerificationKey } from "@sig/jose";
+import type { SigningKey, VerificationKey } from "@sig/jose/keys";
 import {
   type Checkpoint,
   createSha256,

@@ -6,7 +6,7 @@ import {
   type SigEvent,
   WELL_KNOWN_PATHS,
 } from "@sig/core";
-import { signEvent, type SigningKey } from "@sig/jose";
+import { signEvent, type SigningKey } from "@sig/jose/keys";
 
 /** What is wrong with the server, whatever its files are. */
 type ServerFault = Exclude<IssuerFault, FileFault>;

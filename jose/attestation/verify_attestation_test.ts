@@ -11,7 +11,7 @@ import {
   type VerifyAttestationOptions,
   verifyEnvelope,
 } from "@sig/jose";
-import { verifyAttestationSignature } from "@sig/jose/internal";
+import { verifyAttestationSignature } from "./verify_attestation.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { testKey } from "../testdata/keys.ts";
 import {

@@ -1,7 +1,7 @@
 // What of the units and of the Dockerfile can be judged without running them.
 import { assert, assertEquals } from "@std/assert";
 import { apiProgram } from "@sig/api/program";
-import { variableName } from "@sig/api/flags";
+import { variableName } from "@sig/api/server";
 import { webProgram } from "@sig/web/program";
 import { EXECUTABLES } from "../../tools/compile.ts";
 import { ROOT } from "../../tools/workspace.ts";

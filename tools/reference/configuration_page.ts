@@ -1,7 +1,8 @@
 /** `docs/reference/configuration.md`, from the servers' own flags. @module */
 
 import { apiProgram } from "@sig/api/program";
-import { type FlagSpec, settingName, variableName } from "@sig/api/flags";
+import type { FlagSpec } from "@sig/api/flags";
+import { settingName, variableName } from "@sig/api/server";
 import { webProgram } from "@sig/web/program";
 
 /** Makes the page. */

@@ -7,9 +7,9 @@ import {
   type InvitationAnswer,
   type ParsedInvitation,
   parseInvitation,
+  requireUnexpired,
   verifyInvitation,
 } from "@sig/jose";
-import { requireUnexpired } from "@sig/jose/internal";
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { signingKeyOf } from "../../browser/attest.ts";
 import { hasEd25519 } from "../../browser/ed25519_support.ts";

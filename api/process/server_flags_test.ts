@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { assertSigError } from "../../tests/kit/sig_errors.ts";
-import { parseFlags } from "./parse_flags.ts";
+import { parseFlags } from "../flags/parse_flags.ts";
 import { readServerFlags, SERVER_FLAGS } from "./server_flags.ts";
 
 const OWN = [
@@ -14,7 +14,21 @@ function parse(words: readonly string[]) {
 }
 
 function read(...words: readonly string[]) {
-  return readServerFlags(parse(words), "127.0.0.1:8787");
+  return settingsOf(words);
+}
+
+function settingsOf(words: readonly string[], isTerminal = false) {
+  const { openPins: _, ...settings } = readServerFlags(
+    parse(words),
+    "127.0.0.1:8787",
+    {
+      isTerminal: () => isTerminal,
+      stderr() {},
+      now: () => new Date(0),
+      env: () => undefined,
+    },
+  );
+  return settings;
 }
 
 Deno.test("a server is for this machine alone (default)", () => {
@@ -46,8 +60,7 @@ Deno.test("flags say what they say", () => {
 });
 
 Deno.test("on a terminal the log is text (default)", () => {
-  const logOf = (...words: readonly string[]) =>
-    readServerFlags(parse(words), "127.0.0.1:8787", true).log;
+  const logOf = (...words: readonly string[]) => settingsOf(words, true).log;
   assertEquals(logOf(), "text");
   assertEquals(logOf("--log", "json"), "json");
   assertEquals(read().log, "json");

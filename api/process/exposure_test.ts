@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { parseAddress } from "./values.ts";
+import { parseAddress } from "../flags/values.ts";
 import { findExposure, type Reachability } from "./server_flags.ts";
 
 Deno.test("settings that name only this machine do not expose a server", () => {

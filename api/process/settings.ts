@@ -2,7 +2,7 @@
 
 import { isSigError, JsonError, parseJson, type SigError } from "@sig/core";
 import { isObject, quote, suggest } from "@sig/core/internal";
-import { type FlagSpec, type GivenFlags, usageError } from "./flag.ts";
+import { type FlagSpec, type GivenFlags, usageError } from "../flags/flag.ts";
 
 /** What is read of the environment. */
 export interface Variables {

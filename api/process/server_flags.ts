@@ -10,7 +10,7 @@ import {
   parseAddress,
   rate,
   text,
-} from "./values.ts";
+} from "../flags/values.ts";
 import {
   type FlagSpec,
   flagSpecs,
@@ -20,12 +20,24 @@ import {
   readValues,
   toggle,
   usageError,
-} from "./flag.ts";
+  type Values,
+} from "../flags/flag.ts";
+import type { PinStore } from "@sig/consumer/pins";
+import type { OpenStoreOptions } from "@sig/consumer/store";
+import { operatorLine } from "./log.ts";
 
 const FLAGS = {
   config: optional(
     file,
     "settings as YAML or JSON, by these names without dashes; variables such as SIG_API_MAX_AGE come before it, flags before both",
+  ),
+  pins: optional(
+    text,
+    "where the named issuers are remembered, with other servers (default: this process)",
+    { placeholder: "FILE|kv:PATH|redis://HOST" },
+  ),
+  "require-pin": toggle(
+    "with --pins: refuse named issuers that it does not hold yet",
   ),
   public: toggle("answer everyone, where --addr is not this machine alone"),
   host: many(text, "a further name that this server is called by", {
@@ -84,22 +96,58 @@ export interface ServerSettings {
     /** Requests answered at a time. */
     readonly maxConcurrent: number | undefined;
   };
+  /**
+   * Opens the memory of `--pins`. The password of a Redis is taken from
+   * `SIG_REDIS_PASSWORD`, since arguments can be read by others on the machine.
+   * Where others reach the server its answers don't contain the path of the
+   * memory; only the operator's log does.
+   *
+   * @throws {SigError} `invalid_request`; `store_unavailable` with its place.
+   */
+  openPins(): Promise<ServerPins>;
 }
+
+/** The memory of a server. */
+export interface ServerPins {
+  /** Undefined: the process's own. */
+  readonly pins: PinStore | undefined;
+  /** An issuer that is not there yet is an error. */
+  readonly requirePin: boolean;
+  /** For the operator. */
+  readonly warnings: readonly string[];
+}
+
+/** What the flags need of the process. */
+export interface ServerFlagsIo {
+  /** Whether a person reads the log: then it is text by default. */
+  isTerminal(stream: "stderr"): boolean;
+  /** Writes for the operator. */
+  stderr(text: string): void;
+  /** The clock. */
+  now(): Date;
+  /** A variable. */
+  env(name: string): string | undefined;
+}
+
+/** The variable that may hold the password of `--pins redis://…`. */
+const PASSWORD_VARIABLE = "SIG_REDIS_PASSWORD";
+/** What clients read in the place of a path or an address. */
+const SHOWN_AS = "of this server";
 
 /**
  * Reads the common flags, and of the programs' own those that say whom the
  * server is for (`--audience`, `--public-url`).
  *
  * @param defaultAddress Where to listen by default.
- * @param isTerminal Whether a person reads the log: then it is text by default.
  * @throws {SigError} `invalid_request` with `context.flag`.
  */
 export function readServerFlags(
   flags: GivenFlags,
   defaultAddress: string,
-  isTerminal = false,
+  io: ServerFlagsIo,
 ): ServerSettings {
   const given = readValues(FLAGS, flags);
+  const log = given.log ?? (io.isTerminal("stderr") ? "text" : "json");
   const address = parseAddress(flags.text("addr") ?? defaultAddress);
   const isLocal = isLoopback(address.hostname);
   const allowInsecure = given["allow-insecure"];
@@ -116,7 +164,7 @@ export function readServerFlags(
     address,
     isLocal,
     exposure,
-    log: given.log ?? (isTerminal ? "text" : "json"),
+    log,
     service: {
       allowPrivate: allowInsecure,
       hosts: isLocal
@@ -128,7 +176,41 @@ export function readServerFlags(
       trustProxy: given["trust-proxy"],
       maxConcurrent: given["max-concurrent"],
     },
+    openPins: () =>
+      openPins(
+        given,
+        io,
+        exposure && {
+          shownAs: SHOWN_AS,
+          tell: (message) => io.stderr(operatorLine(message, log, io.now())),
+        },
+      ),
   };
+}
+
+async function openPins(
+  { pins: text, "require-pin": requirePin }: Values<typeof FLAGS>,
+  io: ServerFlagsIo,
+  shown: OpenStoreOptions = {},
+): Promise<ServerPins> {
+  if (text === undefined) {
+    if (!requirePin) return { pins: undefined, requirePin, warnings: [] };
+    throw usageError("--require-pin goes with --pins", {
+      flag: "--require-pin",
+    });
+  }
+  const { openPinStore } = await import("@sig/consumer/pins");
+  let isInUrl = false;
+  let password: string | undefined;
+  if (/^rediss?:/.test(text)) {
+    const { parseRedisUrl } = await import("@sig/consumer/store");
+    isInUrl = parseRedisUrl(text).password !== undefined;
+    if (!isInUrl) password = io.env(PASSWORD_VARIABLE) || undefined;
+  }
+  const pins = await openPinStore(text, { password, ...shown });
+  const warning =
+    `the password in --pins is visible to every user of this machine; use ${PASSWORD_VARIABLE}`;
+  return { pins, requirePin, warnings: isInUrl ? [warning] : [] };
 }
 
 /**

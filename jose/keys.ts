@@ -1,0 +1,41 @@
+/**
+ * Keys and signed lines of feeds: what `@sig/jose` has, without attestations and
+ * invitations, which programs that only read feeds need not load.
+ *
+ * @example The key of a did:key
+ * ```ts
+ * import { didKeyToJwk, jwkToDidKey } from "@sig/jose/keys";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const did = "did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp";
+ * assertEquals(jwkToDidKey(didKeyToJwk(did)), did);
+ * ```
+ *
+ * @module
+ */
+export { signEvent, verifyEnvelope } from "./event/envelope.ts";
+export {
+  readDidDocument,
+  type ReadDidDocumentOptions,
+  type VerificationRelationship,
+} from "./keys/did_document.ts";
+export { didKeyToJwk, jwkToDidKey, resolveDidKey } from "./keys/did_key.ts";
+export {
+  createKeyResolver,
+  type CreateKeyResolverOptions,
+  type KeyResolver,
+} from "./keys/key_resolver.ts";
+export { type VerificationBackend } from "./keys/platform.ts";
+export { calculateKid, toPublicJwk } from "./keys/public_key.ts";
+export {
+  generateSigningKey,
+  type GenerateSigningKeyOptions,
+  importSigningKey,
+  type SigningKey,
+} from "./keys/signing_key.ts";
+export { jwkToSshKey, sshKeyToJwk } from "./keys/ssh_key.ts";
+export {
+  importVerificationKey,
+  type ImportVerificationKeyOptions,
+  type VerificationKey,
+} from "./keys/verification_key.ts";
