@@ -21,37 +21,26 @@ const MAX_DATE_MS = 253_402_300_799_999;
 const MAX_PAGE_LENGTH = 4 * 1024 * 1024;
 
 /** Where a page ended. */
-export interface Cursor {
+const CURSOR = z.strictObject({
+  /** Of these members. */
+  version: z.literal(3),
   /** The state that the first page was of: its last event. */
-  readonly sequence: number;
+  sequence: z.int().min(1),
   /** When that event was issued, which tells histories apart. */
-  readonly event: string;
+  event: z.string(),
   /** The instant that the first page was judged at, in milliseconds. */
-  readonly judgedAtMs: number;
+  judgedAtMs: z.int().min(0).max(MAX_DATE_MS),
   /** The last relationship of the page. */
-  readonly after: string;
+  after: z.string(),
   /** Which question it belongs to. */
-  readonly question: string;
-}
-
-/** Of what a cursor holds. */
-const VERSION = 2;
-const CURSOR = z.tuple([
-  z.literal(VERSION),
-  z.int().min(1),
-  z.string(),
-  z.int().min(0).max(MAX_DATE_MS),
-  z.string(),
-  z.string(),
-]);
+  question: z.string(),
+});
+/** Where a page ended. */
+export type Cursor = z.output<typeof CURSOR>;
 
 /** A cursor as text: base64url, not to be taken apart by clients. */
 export function writeCursor(cursor: Cursor): string {
-  const { sequence, event, judgedAtMs, after, question } = cursor;
-  const text = JSON.stringify(
-    [VERSION, sequence, event, judgedAtMs, after, question],
-  );
-  return encodeBase64Url(new TextEncoder().encode(text));
+  return encodeBase64Url(new TextEncoder().encode(JSON.stringify(cursor)));
 }
 
 /**
@@ -69,9 +58,10 @@ export function readCursor(text: string, question: string): Cursor {
   }
   const { data } = CURSOR.safeParse(value);
   if (data === undefined) throw misfit("it is not one of this service");
-  const [, sequence, event, judgedAtMs, after, asked] = data;
-  if (asked !== question) throw misfit("it belongs to another question");
-  return { sequence, event, judgedAtMs, after, question };
+  if (data.question !== question) {
+    throw misfit("it belongs to another question");
+  }
+  return data;
 }
 
 function misfit(
@@ -137,7 +127,7 @@ export async function pageOf(
   const after = entries.at(-1)?.[0];
   const question = questionOf(request);
   const next = !hasMore || after === undefined ? null : writeCursor({
-    ...{ sequence, event: eventOf(state, sequence) },
+    ...{ version: 3, sequence, event: eventOf(state, sequence) },
     ...{ judgedAtMs, after, question },
   });
   // Member by member: a JavaScript object would put identifiers such as "10"

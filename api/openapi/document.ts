@@ -15,31 +15,8 @@ import { PROBLEM } from "../schemas/answers.ts";
 /** A JSON Schema, or another object of the document. */
 type PlainSchema = { readonly [keyword: string]: JsonValue };
 
-/** An OpenAPI document, as far as it is read here. */
-export interface OpenApiDocument {
-  /** The version of OpenAPI. */
-  readonly openapi: "3.1.1";
-  /** What it is about. */
-  readonly info: PlainSchema;
-  /** Where the service is reached. */
-  readonly servers: JsonValue;
-  /** The groups of operations. */
-  readonly tags: readonly {
-    readonly name: string;
-    readonly description: string;
-  }[];
-  /** How callers say who they are. */
-  readonly security: JsonValue;
-  /** Operations by path and method. */
-  readonly paths: {
-    readonly [path: string]: { readonly [method: string]: PlainSchema };
-  };
-  /** What the operations refer to. */
-  readonly components: {
-    readonly schemas: { readonly [name: string]: PlainSchema };
-    readonly [kind: string]: JsonValue;
-  };
-}
+/** The document, as far as it is read here. */
+export type OpenApiDocument = ReturnType<typeof createDocument>;
 
 /** What the document says of a service beside its routes. */
 export interface DocumentOptions {
@@ -53,7 +30,7 @@ export interface DocumentOptions {
 export function createDocument(
   operations: readonly Operation[],
   { publicUrl, needsToken }: DocumentOptions,
-): OpenApiDocument {
+) {
   const { schemas, bodies } = toSchemas(operations);
   const paths: { [path: string]: { [method: string]: PlainSchema } } = {};
   for (const operation of operations) {
@@ -167,7 +144,7 @@ function describe(
         description: answer.description,
         headers: REQUEST_ID_HEADER,
         content: {
-          [answer.type]: {
+          [answer.type ?? "application/json"]: {
             schema: bodies[`${id} answer`]!,
             examples: toExamples(examples, "answer"),
           },

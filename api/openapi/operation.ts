@@ -57,8 +57,8 @@ export interface Operation {
   };
   /** What it is answered with. */
   readonly answer: {
-    /** The media type. */
-    readonly type: string;
+    /** The media type (default: JSON). */
+    readonly type?: string;
     /** In words. */
     readonly description: string;
     /** The schema of the body. */

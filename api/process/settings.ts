@@ -76,36 +76,34 @@ export async function readSettings(
   platform?: PlatformSettings,
 ): Promise<Settings> {
   const { name, flags } = program;
-  const byVariable = new Map(
-    flags.map((flag) => [variableName(name, flag.name), flag]),
-  );
   const { aliases = {}, defaults = {} } = platform ?? {};
-  const { values, looked } = io.variables(
-    [...byVariable.keys(), ...Object.keys(aliases)],
-  );
   const prefix = variableName(name, "");
-  const set = Object.entries(values).filter(([, text]) => text !== "");
-  for (const [variable] of set) {
-    const isUnknown = variable.startsWith(prefix) && !byVariable.has(variable);
-    if (isUnknown && !OF_KUBERNETES.test(variable)) {
-      throw unknown("variable", variable, [...byVariable.keys()], name);
-    }
+  // In the order of their precedence.
+  const flagOf = new Map<string, FlagSpec>([
+    ...Object.entries(aliases).flatMap(([variable, of]) =>
+      flags.filter((flag) => flag.name === of)
+        .map((flag) => [variable, flag] as const)
+    ),
+    ...flags.map((flag) => [variableName(name, flag.name), flag] as const),
+  ]);
+  const { values, looked } = io.variables([...flagOf.keys()]);
+  for (const [variable, text] of Object.entries(values)) {
+    const isKnown = flagOf.has(variable) || OF_KUBERNETES.test(variable);
+    if (isKnown || text === "" || !variable.startsWith(prefix)) continue;
+    throw unknown("variable", variable, [...flagOf.keys()], name);
   }
-  const variables = new Map(set.flatMap(([variable, text]) => {
-    const flag = byVariable.get(variable);
-    return flag ? [[flag.name, entryOf(flag, text, variable)]] : [];
-  }));
-  const older = new Map(set.flatMap(([variable, text]) => {
-    const flag = flags.find((flag) => flag.name === aliases[variable]);
-    return flag ? [[flag.name, entryOf(flag, text, variable)]] : [];
-  }));
+  const variables = new Map(
+    [...flagOf].flatMap(([variable, flag]) => {
+      const text = values[variable];
+      return text ? [[flag.name, entryOf(flag, text, variable)]] : [];
+    }),
+  );
   const path = given.text("config") ?? variables.get("config")?.texts[0];
   const entries = new Map<string, Entry>([
     ...Object.entries(defaults).map(([flag, text]) =>
       [flag, { name: `--${flag}`, texts: [text] }] as const
     ),
     ...path === undefined ? [] : await readFileSettings(path, program, io),
-    ...older,
     ...variables,
   ]);
   return {

@@ -20,7 +20,6 @@ export const PROBE_ROUTES: readonly Operation[] = [{
   summary: "Is the service there?",
   description: "Answers without a token, and however busy the service is.",
   answer: {
-    type: "application/json",
     description: "It is.",
     schema: HEALTH,
   },
@@ -36,7 +35,6 @@ export const PROBE_ROUTES: readonly Operation[] = [{
   description:
     "Answers without a token, and however busy the service is; an answer may be 5 s old. With the service's token it says which issuers don't answer.",
   answer: {
-    type: "application/json",
     description: "The store answers, and so does at least one listed issuer.",
     schema: READY,
   },
@@ -68,7 +66,6 @@ export function createDocumentRoutes(
     summary: "This document",
     description: "OpenAPI 3.1 of exactly these routes; needs no token.",
     answer: {
-      type: "application/json",
       description: "The document.",
       schema: z.looseObject({}),
     },

@@ -71,7 +71,6 @@ function configurationRoute(publicUrl: string | undefined): Operation {
     description:
       "Metadata of the policy decision point (AuthZEN 1.0 §9). The addresses begin with the service's public URL, or with the one that it is asked by; needs no token.",
     answer: {
-      type: "application/json",
       description: "The addresses.",
       schema: AUTHZEN_CONFIGURATION,
     },
@@ -104,7 +103,6 @@ function evaluationRoute(context: AuthzenContext): Operation {
       otherTypeIsInvalid: true,
     },
     answer: {
-      type: "application/json",
       description: "The decision.",
       schema: DECISION,
     },
@@ -135,7 +133,6 @@ function evaluationsRoute(context: AuthzenContext): Operation {
       otherTypeIsInvalid: true,
     },
     answer: {
-      type: "application/json",
       description:
         "The decisions in the order of the evaluations, up to where it stopped; a single decision where the request has no evaluations.",
       schema: z.union([DECISIONS, DECISION]),

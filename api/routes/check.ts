@@ -68,7 +68,6 @@ export function createCheckRoutes(
       "Allow needs one relationship of the subject that meets every requirement and is effective. A deny is 200 as well, with its reasons. What can't be answered is a problem with a code of its own and never a deny. An explanation shows up to 1,000 relationships, of up to 8,192 verdicts together.",
     body: { schema: schemas.check, maxBytes: MAX_FEED_BODY_BYTES },
     answer: {
-      type: "application/json",
       description: "The answer.",
       schema: CHECK_ANSWER,
     },
@@ -94,7 +93,6 @@ export function createCheckRoutes(
       'Each is answered as by `/v1/check`. An item that is wrong or can\'t be answered is `{"error": <problem>}` in its place; each issuer is asked once for all its items, and what is longer than 4,194,304 characters of answers is `invalid_request`, to be asked with fewer items or without `explain`.',
     body: { schema: schemas.batch, maxBytes: MAX_FEED_BODY_BYTES },
     answer: {
-      type: "application/json",
       description: "The answers in the order of the questions.",
       schema: CHECK_RESULTS,
     },

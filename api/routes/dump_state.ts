@@ -30,7 +30,6 @@ export function createDumpStateRoute(
       "The state in pages, in the order of the feed: `next_cursor` asks for the next one and is null on the last. A page of large relationships ends before `limit`, at about 4 MiB. All pages are of the state and the instant of the first, also when the feed grows meanwhile; a feed that came along must be sent again with each. A cursor of a history whose event there was issued at another time is `invalid_request`: begin again without it. A faulty feed is 422 and gives no state.",
     body: { schema: schemas.dumpState, maxBytes: MAX_FEED_BODY_BYTES },
     answer: {
-      type: "application/json",
       description: "One page.",
       schema: STATE_PAGE,
     },

@@ -28,7 +28,6 @@ export function createVerifyRoute(
       "Every document, signature and rule. The issuer is asked now. What is faulty, or contradicts what this service saw before, is 200 with `valid: false` and up to 100 faults; a problem says that it is not known, because something could not be read or exceeds a limit.",
     body: { schema: schemas.verify, maxBytes: MAX_FEED_BODY_BYTES },
     answer: {
-      type: "application/json",
       description: "The report.",
       schema: VERIFY_REPORT,
     },
