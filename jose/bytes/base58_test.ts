@@ -3,7 +3,7 @@ import {
   decodeBase58 as decodeByStd,
   encodeBase58,
 } from "@std/encoding/base58";
-import { decodeBase58 } from "./base58.ts";
+import { decodeBase58 } from "./bytes.ts";
 
 Deno.test("what another encoder wrote is decoded, leading zeroes included", () => {
   for (let length = 0; length <= 80; length++) {

@@ -1,6 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
-import { findPointFault, isStrictSignature } from "./ed25519_bytes.ts";
-import { isOnCurve } from "./ed25519_curve.ts";
+import {
+  findPointFault,
+  isOnCurve,
+  isStrictSignature,
+} from "./ed25519_bytes.ts";
 import {
   encodeNumber,
   findX,

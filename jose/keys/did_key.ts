@@ -3,8 +3,7 @@
 import { isSigError, type Jwk, SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import { encodeBase58 } from "@std/encoding/base58";
-import { decodeBase58 } from "../bytes/base58.ts";
-import { encodeBase64Url } from "../bytes/bytes.ts";
+import { decodeBase58, encodeBase64Url } from "../bytes/bytes.ts";
 import {
   findPublicKeyFault,
   invalidKey,

@@ -9,10 +9,10 @@ import {
 import { decodeBase64UrlStrict, isObject } from "@sig/core/internal";
 import {
   findPointFault,
+  isOnCurve,
   type PointFault,
   PUBLIC_KEY_BYTES,
 } from "../bytes/ed25519_bytes.ts";
-import { isOnCurve } from "../bytes/ed25519_curve.ts";
 import { isKid, member } from "../bytes/json_object.ts";
 
 /** A public key that a signature may be verified with. */
