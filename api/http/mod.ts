@@ -20,6 +20,7 @@
  *
  * @module
  */
+export { createTurns } from "./turns.ts";
 export { hostsOf, requireToken } from "./access.ts";
 export {
   type ClientAddress,

@@ -188,6 +188,32 @@ Deno.test("a key that the feed knows as somebody else, or as active, becomes no 
     assertEquals([found.code, (await who(workspace)).length], [0, 2]);
   }));
 
+Deno.test("a name belongs to the person: every key is shown with it, and the names file has it once", () =>
+  withIssuer(async (workspace) => {
+    const text = await sig(
+      workspace,
+      ...["invite", ...DIR, "--also", ALICE, "--for", "Alice Doe"],
+    );
+    const answer = await answered(workspace, text.trim(), "phone.jwk");
+    await enrolled(workspace, answer, ["--yes", "--keep-name"]);
+    const file = workspace.path("acme/.sig/names.csv");
+    assertEquals(
+      await Deno.readTextFile(file),
+      `subject,name\n"${ALICE}","Alice Doe"\n`,
+    );
+    const shown = await sig(workspace, "who", "$D/acme", "--format", "csv");
+    assertEquals(shown.match(/Alice Doe/g)?.length, 2);
+    const rows = ["subject,type,roles", `${ALICE},employee,audit`];
+    const { stdout } = await list(workspace, "plan", rows);
+    assertEquals(stdout.match(/Alice Doe/g)?.length, 2);
+    const ended = await sig(
+      workspace,
+      ...["offboard", ...DIR, "--subject", "Alice Doe", "--yes"],
+      ...["--reason-code", "employment_ended"],
+    );
+    assertEquals(ended.match(/Alice Doe/g)?.length, 2);
+  }));
+
 Deno.test("set changes every key of a person, by the same difference", () =>
   withIssuer(async (workspace) => {
     const phone = await withKey(workspace, ALICE);

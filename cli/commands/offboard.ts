@@ -55,7 +55,7 @@ export const offboard = typedCommand({
         changes,
         preview: {
           when: "confirmed",
-          write: () => writeChanges(call, changes),
+          write: () => writeChanges(call, changes, state),
         },
         question: {
           text: `End ${count}?`,

@@ -20,6 +20,7 @@ import { counted, warn, writeJson } from "../output/write.ts";
 import {
   type Names,
   NAMES_FLAG,
+  namesOfKeys,
   readNames,
   saveNames,
 } from "../people/names.ts";
@@ -85,7 +86,7 @@ export const plan = typedCommand({
       await call.io.createPrivateFile(out, `${text}\n`);
     }
     if (call.format === "json") writeJson(call.io, made);
-    else writePlan(call, made, names);
+    else writePlan(call, made, namesIn(made, names, state));
     // At the end of a long plan, where it is read.
     for (const doubt of doubtsAboutPlan(made, state, now)) warn(call, doubt);
     return made.changes.length === 0 ? 0 : 1;
@@ -148,7 +149,8 @@ export const apply = typedCommand({
           when: "asked",
           async write() {
             const known = await readNames(call);
-            writePlan(call, plan, new Map([...known, ...names]));
+            const all = new Map([...known, ...names]);
+            writePlan(call, plan, namesIn(plan, all, state));
           },
         },
         question: {
@@ -162,6 +164,15 @@ export const apply = typedCommand({
     return done;
   },
 });
+
+/** The names of those whom a plan is about. */
+function namesIn(
+  { changes }: Plan,
+  names: Names,
+  { personOf }: PublishedState,
+): Names {
+  return namesOfKeys(names, changes.map(({ subject }) => subject), personOf);
+}
 
 /** What the operator has confirmed. */
 function confirmedBy(flags: Values<typeof APPLY_FLAGS>) {

@@ -9,6 +9,7 @@ import {
   instantOf,
   type ParsedTime,
   parseTimestamp,
+  personOf,
   type RelationshipState,
   type StateDump,
   stringifyDump,
@@ -203,13 +204,19 @@ function writeActive(
   call: Pick<Call, "format" | "io" | "ownFormat">,
   found: ReturnType<typeof listActive>,
   names: Names,
-  { issuer, feed, sha256 }: Pick<VerifiedIssuer, "issuer" | "feed"> & {
-    readonly sha256: string | undefined;
-  },
+  { issuer, feed, sha256, state }:
+    & Pick<
+      VerifiedIssuer,
+      "issuer" | "feed" | "state"
+    >
+    & {
+      readonly sha256: string | undefined;
+    },
 ): void {
   const { io, ownFormat } = call;
   if (call.format === "json") return writeJson(io, found);
-  const nameOf = (subject: string) => names.get(subject) ?? "";
+  const nameOf = (subject: string) =>
+    names.get(subject) ?? names.get(personOf(state, subject)) ?? "";
   if (ownFormat === "csv") {
     const rows = found.map((each) => [
       ...[nameOf(each.subject), each.subject, each.relationship_id],

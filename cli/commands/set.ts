@@ -106,7 +106,7 @@ export const set = typedCommand({
         doubts,
         preview: {
           when: "confirmed",
-          write: () => writeChanges(call, changes),
+          write: () => writeChanges(call, changes, state),
         },
         changes,
       };

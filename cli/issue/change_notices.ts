@@ -17,7 +17,7 @@ import type {
 } from "@sig/issuer";
 import type { Call } from "../command_line/command.ts";
 import { writeChange } from "../output/changes.ts";
-import { type NamesValue, readNames } from "../people/names.ts";
+import { namesOfKeys, type NamesValue, readNames } from "../people/names.ts";
 import { doubtsAboutName, SimilarNames } from "./similar_names.ts";
 
 /** Relationships of a subject, or doubts, that are named at most. */
@@ -56,8 +56,10 @@ export function namesOf({ relationships }: PublishedState): KnownNames {
 export async function writeChanges(
   call: Call<NamesValue>,
   changes: readonly PlannedChange[],
+  { personOf }: PublishedState,
 ): Promise<void> {
-  const names = await readNames(call);
+  const subjects = changes.map(({ subject }) => subject);
+  const names = namesOfKeys(await readNames(call), subjects, personOf);
   for (const each of changes) writeChange(call, each, names);
 }
 

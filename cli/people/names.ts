@@ -49,6 +49,20 @@ export async function readNames(
   return new Map(Array.from(people, ([subject, { name }]) => [subject, name]));
 }
 
+/** The names of subjects, also of other keys of people who have one. */
+export function namesOfKeys(
+  names: Names,
+  subjects: Iterable<string>,
+  personOf: (subject: string) => string = (subject) => subject,
+): Names {
+  const all = new Map(names);
+  for (const subject of subjects) {
+    const name = names.get(subject) ?? names.get(personOf(subject));
+    if (name !== undefined) all.set(subject, name);
+  }
+  return all;
+}
+
 const HEADER = "subject,name";
 
 /**

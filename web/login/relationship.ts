@@ -1,5 +1,6 @@
 /** The relationship that a login needs, and the question about it. @module */
 
+import { createTurns } from "@sig/api/http";
 import { type Consumer, createConsumer, type FetchPolicy } from "@sig/consumer";
 import type { AnswerMetrics } from "@sig/api/http";
 import type { PinStore } from "@sig/consumer/pins";
@@ -236,6 +237,8 @@ export function createLoginGate(options: LoginGateOptions): LoginGate {
     pins: options.pins,
     requirePin: options.requirePin,
     backend: "node",
+    // A person's root is read from the whole feed.
+    yieldToEventLoop: createTurns(),
     now,
   });
   const ask: AskIssuer = async (subject, further = {}) => {
