@@ -214,6 +214,32 @@ Deno.test("a name belongs to the person: every key is shown with it, and the nam
     assertEquals(ended.match(/Alice Doe/g)?.length, 2);
   }));
 
+Deno.test("a link that does nothing, or leads to nobody, is warned of", () =>
+  withIssuer(async (workspace) => {
+    const link = async (subject: string, person: string) => {
+      const { code, stderr } = await workspace.sig([
+        ...["upsert", ...DIR, "--subject", subject, "--type", "employee"],
+        ...["--metadata", JSON.stringify({ same_person_as: person })],
+      ]);
+      assertEquals(code, 0);
+      return stderr;
+    };
+    const [BOB, FRESH] = ["did:web:bob.example", "did:web:fresh.example"];
+    assertStringIncludes(
+      await link(BOB, ALICE),
+      `${BOB} has events already, so that its same_person_as is ignored`,
+    );
+    assertStringIncludes(
+      await link(FRESH, "did:web:alcie.example"),
+      "no event is about did:web:alcie.example, the person",
+    );
+    // One that is linked already, and a new one, do what they say.
+    const phone = await withKey(workspace, ALICE);
+    for (const subject of [phone, "did:web:newer.example"]) {
+      assertEquals((await link(subject, ALICE)).includes("person"), false);
+    }
+  }));
+
 Deno.test("set changes every key of a person, by the same difference", () =>
   withIssuer(async (workspace) => {
     const phone = await withKey(workspace, ALICE);

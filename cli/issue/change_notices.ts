@@ -88,7 +88,10 @@ export async function reviewUpsert(
   const before = relationships.find(({ relationship_id }) =>
     relationship_id === draft.relationship_id
   );
-  const doubts = [...doubtsAbout(draft, now, namesIn(recent))];
+  const doubts = [
+    ...doubtsAbout(draft, now, namesIn(recent)),
+    ...await doubtsAboutLink(issuer, draft),
+  ];
   if (before?.upsert === null) {
     doubts.push(
       `relationship ${before.relationship_id} is revoked (seq=${before.last_sequence}), and this makes it active again`,
@@ -124,6 +127,23 @@ export function doubtsAbout(
     );
   }
   return doubts;
+}
+
+/** Whether a link to a person does what it says (docs/protocol.md §4.1). */
+async function doubtsAboutLink(
+  issuer: Issuer,
+  { metadata, subject }: OpenObject,
+): Promise<readonly string[]> {
+  const { same_person_as: person } = (metadata ?? {}) as OpenObject;
+  if (typeof person !== "string" || typeof subject !== "string") return [];
+  const { personOf, relationships } = await issuer.published();
+  const known = new Set(
+    Iterator.from(relationships.values()).map(({ upsert }) => upsert.subject),
+  );
+  if (!known.has(person)) return [`no event is about ${person}, the person`];
+  return known.has(subject) && personOf?.(subject) !== personOf?.(person)
+    ? [`${subject} has events already, so that its same_person_as is ignored`]
+    : [];
 }
 
 /** What a list may not have meant to say, each doubt once. */
