@@ -344,7 +344,7 @@ if (import.meta.main) {
     rtl: await makeFeed(12, RTL),
   };
   const browser = await chromium.launch({ executablePath, args: BROWSER_ARGS });
-  const login = await startServer({ hosts: ["localhost"] });
+  const login = await startServer({ hosts: ["localhost", "127.0.0.1"] });
   const named = login.origin.replace("127.0.0.1", "localhost");
   await using inviting = await startInviting();
   await using stranger = await startInviting(false, "umbrella.example");
