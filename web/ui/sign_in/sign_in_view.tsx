@@ -24,8 +24,7 @@ export function SignInView({ page, interaction, autoFocus }: {
       <h1 class="visually-hidden">Sign in</h1>
       <SignInCard page={page} signIn={signIn} autoFocus={autoFocus} />
       <p class="promise">
-        With a key that never leaves this browser. No password, and the site
-        learns only what you approve.
+        With your key, and no password. The site learns only what you approve.
       </p>
     </div>
   );
