@@ -18,6 +18,18 @@ Deno.test("the health check names service, version and uptime", async () => {
   });
 });
 
+Deno.test("it is ready as long as its store and an issuer answer; nobody learns which doesn't", async () => {
+  assertEquals((await new Site().ask("/readyz")).body, { status: "ready" });
+  // Port 1 of loopback: nothing listens there.
+  const issuers = ["did:web:127.0.0.1%3A1"];
+  const site = new Site({ issuers, allowPrivate: true });
+  const { status, body } = await site.ask("/readyz");
+  assertEquals([status, body], [503, {
+    status: "not_ready",
+    checks: { store: "ok", issuers: "unreachable" },
+  }]);
+});
+
 Deno.test("a client with keys made elsewhere logs in, once", async () => {
   const site = new Site();
   const alice = new Person();

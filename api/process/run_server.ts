@@ -205,9 +205,15 @@ export async function startProgram(
 ): Promise<Startup> {
   const { flags, notes } = await readSettings(program, given, io);
   const startup = await program.start(flags, io);
+  const { log } = startup;
+  // They are for the log, not for a person who has just started it.
+  const isLogged = log === "json" || log === "text" && !io.isTerminal("stderr");
   return {
     ...startup,
-    notes: (url) => [...startup.notes?.(url) ?? [], ...notes],
+    notes: (url) => [
+      ...startup.notes?.(url) ?? [],
+      ...isLogged ? notes : [],
+    ],
   };
 }
 

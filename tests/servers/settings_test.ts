@@ -1,5 +1,5 @@
 // Settings of real processes: a file, the environment, and what may be read of it.
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { tempFolder } from "../kit/process.ts";
 import { LEAST, runToEnd, ServerProcess } from "../kit/server_process.ts";
 
@@ -40,16 +40,24 @@ Deno.test("flags come before variables, variables before the file", async () => 
 });
 
 Deno.test("with a narrower permission the known variables are read, and the log says so", async () => {
-  await using server = await ServerProcess.start("api", [], {
-    permissions: [...LEAST, "--allow-env=SIG_API_ISSUER,SIG_API_ISUER"],
-    env: { SIG_API_ISSUER: "variable.example", SIG_API_ISUER: "flag.example" },
-  });
-  assertEquals(await listed(server), ["variable.example"]);
-  await server.stop();
-  assertStringIncludes(
-    server.stderr,
-    "Variables SIG_API_… that sig-api does not know were not looked for",
-  );
+  for (const log of ["json", "text", "off"]) {
+    await using server = await ServerProcess.start("api", ["--log", log], {
+      permissions: [...LEAST, "--allow-env=SIG_API_ISSUER,SIG_API_ISUER"],
+      env: {
+        SIG_API_ISSUER: "variable.example",
+        SIG_API_ISUER: "flag.example",
+      },
+    });
+    assertEquals(await listed(server), ["variable.example"]);
+    await server.stop();
+    assertEquals(
+      server.stderr.includes(
+        "Variables SIG_API_… that sig-api does not know were not looked for",
+      ),
+      log !== "off",
+      log,
+    );
+  }
 });
 
 Deno.test("a misspelt variable stops the start, and says which was meant", async () => {

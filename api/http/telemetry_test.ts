@@ -1,0 +1,114 @@
+import { assertEquals } from "@std/assert";
+import { status } from "../../tests/kit/issuer_server.ts";
+import { PATHS } from "../../tests/kit/test_issuer.ts";
+import { post, QUESTION, serveIssuer } from "../testdata/asking.ts";
+import { findTelemetry, type Telemetry } from "./telemetry.ts";
+
+/** Telemetry that keeps what it is given. */
+function recorder() {
+  const counted: string[] = [];
+  const gauges = new Map<string, Parameters<Telemetry["gauge"]>[2]>();
+  const telemetry: Telemetry = {
+    count: (name, attributes = {}) =>
+      void counted.push([name, ...Object.values(attributes)].join(" ")),
+    gauge: (name, _unit, read) => void gauges.set(name, read),
+    route() {},
+  };
+  return {
+    telemetry,
+    counted,
+    /** What a gauge shows now. */
+    read: (name: string) => [...gauges.get(name)!()],
+  };
+}
+
+Deno.test("without OpenTelemetry nothing is counted", () => {
+  assertEquals(findTelemetry("0.1.0"), undefined);
+});
+
+Deno.test("each answer counts once; issuers that strangers name are one", async () => {
+  const { telemetry, counted, read } = recorder();
+  await using issuer = await serveIssuer({ telemetry });
+  const { app, server } = issuer;
+  const { did } = server;
+  const documentOf = async (path: string) =>
+    await (await fetch(server.origin + path)).text();
+  const feed = {
+    metadata: JSON.parse(await documentOf(PATHS.metadata)),
+    jwks: JSON.parse(await documentOf(PATHS.jwks)),
+    events: await documentOf(PATHS.feed),
+  };
+  const admin = { ...QUESTION, require: ["role=admin"] };
+  const evaluation = {
+    subject: { type: "user", id: QUESTION.subject },
+    action: { name: "deploy" },
+    resource: { type: "issuer", id: did },
+  };
+  const other = {
+    ...evaluation,
+    subject: { type: "group", id: QUESTION.subject },
+  };
+  const rows: readonly (readonly [string, unknown, ...string[]])[] = [
+    ["/v1/check", { issuer: did, ...QUESTION }, `allow none ${did}`],
+    ["/v1/check", { issuer: did, ...admin }, `deny role_missing ${did}`],
+    // It says that it is the listed issuer's.
+    ["/v1/check", { feed, ...QUESTION }, "allow none other"],
+    [
+      "/v1/check/batch",
+      {
+        checks: [{ issuer: did, ...QUESTION }, { feed, ...QUESTION }, {
+          subject: "",
+        }],
+      },
+      `allow none ${did}`,
+      "allow none other",
+    ],
+    ["/access/v1/evaluation", evaluation, `allow none ${did}`],
+    // Of such subjects no feed speaks, whatever it says of the text.
+    ["/access/v1/evaluation", other, `deny no_relationship ${did}`],
+    [
+      "/access/v1/evaluations",
+      { evaluations: [evaluation, other] },
+      `allow none ${did}`,
+      `deny no_relationship ${did}`,
+    ],
+  ];
+  for (const [path, body, ...expected] of rows) {
+    counted.length = 0;
+    const { status, body: answer } = await post(app, path, body);
+    assertEquals(status, 200, JSON.stringify(answer));
+    assertEquals(
+      counted.sort(),
+      expected.map((each) => `sig.decisions ${each}`),
+      path,
+    );
+  }
+  assertEquals(read("sig.feed.age_seconds"), [[0, { issuer: did }]]);
+});
+
+Deno.test("a refresh that fails counts once, whoever waits for it", async () => {
+  const { telemetry, counted, read } = recorder();
+  await using issuer = await serveIssuer({ telemetry });
+  const { app, server, publish } = issuer;
+  const ask = async (question = {}) =>
+    (await post(app, "/v1/check", {
+      issuer: server.did,
+      ...QUESTION,
+      ...question,
+    })).status;
+  server.documents.set(PATHS.metadata, status(503));
+  assertEquals(await Promise.all([ask(), ask(), ask()]), [502, 502, 502]);
+  assertEquals(counted, ["sig.refresh.failures"]);
+  await ask();
+  assertEquals(counted.length, 2);
+  publish(["{}"]);
+  assertEquals(await ask(), 422);
+  assertEquals(counted.length, 3);
+  assertEquals(read("sig.feed.age_seconds"), []);
+  // Wrong questions are not the issuer's fault.
+  publish(3);
+  assertEquals(await ask({ subject: "" }), 400);
+  assertEquals(await ask({ issuer: "other.example" }), 403);
+  assertEquals(await ask({ min_sequence: 99 }), 409);
+  assertEquals(counted.length, 3);
+});
