@@ -86,7 +86,7 @@ Deno.test("each answer counts once; issuers that strangers name are one", async 
   assertEquals(read("sig.feed.age_seconds"), [[0, { issuer: did }]]);
 });
 
-Deno.test("a refresh that fails counts once, whoever waits for it", async () => {
+Deno.test("a refresh that fails counts once for all questions that wait for it", async () => {
   const { telemetry, counted, read } = recorder();
   await using issuer = await serveIssuer({ telemetry });
   const { app, server, publish } = issuer;
