@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { assert, assertEquals } from "@std/assert";
 import type { Page } from "playwright-core";
-import { bundle } from "../tools/platform_suites/bundle.ts";
+import { bundle } from "../tools/bundle.ts";
 import type { SuitesPage } from "../tools/platform_suites/browser_main.ts";
 import { browserTest } from "../web/ui_test/testdata/browser.ts";
 import { hasVectors, packInputs } from "./ship/testdata/platform_inputs.ts";

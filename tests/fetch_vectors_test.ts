@@ -4,7 +4,7 @@ import {
   readSources,
   type VectorSource,
 } from "../tools/fetch_vectors.ts";
-import { sha256 } from "../tools/denort.ts";
+import { sha256 } from "../tools/workspace.ts";
 import { vectorPath, vectorTest } from "./kit/others_vectors.ts";
 import { run, tempFolder } from "./kit/process.ts";
 

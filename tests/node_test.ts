@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { hasOpenssl, makeCertificate } from "./kit/certificates.ts";
-import { bundle } from "../tools/platform_suites/bundle.ts";
+import { bundle } from "../tools/bundle.ts";
 import { runSuites } from "../tools/platform_suites/run_suites.ts";
 import { hasVectors, packInputs } from "./ship/testdata/platform_inputs.ts";
 import {

@@ -1,30 +1,34 @@
 /**
- * Writes `web/ui/page.min.js`, the script of the page of `sig web` and
- * `sigLogin`, from `web/ui/page.tsx`. Run by `deno task bundle`.
+ * Bundles a module. As a program it writes `web/ui/page.min.js`, the script of
+ * the page of `sig web` and `sigLogin`: `deno task bundle`.
  *
  * @module
  */
 
-const ROOT = new URL("../", import.meta.url);
-const TARGET = new URL("web/ui/page.min.js", ROOT);
+import { ROOT, runProgram } from "./workspace.ts";
 
 /**
- * The script, the same on every machine.
+ * One file of plain JavaScript, for platforms that know neither Deno nor JSR.
+ * Node's modules stay imports, if there are any.
  *
+ * @param entry A path from the project's root.
+ * @param flags More flags of `deno bundle`.
  * @throws {Error} when bundling fails.
  */
-export async function bundlePage(): Promise<string> {
-  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [
-      ...["bundle", "--quiet", "--platform=browser", "--minify"],
-      "web/ui/page.tsx",
-    ],
-    cwd: ROOT,
-    stdin: "null",
-  }).output();
-  const decoder = new TextDecoder();
-  if (success) return decoder.decode(stdout);
-  throw new Error(`Cannot bundle the page: ${decoder.decode(stderr)}`);
+export function bundle(
+  entry: string,
+  ...flags: readonly string[]
+): Promise<string> {
+  const args = ["--quiet", "--platform=browser", "--external=node:*"];
+  return runProgram(Deno.execPath(), ["bundle", ...args, ...flags, entry]);
 }
 
-if (import.meta.main) await Deno.writeTextFile(TARGET, await bundlePage());
+/** The page's script, the same on every machine. */
+export function bundlePage(): Promise<string> {
+  return bundle("web/ui/page.tsx", "--minify");
+}
+
+if (import.meta.main) {
+  const target = new URL("web/ui/page.min.js", ROOT);
+  await Deno.writeTextFile(target, await bundlePage());
+}

@@ -7,6 +7,8 @@
  * @module
  */
 
+import { ENTRIES, ROOT, runProgram } from "./workspace.ts";
+
 /** What each package may import: workspace members, then what comes from elsewhere. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   core: [],
@@ -68,8 +70,6 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
 /** The page's script is the only code below the demo that imports it. */
 const MAY_REACH_UP = new Set(["web/ui/page.tsx"]);
 
-const ROOT = new URL("..", import.meta.url);
-
 interface Module {
   readonly specifier: string;
   readonly dependencies?: readonly {
@@ -81,31 +81,17 @@ interface Module {
 
 async function modulesOf(pkg: string): Promise<readonly Module[]> {
   const entries = [
-    ...[
-      "mod.ts",
-      "main.ts",
-      "ui/page.tsx",
-      "serve.ts",
-      "local.ts",
-      "pins.ts",
-      "program.ts",
-      "testing.ts",
-    ],
-    ...["store", "pins"].map((room) => `${room}/store_contract.ts`),
-    ...["store/mod.ts", "store/testing.ts"],
-    ...["openid/edit_clients.ts", "browser/mod.ts", "hono/mod.ts"],
-    ...["names/mod.ts", "proofs/mod.ts", "internal.ts"],
-  ].map((name) => new URL(`${pkg}/${name}`, ROOT));
+    ...ENTRIES.filter(({ name }) => name === pkg).map(({ file }) => file),
+    ...[`${pkg}/main.ts`, `${pkg}/ui/page.tsx`],
+  ].map((file) => new URL(file, ROOT));
   const modules: Module[] = [];
   for (const entry of entries) {
     const exists = await Deno.stat(entry).then(() => true, () => false);
     if (!exists) continue;
-    const { stdout, success } = await new Deno.Command(Deno.execPath(), {
-      args: ["info", "--json", entry.href],
-      stderr: "inherit",
-    }).output();
-    if (!success) throw new Error(`Cannot read the graph of ${pkg}`);
-    modules.push(...JSON.parse(new TextDecoder().decode(stdout)).modules);
+    const text = await runProgram(Deno.execPath(), [
+      ...["info", "--json", entry.href],
+    ]);
+    modules.push(...JSON.parse(text).modules);
   }
   return modules;
 }

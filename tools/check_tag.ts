@@ -11,19 +11,12 @@
 
 import { VERSIONS } from "./workspace.ts";
 
-/** The packages whose version is not the tag's, with their version. */
-export function findOtherVersions(tag: string): readonly string[] {
-  return [...VERSIONS].filter(([, version]) => tag !== `v${version}`)
-    .map((pair) => pair.join(" "));
-}
-
-if (import.meta.main) {
-  const [tag = ""] = Deno.args;
-  const others = findOtherVersions(tag);
-  if (others.length > 0) {
-    console.error(
-      `Cannot release "${tag}": it is not the version of ${others.join(", ")}`,
-    );
-    Deno.exit(1);
-  }
+const [tag = ""] = Deno.args;
+const others = [...VERSIONS].filter(([, version]) => tag !== `v${version}`)
+  .map((pair) => pair.join(" "));
+if (others.length > 0) {
+  console.error(
+    `Cannot release "${tag}": it is not the version of ${others.join(", ")}`,
+  );
+  Deno.exit(1);
 }

@@ -6,9 +6,7 @@
  */
 
 import { parseArgs } from "@std/cli/parse-args";
-import { sha256 } from "./denort.ts";
-
-const ROOT = new URL("../", import.meta.url);
+import { ROOT, sha256 } from "./workspace.ts";
 
 /** A file of another project. */
 export interface VectorSource {

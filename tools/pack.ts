@@ -6,7 +6,9 @@
  * @module
  */
 
-import { ROOT, VERSION } from "./workspace.ts";
+import { ROOT, runProgram, VERSION } from "./workspace.ts";
+
+const DENO = Deno.execPath();
 
 /** The libraries, each before those that import it. */
 const LIBRARIES = ["core", "jose", "issuer", "consumer"];
@@ -49,7 +51,7 @@ async function packLibrary(
 ): Promise<void> {
   const from = decodeURIComponent(new URL(`${name}/`, ROOT).pathname);
   const tarball = `${temporary}/${name}.tgz`;
-  await deno(["pack", "--allow-dirty", "-o", tarball], from);
+  await runProgram(DENO, ["pack", "--allow-dirty", "-o", tarball], from);
   const parent = `${temporary}/${name}`;
   const folder = `${parent}/package`;
   await Deno.mkdir(parent);
@@ -66,7 +68,7 @@ async function packLibrary(
     .map((each) => from + each.import.slice(2).replace(/\.js$/, ".ts"));
   const external = ["@sig/*", "jose/*", "@redis/client"]
     .flatMap((each) => ["--external", each]);
-  await deno([
+  await runProgram(DENO, [
     ...["bundle", "--quiet", "--platform", "deno", "--code-splitting"],
     ...[...external, "--outdir", folder, ...entries],
   ], from);
@@ -92,25 +94,6 @@ async function removeCode(folder: string): Promise<void> {
     if (isDirectory) await removeCode(path);
     else if (/\.js(?:\.map)?$/.test(name)) await Deno.remove(path);
   }
-}
-
-function deno(args: readonly string[], cwd: string): Promise<void> {
-  return runProgram(Deno.execPath(), args, cwd);
-}
-
-async function runProgram(
-  program: string,
-  args: readonly string[],
-  cwd?: string,
-): Promise<void> {
-  const { success, stderr } = await new Deno.Command(program, {
-    args: [...args],
-    stdout: "null",
-    ...(cwd === undefined ? {} : { cwd }),
-  }).output();
-  if (success) return;
-  const text = new TextDecoder().decode(stderr);
-  throw new Error(`Cannot pack: ${program} ${args[0]} failed: ${text}`);
 }
 
 if (import.meta.main) {

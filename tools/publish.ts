@@ -12,7 +12,7 @@
  */
 
 import { copyCheckout, makeReleaseCopy, splitTests } from "./release_copy.ts";
-import { PACKAGES, ROOT } from "./workspace.ts";
+import { PACKAGES, ROOT, runProgram } from "./workspace.ts";
 
 /** A text import as this project writes it, a line of its own. */
 const TEXT_IMPORT =
@@ -61,12 +61,9 @@ async function* modulesBelow(folder: string): AsyncGenerator<string> {
 }
 
 async function isDirty(): Promise<boolean> {
-  const { success, stdout } = await new Deno.Command("git", {
-    args: ["status", "--porcelain"],
-    cwd: ROOT,
-    stderr: "null",
-  }).output();
-  return !success || stdout.length > 0;
+  const status = await runProgram("git", ["status", "--porcelain"])
+    .catch(() => "not a repository");
+  return status !== "";
 }
 
 if (import.meta.main) {

@@ -22,9 +22,8 @@
 
 import { parseArgs } from "@std/cli/parse-args";
 import { compileExecutable, EXECUTABLES } from "./compile.ts";
-import { sha256 } from "./denort.ts";
 import { makeReleaseCopy, splitTests } from "./release_copy.ts";
-import { ROOT, VERSION } from "./workspace.ts";
+import { ROOT, runProgram, sha256, VERSION } from "./workspace.ts";
 
 /** All that a release is made for. */
 export const TARGETS: readonly string[] = [
@@ -89,7 +88,7 @@ export async function makeRelease(
         await Deno.copyFile(new URL(file, root), `${content}/${file}`);
       }
       const archive = `${name}.tar.gz`;
-      await pack(folder, name, archive);
+      await runProgram("tar", ["-czf", archive, name], folder);
       const bytes = await Deno.readFile(`${folder}/${archive}`);
       sums.push(`${await sha256(bytes)}  ${archive}\n`);
       archives.push(archive);
@@ -103,17 +102,6 @@ export async function makeRelease(
     await Deno.writeTextFile(`${folder}/SHA256SUMS`, sums.join(""));
   }
   return { archives, failures };
-}
-
-async function pack(folder: string, name: string, archive: string) {
-  const { success, stderr } = await new Deno.Command("tar", {
-    args: ["-czf", archive, name],
-    cwd: folder,
-    stdin: "null",
-  }).output();
-  if (success) return;
-  const why = new TextDecoder().decode(stderr).trim();
-  throw new Error(`Cannot pack ${archive}: ${why}`);
 }
 
 if (import.meta.main) {

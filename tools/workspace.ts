@@ -66,6 +66,30 @@ const OF_OTHERS: Readonly<Record<string, readonly string[]>> = {
   "web/program": [],
 };
 
+/** SHA-256 in hexadecimal digits. */
+export async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", bytes);
+  return new Uint8Array(digest).toHex();
+}
+
+/**
+ * Runs a program to its end; what it printed.
+ *
+ * @throws {Error} with its own words, if it fails.
+ */
+export async function runProgram(
+  program: string,
+  args: readonly string[],
+  cwd: string | URL = ROOT,
+): Promise<string> {
+  const { success, stdout, stderr } = await new Deno.Command(program, {
+    ...{ args: [...args], cwd, stdin: "null" },
+  }).output();
+  const said = new TextDecoder().decode(success ? stdout : stderr);
+  if (success) return said;
+  throw new Error(`${program} ${args[0]} failed: ${said.trim()}`);
+}
+
 if (import.meta.main) {
   const files = ENTRIES.flatMap(({ specifier, file }) =>
     OF_OTHERS[specifier] ?? [file]

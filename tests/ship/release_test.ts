@@ -1,8 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { compileExecutable } from "../../tools/compile.ts";
-import { sha256 } from "../../tools/denort.ts";
 import { makeRelease, TARGETS } from "../../tools/release.ts";
-import { ROOT, VERSION } from "../../tools/workspace.ts";
+import { ROOT, sha256, VERSION } from "../../tools/workspace.ts";
 import { freePort, run, runWell, tempFolder } from "../kit/process.ts";
 import { startJsrRegistry } from "./testdata/jsr_registry.ts";
 import { runTool, SMALL_TEST } from "./testdata/publish_packages.ts";

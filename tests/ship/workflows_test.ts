@@ -59,7 +59,10 @@ Deno.test("workflows run every check, with the vectors of others and no skip, be
     assert(after?.split("\n").some((line) => line.endsWith(command)), name);
   }
   for (
-    const line of ["run: npx -y deno@2.9.6 task vectors:fetch", "SIG_CI=1"]
+    const line of [
+      "run: npx -y deno@2.9.6 task vectors:fetch",
+      "run: echo SIG_CI=1 >>",
+    ]
   ) {
     assert(PREPARE.text.includes(line), line);
   }

@@ -4,7 +4,7 @@
  */
 
 import { V8_FLAGS } from "../../../tools/compile.ts";
-import { cutRuntime, sha256 } from "../../../tools/denort.ts";
+import { sha256 } from "../../../tools/workspace.ts";
 import { run, runWell } from "../../kit/process.ts";
 
 /** The version of both: a runtime fits no other. */
@@ -88,4 +88,31 @@ export function oldRuntimeEnv(runtime: string): Record<string, string> {
     // It does not look at certificates that the system trusts by itself.
     DENO_TLS_CA_STORE: "system",
   };
+}
+
+/** What stands before the program that `deno compile` appends. */
+const MAGIC = "d3n0l4nd";
+
+/**
+ * Takes the runtime out of an executable made by `deno compile` (Linux, Deno 2.0
+ * to 2.7): what comes before the appended program.
+ *
+ * @throws {RangeError} when there is none, or it is not an ELF file.
+ */
+function cutRuntime(
+  executable: Uint8Array<ArrayBuffer>,
+): Uint8Array<ArrayBuffer> {
+  const view = new DataView(executable.buffer, executable.byteOffset);
+  if (executable.length < 64 || view.getUint32(0) !== 0x7f454c46) {
+    throw new RangeError("Cannot cut out a runtime: it must be an ELF file");
+  }
+  // The ELF header's e_shoff, e_shentsize and e_shnum: the table of sections
+  // is the last part of the runtime.
+  const end = Number(view.getBigUint64(0x28, true)) +
+    view.getUint16(0x3a, true) * view.getUint16(0x3c, true);
+  const magic = executable.subarray(end, end + MAGIC.length);
+  if (new TextDecoder().decode(magic) !== MAGIC) {
+    throw new RangeError("Cannot cut out a runtime: no program is appended");
+  }
+  return executable.subarray(0, end);
 }
