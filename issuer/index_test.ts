@@ -350,3 +350,70 @@ Deno.test("two issuers of one directory see each other's events, whichever index
     for (const issuer of [a, b, c]) await issuer.close();
     await assertIndexed(place, ids(1, 201));
   }));
+
+Deno.test("what an index has not written to its file yet replaces what is there", () =>
+  withPlace(async (place) => {
+    const subject = "did:web:bob.example";
+    const first = await place.open();
+    for (const relationship_id of ["r1", "r2"]) {
+      await first.append(upsert({ relationship_id, subject }));
+    }
+    await first.close();
+    const issuer = await place.open();
+    await issuer.append({
+      event_type: "relationship.revoke",
+      relationship_id: "r1",
+      reason_code: "other",
+    });
+    const { relationships } = await issuer.current({ subject });
+    const found = relationships.map(({ relationship_id }) => relationship_id);
+    assertEquals(found, ["r2"]);
+    await issuer.close();
+  }));
+
+Deno.test("an index that was emptied meanwhile is not continued with a gap", () =>
+  withPlace(async (place) => {
+    await appendIds(place, ids(1, 2));
+    const path = `${place.dir}/.sig/index.db`;
+    const issuer = await place.open();
+    await issuer.append(upsert({ event_id: "e3" }));
+    const emptied = openDatabase(path)!;
+    emptied.exec("DELETE FROM events; DELETE FROM mark");
+    emptied.close();
+    await issuer.close();
+    const found = openDatabase(path)!;
+    const { n } = found.prepare("SELECT count(*) AS n FROM mark").get()!;
+    found.close();
+    assertEquals(n, 0);
+    await assertIndexed(place, ids(1, 3));
+  }));
+
+Deno.test("what a process has seen counts also after a feed that was damaged meanwhile", () =>
+  withPlace(async (place) => {
+    await appendIds(place, ["e1"]);
+    const issuer = await place.open();
+    const older = await Deno.readFile(place.feed);
+    // The file of the index stays behind: only this process knows of it.
+    await issuer.append(upsert({ event_id: "e2" }));
+    const damaged = await Deno.readFile(place.feed);
+    const at = new TextDecoder().decode(damaged).indexOf('"payload":"') + 30;
+    damaged[at] = damaged[at] === 0x41 ? 0x42 : 0x41;
+    const put = async (feed: Uint8Array) => {
+      await Deno.writeFile(`${place.base}/other`, feed);
+      await Deno.rename(`${place.base}/other`, place.feed);
+    };
+    await put(damaged);
+    await expectSigError(
+      issuer.append(upsert({ event_id: "e3" })),
+      "signature_invalid",
+      "Cannot use the feed: line 1",
+    );
+    await put(older);
+    await assertUntouched(place, () =>
+      expectSigError(
+        issuer.append(upsert({ event_id: "e3" })),
+        "feed_rolled_back",
+        'but the index beside it knows sequence 2 (event_id "e2")',
+      ));
+    await issuer.close();
+  }));

@@ -166,7 +166,7 @@ async function headIsVerified(
   const before = offset === 0 ? LF : await feed.read(offset - 1, 1);
   const event = await provenEvent(mark.last_line, rules);
   if (event?.sequence !== mark.sequence || before[0] !== LF[0]) return false;
-  const known = index.storedEvent(event.event_id);
+  const known = index.event(event.event_id);
   return known?.sequence === mark.sequence && known.offset === offset &&
     known.bytes === length && isNotBefore(mark.latest_issued_at, event);
 }

@@ -158,12 +158,8 @@ export class FeedIndex implements PastEvents {
 
   /** An event by its `event_id`. */
   event(eventId: string): IndexedEvent | undefined {
-    return this.#pending.get(eventId) ?? this.storedEvent(eventId);
-  }
-
-  /** An event of the file by its `event_id`. */
-  storedEvent(eventId: string): IndexedEvent | undefined {
-    if (this.#path === undefined) return undefined;
+    const pending = this.#pending.get(eventId);
+    if (pending !== undefined || this.#path === undefined) return pending;
     const sql = "SELECT * FROM events WHERE event_id = ?";
     const [row] = this.#select(sql, eventId);
     return row && { sequence: integer(row.sequence), ...placeOf(row) };
