@@ -59,10 +59,8 @@ export const COMMANDS: readonly CommandEntry[] = [
   ...from(() => import("./commands/init.ts"), {
     init: ["init", "create an issuer"],
   }),
-  ...from(() => import("./commands/upsert.ts"), {
+  ...from(() => import("./commands/events.ts"), {
     upsert: ["upsert", "add or replace a relationship"],
-  }),
-  ...from(() => import("./commands/revoke.ts"), {
     revoke: ["revoke", "end a relationship"],
   }),
   ...from(() => import("./commands/plan.ts"), {

@@ -92,7 +92,7 @@ export {
   type ReferencedKey,
   type StoredKey,
 } from "./keys/key_store.ts";
-export { createMemoryKeyStore } from "./keys/memory_key_store.ts";
+export { createMemoryKeyStore } from "./keys/key_store.ts";
 export { createMemoryStore, type MemoryStore } from "./store/memory_store.ts";
 export {
   AGENT_LOCK_TIMEOUT_MS,

@@ -34,7 +34,7 @@ import {
   type CurrentRelationships,
   readCurrent,
 } from "./append/current.ts";
-import { FeedIds } from "./append/event_ids.ts";
+import { FeedIds } from "./store/feed_lines.ts";
 import {
   DEFAULT_LOCK_TIMEOUT_MS,
   type FeedStore,

@@ -32,7 +32,7 @@ import {
 } from "./testing/faults.ts";
 import { initIssuer } from "./init_issuer.ts";
 import type { KeyStore } from "./keys/key_store.ts";
-import { createMemoryKeyStore } from "./keys/memory_key_store.ts";
+import { createMemoryKeyStore } from "./keys/key_store.ts";
 import { type Issuer, openIssuer, type RotatedKey } from "./open_issuer.ts";
 import { createMemoryStore, type MemoryStore } from "./store/memory_store.ts";
 

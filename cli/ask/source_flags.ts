@@ -34,7 +34,7 @@ import {
 } from "../command_line/command.ts";
 import { asOf, source, timestamp } from "../command_line/values.ts";
 import type { Io } from "../terminal/io.ts";
-import { createProgress, describeProgress } from "../output/progress.ts";
+import { createProgress, describeProgress } from "../output/write.ts";
 import { type Output, warn, writeWarnings } from "../output/write.ts";
 import type { Names, NamesValue } from "../people/names.ts";
 

@@ -14,7 +14,7 @@ import type {
 } from "@sig/issuer";
 import type { Call } from "../command_line/command.ts";
 import type { IssuerValues } from "./flags.ts";
-import { createProgress } from "../output/progress.ts";
+import { createProgress } from "../output/write.ts";
 import {
   counted,
   givenWarnings,

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { describeProgress } from "./progress.ts";
+import { describeProgress } from "./write.ts";
 
 const MIB = 1024 * 1024;
 

@@ -23,7 +23,7 @@ import { monotonicUlid } from "@std/ulid";
 import { buildEvent } from "./build_event.ts";
 import { type DraftMembers, readDraft } from "./draft.ts";
 import { DraftFaults } from "./draft_faults.ts";
-import type { FeedIds } from "./event_ids.ts";
+import type { FeedIds } from "../store/feed_lines.ts";
 import { yieldToEventLoop } from "./verify_feed.ts";
 import { hasSameContent } from "./same_content.ts";
 import { readEventAt, readLastEvent } from "./current.ts";
