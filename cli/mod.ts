@@ -20,6 +20,6 @@
  */
 export { createDenoIo } from "./terminal/deno_io.ts";
 export type { Io } from "./terminal/io.ts";
-export { run } from "./run.ts";
+export { run } from "./main.ts";
 export { VERSION } from "./terminal/version.ts";
 if (import.meta.main) await (await import("./main.ts")).main();

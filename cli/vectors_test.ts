@@ -5,7 +5,7 @@ import {
   readQuestionVectors,
 } from "../tests/kit/vectors.ts";
 import { createDenoIo } from "./terminal/deno_io.ts";
-import { run } from "./run.ts";
+import { run } from "./main.ts";
 import type { Ran } from "./testdata/workspace.ts";
 
 async function sig(now: string, ...args: string[]): Promise<Ran> {

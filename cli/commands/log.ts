@@ -22,7 +22,7 @@ import {
   tellStranger,
   withMemory,
 } from "../ask/source_flags.ts";
-import { watchSource } from "../ask/watch_source.ts";
+import { watchSource } from "./watch.ts";
 import { ChangeList } from "../ask/change_list.ts";
 import { PIN_FLAGS } from "../ask/pin_flags.ts";
 

@@ -1,6 +1,7 @@
 import { pause } from "@sig/api/process";
+import { toProblem } from "@sig/core";
 import { quote } from "@sig/core/internal";
-import type { WatchedEvent } from "@sig/consumer";
+import type { WatchedEvent, WatchOptions } from "@sig/consumer";
 import {
   duration,
   optional,
@@ -10,10 +11,20 @@ import {
 } from "@sig/api/flags";
 import { type Call, INTERRUPTED } from "../command_line/command.ts";
 import { sequence, textOf } from "../command_line/values.ts";
-import { watchSource } from "../ask/watch_source.ts";
-import { PINS_FLAG } from "../ask/pin_flags.ts";
-import { safe, safeJson, warn } from "../output/write.ts";
-import { sourceCommand } from "../ask/source_flags.ts";
+import { PINS_FLAG, type PinValues } from "../ask/pin_flags.ts";
+import {
+  type Output,
+  safe,
+  safeJson,
+  warn,
+  writeWarnings,
+} from "../output/write.ts";
+import {
+  type PolicyValues,
+  sourceCommand,
+  sourceOptions,
+  withSource,
+} from "../ask/source_flags.ts";
 
 /** Before a command that failed is run again; then twice as long, and so on. */
 const FIRST_WAIT_MS = 1_000;
@@ -146,4 +157,63 @@ async function hand(
     await pause(next, signal);
     if (signal.aborted) return false;
   }
+}
+
+/**
+ * Follows a source by `each`; its cursor is kept in the memory, unless
+ * `keepsNothing`. Where `each` says that it has not dealt with an event, that
+ * ends it, and the event comes again.
+ *
+ * @throws {SigError} as `watchIssuer`.
+ */
+export async function watchSource(
+  call: Call<PolicyValues & PinValues>,
+  text: string,
+  options: WatchOptions,
+  each: (watched: WatchedEvent) => boolean | Promise<boolean>,
+  { keepsNothing = false }: { readonly keepsNothing?: boolean } = {},
+): Promise<void> {
+  const { parseSource, watchIssuer } = await import("@sig/consumer");
+  const { openPins, pinChoice } = await import("../ask/pin_flags.ts");
+  const { requirePin } = pinChoice(call);
+  const source = parseSource(text, sourceOptions(call));
+  const isLocal = source.kind === "directory" || source.kind === "file";
+  const { pins, warning } = keepsNothing
+    ? { warning: undefined }
+    : await openPins(call);
+  try {
+    // To those that read JSON as well: each run begins at the feed's end then.
+    if (warning !== undefined) {
+      writeWarnings({ ...call, format: "text" }, [warning]);
+    }
+    await withSource(call, text, async (location, { now: _, ...policy }) => {
+      const events = watchIssuer(location, {
+        ...policy,
+        ...options,
+        now: call.io.now,
+        place: isLocal ? await realPath(call, source.path) : undefined,
+        pins,
+        requirePin,
+        onRetry(error, waitMs) {
+          const { code, detail } = toProblem(error);
+          const seconds = Math.ceil(waitMs / 1000);
+          // A program that reads JSON must not wait in silence either.
+          warn(
+            { ...call, format: "text" },
+            `${code}: ${detail}; again in ${seconds} s`,
+          );
+        },
+      });
+      for await (const watched of events) {
+        if (!await each(watched)) return;
+      }
+    });
+  } finally {
+    await pins?.close();
+  }
+}
+
+/** One folder has one cursor, by whatever name it is reached. */
+async function realPath({ io }: Output, path: string): Promise<string> {
+  return await io.realPath?.(path) ?? io.absolutePath(path);
 }

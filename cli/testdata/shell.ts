@@ -1,7 +1,7 @@
 /** A real shell on a real terminal, in which `sig` tells what it was given. @module */
 
 import { TestProcess } from "../../tests/kit/process.ts";
-import { run } from "../run.ts";
+import { run } from "../main.ts";
 import { createDenoIo } from "../terminal/deno_io.ts";
 
 /** A shell whose completions are tested. */

@@ -2,7 +2,7 @@
 
 import { createDenoIo } from "../terminal/deno_io.ts";
 import type { Io } from "../terminal/io.ts";
-import { run } from "../run.ts";
+import { run } from "../main.ts";
 
 /** What one run said and how it ended. */
 export interface Ran {
