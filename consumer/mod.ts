@@ -83,18 +83,17 @@ export {
   type SignatureWorkersOptions,
   type SignedMessage,
 } from "./verify/signature_workers.ts";
-export type {
-  FeedPolicy,
-  KeyUse,
-  VerifiedEvent,
-  VerifiedFeed,
-  VerifyFeedOptions,
-} from "./verify/verified_feed.ts";
 export {
+  type FeedPolicy,
   type FetchedFeed,
   fetchFeed,
+  type KeyUse,
+  type ReadingOptions,
+  type VerifiedEvent,
+  type VerifiedFeed,
   type VerifiedIssuer,
   verifyFeed,
+  type VerifyFeedOptions,
   verifyIssuer,
   type VerifyIssuerOptions,
   type VerifyProgress,

@@ -10,8 +10,7 @@ import {
   watchIssuer,
 } from "../../tests/kit/watched_issuer.ts";
 import { acknowledgePin, showPin } from "./manage_pins.ts";
-import type { SeenFeed } from "../memory/pin.ts";
-import type { PinStore } from "../memory/pin_store.ts";
+import type { PinStore, SeenFeed } from "../memory/pin.ts";
 
 const [key1, key2] = await importTestKeys();
 assert(key1 && key2);

@@ -9,8 +9,12 @@ import {
   type OpenedCheckpoint,
   type Sha256,
 } from "@sig/jose/proofs";
-import { checkKeys, contradiction } from "./check_continuity.ts";
-import { fetchedKeys, maySign } from "./issuer_keys.ts";
+import {
+  checkKeys,
+  contradiction,
+  fetchedKeys,
+  maySign,
+} from "./check_continuity.ts";
 import {
   type IssuerPin,
   nameKids,

@@ -10,24 +10,23 @@ import {
   type IssuerPin,
   type PinAcknowledgement,
   type PinIncident,
+  PINS,
+  type PinStore,
   type ProofPin,
   type SeenFeed,
   type SeenProof,
   type StoredPin,
   whileOthersWrite,
 } from "../memory/pin.ts";
-import { PINS, type PinStore } from "../memory/pin_store.ts";
-import { damagedPin } from "../memory/sqlite_lines.ts";
 import {
   type IssuerName,
   locateIssuer,
   type ProvenLocation,
 } from "../read/source.ts";
-import { storeUnavailable } from "../store/record_store.ts";
 import { seenProof } from "./compare_proofs.ts";
 import { ProofsOfFeed } from "./full_read.ts";
 import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
-import type { FeedPolicy } from "../verify/verified_feed.ts";
+import type { FeedPolicy } from "../verify/verify_feed.ts";
 import { refreshRemembered } from "./refresh_remembered.ts";
 
 /** A pin with what happened to it, as `sig pin show` prints it. */
@@ -74,7 +73,7 @@ export async function listPins(
     const page = await store.list(PINS, ANY_TIME, from);
     for (const { id, text } of page.records) {
       try {
-        found.set(id, pinRecordOf(await decode(store, id, text)));
+        found.set(id, pinRecordOf(await decodePin(store.place, id, text)));
       } catch (error) {
         if (onDamaged === undefined || !isSigError(error)) throw error;
         onDamaged(id, error);
@@ -99,7 +98,7 @@ export async function showPin(
     await store.lines?.requireForgotten(issuer);
     throw notRemembered(issuer);
   }
-  return pinRecordOf(await decode(store, issuer, found.text));
+  return pinRecordOf(await decodePin(store.place, issuer, found.text));
 }
 
 /**
@@ -313,17 +312,6 @@ function notConfirmed(
       },
     },
   );
-}
-
-async function decode(
-  store: PinStore,
-  issuer: string,
-  text: string,
-): Promise<StoredPin> {
-  const stored = await decodePin({ kind: PINS, id: issuer }, text);
-  if (stored !== undefined) return stored;
-  const unavailable = storeUnavailable.bind(undefined, store.place);
-  throw damagedPin(unavailable, `the pin of ${issuer}`);
 }
 
 function pinRecordOf(

@@ -34,13 +34,20 @@ import {
   FeedVerification,
   type ReadFeedOptions,
 } from "../verify/feed_verification.ts";
-import type { LoadedIssuer, LoadIssuerOptions } from "../verify/load_issuer.ts";
+import type { LoadedIssuer } from "../verify/load_issuer.ts";
 import type { Semaphore } from "../verify/semaphore.ts";
-import type { SignatureWorkers } from "../verify/signature_workers.ts";
-import type { FeedPolicy, VerifiedEvent } from "../verify/verified_feed.ts";
-import { createFastSha256, type RunningHash } from "../verify/verify_feed.ts";
-import { checkContinuity } from "./check_continuity.ts";
-import { contradictionOfKeys, fetchedKeys, isWithin } from "./issuer_keys.ts";
+import {
+  createFastSha256,
+  type ReadingOptions,
+  type RunningHash,
+  type VerifiedEvent,
+} from "../verify/verify_feed.ts";
+import {
+  checkContinuity,
+  contradictionOfKeys,
+  fetchedKeys,
+  isWithin,
+} from "./check_continuity.ts";
 
 /** A feed is compared from its first byte at least this often. */
 const COMPARE_AFTER_MS = 24 * 60 * 60 * 1000;
@@ -58,13 +65,9 @@ const BYTES_PER_TURN = 1024 * 1024;
 const LF = 0x0a;
 
 /** Options of a refresh. */
-export interface RefreshOptions extends FeedPolicy, LoadIssuerOptions {
+export interface RefreshOptions extends ReadingOptions {
   /** The clock when the refresh began. */
   readonly now: Date;
-  /** As in `verifyFeed`. */
-  readonly yieldToEventLoop?: (() => Promise<void>) | undefined;
-  /** As in `verifyFeed`; shared by all issuers of a consumer. */
-  readonly workers?: SignatureWorkers | undefined;
   /** Called with each event that is verified, in order. */
   readonly onEvent?: ((verified: VerifiedEvent) => void) | undefined;
   /** Called with how many bytes of how many were read, where that is known. */

@@ -39,7 +39,7 @@ import type { IssuerLocation, OpenOptions } from "../read/reader.ts";
 import { ProofsOfFeed } from "./full_read.ts";
 import type { LoadedIssuer } from "../verify/load_issuer.ts";
 import type { VerifiedIssuer } from "../verify/verify_feed.ts";
-import { isWithin } from "./issuer_keys.ts";
+import { isWithin } from "./check_continuity.ts";
 import {
   conditionsToContinue,
   FeedFailure,

@@ -2,9 +2,8 @@ import { assert, assertEquals } from "@std/assert";
 import type { ConsumerOptions } from "../consumer.ts";
 import { createConsumer } from "../create_consumer.ts";
 import { createMemoryStore } from "../store/memory_store.ts";
-import { nameKids, shortenKids } from "../memory/pin.ts";
+import { nameKids, type PinStore, shortenKids } from "../memory/pin.ts";
 import { removePin } from "./manage_pins.ts";
-import type { PinStore } from "../memory/pin_store.ts";
 import { openPinFile } from "../../tests/kit/pin_file.ts";
 import {
   type ConditionalServer,

@@ -5,7 +5,7 @@ import type { Consumer, ConsumerOptions } from "../consumer.ts";
 import { createConsumer } from "../create_consumer.ts";
 import { openPinFile } from "../../tests/kit/pin_file.ts";
 import { showPin } from "./manage_pins.ts";
-import type { PinStore } from "../memory/pin_store.ts";
+import type { PinStore } from "../memory/pin.ts";
 import { startConditionalServer } from "../../tests/kit/conditional_server.ts";
 import {
   feedOf,

@@ -7,15 +7,18 @@ import {
   type UnknownEvent,
 } from "@sig/core";
 import { type IssuerRecord, NOTHING_KNOWN } from "../memory/issuer_record.ts";
-import { type IssuerPin, newPin, shortOrNull } from "../memory/pin.ts";
-import type { PinStore } from "../memory/pin_store.ts";
+import {
+  type IssuerPin,
+  newPin,
+  type PinStore,
+  shortOrNull,
+} from "../memory/pin.ts";
 import type { ProvenLocation } from "../read/source.ts";
 import type { IssuerLocation } from "../read/reader.ts";
 import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
 import { SignatureWorkers } from "../verify/signature_workers.ts";
-import type { FeedPolicy, VerifiedEvent } from "../verify/verified_feed.ts";
-import type { RefreshOptions } from "./read_feed.ts";
-import { type Refresh, refreshIssuer } from "./refresh.ts";
+import type { FeedPolicy, VerifiedEvent } from "../verify/verify_feed.ts";
+import { refreshIssuer } from "./refresh.ts";
 import { refreshRemembered } from "./refresh_remembered.ts";
 import {
   type CursorHistory,
@@ -291,7 +294,8 @@ class WatchedFeed {
 
   async #read(after: number, full: boolean): Promise<Read> {
     const events = new Map<number, VerifiedEvent>();
-    const { record, outcome } = await this.#refresh({
+    const location = this.#location;
+    const options = {
       ...this.#options,
       workers: this.#workers,
       now: this.#options.now(),
@@ -299,28 +303,20 @@ class WatchedFeed {
         const { sequence } = verified.event;
         if (sequence >= after) events.set(sequence, verified);
       },
-    }, full);
+      full,
+    };
+    const before = this.#record;
+    const { record, outcome } = this.#store !== undefined && isProven(location)
+      ? await refreshRemembered(this.#store, location, before, options)
+      : await refreshIssuer(
+        location,
+        full ? { ...before, held: undefined } : before,
+        options,
+      );
     this.#record = record;
     if (outcome.observation === undefined) throw outcome.error;
     const { sequence, last_event_id } = record.held!.pin;
     return { last: sequence, lastEventId: last_event_id, events };
-  }
-
-  async #refresh(options: RefreshOptions, full: boolean): Promise<Refresh> {
-    const location = this.#location;
-    const store = this.#store;
-    if (store !== undefined && isProven(location)) {
-      const { requirePin } = this.#options;
-      const remembering = { ...options, full, requirePin };
-      return await refreshRemembered(
-        store,
-        location,
-        this.#record,
-        remembering,
-      );
-    }
-    const record = full ? { ...this.#record, held: undefined } : this.#record;
-    return await refreshIssuer(location, record, options);
   }
 }
 

@@ -2,12 +2,13 @@
 
 import { SigError } from "@sig/core";
 import {
+  CURSORS,
   decodeChecked,
   encodeChecked,
   type IssuerPin,
+  type PinStore,
   sha256Hex,
 } from "../memory/pin.ts";
-import { CURSORS, type PinStore } from "../memory/pin_store.ts";
 import { storeUnavailable } from "../store/record_store.ts";
 
 /** The hint where events that were handed out are not in the history any more. */

@@ -8,6 +8,7 @@
 import { DEFAULT_LIMITS, type FeedState, type Limits, Replay } from "@sig/core";
 import type { ProvenLocation } from "../read/source.ts";
 import { storeUnavailable } from "../store/record_store.ts";
+import type { ReadingOptions } from "../verify/verify_feed.ts";
 import {
   contradictionWarning,
   type IssuerRecord,
@@ -19,22 +20,18 @@ import { PartialHistory, replayFrom, stateOf } from "./partial_history.ts";
 import {
   decodePin,
   encodeChecked,
+  PINS,
+  type PinStore,
   sameHistory,
   sha256Hex,
   type StoredPin,
 } from "./pin.ts";
-import { PINS, type PinStore } from "./pin_store.ts";
 import { describePolicy, type ProofPolicy } from "../proofs/proof_policy.ts";
-import { damagedPin, type NewLines } from "./sqlite_lines.ts";
-import {
-  attachmentOf,
-  StoredLines,
-  type StoredLinesOptions,
-  withoutTime,
-} from "./stored_lines.ts";
+import type { NewLines } from "./sqlite_lines.ts";
+import { attachmentOf, StoredLines, withoutTime } from "./stored_lines.ts";
 
 /** Options of {@linkcode IssuerMemory}. */
-export interface MemoryOptions extends StoredLinesOptions {
+export interface MemoryOptions extends ReadingOptions {
   /** How large a feed may become whose lines are stored (default: `limits`). */
   readonly rememberedLimits?: Limits | undefined;
   /** What the checkpoint must have: a state that was read without does not answer. */
@@ -276,12 +273,9 @@ export class IssuerMemory {
     return encodeChecked({ kind: PINS, id }, stored);
   }
 
-  async #decode(text: string): Promise<StoredPin> {
-    const issuer = this.#location.expectedIssuer;
-    const stored = await decodePin({ kind: PINS, id: issuer }, text);
-    if (stored !== undefined) return stored;
-    const unavailable = storeUnavailable.bind(undefined, this.#store.place);
-    throw damagedPin(unavailable, `the pin of ${issuer}`);
+  #decode(text: string): Promise<StoredPin> {
+    const { expectedIssuer } = this.#location;
+    return decodePin(this.#store.place, expectedIssuer, text);
   }
 
   /** A pin of another place or other rules is compared with, not answered from. */

@@ -9,7 +9,7 @@ import {
 import { type RecordStore, storeUnavailable } from "../store/record_store.ts";
 import { SqliteFile } from "../store/sqlite_file.ts";
 import { keepRecordsInSqlite, RECORD_TABLE } from "../store/sqlite_records.ts";
-import type { PinStore } from "./pin_store.ts";
+import type { PinStore } from "./pin.ts";
 import { LINE_TABLES, SqliteLines } from "./sqlite_lines.ts";
 
 /**

@@ -7,7 +7,7 @@ import {
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { testRecordStoreContract } from "../store/testing.ts";
 import { openPinStore } from "./open_pin_store.ts";
-import { PINS } from "./pin_store.ts";
+import { PINS } from "./pin.ts";
 
 testRecordStoreContract("sqlite", async () => {
   const folder = await Deno.makeTempDir();

@@ -9,8 +9,30 @@ import { encodeHex } from "@std/encoding/hex";
 import { formatInstant, instantOf } from "@sig/core";
 import type { KeyResolver } from "@sig/jose/keys";
 import { calculateKidOf } from "@sig/jose/internal";
-import { type RecordKind, storeUnavailable } from "../store/record_store.ts";
+import {
+  type RecordKind,
+  type RecordStore,
+  storeUnavailable,
+  type Unavailable,
+} from "../store/record_store.ts";
 import type { FeedVerification } from "../verify/feed_verification.ts";
+import type { SqliteLines } from "./sqlite_lines.ts";
+
+/** A record store, which may keep verified lines too. */
+export interface PinStore extends RecordStore {
+  /**
+   * Only a file (SQLite) has them.
+   *
+   * @internal
+   */
+  readonly lines?: SqliteLines;
+}
+
+/** One record for each issuer, by its DID. */
+export const PINS: RecordKind = { name: "pin" };
+
+/** One record for each watcher. */
+export const CURSORS: RecordKind = { name: "cursor" };
 
 /**
  * Enough to tell whether a feed that comes later continues the one that was
@@ -346,12 +368,32 @@ export function checkedBytes(
 /** Characters before the JSON of a record. */
 export const CHECKSUM_LENGTH = 65;
 
-/** The pin of a record; undefined for one that was altered. */
+/**
+ * The pin of an issuer's record.
+ *
+ * @throws {SigError} `store_unavailable` for one that was altered.
+ */
 export async function decodePin(
-  name: RecordName,
+  place: string,
+  issuer: string,
   text: string,
-): Promise<StoredPin | undefined> {
-  return await decodeChecked(name, text) as StoredPin | undefined;
+): Promise<StoredPin> {
+  const stored = await decodeChecked({ kind: PINS, id: issuer }, text);
+  if (stored !== undefined) return stored as StoredPin;
+  const unavailable = storeUnavailable.bind(undefined, place);
+  throw damagedPin(unavailable, `the pin of ${issuer}`);
+}
+
+/**
+ * `store_unavailable` for a pin that is not what we wrote: nothing is left that a
+ * feed could be compared with.
+ */
+export function damagedPin(unavailable: Unavailable, what: string): Error {
+  return unavailable(
+    `${what} is damaged`,
+    undefined,
+    "Forget the issuer with sig pin remove: it is then seen for the first time.",
+  );
 }
 
 /** SHA-256 of a text or of bytes, in hexadecimal. */

@@ -13,7 +13,12 @@ import { validInstant } from "@sig/core/internal";
 import type { Unavailable } from "../store/record_store.ts";
 import type { SqliteFile } from "../store/sqlite_file.ts";
 import { yieldToEventLoop } from "../verify/feed_verification.ts";
-import { CHECKSUM_LENGTH, HistoryMoved, type StoredPin } from "./pin.ts";
+import {
+  CHECKSUM_LENGTH,
+  damagedPin,
+  HistoryMoved,
+  type StoredPin,
+} from "./pin.ts";
 
 /**
  * `feed` numbers the tables of lines, and no number comes twice: a reader whose
@@ -385,15 +390,6 @@ export function damagedLines(unavailable: Unavailable, what: string): Error {
     `${what} is damaged`,
     undefined,
     "Verify the issuer's whole feed again with --full, or forget the issuer with sig pin remove: it is then seen for the first time.",
-  );
-}
-
-/** The same for a pin: nothing is left that a feed could be compared with. */
-export function damagedPin(unavailable: Unavailable, what: string): Error {
-  return unavailable(
-    `${what} is damaged`,
-    undefined,
-    "Forget the issuer with sig pin remove: it is then seen for the first time.",
   );
 }
 

@@ -32,10 +32,12 @@ import { documentAtHand } from "../read/reader.ts";
 import { createSha256 } from "@sig/jose/proofs";
 import { FeedTree } from "../proofs/feed_tree.ts";
 import { FeedVerification } from "../verify/feed_verification.ts";
-import { loadIssuer, type LoadIssuerOptions } from "../verify/load_issuer.ts";
-import type { SignatureWorkers } from "../verify/signature_workers.ts";
-import type { FeedPolicy, KeyUse } from "../verify/verified_feed.ts";
-import { verifyFeed } from "../verify/verify_feed.ts";
+import { loadIssuer } from "../verify/load_issuer.ts";
+import {
+  type KeyUse,
+  type ReadingOptions,
+  verifyFeed,
+} from "../verify/verify_feed.ts";
 import type { HeldFeed, StatePart, StoredState } from "./issuer_record.ts";
 import {
   PartialHistory,
@@ -85,14 +87,6 @@ export interface Attachment {
   readonly notices: readonly Warning[];
 }
 
-/** How stored lines are verified. */
-export interface StoredLinesOptions extends FeedPolicy, LoadIssuerOptions {
-  /** As in `verifyFeed`. */
-  readonly yieldToEventLoop?: (() => Promise<void>) | undefined;
-  /** As in `verifyFeed`. */
-  readonly workers?: SignatureWorkers | undefined;
-}
-
 /** Lines of the states that are kept for the next question. */
 const MAX_CACHED_LINES = 20_000;
 
@@ -105,7 +99,7 @@ export class StoredLines implements StoredState {
   readonly #lines: SqliteLines;
   readonly #pin: StoredPin;
   readonly #table: number;
-  readonly #options: StoredLinesOptions;
+  readonly #options: ReadingOptions;
   #keys: Promise<KeyResolver> | undefined;
   /** By subjects and time, in the order of use. */
   readonly #states = new Map<string, { state: FeedState; lines: number }>();
@@ -117,7 +111,7 @@ export class StoredLines implements StoredState {
     pin: StoredPin,
     table: number,
     attachment: Attachment,
-    options: StoredLinesOptions,
+    options: ReadingOptions,
   ) {
     this.#lines = lines;
     this.#pin = pin;
@@ -141,7 +135,7 @@ export class StoredLines implements StoredState {
   static async open(
     lines: SqliteLines,
     stored: StoredPin,
-    options: StoredLinesOptions,
+    options: ReadingOptions,
   ): Promise<StoredLines | undefined> {
     if (stored.lines === null) return undefined;
     const { issuer } = stored.pin;
@@ -404,20 +398,14 @@ export class StoredLines implements StoredState {
     const known = this.#whole?.deref();
     if (known !== undefined) return known;
     const { pin, public_only: publicOnly } = this.#pin;
-    const { unknownEvents, unmatchedRevoke, yieldToEventLoop, workers } =
-      this.#options;
-    const policy = {
-      unknownEvents,
-      unmatchedRevoke,
-      yieldToEventLoop,
-      workers,
-    };
     try {
       const keys = await (this.#keys ??= this.#loadKeys());
       const { state, sha256 } = await verifyFeed(
         this.#lines.bytes(this.#place, pin.sequence),
         {
-          ...policy,
+          ...this.#options,
+          // These are not new.
+          onEvent: undefined,
           issuer: pin.issuer,
           keys,
           publicOnly,

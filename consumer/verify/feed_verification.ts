@@ -27,8 +27,13 @@ import {
   joinBytes,
 } from "@sig/core/internal";
 import { type VerificationKey, verifyEnvelope } from "@sig/jose/keys";
-import { isFault, located } from "./feed_fault.ts";
-import { feedTooLarge, incompleteLine, lineTooLong } from "./feed_fault.ts";
+import {
+  feedTooLarge,
+  incompleteLine,
+  isFault,
+  lineTooLong,
+  located,
+} from "./feed_fault.ts";
 import { type FeedLine, LineSplitter } from "../read/line_splitter.ts";
 import { SignatureQueue, SignatureWorkers } from "./signature_workers.ts";
 import type { FeedTree } from "../proofs/feed_tree.ts";
@@ -37,7 +42,7 @@ import type {
   KeyUse,
   VerifiedFeed,
   VerifyFeedOptions,
-} from "./verified_feed.ts";
+} from "./verify_feed.ts";
 
 /** Lines between two yields to the event loop: some milliseconds. */
 const LINES_PER_YIELD = 128;

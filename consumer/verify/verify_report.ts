@@ -1,8 +1,8 @@
 /** What `sig verify` and `/v1/verify` report (docs/reference/http.md). @module */
 
 import type { SigError, SourceKind, Warning } from "@sig/core";
-import type { KeyUse } from "./verified_feed.ts";
 import {
+  type KeyUse,
   type VerifiedIssuer,
   type VerifyIssuerOptions,
   verifyLoaded,
