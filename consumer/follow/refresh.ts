@@ -97,8 +97,8 @@ export async function refreshIssuer(
     const { isFromStart } = feed;
     return { record: after, outcome: { observation }, isFromStart };
   } catch (error) {
-    const { cause, ...failed } = FeedFailure.of(error);
-    const failure = { ...failed, error: cause };
+    const { cause, seen, sawDifference } = FeedFailure.of(error);
+    const failure = { error: cause, seen, sawDifference };
     const after = acceptFailure(before, failure, now);
     const isForgotten = given.largeReads && contradictionOf(cause);
     const mayPass = isForgotten || mayBeRotating(cause, before, now);

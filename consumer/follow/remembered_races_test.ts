@@ -1,70 +1,15 @@
 import { assert, assertEquals } from "@std/assert";
-import type { ConsumerOptions } from "../consumer.ts";
-import { createConsumer } from "../create_consumer.ts";
-import { createMemoryStore } from "../store/memory_store.ts";
 import { nameKids, type PinStore, shortenKids } from "../memory/pin.ts";
 import { removePin } from "./manage_pins.ts";
-import { openPinFile } from "../../tests/kit/pin_file.ts";
-import {
-  type ConditionalServer,
-  startConditionalServer,
-} from "../../tests/kit/conditional_server.ts";
-import {
-  feedOf,
-  importTestKeys,
-  lineOf,
-  makeDocuments,
-  PATHS,
-} from "../../tests/kit/test_issuer.ts";
+import { feedOf, PATHS } from "../../tests/kit/test_issuer.ts";
 import { ALICE, revoke, upsert } from "../../tests/kit/events.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
+import {
+  type RememberedIssuer,
+  withIssuer,
+} from "../testdata/remembered_issuer.ts";
 
-const [key] = await importTestKeys();
 const QUESTION = { subject: ALICE, require: ["role=deploy"] };
-
-/** An issuer whose feed grows, and consumers of one memory. */
-async function withIssuer(
-  work: (issuer: {
-    readonly did: string;
-    readonly pins: PinStore;
-    readonly origin: string;
-    readonly documents: ConditionalServer["documents"];
-    fresh(more?: Partial<ConsumerOptions>): ReturnType<typeof createConsumer>;
-    publish(
-      events:
-        readonly (ReturnType<typeof upsert> | ReturnType<typeof revoke>)[],
-    ): Promise<void>;
-  }) => Promise<void>,
-  kind: "file" | "records" = "file",
-): Promise<void> {
-  await using server = startConditionalServer();
-  const { did, origin, documents } = server;
-  const keys = [key!];
-  for (const each of makeDocuments({ did, origin, keys, lines: [] })) {
-    documents.set(...each);
-  }
-  await using file = await openPinFile();
-  const pins = kind === "file" ? file.pins : createMemoryStore();
-  const now = () => new Date("2026-06-01T00:00:00Z");
-  const lines: string[] = [];
-  await work({
-    did,
-    pins,
-    origin,
-    documents,
-    fresh: (more) =>
-      createConsumer({
-        ...{ issuers: [did], allowPrivate: true, now, maxAgeMs: 0, pins },
-        ...more,
-      }),
-    async publish(events) {
-      for (const event of events) {
-        lines.push(await lineOf({ ...event, issuer: did }, key!));
-      }
-      documents.set(PATHS.feed, feedOf(lines));
-    },
-  });
-}
 
 /** Does something once, right before something is written. */
 function before(store: PinStore, work: () => Promise<void>): PinStore {
@@ -121,9 +66,7 @@ function beforeCommit(
 /** What holds where lines are stored holds where pins alone are. */
 function racesTest(
   name: string,
-  work: (issuer: Parameters<Parameters<typeof withIssuer>[0]>[0]) => Promise<
-    void
-  >,
+  work: (issuer: RememberedIssuer) => Promise<void>,
 ): void {
   for (const kind of ["file", "records"] as const) {
     Deno.test(`${name} (${kind})`, () => withIssuer(work, kind));
@@ -187,7 +130,7 @@ racesTest(
 
 racesTest(
   "a contradiction that others have seen is not written over",
-  async ({ did, pins, fresh, publish, documents }) => {
+  async ({ did, pins, fresh, publish, server: { documents } }) => {
     await publish([upsert(1), upsert(2)]);
     await fresh().verify(did);
     for (const full of [false, true]) {
@@ -214,7 +157,7 @@ racesTest(
 
 racesTest(
   "what was seen at one place of a host is not answered for another one",
-  async ({ did, origin, fresh, publish, documents }) => {
+  async ({ did, fresh, publish, server: { origin, documents } }) => {
     await publish([upsert(1)]);
     // Somebody may put files there, and has an older feed.
     documents.set(
@@ -234,7 +177,7 @@ racesTest(
 
 racesTest(
   "a contradiction that one process saw ends the answers of another",
-  async ({ did, fresh, publish, documents }) => {
+  async ({ did, fresh, publish, server: { documents } }) => {
     await publish([upsert(1), upsert(2)]);
     const running = fresh({ maxAgeMs: 60_000 });
     assertEquals((await running.check(did, QUESTION)).decision, "allow");
@@ -258,7 +201,7 @@ racesTest(
 
 racesTest(
   "a running process goes on from what it holds, whatever others have read",
-  async ({ did, fresh, publish, documents }) => {
+  async ({ did, fresh, publish, server: { documents } }) => {
     await publish([upsert(1)]);
     const running = fresh();
     await running.verify(did);
@@ -361,7 +304,7 @@ for (const maxAgeMs of [0, 60_000]) {
 }
 
 Deno.test("a contradiction is noted beside what others have just stored with the same lines", () =>
-  withIssuer(async ({ did, pins, documents, fresh, publish }) => {
+  withIssuer(async ({ did, pins, fresh, publish, server: { documents } }) => {
     await publish([upsert(1), revoke(2)]);
     await fresh().verify(did);
     const feed = documents.get(PATHS.feed)!;

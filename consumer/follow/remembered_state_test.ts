@@ -1,67 +1,18 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
-import type { SigningKey } from "@sig/jose";
-import type { Consumer, ConsumerOptions } from "../consumer.ts";
-import { createConsumer } from "../create_consumer.ts";
-import { openPinFile } from "../../tests/kit/pin_file.ts";
 import { showPin } from "./manage_pins.ts";
-import type { PinStore } from "../memory/pin.ts";
-import { startConditionalServer } from "../../tests/kit/conditional_server.ts";
 import {
   feedOf,
   importTestKeys,
   lineOf,
-  makeDocuments,
   PATHS,
 } from "../../tests/kit/test_issuer.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { day, revoke, upsert } from "../../tests/kit/events.ts";
+import { type Event, withIssuer } from "../testdata/remembered_issuer.ts";
 
 const [key] = await importTestKeys();
 const NOW = () => new Date("2026-06-01T00:00:00Z");
-
-/** An issuer whose feed grows, and consumers of it. */
-async function withIssuer(
-  work: (issuer: {
-    readonly did: string;
-    readonly pins: PinStore;
-    /** A consumer of a process that has just begun. */
-    fresh(more?: Partial<ConsumerOptions>): Consumer;
-    /** One that knows nothing and remembers nothing. */
-    plain(): Consumer;
-    publish(events: readonly Event[]): Promise<void>;
-    readonly server: ReturnType<typeof startConditionalServer>;
-  }) => Promise<void>,
-): Promise<void> {
-  await using file = await openPinFile();
-  const { pins } = file;
-  await using server = startConditionalServer();
-  const { did, origin, documents } = server;
-  const all = makeDocuments({
-    did,
-    origin,
-    keys: [key as SigningKey],
-    lines: [],
-  });
-  for (const [path, text] of all) documents.set(path, text);
-  const options = { issuers: [did], allowPrivate: true, now: NOW, maxAgeMs: 0 };
-  const lines: string[] = [];
-  await work({
-    did,
-    pins,
-    server,
-    fresh: (more) => createConsumer({ ...options, ...more, pins }),
-    plain: () => createConsumer(options),
-    async publish(events) {
-      for (const event of events) {
-        lines.push(await lineOf({ ...event, issuer: did }, key as SigningKey));
-      }
-      documents.set(PATHS.feed, feedOf(lines));
-    },
-  });
-}
-
-type Event = ReturnType<typeof upsert> | ReturnType<typeof revoke>;
 
 const SUBJECTS = ["did:web:a.example", "did:web:b.example", "someone\u00e9"];
 const IDS = ["r1", "r2", "__proto__", "x".repeat(300)];
@@ -98,7 +49,7 @@ Deno.test("however a feed grew, a new process answers as one that read all of it
         maxLength: 5,
       }),
       async (batches) => {
-        await withIssuer(async ({ did, fresh, plain, publish }) => {
+        await withIssuer(async ({ did, fresh, publish }) => {
           let sequence = 0;
           for (const batch of batches) {
             await publish(batch.map((each) => eventOf(++sequence, each)));
@@ -112,19 +63,24 @@ Deno.test("however a feed grew, a new process answers as one that read all of it
                 did,
                 { ...question, explain: true },
               );
-              const { continuity: __, ...unpinned } = await plain().check(
+              const { continuity: __, ...unpinned } = await fresh({
+                pins: undefined,
+              }).check(
                 did,
                 { ...question, explain: true },
               );
               assertEquals(known, unpinned);
             }
             const known = await fresh().state(did);
-            const unpinned = await plain().state(did);
+            const unpinned = await fresh({ pins: undefined }).state(did);
             assertEquals(
               [...known.by_relationship_id],
               [...unpinned.by_relationship_id],
             );
-            assertEquals(await fresh().report(did), await plain().report(did));
+            assertEquals(
+              await fresh().report(did),
+              await fresh({ pins: undefined }).report(did),
+            );
           }
         });
       },
@@ -163,7 +119,7 @@ Deno.test("who does not ask the issuer is warned as who asked it", async () => {
 });
 
 Deno.test("relationships are listed in the order in which they came to a subject", async () => {
-  await withIssuer(async ({ did, fresh, plain, publish }) => {
+  await withIssuer(async ({ did, fresh, publish }) => {
     const [a, b] = SUBJECTS as [string, string];
     await publish([
       upsert(1, { relationship_id: "r1", subject: a }),
@@ -173,7 +129,10 @@ Deno.test("relationships are listed in the order in which they came to a subject
     const question = { subject: b, require: ["role=x"], explain: true };
     await fresh().verify(did);
     const { explain } = await fresh().check(did, question);
-    assertEquals(explain, (await plain().check(did, question)).explain);
+    assertEquals(
+      explain,
+      (await fresh({ pins: undefined }).check(did, question)).explain,
+    );
     assertEquals(explain?.relationships.map((each) => each.relationship_id), [
       ...["r2", "r1"],
     ]);

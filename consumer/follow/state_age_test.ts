@@ -233,16 +233,9 @@ Deno.test("100 questions at once share one fetch, whatever they demand", async (
 Deno.test("who demands an answer of now does not get one that began before", async () => {
   await using setup = await setUp();
   const { consumer, server } = setup;
-  const feed = server.documents.get(PATHS.feed) as Uint8Array<ArrayBuffer>;
-  const asked = Promise.withResolvers<void>();
-  const go = Promise.withResolvers<void>();
-  server.documents.set(PATHS.feed, async () => {
-    asked.resolve();
-    await go.promise;
-    return new Response(feed);
-  });
+  const { asked, go } = setup.holdFeed();
   const early = consumer.check(server.did, QUESTION);
-  await asked.promise;
+  await asked;
   const shared = consumer.check(server.did, QUESTION);
   const demanding = [
     consumer.check(server.did, { ...QUESTION, maxAgeMs: 0 }),
@@ -250,7 +243,7 @@ Deno.test("who demands an answer of now does not get one that began before", asy
     consumer.verify(server.did),
     consumer.report(server.did),
   ];
-  go.resolve();
+  go();
   await Promise.all([early, shared]);
   assertEquals(setup.fetches(), 1);
   await Promise.all(demanding);
@@ -261,18 +254,12 @@ Deno.test("a refresh that began before an event is not shared by who asks about 
   await using setup = await setUp();
   const { consumer, server, lines } = setup;
   const third = await lineOf(upsert(3, { issuer: server.did }), key1);
-  const asked = Promise.withResolvers<void>();
-  const go = Promise.withResolvers<void>();
-  server.documents.set(PATHS.feed, async () => {
-    asked.resolve();
-    await go.promise;
-    return new Response(feedOf(lines));
-  });
+  const { asked, go } = setup.holdFeed();
   const early = consumer.check(server.did, QUESTION);
-  await asked.promise;
+  await asked;
   const late = consumer.check(server.did, { ...QUESTION, minSequence: 3 });
   server.documents.set(PATHS.feed, feedOf([...lines, third]));
-  go.resolve();
+  go();
   assertEquals((await early).last_sequence, 2);
   assertEquals((await late).last_sequence, 3);
 });
@@ -280,20 +267,13 @@ Deno.test("a refresh that began before an event is not shared by who asks about 
 Deno.test("a refresh that began too long ago is not shared", async () => {
   await using setup = await setUp(60_000);
   const { consumer, server } = setup;
-  const feed = server.documents.get(PATHS.feed) as Uint8Array<ArrayBuffer>;
-  const asked = Promise.withResolvers<void>();
-  const go = Promise.withResolvers<void>();
-  server.documents.set(PATHS.feed, async () => {
-    asked.resolve();
-    await go.promise;
-    return new Response(feed);
-  });
+  const { asked, go } = setup.holdFeed();
   const slow = consumer.check(server.did, QUESTION);
-  await asked.promise;
+  await asked;
   setup.wait(10_000);
   const shared = consumer.check(server.did, { ...QUESTION, maxAgeMs: 10_000 });
   const strict = consumer.check(server.did, { ...QUESTION, maxAgeMs: 9_000 });
-  go.resolve();
+  go();
   // The age is that when it was asked.
   assertEquals((await slow).freshness?.age_seconds, 0);
   assertEquals((await shared).freshness?.age_seconds, 10);

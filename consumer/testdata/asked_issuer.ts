@@ -32,6 +32,8 @@ export interface Setup extends AsyncDisposable {
   readonly server: IssuerServer;
   readonly consumer: Consumer;
   readonly lines: readonly string[];
+  /** Holds the feed back until `go`; `asked` comes when it was asked for. */
+  holdFeed(): { readonly asked: Promise<void>; readonly go: () => void };
   /** How often the feed was asked for. */
   fetches(): number;
   /** Moves the clock. */
@@ -55,6 +57,17 @@ export async function setUp(maxAgeMs?: number): Promise<Setup> {
       now: () => new Date(ms),
       maxAgeMs,
     }),
+    holdFeed() {
+      const feed = server.documents.get(PATHS.feed) as Uint8Array<ArrayBuffer>;
+      const asked = Promise.withResolvers<void>();
+      const go = Promise.withResolvers<void>();
+      server.documents.set(PATHS.feed, async () => {
+        asked.resolve();
+        await go.promise;
+        return new Response(feed);
+      });
+      return { asked: asked.promise, go: () => go.resolve() };
+    },
     fetches: () => server.requests.filter((path) => path === PATHS.feed).length,
     wait: (more) => {
       ms += more;
