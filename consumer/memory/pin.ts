@@ -358,7 +358,7 @@ export async function decodeChecked(
 }
 
 /** What the checksum of a record is about: also whose text it is. */
-export function checkedBytes(
+function checkedBytes(
   { kind, id }: RecordName,
   json: string,
 ): Uint8Array<ArrayBuffer> {
