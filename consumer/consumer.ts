@@ -14,15 +14,12 @@ import type { ObservedIssuer, ObserveOptions } from "./follow/freshness.ts";
 import type { ProofPolicy } from "./proofs/proof_policy.ts";
 import type { WatchedEvent, WatchOptions } from "./follow/watch.ts";
 import type { WaitingLimits } from "./follow/shared_refresh.ts";
-import type { PinStore } from "./memory/pin.ts";
+import type { PinStore } from "./memory/sqlite_lines.ts";
 import type { IssuerName } from "./read/source.ts";
 import type { LoadIssuerOptions } from "./verify/load_issuer.ts";
 import type { SignatureWorkers } from "./verify/signature_workers.ts";
-import type {
-  FeedPolicy,
-  VerifiedEvent,
-  VerifiedIssuer,
-} from "./verify/verify_feed.ts";
+import type { VerifiedIssuer } from "./verify/verify_feed.ts";
+import type { FeedPolicy, VerifiedEvent } from "./verify/verified_feed.ts";
 import type { VerifyReport } from "./verify/verify_report.ts";
 
 /** Options of {@linkcode createConsumer}. */

@@ -84,20 +84,22 @@ export {
   type SignedMessage,
 } from "./verify/signature_workers.ts";
 export {
-  type FeedPolicy,
   type FetchedFeed,
   fetchFeed,
-  type KeyUse,
   type ReadingOptions,
-  type VerifiedEvent,
-  type VerifiedFeed,
   type VerifiedIssuer,
   verifyFeed,
-  type VerifyFeedOptions,
   verifyIssuer,
   type VerifyIssuerOptions,
   type VerifyProgress,
 } from "./verify/verify_feed.ts";
+export type {
+  FeedPolicy,
+  KeyUse,
+  VerifiedEvent,
+  VerifiedFeed,
+  VerifyFeedOptions,
+} from "./verify/verified_feed.ts";
 export {
   type InvalidReport,
   type ReportedFault,

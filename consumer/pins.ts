@@ -32,10 +32,10 @@ export type {
   IssuerPin,
   PinAcknowledgement,
   PinIncident,
-  PinStore,
   ProofMemory,
   ProofPin,
   SeenFeed,
   SeenProof,
 } from "./memory/pin.ts";
+export type { PinStore } from "./memory/sqlite_lines.ts";
 export { openPinStore } from "./memory/open_pin_store.ts";

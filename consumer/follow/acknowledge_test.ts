@@ -10,7 +10,8 @@ import {
   watchIssuer,
 } from "../../tests/kit/watched_issuer.ts";
 import { acknowledgePin, showPin } from "./manage_pins.ts";
-import type { PinStore, SeenFeed } from "../memory/pin.ts";
+import type { SeenFeed } from "../memory/pin.ts";
+import type { PinStore } from "../memory/sqlite_lines.ts";
 
 const [key1, key2] = await importTestKeys();
 assert(key1 && key2);

@@ -11,10 +11,10 @@ import {
 } from "@sig/jose/proofs";
 import type { FetchPolicy } from "../fetch/fetch_options.ts";
 import { NOTHING_KNOWN } from "../memory/issuer_record.ts";
-import type { PinStore } from "../memory/pin.ts";
+import type { PinStore } from "../memory/sqlite_lines.ts";
 import type { ProvenLocation } from "../read/source.ts";
 import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
-import type { FeedPolicy } from "../verify/verify_feed.ts";
+import type { FeedPolicy } from "../verify/verified_feed.ts";
 import { refreshRemembered } from "./refresh_remembered.ts";
 
 /** Options of {@linkcode cosignCheckpoint}. */

@@ -14,7 +14,8 @@ import {
   type StatePart,
 } from "../memory/issuer_record.ts";
 import { IssuerMemory, type MemoryOptions } from "../memory/memory.ts";
-import { type PinStore, whileOthersWrite } from "../memory/pin.ts";
+import { whileOthersWrite } from "../memory/pin.ts";
+import type { PinStore } from "../memory/sqlite_lines.ts";
 import { observeByProof } from "./observe_by_proof.ts";
 import type { VerifiedIssuer } from "../verify/verify_feed.ts";
 import type { KnownIssuer } from "./listed_issuers.ts";

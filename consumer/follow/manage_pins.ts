@@ -11,13 +11,13 @@ import {
   type PinAcknowledgement,
   type PinIncident,
   PINS,
-  type PinStore,
   type ProofPin,
   type SeenFeed,
   type SeenProof,
   type StoredPin,
   whileOthersWrite,
 } from "../memory/pin.ts";
+import type { PinStore } from "../memory/sqlite_lines.ts";
 import {
   type IssuerName,
   locateIssuer,
@@ -26,7 +26,7 @@ import {
 import { seenProof } from "./compare_proofs.ts";
 import { ProofsOfFeed } from "./full_read.ts";
 import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
-import type { FeedPolicy } from "../verify/verify_feed.ts";
+import type { FeedPolicy } from "../verify/verified_feed.ts";
 import { refreshRemembered } from "./refresh_remembered.ts";
 
 /** A pin with what happened to it, as `sig pin show` prints it. */

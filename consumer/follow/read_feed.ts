@@ -40,8 +40,8 @@ import {
   createFastSha256,
   type ReadingOptions,
   type RunningHash,
-  type VerifiedEvent,
 } from "../verify/verify_feed.ts";
+import type { VerifiedEvent } from "../verify/verified_feed.ts";
 import {
   checkContinuity,
   contradictionOfKeys,

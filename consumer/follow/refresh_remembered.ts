@@ -4,10 +4,10 @@ import { type IssuerRecord, NOTHING_KNOWN } from "../memory/issuer_record.ts";
 import { IssuerMemory, type MemoryOptions } from "../memory/memory.ts";
 import {
   HistoryMoved,
-  type PinStore,
   type StoredPin,
   whileOthersWrite,
 } from "../memory/pin.ts";
+import type { PinStore } from "../memory/sqlite_lines.ts";
 import type { ProvenLocation } from "../read/source.ts";
 import { storeUnavailable } from "../store/record_store.ts";
 import type { RefreshOptions } from "./read_feed.ts";

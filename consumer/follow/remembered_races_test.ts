@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { nameKids, type PinStore, shortenKids } from "../memory/pin.ts";
+import { nameKids, shortenKids } from "../memory/pin.ts";
+import type { PinStore } from "../memory/sqlite_lines.ts";
 import { removePin } from "./manage_pins.ts";
 import { feedOf, PATHS } from "../../tests/kit/test_issuer.ts";
 import { ALICE, revoke, upsert } from "../../tests/kit/events.ts";

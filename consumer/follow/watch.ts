@@ -7,17 +7,13 @@ import {
   type UnknownEvent,
 } from "@sig/core";
 import { type IssuerRecord, NOTHING_KNOWN } from "../memory/issuer_record.ts";
-import {
-  type IssuerPin,
-  newPin,
-  type PinStore,
-  shortOrNull,
-} from "../memory/pin.ts";
+import { type IssuerPin, newPin, shortOrNull } from "../memory/pin.ts";
+import type { PinStore } from "../memory/sqlite_lines.ts";
 import type { ProvenLocation } from "../read/source.ts";
 import type { IssuerLocation } from "../read/reader.ts";
 import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
 import { SignatureWorkers } from "../verify/signature_workers.ts";
-import type { FeedPolicy, VerifiedEvent } from "../verify/verify_feed.ts";
+import type { FeedPolicy, VerifiedEvent } from "../verify/verified_feed.ts";
 import { refreshIssuer } from "./refresh.ts";
 import { refreshRemembered } from "./refresh_remembered.ts";
 import {

@@ -6,9 +6,9 @@ import {
   decodeChecked,
   encodeChecked,
   type IssuerPin,
-  type PinStore,
   sha256Hex,
 } from "../memory/pin.ts";
+import type { PinStore } from "../memory/sqlite_lines.ts";
 import { storeUnavailable } from "../store/record_store.ts";
 
 /** The hint where events that were handed out are not in the history any more. */

@@ -21,13 +21,12 @@ import {
   decodePin,
   encodeChecked,
   PINS,
-  type PinStore,
   sameHistory,
   sha256Hex,
   type StoredPin,
 } from "./pin.ts";
+import type { NewLines, PinStore } from "./sqlite_lines.ts";
 import { describePolicy, type ProofPolicy } from "../proofs/proof_policy.ts";
-import type { NewLines } from "./sqlite_lines.ts";
 import { attachmentOf, StoredLines, withoutTime } from "./stored_lines.ts";
 
 /** Options of {@linkcode IssuerMemory}. */

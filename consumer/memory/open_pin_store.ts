@@ -9,8 +9,7 @@ import {
 import { type RecordStore, storeUnavailable } from "../store/record_store.ts";
 import { SqliteFile } from "../store/sqlite_file.ts";
 import { keepRecordsInSqlite, RECORD_TABLE } from "../store/sqlite_records.ts";
-import type { PinStore } from "./pin.ts";
-import { LINE_TABLES, SqliteLines } from "./sqlite_lines.ts";
+import { LINE_TABLES, type PinStore, SqliteLines } from "./sqlite_lines.ts";
 
 /**
  * Opens the pin store that a text names: the path of a file (SQLite), `kv:PATH`

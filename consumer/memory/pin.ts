@@ -11,23 +11,10 @@ import type { KeyResolver } from "@sig/jose/keys";
 import { calculateKidOf } from "@sig/jose/internal";
 import {
   type RecordKind,
-  type RecordStore,
   storeUnavailable,
   type Unavailable,
 } from "../store/record_store.ts";
 import type { FeedVerification } from "../verify/feed_verification.ts";
-import type { SqliteLines } from "./sqlite_lines.ts";
-
-/** A record store, which may keep verified lines too. */
-export interface PinStore extends RecordStore {
-  /**
-   * Only a file (SQLite) has them.
-   *
-   * @internal
-   */
-  readonly lines?: SqliteLines;
-}
-
 /** One record for each issuer, by its DID. */
 export const PINS: RecordKind = { name: "pin" };
 

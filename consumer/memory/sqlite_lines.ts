@@ -10,7 +10,7 @@ import {
   type UnknownEvent,
 } from "@sig/core";
 import { validInstant } from "@sig/core/internal";
-import type { Unavailable } from "../store/record_store.ts";
+import type { RecordStore, Unavailable } from "../store/record_store.ts";
 import type { SqliteFile } from "../store/sqlite_file.ts";
 import { yieldToEventLoop } from "../verify/feed_verification.ts";
 import {
@@ -19,6 +19,16 @@ import {
   HistoryMoved,
   type StoredPin,
 } from "./pin.ts";
+
+/** A record store, which may keep verified lines too. */
+export interface PinStore extends RecordStore {
+  /**
+   * Only a file (SQLite) has them.
+   *
+   * @internal
+   */
+  readonly lines?: SqliteLines;
+}
 
 /**
  * `feed` numbers the tables of lines, and no number comes twice: a reader whose

@@ -33,11 +33,8 @@ import { createSha256 } from "@sig/jose/proofs";
 import { FeedTree } from "../proofs/feed_tree.ts";
 import { FeedVerification } from "../verify/feed_verification.ts";
 import { loadIssuer } from "../verify/load_issuer.ts";
-import {
-  type KeyUse,
-  type ReadingOptions,
-  verifyFeed,
-} from "../verify/verify_feed.ts";
+import { type ReadingOptions, verifyFeed } from "../verify/verify_feed.ts";
+import type { KeyUse } from "../verify/verified_feed.ts";
 import type { HeldFeed, StatePart, StoredState } from "./issuer_record.ts";
 import {
   PartialHistory,

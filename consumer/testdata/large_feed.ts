@@ -15,7 +15,8 @@ import {
   SignatureWorkers,
   type SignedMessage,
 } from "../verify/signature_workers.ts";
-import { verifyFeed, type VerifyFeedOptions } from "../verify/verify_feed.ts";
+import { verifyFeed } from "../verify/verify_feed.ts";
+import type { VerifyFeedOptions } from "../verify/verified_feed.ts";
 import { waitUntil } from "../../tests/kit/wait.ts";
 
 const [key1] = await importTestKeys();

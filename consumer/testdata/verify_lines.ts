@@ -2,11 +2,11 @@
 
 import { createKeyResolver } from "@sig/jose";
 import { DID, importTestKeys, NOW } from "../../tests/kit/test_issuer.ts";
-import {
-  type VerifiedFeed,
-  verifyFeed,
-  type VerifyFeedOptions,
-} from "../verify/verify_feed.ts";
+import { verifyFeed } from "../verify/verify_feed.ts";
+import type {
+  VerifiedFeed,
+  VerifyFeedOptions,
+} from "../verify/verified_feed.ts";
 
 export const [key1, key2, stranger] = await importTestKeys();
 

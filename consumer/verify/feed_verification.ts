@@ -42,7 +42,7 @@ import type {
   KeyUse,
   VerifiedFeed,
   VerifyFeedOptions,
-} from "./verify_feed.ts";
+} from "./verified_feed.ts";
 
 /** Lines between two yields to the event loop: some milliseconds. */
 const LINES_PER_YIELD = 128;

@@ -23,7 +23,8 @@ import {
   withLines,
 } from "../testdata/large_feed.ts";
 import { SignatureWorkers, type SignedMessage } from "./signature_workers.ts";
-import { verifyFeed, type VerifyFeedOptions } from "./verify_feed.ts";
+import { verifyFeed } from "./verify_feed.ts";
+import type { VerifyFeedOptions } from "./verified_feed.ts";
 import { turns } from "../../tests/kit/wait.ts";
 
 const [key1, key2, stranger] = await importTestKeys();

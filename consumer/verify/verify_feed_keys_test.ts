@@ -9,7 +9,7 @@ import {
   upsert,
 } from "../../tests/kit/test_issuer.ts";
 import { key1, stranger, verify } from "../testdata/verify_lines.ts";
-import type { VerifyFeedOptions } from "./verify_feed.ts";
+import type { VerifyFeedOptions } from "./verified_feed.ts";
 
 async function outcome(
   feed: Uint8Array,

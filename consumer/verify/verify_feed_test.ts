@@ -15,7 +15,7 @@ import {
   stranger,
   verify,
 } from "../testdata/verify_lines.ts";
-import type { VerifyFeedOptions } from "./verify_feed.ts";
+import type { VerifyFeedOptions } from "./verified_feed.ts";
 import { isFault } from "./feed_fault.ts";
 
 function* inChunks(bytes: Uint8Array, size: number): Generator<Uint8Array> {

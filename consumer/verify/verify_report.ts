@@ -2,11 +2,11 @@
 
 import type { SigError, SourceKind, Warning } from "@sig/core";
 import {
-  type KeyUse,
   type VerifiedIssuer,
   type VerifyIssuerOptions,
   verifyLoaded,
 } from "./verify_feed.ts";
+import type { KeyUse } from "./verified_feed.ts";
 import { isFault } from "./feed_fault.ts";
 import { type LoadedIssuer, loadIssuer } from "./load_issuer.ts";
 import { type IssuerLocation, sourceOf } from "../read/reader.ts";
