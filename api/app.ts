@@ -12,13 +12,13 @@ import {
   createAnswerMetrics,
   createReadiness,
   createService,
+  createTurns,
   type GuardOptions,
   requireToken,
   toApp,
 } from "./http/mod.ts";
 import type { IssuerObserver, Sources } from "./ask/answer_check.ts";
 import { createInlineFeeds } from "./ask/inline_feeds.ts";
-import { createTurns } from "./http/turns.ts";
 import { createDocumentRoutes, PROBE_ROUTES } from "./routes/about.ts";
 import { createAuthzenRoutes } from "./routes/authzen.ts";
 import { createCheckRoutes } from "./routes/check.ts";

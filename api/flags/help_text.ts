@@ -61,19 +61,14 @@ export function paragraphs(text: string, width = Infinity): string {
  */
 export function twoColumns(
   rows: readonly (readonly [string, string])[],
-  width?: number,
+  width = Infinity,
 ): string {
   const lengths = rows.map(([word]) => word.length);
-  if (width === undefined) {
-    const column = Math.max(...lengths);
-    return rows.map(([word, meaning]) => `  ${word.padEnd(column)}  ${meaning}`)
-      .join("\n");
-  }
   const longest = Math.max(
     ...rows.flatMap(([, meaning]) => meaning.split(" "))
       .map((word) => word.length),
   );
-  const most = width - Math.max(Math.ceil(width / 2), longest) - INDENT.length;
+  const most = Math.min(width / 2, width - longest) - INDENT.length;
   const column = Math.max(
     INDENT.length,
     ...lengths.filter((length) => length <= most),

@@ -20,7 +20,6 @@
  *
  * @module
  */
-export { createTurns } from "./turns.ts";
 export { hostsOf, requireToken } from "./access.ts";
 export {
   type ClientAddress,
@@ -37,7 +36,7 @@ export type {
   RequestLogEntry,
   ServiceOptions,
 } from "./options.ts";
-export { overloaded, Quota, RequestBudget } from "./limits.ts";
+export { createTurns, overloaded, Quota, RequestBudget } from "./limits.ts";
 export {
   parseJsonBody,
   readForm,

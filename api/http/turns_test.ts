@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { createTurns } from "./turns.ts";
+import { createTurns } from "./limits.ts";
 import { turns } from "../../tests/kit/wait.ts";
 
 Deno.test("each turn of the event loop runs one slice", async () => {

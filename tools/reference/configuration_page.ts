@@ -1,14 +1,21 @@
 /** `docs/reference/configuration.md`, from the servers' own flags. @module */
 
 import { apiProgram } from "@sig/api/program";
-import type { FlagSpec } from "@sig/api/flags";
+import { flagRow, type FlagSpec } from "@sig/api/flags";
 import { settingName, variableName } from "@sig/api/server";
 import { webProgram } from "@sig/web/program";
 
+const PROGRAMS = [apiProgram, webProgram];
+
 /** Makes the page. */
 export function configurationPage(): string {
-  const flags = new Map(
-    [...apiProgram.flags, ...webProgram.flags].map((flag) => [flag.name, flag]),
+  const rows = PROGRAMS.flatMap(({ name, flags }) =>
+    flags.map((flag) => ({ flag, variable: variableName(name, flag.name) }))
+  );
+  // One that the servers explain in different words has a row of each.
+  const settings = Map.groupBy(
+    rows,
+    ({ flag }) => JSON.stringify([flagRow(flag)]),
   );
   return `# Settings of the servers
 
@@ -16,7 +23,7 @@ ${INTRODUCTION}
 
 | setting | flag | variable | |
 | --- | --- | --- | --- |
-${[...flags.values()].map(row).join("\n")}
+${[...settings.values()].map(row).join("\n")}
 `;
 }
 
@@ -37,28 +44,27 @@ token_file: /etc/sig/token.txt
 - In a variable a list has commas between its items, and a switch is \`true\` or
   \`false\`. An empty variable is not set.
 - A server finds misspelt variables by listing its environment: that needs
-  \`--allow-env\`, which the executables and launchers have. With a narrower
-  permission it reads the variables that it may read, and says in its log that it
+  \`--allow-env\`, which sig-api and sig-web have as executables and as launchers.
+  With a narrower permission it reads the variables that it may read, and says in its log that it
   did not look for others.
 - Secrets are files that a setting names. The password of a Redis may also be in
   \`SIG_REDIS_PASSWORD\`.
 - Under \`deno serve\`, \`addr\` has no effect, \`public\` is \`true\` by default, and
   \`SIG_TOKEN\` holds the bearer token of the API.`;
 
-function row(flag: FlagSpec): string {
-  const { name, value, help, repeat } = flag;
-  const variables = [apiProgram, webProgram]
-    .filter((program) => program.flags.some((each) => each.name === name))
-    .map((program) => variableName(program.name, name));
+function row(
+  same: readonly { readonly flag: FlagSpec; readonly variable: string }[],
+): string {
+  const { name, value, help, repeat } = same[0]!.flag;
   const kind = value === undefined ? "switch" : repeat ? "list" : undefined;
-  const word = value === undefined ? `--${name}` : `--${name} ${value}`;
   const cells = [
     name === "config" ? "" : `\`${settingName(name)}\``,
-    `\`${word.replaceAll("|", "\\|")}\``,
-    variables.map((variable) => `\`${variable}\``).join(" "),
-    `${help.replaceAll("|", "\\|").replaceAll("<", "\\<")}${
-      kind === undefined ? "" : ` (${kind})`
-    }`,
+    `\`--${name}${value === undefined ? "" : ` ${value}`}\``,
+    same.map(({ variable }) => `\`${variable}\``).join(" "),
+    help + (kind === undefined ? "" : ` (${kind})`),
   ];
-  return `| ${cells.join(" | ")} |`;
+  return `| ${
+    cells.map((cell) => cell.replaceAll("|", "\\|").replaceAll("<", "\\<"))
+      .join(" | ")
+  } |`;
 }
