@@ -38,7 +38,6 @@ export {
   isLoopback,
   oneOf,
   parseAddress,
-  parseDuration,
   rate,
   text,
 } from "./values.ts";

@@ -68,28 +68,6 @@ export const duration: ValueType<number> = {
   },
 };
 
-/**
- * A duration in milliseconds, undefined where none is given.
- *
- * @param flag The flag that it is the value of, for the error.
- *
- * @example
- * ```ts
- * import { parseDuration } from "@sig/api/flags";
- * import { assertEquals } from "@std/assert";
- *
- * assertEquals(parseDuration("--max-age", "5m"), 300_000);
- * ```
- *
- * @throws {SigError} `invalid_request` with `context.flag`.
- */
-export function parseDuration(
-  flag: string,
-  text: string | undefined,
-): number | undefined {
-  return text === undefined ? undefined : duration.parse(text, flag);
-}
-
 /** A number from 1 to 999999. */
 export const count: ValueType<number> = {
   placeholder: "N",

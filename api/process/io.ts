@@ -44,15 +44,8 @@ export function writeAll(
 /**
  * Columns of the terminal that standard output goes to; undefined where it goes
  * elsewhere, or nobody has said how wide the terminal is.
- *
- * @example
- * ```ts
- * import { terminalColumns } from "@sig/api/process";
- *
- * const width = terminalColumns() ?? 80;
- * ```
  */
-export function terminalColumns(): number | undefined {
+function terminalColumns(): number | undefined {
   // 0 is that of a terminal whose width nobody has set.
   return Deno.stdout.isTerminal() && Deno.consoleSize().columns || undefined;
 }

@@ -31,6 +31,5 @@ export {
   readVariable,
   readVariables,
   signalled,
-  terminalColumns,
   writeAll,
 } from "./io.ts";

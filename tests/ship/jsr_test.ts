@@ -40,7 +40,7 @@ import { createMemoryKeyStore, createMemoryStore, initIssuer, openIssuer } from 
 import { checkIssuer, openInlineFeed } from "jsr:@sig/consumer@^${VERSION}";
 import { createApp as createApi } from "jsr:@sig/api@^${VERSION}";
 import { createServerIo } from "jsr:@sig/api@^${VERSION}/server";
-import { parseDuration } from "jsr:@sig/api@^${VERSION}/flags";
+import { duration } from "jsr:@sig/api@^${VERSION}/flags";
 import { apiProgram } from "jsr:@sig/api@^${VERSION}/program";
 import { createApp as createWeb } from "jsr:@sig/web@^${VERSION}";
 import { webProgram } from "jsr:@sig/web@^${VERSION}/program";
@@ -62,7 +62,7 @@ for (const app of [createApi(), createWeb({ audiences: ["https://shop.example"] 
   services.push((await response.json()).service);
 }
 const names = [apiProgram.name, webProgram.name, typeof run, typeof createServerIo];
-console.log(JSON.stringify([SPEC_VERSION, key.kid, decision, services, parseDuration("--x", "2s"), names]));
+console.log(JSON.stringify([SPEC_VERSION, key.kid, decision, services, duration.parse("2s", "--x"), names]));
 `;
 
 Deno.test("seven packages are published and run from jsr: specifiers", async (t) => {
