@@ -26,6 +26,7 @@ export {
   openInside,
 } from "./read/open_inside.ts";
 export {
+  documentAtHand,
   fetchDocument,
   type FetchDocumentOptions,
   readAll,

@@ -24,15 +24,13 @@ import { SigError } from "@sig/core";
 import { challengesIn } from "./login/challenges.ts";
 import {
   createChallenge,
-  type CreateChallengeOptions,
   DEFAULT_TTL_SECONDS,
 } from "./login/create_challenge.ts";
 import { createSubjectKeys } from "./login/subject_key.ts";
-import { verifyLogin, type VerifyLoginOptions } from "./login/verify_login.ts";
+import { verifyLogin } from "./login/verify_login.ts";
 import { createLoginGate, type LoginGate } from "./login/relationship.ts";
 import {
   createProvider,
-  type Provider,
   type ProviderSettings,
   type ProviderWork,
 } from "./openid/provider.ts";
@@ -42,7 +40,8 @@ import { problemAsPage } from "./openid/pages.ts";
 import { addGateRoutes } from "./gate/gate_login.ts";
 import { createGateHosts } from "./gate/hosts.ts";
 import { addIssuerDocuments, locateIssuers } from "./pages/issuer_documents.ts";
-import { addPage, LOGIN_ROUTES, type PageConfig } from "./pages/page.ts";
+import { addPage, LOGIN_ROUTES } from "./pages/page.ts";
+import type { PageConfig } from "./ui/page_config.ts";
 import { PAGE_CHALLENGE } from "./store/kinds.ts";
 import { VERSION } from "./version.ts";
 
@@ -161,13 +160,16 @@ export function createApp(options: AppOptions): WebApp {
   const gateHosts = openid?.gateHosts?.length
     ? createGateHosts(openid.gateHosts, issuer!)
     : undefined;
-  const provider = openid && createProviderOf(
-    {
-      ...openid,
-      clients: withClients(openid.clients, gateHosts?.clients ?? new Map()),
-    },
-    { ...{ issuer: issuer!, store, gate, challenges, logins, now } },
-  );
+  // Of its own: a flood of the open endpoint leaves room for the page's.
+  const own = { challenges: challengesIn(store, PAGE_CHALLENGE) };
+  const provider = openid && createProvider({
+    ...openid,
+    ...requireQuestion(gate),
+    ...{ issuer: issuer!, store, now },
+    clients: withClients(openid.clients, gateHosts?.clients ?? new Map()),
+    challenges: { ...challenges, ...own },
+    logins: { ...logins, ...own },
+  });
   const config: PageConfig = {
     issuers: issuers.map(({ did }, n) => ({ did, base: `/ui/issuers/${n}/` })),
     issuer: gate.issuer,
@@ -233,41 +235,20 @@ export function createApp(options: AppOptions): WebApp {
   };
 }
 
-/** The login of which the provider is a part. */
-interface LoginParts {
-  readonly issuer: string;
-  readonly store: RecordStore;
-  readonly gate: LoginGate;
-  readonly challenges: CreateChallengeOptions;
-  readonly logins: VerifyLoginOptions;
-  readonly now: () => Date;
-}
-
-function createProviderOf(
-  settings: ProviderSettings,
-  { issuer, store, gate, challenges, logins, now }: LoginParts,
-): Provider {
-  const { ask, require } = gate;
-  if (ask === undefined || require === null) {
-    throw new SigError(
-      "invalid_request",
-      "Cannot be an OpenID Provider: it must be said who may log in",
-      {
-        context: {
-          flag: "--oidc-clients",
-          hint:
-            "For example: --issuer acme.example --require relationship=employee.",
-        },
-      },
-    );
+/** @throws {SigError} `invalid_request` where everybody may log in. */
+function requireQuestion({ issuer, require, ask }: LoginGate) {
+  if (ask !== undefined && require !== null) {
+    return { ask, require, askedIssuer: issuer };
   }
-  // Of its own: a flood of the open endpoint leaves room for the page's.
-  const own = { challenges: challengesIn(store, PAGE_CHALLENGE) };
-  return createProvider({
-    ...settings,
-    ...{ issuer, store, ask, require, now },
-    askedIssuer: gate.issuer,
-    challenges: { ...challenges, ...own },
-    logins: { ...logins, ...own },
-  });
+  throw new SigError(
+    "invalid_request",
+    "Cannot be an OpenID Provider: it must be said who may log in",
+    {
+      context: {
+        flag: "--oidc-clients",
+        hint:
+          "For example: --issuer acme.example --require relationship=employee.",
+      },
+    },
+  );
 }

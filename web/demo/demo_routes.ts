@@ -5,7 +5,8 @@ import { readAs, strictObject } from "@sig/api/schemas";
 import { toProblem, WELL_KNOWN_PATHS } from "@sig/core";
 import { type Context, Hono } from "hono";
 import { z } from "zod";
-import { addPage, LOGIN_ROUTES, type PageConfig } from "../pages/page.ts";
+import { addPage, LOGIN_ROUTES } from "../pages/page.ts";
+import type { PageConfig } from "../ui/page_config.ts";
 import type { DemoApp } from "./demo_app.ts";
 import type { DemoEvent, DemoIssuer } from "./demo_issuer.ts";
 

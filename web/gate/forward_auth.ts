@@ -137,11 +137,6 @@ function unauthorized(): SigError {
   );
 }
 
-/** Every header that says who it is; proxies remove what others sent as one. */
-export const IDENTITY_HEADERS: readonly string[] = Object.freeze([
-  ...["Remote-User", "Remote-Groups", "Remote-Name"],
-]);
-
 /** The headers that say who it is: the person's root, groups with commas, a name. */
 export async function identityHeaders(
   { subject, relationship }: {

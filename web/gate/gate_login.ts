@@ -57,8 +57,12 @@ export function addGateRoutes(
   addForwardAuth(app, context);
   const pages = new Hono<ServiceEnv>();
   pages.onError((error, c) => refusePage(c, error));
-  addGateLogin(pages, context);
-  addGateReturn(pages, context);
+  pages.get(
+    "/gate/login",
+    requireGet,
+    (c) => c.get("budget").waitFor("sign-ins", () => logIn(c, context)),
+  );
+  pages.get("/_sig/return", requireGet, (c) => continueLogin(c, context));
   app.route("/", pages);
 }
 
@@ -71,17 +75,6 @@ const CODE_BYTES = 32;
  * goes back: straight on the login's own host, elsewhere with a code for that
  * host. The hosts are the operator's own, so nobody is asked what they may learn.
  */
-function addGateLogin(
-  app: Hono<ServiceEnv>,
-  context: GateContext,
-): void {
-  app.get(
-    "/gate/login",
-    requireGet,
-    (c) => c.get("budget").waitFor("sign-ins", () => logIn(c, context)),
-  );
-}
-
 async function logIn(
   c: Context<ServiceEnv>,
   context: GateContext,
@@ -138,13 +131,6 @@ const BEGIN_LIFE_SECONDS = 900;
  * attacker. So one that no browser was named for only begins: the browser gets a
  * cookie here, and brings a code for that from the login, where it is known.
  */
-function addGateReturn(
-  app: Hono<ServiceEnv>,
-  context: GateContext,
-): void {
-  app.get("/_sig/return", requireGet, (c) => continueLogin(c, context));
-}
-
 async function continueLogin(
   c: Context<ServiceEnv>,
   context: GateContext,

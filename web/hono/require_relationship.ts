@@ -1,11 +1,12 @@
 /** Answering only those whom an issuer vouches for. @module */
 
-import { createConsumer, type FetchPolicy } from "@sig/consumer";
+import type { FetchPolicy } from "@sig/consumer";
 import { fetchPolicyOf, locateIssuer } from "@sig/consumer/internal";
-import { isSigError, parseRequirement, SigError, toProblem } from "@sig/core";
+import { isSigError, SigError, toProblem } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import type { Context, MiddlewareHandler } from "hono";
 import {
+  createLoginGate,
   type MatchedRelationship,
   requireRelationship as judge,
 } from "../login/relationship.ts";
@@ -72,17 +73,11 @@ export function requireRelationship(
       { context: { hint: "For example: relationship=employee." } },
     );
   }
-  for (const each of require) parseRequirement(each);
   const policy = fetchPolicyOf(options);
-  const issuer = locateIssuer(options.issuer, policy).expectedIssuer;
+  const did = locateIssuer(options.issuer, policy).expectedIssuer;
   const now = options.now ?? (() => new Date());
-  const consumer = createConsumer({
-    ...policy,
-    issuers: [issuer],
-    maxAgeMs,
-    backend: "node",
-    now,
-  });
+  const issuers = [{ did, policy }];
+  const { ask } = createLoginGate({ issuers, require, maxAgeMs, now });
   const subjectOf = options.subject ??
     ((c: Context<SigEnv>) => c.get("sig")?.subject);
   return async (c, next) => {
@@ -93,7 +88,7 @@ export function requireRelationship(
         : refuse(unauthorized());
     }
     try {
-      judge(await consumer.check(issuer, { subject, require }), subject);
+      judge((await ask!(subject)).answer, subject);
     } catch (error) {
       if (isSigError(error, "relationship_denied")) return refuse(error);
       // Whatever kept the issuer from being asked: it is neither yes nor no.

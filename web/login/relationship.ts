@@ -7,15 +7,12 @@ import type { PinStore } from "@sig/consumer/pins";
 import {
   type CheckAnswer,
   compareInstants,
-  type Continuity,
-  type Freshness,
   instantOf,
   type JsonValue,
   parseRequirement,
   parseTimestamp,
   personOf,
   type RelationshipState,
-  type Requirement,
   SigError,
 } from "@sig/core";
 import { quote } from "@sig/core/internal";
@@ -35,35 +32,25 @@ export type LoginAnswer = CheckAnswer & {
 };
 
 /** A relationship that is revoked, expired or not valid yet. */
-export interface InactiveRelationship {
-  /** What kind of relationship. */
-  readonly relationship_type: string;
-  /** RFC 3339, or null. */
-  readonly valid_from: string | null;
-  /** RFC 3339, or null. */
-  readonly valid_until: string | null;
-  /** RFC 3339; of a revoked one. */
-  readonly revoked_effective_at?: string;
-}
+export type InactiveRelationship = Pick<
+  RelationshipState,
+  "relationship_type" | "valid_from" | "valid_until" | "revoked_effective_at"
+>;
 
-/** The relationship that a login was allowed by. */
-export interface LoginRelationship {
-  /** The issuer's DID. */
-  readonly issuer: string;
+/** The relationship that a login was allowed by. Ask again by `not_after`. */
+export interface LoginRelationship extends
+  Pick<
+    CheckAnswer,
+    | "issuer"
+    | "requirements"
+    | "last_sequence"
+    | "evaluated_at"
+    | "not_after"
+    | "freshness"
+    | "continuity"
+  > {
   /** Its identifier in the issuer's feed. */
   readonly relationship_id: string;
-  /** What it meets. */
-  readonly requirements: readonly Requirement[];
-  /** The last event of the feed that was read. */
-  readonly last_sequence: number;
-  /** RFC 3339 UTC; when the question was answered. */
-  readonly evaluated_at: string;
-  /** RFC 3339 UTC; when it may end by itself, or null. Ask again by then. */
-  readonly not_after: string | null;
-  /** How old the state was; `maxAgeMs` limits it. */
-  readonly freshness: Freshness | null;
-  /** How it relates to what was seen before. */
-  readonly continuity: Continuity;
 }
 
 /**

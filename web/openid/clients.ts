@@ -79,7 +79,8 @@ export function withClients(
   };
 }
 
-const METHODS: readonly AuthMethod[] = [
+/** All of them. */
+export const AUTH_METHODS: readonly AuthMethod[] = [
   ...["client_secret_basic", "client_secret_post"] as const,
   ...["private_key_jwt", "none"] as const,
 ];
@@ -112,7 +113,7 @@ const ENTRY = strictObject({
     isPublicKeySet,
     "it must be a set of public keys: RSA, P-256, Ed25519",
   ).optional(),
-  token_endpoint_auth_method: z.enum(METHODS).optional(),
+  token_endpoint_auth_method: z.enum(AUTH_METHODS).optional(),
   redirect_uris: REDIRECTS(1),
   post_logout_redirect_uris: REDIRECTS(0).default([]),
   backchannel_logout_uri: URI.check(requires(judgeUri)).optional(),

@@ -7,11 +7,8 @@ import type { Hono } from "hono";
 import { RESPONSE_MODES } from "./answer_client.ts";
 import { CLAIMS, SCOPES } from "./claims.ts";
 import { ASSERTION_ALGORITHMS } from "./client_auth.ts";
+import { AUTH_METHODS } from "./clients.ts";
 import { type ProviderKeys, SIGNING_ALGORITHMS } from "./keys.ts";
-
-const METHODS = [
-  ...["client_secret_basic", "client_secret_post", "private_key_jwt", "none"],
-];
 
 /** Both well-known documents and the public keys. */
 export function addDiscoveryRoutes(
@@ -46,9 +43,9 @@ function metadataOf(issuer: string): object {
     id_token_signing_alg_values_supported: SIGNING_ALGORITHMS,
     code_challenge_methods_supported: ["S256"],
     prompt_values_supported: ["none", "login", "consent", "select_account"],
-    token_endpoint_auth_methods_supported: METHODS,
+    token_endpoint_auth_methods_supported: AUTH_METHODS,
     token_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
-    revocation_endpoint_auth_methods_supported: METHODS,
+    revocation_endpoint_auth_methods_supported: AUTH_METHODS,
     revocation_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
     authorization_response_iss_parameter_supported: true,
     backchannel_logout_supported: true,

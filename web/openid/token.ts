@@ -4,15 +4,13 @@ import { readForm, sendJson, type ServiceEnv } from "@sig/api/http";
 import { equalInConstantTime } from "@sig/jose/internal";
 import type { Context, Hono } from "hono";
 import { sha256Base64Url } from "../login/digest.ts";
-import type { MatchedRelationship } from "../login/relationship.ts";
 import { claimsOf } from "./claims.ts";
 import { authenticateClient } from "./client_auth.ts";
 import type { Client } from "./clients.ts";
 import {
   CODE_LIFE_MS,
   type FoundGrant,
-  type Grant,
-  type IssuedTokens,
+  type Grants,
   sessionOf,
   TOKEN_LIFE_SECONDS,
 } from "./grants.ts";
@@ -21,7 +19,6 @@ import { OAuthError } from "./oauth_error.ts";
 import { MAX_FORM_BYTES } from "./pages.ts";
 import { type Parameters, readParameters } from "./parameters.ts";
 import type { ProviderContext } from "./provider_context.ts";
-import type { Session } from "../sessions/session.ts";
 
 /** `POST /oidc/token`. */
 export function addTokenRoute(
@@ -88,28 +85,20 @@ async function redeemCode(
   if (grant.dead || grant.code.used) {
     // Two have it, and one of them is a thief (RFC 6749 §4.1.2).
     await grants.revokeFamily(id);
-    throw refuse("the code was used before; all that it gave is revoked");
+    throw refuse(CODE_USED);
   }
   if (!(now().getTime() < grant.created_ms + CODE_LIFE_MS)) {
     throw refuse("the code has expired");
   }
-  const { session, relationship } = await requireLive(found, client, context);
-  const tokens = await grants.redeem(found, {
-    refresh: client.refresh,
-    expiresMs: session.expires_ms,
+  return await issueTokens(found, client, context, {
+    use: grants.redeem,
+    used: CODE_USED,
+    scope: undefined,
+    nonce: grant.binding.nonce,
   });
-  if (tokens === undefined) {
-    throw refuse("the code was used before; all that it gave is revoked");
-  }
-  return await tokenResponse(
-    tokens,
-    grant,
-    client,
-    relationship,
-    context,
-    true,
-  );
 }
+
+const CODE_USED = "the code was used before; all that it gave is revoked";
 
 async function refresh(
   parameters: Parameters,
@@ -131,72 +120,58 @@ async function refresh(
   }
   // Only a token that once was good betrays that two have it.
   if (!await grants.wasRefreshToken(found)) throw refuse(NOT_KNOWN);
-  // Before it is replaced: one whom nobody could be asked about keeps it.
-  const { session, relationship } = await requireLive(found, client, context);
-  const tokens = await grants.rotate(found, {
-    refresh: true,
-    expiresMs: session.expires_ms,
+  return await issueTokens(found, client, context, {
+    use: grants.rotate,
+    used: "the refresh token was used before; its family is revoked",
     scope: asked,
+    // It answers the request, and no refresh of later (OIDC Core §12.2).
+    nonce: undefined,
   });
-  if (tokens === undefined) {
-    throw refuse("the refresh token was used before; its family is revoked");
-  }
-  const { grant } = found;
-  const narrowed = { ...grant, scope: asked ?? grant.scope };
-  return await tokenResponse(
-    tokens,
-    narrowed,
-    client,
-    relationship,
-    context,
-    false,
-  );
 }
 
 const NOT_KNOWN = "the refresh token is not known (any more)";
 
-/** Requires a live session and an issuer that still allows. */
-async function requireLive(
-  { grant }: FoundGrant,
+/** The session goes on and the issuer vouches, or nothing is given any more. */
+async function issueTokens(
+  found: FoundGrant,
   client: Client,
   context: ProviderContext,
-): Promise<
-  { readonly session: Session; readonly relationship: MatchedRelationship }
-> {
-  const session = await sessionOf(grant, context);
-  const relationship = session &&
-    await context.recheckSession(session, { client });
-  if (session !== undefined && relationship !== undefined) {
-    return { session, relationship };
-  }
-  throw refuse(
-    session === undefined
-      ? "the session is over"
-      : "the issuer does not vouch for the person any more",
-  );
-}
-
-async function tokenResponse(
-  tokens: IssuedTokens,
-  { subject, scope, auth_time, sid, binding }: Grant,
-  client: Client,
-  relationship: MatchedRelationship,
-  context: ProviderContext,
-  isFirst: boolean,
+  { use, used, scope: asked, nonce }: {
+    readonly use: Grants["redeem"];
+    /** What is said where another request was faster. */
+    readonly used: string;
+    /** The scope of the access token (default: all that was granted). */
+    readonly scope: readonly string[] | undefined;
+    readonly nonce: string | undefined;
+  },
 ): Promise<object> {
-  const claims = await claimsOf({ subject, relationship, scope }, context);
+  const { subject, auth_time, sid, scope } = found.grant;
+  const session = await sessionOf(found.grant, context);
+  if (session === undefined) throw refuse("the session is over");
+  // Before the grant is used: where nobody could be asked, it stays good.
+  const relationship = await context.recheckSession(session, { client });
+  if (relationship === undefined) {
+    throw refuse("the issuer does not vouch for the person any more");
+  }
+  const tokens = await use(found, {
+    refresh: client.refresh,
+    expiresMs: session.expires_ms,
+    scope: asked,
+  });
+  if (tokens === undefined) throw refuse(used);
+  const granted = asked ?? scope;
+  const person = { subject, relationship, scope: granted };
   const { access_token } = tokens;
   const id_token = await signIdToken(context, client, {
-    ...{ claims, auth_time, sid, access_token },
-    // It answers the request, and no refresh of later (OIDC Core §12.2).
-    nonce: isFirst ? binding.nonce : undefined,
+    claims: await claimsOf(person, context),
+    ...{ auth_time, sid, access_token, nonce },
   });
   return {
     ...tokens,
     token_type: "Bearer",
     expires_in: TOKEN_LIFE_SECONDS,
     id_token,
-    scope: scope.join(" "),
+    scope: granted.join(" "),
   };
 }
 

@@ -8,9 +8,11 @@ import type {
   IssuerLocation,
 } from "@sig/consumer";
 import {
+  documentAtHand,
   fetchPolicyOf,
   loadIssuer,
   locateIssuer,
+  readAll,
 } from "@sig/consumer/internal";
 import { DEFAULT_LIMITS, SigError } from "@sig/core";
 import { send, type ServiceEnv } from "@sig/api/http";
@@ -127,17 +129,11 @@ async function readDocuments(
   location: IssuerLocation,
 ): Promise<IssuerDocuments> {
   const documents = new Map<string, string>();
-  const loaded = await loadIssuer(
+  const { openFeed } = await loadIssuer(
     { ...location, reader: recording(location.reader, documents) },
     { limits: LIMITS },
   );
-  const { document } = await loaded.openFeed();
-  try {
-    // Its reader keeps what is read.
-    for await (const _chunk of document.bytes);
-  } finally {
-    await document.cancel();
-  }
+  await openFeed();
   return documents;
 }
 
@@ -146,33 +142,18 @@ function recording(
   reader: DocumentReader,
   documents: Map<string, string>,
 ): DocumentReader {
+  // Faulty bytes stay visible as U+FFFD, and fail the page's verification.
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   return {
     kind: reader.kind,
     async open(ref, options) {
+      const { name, maxBytes } = options;
       const document = await reader.open(ref, options);
-      const { name } = options;
-      if (name === "proof") return document;
-      return {
-        ...document,
-        bytes: keep(document.bytes, (text) => {
-          documents.set(DOCUMENT_FILES[name], text);
-        }),
-        cancel: () => document.cancel(),
-      };
+      const bytes = await readAll(document, maxBytes);
+      if (name !== "proof") {
+        documents.set(DOCUMENT_FILES[name], decoder.decode(bytes));
+      }
+      return documentAtHand({ ...document, bytes });
     },
   };
-}
-
-async function* keep(
-  bytes: AsyncIterable<Uint8Array>,
-  done: (text: string) => void,
-): AsyncGenerator<Uint8Array> {
-  // Faulty bytes stay visible as U+FFFD, and fail the page's verification.
-  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  let text = "";
-  for await (const chunk of bytes) {
-    text += decoder.decode(chunk, { stream: true });
-    yield chunk;
-  }
-  done(text + decoder.decode());
 }

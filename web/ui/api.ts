@@ -4,33 +4,8 @@
 import { isSigError } from "@sig/core";
 import type { DescribedChallenge } from "@sig/jose";
 import type { Keys } from "./keys/use_keys.ts";
+import type { PageConfig } from "./page_config.ts";
 import { isRecord } from "./text.ts";
-
-/** An issuer that this server knows. */
-export interface KnownIssuer {
-  readonly did: string;
-  /** Where its documents are, ending in a slash. */
-  readonly base: string;
-}
-
-/** What the server wrote into the page: the first picture waits for no request. */
-export interface PageConfig {
-  readonly issuers: readonly KnownIssuer[];
-  /** Whose relationship a sign-in needs, or null. */
-  readonly issuer: string | null;
-  readonly require: readonly string[] | null;
-  /** What a sign-in on the page asks for. */
-  readonly scopes: readonly string[];
-  readonly signIn: {
-    readonly challengeUrl: string;
-    readonly answerUrl: string;
-    /** Whether a sign-in leads back to `?rd=`, a place of this origin. */
-    readonly returns: boolean;
-  };
-  readonly demo: boolean;
-  /** Whether it signs people in to applications, and lists what they approved. */
-  readonly consents: boolean;
-}
 
 /** What every view gets. */
 export interface PageContext {

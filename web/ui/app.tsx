@@ -3,7 +3,8 @@
 import type { ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { FoundKeys } from "../browser/key_store.ts";
-import type { PageConfig, PageContext } from "./api.ts";
+import type { PageContext } from "./api.ts";
+import type { PageConfig } from "./page_config.ts";
 import { Explorer } from "./explore/explorer.tsx";
 import { focusOn } from "./focus.ts";
 import { InvitationView } from "./invitation/invitation_view.tsx";

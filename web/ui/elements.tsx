@@ -190,7 +190,8 @@ export function Panel({ title, isOpen: isOpenFirst = false, children }:
 
 /** The card of a sign-in or an invitation that came to an end. */
 export function Outcome(
-  { kind, title, text, autoFocus = true, actions, children }: Children & {
+  { id, kind, title, text, autoFocus = true, actions, children }: Children & {
+    readonly id?: string;
     readonly kind: Kind;
     readonly title: ComponentChildren;
     readonly text?: ComponentChildren;
@@ -200,29 +201,12 @@ export function Outcome(
 ) {
   const heading = useAutoFocus<HTMLHeadingElement>(autoFocus);
   return (
-    <section class="card sign-in-card">
+    <section class="card sign-in-card" id={id}>
       <Alert kind={kind}>
         <h2 ref={heading} id="outcome">{title}</h2>
         {text && <p>{text}</p>}
       </Alert>
       {actions && <div class="actions">{actions}</div>}
-      {children}
-    </section>
-  );
-}
-
-/** The card of a sign-in or an invitation that succeeded. */
-export function Success({ id, title, children }: Children & {
-  readonly id: string;
-  readonly title: string;
-}) {
-  const heading = useAutoFocus<HTMLHeadingElement>();
-  return (
-    <section class="card sign-in-card" id={id}>
-      <p class="big-mark" data-kind="success">
-        <Icon name="yes" />
-      </p>
-      <h2 ref={heading} id="outcome">{title}</h2>
       {children}
     </section>
   );
@@ -234,33 +218,6 @@ export function Waiting({ text }: { readonly text: string }) {
     <section class="card sign-in-card" aria-busy="true">
       <p class="quiet">{text}</p>
     </section>
-  );
-}
-
-/** The two answers to a request or an invitation. */
-export function ApproveOrDecline(
-  { canApprove, canDecline, onApprove, onDecline, children }: Children & {
-    readonly canApprove: boolean;
-    readonly canDecline: boolean;
-    readonly onApprove: () => void;
-    readonly onDecline: () => void;
-  },
-) {
-  return (
-    <div class="actions answer">
-      <Button
-        id="approve"
-        class="primary"
-        disabled={!canApprove}
-        onClick={onApprove}
-      >
-        Approve
-      </Button>
-      <Button id="decline" disabled={!canDecline} onClick={onDecline}>
-        Decline
-      </Button>
-      {children}
-    </div>
   );
 }
 

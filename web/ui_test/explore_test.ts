@@ -78,11 +78,11 @@ pageTest(
       answer,
       "rel-deploy",
       /role=deploy\s+met/,
-      /active by\s+event #10/,
-      /ended by\s+event #8/,
+      /active\s+by event #10/,
+      /ended\s+by event #8/,
     );
     assert(
-      /ended at 2026-07-01 00:00:00 UTC, by\s+event #5/.test(why),
+      /expired\s+by event #5 .*until 2026-07-01 00:00:00 UTC/.test(why),
       why,
     );
     await eventually(

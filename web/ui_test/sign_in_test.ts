@@ -118,7 +118,10 @@ pageTest("the demo plays all steps: hired, signed in, let go, refused", {
   await primary("Approve");
   await screenshot(page, "demo-2-approve");
   assertEquals(await approve(page), "You are signed in");
-  await shows(page.locator(".who"), `employee of ${host}, checked now.`);
+  await shows(
+    page.locator("#result .notice"),
+    `employee of ${host}, checked now.`,
+  );
   await shows(tour, "Bob: employee");
   await screenshot(page, "demo-3-signed-in");
   // Who does not want to open them goes on.

@@ -1,12 +1,6 @@
 /** The answer to a question: the decision, why, and how to ask it again. @module */
 
-import {
-  check,
-  type CheckResult,
-  type ExplainedRelationship,
-  isSigError,
-  type Reason,
-} from "@sig/core";
+import { check, type CheckResult, isSigError, type Reason } from "@sig/core";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { Copyable, CopyButton } from "../copy.tsx";
@@ -15,7 +9,7 @@ import { focusOn } from "../focus.ts";
 import { type Question, questionLink } from "../route.ts";
 import { denyReasonText } from "../sign_in/error_texts.ts";
 import { commandLine, counted, typeLabel, visibleText } from "../text.ts";
-import { Time } from "../time.tsx";
+import { Time, Validity } from "../time.tsx";
 import { StatusBadge } from "./people.tsx";
 import type { OpenFeed } from "./verify_documents.ts";
 
@@ -148,58 +142,30 @@ function Explanation(
             <div class="row">
               <strong>{typeLabel(each.relationship_type)}</strong>
               <code class="quiet">{visibleText(each.relationship_id)}</code>
-              <StatusBadge status={each.effective_status} />
             </div>
             {each.requirements.map(({ key, value, met }) => (
-              <Met isMet={met}>
+              <p class="met" data-kind={met ? "success" : "danger"}>
+                <Icon name={met ? "yes" : "no"} />
                 <code>{visibleText(`${key}=${value}`)}</code>
-                {met ? " met" : " not met"}
-              </Met>
+                {met ? "met" : "not met"}
+              </p>
             ))}
-            <Met isMet={each.effective_status === "active"}>
-              <Status relationship={each} />
-            </Met>
+            <p class="row">
+              <StatusBadge status={each.effective_status} />
+              <span>
+                by <strong>event #{each.last_sequence}</strong>{" "}
+                <Validity
+                  from={each.valid_from}
+                  until={each.valid_until}
+                  none=""
+                />
+              </span>
+            </p>
           </li>
         ))}
       </ul>
     </>
   );
-}
-
-function Met({ isMet, children }: {
-  readonly isMet: boolean;
-  readonly children: ComponentChildren;
-}) {
-  return (
-    <p class="met" data-kind={isMet ? "success" : "danger"}>
-      <Icon name={isMet ? "yes" : "no"} />
-      <span>{children}</span>
-    </p>
-  );
-}
-
-/** Active, or since when not, and the event that says so. */
-function Status({ relationship }: {
-  readonly relationship: ExplainedRelationship;
-}) {
-  const { effective_status, last_sequence, valid_from, valid_until } =
-    relationship;
-  const event = <strong>event #{last_sequence}</strong>;
-  const until = valid_until !== null && <Time instant={valid_until} />;
-  switch (effective_status) {
-    case "active":
-      return <>active by {event}{until && <>, until {until}</>}</>;
-    case "revoked":
-      return <>ended by {event}</>;
-    case "expired":
-      return <>ended at {until}, by {event}</>;
-    case "not_yet_valid":
-      return valid_from === null ? <>not known yet: {event} came later</> : (
-        <>
-          begins at <Time instant={valid_from} />, by {event}
-        </>
-      );
-  }
 }
 
 function Command({ source, question: { subject, require, at, asOf } }: {

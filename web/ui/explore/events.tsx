@@ -91,26 +91,10 @@ export function Who({ name, position = "", subject, onOpen }: {
         {position !== "" && (
           <bdi class="quiet wide-only">{visibleText(position)}</bdi>
         )}
-        <Cut text={subject} />
+        <code>{visibleText(subject)}</code>
       </Button>
       <CopyButton text={() => subject} what="the DID" isIcon />
     </div>
-  );
-}
-
-/** Longer texts are in two parts, so that their end stays. */
-const MAX_WHOLE = 20;
-const KEPT_END = 6;
-
-/** A text that leaves out its middle where the space is too narrow. */
-function Cut({ text }: { readonly text: string }) {
-  const characters = [...visibleText(text)];
-  const at = characters.length > MAX_WHOLE ? -KEPT_END : Infinity;
-  return (
-    <code class="cut">
-      <span>{characters.slice(0, at).join("")}</span>
-      <span>{characters.slice(at).join("")}</span>
-    </code>
   );
 }
 

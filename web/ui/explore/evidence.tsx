@@ -17,7 +17,7 @@ import { importVerificationKey } from "@sig/jose";
 import { createSha256, encodeBase64, parseVerifierKey } from "@sig/jose/proofs";
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { KnownIssuer } from "../api.ts";
+import type { PageConfig } from "../page_config.ts";
 import { Copyable, Did } from "../copy.tsx";
 import { Alert, Badge, Fold, type Kind, TextField } from "../elements.tsx";
 import { useAutoFocus } from "../focus.ts";
@@ -50,7 +50,7 @@ type Shown =
 /** Verifies evidence, and draws it from the question up to the key. */
 export function Evidence({ bytes, issuers }: {
   readonly bytes: Uint8Array;
-  readonly issuers: readonly KnownIssuer[];
+  readonly issuers: PageConfig["issuers"];
 }) {
   const [vkey, setVkey] = useState("");
   const [shown, setShown] = useState<Shown | undefined>();
@@ -73,7 +73,7 @@ export function Evidence({ bytes, issuers }: {
 
 async function verify(
   bytes: Uint8Array,
-  issuers: readonly KnownIssuer[],
+  issuers: PageConfig["issuers"],
   vkey: string,
 ): Promise<Shown> {
   let trust: Trust = "person";

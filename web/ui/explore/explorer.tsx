@@ -3,7 +3,7 @@
 import { MAX_EVIDENCE_BYTES } from "@sig/consumer/internal";
 import type { ComponentType } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { PageConfig } from "../api.ts";
+import type { PageConfig } from "../page_config.ts";
 import { Button, Dialog, OpenFiles, Panel, TextField } from "../elements.tsx";
 import { exploreLink, type Route } from "../route.ts";
 import { hostOf } from "../text.ts";

@@ -22,8 +22,6 @@ interface Filter<T> {
 }
 
 const ROWS = 100;
-/** Drawn at first: the others follow in a frame of their own. */
-const FIRST_ROWS = 25;
 
 /** Filters, then the rows that they let through. */
 export function FilteredTable<T>(props: {
@@ -45,7 +43,7 @@ export function FilteredTable<T>(props: {
   const { id, noun, columns, items, keyOf, textOf, filters } = props;
   const [text, setText] = useState("");
   const [chosen, setChosen] = useState<Readonly<Record<string, string>>>({});
-  const [limit, setLimit] = useState(FIRST_ROWS);
+  const [limit, setLimit] = useState(ROWS);
   const body = useRef<HTMLTableSectionElement>(null);
   const shownBefore = useRef(0);
   const shown = useMemo(() => {

@@ -4,14 +4,7 @@ import type { InvitationAnswer, ParsedInvitation } from "@sig/jose";
 import type { BrowserKey } from "../../browser/key_store.ts";
 import type { PageContext } from "../api.ts";
 import { CopyButton, Did, Download } from "../copy.tsx";
-import {
-  Button,
-  Fold,
-  Outcome,
-  Preformatted,
-  Success,
-  Waiting,
-} from "../elements.tsx";
+import { Button, Fold, Outcome, Preformatted, Waiting } from "../elements.tsx";
 import { hostOf, visibleText } from "../text.ts";
 import { Time } from "../time.tsx";
 import { OfferCard } from "./offer_card.tsx";
@@ -100,15 +93,18 @@ function Answered({ parsed, answer, stored }: {
 }) {
   const text = `${JSON.stringify(answer)}\n`;
   return (
-    <Success id="answered" title="Now send your answer back">
-      <p>
-        Send it to the person who invited you, by mail or message. It contains
-        no secret, counts for this invitation only, and signs you in nowhere.
-      </p>
-      <div class="actions">
-        <CopyButton text={() => text} what="the answer" isPrimary />
-        <Download name={FILE} text={text} />
-      </div>
+    <Outcome
+      id="answered"
+      kind="success"
+      title="Now send your answer back"
+      text="Send it to the person who invited you, by mail or message. It contains no secret, counts for this invitation only, and signs you in nowhere."
+      actions={
+        <>
+          <CopyButton text={() => text} what="the answer" isPrimary />
+          <Download name={FILE} text={text} />
+        </>
+      }
+    >
       <div class="next">
         <h3>Then</h3>
         <ul class="plain">
@@ -129,6 +125,6 @@ function Answered({ parsed, answer, stored }: {
           The issuer runs <code>sig enrol --dir DIR --answer {FILE}</code>
         </p>
       </Fold>
-    </Success>
+    </Outcome>
   );
 }

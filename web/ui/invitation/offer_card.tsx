@@ -5,18 +5,10 @@ import type { ParsedInvitation } from "@sig/jose";
 import { useState } from "preact/hooks";
 import type { PageContext } from "../api.ts";
 import { Copyable, Did } from "../copy.tsx";
-import {
-  Alert,
-  ApproveOrDecline,
-  Chips,
-  Facts,
-  Fold,
-  Icon,
-  OpenFiles,
-} from "../elements.tsx";
+import { Alert, Chips, Facts, Fold, Icon, OpenFiles } from "../elements.tsx";
 import { useAutoFocus } from "../focus.ts";
 import { DeviceLink } from "../keys/add_device.tsx";
-import { KeyChoice, NEW_KEY, NoKeys, Passkeys } from "../keys/key_choice.tsx";
+import { ApproveOrDecline, KeyChoice, NEW_KEY } from "../keys/key_choice.tsx";
 import {
   commandLine,
   hostOf,
@@ -50,43 +42,23 @@ export function OfferCard(props: OfferProps) {
   const host = hostOf(claims.iss);
   // Files can name any issuer, so only the server's documents count here.
   const isKnown = "by" in trust && trust.by === "server";
-  const answering = keys.missing !== undefined
-    ? (
-      <>
-        <NoKeys
-          keys={keys}
-          next="You can still answer, on the command line:"
-        />
-        <AcceptCommand parsed={parsed} />
-      </>
-    )
-    : (
-      <>
-        {keys.ready && chosen === NEW_KEY && (
-          <p class="quiet">
-            Approving creates your key. It stays in this browser, nobody can
-            read it, and it identifies you at {host} from then on.
-          </p>
-        )}
-        <p class="error" role="alert">{state.error ?? ""}</p>
-        <ApproveOrDecline
-          canApprove={!invitation.busy && keys.ready}
-          canDecline={!invitation.busy}
-          onApprove={() => void invitation.approve(chosen)}
-          onDecline={invitation.decline}
-        />
-        {keys.passkeys && (
-          <Fold title="Use a passkey">
-            <Passkeys keys={keys} />
-          </Fold>
-        )}
-        {"by" in trust && (
-          <Fold title="Use the command line instead">
-            <AcceptCommand parsed={parsed} />
-          </Fold>
-        )}
-      </>
-    );
+  const command = <AcceptCommand parsed={parsed} />;
+  const answering = (
+    <>
+      <p class="error" role="alert">{state.error ?? ""}</p>
+      <ApproveOrDecline
+        keys={keys}
+        createsKey={chosen === NEW_KEY}
+        isBusy={invitation.busy}
+        byHand={command}
+        onApprove={() => invitation.approve(chosen)}
+        onDecline={invitation.decline}
+      />
+      {"by" in trust && keys.missing === undefined && (
+        <Fold title="Use the command line instead">{command}</Fold>
+      )}
+    </>
+  );
   return (
     <section class="card sign-in-card" id="offer" aria-labelledby="offers">
       <h2 id="offers" ref={heading}>

@@ -14,7 +14,8 @@ import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { signingKeyOf } from "../../browser/attest.ts";
 import { hasEd25519 } from "../../browser/ed25519_support.ts";
 import type { BrowserKey } from "../../browser/key_store.ts";
-import type { PageConfig, PageContext } from "../api.ts";
+import type { PageContext } from "../api.ts";
+import type { PageConfig } from "../page_config.ts";
 import {
   type Documents,
   DocumentsError,

@@ -58,7 +58,7 @@ export function ConsentsView() {
             </p>
             <div class="actions">
               <Button
-                class="quiet-danger"
+                class="danger"
                 onClick={() =>
                   void show(request("/oidc/consents/revoke", { client_id }))}
               >

@@ -1,8 +1,9 @@
-/** Which key answers. @module */
+/** Answering with a key of this browser: which one, and the two answers. @module */
 
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { PasskeyError } from "../../browser/passkey.ts";
-import { Alert, Button } from "../elements.tsx";
+import { Alert, Button, Fold } from "../elements.tsx";
 import { shortened, visibleText } from "../text.ts";
 import { type Keys, UNSUPPORTED_TEXTS } from "./use_keys.ts";
 
@@ -92,5 +93,58 @@ export function Passkeys({ keys }: { readonly keys: Keys }) {
       </div>
       <p class="error" role="alert">{error}</p>
     </div>
+  );
+}
+
+/** The two answers to a request, or how to answer where no key can be held. */
+export function ApproveOrDecline(
+  { keys, createsKey, isBusy, byHand, onApprove, onDecline, children }: {
+    readonly keys: Keys;
+    /** Whether approving makes a new key. */
+    readonly createsKey: boolean;
+    readonly isBusy: boolean;
+    /** How to answer on the command line. */
+    readonly byHand: ComponentChildren;
+    readonly onApprove: () => Promise<void>;
+    readonly onDecline: () => void;
+    readonly children?: ComponentChildren;
+  },
+) {
+  if (keys.missing !== undefined) {
+    return (
+      <>
+        <NoKeys keys={keys} next="You can still answer on the command line:" />
+        {byHand}
+      </>
+    );
+  }
+  return (
+    <>
+      {keys.ready && createsKey && (
+        <p class="quiet">
+          Approving creates your key. It stays in this browser, nobody can read
+          it, and it identifies you from then on.
+        </p>
+      )}
+      <div class="actions answer">
+        <Button
+          id="approve"
+          class="primary"
+          disabled={isBusy || !keys.ready}
+          onClick={() => void onApprove()}
+        >
+          Approve
+        </Button>
+        <Button id="decline" disabled={isBusy} onClick={onDecline}>
+          Decline
+        </Button>
+        {children}
+      </div>
+      {keys.passkeys && !keys.current?.isPasskey && (
+        <Fold title="Use a passkey">
+          <Passkeys keys={keys} />
+        </Fold>
+      )}
+    </>
   );
 }

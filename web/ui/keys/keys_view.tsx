@@ -148,7 +148,7 @@ function KeyCard({ stored, keys, act, onForget }: {
         {!signs && (
           <Button onClick={() => keys.choose(did)}>Sign with this key</Button>
         )}
-        <Button class="quiet-danger" onClick={onForget}>Forget this key</Button>
+        <Button class="danger" onClick={onForget}>Forget this key</Button>
       </div>
     </li>
   );

@@ -67,21 +67,6 @@ const TEXTS: Readonly<Record<string, ErrorText>> = {
     "Paste the whole output of sig attest: three parts with dots between them.",
     false,
   ),
-  algorithm_not_allowed: text(
-    "The site does not accept this signature algorithm",
-    "Only Ed25519 (EdDSA) is accepted. Sign with sig attest or with this page.",
-    false,
-  ),
-  typ_mismatch: text(
-    "This token is not an answer",
-    "Paste the output of sig attest.",
-    false,
-  ),
-  invalid_header: text(
-    "The answer's header is wrong",
-    "Sign with sig attest or with this page.",
-    false,
-  ),
   key_unresolvable: text(
     "The site could not get your public key",
     "If you sign in with a did:web, check that its did.json is online and lists the key under authentication.",
@@ -143,6 +128,9 @@ const EXCEPTIONS: ReadonlyMap<string, ErrorText | undefined> = new Map<
   ["request_timeout", undefined],
   ["invalid_base64url", undefined],
   ["crit_not_supported", undefined],
+  ["algorithm_not_allowed", undefined],
+  ["typ_mismatch", undefined],
+  ["invalid_header", undefined],
 ]);
 
 /** The text for a problem; the server's own words where there is none. */

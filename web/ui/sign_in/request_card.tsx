@@ -2,15 +2,9 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { PageContext } from "../api.ts";
-import {
-  Alert,
-  ApproveOrDecline,
-  Facts,
-  Fold,
-  Preformatted,
-} from "../elements.tsx";
+import { Alert, Facts, Fold, Preformatted } from "../elements.tsx";
 import { useAutoFocus } from "../focus.ts";
-import { KeyChoice, NoKeys, Passkeys } from "../keys/key_choice.tsx";
+import { ApproveOrDecline, KeyChoice } from "../keys/key_choice.tsx";
 import { hostOf, shortened, visibleText } from "../text.ts";
 import { Time } from "../time.tsx";
 import { ByHand } from "./by_hand.tsx";
@@ -20,17 +14,14 @@ import type { SignIn, SignInRequest } from "./use_sign_in.ts";
 /** Without it an application learns nothing at all. */
 const ALWAYS_GRANTED = "openid";
 
-interface RequestProps {
+/** The card of a request without an answer. */
+export function RequestCard({ page, signIn, request, autoFocus }: {
   readonly page: PageContext;
   readonly signIn: SignIn;
   readonly request: SignInRequest;
-}
-
-/** The card of a request without an answer. */
-export function RequestCard({ autoFocus, ...props }: RequestProps & {
   readonly autoFocus: boolean;
 }) {
-  const { page: { config, keys }, signIn, request } = props;
+  const { config, keys } = page;
   const { challenge, client } = request;
   const [declined, setDeclined] = useState<ReadonlySet<string>>(new Set());
   const heading = useAutoFocus<HTMLHeadingElement>(autoFocus);
@@ -40,6 +31,7 @@ export function RequestCard({ autoFocus, ...props }: RequestProps & {
     if (!changed.delete(scope)) changed.add(scope);
     setDeclined(changed);
   };
+  const byHand = <ByHand challenge={challenge} onAnswer={signIn.send} />;
   return (
     <section class="card sign-in-card" id="request" aria-labelledby="asks">
       <h2 id="asks" ref={heading}>
@@ -91,10 +83,34 @@ export function RequestCard({ autoFocus, ...props }: RequestProps & {
           ),
         }}
       />
-      <Answer
-        {...props}
-        granted={challenge.scopes.filter((each) => !declined.has(each))}
-      />
+      {request.text === undefined
+        ? (
+          <Alert kind="danger">
+            <p>
+              <strong>This request must not be signed.</strong>
+            </p>
+            <p>{visibleText(request.fault)}</p>
+          </Alert>
+        )
+        : (
+          <ApproveOrDecline
+            keys={keys}
+            createsKey={keys.current === undefined}
+            isBusy={signIn.busy}
+            byHand={byHand}
+            onApprove={() =>
+              signIn.approve(
+                challenge.scopes.filter((each) => !declined.has(each)),
+              )}
+            onDecline={() => void signIn.decline()}
+          >
+            <TimeLeft
+              expiresAt={challenge.expires_at}
+              now={request.now}
+              onExpired={signIn.expire}
+            />
+          </ApproveOrDecline>
+        )}
       <Fold id="details" title="Details">
         {request.text !== undefined && (
           <>
@@ -112,66 +128,11 @@ export function RequestCard({ autoFocus, ...props }: RequestProps & {
         />
         {request.text !== undefined && keys.missing === undefined && (
           <Fold title="Answer on the command line instead">
-            <ByHand challenge={challenge} onAnswer={signIn.send} />
+            {byHand}
           </Fold>
         )}
       </Fold>
     </section>
-  );
-}
-
-/** Approve and decline, or why that is not possible. */
-function Answer({ page: { keys }, signIn, request, granted }: RequestProps & {
-  readonly granted: readonly string[];
-}) {
-  const { challenge } = request;
-  if (request.text === undefined) {
-    return (
-      <Alert kind="danger">
-        <p>
-          <strong>This request must not be signed.</strong>
-        </p>
-        <p>{visibleText(request.fault)}</p>
-      </Alert>
-    );
-  }
-  if (keys.missing !== undefined) {
-    return (
-      <>
-        <NoKeys
-          keys={keys}
-          next="You can still sign in, on the command line:"
-        />
-        <ByHand challenge={challenge} onAnswer={signIn.send} />
-      </>
-    );
-  }
-  return (
-    <>
-      {keys.ready && keys.current === undefined && (
-        <p class="quiet">
-          Approving creates your key. It stays in this browser, nobody can read
-          it, and it identifies you from then on.
-        </p>
-      )}
-      <ApproveOrDecline
-        canApprove={!signIn.busy && keys.ready}
-        canDecline={!signIn.busy}
-        onApprove={() => void signIn.approve(granted)}
-        onDecline={() => void signIn.decline()}
-      >
-        <TimeLeft
-          expiresAt={challenge.expires_at}
-          now={request.now}
-          onExpired={signIn.expire}
-        />
-      </ApproveOrDecline>
-      {keys.passkeys && !keys.current?.isPasskey && (
-        <Fold title="Use a passkey">
-          <Passkeys keys={keys} />
-        </Fold>
-      )}
-    </>
   );
 }
 

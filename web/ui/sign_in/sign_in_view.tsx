@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import type { Login, PageContext } from "../api.ts";
 import { Did } from "../copy.tsx";
-import { Button, Fold, Outcome, Success, Waiting } from "../elements.tsx";
+import { Button, Fold, Outcome, Waiting } from "../elements.tsx";
 import { hostOf, isRecord, shortened } from "../text.ts";
 import { Time } from "../time.tsx";
 import { ByHand } from "./by_hand.tsx";
@@ -127,11 +127,17 @@ function Result({ login, signIn, next }: {
     typeof issuer === "string" ? issuer : null,
   );
   return (
-    <Success id="result" title="You are signed in">
-      <p class="who">
-        as <strong>{shortened(subject)}</strong>
-        {type && `, ${type}`}, checked now.
-      </p>
+    <Outcome
+      id="result"
+      kind="success"
+      title="You are signed in"
+      text={
+        <>
+          as <strong>{shortened(subject)}</strong>
+          {type && `, ${type}`}, checked now.
+        </>
+      }
+    >
       <h3>What {hostOf(login.audience)} learned</h3>
       <ul class="plain learns">
         <li>
@@ -148,6 +154,6 @@ function Result({ login, signIn, next }: {
           <Button onClick={signIn.start}>Sign in again</Button>
         </div>
       )}
-    </Success>
+    </Outcome>
   );
 }

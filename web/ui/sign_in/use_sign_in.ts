@@ -1,8 +1,7 @@
 /** One sign-in, from the request to its end. @module */
 
 import { isSigError } from "@sig/core";
-import { decodeBase64UrlStrict } from "@sig/core/internal";
-import { validateSignableChallenge } from "@sig/jose";
+import { parseAttestation, validateSignableChallenge } from "@sig/jose";
 import { useLayoutEffect, useState } from "preact/hooks";
 import { attest, clockOf } from "../../browser/attest.ts";
 import {
@@ -14,7 +13,6 @@ import {
   request as ask,
   toProblem,
 } from "../api.ts";
-import { isRecord } from "../text.ts";
 
 /** Problems after which the same request can't be answered again. */
 const FINAL = new Set([
@@ -232,14 +230,7 @@ function placeAfterSignIn(): string {
 /** Who signed an attestation, by its own claims. */
 function subjectOf(attestation: string): string | undefined {
   try {
-    const claims: unknown = JSON.parse(
-      new TextDecoder().decode(
-        decodeBase64UrlStrict(attestation.split(".")[1] ?? ""),
-      ),
-    );
-    return isRecord(claims) && typeof claims.sub === "string"
-      ? claims.sub || undefined
-      : undefined;
+    return parseAttestation(attestation).subject;
   } catch {
     return undefined;
   }
