@@ -2,6 +2,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { createGateHosts } from "./hosts.ts";
 import { TestProvider } from "../openid/testdata/test_provider.ts";
+import { Person } from "../testdata/independent_client.ts";
 import { Visitor } from "./testdata/visitor.ts";
 
 const WIKI = "wiki.example";
@@ -38,6 +39,24 @@ Deno.test("a login at a gate leads back to the page, and the proxy gets the pers
   );
   assertEquals(other.url.href, `http://${OPS}/`);
   assertEquals((await visitor.ask(OPS)).status, 200);
+});
+
+Deno.test("the proxy gets the person, whichever key signed and whatever became of the first", async () => {
+  const names = new Map<string, string>();
+  const nameOf = (subject: string) => names.get(subject);
+  await using provider = await start({ nameOf });
+  const { person: laptop, relationship } = await provider.employ();
+  names.set(laptop.did, "Zoe");
+  const phone = new Person();
+  await provider.demo.enrol(phone.did, undefined, laptop.did);
+  await provider.demo.revoke(relationship);
+  const visitor = new Visitor(provider);
+  await visitor.logIn(phone, PAGE);
+  const { headers } = await visitor.ask(WIKI);
+  assertEquals([headers.get("remote-user"), headers.get("remote-name")], [
+    laptop.did,
+    "Zoe",
+  ]);
 });
 
 Deno.test("two applications at ports of one host keep their cookies apart", async () => {

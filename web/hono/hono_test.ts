@@ -68,6 +68,19 @@ async function told(response: Response) {
   return { status, headers, text, body };
 }
 
+Deno.test("an application gets the key that signed, and the person whose key it is", async () => {
+  await using site = await HonoSite.start();
+  const [laptop, phone] = [new Visitor(site), new Visitor(site)];
+  await site.demo.enrol(laptop.person.did);
+  await site.demo.enrol(phone.person.did, undefined, laptop.person.did);
+  for (const visitor of [laptop, phone]) {
+    const { did } = visitor.person;
+    const { body } = await visitor.signIn();
+    assertEquals([body.subject, body.person], [did, laptop.person.did]);
+    assertEquals((await visitor.get("/sig/session")).body.person, body.person);
+  }
+});
+
 Deno.test("an employee signs in, is known to handlers, and signs out", async () => {
   await using site = await HonoSite.start();
   const visitor = new Visitor(site);
