@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import type { Page } from "playwright-core";
 import { keyFromPrf } from "../browser/passkey.ts";
 import { browserTest, eventually, openPage } from "./testdata/browser.ts";
-import { addAuthenticator } from "./testdata/person.ts";
+import { addAuthenticator, approve, goTo, start } from "./testdata/person.ts";
 import { startServer } from "./testdata/server.ts";
 
 /** The did:keys of the cards, as the copy buttons have them. */
@@ -57,6 +57,13 @@ browserTest(
       await eventually(() => page.locator(".key").count(), 1);
       assertEquals(await didsOf(page), dids);
     }
+    // It signs as any other key does.
+    await start(page);
+    assertEquals(await approve(page), "You are signed in");
+    await page.locator("#result .did .copy").first().click();
+    const subject = await page.evaluate(() => navigator.clipboard.readText());
+    assertEquals([subject], dids);
+    await goTo(page, "#/keys");
     // The same passkey again is the same key, with the name that it has here.
     await page.getByLabel("Name").fill("Phone");
     await page.getByLabel("Name").blur();
@@ -67,15 +74,12 @@ browserTest(
     );
     assertEquals(await page.getByLabel("Name").inputValue(), "Phone");
     assertEquals(await didsOf(page), dids);
-    // Another device that shares it, as platforms synchronise them.
-    const { credentials } = await cdp.send("WebAuthn.getCredentials", {
-      authenticatorId,
-    });
-    assertEquals(credentials.length, 1);
     // A second passkey is another key, and replaces none.
     await page.getByRole("button", { name: "Create a passkey" }).click();
     await eventually(() => page.locator(".key").count(), 2);
     assertEquals(new Set(await didsOf(page)).size, 2);
+    const made = await cdp.send("WebAuthn.getCredentials", { authenticatorId });
+    assertEquals(made.credentials.length, 2);
   },
 );
 
