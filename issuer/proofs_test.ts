@@ -1,5 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
-import { importSigningKey } from "@sig/jose";
+import { importSigningKey, importVerificationKey } from "@sig/jose";
+import {
+  cosignNote,
+  createSha256,
+  formatSignature,
+  parseNote,
+} from "@sig/jose/proofs";
 import { createFileStore, createMemoryKeyStore, openIssuer } from "@sig/issuer";
 import { expectSigError } from "../tests/kit/sig_errors.ts";
 import { smallDiskTest } from "../tests/kit/small_disk.ts";
@@ -423,6 +429,62 @@ Deno.test("a renewed checkpoint keeps the lines of cosigners, a new one does not
     await issuer.append(upsert());
     await issuer.refreshProofs();
     assertEquals(await read(), []);
+  }));
+
+Deno.test("a line that is known to be a cosigner's must be a signature of the checkpoint", () =>
+  withProofs(async (place) => {
+    const key = await importSigningKey(await freshKey());
+    const cosigner = {
+      ...{ name: "witness.example/1", type: "cosignature" as const },
+      key: await importVerificationKey(key.publicJwk),
+    };
+    const sha256 = createSha256();
+    const cosign = async (change: (text: string) => string) => {
+      const { text } = parseNote(
+        await Deno.readTextFile(checkpointFile(place)),
+      );
+      const of = [change(text), cosigner.name, key, 1_780_000_000] as const;
+      return formatSignature(await cosignNote(sha256, ...of));
+    };
+    const issuer = await place.open();
+    const add = await cosign((text) => text);
+    await issuer.append(upsert());
+    await issuer.refreshProofs();
+    const newer = await Deno.readTextFile(checkpointFile(place));
+    await expectSigError(
+      issuer.checkpoint({ add, cosigners: [cosigner] }),
+      "invalid_checkpoint",
+      'the signature by "witness.example/1" does not verify',
+    );
+    assertEquals(await Deno.readTextFile(checkpointFile(place)), newer);
+    const fresh = await cosign((text) => text);
+    await issuer.checkpoint({ add: fresh, cosigners: [cosigner] });
+    assertEquals(await Deno.readTextFile(checkpointFile(place)), newer + fresh);
+  }));
+
+Deno.test("an update reads each file of the proofs once", () =>
+  withProofs(async (place) => {
+    const store = createFileStore(place.dir);
+    const read: string[] = [];
+    const counting = new Proxy(store, {
+      get(target, name) {
+        const value = Reflect.get(target, name);
+        return typeof value !== "function" ? value : (...args: unknown[]) => {
+          if (name === "read") read.push(String(args[0]));
+          return value.apply(target, args);
+        };
+      },
+    });
+    const issuer = await place.open({ store: counting });
+    // A tree of several peaks, all of them in one tile.
+    await issuer.appendAll(Array.from({ length: 9 }, () => upsert()));
+    await issuer.refreshProofs();
+    await issuer.append(upsert());
+    read.length = 0;
+    assertEquals(await issuer.refreshProofs(), []);
+    const files = read.filter((path) => /\/(?:tile|state)\//.test(path));
+    assertEquals(files.length, 2);
+    assertEquals(new Set(files).size, 2);
   }));
 
 Deno.test("files that the newest checkpoint does not need go after 24 hours, not before", () =>

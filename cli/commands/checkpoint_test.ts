@@ -1,5 +1,10 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { withIssuer, type Workspace } from "../testdata/workspace.ts";
+import { freePort, hasProgram, TestProcess } from "../../tests/kit/process.ts";
+import {
+  inWorkspace,
+  withIssuer,
+  type Workspace,
+} from "../testdata/workspace.ts";
 
 const UPSERT = [
   ...["upsert", "--dir", "$D/acme", "--type", "advisor"],
@@ -127,3 +132,40 @@ Deno.test("a rotation and a key that is given sign beside the key store", () =>
     assertEquals((await workspace.sig(given)).code, 0);
     assertEquals(await count(), 3);
   }));
+
+Deno.test({
+  name:
+    "a plain static server without ranges is asked for proofs, and then for the feed",
+  ignore: !hasProgram("python3") && Deno.env.get("SIG_CI") !== "1",
+  fn: () =>
+    inWorkspace(async (workspace) => {
+      const port = freePort();
+      const host = `127.0.0.1:${port}`;
+      const insecure = "--allow-insecure";
+      const dir = ["--dir", "$D/acme"];
+      await workspace.sig(["init", host, ...dir, insecure]);
+      const upsert = ["upsert", ...dir, "--type", "employee"];
+      const subject = ["--subject", "did:web:alice.example"];
+      await workspace.sig([...upsert, ...subject, "--relationship-id", "r1"]);
+      await workspace.sig(["checkpoint", ...dir, "--init"]);
+      await using server = new TestProcess("python3", [
+        ...["-m", "http.server", String(port), "--bind", "127.0.0.1"],
+        ...["--directory", workspace.path("acme")],
+      ]);
+      await server.listens(port);
+      const check = async () => {
+        const { code, stdout } = await workspace.sig([
+          ...["check", "--sig", host, insecure, ...subject, "--format", "json"],
+          ...["--require", "relationship=employee"],
+        ]);
+        const { decision, last_sequence, proof } = JSON.parse(stdout);
+        return [code, decision, last_sequence, proof];
+      };
+      assertEquals(await check(), [0, "allow", 1, null]);
+      const revoke = ["revoke", ...dir, "--relationship-id", "r1"];
+      await workspace.sig([...revoke, "--reason-code", "other"]);
+      assertEquals(await check(), [1, "deny", 2, null]);
+      assertStringIncludes(server.stderr, "/.well-known/sig/checkpoint HTTP");
+      assertStringIncludes(server.stderr, "/.well-known/sig/state/");
+    }),
+});

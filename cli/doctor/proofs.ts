@@ -2,7 +2,6 @@
 
 import {
   isSigError,
-  isUpsert,
   parseEventPayload,
   parseFeedLine,
   SigError,
@@ -138,7 +137,9 @@ function hashFeed(feed: Uint8Array) {
     root: tree.root(),
     state: made.state,
     changed: groups.filter(({ lines, subject }) =>
-      lines.some(({ event }) => isUpsert(event) && event.subject !== subject)
+      lines.some(({ event }) =>
+        event.event_type === "relationship.upsert" && event.subject !== subject
+      )
     ).map(({ subject }) => subject),
     files,
   };

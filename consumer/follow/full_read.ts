@@ -34,6 +34,7 @@ import {
 import { FeedTree } from "../proofs/feed_tree.ts";
 import { type ProofPolicy, requirePolicy } from "../proofs/proof_policy.ts";
 import { ProofFiles } from "../proofs/proof_files.ts";
+import { yieldToEventLoop } from "../verify/feed_verification.ts";
 
 /** What a full read found, as far as proofs are about it. */
 export interface FeedRead {
@@ -149,14 +150,17 @@ export class ProofsOfFeed {
   }
 
   /** The contradiction between a feed and the memory, if there is one. */
-  judge(pin: IssuerPin, { events, tree }: FeedRead): SigError | undefined {
+  async judge(
+    pin: IssuerPin,
+    { events, tree }: FeedRead,
+  ): Promise<SigError | undefined> {
     const { proof } = pin;
     if (proof === undefined) return undefined;
     if (events < proof.seen) return fewerEvents(proof.seen, events);
     const found = tree?.at(proof.size);
     return found && contradictionOfRoot(proof, {
       root: found.root,
-      state: found.state?.(),
+      state: await found.state?.(yieldToEventLoop),
     });
   }
 
@@ -171,7 +175,8 @@ export class ProofsOfFeed {
     const isConfirmed = checkpoint !== undefined && checkpoint.size > 0 &&
       found?.state !== undefined && found.bytes === checkpoint.bytes &&
       encodeBase64(found.root) === encodeBase64(checkpoint.root) &&
-      encodeBase64(found.state()) === encodeBase64(checkpoint.state);
+      encodeBase64(await found.state(yieldToEventLoop)) ===
+        encodeBase64(checkpoint.state);
     if (policy !== undefined && !isConfirmed) {
       throw proofInvalid(
         checkpoint === undefined

@@ -389,7 +389,7 @@ async function requireProofs(
   const { now, checkpointPolicy } = options;
   const { keys } = loaded;
   const read = { events, keys, tree, now };
-  const contradiction = pin && proofs.judge(pin, read);
+  const contradiction = pin && await proofs.judge(pin, read);
   if (contradiction !== undefined) {
     const seen = await seenFeed(events, feed.sha256, keys);
     throw new FeedFailure(contradiction, { seen });

@@ -1,14 +1,18 @@
 /** The trees over a feed's lines and subjects, while it is read (docs/protocol.md §13.2). @module */
 
 import { isUpsert, type SigEvent, type UnknownEvent } from "@sig/core";
+import { runInSlices, type Steps } from "@sig/core/internal";
 import {
+  childrenOf,
   EMPTY_HASH,
   leafHash,
   MAX_SUBJECT_BYTES,
   type Sha256,
   stateHash,
+  type StateLeaf,
   stateLeaf,
   subjectKey,
+  treeHash,
   TreeHasher,
 } from "@sig/jose/proofs";
 import { Sha256 as RunningSha256 } from "@sig/jose/internal";
@@ -19,8 +23,13 @@ export interface FeedHashes {
   readonly root: Uint8Array;
   /** Bytes of the lines that were read. */
   readonly bytes: number;
-  /** The hash of the state tree; undefined where the feed's start was not read. */
-  readonly state?: () => Uint8Array;
+  /**
+   * The hash of the state tree, made once it is asked for, in slices; undefined
+   * where the feed's start was not read, or where it has none.
+   */
+  readonly state?: (
+    yieldToEventLoop: () => Promise<void>,
+  ) => Promise<Uint8Array>;
 }
 
 /** Takes each verified line, and tells the hashes after some of them. */
@@ -82,6 +91,8 @@ export class FeedTree {
 }
 
 const LF = Uint8Array.of(10);
+/** About a tenth of a millisecond. */
+const LEAVES_PER_STEP = 8;
 
 /** A running digest for each subject, as text: a million of them fit. */
 class Subjects {
@@ -121,24 +132,48 @@ class Subjects {
     return home;
   }
 
-  /** The hash of the state tree over the lines so far, made once it is asked for. */
-  snapshot(): () => Uint8Array {
+  /** The hash of the state tree over the lines so far. */
+  snapshot(): NonNullable<FeedHashes["state"]> {
     const digests = this.#digests.slice();
     const bytes = this.#bytes.slice();
-    let made: Uint8Array | undefined;
-    return () =>
-      made ??= stateHash(
-        this.#sha256,
-        [...this.#numbers.keys()].slice(0, digests.length)
-          .map((subject, i) =>
-            stateLeaf(
-              this.#sha256,
-              subjectKey(this.#sha256, subject),
-              bytes[i]! > MAX_SUBJECT_BYTES
-                ? EMPTY_HASH
-                : RunningSha256.load(digests[i]!)!.digest(),
-            )
-          ),
+    let made: Promise<Uint8Array> | undefined;
+    return (yieldToEventLoop) =>
+      made ??= Promise.resolve(
+        runInSlices(this.#hash(digests, bytes), yieldToEventLoop),
       );
   }
+
+  *#hash(
+    digests: readonly string[],
+    bytes: readonly number[],
+  ): Steps<Uint8Array> {
+    const leaves: StateLeaf[] = [];
+    for (const [subject, i] of this.#numbers) {
+      if (i >= digests.length) break;
+      if (i % LEAVES_PER_STEP === 0) yield;
+      const digest = bytes[i]! > MAX_SUBJECT_BYTES
+        ? EMPTY_HASH
+        : RunningSha256.load(digests[i]!)!.digest();
+      const key = subjectKey(this.#sha256, subject);
+      leaves.push(stateLeaf(this.#sha256, key, digest));
+    }
+    return yield* hashInSteps(this.#sha256, leaves, 0);
+  }
+}
+
+/** {@linkcode stateHash} in steps. */
+function* hashInSteps(
+  sha256: Sha256,
+  leaves: readonly StateLeaf[],
+  depth: number,
+): Steps<Uint8Array> {
+  if (leaves.length <= LEAVES_PER_STEP) {
+    yield;
+    return stateHash(sha256, leaves, depth);
+  }
+  const children: Uint8Array[] = [];
+  for (const each of childrenOf(leaves, depth)) {
+    children.push(yield* hashInSteps(sha256, each, depth + 1));
+  }
+  return treeHash(sha256, children);
 }

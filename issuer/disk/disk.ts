@@ -215,13 +215,19 @@ const MAX_FLUSHING = 64;
  * together what it is asked for together, so that a hundred cost as much as two.
  */
 export async function syncAll(paths: Iterable<string>): Promise<void> {
-  const { promises } = loadFs();
+  const fs = loadFs();
+  // Only the flush waits for the disk.
   const flush = async (path: string) => {
+    let fd: number | undefined;
     try {
-      const handle = await promises.open(path, "r");
-      await handle.sync().finally(() => handle.close());
+      const opened = fd = fs.openSync(path, "r");
+      await new Promise<void>((resolve, reject) =>
+        fs.fsync(opened, (error) => error ? reject(error) : resolve())
+      );
     } catch (error) {
       throw diskError("write_failed", "make durable", path, error);
+    } finally {
+      if (fd !== undefined) fs.closeSync(fd);
     }
   };
   const all = [...paths];

@@ -37,31 +37,46 @@ export function replaceDurably(
   bytes: Uint8Array,
   options: DurableOptions = {},
 ): void {
-  replaceFile(path, bytes, options);
+  prepareFile(path, bytes, { ...options, flush: true }).rename();
   syncDirectory(parentOf(path));
 }
 
-/** {@linkcode replaceDurably} but for the directory, which the caller flushes. */
-export function replaceFile(
-  path: string,
-  bytes: Uint8Array,
-  options: DurableOptions & {
-    /** Whether the file is durable before it is renamed (default: true). */
-    readonly flush?: boolean;
-  } = {},
-): void {
-  const temporary = temporaryName(path);
-  const before = look(path)?.mode ?? undefined;
-  // Kept, but for what nobody wants: that anyone may write a published file.
-  const mode = options.mode ??
-    (before === undefined ? undefined : before & ~0o002);
-  writeNew(temporary, bytes, mode, options.flush);
-  options.onStep?.("temp-written");
-  renameFile(temporary, path);
-  options.onStep?.("renamed");
+/** A file that is to be replaced by one beside it. */
+export interface PreparedFile {
+  /** The new one. */
+  readonly temporary: string;
+  /** Puts it in its place; the caller flushes the directory. */
+  rename(): void;
 }
 
-/** Removes a file that {@linkcode replaceFile} made, and what a crash left of it. */
+/** The first half of {@linkcode replaceDurably}. */
+export function prepareFile(
+  path: string,
+  bytes: Uint8Array,
+  { flush, onStep, ...options }: DurableOptions & {
+    /** Whether it is made durable; else the caller flushes it. */
+    readonly flush: boolean;
+  },
+): PreparedFile {
+  const temporary = temporaryName(path);
+  const before = look(path);
+  if (before !== undefined) requirePlainFile(path, before.kind);
+  // Kept, but for what nobody wants: that anyone may write a published file.
+  const kept = before?.mode === undefined || before.mode === null
+    ? undefined
+    : before.mode & ~0o002;
+  writeNew(temporary, bytes, options.mode ?? kept, flush);
+  onStep?.("temp-written");
+  return {
+    temporary,
+    rename() {
+      renameFile(temporary, path);
+      onStep?.("renamed");
+    },
+  };
+}
+
+/** Removes a file that {@linkcode prepareFile} made, and what a crash left of it. */
 export function removeReplaced(path: string): void {
   removeFile(path);
   removeFile(temporaryName(path));
@@ -91,7 +106,7 @@ export function createDurably(
   if (look(path) !== undefined) return false;
   // Creators of one file need not hold a common lock: each has its own name.
   const temporary = temporaryName(path, `${crypto.randomUUID()}.`);
-  writeNew(temporary, bytes, options.mode);
+  writeNew(temporary, bytes, options.mode, true);
   options.onStep?.("temp-written");
   try {
     // Unlike a rename, a link never replaces what someone else has just made.
@@ -157,8 +172,8 @@ function temporaryName(path: string, unique = ""): string {
 function writeNew(
   path: string,
   bytes: Uint8Array,
-  mode?: number,
-  flush = true,
+  mode: number | undefined,
+  flush: boolean,
 ): void {
   removeFile(path);
   const file = openFile(path, {

@@ -1,6 +1,6 @@
 /** The tree over the feed's subjects, brought up to new lines. @module */
 
-import { isSigError, isUpsert } from "@sig/core";
+import { isSigError } from "@sig/core";
 import { sameBytes } from "@sig/core/internal";
 import {
   childrenOf,
@@ -22,6 +22,14 @@ import {
 /** Reads a file of the proofs; `proof_invalid` if it is missing. */
 export type ReadProofFile = (path: string) => Promise<Uint8Array>;
 
+/** Writes files of the proofs, by path. */
+export type WriteProofFiles = (
+  files: ReadonlyMap<string, Uint8Array>,
+) => Promise<void>;
+
+/** Bytes of files that are written together. */
+const MAX_UNWRITTEN = 4 * 1024 * 1024;
+
 /** A new line, and the key of the subject that it belongs to. */
 export interface NewLine extends PlacedLine {
   /** {@linkcode subjectKey} of the first upsert's subject. */
@@ -32,15 +40,19 @@ export interface NewLine extends PlacedLine {
 export class StateUpdate {
   readonly #sha256: Sha256;
   readonly #read: ReadProofFile;
+  readonly #write: WriteProofFiles | undefined;
   readonly #made = new Map<string, Uint8Array>();
+  #bytes = 0;
   readonly #left: string[] = [];
 
-  constructor(sha256: Sha256, read: ReadProofFile) {
+  /** @param write takes what is made, as soon as it is much (default: nothing). */
+  constructor(sha256: Sha256, read: ReadProofFile, write?: WriteProofFiles) {
     this.#sha256 = sha256;
     this.#read = read;
+    this.#write = write;
   }
 
-  /** Files to be written, by path. */
+  /** Files that are still to be written, by path. */
   get newFiles(): ReadonlyMap<string, Uint8Array> {
     return this.#made;
   }
@@ -65,17 +77,17 @@ export class StateUpdate {
   ): Promise<Uint8Array> {
     const [first] = added;
     if (first === undefined) return hash;
-    if (sameBytes(hash, EMPTY_HASH)) return this.#build(added, [], depth);
+    if (sameBytes(hash, EMPTY_HASH)) return await this.#build(added, [], depth);
     const path = statePath(hash);
     const node = await this.#readNode(hash, path, first.key, depth);
     this.#left.push(path);
     if (node.kind === "too_large") {
       const others = added.filter(({ key }) => !sameBytes(key, node.key));
-      return this.#build(others, [standIn(node.key)], depth);
+      return await this.#build(others, [standIn(node.key)], depth);
     }
     if (node.kind === "lines") {
       const lines = node.subjects.flatMap((each) => each.lines);
-      return this.#build([...lines, ...added], [], depth);
+      return await this.#build([...lines, ...added], [], depth);
     }
     const children: Uint8Array[] = [];
     for (const [digit, lines] of childrenOf(added, depth).entries()) {
@@ -100,13 +112,13 @@ export class StateUpdate {
     }
   }
 
-  #build(
+  async #build(
     lines: readonly PlacedLine[],
     others: readonly SubjectLines[],
     depth: number,
-  ): Uint8Array {
+  ): Promise<Uint8Array> {
     const begun = new Set(
-      lines.filter(({ event }) => isUpsert(event))
+      lines.filter(({ event }) => event.event_type === "relationship.upsert")
         .map(({ event }) => event.relationship_id),
     );
     if (!lines.every(({ event }) => begun.has(event.relationship_id))) {
@@ -118,11 +130,16 @@ export class StateUpdate {
       const { done, value } = files.next();
       if (done) return value;
       this.#keep(value);
+      if (this.#write === undefined || this.#bytes < MAX_UNWRITTEN) continue;
+      await this.#write(this.#made);
+      this.#made.clear();
+      this.#bytes = 0;
     }
   }
 
   #keep(file: StateFile): Uint8Array {
     this.#made.set(statePath(file.hash), file.bytes);
+    this.#bytes += file.bytes.length;
     return file.hash;
   }
 }

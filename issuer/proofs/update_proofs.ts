@@ -45,6 +45,7 @@ import {
   type NewLine,
   type ReadProofFile,
   StateUpdate,
+  type WriteProofFiles,
 } from "./state_update.ts";
 
 /** What an update of proofs works on. */
@@ -137,7 +138,7 @@ async function update(
   if (before !== undefined && options.add !== undefined) {
     const { add, cosigners } = options;
     const note = await addSignatures(sha256, before, add, cosigners);
-    await writeCheckpoint(writer, note);
+    await writer.replace(CHECKPOINT_PATH, encodeNote(note));
     return before;
   }
   const start = options.rebuild ? undefined : before;
@@ -148,7 +149,9 @@ async function update(
   const added = options.stay
     ? { lines: [], bytes: start?.bytes ?? 0 }
     : await readNewLines(sha256, tree, context, start?.bytes ?? 0, before);
-  const state = new StateUpdate(sha256, read);
+  const write: WriteProofFiles = (files) => writer.replaceAll(published(files));
+  if (start === undefined) await forgetChanges(writer);
+  const state = new StateUpdate(sha256, read, start ? undefined : write);
   const named = next === undefined
     ? keys
     : new Map([...keys, [next.key.kid, next.published]]);
@@ -167,8 +170,7 @@ async function update(
     now: context.now,
     before,
   });
-  await writeFiles(context, tree, state, start);
-  await writeCheckpoint(writer, note);
+  await writeFiles(context, tree, state, start, note);
   await removeOldFiles(store, writer, context.now, checkpoint, before);
   if (!hasProofs) {
     const metadata = { ...documents.metadata, proofs_uri: uri };
@@ -205,12 +207,13 @@ async function readBefore(
 
 /** Reads each file once. */
 function proofFiles(store: FeedStore): ReadProofFile {
-  const found = new Map<string, Uint8Array>();
+  const found = new Map<string, Promise<Uint8Array | undefined>>();
   return async (path) => {
-    const bytes = found.get(path) ??
-      await store.read(PROOFS_PATH + path, MAX_SUBJECT_BYTES);
+    const reading = found.get(path) ??
+      store.read(PROOFS_PATH + path, MAX_SUBJECT_BYTES);
+    found.set(path, reading);
+    const bytes = await reading;
     if (bytes === undefined) throw proofInvalid(`${path} is missing`);
-    found.set(path, bytes);
     return bytes;
   };
 }
@@ -271,27 +274,28 @@ async function readNewLines(
         },
       );
     }
-    lines.push({ event, bytes: line, key: subjectKey(sha256, home) });
+    const { event_type, relationship_id, sequence, subject } = event;
+    lines.push({
+      event: { event_type, relationship_id, sequence, subject },
+      bytes: line,
+      key: subjectKey(sha256, home),
+    });
   }
   if (tree.size < (before?.size ?? 0)) throw rolledBack(before!, bytes);
   return { lines, bytes };
 }
 
-/** State files and tiles: nothing refers to them yet. */
+/** State files and tiles, then the checkpoint that refers to them. */
 async function writeFiles(
   { now, writer }: ProofsContext,
   tree: FeedTree,
   state: StateUpdate,
   before: CheckpointFile | undefined,
+  note: string,
 ): Promise<void> {
   const tiles = await tree.newTiles();
   const files = new Map([...tiles.made, ...state.newFiles]);
-  const written = [...files].map(([path, bytes]) =>
-    [PROOFS_PATH + path, bytes] as const
-  );
-  if (before === undefined) {
-    await forgetChanges(writer);
-  } else if (files.size > 0) {
+  if (before !== undefined && files.size > 0) {
     const left = new Set([...state.left, ...tiles.left]);
     const made = new Set(files.keys());
     await noteChange(writer, {
@@ -302,15 +306,22 @@ async function writeFiles(
       left: [...left.difference(made)],
     });
   }
-  await writer.replaceAll(new Map(written));
+  await writer.replaceAll(published(files), [
+    CHECKPOINT_PATH,
+    encodeNote(note),
+  ]);
 }
 
-async function writeCheckpoint(
-  writer: FeedWriter,
-  note: string,
-): Promise<void> {
-  const bytes = new TextEncoder().encode(note);
-  await writer.replace(CHECKPOINT_PATH, bytes);
+/** Files of the proofs by their published paths. */
+function published(files: ReadonlyMap<string, Uint8Array>) {
+  const entries = [...files].map(([path, bytes]) =>
+    [PROOFS_PATH + path, bytes] as const
+  );
+  return new Map(entries);
+}
+
+function encodeNote(note: string): Uint8Array {
+  return new TextEncoder().encode(note);
 }
 
 const PUT_BACK =

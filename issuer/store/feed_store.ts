@@ -55,8 +55,13 @@ export interface FeedWriter {
    * {@linkcode replace} for many files, which are durable together at the end:
    * before that, nothing may rely upon them.
    * Files that have these bytes already are left as they are.
+   *
+   * @param last is replaced once all others are durable: it may rely upon them.
    */
-  replaceAll(files: ReadonlyMap<string, Uint8Array>): Promise<void>;
+  replaceAll(
+    files: ReadonlyMap<string, Uint8Array>,
+    last?: readonly [path: string, bytes: Uint8Array],
+  ): Promise<void>;
   /** Adds bytes to a file, or makes it. They need not be durable. */
   append(path: string, bytes: Uint8Array): Promise<void>;
   /** Removes a file, if it is there. */

@@ -12,16 +12,17 @@ import {
   resolvePath,
   ReusableFile,
   syncAll,
+  syncDirectory,
 } from "../disk/disk.ts";
 import {
   createDurably,
   type DurableOptions,
   type FaultHooks,
   hasBytes,
+  prepareFile,
   readWhole,
   removeReplaced,
   replaceDurably,
-  replaceFile,
   requirePlainFile,
 } from "../disk/durable_file.ts";
 import {
@@ -205,26 +206,30 @@ class FileStore implements FeedStore {
       onStep: (step) => this.#step(`${step} ${path}`),
       ...(path.startsWith(`/${PRIVATE_FOLDER}/`) ? { mode: 0o600 } : {}),
     });
+    const unflushed = (path: string) => ({ ...durable(path), flush: false });
     return {
       index,
       create: async (path, bytes) =>
         createDurably(this.#makePlace(path), bytes, durable(path)),
       replace: async (path, bytes) => {
-        const place = this.#makePlace(path);
-        const entry = look(place);
-        if (entry !== undefined) requirePlainFile(place, entry.kind);
-        replaceDurably(place, bytes, durable(path));
+        replaceDurably(this.#makePlace(path), bytes, durable(path));
       },
-      replaceAll: async (files) => {
+      replaceAll: async (files, last) => {
         const changed = new Set<string>();
         for (const [path, bytes] of files) {
           const place = this.#makePlace(path, (folder) => changed.add(folder));
           if (!hasBytes(place, bytes)) {
-            replaceFile(place, bytes, { ...durable(path), flush: false });
+            prepareFile(place, bytes, unflushed(path)).rename();
           }
           changed.add(place).add(parentOf(place));
         }
-        await syncAll(changed);
+        if (last === undefined) return await syncAll(changed);
+        const [path, bytes] = last;
+        const place = this.#makePlace(path);
+        const prepared = prepareFile(place, bytes, unflushed(path));
+        await syncAll(changed.add(prepared.temporary));
+        prepared.rename();
+        syncDirectory(parentOf(place));
       },
       append: async (path, bytes) => {
         const file = openFile(this.#makePlace(path), {

@@ -100,8 +100,10 @@ class InMemoryStore implements MemoryStore {
       async replace(path, bytes) {
         files.set(path, bytes.slice());
       },
-      async replaceAll(all) {
-        for (const [path, bytes] of all) files.set(path, bytes.slice());
+      async replaceAll(all, last) {
+        for (const [path, bytes] of last ? [...all, last] : all) {
+          files.set(path, bytes.slice());
+        }
       },
       async append(path, bytes) {
         const before = files.get(path) ?? new Uint8Array();

@@ -98,8 +98,8 @@ export const FEED_STORE_RULES: readonly FeedStoreRule[] = [
       const all = Object.entries(files).map(([path, content]) =>
         [path, bytes(content)] as const
       );
-      await writer.replaceAll(new Map(all));
-      await writer.replaceAll(new Map(all));
+      await writer.replaceAll(new Map(all), ["/x/last", bytes("6")]);
+      await writer.replaceAll(new Map(all), ["/x/last", bytes("7")]);
       await writer.remove("/c");
       await writer.remove("/c");
       await writer.append("/.sig/d", bytes("4"));
@@ -108,6 +108,7 @@ export const FEED_STORE_RULES: readonly FeedStoreRule[] = [
     assertEquals(text(await store.read("/.sig/d", 10)), "45");
     assertEquals(text(await store.read("/x/a", 10)), "1");
     assertEquals(text(await store.read("/x/y/b", 10)), "2");
+    assertEquals(text(await store.read("/x/last", 10)), "7");
     assertEquals(text(await store.read("/c", 10)), undefined);
   }],
   ["a file over the limit is refused", async (store) => {

@@ -2,7 +2,6 @@
 
 import {
   createFeedLineParser,
-  isUpsert,
   parseEventPayload,
   SigError,
   type SigEvent,
@@ -22,6 +21,7 @@ export const PAGE_BYTES = 1_040;
 /** Pages from the root to a file of lines, at most. */
 export const MAX_PAGES = 16;
 
+const UPSERT = "relationship.upsert";
 /** Children of a node. */
 const BRANCHES = 16;
 /** The hash of no subject, and the digest of lines that are too many. */
@@ -89,10 +89,16 @@ export function childrenOf<T extends { readonly key: Uint8Array }>(
   return children;
 }
 
+/** What of an event decides to which subject its line belongs. */
+export type PlacedEvent = Pick<
+  SigEvent | UnknownEvent,
+  "event_type" | "relationship_id" | "sequence" | "subject"
+>;
+
 /** A line of a feed and what decides to which subject it belongs. */
 export interface PlacedLine {
   /** What the line says. */
-  readonly event: SigEvent | UnknownEvent;
+  readonly event: PlacedEvent;
   /** The line without its LF. */
   readonly bytes: Uint8Array;
 }
@@ -123,7 +129,7 @@ export function groupBySubject(
     const { event } = line;
     let home = homes.get(event.relationship_id);
     if (home === undefined) {
-      if (!isUpsert(event)) continue;
+      if (event.event_type !== UPSERT) continue;
       const { subject } = event;
       home = groups.get(subject) ??
         { subject, key: subjectKey(sha256, subject), lines: [] };

@@ -1,0 +1,57 @@
+import { assert, assertEquals } from "@std/assert";
+import {
+  createSha256,
+  groupBySubject,
+  leafOf,
+  stateHash,
+} from "@sig/jose/proofs";
+import { upsert } from "../../tests/kit/events.ts";
+import { FeedTree } from "./feed_tree.ts";
+
+const sha256 = createSha256();
+
+/** One upsert for each subject, but that each 50th subject has two. */
+function makeLines(count: number) {
+  return Array.from({ length: count }, (_, i) => {
+    const event = upsert(i + 1, {
+      subject: `did:web:s${i - (i % 50 === 1 ? 1 : 0)}.example`,
+      relationship_id: `r${i}`,
+    });
+    return { event, bytes: new TextEncoder().encode(`line ${i}`) };
+  });
+}
+
+Deno.test("the state hash of many subjects is made in slices", async () => {
+  const lines = makeLines(3_000);
+  const tree = new FeedTree(sha256);
+  tree.want([2_000, 3_000]);
+  for (const { bytes, event } of lines) tree.add(bytes, event);
+  for (const size of [2_000, 3_000]) {
+    let turns = 0;
+    const make = () =>
+      tree.at(size)!.state!(() => Promise.resolve(void turns++));
+    const groups = groupBySubject(sha256, lines.slice(0, size));
+    const leaves = groups.map((each) => leafOf(sha256, each));
+    assertEquals(await make(), stateHash(sha256, leaves));
+    assert(turns > size / 500, `${turns} turns`);
+    const before = turns;
+    await make();
+    assertEquals(turns, before);
+  }
+});
+
+Deno.test("there is no state hash after an upsert that changes a subject", () => {
+  const [first, second, third] = makeLines(3);
+  assert(first && second && third);
+  const { relationship_id } = first.event;
+  const tree = new FeedTree(sha256);
+  tree.want([1, 2, 3]);
+  tree.add(first.bytes, first.event);
+  tree.add(second.bytes, {
+    ...second.event,
+    ...{ relationship_id, subject: "did:web:bob.example" },
+  });
+  tree.add(third.bytes, third.event);
+  const have = [1, 2, 3].map((size) => tree.at(size)?.state !== undefined);
+  assertEquals(have, [true, false, false]);
+});
