@@ -85,10 +85,12 @@ export const plan = typedCommand({
       const text = JSON.stringify(made, null, 2);
       await call.io.createPrivateFile(out, `${text}\n`);
     }
-    if (call.format === "json") writeJson(call.io, made);
+    const doubts = doubtsAboutPlan(made, state, now);
+    const found = doubts.length === 0 ? {} : { doubts };
+    if (call.format === "json") writeJson(call.io, { ...made, ...found });
     else writePlan(call, made, namesIn(made, names, state));
     // At the end of a long plan, where it is read.
-    for (const doubt of doubtsAboutPlan(made, state, now)) warn(call, doubt);
+    for (const doubt of doubts) warn(call, doubt);
     return made.changes.length === 0 ? 0 : 1;
   },
 });

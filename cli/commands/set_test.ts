@@ -306,6 +306,16 @@ Deno.test("a name that differs from a published one in case or in what is not vi
       `warning: row 3: ${doubtful[3]![1]}`,
       `warning: row 4: ${doubtful[1]![1].replace("Review", "REVIEW")}`,
     ]);
+    const json = await workspace.sig([
+      ...["plan", "--dir", "$D/acme", "--from", "$D/people.csv"],
+      ...["--format", "json"],
+    ]);
+    assertEquals(
+      JSON.parse(json.stdout).doubts.map((doubt: string) =>
+        `warning: ${doubt}`
+      ),
+      planned.stderr.trimEnd().split("\n"),
+    );
     for (const [words] of doubtful) {
       assertEquals((await workspace.sig([...upsert, ...words])).code, 0);
     }
