@@ -78,8 +78,6 @@ export const COMMANDS: readonly CommandEntry[] = [
   }),
   ...from(() => import("./commands/backup.ts"), {
     backup: ["backup", "write all data of an issuer to one file"],
-  }),
-  ...from(() => import("./commands/restore.ts"), {
     restore: ["restore", "restore a backup, or a feed from its published copy"],
   }),
   ...from(() => import("./commands/rotate_key.ts"), {

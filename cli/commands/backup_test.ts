@@ -104,12 +104,18 @@ Deno.test("a backup without a passphrase is a tar archive for its owner, in a fo
       if (code === 0) continue;
       assertStringIncludes(
         ran.stderr,
-        `invalid_request: Cannot run: a backup without a passphrase has open private keys, and others may list or write "$D/open" (mode ${
+        `invalid_request: Cannot run: a backup without a passphrase has open private keys, and others may list or write "$D/open/" (mode ${
           mode.toString(8)
         })`,
       );
       assertStringIncludes(ran.stderr, "hint: Add --passphrase-file, or");
     }
+    await Deno.mkdir(workspace.path("shared/folder"), { recursive: true });
+    await Deno.chmod(workspace.path("shared"), 0o777);
+    await Deno.symlink(workspace.path("shared/folder"), workspace.path("link"));
+    const linked = await workspace.sig([...BACKUP, "$D/link/../acme.tar"]);
+    assertEquals(linked.code, 2);
+    assertStringIncludes(linked.stderr, '"$D/link/../" (mode 777)');
     const archive = workspace.path("open/acme.tar");
     assertEquals((await Deno.stat(archive)).mode! & 0o777, 0o600);
     // Other programs read it: tar and sha256sum.
@@ -209,6 +215,10 @@ Deno.test("a wrong passphrase, none, or one for an open backup is refused, and n
       assertEquals([code, stdout], [2, ""], message);
       assertStringIncludes(stderr, `error: invalid_request: ${message}`);
     }
+    const from = ["restore", "--dir", "$D/acme", "--from", "$D/acme"];
+    const other = await workspace.sig([...from, ...WITH_PASSPHRASE]);
+    assertEquals(other.code, 2);
+    assertStringIncludes(other.stderr, "--passphrase-file is for --backup");
     assertEquals(await workspace.snapshot(), before);
   }));
 

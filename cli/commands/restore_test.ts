@@ -83,24 +83,6 @@ Deno.test("restore brings the feed up to the published bytes, and appends go on"
     }
   }));
 
-Deno.test("restore brings the proofs up to the restored events", () =>
-  withIssuer(async (workspace) => {
-    const run = (words: string) => workspace.sig(words.split(" "));
-    const appended =
-      "upsert --dir $D/acme --subject did:web:z.example --type other";
-    for (
-      const words of [
-        "checkpoint --dir $D/acme --init",
-        "backup --dir $D/acme --out $D/a.tar",
-        "restore --dir $D/old --backup $D/a.tar",
-        appended,
-        "restore --dir $D/old --from $D/acme",
-      ]
-    ) assertEquals((await run(words)).code, 0, words);
-    const { code, stdout } = await run("doctor $D/old");
-    assertEquals([code, stdout], [0, "healthy\n"]);
-  }));
-
 Deno.test("restore refuses another history, another issuer and a damaged feed, and writes nothing", () =>
   withIssuer(async (workspace) => {
     await putBack(workspace, 2);
