@@ -217,7 +217,8 @@ async function restoreFromBackup(
   const keys = fileKeys(call);
   const done = await restoreBackup(backup, { store, keys, now: io.now })
     .finally(() => store.close());
-  await rebuild(call, done, backup.keys);
+  const notices = await rebuild(call, done, backup.keys);
+  for (const each of notices) warn(call, each);
   const { issuer, last_sequence, restored } = done;
   const agents = agentKeys(backup);
   const files = [...backup.files.keys()].map((path) => `${dir}${path}`);
@@ -226,6 +227,7 @@ async function restoreFromBackup(
     return writeJson(io, {
       ...{ issuer, restored, last_sequence },
       ...{ keys: kids, agent_keys: agents, files },
+      ...(notices.length === 0 ? {} : { notices }),
     });
   }
   const lines = [
@@ -247,18 +249,20 @@ async function rebuild(
   call: RestoreCall,
   { has_proofs, kids }: RestoredBackup,
   keys: IssuerBackup["keys"],
-): Promise<void> {
+): Promise<readonly string[]> {
   const isAgents = "reference" in (keys.get(kids.at(-1) ?? "") ?? {});
   const byHand = `sig checkpoint --dir ${call.flags.dir} --rebuild`;
   try {
     const { openIssuerDir } = await import("../issue/open_issuer.ts");
     await using issuer = await openIssuerDir(call);
     await issuer.current({});
-    if (has_proofs && !isAgents) await issuer.checkpoint({ rebuild: true });
-    else if (has_proofs) warn(call, `the proofs are not rebuilt: ${byHand}`);
+    if (!has_proofs) return [];
+    if (isAgents) return [`the proofs are not rebuilt: ${byHand}`];
+    await issuer.checkpoint({ rebuild: true });
+    return [];
   } catch (error) {
     if (!isSigError(error)) throw error;
     const how = has_proofs ? `; then: ${byHand}` : "";
-    warn(call, `the data is restored, but: ${error.message}${how}`);
+    return [`the data is restored, but: ${error.message}${how}`];
   }
 }

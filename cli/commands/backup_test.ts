@@ -310,6 +310,27 @@ Deno.test("the index is made again, and notices what gets lost later", () =>
     assertStringIncludes(stderr, "feed_rolled_back");
   }));
 
+Deno.test("a restore says that the index knows of events which neither the feed nor the backup has", () =>
+  withPassphrase(async (workspace) => {
+    await succeed(workspace, [...BACKUP, "$D/a.tar"]);
+    const words =
+      "upsert --dir $D/acme --subject did:web:z.example --type other";
+    await succeed(workspace, words.split(" "));
+    const feed = workspace.path("acme/.well-known/sig/events.jsonl");
+    const [first] = (await Deno.readTextFile(feed)).split("\n");
+    await Deno.writeTextFile(feed, `${first}\n`);
+    const restore = ["restore", "--dir", "$D/acme", "--backup", "$D/a.tar"];
+    const json = await succeed(workspace, [...restore, "--format", "json"]);
+    const { notices, restored } = JSON.parse(json);
+    assertEquals([restored, notices.length], [2, 1]);
+    assertStringIncludes(
+      notices[0],
+      "the data is restored, but: Cannot append to the feed: it ends at sequence 3, but the index beside it knows sequence 4",
+    );
+    const { stderr } = await workspace.sig(restore);
+    assertEquals(stderr, `warning: ${notices[0]}\n`);
+  }));
+
 withOpenSsh(
   "a key in an agent is not in a backup; its reference is restored",
   () =>
