@@ -19,7 +19,11 @@ export {
 export type { RequestMethod } from "./fetch/transport.ts";
 export { signingKeys } from "./follow/compare_proofs.ts";
 export { MAX_EVIDENCE_BYTES, originOf } from "./follow/evidence.ts";
-export { requestCosignature } from "./follow/witness.ts";
+export {
+  requestCosignature,
+  type RequestCosignatureOptions,
+  type Witness,
+} from "./follow/witness.ts";
 export {
   type InsideFile,
   type NotInside,

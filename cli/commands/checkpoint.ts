@@ -45,7 +45,7 @@ export const checkpoint = typedCommand({
     "sig checkpoint --dir acme.example --init",
     "sig checkpoint --dir acme.example",
     "sig checkpoint --dir acme.example --add cosignature.txt",
-    "sig checkpoint --dir acme.example --witness https://witness.example/w1=witness.example/w1+2a3b4c5d+BA…",
+    "sig checkpoint --dir acme.example --witness https://w.example=w.example+2a3b4c5d+BA…",
   ],
   async run(call) {
     const { openIssuerDir } = await import("../issue/open_issuer.ts");

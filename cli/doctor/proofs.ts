@@ -2,6 +2,7 @@
 
 import {
   isSigError,
+  isUpsert,
   parseEventPayload,
   parseFeedLine,
   SigError,
@@ -10,18 +11,12 @@ import { sameBytes } from "@sig/core/internal";
 import type { IssuerLocation } from "@sig/consumer";
 import { type loadIssuer, readAll, signingKeys } from "@sig/consumer/internal";
 import {
-  collectStateFiles,
   createSha256,
-  groupBySubject,
-  leafHash,
   openCheckpoint,
   type OpenedCheckpoint,
   originOfProofs,
   type PlacedLine,
-  TileHashes,
-  tilePath,
-  tilesSince,
-  TreeHasher,
+  proveLines,
 } from "@sig/jose/proofs";
 import type { FindingTable } from "./finding.ts";
 import type { Requests } from "./served.ts";
@@ -112,36 +107,22 @@ export async function readProofs(
 
 /** What a checkpoint says of these lines, and the files that it needs. */
 function hashFeed(feed: Uint8Array) {
-  const sha256 = createSha256();
-  const tree = new TreeHasher(sha256);
-  const tiles = new TileHashes();
   const lines: PlacedLine[] = [];
+  const homes = new Map<string, string>();
+  const changed = new Set<string>();
   for (let from = 0, to; (to = feed.indexOf(10, from)) >= 0; from = to + 1) {
     const bytes = feed.subarray(from, to);
-    tree.add(leafHash(sha256, bytes), tiles.collect);
-    lines.push({
-      event: parseEventPayload(parseFeedLine(bytes).payload),
-      bytes,
-    });
+    const event = parseEventPayload(parseFeedLine(bytes).payload);
+    lines.push({ event, bytes });
+    if (!isUpsert(event)) continue;
+    const home = homes.get(event.relationship_id) ?? event.subject;
+    homes.set(event.relationship_id, home);
+    if (event.subject !== home) changed.add(home);
   }
-  const files = new Map<string, Uint8Array>();
-  for (const tile of tilesSince(0, tree.size)) {
-    files.set(tilePath(tile), tiles.bytesOf(tile));
-  }
-  const groups = groupBySubject(sha256, lines);
-  const made = collectStateFiles(sha256, groups);
-  for (const [path, { bytes }] of made.files) files.set(path, bytes);
   return {
-    size: tree.size,
-    bytes: feed.lastIndexOf(10) + 1,
-    root: tree.root(),
-    state: made.state,
-    changed: groups.filter(({ lines, subject }) =>
-      lines.some(({ event }) =>
-        event.event_type === "relationship.upsert" && event.subject !== subject
-      )
-    ).map(({ subject }) => subject),
-    files,
+    ...proveLines(createSha256(), lines),
+    ...{ size: lines.length, bytes: feed.lastIndexOf(10) + 1 },
+    changed: [...changed],
   };
 }
 

@@ -3,16 +3,10 @@
 import { parseEventPayload, parseFeedLine, parseJson } from "@sig/core";
 import { createKeyResolver, readDidDocument } from "@sig/jose";
 import {
-  collectStateFiles,
   createSha256,
-  groupBySubject,
-  leafHash,
   openCheckpoint,
   type OpenedCheckpoint,
-  TileHashes,
-  tilePath,
-  tilesSince,
-  TreeHasher,
+  proveLines,
 } from "@sig/jose/proofs";
 import { assertEquals } from "@std/assert";
 import { DID, type Place } from "./support.ts";
@@ -50,25 +44,13 @@ export async function assertProofs(place: Place): Promise<OpenedCheckpoint> {
   const lines = text.split("\n").slice(0, -1)
     .map((line) => new TextEncoder().encode(line));
   assertEquals(lines.length, checkpoint.size);
-  const tree = new TreeHasher(sha256);
-  const tiles = new TileHashes();
-  for (const line of lines) tree.add(leafHash(sha256, line), tiles.collect);
-  assertEquals(tree.root(), checkpoint.root);
-  const expected = new Map<string, Uint8Array>();
-  for (const tile of tilesSince(0, lines.length)) {
-    expected.set(tilePath(tile), tiles.bytesOf(tile));
-  }
   const placed = lines.map((bytes) => ({
     event: parseEventPayload(parseFeedLine(bytes).payload),
     bytes,
   }));
-  const { files, state } = collectStateFiles(
-    sha256,
-    groupBySubject(sha256, placed),
-  );
-  for (const [path, { bytes }] of files) expected.set(path, bytes);
-  assertEquals(state, checkpoint.state);
-  for (const [path, bytes] of expected) {
+  const { files, root, state } = proveLines(sha256, placed);
+  assertEquals([root, state], [checkpoint.root, checkpoint.state]);
+  for (const [path, bytes] of files) {
     const found = await Deno.readFile(`${place.dir}/.well-known/sig/${path}`);
     assertEquals(found, bytes, path);
   }

@@ -10,7 +10,16 @@ import {
 import { joinBytes, sameBytes } from "@sig/core/internal";
 import { decodeHex, encodeHex } from "@std/encoding/hex";
 import type { Sha256 } from "./sha256.ts";
-import { HASH_BYTES, nodeHash, treeHash } from "./tree.ts";
+import {
+  HASH_BYTES,
+  leafHash,
+  nodeHash,
+  TileHashes,
+  tilePath,
+  tilesSince,
+  treeHash,
+  TreeHasher,
+} from "./tree.ts";
 
 /** Bytes of one subject's lines above which its leaf has no digest. */
 export const MAX_SUBJECT_BYTES = 1_048_576;
@@ -213,19 +222,41 @@ export function* stateFiles(
   return page.hash;
 }
 
-/** All {@linkcode stateFiles} by path, and the hash of the tree. */
-export function collectStateFiles(
-  sha256: Sha256,
-  groups: readonly SubjectLines[],
-): {
-  readonly files: ReadonlyMap<string, StateFile>;
+/** What a checkpoint says of some lines, and the files that it needs. */
+export interface ProofsOfLines {
+  /** The tree hash over the lines. */
+  readonly root: Uint8Array;
+  /** The hash of the state tree. */
   readonly state: Uint8Array;
-} {
-  const files = new Map<string, StateFile>();
-  const made = stateFiles(sha256, groups);
+  /** Tiles and state files, by path below `proofs_uri`. */
+  readonly files: ReadonlyMap<string, Uint8Array>;
+}
+
+/**
+ * The proofs of a whole feed, made at once.
+ *
+ * @param sizes for which partial tiles are made too (default: that of the feed).
+ */
+export function proveLines(
+  sha256: Sha256,
+  lines: readonly PlacedLine[],
+  sizes: readonly number[] = [lines.length],
+): ProofsOfLines {
+  const tree = new TreeHasher(sha256);
+  const tiles = new TileHashes();
+  for (const { bytes } of lines) {
+    tree.add(leafHash(sha256, bytes), tiles.collect);
+  }
+  const files = new Map<string, Uint8Array>();
+  for (const [i, size] of sizes.entries()) {
+    for (const tile of tilesSince(sizes[i - 1] ?? 0, size)) {
+      files.set(tilePath(tile), tiles.bytesOf(tile));
+    }
+  }
+  const made = stateFiles(sha256, groupBySubject(sha256, lines));
   for (let next = made.next();; next = made.next()) {
-    if (next.done) return { files, state: next.value };
-    files.set(statePath(next.value.hash), next.value);
+    if (next.done) return { root: tree.root(), state: next.value, files };
+    files.set(statePath(next.value.hash), next.value.bytes);
   }
 }
 

@@ -4,21 +4,15 @@ import { createFeedLineParser, parseEventPayload } from "@sig/core";
 import { calculateKid, type SigningKey } from "@sig/jose";
 import {
   type Checkpoint,
-  collectStateFiles,
   cosignNote,
   createSha256,
   digestKeys,
   formatCheckpoint,
   formatNote,
-  groupBySubject,
-  leafHash,
   originOfProofs,
   type PlacedLine,
+  proveLines,
   signNote,
-  TileHashes,
-  tilePath,
-  tilesSince,
-  TreeHasher,
 } from "@sig/jose/proofs";
 import { PATHS } from "./test_issuer.ts";
 
@@ -49,25 +43,13 @@ export async function makeProofs(
     ProofsContent,
 ): Promise<Map<string, Uint8Array<ArrayBuffer>>> {
   const feed = placed(lines);
-  const tree = new TreeHasher(sha256);
-  const tiles = new TileHashes();
-  for (const { bytes } of feed) {
-    tree.add(leafHash(sha256, bytes), tiles.collect);
-  }
-  const { files, state } = collectStateFiles(
-    sha256,
-    groupBySubject(sha256, feed),
-  );
+  // As if each event had been published alone.
+  const sizes = feed.map((_, i) => i + 1);
+  const { files, root, state } = proveLines(sha256, feed, sizes);
   const made = new Map<string, Uint8Array<ArrayBuffer>>();
   const put = (path: string, bytes: Uint8Array) =>
     made.set(PROOFS + path, bytes.slice());
-  for (const [path, { bytes }] of files) put(path, bytes);
-  for (let size = 1; size <= feed.length; size++) {
-    // As if each event had been published alone.
-    for (const tile of tilesSince(size - 1, size)) {
-      put(tilePath(tile), tiles.bytesOf(tile));
-    }
-  }
+  for (const [path, bytes] of files) put(path, bytes);
   const name = originOfProofs(origin + PROOFS);
   const thumbprints = await Promise.all(
     published.map(async ({ kid, publicJwk }) =>
@@ -75,7 +57,7 @@ export async function makeProofs(
     ),
   );
   const text = formatCheckpoint({
-    ...{ origin: name, size: feed.length, root: tree.root(), state },
+    ...{ origin: name, size: feed.length, root, state },
     bytes: feed.reduce((sum, { bytes }) => sum + bytes.length + 1, 0),
     keys: digestKeys(sha256, new Map(thumbprints)),
     ...claim,
