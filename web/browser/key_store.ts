@@ -6,7 +6,6 @@
  */
 
 import { jwkToDidKey } from "@sig/jose";
-import { hasEd25519 } from "./ed25519_support.ts";
 
 const DATABASE = "sig-sign-in";
 const STORE = "keys";
@@ -40,6 +39,19 @@ export interface BrowserKey {
  * some private windows.
  */
 export type Missing = "insecure" | "ed25519" | "storage";
+
+/**
+ * Whether WebCrypto makes keys for Ed25519 here. Without it a good key looks
+ * like a malformed one, so nothing may be judged.
+ */
+export async function hasEd25519(): Promise<boolean> {
+  try {
+    await crypto.subtle.generateKey("Ed25519", false, ["sign", "verify"]);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** What this browser lacks for holding a key; undefined when nothing. */
 export async function findMissing(): Promise<Missing | undefined> {

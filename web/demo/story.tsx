@@ -232,21 +232,14 @@ function useDemoState(subject: string | undefined) {
     const query = subject === undefined
       ? ""
       : `?subject=${encodeURIComponent(subject)}`;
-    const read = await request<DemoState>(`/demo/state${query}`);
-    setState((before) =>
-      JSON.stringify(before) === JSON.stringify(read) ? before : read
-    );
+    setState(await request<DemoState>(`/demo/state${query}`));
   };
   useEffect(() => {
     // What can't be asked now stays as it was.
     const look = () => void (document.hidden || refresh().catch(() => {}));
     look();
     const timer = setInterval(look, POLL_MS);
-    document.addEventListener("visibilitychange", look);
-    return () => {
-      clearInterval(timer);
-      document.removeEventListener("visibilitychange", look);
-    };
+    return () => clearInterval(timer);
   }, [subject]);
   // The state of another key is not this one's.
   return {

@@ -8,7 +8,7 @@ import { CODE_LIFE_MS, type CodeBinding, newGrantId } from "./grants.ts";
 import { OAuthError } from "./oauth_error.ts";
 import { requireGet, showAnswerForm, withParameters } from "./pages.ts";
 import type { ProviderContext } from "./provider_context.ts";
-import { seal, unseal } from "./seal.ts";
+import { seal, unseal } from "./keys.ts";
 
 /** How a browser brings an answer: in the address, or in a form. */
 export const RESPONSE_MODES: readonly string[] = Object.freeze([

@@ -25,7 +25,7 @@ import type { Client } from "./clients.ts";
 import { OAuthError } from "./oauth_error.ts";
 import { requireGet, sendTo } from "./pages.ts";
 import type { ProviderContext } from "./provider_context.ts";
-import { seal, unseal } from "./seal.ts";
+import { seal, unseal } from "./keys.ts";
 
 /** What waits for a person: an application for a code, or a proxy for a session. */
 type Waiting = (PendingCode | PendingGate) & {

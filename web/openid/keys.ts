@@ -2,7 +2,7 @@
 
 import { SigError } from "@sig/core";
 import { isObject } from "@sig/core/internal";
-import { encodeBase64Url } from "@sig/jose/internal";
+import { encodeBase64Url, equalInConstantTime } from "@sig/jose/internal";
 import {
   base64url,
   calculateJwkThumbprint,
@@ -146,6 +146,36 @@ export async function macsOf(
       new Uint8Array(await crypto.subtle.sign("HMAC", key, bytes)),
     )
   ));
+}
+
+/**
+ * Makes the text that carries a value: its JSON, and an HMAC of that. It can be
+ * read by everybody.
+ *
+ * @param purpose What it is for: sealed for one purpose it is not for another.
+ */
+export async function seal(
+  keys: Pick<ProviderKeys, "seals">,
+  purpose: string,
+  value: unknown,
+): Promise<string> {
+  const bytes = new TextEncoder().encode(JSON.stringify(value));
+  const payload = encodeBase64Url(bytes);
+  const [mac] = await macsOf(keys, `${purpose} ${payload}`);
+  return `${payload}.${mac}`;
+}
+
+/** Reads it again; undefined for a text that this provider did not make. */
+export async function unseal<T>(
+  keys: Pick<ProviderKeys, "seals">,
+  purpose: string,
+  text: string,
+): Promise<T | undefined> {
+  const [, payload = "", mac = ""] =
+    /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]{43})$/.exec(text) ?? [];
+  const macs = await macsOf(keys, `${purpose} ${payload}`);
+  if (!macs.some((each) => equalInConstantTime(each, mac))) return undefined;
+  return JSON.parse(new TextDecoder().decode(base64url.decode(payload)));
 }
 
 /** Otherwise every application would refuse what it signs, at the first login. */

@@ -6,7 +6,7 @@ import {
   type VerifyReport,
 } from "@sig/consumer";
 import { type FeedState, isSigError, Replay } from "@sig/core";
-import { hasEd25519 } from "../../browser/ed25519_support.ts";
+import { hasEd25519 } from "../../browser/key_store.ts";
 import {
   type Documents,
   DocumentsError,

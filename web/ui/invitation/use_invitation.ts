@@ -12,8 +12,7 @@ import {
 } from "@sig/jose";
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { signingKeyOf } from "../../browser/attest.ts";
-import { hasEd25519 } from "../../browser/ed25519_support.ts";
-import type { BrowserKey } from "../../browser/key_store.ts";
+import { type BrowserKey, hasEd25519 } from "../../browser/key_store.ts";
 import type { PageContext } from "../api.ts";
 import type { PageConfig } from "../page_config.ts";
 import {
