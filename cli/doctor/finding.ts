@@ -21,14 +21,19 @@ export interface Finding {
   readonly where: string;
 }
 
-/** What was found and where, and how to fix it if not as its row says. */
-export type Found = readonly [what: string, where: string, mend?: string];
+/**
+ * Where something was found, or what and where, and how to fix it if not as its
+ * row says.
+ */
+export type Found =
+  | string
+  | readonly [what: string, where: string, mend?: string];
 
 /** A kind of finding: judges what was read, and asks nobody. */
 export interface FindingRow<X> {
   /** As {@linkcode Finding.severity}. */
   readonly severity: Severity;
-  /** When it is found, for the reference. */
+  /** When it is found: for the reference, and what a finding says by default. */
   readonly when: string;
   /** As {@linkcode Finding.why}. */
   readonly why: string;
@@ -49,10 +54,21 @@ export function judge<X>(
   examined: X,
 ): readonly Finding[] {
   return Object.entries(table).flatMap(([code, row]) =>
-    row.find(examined).map(([what, where, mend = row.mend]) => ({
-      ...{ code, severity: row.severity, what, why: row.why, mend, where },
-    }))
+    row.find(examined).map((found) => {
+      const [what, where, mend = row.mend] = typeof found === "string"
+        ? [plain(row.when), found]
+        : found;
+      return { code, severity: row.severity, what, why: row.why, mend, where };
+    })
   );
+}
+
+/** Text of the reference as a message has it. */
+function plain(text: string): string {
+  const [first = "", ...rest] = text.replaceAll("`", "");
+  // An acronym and the name of a header stay as they are.
+  const isWord = /^[A-Z][a-z]* /.test(text);
+  return [isWord ? first.toLowerCase() : first, ...rest].join("");
 }
 
 /** `event 1, 2, 3, 4, 5 and 7 more` */

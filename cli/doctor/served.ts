@@ -241,27 +241,30 @@ function cachedSeconds(
   return Number.isNaN(until) ? 0 : (until - now.getTime()) / 1000;
 }
 
-/** Finds documents by a header: `3 documents don't allow every origin`. */
-function inHeader(
-  name: string,
-  isWrong: (value: string) => boolean,
-  what: string,
-) {
+/** Finds documents by a header. */
+function inHeader(name: string, isWrong: (value: string) => boolean) {
   return ({ heads }: ServedAnswers) =>
-    listed(
+    pathsOf(
       heads.filter(({ head }) =>
         isWrong((head.header(name) ?? "").trim().toLowerCase())
       ),
-      what,
     );
 }
 
-function listed(found: readonly ServedHead[], what: string): readonly Found[] {
-  if (found.length === 0) return [];
-  return [[
-    `${found.length} documents ${what}`,
-    found.map(({ path }) => path).join(", "),
-  ]];
+/** Finds what caches may keep for so long that readers notice. */
+function keptTooLong(
+  found: readonly ServedHead[],
+  now: Date,
+): readonly Found[] {
+  const secondsOf = (each: ServedHead) => cachedSeconds(each, now) ?? 0;
+  const most = Math.max(...found.map(secondsOf));
+  return pathsOf(found.filter((each) => secondsOf(each) > CACHE_SECONDS))
+    .map((paths) => [`caches may keep it for up to ${most} s`, paths]);
+}
+
+/** The paths of documents, if there are any, as one place. */
+function pathsOf(found: readonly ServedHead[]): readonly string[] {
+  return found.length === 0 ? [] : [found.map(({ path }) => path).join(", ")];
 }
 
 const COSTS = "Every look costs the whole feed, for its readers and for you";
@@ -322,31 +325,21 @@ export const SERVED_FINDINGS = {
     when: "The feed comes without an `ETag`",
     why: COSTS,
     mend: "Let the server send ETag",
-    find: ({ etag, feedUrl }) =>
-      etag === null ? [["the feed is served without an ETag", feedUrl]] : [],
+    find: ({ etag, feedUrl }) => etag === null ? [feedUrl] : [],
   },
   etag_ignored: {
     severity: "warning",
     when: "`If-None-Match` with the feed's own tag is not answered with 304",
     why: COSTS,
     mend: "Let the server answer If-None-Match with 304",
-    find: ({ isSentAgain, feedUrl }) =>
-      isSentAgain
-        ? [[
-          "the server sends the feed again although it is unchanged",
-          feedUrl,
-        ]]
-        : [],
+    find: ({ isSentAgain, feedUrl }) => isSentAgain ? [feedUrl] : [],
   },
   range_ignored: {
     severity: "warning",
     when: "`Range` is not answered with 206",
     why: COSTS,
     mend: "Let the server answer Range with 206, without compression",
-    find: ({ range, feedUrl }) =>
-      range === "ignored"
-        ? [["the server sends the whole feed when asked for its end", feedUrl]]
-        : [],
+    find: ({ range, feedUrl }) => range === "ignored" ? [feedUrl] : [],
   },
   range_wrong: {
     severity: "error",
@@ -362,9 +355,7 @@ export const SERVED_FINDINGS = {
     why: "Anybody on the way can withhold or undo a revocation",
     mend: "Serve them over https with a certificate of the host",
     find: ({ metadataRef }) =>
-      metadataRef.startsWith("http:")
-        ? [["the documents are served over http", metadataRef]]
-        : [],
+      metadataRef.startsWith("http:") ? [metadataRef] : [],
   },
   certificate_expires: {
     severity: "warning",
@@ -395,12 +386,7 @@ export const SERVED_FINDINGS = {
       if (status < 200 || status >= 400) return [];
       const target = URL.parse(header("location") ?? "", url);
       if (status >= 300 && target?.protocol === "https:") return [];
-      return [[
-        status < 300
-          ? "http answers with a document of its own"
-          : "http redirects elsewhere than to https",
-        url,
-      ]];
+      return [url];
     },
   },
   cors_missing: {
@@ -408,11 +394,7 @@ export const SERVED_FINDINGS = {
     when: "Documents come without `access-control-allow-origin: *`",
     why: "Pages in browsers can't read them",
     mend: `Send access-control-allow-origin: *; ${EXPORT}`,
-    find: inHeader(
-      "access-control-allow-origin",
-      (value) => value !== "*",
-      "don't allow every origin",
-    ),
+    find: inHeader("access-control-allow-origin", (value) => value !== "*"),
   },
   cors_preflight_refused: {
     severity: "info",
@@ -426,7 +408,7 @@ export const SERVED_FINDINGS = {
         preflight.status < 300 &&
         /(?:^|,)\s*(?:if-none-match|\*)\s*(?:,|$)/i.test(allowed);
       if (isAllowed) return [];
-      return [["a page may not send if-none-match", new URL(feedUrl).pathname]];
+      return [new URL(feedUrl).pathname];
     },
   },
   cached_for_long: {
@@ -434,14 +416,7 @@ export const SERVED_FINDINGS = {
     when: "Caches may keep documents for more than five minutes",
     why: "Readers behind a cache learn of a revocation that much later",
     mend: "Send cache-control: no-cache, and purge the caches",
-    find({ heads, now }) {
-      const secondsOf = (each: ServedHead) => cachedSeconds(each, now) ?? 0;
-      const most = Math.max(...heads.map(secondsOf));
-      return listed(
-        heads.filter((each) => secondsOf(each) > CACHE_SECONDS),
-        `may be kept, for up to ${most} s`,
-      );
-    },
+    find: ({ heads, now }) => keptTooLong(heads, now),
   },
   cache_unsaid: {
     severity: "warning",
@@ -449,10 +424,7 @@ export const SERVED_FINDINGS = {
     why: "Caches guess for how long they may keep documents",
     mend: `Send cache-control: no-cache; ${EXPORT}`,
     find: ({ heads, now }) =>
-      listed(
-        heads.filter((each) => cachedSeconds(each, now) === undefined),
-        "don't say how long they may be kept",
-      ),
+      pathsOf(heads.filter((each) => cachedSeconds(each, now) === undefined)),
   },
   compressed_on_request: {
     severity: "warning",
@@ -463,7 +435,6 @@ export const SERVED_FINDINGS = {
     find: inHeader(
       "content-encoding",
       (value) => !/^(?:identity)?$/.test(value),
-      "are compressed where that is accepted",
     ),
   },
   media_type_missing: {
@@ -472,32 +443,21 @@ export const SERVED_FINDINGS = {
     why: "Browsers and proxies guess what they are",
     mend:
       `Send application/x-ndjson for the feed, application/json for the others; ${EXPORT}`,
-    find: inHeader(
-      "content-type",
-      (value) => value === "",
-      "have no content type",
-    ),
+    find: inHeader("content-type", (value) => value === ""),
   },
   sniffing_allowed: {
     severity: "info",
     when: "Documents come without `x-content-type-options: nosniff`",
     why: "A browser may take text of an event for a page",
     mend: `Send x-content-type-options: nosniff; ${EXPORT}`,
-    find: inHeader(
-      "x-content-type-options",
-      (value) => value !== "nosniff",
-      "let browsers guess what they are",
-    ),
+    find: inHeader("x-content-type-options", (value) => value !== "nosniff"),
   },
   missing_not_404: {
     severity: "warning",
     when: "A document that can't exist is answered with 200",
     why: "A document that you remove would be a faulty one, not a missing one",
     mend: "Answer 404 for what does not exist",
-    find: ({ present }) =>
-      present.includes(ABSENT)
-        ? [["what does not exist is answered with status 200", ABSENT]]
-        : [],
+    find: ({ present }) => present.includes(ABSENT) ? [ABSENT] : [],
   },
   missing_cached: {
     severity: "warning",
@@ -505,14 +465,7 @@ export const SERVED_FINDINGS = {
     why:
       "What you publish there later, such as a file of proofs, stays missing for readers behind a cache",
     mend: `Send cache-control: immutable with status 200 only; ${EXPORT}`,
-    find({ absent, now }) {
-      const secondsOf = (each: ServedHead) => cachedSeconds(each, now) ?? 0;
-      const most = Math.max(...absent.map(secondsOf));
-      return listed(
-        absent.filter((each) => secondsOf(each) > CACHE_SECONDS),
-        `that don't exist may be kept as missing, for up to ${most} s`,
-      );
-    },
+    find: ({ absent, now }) => keptTooLong(absent, now),
   },
   private_folder_served: {
     severity: "error",
@@ -521,9 +474,7 @@ export const SERVED_FINDINGS = {
     mend: "Serve the published documents alone; sig export prints how",
     // A server that answers everything with 200 shows nothing by that.
     find: ({ present: [path] }) =>
-      path === undefined || !PRIVATE.includes(path)
-        ? []
-        : [["a file of the issuer's own folder can be fetched", path]],
+      path === undefined || !PRIVATE.includes(path) ? [] : [path],
   },
   clock_differs: {
     severity: "warning",
