@@ -13,10 +13,12 @@ import { type Call, typedCommand } from "../command_line/command.ts";
 import { writeTable } from "../output/table.ts";
 import {
   counted,
+  firstOf,
   type Output,
   safe,
   toSecond,
   writeJson,
+  writeResult,
 } from "../output/write.ts";
 import { PINS_FLAG, type PinValues, requirePins } from "../ask/pin_flags.ts";
 import { POLICY_FLAGS } from "../ask/source_flags.ts";
@@ -26,9 +28,6 @@ const MAX_REASON = 1_000;
 
 /** A label and a value, without titles. */
 const FIELDS = [{ title: "" }, { title: "" }];
-
-/** Issuers that one message names. */
-const MAX_NAMED = 5;
 
 const ISSUER = {
   name: "issuer",
@@ -82,12 +81,8 @@ export const pinRemove = typedCommand({
         throw error;
       });
       await removePin(pins, issuer);
-      if (call.format === "json") writeJson(call.io, jsonOf(before));
-      else {
-        call.io.stdout(
-          `Forgot ${safe(issuer)}: the next look is a first one\n`,
-        );
-      }
+      const said = `Forgot ${safe(issuer)}: the next look is a first one\n`;
+      writeResult(call, jsonOf(before), said);
     }),
 });
 
@@ -151,8 +146,9 @@ export const pinAck = typedCommand({
         unknownEvents: call.flags["unknown-events"],
         unmatchedRevoke: call.flags["unmatched-revoke"],
       });
-      if (call.format === "json") return writeJson(call.io, jsonOf(found));
-      call.io.stdout(
+      writeResult(
+        call,
+        jsonOf(found),
         `Accepted the served history of ${safe(issuer.expectedIssuer)}: ${
           counted(eventsOf(found), "event")
         }\n`,
@@ -250,21 +246,13 @@ function jsonOf(
 
 /** The others are listed; these have a way out. */
 function listedInPart(place: string, issuers: readonly string[]): SigError {
-  const named = issuers.slice(0, MAX_NAMED).map((each) => quote(each));
-  const more = issuers.length - named.length;
+  const named = firstOf(issuers.map((each) => quote(each)));
+  const hint =
+    "Forget such an issuer: sig pin remove ISSUER. The next look at it is then a first one.";
   return new SigError(
     "store_unavailable",
-    `Cannot list all that the memory ${place} holds: damaged is the pin of ${
-      named.join(", ")
-    }${more > 0 ? ` and ${more} more` : ""}`,
-    {
-      context: {
-        place,
-        issuers,
-        hint:
-          "Forget such an issuer: sig pin remove ISSUER. The next look at it is then a first one.",
-      },
-    },
+    `Cannot list all that the memory ${place} holds: damaged is the pin of ${named}`,
+    { context: { place, issuers, hint } },
   );
 }
 
@@ -274,67 +262,58 @@ function writeList(
   leftOut: number,
 ): void {
   if (call.format === "json") return writeJson(call.io, pins.map(jsonOf));
-  if (pins.length === 0 && leftOut > 0) return;
-  if (pins.length === 0) call.io.stdout("Nothing is remembered yet\n");
-  else {
-    writeTable(
-      call,
-      [
-        { title: "issuer" },
-        { title: "sequence" },
-        { title: "first seen" },
-        { title: "last seen" },
-        { title: "incident", colour: () => "red" },
-      ],
-      pins.map((each) => [
-        each.issuer,
-        String(eventsOf(each)),
-        toSecond(each.first_seen),
-        toSecond(each.last_seen),
-        each.incident?.code ?? "",
-      ]),
-    );
+  if (pins.length + leftOut === 0) {
+    return call.io.stdout("Nothing is remembered yet\n");
   }
+  writeTable(
+    call,
+    [
+      ...["issuer", "sequence", "first seen", "last seen"]
+        .map((title) => ({ title })),
+      { title: "incident", colour: () => "red" },
+    ],
+    pins.map((each) => [
+      each.issuer,
+      String(eventsOf(each)),
+      toSecond(each.first_seen),
+      toSecond(each.last_seen),
+      each.incident?.code ?? "",
+    ]),
+  );
 }
 
 function writePin(call: Output, pin: PinRecord): void {
-  const { incident, inconsistency } = pin;
-  const accepted = pin.acknowledged.map(({ at, code, reason }) =>
-    [
-      "accepted",
-      `${toSecond(at)} ${code ?? "without a contradiction"}: ${reason}`,
-    ] as const
-  );
-  const warning = incident !== null
-    ? [[
-      "incident",
-      `${incident.code} since ${toSecond(incident.since)}: ${incident.detail}`,
-    ]] as const
-    // It is over, and each answer still warns of it.
-    : inconsistency !== null
-    ? [[
-      "warned of",
-      `${inconsistency}, until sig pin ack accepts it`,
-    ]] as const
-    : [];
-  writeTable(call, FIELDS, [
+  const { incident, inconsistency, proof } = pin;
+  const rows: (readonly [string, string])[] = [
     ["issuer", pin.issuer],
     ["sequence", String(eventsOf(pin))],
-    ...(pin.sequence === null ? [] : [
+  ];
+  if (pin.sequence !== null) {
+    rows.push(
       ["bytes", String(pin.bytes)],
       ["SHA-256", pin.prefix_sha256 ?? ""],
       ["last event", pin.last_event_id ?? "none"],
-    ] as const),
-    ...(pin.proof === null ? [] : [
-      ["checkpoint", `${counted(pin.proof.size, "event")}, ${pin.proof.root}`],
-    ] as const),
-    ...keysOf(pin.proof?.keys ?? pin.keys),
-    ...pin.key_added.map(({ kid, at }) =>
-      ["new key", `${kid} since ${toSecond(at)}`] as const
-    ),
-    ["first seen", toSecond(pin.first_seen)],
-    ["last seen", toSecond(pin.last_seen)],
-    ...accepted,
-    ...warning,
-  ]);
+    );
+  }
+  if (proof !== null) {
+    rows.push(["checkpoint", `${counted(proof.size, "event")}, ${proof.root}`]);
+  }
+  rows.push(...keysOf(proof?.keys ?? pin.keys));
+  for (const { kid, at } of pin.key_added) {
+    rows.push(["new key", `${kid} since ${toSecond(at)}`]);
+  }
+  rows.push(["first seen", toSecond(pin.first_seen)]);
+  rows.push(["last seen", toSecond(pin.last_seen)]);
+  for (const { at, code, reason } of pin.acknowledged) {
+    const what = code ?? "without a contradiction";
+    rows.push(["accepted", `${toSecond(at)} ${what}: ${reason}`]);
+  }
+  if (incident !== null) {
+    const since = `${incident.code} since ${toSecond(incident.since)}`;
+    rows.push(["incident", `${since}: ${incident.detail}`]);
+  } else if (inconsistency !== null) {
+    // It is over, and each answer still warns of it.
+    rows.push(["warned of", `${inconsistency}, until sig pin ack accepts it`]);
+  }
+  writeTable(call, FIELDS, rows);
 }

@@ -1,5 +1,6 @@
 /** What `sig doctor` finds: rows that judge what was read, and SARIF. @module */
 
+import { firstOf } from "../output/write.ts";
 import { VERSION } from "../terminal/version.ts";
 
 /** How much it matters. */
@@ -76,9 +77,7 @@ export function places(
   what: string,
   all: readonly (string | number)[],
 ): string {
-  if (all.length === 0) return "documents";
-  const more = all.length > 5 ? ` and ${all.length - 5} more` : "";
-  return `${what} ${all.slice(0, 5).join(", ")}${more}`;
+  return all.length === 0 ? "documents" : `${what} ${firstOf(all)}`;
 }
 
 const LEVELS = { error: "error", warning: "warning", info: "note" } as const;

@@ -209,10 +209,6 @@ export const PROOF_FINDINGS = {
       "A tile or state file is missing, or has other bytes than the feed gives",
     why: FEED_INSTEAD,
     mend: REBUILD,
-    find: ({ damaged }) =>
-      damaged.map((path) => [
-        "a file of the proofs is missing or damaged",
-        `.well-known/sig/${path}`,
-      ]),
+    find: ({ damaged }) => damaged.map((path) => `.well-known/sig/${path}`),
   },
 } as const satisfies FindingTable<ExaminedProofs>;

@@ -128,6 +128,12 @@ export function counted(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? "" : "s"}`;
 }
 
+/** `1, 2, 3, 4, 5 and 7 more` */
+export function firstOf(all: readonly (string | number)[]): string {
+  const more = all.length > 5 ? ` and ${all.length - 5} more` : "";
+  return `${all.slice(0, 5).join(", ")}${more}`;
+}
+
 /** `row 7`, `lines 3 to 57, 60`; empty without a number. */
 export function describeRanges(
   word: string,
