@@ -75,19 +75,15 @@ export function desiredMembers(
   desired: DesiredRelationship,
   before: Omit<PlannedMembers, "relationship_type"> = NOTHING,
 ): PlannedMembers {
-  const or = <T>(wanted: T | undefined, kept: T) =>
-    wanted === undefined ? kept : wanted;
+  // Null is a wish as well.
+  const { roles = before.roles, valid_from = before.valid_from } = desired;
+  const { valid_until = before.valid_until, title = before.title } = desired;
+  const { department = before.department, label = before.label } = desired;
+  const { type: relationship_type, metadata = before.metadata } = desired;
   return {
-    relationship_type: desired.type,
-    roles: desired.roles === undefined
-      ? before.roles
-      : sortedSet(desired.roles),
-    valid_from: or(desired.valid_from, before.valid_from),
-    valid_until: or(desired.valid_until, before.valid_until),
-    title: or(desired.title, before.title),
-    department: or(desired.department, before.department),
-    label: or(desired.label, before.label),
-    metadata: or(desired.metadata, before.metadata),
+    relationship_type,
+    roles: desired.roles === undefined ? roles : sortedSet(roles),
+    ...{ valid_from, valid_until, title, department, label, metadata },
   };
 }
 

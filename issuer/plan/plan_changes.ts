@@ -184,7 +184,10 @@ export function planChanges(
   const changes: PlannedChange[] = [];
   const expired: ExpiredRelationship[] = [];
   let unchanged = 0;
-  const counts = countOfEach(resolved.values(), active);
+  const rows = Map.groupBy(
+    resolved.values(),
+    ({ desired: { subject, type } }) => active.keyOf(subject, type),
+  );
   const ended = new EndedRelationships(state);
   const moved = findMoved([...resolved.values()], active, types);
   const managed = new Map<PublishedRelationship, Resolved>();
@@ -193,7 +196,8 @@ export function planChanges(
   }
   for (const row of resolved.values()) {
     try {
-      requireOnlyOne(row, counts, active);
+      const { subject, type } = row.desired;
+      requireOnlyOne(row, rows.get(active.keyOf(subject, type)));
       const all = moved.get(row) ?? [row, ...otherKeysOf(row, managed)];
       for (const each of all) {
         const change = changeOf(each);
@@ -413,30 +417,15 @@ function findPublished(
   );
 }
 
-/** How many relationships the list gives each person, by type. */
-function countOfEach(
-  all: Iterable<Resolved>,
-  active: ActiveRelationships,
-): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const { desired: { subject, type } } of all) {
-    const key = active.keyOf(subject, type);
-    counts.set(key, (counts.get(key) ?? 0) + 1);
-  }
-  return counts;
-}
-
 /**
  * A row without identifier means the one of its subject and type, so that no
  * other row may make a second: the next plan could not tell them apart.
  */
 function requireOnlyOne(
   { desired: { subject, type, relationship_id } }: Resolved,
-  counts: ReadonlyMap<string, number>,
-  active: ActiveRelationships,
+  rows: readonly Resolved[] = [],
 ): void {
-  if (relationship_id !== undefined) return;
-  if (counts.get(active.keyOf(subject, type)) === 1) return;
+  if (relationship_id !== undefined || rows.length === 1) return;
   throw new SigError(
     "ambiguous_relationship",
     `Cannot plan: another row gives ${
@@ -560,10 +549,8 @@ export function withReadmission(
 }
 
 function requireValidity({ valid_from, valid_until }: PlannedMembers): void {
-  const [from, until] = [
-    parseTimestamp(valid_from),
-    parseTimestamp(valid_until),
-  ];
+  const from = parseTimestamp(valid_from);
+  const until = parseTimestamp(valid_until);
   if (!from || !until || compareInstants(until, from) > 0) return;
   throw invalid("valid_until", "valid_until must be after valid_from");
 }
