@@ -56,14 +56,13 @@ export interface DatedChange {
 
 /** One relationship as the last event left it. */
 interface Version {
+  readonly subject: string;
+  /** The event. */
+  readonly origin: Pick<DatedChange, "sequence" | "event_id" | "kid">;
   readonly grant: Grant;
   readonly isRevoked: boolean;
-  readonly subject: string;
   readonly issuedAt: Instant;
   readonly knownAt: string;
-  readonly sequence: number;
-  readonly event_id: string;
-  readonly kid: string;
 }
 
 /**
@@ -103,21 +102,14 @@ export class ChangeList {
         valid_until: event.valid_until,
       }
       : before!.grant;
-    const version: Version = {
-      grant,
-      isRevoked: isRevoke(event),
-      subject: before?.subject !== undefined && isRevoke(event)
-        ? before.subject
-        : event.subject,
-      issuedAt,
-      knownAt,
-      sequence: event.sequence,
-      event_id: event.event_id,
-      kid,
-    };
+    const isRevoked = isRevoke(event);
+    const { event_id, sequence } = event;
+    const subject = isRevoked ? before!.subject : event.subject;
+    const origin = { sequence, event_id, kid };
+    const version = { subject, origin, grant, isRevoked, issuedAt, knownAt };
     this.#latest.set(id, version);
     // Another's feed may hand a relationship on: one loses it, another gains it.
-    const own = before?.subject === version.subject ? before : undefined;
+    const own = before?.subject === subject ? before : undefined;
     const held = own !== undefined && holds(own, cameAt);
     const now = holds(version, issuedAt);
     const end = isRevoke(event)
@@ -128,14 +120,12 @@ export class ChangeList {
       known_at: knownAt,
       kind: kindOf(held, now),
       cause: "event",
-      subject: version.subject,
+      subject,
       relationship_id: id,
       before: own === undefined || own.isRevoked ? null : own.grant,
-      after: version.isRevoked ? null : grant,
+      after: isRevoked ? null : grant,
       ...rolesOf(held ? own.grant : null, now ? grant : null),
-      sequence: event.sequence,
-      event_id: event.event_id,
-      kid,
+      ...origin,
       reason_code: isRevoke(event) ? event.reason_code : null,
       reason: event.reason ?? null,
       effective_at: isRevoke(event) ? event.effective_at : null,
@@ -188,7 +178,7 @@ function validityChanges(
   until: Instant,
 ): readonly DatedChange[] {
   if (version.isRevoked) return [];
-  const { grant, subject, sequence, event_id, kid } = version;
+  const { grant, origin, subject } = version;
   const crossed = (at: string | null): at is string =>
     at !== null && compareInstants(instant(at), version.issuedAt) > 0 &&
     compareInstants(instant(at), until) <= 0;
@@ -205,7 +195,7 @@ function validityChanges(
       kind === "lost" ? grant : null,
       kind === "gained" ? grant : null,
     ),
-    ...{ sequence, event_id, kid, reason_code: null, reason: null },
+    ...{ ...origin, reason_code: null, reason: null },
     ...{ effective_at: null, backdated: false },
   });
   const { valid_from, valid_until } = grant;

@@ -6,13 +6,13 @@ import { type Entry, look, openFile, removeFile, setMode } from "./disk.ts";
 /** Bits that let others change what is in a folder. */
 const OTHERS_WRITE = 0o022;
 const OTHERS = 0o077;
-const INDEX_FILES = ["index.db", "index.db-wal", "index.db-shm"];
+const INDEX_FILES = ["/index.db", "/index.db-wal", "/index.db-shm"];
 
 /** Whether somebody else may have written the index in our folder. */
 export function writableByOthers(folder: string, us: number | null): boolean {
   if (isOpen(look(folder))) return true;
   return INDEX_FILES.some((name) => {
-    const file = look(`${folder}/${name}`);
+    const file = look(folder + name);
     return file !== undefined &&
       (file.kind !== "file" || file.owner !== us || isOpen(file));
   });
@@ -50,18 +50,13 @@ export function requireOwner(
 
 /** Takes away what others may do there, in a folder that is ours. */
 export function restrictToOwner(folder: string): void {
-  for (const [path, mode] of placesOf(folder)) {
+  for (const name of ["", ...INDEX_FILES]) {
+    const path = folder + name;
     const entry = look(path);
     if (entry === undefined || entry.kind === "symlink") continue;
+    const mode = name === "" ? 0o700 : 0o600;
     if (((entry.mode ?? 0) & OTHERS) !== 0) setMode(path, mode);
   }
-}
-
-function placesOf(folder: string): readonly (readonly [string, number])[] {
-  const files = INDEX_FILES.map((name) =>
-    [`${folder}/${name}`, 0o600] as const
-  );
-  return [[folder, 0o700], ...files];
 }
 
 /**
