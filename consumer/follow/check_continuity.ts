@@ -44,7 +44,9 @@ export function checkContinuity(
   pin: IssuerPin,
   fetched: FetchedHistory,
 ): SigError | undefined {
-  if (fetched.events < pin.sequence) return rolledBack(pin, fetched);
+  if (fetched.events < pin.sequence) {
+    return rolledBack(pin.sequence, fetched.events);
+  }
   return checkKeys(pin, fetched.keys) ?? checkPrefix(pin, fetched);
 }
 
@@ -84,18 +86,16 @@ export function checkKeys(
   );
 }
 
-function rolledBack(
-  pin: IssuerPin,
-  { events }: FetchedHistory,
-): SigError {
+/** The contradiction of fewer events than are remembered. */
+export function rolledBack(remembered: number, found: number): SigError {
   return contradiction(
     "feed_rolled_back",
-    `the feed ends at sequence ${events}, but ${pin.sequence} events are ` +
+    `the feed ends at sequence ${found}, but ${remembered} events are ` +
       "remembered",
     {
-      sequence: events + 1,
-      remembered_sequence: pin.sequence,
-      fetched_sequence: events,
+      sequence: found + 1,
+      remembered_sequence: remembered,
+      fetched_sequence: found,
     },
   );
 }

@@ -14,6 +14,7 @@ import {
   contradiction,
   fetchedKeys,
   maySign,
+  rolledBack,
 } from "./check_continuity.ts";
 import {
   type IssuerPin,
@@ -57,7 +58,7 @@ export async function contradictionOfProofs(
 ): Promise<SigError | undefined> {
   const { proof } = pin;
   if (checkpoint !== undefined && checkpoint.size < proof.size) {
-    return fewerEvents(proof.size, checkpoint.size);
+    return rolledBack(proof.size, checkpoint.size);
   }
   const documents = new Map(Object.entries(await documentKeys(keys)));
   const { published } = await fetchedKeys(keys, keys.keys.keys());
@@ -101,19 +102,6 @@ export function contradictionOfRoot(
     "state_contradicted",
     `of ${proof.size} events that did not change, another state was signed`,
     context,
-  );
-}
-
-/** The contradiction of a feed or checkpoint with fewer events. */
-export function fewerEvents(remembered: number, found: number): SigError {
-  return contradiction(
-    "feed_rolled_back",
-    `${found} events are shown, but ${remembered} are remembered`,
-    {
-      sequence: found + 1,
-      remembered_sequence: remembered,
-      fetched_sequence: found,
-    },
   );
 }
 

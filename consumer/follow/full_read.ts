@@ -25,12 +25,12 @@ import {
 import {
   contradictionOfProofs,
   contradictionOfRoot,
-  fewerEvents,
   MAX_REMEMBERED_KEYS,
   pinWithProofs,
   proofOf,
   signingKeys,
 } from "./compare_proofs.ts";
+import { rolledBack } from "./check_continuity.ts";
 import { FeedTree } from "../proofs/feed_tree.ts";
 import { type ProofPolicy, requirePolicy } from "../proofs/proof_policy.ts";
 import { ProofFiles } from "../proofs/proof_files.ts";
@@ -156,7 +156,7 @@ export class ProofsOfFeed {
   ): Promise<SigError | undefined> {
     const { proof } = pin;
     if (proof === undefined) return undefined;
-    if (events < proof.seen) return fewerEvents(proof.seen, events);
+    if (events < proof.seen) return rolledBack(proof.seen, events);
     const found = tree?.at(proof.size);
     return found && contradictionOfRoot(proof, {
       root: found.root,

@@ -36,12 +36,12 @@ import { incompleteLine } from "../verify/feed_fault.ts";
 import type { LoadedIssuer } from "../verify/load_issuer.ts";
 import type { VerifiedIssuer } from "../verify/verify_feed.ts";
 import {
-  fewerEvents,
   MAX_REMEMBERED_KEYS,
   proofOf,
   seenProof,
   signingKeys,
 } from "./compare_proofs.ts";
+import { rolledBack } from "./check_continuity.ts";
 import { type LoadProofsOptions, ProofsOfFeed } from "./full_read.ts";
 import type { ProofFiles } from "../proofs/proof_files.ts";
 
@@ -211,7 +211,7 @@ class ProofRead {
     if (!await replay.addTail(tail.lines, size)) return undefined;
     const found = size + tail.lines.length;
     if (known !== undefined && found < known.seen) {
-      return await contradicted(fewerEvents(known.seen, found));
+      return await contradicted(rolledBack(known.seen, found));
     }
     return {
       verified: this.#verified(loaded, checkpoint, replay, tail),

@@ -134,7 +134,7 @@ const CONTRADICTIONS: {
       await prove(lines.slice(0, 5));
     },
     code: "feed_rolled_back",
-    message: "5 events",
+    message: "ends at sequence 5",
   },
   {
     name: "another line",
@@ -411,7 +411,7 @@ Deno.test("an event that was seen after a checkpoint can't be withheld later", a
   issuer.publish(issuer.lines);
   const rolledBack = [
     "feed_rolled_back",
-    "6 events are shown, but 7 are remembered",
+    "the feed ends at sequence 6, but 7 events are remembered",
   ] as const;
   await expectSigError(() => issuer.ask(), ...rolledBack);
   await expectSigError(() => issuer.read(), ...rolledBack);
@@ -446,7 +446,7 @@ Deno.test("an answer that was late does not make an earlier memory of a later on
   await expectSigError(
     () => consumer.check(did, QUESTION),
     "feed_rolled_back",
-    "6 events are shown, but 7 are remembered",
+    "the feed ends at sequence 6, but 7 events are remembered",
   );
 });
 

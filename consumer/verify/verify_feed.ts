@@ -54,7 +54,7 @@ const LARGE_FEED_BYTES = 1024 * 1024;
  * @example An empty feed is valid
  * ```ts
  * import { verifyFeed } from "@sig/consumer";
- * import { createKeyResolver } from "@sig/jose/keys";
+ * import { createKeyResolver } from "@sig/jose";
  * import { assertEquals } from "@std/assert";
  *
  * const verified = await verifyFeed([], {
