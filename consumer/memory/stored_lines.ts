@@ -98,8 +98,8 @@ export class StoredLines implements StoredState {
   readonly #table: number;
   readonly #options: ReadingOptions;
   #keys: Promise<KeyResolver> | undefined;
-  /** By subjects and time, in the order of use. */
-  readonly #states = new Map<string, { state: FeedState; lines: number }>();
+  /** By subjects and time; all are forgotten when there are too many lines. */
+  readonly #states = new Map<string, FeedState>();
   #cachedLines = 0;
   #whole: WeakRef<FeedState> | undefined;
 
@@ -152,11 +152,7 @@ export class StoredLines implements StoredState {
     const time = typeof asOf === "object" ? asOf.instant : asOf;
     const key = JSON.stringify([subjects, time]);
     const known = this.#states.get(key);
-    if (known !== undefined) {
-      this.#states.delete(key);
-      this.#states.set(key, known);
-      return known.state;
-    }
+    if (known !== undefined) return known;
     const found = await this.#lines.about(this.#place, {
       subjects,
       sequences: this.#moved,
@@ -422,13 +418,12 @@ export class StoredLines implements StoredState {
   }
 
   #keep(key: string, state: FeedState, lines: number): void {
-    this.#states.set(key, { state, lines: lines + 1 });
-    this.#cachedLines += lines + 1;
-    for (const [old, { lines }] of this.#states) {
-      if (this.#cachedLines <= MAX_CACHED_LINES) return;
-      this.#states.delete(old);
-      this.#cachedLines -= lines;
+    if (this.#cachedLines + lines >= MAX_CACHED_LINES) {
+      this.#states.clear();
+      this.#cachedLines = 0;
     }
+    this.#states.set(key, state);
+    this.#cachedLines += lines + 1;
   }
 }
 
