@@ -9,6 +9,7 @@ import {
   shows,
 } from "./testdata/browser.ts";
 import { DEVICES, inspect } from "./testdata/faults.ts";
+import { evidenceFile, testEvidence } from "./testdata/evidence_file.ts";
 import { feedFiles } from "./testdata/feed_case.ts";
 import {
   approve,
@@ -146,6 +147,10 @@ async function visit(
   await page.setInputFiles("#files", await feedFiles("signature-flipped-bit"));
   await page.locator(".faults").waitFor();
   await look(page, "invalid");
+  await page.setInputFiles("#files", await evidenceFile(await testEvidence()));
+  await page.locator(".chain").waitFor();
+  await page.getByText("Hashes", { exact: true }).click();
+  await look(page, "evidence");
 }
 
 for (const { name, device, widths } of DEVICES) {
