@@ -6,37 +6,16 @@
  * @module
  */
 
-import {
-  createFileKeyStore,
-  createFileStore,
-  initIssuer,
-  openIssuer,
-  type UpsertDraft,
-} from "@sig/issuer";
+import { drafts, openFileIssuer } from "./feed.ts";
 import { comparePairs } from "./pairs.ts";
 
 const APPENDS = 50;
 const BATCH = 100;
-
-function drafts(count: number): UpsertDraft[] {
-  return Array.from({ length: count }, (_, i) => ({
-    event_type: "relationship.upsert",
-    subject: `did:web:person-${i}.example`,
-    relationship_type: "employee",
-    roles: ["deploy", "review"],
-    display: { title: "Site reliability engineer", department: "Platform" },
-  }));
-}
+const APPEND = { append: true, create: true };
 
 async function measure(events: number): Promise<number> {
-  const dir = await Deno.makeTempDir({ prefix: "sig-bench-" });
-  const store = createFileStore(`${dir}/issuer`);
-  const keys = createFileKeyStore(`${dir}/keys`);
-  await initIssuer({ store, keys, did: "did:web:acme.example" });
-  const issuer = await openIssuer({ store, keys, now: () => new Date() });
-  for (let i = 0; i < events; i += 1_000) {
-    await issuer.appendAll(drafts(Math.min(1_000, events - i)));
-  }
+  await using made = await openFileIssuer(events);
+  const { dir, issuer } = made;
   // What building the feed left to the kernel must not be paid for below.
   await new Deno.Command("sync").output();
   const feed = `${dir}/issuer/.well-known/sig/events.jsonl`;
@@ -44,10 +23,7 @@ async function measure(events: number): Promise<number> {
   const line = bytes.slice(bytes.lastIndexOf(0x0a, bytes.length - 2) + 1);
   const bare = async () => {
     for (let i = 0; i < APPENDS; i++) {
-      const file = await Deno.open(`${dir}/bare`, {
-        append: true,
-        create: true,
-      });
+      const file = await Deno.open(`${dir}/bare`, APPEND);
       await file.write(line);
       await file.syncData();
       file.close();
@@ -57,8 +33,6 @@ async function measure(events: number): Promise<number> {
     for (const draft of drafts(APPENDS)) await issuer.append(draft);
   }, bare);
   const batch = await comparePairs(() => issuer.appendAll(drafts(BATCH)), bare);
-  await issuer.close();
-  await Deno.remove(dir, { recursive: true });
   const us = (ms: number) => `${(ms * 1000 / APPENDS).toFixed(0)} µs`;
   console.log(
     `${events} events: append ${us(one.a)}, bare ${us(one.b)}: ` +

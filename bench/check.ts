@@ -9,9 +9,11 @@
  */
 
 import {
-  type Connection,
+  Connection,
+  type Load,
   measureLatency,
   measureRate,
+  measureWork,
   openConnections,
   percentile,
   postBytes,
@@ -26,17 +28,9 @@ const SLICE_MS = 1_500;
 const issuer = await startServer("bench/servers/issuer.ts", [`${EVENTS}`]);
 const { host } = issuer.url;
 const api = await startServer("api/main.ts", [
-  ...[
-    "--addr",
-    "127.0.0.1:0",
-    "--allow-insecure",
-    "--issuer",
-    host,
-    "--log",
-    "off",
-  ],
+  ...["--addr", "127.0.0.1:0", "--allow-insecure"],
+  ...["--issuer", host, "--log", "off"],
 ]);
-const hono = await startServer("bench/servers/hono_same_answer.ts");
 
 let questions = 0;
 function question({ url }: Started, isNew: boolean): Uint8Array {
@@ -53,12 +47,16 @@ function question({ url }: Started, isNew: boolean): Uint8Array {
   );
 }
 
-interface Load {
+/** Hono answers what ours does. */
+const asking = await Connection.open(api.url);
+const { body } = await asking.ask(question(api, false));
+asking.close();
+const hono = await startServer("bench/servers/bare_hono.ts", [body]);
+
+interface Questions extends Load {
   readonly name: string;
-  readonly server: Started;
   readonly isNew: boolean;
   readonly goal: string;
-  readonly connections: readonly Connection[];
   readonly costs: number[];
 }
 
@@ -67,23 +65,16 @@ async function load(
   server: Started,
   isNew = false,
   goal = "",
-): Promise<Load> {
+): Promise<Questions> {
   const connections = await openConnections(server.url);
   return { name, server, isNew, goal, connections, costs: [] };
 }
 
 /** Microseconds of processor time a request. */
-async function costOf({ server, isNew, connections }: Load): Promise<number> {
-  const before = await server.processorMs();
-  const start = performance.now();
-  const same = question(server, false);
-  const rate = await measureRate(
-    connections,
-    isNew ? () => question(server, true) : () => same,
-    SLICE_MS,
-  );
-  const answers = rate * (performance.now() - start) / 1000;
-  return (await server.processorMs() - before) * 1000 / answers;
+async function costOf(load: Questions): Promise<number> {
+  const same = question(load.server, false);
+  const next = load.isNew ? () => question(load.server, true) : () => same;
+  return (await measureWork(load, next, SLICE_MS)).micros;
 }
 
 const floor = await load("hono, the same answer", hono);

@@ -1,7 +1,15 @@
-/** A signed feed, and the bare verification of its signatures. @module */
+/** Feeds and issuers to measure, and the bare verification of signatures. @module */
 
 import { createPublicKey, verify } from "node:crypto";
 import type { FlattenedJws, RelationshipUpsertEvent } from "@sig/core";
+import {
+  createFileKeyStore,
+  createFileStore,
+  type FileStoreOptions,
+  initIssuer,
+  openIssuer,
+  type UpsertDraft,
+} from "@sig/issuer";
 import {
   generateSigningKey,
   importSigningKey,
@@ -74,5 +82,38 @@ export function bareVerification(
     for (const { input, signature } of signed) {
       if (!verify(null, input, key, signature)) throw new Error("bad");
     }
+  };
+}
+
+/** Drafts of upserts, each about another person. */
+export function drafts(count: number, from = 0): UpsertDraft[] {
+  return Array.from({ length: count }, (_, i) => ({
+    event_type: "relationship.upsert",
+    subject: `did:web:person-${from + i}.example`,
+    relationship_type: "employee",
+    roles: ["deploy", "review"],
+    display: { title: "Site reliability engineer", department: "Platform" },
+  }));
+}
+
+/** An issuer of so many events in a new folder, which its scope removes. */
+export async function openFileIssuer(
+  events: number,
+  { did = ISSUER, ...options }: FileStoreOptions & { did?: string } = {},
+) {
+  const dir = await Deno.makeTempDir({ prefix: "sig-bench-" });
+  const store = createFileStore(`${dir}/issuer`, options);
+  const keys = createFileKeyStore(`${dir}/keys`);
+  await initIssuer({ store, keys, did, allowPrivate: true });
+  const issuer = await openIssuer({ store, keys, now: () => new Date() });
+  for (let i = 0; i < events; i += 1_000) {
+    await issuer.appendAll(drafts(Math.min(1_000, events - i), i));
+  }
+  return {
+    ...{ dir, issuer },
+    async [Symbol.asyncDispose]() {
+      await issuer.close();
+      await Deno.remove(dir, { recursive: true });
+    },
   };
 }

@@ -14,13 +14,8 @@ import {
   verifyEvidence,
 } from "@sig/consumer";
 import { createIssuerSite } from "../cli/site/issuer_site.ts";
-import {
-  createFileKeyStore,
-  createFileStore,
-  initIssuer,
-  openIssuer,
-} from "@sig/issuer";
 import { importVerificationKey } from "@sig/jose";
+import { openFileIssuer } from "./feed.ts";
 import { median } from "./pairs.ts";
 
 const SIZES = Deno.args.length > 0
@@ -43,36 +38,21 @@ class Traffic {
 }
 
 async function measure(events: number): Promise<void> {
-  const dir = await Deno.makeTempDir({ prefix: "sig-bench-" });
-  const site = createIssuerSite(`${dir}/issuer`);
+  const site = Promise.withResolvers<ReturnType<typeof createIssuerSite>>();
   const traffic = new Traffic();
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen() {} },
     async (request) => {
-      const response = await site(request);
+      const response = await (await site.promise)(request);
       traffic.requests++;
       traffic.bytes += Number(response.headers.get("content-length") ?? 0);
       return response;
     },
   );
   const did = `did:web:127.0.0.1%3A${server.addr.port}`;
-  const store = createFileStore(`${dir}/issuer`);
-  const keys = createFileKeyStore(`${dir}/keys`);
-  await initIssuer({ store, keys, did, allowPrivate: true });
-  const issuer = await openIssuer({ store, keys, now: () => new Date() });
-  for (let at = 0; at < events; at += 1_000) {
-    await issuer.appendAll(
-      Array.from({ length: Math.min(1_000, events - at) }, (_, i) => ({
-        event_type: "relationship.upsert" as const,
-        subject: `did:web:person-${at + i}.example`,
-        relationship_type: "employee" as const,
-        roles: ["deploy", "review"],
-        display: { title: "Site reliability engineer", department: "Platform" },
-      })),
-    );
-  }
-  await issuer.checkpoint({ init: true });
-  await issuer.close();
+  await using made = await openFileIssuer(events, { did });
+  site.resolve(createIssuerSite(`${made.dir}/issuer`));
+  await made.issuer.checkpoint({ init: true });
   const policy = { allowPrivate: true };
   const location = openSource(parseSource(did, policy), policy);
   const subject = `did:web:person-${events >> 1}.example`;
@@ -122,7 +102,6 @@ async function measure(events: number): Promise<void> {
       `${median(verified).toFixed(1)} ms`,
   );
   await server.shutdown();
-  await Deno.remove(dir, { recursive: true });
 }
 
 for (const events of SIZES) await measure(events);

@@ -9,9 +9,9 @@
 import { Visitor } from "../web/gate/testdata/visitor.ts";
 import { Person } from "../web/testdata/independent_client.ts";
 import {
-  type Connection,
   getBytes,
-  measureRate,
+  type Load,
+  measureWork,
   openConnections,
 } from "./http_client.ts";
 import { median } from "./pairs.ts";
@@ -35,26 +35,13 @@ const headers = {
   "x-forwarded-host": GATE_HOST,
 };
 
-interface Load {
-  readonly server: Started;
-  readonly connections: readonly Connection[];
-}
-
 async function load(server: Started): Promise<Load> {
   return { server, connections: await openConnections(server.url) };
 }
 
-/** Answers a second, and microseconds of processor time for each. */
-async function measure({ server, connections }: Load) {
-  const request = getBytes(new URL("/forward-auth", server.url), headers);
-  const before = await server.processorMs();
-  const began = performance.now();
-  const rate = await measureRate(connections, () => request, SLICE_MS);
-  const answers = rate * (performance.now() - began) / 1000;
-  return {
-    rate,
-    micros: (await server.processorMs() - before) * 1000 / answers,
-  };
+function measure(load: Load) {
+  const request = getBytes(new URL("/forward-auth", load.server.url), headers);
+  return measureWork(load, () => request, SLICE_MS);
 }
 
 const ours = await load(own);

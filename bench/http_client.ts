@@ -5,6 +5,8 @@
  * @module
  */
 
+import type { Started } from "./servers/start.ts";
+
 /** A request with a body of JSON as bytes, with further header lines. */
 export function postBytes(
   url: URL,
@@ -65,11 +67,8 @@ export class Connection {
   }
 
   /** Connects to a server. */
-  static async open(url: URL): Promise<Connection> {
-    const socket = await Deno.connect({
-      hostname: url.hostname,
-      port: Number(url.port),
-    });
+  static async open({ hostname, port }: URL): Promise<Connection> {
+    const socket = await Deno.connect({ hostname, port: Number(port) });
     socket.setNoDelay(true);
     return new Connection(socket);
   }
@@ -109,18 +108,37 @@ export async function measureRate(
   connections: readonly Connection[],
   next: () => Uint8Array,
   durationMs: number,
-  expected = 200,
 ): Promise<number> {
   const start = performance.now();
   let answers = 0;
   await Promise.all(connections.map(async (connection) => {
     while (performance.now() - start < durationMs) {
       const { status } = await connection.ask(next());
-      if (status !== expected) throw new Error(`the server answered ${status}`);
+      if (status !== 200) throw new Error(`the server answered ${status}`);
       answers++;
     }
   }));
   return answers / (performance.now() - start) * 1000;
+}
+
+/** A server, and connections to it. */
+export interface Load {
+  readonly server: Started;
+  readonly connections: readonly Connection[];
+}
+
+/** Answers a second, and microseconds of the server's processor for each. */
+export async function measureWork(
+  { server, connections }: Load,
+  next: () => Uint8Array,
+  durationMs: number,
+): Promise<{ readonly rate: number; readonly micros: number }> {
+  const before = await server.processorMs();
+  const start = performance.now();
+  const rate = await measureRate(connections, next, durationMs);
+  const answers = rate * (performance.now() - start) / 1000;
+  const worked = await server.processorMs() - before;
+  return { rate, micros: worked * 1000 / answers };
 }
 
 /**
@@ -162,12 +180,8 @@ export async function measureLatency(
 
 /** The value below which so many of a hundred lie. */
 export function percentile(sorted: readonly number[], of100: number): number {
-  return sorted[
-    Math.min(
-      sorted.length - 1,
-      Math.floor(sorted.length * of100 / 100),
-    )
-  ] ?? NaN;
+  const at = Math.floor(sorted.length * of100 / 100);
+  return sorted[Math.min(sorted.length - 1, at)] ?? NaN;
 }
 
 /** Several kept connections to a server. */

@@ -15,6 +15,7 @@ import {
   makeDocuments,
   PATHS,
 } from "../tests/kit/test_issuer.ts";
+import { writeDocuments } from "../tests/kit/unpack_vectors.ts";
 import { V8_FLAGS } from "../tools/compile.ts";
 import { benchEvent } from "./feed.ts";
 import { comparePairs } from "./pairs.ts";
@@ -29,7 +30,6 @@ const cwd = await Deno.makeTempDir();
 /** Serves an issuer from a folder; its host. */
 async function serve(name: string, events: number) {
   const dir = `${cwd}/${name}`;
-  await Deno.mkdir(`${dir}/.well-known/sig`, { recursive: true });
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen() {} },
     createIssuerSite(dir),
@@ -38,12 +38,7 @@ async function serve(name: string, events: number) {
   const did = `did:web:${host.replace(":", "%3A")}`;
   const origin = `http://${host}`;
   const documents = makeDocuments({ did, origin, keys: [key], lines: [] });
-  for (const [path, content] of documents) {
-    await Deno.writeFile(
-      dir + path,
-      typeof content === "string" ? new TextEncoder().encode(content) : content,
-    );
-  }
+  await writeDocuments(documents, dir);
   for (let at = 1; at <= events; at += PIECE) {
     let lines = "";
     for (let n = at; n < Math.min(at + PIECE, events + 1); n++) {

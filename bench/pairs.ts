@@ -22,26 +22,20 @@ export function processorMs(): number {
   return (user + system) / 1000;
 }
 
-/** What came of timing A against B. */
-export interface Pairs {
-  /** Median of A's times, in ms. */
+/** Medians of A's and B's times, in ms, and of A / B, pair by pair. */
+interface Medians {
   readonly a: number;
-  /** Median of B's times, in ms. */
   readonly b: number;
-  /** Median of A / B, pair by pair. */
   readonly ratio: number;
+}
+
+/** What came of timing A against B. */
+export interface Pairs extends Medians {
   /**
    * The same of processor time, on all cores: it says less of how long
    * somebody waits, and hardly changes when others want the cores as well.
    */
-  readonly processor: {
-    /** Median of A's, in ms. */
-    readonly a: number;
-    /** Median of B's, in ms. */
-    readonly b: number;
-    /** Median of A / B, pair by pair. */
-    readonly ratio: number;
-  };
+  readonly processor: Medians;
 }
 
 interface Timed {
@@ -53,10 +47,7 @@ async function timed(work: () => unknown): Promise<Timed> {
   const start = performance.now();
   const used = processorMs();
   await work();
-  return {
-    wall: performance.now() - start,
-    processor: processorMs() - used,
-  };
+  return { wall: performance.now() - start, processor: processorMs() - used };
 }
 
 /** Runs A B B A B A A B …, after one warm-up of each. */

@@ -7,44 +7,22 @@
  * @module
  */
 
-import {
-  createFileKeyStore,
-  createFileStore,
-  initIssuer,
-  openIssuer,
-  type UpsertDraft,
-} from "@sig/issuer";
+import { drafts, openFileIssuer } from "./feed.ts";
 import { median } from "./pairs.ts";
 
 const ROUNDS = 30;
 const BATCH = 100;
 
-let people = 0;
-function drafts(count: number): UpsertDraft[] {
-  return Array.from({ length: count }, () => ({
-    event_type: "relationship.upsert",
-    subject: `did:web:person-${people++}.example`,
-    relationship_type: "employee",
-    roles: ["deploy", "review"],
-    display: { title: "Site reliability engineer", department: "Platform" },
-  }));
-}
-
 const events = Number(Deno.args[0] ?? 100_000);
-const dir = await Deno.makeTempDir({ prefix: "sig-bench-" });
+let people = events;
 const written = new Set<string>();
-const store = createFileStore(`${dir}/issuer`, {
+await using made = await openFileIssuer(events, {
   faults: {
     onStep: (step) =>
       step.startsWith("renamed ") ? written.add(step) : undefined,
   },
 });
-const keys = createFileKeyStore(`${dir}/keys`);
-await initIssuer({ store, keys, did: "did:web:acme.example" });
-const issuer = await openIssuer({ store, keys, now: () => new Date() });
-for (let i = 0; i < events; i += 1_000) {
-  await issuer.appendAll(drafts(Math.min(1_000, events - i)));
-}
+const { issuer } = made;
 const start = performance.now();
 await issuer.checkpoint({ init: true });
 const seconds = (performance.now() - start) / 1000;
@@ -55,8 +33,10 @@ await new Deno.Command("sync").output();
 async function measure(what: string, count: number): Promise<void> {
   const [without, more, files]: number[][] = [[], [], []];
   for (let round = 0; round < ROUNDS; round++) {
+    const next = drafts(count, people);
+    people += count;
     const begin = performance.now();
-    await issuer.appendAll(drafts(count));
+    await issuer.appendAll(next);
     const appended = performance.now();
     written.clear();
     const warnings = await issuer.refreshProofs();
@@ -75,5 +55,3 @@ async function measure(what: string, count: number): Promise<void> {
 
 await measure("single append", 1);
 await measure(`batch of ${BATCH}`, BATCH);
-await issuer.close();
-await Deno.remove(dir, { recursive: true });

@@ -27,13 +27,7 @@ try {
   for (let i = 0; i < 5; i++) {
     const subject = `did:web:person-${i}.example`;
     await sig(
-      "upsert",
-      "--dir",
-      "acme",
-      "--type",
-      "other",
-      "--subject",
-      subject,
+      ...["upsert", "--dir", "acme", "--type", "other", "--subject", subject],
     );
   }
   const empty = () => runWell(Deno.execPath(), ["run", "empty.ts"], { cwd });

@@ -1,12 +1,23 @@
-/** Hono and nothing else: parses JSON, answers JSON, or nothing. What a service costs at least. @module */
+/**
+ * Hono and nothing else: what a service costs at least. Answers `/v1/check` with
+ * the text of the argument and the headers of ours, `/forward-auth` with nothing.
+ *
+ * @module
+ */
 
 import { Hono } from "hono";
 
+const ANSWER = JSON.parse(Deno.args[0] ?? "{}");
 const app = new Hono();
-app.post(
-  "/v1/check",
-  async (context) => context.json(await context.req.json()),
-);
+app.post("/v1/check", async (context) => {
+  await context.req.json();
+  return context.json(ANSWER, 200, {
+    "x-request-id": crypto.randomUUID(),
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  });
+});
 app.get("/forward-auth", (context) => context.body(null));
 const server = Deno.serve(
   { hostname: "127.0.0.1", port: 0, onListen() {} },

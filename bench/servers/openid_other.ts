@@ -6,6 +6,7 @@
  */
 
 import { createPublicKey, verify } from "node:crypto";
+import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import { exportJWK, generateKeyPair } from "jose";
 import OidcProvider from "oidc-provider";
@@ -16,13 +17,8 @@ const { log } = console;
 console.info = console.warn = console.log = () => {};
 
 const server = createServer();
-const port = await new Promise<number>((resolve) =>
-  server.listen(
-    0,
-    "127.0.0.1",
-    () => resolve((server.address() as { port: number }).port),
-  )
-);
+await once(server.listen(0, "127.0.0.1"), "listening");
+const { port } = server.address() as { port: number };
 const origin = `http://127.0.0.1:${port}`;
 const provider = new OidcProvider(origin, {
   clients: ALGORITHMS.map((alg) => ({
