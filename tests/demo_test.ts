@@ -1,9 +1,10 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { createNewcomer } from "./docs/newcomer.ts";
-import { ROOT, runWell, startServer } from "./kit/process.ts";
+import { ROOT, runWell, startServer, tempFolder } from "./kit/process.ts";
 
 Deno.test("the demo tells the whole story with an empty HOME", async () => {
-  const home = await Deno.makeTempDir();
+  await using folder = await tempFolder();
+  const home = folder.path;
   const { DENO_DIR } = Deno.env.toObject();
   const output = await runWell(Deno.execPath(), ["task", "demo"], {
     cwd: ROOT,
@@ -16,7 +17,6 @@ Deno.test("the demo tells the whole story with an empty HOME", async () => {
   assertStringIncludes(output, "line 2");
   const left = await Array.fromAsync(Deno.readDir(home));
   assertEquals(left, [], "the demo left files behind");
-  await Deno.remove(home, { recursive: true });
 });
 
 Deno.test({

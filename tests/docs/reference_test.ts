@@ -1,17 +1,15 @@
 import { assert, assertEquals } from "@std/assert";
 import { ERROR_CODES } from "@sig/core";
 import { SECTIONS } from "../../tools/reference/finding_page.ts";
+import { runWell } from "../kit/process.ts";
 import { filesBelow } from "../ship/testdata/files_below.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
 Deno.test("docs/reference is what its generator makes", async () => {
-  const { code, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["task", "check:docs"],
-    cwd: ROOT,
-    env: { NO_COLOR: "1" },
-  }).output();
-  assertEquals(code, 0, new TextDecoder().decode(stderr));
+  await runWell(Deno.execPath(), ["task", "check:docs"], {
+    ...{ cwd: ROOT, env: { NO_COLOR: "1" } },
+  });
 });
 
 Deno.test("errors.md has every code with its category, its status, a meaning and a next step", async () => {

@@ -1,17 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { readBlocks } from "../docs/read_blocks.ts";
+import { sha256 } from "../../tools/workspace.ts";
+import { hasProgram, ROOT, runWell } from "./process.ts";
 import { readFeedVectors } from "./vectors.ts";
-
-const ROOT = new URL("../../", import.meta.url);
-
-async function hasPython(): Promise<boolean> {
-  try {
-    const command = new Deno.Command("python3", { args: ["--version"] });
-    return (await command.output()).success;
-  } catch {
-    return false;
-  }
-}
 
 /** What the reader in the document has of each case, with the bytes' sums. */
 const ALSO = `
@@ -20,26 +11,20 @@ const ALSO = `
             print("", path, hashlib.sha256(files[path]).hexdigest())
 `;
 
-async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
-}
-
 Deno.test({
   name: "the reader in the vectors' README finds the same bytes",
   // CI brings no Python of its own.
-  ignore: !await hasPython(),
+  ignore: !hasProgram("python3"),
   fn: async () => {
     const text = await Deno.readTextFile(new URL("vectors/README.md", ROOT));
     const program = readBlocks(text).find(({ language }) =>
       language === "python"
     );
     assert(program);
-    const { stdout, stderr } = await new Deno.Command("python3", {
-      args: ["-c", program.text + ALSO],
-      cwd: ROOT,
-      env: { PYTHONIOENCODING: "utf-8" },
-    }).output();
-    const found = new TextDecoder().decode(stdout).split(/\n(?! )/)
+    const args = ["-c", program.text + ALSO];
+    const env = { PYTHONIOENCODING: "utf-8" };
+    const found = (await runWell("python3", args, { cwd: ROOT, env }))
+      .split(/\n(?! )/)
       .filter((each) => each !== "").map((each) => each.trimEnd());
     const expected = await Promise.all(
       readFeedVectors().map(async ({ name, expected, documents }) => {
@@ -51,10 +36,6 @@ Deno.test({
         return head + (await Promise.all(sums)).join("");
       }),
     );
-    assertEquals(
-      found.sort(),
-      expected.sort(),
-      new TextDecoder().decode(stderr),
-    );
+    assertEquals(found.sort(), expected.sort());
   },
 });

@@ -21,6 +21,8 @@ import {
   PATHS,
 } from "../kit/test_issuer.ts";
 import { startIssuerServer } from "../kit/issuer_server.ts";
+import { tempFolder } from "../kit/process.ts";
+import { writeDocuments } from "../kit/unpack_vectors.ts";
 
 const MAX_DESCRIPTORS = 120;
 
@@ -119,28 +121,18 @@ Deno.test("sig-api leaves descriptors to its own requests", async () => {
 
 Deno.test("sig serve outlives connections that use up its descriptors", async () => {
   const [key] = await importTestKeys();
-  const dir = await Deno.makeTempDir();
-  try {
-    const lines = await makeLines(2, key);
-    await Deno.mkdir(`${dir}/.well-known/sig`, { recursive: true });
-    for (const [path, text] of makeDocuments({ keys: [key], lines })) {
-      const bytes = new TextEncoder().encode(String(text));
-      await Deno.writeFile(
-        dir + path,
-        text instanceof Uint8Array ? text : bytes,
-      );
-    }
-    await using server = await ServerProcess.start("cli", ["serve", dir], {
-      maxDescriptors: MAX_DESCRIPTORS,
-      permissions: ["--allow-read", "--allow-net=127.0.0.1"],
-    });
-    using idle = new IdleConnections();
-    await idle.add(server.port, 2 * MAX_DESCRIPTORS);
-    await server.said("Closing idle connections: ");
-    const feed = await send(server.port, head(`GET ${PATHS.feed} HTTP/1.1`));
-    assertEquals([feed.status, feed.body.split("\n").length], [200, 3]);
-    assertEquals((await server.stop()).code, 0);
-  } finally {
-    await Deno.remove(dir, { recursive: true });
-  }
+  await using folder = await tempFolder();
+  const dir = folder.path;
+  const lines = await makeLines(2, key);
+  await writeDocuments(makeDocuments({ keys: [key], lines }), dir);
+  await using server = await ServerProcess.start("cli", ["serve", dir], {
+    maxDescriptors: MAX_DESCRIPTORS,
+    permissions: ["--allow-read", "--allow-net=127.0.0.1"],
+  });
+  using idle = new IdleConnections();
+  await idle.add(server.port, 2 * MAX_DESCRIPTORS);
+  await server.said("Closing idle connections: ");
+  const feed = await send(server.port, head(`GET ${PATHS.feed} HTTP/1.1`));
+  assertEquals([feed.status, feed.body.split("\n").length], [200, 3]);
+  assertEquals((await server.stop()).code, 0);
 });
