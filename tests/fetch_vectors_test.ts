@@ -1,4 +1,9 @@
-import { assertEquals, assertMatch } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
 import {
   fetchVectors,
   readSources,
@@ -6,7 +11,7 @@ import {
 } from "../tools/fetch_vectors.ts";
 import { sha256 } from "../tools/workspace.ts";
 import { vectorPath, vectorTest } from "./kit/others_vectors.ts";
-import { run, tempFolder } from "./kit/process.ts";
+import { freePort, run, tempFolder } from "./kit/process.ts";
 
 const SOURCES = readSources();
 const RAW = "https://raw.githubusercontent.com";
@@ -121,6 +126,17 @@ Deno.test("other bytes are refused by the file's name, and the other files come 
   const found = [...Deno.readDirSync(`${folder.path}/x`)];
   assertEquals(found.map(({ name }) => name).sort(), ["good", "here"]);
   assertEquals(await Deno.readFile(`${folder.path}/x/here`), wrong);
+});
+
+Deno.test("a host that can't be reached is not asked for every file", async () => {
+  await using folder = await tempFolder();
+  const url = `http://127.0.0.1:${freePort()}/x`;
+  const sources = Array.from({ length: 40 }, (_, i) => ({
+    ...{ file: `${i}`, url, sha256: "", licence: "MIT" },
+  }));
+  const [first = "", ...more] = await fetchVectors(sources, folder.path);
+  assertStringIncludes(first, "error sending request for url");
+  assert(more.length < 20, `${more.length} more`);
 });
 
 Deno.test("the task names what it does not know", async () => {

@@ -42,12 +42,17 @@ export async function fetchVectors(
 ): Promise<readonly string[]> {
   const faults: string[] = [];
   const waiting = sources.values();
+  let isReachable = true;
   const fetchNext = async () => {
     for (const source of waiting) {
+      if (!isReachable) return;
       try {
         await fetchVector(source, `${folder}/${source.file}`);
       } catch (error) {
-        faults.push(`${source.file}: ${(error as Error).message}`);
+        const { message, cause } = error as Error;
+        // Where its host can't be reached, the others can't be fetched either.
+        isReachable = !(error instanceof TypeError);
+        faults.push(`${source.file}: ${(cause as Error)?.message ?? message}`);
       }
     }
   };
@@ -109,8 +114,6 @@ if (import.meta.main) {
   const sources = readSources();
   const faults = await fetchVectors(sources, out);
   for (const fault of faults) console.error(`Cannot fetch ${fault}`);
-  console.log(
-    `${sources.length - faults.length} of ${sources.length} files in ${out}`,
-  );
   if (faults.length > 0) Deno.exit(1);
+  console.log(`${sources.length} files in ${out}`);
 }

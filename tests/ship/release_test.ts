@@ -113,7 +113,7 @@ Deno.test("nothing is released without JSR, and it says why", async () => {
   assertMatch(
     stderr,
     // Where nothing is linked, the tool itself can't be loaded.
-    /\nCannot make a release: deno install .+ failed in a copy of the checkout\n$|^error: JSR package manifest /,
+    /\nCannot make a release: deno install failed in a copy of the checkout\n$|^error: JSR package manifest /,
   );
   assertEquals([...Deno.readDirSync(folder.path)], []);
 });
