@@ -92,9 +92,7 @@ export function splitTests(args: readonly string[]) {
 async function deno(args: readonly string[], cwd: URL): Promise<void> {
   const child = new Deno.Command(Deno.execPath(), { args: [...args], cwd });
   if ((await child.spawn().status).success) return;
-  throw new Error(
-    `deno ${args[0]} failed in a copy of the checkout`,
-  );
+  throw new Error(`deno ${args[0]} failed in a copy of the checkout`);
 }
 
 async function copyFolder(from: string, to: string): Promise<void> {
