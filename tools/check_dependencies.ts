@@ -88,9 +88,8 @@ async function modulesOf(pkg: string): Promise<readonly Module[]> {
   for (const entry of entries) {
     const exists = await Deno.stat(entry).then(() => true, () => false);
     if (!exists) continue;
-    const text = await runProgram(Deno.execPath(), [
-      ...["info", "--json", entry.href],
-    ]);
+    const args = ["info", "--json", entry.href];
+    const text = await runProgram(Deno.execPath(), args);
     modules.push(...JSON.parse(text).modules);
   }
   return modules;

@@ -16,10 +16,6 @@ Writes cases of vectors/ into DIR, which must be empty or not there yet:
   DIR/<question>.json   a question; the feed that it is about comes with it
 
 Without CASE all of them are written.
-
-Example:
-  deno task vectors:unpack /tmp/cases history
-  sig verify /tmp/cases/history
 `;
 
 /** What is wrong with how the program was called. */
