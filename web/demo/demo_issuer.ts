@@ -28,24 +28,7 @@ export interface DemoEvent {
 }
 
 /** An issuer that lives as long as the process. */
-export interface DemoIssuer {
-  /** Its DID: the server's own address. */
-  readonly did: string;
-  /** Makes a subject, or a further key of a person, an employee who may deploy. */
-  enrol(
-    subject: string,
-    name?: string,
-    samePersonAs?: string,
-  ): Promise<DemoEvent>;
-  /** All that it has signed, the newest first. */
-  readonly events: readonly DemoEvent[];
-  /** The last event about a subject. */
-  lastOf(subject: string): DemoEvent | undefined;
-  /** Revokes a relationship. */
-  revoke(relationshipId: string): Promise<DemoEvent>;
-  /** One of its documents by its path under the origin. */
-  document(path: string): Uint8Array | undefined;
-}
+export type DemoIssuer = Awaited<ReturnType<typeof createDemoIssuer>>;
 
 /** Options of {@linkcode createDemoIssuer}. */
 interface DemoIssuerOptions {
@@ -84,9 +67,7 @@ const MAX_DEMO_EVENTS = 1_000;
  * @throws {SigError} from its methods as `Issuer.append`; `too_many_events`
  * beyond 1,000.
  */
-export async function createDemoIssuer(
-  { origin, now }: DemoIssuerOptions,
-): Promise<DemoIssuer> {
+export async function createDemoIssuer({ origin, now }: DemoIssuerOptions) {
   const did = didWebOf(new URL(origin));
   parseIssuerDid(did, { allowPrivate: true });
   const store = createMemoryStore();
@@ -108,16 +89,20 @@ export async function createDemoIssuer(
     events.unshift({ ...event, subject, name, what });
     return events[0]!;
   };
-  const lastOf = (subject: string) =>
+  /** The last event about a subject. */
+  const lastOf = (subject: string): DemoEvent | undefined =>
     events.find((each) => each.subject === subject);
   return {
+    /** Its DID: the server's own address. */
     did,
-    events,
+    /** All that it has signed, the newest first. */
+    events: events as readonly DemoEvent[],
     lastOf,
+    /** Makes a subject, or a further key of a person, an employee who may deploy. */
     enrol: (
-      subject,
+      subject: string,
       name = lastOf(subject)?.name ?? undefined,
-      same_person_as,
+      same_person_as?: string,
     ) =>
       append({
         event_type: "relationship.upsert",
@@ -127,7 +112,7 @@ export async function createDemoIssuer(
         ...(name === undefined ? {} : { display: { title: name } }),
         ...(same_person_as && { metadata: { same_person_as } }),
       }, { subject, name: name ?? null, status: "active", what: "employee" }),
-    async revoke(relationshipId) {
+    async revoke(relationshipId: string) {
       const { subject = "", name = null } =
         events.find((each) => each.relationship_id === relationshipId) ?? {};
       return await append({
@@ -136,7 +121,8 @@ export async function createDemoIssuer(
         reason_code: "employment_ended",
       }, { subject, name, status: "revoked", what: "employment ended" });
     },
-    document: (path) => store.files.get(path),
+    /** One of its documents by its path under the origin. */
+    document: (path: string): Uint8Array | undefined => store.files.get(path),
   };
 }
 

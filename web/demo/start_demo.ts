@@ -47,24 +47,7 @@ type Listener = Pick<RunningServer, "url" | "shutdown">;
 type Log = ((entry: RequestLogEntry) => void) | undefined;
 
 /** A demo. */
-export interface Demo {
-  /** What the login needs to know: its issuer is like any other, on loopback. */
-  readonly options: {
-    readonly issuers: readonly string[];
-    readonly require: readonly string[];
-    readonly allowPrivate: true;
-    /** The issuer is a new one in each process. */
-    readonly pins: undefined;
-    readonly requirePin: undefined;
-    readonly log: Log;
-  };
-  /** The provider's settings, with both applications; undefined without them. */
-  readonly settings: ProviderSettings | undefined;
-  /** Puts the demo around the login. */
-  wrap(login: App): App;
-  /** Stops the applications. */
-  close(): Promise<void>;
-}
+export type Demo = Awaited<ReturnType<typeof startDemo>>;
 
 /** Milliseconds that requests in flight get. */
 const GRACE_MS = 1_000;
@@ -76,7 +59,7 @@ const GRACE_MS = 1_000;
  * @throws {SigError} `invalid_request` if the applications can't listen, or if
  *   no issuer can be named after the address.
  */
-export async function startDemo(options: DemoOptions): Promise<Demo> {
+export async function startDemo(options: DemoOptions) {
   const { url, audiences, address, now } = options;
   if (address.hostname.includes(":")) {
     throw usageError(
@@ -94,16 +77,21 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     scopes: options.scopes,
   };
   return {
+    /** What the login needs to know: its issuer is like any other, on loopback. */
     options: {
       issuers: [issuer.did],
       require: config.require,
       allowPrivate: true,
+      // The issuer is a new one in each process.
       pins: undefined,
       requirePin: undefined,
       log: withoutPolls(options.log),
     },
+    /** The provider's settings, with both applications; undefined without them. */
     settings,
-    wrap: (app) => wrapDemo(app, { issuer, apps, config }),
+    /** Puts the demo around the login. */
+    wrap: (app: App) => wrapDemo(app, { issuer, apps, config }),
+    /** Stops the applications. */
     close: () => closeAll(listeners),
   };
 }

@@ -96,22 +96,6 @@ function refuse(name: string): SigError {
   );
 }
 
-/** An address behind a gate. */
-interface ReturnAddress {
-  /** The address, as a browser will read it. */
-  readonly href: string;
-  /** Its host. */
-  readonly host: GateHost;
-}
-
-/** What a query says before its last parameter, `rd`. */
-interface GateQuery {
-  /** All parameters before it. */
-  readonly before: URLSearchParams;
-  /** What `rd` says. */
-  readonly address: ReturnAddress;
-}
-
 /** Characters of an address at most. */
 const MAX_LENGTH = 4_096;
 
@@ -120,9 +104,10 @@ const MAX_LENGTH = 4_096;
  * encode, so that what follows it may have any `&` in it.
  *
  * @param url The request's address.
+ * @returns The parameters before `rd`, and what it says.
  * @throws {OAuthError} `invalid_request` unless it is at one of the hosts.
  */
-export function readGateQuery(url: string, hosts: GateHosts): GateQuery {
+export function readGateQuery(url: string, hosts: GateHosts) {
   const [, before = "", raw] = /^[^?]*\?(.*?)(?<=[?&])rd=(.*)$/s.exec(url) ??
     [];
   if (raw === undefined) {
@@ -139,10 +124,7 @@ export function readGateQuery(url: string, hosts: GateHosts): GateQuery {
 }
 
 /** The address, if it is at one of the hosts; what is judged is what is used. */
-export function readReturnAddress(
-  text: string,
-  hosts: GateHosts,
-): ReturnAddress | undefined {
+export function readReturnAddress(text: string, hosts: GateHosts) {
   const url = text.length > MAX_LENGTH ? null : URL.parse(text);
   const host = url === null ? undefined : hosts.find(url.host);
   if (

@@ -96,25 +96,15 @@ async function halfDigest(text: string): Promise<string> {
   return base64url.encode(digest.subarray(0, 16));
 }
 
-/** What an ID token says that we signed ourselves. */
-export interface Hint {
-  /** The person's DID. */
-  readonly sub: string;
-  /** The session, if it says so. */
-  readonly sid: string | undefined;
-  /** Whom it was for. */
-  readonly aud: string;
-}
+/** What an ID token says that we signed ourselves: `sid`, if it says one. */
+export type Hint = Awaited<ReturnType<typeof readHint>>;
 
 /**
  * Reads an ID token that comes back as a hint. It may have expired.
  *
  * @throws {OAuthError} `invalid_request` for whatever else is wrong with it.
  */
-export async function readHint(
-  { issuer, keys }: Signer,
-  token: string,
-): Promise<Hint> {
+export async function readHint({ issuer, keys }: Signer, token: string) {
   try {
     const { payload, protectedHeader } = await compactVerify(
       token,

@@ -57,18 +57,7 @@ export type InvitationState =
   };
 
 /** An invitation, and what moves it on. */
-export interface Invitation {
-  /** Undefined if the link holds none. */
-  readonly parsed: ParsedInvitation | undefined;
-  readonly state: InvitationState;
-  readonly busy: boolean;
-  /** Signs with this key; creates one if there is none of that name. */
-  approve(did: string | undefined): Promise<void>;
-  decline(): void;
-  /** Verifies it with documents that the person got from the issuer. */
-  verifyWith(files: readonly File[]): Promise<void>;
-  restart(): void;
-}
+export type Invitation = ReturnType<typeof useInvitation>;
 
 const now = () => new Date();
 const NO_ED25519 = "This browser can’t verify Ed25519 signatures.";
@@ -77,7 +66,7 @@ const NO_ED25519 = "This browser can’t verify Ed25519 signatures.";
 export function useInvitation(
   { config, keys }: PageContext,
   text: string,
-): Invitation {
+) {
   const parsed = useMemo(() => parse(text), [text]);
   const [state, setState] = useState<InvitationState>(
     parsed instanceof SigError ? refused(parsed) : { at: "verifying" },
@@ -97,10 +86,12 @@ export function useInvitation(
   }, [parsed, restarts]);
 
   return {
+    /** Undefined if the link holds none. */
     parsed: parsed instanceof SigError ? undefined : parsed,
     state,
     busy,
-    async approve(did) {
+    /** Signs with this key; creates one if there is none of that name. */
+    async approve(did: string | undefined) {
       if (busy || state.at !== "open" || parsed instanceof SigError) return;
       setBusy(true);
       try {
@@ -122,7 +113,8 @@ export function useInvitation(
         setBusy(false);
       }
     },
-    async verifyWith(files) {
+    /** Verifies it with documents that the person got from the issuer. */
+    async verifyWith(files: readonly File[]) {
       if (state.at !== "open" || parsed instanceof SigError) return;
       try {
         const documents = await readFiles(files);

@@ -17,28 +17,7 @@ import {
 } from "../../browser/passkey.ts";
 
 /** What views know of keys and do with them. */
-export interface Keys {
-  /** Whether the stored keys are known. */
-  readonly ready: boolean;
-  /** Why this browser can't hold keys, if it can't. */
-  readonly missing: Missing | undefined;
-  /** The newest first. */
-  readonly all: readonly BrowserKey[];
-  /** The one that signs. */
-  readonly current: BrowserKey | undefined;
-  /** Whether passkeys can be tried here. */
-  readonly passkeys: boolean;
-  /** Makes one, which signs from then on. */
-  create(): Promise<BrowserKey>;
-  /** The same, from a passkey that is made, or that the person has. */
-  addPasskey(isNew: boolean): Promise<void>;
-  /** Lets another one sign. */
-  choose(did: string): void;
-  /** Gives one a name. */
-  rename(key: BrowserKey, name: string): Promise<void>;
-  /** Deletes one permanently. */
-  forget(did: string): Promise<void>;
-}
+export type Keys = ReturnType<typeof useKeys>;
 
 /** Why a browser can't hold keys. */
 export const UNSUPPORTED_TEXTS: Readonly<Record<Missing, string>> = {
@@ -50,14 +29,14 @@ export const UNSUPPORTED_TEXTS: Readonly<Record<Missing, string>> = {
 };
 
 /** Starts with the keys that were found, and follows what this page changes. */
-export function useKeys(found: Promise<FoundKeys>): Keys {
+export function useKeys(found: Promise<FoundKeys>) {
   const [loaded, setLoaded] = useState<
     { missing: Missing | undefined; all: readonly BrowserKey[] } | undefined
   >();
   const [chosen, setChosen] = useState<string | undefined>();
   const [passkeys, setPasskeys] = useState(false);
   const missing = loaded?.missing;
-  const all = loaded?.all ?? [];
+  const all: readonly BrowserKey[] = loaded?.all ?? [];
   const place = nameBrowser(navigator.userAgent);
   const reload = async () => setLoaded({ missing, all: await loadKeys() });
   // Before the first picture, which otherwise would be drawn twice.
@@ -66,18 +45,24 @@ export function useKeys(found: Promise<FoundKeys>): Keys {
     void mayUsePasskeys().then(setPasskeys);
   }, []);
   return {
+    /** Whether the stored keys are known. */
     ready: loaded !== undefined,
     missing,
+    /** The newest first. */
     all,
+    /** The one that signs. */
     current: all.find(({ did }) => did === chosen) ?? all[0],
+    /** Whether passkeys can be tried here. */
     passkeys: passkeys && loaded !== undefined && missing === undefined,
+    /** Makes one, which signs from then on. */
     async create() {
       const key = await createKey(place);
       setChosen(key.did);
       await reload();
       return key;
     },
-    async addPasskey(isNew) {
+    /** The same, from a passkey that is made, or that the person has. */
+    async addPasskey(isNew: boolean) {
       const name = `${location.hostname}, ${new Date().toLocaleDateString()}`;
       const key = isNew ? await createPasskey(name) : await openPasskey();
       const known = all.find(({ did }) => did === key.did);
@@ -85,12 +70,14 @@ export function useKeys(found: Promise<FoundKeys>): Keys {
       setChosen(key.did);
       await reload();
     },
-    choose: setChosen,
-    async rename(key, name) {
+    /** Lets another one sign. */
+    choose: (did: string) => setChosen(did),
+    async rename(key: BrowserKey, name: string) {
       await keepKey({ ...key, name });
       await reload();
     },
-    async forget(did) {
+    /** Deletes one permanently. */
+    async forget(did: string) {
       await forgetKey(did);
       await reload();
     },

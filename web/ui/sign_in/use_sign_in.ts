@@ -51,19 +51,7 @@ export type SignInState =
   };
 
 /** A sign-in, and what moves it on. */
-export interface SignIn {
-  readonly request: SignInRequest | undefined;
-  readonly state: SignInState;
-  readonly busy: boolean;
-  /** Gets a new request. */
-  start(): void;
-  /** Signs with this browser's key, creating it first if there is none. */
-  approve(scopes: readonly string[]): Promise<void>;
-  /** Sends an answer that was signed elsewhere. */
-  send(attestation: string): Promise<void>;
-  decline(): Promise<void>;
-  expire(): void;
-}
+export type SignIn = ReturnType<typeof useSignIn>;
 
 /**
  * Starts at once, and again when another interaction is named.
@@ -74,7 +62,7 @@ export function useSignIn(
   { config, keys }: PageContext,
   interaction?: string,
   onEnd?: (end: Login | Problem) => void,
-): SignIn {
+) {
   const [request, setRequest] = useState<SignInRequest | undefined>();
   const [state, setState] = useState<SignInState>({ at: "loading" });
   const [busy, setBusy] = useState(false);
@@ -168,8 +156,10 @@ export function useSignIn(
     request,
     state,
     busy,
+    /** Gets a new request. */
     start: () => setStarts((before) => before + 1),
-    async approve(scopes) {
+    /** Signs with this browser's key, creating it first if there is none. */
+    async approve(scopes: readonly string[]) {
       if (request === undefined) return;
       let attestation: string | undefined;
       await act(async () => {
@@ -183,7 +173,8 @@ export function useSignIn(
         await deliver(attestation);
       }, () => attestation && subjectOf(attestation));
     },
-    send: (attestation) =>
+    /** Sends an answer that was signed elsewhere. */
+    send: (attestation: string) =>
       act(() => deliver(attestation), () => subjectOf(attestation)),
     async decline() {
       if (interaction === undefined) setState({ at: "declined" });
