@@ -20,8 +20,8 @@ const MAX_ANSWERS_LENGTH: number = 4 * 1024 * 1024;
 export interface BatchContext extends AnswerContext {
   /** Reads one of the questions; throws what is wrong with it. */
   readonly read: (check: unknown, index: number) => CheckRequest;
-  /** What stands in the place of an answer; (default: the answer itself). */
-  readonly tell?: (answer: CheckAnswer, index: number) => unknown;
+  /** What stands in the place of an answer. */
+  readonly tell: (answer: CheckAnswer, index: number) => unknown;
   /** What stands in the place of an answer that there is none of. */
   readonly refuse: (error: unknown, index: number) => unknown;
   /** Told of bytes before they are held; may throw to refuse them. */
@@ -47,7 +47,6 @@ export async function answerBatch(
   checks: readonly unknown[],
   context: BatchContext,
 ): Promise<readonly string[]> {
-  const { tell = (answer: CheckAnswer) => answer } = context;
   const pause = createPause(context.yieldToEventLoop);
   const texts = new Array<string>(checks.length);
   let used = 0;
@@ -87,7 +86,9 @@ export async function answerBatch(
             await attempt([{ index }], async () => {
               requireSequence(request, grounds.verified);
               if (used === Infinity) throw tooMuch();
-              const text = JSON.stringify(tell(await answers[i]!(), index));
+              const text = JSON.stringify(
+                context.tell(await answers[i]!(), index),
+              );
               if (used + text.length > MAX_ANSWERS_LENGTH) {
                 used = Infinity;
                 throw tooMuch();

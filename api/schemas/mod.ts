@@ -35,9 +35,9 @@
  */
 export {
   eachOnce,
-  exactlyOne,
   integer,
   list,
+  oneOf,
   requires,
   strictObject,
 } from "./parts.ts";

@@ -54,23 +54,14 @@ function describeUnknown(name: string, known: readonly string[]): string {
   return `there is no member ${quote(name)}${end}`;
 }
 
-/** A check of an object: exactly one of these members is there. */
-export function exactlyOne(
-  ...names: readonly string[]
-): z.core.$ZodCheck<object> {
-  return oneOf(names, true);
-}
-
-/** A check of an object: one of these members is there, or none. */
-export function atMostOne(
-  ...names: readonly string[]
-): z.core.$ZodCheck<object> {
-  return oneOf(names, false);
-}
-
-function oneOf(
+/**
+ * A check of an object: one of these members is there, and no two.
+ *
+ * @param isRequired Whether one must be there (default: yes).
+ */
+export function oneOf(
   names: readonly string[],
-  isRequired: boolean,
+  isRequired = true,
 ): z.core.$ZodCheck<object> {
   const list = names.join(", ");
   return z.superRefine<object>((value, ctx) => {

@@ -3,9 +3,9 @@ import { isSigError, SigError } from "@sig/core";
 import { z } from "zod";
 import {
   eachOnce,
-  exactlyOne,
   integer,
   list,
+  oneOf,
   readAs,
   requires,
   strictObject,
@@ -49,7 +49,7 @@ Deno.test("exactly one of some members is there, whatever else is wrong", () => 
   const schema = strictObject({
     ...{ a: z.string().optional(), b: z.string().optional() },
     n: integer(1, 9),
-  }).check(exactlyOne("a", "b"));
+  }).check(oneOf(["a", "b"]));
   assertEquals(faultsOf(schema, { n: 1.5 }), [
     "/n invalid_field it must be an integer from 1 to 9",
     " missing_field one of a, b is required",

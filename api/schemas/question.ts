@@ -11,12 +11,11 @@ import {
 import { isObject, isSequence, quote } from "@sig/core/internal";
 import { z } from "zod";
 import {
-  atMostOne,
-  exactlyOne,
   instant,
   INSTANT_PATTERN,
   integer,
   list,
+  oneOf,
   parsed,
   refuse,
   strictObject,
@@ -222,7 +221,7 @@ export function createRequestSchemas(options: SourceOptions) {
     }).optional(),
     feed: INLINE_FEED.optional(),
   } as const;
-  const oneSource = exactlyOne("issuer", "sig", "feed");
+  const oneSource = oneOf(Object.keys(source));
   const meta = (id: string, start = "") => ({
     id,
     description:
@@ -234,10 +233,9 @@ export function createRequestSchemas(options: SourceOptions) {
     { ...source, subject: SUBJECT, require: REQUIRE, ...BOUNDS },
     ["checks"],
   );
-  const { oneOf, description } = meta("", "One question. ");
   const check = only === undefined || others.length > 0
-    ? question.check(oneSource).meta({ id: "CheckRequest", description, oneOf })
-    : question.check(atMostOne("issuer", "sig", "feed")).transform(
+    ? question.check(oneSource).meta(meta("CheckRequest", "One question. "))
+    : question.check(oneOf(Object.keys(source), false)).transform(
       (asked) => asked.sig || asked.feed ? asked : { issuer: only, ...asked },
     ).meta({
       id: "CheckRequest",

@@ -7,7 +7,7 @@
 
 import { readJson, send, sendJson, type ServiceEnv } from "@sig/api/http";
 import type { Context, Hono } from "hono";
-import { exactlyOne, readAs, strictObject } from "@sig/api/schemas";
+import { oneOf, readAs, strictObject } from "@sig/api/schemas";
 import { SigError } from "@sig/core";
 import { equalInConstantTime } from "@sig/jose/internal";
 import { z } from "zod";
@@ -112,7 +112,7 @@ export async function beginInteraction(
 const ANSWER = strictObject({
   attestation: z.string().optional(),
   declined: z.literal(true, "it must be true").optional(),
-}).check(exactlyOne("attestation", "declined"));
+}).check(oneOf(["attestation", "declined"]));
 
 const MAX_BODY_BYTES = 64 * 1024;
 const PATH = "/oidc/interaction/:id";
