@@ -71,18 +71,21 @@ async function readSmall(
   const reading = request.bytes();
   // A small body has mostly come with its headers, and a timer would cost more.
   return await atOnce(reading) ?? await budget.receive(async () => {
-    const { bodyTimeoutMs } = budget.capacity;
-    const over = Promise.withResolvers<never>();
-    const timer = setTimeout(
-      () => over.reject(timedOut(bodyTimeoutMs)),
-      bodyTimeoutMs,
-    );
-    try {
-      return await Promise.race([interrupted(reading), over.promise]);
-    } finally {
-      clearTimeout(timer);
-    }
+    const late = deadline(budget);
+    return await Promise.race([interrupted(reading), late.promise])
+      .finally(late.clear);
   });
+}
+
+/** Rejects when a body must have arrived, unless it is cleared before. */
+function deadline({ capacity: { bodyTimeoutMs } }: RequestBudget) {
+  const { promise, reject } = Promise.withResolvers<never>();
+  promise.catch(() => {});
+  const timer = setTimeout(
+    () => reject(timedOut(bodyTimeoutMs)),
+    bodyTimeoutMs,
+  );
+  return { promise, clear: () => clearTimeout(timer) };
 }
 
 /** What has come already is there in a few turns of the microtask queue. */
@@ -105,14 +108,8 @@ async function readChunks(
   isAnnounced: boolean,
   budget: RequestBudget,
 ): Promise<Uint8Array> {
-  const { bodyTimeoutMs } = budget.capacity;
   const reader = body.getReader();
-  const late = Promise.withResolvers<never>();
-  late.promise.catch(() => {});
-  const timer = setTimeout(
-    () => late.reject(timedOut(bodyTimeoutMs)),
-    bodyTimeoutMs,
-  );
+  const late = deadline(budget);
   let bytes = new Uint8Array();
   let used = 0;
   let readyChunks = 0;
@@ -147,7 +144,7 @@ async function readChunks(
     else setTimeout(leave, LEAVE_MS);
     throw error;
   } finally {
-    clearTimeout(timer);
+    late.clear();
   }
 }
 
