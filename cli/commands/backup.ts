@@ -157,7 +157,7 @@ type RestoreCall = Call<Values<typeof RESTORE_FLAGS>>;
 /** `sig restore` */
 export const restore = typedCommand({
   description:
-    "With --from: appends the events that the published feed has and the local one\nlost, after every signature was verified with the local key set, and only if the\npublished feed continues the local lines byte for byte.\n\nWith --backup: puts back the data of a backup, after all of it was verified: keys\ninto the key store, everything else into the directory. Data that differs is\nnever overwritten.",
+    "With --from: appends the events that the published feed has and the local one\nlost, after every signature was verified with the local key set, and only if the\npublished feed continues the local lines byte for byte. Then it updates the\nproofs.\n\nWith --backup: puts back the data of a backup, after all of it was verified: keys\ninto the key store, everything else into the directory. Data that differs is\nnever overwritten.",
   flags: RESTORE_FLAGS,
   examples: [
     "sig restore --dir acme.example --from acme.example",
