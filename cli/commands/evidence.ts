@@ -117,20 +117,15 @@ async function readKey(text: string) {
   });
 }
 
-function timeOf({ checkpoint: { time } }: VerifiedEvidence): string | null {
-  return time === null
-    ? null
-    : formatInstant({ seconds: time, nanoseconds: 0 });
-}
-
 function jsonOf(verified: VerifiedEvidence) {
-  const { evidence: { issuer, question, answer }, kid, vkey } = verified;
-  const signed_at = timeOf(verified);
+  const { evidence, kid, vkey, signed_at } = verified;
+  const { issuer, question, answer } = evidence;
   return { sound: true, issuer, question, answer, kid, vkey, signed_at };
 }
 
 function write({ io }: Output, verified: VerifiedEvidence): void {
-  const { evidence: { issuer, question, answer, lines }, kid, vkey } = verified;
+  const { evidence, kid, vkey, signed_at } = verified;
+  const { issuer, question, answer, lines } = evidence;
   const { decision, as_of, reasons }: Evidence["answer"] = answer;
   io.stdout(`${colour(io, "stdout", "green", "sound")}: ${decision}\n`);
   writeLines(io, [
@@ -140,7 +135,7 @@ function write({ io }: Output, verified: VerifiedEvidence): void {
     ["at", question.at],
     ...reasons.map(({ code }) => ["reason", code] as const),
     ["lines", `${lines.length}, of ${as_of} events`],
-    ["checkpoint", `signed by ${kid}, ${timeOf(verified) ?? "without a time"}`],
+    ["checkpoint", `signed by ${kid}, ${signed_at ?? "without a time"}`],
     ["key", vkey],
   ], 12);
 }

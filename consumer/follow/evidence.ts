@@ -17,7 +17,6 @@ import { createKeyResolver, type VerificationKey } from "@sig/jose/keys";
 import {
   createSha256,
   decodeBase64,
-  digitOf,
   EMPTY_HASH,
   encodeBase64,
   formatVerifierKey,
@@ -29,6 +28,7 @@ import {
   pathAmong,
   proofInvalid,
   type Sha256,
+  sharesDigits,
   stateHashOfPath,
   stateLeaf,
   subjectKey,
@@ -39,7 +39,7 @@ import type { Walk } from "../proofs/proof_files.ts";
 import type { IssuerLocation } from "../read/reader.ts";
 import { loadIssuer, type LoadIssuerOptions } from "../verify/load_issuer.ts";
 import { signingKeys } from "./compare_proofs.ts";
-import { SubjectReplay } from "./read_by_proof.ts";
+import { SubjectReplay, timeOf } from "./read_by_proof.ts";
 
 /** Bytes of an evidence file, at most. */
 export const MAX_EVIDENCE_BYTES: number = 2 * 1024 * 1024;
@@ -95,6 +95,8 @@ export interface VerifiedEvidence {
   readonly kid: string;
   /** That key, as `sig evidence verify --trust` takes it. */
   readonly vkey: string;
+  /** When the issuer last took the checkpoint for the newest, RFC 3339, or null. */
+  readonly signed_at: string | null;
 }
 
 /**
@@ -178,7 +180,7 @@ function endOf(sha256: Sha256, { end, depth, path }: Walk, subject: string) {
   const leaves = end.subjects.map((each) => leafOf(sha256, each));
   const whole = [...pathAmong(sha256, leaves, key, depth), ...path];
   const found = end.subjects.find((each) =>
-    digitsAgree(each.key, key, whole.length / 4)
+    sharesDigits(each.key, key, whole.length / 4)
   );
   const lines = found?.lines.map(({ bytes }) => bytes) ?? [];
   if (found === undefined || sameBytes(found.key, key)) {
@@ -195,13 +197,6 @@ const LF = Uint8Array.of(10);
 function digestOf(sha256: Sha256, lines: readonly Uint8Array[]): Uint8Array {
   const all = joinBytes(lines.flatMap((line) => [line, LF]));
   return all.length > MAX_SUBJECT_BYTES ? EMPTY_HASH : sha256(all);
-}
-
-function digitsAgree(a: Uint8Array, b: Uint8Array, digits: number): boolean {
-  for (let at = 0; at < digits; at++) {
-    if (digitOf(a, at) !== digitOf(b, at)) return false;
-  }
-  return true;
 }
 
 /**
@@ -301,7 +296,7 @@ async function verify(
     ...{ name: checkpoint.origin, type: "note" },
     key: keys.resolve(kid),
   });
-  return { evidence, checkpoint, kid, vkey };
+  return { evidence, checkpoint, kid, vkey, signed_at: timeOf(checkpoint) };
 }
 
 function leafAtEnd(
@@ -324,7 +319,7 @@ function leafAtEnd(
   }
   const otherKey = decodeHex(other.key);
   const isThere = lines.length === 0 && !sameBytes(otherKey, key) &&
-    digitsAgree(otherKey, key, path.length / 4);
+    sharesDigits(otherKey, key, path.length / 4);
   if (!isThere) throw invalidEvidence("the other subject is not on this path");
   return stateLeaf(sha256, otherKey, decodeHex(other.lines_sha256)).hash;
 }

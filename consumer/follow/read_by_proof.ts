@@ -305,7 +305,8 @@ async function requireContinued(
   throw proofInvalid(`the tiles don't continue the first ${size} events`);
 }
 
-function timeOf({ time }: OpenedCheckpoint): string | null {
+/** When the issuer last took a checkpoint for the newest, if it says so. */
+export function timeOf({ time }: OpenedCheckpoint): string | null {
   return time === null
     ? null
     : formatInstant({ seconds: time, nanoseconds: 0 });

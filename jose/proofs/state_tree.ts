@@ -381,7 +381,12 @@ function hashOfNode(
   }
 }
 
-function sharesDigits(a: Uint8Array, b: Uint8Array, depth: number): boolean {
+/** Whether the first digits of two keys agree. */
+export function sharesDigits(
+  a: Uint8Array,
+  b: Uint8Array,
+  depth: number,
+): boolean {
   for (let at = 0; at < depth; at++) {
     if (digitOf(a, at) !== digitOf(b, at)) return false;
   }

@@ -7,7 +7,6 @@ import {
 } from "@sig/consumer";
 import { originOf } from "@sig/consumer/internal";
 import {
-  formatInstant,
   isSigError,
   parseEventPayload,
   parseFeedLine,
@@ -132,10 +131,10 @@ function Verdict({ shown }: { readonly shown: Shown }) {
   if ("why" in shown) {
     return alert("warning", "No verdict", visibleText(shown.why));
   }
-  const { time } = shown.verified.checkpoint;
-  const when = time === null ? "at some time" : (
+  const { signed_at } = shown.verified;
+  const when = signed_at === null ? "at some time" : (
     <>
-      at <Time instant={formatInstant({ seconds: time, nanoseconds: 0 })} />
+      at <Time instant={signed_at} />
     </>
   );
   return shown.trust === "file"
