@@ -3,7 +3,7 @@
 import type { Records } from "@sig/consumer/store";
 import { SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
-import type { Client, Clients } from "../openid/clients.ts";
+import type { Client } from "../openid/clients.ts";
 import { OAuthError } from "../openid/oauth_error.ts";
 import { withParameters } from "../openid/pages.ts";
 import type { ProviderContext } from "../openid/provider_context.ts";
@@ -22,12 +22,7 @@ export interface GateHost {
 }
 
 /** The hosts that the operator named. */
-export interface GateHosts {
-  /** The host of that name, spelled in any way; undefined for all others. */
-  find(host: string): GateHost | undefined;
-  /** Each host as an application: people see one, no protocol is for it. */
-  readonly clients: Clients;
-}
+export type GateHosts = ReturnType<typeof createGateHosts>;
 
 const NAME = /^(?:\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::\d{1,5})?$/;
 
@@ -38,16 +33,13 @@ const NAME = /^(?:\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::\d{1,5})?$/;
  * @param issuer The login's own origin, whose scheme is that of all hosts.
  * @throws {SigError} `invalid_request` for what is not a host.
  */
-export function createGateHosts(
-  names: readonly string[],
-  issuer: string,
-): GateHosts {
+export function createGateHosts(names: readonly string[], issuer: string) {
   const own = new URL(issuer);
   const read = (name: string): URL | undefined =>
     NAME.test(name.toLowerCase())
       ? URL.parse(`${own.protocol}//${name}`) ?? undefined
       : undefined;
-  const hosts = new Map(names.map((name) => {
+  const hosts = new Map(names.map((name): [string, GateHost] => {
     const url = read(name);
     if (url === undefined) throw refuse(name);
     const { host, hostname, origin } = url;
@@ -61,8 +53,13 @@ export function createGateHosts(
     clientId: `gate:${own.host}`,
   });
   return {
-    // As it is spelled by most: then it need not be read.
-    find: (host) => hosts.get(host) ?? hosts.get(read(host)?.host ?? ""),
+    /**
+     * The host of that name, spelled in any way; undefined for all others. Most
+     * spell it as it is: then it need not be read.
+     */
+    find: (host: string) =>
+      hosts.get(host) ?? hosts.get(read(host)?.host ?? ""),
+    /** Each host as an application: people see one, no protocol is for it. */
     clients: new Map(Array.from(hosts.values(), clientOf)),
   };
 }

@@ -31,14 +31,7 @@ const DOCUMENT_FILES: {
 };
 
 /** An issuer that the page can show. */
-interface ShownIssuer {
-  /** Its DID. */
-  readonly did: string;
-  /** Where its documents are. */
-  readonly location: IssuerLocation;
-  /** How it is fetched. */
-  readonly policy: FetchPolicy;
-}
+type ShownIssuer = ReturnType<typeof locateIssuers>[number];
 
 /**
  * Locates issuers; nothing is fetched yet.
@@ -49,7 +42,7 @@ interface ShownIssuer {
 export function locateIssuers(
   issuers: readonly string[],
   options: FetchPolicy,
-): readonly ShownIssuer[] {
+) {
   const policy = fetchPolicyOf(options);
   return issuers.map((text) => {
     const location = locateIssuer(text, policy);

@@ -22,19 +22,6 @@ interface OutboxOptions {
   readonly now: () => Date;
 }
 
-/** Notifications on their way. */
-interface Outbox {
-  /** Keeps one until it is delivered; the same one twice is one. */
-  add(notification: LogoutNotification): Promise<void>;
-  /**
-   * Sends what is due, the least often tried first, and nothing more to an
-   * application that did not take one: what it refuses holds up nothing else.
-   *
-   * @returns how many were delivered.
-   */
-  deliver(): Promise<number>;
-}
-
 interface Note extends LogoutNotification {
   readonly audience: string;
   readonly attempts: number;
@@ -56,9 +43,7 @@ const MAX_PAUSE_MS = 5 * 60_000;
  *
  * @throws {SigError} from its methods `store_unavailable`, `rate_limited`.
  */
-export function createOutbox(
-  { store, audience, send, now }: OutboxOptions,
-): Outbox {
+export function createOutbox({ store, audience, send, now }: OutboxOptions) {
   const notes = recordsOf<Note>(store, LOGOUT);
 
   async function deliverNote(id: string): Promise<Delivery> {
@@ -80,7 +65,8 @@ export function createOutbox(
   }
 
   return {
-    async add(notification) {
+    /** Keeps one until it is delivered; the same one twice is one. */
+    async add(notification: LogoutNotification): Promise<void> {
       const at = now();
       const { sid, client_id, joined } = notification;
       const next_ms = at.getTime();
@@ -91,7 +77,13 @@ export function createOutbox(
         at,
       );
     },
-    async deliver() {
+    /**
+     * Sends what is due, the least often tried first, and nothing more to an
+     * application that did not take one: what it refuses holds up nothing else.
+     *
+     * @returns how many were delivered.
+     */
+    async deliver(): Promise<number> {
       const due = new Map<string, { id: string; attempts: number }[]>();
       for await (const [id, note] of notes.list(now())) {
         if (note.audience !== audience || note.next_ms > now().getTime()) {
