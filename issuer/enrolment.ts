@@ -112,10 +112,12 @@ export function enrolmentDraft(
   const { relationship_type, roles, valid_from, valid_until } =
     relationshipToShare(state, named, claims.relationship_type);
   requireFurtherKey(state, subject, claims.same_person_as);
+  // To the root, so that a chain of devices never gets too long for readers.
+  const same_person_as = personIn(state, claims.same_person_as);
   return {
     ...draft,
     ...{ relationship_type, roles, valid_from, valid_until },
-    metadata: { same_person_as: claims.same_person_as },
+    metadata: { same_person_as },
   };
 }
 
@@ -169,9 +171,11 @@ function requireFurtherKey(
   subject: string,
   person: string,
 ): void {
-  const isKnown = Iterator.from(state.relationships.values())
-    .some(({ upsert }) => upsert.subject === subject);
-  const isOther = personIn(state, subject) !== personIn(state, person);
+  const root = personIn(state, person);
+  const isKnown = state.canLink?.(subject, root) === false ||
+    Iterator.from(state.relationships.values())
+      .some(({ upsert }) => upsert.subject === subject);
+  const isOther = personIn(state, subject) !== root;
   const isActive = activeOfPerson(state, subject)
     .some(({ upsert }) => upsert.subject === subject);
   if (!isActive && !(isKnown && isOther)) return;

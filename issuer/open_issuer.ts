@@ -438,6 +438,7 @@ class OpenedIssuer implements Issuer {
       feed_sha256: new Uint8Array(digest).toHex(),
       relationships: relationships.byId,
       personOf: (subject) => relationships.persons.rootOf(subject),
+      canLink: (subject, named) => relationships.canLink(subject, named),
     };
   }
 

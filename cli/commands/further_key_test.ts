@@ -339,3 +339,83 @@ Deno.test("a mover moves with all keys, and leaving ends all of them, in one bat
     assertEquals(JSON.parse(text).applied, 2);
     assertEquals(await who(workspace), []);
   }));
+
+Deno.test("a device that another device has added leaves with the person, however long the chain", () =>
+  withIssuer(async (workspace) => {
+    let last = ALICE;
+    for (let at = 1; at <= 8; at++) {
+      const subject = `did:web:device-${at}.example`;
+      await sig(
+        workspace,
+        ...["upsert", ...DIR, "--subject", subject, "--type", "employee"],
+        ...["--metadata", JSON.stringify({ same_person_as: last })],
+      );
+      last = subject;
+    }
+    const ninth = JSON.stringify({ same_person_as: last });
+    const { stderr } = await workspace.sig([
+      ...["upsert", ...DIR, "--subject", "did:web:device-9.example"],
+      ...["--type", "contractor", "--metadata", ninth],
+    ]);
+    assertStringIncludes(stderr, "same_person_as is ignored");
+    const phone = await withKey(workspace, last);
+    await sig(
+      workspace,
+      ...["offboard", ...DIR, "--subject", ALICE, "--yes"],
+      ...["--reason-code", "employment_ended"],
+    );
+    const left = (await who(workspace)).map(([subject]: string[]) => subject);
+    assertEquals([left.includes(phone), left], [
+      false,
+      ["did:web:device-9.example"],
+    ]);
+  }));
+
+Deno.test("a key that a link of somebody else has named is no key of this person", () =>
+  withIssuer(async (workspace) => {
+    const answer = await answeredFor(workspace, ALICE, "phone.jwk");
+    await sig(
+      workspace,
+      ...["upsert", ...DIR, "--subject", "did:web:fresh.example"],
+      ...["--type", "employee", "--metadata"],
+      JSON.stringify({ same_person_as: answer.subject }),
+    );
+    const refused = await enrolled(workspace, answer);
+    assertEquals(codeOf(refused), [2, "subject_mismatch"]);
+    assertStringIncludes(refused.stderr, "as another person");
+  }));
+
+Deno.test("a further type of a person whose first key is lost is for the keys that are left", () =>
+  withIssuer(async (workspace) => {
+    const phone = await withKey(workspace, ALICE);
+    const watch = await withKey(workspace, phone, "watch.jwk");
+    await sig(
+      workspace,
+      ...["revoke", ...DIR, "--relationship-id", "r1"],
+      ...["--reason-code", "permission_revoked"],
+    );
+    const rows = [
+      ...["subject,type,roles", `${ALICE},employee,deploy`],
+      `${ALICE},contractor,admin`,
+    ];
+    const applied = await list(workspace, "apply", rows, "--prune", "--yes");
+    assertEquals([applied.code, applied.stderr], [0, ""]);
+    const now = await who(workspace);
+    const admins = now.filter(([, type]: string[]) => type === "contractor");
+    assertEquals(
+      new Set(admins.map(([subject]: string[]) => subject)),
+      new Set([phone, watch]),
+    );
+    assertEquals(now.length, 4);
+    const after = await list(workspace, "plan", rows, "--prune");
+    assertEquals([after.code, after.stdout], [
+      0,
+      "Nothing to do; 4 as they are.\n",
+    ]);
+    const named = [
+      ...["subject,type,roles,relationship_id"],
+      `${ALICE},advisor,guard,own-id`,
+    ];
+    const one = await list(workspace, "apply", named, "--yes");
+    assertEquals([one.code, (await who(workspace)).length], [0, 5]);
+  }));

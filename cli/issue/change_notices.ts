@@ -136,14 +136,20 @@ async function doubtsAboutLink(
 ): Promise<readonly string[]> {
   const { same_person_as: person } = (metadata ?? {}) as OpenObject;
   if (typeof person !== "string" || typeof subject !== "string") return [];
-  const { personOf, relationships } = await issuer.published();
+  const { canLink, personOf, relationships } = await issuer.published();
   const known = new Set(
     Iterator.from(relationships.values()).map(({ upsert }) => upsert.subject),
   );
   if (!known.has(person)) return [`no event is about ${person}, the person`];
-  return known.has(subject) && personOf?.(subject) !== personOf?.(person)
-    ? [`${subject} has events already, so that its same_person_as is ignored`]
-    : [];
+  if (
+    canLink?.(subject, person) !== false ||
+    personOf?.(subject) === personOf?.(person)
+  ) return [];
+  return [
+    known.has(subject)
+      ? `${subject} has events already, so that its same_person_as is ignored`
+      : `same_person_as is ignored: another key names ${subject} already, or ${person} is eight links from its root`,
+  ];
 }
 
 /** What a list may not have meant to say, each doubt once. */

@@ -36,15 +36,20 @@ export class Persons {
     const named = metadata && Object.hasOwn(metadata, "same_person_as")
       ? metadata.same_person_as
       : undefined;
-    if (typeof named !== "string" || named === "" || named === subject) return;
-    // Another key named it before: a link of its own would move that key too, or
-    // close a cycle.
-    if (this.#keys.has(subject)) return;
+    if (typeof named !== "string" || named === "") return;
+    if (!this.canLink(subject, named)) return;
     const of = this.#keys.get(named) ?? { root: named, links: 0, sequence };
-    if (of.links === MAX_LINKS) return;
     this.#keys.set(named, of);
     const { root, links } = of;
     this.#keys.set(subject, { root, links: links + 1, sequence });
+  }
+
+  /** Whether the first upsert about a subject can link it to another one. */
+  canLink(subject: string, named: string): boolean {
+    // Another key named it before: a link of its own would move that key too, or
+    // close a cycle.
+    return named !== subject && !this.#keys.has(subject) &&
+      (this.#keys.get(named)?.links ?? 0) < MAX_LINKS;
   }
 
   /** The person's root after so many events; a subject without a link is its own. */

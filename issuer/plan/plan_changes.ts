@@ -198,7 +198,8 @@ export function planChanges(
     try {
       const { subject, type } = row.desired;
       requireOnlyOne(row, rows.get(active.keyOf(subject, type)));
-      const all = moved.get(row) ?? [row, ...otherKeysOf(row, managed)];
+      const all = moved.get(row) ??
+        [...active.forKeys(row), ...otherKeysOf(row, managed)];
       for (const each of all) {
         const change = changeOf(each);
         if (each.published !== undefined) managed.set(each.published, each);
@@ -286,13 +287,9 @@ function findMoved(
     all,
     ({ desired }) => active.personOf(desired.subject),
   );
-  const byPerson = Map.groupBy(
-    active.all,
-    ({ upsert }) => active.personOf(upsert.subject),
-  );
   const moved = new Map<Resolved, readonly Resolved[]>();
   for (const [person, [row, ...more]] of rows) {
-    const old = byPerson.get(person) ?? [];
+    const old = active.byPerson.get(person) ?? [];
     const { desired, published } = row!;
     const isNew = published === undefined &&
       desired.relationship_id === undefined;
@@ -319,6 +316,7 @@ function findMoved(
 /** The active relationships, found by person and what they are about. */
 class ActiveRelationships {
   readonly all: readonly PublishedRelationship[];
+  readonly byPerson: ReadonlyMap<string, readonly PublishedRelationship[]>;
   readonly #state: PublishedState;
   readonly #byKey: ReadonlyMap<string, readonly PublishedRelationship[]>;
 
@@ -326,6 +324,10 @@ class ActiveRelationships {
     this.#state = state;
     this.all = [...state.relationships.values()].filter(({ status }) =>
       status === "active"
+    );
+    this.byPerson = Map.groupBy(
+      this.all,
+      ({ upsert }) => this.personOf(upsert.subject),
     );
     this.#byKey = Map.groupBy(
       this.all,
@@ -336,6 +338,24 @@ class ActiveRelationships {
 
   personOf(subject: string): string {
     return personIn(this.#state, subject);
+  }
+
+  /**
+   * A new relationship is for the keys that the person has: the one that the row
+   * names may be lost, and in the hands of somebody else.
+   */
+  forKeys(row: Resolved): readonly Resolved[] {
+    const { desired, published } = row;
+    if (published !== undefined) return [row];
+    const person = this.personOf(desired.subject);
+    const found = this.byPerson.get(person) ?? [];
+    const keys = new Set(found.map(({ upsert }) => upsert.subject));
+    if (keys.size === 0 || keys.has(desired.subject)) return [row];
+    const all = [...keys].map((subject) => ({
+      desired: { ...desired, subject },
+      published,
+    }));
+    return desired.relationship_id === undefined ? all : all.slice(0, 1);
   }
 
   /** A key for the person of a subject, and a type. */

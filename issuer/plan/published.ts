@@ -40,6 +40,11 @@ export interface PublishedState {
    * subject is a person).
    */
   readonly personOf?: (subject: string) => string;
+  /**
+   * Whether the next upsert about a subject can link it to another one
+   * (docs/protocol.md §4.1); (default: none is ignored).
+   */
+  readonly canLink?: (subject: string, named: string) => boolean;
 }
 
 /** {@linkcode PublishedState.personOf}, also where it is not given. */
@@ -80,6 +85,11 @@ export class PublishedRelationships {
   /** By identifier, in the order of their first event. */
   get byId(): ReadonlyMap<string, PublishedRelationship> {
     return this.#byId;
+  }
+
+  /** Whether the next upsert about a subject can link it to another one. */
+  canLink(subject: string, named: string): boolean {
+    return !this.#subjects.has(subject) && this.persons.canLink(subject, named);
   }
 
   /** Adds the next event; a revoke of nothing and unknown types say nothing. */
