@@ -179,11 +179,13 @@ async function parseSettings(
 
 /** A variable's text as its flag takes it: a list has commas between. */
 function entryOf(flag: FlagSpec, text: string, name: string): Entry {
-  const list = text.split(",").map((each) => each.trim());
+  const list = text.split(",").map((each) => each.trim())
+    .filter((each) => each !== "");
   const value = flag.value === undefined
     ? ["true", "false"].includes(text) ? text === "true" : text
     : flag.repeat
-    ? list.filter((each) => each !== "")
+    // Commas alone are variables that were not set, where a list was meant.
+    ? list.length === 0 ? text : list
     : text;
   return { name, texts: textsOf(flag, value, name) };
 }

@@ -125,6 +125,11 @@ Deno.test("what a file or a variable can't mean stops the start, by its name", a
       "SIG_API_MAX_AGE",
     ],
     [{ variables: { SIG_API_MAX_AGE: "5" } }, "SIG_API_MAX_AGE must be a"],
+    // Two variables that were not set, where the file has a list.
+    [
+      { file: "issuer: [a]", variables: { SIG_API_ISSUER: ", " } },
+      "SIG_API_ISSUER must be a list of TEXT",
+    ],
     [
       { variables: { SIG_API_PUBLIC: "yes" } },
       "SIG_API_PUBLIC must be true or false",

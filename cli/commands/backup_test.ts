@@ -248,6 +248,25 @@ Deno.test("whatever byte of a backup is damaged, it is refused, or all of it is 
     }
   }));
 
+/** An archive's entries, the first of which has the digests of the others. */
+async function withSums(
+  [first, ...rest]: readonly {
+    readonly header: { readonly name: string; readonly size: number };
+    readonly data?: Uint8Array | undefined;
+  }[],
+) {
+  let sums = "";
+  for (const { header: { name }, data = new Uint8Array() } of rest) {
+    const digest = await crypto.subtle.digest("SHA-256", data.slice());
+    sums += `${new Uint8Array(digest).toHex()}  ${name}\n`;
+  }
+  const data = new TextEncoder().encode(sums);
+  return [
+    { header: { ...first!.header, size: data.length }, data },
+    ...rest,
+  ];
+}
+
 Deno.test("an archive with a link, a folder, a second file of a name or a path of others is refused", () =>
   withPassphrase(async (workspace) => {
     await succeed(workspace, [...BACKUP, "$D/a.tar"]);
@@ -268,6 +287,14 @@ Deno.test("an archive with a link, a folder, a second file of a name or a path o
       [...found, other("/etc/evil")],
       found.slice(1),
       found.slice(0, -1),
+      // Their digests are in the archive.
+      await withSums([...found, {
+        header: {
+          ...{ name: ".sig/names.csv", size: 0 },
+          ...{ type: "symlink", linkname: "/etc" },
+        },
+      }]),
+      await withSums([...found, other("keys/orgsign-1.agent")]),
     ] as const;
     for (const [i, entries] of cases.entries()) {
       const path = workspace.path(`${i}.tar`);

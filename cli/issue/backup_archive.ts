@@ -89,8 +89,8 @@ export async function unpackBackup(
     rest.map(({ header, data }) => [header.name, data ?? new Uint8Array()]),
   );
   const sums = new TextDecoder().decode(await sumsOf(entries));
-  // A link or a folder is an empty file here, and has no place in the lines.
   const isWhole = entries.size === rest.length &&
+    rest.every(({ header }) => header.type === "file") &&
     new TextDecoder().decode(first.data) === sums;
   if (!isWhole) throw refused("it is damaged: its digests are of other files");
   const files = new Map<string, Uint8Array>();
@@ -98,6 +98,7 @@ export async function unpackBackup(
   for (const [name, data] of entries) {
     const [, kid, ending] = KEY_NAME.exec(name) ?? [];
     if (kid === undefined) files.set(`/${name}`, data);
+    else if (keys.has(kid)) throw refused("it has a key twice");
     else keys.set(kid, readKey(data, ending === "agent"));
   }
   return { files, keys, madeAt: first.header.mtime ?? new Date(0) };
