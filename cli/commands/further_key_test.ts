@@ -371,7 +371,7 @@ Deno.test("a device that another device has added leaves with the person, howeve
     ]);
   }));
 
-Deno.test("a key that a link of somebody else has named is no key of this person", () =>
+Deno.test("a key that a link of somebody else has named can not become a key of this person", () =>
   withIssuer(async (workspace) => {
     const answer = await answeredFor(workspace, ALICE, "phone.jwk");
     await sig(
