@@ -1,6 +1,12 @@
 /** Verifying what an issuer publishes, while its feed streams (docs/protocol.md §2–§4). @module */
 
-import type { AnswerProof, FeedState, SourceKind, Warning } from "@sig/core";
+import {
+  type AnswerProof,
+  type FeedState,
+  isSigError,
+  type SourceKind,
+  type Warning,
+} from "@sig/core";
 import { loadBuiltin, Sha256 } from "@sig/jose/internal";
 import { FeedVerification } from "./feed_verification.ts";
 import type {
@@ -148,6 +154,8 @@ export interface VerifiedIssuer {
 
 /**
  * Verifies everything that an issuer publishes, or throws at the first fault.
+ * For a key that the documents lack, a server is read a second time, unless
+ * events were handed out already.
  *
  * @throws {SigError} as `loadIssuer` and `verifyFeed`.
  */
@@ -155,7 +163,25 @@ export async function verifyIssuer(
   location: IssuerLocation,
   options: VerifyIssuerOptions,
 ): Promise<VerifiedIssuer> {
-  return await verifyLoaded(await loadIssuer(location, options), options);
+  const verify = async () =>
+    await verifyLoaded(await loadIssuer(location, options), options);
+  try {
+    return await verify();
+  } catch (error) {
+    const mayPass = isSigError(error) && options.onEvent === undefined &&
+      mayBeRotating(location, error);
+    if (!mayPass) throw error;
+    return await verify();
+  }
+}
+
+/** Whether a fault may be a key that was added after the documents were read. */
+export function mayBeRotating(
+  { reader }: IssuerLocation,
+  { code }: { readonly code: string },
+): boolean {
+  return reader.kind === "remote" &&
+    (code === "key_not_found" || code === "key_not_authorized");
 }
 
 /**

@@ -4,7 +4,7 @@ import { unpackedFeed } from "../../tests/kit/unpack_vectors.ts";
 import { DOCUMENT_PATHS, readFeedVector } from "../../tests/kit/vectors.ts";
 import { openSource, parseSource } from "../read/source.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
-import { startIssuerServer } from "../../tests/kit/issuer_server.ts";
+import { startIssuerServer, status } from "../../tests/kit/issuer_server.ts";
 import { createMemoryReader } from "../testdata/memory_reader.ts";
 import {
   DID,
@@ -19,7 +19,7 @@ import {
 import { reportIssuer } from "./verify_report.ts";
 import { fetchFeed, verifyFeed, verifyIssuer } from "./verify_feed.ts";
 
-const [key1, , stranger] = await importTestKeys();
+const [key1, key2, stranger] = await importTestKeys();
 
 Deno.test("the report on a valid feed has exactly the members of /v1/verify", async () => {
   const vector = readFeedVector("key-rotation");
@@ -117,6 +117,73 @@ Deno.test("what can't be read is thrown, never reported as invalid", async () =>
       "there is no such file",
     );
   }
+});
+
+/** An issuer whose second key is published while its feed is being read. */
+async function startRotating() {
+  const server = startIssuerServer();
+  const { did, origin } = server;
+  const event = (n: number) => upsert(n, { issuer: did });
+  const lines = [await lineOf(event(1), key1), await lineOf(event(2), key2)];
+  const before = makeDocuments({ did, origin, keys: [key1], lines });
+  const after = makeDocuments({ did, origin, keys: [key1, key2], lines });
+  for (const [path, text] of before) server.documents.set(path, text);
+  server.documents.set(PATHS.feed, () => {
+    for (const [path, text] of after) {
+      if (path !== PATHS.feed) server.documents.set(path, text);
+    }
+    return new Response(after.get(PATHS.feed), {
+      headers: { "content-type": "application/x-ndjson" },
+    });
+  });
+  const policy = { allowPrivate: true };
+  return { server, location: openSource(parseSource(did, policy), policy) };
+}
+
+Deno.test("an issuer that adds a key while it is read is read a second time", async () => {
+  const first = await startRotating();
+  await using _first = first.server;
+  const { feed } = await verifyIssuer(first.location, { now: NOW });
+  assertEquals(feed.keys.map(({ kid }) => kid), ["orgsign-1", "orgsign-2"]);
+
+  const second = await startRotating();
+  await using _second = second.server;
+  const report = await reportIssuer(second.location, { now: NOW });
+  assertEquals(report.valid, true);
+});
+
+Deno.test("for a key that stays unknown an issuer is read twice, not once a line", async () => {
+  await using server = startIssuerServer();
+  const { did, origin } = server;
+  const lines = await makeLines(150, key2, { issuer: did });
+  const documents = makeDocuments({ did, origin, keys: [key1], lines });
+  for (const [path, text] of documents) server.documents.set(path, text);
+  const policy = { allowPrivate: true };
+  const location = openSource(parseSource(did, policy), policy);
+  const report = await reportIssuer(location, { now: NOW });
+  assert(!report.valid);
+  assertEquals(report.errors.length, 100);
+  assertEquals(report.errors[0]?.code, "key_not_found");
+  assertEquals(server.requests.filter((path) => path === PATHS.feed).length, 2);
+});
+
+Deno.test("an issuer that can't be read a second time leaves the question open", async () => {
+  await using server = startIssuerServer();
+  const { did, origin } = server;
+  const lines = await makeLines(1, key2, { issuer: did });
+  const documents = makeDocuments({ did, origin, keys: [key1], lines });
+  for (const [path, text] of documents) server.documents.set(path, text);
+  server.documents.set(PATHS.feed, () => {
+    server.documents.set(PATHS.jwks, status(503));
+    return new Response(documents.get(PATHS.feed));
+  });
+  const policy = { allowPrivate: true };
+  const location = openSource(parseSource(did, policy), policy);
+  await expectSigError(
+    () => reportIssuer(location, { now: NOW }),
+    "fetch_status",
+    "the server answered with status 503",
+  );
 });
 
 Deno.test("warnings of documents, transport and feed come together", async () => {

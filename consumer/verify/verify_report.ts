@@ -2,6 +2,7 @@
 
 import type { SigError, SourceKind, Warning } from "@sig/core";
 import {
+  mayBeRotating,
   type VerifiedIssuer,
   type VerifyIssuerOptions,
   verifyLoaded,
@@ -124,12 +125,23 @@ function reportedFault({ code, message, context }: SigError): ReportedFault {
 }
 
 /**
- * Verifies everything that an issuer publishes and reports up to 100 faults.
+ * Verifies everything that an issuer publishes and reports up to 100 faults. For
+ * a key that the documents lack, a server is read a second time.
  *
  * @throws {SigError} only for what could not be read or is over a limit of
  * ours: then it is not known whether the feed is valid.
  */
 export async function reportIssuer(
+  location: IssuerLocation,
+  options: VerifyIssuerOptions,
+): Promise<VerifyReport> {
+  const report = await reportOnce(location, options);
+  const mayPass = !report.valid &&
+    report.errors.some((fault) => mayBeRotating(location, fault));
+  return mayPass ? await reportOnce(location, options) : report;
+}
+
+async function reportOnce(
   location: IssuerLocation,
   options: VerifyIssuerOptions,
 ): Promise<VerifyReport> {
