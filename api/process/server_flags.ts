@@ -29,7 +29,7 @@ import { operatorLine } from "./log.ts";
 const FLAGS = {
   config: optional(
     file,
-    "settings as YAML or JSON, by these names without dashes; variables such as SIG_API_MAX_AGE come before it, flags before both",
+    "file of settings, YAML or JSON (max_age: 5m); variables override it, and flags override both",
   ),
   pins: optional(
     text,
@@ -256,7 +256,7 @@ export interface Reachability {
   readonly publicUrl?: string | undefined;
   /** Networks of proxies in front of it. */
   readonly trustProxy?: readonly string[] | undefined;
-  /** The names that it answers to. */
+  /** The host names that it answers to. */
   readonly hosts?: readonly string[] | undefined;
 }
 
