@@ -91,7 +91,7 @@ export function enrolmentDraft(
       ...draft,
       relationship_type: claims.relationship_type,
       roles: claims.roles,
-      // Told, so that an event of that id with other dates is another one.
+      // Always given, so that an event of this id with other dates is a conflict.
       valid_from: claims.valid_from ?? null,
       valid_until: claims.valid_until ?? null,
     };
@@ -103,7 +103,7 @@ export function enrolmentDraft(
   const enrolled = [...state.relationships.values()].find((each) =>
     each.first_event_id === draft.event_id
   );
-  // No more is said than the append compares: the person may have changed since.
+  // Only what the append compares: the person's relationship may have changed.
   if (enrolled !== undefined) {
     const { relationship_type } = enrolled.upsert;
     return { ...draft, relationship_type };

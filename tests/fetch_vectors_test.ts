@@ -139,7 +139,7 @@ Deno.test("a host that can't be reached is not asked for every file", async () =
   assert(more.length < 20, `${more.length} more`);
 });
 
-Deno.test("the task names what it does not know", async () => {
+Deno.test("the task rejects unknown arguments by name", async () => {
   const { code, stderr } = await run(Deno.execPath(), [
     ...["run", "--allow-read", "tools/fetch_vectors.ts", "--into", "/tmp"],
   ], { cwd: new URL("../", import.meta.url) });

@@ -177,7 +177,7 @@ for (const [pkg, allowed] of Object.entries(ALLOWED)) {
 }
 for (const file of imports.keys()) {
   const circle = findCircle(file);
-  // Told once, by its first file.
+  // Reported once, for its first file.
   if (circle === undefined || circle.some((each) => each < file)) continue;
   faults.push(`${circle.join(" → ")} is a circle`);
 }

@@ -73,7 +73,7 @@ export async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
 }
 
 /**
- * Runs a program to its end; what it printed.
+ * Runs a program to its end and returns what it printed.
  *
  * @throws {Error} with its own words, if it fails.
  */

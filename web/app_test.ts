@@ -18,7 +18,7 @@ Deno.test("the health check names service, version and uptime", async () => {
   });
 });
 
-Deno.test("it is ready as long as its store and an issuer answer; nobody learns which doesn't", async () => {
+Deno.test("it is ready while its store and an issuer answer, and does not name the issuer that fails", async () => {
   assertEquals((await new Site().ask("/readyz")).body, { status: "ready" });
   // Port 1 of loopback: nothing listens there.
   const issuers = ["did:web:127.0.0.1%3A1"];

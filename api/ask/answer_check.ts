@@ -40,7 +40,7 @@ export interface Sources {
   readonly now: () => Date;
   /** Awaited between slices of long work. */
   readonly yieldToEventLoop: () => Promise<void>;
-  /** Is told of each answer, for telemetry. */
+  /** Called with each answer, for telemetry. */
   readonly decided?: ((answer: Decided) => void) | undefined;
 }
 

@@ -22,7 +22,7 @@ const MAX_PAGE_LENGTH = 4 * 1024 * 1024;
 
 /** Where a page ended. */
 const CURSOR = z.strictObject({
-  /** Of these members. */
+  /** The version of these members. */
   version: z.literal(3),
   /** The state that the first page was of: its last event. */
   sequence: z.int().min(1),

@@ -33,7 +33,7 @@ export interface ServiceEnv {
 
 /** Answers however busy the service is, for health checks. */
 export const HEALTH_PATH = "/healthz";
-/** Answers so as well: whether what the service depends on answers. */
+/** Readiness: whether the stores and issuers of the service answer. */
 export const READY_PATH = "/readyz";
 
 /** Seconds of `Retry-After` where the refusal has none of its own. */

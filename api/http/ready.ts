@@ -7,7 +7,7 @@ import { DEFAULT_LIMITS, isSigError } from "@sig/core";
 
 /** What a service depends on. */
 export interface ReadinessOptions extends FetchPolicy {
-  /** Each by a name, such as `pins`; undefined: there is none. */
+  /** The stores by name, such as `pins`; undefined for one that is not configured. */
   readonly stores: { readonly [name: string]: RecordStore | undefined };
   /** The issuers of the list, as `createConsumer` takes them. */
   readonly issuers: readonly string[];
@@ -15,13 +15,13 @@ export interface ReadinessOptions extends FetchPolicy {
   readonly now: () => Date;
 }
 
-/** What was found: `ok`, or the code of the error. */
+/** The result of a check: `ok`, or the code of the error. */
 export interface Readiness {
   /** All stores answer, and one of the issuers does, if there are any. */
   readonly isReady: boolean;
   /** By the name of the store. */
   readonly stores: { readonly [name: string]: string };
-  /** By the issuer's DID, as far as they were asked. */
+  /** By the DID of each issuer that was asked. */
   readonly issuers: { readonly [did: string]: string };
 }
 
@@ -73,7 +73,7 @@ async function check(options: ReadinessOptions): Promise<Readiness> {
   };
 }
 
-/** Asks until one of them answers. */
+/** Asks the issuers until one of them answers. */
 async function askIssuers(
   options: ReadinessOptions,
 ): Promise<{ readonly [did: string]: string }> {
@@ -101,7 +101,7 @@ async function askIssuers(
   return outcomes;
 }
 
-/** Why issuers are asked no more. */
+/** Why the remaining issuers are not asked. */
 const LATE = Symbol("late");
 const ANSWERED = Symbol("answered");
 

@@ -47,7 +47,7 @@ Deno.test("it is ready as long as one listed issuer answers", async () => {
   }
 });
 
-Deno.test("unreachable issuers are named to who has the token, and to no other", async () => {
+Deno.test("unreachable issuers are named only to requests with the token", async () => {
   await using service = start([503, 404], "a-long-token");
   const ask = (headers = {}) => get(service.app, "/readyz", headers);
   for (const headers of [{}, { authorization: "Bearer guessed" }]) {

@@ -20,7 +20,7 @@ const PAUSE_MS = 5;
  * ```
  *
  * @throws {Error} of the name `OutputFailed`, for a full disk and the like: it
- * must not look like a fault of what was to be said.
+ * must not look like an error of the command that writes.
  */
 export function writeAll(
   writer: { writeSync(bytes: Uint8Array): number },
@@ -145,7 +145,7 @@ export function readVariables(known: readonly string[]): Variables {
   };
 }
 
-/** A folder, or why there is none. */
+/** A folder, or the reason why there is none. */
 export type DataFolder =
   | { readonly folder: string }
   | { readonly folder?: undefined; readonly why: string };

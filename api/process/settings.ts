@@ -4,7 +4,7 @@ import { isSigError, JsonError, parseJson, type SigError } from "@sig/core";
 import { isObject, quote, suggest } from "@sig/core/internal";
 import { type FlagSpec, type GivenFlags, usageError } from "../flags/flag.ts";
 
-/** What is read of the environment. */
+/** The variables of the environment. */
 export interface Variables {
   /** By name. */
   readonly values: { readonly [name: string]: string };
@@ -14,9 +14,9 @@ export interface Variables {
 
 /** How settings are read from the outside. */
 export interface SettingsIo {
-  /** A whole file. */
+  /** Reads a whole file. */
   readFile(path: string, maxBytes: number): Promise<Uint8Array>;
-  /** All variables, or of these names those that may be read. */
+  /** Reads all variables, or those of these names that may be read. */
   variables(known: readonly string[]): Variables;
 }
 
@@ -46,7 +46,7 @@ const MAX_BYTES = 256 * 1024;
 const OF_KUBERNETES =
   /^SIG_(?:API|WEB)_(?:SERVICE_(?:HOST|PORT(?:_\w+)?)|PORT(?:_\d+_\w+)?)$/;
 
-/** What a flag is called in a file of settings. */
+/** The name of a flag in a file of settings. */
 export function settingName(flag: string): string {
   return flag.replaceAll("-", "_");
 }
@@ -135,7 +135,7 @@ async function readFileSettings(
     await io.readFile(path, MAX_BYTES),
     path,
   );
-  // A file does not name another one.
+  // A file cannot name another file.
   const settable = flags.filter((flag) => flag.name !== "config");
   const names = settable.map((flag) => settingName(flag.name));
   return Object.entries(settings).map(([member, value]) => {

@@ -103,7 +103,7 @@ Deno.test("a variable can name the file; nothing but comments sets nothing", asy
   }
 });
 
-Deno.test("what a file or a variable can't mean stops the start, by its name", async () => {
+Deno.test("an invalid setting in a file or a variable stops the start and names the setting", async () => {
   const rows: readonly (readonly [Given, string, string?])[] = [
     [{ file: "max-age: 5m" }, 'unknown setting "max-age" in "f"', "max_age"],
     [{ file: "isuer: [a]" }, 'unknown setting "isuer" in "f"', "issuer"],
@@ -148,7 +148,7 @@ Deno.test("what a file or a variable can't mean stops the start, by its name", a
   }
 });
 
-Deno.test("what Kubernetes says of a service sig-api is not a setting", async () => {
+Deno.test("variables that Kubernetes sets for a service sig-api are not settings", async () => {
   const variables = {
     SIG_API_SERVICE_HOST: "10.0.0.1",
     SIG_API_SERVICE_PORT: "8787",

@@ -24,7 +24,7 @@ import {
   writeWarnings,
 } from "../output/write.ts";
 
-/** The flag of what encrypts a backup. */
+/** The flag for the passphrase of a backup. */
 const PASSPHRASE_FLAG = {
   "passphrase-file": optional(
     file,
@@ -107,7 +107,7 @@ function writeKeys({ io }: Output, what: string, kids: readonly string[]) {
   if (kids.length > 0) io.stdout(`  ${what}: ${kids.map(safe).join(", ")}\n`);
 }
 
-/** Others could list or replace what has private keys. */
+/** Refuses a folder in which others could list or replace the private keys. */
 async function requireClosedFolder(
   { io }: Call<unknown>,
   out: string,

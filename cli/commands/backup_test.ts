@@ -41,7 +41,7 @@ async function succeed(
 const read = (workspace: Workspace, path: string) =>
   Deno.readFile(workspace.path(path));
 
-Deno.test("an encrypted backup restores the issuer on another machine, where it goes on", () =>
+Deno.test("an encrypted backup restores the issuer on another machine, where it can append", () =>
   withPassphrase(async (workspace) => {
     await Deno.writeTextFile(
       workspace.path("acme/.sig/names.csv"),

@@ -199,13 +199,13 @@ function writeAnswer(call: Output, answer: CheckAnswer, source: string): void {
   }
   for (const reason of answer.reasons) io.stdout(`  ${describe(reason)}\n`);
   if (!allow && io.isTerminal("stdout")) {
-    // What shows why, to a person who wonders.
+    // The command that explains the answer to a person.
     const next = isStranger
       ? `sig who ${source} lists whom the issuer knows`
       : `sig log ${source} --subject ${answer.subject} shows what the issuer said`;
     io.stdout(`  next: ${safe(next)}\n`);
   }
-  // A misspelt subject is denied as a stranger is: nothing else would tell.
+  // A misspelt subject is denied like an unknown one; only a warning shows it.
   if (isStranger && !isDid(answer.subject)) {
     warn(call, neverHeardOf(answer.subject));
   }

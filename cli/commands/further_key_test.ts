@@ -153,7 +153,7 @@ Deno.test("an invitation for another key is refused, and nothing written, where 
     assertEquals(await workspace.snapshot(), left);
   }));
 
-Deno.test("a key that the feed knows as somebody else, or as active, becomes no other key of a person", () =>
+Deno.test("a key that is another person's in the feed, or already active, can't be added to a person", () =>
   withIssuer(async (workspace) => {
     const own =
       (await sig(workspace, "key", "generate", "--out", "$D/m.jwk"),
@@ -214,7 +214,7 @@ Deno.test("a name belongs to the person: every key is shown with it, and the nam
     assertEquals(ended.match(/Alice Doe/g)?.length, 2);
   }));
 
-Deno.test("a link that does nothing, or leads to nobody, is warned of", () =>
+Deno.test("a link that is ignored, or names an unknown subject, gives a warning", () =>
   withIssuer(async (workspace) => {
     const link = async (subject: string, person: string) => {
       const { code, stderr } = await workspace.sig([
@@ -289,7 +289,7 @@ Deno.test("a list names the person by the root, and each key follows; the plan s
     assertEquals(codeOf(refused), [2, "invalid_field"]);
   }));
 
-Deno.test("a row that names the root creates nothing while a key is active, and readmits who was offboarded by any key", () =>
+Deno.test("a row that names the root creates nothing while a key is active, and readmits a person offboarded by any key", () =>
   withIssuer(async (workspace) => {
     const phone = await withKey(workspace, ALICE);
     await sig(

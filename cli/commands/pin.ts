@@ -237,7 +237,7 @@ function keysOf(
   ]);
 }
 
-/** Without what is told to people only: these members are a contract. */
+/** Without the member that only the text output shows. */
 function jsonOf(
   { inconsistency: _, ...rest }: Partial<PinRecord>,
 ): Partial<PinRecord> {
@@ -312,7 +312,7 @@ function writePin(call: Output, pin: PinRecord): void {
     const since = `${incident.code} since ${toSecond(incident.since)}`;
     rows.push(["incident", `${since}: ${incident.detail}`]);
   } else if (inconsistency !== null) {
-    // It is over, and each answer still warns of it.
+    // The incident is over, but each answer still warns of it.
     rows.push(["warned of", `${inconsistency}, until sig pin ack accepts it`]);
   }
   writeTable(call, FIELDS, rows);

@@ -171,7 +171,7 @@ function readWanted(flags: SetValues): Wanted {
   return wanted;
 }
 
-/** Whose relationships the flags may mean: those of all keys of the person. */
+/** The subject whose person the flags are about. */
 function subjectOf(
   { "relationship-id": id, subject }: SetValues,
   { relationships }: PublishedState,

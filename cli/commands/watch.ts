@@ -182,7 +182,8 @@ export async function watchSource(
     ? { warning: undefined }
     : await openPins(call);
   try {
-    // To those that read JSON as well: each run begins at the feed's end then.
+    // In the text format also for programs that read JSON: each run then begins
+    // at the end of the feed.
     if (warning !== undefined) {
       writeWarnings({ ...call, format: "text" }, [warning]);
     }

@@ -112,7 +112,7 @@ Deno.test({
       assertEquals([other.code, other.stdout], [2, ""]);
       assertMatch(
         other.stderr,
-        /feed_rewritten: Cannot get cosignature: the 857 events that "http:\S+" has cosigned are others\n/,
+        /feed_rewritten: Cannot get cosignature: the 857 events that "http:\S+" has cosigned are different\n/,
       );
       await append(workspace, "old", 1);
       const longer = await ask(workspace, "old", witness);
@@ -149,7 +149,7 @@ Deno.test({
     }),
 });
 
-Deno.test("a witness that can't be asked is told, after the checkpoint was signed", () =>
+Deno.test("a witness that can't be reached is reported, after the checkpoint was signed", () =>
   withIssuer(async (workspace) => {
     await workspace.sig(["checkpoint", "--dir", "$D/acme", "--init"]);
     const vkey = formatVerifierKey(sha256, {

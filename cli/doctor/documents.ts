@@ -43,7 +43,7 @@ export async function readDocuments(
         signal,
       } as const;
       const opened = await reader.open(href, options);
-      // A server may answer everything with some page.
+      // A server may answer every path with a page of its own.
       return isObject(parseJson(await readAll(opened, MAX_BYTES)));
     }).catch((error) => {
       if (isSigError(error) || error instanceof JsonError) return false;

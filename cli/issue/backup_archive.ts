@@ -13,7 +13,7 @@ import { decodeSecretLine } from "@sig/api/process";
 import { readInput } from "../terminal/read_input.ts";
 import { type Output, warn } from "../output/write.ts";
 
-/** Bytes of a backup at most: the largest feed, and all else. */
+/** The maximum size of a backup in bytes: the largest feed, and everything else. */
 export const MAX_BACKUP_BYTES: number = DEFAULT_LIMITS.maxFeedBytes +
   64 * 1024 * 1024;
 
@@ -92,7 +92,9 @@ export async function unpackBackup(
   const isWhole = entries.size === rest.length &&
     rest.every(({ header }) => header.type === "file") &&
     new TextDecoder().decode(first.data) === sums;
-  if (!isWhole) throw refused("it is damaged: its digests are of other files");
+  if (!isWhole) {
+    throw refused("it is damaged: its files do not match its digests");
+  }
   const files = new Map<string, Uint8Array>();
   const keys = new Map<string, StoredKey>();
   for (const [name, data] of entries) {

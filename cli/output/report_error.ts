@@ -113,7 +113,7 @@ function namedError(thrown: unknown): unknown {
   return thrown;
 }
 
-/** The hint says whom to ask; this, which command accepts the new feed. */
+/** Adds to the hint which command accepts the new feed. */
 const AFTER_ASKING =
   "sig pin ack <issuer> --reason TEXT accepts what is served now";
 

@@ -179,7 +179,7 @@ function readRow({ row, values }: Row, faults: RowFaults): ReadRow {
   const read: { [column: string]: unknown } = { row };
   for (const column of COLUMNS) {
     const value = values.get(column);
-    // What has no column is not there; an empty cell is null.
+    // A value without a column is missing; an empty cell is null.
     const given = value === "" || value === undefined ? null : value;
     if (!values.has(column) && !REQUIRED.includes(column)) continue;
     try {

@@ -118,7 +118,7 @@ export function observedWithin(
     : undefined;
 }
 
-/** The issuer, asked at once or together with others that ask. */
+/** Starts a refresh, or joins one that is running. */
 async function refreshWithin(
   issuer: KnownIssuer,
   { bounds: { maxAgeMs, minSequence }, at }: Observing,

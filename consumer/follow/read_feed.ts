@@ -490,7 +490,7 @@ async function* observed(
   }
 }
 
-/** What passes of a feed: its digest, and that of the pin's prefix. */
+/** Hashes a feed while it is read: all of it, and the prefix that is pinned. */
 class FeedProgress {
   /** Of all bytes so far. */
   readonly digest: RunningHash;

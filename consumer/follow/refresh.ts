@@ -139,7 +139,7 @@ async function namedPin(
   return pin && { ...pin, keys: await nameKids(pin.keys, published.keys()) };
 }
 
-/** What a refresh in order read. */
+/** The result of reading an issuer without a fault. */
 interface ReadIssuer {
   readonly loaded: LoadedIssuer;
   readonly feed: ReadFeed;

@@ -138,7 +138,10 @@ export async function* watchIssuer(
   }
 }
 
-/** Whether it may be better later; a file may grow while it is read. */
+/**
+ * Whether a later attempt may succeed. A file may be read while it is written, so
+ * that its last line is incomplete.
+ */
 function isPassing(error: unknown, location: IssuerLocation): boolean {
   return isSigError(error) && error.category === "unavailable" ||
     !isProven(location) && isSigError(error, "incomplete_line");

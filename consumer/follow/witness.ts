@@ -34,10 +34,10 @@ export interface RequestCosignatureOptions
   readonly now: Date;
 }
 
-/** The first one finds out what the witness has cosigned. */
+/** The first request learns how many events the witness has cosigned. */
 const ATTEMPTS = 2;
 
-/** What the statuses of a witness mean. */
+/** What a witness means by an HTTP status. */
 const REFUSALS: Readonly<Record<number, string>> = {
   403: "it trusts none of the keys that signed the checkpoint",
   404: "it does not know this issuer",
@@ -148,7 +148,7 @@ function hasOthers(url: string, size: number): SigError {
     "feed_rewritten",
     `Cannot get cosignature: the ${size} events that ${
       quote(url)
-    } has cosigned are others`,
+    } has cosigned are different`,
     { context: { known_sequence: size } },
   );
 }

@@ -397,7 +397,7 @@ export class StoredLines implements StoredState {
         this.#lines.bytes(this.#place, pin.sequence),
         {
           ...this.#options,
-          // These are not new.
+          // The caller has seen these events before.
           onEvent: undefined,
           issuer: pin.issuer,
           keys,

@@ -34,7 +34,7 @@ export interface RememberedIssuer {
   publish(events: readonly Event[]): Promise<void>;
 }
 
-/** Lends one with a memory in a file, or in records alone. */
+/** Runs a test with such an issuer; the memory is a file, or records alone. */
 export async function withIssuer(
   work: (issuer: RememberedIssuer) => Promise<void>,
   kind: "file" | "records" = "file",

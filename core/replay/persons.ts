@@ -2,15 +2,15 @@
 
 import type { RelationshipUpsertEvent } from "../event/types.ts";
 
-/** Links between a key and the root of its person, at most. */
+/** The maximum number of links between a key and the root of its person. */
 const MAX_LINKS = 8;
 
-/** What the first upsert about a subject has said. */
+/** The link in the first upsert about a subject. */
 interface Key {
   readonly root: string;
   /** How many links lead to the root. */
   readonly links: number;
-  /** The event that said so. */
+  /** The sequence of the event with the link. */
   readonly sequence: number;
 }
 
@@ -22,7 +22,7 @@ interface Key {
 export class Persons {
   readonly #keys = new Map<string, Key>();
 
-  /** What the first `events` events said. */
+  /** The persons by the first `events` events alone. */
   until(events: number): Persons {
     const persons = new Persons();
     for (const [subject, key] of this.#keys) {
@@ -52,7 +52,7 @@ export class Persons {
       (this.#keys.get(named)?.links ?? 0) < MAX_LINKS;
   }
 
-  /** The person's root after so many events; a subject without a link is its own. */
+  /** The root after the first `events` events (default: all of them). */
   rootOf(subject: string, events = Infinity): string {
     const key = this.#keys.get(subject);
     return key !== undefined && key.sequence <= events ? key.root : subject;

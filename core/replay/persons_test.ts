@@ -76,7 +76,7 @@ Deno.test("only a member of metadata itself links", () => {
   assertEquals(personOf(state, "b"), "b");
 });
 
-Deno.test("a state that was not kept whole can't tell a person", () => {
+Deno.test("a state made from some of the events can't find a person", () => {
   const replaying = new Replay({ keepOnly: "b" });
   replaying.apply(upsert(1, { subject: "b" }));
   assertThrows(

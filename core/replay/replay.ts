@@ -313,8 +313,8 @@ export function applyEvent(state: FeedState, event: SigEvent): FeedState {
  * assertEquals(personOf(state, subject), subject);
  * ```
  *
- * @throws {TypeError} for a state that not all events were kept of: only a
- * whole feed tells.
+ * @throws {TypeError} if the state was made with some of the events only: links
+ * can be in any of them.
  */
 export function personOf(state: FeedState, subject: string): string {
   return state.history.personOf(subject, state.last_sequence);

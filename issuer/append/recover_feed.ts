@@ -100,7 +100,7 @@ export async function recoverFeed(
   });
 }
 
-/** Verifies and adds the lines behind the index's head. */
+/** Verifies and adds the lines after the index's head. */
 async function readOn(
   feed: OpenFeed,
   index: FeedIndex,
@@ -140,7 +140,7 @@ async function findStart(
 ): Promise<FeedHead | undefined> {
   const { head } = index;
   const isKept = head !== undefined && await fits(head, feed, rules.issuer);
-  // Nobody has written since: the file need not even be asked.
+  // Nobody has written since: the file need not be read.
   if (isKept && head.bytes === feed.size) return head;
   const stored = index.stored();
   if (stored === undefined) return undefined;

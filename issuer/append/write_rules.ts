@@ -19,7 +19,7 @@ import {
 import type { FeedIndex } from "../index/feed_index.ts";
 import { rulesAfter } from "./verify_feed.ts";
 
-/** What is allowed. */
+/** The rules that a new event must meet. */
 export interface WriteRules {
   /** The issuer's DID. */
   readonly issuer: string;

@@ -41,15 +41,15 @@ export function replaceDurably(
   syncDirectory(parentOf(path));
 }
 
-/** A file that is to be replaced by one beside it. */
+/** A new version of a file, still under a temporary name. */
 export interface PreparedFile {
-  /** The new one. */
+  /** Its temporary path. */
   readonly temporary: string;
   /** Puts it in its place; the caller flushes the directory. */
   rename(): void;
 }
 
-/** The first half of {@linkcode replaceDurably}. */
+/** Writes the new version of a file under a temporary name. */
 export function prepareFile(
   path: string,
   bytes: Uint8Array,

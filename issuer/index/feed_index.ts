@@ -143,7 +143,7 @@ export class FeedIndex implements PastEvents {
       stored.bytes >= this.#base && stored.bytes <= head.bytes;
   }
 
-  /** Goes on behind a place of the feed; events pending for another are dropped. */
+  /** Continues from a place in the feed; events pending after another are dropped. */
   startFrom(head: FeedHead): void {
     if (head === this.#head) return;
     this.#drop();
@@ -211,7 +211,7 @@ export class FeedIndex implements PastEvents {
     };
   }
 
-  /** Takes back the events that were added behind an earlier head. */
+  /** Removes the events that were added after an earlier head. */
   rollBack(head: FeedHead): void {
     for (const [id, added] of [...this.#pending].reverse()) {
       if (added.sequence <= head.sequence) break;
@@ -313,7 +313,7 @@ export class FeedIndex implements PastEvents {
     }
   }
 
-  /** Adds the pending events behind so many bytes, and the head. */
+  /** Writes the pending events that begin after so many bytes, and the head. */
   #write(head: FeedHead, known: number): void {
     this.#use((statement, database) => {
       const putEvent = statement("INSERT INTO events VALUES (?, ?, ?, ?)");

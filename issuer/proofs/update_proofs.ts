@@ -80,7 +80,7 @@ export interface CheckpointOptions {
   readonly rebuild?: boolean | undefined;
   /** Signature lines of cosigners, for the checkpoint as it is. */
   readonly add?: string | undefined;
-  /** Whose lines among them must be signatures of the checkpoint as it is. */
+  /** The lines by these keys must be valid, or nothing is added. */
   readonly cosigners?: readonly NoteKey[] | undefined;
   /** Called with the keys at hand, before they sign. */
   readonly onKeys?: ((keys: readonly SigningKey[]) => void) | undefined;

@@ -21,7 +21,7 @@ function hasGo(): boolean {
   return hasProgram("go");
 }
 
-/** Builds a program; its path. */
+/** Builds a program. Returns its path. */
 export async function buildGo(source: URL, folder: string): Promise<string> {
   if (!hasGo()) {
     throw new Error(

@@ -6,7 +6,7 @@
 
 const ROOT = new URL("../../", import.meta.url);
 
-/** `SIG_VECTORS` names a folder that is looked at first. */
+/** `SIG_VECTORS` names a folder that is searched first. */
 const FOLDERS: readonly string[] = [
   Deno.env.get("SIG_VECTORS") ?? [],
   "vectors/others",

@@ -60,7 +60,7 @@ Deno.test("with a narrower permission the known variables are read, and the log 
   }
 });
 
-Deno.test("a misspelt variable stops the start, and says which was meant", async () => {
+Deno.test("a misspelt variable stops the start, and the error suggests the right one", async () => {
   for (const name of ["api", "web"] as const) {
     const variable = `SIG_${name.toUpperCase()}_MAX_AG`;
     const { code, stderr } = await runToEnd(name, [], {

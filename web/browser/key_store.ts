@@ -29,7 +29,7 @@ export interface BrowserKey {
   readonly name?: string;
   /** The browser that made it, in words. */
   readonly place?: string;
-  /** It comes from a passkey, which brings it back wherever that is. */
+  /** It was derived from a passkey, and can be derived again on another device. */
   readonly isPasskey?: true;
 }
 

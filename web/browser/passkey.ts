@@ -9,21 +9,21 @@ import { jwkToDidKey } from "@sig/jose";
 import type { BrowserKey } from "./key_store.ts";
 
 const encoder = new TextEncoder();
-/** What the passkey is asked for, and what its answer becomes: never changed. */
+/** Inputs of PRF and HKDF: with other texts each person would get another key. */
 const PRF_INPUT = encoder.encode("sig/0.1 passkey");
 const HKDF_INFO = encoder.encode("sig/0.1 ed25519");
 /** PKCS #8 of an Ed25519 private key, up to its 32 bytes (RFC 8410 §7). */
 const PKCS8_START = Uint8Array.fromHex("302e020100300506032b657004220420");
 
 /**
- * Why there is no key from a passkey: `cancelled`, by the person or for want of a
- * passkey; `no_prf`, the passkey's place can't derive keys.
+ * Why there is no key from a passkey: `cancelled`, the person cancelled or has no
+ * passkey; `no_prf`, the authenticator can't derive keys.
  */
 export class PasskeyError extends Error {
-  /** Which of them. */
+  /** The reason. */
   readonly why: "cancelled" | "no_prf";
 
-  /** For a reason. */
+  /** Makes the error for a reason. */
   constructor(why: "cancelled" | "no_prf", cause?: unknown) {
     super(`Cannot use passkey: ${why}`, { cause });
     this.name = "PasskeyError";
@@ -33,7 +33,7 @@ export class PasskeyError extends Error {
 
 /**
  * Whether passkeys can be tried here: a host name, and a browser that does not
- * say that it lacks them. A passkey's place may still lack PRF.
+ * say that it lacks them. The authenticator may still lack PRF.
  */
 export async function mayUsePasskeys(): Promise<boolean> {
   const { PublicKeyCredential, isSecureContext, location } = browserGlobals();
@@ -56,7 +56,7 @@ export async function createPasskey(name: string): Promise<BrowserKey> {
     rp: { id: location.hostname, name: location.hostname },
     // Random: the same id again would replace a passkey, and so lose its key.
     user: { id: randomBytes(), name, displayName: name },
-    // Never used: it is PRF that counts.
+    // Required, but not used: the key comes from PRF.
     pubKeyCredParams: [-8, -7, -257].map((alg) => ({
       type: "public-key",
       alg,
@@ -70,7 +70,7 @@ export async function createPasskey(name: string): Promise<BrowserKey> {
   if (enabled !== true && results === undefined) {
     throw new PasskeyError("no_prf");
   }
-  // Many places derive only when they are asked again.
+  // Many authenticators derive only in a later request.
   return results === undefined
     ? await openPasskey([{ type: "public-key", id: made.rawId }])
     : await keyFromPrf(results.first);
@@ -96,8 +96,8 @@ export async function openPasskey(
 }
 
 /**
- * The key that 32 bytes of a passkey stand for. Extractable only in here, since
- * nothing else tells the public part.
+ * The key that is derived from the PRF output of a passkey. It is extractable
+ * inside of this function only, to compute the public key.
  */
 export async function keyFromPrf(output: BufferSource): Promise<BrowserKey> {
   const { subtle } = crypto;

@@ -125,7 +125,7 @@ Deno.test("one key opens both applications, one revocation closes both, and each
   }
 });
 
-Deno.test("who is not employed gets into neither, and a forged word opens nothing", async () => {
+Deno.test("a person without employment gets into neither, and a forged header opens nothing", async () => {
   await using demo = await startRunningDemo();
   const { apps } = await ask(`${demo.origin}/demo/state`);
   const [shop, wiki] = apps.map(({ url }: { url: string }) => url);
@@ -204,7 +204,7 @@ Deno.test("the code of another browser lets nobody into the shop", async () => {
   assertEquals([await isIn(other), await isIn(own)], [false, true]);
 });
 
-Deno.test("a login that ended by itself leaves nobody in an application that is not told of it", async () => {
+Deno.test("a login that ended by itself ends the visit at an application without notifications", async () => {
   let skewMs = 0;
   const now = () => new Date(Date.now() + skewMs);
   const flags = ["--log", "off", "--session", "1m"];

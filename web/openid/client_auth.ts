@@ -75,7 +75,7 @@ function readBasic(authorization: string): readonly [string, string] {
       return [decode(id), decode(secret)];
     }
   } catch {
-    // Told below, with nothing of what was sent.
+    // Reported below, without what the client sent.
   }
   throw refuse("Basic");
 }

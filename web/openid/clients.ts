@@ -79,7 +79,7 @@ export function withClients(
   };
 }
 
-/** All of them. */
+/** All authentication methods. */
 export const AUTH_METHODS: readonly AuthMethod[] = [
   ...["client_secret_basic", "client_secret_post"] as const,
   ...["private_key_jwt", "none"] as const,

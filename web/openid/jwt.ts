@@ -118,7 +118,7 @@ export async function readHint({ issuer, keys }: Signer, token: string) {
       typeof sub === "string" && typeof aud === "string"
     ) return { sub, aud, sid: typeof sid === "string" ? sid : undefined };
   } catch {
-    // Told below, with nothing of the token.
+    // Reported below, without any part of the token.
   }
   throw new OAuthError(
     "invalid_request",

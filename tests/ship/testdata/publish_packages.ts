@@ -5,7 +5,7 @@ import { ROOT } from "../../../tools/workspace.ts";
 import { type Ran, run, runWell, tempFolder } from "../../kit/process.ts";
 
 const DENO = Deno.execPath();
-/** One small test, in place of all. */
+/** One small test, instead of all tests. */
 export const SMALL_TEST = "--tests=core/text/trim_ows_test.ts";
 
 /** Runs a tool where `@std` comes from a registry, without traces in the cache. */

@@ -36,14 +36,14 @@ export function isEvidence(bytes: Uint8Array): boolean {
   }
 }
 
-/** Where the key is known from that has signed. */
+/** Where the key that signed is known from. */
 type Trust = "server" | "person" | "file";
 
 type Shown =
   | { readonly verified: VerifiedEvidence; readonly trust: Trust }
   /** What is wrong with the file. */
   | { readonly fault: string }
-  /** Why it is not known whether something is. */
+  /** Why the file could not be judged. */
   | { readonly why: string };
 
 /** Verifies evidence, and draws it from the question up to the key. */

@@ -10,7 +10,7 @@ import { Fold, TextField } from "../elements.tsx";
 import { commandLine, shortened, visibleText } from "../text.ts";
 import type { Keys } from "./use_keys.ts";
 
-/** How a person gets a device its own key; the operator decides about it. */
+/** The steps that give another device its own key; the operator decides. */
 export function AddDevice({ keys, stored: { did } }: {
   readonly keys: Keys;
   readonly stored: BrowserKey;
