@@ -38,7 +38,7 @@ import { watchIssuer } from "./follow/watch.ts";
 import { IssuerName, type ProvenLocation } from "./read/source.ts";
 import { sourceOf } from "./read/reader.ts";
 import { isFault } from "./verify/feed_fault.ts";
-import { reportIssuer } from "./verify/verify_report.ts";
+import { reportIssuerOnce } from "./verify/verify_report.ts";
 import { SignatureWorkers } from "./verify/signature_workers.ts";
 import type {
   VerifiedIssuer,
@@ -251,7 +251,7 @@ async function reportOf(
   location: ProvenLocation,
   options: VerifyIssuerOptions,
 ): Promise<VerifyReport> {
-  const all = await reportIssuer(location, options).catch((unread) => {
+  const all = await reportIssuerOnce(location, options).catch((unread) => {
     // What contradicts the memory does so, whatever can be read now.
     if (error.category !== "conflict") throw unread;
     return undefined;

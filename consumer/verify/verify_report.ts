@@ -135,13 +135,14 @@ export async function reportIssuer(
   location: IssuerLocation,
   options: VerifyIssuerOptions,
 ): Promise<VerifyReport> {
-  const report = await reportOnce(location, options);
+  const report = await reportIssuerOnce(location, options);
   const mayPass = !report.valid &&
     report.errors.some((fault) => mayBeRotating(location, fault));
-  return mayPass ? await reportOnce(location, options) : report;
+  return mayPass ? await reportIssuerOnce(location, options) : report;
 }
 
-async function reportOnce(
+/** {@linkcode reportIssuer} by one reading, for who has read it twice already. */
+export async function reportIssuerOnce(
   location: IssuerLocation,
   options: VerifyIssuerOptions,
 ): Promise<VerifyReport> {
