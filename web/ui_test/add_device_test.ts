@@ -98,7 +98,10 @@ browserTest(
       hash: fragmentOf(await scan(page)),
       device: { viewport: { width: 390, height: 844 } },
     });
-    await shows(phone.page.locator("#offer"), "Another key of", "deploy");
+    await shows(
+      phone.page.locator("#offer"),
+      ...["Another key of", "answer only if that key is yours", "deploy"],
+    );
     const other = await answerAndEnrol(phone.page, issuer);
     const who = JSON.parse(
       await issuer.sig("who", "./issuer", "--format", "json"),

@@ -86,7 +86,12 @@ export function OfferCard(props: OfferProps) {
       <Facts
         of={{
           "Another key of": person !== undefined && (
-            <Did did={person} what="the did:key of the other key" />
+            <>
+              <Did did={person} what="the did:key of the other key" />{" "}
+              <span class="quiet">
+                (answer only if that key is yours: both get the same accounts)
+              </span>
+            </>
           ),
           For: claims.for !== undefined && (
             <>
