@@ -9,3 +9,4 @@ export { isStrictSignature } from "./bytes/ed25519_bytes.ts";
 export { Sha256 } from "./bytes/sha256.ts";
 export { loadBuiltin } from "./keys/platform.ts";
 export { calculateKidOf } from "./keys/public_key.ts";
+export { PKCS8_PREFIX } from "./keys/signing_key.ts";

@@ -112,9 +112,10 @@ export function createGuard(
     c.set("requestId", requestIdOf(request.headers));
     const address = clientOf(request.headers, c.env);
     c.set("client", address ?? "");
-    // Hono's middleware copies every response.
-    const isFromPage = answerCors !== undefined &&
-      request.headers.has("origin");
+    // Hono's middleware copies every response: only where a page asks.
+    const corsOfPage = answerCors && request.headers.has("origin")
+      ? answerCors
+      : undefined;
     const budget = new RequestBudget(capacity, address);
     c.set("budget", budget);
     const answer = async () => {
@@ -137,14 +138,14 @@ export function createGuard(
     };
     try {
       checkHost(request);
-      const preflight = await (isFromPage ? answerCors!(c, answer) : answer());
+      const preflight = await (corsOfPage ? corsOfPage(c, answer) : answer());
       if (preflight instanceof Response) c.res = preflight;
     } catch (error) {
       c.res = problemResponse(c, error);
     } finally {
       budget.end();
     }
-    if (answerCors && !isFromPage) c.res.headers.append("vary", "Origin");
+    if (answerCors && !corsOfPage) c.res.headers.append("vary", "Origin");
     const route = telemetry && routePath(c, -1);
     // The guard alone matched: there is no such route.
     if (route && route !== "/*") telemetry.route(route);

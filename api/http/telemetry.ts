@@ -31,7 +31,6 @@ interface OpenTelemetry {
 }
 interface Span {
   setAttribute(name: string, value: string): unknown;
-  updateName(name: string): unknown;
 }
 interface Meter {
   createCounter(

@@ -37,6 +37,7 @@ import {
 } from "../read/issuer_documents.ts";
 import type { IssuerLocation, OpenOptions } from "../read/reader.ts";
 import { ProofsOfFeed } from "./full_read.ts";
+import { lacksKey } from "../verify/feed_fault.ts";
 import type { LoadedIssuer } from "../verify/load_issuer.ts";
 import type { VerifiedIssuer } from "../verify/verify_feed.ts";
 import { isWithin } from "./check_continuity.ts";
@@ -125,9 +126,8 @@ function mayBeRotating(
   now: Date,
 ): boolean {
   if (isSigError(error, "key_not_introduced")) return true;
-  const isUnknown = isSigError(error, "key_not_found") ||
-    isSigError(error, "key_not_authorized");
-  return isUnknown && !isWithin(REPEAT_AFTER_MS, repeatedAt, now);
+  return isSigError(error) && lacksKey(error) &&
+    !isWithin(REPEAT_AFTER_MS, repeatedAt, now);
 }
 
 /** The pin may come from a store, which shortens kids. */

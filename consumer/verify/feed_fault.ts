@@ -51,3 +51,8 @@ export function incompleteLine(): SigError {
     },
   );
 }
+
+/** Whether a fault may be a key that was added after the documents were read. */
+export function lacksKey({ code }: { readonly code: string }): boolean {
+  return code === "key_not_found" || code === "key_not_authorized";
+}

@@ -8,6 +8,7 @@ import {
   type Warning,
 } from "@sig/core";
 import { loadBuiltin, Sha256 } from "@sig/jose/internal";
+import { lacksKey } from "./feed_fault.ts";
 import { FeedVerification } from "./feed_verification.ts";
 import type {
   FeedPolicy,
@@ -168,20 +169,11 @@ export async function verifyIssuer(
   try {
     return await verify();
   } catch (error) {
-    const mayPass = isSigError(error) && options.onEvent === undefined &&
-      mayBeRotating(location, error);
+    const mayPass = location.reader.kind === "remote" &&
+      options.onEvent === undefined && isSigError(error) && lacksKey(error);
     if (!mayPass) throw error;
     return await verify();
   }
-}
-
-/** Whether a fault may be a key that was added after the documents were read. */
-export function mayBeRotating(
-  { reader }: IssuerLocation,
-  { code }: { readonly code: string },
-): boolean {
-  return reader.kind === "remote" &&
-    (code === "key_not_found" || code === "key_not_authorized");
 }
 
 /**

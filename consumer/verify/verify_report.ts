@@ -2,13 +2,12 @@
 
 import type { SigError, SourceKind, Warning } from "@sig/core";
 import {
-  mayBeRotating,
   type VerifiedIssuer,
   type VerifyIssuerOptions,
   verifyLoaded,
 } from "./verify_feed.ts";
 import type { KeyUse } from "./verified_feed.ts";
-import { isFault } from "./feed_fault.ts";
+import { isFault, lacksKey } from "./feed_fault.ts";
 import { type LoadedIssuer, loadIssuer } from "./load_issuer.ts";
 import { type IssuerLocation, sourceOf } from "../read/reader.ts";
 
@@ -136,8 +135,8 @@ export async function reportIssuer(
   options: VerifyIssuerOptions,
 ): Promise<VerifyReport> {
   const report = await reportIssuerOnce(location, options);
-  const mayPass = !report.valid &&
-    report.errors.some((fault) => mayBeRotating(location, fault));
+  const mayPass = location.reader.kind === "remote" && !report.valid &&
+    report.errors.some(lacksKey);
   return mayPass ? await reportIssuerOnce(location, options) : report;
 }
 

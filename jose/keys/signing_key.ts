@@ -28,7 +28,7 @@ export interface SigningKey {
 }
 
 /** ASN.1 around the 32 bytes of an Ed25519 seed in PKCS #8 (RFC 8410 §7). */
-const PKCS8_PREFIX = Uint8Array.of(
+export const PKCS8_PREFIX: Uint8Array = Uint8Array.of(
   ...[0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06],
   ...[0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20],
 );

@@ -6,14 +6,13 @@
  */
 
 import { jwkToDidKey } from "@sig/jose";
+import { PKCS8_PREFIX } from "@sig/jose/internal";
 import type { BrowserKey } from "./key_store.ts";
 
 const encoder = new TextEncoder();
 /** Inputs of PRF and HKDF: with other texts each person would get another key. */
 const PRF_INPUT = encoder.encode("sig/0.1 passkey");
 const HKDF_INFO = encoder.encode("sig/0.1 ed25519");
-/** PKCS #8 of an Ed25519 private key, up to its 32 bytes (RFC 8410 §7). */
-const PKCS8_START = Uint8Array.fromHex("302e020100300506032b657004220420");
 
 /**
  * Why there is no key from a passkey: `cancelled`, the person cancelled or has no
@@ -114,7 +113,7 @@ export async function keyFromPrf(output: BufferSource): Promise<BrowserKey> {
       256,
     ),
   );
-  const pkcs8 = new Uint8Array([...PKCS8_START, ...seed]);
+  const pkcs8 = new Uint8Array([...PKCS8_PREFIX, ...seed]);
   try {
     const load = (extractable: boolean) =>
       subtle.importKey("pkcs8", pkcs8, "Ed25519", extractable, ["sign"]);
