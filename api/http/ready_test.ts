@@ -69,10 +69,10 @@ Deno.test("unreachable issuers are named only to requests with the token", async
   }]);
   // Where no token is set nobody can have it.
   await using open = start([503]);
-  const { body: told } = await get(open.app, "/readyz", {
+  const { body: named } = await get(open.app, "/readyz", {
     authorization: "Bearer undefined",
   });
-  assertEquals(told.checks, { issuers: "unreachable" });
+  assertEquals(named.checks, { issuers: "unreachable" });
 });
 
 Deno.test("issuers are asked once in 5 s, and for their metadata alone", async () => {

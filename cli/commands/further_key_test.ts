@@ -330,7 +330,7 @@ Deno.test("a mover moves with all keys, and leaving ends all of them, in one bat
       [phone, "contractor", "deploy,review", null],
       [ALICE, "contractor", "deploy,review", null],
     ]);
-    // The person goes on being one after both relationships were replaced.
+    // The keys stay one person after both relationships were replaced.
     const text = await sig(
       workspace,
       ...["offboard", ...DIR, "--subject", phone, "--yes", "--format", "json"],

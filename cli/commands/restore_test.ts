@@ -151,7 +151,7 @@ Deno.test("restore brings the proofs up to the feed, too", () =>
     const done = await workspace.sig(words);
     assertEquals([done.code, done.stderr], [0, ""]);
     assertEquals(await sizeOf(), 4);
-    // What can't be updated is told.
+    // A warning names what can't be updated.
     await Deno.remove(checkpoint);
     const failed = await workspace.sig([...words, "--format", "json"]);
     assertEquals(JSON.parse(failed.stdout), {

@@ -397,7 +397,7 @@ Deno.test("several keys are one person, and links that are not in the feed yet m
   passes(events, leaving);
   const all = [...leaving, ...[1, 2, 3, 4, 5].map((n) => ending(`r${n}`))];
   assertEquals(refused(events, all).context.losses, 6);
-  // A lost device: the person goes on by the other keys.
+  // A lost device: the person keeps the other keys.
   passes(events, [ending("k3")], { losses: 0 });
   const fresh = Array.from(
     { length: 6 },

@@ -85,7 +85,7 @@ function startCollector() {
 
 /**
  * What is sent at once, not at the end: Deno sometimes does not end when it is
- * told to while it sends metrics, so these servers are killed.
+ * stopped while it sends metrics, so these servers are killed.
  */
 const OFTEN = {
   OTEL_METRIC_EXPORT_INTERVAL: "100",

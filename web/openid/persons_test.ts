@@ -90,7 +90,7 @@ Deno.test("hints that name the person are met by each of its keys and by nobody 
 });
 
 Deno.test("a logout notification of one key names the person and that session alone", async () => {
-  const told: string[] = [];
+  const notified: string[] = [];
   const uri = "https://app.example/logout";
   const { usualClients } = await import("./testdata/test_provider.ts");
   const [app, ...rest] = await usualClients();
@@ -98,7 +98,7 @@ Deno.test("a logout notification of one key names the person and that session al
     clients: [{ ...app, backchannel_logout_uri: uri }, ...rest],
     settings: {
       fetch: async (request: Request) => {
-        told.push((await request.formData()).get("logout_token") as string);
+        notified.push((await request.formData()).get("logout_token") as string);
         return new Response(null, { status: 204 });
       },
     },
@@ -112,7 +112,7 @@ Deno.test("a logout notification of one key names the person and that session al
   await provider.web.provider!.watch();
   await provider.web.provider!.deliver();
   assertEquals(
-    told.map((each) => {
+    notified.map((each) => {
       const { sub, sid } = decodeJwt(each);
       return [sub, sid];
     }),
