@@ -36,6 +36,14 @@ export type {
   CurrentRelationship,
   CurrentRelationships,
 } from "./append/current.ts";
+export type {
+  DraftBase,
+  EventDraft,
+  RevokeDraft,
+  UpsertDraft,
+} from "./append/draft.ts";
+export type { RecoveryNotice } from "./append/recover_feed.ts";
+export type { RestoredFeed } from "./append/restore.ts";
 export {
   type BackupKeys,
   type IssuerBackup,
@@ -45,22 +53,19 @@ export {
   type VerifiedBackup,
   verifyBackup,
 } from "./backup.ts";
-export type { RestoredFeed } from "./append/restore.ts";
-export { buildDidDocument } from "./documents/build_documents.ts";
-export { buildJwks } from "./documents/build_documents.ts";
+export type { FaultHooks } from "./disk/durable_file.ts";
 export {
+  buildDidDocument,
+  buildJwks,
   buildMetadata,
   type BuildMetadataOptions,
 } from "./documents/build_documents.ts";
-export type { RecoveryNotice } from "./append/recover_feed.ts";
 export type {
-  DraftBase,
-  EventDraft,
-  RevokeDraft,
-  UpsertDraft,
-} from "./append/draft.ts";
-export { enrolmentDraft, relationshipToShare } from "./enrolment.ts";
-export type { FaultHooks } from "./disk/durable_file.ts";
+  Keys,
+  KeySource,
+  PublishedDocuments,
+} from "./documents/signing_key.ts";
+export { enrolmentDraft } from "./enrolment.ts";
 export {
   type FeedHead,
   FeedIndex,
@@ -68,34 +73,24 @@ export {
   type IndexedRelationship,
   type LinePlace,
 } from "./index/feed_index.ts";
-export type {
-  ExclusiveOptions,
-  FeedStore,
-  FeedWriter,
-  OpenFeed,
-} from "./store/feed_store.ts";
-export {
-  createFileKeyStore,
-  type FileKeyStoreOptions,
-} from "./keys/file_key_store.ts";
-export { createFileStore, type FileStoreOptions } from "./store/file_store.ts";
 export {
   type InitializedIssuer,
   initIssuer,
   type InitIssuerOptions,
 } from "./init_issuer.ts";
 export {
-  isReferenced,
+  createFileKeyStore,
+  type FileKeyStoreOptions,
+} from "./keys/file_key_store.ts";
+export {
+  createMemoryKeyStore,
   type KeptKey,
   type KeyName,
   type KeyStore,
   type ReferencedKey,
   type StoredKey,
 } from "./keys/key_store.ts";
-export { createMemoryKeyStore } from "./keys/key_store.ts";
-export { createMemoryStore, type MemoryStore } from "./store/memory_store.ts";
 export {
-  AGENT_LOCK_TIMEOUT_MS,
   type AppendOptions,
   type Issuer,
   type IssuerIdentity,
@@ -103,20 +98,9 @@ export {
   type OpenIssuerOptions,
   type RotatedKey,
 } from "./open_issuer.ts";
-export type { CheckpointOptions } from "./proofs/update_proofs.ts";
-export type { RotateKeyOptions } from "./rotate_key.ts";
-export type {
-  Keys,
-  KeySource,
-  PublishedDocuments,
-} from "./documents/signing_key.ts";
+export { type GuardOptions, requireGuards } from "./plan/guards.ts";
+export type { DesiredRelationship, PlannedMembers } from "./plan/members.ts";
 export {
-  changeRelationship,
-  type RelationshipChange,
-} from "./plan/plan_drafts.ts";
-export type { DesiredRelationship } from "./plan/members.ts";
-export {
-  endingOf,
   type ExpiredRelationship,
   type Plan,
   planChanges,
@@ -126,12 +110,18 @@ export {
   type RowIssue,
 } from "./plan/plan_changes.ts";
 export { planDrafts } from "./plan/plan_drafts.ts";
-export type { PlannedMembers } from "./plan/members.ts";
-export {
-  activeOfPerson,
-  type EndedRelationship,
-  type PublishedRelationship,
-  type PublishedState,
+export type {
+  EndedRelationship,
+  PublishedRelationship,
+  PublishedState,
 } from "./plan/published.ts";
-export { type GuardOptions, requireGuards } from "./plan/guards.ts";
-export { readPlan } from "./plan/read_plan.ts";
+export type { CheckpointOptions } from "./proofs/update_proofs.ts";
+export type { RotateKeyOptions } from "./rotate_key.ts";
+export type {
+  ExclusiveOptions,
+  FeedStore,
+  FeedWriter,
+  OpenFeed,
+} from "./store/feed_store.ts";
+export { createFileStore, type FileStoreOptions } from "./store/file_store.ts";
+export { createMemoryStore, type MemoryStore } from "./store/memory_store.ts";

@@ -49,7 +49,7 @@ export const checkpoint = typedCommand({
   ],
   async run(call) {
     const { openIssuerDir } = await import("../issue/open_issuer.ts");
-    const { isReferenced } = await import("@sig/issuer");
+    const { isReferenced } = await import("@sig/issuer/internal");
     const { init, rebuild } = call.flags;
     const lines = call.flags.add;
     const add = lines === undefined ? undefined : new TextDecoder().decode(

@@ -88,7 +88,7 @@ async function readKeys(
 ): Promise<{ readonly keys: Keys; readonly key?: ReferencedKey }> {
   const { fileKeys } = await import("../issue/open_issuer.ts");
   if (named === undefined) return { keys: fileKeys(call) };
-  const { isReferenced } = await import("@sig/issuer");
+  const { isReferenced } = await import("@sig/issuer/internal");
   const { readNamedKey } = await import("../issue/private_key.ts");
   const found = await readNamedKey(call, named);
   // What is not a kid is refused when it is opened.

@@ -173,7 +173,7 @@ async function termsOf(
   issuer: Issuer,
   { flags: { also = "", type }, io }: Call<InviteValues>,
 ): Promise<InvitationTerms> {
-  const { relationshipToShare } = await import("@sig/issuer");
+  const { relationshipToShare } = await import("@sig/issuer/internal");
   const shared = relationshipToShare(
     await issuer.published(),
     { subject: also, now: io.now() },

@@ -39,7 +39,7 @@ export const offboard = typedCommand({
   ],
   async run(call) {
     return await appendProposal(call, async (issuer) => {
-      const { activeOfPerson, endingOf } = await import("@sig/issuer");
+      const { activeOfPerson, endingOf } = await import("@sig/issuer/internal");
       const state = await issuer.published();
       const { subject, type } = call.flags;
       const active = requireActive(

@@ -249,7 +249,7 @@ async function readSavedPlan(
   return {
     names: new Map(),
     async planOf(state) {
-      const { readPlan } = await import("@sig/issuer");
+      const { readPlan } = await import("@sig/issuer/internal");
       return readPlan(value, state);
     },
   };

@@ -59,7 +59,7 @@ export const set = typedCommand({
     const wanted = readWanted(call.flags);
     return await appendProposal(call, async (issuer) => {
       const { activeOfPerson, changeRelationship } = await import(
-        "@sig/issuer"
+        "@sig/issuer/internal"
       );
       const state = await issuer.published();
       const upsert = find(

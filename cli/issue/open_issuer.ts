@@ -2,13 +2,13 @@
 
 import { isObject } from "@sig/core/internal";
 import {
-  AGENT_LOCK_TIMEOUT_MS,
   createFileKeyStore,
   createFileStore,
   type Issuer,
   openIssuer,
   type PublishedDocuments,
 } from "@sig/issuer";
+import { AGENT_LOCK_TIMEOUT_MS } from "@sig/issuer/internal";
 import type { Call } from "../command_line/command.ts";
 import { type Output, warn } from "../output/write.ts";
 import type { IssuerValues } from "./flags.ts";

@@ -111,7 +111,7 @@ export interface RelationshipChange {
  *
  * @example
  * ```ts
- * import { changeRelationship } from "@sig/issuer";
+ * import { changeRelationship } from "@sig/issuer/internal";
  * import { assertEquals } from "@std/assert";
  *
  * const { change, draft } = changeRelationship({

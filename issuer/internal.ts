@@ -1,0 +1,16 @@
+/**
+ * What the other packages of this project need of issuer beside its public
+ * names. Not covered by semantic versioning: it may change in any release.
+ *
+ * @module
+ */
+export { relationshipToShare } from "./enrolment.ts";
+export { isReferenced } from "./keys/key_store.ts";
+export { AGENT_LOCK_TIMEOUT_MS } from "./open_issuer.ts";
+export { endingOf } from "./plan/plan_changes.ts";
+export {
+  changeRelationship,
+  type RelationshipChange,
+} from "./plan/plan_drafts.ts";
+export { activeOfPerson } from "./plan/published.ts";
+export { readPlan } from "./plan/read_plan.ts";
