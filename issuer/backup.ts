@@ -13,7 +13,7 @@ import {
 } from "@sig/core";
 import { quote, sameBytes } from "@sig/core/internal";
 import { appendRest, compareFeeds, countLines } from "./append/restore.ts";
-import { createLineRules, replayFeed } from "./append/verify_feed.ts";
+import { replayFeed } from "./append/verify_feed.ts";
 import type { FaultHooks } from "./disk/durable_file.ts";
 import { type IssuerDocuments, readDocuments } from "./documents/documents.ts";
 import { authorizedKeys } from "./documents/signing_key.ts";
@@ -159,8 +159,7 @@ export async function verifyBackup(
 async function verify({ files, keys }: IssuerBackup) {
   const store = createMemoryStore();
   for (const [path, bytes] of files) store.files.set(path, bytes);
-  const limits = DEFAULT_LIMITS;
-  const documents = await readDocuments(store, limits);
+  const documents = await readDocuments(store, DEFAULT_LIMITS);
   const known = new Set([...PRIVATE_PATHS, ...publishedPaths(documents)]);
   const strange = [...files.keys()].find((path) => !known.has(path));
   if (strange !== undefined) {
@@ -170,11 +169,7 @@ async function verify({ files, keys }: IssuerBackup) {
   if (feed === undefined || feed.length > 0 && feed.at(-1) !== 0x0a) {
     throw refused("incomplete_line", "its feed has no end");
   }
-  const { issuer, public_only: publicOnly } = documents.metadata;
-  const rules = createLineRules({
-    ...{ issuer, publicOnly, keys: documents.keys, limits },
-  });
-  const state = await replayFeed(feed, rules, { keepOnly: null });
+  const state = await replayFeed(feed, documents, { keepOnly: null });
   for (const [kid, key] of keys) {
     const published = documents.keys.keys.get(kid)?.jwk.x;
     const x = "reference" in key
@@ -184,7 +179,7 @@ async function verify({ files, keys }: IssuerBackup) {
     throw refused("invalid_key", `${quote(kid)} is not a key of this issuer`);
   }
   const verified: VerifiedBackup = {
-    issuer,
+    issuer: documents.issuer,
     last_sequence: state.last_sequence,
     kids: [...documents.keys.keys.keys()],
     has_proofs: documents.metadata.proofs_uri !== undefined,
@@ -255,11 +250,11 @@ function isSameKey(a: StoredKey, b: StoredKey | undefined): boolean {
 /** Another issuer's directory is left alone. */
 async function requireIssuer(store: FeedStore, issuer: string): Promise<void> {
   if (await store.revision(WELL_KNOWN_PATHS.metadata) === undefined) return;
-  const { metadata } = await readDocuments(store, DEFAULT_LIMITS);
-  if (metadata.issuer === issuer) return;
+  const found = await readDocuments(store, DEFAULT_LIMITS);
+  if (found.issuer === issuer) return;
   throw refused(
     "issuer_exists",
-    `the directory is that of ${quote(metadata.issuer)}`,
+    `the directory is that of ${quote(found.issuer)}`,
     "Nothing was written. Use another directory.",
   );
 }

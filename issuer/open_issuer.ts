@@ -1,8 +1,8 @@
 /**
  * An issuer at work.
  *
- * Long because more than half of it is the documented contract; what is left is
- * one class that guards one turn, one lock and one index.
+ * Long because of its documentation: the rest is one class that guards one turn,
+ * one lock and one index.
  *
  * @module
  */
@@ -45,11 +45,7 @@ import {
   PublishedRelationships,
   type PublishedState,
 } from "./plan/published.ts";
-import {
-  createLineRules,
-  type LineRules,
-  replayFeed,
-} from "./append/verify_feed.ts";
+import { replayFeed } from "./append/verify_feed.ts";
 import {
   requireNotBehind,
   type RestoredFeed,
@@ -143,121 +139,6 @@ export interface IssuerIdentity {
   readonly keys: KeyResolver;
 }
 
-/** An open issuer. Its methods may be called at any time; they take turns. */
-export interface Issuer {
-  /**
-   * Appends one event: durable when the promise resolves; when it rejects,
-   * nothing was written.
-   *
-   * A draft whose `event_id` the feed has already, with every given member
-   * equal, is not written again: its sequence is returned, `repeated` is true.
-   *
-   * Rejects with a `SigError`: the code of a wrong field (`missing_field`,
-   * `invalid_field`, `unknown_event_type`, `private_event_in_public_feed`; also
-   * `invalid_field` for what a reader would only warn about, unless
-   * `allowWarnings`), `duplicate_event_id`, `unknown_relationship`,
-   * `already_revoked` (unless `amend`), `line_too_long`, `feed_too_large`,
-   * `too_many_events`, `signing_key_not_found`, `key_not_authorized`,
-   * `invalid_key`, `feed_locked`, `write_failed`, `store_unavailable`,
-   * `source_not_found`, `invalid_metadata`, `invalid_did_document`,
-   * `feed_rolled_back` and `feed_rewritten` (the feed lacks events that the
-   * index knows of; unless `acceptRollback`), and the fault of a feed line that is complete and wrong.
-   */
-  append(draft: EventDraft): Promise<AppendedEvent>;
-  /**
-   * Appends several events, all or none of them, with one lock, one write and
-   * one flush. A draft may build on those before it. When it rejects,
-   * `context.draft` is the index of the faulty draft. Only a crash in the middle
-   * of the write can leave the first ones without the others: give the drafts
-   * an `event_id` each, and the same call completes them.
-   */
-  appendAll(
-    drafts: readonly EventDraft[],
-    options?: AppendOptions,
-  ): Promise<readonly AppendedEvent[]>;
-  /**
-   * Adds a key at the end of the key set and to `assertionMethod`, keeps the
-   * old ones, and signs with it from now on. A rotation that was broken off is
-   * completed by the same call.
-   *
-   * Rejects with a `SigError`: `kid_exists`, `invalid_identifier`,
-   * `invalid_key`, `document_too_large`, and those of the store.
-   */
-  rotateKey(options: RotateKeyOptions): Promise<RotatedKey>;
-  /**
-   * Brings the proofs up to the feed's end and signs their checkpoint with every
-   * key that is at hand; also renews its time (docs/protocol.md §13.6). The files
-   * are complete before the checkpoint that needs them is published.
-   *
-   * Rejects with a `SigError`, and has signed nothing: `invalid_request` if
-   * there are no proofs and `init` is not given, `feed_rolled_back` and
-   * `feed_rewritten` if the feed does not continue the one that was signed,
-   * `subject_changed`, `proof_invalid` and `invalid_checkpoint` if files are
-   * damaged, `signing_key_not_found`, and those of an append.
-   */
-  checkpoint(options?: CheckpointOptions): Promise<Checkpoint>;
-  /**
-   * {@linkcode Issuer.checkpoint} after appends, if the issuer publishes proofs.
-   * It does not reject for a `SigError`: what was appended remains in effect, and
-   * readers read on from the last checkpoint.
-   *
-   * @returns the warning `proofs_behind` if it failed.
-   */
-  refreshProofs(): Promise<readonly Warning[]>;
-  /**
-   * Who the issuer is, for what it signs and verifies beside its feed, such as
-   * invitations. Read again where its documents have changed.
-   *
-   * Rejects with a `SigError`: `signing_key_not_found`, `key_not_authorized`,
-   * `invalid_key`, and those of the documents.
-   */
-  identity(): Promise<IssuerIdentity>;
-  /**
-   * The state that the feed derives, from a full verification of every line.
-   * Rejects with the first fault's `SigError`.
-   */
-  state(): Promise<FeedState>;
-  /**
-   * What the feed says of each relationship, display and metadata included:
-   * what `planChanges` compares with. Verified as by {@linkcode Issuer.state},
-   * and rejects likewise.
-   */
-  published(): Promise<PublishedState>;
-  /**
-   * What the feed says of one relationship, and of a subject's active ones,
-   * right now. Costs the same after any number of events.
-   */
-  current(question: CurrentQuestion): Promise<CurrentRelationships>;
-  /**
-   * Rejects with `feed_rolled_back` when this feed ends before a published copy
-   * of it, with `feed_rewritten` when the two differ. The copy is not verified.
-   */
-  requireNotBehind(published: Uint8Array): Promise<void>;
-  /**
-   * Brings a feed that has lost its end, such as one from a backup, up to the
-   * published one, durably. Every published line is verified with the keys of
-   * this issuer first.
-   *
-   * Rejects with a `SigError`: `feed_rewritten` when the published feed does not
-   * continue this one byte for byte, `incomplete_line`, the fault of a published
-   * line, and those of the store; then nothing was written.
-   */
-  restore(published: Uint8Array): Promise<RestoredFeed>;
-  /**
-   * What a backup holds: documents, names, the feed up to its recovered end, and
-   * private keys. What can be made again is left out: the index and the proofs.
-   *
-   * Rejects with a `SigError`: `signing_key_not_found` if the newest key is in
-   * neither place, those of the documents, and those of an append that are about
-   * the feed.
-   */
-  backup(keys: BackupKeys): Promise<IssuerBackup>;
-  /** Waits for what is under way, then closes the store. */
-  close(): Promise<void>;
-  /** {@linkcode Issuer.close}, for `await using`. */
-  [Symbol.asyncDispose](): Promise<void>;
-}
-
 /**
  * Opens an issuer that {@linkcode initIssuer}, or another SIG implementation,
  * has made. Its documents are read at once; what others change later is seen.
@@ -300,19 +181,7 @@ export interface Issuer {
  * `duplicate_kid`, `document_too_large`, `store_unavailable`.
  */
 export async function openIssuer(options: OpenIssuerOptions): Promise<Issuer> {
-  const issuer = new OpenedIssuer(options);
-  await issuer.open();
-  return issuer;
-}
-
-/** What was read and depends on the documents. */
-interface Loaded {
-  /** Undefined when it isn't known: then they are read again. */
-  readonly revision: string | undefined;
-  readonly documents: IssuerDocuments;
-  readonly rules: LineRules;
-  /** Chosen when it is first needed. */
-  key: SigningKey | undefined;
+  return await Issuer.open(options);
 }
 
 /**
@@ -328,21 +197,26 @@ export const AGENT_LOCK_TIMEOUT_MS = 40_000;
 /** Attempts with an index that was reset, the last one in memory. */
 const MAX_ATTEMPTS = 4;
 
-class OpenedIssuer implements Issuer {
+/** An open issuer. Its methods may be called at any time; they take turns. */
+export class Issuer implements AsyncDisposable {
   readonly #options: OpenIssuerOptions;
   readonly #limits: Limits;
   #timeoutMs: number;
   #keys: KeySource;
   readonly #otherKeys: KeySource[];
   #kid: string | undefined;
-  #loaded: Loaded | undefined;
+  #documents: IssuerDocuments | undefined;
+  /** Of the documents; undefined when it isn't known: then they are read again. */
+  #revision: string | undefined;
+  /** Chosen when it is first needed. */
+  #key: SigningKey | undefined;
   /** Whether the index's file is behind. */
   #hasPending = false;
   readonly #ids = new FeedIds();
   #turn: Promise<unknown> = Promise.resolve();
   #closed = false;
 
-  constructor(options: OpenIssuerOptions) {
+  private constructor(options: OpenIssuerOptions) {
     this.#options = options;
     this.#limits = options.limits ?? DEFAULT_LIMITS;
     this.#timeoutMs = options.lockTimeoutMs ?? DEFAULT_LOCK_TIMEOUT_MS;
@@ -351,45 +225,94 @@ class OpenedIssuer implements Issuer {
     this.#kid = options.kid;
   }
 
-  /** Reads the documents, and how long others may hold the lock. */
-  async open(): Promise<void> {
-    const { documents } = await this.readDocuments();
-    if (this.#options.lockTimeoutMs !== undefined) return;
-    const mayWait = await isKeptElsewhere(documents, this.#keys, this.#kid);
-    if (mayWait) this.#timeoutMs = AGENT_LOCK_TIMEOUT_MS;
+  /** {@linkcode openIssuer}. */
+  static async open(options: OpenIssuerOptions): Promise<Issuer> {
+    const issuer = new Issuer(options);
+    const documents = await issuer.#readDocuments();
+    const { keys, kid, lockTimeoutMs } = options;
+    if (
+      lockTimeoutMs === undefined && await isKeptElsewhere(documents, keys, kid)
+    ) issuer.#timeoutMs = AGENT_LOCK_TIMEOUT_MS;
+    return issuer;
   }
 
+  /**
+   * Appends one event: durable when the promise resolves; when it rejects,
+   * nothing was written.
+   *
+   * A draft whose `event_id` the feed has already, with every given member
+   * equal, is not written again: its sequence is returned, `repeated` is true.
+   *
+   * Rejects with a `SigError`: the code of a wrong field (`missing_field`,
+   * `invalid_field`, `unknown_event_type`, `private_event_in_public_feed`; also
+   * `invalid_field` for what a reader would only warn about, unless
+   * `allowWarnings`), `duplicate_event_id`, `unknown_relationship`,
+   * `already_revoked` (unless `amend`), `line_too_long`, `feed_too_large`,
+   * `too_many_events`, `signing_key_not_found`, `key_not_authorized`,
+   * `invalid_key`, `feed_locked`, `write_failed`, `store_unavailable`,
+   * `source_not_found`, `invalid_metadata`, `invalid_did_document`,
+   * `feed_rolled_back` and `feed_rewritten` (the feed lacks events that the
+   * index knows of; unless `acceptRollback`), and the fault of a feed line that is complete and wrong.
+   */
   async append(draft: EventDraft): Promise<AppendedEvent> {
     const [appended] = await this.appendAll([draft]);
-    if (appended === undefined) throw new RangeError("Cannot append nothing");
-    return appended;
+    return appended!;
   }
 
+  /**
+   * Appends several events, all or none of them, with one lock, one write and
+   * one flush. A draft may build on those before it. When it rejects,
+   * `context.draft` is the index of the faulty draft. Only a crash in the middle
+   * of the write can leave the first ones without the others: give the drafts
+   * an `event_id` each, and the same call completes them.
+   */
   async appendAll(
     drafts: readonly EventDraft[],
-    options: AppendOptions = {},
+    { ifLastSequence, maxFaults, onProgress }: AppendOptions = {},
   ): Promise<readonly AppendedEvent[]> {
     if (drafts.length === 0) return [];
-    return await this.#takeTurn((writer) =>
-      this.#append(drafts, writer, options)
-    );
+    const { allowWarnings = false, faults, now } = this.#options;
+    return await this.#takeTurn(async (writer) => {
+      const documents = await this.#readDocuments();
+      const key = await this.#signingKey(documents);
+      return await this.#withFeed(writer, documents, async (feed, index) => {
+        faults?.onStep?.("recovered");
+        requireEnd(index.head!.sequence, ifLastSequence);
+        const appended = await appendDrafts(drafts, feed, index, {
+          ...documents,
+          ...{ key, allowWarnings, now: now(), ids: this.#ids },
+          ...{ maxFaults, onProgress },
+        });
+        flushIndex(index, MAX_PENDING);
+        this.#hasPending = index.pending > 0;
+        faults?.onStep?.("indexed");
+        return appended;
+      });
+    });
   }
 
+  /**
+   * Adds a key at the end of the key set and to `assertionMethod`, keeps the
+   * old ones, and signs with it from now on. A rotation that was broken off is
+   * completed by the same call.
+   *
+   * Rejects with a `SigError`: `kid_exists`, `invalid_identifier`,
+   * `invalid_key`, `document_too_large`, and those of the store.
+   */
   async rotateKey(options: RotateKeyOptions): Promise<RotatedKey> {
     return await this.#takeTurn(async (writer) => {
-      const { documents } = await this.readDocuments();
+      const documents = await this.#readDocuments();
       const keys = await resolveKeys(this.#keys, documents);
       const key = await addSigningKey(writer, options, {
         documents,
         keys,
-        limits: this.#limits,
         beforePublishing: async (next, published) => {
           if (documents.metadata.proofs_uri === undefined) return;
           await this.#introduce(writer, next, published);
         },
         onStep: this.#options.faults?.onStep,
       });
-      this.#loaded = undefined;
+      this.#documents = undefined;
       this.#kid = key.kid;
       if (isSigningKey(keys)) {
         this.#keys = key;
@@ -399,36 +322,69 @@ class OpenedIssuer implements Issuer {
     });
   }
 
+  /**
+   * Brings the proofs up to the feed's end and signs their checkpoint with every
+   * key that is at hand; also renews its time (docs/protocol.md §13.6). The files
+   * are complete before the checkpoint that needs them is published.
+   *
+   * Rejects with a `SigError`, and has signed nothing: `invalid_request` if
+   * there are no proofs and `init` is not given, `feed_rolled_back` and
+   * `feed_rewritten` if the feed does not continue the one that was signed,
+   * `subject_changed`, `proof_invalid` and `invalid_checkpoint` if files are
+   * damaged, `signing_key_not_found`, and those of an append.
+   */
   async checkpoint(options: CheckpointOptions = {}): Promise<Checkpoint> {
     return await this.#takeTurn((writer) =>
       this.#updateProofs(writer, options)
     );
   }
 
+  /**
+   * {@linkcode Issuer.checkpoint} after appends, if the issuer publishes proofs.
+   * It does not reject for a `SigError`: what was appended remains in effect, and
+   * readers read on from the last checkpoint.
+   *
+   * @returns the warning `proofs_behind` if it failed.
+   */
   async refreshProofs(): Promise<readonly Warning[]> {
     return await this.#takeTurn((writer) => this.#tryProofs(writer));
   }
 
+  /**
+   * Who the issuer is, for what it signs and verifies beside its feed, such as
+   * invitations. Read again where its documents have changed.
+   *
+   * Rejects with a `SigError`: `signing_key_not_found`, `key_not_authorized`,
+   * `invalid_key`, and those of the documents.
+   */
   async identity(): Promise<IssuerIdentity> {
     return await this.#takeTurn(async () => {
-      const loaded = await this.readDocuments();
-      const { metadata, keys } = loaded.documents;
-      const signingKey = await this.#signingKey(loaded);
-      return { did: metadata.issuer, signingKey, keys };
+      const documents = await this.#readDocuments();
+      const { issuer: did, keys } = documents;
+      return { did, keys, signingKey: await this.#signingKey(documents) };
     });
   }
 
+  /**
+   * The state that the feed derives, from a full verification of every line.
+   * Rejects with the first fault's `SigError`.
+   */
   async state(): Promise<FeedState> {
-    const { feed, rules } = await this.#readFeed();
-    return await replayFeed(feed, rules);
+    const { documents, feed } = await this.#readFeed();
+    return await replayFeed(feed, documents);
   }
 
+  /**
+   * What the feed says of each relationship, display and metadata included:
+   * what `planChanges` compares with. Verified as by {@linkcode Issuer.state},
+   * and rejects likewise.
+   */
   async published(): Promise<PublishedState> {
-    const { feed, rules } = await this.#readFeed();
+    const { documents, feed } = await this.#readFeed();
     const relationships = new PublishedRelationships();
     const { issuer, last_sequence } = await replayFeed(
       feed,
-      rules,
+      documents,
       { onEvent: (event) => relationships.add(event), keepOnly: null },
     );
     const digest = await crypto.subtle.digest("SHA-256", feed);
@@ -442,65 +398,76 @@ class OpenedIssuer implements Issuer {
     };
   }
 
+  /**
+   * What the feed says of one relationship, and of a subject's active ones,
+   * right now. Costs the same after any number of events.
+   */
   async current(question: CurrentQuestion): Promise<CurrentRelationships> {
     return await this.#takeTurn(async (writer) => {
-      const loaded = await this.readDocuments();
-      const feed = await writer.openFeed(loaded.documents.feedPath);
-      return await this.#withIndex(
-        [feed, writer, loaded],
-        (index) => readCurrent(question, feed, index, this.#limits),
+      const documents = await this.#readDocuments();
+      return await this.#withFeed(
+        writer,
+        documents,
+        (feed, index) =>
+          readCurrent(question, feed, index, documents.parseLine),
       );
     });
   }
 
+  /**
+   * Rejects with `feed_rolled_back` when this feed ends before a published copy
+   * of it, with `feed_rewritten` when the two differ. The copy is not verified.
+   */
   async requireNotBehind(published: Uint8Array): Promise<void> {
     await this.#takeTurn(async (writer) => {
-      const { documents } = await this.readDocuments();
-      const feed = await writer.openFeed(documents.feedPath);
-      await requireNotBehind(feed, published);
+      const { feedPath } = await this.#readDocuments();
+      await requireNotBehind(await writer.openFeed(feedPath), published);
     });
   }
 
+  /**
+   * Brings a feed that has lost its end, such as one from a backup, up to the
+   * published one, durably. Every published line is verified with the keys of
+   * this issuer first.
+   *
+   * Rejects with a `SigError`: `feed_rewritten` when the published feed does not
+   * continue this one byte for byte, `incomplete_line`, the fault of a published
+   * line, and those of the store; then nothing was written.
+   */
   async restore(published: Uint8Array): Promise<RestoredFeed> {
     return await this.#takeTurn(async (writer) => {
-      const { documents, rules } = await this.readDocuments();
+      const documents = await this.#readDocuments();
       const feed = await writer.openFeed(documents.feedPath);
-      return await restoreFeed(feed, published, rules, this.#options.now());
+      return await restoreFeed(
+        feed,
+        published,
+        documents,
+        this.#options.now(),
+      );
     });
   }
 
+  /**
+   * What a backup holds: documents, names, the feed up to its recovered end, and
+   * private keys. What can be made again is left out: the index and the proofs.
+   *
+   * Rejects with a `SigError`: `signing_key_not_found` if the newest key is in
+   * neither place, those of the documents, and those of an append that are about
+   * the feed.
+   */
   async backup(keys: BackupKeys): Promise<IssuerBackup> {
     return await this.#takeTurn(async (writer) => {
-      const loaded = await this.readDocuments();
-      const { documents } = loaded;
-      const feed = await writer.openFeed(documents.feedPath);
+      const documents = await this.#readDocuments();
       const { store } = this.#options;
-      return await this.#withIndex(
-        [feed, writer, loaded],
-        ({ head }) => readBackup(store, documents, head!.bytes, keys),
+      return await this.#withFeed(
+        writer,
+        documents,
+        (_, { head }) => readBackup(store, documents, head!.bytes, keys),
       );
     });
   }
 
-  /** The feed up to its recovered end. */
-  async #readFeed(): Promise<
-    { readonly feed: Uint8Array<ArrayBuffer>; readonly rules: LineRules }
-  > {
-    const { loaded, bytes } = await this.#takeTurn(async (writer) => {
-      const loaded = await this.readDocuments();
-      const feed = await writer.openFeed(loaded.documents.feedPath);
-      return await this.#withIndex(
-        [feed, writer, loaded],
-        ({ head }) => ({ loaded, bytes: head!.bytes }),
-      );
-    });
-    const { documents, rules } = loaded;
-    const { store } = this.#options;
-    // Outside of the lock: what is there by now stays as it is.
-    const feed = await store.read(documents.feedPath, Number.MAX_SAFE_INTEGER);
-    return { feed: (feed ?? new Uint8Array()).slice(0, bytes), rules };
-  }
-
+  /** Waits for what is under way, then closes the store. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -509,29 +476,40 @@ class OpenedIssuer implements Issuer {
     await this.#options.store.close();
   }
 
+  /** {@linkcode Issuer.close}, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
 
+  /** The feed up to its recovered end. */
+  async #readFeed() {
+    const { documents, bytes } = await this.#takeTurn(async (writer) => {
+      const documents = await this.#readDocuments();
+      return await this.#withFeed(
+        writer,
+        documents,
+        (_, { head }) => ({ documents, bytes: head!.bytes }),
+      );
+    });
+    // Outside of the lock: what is there by now stays as it is.
+    const feed = await this.#options.store
+      .read(documents.feedPath, Number.MAX_SAFE_INTEGER);
+    return { documents, feed: (feed ?? new Uint8Array()).slice(0, bytes) };
+  }
+
   /** The documents as they are now; read again only when they have changed. */
-  async readDocuments(): Promise<Loaded> {
+  async #readDocuments(): Promise<IssuerDocuments> {
     const { store } = this.#options;
-    const before = this.#loaded;
-    const jwksPath = before?.documents.jwksPath ?? WELL_KNOWN_PATHS.jwks;
+    const before = this.#documents;
+    const jwksPath = before?.jwksPath ?? WELL_KNOWN_PATHS.jwks;
     // Asked before reading: a change meanwhile is then seen the next time.
     const revision = await documentsRevision(store, jwksPath);
-    if (revision === before?.revision) return before;
+    if (before !== undefined && revision === this.#revision) return before;
     const documents = await readDocuments(store, this.#limits);
-    const { issuer, public_only: publicOnly } = documents.metadata;
-    const { keys } = documents;
-    const limits = this.#limits;
-    this.#loaded = {
-      revision: documents.jwksPath === jwksPath ? revision : undefined,
-      documents,
-      rules: createLineRules({ issuer, publicOnly, keys, limits }),
-      key: undefined,
-    };
-    return this.#loaded;
+    this.#documents = documents;
+    this.#revision = documents.jwksPath === jwksPath ? revision : undefined;
+    this.#key = undefined;
+    return documents;
   }
 
   /** Spares the next one to open the issuer some work, if nobody is writing. */
@@ -560,47 +538,12 @@ class OpenedIssuer implements Issuer {
     return await mine;
   }
 
-  async #signingKey(loaded: Loaded): Promise<SigningKey> {
-    const { documents } = loaded;
-    return loaded.key ??= await chooseSigningKey(
+  async #signingKey(documents: IssuerDocuments): Promise<SigningKey> {
+    return this.#key ??= await chooseSigningKey(
       documents,
       this.#keys,
       this.#kid,
     );
-  }
-
-  async #append(
-    drafts: readonly EventDraft[],
-    writer: FeedWriter,
-    { ifLastSequence, maxFaults, onProgress }: AppendOptions,
-  ): Promise<readonly AppendedEvent[]> {
-    const { allowWarnings, faults, now } = this.#options;
-    const loaded = await this.readDocuments();
-    const { documents } = loaded;
-    const context = {
-      issuer: documents.metadata.issuer,
-      publicOnly: documents.metadata.public_only,
-      key: await this.#signingKey(loaded),
-      limits: this.#limits,
-      allowWarnings: allowWarnings ?? false,
-      now: now(),
-      ids: this.#ids,
-      maxFaults,
-      onProgress,
-    };
-    const feed = await writer.openFeed(documents.feedPath);
-    const appended = await this.#withIndex(
-      [feed, writer, loaded],
-      async (index) => {
-        faults?.onStep?.("recovered");
-        requireEnd(index.head!.sequence, ifLastSequence);
-        return await appendDrafts(drafts, feed, index, context);
-      },
-    );
-    flushIndex(writer.index, MAX_PENDING);
-    this.#hasPending = writer.index.pending > 0;
-    faults?.onStep?.("indexed");
-    return appended;
   }
 
   /**
@@ -613,8 +556,7 @@ class OpenedIssuer implements Issuer {
     published: VerificationKey,
   ): Promise<void> {
     const next = { key, published };
-    const { documents } = await this.readDocuments();
-    const held = await heldKeys(documents, [this.#keys, ...this.#otherKeys]);
+    const held = await heldKeys(await this.#readDocuments(), this.#sources);
     // Without an older key, no reader could open the checkpoint before then.
     if (held.every(({ kid }) => kid === key.kid)) return;
     try {
@@ -626,29 +568,34 @@ class OpenedIssuer implements Issuer {
     }
   }
 
+  get #sources(): readonly KeySource[] {
+    return [this.#keys, ...this.#otherKeys];
+  }
+
   async #tryProofs(writer: FeedWriter): Promise<readonly Warning[]> {
+    const behind = (detail: string) =>
+      [{ code: "proofs_behind", detail }] as const;
     try {
-      const loaded = await this.readDocuments();
-      if (loaded.documents.metadata.proofs_uri === undefined) return [];
-      if (await this.#newestIsElsewhere(loaded)) {
-        const detail =
-          "the newest key is in an agent; sig checkpoint brings the proofs up to the feed's end";
-        return [{ code: "proofs_behind", detail }];
+      const documents = await this.#readDocuments();
+      if (documents.metadata.proofs_uri === undefined) return [];
+      if (await this.#newestIsElsewhere(documents)) {
+        return behind(
+          "the newest key is in an agent; sig checkpoint brings the proofs up to the feed's end",
+        );
       }
       await this.#updateProofs(writer, { withoutReferences: true });
       return [];
     } catch (error) {
       if (!isSigError(error)) throw error;
-      const detail = `the proofs were not updated: ${error.message}`;
-      return [{ code: "proofs_behind", detail }];
+      return behind(`the proofs were not updated: ${error.message}`);
     }
   }
 
-  async #newestIsElsewhere(loaded: Loaded): Promise<boolean> {
-    for (const source of [this.#keys, ...this.#otherKeys]) {
-      if (await isKeptElsewhere(loaded.documents, source)) return true;
+  async #newestIsElsewhere(documents: IssuerDocuments): Promise<boolean> {
+    for (const source of this.#sources) {
+      if (await isKeptElsewhere(documents, source)) return true;
     }
-    return isReferenced(await this.#signingKey(loaded));
+    return isReferenced(await this.#signingKey(documents));
   }
 
   async #updateProofs(
@@ -656,51 +603,52 @@ class OpenedIssuer implements Issuer {
     options: UpdateProofsOptions,
     next?: { readonly key: SigningKey; readonly published: VerificationKey },
   ): Promise<Checkpoint> {
-    const loaded = await this.readDocuments();
-    const { documents, rules } = loaded;
-    const sources = [this.#keys, ...this.#otherKeys];
-    const held = await heldKeys(documents, sources, options);
+    const documents = await this.#readDocuments();
+    const held = await heldKeys(documents, this.#sources, options);
     options.onKeys?.(held);
-    const feed = await writer.openFeed(documents.feedPath);
-    try {
-      return await this.#withIndex(
-        [feed, writer, loaded],
-        (known) =>
-          updateProofs({
-            ...{ documents, feed, held, known, next, rules, writer },
-            store: this.#options.store,
-            now: this.#options.now(),
-          }, options),
-      );
-    } finally {
-      // A rotation opens it twice.
-      feed.close();
-    }
+    const { now, store } = this.#options;
+    return await this.#withFeed(
+      writer,
+      documents,
+      (feed, known) =>
+        updateProofs({
+          ...{ documents, feed, held, known, next, store, writer },
+          now: now(),
+        }, options),
+    );
   }
 
   /**
    * Works with an index that stands at the recovered end of the feed; starts over
    * with an empty one when it proves unusable.
    */
-  async #withIndex<T>(
-    [feed, { index }, { rules }]: readonly [OpenFeed, FeedWriter, Loaded],
-    work: (index: FeedIndex) => T | Promise<T>,
+  async #withFeed<T>(
+    writer: FeedWriter,
+    documents: IssuerDocuments,
+    work: (feed: OpenFeed, index: FeedIndex) => T | Promise<T>,
   ): Promise<T> {
-    for (let attempt = 1;; attempt++) {
-      try {
-        await recoverFeed(feed, index, rules, this.#options);
-        return await work(index);
-      } catch (error) {
-        if (!(error instanceof IndexError)) throw error;
-        if (attempt === MAX_ATTEMPTS) {
-          throw new SigError(
-            "store_unavailable",
-            "Cannot append: the index beside the feed can't be used",
-            { cause: error },
-          );
+    const { index } = writer;
+    const feed = await writer.openFeed(documents.feedPath);
+    try {
+      for (let attempt = 1;; attempt++) {
+        try {
+          await recoverFeed(feed, index, documents, this.#options);
+          return await work(feed, index);
+        } catch (error) {
+          if (!(error instanceof IndexError)) throw error;
+          if (attempt === MAX_ATTEMPTS) {
+            throw new SigError(
+              "store_unavailable",
+              "Cannot append: the index beside the feed can't be used",
+              { cause: error },
+            );
+          }
+          index.discard();
         }
-        index.discard();
       }
+    } finally {
+      // A rotation opens it twice.
+      feed.close();
     }
   }
 }

@@ -2,7 +2,6 @@
 
 import {
   type Jwk,
-  type Limits,
   type OpenObject,
   SigError,
   WELL_KNOWN_PATHS,
@@ -48,8 +47,6 @@ export interface RotateKeyContext {
   readonly documents: IssuerDocuments;
   /** Where private keys are kept. */
   readonly keys: Keys;
-  /** Size limits. */
-  readonly limits: Limits;
   /** Called with the new key when only the documents are left to be written. */
   readonly beforePublishing: (
     key: SigningKey,
@@ -87,11 +84,11 @@ export async function addSigningKey(
   const jwks = withKey(documents.jwks, key.publicJwk, documents);
   const didDocument = withMethod(documents, key.publicJwk);
   const written = {
-    jwks: encodeDocument(jwks, context.limits.maxJwksBytes),
+    jwks: encodeDocument(jwks, documents.limits.maxJwksBytes),
     didDocument: didDocument &&
-      encodeDocument(didDocument, context.limits.maxDidDocumentBytes),
+      encodeDocument(didDocument, documents.limits.maxDidDocumentBytes),
   };
-  const published = await requireUsable(jwks, didDocument, key, context);
+  const published = await requireUsable(jwks, didDocument, key, documents);
   if (kept === undefined) {
     await store?.write(name, "sign" in picked ? picked : { ...picked, kid });
   }
@@ -195,10 +192,10 @@ async function requireUsable(
   jwks: OpenObject,
   didDocument: OpenObject | undefined,
   { kid, publicJwk }: SigningKey,
-  { documents, limits }: RotateKeyContext,
+  { issuer, limits }: IssuerDocuments,
 ): Promise<VerificationKey> {
   const authorized = didDocument &&
-    readDidDocument(didDocument, documents.metadata.issuer);
+    readDidDocument(didDocument, issuer);
   const resolver = await createKeyResolver(jwks, { authorized, limits });
   const published = resolver.resolve(kid);
   if (published.jwk.x === publicJwk.x) return published;

@@ -8,11 +8,9 @@
  */
 
 import {
-  createFeedLineParser,
   EVENT_TYP,
   formatInstant,
   instantOf,
-  type Limits,
   SigError,
   type SigEvent,
   type Warning,
@@ -27,7 +25,11 @@ import type { FeedIds } from "../store/feed_lines.ts";
 import { yieldToEventLoop } from "./verify_feed.ts";
 import { hasSameContent } from "./same_content.ts";
 import { readEventAt, readLastEvent } from "./current.ts";
-import { requireWritable, type WritableEvent } from "./write_rules.ts";
+import {
+  requireWritable,
+  type WritableEvent,
+  type WriteRules,
+} from "./write_rules.ts";
 import {
   type FeedHead,
   type FeedIndex,
@@ -53,19 +55,9 @@ export interface AppendedEvent {
 }
 
 /** What an append needs besides the feed. */
-export interface AppendContext {
-  /** The issuer's DID. */
-  readonly issuer: string;
-  /** The feed's `public_only`. */
-  readonly publicOnly: boolean;
+export interface AppendContext extends WriteRules {
   /** Signs the events. */
   readonly key: SigningKey;
-  /** Size limits. */
-  readonly limits: Limits;
-  /** Write even what a reader warns about. */
-  readonly allowWarnings: boolean;
-  /** The issuer's clock: one reading for all drafts. */
-  readonly now: Date;
   /** Knows which ids the feed has, whatever the index says. */
   readonly ids: FeedIds;
   /** Faults of drafts that are collected before the refusal (default: 1). */
@@ -208,23 +200,18 @@ class Batch {
   /** The event that already has the draft's `event_id`. */
   async #findEarlier(draft: DraftMembers): Promise<SigEvent | undefined> {
     const id = draft.event_id;
+    const { ids, parseLine } = this.#context;
     if (typeof id !== "string") return undefined;
     const found = this.#events.get(id);
     if (found !== undefined) return found;
     const place = this.#index.event(id);
     if (place !== undefined) {
-      const event = await readEventAt(
-        place,
-        this.#feed,
-        this.#context.limits,
-      );
+      const event = await readEventAt(place, this.#feed, parseLine);
       if (event?.event_id === id && event.sequence === place.sequence) {
         return event;
       }
       throw new IndexError("Cannot find an event in its place");
     }
-    const { ids, limits } = this.#context;
-    const parseLine = createFeedLineParser({ limits });
     if (!await ids.has(id, this.#feed, parseLine)) return undefined;
     throw new IndexError("Cannot use an index that lacks an event");
   }
@@ -237,7 +224,7 @@ class Batch {
     const found = this.#index.relationship(id);
     // Of a draft before this one it has no line yet.
     if (found !== undefined && found.offset < this.#start.bytes) {
-      await readLastEvent(found, this.#feed, this.#context.limits);
+      await readLastEvent(found, this.#feed, this.#context.parseLine);
     }
     return found;
   }
@@ -256,8 +243,8 @@ class Batch {
       newId: () => monotonicUlid(now.getTime()),
       subject: relationship?.subject,
     });
-    const rules = { ...context, amend: draft.amend === true };
-    return requireWritable(event, this.#index, rules);
+    const amend = draft.amend === true;
+    return requireWritable(event, this.#index, { ...context, amend });
   }
 
   /** Room for the line: a signature's length is known before it is made. */

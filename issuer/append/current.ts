@@ -1,9 +1,8 @@
 /** What a feed says of one relationship, or one subject, right now. @module */
 
 import {
-  createFeedLineParser,
+  type FeedLineParser,
   isUpsert,
-  type Limits,
   parseEventPayload,
   type RelationshipUpsertEvent,
   type SigEvent,
@@ -64,7 +63,7 @@ export async function readCurrent(
     CurrentQuestion,
   feed: OpenFeed,
   index: FeedIndex,
-  limits: Limits,
+  parseLine: FeedLineParser,
 ): Promise<CurrentRelationships> {
   const found = new Map<string, IndexedRelationship>();
   const one = id === undefined ? undefined : index.relationship(id);
@@ -75,7 +74,7 @@ export async function readCurrent(
   const relationships: CurrentRelationship[] = [];
   for (const each of found.values()) {
     const { relationship_id, subject, last_sequence } = each;
-    const event = await readLastEvent(each, feed, limits);
+    const event = await readLastEvent(each, feed, parseLine);
     const upsert = isUpsert(event) ? event : null;
     relationships.push({ relationship_id, subject, upsert, last_sequence });
   }
@@ -84,7 +83,7 @@ export async function readCurrent(
   const from = Math.max(0, bytes - recentBytes);
   const recent = from === bytes
     ? []
-    : [...readRecent(await feed.read(from, bytes - from), limits)];
+    : [...readRecent(await feed.read(from, bytes - from), parseLine)];
   return { last_sequence, relationships, recent };
 }
 
@@ -93,14 +92,13 @@ const LF = 0x0a;
 /** The upserts of the whole lines in the end of a feed. */
 function* readRecent(
   bytes: Uint8Array,
-  limits: Limits,
+  parseLine: FeedLineParser,
 ): Generator<RelationshipUpsertEvent> {
-  const parse = createFeedLineParser({ limits });
   for (let start = 0; start < bytes.length;) {
     const end = bytes.indexOf(LF, start);
     if (end < 0) return;
     try {
-      const { payload } = parse(bytes.subarray(start, end));
+      const { payload } = parseLine(bytes.subarray(start, end));
       const event = parseEventPayload(payload);
       if (isUpsert(event)) yield event;
     } catch {
@@ -117,12 +115,12 @@ function* readRecent(
 export async function readEventAt(
   { bytes, offset }: LinePlace,
   feed: OpenFeed,
-  limits: Limits,
+  parseLine: FeedLineParser,
 ): Promise<SigEvent | undefined> {
   if (offset < 0 || bytes < 1 || offset + bytes >= feed.size) return undefined;
   const line = await feed.read(offset, bytes);
   try {
-    const { payload } = createFeedLineParser({ limits })(line);
+    const { payload } = parseLine(line);
     return parseEventPayload(payload) as SigEvent;
   } catch {
     return undefined;
@@ -138,9 +136,9 @@ export async function readEventAt(
 export async function readLastEvent(
   found: IndexedRelationship,
   feed: OpenFeed,
-  limits: Limits,
+  parseLine: FeedLineParser,
 ): Promise<SigEvent> {
-  const event = await readEventAt(found, feed, limits);
+  const event = await readEventAt(found, feed, parseLine);
   const isRevoked = event?.event_type === "relationship.revoke";
   if (
     event?.relationship_id === found.relationship_id &&

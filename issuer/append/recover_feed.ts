@@ -13,7 +13,8 @@ import {
   type SigEvent,
 } from "@sig/core";
 import { sameBytes } from "@sig/core/internal";
-import { type LineRules, verifyEvent, verifyLine } from "./verify_feed.ts";
+import type { LineRules } from "../documents/documents.ts";
+import { verifyEvent, verifyLine } from "./verify_feed.ts";
 import type { FeedHead, FeedIndex } from "../index/feed_index.ts";
 import { type FeedLine, readLines } from "../store/feed_lines.ts";
 import type { OpenFeed } from "../store/feed_store.ts";
@@ -281,7 +282,7 @@ function unusable(error: unknown): unknown {
  * The event of the line that a head keeps, if a key of this issuer signed it.
  * Nobody can make that up: so it was in the feed once, at its sequence.
  */
-export async function provenEvent(
+async function provenEvent(
   line: Uint8Array,
   rules: LineRules,
 ): Promise<SigEvent | undefined> {
@@ -301,7 +302,7 @@ export async function provenEvent(
  *
  * @throws {SigError} `feed_rolled_back`, `feed_rewritten`
  */
-export async function requireSeenEvent(
+async function requireSeenEvent(
   feed: OpenFeed,
   { last_line }: FeedHead,
   rules: LineRules,

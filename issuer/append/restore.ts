@@ -2,7 +2,8 @@
 
 import { SigError } from "@sig/core";
 import { sameBytes } from "@sig/core/internal";
-import { type LineRules, replayFeed } from "./verify_feed.ts";
+import type { LineRules } from "../documents/documents.ts";
+import { replayFeed } from "./verify_feed.ts";
 import type { OpenFeed } from "../store/feed_store.ts";
 
 /** What {@linkcode Issuer.restore} did. */

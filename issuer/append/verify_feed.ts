@@ -1,12 +1,9 @@
 /** Lines of the issuer's own feed, verified as a reader does. @module */
 
 import {
-  createFeedLineParser,
-  type FeedLineParser,
   FeedRules,
   type FeedState,
   isSigError,
-  type Limits,
   parseEventPayload,
   parseTimestamp,
   Replay,
@@ -15,30 +12,9 @@ import {
   type UnknownEvent,
 } from "@sig/core";
 import { withContext } from "@sig/core/internal";
-import { type KeyResolver, verifyEnvelope } from "@sig/jose/keys";
+import { verifyEnvelope } from "@sig/jose/keys";
+import type { LineRules } from "../documents/documents.ts";
 import type { FeedIndex } from "../index/feed_index.ts";
-
-/** What a feed's lines are verified against. */
-export interface LineRules {
-  /** The issuer's DID. */
-  readonly issuer: string;
-  /** The feed's `public_only`. */
-  readonly publicOnly: boolean;
-  /** The keys that may sign. */
-  readonly keys: KeyResolver;
-  /** Size limits. */
-  readonly limits: Limits;
-  /** Reads lines of this feed. */
-  readonly parseLine: FeedLineParser;
-}
-
-/** The rules of a feed. */
-export function createLineRules(
-  rules: Omit<LineRules, "parseLine">,
-): LineRules {
-  const { limits } = rules;
-  return { ...rules, parseLine: createFeedLineParser({ limits }) };
-}
 
 /**
  * The event of a line whose signature verifies; a promise only if a key has to
@@ -92,23 +68,20 @@ export async function verifyLine(
 
 const LF = 0x0a;
 
-/** Options of {@linkcode replayFeed}. */
-export interface ReplayFeedOptions {
-  /** Told of each event that verified and applies, in order. */
-  readonly onEvent?: ((event: SigEvent | UnknownEvent) => void) | undefined;
-  /** As in `Replay`: null keeps nothing of the state. */
-  readonly keepOnly?: string | null | undefined;
-}
-
 /**
  * Verifies whole lines and replays them.
  *
+ * @param onEvent called with each event that verified and applies, in order.
+ * @param keepOnly as in `Replay`: null keeps nothing of the state.
  * @throws {SigError} the first fault, with its line.
  */
 export async function replayFeed(
   feed: Uint8Array,
   rules: LineRules,
-  { onEvent, keepOnly }: ReplayFeedOptions = {},
+  { onEvent, keepOnly }: {
+    readonly onEvent?: (event: SigEvent | UnknownEvent) => void;
+    readonly keepOnly?: null;
+  } = {},
 ): Promise<FeedState> {
   const { issuer, limits } = rules;
   const replay = new Replay({ issuer, limits, keepOnly });

@@ -9,30 +9,22 @@ import {
   instantOf,
   isSigError,
   type Issue,
-  type Limits,
   parseEventPayload,
   SigError,
   type SigEvent,
   type Warning,
   type WarningCode,
 } from "@sig/core";
+import type { LineRules } from "../documents/documents.ts";
 import type { FeedIndex } from "../index/feed_index.ts";
 import { rulesAfter } from "./verify_feed.ts";
 
 /** The rules that a new event must meet. */
-export interface WriteRules {
-  /** The issuer's DID. */
-  readonly issuer: string;
-  /** The issuer's clock. */
+export interface WriteRules extends LineRules {
+  /** The issuer's clock: one reading for all drafts. */
   readonly now: Date;
-  /** The feed's `public_only`. */
-  readonly publicOnly: boolean;
-  /** Size limits. */
-  readonly limits: Limits;
   /** Write even what a reader warns about. */
   readonly allowWarnings: boolean;
-  /** The draft asks for a second revoke. */
-  readonly amend: boolean;
 }
 
 /** An event that may be written. */
@@ -58,25 +50,25 @@ const encoder = new TextEncoder();
 export function requireWritable(
   event: Readonly<Record<string, unknown>>,
   index: FeedIndex,
-  rules: WriteRules,
+  { amend, ...rules }: WriteRules & {
+    /** The draft asks for a second revoke. */
+    readonly amend: boolean;
+  },
 ): WritableEvent {
   const { issuer, limits } = rules;
   const payload = encoder.encode(JSON.stringify(event));
-  const written = readBack(payload, rules);
+  const written = readBack(payload, rules.publicOnly);
   const now = instantOf(rules.now);
   const { warnings } = rulesAfter(index, { issuer, limits, now })
     .accept(written);
-  const writable = {
-    event: written,
-    warnings,
-    payloadBytes: payload.length,
-  };
-  if (rules.allowWarnings) return writable;
-  const unwanted = warnings
-    .filter(({ code }) => !(rules.amend && code === "revoked_again"));
+  const unwanted = rules.allowWarnings
+    ? []
+    : warnings.filter(({ code }) => !(amend && code === "revoked_again"));
   const issues = unwanted.map(toIssue);
   const [first] = issues;
-  if (first === undefined) return writable;
+  if (first === undefined) {
+    return { event: written, warnings, payloadBytes: payload.length };
+  }
   throw new SigError(
     "invalid_field",
     `Cannot append: ${issues.map(({ detail }) => detail).join("; ")}`,
@@ -101,9 +93,8 @@ function hintAbout(code: WarningCode | undefined): string {
 }
 
 /** Also finds what only JSON shows: lone surrogates, depth, huge integers. */
-function readBack(payload: Uint8Array, rules: WriteRules): SigEvent {
+function readBack(payload: Uint8Array, publicOnly: boolean): SigEvent {
   try {
-    const { publicOnly } = rules;
     // Unknown event types are refused by default.
     return parseEventPayload(payload, { publicOnly }) as SigEvent;
   } catch (error) {

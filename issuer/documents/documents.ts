@@ -1,6 +1,8 @@
 /** The issuer's documents, read for signing. @module */
 
 import {
+  createFeedLineParser,
+  type FeedLineParser,
   JsonError,
   type Limits,
   type OpenObject,
@@ -19,8 +21,22 @@ import {
 } from "@sig/jose/keys";
 import type { FeedStore } from "../store/feed_store.ts";
 
+/** What a feed's lines are verified against. */
+export interface LineRules {
+  /** The issuer's DID. */
+  readonly issuer: string;
+  /** The feed's `public_only`. */
+  readonly publicOnly: boolean;
+  /** Finds the keys that may sign. */
+  readonly keys: KeyResolver;
+  /** Size limits. */
+  readonly limits: Limits;
+  /** Reads lines of this feed. */
+  readonly parseLine: FeedLineParser;
+}
+
 /** The documents, read and found in order. */
-export interface IssuerDocuments {
+export interface IssuerDocuments extends LineRules {
   /** Metadata. */
   readonly metadata: SigMetadata;
   /** Host of the issuer, with its port if it has one: names the key folder. */
@@ -35,8 +51,6 @@ export interface IssuerDocuments {
   readonly didDocument: OpenObject | undefined;
   /** What the DID document lists for signing events: `x` by kid. */
   readonly authorized: ReadonlyMap<string, string> | undefined;
-  /** Finds the keys that may sign. */
-  readonly keys: KeyResolver;
 }
 
 /**
@@ -50,34 +64,37 @@ export async function readDocuments(
   store: FeedStore,
   limits: Limits,
 ): Promise<IssuerDocuments> {
+  const { did_document, metadata: metadataPath } = WELL_KNOWN_PATHS;
+  const { maxDidDocumentBytes, maxJwksBytes, maxMetadataBytes } = limits;
   const metadata = validateMetadata(
-    await readJson(store, WELL_KNOWN_PATHS.metadata, {
-      maxBytes: limits.maxMetadataBytes,
-      invalid: "invalid_metadata",
-    }),
+    await readJson(store, metadataPath, maxMetadataBytes, "invalid_metadata"),
   );
   const jwksPath = publishedPath("jwks_uri", metadata.jwks_uri);
   const feedPath = publishedPath("events_uri", metadata.events_uri);
-  const jwks = await readJson(store, jwksPath, {
-    maxBytes: limits.maxJwksBytes,
-    invalid: "invalid_key",
-  });
-  const didDocument = await readJson(store, WELL_KNOWN_PATHS.did_document, {
-    maxBytes: limits.maxDidDocumentBytes,
-    invalid: "invalid_did_document",
-    optional: true,
-  });
+  const jwks = await readJson(store, jwksPath, maxJwksBytes, "invalid_key");
+  const didDocument = await store.revision(did_document) === undefined
+    ? undefined
+    : await readJson(
+      store,
+      did_document,
+      maxDidDocumentBytes,
+      "invalid_did_document",
+    );
   const authorized = didDocument &&
     readDidDocument(didDocument, metadata.issuer);
   const { host, port } = parseIssuerDid(metadata.issuer, {
     allowPrivate: true,
   });
   return {
+    issuer: metadata.issuer,
+    publicOnly: metadata.public_only,
+    limits,
+    parseLine: createFeedLineParser({ limits }),
     metadata,
     host: port === undefined ? host : `${host}:${port}`,
     jwksPath,
     feedPath,
-    jwks: jwks ?? {},
+    jwks,
     didDocument,
     authorized,
     keys: await createKeyResolver(jwks, { authorized, limits }),
@@ -95,20 +112,14 @@ export async function documentsRevision(
   return `${metadata} ${did} ${jwks}`;
 }
 
-interface ReadJsonOptions {
-  readonly maxBytes: number;
-  readonly invalid: "invalid_metadata" | "invalid_key" | "invalid_did_document";
-  readonly optional?: boolean;
-}
-
 async function readJson(
   store: FeedStore,
   path: string,
-  options: ReadJsonOptions,
-): Promise<OpenObject | undefined> {
-  const bytes = await store.read(path, options.maxBytes);
+  maxBytes: number,
+  invalid: "invalid_metadata" | "invalid_key" | "invalid_did_document",
+): Promise<OpenObject> {
+  const bytes = await store.read(path, maxBytes);
   if (bytes === undefined) {
-    if (options.optional === true) return undefined;
     throw new SigError(
       "source_not_found",
       `Cannot open issuer: ${JSON.stringify(path)} is missing`,
@@ -122,7 +133,7 @@ async function readJson(
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     throw new SigError(
-      error.fault === "duplicate" ? "duplicate_json_member" : options.invalid,
+      error.fault === "duplicate" ? "duplicate_json_member" : invalid,
       `Cannot open issuer: ${JSON.stringify(path)}: ${error.message}`,
       { context: { path, pointer: error.pointer } },
     );
@@ -136,7 +147,7 @@ async function readJson(
  * @throws {SigError} `invalid_metadata` for a path that could leave the root or
  * name our private folder.
  */
-export function publishedPath(member: string, uri: string): string {
+function publishedPath(member: string, uri: string): string {
   // `URL` resolves "..", plain or encoded; only what decodes to a slash is left.
   const segments = new URL(uri).pathname.split("/").slice(1).map(decode);
   const plain = segments.every((segment) =>

@@ -23,7 +23,6 @@ import {
   type Sha256,
   subjectKey,
 } from "@sig/jose/proofs";
-import type { LineRules } from "../append/verify_feed.ts";
 import { encodeDocument } from "../documents/build_documents.ts";
 import type { IssuerDocuments } from "../documents/documents.ts";
 import { authorizedKeys } from "../documents/signing_key.ts";
@@ -60,8 +59,6 @@ export interface ProofsContext {
   readonly feed: OpenFeed;
   /** Knows every relationship of the feed. */
   readonly known: FeedIndex;
-  /** How lines are read. */
-  readonly rules: LineRules;
   /** Keys that may sign events and are at hand, the newest first. */
   readonly held: readonly SigningKey[];
   /** A key that is about to be published. */
@@ -176,7 +173,7 @@ async function update(
     const metadata = { ...documents.metadata, proofs_uri: uri };
     await writer.replace(
       WELL_KNOWN_PATHS.metadata,
-      encodeDocument(metadata, context.rules.limits.maxMetadataBytes),
+      encodeDocument(metadata, documents.limits.maxMetadataBytes),
     );
   }
   return checkpoint;
@@ -222,12 +219,12 @@ function proofFiles(store: FeedStore): ReadProofFile {
 async function continueTree(
   sha256: Sha256,
   read: ReadProofFile,
-  { feed, rules }: ProofsContext,
+  { documents, feed }: ProofsContext,
   before: CheckpointFile,
 ): Promise<FeedTree> {
   const { bytes, size } = before;
   if (feed.size < bytes) throw rolledBack(before, feed.size);
-  const start = Math.max(0, bytes - rules.limits.maxLineBytes - 2);
+  const start = Math.max(0, bytes - documents.limits.maxLineBytes - 2);
   const end = await feed.read(start, bytes - start);
   const line = end.subarray(end.lastIndexOf(LF, -2) + 1, -1);
   const tree = size > 0 && end.at(-1) !== LF
@@ -243,7 +240,7 @@ const LF = 0x0a;
 async function readNewLines(
   sha256: Sha256,
   tree: FeedTree,
-  { feed, known, rules }: ProofsContext,
+  { documents, feed, known }: ProofsContext,
   from: number,
   before: CheckpointFile | undefined,
 ): Promise<{ readonly lines: readonly NewLine[]; readonly bytes: number }> {
@@ -260,7 +257,7 @@ async function readNewLines(
     tree.add(line);
     bytes += line.length + 1;
     requireSame();
-    const event = parseEventPayload(rules.parseLine(line).payload);
+    const event = parseEventPayload(documents.parseLine(line).payload);
     const home = known.relationship(event.relationship_id)?.home;
     if (home === undefined) continue;
     if (isUpsert(event) && event.subject !== home) {
