@@ -178,7 +178,7 @@ Deno.test("a lock that another process holds is waited for, then reported", () =
       const error = await expectSigError(
         issuer.append(upsert()),
         "feed_locked",
-        "another process holds the feed's lock (waited 100 ms)",
+        "another writer holds the feed's lock (waited 100 ms)",
       );
       assertEquals(error.category, "conflict");
       assertEquals(await Deno.readTextFile(place.feed), "");

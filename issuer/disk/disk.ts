@@ -23,6 +23,8 @@ export interface Entry {
   readonly size: number;
   /** Permission bits, such as 0o600; null where there are none. */
   readonly mode: number | null;
+  /** Changes when it is written or replaced. */
+  readonly revision: string;
   /** Which thing on its file system it is. */
   readonly identity: string;
   /** Which file system that is. */
@@ -122,6 +124,7 @@ export function look(path: string): Entry | undefined {
 }
 
 function toEntry(info: Deno.FileInfo): Entry {
+  const { ctime, ino, mtime, size } = info;
   const kind = info.isSymlink
     ? "symlink"
     : info.isFile
@@ -131,9 +134,10 @@ function toEntry(info: Deno.FileInfo): Entry {
     : "other";
   return {
     kind,
-    size: info.size,
+    size,
+    revision: `${ino}:${size}:${mtime?.getTime()}:${ctime?.getTime()}`,
     mode: info.mode === null ? null : info.mode & 0o777,
-    identity: String(info.ino),
+    identity: String(ino),
     device: info.dev,
     owner: info.uid,
   };
@@ -156,14 +160,6 @@ export function requireFolder(path: string, entry: Entry | undefined): void {
     `Cannot use ${JSON.stringify(path)}: it must be a directory`,
     { context: { path } },
   );
-}
-
-/** Changes when a file is written or replaced; undefined when it is absent. */
-export function lookForRevision(path: string): string | undefined {
-  return lookBy(path, () => {
-    const { ctime, ino, mtime, size } = Deno.lstatSync(path);
-    return `${ino}:${size}:${mtime?.getTime()}:${ctime?.getTime()}`;
-  });
 }
 
 /** The path without symbolic links, undefined when it names nothing. */

@@ -14,7 +14,7 @@ import {
   syncDirectory,
 } from "./disk.ts";
 
-/** Options of {@linkcode replaceDurably}. */
+/** How a file is written. */
 export interface DurableOptions {
   /**
    * Exact permission bits of a new file (default: the owner may write and all may
@@ -25,22 +25,6 @@ export interface DurableOptions {
   readonly onStep?: (step: "temp-written" | "renamed" | "created") => void;
 }
 
-/**
- * Replaces a file, or makes it: temporary file in the same directory, flush,
- * rename, flush of the directory (docs/protocol.md §11). The permission bits of
- * the replaced file are kept. Callers exclude each other by the store's lock.
- *
- * @throws {SigError} `write_failed`
- */
-export function replaceDurably(
-  path: string,
-  bytes: Uint8Array,
-  options: DurableOptions = {},
-): void {
-  prepareFile(path, bytes, { ...options, flush: true }).rename();
-  syncDirectory(parentOf(path));
-}
-
 /** A new version of a file, still under a temporary name. */
 export interface PreparedFile {
   /** Its temporary path. */
@@ -49,14 +33,18 @@ export interface PreparedFile {
   rename(): void;
 }
 
-/** Writes the new version of a file under a temporary name. */
+/**
+ * Writes the new version of a file under a temporary name in the same directory;
+ * the caller flushes it, renames it, and flushes the directory (docs/protocol.md
+ * §11). The permission bits of the replaced file are kept. Callers exclude each
+ * other by the store's lock.
+ *
+ * @throws {SigError} `write_failed`
+ */
 export function prepareFile(
   path: string,
   bytes: Uint8Array,
-  { flush, onStep, ...options }: DurableOptions & {
-    /** Whether it is made durable; else the caller flushes it. */
-    readonly flush: boolean;
-  },
+  { mode, onStep }: DurableOptions,
 ): PreparedFile {
   const temporary = temporaryName(path);
   const before = look(path);
@@ -65,7 +53,7 @@ export function prepareFile(
   const kept = before?.mode === undefined || before.mode === null
     ? undefined
     : before.mode & ~0o002;
-  writeNew(temporary, bytes, options.mode ?? kept, flush);
+  writeNew(temporary, bytes, mode ?? kept);
   onStep?.("temp-written");
   return {
     temporary,
@@ -106,7 +94,7 @@ export function createDurably(
   if (look(path) !== undefined) return false;
   // Creators of one file need not hold a common lock: each has its own name.
   const temporary = temporaryName(path, `${crypto.randomUUID()}.`);
-  writeNew(temporary, bytes, options.mode, true);
+  writeNew(temporary, bytes, options.mode, { flush: true });
   options.onStep?.("temp-written");
   try {
     // Unlike a rename, a link never replaces what someone else has just made.
@@ -173,7 +161,7 @@ function writeNew(
   path: string,
   bytes: Uint8Array,
   mode: number | undefined,
-  flush: boolean,
+  { flush = false } = {},
 ): void {
   removeFile(path);
   const file = openFile(path, {
@@ -196,7 +184,8 @@ function writeNew(
   if (mode !== undefined && look(path)?.mode !== mode) setMode(path, mode);
 }
 
-function discard(path: string): void {
+/** Removes a file that another error has made useless. */
+export function discard(path: string): void {
   try {
     removeFile(path);
   } catch {

@@ -85,9 +85,14 @@ async function poll<T>(
   } finally {
     clearTimeout(deadline);
   }
-  throw new SigError(
+  throw locked(timeoutMs);
+}
+
+/** The error of a lock that somebody else has. */
+export function locked(timeoutMs: number): SigError {
+  return new SigError(
     "feed_locked",
-    `Cannot append: another process holds the feed's lock (waited ${timeoutMs} ms)`,
+    `Cannot append: another writer holds the feed's lock (waited ${timeoutMs} ms)`,
     {
       context: {
         timeout_ms: timeoutMs,

@@ -98,8 +98,8 @@ export class FeedIndex implements PastEvents {
   #base = 0;
   /** By event_id, in the order of the feed. */
   readonly #pending = new Map<string, PendingEvent>();
-  /** What pending events have made of a relationship, the last one last. */
-  readonly #relationships = new Map<string, IndexedRelationship[]>();
+  /** What pending events have made of relationships. */
+  readonly #relationships = new Map<string, IndexedRelationship>();
 
   /**
    * Makes an index; nothing is opened yet.
@@ -124,15 +124,16 @@ export class FeedIndex implements PastEvents {
   stored(): FeedHead | undefined {
     if (this.#path === undefined) return this.#head;
     const [row] = this.#select("SELECT * FROM mark");
-    return row && {
+    if (row === undefined) return undefined;
+    const { last_line, latest_issued_at: latest } = row;
+    if (!(last_line instanceof Uint8Array)) throw damaged();
+    return {
       issuer: text(row.issuer),
       identity: text(row.identity),
       bytes: integer(row.bytes),
       sequence: integer(row.sequence),
-      latest_issued_at: row.latest_issued_at === null
-        ? null
-        : text(row.latest_issued_at),
-      last_line: blob(row.last_line),
+      latest_issued_at: latest === null ? null : text(latest),
+      last_line,
     };
   }
 
@@ -167,7 +168,7 @@ export class FeedIndex implements PastEvents {
 
   /** A relationship by its `relationship_id`. */
   relationship(id: string): IndexedRelationship | undefined {
-    const pending = this.#relationships.get(id)?.at(-1);
+    const pending = this.#relationships.get(id);
     if (pending !== undefined || this.#path === undefined) return pending;
     const sql = "SELECT * FROM relationships WHERE relationship_id = ?";
     const [row] = this.#select(sql, id);
@@ -179,7 +180,7 @@ export class FeedIndex implements PastEvents {
    * the latest events first, at most so many.
    */
   activeOf(subject: string, most: number): readonly IndexedRelationship[] {
-    const pending = [...this.#relationships.values()].map((all) => all.at(-1)!)
+    const pending = [...this.#relationships.values()]
       .filter((each) => each.subject === subject && !each.revoked)
       .sort((a, b) => b.last_sequence - a.last_sequence);
     if (this.#path === undefined) return pending.slice(0, most);
@@ -197,11 +198,7 @@ export class FeedIndex implements PastEvents {
     const place = { offset: head.bytes, bytes: line.length };
     const relationship = after(event, this.relationship(id), place);
     this.#pending.set(event_id, { sequence, ...place, relationship });
-    if (relationship !== undefined) {
-      const all = this.#relationships.get(id);
-      if (all === undefined) this.#relationships.set(id, [relationship]);
-      else all.push(relationship);
-    }
+    if (relationship !== undefined) this.#relationships.set(id, relationship);
     this.#head = {
       ...head,
       bytes: head.bytes + line.length + 1,
@@ -213,14 +210,12 @@ export class FeedIndex implements PastEvents {
 
   /** Removes the events that were added after an earlier head. */
   rollBack(head: FeedHead): void {
-    for (const [id, added] of [...this.#pending].reverse()) {
-      if (added.sequence <= head.sequence) break;
-      this.#pending.delete(id);
-      const { relationship_id } = added.relationship ?? {};
-      if (relationship_id === undefined) continue;
-      const all = this.#relationships.get(relationship_id)!;
-      all.pop();
-      if (all.length === 0) this.#relationships.delete(relationship_id);
+    this.#relationships.clear();
+    for (const [id, { relationship, sequence }] of this.#pending) {
+      if (sequence > head.sequence) this.#pending.delete(id);
+      else if (relationship !== undefined) {
+        this.#relationships.set(relationship.relationship_id, relationship);
+      }
     }
     this.#head = head;
   }
@@ -325,14 +320,12 @@ export class FeedIndex implements PastEvents {
         for (const [id, event] of this.#pending) {
           const { bytes, offset, relationship, sequence } = event;
           if (offset < known) continue;
-          putEvent.run(id, sequence, offset, bytes);
+          const place = [sequence, offset, bytes] as const;
+          putEvent.run(id, ...place);
           if (relationship === undefined) continue;
           const { home, relationship_id, revoked, subject } = relationship;
           const status = revoked ? "revoked" : "active";
-          putRelationship.run(
-            ...[relationship_id, subject, home, status],
-            ...[sequence, offset, bytes],
-          );
+          putRelationship.run(relationship_id, subject, home, status, ...place);
         }
         statement("REPLACE INTO mark VALUES (0, ?, ?, ?, ?, ?, ?)").run(
           ...[head.issuer, head.identity, head.bytes, head.sequence],
@@ -486,18 +479,17 @@ function placeOf(row: Row): LinePlace {
   return { offset: integer(row.offset), bytes: integer(row.bytes) };
 }
 
-// A column of another type means a damaged or foreign file.
 function text(value: unknown): string {
   if (typeof value === "string") return value;
-  throw new IndexError("Cannot read a text of the index");
+  throw damaged();
 }
 
 function integer(value: unknown): number {
   if (Number.isSafeInteger(value)) return value as number;
-  throw new IndexError("Cannot read a number of the index");
+  throw damaged();
 }
 
-function blob(value: unknown): Uint8Array {
-  if (value instanceof Uint8Array) return value;
-  throw new IndexError("Cannot read the last line of the index");
+/** A column of another type means a damaged or foreign file. */
+function damaged(): IndexError {
+  return new IndexError("Cannot read the index: a column has another type");
 }

@@ -1,10 +1,10 @@
 // deno-lint-ignore-file require-await -- the contract's methods answer with promises
 /** An issuer's directory on disk (docs/protocol.md §11). @module */
 
-import { SigError } from "@sig/core";
+import { isSigError, SigError } from "@sig/core";
 import {
+  type DiskFile,
   look,
-  lookForRevision,
   makeDirectory,
   openFile,
   parentOf,
@@ -16,20 +16,15 @@ import {
 } from "../disk/disk.ts";
 import {
   createDurably,
+  discard,
   type DurableOptions,
   type FaultHooks,
   hasBytes,
   prepareFile,
   readWhole,
   removeReplaced,
-  replaceDurably,
   requirePlainFile,
 } from "../disk/durable_file.ts";
-import {
-  type FeedFileContext,
-  openFeedFile,
-  type PlainFile,
-} from "./feed_file.ts";
 import { FeedIndex } from "../index/feed_index.ts";
 import type {
   ExclusiveOptions,
@@ -37,7 +32,7 @@ import type {
   FeedWriter,
   OpenFeed,
 } from "./feed_store.ts";
-import { acquireLock } from "../disk/file_lock.ts";
+import { acquireLock, lockFile } from "../disk/file_lock.ts";
 import { missingFeed } from "./memory_store.ts";
 import {
   findOwner,
@@ -92,14 +87,6 @@ export function createFileStore(
   return new FileStore(dir, options.faults ?? {});
 }
 
-/** One use of the store under its lock. */
-interface Turn {
-  readonly folder: string;
-  readonly timeoutMs: number;
-  /** Opened meanwhile. */
-  readonly feeds: OpenFeed[];
-}
-
 class FileStore implements FeedStore {
   readonly #dir: string;
   readonly #faults: FaultHooks;
@@ -119,13 +106,10 @@ class FileStore implements FeedStore {
   }
 
   async revision(path: string): Promise<string | undefined> {
-    return lookForRevision(this.#place(path));
+    return look(this.#place(path))?.revision;
   }
 
-  async read(
-    path: string,
-    maxBytes: number,
-  ): Promise<Uint8Array | undefined> {
+  async read(path: string, maxBytes: number): Promise<Uint8Array | undefined> {
     const place = this.#place(path);
     requireInside(place);
     return readWhole(place, maxBytes);
@@ -161,7 +145,12 @@ class FileStore implements FeedStore {
     try {
       this.#step("locked");
       const index = this.#guardIndex(folder, this.#us);
-      return await work(this.#writer(index, { folder, timeoutMs, feeds }));
+      const openFeed = async (path: string) => {
+        const feed = await this.#openFeed(path, folder, timeoutMs);
+        feeds.push(feed);
+        return feed;
+      };
+      return await work({ index, openFeed, ...this.#files });
     } finally {
       for (const feed of feeds) feed.close();
       this.#keptLock.keep(lock);
@@ -190,78 +179,97 @@ class FileStore implements FeedStore {
     return this.#index;
   }
 
-  #writer(
-    index: FeedIndex,
-    { feeds, folder, timeoutMs }: Turn,
-  ): FeedWriter {
-    const context: FeedFileContext = {
-      folder,
-      timeoutMs,
-      faults: this.#faults,
-      refuseIfUnclean: () => this.#refuseIfUnclean(),
-      markUnclean: () => this.#unclean = true,
-      release: (file) => this.#keptFeed.keep(file),
-    };
-    const durable = (path: string): DurableOptions => ({
+  readonly #files: Omit<FeedWriter, "index" | "openFeed"> = {
+    create: async (path, bytes) =>
+      createDurably(this.#makePlace(path), bytes, this.#options(path)),
+    replace: (path, bytes) => this.#replaceAll(new Map(), [path, bytes]),
+    replaceAll: (files, last) => this.#replaceAll(files, last),
+    append: async (path, bytes) => {
+      const how = { append: true, create: true, mode: 0o600 };
+      const file = openFile(this.#makePlace(path), how);
+      try {
+        file.writeAll(bytes);
+      } finally {
+        file.close();
+      }
+    },
+    remove: async (path) => removeReplaced(this.#place(path)),
+  };
+
+  #options(path: string): DurableOptions {
+    return {
       onStep: (step) => this.#step(`${step} ${path}`),
       ...(path.startsWith(`/${PRIVATE_FOLDER}/`) ? { mode: 0o600 } : {}),
-    });
-    const unflushed = (path: string) => ({ ...durable(path), flush: false });
-    return {
-      index,
-      create: async (path, bytes) =>
-        createDurably(this.#makePlace(path), bytes, durable(path)),
-      replace: async (path, bytes) => {
-        replaceDurably(this.#makePlace(path), bytes, durable(path));
-      },
-      replaceAll: async (files, last) => {
-        const changed = new Set<string>();
-        for (const [path, bytes] of files) {
-          const place = this.#makePlace(path, (folder) => changed.add(folder));
-          if (!hasBytes(place, bytes)) {
-            prepareFile(place, bytes, unflushed(path)).rename();
-          }
-          changed.add(place).add(parentOf(place));
-        }
-        if (last === undefined) return await syncAll(changed);
-        const [path, bytes] = last;
-        const place = this.#makePlace(path);
-        const prepared = prepareFile(place, bytes, unflushed(path));
-        await syncAll(changed.add(prepared.temporary));
-        prepared.rename();
-        syncDirectory(parentOf(place));
-      },
-      append: async (path, bytes) => {
-        const file = openFile(this.#makePlace(path), {
-          ...{ append: true, create: true, mode: 0o600 },
-        });
-        try {
-          file.writeAll(bytes);
-        } finally {
-          file.close();
-        }
-      },
-      remove: async (path) => removeReplaced(this.#place(path)),
-      openFeed: async (path) => {
-        const feed = await openFeedFile(this.#openPlain(path), context);
-        feeds.push(feed);
-        return feed;
-      },
     };
   }
 
-  /** Opens a published file for appending, if it is a plain file inside. */
-  #openPlain(path: string): PlainFile {
+  async #replaceAll(
+    files: ReadonlyMap<string, Uint8Array>,
+    last?: readonly [path: string, bytes: Uint8Array],
+  ): Promise<void> {
+    const changed = new Set<string>();
+    for (const [path, bytes] of files) {
+      const place = this.#makePlace(path, (folder) => changed.add(folder));
+      if (!hasBytes(place, bytes)) {
+        prepareFile(place, bytes, this.#options(path)).rename();
+      }
+      changed.add(place).add(parentOf(place));
+    }
+    if (last === undefined) return await syncAll(changed);
+    const [path, bytes] = last;
+    const place = this.#makePlace(path);
+    const prepared = prepareFile(place, bytes, this.#options(path));
+    try {
+      await syncAll(changed.add(prepared.temporary));
+    } catch (error) {
+      discard(prepared.temporary);
+      throw error;
+    }
+    prepared.rename();
+    syncDirectory(parentOf(place));
+  }
+
+  /**
+   * Opens a published file for appending, if it is a plain file inside, and locks
+   * it, too: should someone delete the lock file, the feed's own lock still keeps
+   * a second writer out.
+   *
+   * @throws {SigError} `feed_locked`, `write_failed`
+   */
+  async #openFeed(
+    path: string,
+    folder: string,
+    timeoutMs: number,
+  ): Promise<OpenFeed> {
     const place = this.#place(path);
     const entry = look(place);
     if (entry === undefined) throw missingFeed(path);
     requirePlainFile(place, entry.kind);
     requireInside(place);
-    const kept = this.#keptFeed.take();
-    if (kept?.isWhat(place, entry)) return { place, file: kept, entry };
-    kept?.close();
-    const file = openFile(place, { read: true, append: true });
-    return { place, file, entry };
+    let file = this.#keptFeed.take();
+    if (!file?.isWhat(place, entry)) {
+      file?.close();
+      file = openFile(place, { read: true, append: true });
+    }
+    try {
+      this.#refuseIfUnclean();
+      await lockFile(file, timeoutMs);
+      const feed = new FeedFile(file, place, {
+        folder,
+        faults: this.#faults,
+        kept: this.#keptFeed,
+        markUnclean: () => this.#unclean = true,
+      });
+      if (file.isWhat(place, entry)) return feed;
+      throw new SigError(
+        "write_failed",
+        "Cannot append: the feed was replaced while it was opened",
+        { context: { path: place, hint: "Try again." } },
+      );
+    } catch (error) {
+      file.close();
+      throw error;
+    }
   }
 
   /** Where a published path is on the disk. */
@@ -301,6 +309,131 @@ class FileStore implements FeedStore {
 
   #step(name: string): void {
     this.#faults.onStep?.(name);
+  }
+}
+
+/** What a feed's file needs of its store. */
+interface FeedFileContext {
+  /** The private directory, where torn tails are kept. */
+  readonly folder: string;
+  /** For tests only. */
+  readonly faults: FaultHooks;
+  /** Takes the file back: gives up its lock, and may leave it open. */
+  readonly kept: ReusableFile;
+  /** Notes a failure that could not be undone. */
+  readonly markUnclean: () => void;
+}
+
+/** The feed's file under the lock. */
+class FeedFile implements OpenFeed {
+  readonly identity: string;
+  readonly #place: string;
+  readonly #file: DiskFile;
+  readonly #context: FeedFileContext;
+  #size: number;
+  /** False from the first step that changes the file to the last. */
+  #sound = true;
+  #closed = false;
+
+  constructor(file: DiskFile, place: string, context: FeedFileContext) {
+    const { identity, size } = file.look();
+    this.identity = identity;
+    this.#size = size;
+    this.#place = place;
+    this.#file = file;
+    this.#context = context;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  async read(offset: number, length: number): Promise<Uint8Array> {
+    return this.#file.read(offset, length);
+  }
+
+  async append(bytes: Uint8Array): Promise<void> {
+    const before = this.#size;
+    this.#sound = false;
+    try {
+      this.#write(bytes);
+      this.#step("written");
+      this.#file.syncData();
+    } catch (error) {
+      this.#undo(before);
+      if (isSigError(error)) throw error;
+      throw new SigError("write_failed", "Cannot append: the write failed", {
+        cause: error,
+      });
+    }
+    this.#size = before + bytes.length;
+    this.#sound = true;
+    this.#step("synced");
+  }
+
+  async cutTail(offset: number, at: Date): Promise<string> {
+    this.#sound = false;
+    const name = this.#keepAside(
+      this.#file.read(offset, this.#size - offset),
+      at,
+    );
+    this.#step("torn-kept");
+    this.#file.truncate(offset);
+    this.#size = offset;
+    this.#file.syncData();
+    this.#sound = true;
+    return name;
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    // After a failure the next append opens the file again.
+    if (this.#sound) this.#context.kept.keep(this.#file);
+    else this.#file.close();
+  }
+
+  /** The system may take less than it was given. */
+  #write(bytes: Uint8Array): void {
+    const { maxWriteBytes } = this.#context.faults;
+    for (let done = 0; done < bytes.length;) {
+      const end = maxWriteBytes === undefined
+        ? bytes.length
+        : done + maxWriteBytes;
+      done += this.#file.writeSome(bytes.subarray(done, end));
+      if (done < bytes.length) this.#step("wrote-part");
+    }
+  }
+
+  /**
+   * Cuts back to where the feed was. After a failed flush the system may have
+   * forgotten pages that never reached the disk, so nothing of them is kept and
+   * the same flush is not tried again.
+   */
+  #undo(size: number): void {
+    try {
+      this.#file.truncate(size);
+      this.#file.syncData();
+    } catch {
+      this.#context.markUnclean();
+    }
+  }
+
+  #keepAside(bytes: Uint8Array, at: Date): string {
+    const { folder } = this.#context;
+    const feedName = this.#place.slice(this.#place.lastIndexOf("/") + 1);
+    // Colons are not welcome in file names everywhere.
+    const time = at.toISOString().replaceAll(":", "");
+    for (let n = 1;; n++) {
+      const name = `${feedName}.torn-${time}${n === 1 ? "" : `-${n}`}`;
+      if (createDurably(`${folder}/${name}`, bytes, { mode: 0o600 })) {
+        return `${folder}/${name}`;
+      }
+    }
+  }
+
+  #step(name: string): void {
+    this.#context.faults.onStep?.(name);
   }
 }
 

@@ -3,6 +3,7 @@
 
 import { SigError } from "@sig/core";
 import { joinBytes } from "@sig/core/internal";
+import { locked } from "../disk/file_lock.ts";
 import type {
   ExclusiveOptions,
   FeedStore,
@@ -15,8 +16,6 @@ import { FeedIndex } from "../index/feed_index.ts";
 export interface MemoryStore extends FeedStore {
   /** The files by path, as they are now; changing it changes them. */
   readonly files: Map<string, Uint8Array>;
-  /** Tails that were cut off, by name. */
-  readonly torn: ReadonlyMap<string, Uint8Array>;
 }
 
 /**
@@ -42,20 +41,15 @@ export function createMemoryStore(): MemoryStore {
 
 class InMemoryStore implements MemoryStore {
   readonly files = new Map<string, Uint8Array>();
-  readonly torn = new Map<string, Uint8Array>();
   readonly #index = new FeedIndex();
   readonly #revisions = new WeakMap<Uint8Array, string>();
-  #nextRevision = 1;
   #last: Promise<void> = Promise.resolve();
 
   async revision(path: string): Promise<string | undefined> {
     const bytes = this.files.get(path);
     if (bytes === undefined) return undefined;
-    let revision = this.#revisions.get(bytes);
-    if (revision === undefined) {
-      revision = String(this.#nextRevision++);
-      this.#revisions.set(bytes, revision);
-    }
+    const revision = this.#revisions.get(bytes) ?? crypto.randomUUID();
+    this.#revisions.set(bytes, revision);
     return revision;
   }
 
@@ -89,7 +83,7 @@ class InMemoryStore implements MemoryStore {
   async close(): Promise<void> {}
 
   #writer(): FeedWriter {
-    const { files, torn } = this;
+    const { files } = this;
     return {
       index: this.#index,
       async create(path, bytes) {
@@ -113,7 +107,7 @@ class InMemoryStore implements MemoryStore {
         files.delete(path);
       },
       async openFeed(path) {
-        if (files.has(path)) return new MemoryFeed(files, torn, path);
+        if (files.has(path)) return new MemoryFeed(files, path);
         throw missingFeed(path);
       },
     };
@@ -123,16 +117,10 @@ class InMemoryStore implements MemoryStore {
 class MemoryFeed implements OpenFeed {
   readonly identity = "memory";
   readonly #files: Map<string, Uint8Array>;
-  readonly #torn: Map<string, Uint8Array>;
   readonly #path: string;
 
-  constructor(
-    files: Map<string, Uint8Array>,
-    torn: Map<string, Uint8Array>,
-    path: string,
-  ) {
+  constructor(files: Map<string, Uint8Array>, path: string) {
     this.#files = files;
-    this.#torn = torn;
     this.#path = path;
   }
 
@@ -153,8 +141,8 @@ class MemoryFeed implements OpenFeed {
   }
 
   async cutTail(offset: number, at: Date): Promise<string> {
-    const name = `events.jsonl.torn-${at.toISOString()}`;
-    this.#torn.set(name, this.#bytes.slice(offset));
+    const name = `/.sig/events.jsonl.torn-${at.toISOString()}`;
+    this.#files.set(name, this.#bytes.slice(offset));
     this.#files.set(this.#path, this.#bytes.slice(0, offset));
     return name;
   }
@@ -182,15 +170,7 @@ async function withTimeout(
   timeoutMs: number,
 ): Promise<void> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    reject(
-      new SigError(
-        "feed_locked",
-        `Cannot append: another writer holds the feed's lock (waited ${timeoutMs} ms)`,
-        { context: { timeout_ms: timeoutMs } },
-      ),
-    );
-  }, timeoutMs);
+  const timer = setTimeout(() => reject(locked(timeoutMs)), timeoutMs);
   try {
     await Promise.race([promise, late]);
   } finally {
