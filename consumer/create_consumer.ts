@@ -19,14 +19,15 @@ import type {
 } from "./consumer.ts";
 import { MAX_TIMEOUT_MS } from "./fetch/network_budget.ts";
 import {
-  atOnce,
   type Bounds,
   freshnessOf,
+  type ObservedIssuer,
   observedWithin,
   observeIssuer,
   type ObserveOptions,
   readBounds,
 } from "./follow/freshness.ts";
+import { atOnce } from "./follow/observe_by_proof.ts";
 import { type KnownIssuer, ListedIssuers } from "./follow/listed_issuers.ts";
 import { refreshIssuer } from "./follow/refresh.ts";
 import { refreshRemembered } from "./follow/refresh_remembered.ts";
@@ -121,12 +122,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
   });
 
   return {
-    async verify(issuer) {
-      const bounds = { maxAgeMs: 0, minSequence: 0 };
-      const known = issuers.find(issuer);
-      const { verified } = await observed(known, {}, bounds, now());
-      return verified;
-    },
+    verify: async (issuer) => (await observe(issuer, { maxAgeMs: 0 })).verified,
     async report(issuer, { waitFor = atOnce } = {}) {
       const { refreshes, location } = issuers.find(issuer);
       return await waitFor(location.expectedIssuer, async () => {
@@ -140,31 +136,9 @@ export function createConsumer(options: ConsumerOptions): Consumer {
         }
       });
     },
-    async observe(issuer, asked = {}) {
-      const bounds = readBounds(asked, ownMaxAgeMs);
-      const at = now();
-      const known = issuers.find(issuer);
-      const { observation, verified } = await observed(
-        known,
-        asked,
-        bounds,
-        at,
-      );
-      const { observedAt, continuity } = observation;
-      return {
-        verified,
-        observedAt,
-        freshness: freshnessOf(observation, at, bounds.maxAgeMs),
-        continuity,
-        warnings: verified.warnings,
-      };
-    },
-    async state(issuer, asked = {}) {
-      const bounds = readBounds(asked, ownMaxAgeMs);
-      const known = issuers.find(issuer);
-      const { verified } = await observed(known, asked, bounds, now());
-      return verified.state;
-    },
+    observe,
+    state: async (issuer, asked) =>
+      (await observe(issuer, asked)).verified.state,
     check: async (issuer, question, asked) =>
       (await ask(issuer, question, asked)).answer,
     ask,
@@ -189,22 +163,32 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     },
   };
 
-  function observed(
+  async function observe(
+    issuer: string | IssuerName,
+    asked: ObserveOptions = {},
+  ): Promise<ObservedIssuer> {
+    const bounds = readBounds(asked, ownMaxAgeMs);
+    return await observed(issuers.find(issuer), asked, bounds);
+  }
+
+  async function observed(
     issuer: KnownIssuer,
     asked: ObserveOptions,
     bounds: Bounds,
-    at: Date,
-  ) {
+  ): Promise<ObservedIssuer> {
+    const at = now();
     // Mostly it is known, and there is nothing to wait for.
-    const observation = pins === undefined
-      ? observedWithin(issuer, bounds, at)
-      : undefined;
-    if (observation !== undefined) {
-      return { observation, verified: observation.verified };
-    }
+    const known = pins ? undefined : observedWithin(issuer, bounds, at);
     const { waitFor, refresh } = asked;
-    const observing = { ...options, workers, bounds, at, waitFor, refresh };
-    return observeIssuer(issuer, asked, observing);
+    const { observation, verified } = known
+      ? { observation: known, verified: known.verified }
+      : await observeIssuer(issuer, asked, {
+        ...{ ...options, workers, bounds, at, waitFor, refresh },
+      });
+    const { observedAt, continuity } = observation;
+    const freshness = freshnessOf(observation, at, bounds.maxAgeMs);
+    const { warnings } = verified;
+    return { verified, observedAt, freshness, continuity, warnings };
   }
 
   async function ask(
@@ -215,17 +199,10 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     const bounds = readBounds(question, ownMaxAgeMs);
     const issuer = issuers.find(text);
     const asked = parseQuestion(question);
-    const askedAt = now();
     const { subject, asOf, at = null } = asked;
-    const part = { subjects: [subject], asOf, at };
-    const { observation, verified } = await observed(
-      issuer,
-      { ...part, waitFor, refresh },
-      bounds,
-      askedAt,
-    );
-    const { continuity } = observation;
-    const freshness = freshnessOf(observation, askedAt, bounds.maxAgeMs);
+    const part = { subjects: [subject], asOf, at, waitFor, refresh };
+    const observation = await observed(issuer, part, bounds);
+    const { verified, freshness, continuity } = observation;
     const basis = { now: now(), freshness, continuity };
     const answer = yieldToEventLoop === undefined
       ? answerFrom(verified, asked, basis)

@@ -45,11 +45,8 @@ export {
   verifyEvidence,
 } from "./follow/evidence.ts";
 export type { ProofPolicy } from "./proofs/proof_policy.ts";
-export type {
-  ObservedIssuer,
-  ObserveOptions,
-  WaitFor,
-} from "./follow/freshness.ts";
+export type { ObservedIssuer, ObserveOptions } from "./follow/freshness.ts";
+export type { WaitFor } from "./follow/observe_by_proof.ts";
 export type { WaitingLimits } from "./follow/shared_refresh.ts";
 export {
   type WatchedEvent,

@@ -127,8 +127,7 @@ async function verifyAsked(
     ? provableQuestion({ subjects: [subject], asOf, at: at ?? null })
     : undefined;
   const found = question && await readByProof(location, question, options);
-  if (found?.error !== undefined) throw found.error;
-  if (found?.verified !== undefined) return found.verified;
+  if (found && "verified" in found) return found.verified;
   if (options.checkpointPolicy !== undefined) {
     throw proofInvalid("the question can't be answered by proof");
   }

@@ -59,7 +59,7 @@ export async function cosignCheckpoint(
   }
   let confirmed: string | undefined;
   let size = 0;
-  const { outcome } = await refreshRemembered(store, location, NOTHING_KNOWN, {
+  const { failure } = await refreshRemembered(store, location, NOTHING_KNOWN, {
     ...options,
     full: true,
     checkpointPolicy: {},
@@ -68,7 +68,7 @@ export async function cosignCheckpoint(
       size = checkpoint.size;
     },
   });
-  if (outcome.observation === undefined) throw outcome.error;
+  if (failure !== undefined) throw failure.cause;
   const sha256 = createSha256();
   const { text } = parseNote(confirmed!);
   const seconds = Math.floor(options.now.getTime() / 1000);

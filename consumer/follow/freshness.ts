@@ -13,10 +13,15 @@ import {
   type Observation,
   type StatePart,
 } from "../memory/issuer_record.ts";
-import { IssuerMemory, type MemoryOptions } from "../memory/memory.ts";
+import { IssuerMemory } from "../memory/memory.ts";
 import { whileOthersWrite } from "../memory/pin.ts";
 import type { PinStore } from "../memory/sqlite_lines.ts";
-import { observeByProof } from "./observe_by_proof.ts";
+import {
+  atOnce,
+  observeByProof,
+  type ProofObserving,
+  type WaitFor,
+} from "./observe_by_proof.ts";
 import type { VerifiedIssuer } from "../verify/verify_feed.ts";
 import type { KnownIssuer } from "./listed_issuers.ts";
 
@@ -44,12 +49,6 @@ export interface ObserveOptions extends StatePart {
    */
   readonly refresh?: boolean | undefined;
 }
-
-/** Does work that waits for an issuer (by its DID), or throws. */
-export type WaitFor = <T>(issuer: string, work: () => Promise<T>) => Promise<T>;
-
-/** The default of {@linkcode ObserveOptions.waitFor}. */
-export const atOnce: WaitFor = (_issuer, work) => work();
 
 /** A verified issuer, and how far it can be relied upon. */
 export interface ObservedIssuer {
@@ -148,20 +147,11 @@ function requireReached(observation: Observation, minSequence: number): void {
 }
 
 /** How an issuer is observed. */
-export interface Observing
-  extends MemoryOptions, Pick<ObserveOptions, "waitFor" | "refresh"> {
+export interface Observing extends ProofObserving {
   /** What the observation must be within. */
   readonly bounds: Bounds;
-  /** When the question was asked. */
-  readonly at: Date;
   /** Remembers issuers of the list. */
   readonly pins?: PinStore | undefined;
-  /** Verify everything again: nothing is recalled. */
-  readonly full?: boolean | undefined;
-  /** As in `ConsumerOptions`. */
-  readonly proofs?: "until_loaded" | "always" | "never" | undefined;
-  /** As in `ConsumerOptions`. */
-  readonly requirePin?: boolean | undefined;
 }
 
 /**
@@ -188,7 +178,7 @@ export async function observeIssuer(
   issuer.needsState = part.subjects === undefined;
   return await whileOthersWrite(pins, async () => {
     if (memory !== undefined) await recall(issuer, memory, at);
-    const proven = await prove(issuer, memory, part, observing);
+    const proven = await observeByProof(issuer, memory, part, observing);
     const known = proven.observation ?? observedWithin(issuer, bounds, at);
     if (known === undefined && observing.refresh === false) {
       throw feedStale(issuer, answerable(issuer.record), bounds.maxAgeMs);
@@ -202,26 +192,6 @@ export async function observeIssuer(
     const warnings = [warning, ...verified.warnings];
     return { observation, verified: { ...verified, warnings } };
   }, () => issuer.record = NOTHING_KNOWN);
-}
-
-/**
- * Decides whether a question is answered by proof, and reads the proof. Empty where
- * the feed must be read.
- */
-async function prove(
-  issuer: KnownIssuer,
-  memory: IssuerMemory | undefined,
-  part: StatePart,
-  { proofs = "until_loaded", waitFor = atOnce, refresh, ...options }: Observing,
-): ReturnType<typeof observeByProof> {
-  const { full, requirePin, unknownEvents, unmatchedRevoke } = options;
-  const isPlain = unknownEvents !== "ignore" && unmatchedRevoke !== "reject";
-  const isMissing = requirePin && issuer.record.text === undefined;
-  const isUnasked = proofs === "never" || full || refresh === false;
-  if (isUnasked || !isPlain || isMissing) return {};
-  const always = proofs === "always";
-  const asked = { ...options, waitFor, always, memory };
-  return await observeByProof(issuer, part, asked);
 }
 
 async function recall(

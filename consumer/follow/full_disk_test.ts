@@ -20,7 +20,11 @@ async function look(did: string, file: string) {
   const pins = await openPinStore(file);
   try {
     const known = NOTHING_KNOWN;
-    return (await refreshRemembered(pins, location, known, options)).outcome;
+    const { failure, record } = await refreshRemembered(
+      ...[pins, location, known, options] as const,
+    );
+    if (failure !== undefined) throw failure.cause;
+    return record.held!.observation;
   } finally {
     await pins.close();
   }
@@ -58,10 +62,10 @@ smallDiskTest(
     await fill();
     disk.remount("size=4m");
     const outcome = await look(other.server.did, file);
-    assertEquals(outcome.observation?.verified.feed.verifiedEvents, 3);
+    assertEquals(outcome.verified.feed.verifiedEvents, 3);
     assertEquals(countFeeds(file), 1);
     const again = await look(issuer.server.did, file);
-    assertEquals(again.observation?.verified.feed.verifiedEvents, 1_500);
+    assertEquals(again.verified.feed.verifiedEvents, 1_500);
     assertEquals(countFeeds(file), 2);
   },
 );

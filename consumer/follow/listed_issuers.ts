@@ -14,6 +14,7 @@ import {
   type IssuerRecord,
   NOTHING_KNOWN,
   type Observation,
+  type Refresh,
 } from "../memory/issuer_record.ts";
 import {
   type HeldDocuments,
@@ -28,7 +29,6 @@ import {
   type ProvenLocation,
 } from "../read/source.ts";
 import { Semaphore } from "../verify/semaphore.ts";
-import type { Refresh } from "./refresh.ts";
 import {
   DEFAULT_WAITING_LIMITS,
   SharedRefresh,
@@ -100,11 +100,11 @@ export class KnownIssuer {
     this.refreshes = new SharedRefresh(async (now) => {
       // A silent issuer is not asked twice at a time.
       if (this.#metadata.isBusy) await this.#metadata.current();
-      const { record, outcome } = await refresh(this, now);
+      const { record, failure } = await refresh(this, now);
       this.record = record;
       onKept();
-      if (outcome.observation === undefined) throw outcome.error;
-      return outcome.observation;
+      if (failure !== undefined) throw failure.cause;
+      return record.held!.observation;
     }, waiting);
   }
 

@@ -3,8 +3,11 @@
 import { formatInstant, instantOf, isSigError, SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import type { FetchPolicy } from "../fetch/fetch_options.ts";
-import { contradictionOf, NOTHING_KNOWN } from "../memory/issuer_record.ts";
-import { IssuerMemory } from "../memory/memory.ts";
+import {
+  contradictionOf,
+  NOTHING_KNOWN,
+  type Refresh,
+} from "../memory/issuer_record.ts";
 import {
   decodePin,
   type IssuerPin,
@@ -15,7 +18,6 @@ import {
   type SeenFeed,
   type SeenProof,
   type StoredPin,
-  whileOthersWrite,
 } from "../memory/pin.ts";
 import type { PinStore } from "../memory/sqlite_lines.ts";
 import {
@@ -27,7 +29,10 @@ import { seenProof } from "./compare_proofs.ts";
 import { ProofsOfFeed } from "./full_read.ts";
 import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
 import type { FeedPolicy } from "../verify/verified_feed.ts";
-import { refreshRemembered } from "./refresh_remembered.ts";
+import {
+  refreshRemembered,
+  type RememberOptions,
+} from "./refresh_remembered.ts";
 
 /** A pin with what happened to it, as `sig pin show` prints it. */
 export interface PinRecord
@@ -159,25 +164,19 @@ async function compare(
 ): Promise<Comparison> {
   const did = location.expectedIssuer;
   const pin = await showPin(store, did);
-  const { outcome } = await refreshRemembered(store, location, NOTHING_KNOWN, {
-    ...options,
-    // Whatever became of the stored lines: what counts here is the pin.
-    full: true,
-  });
-  if (outcome.observation !== undefined) {
-    const { state, feed: { sha256 = "" } } = outcome.observation.verified;
-    const served = { sequence: state.last_sequence, sha256, keys: pin.keys };
+  const { failure, record } = await readWhole(store, location, options);
+  if (failure === undefined) {
+    const { sequence, prefix_sha256: sha256 } = record.held!.pin;
+    const served = { sequence, sha256, keys: pin.keys };
     return { pin, contradiction: null, firstDifference: null, served };
   }
-  const { error, seen } = outcome;
-  const contradiction = contradictionOf(error);
-  if (contradiction === undefined) throw error;
-  const { sequence } = (error as SigError).context;
+  const { cause, seen } = failure;
+  const contradiction = contradictionOf(cause);
+  if (contradiction === undefined) throw cause;
+  const { sequence = null } = (cause as SigError).context;
   return {
-    pin,
-    contradiction,
-    firstDifference: sequence ?? null,
-    served: seen ?? null,
+    ...{ pin, contradiction, firstDifference: sequence },
+    served: seen === undefined || isOfProof(seen) ? null : seen,
   };
 }
 
@@ -239,47 +238,40 @@ export async function acknowledgePin(
   await confirm?.({ remembered, served: { ...served, first_difference } });
   const at = formatInstant(instantOf(options.now));
   const code = contradiction ?? remembered.inconsistency;
-  const accepted = ({ acknowledged, ...pin }: StoredPin): StoredPin => ({
-    ...pin,
-    incident: null,
-    last_contradiction: null,
-    unusable: false,
-    acknowledged: [...acknowledged, { at, reason, code }]
-      .slice(-MAX_ACKNOWLEDGED),
-  });
-  if (contradiction === null) {
-    const memory = new IssuerMemory(store, location, options);
-    const { known } = await whileOthersWrite(store, async () => {
-      const before = await memory.recallPin(NOTHING_KNOWN, options.now);
-      const { known } = before;
-      if (known === undefined) throw notRemembered(location.expectedIssuer);
-      return await memory.replace(accepted(known), before, options.now);
-    });
-    return pinRecordOf(known);
-  }
-  const { record } = await refreshRemembered(store, location, NOTHING_KNOWN, {
+  const { record } = await readWhole(store, location, {
     ...options,
-    full: true,
     accept(before, found, changed) {
       if (before === undefined) throw notRemembered(location.expectedIssuer);
       const known = found.known!;
       if (known.pin.prefix_sha256 !== served.sha256) {
         throw notConfirmed(comparison, expect);
       }
-      const { first_seen } = before.pin;
+      const { pin, key_added = [], rewritten_from } = before;
+      const isSame = contradiction === null;
       const first = changed ?? first_difference ?? 1;
-      const { acknowledged, key_added = [] } = before;
+      const acknowledged = [...before.acknowledged, { at, reason, code }];
       return {
         ...found,
         known: {
-          ...accepted({ ...known, acknowledged, key_added }),
-          pin: { ...known.pin, first_seen },
-          rewritten_from: [...before.rewritten_from, first],
+          ...{ ...known, key_added },
+          pin: isSame ? pin : { ...known.pin, first_seen: pin.first_seen },
+          acknowledged: acknowledged.slice(-MAX_ACKNOWLEDGED),
+          rewritten_from: isSame ? rewritten_from : [...rewritten_from, first],
         },
       };
     },
   });
   return pinRecordOf(record.known!);
+}
+
+/** Whatever became of the stored lines: what counts here is the pin. */
+function readWhole(
+  store: PinStore,
+  location: ProvenLocation,
+  options: RememberOptions,
+): Promise<Refresh> {
+  const read = { ...options, full: true };
+  return refreshRemembered(store, location, NOTHING_KNOWN, read);
 }
 
 function notConfirmed(

@@ -1,7 +1,11 @@
 /** Observing an issuer whose feed is not loaded, by proof (docs/protocol.md §13.3). @module */
 
-import { DEFAULT_LIMITS, type Warning } from "@sig/core";
-import { formatInstant, instantOf } from "@sig/core";
+import {
+  DEFAULT_LIMITS,
+  formatInstant,
+  instantOf,
+  type Warning,
+} from "@sig/core";
 import type { KnownIssuer } from "./listed_issuers.ts";
 import {
   acceptFailure,
@@ -9,20 +13,23 @@ import {
   type IssuerRecord,
   isUnusable,
   type Observation,
+  RefreshFailure,
   type StatePart,
 } from "../memory/issuer_record.ts";
-import { type IssuerMemory, policyOf } from "../memory/memory.ts";
-import { HistoryMoved, type PinRules, shortenKids } from "../memory/pin.ts";
-import type { IssuerLocation } from "../read/reader.ts";
-import type { ProvenLocation } from "../read/source.ts";
-import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
-import { waitedTooLong } from "./shared_refresh.ts";
-import type { ProofPolicy } from "../proofs/proof_policy.ts";
 import {
-  type Contradicted,
+  type IssuerMemory,
+  type MemoryOptions,
+  policyOf,
+} from "../memory/memory.ts";
+import { shortenKids } from "../memory/pin.ts";
+import type { OpenOptions } from "../read/reader.ts";
+import { waitAtMost } from "./shared_refresh.ts";
+import {
+  type ProofQuestion,
   provableQuestion,
   type Proven,
   readByProof,
+  type Unproven,
 } from "./read_by_proof.ts";
 
 /**
@@ -31,124 +38,126 @@ import {
  */
 const BYTES_OF_A_READ = 32 * 1024;
 
-/** Options of {@linkcode observeByProof}. */
-export interface ObserveByProofOptions extends LoadIssuerOptions {
+/** Does work that waits for an issuer (by its DID), or throws. */
+export type WaitFor = <T>(issuer: string, work: () => Promise<T>) => Promise<T>;
+
+/** The default of `ObserveOptions.waitFor`. */
+export const atOnce: WaitFor = (_issuer, work) => work();
+
+/** Options of {@linkcode observeByProof}, as in `ConsumerOptions` where not said. */
+export interface ProofObserving extends MemoryOptions {
   /** When the question was asked. */
   readonly at: Date;
-  /** What the checkpoint must have. */
-  readonly checkpointPolicy?: ProofPolicy | undefined;
-  /** Also where the feed is loaded. */
-  readonly always: boolean;
-  /** Does the work of asking the issuer (by its DID), or throws. */
-  readonly waitFor: <T>(issuer: string, work: () => Promise<T>) => Promise<T>;
-  /** Writes what was seen. */
-  readonly memory: IssuerMemory | undefined;
+  /** Verify everything again: nothing is recalled. */
+  readonly full?: boolean | undefined;
+  /** When proofs are used. */
+  readonly proofs?: "until_loaded" | "always" | "never" | undefined;
+  /** An issuer that is not remembered is an error. */
+  readonly requirePin?: boolean | undefined;
+  /** As in `ObserveOptions`. */
+  readonly waitFor?: WaitFor | undefined;
+  /** As in `ObserveOptions`. */
+  readonly refresh?: boolean | undefined;
 }
 
 /**
  * The issuer as far as a question needs it; else the feed is to be read, and
  * `warning` says why a proof was not used.
  *
+ * @param memory Writes what was seen.
  * @throws {SigError} why the issuer can't be asked, and contradictions.
  * @throws {HistoryMoved}
  */
 export async function observeByProof(
   issuer: KnownIssuer,
+  memory: IssuerMemory | undefined,
   part: StatePart,
-  options: ObserveByProofOptions,
+  options: ProofObserving,
 ): Promise<{ readonly observation?: Observation; readonly warning?: Warning }> {
-  const { at, memory, always, limits = DEFAULT_LIMITS } = options;
-  const { record, feedBytes = Infinity } = issuer;
-  const pin = record.known?.pin;
   const question = provableQuestion(part);
-  const isDue = feedBytes <= limits.maxFeedBytes &&
-    issuer.proofReads * BYTES_OF_A_READ > feedBytes;
-  const isLoaded = !always && (record.held !== undefined || isDue);
-  if (question === undefined || isLoaded || isUnusable(record)) return {};
-  if (pin !== undefined && pin.proof === undefined) return {};
-  const { expectedIssuer } = issuer.location;
-  const found = await options.waitFor(
-    expectedIssuer,
-    () =>
-      within(
-        issuer,
-        (location) =>
-          readByProof(location, question, { ...options, now: at, pin }),
-      ),
-  );
-  if (found === undefined) return {};
-  if (found.verified === undefined && found.error === undefined) return found;
-  if (issuer.isListed) {
+  if (question === undefined || !mayProve(issuer, options)) return {};
+  const { at, waitFor = atOnce } = options;
+  const { record, location: { expectedIssuer } } = issuer;
+  const note = async (change: (record: IssuerRecord) => IssuerRecord) => {
+    if (!issuer.isListed) return;
     // What was compared is what is written over; a refresh may have learnt more.
-    const note = await noting(issuer.location, found, options);
-    const written = await memory?.replace(note(record).known!, record, at);
-    if (memory !== undefined && written === undefined) throw new HistoryMoved();
-    issuer.record = { ...note(issuer.record), ...written };
+    const written = await memory?.replace(change(record).known!, record, at);
+    issuer.record = { ...change(issuer.record), ...written };
+  };
+  let found: Proven | Unproven | undefined;
+  try {
+    found = await waitFor(
+      expectedIssuer,
+      () => readInTime(issuer, question, options),
+    );
+  } catch (error) {
+    if (!(error instanceof RefreshFailure)) throw error;
+    await note((record) => acceptFailure(record, error, at));
+    throw error.cause;
   }
-  if (found.error !== undefined) throw found.error;
+  if (found === undefined || "loaded" in found) return found ?? {};
+  const { verified, memory: proof } = found;
+  const stored = { ...proof, keys: await shortenKids(proof.keys) };
+  await note((record) =>
+    acceptProof(record, stored, {
+      issuer: expectedIssuer,
+      place: issuer.location.metadataRef,
+      source: verified.source === "http" ? "http" : "https",
+      public_only: true,
+      policy: policyOf(options),
+      compared_at: proof.last_seen,
+    })
+  );
   issuer.proofReads++;
-  issuer.feedBytes = found.verified.feed.bytes;
+  issuer.feedBytes = verified.feed.bytes;
+  const continuity = record.known === undefined ? "first_seen" : "consistent";
   return {
     observation: {
       observedAt: at,
       observedAtText: formatInstant(instantOf(at)),
-      continuity: !issuer.isListed
-        ? "unpinned"
-        : pin === undefined
-        ? "first_seen"
-        : "consistent",
-      verified: found.verified,
+      continuity: issuer.isListed ? continuity : "unpinned",
+      verified,
     },
   };
 }
 
-/** Adds what was found to a record. */
-async function noting(
-  { expectedIssuer: issuer, metadataRef: place }: ProvenLocation,
-  found: Proven | Contradicted,
-  options: ObserveByProofOptions,
-): Promise<(record: IssuerRecord) => IssuerRecord> {
-  if (found.error !== undefined) {
-    return (record) => acceptFailure(record, found, options.at);
-  }
-  const { memory, verified: { source } } = found;
-  const proof = { ...memory, keys: await shortenKids(memory.keys) };
-  const rules: PinRules = {
-    place,
-    source: source === "http" ? "http" : "https",
-    public_only: true,
-    policy: policyOf(options),
-    compared_at: memory.last_seen,
-  };
-  return (record) => acceptProof(record, proof, { issuer, ...rules });
+/** Whether a question about one subject may be answered by proof. */
+function mayProve(
+  { record, proofReads, feedBytes = Infinity }: KnownIssuer,
+  { proofs = "until_loaded", limits = DEFAULT_LIMITS, ...options }:
+    ProofObserving,
+): boolean {
+  const { full, refresh, requirePin } = options;
+  const { unknownEvents, unmatchedRevoke } = options;
+  const isUnasked = proofs === "never" || full || refresh === false;
+  const isPlain = unknownEvents !== "ignore" && unmatchedRevoke !== "reject";
+  const isMissing = requirePin && record.text === undefined;
+  const isDue = feedBytes <= limits.maxFeedBytes &&
+    proofReads * BYTES_OF_A_READ > feedBytes;
+  const isLoaded = proofs !== "always" && (record.held !== undefined || isDue);
+  const pin = record.known?.pin;
+  const isWithoutProof = pin !== undefined && pin.proof === undefined;
+  return !isUnasked && isPlain && !isMissing && !isLoaded &&
+    !isWithoutProof && !isUnusable(record);
 }
 
 /** Reads where the proofs are, within the time that a question may wait. */
-async function within<T>(
+async function readInTime(
   issuer: KnownIssuer,
-  read: (location: IssuerLocation) => Promise<T>,
-): Promise<T | undefined> {
+  question: ProofQuestion,
+  options: ProofObserving,
+): Promise<Proven | Unproven | undefined> {
+  const pin = issuer.record.known?.pin;
   const location = await issuer.locateProofs();
   if (location === undefined) return undefined;
   const { reader } = location;
-  const { maxWaitMs } = issuer;
-  const late = new AbortController();
-  const { signal } = late;
-  const timer = setTimeout(
-    () => late.abort(waitedTooLong(maxWaitMs)),
-    maxWaitMs,
-  );
-  try {
-    const found = await read({
-      ...location,
-      reader: {
-        kind: reader.kind,
-        open: (ref, asked) => reader.open(ref, { ...asked, signal }),
-      },
-    });
-    signal.throwIfAborted();
-    return found;
-  } finally {
-    clearTimeout(timer);
-  }
+  return await waitAtMost(issuer.maxWaitMs, (signal) => {
+    const inTime = {
+      kind: reader.kind,
+      open: (ref: string, asked: OpenOptions) =>
+        reader.open(ref, { ...asked, signal }),
+    };
+    const read = { ...options, now: options.at, pin };
+    return readByProof({ ...location, reader: inTime }, question, read);
+  });
 }

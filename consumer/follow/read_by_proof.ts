@@ -28,9 +28,9 @@ import {
   proofInvalid,
   subjectKey,
 } from "@sig/jose/proofs";
-import type { StatePart } from "../memory/issuer_record.ts";
-import type { IssuerPin, ProofMemory, SeenProof } from "../memory/pin.ts";
-import { PartialHistory } from "../memory/partial_history.ts";
+import { RefreshFailure, type StatePart } from "../memory/issuer_record.ts";
+import type { IssuerPin, ProofMemory } from "../memory/pin.ts";
+import { PartialHistory, replayFrom } from "../memory/partial_history.ts";
 import { type IssuerLocation, readAll } from "../read/reader.ts";
 import { incompleteLine } from "../verify/feed_fault.ts";
 import type { LoadedIssuer } from "../verify/load_issuer.ts";
@@ -69,8 +69,6 @@ export interface ProofQuestion {
 
 /** An answer's ground that was proved. */
 export interface Proven {
-  /** Always absent. */
-  readonly error?: undefined;
   /** What was verified: of the state only what is about the subject. */
   readonly verified: VerifiedIssuer;
   /** What to remember. */
@@ -79,24 +77,10 @@ export interface Proven {
 
 /** There is no proof, and the feed is to be read. */
 export interface Unproven {
-  /** Always absent. */
-  readonly verified?: undefined;
-  /** Always absent. */
-  readonly error?: undefined;
   /** The documents, to read the feed with. */
   readonly loaded: LoadedIssuer;
   /** Why a proof that is there was not used. */
   readonly warning?: Warning;
-}
-
-/** What was shown contradicts the memory: nothing may be answered. */
-export interface Contradicted {
-  /** Always absent. */
-  readonly verified?: undefined;
-  /** The contradiction. */
-  readonly error: SigError;
-  /** What was shown. */
-  readonly seen: SeenProof;
 }
 
 /** The question of a part that can be proved: of one subject, known by number. */
@@ -117,181 +101,151 @@ export function provableQuestion(
  * feed is to be read.
  *
  * @throws {SigError} why the issuer's documents can't be used.
+ * @throws {RefreshFailure} for what contradicts the pin.
  */
 export async function readByProof(
   location: IssuerLocation,
   question: ProofQuestion,
   options: ProofOptions,
-): Promise<Proven | Unproven | Contradicted> {
+): Promise<Proven | Unproven> {
   for (let attempt = 1;; attempt++) {
-    const isLast = attempt === ATTEMPTS;
-    const read = new ProofRead(location, question, options);
-    const loaded = await read.load();
+    const proofs = new ProofsOfFeed(location);
+    const loaded = await proofs.load(options);
     try {
-      const found = await read.answer(loaded);
-      if (found === undefined) return { loaded };
-      if (typeof found === "string") return { loaded, warning: notUsed(found) };
-      // A rotation may be under way; no other contradiction goes away.
-      const mayPass = found.error?.code === "key_not_introduced";
-      if (!mayPass || isLast) return found;
+      return await prove(proofs, loaded, question, options);
     } catch (error) {
+      const isLast = attempt === ATTEMPTS;
+      if (error instanceof RefreshFailure) {
+        // A rotation may be under way; no other contradiction goes away.
+        const mayPass = isSigError(error.cause, "key_not_introduced");
+        if (!mayPass || isLast) throw error;
+        continue;
+      }
       if (!isSigError(error)) throw error;
       const { code } = error;
       // A server that is slow is not asked twice.
-      if (!isLast && code !== "fetch_timeout") continue;
-      return { loaded, warning: notUsed(code) };
+      if (isLast || code === "fetch_timeout") return notUsed(loaded, code);
     }
   }
 }
 
-function notUsed(detail: string): Warning {
-  return { code: "proof_not_used", detail };
+function notUsed(loaded: LoadedIssuer, detail: string): Unproven {
+  return { loaded, warning: { code: "proof_not_used", detail } };
 }
 
-/** One attempt. */
-class ProofRead {
-  readonly #sha256 = createSha256();
-  readonly #proofs: ProofsOfFeed;
-  readonly #question: ProofQuestion;
-  readonly #options: ProofOptions;
-
-  constructor(
-    location: IssuerLocation,
-    question: ProofQuestion,
-    options: ProofOptions,
-  ) {
-    this.#proofs = new ProofsOfFeed(location);
-    this.#question = question;
-    this.#options = options;
+async function prove(
+  proofs: ProofsOfFeed,
+  loaded: LoadedIssuer,
+  question: ProofQuestion,
+  options: ProofOptions,
+): Promise<Proven | Unproven> {
+  const { keys } = loaded;
+  const { checkpoint, fault, files } = proofs;
+  const { pin, now } = options;
+  const known = pin?.proof;
+  const contradicted = async (error: SigError) =>
+    new RefreshFailure(error, { seen: await seenProof({ keys, checkpoint }) });
+  const error = pin && await proofs.contradiction(pin, keys);
+  if (error !== undefined) throw await contradicted(error);
+  if (fault !== undefined) throw fault;
+  if (checkpoint === undefined || files === undefined) return { loaded };
+  const { size } = checkpoint;
+  const { subject, asOf = 0 } = question;
+  if (signingKeys(keys).size > MAX_REMEMBERED_KEYS) {
+    const why = `over ${MAX_REMEMBERED_KEYS} keys may sign events, and so ` +
+      "many are not remembered";
+    return notUsed(loaded, why);
   }
-
-  /** The documents and the checkpoint. */
-  async load(): Promise<LoadedIssuer> {
-    return await this.#proofs.load(this.#options);
+  if (size === 0 || asOf > size) return { loaded };
+  if (known !== undefined && size > known.size) {
+    await requireContinued(files, known, checkpoint);
   }
+  const [{ end }, tail] = await Promise.all([
+    files.walk(checkpoint.state, subject),
+    readTail(loaded, checkpoint),
+  ]);
+  if (tail === undefined) return { loaded };
+  const key = subjectKey(createSha256(), subject);
+  if (end?.kind === "too_large" && sameBytes(end.key, key)) return { loaded };
+  const lines = end?.kind === "lines"
+    ? end.subjects.find((each) => sameBytes(each.key, key))?.lines ?? []
+    : [];
+  const replay = new SubjectReplay(loaded, question, options);
+  for (const { bytes } of lines) await replay.addOwn(bytes, size);
+  if (!await replay.addTail(tail.lines, size)) return { loaded };
+  const seen = size + tail.lines.length;
+  if (known !== undefined && seen < known.seen) {
+    throw await contradicted(rolledBack(known.seen, seen));
+  }
+  const last_seen = formatInstant(instantOf(now));
+  return {
+    verified: verifiedBy(loaded, checkpoint, replay, tail),
+    memory: { ...await proofOf(checkpoint, keys), seen, last_seen },
+  };
+}
 
-  /** What was found; undefined, or why, where the feed is to be read. */
-  async answer(
-    loaded: LoadedIssuer,
-  ): Promise<Proven | Contradicted | string | undefined> {
-    const sha256 = this.#sha256;
-    const { keys } = loaded;
-    const { checkpoint, fault, files } = this.#proofs;
-    const { pin } = this.#options;
-    const known = pin?.proof;
-    const contradicted = async (error: SigError): Promise<Contradicted> => ({
-      error,
-      seen: await seenProof({ keys, checkpoint }),
+/** What follows the checkpoint in the feed; undefined: read all of it. */
+async function readTail(
+  loaded: LoadedIssuer,
+  { bytes }: OpenedCheckpoint,
+): Promise<Tail | undefined> {
+  const opened = await loaded.openFeed({ range: { from: bytes - 1 } })
+    .catch((error) => {
+      const isShorter = isSigError(error, "fetch_status") &&
+        error.context.status === 416;
+      if (!isShorter) throw error;
+      return undefined;
     });
-    const error = pin && await this.#proofs.contradiction(pin, keys);
-    if (error !== undefined) return await contradicted(error);
-    if (fault !== undefined) throw fault;
-    if (checkpoint === undefined || files === undefined) return undefined;
-    const { size } = checkpoint;
-    const { subject, asOf = 0 } = this.#question;
-    if (signingKeys(keys).size > MAX_REMEMBERED_KEYS) {
-      return `over ${MAX_REMEMBERED_KEYS} keys may sign events, and so many are not remembered`;
-    }
-    if (size === 0 || asOf > size) return undefined;
-    if (known !== undefined && size > known.size) {
-      await requireContinued(files, known, checkpoint);
-    }
-    const [{ end }, tail] = await Promise.all([
-      files.walk(checkpoint.state, subject),
-      this.#readTail(loaded, checkpoint),
-    ]);
-    if (tail === undefined) return undefined;
-    const key = subjectKey(sha256, subject);
-    if (end?.kind === "too_large" && sameBytes(end.key, key)) return undefined;
-    const lines = end?.kind === "lines"
-      ? end.subjects.find((each) => sameBytes(each.key, key))?.lines ?? []
-      : [];
-    const replay = new SubjectReplay(loaded, this.#question, this.#options);
-    for (const { bytes } of lines) await replay.addOwn(bytes, size);
-    if (!await replay.addTail(tail.lines, size)) return undefined;
-    const found = size + tail.lines.length;
-    if (known !== undefined && found < known.seen) {
-      return await contradicted(rolledBack(known.seen, found));
-    }
+  if (opened === undefined) {
+    const detail = `the feed ends before byte ${bytes} of the checkpoint`;
     return {
-      verified: this.#verified(loaded, checkpoint, replay, tail),
-      memory: {
-        ...await proofOf(checkpoint, keys),
-        seen: found,
-        last_seen: formatInstant(instantOf(this.#options.now)),
-      },
+      lines: [],
+      warnings: [{ code: "feed_behind_checkpoint", detail }],
     };
   }
-
-  /** What follows the checkpoint in the feed; undefined: read all of it. */
-  async #readTail(
-    loaded: LoadedIssuer,
-    { bytes }: OpenedCheckpoint,
-  ): Promise<Tail | undefined> {
-    const opened = await loaded.openFeed({ range: { from: bytes - 1 } })
-      .catch((error) => {
-        const { status } = isSigError(error, "fetch_status")
-          ? error.context
-          : {};
-        if (status !== 416) throw error;
-        return undefined;
-      });
-    if (opened === undefined) {
-      const detail = `the feed ends before byte ${bytes} of the checkpoint`;
-      return {
-        lines: [],
-        warnings: [{ code: "feed_behind_checkpoint", detail }],
-      };
+  const { document, warnings } = opened;
+  try {
+    const { range } = document;
+    const isLong = range === undefined || range.total - bytes > MAX_TAIL_BYTES;
+    if (isLong) return undefined;
+    const tail = await readAll(document, MAX_TAIL_BYTES + 1);
+    if (tail[0] !== LF) {
+      throw proofInvalid("the feed has no line feed where the checkpoint ends");
     }
-    const { document, warnings } = opened;
-    try {
-      const { range } = document;
-      const isLong = range === undefined ||
-        range.total - bytes > MAX_TAIL_BYTES;
-      if (isLong) return undefined;
-      const tail = await readAll(document, MAX_TAIL_BYTES + 1);
-      if (tail[0] !== LF) {
-        throw proofInvalid(
-          "the feed has no line feed where the checkpoint ends",
-        );
-      }
-      return { lines: linesOf(tail.subarray(1)), warnings };
-    } finally {
-      await document.cancel();
-    }
+    return { lines: linesOf(tail.subarray(1)), warnings };
+  } finally {
+    await document.cancel();
   }
+}
 
-  #verified(
-    loaded: LoadedIssuer,
-    checkpoint: OpenedCheckpoint,
-    { replay }: SubjectReplay,
-    tail: Tail,
-  ): VerifiedIssuer {
-    const state = replay.state();
-    // A tail's revoke may be of a relationship that is another subject's.
-    const warnings = replay.warnings.filter(({ code }) =>
-      code !== "revoke_without_upsert"
-    );
-    return {
-      issuer: loaded.issuer,
-      source: loaded.source,
-      state,
-      feed: {
-        ...{ state, warnings, keys: [], faults: [] },
-        verifiedEvents: state.last_sequence,
-        bytes: checkpoint.bytes,
-      },
-      warnings: [...loaded.warnings, ...tail.warnings, ...warnings],
-      proof: {
-        size: checkpoint.size,
-        root: encodeBase64(checkpoint.root),
-        state: encodeBase64(checkpoint.state),
-        kid: checkpoint.kids[0]!,
-        signed_at: timeOf(checkpoint),
-        tail: tail.lines.length,
-      },
-    };
-  }
+function verifiedBy(
+  { issuer, source, warnings: ofDocuments }: LoadedIssuer,
+  checkpoint: OpenedCheckpoint,
+  { replay }: SubjectReplay,
+  tail: Tail,
+): VerifiedIssuer {
+  const state = replay.state();
+  // A tail's revoke may be of a relationship that is another subject's.
+  const warnings = replay.warnings.filter(({ code }) =>
+    code !== "revoke_without_upsert"
+  );
+  return {
+    ...{ issuer, source, state },
+    feed: {
+      ...{ state, warnings, keys: [], faults: [] },
+      verifiedEvents: state.last_sequence,
+      bytes: checkpoint.bytes,
+    },
+    warnings: [...ofDocuments, ...tail.warnings, ...warnings],
+    proof: {
+      size: checkpoint.size,
+      root: encodeBase64(checkpoint.root),
+      state: encodeBase64(checkpoint.state),
+      kid: checkpoint.kids[0]!,
+      signed_at: timeOf(checkpoint),
+      tail: tail.lines.length,
+    },
+  };
 }
 
 /** @throws {SigError} where tiles don't show it: then the feed decides. */
@@ -353,13 +307,8 @@ export class SubjectReplay {
     this.#question = question;
     this.#parse = createFeedLineParser({ limits });
     const { issuer } = loaded;
-    this.replay = new Replay({ issuer, limits, now: instantOf(now) }, {
-      lastSequence: 0,
-      latest: undefined,
-      history: this.#history,
-      warnings: [],
-      warningsLeftOut: 0,
-    });
+    const start = replayFrom(this.#history);
+    this.replay = new Replay({ issuer, limits, now: instantOf(now) }, start);
   }
 
   /** Takes a line of the subject; the kid that signed it. */

@@ -15,6 +15,7 @@ import {
   type IssuerRecord,
   isUnusable,
   type Refreshed,
+  RefreshFailure,
 } from "../memory/issuer_record.ts";
 import {
   type IssuerPin,
@@ -124,38 +125,10 @@ export interface ReadFeed extends Omit<HeldFeed, "ref" | "publicOnly"> {
   readonly proof?: ProofMemory | undefined;
 }
 
-/** Why there is no feed to rely upon. */
-export class FeedFailure extends Error {
-  /** Always `FeedFailure`. */
-  override readonly name = "FeedFailure";
-  /** Other bytes were served than those that are known. */
-  readonly sawDifference: boolean;
-  /** What was served instead of what is pinned. */
-  readonly seen: SeenFeed | undefined;
-
-  /** The cause is a fault, a contradiction, or why the feed can't be read. */
-  constructor(
-    cause: unknown,
-    { seen, sawDifference = false }: {
-      readonly seen?: SeenFeed | undefined;
-      readonly sawDifference?: boolean;
-    } = {},
-  ) {
-    super("Cannot rely upon feed", { cause });
-    this.sawDifference = sawDifference;
-    this.seen = seen;
-  }
-
-  /** The failure itself where it is one already. */
-  static of(error: unknown): FeedFailure {
-    return error instanceof FeedFailure ? error : new FeedFailure(error);
-  }
-}
-
 /**
  * Fetches and verifies the feed of an issuer whose documents are verified.
  *
- * @throws {FeedFailure} and why the feed can't be read.
+ * @throws {RefreshFailure} and why the feed can't be read.
  */
 export async function readFeed(refresh: FeedRefresh): Promise<ReadFeed> {
   const { loaded, pin } = refresh;
@@ -172,8 +145,8 @@ export async function readFeed(refresh: FeedRefresh): Promise<ReadFeed> {
   try {
     return await verifyFromStart(refresh);
   } catch (error) {
-    const { cause, seen } = FeedFailure.of(error);
-    throw new FeedFailure(cause, { seen, sawDifference: true });
+    const { cause, seen } = RefreshFailure.of(error);
+    throw new RefreshFailure(cause, { seen, sawDifference: true });
   }
 }
 
@@ -350,7 +323,7 @@ async function verifyFromStart(refresh: FeedRefresh): Promise<ReadFeed> {
 /**
  * The feed, which must continue the pin.
  *
- * @throws {FeedFailure} for a contradiction, with what was served.
+ * @throws {RefreshFailure} for a contradiction, with what was served.
  */
 async function requireContinuity(
   refresh: FeedRefresh,
@@ -371,7 +344,7 @@ async function requireContinuity(
   });
   if (contradiction !== undefined) {
     const seen = await seenFeed(events, feed.sha256, loaded.keys);
-    throw new FeedFailure(contradiction, { seen });
+    throw new RefreshFailure(contradiction, { seen });
   }
   return await requireProofs(refresh, feed);
 }
@@ -379,7 +352,7 @@ async function requireContinuity(
 /**
  * The feed, which must not contradict what proofs said, with what they say now.
  *
- * @throws {FeedFailure} as {@linkcode requireContinuity}.
+ * @throws {RefreshFailure} as {@linkcode requireContinuity}.
  */
 async function requireProofs(
   { pin, loaded, proofs, options }: FeedRefresh,
@@ -392,7 +365,7 @@ async function requireProofs(
   const contradiction = pin && await proofs.judge(pin, read);
   if (contradiction !== undefined) {
     const seen = await seenFeed(events, feed.sha256, keys);
-    throw new FeedFailure(contradiction, { seen });
+    throw new RefreshFailure(contradiction, { seen });
   }
   const proof = await proofs.remembered(pin, read, checkpointPolicy);
   if (checkpointPolicy !== undefined) {
@@ -417,7 +390,7 @@ async function countFeed(
   { loaded, options }: FeedRefresh,
   pin: IssuerPin,
   contradiction: unknown,
-): Promise<FeedFailure> {
+): Promise<RefreshFailure> {
   const { maxFeedBytes } = options.limits ?? DEFAULT_LIMITS;
   try {
     const { document } = await loaded.openFeed();
@@ -438,12 +411,12 @@ async function countFeed(
     const history = { events, keys, prefixSha256: undefined };
     const isShorter = events < pin.sequence;
     const error = isShorter ? checkContinuity(pin, history) : contradiction;
-    return new FeedFailure(error, {
+    return new RefreshFailure(error, {
       seen: await seenFeed(events, digest.hex(), loaded.keys),
     });
   } catch {
     // A feed that can't be read changes nothing about the keys.
-    return new FeedFailure(contradiction);
+    return new RefreshFailure(contradiction);
   }
 }
 

@@ -15,8 +15,8 @@ import {
   type IssuerRecord,
   isUnusable,
   NOTHING_KNOWN,
-  type Observation,
-  type RefreshFailure,
+  type Refresh,
+  RefreshFailure,
   withoutPast,
 } from "../memory/issuer_record.ts";
 import { policyOf } from "../memory/memory.ts";
@@ -26,7 +26,6 @@ import {
   type IssuerPin,
   makePin,
   nameKids,
-  type SeenFeed,
 } from "../memory/pin.ts";
 import {
   conditionsFor,
@@ -43,26 +42,10 @@ import type { VerifiedIssuer } from "../verify/verify_feed.ts";
 import { isWithin } from "./check_continuity.ts";
 import {
   conditionsToContinue,
-  FeedFailure,
   type ReadFeed,
   readFeed,
   type RefreshOptions,
 } from "./read_feed.ts";
-
-/** What came of a refresh, and what is known from then on. */
-export interface Refresh {
-  /** Replaces the record that the refresh began with. */
-  readonly record: IssuerRecord;
-  /** What was found, or why there is nothing to answer from. */
-  readonly outcome:
-    | { readonly observation: Observation }
-    | RefreshFailure & {
-      readonly observation?: undefined;
-      readonly seen?: SeenFeed | undefined;
-    };
-  /** Whether all of the feed was verified, and not only what is new. */
-  readonly isFromStart: boolean;
-}
 
 /**
  * Fetches what changed since the last refresh, verifies it, and compares it with
@@ -94,15 +77,12 @@ export async function refreshIssuer(
     const feed = await readFeed({ record, pin, loaded, proofs, options });
     const read = { loaded, feed, documents, pin };
     const after = await complete(location, before, read, options);
-    const { observation } = after.held!;
-    const { isFromStart } = feed;
-    return { record: after, outcome: { observation }, isFromStart };
+    return { record: after, isFromStart: feed.isFromStart };
   } catch (error) {
-    const { cause, seen, sawDifference } = FeedFailure.of(error);
-    const failure = { error: cause, seen, sawDifference };
+    const failure = RefreshFailure.of(error);
     const after = acceptFailure(before, failure, now);
-    const isForgotten = given.largeReads && contradictionOf(cause);
-    const mayPass = isForgotten || mayBeRotating(cause, before, now);
+    const isForgotten = given.largeReads && contradictionOf(failure.cause);
+    const mayPass = isForgotten || mayBeRotating(failure.cause, before, now);
     if (mayPass && !given.isAgain) {
       await reader.end();
       const again = isForgotten
@@ -110,7 +90,7 @@ export async function refreshIssuer(
         : { ...before, held: after.held, repeatedAt: now };
       return await refreshIssuer(location, again, { ...given, isAgain: true });
     }
-    return { record: after, outcome: failure, isFromStart: false };
+    return { record: after, failure, isFromStart: false };
   } finally {
     await reader.end();
   }

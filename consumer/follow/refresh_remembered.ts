@@ -1,6 +1,10 @@
 /** Refreshing an issuer that a store remembers (docs/protocol.md §6). @module */
 
-import { type IssuerRecord, NOTHING_KNOWN } from "../memory/issuer_record.ts";
+import {
+  type IssuerRecord,
+  NOTHING_KNOWN,
+  type Refresh,
+} from "../memory/issuer_record.ts";
 import { IssuerMemory, type MemoryOptions } from "../memory/memory.ts";
 import {
   HistoryMoved,
@@ -11,7 +15,7 @@ import type { PinStore } from "../memory/sqlite_lines.ts";
 import type { ProvenLocation } from "../read/source.ts";
 import { storeUnavailable } from "../store/record_store.ts";
 import type { RefreshOptions } from "./read_feed.ts";
-import { type Refresh, refreshIssuer } from "./refresh.ts";
+import { refreshIssuer } from "./refresh.ts";
 
 /** Options of {@linkcode refreshRemembered}. */
 export type RememberOptions = MemoryOptions & RefreshOptions & {
@@ -69,23 +73,16 @@ export async function refreshRemembered(
         lines,
         table,
       });
-      const { outcome, isFromStart, record: found } = refresh;
-      const failure = outcome.observation === undefined ? outcome : undefined;
-      if (accept !== undefined || failure?.error instanceof HistoryMoved) {
-        if (failure !== undefined) throw failure.error;
-      }
+      const { failure, record: found } = refresh;
+      const isMoved = failure?.cause instanceof HistoryMoved;
+      if (failure && (accept || isMoved)) throw failure.cause;
       const changed = table === undefined || accept === undefined
         ? undefined
         : lines?.firstDifference(table);
       const record = accept?.(stored, found, changed) ?? found;
-      const isFailed = failure !== undefined;
-      const result = { record, isFailed, isFromStart, needsState, lines, now };
-      const after = await memory.commit(before, result);
-      return after && {
-        ...refresh,
-        record: after,
-        outcome: failure ?? { observation: after.held!.observation },
-      };
+      const asked = { needsState, lines, now };
+      const after = await memory.commit(before, { ...refresh, record }, asked);
+      return { ...refresh, record: after };
     } finally {
       lines?.end();
     }

@@ -103,9 +103,7 @@ export class SharedRefresh<T> {
     if (this.#waiters >= maxWaiting) throw tooManyWait(maxWaitMs);
     this.#waiters++;
     try {
-      return await withDeadline(maxWaitMs, () => join().result);
-    } catch (error) {
-      throw error instanceof DeadlineOver ? waitedTooLong(maxWaitMs) : error;
+      return await waitAtMost(maxWaitMs, () => join().result);
     } finally {
       this.#waiters--;
     }
@@ -140,16 +138,28 @@ function tooManyWait(maxWaitMs: number): SigError {
   );
 }
 
-/** The error of a question that has waited for that long. */
-export function waitedTooLong(limitMs: number): SigError {
-  return new SigError(
-    "fetch_timeout",
-    `Cannot ask issuer: there was no answer within ${limitMs} ms`,
-    {
-      context: {
-        limit_ms: limitMs,
-        hint: "Ask again: the refresh continues, and its result is kept.",
+/**
+ * Waits for the work, whose signal is aborted when it takes too long.
+ *
+ * @throws {SigError} `fetch_timeout`, and what the work throws.
+ */
+export async function waitAtMost<T>(
+  limitMs: number,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  try {
+    return await withDeadline(limitMs, work);
+  } catch (error) {
+    if (!(error instanceof DeadlineOver)) throw error;
+    throw new SigError(
+      "fetch_timeout",
+      `Cannot ask issuer: there was no answer within ${limitMs} ms`,
+      {
+        context: {
+          limit_ms: limitMs,
+          hint: "Ask again: the refresh continues, and its result is kept.",
+        },
       },
-    },
-  );
+    );
+  }
 }

@@ -305,7 +305,7 @@ class WatchedFeed {
       full,
     };
     const before = this.#record;
-    const { record, outcome } = this.#store !== undefined && isProven(location)
+    const { record, failure } = this.#store !== undefined && isProven(location)
       ? await refreshRemembered(this.#store, location, before, options)
       : await refreshIssuer(
         location,
@@ -313,7 +313,7 @@ class WatchedFeed {
         options,
       );
     this.#record = record;
-    if (outcome.observation === undefined) throw outcome.error;
+    if (failure !== undefined) throw failure.cause;
     const { sequence, last_event_id } = record.held!.pin;
     return { last: sequence, lastEventId: last_event_id, events };
   }

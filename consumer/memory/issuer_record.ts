@@ -174,13 +174,40 @@ const SHA256_OF_NOTHING =
   "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
 /** Why there is nothing to answer from. */
-export interface RefreshFailure {
-  /** What was thrown. */
-  readonly error: unknown;
+export class RefreshFailure extends Error {
+  /** Always `RefreshFailure`. */
+  override readonly name = "RefreshFailure";
   /** Of a contradiction: what was served. */
-  readonly seen?: SeenFeed | SeenProof | undefined;
+  readonly seen: SeenFeed | SeenProof | undefined;
   /** Another feed was served before the connection broke. */
-  readonly sawDifference?: boolean;
+  readonly sawDifference: boolean;
+
+  /** The cause is a fault, a contradiction, or why something can't be read. */
+  constructor(
+    cause: unknown,
+    { seen, sawDifference = false }: Partial<
+      Pick<RefreshFailure, "seen" | "sawDifference">
+    > = {},
+  ) {
+    super("Cannot rely upon issuer", { cause });
+    this.seen = seen;
+    this.sawDifference = sawDifference;
+  }
+
+  /** The failure itself where it is one already. */
+  static of(error: unknown): RefreshFailure {
+    return error instanceof RefreshFailure ? error : new RefreshFailure(error);
+  }
+}
+
+/** What came of a refresh, and what is known from then on. */
+export interface Refresh {
+  /** Replaces the record that the refresh began with. */
+  readonly record: IssuerRecord;
+  /** Why there is nothing to answer from; else `record.held` is what was found. */
+  readonly failure?: RefreshFailure | undefined;
+  /** Whether all of the feed was verified, and not only what is new. */
+  readonly isFromStart: boolean;
 }
 
 /**
@@ -189,7 +216,7 @@ export interface RefreshFailure {
  */
 export function acceptFailure(
   record: IssuerRecord,
-  { error, seen, sawDifference = false }: RefreshFailure,
+  { cause: error, seen, sawDifference }: RefreshFailure,
   now: Date,
 ): IssuerRecord {
   const { known, held } = record;

@@ -14,12 +14,14 @@ import {
   type IssuerRecord,
   NOTHING_KNOWN,
   type Observation,
+  type Refresh,
   withoutPast,
 } from "./issuer_record.ts";
 import { PartialHistory, replayFrom, stateOf } from "./partial_history.ts";
 import {
   decodePin,
   encodeChecked,
+  HistoryMoved,
   PINS,
   sameHistory,
   sha256Hex,
@@ -37,15 +39,9 @@ export interface MemoryOptions extends ReadingOptions {
   readonly checkpointPolicy?: ProofPolicy | undefined;
 }
 
-/** What a refresh found, as far as the memory is about it. */
-export interface RefreshResult {
-  /** What is known from then on. */
-  readonly record: IssuerRecord;
-  /** Whether there is nothing to answer from. */
-  readonly isFailed: boolean;
-  /** Whether all of the feed was verified, and not only what is new. */
-  readonly isFromStart: boolean;
-  /** Whether the state of such a feed is whole, though lines are stored. */
+/** How a refresh was made, as far as the memory is about it. */
+export interface CommitOptions {
+  /** Whether the state of a feed that was read is whole, though lines are stored. */
   readonly needsState?: boolean | undefined;
   /** The new lines, where the store takes them. */
   readonly lines: NewLines | undefined;
@@ -152,29 +148,26 @@ export class IssuerMemory {
    * Writes what a refresh found.
    *
    * @param before What it began with, as {@linkcode recall} gave it.
-   * @returns What is known now; undefined where another process has written
-   * another history: the refresh is to be repeated.
+   * @returns What is known now.
+   * @throws {HistoryMoved} where another process has written another history: the
+   * refresh is to be repeated.
    */
   async commit(
     before: IssuerRecord,
-    result: RefreshResult,
-  ): Promise<IssuerRecord | undefined> {
-    const { record, isFailed, lines, now } = result;
+    refresh: Refresh,
+    { needsState, lines, now }: CommitOptions,
+  ): Promise<IssuerRecord> {
+    const { record, failure, isFromStart } = refresh;
     const { known, held } = record;
     if (known === undefined) return record;
-    if (isFailed || lines === undefined) {
+    if (failure !== undefined || lines === undefined) {
       const written = await this.replace(known, before, now);
-      return written &&
-        { ...(isFailed ? withoutFeed(record) : record), ...written };
+      return { ...(failure ? withoutFeed(record) : record), ...written };
     }
-    const written = await this.#commitLines(before, result, known);
-    if (written === undefined) return undefined;
-    const opened = await this.#openLines(written.known, before);
-    if (opened === undefined) return undefined;
+    const written = await this.#commitLines(before, refresh, lines, now);
+    const opened = (await this.#openLines(written.known, before))!;
     const { keys, observation: { continuity, verified } } = held!;
-    if (result.needsState && result.isFromStart) {
-      opened.keepWhole(verified.state);
-    }
+    if (needsState && isFromStart) opened.keepWhole(verified.state);
     const after = { ...record, ...written };
     const recalled = this.#withLines(after, written.known, opened).held!;
     const observation = { ...recalled.observation, continuity };
@@ -185,26 +178,26 @@ export class IssuerMemory {
    * Writes a pin over the one that was read, or over the same one which others
    * have only read the issuer for meanwhile.
    *
-   * @returns What is stored now; undefined where it is another history.
+   * @returns What is stored now.
+   * @throws {HistoryMoved} where it is another history.
    */
   async replace(
     pin: StoredPin,
     before: IssuerRecord,
     now: Date,
-  ): Promise<WrittenPin | undefined> {
+  ): Promise<WrittenPin> {
     const issuer = this.#location.expectedIssuer;
     let stored = pin;
     for (let write = 0; write < MAX_WRITES; write++) {
       const found = await this.#store.get(PINS, issuer, now);
       if (found?.text !== before.text) {
         const theirs = found && await this.#decode(found.text);
-        if (theirs === undefined) return undefined;
-        if (sameHistory(theirs, stored)) {
+        if (theirs && sameHistory(theirs, stored)) {
           return { known: theirs, text: found!.text };
         }
-        if (before.known === undefined || !sameHistory(theirs, before.known)) {
-          return undefined;
-        }
+        const { known } = before;
+        const isOther = !theirs || !known || !sameHistory(theirs, known);
+        if (isOther) throw new HistoryMoved();
         // The same lines may have another attachment now.
         stored = { ...notOlder(stored, theirs), lines: theirs.lines };
       }
@@ -227,44 +220,36 @@ export class IssuerMemory {
 
   async #commitLines(
     before: IssuerRecord,
-    { record, lines, isFromStart, now }: RefreshResult,
-    pin: StoredPin,
-  ): Promise<WrittenPin | undefined> {
-    const held = record.held!;
-    const attachment = attachmentOf(
-      held.feed!,
-      held.documents,
-      noticesOf(held.observation),
-    );
+    { record, isFromStart }: Refresh,
+    lines: NewLines,
+    now: Date,
+  ): Promise<WrittenPin> {
+    const { known, held } = record;
+    const pin = known!;
+    const notices = noticesOf(held!.observation);
+    const attachment = attachmentOf(held!.feed!, held!.documents, notices);
     const sha256 = await sha256Hex(attachment);
-    const { known, text: read } = before;
-    const isSame = known?.lines?.sha256 === sha256;
-    if (!isFromStart && lines!.isEmpty && isSame) {
-      return await this.replace({ ...pin, lines: known.lines }, before, now);
+    const isSame = before.known?.lines?.sha256 === sha256;
+    if (!isFromStart && lines.isEmpty && isSame) {
+      const { lines } = before.known;
+      return await this.replace({ ...pin, lines }, before, now);
     }
-    const table = isFromStart ? undefined : known?.lines?.table;
-    let result: WrittenPin | undefined;
-    const isWritten = await lines!.commit({
-      issuer: this.#location.expectedIssuer,
-      table,
+    return await lines.commit({
+      issuer: pin.pin.issuer,
+      table: isFromStart ? undefined : before.known?.lines?.table,
       attachment,
       decide: async (current, table) => {
         let stored: StoredPin = { ...pin, lines: { table, sha256 } };
-        if (current !== read) {
-          const theirs = current === undefined
-            ? undefined
-            : await this.#decode(current);
-          const isReadOnly = theirs !== undefined && known !== undefined &&
-            sameHistory(theirs, known);
-          if (!isReadOnly) return undefined;
+        if (current !== before.text) {
+          const theirs = current && await this.#decode(current);
+          const { known } = before;
+          const isOther = !theirs || !known || !sameHistory(theirs, known);
+          if (isOther) throw new HistoryMoved();
           stored = notOlder(stored, theirs);
         }
-        const text = await this.#encode(stored);
-        result = { known: stored, text };
-        return text;
+        return { known: stored, text: await this.#encode(stored) };
       },
     });
-    return isWritten ? result : undefined;
   }
 
   #encode(stored: StoredPin): Promise<string> {

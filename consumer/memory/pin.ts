@@ -275,20 +275,19 @@ const MAX_ATTEMPTS = 8;
 
 /**
  * Repeats work while other processes are faster: it then throws
- * {@linkcode HistoryMoved} or returns undefined.
+ * {@linkcode HistoryMoved}.
  *
  * @param onMoved Called before the work is repeated.
  * @throws {SigError} `store_unavailable`, and what the work throws.
  */
 export async function whileOthersWrite<T>(
   store: { readonly place: string } | undefined,
-  work: () => Promise<T | undefined>,
+  work: () => Promise<T>,
   onMoved: () => void = () => {},
 ): Promise<T> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     try {
-      const result = await work();
-      if (result !== undefined) return result;
+      return await work();
     } catch (error) {
       if (!(error instanceof HistoryMoved)) throw error;
     }

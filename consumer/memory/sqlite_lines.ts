@@ -404,7 +404,7 @@ export function damagedLines(unavailable: Unavailable, what: string): Error {
 }
 
 /** What a commit writes. */
-export interface LinesCommit {
+export interface LinesCommit<T extends { readonly text: string }> {
   /** The issuer's DID. */
   readonly issuer: string;
   /** The table to continue; undefined: the lines replace all that were there. */
@@ -412,13 +412,10 @@ export interface LinesCommit {
   /** What belongs to the lines. */
   readonly attachment: Uint8Array;
   /**
-   * Decides, within the transaction, by the text of the pin's record: the text
-   * to write, or undefined to leave everything as it is.
+   * Decides, within the transaction, by the text of the pin's record, what to
+   * write; what it throws leaves everything as it is.
    */
-  readonly decide: (
-    current: string | undefined,
-    table: number,
-  ) => Promise<string | undefined>;
+  readonly decide: (current: string | undefined, table: number) => Promise<T>;
 }
 
 /**
@@ -489,12 +486,12 @@ export class NewLines {
   /**
    * Copies the lines, the attachment and the pin in one transaction.
    *
-   * @returns Whether they were written.
-   * @throws {SigError} `store_unavailable`.
+   * @returns What was decided.
+   * @throws {SigError} `store_unavailable`, and what `decide` throws.
    */
-  async commit(
-    { issuer, table, attachment, decide }: LinesCommit,
-  ): Promise<boolean> {
+  async commit<T extends { readonly text: string }>(
+    { issuer, table, attachment, decide }: LinesCommit<T>,
+  ): Promise<T> {
     const file = this.#opened();
     file.exec("COMMIT");
     return await file.transaction("write", async () => {
@@ -505,16 +502,10 @@ export class NewLines {
         file.sql("INSERT INTO feed (issuer) VALUES (?)").run(issuer)
           .lastInsertRowid,
       );
-      const text = await decide(
+      const decided = await decide(
         current === undefined ? undefined : String(current),
         number,
       );
-      if (text === undefined) {
-        if (table === undefined) {
-          file.sql("DELETE FROM feed WHERE number=?").run(number);
-        }
-        return false;
-      }
       if (table === undefined) {
         dropFeeds(file, issuer, number);
         file.exec(feedTables(number));
@@ -523,8 +514,8 @@ export class NewLines {
       file.sql("INSERT OR REPLACE INTO attachment VALUES (?, ?)")
         .run(issuer, attachment);
       file.sql("INSERT OR REPLACE INTO record VALUES ('pin', ?, ?, NULL, ?)")
-        .run(issuer, crypto.randomUUID(), text);
-      return true;
+        .run(issuer, crypto.randomUUID(), decided.text);
+      return decided;
     });
   }
 
