@@ -56,8 +56,6 @@ export class Evaluator {
   readonly #metByActive: boolean[] = [];
   /** Per distinct requirement: the last spoken of that meets it. */
   readonly #lastMeeting: (EffectiveState | undefined)[] = [];
-  /** Per distinct requirement: the last one that meets it, by its count. */
-  readonly #metIn: number[] = [];
 
   /** Begins it for questions about one subject and one time. */
   constructor(questions: readonly ParsedQuestion[], limits: AnswerLimits) {
@@ -101,17 +99,15 @@ export class Evaluator {
       this.#lastMeeting[i] = later(this.#lastMeeting[i], effective);
     }
     if (this.#verdicts.length === 1) {
-      const isAll = met.length === this.#index.distinct.length;
+      const isAll = met.size === this.#index.distinct.length;
       if (isAll) this.#verdicts[0]!.add(effective, isActive);
       return 1;
     }
-    for (const i of met) this.#metIn[i] = this.#count;
-    const isMet = (i: number) => this.#metIn[i] === this.#count;
     let looks = 0;
     for (const i of met) {
       for (const verdict of this.#byRarest[i]!) {
         looks++;
-        if (verdict.needs.every(isMet)) {
+        if (verdict.needs.every((each) => met.has(each))) {
           verdict.add(effective, isActive);
         }
       }
@@ -197,7 +193,7 @@ export class Evaluator {
     requirements: readonly Requirement[],
     places: readonly number[],
   ): ExplainedRelationship {
-    const met = new Set(this.#index.metBy(state));
+    const met = this.#index.metBy(state);
     return {
       relationship_id: state.relationship_id,
       relationship_type: state.relationship_type,

@@ -91,22 +91,11 @@ export function parseQuestion(
   question: AskedQuestion | ParsedQuestion,
 ): ParsedQuestion {
   if (question instanceof ParsedQuestion) return question;
-  const requirements = parseRequirements(question.require);
+  const requirements = requireSome(question.require).map(parseRequirement);
   const subject = requireSubject(question.subject);
   const { at, asOf } = parseTime(question);
   const { explain } = question;
   return new ParsedQuestion({ subject, requirements, at, asOf, explain });
-}
-
-/**
- * Reads the requirements of a question, as {@linkcode parseRequirement} does.
- *
- * @throws {SigError} `requirements_empty`, `invalid_requirement`
- */
-export function parseRequirements(
-  inputs: readonly unknown[],
-): readonly Requirement[] {
-  return requireSome(inputs).map(parseRequirement);
 }
 
 /** An empty list would be met by every relationship. */

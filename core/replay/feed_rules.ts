@@ -4,7 +4,6 @@
  * @module
  */
 
-import { CompactIds, KnownRelationships, UNKNOWN } from "./known_events.ts";
 import { SigError } from "../errors/error.ts";
 import { findEventWarnings, isRevoke, isUpsert } from "../event/event.ts";
 import { DEFAULT_LIMITS, type Limits } from "../text/limits.ts";
@@ -17,10 +16,10 @@ import {
 } from "../text/timestamp.ts";
 import type {
   RelationshipRevokeEvent,
-  RelationshipUpsertEvent,
   SigEvent,
   UnknownEvent,
   Warning,
+  WarningCode,
 } from "../event/types.ts";
 
 /** What a reader decides about feeds that others wrote. */
@@ -47,6 +46,8 @@ export interface Accepted {
 }
 
 const DAY_SECONDS = 86_400;
+
+type Warn = (code: WarningCode, detail: string) => void;
 
 /** Where rules continue that other rules have begun. */
 export interface RulesStart {
@@ -104,8 +105,10 @@ export interface PastRelationship {
 export class FeedRules {
   readonly #options: ReplayOptions;
   readonly #limits: Limits;
-  readonly #eventIds = new CompactIds();
-  readonly #relationships = new KnownRelationships();
+  readonly #eventIds = new Set<string>();
+  /** The subject of each relationship; no objects, of which a feed may need a million. */
+  readonly #subjects = new Map<string, string>();
+  readonly #revoked = new Set<string>();
   readonly #past: PastEvents | undefined;
   #issuer: string | undefined;
   #lastSequence: number;
@@ -146,18 +149,20 @@ export class FeedRules {
    */
   accept(event: SigEvent | UnknownEvent): Accepted {
     this.#judgePlace(event);
-    const known = this.#find(event.relationship_id);
-    const unmatched = isRevoke(event) && known === UNKNOWN;
+    const subject = this.#subjectOf(event.relationship_id);
+    const unmatched = isRevoke(event) && subject === undefined;
     if (unmatched && this.#options.unmatchedRevoke === "reject") {
       throw unmatchedRevoke(event);
     }
     const warnings: Warning[] = findEventWarnings(event, this.#limits);
-    this.#judgeTime(event, warnings);
+    const warn: Warn = (code, detail) =>
+      warnings.push({ code, detail, sequence: event.sequence });
+    this.#judgeTime(event, warn);
     this.#issuer ??= event.issuer;
     this.#lastSequence = event.sequence;
     this.#eventIds.add(event.event_id);
     this.#events++;
-    const applies = this.#relate(event, known, warnings);
+    const applies = this.#relate(event, subject, warn);
     return { applies, warnings };
   }
 
@@ -166,16 +171,15 @@ export class FeedRules {
     this.#lastSequence = lastSequence;
   }
 
-  /** The number of a relationship; one of the past is numbered when it comes. */
-  #find(id: string): number {
-    const known = this.#relationships.find(id);
-    if (known !== UNKNOWN) return known;
+  /** The subject of a relationship's last upsert; what the past knows is kept. */
+  #subjectOf(id: string): string | undefined {
+    const known = this.#subjects.get(id);
+    if (known !== undefined) return known;
     const past = this.#past?.relationship(id);
-    if (past === undefined) return UNKNOWN;
-    this.#relationships.add(id, past.subject);
-    const added = this.#relationships.find(id);
-    this.#relationships.setRevoked(added, past.revoked);
-    return added;
+    if (past === undefined) return undefined;
+    this.#subjects.set(id, past.subject);
+    if (past.revoked) this.#revoked.add(id);
+    return past.subject;
   }
 
   #judgePlace(event: SigEvent | UnknownEvent): void {
@@ -207,7 +211,7 @@ export class FeedRules {
       );
     }
     const id = event.event_id;
-    if (this.#eventIds.indexOf(id) >= 0 || this.#past?.hasEvent(id)) {
+    if (this.#eventIds.has(id) || this.#past?.hasEvent(id)) {
       throw new SigError(
         "duplicate_event_id",
         "Cannot apply event: its event_id was used before",
@@ -223,101 +227,72 @@ export class FeedRules {
     }
   }
 
-  #judgeTime(event: SigEvent | UnknownEvent, warnings: Warning[]): void {
-    const { sequence } = event;
+  #judgeTime(event: SigEvent | UnknownEvent, warn: Warn): void {
     const issuedAt = validInstant(event.issued_at);
     const { now } = this.#options;
     const skew = this.#limits.clockSkewSeconds;
     if (now && compareInstants(issuedAt, addSeconds(now, skew)) > 0) {
-      warnings.push({
-        code: "issued_at_future",
-        detail: `issued_at is more than ${skew} s ahead of the clock`,
-        sequence,
-      });
+      warn(
+        "issued_at_future",
+        `issued_at is more than ${skew} s ahead of the clock`,
+      );
     }
     const latest = this.#latest;
     if (
       latest && compareInstants(issuedAt, addSeconds(latest, -DAY_SECONDS)) < 0
     ) {
-      warnings.push({
-        code: "issued_at_back",
-        detail: `issued_at is more than a day before ${formatInstant(latest)}`,
-        sequence,
-      });
+      warn(
+        "issued_at_back",
+        `issued_at is more than a day before ${formatInstant(latest)}`,
+      );
     }
     if (!latest || compareInstants(issuedAt, latest) > 0) {
       this.#latest = issuedAt;
     }
-    if (
-      isRevoke(event) &&
-      compareInstants(
-          validInstant(event.effective_at),
-          addSeconds(issuedAt, skew),
-        ) >
-        0
-    ) {
-      warnings.push({
-        code: "effective_at_future",
-        detail: `effective_at is more than ${skew} s after issued_at`,
-        sequence,
-      });
+    if (!isRevoke(event)) return;
+    const effectiveAt = validInstant(event.effective_at);
+    if (compareInstants(effectiveAt, addSeconds(issuedAt, skew)) > 0) {
+      warn(
+        "effective_at_future",
+        `effective_at is more than ${skew} s after issued_at`,
+      );
     }
   }
 
-  /** Notes what the event says of its relationship. */
+  /** Notes what the event says of its relationship, whose subject was `before`. */
   #relate(
     event: SigEvent | UnknownEvent,
-    known: number,
-    warnings: Warning[],
+    before: string | undefined,
+    warn: Warn,
   ): boolean {
-    const { sequence } = event;
     if (!isUpsert(event) && !isRevoke(event)) {
-      warnings.push({
-        code: "unknown_event_ignored",
-        detail: "the event's type is not known, it was ignored",
-        sequence,
-      });
+      warn(
+        "unknown_event_ignored",
+        "the event's type is not known, it was ignored",
+      );
       return false;
     }
-    if (known === UNKNOWN) {
-      if (isRevoke(event)) {
-        warnings.push({
-          code: "revoke_without_upsert",
-          detail: "the revoke has no earlier upsert, it was ignored",
-          sequence,
-        });
-        return false;
-      }
-      this.#relationships.add(event.relationship_id, event.subject);
+    const { relationship_id: id, subject } = event;
+    if (before !== undefined && before !== subject) {
+      warn("subject_changed", "the subject differs from the relationship's");
+    }
+    if (isUpsert(event)) {
+      this.#subjects.set(id, subject);
+      this.#revoked.delete(id);
       return true;
     }
-    this.#noteChange(event, known, warnings);
+    if (before === undefined) {
+      warn(
+        "revoke_without_upsert",
+        "the revoke has no earlier upsert, it was ignored",
+      );
+      return false;
+    }
+    if (this.#revoked.has(id)) {
+      warn("revoked_again", "the relationship was revoked already");
+    }
+    this.#revoked.add(id);
     return true;
-  }
-
-  #noteChange(
-    event: RelationshipUpsertEvent | RelationshipRevokeEvent,
-    known: number,
-    warnings: Warning[],
-  ): void {
-    const { sequence } = event;
-    const all = this.#relationships;
-    if (!all.isAbout(known, event.subject)) {
-      warnings.push({
-        code: "subject_changed",
-        detail: "the subject differs from the relationship's",
-        sequence,
-      });
-      if (isUpsert(event)) all.setSubject(known, event.subject);
-    }
-    if (isRevoke(event) && all.isRevoked(known)) {
-      warnings.push({
-        code: "revoked_again",
-        detail: "the relationship was revoked already",
-        sequence,
-      });
-    }
-    all.setRevoked(known, isRevoke(event));
   }
 }
 
