@@ -31,6 +31,7 @@ export {
   type AttestationHeader,
   ENROL_SCOPE,
   MAX_ATTESTATION_LENGTH,
+  parseAttestation,
   type ParsedAttestation,
   type SignableChallenge,
 } from "./attestation/attestation.ts";
@@ -43,7 +44,6 @@ export {
   type ValidChallenge,
   type ValidSignableChallenge,
 } from "./attestation/challenge.ts";
-export { parseAttestation } from "./attestation/parse_attestation.ts";
 export {
   type AttestationPreview,
   previewAttestation,
@@ -71,15 +71,13 @@ export {
   DEFAULT_INVITATION_SECONDS,
   type InvitationClaims,
   type InvitationHeader,
+  invitationLink,
   type InvitationTerms,
+  isInvitationLink,
   MAX_INVITATION_LENGTH,
   type ParsedInvitation,
-} from "./invitation/invitation.ts";
-export {
-  invitationLink,
-  isInvitationLink,
   parseInvitation,
-} from "./invitation/parse_invitation.ts";
+} from "./invitation/invitation.ts";
 export {
   requireUnexpired,
   verifyInvitation,

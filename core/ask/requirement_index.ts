@@ -31,7 +31,7 @@ export class RequirementIndex {
     });
   }
 
-  /** Places in `distinct` of the requirements that are met. */
+  /** Indexes in `distinct` of the requirements that are met. */
   metBy(state: RelationshipState): ReadonlySet<number> {
     const met = new Set<number>();
     for (const place of this.#others) {

@@ -2,10 +2,13 @@
 
 import { DEFAULT_LIMITS, type ErrorCode, instantOf, SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
-import type { AttestationChallenge, ParsedAttestation } from "./attestation.ts";
+import {
+  type AttestationChallenge,
+  parseAttestation,
+  type ParsedAttestation,
+} from "./attestation.ts";
 import { validateChallenge, type ValidChallenge } from "./challenge.ts";
 import { equalInConstantTime } from "../bytes/bytes.ts";
-import { parseAttestation } from "./parse_attestation.ts";
 import { resolveDidKey } from "../keys/did_key.ts";
 import type { VerificationKey } from "../keys/verification_key.ts";
 
@@ -93,22 +96,7 @@ export async function verifyAttestation(
   requireScopes(parsed, challenge, options);
   requireTimes(parsed, challenge, options);
   const key = await findKey(parsed.header.kid, options.key ?? resolveDidKey);
-  await verifyAttestationSignature(parsed, key);
-  return parsed;
-}
-
-/**
- * Verifies the signature of a parsed attestation, and nothing else of it.
- * (docs/protocol.md §7)
- *
- * @throws {SigError} `attestation_signature_invalid`, also for a signature of
- * another length than 64 bytes.
- */
-export async function verifyAttestationSignature(
-  parsed: ParsedAttestation,
-  key: VerificationKey,
-): Promise<void> {
-  if (await key.verify(parsed.signature, parsed.signingInput)) return;
+  if (await key.verify(parsed.signature, parsed.signingInput)) return parsed;
   throw refuse(
     "attestation_signature_invalid",
     `the signature is not one of key ${quote(parsed.header.kid)}`,

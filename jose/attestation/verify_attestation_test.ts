@@ -11,7 +11,6 @@ import {
   type VerifyAttestationOptions,
   verifyEnvelope,
 } from "@sig/jose";
-import { verifyAttestationSignature } from "./verify_attestation.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { testKey } from "../testdata/keys.ts";
 import {
@@ -281,20 +280,5 @@ offline("an event is not an attestation", async () => {
     () => verify(jwt),
     "typ_mismatch",
     "typ must be sig-attestation+jwt",
-  );
-});
-
-offline("the signature alone can be verified", async () => {
-  const jwt = await tokenOf(key, headerOf(key), { ...claimsOf(key), exp: 1 });
-  const parsed = parseAttestation(jwt);
-  await verifyAttestationSignature(
-    parsed,
-    await importVerificationKey(key.publicJwk),
-  );
-  const wrong = await importVerificationKey(other.publicJwk);
-  await expectSigError(
-    () => verifyAttestationSignature(parsed, wrong),
-    "attestation_signature_invalid",
-    "the signature is not one of key ",
   );
 });

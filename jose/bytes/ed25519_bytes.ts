@@ -7,6 +7,8 @@
  * @module
  */
 
+import { decodeHex } from "@std/encoding/hex";
+
 /** Bytes of a public key. */
 export const PUBLIC_KEY_BYTES = 32;
 
@@ -24,10 +26,10 @@ const SMALL_ORDER_Y: readonly Uint8Array[] = [
   "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
   "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
   "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
-].map(fromHex);
+].map(decodeHex);
 
 /** L, the order of the base point. */
-const L = fromHex(
+const L = decodeHex(
   "edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010",
 );
 
@@ -90,14 +92,6 @@ function isBelowL(signature: Uint8Array): boolean {
     if (s !== l) return s < l;
   }
   return false;
-}
-
-function fromHex(hex: string): Uint8Array {
-  const bytes = new Uint8Array(hex.length / 2);
-  for (let i = 0; i < bytes.length; i++) {
-    bytes[i] = Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16);
-  }
-  return bytes;
 }
 
 /** The field's prime, 2^255 - 19. */

@@ -9,6 +9,7 @@ import {
 } from "@sig/core";
 import { decodeBase64UrlStrict, isObject } from "@sig/core/internal";
 import { encodeBase64Url } from "../bytes/bytes.ts";
+import { member } from "../bytes/json_object.ts";
 import type { SigningKey } from "../keys/signing_key.ts";
 
 const encoder = new TextEncoder();
@@ -77,6 +78,53 @@ export function readCompactJws(
     signature: decodePart(third, "the signature", fault),
     signingInput: encodeSigningInput(first, second),
   };
+}
+
+/** The header of a JWT of this toolkit. */
+interface JwtHeader<Typ extends string> {
+  readonly alg: "EdDSA";
+  readonly typ: Typ;
+  readonly kid: string;
+}
+
+/** Which headers a JWT may have, and the errors of others. */
+export interface HeaderRules<Typ extends string> {
+  /** Keeps a signature that was made for something else from counting. */
+  readonly typ: Typ;
+  /** What a `kid` must be. */
+  readonly isKid: (kid: unknown) => kid is string;
+  /** The same in words. */
+  readonly kid: string;
+  /** The error of a fault. */
+  readonly fault: (
+    code: "algorithm_not_allowed" | "typ_mismatch" | "invalid_header",
+    why: string,
+  ) => SigError;
+}
+
+/** Exactly `alg`, `typ` and `kid`: no embedded key, no `crit`, no `b64`. */
+export function requireHeader<Typ extends string>(
+  header: OpenObject,
+  rules: HeaderRules<Typ>,
+): JwtHeader<Typ> {
+  const { typ, fault } = rules;
+  if (member(header, "alg") !== "EdDSA") {
+    throw fault("algorithm_not_allowed", "alg must be EdDSA");
+  }
+  if (member(header, "typ") !== typ) {
+    throw fault("typ_mismatch", `typ must be ${typ}`);
+  }
+  const kid = member(header, "kid");
+  if (!rules.isKid(kid)) {
+    throw fault("invalid_header", `kid must be ${rules.kid}`);
+  }
+  if (Object.keys(header).length > 3) {
+    throw fault(
+      "invalid_header",
+      "the header must have exactly alg, typ and kid",
+    );
+  }
+  return { alg: "EdDSA", typ, kid };
 }
 
 function decodePart(

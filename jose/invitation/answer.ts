@@ -2,8 +2,11 @@
 
 import { instantOf, SigError } from "@sig/core";
 import { isObject } from "@sig/core/internal";
-import { malformed, type ParsedInvitation } from "./invitation.ts";
-import { parseInvitation } from "./parse_invitation.ts";
+import {
+  malformed,
+  type ParsedInvitation,
+  parseInvitation,
+} from "./invitation.ts";
 import {
   requireUnexpired,
   verifyInvitation,

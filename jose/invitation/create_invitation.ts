@@ -5,9 +5,9 @@ import {
   DEFAULT_INVITATION_SECONDS,
   type InvitationTerms,
   type ParsedInvitation,
+  parseInvitation,
   readInvitationClaims,
 } from "./invitation.ts";
-import { parseInvitation } from "./parse_invitation.ts";
 import { encodeBase64Url } from "../bytes/bytes.ts";
 import { signCompactJws } from "../event/jws.ts";
 import type { SigningKey } from "../keys/signing_key.ts";

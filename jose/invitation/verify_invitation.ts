@@ -2,8 +2,11 @@
 
 import { DEFAULT_LIMITS, instantOf, SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
-import { malformed, type ParsedInvitation } from "./invitation.ts";
-import { parseInvitation } from "./parse_invitation.ts";
+import {
+  malformed,
+  type ParsedInvitation,
+  parseInvitation,
+} from "./invitation.ts";
 import type { KeyResolver } from "../keys/key_resolver.ts";
 
 /** Options of {@linkcode verifyInvitation}. */

@@ -93,53 +93,39 @@ export async function createKeyResolver(
       before.jwk.x === member(jwk, "x");
     keys.set(kid, isSame ? before : await importKey(jwk, choice));
   }
-  return new KeySetResolver(keys, skipped, options.authorized);
+  return {
+    keys,
+    resolve: (kid) => authorizedKey(kid, keys, skipped, options.authorized),
+  };
 }
 
-class KeySetResolver implements KeyResolver {
-  readonly keys: ReadonlyMap<string, VerificationKey>;
-  readonly #skipped: ReadonlyMap<string, string>;
-  readonly #authorized: ReadonlyMap<string, string> | undefined;
-
-  constructor(
-    keys: ReadonlyMap<string, VerificationKey>,
-    skipped: ReadonlyMap<string, string>,
-    authorized: ReadonlyMap<string, string> | undefined,
-  ) {
-    this.keys = keys;
-    this.#skipped = skipped;
-    this.#authorized = authorized;
+/** The key of a kid that the documents authorise. */
+function authorizedKey(
+  kid: string,
+  keys: ReadonlyMap<string, VerificationKey>,
+  skipped: ReadonlyMap<string, string>,
+  authorized: ReadonlyMap<string, string> | undefined,
+): VerificationKey {
+  const key = keys.get(kid);
+  if (key === undefined) {
+    const reason = skipped.get(kid);
+    throw refusal(
+      "key_not_found",
+      kid,
+      "the key set has no such key",
+      reason,
+    );
   }
-
-  resolve(kid: string): VerificationKey {
-    const key = this.keys.get(kid);
-    if (key === undefined) {
-      const reason = this.#skipped.get(kid);
-      throw refusal(
-        "key_not_found",
-        kid,
-        "the key set has no such key",
-        reason,
-      );
-    }
-    if (this.#authorized === undefined) return key;
-    const x = this.#authorized.get(kid);
-    if (x === undefined) {
-      throw refusal(
-        "key_not_authorized",
-        kid,
-        "the DID document's assertionMethod does not list it",
-      );
-    }
-    if (x !== key.jwk.x) {
-      throw refusal(
-        "key_not_authorized",
-        kid,
-        "the DID document has another key under this kid",
-      );
-    }
-    return key;
-  }
+  if (authorized === undefined) return key;
+  const x = authorized.get(kid);
+  if (x === key.jwk.x) return key;
+  throw refusal(
+    "key_not_authorized",
+    kid,
+    x === undefined
+      ? "the DID document's assertionMethod does not list it"
+      : "the DID document has another key under this kid",
+  );
 }
 
 function refusal(
