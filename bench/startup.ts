@@ -7,13 +7,18 @@
 
 import { runWell } from "../tests/kit/process.ts";
 import { start as startSig } from "../cli/testdata/process.ts";
+import { LAZY_IMPORTS } from "../tools/launcher.ts";
 import { comparePairs } from "./pairs.ts";
 
 const RUNS = 5;
 const cwd = await Deno.makeTempDir();
 
 async function sig(...words: string[]): Promise<void> {
-  await using child = startSig(words, { cwd });
+  await using child = startSig(words, {
+    cwd,
+    // As the launchers of `deno task install` start it.
+    permissions: ["-A", LAZY_IMPORTS],
+  });
   const { code, stderr } = await child.ended();
   if (code > 1) throw new Error(stderr);
 }

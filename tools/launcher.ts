@@ -15,6 +15,13 @@ export interface LauncherOptions {
   readonly root: string;
 }
 
+/**
+ * Reads the modules of a command when it is called. Without this Deno reads those
+ * of all commands at each start. It needs `--allow-read` for them; `deno compile`
+ * would leave them out.
+ */
+export const LAZY_IMPORTS = "--unstable-lazy-dynamic-imports";
+
 /** By this line a launcher is known as one: others are never overwritten. */
 const MARK = "made by `deno task install` of SIG for Deno";
 
@@ -64,7 +71,7 @@ if [ ! -x "$deno" ] || [ ! -f "$root/${entry}" ]; then
   echo "${name}: $deno or $root is gone. Run 'npx -y deno@2.9.6 task install' in the checkout again." >&2
   exit 2
 fi
-${findProgram}exec "$deno" run --quiet --no-prompt ${V8_FLAGS} \\
+${findProgram}exec "$deno" run --quiet --no-prompt ${LAZY_IMPORTS} ${V8_FLAGS} \\
   ${permissions.map(shellWord).join(" ")}${mayRun} \\
   --config "$root/deno.json" "$root/${entry}" "$@"
 `;
@@ -87,8 +94,8 @@ export function windowsLauncher(
       `if not exist ${path} (echo ${name}: ${path} is gone. Run ` +
       `"npx -y deno@2.9.6 task install" in the checkout again. 1>&2 & exit /b 2)`
     ),
-    `${program} run --quiet --no-prompt ${V8_FLAGS} ${permissions.join(" ")} ` +
-    `--config ${config} ${file} %*`,
+    `${program} run --quiet --no-prompt ${LAZY_IMPORTS} ${V8_FLAGS} ` +
+    `${permissions.join(" ")} --config ${config} ${file} %*`,
     "",
   ].join("\r\n");
 }

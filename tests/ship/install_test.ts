@@ -2,7 +2,11 @@
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { EXECUTABLES, V8_FLAGS } from "../../tools/compile.ts";
-import { shellLauncher, windowsLauncher } from "../../tools/launcher.ts";
+import {
+  LAZY_IMPORTS,
+  shellLauncher,
+  windowsLauncher,
+} from "../../tools/launcher.ts";
 import {
   hasProgram,
   type Ran,
@@ -209,6 +213,7 @@ Deno.test("launchers have the permissions of the executables, and no more", () =
         )]
           .map(([flag]) => flag),
         [
+          LAZY_IMPORTS,
           ...executable.permissions,
           // Empty but for `watch --exec`.
           ...(text.startsWith("#!") && executable.name === "sig"
