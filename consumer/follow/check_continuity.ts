@@ -4,7 +4,7 @@ import { type ErrorCode, type ErrorContext, SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import type { KeyResolver } from "@sig/jose/keys";
 import { calculateKidOf } from "@sig/jose/internal";
-import type { IssuerPin } from "../memory/pin.ts";
+import type { IssuerPin, Thumbprints } from "../memory/pin.ts";
 
 /** The keys of an issuer, as far as continuity is about them. */
 export interface FetchedKeys {
@@ -147,20 +147,24 @@ export function isWithin(
   return elapsedMs >= 0 && elapsedMs < limitMs;
 }
 
-/** What a key set says of some kids. */
-export async function fetchedKeys(
-  keys: KeyResolver,
-  kids: Iterable<string>,
-): Promise<FetchedKeys> {
+/** What a key set says. */
+export async function fetchedKeys(keys: KeyResolver): Promise<FetchedKeys> {
   const published = new Map<string, string>();
   const authorized = new Set<string>();
-  for (const kid of kids) {
-    const key = keys.keys.get(kid);
-    if (key === undefined) continue;
+  for (const [kid, key] of keys.keys) {
     published.set(kid, await calculateKidOf(key));
     if (maySign(keys, kid)) authorized.add(kid);
   }
   return { published, authorized };
+}
+
+/** Thumbprints of the keys that may sign events, by kid. */
+export function usableKeys(
+  { published, authorized }: FetchedKeys,
+): Thumbprints {
+  const usable = [...published].filter(([kid]) => authorized.has(kid));
+  // An own member even where the kid is "__proto__".
+  return Object.fromEntries(usable);
 }
 
 /** Whether a published key may sign events. */
@@ -170,12 +174,4 @@ export function maySign(keys: KeyResolver, kid: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** The contradiction between a pin and keys, if there is one. */
-export async function contradictionOfKeys(
-  keys: KeyResolver,
-  pin: IssuerPin,
-): Promise<SigError | undefined> {
-  return checkKeys(pin, await fetchedKeys(keys, Object.keys(pin.keys)));
 }

@@ -4,33 +4,31 @@ import type { SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import type { KeyResolver, VerificationKey } from "@sig/jose/keys";
 import {
+  createSha256,
   encodeBase64,
   findKeyNotIntroduced,
   type OpenedCheckpoint,
-  type Sha256,
 } from "@sig/jose/proofs";
 import {
   checkKeys,
   contradiction,
-  fetchedKeys,
+  type FetchedKeys,
   maySign,
   rolledBack,
+  usableKeys,
 } from "./check_continuity.ts";
 import {
   type IssuerPin,
-  nameKids,
   type ProofMemory,
   type ProofPin,
   type SeenProof,
   shortenKids,
-  type Thumbprints,
-  thumbprintsOf,
 } from "../memory/pin.ts";
 
 /** What an issuer shows of itself beside its feed. */
 export interface ShownProofs {
   /** Its keys. */
-  readonly keys: KeyResolver;
+  readonly keys: FetchedKeys;
   /** Its checkpoint, if there is one that opens. */
   readonly checkpoint?: OpenedCheckpoint | undefined;
 }
@@ -42,37 +40,28 @@ export function signingKeys(
   return new Map([...keys.keys].filter(([kid]) => maySign(keys, kid)));
 }
 
-/** Their thumbprints. */
-async function documentKeys(keys: KeyResolver): Promise<Thumbprints> {
-  return await thumbprintsOf(keys, signingKeys(keys).keys());
-}
-
 /**
  * The contradiction between a pin and what is shown, if there is one. A larger
  * checkpoint, and a smaller feed, are not judged here.
  */
-export async function contradictionOfProofs(
-  sha256: Sha256,
-  pin: IssuerPin & { readonly proof: ProofMemory },
+export function contradictionOfProofs(
+  pin: IssuerPin,
   { keys, checkpoint }: ShownProofs,
-): Promise<SigError | undefined> {
+): SigError | undefined {
   const { proof } = pin;
+  if (proof === undefined) return undefined;
   if (checkpoint !== undefined && checkpoint.size < proof.size) {
     return rolledBack(proof.size, checkpoint.size);
   }
-  const documents = new Map(Object.entries(await documentKeys(keys)));
-  const { published } = await fetchedKeys(keys, keys.keys.keys());
-  const { authorized } = await fetchedKeys(keys, Object.keys(pin.keys));
-  const all = { published, authorized: new Set(Object.keys(proof.keys)) };
-  const changed = checkKeys({ keys: proof.keys, sequence: proof.seen }, all) ??
-    checkKeys(pin, { published, authorized });
-  if (changed !== undefined) return changed;
   const remembered = new Map(Object.entries(proof.keys));
-  const kid = findKeyNotIntroduced(sha256, {
-    remembered,
-    documents,
-    checkpoint,
-  });
+  // A key that is remembered by proofs alone may go, but not be another one.
+  const all = { ...keys, authorized: new Set(remembered.keys()) };
+  const changed = checkKeys({ keys: proof.keys, sequence: proof.seen }, all) ??
+    checkKeys(pin, keys);
+  if (changed !== undefined) return changed;
+  const documents = new Map(Object.entries(usableKeys(keys)));
+  const shown = { remembered, documents, checkpoint };
+  const kid = findKeyNotIntroduced(createSha256(), shown);
   if (kid !== undefined) return notIntroduced(kid);
   return checkpoint?.size === proof.size
     ? contradictionOfRoot(proof, checkpoint)
@@ -122,7 +111,7 @@ export async function seenProof(
     size: checkpoint?.size ?? null,
     root: checkpoint ? encodeBase64(checkpoint.root) : null,
     state: checkpoint ? encodeBase64(checkpoint.state) : null,
-    keys: await shortenKids(await documentKeys(keys)),
+    keys: await shortenKids(usableKeys(keys)),
   };
 }
 
@@ -130,25 +119,14 @@ export async function seenProof(
 export const MAX_REMEMBERED_KEYS = 100;
 
 /** What to remember of a checkpoint, but how many events were seen, and when. */
-export async function proofOf(
+export function proofOf(
   { size, root, state }: OpenedCheckpoint | ProofPin,
-  keys: KeyResolver,
-): Promise<Omit<ProofPin, "seen">> {
+  keys: FetchedKeys,
+): Omit<ProofPin, "seen"> {
   return {
     ...{ size, root: asText(root), state: asText(state) },
-    keys: await documentKeys(keys),
+    keys: usableKeys(keys),
   };
-}
-
-/** The pin with the kids of its keys by their names; undefined without proofs. */
-export async function pinWithProofs(
-  pin: IssuerPin | undefined,
-  { keys }: KeyResolver,
-): Promise<IssuerPin & { readonly proof: ProofMemory } | undefined> {
-  if (pin?.proof === undefined) return undefined;
-  const name = (of: Thumbprints) => nameKids(of, keys.keys());
-  const proof = { ...pin.proof, keys: await name(pin.proof.keys) };
-  return { ...pin, keys: await name(pin.keys), proof };
 }
 
 function asText(hash: Uint8Array | string): string {

@@ -7,7 +7,7 @@ import {
   type SigError,
   type SigMetadata,
 } from "@sig/core";
-import type { KeyResolver, VerificationKey } from "@sig/jose/keys";
+import type { VerificationKey } from "@sig/jose/keys";
 import {
   createSha256,
   encodeBase64,
@@ -23,14 +23,12 @@ import {
   type ReloadIssuerOptions,
 } from "../verify/load_issuer.ts";
 import {
-  contradictionOfProofs,
   contradictionOfRoot,
   MAX_REMEMBERED_KEYS,
-  pinWithProofs,
   proofOf,
   signingKeys,
 } from "./compare_proofs.ts";
-import { rolledBack } from "./check_continuity.ts";
+import { type FetchedKeys, rolledBack } from "./check_continuity.ts";
 import { FeedTree } from "../proofs/feed_tree.ts";
 import { type ProofPolicy, requirePolicy } from "../proofs/proof_policy.ts";
 import { ProofFiles } from "../proofs/proof_files.ts";
@@ -41,7 +39,7 @@ export interface FeedRead {
   /** Events. */
   readonly events: number;
   /** The keys that it was verified with. */
-  readonly keys: KeyResolver;
+  readonly keys: FetchedKeys;
   /** Its trees, if proofs were known of. */
   readonly tree: FeedTree | undefined;
   /** When. */
@@ -117,17 +115,6 @@ export class ProofsOfFeed {
     if (policy !== undefined) requirePolicy(this, policy, now);
   }
 
-  /** Why the feed can't be trusted, whatever it says. */
-  async contradiction(
-    pin: IssuerPin,
-    keys: KeyResolver,
-  ): Promise<SigError | undefined> {
-    const { checkpoint } = this;
-    const named = await pinWithProofs(pin, keys);
-    const shown = { keys, checkpoint };
-    return named && await contradictionOfProofs(this.#sha256, named, shown);
-  }
-
   /** What takes the lines of a feed from its start; undefined without proofs. */
   newTree(pin: IssuerPin | undefined): FeedTree | undefined {
     const isWanted = this.files !== undefined || pin?.proof !== undefined;
@@ -185,10 +172,10 @@ export class ProofsOfFeed {
       );
     }
     const proof = isConfirmed ? checkpoint : pin?.proof;
-    const isTooMuch = signingKeys(keys).size > MAX_REMEMBERED_KEYS;
+    const isTooMuch = keys.authorized.size > MAX_REMEMBERED_KEYS;
     if (proof === undefined || isTooMuch) return undefined;
     return {
-      ...await proofOf(proof, keys),
+      ...proofOf(proof, keys),
       seen: events,
       last_seen: formatInstant(instantOf(now)),
     };

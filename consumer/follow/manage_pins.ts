@@ -25,6 +25,7 @@ import {
   locateIssuer,
   type ProvenLocation,
 } from "../read/source.ts";
+import { fetchedKeys } from "./check_continuity.ts";
 import { seenProof } from "./compare_proofs.ts";
 import { ProofsOfFeed } from "./full_read.ts";
 import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
@@ -191,7 +192,8 @@ async function shownProof(
 ): Promise<SeenProof> {
   const proofs = new ProofsOfFeed(location);
   const { keys } = await proofs.load(options);
-  return await seenProof({ keys, checkpoint: proofs.checkpoint });
+  const { checkpoint } = proofs;
+  return await seenProof({ keys: await fetchedKeys(keys), checkpoint });
 }
 
 type Seen = SeenFeed | SeenProof;

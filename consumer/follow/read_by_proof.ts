@@ -29,19 +29,19 @@ import {
   subjectKey,
 } from "@sig/jose/proofs";
 import { RefreshFailure, type StatePart } from "../memory/issuer_record.ts";
-import type { IssuerPin, ProofMemory } from "../memory/pin.ts";
+import { type IssuerPin, namePin, type ProofMemory } from "../memory/pin.ts";
 import { PartialHistory, replayFrom } from "../memory/partial_history.ts";
 import { type IssuerLocation, readAll } from "../read/reader.ts";
 import { incompleteLine } from "../verify/feed_fault.ts";
 import type { LoadedIssuer } from "../verify/load_issuer.ts";
 import type { VerifiedIssuer } from "../verify/verify_feed.ts";
 import {
+  contradictionOfProofs,
   MAX_REMEMBERED_KEYS,
   proofOf,
   seenProof,
-  signingKeys,
 } from "./compare_proofs.ts";
-import { rolledBack } from "./check_continuity.ts";
+import { fetchedKeys, rolledBack } from "./check_continuity.ts";
 import { type LoadProofsOptions, ProofsOfFeed } from "./full_read.ts";
 import type { ProofFiles } from "../proofs/proof_files.ts";
 
@@ -139,19 +139,22 @@ async function prove(
   question: ProofQuestion,
   options: ProofOptions,
 ): Promise<Proven | Unproven> {
-  const { keys } = loaded;
   const { checkpoint, fault, files } = proofs;
-  const { pin, now } = options;
+  const { pin: stored, now } = options;
+  // Nothing is shown, and nothing remembered.
+  if (files === undefined && stored === undefined) return { loaded };
+  const keys = await fetchedKeys(loaded.keys);
+  const pin = stored && await namePin(stored, keys.published);
   const known = pin?.proof;
   const contradicted = async (error: SigError) =>
     new RefreshFailure(error, { seen: await seenProof({ keys, checkpoint }) });
-  const error = pin && await proofs.contradiction(pin, keys);
+  const error = pin && contradictionOfProofs(pin, { keys, checkpoint });
   if (error !== undefined) throw await contradicted(error);
   if (fault !== undefined) throw fault;
   if (checkpoint === undefined || files === undefined) return { loaded };
   const { size } = checkpoint;
   const { subject, asOf = 0 } = question;
-  if (signingKeys(keys).size > MAX_REMEMBERED_KEYS) {
+  if (keys.authorized.size > MAX_REMEMBERED_KEYS) {
     const why = `over ${MAX_REMEMBERED_KEYS} keys may sign events, and so ` +
       "many are not remembered";
     return notUsed(loaded, why);
@@ -180,7 +183,7 @@ async function prove(
   const last_seen = formatInstant(instantOf(now));
   return {
     verified: verifiedBy(loaded, checkpoint, replay, tail),
-    memory: { ...await proofOf(checkpoint, keys), seen, last_seen },
+    memory: { ...proofOf(checkpoint, keys), seen, last_seen },
   };
 }
 

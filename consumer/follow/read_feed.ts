@@ -7,7 +7,6 @@
 
 import { DEFAULT_LIMITS, isSigError, type Limits } from "@sig/core";
 import { sameBytes } from "@sig/core/internal";
-import type { KeyResolver } from "@sig/jose/keys";
 import { Sha256 } from "@sig/jose/internal";
 import type { FetchConditions } from "../fetch/fetch_options.ts";
 import {
@@ -20,7 +19,6 @@ import {
 import {
   type IssuerPin,
   type ProofMemory,
-  type SeenFeed,
   shortenKids,
 } from "../memory/pin.ts";
 import type { OpenedCheckpoint } from "@sig/jose/proofs";
@@ -45,10 +43,13 @@ import {
 import type { VerifiedEvent } from "../verify/verified_feed.ts";
 import {
   checkContinuity,
-  contradictionOfKeys,
-  fetchedKeys,
+  checkKeys,
+  type FetchedKeys,
   isWithin,
+  rolledBack,
+  usableKeys,
 } from "./check_continuity.ts";
+import { contradictionOfProofs } from "./compare_proofs.ts";
 
 /** A feed is compared from its first byte at least this often. */
 const COMPARE_AFTER_MS = 24 * 60 * 60 * 1000;
@@ -107,6 +108,8 @@ export interface FeedRefresh {
   readonly pin: IssuerPin | undefined;
   /** The issuer's documents, verified. */
   readonly loaded: LoadedIssuer;
+  /** What they say of keys. */
+  readonly keys: FetchedKeys;
   /** What the issuer's proofs say. */
   readonly proofs: ProofsOfFeed;
   /** The options of the refresh. */
@@ -131,10 +134,11 @@ export interface ReadFeed extends Omit<HeldFeed, "ref" | "publicOnly"> {
  * @throws {RefreshFailure} and why the feed can't be read.
  */
 export async function readFeed(refresh: FeedRefresh): Promise<ReadFeed> {
-  const { loaded, pin } = refresh;
+  const { pin } = refresh;
   if (pin === undefined) return await verifyFromStart(refresh);
-  const contradiction = await contradictionOfKeys(loaded.keys, pin) ??
-    await refresh.proofs.contradiction(pin, loaded.keys);
+  const { keys, proofs: { checkpoint } } = refresh;
+  const contradiction = checkKeys(pin, keys) ??
+    contradictionOfProofs(pin, { keys, checkpoint });
   if (contradiction !== undefined) {
     throw await countFeed(refresh, pin, contradiction);
   }
@@ -330,12 +334,12 @@ async function requireContinuity(
   progress: FeedProgress,
   read: Omit<ReadFeed, "digest" | "sha256">,
 ): Promise<ReadFeed> {
-  const { pin, loaded } = refresh;
+  const { pin, keys } = refresh;
   const { digest, prefixSha256 } = progress;
   const { events } = read.verification;
   const feed = { ...read, digest, sha256: digest.hex() };
   const contradiction = pin && checkContinuity(pin, {
-    keys: await fetchedKeys(loaded.keys, Object.keys(pin.keys)),
+    keys,
     events,
     prefixSha256,
     firstDifference: prefixSha256 === pin.prefix_sha256
@@ -343,8 +347,7 @@ async function requireContinuity(
       : firstDifference(refresh.options),
   });
   if (contradiction !== undefined) {
-    const seen = await seenFeed(events, feed.sha256, loaded.keys);
-    throw new RefreshFailure(contradiction, { seen });
+    throw await contradicted(contradiction, events, feed.sha256, keys);
   }
   return await requireProofs(refresh, feed);
 }
@@ -355,17 +358,15 @@ async function requireContinuity(
  * @throws {RefreshFailure} as {@linkcode requireContinuity}.
  */
 async function requireProofs(
-  { pin, loaded, proofs, options }: FeedRefresh,
+  { pin, keys, proofs, options }: FeedRefresh,
   feed: ReadFeed,
 ): Promise<ReadFeed> {
   const { verification: { tree, events } } = feed;
   const { now, checkpointPolicy } = options;
-  const { keys } = loaded;
   const read = { events, keys, tree, now };
   const contradiction = pin && await proofs.judge(pin, read);
   if (contradiction !== undefined) {
-    const seen = await seenFeed(events, feed.sha256, keys);
-    throw new RefreshFailure(contradiction, { seen });
+    throw await contradicted(contradiction, events, feed.sha256, keys);
   }
   const proof = await proofs.remembered(pin, read, checkpointPolicy);
   if (checkpointPolicy !== undefined) {
@@ -387,7 +388,7 @@ function firstDifference(
  * lines tells whether the feed is rolled back too.
  */
 async function countFeed(
-  { loaded, options }: FeedRefresh,
+  { loaded, keys, options }: FeedRefresh,
   pin: IssuerPin,
   contradiction: unknown,
 ): Promise<RefreshFailure> {
@@ -407,28 +408,24 @@ async function countFeed(
     } finally {
       await document.cancel();
     }
-    const keys = await fetchedKeys(loaded.keys, Object.keys(pin.keys));
-    const history = { events, keys, prefixSha256: undefined };
     const isShorter = events < pin.sequence;
-    const error = isShorter ? checkContinuity(pin, history) : contradiction;
-    return new RefreshFailure(error, {
-      seen: await seenFeed(events, digest.hex(), loaded.keys),
-    });
+    const error = isShorter ? rolledBack(pin.sequence, events) : contradiction;
+    return await contradicted(error, events, digest.hex(), keys);
   } catch {
     // A feed that can't be read changes nothing about the keys.
     return new RefreshFailure(contradiction);
   }
 }
 
-async function seenFeed(
+async function contradicted(
+  error: unknown,
   sequence: number,
   sha256: string,
-  keys: KeyResolver,
-): Promise<SeenFeed> {
-  const { published, authorized } = await fetchedKeys(keys, keys.keys.keys());
-  const usable = [...published].filter(([kid]) => authorized.has(kid));
-  const named = Object.fromEntries(usable);
-  return { sequence, sha256, keys: await shortenKids(named) };
+  keys: FetchedKeys,
+): Promise<RefreshFailure> {
+  const usable = await shortenKids(usableKeys(keys));
+  const seen = { sequence, sha256, keys: usable };
+  return new RefreshFailure(error, { seen });
 }
 
 function readOptions(

@@ -25,7 +25,7 @@ import {
   continuePin,
   type IssuerPin,
   makePin,
-  nameKids,
+  namePin,
 } from "../memory/pin.ts";
 import {
   conditionsFor,
@@ -39,7 +39,7 @@ import { ProofsOfFeed } from "./full_read.ts";
 import { lacksKey } from "../verify/feed_fault.ts";
 import type { LoadedIssuer } from "../verify/load_issuer.ts";
 import type { VerifiedIssuer } from "../verify/verify_feed.ts";
-import { isWithin } from "./check_continuity.ts";
+import { type FetchedKeys, fetchedKeys, isWithin } from "./check_continuity.ts";
 import {
   conditionsToContinue,
   type ReadFeed,
@@ -72,10 +72,12 @@ export async function refreshIssuer(
   const { documents } = reader;
   try {
     const loaded = await proofs.load(options);
-    const pin = await namedPin(before, loaded);
-    const record = before;
-    const feed = await readFeed({ record, pin, loaded, proofs, options });
-    const read = { loaded, feed, documents, pin };
+    const keys = await fetchedKeys(loaded.keys);
+    const stored = before.known?.pin;
+    const pin = stored && await namePin(stored, keys.published);
+    const asked = { record: before, pin, loaded, keys, proofs, options };
+    const feed = await readFeed(asked);
+    const read = { loaded, keys, feed, documents, pin };
     const after = await complete(location, before, read, options);
     return { record: after, isFromStart: feed.isFromStart };
   } catch (error) {
@@ -110,18 +112,10 @@ function mayBeRotating(
     !isWithin(REPEAT_AFTER_MS, repeatedAt, now);
 }
 
-/** The pin may come from a store, which shortens kids. */
-async function namedPin(
-  { known }: IssuerRecord,
-  { keys: { keys: published } }: LoadedIssuer,
-): Promise<IssuerPin | undefined> {
-  const pin = known?.pin;
-  return pin && { ...pin, keys: await nameKids(pin.keys, published.keys()) };
-}
-
 /** The result of reading an issuer without a fault. */
 interface ReadIssuer {
   readonly loaded: LoadedIssuer;
+  readonly keys: FetchedKeys;
   readonly feed: ReadFeed;
   readonly documents: HeldDocuments;
   /** What the feed was compared with. */
@@ -132,14 +126,14 @@ interface ReadIssuer {
 async function complete(
   { metadataRef: place }: IssuerLocation,
   before: IssuerRecord,
-  { loaded, feed, documents, pin: pinned }: ReadIssuer,
+  { loaded, keys: { published }, feed, documents, pin: pinned }: ReadIssuer,
   options: RefreshOptions,
 ): Promise<IssuerRecord> {
   const { now, largeReads } = options;
   const { verification, sha256, etag, proof, ...held } = feed;
   const { keys, metadata: { events_uri: ref, public_only } } = loaded;
-  const read = { verification, keys, sha256, etag, at: now };
-  const pin = { ...await makePin(read, pinned), ...(proof && { proof }) };
+  const read = { verification, published, sha256, etag, at: now };
+  const pin = { ...makePin(read, pinned), ...(proof && { proof }) };
   const isPinned = largeReads === undefined;
   const continuity = pinned === undefined ? "first_seen" : "consistent";
   return {

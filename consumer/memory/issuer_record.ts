@@ -6,7 +6,6 @@ import {
   type Continuity,
   DEFAULT_LIMITS,
   type FeedHistory,
-  type FeedState,
   formatInstant,
   instantOf,
   isSigError,
@@ -19,6 +18,7 @@ import type { KeyResolver } from "@sig/jose/keys";
 import type { HeldDocuments } from "../read/issuer_documents.ts";
 import type { FeedVerification } from "../verify/feed_verification.ts";
 import type { RunningHash, VerifiedIssuer } from "../verify/verify_feed.ts";
+import type { StoredLines } from "./stored_lines.ts";
 import {
   CONTRADICTIONS,
   type IssuerPin,
@@ -56,17 +56,6 @@ export interface StatePart {
   readonly at?: ParsedTime["at"] | null;
 }
 
-/** Reads a state from verified lines in a store. */
-export interface StoredState {
-  /**
-   * Reads and verifies the lines of a part.
-   *
-   * @throws {SigError} `store_unavailable`.
-   * @throws {HistoryMoved}
-   */
-  read(part: StatePart): Promise<FeedState>;
-}
-
 /** An issuer as it was at one time. */
 export interface Observation {
   /** Everything that was verified. */
@@ -78,7 +67,7 @@ export interface Observation {
   /** How it relates to what was seen before. */
   readonly continuity: Continuity;
   /** Where the state is when a store has it; that of `verified` is empty then. */
-  readonly stored?: StoredState | undefined;
+  readonly stored?: StoredLines | undefined;
 }
 
 /** What a refresh found, when all of it was in order. */

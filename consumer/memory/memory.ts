@@ -128,7 +128,7 @@ export class IssuerMemory {
     const isSame = stored.pin.sequence === known?.pin.sequence &&
       stored.lines?.table === known.lines?.table &&
       stored.lines?.sha256 === known.lines?.sha256;
-    return isSame && before instanceof StoredLines
+    return isSame && before
       ? before
       : await StoredLines.open(this.#store.lines!, stored, this.#options);
   }
@@ -137,7 +137,7 @@ export class IssuerMemory {
   continued(record: IssuerRecord, lines: NewLines): IssuerRecord {
     const { held, known } = record;
     const stored = held?.observation.stored;
-    if (!(stored instanceof StoredLines) || known === undefined) return record;
+    if (stored === undefined || known === undefined) return record;
     const limits = this.limitsAfter(record);
     const comparedAt = new Date(known.compared_at);
     const feed = { ...stored.continued(lines, limits), comparedAt };

@@ -7,8 +7,6 @@
 
 import { encodeHex } from "@std/encoding/hex";
 import { formatInstant, instantOf } from "@sig/core";
-import type { KeyResolver } from "@sig/jose/keys";
-import { calculateKidOf } from "@sig/jose/internal";
 import {
   type RecordKind,
   storeUnavailable,
@@ -72,8 +70,8 @@ export interface ProofMemory extends ProofPin {
 export interface Pinnable {
   /** The verified feed. */
   readonly verification: FeedVerification;
-  /** The keys that it was verified with. */
-  readonly keys: KeyResolver;
+  /** RFC 7638 thumbprints of the published keys, by kid. */
+  readonly published: ReadonlyMap<string, string>;
   /** SHA-256 of all its bytes. */
   readonly sha256: string;
   /** Its entity tag. */
@@ -86,10 +84,10 @@ export interface Pinnable {
 const MAX_TEXT = 512;
 
 /** The pin after a feed that was verified and contradicts nothing. */
-export async function makePin(
-  { verification, keys, sha256, etag, at }: Pinnable,
+export function makePin(
+  { verification, published, sha256, etag, at }: Pinnable,
   before: IssuerPin | undefined,
-): Promise<IssuerPin> {
+): IssuerPin {
   const { state, bytes } = verification.result();
   const { lastEventId } = verification;
   const now = formatInstant(instantOf(at));
@@ -99,7 +97,10 @@ export async function makePin(
     bytes,
     prefix_sha256: sha256,
     last_event_id: shortOrNull(lastEventId),
-    keys: await thumbprintsOf(keys, verification.kids),
+    // An own member even where the kid is "__proto__".
+    keys: Object.fromEntries(
+      Array.from(verification.kids, (kid) => [kid, published.get(kid)!]),
+    ),
     etag: shortOrNull(etag),
     first_seen: before?.first_seen ?? now,
     last_seen: now,
@@ -120,19 +121,6 @@ export function addedKeys(
 /** A text of an issuer's choice, if it is short enough for a pin. */
 export function shortOrNull(text: string | null): string | null {
   return text === null || text.length > MAX_TEXT ? null : text;
-}
-
-/** RFC 7638 thumbprints of keys, by kid; of those that may sign. */
-export async function thumbprintsOf(
-  keys: KeyResolver,
-  kids: Iterable<string>,
-): Promise<{ readonly [kid: string]: string }> {
-  const thumbprints: [string, string][] = [];
-  for (const kid of kids) {
-    thumbprints.push([kid, await calculateKidOf(keys.resolve(kid))]);
-  }
-  // An own member even where the kid is "__proto__".
-  return Object.fromEntries(thumbprints);
 }
 
 /** What an issuer served that contradicts its pin. */
@@ -241,7 +229,7 @@ export async function continuePin(
   read: IssuerPin,
   rules: PinRules,
 ): Promise<StoredPin> {
-  const pin = await shortenPin(read);
+  const pin = await withKeys(read, shortenKids);
   const { unread: _, key_added = [], ...past } = before ?? newPin(pin, rules);
   const added = addedKeys(before?.pin, pin)
     .map((kid) => ({ kid, at: pin.last_seen }));
@@ -409,13 +397,21 @@ export async function shortenKids(keys: Thumbprints): Promise<Thumbprints> {
   return Object.fromEntries(stored);
 }
 
-/** A pin as it is stored. */
-async function shortenPin(pin: IssuerPin): Promise<IssuerPin> {
-  const { proof } = pin;
+/** A stored pin, with the kids that are published by their names. */
+export async function namePin(
+  pin: IssuerPin,
+  published: ReadonlyMap<string, unknown>,
+): Promise<IssuerPin> {
+  return await withKeys(pin, (keys) => nameKids(keys, published.keys()));
+}
+
+async function withKeys(
+  { proof, ...pin }: IssuerPin,
+  change: (keys: Thumbprints) => Promise<Thumbprints>,
+): Promise<IssuerPin> {
   return {
-    ...pin,
-    keys: await shortenKids(pin.keys),
-    ...(proof && { proof: { ...proof, keys: await shortenKids(proof.keys) } }),
+    ...{ ...pin, keys: await change(pin.keys) },
+    ...(proof && { proof: { ...proof, keys: await change(proof.keys) } }),
   };
 }
 

@@ -15,27 +15,30 @@ import {
   isSigError,
   type Limits,
   parseEventPayload,
+  parseJson,
   type PastEvents,
   Replay,
-  SigError,
   type SigEvent,
   type UnknownEvent,
   type Warning,
 } from "@sig/core";
 import { validInstant } from "@sig/core/internal";
-import { type KeyResolver, verifyEnvelope } from "@sig/jose/keys";
+import {
+  createKeyResolver,
+  type KeyResolver,
+  readDidDocument,
+  verifyEnvelope,
+} from "@sig/jose/keys";
 import { Sha256 } from "@sig/jose/internal";
 import { decodeBase64Url, encodeBase64Url } from "@std/encoding/base64url";
 import type { DocumentName } from "../fetch/media_type.ts";
 import type { HeldDocument, HeldDocuments } from "../read/issuer_documents.ts";
-import { documentAtHand } from "../read/reader.ts";
 import { createSha256 } from "@sig/jose/proofs";
 import { FeedTree } from "../proofs/feed_tree.ts";
 import { FeedVerification } from "../verify/feed_verification.ts";
-import { loadIssuer } from "../verify/load_issuer.ts";
 import { type ReadingOptions, verifyFeed } from "../verify/verify_feed.ts";
 import type { KeyUse } from "../verify/verified_feed.ts";
-import type { HeldFeed, StatePart, StoredState } from "./issuer_record.ts";
+import type { HeldFeed, StatePart } from "./issuer_record.ts";
 import {
   PartialHistory,
   replayFrom,
@@ -88,7 +91,7 @@ export interface Attachment {
 const MAX_CACHED_LINES = 20_000;
 
 /** The verified lines that belong to one pin. */
-export class StoredLines implements StoredState {
+export class StoredLines {
   /** What belongs to them. */
   readonly attachment: Attachment;
   /** The documents that they were verified with. */
@@ -146,6 +149,12 @@ export class StoredLines implements StoredState {
     return new StoredLines(lines, stored, table, attachment, options);
   }
 
+  /**
+   * Reads and verifies the lines of a part.
+   *
+   * @throws {SigError} `store_unavailable`.
+   * @throws {HistoryMoved}
+   */
   async read({ subjects: asked, asOf }: StatePart): Promise<FeedState> {
     if (asked === undefined) return await this.#readWhole();
     const subjects = [...new Set(asked)];
@@ -235,31 +244,17 @@ export class StoredLines implements StoredState {
 
   /** The keys, from the documents that are stored with the lines. */
   async #loadKeys(): Promise<KeyResolver> {
-    const { place, pin: { issuer } } = this.#pin;
-    const open = (ref: string, { name }: { name: DocumentName }) => {
+    const { issuer } = this.#pin.pin;
+    const { backend = "auto" } = this.#options;
+    const json = (name: DocumentName) => {
       const document = this.documents.get(name);
-      if (document?.ref === ref) {
-        return Promise.resolve(documentAtHand(document));
-      }
-      // As a server says that it has no did.json.
-      throw new SigError("fetch_status", "Cannot read: status 404", {
-        context: { status: 404 },
-      });
+      return document && parseJson(document.bytes);
     };
-    try {
-      const { keys } = await loadIssuer({
-        reader: {
-          kind: "remote",
-          open: async (...asked) => await open(...asked),
-        },
-        metadataRef: place,
-        expectedIssuer: issuer,
-      }, this.#options);
-      return keys;
-    } catch (error) {
-      if (isSigError(error, "store_unavailable")) throw error;
-      throw this.#damaged("a document");
-    }
+    const did = json("did_document");
+    return await createKeyResolver(json("jwks"), {
+      authorized: did === undefined ? did : readDidDocument(did, issuer),
+      ...{ limits: this.#limits, backend },
+    });
   }
 
   async #replay(
@@ -283,23 +278,11 @@ export class StoredLines implements StoredState {
 
   /** Verifies the event of a line as if it had just been fetched. */
   async #verify(line: StoredLine): Promise<SigEvent | UnknownEvent> {
+    const keys = await (this.#keys ??= this.#loadKeys());
+    const { parsed, event } = this.#parse(line);
     try {
-      const keys = await (this.#keys ??= this.#loadKeys());
-      const parse = createFeedLineParser({ limits: this.#limits });
-      const parsed = parse(line.line);
       await verifyEnvelope(parsed, keys);
-      return this.#requireColumns(line, parsed.payload);
-    } catch (error) {
-      if (!isSigError(error) || error.code === "store_unavailable") throw error;
-      throw this.#damaged(`the stored line ${line.sequence}`);
-    }
-  }
-
-  /** The event of a line, without its signature. */
-  #parse(line: StoredLine): SigEvent | UnknownEvent {
-    const parse = createFeedLineParser({ limits: this.#limits });
-    try {
-      return this.#requireColumns(line, parse(line.line).payload);
+      return event;
     } catch (error) {
       if (!isSigError(error)) throw error;
       throw this.#damaged(`the stored line ${line.sequence}`);
@@ -307,19 +290,21 @@ export class StoredLines implements StoredState {
   }
 
   /** The event of a line, which must be what its columns say. */
-  #requireColumns(
-    line: StoredLine,
-    payload: Uint8Array,
-  ): SigEvent | UnknownEvent {
-    const event = parseEventPayload(payload, {
-      publicOnly: this.#pin.public_only,
-      unknownEvents: this.#options.unknownEvents ?? "reject",
-    });
-    if (
-      event.sequence === line.sequence && event.event_id === line.event_id &&
-      event.relationship_id === line.relationship &&
-      event.subject === line.subject && event.issuer === this.#pin.pin.issuer
-    ) return event;
+  #parse(line: StoredLine) {
+    try {
+      const parsed = createFeedLineParser({ limits: this.#limits })(line.line);
+      const event = parseEventPayload(parsed.payload, {
+        publicOnly: this.#pin.public_only,
+        unknownEvents: this.#options.unknownEvents ?? "reject",
+      });
+      const isSame = event.sequence === line.sequence &&
+        event.event_id === line.event_id && event.subject === line.subject &&
+        event.relationship_id === line.relationship &&
+        event.issuer === this.#pin.pin.issuer;
+      if (isSame) return { parsed, event };
+    } catch (error) {
+      if (!isSigError(error)) throw error;
+    }
     throw this.#damaged(`the stored line ${line.sequence}`);
   }
 
@@ -366,7 +351,7 @@ export class StoredLines implements StoredState {
         value,
         last,
       );
-      return line && this.#parse(line);
+      return line && this.#parse(line).event;
     };
     return {
       hasEvent: (id) => find("id", "event_id=?", id) !== undefined,
