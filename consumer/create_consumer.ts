@@ -31,10 +31,7 @@ import { atOnce } from "./follow/observe_by_proof.ts";
 import { type KnownIssuer, ListedIssuers } from "./follow/listed_issuers.ts";
 import { refreshIssuer } from "./follow/refresh.ts";
 import { refreshRemembered } from "./follow/refresh_remembered.ts";
-import {
-  DEFAULT_WAITING_LIMITS,
-  type WaitingLimits,
-} from "./follow/shared_refresh.ts";
+import type { WaitingLimits } from "./follow/shared_refresh.ts";
 import { watchIssuer } from "./follow/watch.ts";
 import { IssuerName, type ProvenLocation } from "./read/source.ts";
 import { sourceOf } from "./read/reader.ts";
@@ -257,12 +254,9 @@ function nameOf(
 }
 
 function requireWaitingLimits(
-  { maxWaiting, maxWaitMs }: Partial<WaitingLimits>,
+  { maxWaiting = 1024, maxWaitMs = 60_000 }: Partial<WaitingLimits>,
 ): WaitingLimits {
-  const limits = {
-    maxWaiting: maxWaiting ?? DEFAULT_WAITING_LIMITS.maxWaiting,
-    maxWaitMs: maxWaitMs ?? DEFAULT_WAITING_LIMITS.maxWaitMs,
-  };
+  const limits = { maxWaiting, maxWaitMs };
   for (const [name, value] of Object.entries(limits)) {
     if (value >= 1 && value <= MAX_TIMEOUT_MS) continue;
     throw new RangeError(

@@ -35,6 +35,7 @@ import {
 } from "@sig/jose/proofs";
 import { decodeHex, encodeHex } from "@std/encoding/hex";
 import { ProofsOfFeed } from "./full_read.ts";
+import { canonical } from "../memory/pin.ts";
 import type { Walk } from "../proofs/proof_files.ts";
 import type { IssuerLocation } from "../read/reader.ts";
 import { loadIssuer, type LoadIssuerOptions } from "../verify/load_issuer.ts";
@@ -328,19 +329,6 @@ function hashOf(text: string): Uint8Array {
   const hash = decodeBase64(text);
   if (hash?.length === HASH_BYTES) return hash;
   throw invalidEvidence("the path has something else than hashes");
-}
-
-/** A value as JSON with sorted members. */
-function canonical(value: unknown): string {
-  return JSON.stringify(
-    value,
-    (_name, each) =>
-      isObject(each)
-        ? Object.fromEntries(
-          Object.entries(each).sort(([a], [b]) => a < b ? -1 : 1),
-        )
-        : each,
-  );
 }
 
 type Judge = (value: unknown) => boolean;

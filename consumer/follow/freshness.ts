@@ -2,7 +2,9 @@
 
 import {
   type Continuity,
+  formatInstant,
   type Freshness,
+  instantOf,
   isSigError,
   SigError,
   type Warning,
@@ -140,12 +142,6 @@ async function refreshWithin(
   }
 }
 
-/** @throws {SigError} `consistency_unavailable` */
-function requireReached(observation: Observation, minSequence: number): void {
-  const last = lastSequence(observation);
-  if (last < minSequence) throw notReached(minSequence, last);
-}
-
 /** How an issuer is observed. */
 export interface Observing extends ProofObserving {
   /** What the observation must be within. */
@@ -220,12 +216,12 @@ async function partOf(
  * makes nothing stale; `evaluated_at` - `observed_at` tells it.
  */
 export function freshnessOf(
-  { observedAt, observedAtText }: Observation,
+  { observedAt }: Observation,
   askedAt: Date,
   maxAgeMs: number,
 ): Freshness {
   return {
-    observed_at: observedAtText,
+    observed_at: formatInstant(instantOf(observedAt)),
     age_seconds: Math.max(
       0,
       Math.floor((askedAt.getTime() - observedAt.getTime()) / 1000),
@@ -245,8 +241,11 @@ function isYoungEnough(observedAt: Date, now: Date, maxAgeMs: number): boolean {
   return maxAgeMs > 0 && ageMs >= 0 && ageMs <= maxAgeMs;
 }
 
-function notReached(minSequence: number, last: number): SigError {
-  return new SigError(
+/** @throws {SigError} `consistency_unavailable` */
+function requireReached(observation: Observation, minSequence: number): void {
+  const last = lastSequence(observation);
+  if (last >= minSequence) return;
+  throw new SigError(
     "consistency_unavailable",
     `Cannot answer: the feed ends at sequence ${last}, before ${minSequence}`,
     {
@@ -273,7 +272,9 @@ function feedStale(
   return new SigError("feed_stale", `Cannot answer: ${why}${failed ?? ""}`, {
     context: {
       issuer: location.expectedIssuer,
-      ...(known && { observed_at: known.observedAtText }),
+      ...(known && {
+        observed_at: formatInstant(instantOf(known.observedAt)),
+      }),
       ...(cause && { reason: cause.code }),
       ...(retryAfter && { retry_after_seconds: retryAfter }),
     },

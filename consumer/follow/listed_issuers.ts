@@ -29,11 +29,7 @@ import {
   type ProvenLocation,
 } from "../read/source.ts";
 import { Semaphore } from "../verify/semaphore.ts";
-import {
-  DEFAULT_WAITING_LIMITS,
-  SharedRefresh,
-  type SharedRefreshOptions,
-} from "./shared_refresh.ts";
+import { SharedRefresh, type SharedRefreshOptions } from "./shared_refresh.ts";
 
 /** How much is kept of issuers that are not on the list. */
 const MAX_UNLISTED = 256;
@@ -89,8 +85,7 @@ export class KnownIssuer {
   ) {
     this.location = location;
     this.largeReads = largeReads;
-    const { maxWaitMs } = waiting.limits ?? DEFAULT_WAITING_LIMITS;
-    this.maxWaitMs = maxWaitMs;
+    this.maxWaitMs = waiting.limits.maxWaitMs;
     this.#metadata = new SharedRefresh(async () => {
       const read = new IssuerDocuments(location.reader, NO_DOCUMENTS);
       const { maxMetadataBytes: maxBytes } = DEFAULT_LIMITS;

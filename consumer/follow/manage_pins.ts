@@ -9,6 +9,7 @@ import {
   type Refresh,
 } from "../memory/issuer_record.ts";
 import {
+  canonical,
   decodePin,
   type IssuerPin,
   type PinAcknowledgement,
@@ -199,10 +200,7 @@ async function shownProof(
 type Seen = SeenFeed | SeenProof;
 
 function isSame(a: Seen | null | undefined, b: typeof a): boolean {
-  if (!a || !b) return false;
-  const sorted = ({ keys, ...rest }: Seen) =>
-    JSON.stringify([rest, keys].map((each) => Object.entries(each).sort()));
-  return sorted(a) === sorted(b);
+  return !!a && !!b && canonical(a) === canonical(b);
 }
 
 /** Acknowledgements that are kept. */

@@ -1,11 +1,6 @@
 /** Observing an issuer whose feed is not loaded, by proof (docs/protocol.md §13.3). @module */
 
-import {
-  DEFAULT_LIMITS,
-  formatInstant,
-  instantOf,
-  type Warning,
-} from "@sig/core";
+import { DEFAULT_LIMITS, type Warning } from "@sig/core";
 import type { KnownIssuer } from "./listed_issuers.ts";
 import {
   acceptFailure,
@@ -114,7 +109,6 @@ export async function observeByProof(
   return {
     observation: {
       observedAt: at,
-      observedAtText: formatInstant(instantOf(at)),
       continuity: issuer.isListed ? continuity : "unpinned",
       verified,
     },

@@ -150,7 +150,6 @@ async function complete(
       feed: { ...held, verification, ref, publicOnly: public_only },
       observation: {
         observedAt: now,
-        observedAtText: pin.last_seen,
         continuity: isPinned ? continuity : "unpinned",
         verified: verifiedBy(loaded, feed, options, [
           ...contradictionWarning(before.known),

@@ -26,12 +26,6 @@ export interface WaitingLimits {
   readonly maxWaitMs: number;
 }
 
-/** The default limits. */
-export const DEFAULT_WAITING_LIMITS: WaitingLimits = Object.freeze({
-  maxWaiting: 1024,
-  maxWaitMs: 60_000,
-});
-
 /** Options of {@linkcode SharedRefresh}. */
 export interface SharedRefreshOptions {
   /** When work begins. */

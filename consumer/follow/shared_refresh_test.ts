@@ -1,9 +1,5 @@
 import { assertEquals } from "@std/assert";
-import {
-  DEFAULT_WAITING_LIMITS,
-  SharedRefresh,
-  type WaitingLimits,
-} from "./shared_refresh.ts";
+import { SharedRefresh, type WaitingLimits } from "./shared_refresh.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 
 /** Work whose end the test decides. */
@@ -21,7 +17,7 @@ class Steps {
       },
       {
         now: () => new Date(++clock),
-        limits: { ...DEFAULT_WAITING_LIMITS, ...limits },
+        limits: { maxWaiting: 1024, maxWaitMs: 60_000, ...limits },
       },
     );
   }

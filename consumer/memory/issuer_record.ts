@@ -62,8 +62,6 @@ export interface Observation {
   readonly verified: VerifiedIssuer;
   /** When fetching it began. */
   readonly observedAt: Date;
-  /** The same as text, made once for many answers. */
-  readonly observedAtText: string;
   /** How it relates to what was seen before. */
   readonly continuity: Continuity;
   /** Where the state is when a store has it; that of `verified` is empty then. */

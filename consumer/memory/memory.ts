@@ -304,7 +304,6 @@ export class IssuerMemory {
         documents,
         observation: {
           observedAt,
-          observedAtText: pin.last_seen,
           continuity: pin.first_seen === pin.last_seen
             ? "first_seen"
             : "consistent",

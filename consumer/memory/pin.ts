@@ -7,6 +7,7 @@
 
 import { encodeHex } from "@std/encoding/hex";
 import { formatInstant, instantOf } from "@sig/core";
+import { isObject } from "@sig/core/internal";
 import {
   type RecordKind,
   storeUnavailable,
@@ -295,9 +296,21 @@ export function sameHistory(a: StoredPin, b: StoredPin): boolean {
 function historyOf({ pin, compared_at: _, lines, ...rest }: StoredPin): string {
   const { etag: _etag, last_seen: _lastSeen, proof, ...history } = pin;
   const proven = proof && { ...proof, last_seen: null };
-  // In one order, however the object was made.
-  const all = { ...rest, ...history, proven, lines: lines?.table ?? null };
-  return JSON.stringify(Object.entries(all).sort(([a], [b]) => a < b ? -1 : 1));
+  const table = lines?.table ?? null;
+  return canonical({ ...rest, ...history, proven, lines: table });
+}
+
+/** A value as JSON with sorted members, however it was made. */
+export function canonical(value: unknown): string {
+  return JSON.stringify(
+    value,
+    (_name, each) =>
+      isObject(each)
+        ? Object.fromEntries(
+          Object.entries(each).sort(([a], [b]) => a < b ? -1 : 1),
+        )
+        : each,
+  );
 }
 
 /** Which record a text belongs to. */
