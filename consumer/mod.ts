@@ -54,7 +54,7 @@ export {
   type WatchIssuerOptions,
   type WatchOptions,
 } from "./follow/watch.ts";
-export type { StatePart } from "./memory/issuer_record.ts";
+export type { StatePart } from "./memory/partial_history.ts";
 export type {
   DocumentReader,
   InlineFeed,

@@ -13,9 +13,9 @@ import {
   answerable,
   NOTHING_KNOWN,
   type Observation,
-  type StatePart,
 } from "../memory/issuer_record.ts";
 import { IssuerMemory } from "../memory/memory.ts";
+import type { StatePart } from "../memory/partial_history.ts";
 import { whileOthersWrite } from "../memory/pin.ts";
 import type { PinStore } from "../memory/sqlite_lines.ts";
 import {

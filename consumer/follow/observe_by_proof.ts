@@ -9,13 +9,13 @@ import {
   isUnusable,
   type Observation,
   RefreshFailure,
-  type StatePart,
 } from "../memory/issuer_record.ts";
 import {
   type IssuerMemory,
   type MemoryOptions,
   policyOf,
 } from "../memory/memory.ts";
+import type { StatePart } from "../memory/partial_history.ts";
 import { shortenKids } from "../memory/pin.ts";
 import type { OpenOptions } from "../read/reader.ts";
 import { waitAtMost } from "./shared_refresh.ts";

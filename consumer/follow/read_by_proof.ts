@@ -28,9 +28,13 @@ import {
   proofInvalid,
   subjectKey,
 } from "@sig/jose/proofs";
-import { RefreshFailure, type StatePart } from "../memory/issuer_record.ts";
+import { RefreshFailure } from "../memory/issuer_record.ts";
 import { type IssuerPin, namePin, type ProofMemory } from "../memory/pin.ts";
-import { PartialHistory, replayFrom } from "../memory/partial_history.ts";
+import {
+  PartialHistory,
+  replayFrom,
+  type StatePart,
+} from "../memory/partial_history.ts";
 import { type IssuerLocation, readAll } from "../read/reader.ts";
 import { incompleteLine } from "../verify/feed_fault.ts";
 import type { LoadedIssuer } from "../verify/load_issuer.ts";

@@ -10,7 +10,6 @@ import { sameBytes } from "@sig/core/internal";
 import { Sha256 } from "@sig/jose/internal";
 import type { FetchConditions } from "../fetch/fetch_options.ts";
 import {
-  type HeldFeed,
   type IssuerRecord,
   isUnusable,
   type Refreshed,
@@ -25,6 +24,7 @@ import type { OpenedCheckpoint } from "@sig/jose/proofs";
 import type { ProofsOfFeed } from "./full_read.ts";
 import type { ProofPolicy } from "../proofs/proof_policy.ts";
 import type { NewLines } from "../memory/sqlite_lines.ts";
+import type { HeldFeed } from "../memory/stored_lines.ts";
 import { replayFrom, WarnedEvents } from "../memory/partial_history.ts";
 import { ByteStream } from "../read/byte_stream.ts";
 import type { OpenedDocument } from "../read/reader.ts";

@@ -10,15 +10,13 @@ import {
   instantOf,
   isSigError,
   type Limits,
-  type ParsedTime,
   type SigError,
   type Warning,
 } from "@sig/core";
 import type { KeyResolver } from "@sig/jose/keys";
 import type { HeldDocuments } from "../read/issuer_documents.ts";
-import type { FeedVerification } from "../verify/feed_verification.ts";
-import type { RunningHash, VerifiedIssuer } from "../verify/verify_feed.ts";
-import type { StoredLines } from "./stored_lines.ts";
+import type { VerifiedIssuer } from "../verify/verify_feed.ts";
+import type { HeldFeed, StoredLines } from "./stored_lines.ts";
 import {
   CONTRADICTIONS,
   type IssuerPin,
@@ -29,32 +27,6 @@ import {
   type SeenProof,
   type StoredPin,
 } from "./pin.ts";
-
-/** A verified feed, to continue from its end. */
-export interface HeldFeed {
-  /** Continues where the feed ends. */
-  readonly verification: FeedVerification;
-  /** Continues as well. */
-  readonly digest: RunningHash;
-  /** Where it was read from. */
-  readonly ref: string;
-  /** The metadata's rule that its events were judged by. */
-  readonly publicOnly: boolean;
-  /** What was odd about how it is served. */
-  readonly warnings: readonly Warning[];
-  /** When it was last compared from its first byte on. */
-  readonly comparedAt: Date;
-}
-
-/** Which part of a state a question is about. */
-export interface StatePart {
-  /** The only subjects (default: all). */
-  readonly subjects?: readonly string[] | undefined;
-  /** The time of the past that the question is about. */
-  readonly asOf?: ParsedTime["asOf"];
-  /** What was true at which time; null for now (default: any may be asked). */
-  readonly at?: ParsedTime["at"] | null;
-}
 
 /** An issuer as it was at one time. */
 export interface Observation {

@@ -6,6 +6,7 @@ import {
   type Instant,
   isRevoke,
   isUpsert,
+  type ParsedTime,
   type RelationshipIds,
   type RelationshipVersion,
   type ReplayStart,
@@ -18,6 +19,16 @@ import {
   validInstant,
   versionAfter,
 } from "@sig/core/internal";
+
+/** Which part of a state a question is about. */
+export interface StatePart {
+  /** The only subjects (default: all). */
+  readonly subjects?: readonly string[] | undefined;
+  /** The time of the past that the question is about. */
+  readonly asOf?: ParsedTime["asOf"];
+  /** What was true at which time; null for now (default: any may be asked). */
+  readonly at?: ParsedTime["at"] | null;
+}
 
 const NOBODY: ReadonlySet<string> = new Set();
 

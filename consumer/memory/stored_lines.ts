@@ -36,13 +36,17 @@ import type { HeldDocument, HeldDocuments } from "../read/issuer_documents.ts";
 import { createSha256 } from "@sig/jose/proofs";
 import { FeedTree } from "../proofs/feed_tree.ts";
 import { FeedVerification } from "../verify/feed_verification.ts";
-import { type ReadingOptions, verifyFeed } from "../verify/verify_feed.ts";
+import {
+  type ReadingOptions,
+  type RunningHash,
+  verifyFeed,
+} from "../verify/verify_feed.ts";
 import type { KeyUse } from "../verify/verified_feed.ts";
-import type { HeldFeed, StatePart } from "./issuer_record.ts";
 import {
   PartialHistory,
   replayFrom,
   stateOf,
+  type StatePart,
   type StoredWarning,
   WarnedEvents,
 } from "./partial_history.ts";
@@ -55,6 +59,22 @@ import {
   type SqliteLines,
   type StoredLine,
 } from "./sqlite_lines.ts";
+
+/** A verified feed, to continue from its end. */
+export interface HeldFeed {
+  /** Continues where the feed ends. */
+  readonly verification: FeedVerification;
+  /** Continues as well. */
+  readonly digest: RunningHash;
+  /** Where it was read from. */
+  readonly ref: string;
+  /** The metadata's rule that its events were judged by. */
+  readonly publicOnly: boolean;
+  /** What was odd about how it is served. */
+  readonly warnings: readonly Warning[];
+  /** When it was last compared from its first byte on. */
+  readonly comparedAt: Date;
+}
 
 /** What belongs to the lines of a feed; stored as JSON beside them. */
 export interface Attachment {
