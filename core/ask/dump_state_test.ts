@@ -24,34 +24,12 @@ function keys(options: Partial<Parameters<typeof dumpState>[1]>): string[] {
 }
 
 Deno.test("keys are sorted by code units", () => {
-  const ids = [
-    "b",
-    "a",
-    "10",
-    "9",
-    "__proto__",
-    "B",
-    "é",
-    "😀",
-    "\uff5e",
-    "constructor",
-  ];
+  const ids = "b a 10 9 __proto__ B é 😀 \uff5e constructor".split(" ");
   const { state } = replay(
     ids.map((id, i) => upsert(i + 1, { relationship_id: id })),
   );
   const dump = dumpState(state, { now: NOW });
-  const sorted = [
-    "10",
-    "9",
-    "B",
-    "__proto__",
-    "a",
-    "b",
-    "constructor",
-    "é",
-    "😀",
-    "\uff5e",
-  ];
+  const sorted = "10 9 B __proto__ a b constructor é 😀 \uff5e".split(" ");
   assertEquals([...dump.by_relationship_id.keys()], sorted);
   const text = stringifyDump(dump);
   const places = sorted.map((id) => text.indexOf(`${JSON.stringify(id)}: {`));

@@ -75,7 +75,7 @@ export function parseTime({ at, asOf }: AskedTime): ParsedTime {
 }
 
 function parseAsOf(asOf: number | string | Timepoint): number | Timepoint {
-  const sequence = typeof asOf === "string" && isDigits(asOf)
+  const sequence = typeof asOf === "string" && /^[0-9]+$/.test(asOf)
     ? Number(asOf)
     : asOf;
   if (typeof sequence !== "number") return timepoint("as_of", sequence);
@@ -136,11 +136,6 @@ export function timeAsAsked<T extends number | Timepoint>(
   return time instanceof Timepoint
     ? time.text
     : (time ?? null) as Exclude<T, Timepoint> | null;
-}
-
-/** Whether an `as_of` text means a sequence: digits only. */
-export function isDigits(text: string): boolean {
-  return /^[0-9]+$/.test(text);
 }
 
 function timepoint(name: string, time: string | Timepoint): Timepoint {

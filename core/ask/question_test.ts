@@ -1,15 +1,12 @@
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
-import { DENY_REASONS } from "./answer.ts";
-import { check } from "./check.ts";
 import { Timepoint } from "./evaluation_time.ts";
 import {
   type AskedQuestion,
   ParsedQuestion,
   parseQuestion,
 } from "./question.ts";
-import { replay } from "../replay/replay.ts";
 import { assertSigError } from "../../tests/kit/sig_errors.ts";
-import { ALICE, day, upsert } from "../../tests/kit/events.ts";
+import { ALICE, day } from "../../tests/kit/events.ts";
 
 const QUESTION: AskedQuestion = {
   subject: ALICE,
@@ -106,13 +103,4 @@ Deno.test("parsed parts make no question without a subject or a requirement", ()
     "invalid_identifier",
     "Cannot check: the subject must not be empty",
   );
-});
-
-Deno.test("a reason of a deny is one of the list", () => {
-  const { state } = replay([upsert(1)]);
-  const ask = (role: string, subject = ALICE) =>
-    check(state, { subject, require: [`role=${role}`], now: new Date(0) })
-      .reasons.map(({ code }) => DENY_REASONS.includes(code));
-  assertEquals(ask("none"), [true]);
-  assertEquals(ask("deploy", "did:web:nobody.example"), [true]);
 });

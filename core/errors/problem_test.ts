@@ -1,6 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
 import { SigError } from "./error.ts";
-import { ERROR_CODES, type ErrorCode } from "./error_codes.ts";
 import { toProblem } from "./problem.ts";
 
 Deno.test("a SigError becomes a problem with its context flat", () => {
@@ -22,14 +21,6 @@ Deno.test("a SigError becomes a problem with its context flat", () => {
     sequence: 6,
     errors,
   });
-});
-
-Deno.test("every code has a problem with its status", () => {
-  for (const code of Object.keys(ERROR_CODES) as ErrorCode[]) {
-    const problem = toProblem(new SigError(code, "Cannot go on"));
-    assertEquals(problem.status, ERROR_CODES[code].status);
-    assertEquals(problem.type, `urn:sig:problem:${code}`);
-  }
 });
 
 Deno.test("a context can't replace a standard member", () => {

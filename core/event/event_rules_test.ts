@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import type { ErrorCode } from "../errors/error_codes.ts";
 import type { ValidateEventOptions } from "./event.ts";
 import { REASON_CODES, RELATIONSHIP_TYPES } from "./types.ts";
 import {
@@ -17,6 +18,15 @@ interface Rule {
   readonly options?: ValidateEventOptions;
 }
 
+/** Values of a member that are faults of one code. */
+function wrong(
+  name: string,
+  code: ErrorCode,
+  values: readonly unknown[],
+): [Changes, string][] {
+  return values.map((value) => [{ [name]: value }, `/${name} ${code}`]);
+}
+
 const NOT_IDENTIFIERS = [null, 1, "", {}, "a\nb", "\u0000", "\u007f", "\u0085"];
 
 function identifier(name: string): Rule {
@@ -25,10 +35,7 @@ function identifier(name: string): Rule {
     good: ["x", "é", "__proto__", "constructor", "a b", "‮"].map((value) => ({
       [name]: value,
     })),
-    bad: NOT_IDENTIFIERS.map((value) => [
-      { [name]: value },
-      `/${name} invalid_field`,
-    ]),
+    bad: wrong(name, "invalid_field", NOT_IDENTIFIERS),
   };
 }
 
@@ -41,9 +48,11 @@ function oneOf(
     rule: `${name} is one of the table's`,
     of,
     good: list.map((value) => ({ [name]: value })),
-    bad: ["", "Employee", "toString", "__proto__", null, 0, [list[0]]].map((
-      value,
-    ) => [{ [name]: value }, `/${name} invalid_field`]),
+    bad: wrong(
+      name,
+      "invalid_field",
+      ["", "Employee", "toString", "__proto__", null, 0, [list[0]]],
+    ),
   };
 }
 
@@ -70,7 +79,7 @@ function timestamp(
     rule: `${name} is RFC 3339 UTC${nullable ? " or null" : ""}`,
     of,
     good: values.map((value) => ({ [name]: value })),
-    bad: others.map((value) => [{ [name]: value }, `/${name} invalid_field`]),
+    bad: wrong(name, "invalid_field", others),
   };
 }
 
@@ -79,10 +88,7 @@ function optionalText(of: "upsert" | "revoke", name: string): Rule {
     rule: `${name} is text, null or absent`,
     of,
     good: ["", "x", "a\nb", null, ABSENT].map((value) => ({ [name]: value })),
-    bad: [1, {}, [], false].map((value) => [
-      { [name]: value },
-      `/${name} invalid_field`,
-    ]),
+    bad: wrong(name, "invalid_field", [1, {}, [], false]),
   };
 }
 
@@ -91,10 +97,7 @@ function optionalObject(of: "upsert" | "revoke", name: string): Rule {
     rule: `${name} is an object, null or absent`,
     of,
     good: [{}, { a: [1] }, null, ABSENT].map((value) => ({ [name]: value })),
-    bad: [1, "x", [], true].map((value) => [
-      { [name]: value },
-      `/${name} invalid_field`,
-    ]),
+    bad: wrong(name, "invalid_field", [1, "x", [], true]),
   };
 }
 
@@ -103,25 +106,24 @@ const RULES: readonly Rule[] = [
     rule: "spec_version is sig/0.1",
     good: [{ spec_version: "sig/0.1" }],
     bad: [
-      [{ spec_version: "sig/0.2" }, "/spec_version unsupported_spec_version"],
-      [{ spec_version: "SIG/0.1" }, "/spec_version unsupported_spec_version"],
-      [{ spec_version: "" }, "/spec_version unsupported_spec_version"],
-      [{ spec_version: 0.1 }, "/spec_version invalid_field"],
-      [{ spec_version: null }, "/spec_version invalid_field"],
+      ...wrong(
+        "spec_version",
+        "unsupported_spec_version",
+        ["sig/0.2", "SIG/0.1", ""],
+      ),
+      ...wrong("spec_version", "invalid_field", [0.1, null]),
     ],
   },
   {
     rule: "event_type is one of the two",
     good: [{ event_type: "relationship.upsert" }],
     bad: [
-      [
-        { event_type: "relationship.suspend" },
-        "/event_type unknown_event_type",
-      ],
-      [{ event_type: "" }, "/event_type unknown_event_type"],
-      [{ event_type: "toString" }, "/event_type unknown_event_type"],
-      [{ event_type: null }, "/event_type invalid_field"],
-      [{ event_type: 1 }, "/event_type invalid_field"],
+      ...wrong(
+        "event_type",
+        "unknown_event_type",
+        ["relationship.suspend", "", "toString"],
+      ),
+      ...wrong("event_type", "invalid_field", [null, 1]),
     ],
   },
   {
@@ -141,26 +143,22 @@ const RULES: readonly Rule[] = [
   {
     rule: "sequence is an integer from 1 to 2^53-1",
     good: [{ sequence: 1 }, { sequence: 2 ** 53 - 1 }],
-    bad: [0, -1, 1.5, 2 ** 53, NaN, Infinity, "1", null, [1], true].map((
-      sequence,
-    ) => [{ sequence }, "/sequence invalid_field"]),
+    bad: wrong(
+      "sequence",
+      "invalid_field",
+      [0, -0, -1, 1.5, 2 ** 53, NaN, Infinity, "1", null, [1], true, 1n],
+    ),
   },
   {
     rule: "visibility is public or private",
     good: [{ visibility: "public" }, { visibility: "private" }],
-    bad: ["Public", "", null, 1].map((visibility) => [
-      { visibility },
-      "/visibility invalid_field",
-    ]),
+    bad: wrong("visibility", "invalid_field", ["Public", "", null, 1]),
   },
   {
     rule: "a public_only feed has no private event",
     options: { publicOnly: true },
     good: [{ visibility: "public" }],
-    bad: [[
-      { visibility: "private" },
-      "/visibility private_event_in_public_feed",
-    ]],
+    bad: wrong("visibility", "private_event_in_public_feed", ["private"]),
   },
   optionalText("upsert", "reason"),
   optionalText("revoke", "reason"),
@@ -173,20 +171,18 @@ const RULES: readonly Rule[] = [
     rule: "an upsert's status is active",
     good: [{ status: "active" }],
     bad: [
-      [{ status: "revoked" }, "/status status_not_active"],
-      [{ status: "Active" }, "/status status_not_active"],
-      [{ status: "" }, "/status status_not_active"],
-      [{ status: null }, "/status invalid_field"],
-      [{ status: true }, "/status invalid_field"],
+      ...wrong("status", "status_not_active", ["revoked", "Active", ""]),
+      ...wrong("status", "invalid_field", [null, true]),
     ],
   },
   {
     rule: "roles are strings, and may be none",
     good: [{ roles: [] }, { roles: ["a", "a", ""] }],
-    bad: [null, "deploy", {}, [1], [null], [["a"]], Array(1)].map((roles) => [
-      { roles },
-      "/roles invalid_field",
-    ]),
+    bad: wrong(
+      "roles",
+      "invalid_field",
+      [null, "deploy", {}, [1], [null], [["a"]], Array(1)],
+    ),
   },
   timestamp("upsert", "valid_from", true),
   timestamp("upsert", "valid_until", true),
@@ -230,26 +226,12 @@ const RULES: readonly Rule[] = [
     of: "revoke",
     good: [{ relationship_id: "r2", revokes_relationship_id: "r2" }],
     bad: [
-      [
-        { revokes_relationship_id: "r2" },
-        "/revokes_relationship_id revoke_target_mismatch",
-      ],
-      [
-        { revokes_relationship_id: "R1" },
-        "/revokes_relationship_id revoke_target_mismatch",
-      ],
-      [
-        { revokes_relationship_id: "" },
-        "/revokes_relationship_id revoke_target_mismatch",
-      ],
-      [
-        { revokes_relationship_id: null },
-        "/revokes_relationship_id invalid_field",
-      ],
-      [
-        { revokes_relationship_id: ["r1"] },
-        "/revokes_relationship_id invalid_field",
-      ],
+      ...wrong(
+        "revokes_relationship_id",
+        "revoke_target_mismatch",
+        ["r2", "R1", ""],
+      ),
+      ...wrong("revokes_relationship_id", "invalid_field", [null, ["r1"]]),
     ],
   },
   {

@@ -62,16 +62,6 @@ Deno.test("a revoke ends what was before from the earlier of its two instants", 
   assertEquals(endOf(day(5), day(5)), instant(day(5)));
 });
 
-Deno.test("a copy does not see what the other one adds", () => {
-  const history = new HistoryBuilder();
-  history.add(upsert(1), true);
-  const copy = new HistoryBuilder({ from: history, events: 1 });
-  copy.add(revoke(2), true);
-  history.add(upsert(2, { relationship_id: "r2" }), true);
-  assertEquals(history.versions.get("r1")?.length, 1);
-  assertEquals([...copy.relationshipsOf(ALICE)], ["r1"]);
-});
-
 Deno.test("a copy may end earlier than its original", () => {
   const history = new HistoryBuilder();
   history.add(upsert(1), true);

@@ -176,24 +176,6 @@ Deno.test("an empty feed has a state", () => {
   assertEquals(replay([], { issuer: ISSUER }).state.issuer, ISSUER);
 });
 
-Deno.test("a fault anywhere makes the whole feed invalid", () => {
-  const faults = [
-    [upsert(1), upsert(3)],
-    [upsert(1), upsert(1, { event_id: "x" })],
-    [upsert(1), upsert(2, { event_id: "e1" })],
-    [upsert(1), upsert(2, { issuer: "did:web:x.example" }), upsert(3)],
-  ];
-  assertEquals(
-    faults.map((events) => catchSigError(() => replay(events)).code),
-    [
-      "sequence_gap",
-      "sequence_out_of_order",
-      "duplicate_event_id",
-      "issuer_mismatch",
-    ],
-  );
-});
-
 Deno.test("applying one event leaves the state before as it was", () => {
   const before = replay([upsert(1)]).state;
   const after = applyEvent(before, revoke(2));
@@ -245,22 +227,15 @@ Deno.test("a state that was not replayed is a programmer's mistake", () => {
   );
 });
 
-Deno.test("a running replay tells lines with its warnings, and bounds them", () => {
+Deno.test("a warning names the line that its event came from", () => {
   const run = new Replay();
-  for (let i = 1; i <= 1_100; i++) {
-    run.apply(upsert(i, { subject: "alice", issued_at: day(1) }), i + 1);
-  }
-  assertEquals(run.warnings.length, 1_001);
-  assertEquals(
-    run.warnings[6],
-    {
-      code: "subject_not_did",
-      detail: "subject is not a DID",
-      sequence: 7,
-      line: 8,
-    },
-  );
-  assertEquals(run.lastSequence, 1_100);
+  run.apply(upsert(1, { subject: "alice" }), 7);
+  assertEquals(run.warnings, [{
+    code: "subject_not_did",
+    detail: "subject is not a DID",
+    sequence: 1,
+    line: 7,
+  }]);
 });
 
 Deno.test("a running replay goes on after an event that it refused", () => {
@@ -310,34 +285,4 @@ Deno.test("the clock of a running replay may move", () => {
     run.warnings.map(({ code, sequence }) => [code, sequence]),
     [["issued_at_future", 1]],
   );
-});
-
-Deno.test("behind a hundred others, an event counts whatever its identifiers are", () => {
-  const others = Array.from(
-    { length: 100 },
-    (_, i) => upsert(i + 1, { relationship_id: `o${i}`, issued_at: day(1) }),
-  );
-  const now = new Date("2026-06-01T00:00:00Z");
-  const issued_at = day(2);
-  for (const id of ["Zoë", "人", "x".repeat(513)]) {
-    const about = { relationship_id: id, issued_at };
-    const hired = upsert(101, { ...about, event_id: id });
-    const fired = revoke(102, { ...about, effective_at: issued_at });
-    const { state, warnings } = replay([...others, hired, fired], {
-      issuer: ISSUER,
-    });
-    const isIgnored = warnings
-      .some(({ code }) => code === "revoke_without_upsert");
-    assertEquals(isIgnored, false, id);
-    const require = [{ relationship_id: id }];
-    const answer = check(state, { subject: ALICE, require, now });
-    assertEquals(answer.decision, "deny");
-    assertEquals(answer.reasons.map(({ code }) => code), ["revoked"]);
-    const again = upsert(102, { ...about, event_id: id });
-    assertSigError(
-      () => replay([...others, hired, again], { issuer: ISSUER }),
-      "duplicate_event_id",
-      "Cannot apply event: its event_id was used before",
-    );
-  }
 });
