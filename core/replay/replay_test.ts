@@ -236,6 +236,7 @@ Deno.test("a warning names the line that its event came from", () => {
     sequence: 1,
     line: 7,
   }]);
+  assertEquals(run.lastSequence, 1);
 });
 
 Deno.test("a running replay goes on after an event that it refused", () => {

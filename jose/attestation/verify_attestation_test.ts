@@ -60,40 +60,24 @@ offline("an honest attestation verifies offline", async () => {
 });
 
 offline("each expectation has its code", async () => {
-  await refuses({ jti: "x" }, "invalid_attestation", "another challenge");
-  await refuses(
-    { aud: "https://evil.example" },
-    "audience_mismatch",
-    "audience",
-  );
-  await refuses(
-    { aud: `${CHALLENGE.audience}/` },
-    "audience_mismatch",
-    "audience",
-  );
-  await refuses({ nonce: "x" }, "nonce_mismatch", "it has another nonce");
-  await refuses({ nonce: "" }, "nonce_mismatch", "it has another nonce");
-  await refuses(
-    { nonce: CHALLENGE.nonce + CHALLENGE.nonce },
-    "nonce_mismatch",
-    "it has another nonce",
-  );
-  await refuses(
-    { iss: WEB },
-    "subject_mismatch",
-    "iss and sub must be the DID",
-  );
-  await refuses(
-    { sub: WEB },
-    "subject_mismatch",
-    "iss and sub must be the DID",
-  );
+  const cases: readonly (readonly [object, ErrorCode, string])[] = [
+    [{ jti: "x" }, "invalid_attestation", "it answers another challenge"],
+    ...["https://evil.example", `${CHALLENGE.audience}/`].map((aud) =>
+      [{ aud }, "audience_mismatch", "it is for another audience"] as const
+    ),
+    ...["x", "", CHALLENGE.nonce + CHALLENGE.nonce].map((nonce) =>
+      [{ nonce }, "nonce_mismatch", "it has another nonce"] as const
+    ),
+    [{ iss: WEB }, "subject_mismatch", "iss and sub must be the DID"],
+    [{ sub: WEB }, "subject_mismatch", "iss and sub must be the DID"],
+    ...["admin", "email admin", "email  profile", " "].map((scope) =>
+      [{ scope }, "scope_not_granted", "not among the challenge's"] as const
+    ),
+  ];
+  for (const [claims, code, says] of cases) await refuses(claims, code, says);
   await refuses({}, "subject_mismatch", `the challenge is for "${WEB}"`, {
     challenge: { ...CHALLENGE, subject: WEB },
   });
-  for (const scope of ["admin", "email admin", "email  profile", " "]) {
-    await refuses({ scope }, "scope_not_granted", "not among the challenge's");
-  }
 });
 
 offline(

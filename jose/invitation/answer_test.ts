@@ -1,7 +1,9 @@
 import { type ErrorCode, isSigError } from "@sig/core";
 import {
   answerInvitation,
+  type AnswerInvitationOptions,
   createInvitation,
+  type InvitationAnswer,
   jwkToDidKey,
   parseAttestation,
   type ParsedInvitation,
@@ -58,6 +60,13 @@ async function claimsOf(
   };
 }
 
+/** An honest answer, or another one. */
+function answered(
+  more: Partial<AnswerInvitationOptions> = {},
+): Promise<InvitationAnswer> {
+  return answerInvitation({ invitation, key: personKey, now, ...more });
+}
+
 async function refuses(
   change: object,
   code: ErrorCode,
@@ -70,7 +79,7 @@ async function refuses(
 }
 
 Deno.test("an answer has exactly the claims of docs/protocol.md §9, and verifies", async () => {
-  const answer = await answerInvitation({ invitation, key: personKey, now });
+  const answer = await answered();
   assertEquals(Object.keys(answer), ["invitation", "attestation"]);
   assertEquals(answer.invitation, invitation.text);
   const { header, claims } = parseAttestation(answer.attestation);
@@ -80,54 +89,49 @@ Deno.test("an answer has exactly the claims of docs/protocol.md §9, and verifie
   assertEquals(verified.subject, person);
   assertEquals(verified.invitation.claims, invitation.claims);
   const link = `https://x.example/#/invitation/${invitation.text}`;
-  const same = await answerInvitation({
-    invitation: link,
-    key: personKey,
-    now,
-  });
+  const same = await answered({ invitation: link });
   assertEquals(same, answer);
 });
 
 Deno.test("an answer is for one invitation, one issuer and enrolment only", async () => {
   const other = await invite();
-  await refuses(
-    { jti: other.claims.jti },
-    "invalid_attestation",
-    "it answers another challenge",
-  );
-  await refuses(
-    { aud: "https://acme.example" },
-    "audience_mismatch",
-    "for another audience",
-  );
-  await refuses(
-    { nonce: await digestOf(other.text) },
-    "nonce_mismatch",
-    "another nonce",
-  );
-  for (const scope of ["login", "enrol login", "Enrol", "", undefined]) {
-    await refuses({ scope }, "scope_not_granted", "scope");
-  }
-  await refuses({ iss: ISSUER }, "subject_mismatch", "iss and sub");
-  await refuses(
-    { exp: invitation.claims.exp + 1 },
-    "attestation_time_invalid",
-    "its exp lies after",
-  );
-  await refuses({ exp: NOW_SECONDS }, "attestation_time_invalid", "expired");
-  await refuses(
-    { iat: NOW_SECONDS + 61 },
-    "attestation_time_invalid",
-    "its iat lies more than 60 s ahead",
-  );
+  const cases: readonly (readonly [object, ErrorCode, string])[] = [
+    [
+      { jti: other.claims.jti },
+      "invalid_attestation",
+      "it answers another challenge",
+    ],
+    [
+      { aud: "https://acme.example" },
+      "audience_mismatch",
+      "it is for another audience",
+    ],
+    [
+      { nonce: await digestOf(other.text) },
+      "nonce_mismatch",
+      "it has another nonce",
+    ],
+    ...["login", "enrol login", "Enrol", "", undefined].map((scope) =>
+      [{ scope }, "scope_not_granted", "scope"] as const
+    ),
+    [{ iss: ISSUER }, "subject_mismatch", "iss and sub"],
+    [
+      { exp: invitation.claims.exp + 1 },
+      "attestation_time_invalid",
+      "its exp lies after",
+    ],
+    [{ exp: NOW_SECONDS }, "attestation_time_invalid", "it has expired"],
+    [
+      { iat: NOW_SECONDS + 61 },
+      "attestation_time_invalid",
+      "its iat lies more than 60 s ahead",
+    ],
+  ];
+  for (const [change, code, says] of cases) await refuses(change, code, says);
 });
 
 Deno.test("an answer moves to no other invitation, whatever they share", async () => {
-  const { attestation } = await answerInvitation({
-    invitation,
-    key: personKey,
-    now,
-  });
+  const { attestation } = await answered();
   const other = await invite({ ...TERMS, roles: ["admin"] });
   await expectSigError(
     verifyAnswer({ invitation: other.text, attestation }, EXPECTED),
@@ -165,14 +169,14 @@ Deno.test("nobody answers with another's key", async () => {
 
 Deno.test("the invitation is judged before the attestation", async () => {
   const late = () => new Date((NOW_SECONDS + 8 * 86_400) * 1000);
-  const answer = await answerInvitation({ invitation, key: personKey, now });
+  const answer = await answered();
   await expectSigError(
     verifyAnswer(answer, { ...EXPECTED, now: late }),
     "invitation_expired",
     "it expired at 2026-02-07T09:00:00Z",
   );
   await expectSigError(
-    answerInvitation({ invitation, key: personKey, now: late }),
+    answered({ now: late }),
     "invitation_expired",
     "it expired at",
   );
@@ -208,11 +212,7 @@ Deno.test("an answer of another shape is refused by the member that is wrong", a
 });
 
 Deno.test("an answer logs nobody in, and a login enrols nobody", async () => {
-  const { attestation } = await answerInvitation({
-    invitation,
-    key: personKey,
-    now,
-  });
+  const { attestation } = await answered();
   // The worst case: a login that knows the invitation and has a DID's audience.
   const login = {
     ...CHALLENGE,
@@ -247,12 +247,7 @@ Deno.test("an answer logs nobody in, and a login enrols nobody", async () => {
 
 Deno.test("a did:web answers with a key that its own document has", async () => {
   const subject = "did:web:alice.example";
-  const answer = await answerInvitation({
-    invitation,
-    key: personKey,
-    subject,
-    now,
-  });
+  const answer = await answered({ subject });
   const asked: string[] = [];
   const verified = await verifyAnswer(answer, {
     ...EXPECTED,
@@ -272,19 +267,14 @@ Deno.test("a did:web answers with a key that its own document has", async () => 
     "only did:key",
   );
   await expectSigError(
-    answerInvitation({
-      invitation,
-      key: personKey,
-      subject: jwkToDidKey(foreignKey.publicJwk),
-      now,
-    }),
+    answered({ subject: jwkToDidKey(foreignKey.publicJwk) }),
     "subject_mismatch",
     "is another key than",
   );
 });
 
 Deno.test("no character of an answer can be another one", async () => {
-  const answer = await answerInvitation({ invitation, key: personKey, now });
+  const answer = await answered();
   for (const name of ["invitation", "attestation"] as const) {
     const text = answer[name];
     for (let i = 0; i < text.length; i++) {

@@ -1,5 +1,6 @@
 import {
   createInvitation,
+  type CreateInvitationOptions,
   type InvitationTerms,
   verifyInvitation,
 } from "@sig/jose";
@@ -53,14 +54,14 @@ Deno.test("terms that could not be published are refused before they are signed"
     [{ valid_until: "soon" }, "/valid_until"],
     [{ for: "a\nb" }, "/for"],
   ];
+  const create = (more: Partial<CreateInvitationOptions>) =>
+    createInvitation({
+      ...{ issuer: ISSUER, key, terms: TERMS, now: () => NOW },
+      ...more,
+    });
   for (const [change, pointer] of wrong) {
     const error = await expectSigError(
-      createInvitation({
-        issuer: ISSUER,
-        key,
-        terms: { ...TERMS, ...change },
-        now: () => NOW,
-      }),
+      create({ terms: { ...TERMS, ...change } }),
       "invalid_invitation",
       "claim ",
     );
@@ -68,13 +69,7 @@ Deno.test("terms that could not be published are refused before they are signed"
   }
   for (const ttlSeconds of [3_599, 90 * 86_400 + 1, NaN]) {
     await expectSigError(
-      createInvitation({
-        issuer: ISSUER,
-        key,
-        terms: TERMS,
-        ttlSeconds,
-        now: () => NOW,
-      }),
+      create({ ttlSeconds }),
       "invalid_invitation",
       "claim exp must be",
     );
