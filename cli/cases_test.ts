@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { runCase, wordsOf } from "./testdata/cases.ts";
+import { runCase } from "./testdata/cases.ts";
 import { READING } from "./testdata/reading_cases.ts";
 import { REFUSED } from "./testdata/refused_cases.ts";
 import { withIssuer } from "./testdata/workspace.ts";
@@ -34,7 +34,7 @@ Deno.test("with json, a refusal is one problem on stderr and stdout is empty", a
         const args = `${each.args} --format json`;
         const json = { ...each, args, stderr: [], stdout: "" };
         await runCase(workspace, json);
-        const { stderr } = await workspace.sig(wordsOf(args), each);
+        const { stderr } = await workspace.sig(args, each);
         const problem = JSON.parse(stderr);
         assertEquals(problem.type, `urn:sig:problem:${problem.code}`);
         assert(typeof problem.detail === "string");

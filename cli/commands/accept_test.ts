@@ -1,90 +1,82 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { createIssuerSite } from "../site/issuer_site.ts";
 import { makeKey, startAgent, withOpenSsh } from "../../tests/kit/open_ssh.ts";
-import { codeOf, invited } from "../testdata/enrolment.ts";
+import { invited } from "../testdata/enrolment.ts";
 import { sig } from "../testdata/process.ts";
-import { withIssuer, type Workspace } from "../testdata/workspace.ts";
+import {
+  issuerTest as test,
+  terminal,
+  withIssuer,
+  type Workspace,
+} from "../testdata/workspace.ts";
 
-async function key(workspace: Workspace): Promise<string> {
-  await workspace.sig(["key", "generate", "--out", "$D/a.jwk"]);
-  const { stdout } = await workspace.sig(["key", "did", "$D/a.jwk"]);
-  return stdout.trim();
+const KEY = "--key $D/a.jwk";
+
+/** Makes the key of {@linkcode KEY}; its DID. */
+async function makeOwnKey(workspace: Workspace): Promise<string> {
+  await workspace.ok("key generate --out $D/a.jwk");
+  return (await workspace.ok("key did $D/a.jwk")).trim();
 }
 
-Deno.test("accept makes a key of its own, for its owner alone, and answers with it", () =>
-  withIssuer(async (workspace) => {
-    const cwd = workspace.dir;
-    const soon = { io: { now: () => new Date() } };
-    const made = await workspace.sig(
-      ["invite", "--dir", "$D/acme", "--type", "other", "--out", "$D/i"],
-      soon,
-    );
-    assertEquals(made.stdout, "Wrote invitation $D/i\n");
-    const words = ["accept", "./i", "--sig", "./acme", "--format", "json"];
-    const files: string[] = [];
-    for (const _ of [1, 2]) {
-      const { code, stdout, stderr } = await sig(words, { cwd });
-      assertEquals([code, stderr], [0, ""]);
-      const { key_file, subject, verified, issuer } = JSON.parse(stdout);
-      assertEquals([verified, issuer], [true, "did:web:acme.example"]);
-      assertMatch(key_file, /^acme\.example-[1-9A-Za-z]{8}\.jwk$/);
-      const { mode } = await Deno.stat(workspace.path(key_file));
-      assertEquals(mode! & 0o777, 0o600);
-      const did = await workspace.sig(["key", "did", `$D/${key_file}`]);
-      assertEquals(did.stdout.trim(), subject);
-      files.push(key_file);
-    }
-    assertEquals(new Set(files).size, 2);
-    // Where the answer can't be put, no key is made for it.
-    const before = await workspace.snapshot();
-    const refused = await sig([...words, "--out", "i"], { cwd });
-    assertEquals(codeOf(refused), [2, "write_failed"]);
-    assertEquals(JSON.parse(refused.stderr).hint, "Choose another name.");
-    assertEquals(await workspace.snapshot(), before);
-  }));
+test("accept makes a key of its own, for its owner alone, and answers with it", async (workspace) => {
+  const cwd = workspace.dir;
+  const soon = { io: { now: () => new Date() } };
+  const invite = "invite --dir $D/acme --type other --out $D/i";
+  const made = await workspace.sig(invite, soon);
+  assertEquals(made.stdout, "Wrote invitation $D/i\n");
+  const words = ["accept", "./i", "--sig", "./acme", "--format", "json"];
+  const files = new Set<string>();
+  for (const _ of [1, 2]) {
+    const { code, stdout, stderr } = await sig(words, { cwd });
+    assertEquals([code, stderr], [0, ""]);
+    const { key_file, subject, verified, issuer } = JSON.parse(stdout);
+    assertEquals([verified, issuer], [true, "did:web:acme.example"]);
+    assertMatch(key_file, /^acme\.example-[1-9A-Za-z]{8}\.jwk$/);
+    assertEquals(await workspace.mode(key_file), 0o600);
+    const did = await workspace.ok(`key did $D/${key_file}`);
+    assertEquals(did.trim(), subject);
+    files.add(key_file);
+  }
+  assertEquals(files.size, 2);
+  // Where the answer can't be put, no key is made for it.
+  await workspace.refused("accept $D/i --sig $D/acme --out $D/i", [
+    "error: write_failed: ",
+    "hint: Choose another name.",
+  ], soon);
+});
 
-Deno.test("accept shows what it answers before it does, and asks on a terminal", () =>
-  withIssuer(async (workspace) => {
-    const did = await key(workspace);
-    const invitation = await invited(workspace, [
-      ...["--for", "Alice", "--valid-from", "2026-02-01"],
-    ]);
-    const words = [
-      ...["accept", invitation, "--sig", "$D/acme", "--key", "$D/a.jwk"],
-      ...["--out", "$D/answer.json"],
-    ];
-    const before = await workspace.snapshot();
-    const asked: string[] = [];
-    const declined = await workspace.sig(words, {
-      terminals: ["stdout"],
-      io: { ask: (question) => asked.push(question) > 1 },
-    });
-    assertEquals([declined.code, asked], [2, ["Answer this invitation?"]]);
-    assertEquals(
-      declined.stderr,
-      `invited by   did:web:acme.example (verified with the keys of $D/acme)
+test("accept shows what it answers before it does, and asks on a terminal", async (workspace) => {
+  const did = await makeOwnKey(workspace);
+  const invitation = await invited(
+    workspace,
+    "--for Alice --valid-from 2026-02-01",
+  );
+  const words =
+    `accept ${invitation} --sig $D/acme ${KEY} --out $D/answer.json`;
+  const given = terminal(() => false);
+  const said = await workspace.refused(words, [], given);
+  assertEquals(given.asked, ["Answer this invitation?"]);
+  assertEquals(
+    said.replace(/08T00:00:\d\dZ/, "08T00:00:00Z"),
+    `invited by   did:web:acme.example (verified with the keys of $D/acme)
 as           contractor
 roles        review
 valid        from 2026-02-01T00:00:00Z without an end
 for          Alice (never published)
-open until   2026-01-08T00:00:${declined.stderr.match(/08T00:00:(\d\d)/)?.[1]}Z
+open until   2026-01-08T00:00:00Z
 published as ${did}
 with key     $D/a.jwk
 error: confirmation_required: Cannot answer invitation: not confirmed
   hint: Nothing was written. --yes skips the question.
 `,
-    );
-    assertEquals(await workspace.snapshot(), before);
-    // Elsewhere nobody could answer; the answer is one's own to give.
-    const { code, stdout } = await workspace.sig(words);
-    assertEquals([code, stdout], [0, "Wrote answer $D/answer.json\n"]);
-    const answer = JSON.parse(
-      await Deno.readTextFile(workspace.path("answer.json")),
-    );
-    assertEquals(Object.keys(answer), ["invitation", "attestation"]);
-    const again = await workspace.sig([...words, "--format", "json"]);
-    assertEquals(codeOf(again), [2, "write_failed"]);
-  }));
+  );
+  // Elsewhere nobody could answer; the answer is one's own to give.
+  const { code, stdout } = await workspace.sig(words);
+  assertEquals([code, stdout], [0, "Wrote answer $D/answer.json\n"]);
+  const answer = JSON.parse(await workspace.read("answer.json"));
+  assertEquals(Object.keys(answer), ["invitation", "attestation"]);
+  await workspace.refused(words, "error: write_failed: ");
+});
 
 withOpenSsh(
   "accept does not call a key in an agent a secret file",
@@ -92,9 +84,8 @@ withOpenSsh(
     withIssuer(async (workspace) => {
       await using agent = await startAgent(workspace.dir);
       await agent.add(await makeKey(workspace.dir, "alice"));
-      const words = ["accept", await invited(workspace), "--sig", "$D/acme"];
       const { code, stderr } = await workspace.sig(
-        [...words, "--key", "agent:", "--yes"],
+        `accept ${await invited(workspace)} --sig $D/acme --key agent: --yes`,
         { env: { SSH_AUTH_SOCK: agent.socket } },
       );
       assertEquals(code, 0, stderr);
@@ -105,163 +96,121 @@ withOpenSsh(
     }),
 );
 
-Deno.test("accept takes the invitation as text, link, file, JSON or standard input", () =>
-  withIssuer(async (workspace) => {
-    await key(workspace);
-    const invitation = await invited(workspace);
-    const link = `https://login.example/x#/invitation/${invitation}`;
-    const json = JSON.stringify({ invitation, issuer: "?" });
-    const inputs: readonly (readonly [string, string])[] = [
+test("accept takes the invitation as text, link, file, JSON or standard input", async (workspace) => {
+  await makeOwnKey(workspace);
+  const invitation = await invited(workspace);
+  const link = `https://login.example/x#/invitation/${invitation}`;
+  await workspace.write("file", ` ${invitation}\r\n`);
+  for (
+    const [word, stdin] of [
       [invitation, ""],
       [link, ""],
       ["-", `${invitation}\n`],
       ["-", link],
-      ["-", json],
-      ["$D/file", ` ${invitation}\r\n`],
-    ];
-    for (const [word, text] of inputs) {
-      if (word === "$D/file") {
-        await Deno.writeTextFile(workspace.path("file"), text);
-      }
-      const { code, stdout, stderr } = await workspace.sig([
-        ...["accept", word, "--sig", "$D/acme", "--key", "$D/a.jwk"],
-      ], { stdin: text });
-      assertEquals(code, 0, stderr);
-      assertEquals(JSON.parse(stdout).invitation, invitation);
-    }
-    await Deno.writeTextFile(workspace.path("large"), " ".repeat(65_537));
-    for (
-      const [word, text, code] of [
-        ["-", "{}", "invalid_invitation"],
-        ["-", "hello", "invalid_invitation"],
-        ["$D/large", "", "document_too_large"],
-        [`${link.slice(0, 30)}x`, "", "source_not_found"],
-        ["$D/nowhere", "", "source_not_found"],
-      ] as const
-    ) {
-      const refused = await workspace.sig([
-        ...["accept", word, "--sig", "$D/acme", "--key", "$D/a.jwk"],
-        ...["--format", "json"],
-      ], { stdin: text });
-      assertEquals(codeOf(refused), [2, code]);
-    }
-  }));
-
-Deno.test("accept verifies with what the issuer publishes", () =>
-  withIssuer(async (workspace) => {
-    await key(workspace);
-    await using server = Deno.serve(
-      { hostname: "127.0.0.1", port: 0, onListen() {} },
-      createIssuerSite(workspace.path("local")),
-    );
-    const host = `127.0.0.1:${server.addr.port}`;
-    await workspace.sig(
-      ["init", host, "--dir", "$D/local", "--allow-insecure"],
-    );
-    const { stdout } = await workspace.sig(
-      ["invite", "--dir", "$D/local", "--type", "other"],
-    );
-    const run = (text: string, words: readonly string[]) =>
-      workspace.sig([
-        ...["accept", text, "--key", "$D/a.jwk", "--format", "json"],
-        ...words,
-      ]);
-    const good = await run(stdout.trim(), ["--allow-insecure"]);
-    assertEquals(JSON.parse(good.stdout).verified, true);
-    const told = await workspace.sig([
-      ...["accept", stdout.trim(), "--key", "$D/a.jwk", "--allow-insecure"],
-    ]);
-    assertStringIncludes(told.stderr, "(verified with its published keys)\n");
-    const [header, claims] = stdout.split(".");
-    const forged = `${header}.${claims}.${"A".repeat(86)}`;
-    assertEquals(codeOf(await run(forged, ["--allow-insecure"])), [
-      2,
-      "signature_invalid",
-    ]);
-    // Another issuer's keys say nothing about it.
-    assertEquals(codeOf(await run(stdout.trim(), ["--sig", "$D/acme"])), [
-      2,
-      "invalid_invitation",
-    ]);
-    // A private address is asked by nobody who did not say so.
-    const guarded = await run(stdout.trim(), []);
-    assertEquals(JSON.parse(guarded.stdout).verified, false);
-  }));
-
-Deno.test("that the issuer could not be asked is said, and is not a verification", () =>
-  withIssuer(async (workspace) => {
-    await key(workspace);
-    const server = Deno.serve(
-      { hostname: "127.0.0.1", port: 0, onListen() {} },
-      () => new Response("down", { status: 503 }),
-    );
-    const host = `127.0.0.1:${server.addr.port}`;
-    await workspace.sig(
-      ["init", host, "--dir", "$D/local", "--allow-insecure"],
-    );
-    const { stdout } = await workspace.sig(
-      ["invite", "--dir", "$D/local", "--type", "other"],
-    );
-    const words = [
-      ...["accept", stdout.trim(), "--key", "$D/a.jwk", "--allow-insecure"],
-    ];
-    const text = await workspace.sig(words);
-    assertEquals(text.code, 0);
-    assertStringIncludes(text.stderr, "(NOT VERIFIED)\n");
-    assertStringIncludes(
-      text.stderr,
-      "warning: could not verify that did:web:127.0.0.1",
-    );
-    const json = await workspace.sig([...words, "--format", "json"]);
-    assertEquals(JSON.parse(json.stdout).verified, false);
-    await server.shutdown();
-    const gone = await workspace.sig([...words, "--format", "json"]);
-    assertEquals(JSON.parse(gone.stdout).verified, false);
-    // Who names a source wants to know.
-    const named = await workspace.sig([
-      ...[...words, "--format", "json", "--sig", host],
-    ]);
-    assertEquals(codeOf(named), [2, "fetch_failed"]);
-    // What has expired is not even shown.
-    const late = await workspace.sig(words, {
-      io: { now: () => new Date("2026-02-01T00:00:00Z") },
+      ["-", JSON.stringify({ invitation, issuer: "?" })],
+      ["$D/file", ""],
+    ] as const
+  ) {
+    const words = `accept ${word} --sig $D/acme ${KEY}`;
+    const { code, stdout, stderr } = await workspace.sig(words, { stdin });
+    assertEquals(code, 0, stderr);
+    assertEquals(JSON.parse(stdout).invitation, invitation);
+  }
+  await workspace.write("large", " ".repeat(65_537));
+  for (
+    const [words, stdin, says] of [
+      ["-", "{}", "error: invalid_invitation: "],
+      ["-", "hello", "error: invalid_invitation: "],
+      ["$D/large", "", "error: document_too_large: "],
+      [`${link.slice(0, 30)}x`, "", "error: source_not_found: "],
+      ["$D/nowhere", "", "error: source_not_found: "],
+      ["- --key -", "", "can't both be standard input"],
+      ["", "", "<invitation> is missing"],
+    ] as const
+  ) {
+    const key = words.includes("--key") ? "" : KEY;
+    await workspace.refused(`accept ${words} --sig $D/acme ${key}`, says, {
+      stdin,
     });
-    assertEquals(late.code, 2);
-    assertMatch(late.stderr, /^error: invitation_expired: /);
-  }));
+  }
+  await workspace.refused(
+    "accept x --subject did:web:a.example",
+    "--subject needs the --key",
+  );
+});
 
-Deno.test("wrong documents of the issuer are an error, not an issuer that is away", () =>
-  withIssuer(async (workspace) => {
-    await key(workspace);
-    await using server = Deno.serve(
-      { hostname: "127.0.0.1", port: 0, onListen() {} },
-      () => Response.json({ issuer: "did:web:evil.example" }),
-    );
-    const host = `127.0.0.1:${server.addr.port}`;
-    await workspace.sig(
-      ["init", host, "--dir", "$D/local", "--allow-insecure"],
-    );
-    const { stdout } = await workspace.sig(
-      ["invite", "--dir", "$D/local", "--type", "other"],
-    );
-    const refused = await workspace.sig([
-      ...["accept", stdout.trim(), "--key", "$D/a.jwk", "--allow-insecure"],
-      ...["--format", "json"],
-    ]);
-    assertEquals(codeOf(refused), [2, "invalid_metadata"]);
-  }));
+/** An invitation of an issuer on loopback that serves so. */
+async function invitedBy(
+  workspace: Workspace,
+  handler: (request: Request) => Response | Promise<Response>,
+) {
+  await makeOwnKey(workspace);
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    handler,
+  );
+  const host = `127.0.0.1:${server.addr.port}`;
+  await workspace.ok(`init ${host} --dir $D/local --allow-insecure`);
+  const { stdout } = await workspace.sig("invite --dir $D/local --type other");
+  return { host, invitation: stdout.trim(), server };
+}
 
-Deno.test("accept refuses words that contradict each other", () =>
-  withIssuer(async (workspace) => {
-    for (
-      const [words, says] of [
-        [["-", "--key", "-"], "can't both be standard input"],
-        [["x", "--subject", "did:web:a.example"], "--subject needs the --key"],
-        [[], "invitation"],
-      ] as const
-    ) {
-      const { code, stderr } = await workspace.sig(["accept", ...words]);
-      assertEquals(code, 2);
-      assertStringIncludes(stderr, says);
-    }
-  }));
+test("accept verifies with what the issuer publishes", async (workspace) => {
+  const site = createIssuerSite(workspace.path("local"));
+  const { invitation, server } = await invitedBy(workspace, (r) => site(r));
+  await using _server = server;
+  const words = `accept ${invitation} ${KEY}`;
+  const good = await workspace.json(`${words} --allow-insecure`);
+  assertEquals(good.verified, true);
+  const told = await workspace.sig(`${words} --allow-insecure`);
+  assertStringIncludes(told.stderr, "(verified with its published keys)\n");
+  const signed = invitation.slice(0, invitation.lastIndexOf("."));
+  await workspace.refused(
+    `accept ${signed}.${"A".repeat(86)} ${KEY} --allow-insecure`,
+    "error: signature_invalid: ",
+  );
+  // Another issuer's keys say nothing about it.
+  await workspace.refused(
+    `${words} --sig $D/acme`,
+    "error: invalid_invitation: ",
+  );
+  // A private address is asked by nobody who did not say so.
+  assertEquals((await workspace.json(words)).verified, false);
+});
+
+test("that the issuer could not be asked is said, and is not a verification", async (workspace) => {
+  const { host, invitation, server } = await invitedBy(
+    workspace,
+    () => new Response("down", { status: 503 }),
+  );
+  const words = `accept ${invitation} ${KEY} --allow-insecure`;
+  const text = await workspace.sig(words);
+  assertEquals(text.code, 0);
+  assertStringIncludes(text.stderr, "(NOT VERIFIED)\n");
+  assertStringIncludes(
+    text.stderr,
+    "warning: could not verify that did:web:127.0.0.1",
+  );
+  assertEquals((await workspace.json(words)).verified, false);
+  await server.shutdown();
+  assertEquals((await workspace.json(words)).verified, false);
+  // Who names a source wants to know.
+  await workspace.refused(`${words} --sig ${host}`, "error: fetch_failed: ");
+  // What has expired is not even shown.
+  const late = await workspace.refused(words, [], {
+    io: { now: () => new Date("2026-02-01T00:00:00Z") },
+  });
+  assertMatch(late, /^error: invitation_expired: /);
+});
+
+test("wrong documents of the issuer are an error, not an issuer that is away", async (workspace) => {
+  const { invitation, server } = await invitedBy(
+    workspace,
+    () => Response.json({ issuer: "did:web:evil.example" }),
+  );
+  await using _server = server;
+  await workspace.refused(
+    `accept ${invitation} ${KEY} --allow-insecure`,
+    "error: invalid_metadata: ",
+  );
+});

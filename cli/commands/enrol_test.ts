@@ -1,134 +1,109 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { answered, codeOf, enrolled, invited } from "../testdata/enrolment.ts";
-import { withIssuer, type Workspace } from "../testdata/workspace.ts";
+import {
+  answered,
+  enrolled,
+  invited,
+  notEnrolled,
+} from "../testdata/enrolment.ts";
 import { sig } from "../testdata/process.ts";
+import { FEED, issuerTest as test, terminal } from "../testdata/workspace.ts";
 
-function feed(workspace: Workspace): Promise<string> {
-  return Deno.readTextFile(
-    workspace.path("acme/.well-known/sig/events.jsonl"),
+const ENROL = "enrol --dir $D/acme --answer";
+
+test("enrol publishes what was offered, once, and says so again", async (workspace) => {
+  const invitation = await invited(
+    workspace,
+    "--role deploy --for 'Alice Doe' --valid-until 2027-06-30",
   );
-}
-
-Deno.test("enrol publishes what was offered, once, and says so again", () =>
-  withIssuer(async (workspace) => {
-    const invitation = await invited(workspace, [
-      ...["--role", "deploy", "--for", "Alice Doe"],
-      ...["--valid-until", "2027-06-30"],
-    ]);
-    const { subject, ...answer } = await answered(workspace, invitation);
-    const text = await enrolled(workspace, answer, ["--yes"]);
-    assertMatch(
-      text.stdout,
-      /^Appended relationship\.upsert [0-9A-Z]{26} \(seq=4\)\n$/,
-    );
-    assertEquals(
-      text.stderr,
-      `published by did:web:acme.example
+  const { subject, ...answer } = await answered(workspace, invitation);
+  const text = await enrolled(workspace, answer, "--yes");
+  assertMatch(
+    text.stdout,
+    /^Appended relationship\.upsert [0-9A-Z]{26} \(seq=4\)\n$/,
+  );
+  assertEquals(
+    text.stderr,
+    `published by did:web:acme.example
 subject      ${subject}
 as           contractor
 roles        review, deploy
 valid        until 2027-07-01T00:00:00Z
 invited was  Alice Doe (not published)
 `,
-    );
-    const after = await feed(workspace);
-    const again = await enrolled(workspace, answer);
-    const { jti } = JSON.parse(
-      atob(invitation.split(".")[1]!.replace(/-/g, "+").replace(/_/g, "/")),
-    );
-    const { relationship_id, ...appended } = JSON.parse(again.stdout);
-    assertStringIncludes(text.stdout, relationship_id);
-    assertEquals([again.code, appended], [0, {
-      event_type: "relationship.upsert",
-      event_id: `inv-${jti}`,
-      sequence: 4,
-      repeated: true,
-      subject,
-    }]);
-    const said = await enrolled(workspace, answer, ["--yes"]);
-    assertStringIncludes(said.stderr, "is already in the feed (seq=4)");
-    assertEquals(await feed(workspace), after);
-    const asked = await workspace.sig([
-      ...["check", "--sig", "$D/acme", "--subject", subject],
-      ...["--require", "role=deploy"],
-    ]);
-    assertEquals(asked.code, 0);
-    assertEquals(atobAll(after).includes("Alice Doe"), false);
-  }));
+  );
+  const after = await workspace.read(FEED);
+  const again = await enrolled(workspace, answer);
+  const claims = Uint8Array.fromBase64(invitation.split(".")[1]!, {
+    alphabet: "base64url",
+  });
+  const { jti } = JSON.parse(new TextDecoder().decode(claims));
+  const { relationship_id, ...appended } = JSON.parse(again.stdout);
+  assertStringIncludes(text.stdout, relationship_id);
+  assertEquals([again.code, appended], [0, {
+    event_type: "relationship.upsert",
+    event_id: `inv-${jti}`,
+    sequence: 4,
+    repeated: true,
+    subject,
+  }]);
+  const said = await enrolled(workspace, answer, "--yes");
+  assertStringIncludes(said.stderr, "is already in the feed (seq=4)");
+  assertEquals(await workspace.read(FEED), after);
+  const asked = await workspace.sig(
+    `check --sig $D/acme --subject ${subject} --require role=deploy`,
+  );
+  assertEquals(asked.code, 0);
+  const events = JSON.stringify(await workspace.events());
+  assertEquals(events.includes("Alice Doe"), false);
+});
 
-/** Every payload of a feed, decoded. */
-function atobAll(text: string): string {
-  return text.trimEnd().split("\n").map((line) =>
-    new TextDecoder().decode(
-      Uint8Array.fromBase64(JSON.parse(line).payload, {
-        alphabet: "base64url",
-      }),
-    )
-  ).join("\n");
-}
+test("an invitation that brought somebody in brings in nobody else", async (workspace) => {
+  const invitation = await invited(workspace);
+  await enrolled(workspace, await answered(workspace, invitation));
+  const other = await answered(workspace, invitation, "mallory.jwk");
+  await notEnrolled(
+    workspace,
+    other,
+    ['"code":"invitation_used"', '"status":409', '"sequence":4'],
+    "--yes --format json",
+  );
+});
 
-Deno.test("an invitation that brought somebody in brings in nobody else", () =>
-  withIssuer(async (workspace) => {
-    const invitation = await invited(workspace);
-    await enrolled(workspace, await answered(workspace, invitation));
-    const after = await feed(workspace);
-    const other = await answered(workspace, invitation, "mallory.jwk");
-    const refused = await enrolled(workspace, other);
-    assertEquals(codeOf(refused), [2, "invitation_used"]);
-    const { status, sequence } = JSON.parse(refused.stderr);
-    assertEquals([status, sequence], [409, 4]);
-    assertEquals(await feed(workspace), after);
-  }));
+test("two processes that enrol two people at once let exactly one in", async (workspace) => {
+  const cwd = workspace.dir;
+  const soon = { io: { now: () => new Date() } };
+  await workspace.sig("invite --dir $D/acme --type other --out $D/i", soon);
+  const people = ["alice.json", "mallory.json"];
+  for (const out of people) {
+    const accept = ["accept", "./i", "--sig", "./acme", "--out", out];
+    assertEquals((await sig(accept, { cwd })).code, 0);
+  }
+  const ended = await Promise.all(
+    people.map((file) =>
+      sig(["enrol", "--dir", "acme", "--answer", file, "--yes"], { cwd })
+    ),
+  );
+  assertEquals(ended.map(({ code }) => code).sort(), [0, 2]);
+  const refused = ended.find(({ code }) => code === 2)!;
+  assertStringIncludes(refused.stderr, "error: invitation_used: ");
+  assertEquals((await workspace.events()).length, 4);
+});
 
-Deno.test("two processes that enrol two people at once let exactly one in", () =>
-  withIssuer(async (workspace) => {
-    const cwd = workspace.dir;
-    const soon = { io: { now: () => new Date() } };
-    const { stdout } = await workspace.sig(
-      ["invite", "--dir", "$D/acme", "--type", "other"],
-      soon,
-    );
-    const people = ["alice", "mallory"];
-    for (const name of people) {
-      const { code } = await sig([
-        ...["accept", stdout.trim(), "--sig", "./acme"],
-        ...["--out", `${name}.json`],
-      ], { cwd });
-      assertEquals(code, 0);
-    }
-    const ended = await Promise.all(
-      people.map((name) =>
-        sig(
-          ["enrol", "--dir", "acme", "--answer", `${name}.json`, "--yes"],
-          { cwd },
-        )
-      ),
-    );
-    assertEquals(ended.map(({ code }) => code).sort(), [0, 2]);
-    const refused = ended.find(({ code }) => code === 2)!;
-    assertStringIncludes(refused.stderr, "error: invitation_used: ");
-    assertEquals((await feed(workspace)).trimEnd().split("\n").length, 4);
-  }));
-
-Deno.test("a wrong answer is refused by its code, and writes nothing", () =>
-  withIssuer(async (workspace) => {
-    const invitation = await invited(workspace);
-    const other = await invited(workspace, ["--role", "admin"]);
-    const answer = await answered(workspace, invitation);
-    const [header, claims, signature] = invitation.split(".");
-    const before = await workspace.snapshot();
-    const wider = other.split(".")[1];
-    const cases: readonly (readonly [object | string, string])[] = [
+test("a wrong answer is refused by its code, and writes nothing", async (workspace) => {
+  const invitation = await invited(workspace);
+  const other = await invited(workspace, "--role admin");
+  const answer = await answered(workspace, invitation);
+  const [header, claims, signature] = invitation.split(".");
+  const wider = other.split(".")[1];
+  for (
+    const [wrong, code] of [
       ["", "invalid_json"],
       ["{", "invalid_json"],
       ['{"invitation":"a","invitation":"b"}', "invalid_json"],
       ["[]", "invalid_invitation"],
       [{ attestation: answer.attestation }, "invalid_invitation"],
       [{ ...answer, invitation: "x" }, "invalid_invitation"],
-      [
-        { ...answer, invitation: `${header}.${claims}.` },
-        "signature_invalid",
-      ],
+      [{ ...answer, invitation: `${header}.${claims}.` }, "signature_invalid"],
       [
         { ...answer, invitation: `${header}.${wider}.${signature}` },
         "signature_invalid",
@@ -139,112 +114,96 @@ Deno.test("a wrong answer is refused by its code, and writes nothing", () =>
         { ...answer, attestation: `${answer.attestation.slice(0, -4)}AAAA` },
         "attestation_signature_invalid",
       ],
-    ];
-    for (const [wrong, code] of cases) {
-      assertEquals(codeOf(await enrolled(workspace, wrong)), [2, code]);
-    }
-    const { detail, hint } = JSON.parse(
-      (await enrolled(workspace, invitation)).stderr,
-    );
-    assertEquals([detail, hint], [
-      "Cannot read answer: syntax error",
-      "It is the answer that sig accept or the page makes, not the invitation.",
-    ]);
-    const large = await workspace.sig([
-      ...["enrol", "--dir", "$D/acme", "--answer", "$D/large.json", "--yes"],
-      ...["--format", "json"],
-    ]);
-    assertEquals(codeOf(large), [2, "source_not_found"]);
-    await Deno.writeTextFile(workspace.path("large.json"), " ".repeat(65_537));
-    const tooLarge = await workspace.sig([
-      ...["enrol", "--dir", "$D/acme", "--answer", "$D/large.json", "--yes"],
-      ...["--format", "json"],
-    ]);
-    assertEquals(codeOf(tooLarge), [2, "document_too_large"]);
-    await Deno.remove(workspace.path("large.json"));
-    assertEquals(await workspace.snapshot(), before);
-  }));
+    ] as const
+  ) await notEnrolled(workspace, wrong, `error: ${code}: `);
+  await notEnrolled(workspace, invitation, [
+    "invalid_json: Cannot read answer: syntax error",
+    "It is the answer that sig accept or the page makes, not the invitation.",
+  ]);
+  const file = `${ENROL} $D/large.json --yes`;
+  await workspace.refused(file, "error: source_not_found: ");
+  await workspace.write("large.json", " ".repeat(65_537));
+  await workspace.refused(file, "error: document_too_large: ");
+});
 
-Deno.test("an expired invitation, a foreign one and one of a withdrawn key are refused", () =>
-  withIssuer(async (workspace) => {
-    const answer = await answered(workspace, await invited(workspace));
-    const late = await workspace.sig(
-      ["enrol", "--dir", "$D/acme", "--answer", "-", "--format", "json"],
-      {
-        stdin: JSON.stringify(answer),
-        io: { now: () => new Date("2026-01-08T00:01:00Z") },
-      },
-    );
-    assertEquals(codeOf(late), [2, "invitation_expired"]);
-    assertEquals(JSON.parse(late.stderr).status, 410);
+test("an expired invitation, a foreign one and one of a withdrawn key are refused", async (workspace) => {
+  const answer = await answered(workspace, await invited(workspace));
+  const stdin = JSON.stringify(answer);
+  await workspace.refused(`${ENROL} - --format json`, [
+    '"code":"invitation_expired"',
+    '"status":410',
+  ], { stdin, io: { now: () => new Date("2026-01-08T00:01:00Z") } });
+  await workspace.ok("init other.example --dir $D/other");
+  await workspace.refused(
+    "enrol --dir $D/other --answer -",
+    'invalid_invitation: Cannot use invitation: it is one of "did:web:acme.example", not of "did:web:other.example"',
+    { stdin },
+  );
+  // A new key leaves invitations of the old one as they are …
+  await workspace.ok("rotate-key --dir $D/acme --kid new");
+  await notEnrolled(workspace, answer, "error: confirmation_required: ", "");
+  // … but one that was taken back counts for nothing.
+  const jwks = "acme/.well-known/jwks.json";
+  const { keys } = JSON.parse(await workspace.read(jwks));
+  await workspace.write(jwks, JSON.stringify({ keys: keys.slice(1) }));
+  await notEnrolled(workspace, answer, "error: key_not_found: ");
+});
 
-    await workspace.sig(["init", "other.example", "--dir", "$D/other"]);
-    const foreign = await workspace.sig(
-      ["enrol", "--dir", "$D/other", "--answer", "-", "--format", "json"],
-      { stdin: JSON.stringify(answer) },
-    );
-    assertEquals(codeOf(foreign), [2, "invalid_invitation"]);
-    assertStringIncludes(
-      JSON.parse(foreign.stderr).detail,
-      'it is one of "did:web:acme.example", not of "did:web:other.example"',
-    );
+test("nothing is published before somebody has agreed", async (workspace) => {
+  const answer = await answered(workspace, await invited(workspace));
+  await workspace.write("answer.json", JSON.stringify(answer));
+  const words = `${ENROL} $D/answer.json`;
+  // The hint is to look at it first.
+  const refusal = [
+    "published by did:web:acme.example\n",
+    "\nas           contractor\n",
+    "error: confirmation_required: ",
+  ];
+  await workspace.refused(words, refusal);
+  const given = terminal((_, count) => count > 1);
+  await workspace.refused(words, refusal, given);
+  assertEquals(given.asked, ["Publish this?"]);
+  assertEquals((await workspace.sig(words, given)).code, 0);
+  assertEquals(given.asked.length, 2);
+});
 
-    // A new key leaves invitations of the old one as they are …
-    await workspace.sig(["rotate-key", "--dir", "$D/acme", "--kid", "new"]);
-    const unasked = await enrolled(workspace, answer, ["--format", "json"]);
-    assertEquals(codeOf(unasked), [2, "confirmation_required"]);
-    // … but one that was taken back counts for nothing.
-    const path = workspace.path("acme/.well-known/jwks.json");
-    const jwks = JSON.parse(await Deno.readTextFile(path));
-    await Deno.writeTextFile(
-      path,
-      JSON.stringify({ keys: jwks.keys.slice(1) }),
-    );
-    const withdrawn = await enrolled(workspace, answer);
-    assertEquals(codeOf(withdrawn), [2, "key_not_found"]);
-  }));
+test("a crash behind the append is mended by the same command", async (workspace) => {
+  const answer = await answered(workspace, await invited(workspace));
+  await workspace.write("answer.json", JSON.stringify(answer));
+  const words = `${ENROL} $D/answer.json --yes`;
+  const stdout = () => {
+    throw new Error("the terminal is gone");
+  };
+  assertEquals((await workspace.sig(words, { io: { stdout } })).code, 2);
+  const { sequence, repeated } = await workspace.json(words);
+  assertEquals([sequence, repeated], [4, true]);
+});
 
-Deno.test("nothing is published before somebody has agreed", () =>
-  withIssuer(async (workspace) => {
-    const answer = await answered(workspace, await invited(workspace));
-    const words = ["enrol", "--dir", "$D/acme", "--answer", "$D/answer.json"];
-    await Deno.writeTextFile(
-      workspace.path("answer.json"),
-      JSON.stringify(answer),
-    );
-    const before = await workspace.snapshot();
-    const unasked = await workspace.sig(words);
-    assertEquals([unasked.code, unasked.stdout], [2, ""]);
-    assertStringIncludes(unasked.stderr, "error: confirmation_required: ");
-    // The hint is to look at it first.
-    assertStringIncludes(unasked.stderr, "published by did:web:acme.example\n");
-    assertStringIncludes(unasked.stderr, "\nas           contractor\n");
-    const asked: string[] = [];
-    const ask = (question: string) => asked.push(question) > 1;
-    const terminals = ["stdin", "stdout"] as const;
-    const declined = await workspace.sig(words, { terminals, io: { ask } });
-    assertEquals([declined.code, asked], [2, ["Publish this?"]]);
-    assertEquals(await workspace.snapshot(), before);
-    const agreed = await workspace.sig(words, { terminals, io: { ask } });
-    assertEquals([agreed.code, asked.length], [0, 2]);
-  }));
-
-Deno.test("a crash behind the append is mended by the same command", () =>
-  withIssuer(async (workspace) => {
-    const answer = await answered(workspace, await invited(workspace));
-    await Deno.writeTextFile(
-      workspace.path("answer.json"),
-      JSON.stringify(answer),
-    );
-    const words = [
-      ...["enrol", "--dir", "$D/acme", "--answer", "$D/answer.json", "--yes"],
-    ];
-    const stdout = () => {
-      throw new Error("the terminal is gone");
-    };
-    const lost = await workspace.sig(words, { io: { stdout } });
-    assertEquals(lost.code, 2);
-    const again = await workspace.sig([...words, "--format", "json"]);
-    const { sequence, repeated } = JSON.parse(again.stdout);
-    assertEquals([again.code, sequence, repeated], [0, 4, true]);
-  }));
+test("a did:web subject counts with the key that its document has now", async (workspace) => {
+  const invitation = await invited(workspace);
+  await workspace.ok("key generate --out $D/w.jwk --kid k");
+  const { d: _, ...jwk } = JSON.parse(await workspace.read("w.jwk"));
+  let keys: object[] = [];
+  await using server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    ({ url }): Response => {
+      const id = `did:web:${new URL(url).host.replace(":", "%3A")}`;
+      return Response.json({ id, authentication: keys });
+    },
+  );
+  const did = `did:web:127.0.0.1%3A${server.addr.port}`;
+  const { stdout } = await workspace.sig(
+    `accept ${invitation} --sig $D/acme --key $D/w.jwk --subject ${did}`,
+  );
+  const insecure = "--yes --allow-insecure";
+  const refused = (code: string, words = insecure) =>
+    notEnrolled(workspace, stdout, `error: ${code}: `, words);
+  await refused("address_not_allowed", "--yes");
+  await refused("attestation_signature_invalid");
+  const type = "JsonWebKey2020";
+  keys = [{ id: `${did}#k`, type, controller: did, publicKeyJwk: jwk }];
+  assertEquals((await enrolled(workspace, stdout, insecure)).code, 0);
+  assertEquals((await workspace.events()).at(-1).subject, did);
+  await server.shutdown();
+  await refused("key_unresolvable");
+});

@@ -13,18 +13,9 @@ export interface Case extends Given {
   readonly stderr?: string | readonly string[];
 }
 
-/** The feed of the workspace. */
-export const FEED = "acme/.well-known/sig/events.jsonl";
-
-/** The words of a case: quotes keep spaces together. */
-export function wordsOf(args: string): string[] {
-  return [...args.matchAll(/'([^']*)'|(\S+)/g)]
-    .map(([, quoted, plain]) => quoted ?? plain!);
-}
-
 /** Runs a case, and asserts what came of it. */
 export async function runCase(workspace: Workspace, each: Case): Promise<void> {
-  const ran = await workspace.sig(wordsOf(each.args), each);
+  const ran = await workspace.sig(each.args, each);
   expect(each, "stdout", ran.stdout, each.stdout ?? "");
   expect(each, "stderr", ran.stderr, each.stderr ?? "");
   assertEquals(ran.code, each.code ?? 0, each.name);

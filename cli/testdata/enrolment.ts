@@ -1,5 +1,6 @@
 /** Inviting and answering on the command line, for tests. @module */
 
+import { assertEquals } from "@std/assert";
 import type { Ran, Workspace } from "./workspace.ts";
 
 /** An answer as `sig accept` gives it. */
@@ -9,21 +10,17 @@ export interface Answer {
   readonly subject: string;
 }
 
-/** The exit code, and the code of the problem. */
-export function codeOf({ code, stderr }: Ran): readonly [number, string] {
-  return [code, JSON.parse(stderr).code];
-}
+const ENROL = "enrol --dir $D/acme --answer -";
 
 /** An invitation of the issuer in `acme`. */
 export async function invited(
   workspace: Workspace,
-  words: readonly string[] = [],
+  words = "",
 ): Promise<string> {
-  const terms = ["--type", "contractor", "--role", "review", ...words];
   const { code, stdout, stderr } = await workspace.sig(
-    ["invite", "--dir", "$D/acme", ...terms],
+    `invite --dir $D/acme --type contractor --role review ${words}`,
   );
-  if (code !== 0) throw new Error(stderr);
+  assertEquals(code, 0, stderr);
   return stdout.trim();
 }
 
@@ -33,24 +30,32 @@ export async function answered(
   invitation: string,
   key = "alice.jwk",
 ): Promise<Answer> {
-  await workspace.sig(["key", "generate", "--out", `$D/${key}`]);
-  const { code, stdout, stderr } = await workspace.sig([
-    ...["accept", invitation, "--key", `$D/${key}`, "--sig", "$D/acme"],
-    ...["--format", "json"],
-  ]);
-  if (code !== 0) throw new Error(stderr);
-  return JSON.parse(stdout);
+  await workspace.sig(`key generate --out $D/${key}`);
+  return await workspace.json(
+    `accept ${invitation} --key $D/${key} --sig $D/acme`,
+  );
+}
+
+function textOf(answer: object | string): string {
+  return typeof answer === "string" ? answer : JSON.stringify(answer);
 }
 
 /** `sig enrol` of an answer, given on standard input. */
 export async function enrolled(
   workspace: Workspace,
   answer: object | string,
-  words: readonly string[] = ["--yes", "--format", "json"],
+  words = "--yes --format json",
 ): Promise<Ran> {
-  const stdin = typeof answer === "string" ? answer : JSON.stringify(answer);
-  return await workspace.sig(
-    ["enrol", "--dir", "$D/acme", "--answer", "-", ...words],
-    { stdin },
-  );
+  return await workspace.sig(`${ENROL} ${words}`, { stdin: textOf(answer) });
+}
+
+/** `sig enrol` of an answer that is refused, with that in the error. */
+export async function notEnrolled(
+  workspace: Workspace,
+  answer: object | string,
+  parts: string | readonly string[],
+  words = "--yes",
+): Promise<void> {
+  const stdin = textOf(answer);
+  await workspace.refused(`${ENROL} ${words}`, parts, { stdin });
 }

@@ -1,5 +1,6 @@
 /** Running the command line in a folder of its own, and recording it. @module */
 
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import { createDenoIo } from "../terminal/deno_io.ts";
 import type { Io } from "../terminal/io.ts";
 import { run } from "../main.ts";
@@ -28,6 +29,28 @@ export interface Given {
   readonly io?: Partial<Io>;
 }
 
+/** Words of a command line: as a list, or as a text. */
+export type Words = string | readonly string[];
+
+function wordsOf(text: string): readonly string[] {
+  return [...text.matchAll(/'([^']*)'|(\S+)/g)]
+    .map(([, quoted, plain]) => quoted ?? plain!);
+}
+
+/** The feed of the workspace's issuer. */
+export const FEED = "acme/.well-known/sig/events.jsonl";
+
+/** A terminal without colours; `asked` has the questions that were answered. */
+export function terminal(
+  answer: (question: string, count: number) => boolean | Promise<boolean> =
+    () => true,
+) {
+  const asked: string[] = [];
+  const ask = (question: string) => answer(question, asked.push(question));
+  const terminals = ["stdin", "stdout"] as const;
+  return { asked, terminals, env: { NO_COLOR: "1" }, io: { ask } };
+}
+
 /** A folder, a key store and a clock. */
 export class Workspace {
   /** The folder: `$D` in words and in what is recorded. */
@@ -39,8 +62,11 @@ export class Workspace {
     this.dir = dir;
   }
 
-  /** Runs `sig` with words in which `$D` stands for the folder. */
-  async sig(words: readonly string[], given: Given = {}): Promise<Ran> {
+  /**
+   * Runs `sig` with words in which `$D` stands for the folder. In a text, blanks
+   * separate them and quotes keep blanks together.
+   */
+  async sig(words: Words, given: Given = {}): Promise<Ran> {
     let stdout = "";
     let stderr = "";
     const env: Given["env"] = {
@@ -62,7 +88,8 @@ export class Workspace {
       stopRequested: () => given.interrupted ?? new Promise(() => {}),
       ...given.io,
     };
-    const code = await run(words.map((word) => this.#real(word)), io);
+    const all = typeof words === "string" ? wordsOf(words) : words;
+    const code = await run(all.map((word) => this.#real(word)), io);
     return {
       code,
       stdout: this.#shown(stdout),
@@ -70,9 +97,68 @@ export class Workspace {
     };
   }
 
+  /** Runs words that must succeed without a warning, and gives the result. */
+  async ok(words: Words, given?: Given): Promise<string> {
+    const { code, stdout, stderr } = await this.sig(words, given);
+    assertEquals([code, stderr], [0, ""], `${words}`);
+    return stdout;
+  }
+
+  /** The result of words as JSON; its exit code is 0 or 1. */
+  async json(words: string, given?: Given) {
+    const ran = await this.sig(`${words} --format json`, given);
+    assertEquals([ran.code < 2, ran.stderr], [true, ""], words);
+    return JSON.parse(ran.stdout);
+  }
+
+  /**
+   * Runs words that must be refused: exit code 2, without a result, and with
+   * every file as it was. Each part must be in the error.
+   */
+  async refused(
+    words: Words,
+    parts: string | readonly string[],
+    given?: Given,
+  ): Promise<string> {
+    const before = await this.snapshot();
+    const { code, stdout, stderr } = await this.sig(words, given);
+    assertEquals([code, stdout], [2, ""], `${words}\n${stderr}`);
+    for (const part of [parts].flat()) assertStringIncludes(stderr, part);
+    assertEquals(await this.snapshot(), before, `${words}`);
+    return stderr;
+  }
+
   /** A file of the folder. */
   path(name: string): string {
     return `${this.dir}/${name}`;
+  }
+
+  /** The text of a file of the folder. */
+  read(name: string): Promise<string> {
+    return Deno.readTextFile(this.path(name));
+  }
+
+  /** Writes a file of the folder, by default for its owner alone. */
+  write(name: string, content: string | Uint8Array, mode = 0o600) {
+    const bytes = typeof content === "string"
+      ? new TextEncoder().encode(content)
+      : content;
+    return Deno.writeFile(this.path(name), bytes, { mode });
+  }
+
+  /** The permissions of a file of the folder. */
+  async mode(name: string): Promise<number> {
+    return (await Deno.stat(this.path(name))).mode! & 0o777;
+  }
+
+  /** The events in the feed of `acme`. */
+  async events() {
+    const lines = (await this.read(FEED)).trim().split("\n");
+    return lines.filter((line) => line !== "").map((line) => {
+      const { payload } = JSON.parse(line);
+      const bytes = Uint8Array.fromBase64(payload, { alphabet: "base64url" });
+      return JSON.parse(new TextDecoder().decode(bytes));
+    });
   }
 
   /** Every file of the folder with its content: what a run may not change. */
@@ -99,6 +185,22 @@ export class Workspace {
   }
 }
 
+/** A test in a workspace of its own. */
+export function workspaceTest(
+  name: string,
+  work: (workspace: Workspace) => Promise<void>,
+): void {
+  Deno.test(name, () => inWorkspace(work));
+}
+
+/** A test in a workspace with the issuer of {@linkcode withIssuer}. */
+export function issuerTest(
+  name: string,
+  work: (workspace: Workspace) => Promise<void>,
+): void {
+  Deno.test(name, () => withIssuer(work));
+}
+
 /** Runs with a workspace that is removed afterwards. */
 export async function inWorkspace(
   work: (workspace: Workspace) => Promise<void>,
@@ -116,27 +218,14 @@ export async function withIssuer(
   work: (workspace: Workspace) => Promise<void>,
 ): Promise<void> {
   await inWorkspace(async (workspace) => {
-    for (const words of ISSUER) {
-      const { code, stderr } = await workspace.sig(words);
-      if (code !== 0) throw new Error(`${words.join(" ")}: ${stderr}`);
-    }
+    for (const words of ISSUER) await workspace.ok(words);
     await work(workspace);
   });
 }
 
-const ISSUER: readonly (readonly string[])[] = [
-  ["init", "acme.example", "--dir", "$D/acme"],
-  [
-    ...["upsert", "--dir", "$D/acme", "--subject", "did:web:alice.example"],
-    ...["--type", "employee", "--role", "deploy", "--role", "review"],
-    ...["--relationship-id", "r1", "--event-id", "e1"],
-  ],
-  [
-    ...["upsert", "--dir", "$D/acme", "--subject", "did:web:bob.example"],
-    ...["--type", "contractor", "--relationship-id", "r2", "--event-id", "e2"],
-  ],
-  [
-    ...["revoke", "--dir", "$D/acme", "--relationship-id", "r2"],
-    ...["--reason-code", "contract_ended", "--event-id", "e3"],
-  ],
+const ISSUER: readonly string[] = [
+  "init acme.example --dir $D/acme",
+  "upsert --dir $D/acme --subject did:web:alice.example --type employee --role deploy --role review --relationship-id r1 --event-id e1",
+  "upsert --dir $D/acme --subject did:web:bob.example --type contractor --relationship-id r2 --event-id e2",
+  "revoke --dir $D/acme --relationship-id r2 --reason-code contract_ended --event-id e3",
 ];
