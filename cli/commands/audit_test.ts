@@ -144,7 +144,7 @@ test("an event that is dated back is in the report of when it came, and marked",
     ),
     [
       [6, "lost", [], came, came],
-      [7, "recorded", [], "2025-12-20T00:00:00Z", came],
+      [7, "gained", ["deploy"], "2025-12-20T00:00:00Z", came],
       [7, "lost", [], "2025-12-24T00:00:00Z", came],
       [8, "gained", [EVIL], "2026-01-01T00:15:00Z", came],
     ],

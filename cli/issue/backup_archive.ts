@@ -173,7 +173,8 @@ export async function readPassphrase(
     warn(call, `others may read the passphrase: chmod 600 ${path}`);
   }
   const text = decodeSecretLine(bytes);
-  if (text !== undefined) return text;
+  // Blanks alone are what a mistake leaves in a file.
+  if (text?.trim()) return text;
   throw usageError("the passphrase must be one line of text", {
     flag: "--passphrase-file",
   });
