@@ -59,7 +59,6 @@ export type { AuthMethod, Client, Clients } from "./openid/clients.ts";
 export type { ProviderSettings, ProviderWork } from "./openid/provider.ts";
 export {
   generateProviderKeys,
-  type ProviderKey,
   type ProviderKeys,
   type PublicKeySet,
   readProviderKeys,

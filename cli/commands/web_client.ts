@@ -58,7 +58,7 @@ export const webClientAdd = typedCommand({
       values.length === 0 ? undefined : values;
     const { addClient } = await import("@sig/web/clients");
     const { text, secret } = await aboutFile(async () =>
-      await addClient(await readIfThere(io, file), {
+      addClient(await readIfThere(io, file), {
         client_id: id,
         client_name: flags.name,
         redirect_uris: flags["redirect-uri"],
@@ -140,7 +140,7 @@ export const webClientRotateSecret = typedCommand({
   async run({ flags: { file, id }, format, io }) {
     const { rotateSecret } = await import("@sig/web/clients");
     const { text, secret } = await aboutFile(async () =>
-      await rotateSecret(await read(io, file), id)
+      rotateSecret(await read(io, file), id)
     );
     await writeFile(io, file, text);
     writeSecret({ io, format }, id, secret);

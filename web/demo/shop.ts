@@ -5,7 +5,7 @@ import { html } from "hono/html";
 import { randomText, sha256Base64Url } from "../login/digest.ts";
 import { type Clients, readClients } from "../openid/clients.ts";
 import { TOKEN_LIFE_SECONDS } from "../openid/grants.ts";
-import { hostCookie, nameAtPort } from "../sessions/cookies.ts";
+import { hostCookie } from "../sessions/cookies.ts";
 import {
   type AppContext,
   askLogin,
@@ -50,15 +50,15 @@ export function createShop(
   const client_id = CLIENT_ID;
   const redirect_uri = callbackOf(origin);
   // Cookies know no ports: each server of this host has names of its own.
-  const cookie = (name: string) => hostCookie(nameAtPort(name, origin), false);
-  const [tokenCookie, verifierCookie] = [cookie("shop"), cookie("shop-login")];
+  const tokenCookie = hostCookie("shop", origin);
+  const verifierCookie = hostCookie("shop-login", origin);
 
-  async function logIn(c: Context): Promise<Response> {
+  function logIn(c: Context): Response {
     const verifier = randomText(32);
     const query = new URLSearchParams({
       ...{ client_id, redirect_uri, response_type: "code" },
       scope: "openid profile groups",
-      code_challenge: await sha256Base64Url(verifier),
+      code_challenge: sha256Base64Url(verifier),
       code_challenge_method: "S256",
     });
     c.header(...verifierCookie.set(verifier, ATTEMPT_SECONDS));

@@ -25,7 +25,6 @@ import {
 } from "../openid/pages.ts";
 import { onlyValue } from "../openid/parameters.ts";
 import type { ProviderContext } from "../openid/provider_context.ts";
-import { hostCookie, nameAtPort } from "../sessions/cookies.ts";
 import { GATE_CODE } from "../store/kinds.ts";
 
 /** What the gate needs beyond the sessions. */
@@ -44,15 +43,11 @@ export function addGateRoutes(
   provider: ProviderContext,
   { hosts, store, maxAgeMs }: GateOptions,
 ): void {
-  const isSecure = provider.issuer.startsWith("https:");
   const context: GateContext = {
     ...provider,
     hosts,
     maxAgeMs,
     codes: recordsOf<GateCode>(store, GATE_CODE),
-    gateCookie: ({ origin }) =>
-      hostCookie(nameAtPort("sig-gate", origin), isSecure),
-    beginCookie: hostCookie("sig-begin", isSecure),
   };
   addForwardAuth(app, context);
   const pages = new Hono<ServiceEnv>();
@@ -88,7 +83,7 @@ async function logIn(
   if (
     session === undefined || await recheckSession(session) === undefined
   ) {
-    return await beginInteraction(c, context, {
+    return beginInteraction(c, context, {
       client_id: host.clientId,
       scope: GATE_SCOPES,
       return_to: gateLoginUrl(issuer, href, begin),
@@ -98,7 +93,7 @@ async function logIn(
   const code = randomText(CODE_BYTES);
   const at = now();
   await codes.create(
-    await sha256Base64Url(code),
+    sha256Base64Url(code),
     {
       sid: session.sid,
       host: host.host,
@@ -135,7 +130,7 @@ async function continueLogin(
   c: Context<ServiceEnv>,
   context: GateContext,
 ): Promise<Response> {
-  const { beginCookie, codes, gateCookie, hosts, issuer, now } = context;
+  const { codes, hosts, issuer, now } = context;
   const request = c.req.raw;
   const host = gateHostOf(request, hosts);
   const { before, address } = readGateQuery(request.url, hosts);
@@ -143,25 +138,25 @@ async function continueLogin(
     throw refuse("this address is of another host");
   }
   const code = onlyValue(before, "code") ?? "";
-  const found = await codes.take(await sha256Base64Url(code), now());
+  const found = await codes.take(sha256Base64Url(code), now());
   if (found === undefined || found.host !== host.host) {
     throw refuse("its code is not good, or was used");
   }
   const { begin_sha256, sid } = found;
-  const browser = beginCookie.read(request.headers);
+  const browser = host.beginCookie.read(request.headers);
   if (begin_sha256 === undefined) {
     const begin = browser !== undefined && /^[A-Za-z0-9_-]{43}$/.test(browser)
       ? browser
       : randomText(BEGIN_BYTES);
     return sendTo(
-      gateLoginUrl(issuer, address.href, await sha256Base64Url(begin)),
+      gateLoginUrl(issuer, address.href, sha256Base64Url(begin)),
       [
-        beginCookie.set(begin, BEGIN_LIFE_SECONDS),
+        host.beginCookie.set(begin, BEGIN_LIFE_SECONDS),
       ],
     );
   }
   if (
-    !equalInConstantTime(await sha256Base64Url(browser ?? ""), begin_sha256)
+    !equalInConstantTime(sha256Base64Url(browser ?? ""), begin_sha256)
   ) {
     throw refuse("another browser began it, or this one keeps no cookies");
   }
@@ -170,7 +165,7 @@ async function continueLogin(
   const { cookie, session } = admitted;
   const seconds = Math.ceil((session.expires_ms - now().getTime()) / 1000);
   return sendTo(address.href, [
-    gateCookie(host).set(cookie, seconds),
+    host.cookie.set(cookie, seconds),
   ]);
 }
 

@@ -7,7 +7,7 @@ import type { Client } from "../openid/clients.ts";
 import { OAuthError } from "../openid/oauth_error.ts";
 import { withParameters } from "../openid/pages.ts";
 import type { ProviderContext } from "../openid/provider_context.ts";
-import type { HostCookie } from "../sessions/cookies.ts";
+import { type HostCookie, hostCookie } from "../sessions/cookies.ts";
 
 /** A host protected by forward auth. */
 export interface GateHost {
@@ -19,6 +19,10 @@ export interface GateHost {
   readonly clientId: string;
   /** Whether browsers send the login's own cookie to it: ports do not matter. */
   readonly isOwn: boolean;
+  /** Names the session at a host other than the login's own. */
+  readonly cookie: HostCookie;
+  /** Names the browser there while somebody logs in. */
+  readonly beginCookie: HostCookie;
 }
 
 /** The hosts that the operator named. */
@@ -39,19 +43,23 @@ export function createGateHosts(names: readonly string[], issuer: string) {
     NAME.test(name.toLowerCase())
       ? URL.parse(`${own.protocol}//${name}`) ?? undefined
       : undefined;
-  const hosts = new Map(names.map((name): [string, GateHost] => {
+  const hostAt = ({ host, hostname, origin }: URL): [string, GateHost] => [
+    host,
+    {
+      ...{ host, origin, isOwn: hostname === own.hostname },
+      // No client_id of a file has a colon.
+      clientId: `gate:${host}`,
+      cookie: hostCookie("sig-gate", origin),
+      beginCookie: hostCookie("sig-begin", origin),
+    },
+  ];
+  const named = names.map((name) => {
     const url = read(name);
     if (url === undefined) throw refuse(name);
-    const { host, hostname, origin } = url;
-    const isOwn = hostname === own.hostname;
-    // No client_id of a file has a colon.
-    return [host, { host, origin, isOwn, clientId: `gate:${host}` }];
-  }));
-  // A proxy on the login's very own host needs no further name.
-  hosts.set(own.host, {
-    ...{ host: own.host, origin: own.origin, isOwn: true },
-    clientId: `gate:${own.host}`,
+    return hostAt(url);
   });
+  // A proxy on the login's very own host needs no further name.
+  const hosts = new Map([...named, hostAt(own)]);
   return {
     /**
      * The host of that name, spelled in any way; undefined for all others. Most
@@ -160,10 +168,6 @@ export interface GateContext extends ProviderContext {
   readonly hosts: GateHosts;
   /** Codes by their digests. */
   readonly codes: Records<GateCode>;
-  /** What names the session at a host; browsers send it to the other ports, too. */
-  readonly gateCookie: (host: GateHost) => HostCookie;
-  /** On each host: names the browser while somebody logs in. */
-  readonly beginCookie: HostCookie;
   /** How old the issuer's word may be, in milliseconds. */
   readonly maxAgeMs: number;
 }

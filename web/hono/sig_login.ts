@@ -14,7 +14,7 @@ import {
 } from "../login/relationship.ts";
 import { verifyLogin } from "../login/verify_login.ts";
 import { createRecheck, isIssuerUnavailable } from "../sessions/recheck.ts";
-import { hostCookie, nameAtPort, requireOwnPage } from "../sessions/cookies.ts";
+import { hostCookie, requireOwnPage } from "../sessions/cookies.ts";
 import { personOfSession, type Session } from "../sessions/session.ts";
 import { createSessions } from "../sessions/sessions.ts";
 import {
@@ -123,11 +123,9 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
   const challenges = challengesIn(store, PAGE_CHALLENGE);
   const policy = fetchPolicyOf(options);
   const allowPrivate = options.allowPrivate ?? false;
-  const isSecure = requireOrigin(audience).protocol === "https:";
-  const cookieOf = (name: string) =>
-    hostCookie(nameAtPort(name, audience), isSecure);
-  const sessionCookie = cookieOf("sig-session");
-  const challengeCookie = cookieOf("sig-challenge");
+  requireOrigin(audience);
+  const sessionCookie = hostCookie("sig-session", audience);
+  const challengeCookie = hostCookie("sig-challenge", audience);
   const gate = createLoginGate({
     issuers: options.issuer === undefined
       ? []
@@ -295,9 +293,8 @@ function doubled(): SigError {
   );
 }
 
-function requireOrigin(audience: string): URL {
-  const url = URL.parse(audience);
-  if (url !== null && url.origin === audience) return url;
+function requireOrigin(audience: string): void {
+  if (URL.parse(audience)?.origin === audience) return;
   throw new SigError(
     "invalid_request",
     "Cannot log anyone in: the audience must be an origin",

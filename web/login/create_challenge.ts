@@ -132,7 +132,7 @@ export async function createChallenge(
     expires_at: formatInstant(addSeconds(issued, asked.ttlSeconds)),
   };
   const { challenge_id, audience, nonce, scopes, subject, expires_at } = bare;
-  const nonce_sha256 = await sha256Base64Url(nonce);
+  const nonce_sha256 = sha256Base64Url(nonce);
   const { boundTo, client } = options;
   await options.challenges.create(
     {

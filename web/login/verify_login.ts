@@ -161,7 +161,7 @@ export async function verifyLogin(
   const at = now();
   const record = await findChallenge(parsed, request, options, at);
   requireAudience(parsed, request, record, options.audiences);
-  await requireNonce(parsed, request, record);
+  requireNonce(parsed, request, record);
 
   // From here on the caller knows the nonce.
   const id = record.challenge_id;
@@ -259,18 +259,18 @@ function requireAudience(
   }
 }
 
-async function requireNonce(
+function requireNonce(
   { claims }: ParsedAttestation,
   { nonce }: LoginRequest,
   record: ChallengeRecord,
-): Promise<void> {
-  const digest = await sha256Base64Url(claims.nonce);
+): void {
+  const digest = sha256Base64Url(claims.nonce);
   if (!equalInConstantTime(digest, record.nonce_sha256)) {
     throw refuse("nonce_mismatch", "it has another nonce");
   }
   if (
     nonce !== undefined &&
-    !equalInConstantTime(await sha256Base64Url(nonce), digest)
+    !equalInConstantTime(sha256Base64Url(nonce), digest)
   ) {
     throw refuse(
       "nonce_mismatch",

@@ -42,18 +42,18 @@ const PATH = "/oidc/form-post";
 const PURPOSE = "form-post";
 
 /** The address with an answer; it names us, as every answer does. */
-async function answerUrl(
+function answerUrl(
   { issuer, keys, now }: Pick<ProviderContext, "issuer" | "keys" | "now">,
   { redirect_uri, state, response_mode }: Pending,
   answer: { readonly [name: string]: string },
-): Promise<string> {
+): string {
   const fields = { ...answer, state, iss: issuer };
   if (response_mode !== "form_post") {
     return withParameters(redirect_uri, fields);
   }
   const expires_ms = now().getTime() + CODE_LIFE_MS;
   const sent: FormAnswer = { redirect_uri, fields, expires_ms };
-  const sealed = await seal(keys, PURPOSE, sent);
+  const sealed = seal(keys, PURPOSE, sent);
   return withParameters(issuer + PATH, { answer: sealed });
 }
 
@@ -62,7 +62,7 @@ export function errorUrl(
   context: Pick<ProviderContext, "issuer" | "keys" | "now">,
   pending: Pending,
   { code, message }: OAuthError,
-): Promise<string> {
+): string {
   const answer = { error: code, error_description: message };
   return answerUrl(context, pending, answer);
 }
@@ -94,7 +94,7 @@ export async function codeUrl(
     scope: scope.filter((each) => joined.granted.includes(each)),
     binding: { redirect_uri, code_challenge, nonce },
   });
-  return await answerUrl(context, pending, { code });
+  return answerUrl(context, pending, { code });
 }
 
 /**
@@ -105,9 +105,9 @@ export function addFormPostRoute(
   app: Hono<ServiceEnv>,
   { keys, now }: Pick<ProviderContext, "keys" | "now">,
 ): void {
-  app.get(PATH, requireGet, async (c) => {
+  app.get(PATH, requireGet, (c) => {
     const text = c.req.query("answer") ?? "";
-    const answer = await unseal<FormAnswer>(keys, PURPOSE, text);
+    const answer = unseal<FormAnswer>(keys, PURPOSE, text);
     if (answer === undefined || !(now().getTime() < answer.expires_ms)) {
       throw new OAuthError("invalid_request", "this answer is over");
     }

@@ -177,7 +177,7 @@ Deno.test("a hint counts only as an ID token of ours for this application", asyn
   const { id_token } = await browser.tokens(provider, person);
   const keys = await testKeys();
   const claims = { sub: person.did, aud: "app", iss: provider.origin };
-  const { kid } = keys.signer("ES256");
+  const kid = String(keys.jwks.keys.find(({ alg }) => alg === "ES256")!.kid);
   const file: { keys: JWK[] } = JSON.parse(await testKeysText());
   const key = await importJWK(file.keys.find(({ alg }) => alg === "ES256")!);
   const sign = (header: object, more: object = {}) =>

@@ -66,18 +66,18 @@ async function authorize(
     isSilent = request.isSilent;
     const session = await findSession(c, context, client, request);
     const asked = { ...pending, scope, code_challenge, nonce };
-    if (!(session instanceof OAuthError)) {
+    if (typeof session === "object") {
       return sendTo(await codeUrl(context, client, session, asked));
     }
-    if (isSilent) throw session;
+    if (isSilent) throw new OAuthError(session, WHY[session]);
     const { client_id } = client;
-    return await beginInteraction(c, context, { ...asked, client_id, subject });
+    return beginInteraction(c, context, { ...asked, client_id, subject });
   } catch (error) {
     // Without a page, every error goes to the application.
     if (!(isSilent || error instanceof OAuthError)) throw error;
     const refusal = toOAuthError(error);
     if (refusal.code === "server_error") c.set("thrown", error);
-    return sendTo(await errorUrl(context, pending, refusal));
+    return sendTo(errorUrl(context, pending, refusal));
   }
 }
 
@@ -99,13 +99,18 @@ function requireAddress(
   );
 }
 
+const WHY = {
+  login_required: "nobody is signed in who may",
+  consent_required: "the person has not approved this application yet",
+} as const;
+
 /** The browser's session, or why it is not enough for this request. */
 async function findSession(
   c: Context<ServiceEnv>,
   { sessions, sessionCookie, recheckSession, now }: ProviderContext,
   client: Client,
   { mustSign, subject, maxAge, scope }: AuthorizeRequest,
-): Promise<Session | OAuthError> {
+): Promise<Session | keyof typeof WHY> {
   const session = mustSign
     ? undefined
     : await sessions.find(sessionCookie.read(c.req.raw.headers));
@@ -116,18 +121,9 @@ async function findSession(
     (maxAge === undefined ||
       // Nobody has signed in the future: a clock was set back.
       (age <= maxAge && age >= -CLOCK_SKEW_SECONDS));
-  if (!isMeant) return loginRequired();
+  if (!isMeant) return "login_required";
   const { asked = [] } = sessionClient(session, client.client_id) ?? {};
-  if (!scope.every((each) => asked.includes(each))) {
-    return new OAuthError(
-      "consent_required",
-      "the person has not approved this application yet",
-    );
-  }
+  if (!scope.every((each) => asked.includes(each))) return "consent_required";
   const relationship = await recheckSession(session, { client });
-  return relationship === undefined ? loginRequired() : session;
-}
-
-function loginRequired(): OAuthError {
-  return new OAuthError("login_required", "nobody is signed in who may");
+  return relationship === undefined ? "login_required" : session;
 }

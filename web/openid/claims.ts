@@ -54,17 +54,17 @@ export interface Naming {
  * is chosen by the person: applications link accounts by them, so there is no
  * e-mail address either.
  */
-export async function claimsOf(
+export function claimsOf(
   { subject, relationship, scope }: Described,
   names: Naming = {},
-): Promise<Record<string, unknown>> {
+): Record<string, unknown> {
   const { issuer, relationship_id, type, roles, sequence } = relationship;
   const claims: Record<string, unknown> = { sub: subject, amr: ["pop"] };
   if (scope.includes("profile")) {
     const username = names.usernameOf?.(subject);
     const name = names.nameOf?.(subject);
     const short = username === undefined || name === undefined
-      ? await shortNameOf(subject)
+      ? shortNameOf(subject)
       : undefined;
     claims.preferred_username = username ?? short;
     claims.name = name ?? short;
@@ -89,16 +89,16 @@ export function groupsOf(
 }
 
 /** What people are shown of somebody. */
-export async function shownNameOf(
+export function shownNameOf(
   subject: string,
   nameOf: NameOf | undefined,
-): Promise<string> {
-  return nameOf?.(subject) ?? await shortNameOf(subject);
+): string {
+  return nameOf?.(subject) ?? shortNameOf(subject);
 }
 
 /** `u-` and 16 characters of a digest: stable, and no DID in a list of users. */
-async function shortNameOf(subject: string): Promise<string> {
-  const bytes = base64url.decode(await sha256Base64Url(subject)).subarray(0, 8);
+function shortNameOf(subject: string): string {
+  const bytes = base64url.decode(sha256Base64Url(subject)).subarray(0, 8);
   const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0"));
   return `u-${hex.join("")}`;
 }

@@ -43,7 +43,7 @@ export async function authenticateClient(
     if (named !== undefined && named !== id) {
       throw new OAuthError("invalid_request", "client_id names another one");
     }
-    return await bySecret(id, password, "client_secret_basic", context);
+    return bySecret(id, password, "client_secret_basic", context);
   }
   if (assertion !== undefined) {
     return await byAssertion(assertion, parameters, context);
@@ -51,7 +51,7 @@ export async function authenticateClient(
   const id = parameters.get("client_id");
   if (id === undefined) throw refuse();
   if (secret !== undefined) {
-    return await bySecret(id, secret, "client_secret_post", context);
+    return bySecret(id, secret, "client_secret_post", context);
   }
   const client = context.clients().get(id);
   if (client?.auth_methods.includes("none")) return client;
@@ -83,14 +83,14 @@ function readBasic(authorization: string): readonly [string, string] {
 /** What an unknown application's secret is compared with: it takes as long. */
 const NO_DIGEST = "A".repeat(43);
 
-async function bySecret(
+function bySecret(
   id: string,
   secret: string,
   method: AuthMethod,
   { clients }: ProviderContext,
-): Promise<Client> {
+): Client {
   const client = clients().get(id);
-  const digest = await sha256Base64Url(secret);
+  const digest = sha256Base64Url(secret);
   const isRight = equalInConstantTime(
     digest,
     client?.client_secret_sha256 ?? NO_DIGEST,
@@ -147,7 +147,7 @@ async function byAssertion(
     lifeSeconds > MAX_ASSERTION_SECONDS || typeof payload.aud !== "string" ||
     typeof payload.jti !== "string" || payload.jti === ""
   ) throw refuse();
-  const id = await sha256Base64Url(
+  const id = sha256Base64Url(
     JSON.stringify([client.client_id, payload.jti]),
   );
   const until = new Date((payload.exp! + 60) * 1000);

@@ -132,9 +132,9 @@ Deno.test("an added client has a secret of 256 bits, of which the file has the d
     client_name: undefined,
     redirect_uris: [`https://${client_id}.example/cb`],
   });
-  const first = await addClient(undefined, entryOf("one"));
-  const second = await addClient(first.text, entryOf("two"));
-  const rotated = await rotateSecret(second.text, "one");
+  const first = addClient(undefined, entryOf("one"));
+  const second = addClient(first.text, entryOf("two"));
+  const rotated = rotateSecret(second.text, "one");
   const secrets = [first, second, rotated].map(({ secret }) => secret);
   assertEquals(new Set(secrets).size, 3);
   for (const secret of secrets) {

@@ -7,7 +7,7 @@
  * import { addClient, removeClient } from "@sig/web/clients";
  * import { assertEquals } from "@std/assert";
  *
- * const { text, secret } = await addClient(undefined, {
+ * const { text, secret } = addClient(undefined, {
  *   client_id: "grafana",
  *   redirect_uris: ["https://grafana.acme.example/login/generic_oauth"],
  * });
@@ -56,11 +56,11 @@ type Entries = Record<string, unknown>[];
  * @throws {SigError} `invalid_request`, `invalid_json` for a file that is wrong,
  * before or after; the message names every fault with its pointer.
  */
-export async function addClient(
+export function addClient(
   text: string | undefined,
   entry: NewClient,
-): Promise<EditedClients> {
-  const { secret, client_secret_sha256 } = await newSecret();
+): EditedClients {
+  const { secret, client_secret_sha256 } = newSecret();
   return {
     secret,
     text: edit(text, (entries) => {
@@ -94,11 +94,11 @@ export function removeClient(text: string, id: string): string {
  * @throws {SigError} as {@linkcode addClient}; `invalid_request` for one that
  * has no secret.
  */
-export async function rotateSecret(
+export function rotateSecret(
   text: string,
   id: string,
-): Promise<EditedClients> {
-  const { secret, client_secret_sha256 } = await newSecret();
+): EditedClients {
+  const { secret, client_secret_sha256 } = newSecret();
   return {
     secret,
     text: edit(text, (entries) => {
@@ -114,9 +114,9 @@ export async function rotateSecret(
   };
 }
 
-async function newSecret() {
+function newSecret() {
   const secret = randomText(32);
-  return { secret, client_secret_sha256: await sha256Base64Url(secret) };
+  return { secret, client_secret_sha256: sha256Base64Url(secret) };
 }
 
 function edit(

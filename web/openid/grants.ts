@@ -3,7 +3,7 @@
 import { type Found, recordsOf, type RecordStore } from "@sig/consumer/store";
 import { equalInConstantTime } from "@sig/jose/internal";
 import { randomText, sha256Base64Url } from "../login/digest.ts";
-import { macsOf, type ProviderKeys } from "./keys.ts";
+import type { ProviderKeys } from "./keys.ts";
 import { type Session, sessionClient } from "../sessions/session.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { GRANT } from "../store/kinds.ts";
@@ -103,7 +103,7 @@ export interface Grants {
     options: IssueOptions,
   ): Promise<IssuedTokens | undefined>;
   /** Whether a token of this family is, or once was, its refresh token. */
-  wasRefreshToken(found: FoundGrant): Promise<boolean>;
+  wasRefreshToken(found: FoundGrant): boolean;
   /**
    * Replaces the refresh token. Any other than the one that is good revokes the
    * family and answers undefined: somebody has an old one who should not.
@@ -156,21 +156,21 @@ export function newGrantId(): string {
 export function createGrants(
   { store, keys, now }: {
     readonly store: RecordStore;
-    readonly keys: Pick<ProviderKeys, "seals">;
+    readonly keys: Pick<ProviderKeys, "macsOf">;
     readonly now: () => Date;
   },
 ): Grants {
   const records = recordsOf<Grant>(store, GRANT);
 
   /** Whose last part shows that it was made here; the rest is random. */
-  async function makeRefreshSecret(id: string): Promise<string> {
+  function makeRefreshSecret(id: string): string {
     const random = randomText(REFRESH_RANDOM_BYTES);
-    const [mac = ""] = await refreshMacs(id, random);
+    const [mac = ""] = refreshMacs(id, random);
     return random + mac;
   }
 
-  const refreshMacs = async (id: string, random: string) =>
-    (await macsOf(keys, `refresh ${id} ${random}`))
+  const refreshMacs = (id: string, random: string) =>
+    keys.macsOf(`refresh ${id} ${random}`)
       .map((mac) => mac.slice(0, SECRET_LENGTH - REFRESH_RANDOM_LENGTH));
 
   async function issueTokens(
@@ -180,13 +180,12 @@ export function createGrants(
   ): Promise<IssuedTokens | undefined> {
     const at = now();
     const accessSecret = randomText(SECRET_BYTES);
-    const refreshSecret = await makeRefreshSecret(id);
+    const refreshSecret = refresh ? makeRefreshSecret(id) : undefined;
     const access = {
-      sha256: await sha256Base64Url(accessSecret),
+      sha256: sha256Base64Url(accessSecret),
       expires_ms: at.getTime() + TOKEN_LIFE_SECONDS * 1000,
       ...(scope === undefined ? {} : { scope }),
     };
-    const refreshDigest = refresh ? await sha256Base64Url(refreshSecret) : null;
     const { after } = await records.change(id, at, (grant) => {
       if (grant.dead) return undefined;
       if (!isGood(grant)) return dead(grant);
@@ -197,7 +196,7 @@ export function createGrants(
         ...grant,
         code: { ...grant.code, used: true },
         access: [...young.slice(1 - MAX_ACCESS_TOKENS), access],
-        refresh: refreshDigest,
+        refresh: refreshSecret ? sha256Base64Url(refreshSecret) : null,
       };
     }, {
       found,
@@ -207,7 +206,7 @@ export function createGrants(
     if (after === undefined || after.dead) return undefined;
     return {
       access_token: `${id}.${accessSecret}`,
-      ...(refresh ? { refresh_token: `${id}.${refreshSecret}` } : {}),
+      ...(refreshSecret ? { refresh_token: `${id}.${refreshSecret}` } : {}),
     };
   }
 
@@ -220,7 +219,7 @@ export function createGrants(
         {
           ...grant,
           created_ms: at.getTime(),
-          code: { sha256: await sha256Base64Url(secret), used: false },
+          code: { sha256: sha256Base64Url(secret), used: false },
           access: [],
           refresh: null,
         },
@@ -239,17 +238,16 @@ export function createGrants(
         found,
         grant: found.value,
         secret,
-        sha256: await sha256Base64Url(secret),
+        sha256: sha256Base64Url(secret),
       };
     },
-    async wasRefreshToken({ id, grant: { refresh }, secret, sha256 }) {
+    wasRefreshToken({ id, grant: { refresh }, secret, sha256 }) {
       if (refresh !== null && equalInConstantTime(refresh, sha256)) return true;
       const mac = secret.slice(REFRESH_RANDOM_LENGTH);
-      const macs = await refreshMacs(
-        id,
-        secret.slice(0, REFRESH_RANDOM_LENGTH),
+      const random = secret.slice(0, REFRESH_RANDOM_LENGTH);
+      return refreshMacs(id, random).some((each) =>
+        equalInConstantTime(each, mac)
       );
-      return macs.some((each) => equalInConstantTime(each, mac));
     },
     redeem: (found, options) =>
       issueTokens(found, options, ({ code }) => !code.used),

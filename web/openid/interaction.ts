@@ -81,21 +81,21 @@ const PURPOSE = "sign-in";
  *
  * @throws {OAuthError} `invalid_request` for a request that is too long.
  */
-export async function beginInteraction(
+export function beginInteraction(
   c: Context<ServiceEnv>,
   { browserCookie, issuer, keys, now }: Pick<
     ProviderContext,
     "browserCookie" | "issuer" | "keys" | "now"
   >,
   waiting: Waiting,
-): Promise<Response> {
+): Response {
   const given = browserCookie.read(c.req.raw.headers);
   const browser = given !== undefined && /^[A-Za-z0-9_-]{43}$/.test(given)
     ? given
     : randomText(BROWSER_BYTES);
-  const id = await seal(keys, PURPOSE, {
+  const id = seal(keys, PURPOSE, {
     ...waiting,
-    browser_sha256: await sha256Base64Url(browser),
+    browser_sha256: sha256Base64Url(browser),
     expires_ms: now().getTime() + LIFE_MS,
   });
   if (id.length > MAX_SEALED_LENGTH) {
@@ -132,7 +132,7 @@ export function addInteractionRoutes(
   login: InteractionLogin,
 ): void {
   app.get(PATH, requireGet, async (c) => {
-    const opened = await openInteraction(c, c.req.param("id"), context);
+    const opened = openInteraction(c, c.req.param("id"), context);
     const { interaction, client, boundTo } = opened;
     const { client_id, client_name } = client;
     // Any key of the person may answer it, so it names none.
@@ -149,9 +149,9 @@ export function addInteractionRoutes(
   app.post(PATH, async (c) => {
     requireOwnPage(c.req.raw.headers, context.issuer);
     const body = await readJson(c, MAX_BODY_BYTES);
-    const opened = await openInteraction(c, c.req.param("id"), context);
+    const opened = openInteraction(c, c.req.param("id"), context);
     const { attestation } = readAs(ANSWER, body);
-    if (attestation === undefined) return await decline(c, opened, context);
+    if (attestation === undefined) return decline(c, opened, context);
     return await c.get("budget").waitFor(
       "sign-ins",
       () => accept(c, opened, attestation, context, login),
@@ -165,17 +165,17 @@ export function addInteractionRoutes(
  *
  * @throws {SigError} `not_found`
  */
-async function openInteraction(
+function openInteraction(
   c: Context<ServiceEnv>,
   id: string,
   { keys, browserCookie, clients, now }: ProviderContext,
-): Promise<Opened> {
+): Opened {
   const interaction = id.length > MAX_SEALED_LENGTH
     ? undefined
-    : await unseal<Interaction>(keys, PURPOSE, id);
+    : unseal<Interaction>(keys, PURPOSE, id);
   const browser = browserCookie.read(c.req.raw.headers);
   const client = clients().get(interaction?.client_id ?? "");
-  const digest = await sha256Base64Url(browser ?? "");
+  const digest = sha256Base64Url(browser ?? "");
   if (
     interaction === undefined || client === undefined ||
     !(now().getTime() < interaction.expires_ms) ||
@@ -183,7 +183,7 @@ async function openInteraction(
     ("redirect_uri" in interaction &&
       !client.redirect_uris.includes(interaction.redirect_uri))
   ) throw unknown();
-  return { interaction, client, boundTo: await sha256Base64Url(id) };
+  return { interaction, client, boundTo: sha256Base64Url(id) };
 }
 
 async function accept(
@@ -237,14 +237,14 @@ async function accept(
   });
 }
 
-async function decline(
+function decline(
   c: Context<ServiceEnv>,
   { interaction }: Opened,
   context: ProviderContext,
-): Promise<Response> {
+): Response {
   // A proxy would only ask again.
   const redirect_to = "redirect_uri" in interaction
-    ? await errorUrl(
+    ? errorUrl(
       context,
       interaction,
       new OAuthError("access_denied", "the person declined"),

@@ -14,7 +14,6 @@ import {
   type ProviderKeys,
   SIGNING_ALGORITHMS,
   type SigningAlgorithm,
-  signJwt,
   toJose,
 } from "./keys.ts";
 
@@ -43,20 +42,20 @@ interface IdTokenParts {
 }
 
 /** Signs an ID token for an application. */
-export async function signIdToken(
+export function signIdToken(
   signer: Signer,
   { client_id, id_token_signed_response_alg: alg }: Client,
   parts: IdTokenParts,
 ): Promise<string> {
   const { claims, auth_time, sid, nonce, access_token } = parts;
-  return await sign(signer, alg, "JWT", {
+  return sign(signer, alg, "JWT", {
     ...claims,
     aud: client_id,
     auth_time,
     sid,
     ...(nonce === undefined ? {} : { nonce }),
     // What a hash is to EdDSA is not said anywhere.
-    ...(alg === "EdDSA" ? {} : { at_hash: await halfDigest(access_token) }),
+    ...(alg === "EdDSA" ? {} : { at_hash: halfDigest(access_token) }),
   }, TOKEN_LIFE_SECONDS);
 }
 
@@ -75,7 +74,7 @@ export function signLogoutToken(
   }, 120);
 }
 
-async function sign(
+function sign(
   { issuer, keys, now }: Signer,
   alg: SigningAlgorithm,
   typ: "JWT" | "logout+jwt",
@@ -84,15 +83,15 @@ async function sign(
 ): Promise<string> {
   const iat = Math.floor(now().getTime() / 1000);
   const times = { iat, exp: iat + lifeSeconds };
-  return await signJwt(keys.signer(alg), { alg, typ }, {
+  return keys.sign({ alg, typ }, {
     iss: issuer,
     ...payload,
     ...times,
   });
 }
 
-async function halfDigest(text: string): Promise<string> {
-  const digest = base64url.decode(await sha256Base64Url(text));
+function halfDigest(text: string): string {
+  const digest = base64url.decode(sha256Base64Url(text));
   return base64url.encode(digest.subarray(0, 16));
 }
 

@@ -78,7 +78,7 @@ async function logOut(
   const cookie = sessionCookie.read(headers);
   const session = await sessions.find(cookie);
   if (session !== undefined && cookie !== undefined) {
-    const csrf = await sha256Base64Url(`logout ${cookie}`);
+    const csrf = sha256Base64Url(`logout ${cookie}`);
     const given = parameters.get("csrf");
     const isMeant = given === undefined
       ? hint !== undefined && hint.sid === session.sid

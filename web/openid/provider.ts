@@ -3,7 +3,7 @@
 import { Hono } from "hono";
 import { recordsOf, type RecordStore } from "@sig/consumer/store";
 import type { AllowOrigin, ServiceEnv } from "@sig/api/http";
-import { hostCookie, nameAtPort } from "../sessions/cookies.ts";
+import { hostCookie } from "../sessions/cookies.ts";
 import { createRecheck } from "../sessions/recheck.ts";
 import { createOutbox } from "../sessions/outbox.ts";
 import { createSessions } from "../sessions/sessions.ts";
@@ -88,7 +88,6 @@ export function createProvider(options: ProviderOptions): Provider {
   const { issuer, clients, keys, store, ask, now } = options;
   const { nameOf, usernameOf } = options;
   const sessionMs = options.sessionMs ?? DEFAULT_SESSION_MS;
-  const isSecure = issuer.startsWith("https:");
   const send = createBackchannel({
     ...{ issuer, clients, keys, now },
     fetch: options.fetch ?? ((request) => fetch(request)),
@@ -121,8 +120,8 @@ export function createProvider(options: ProviderOptions): Provider {
     ...recheck,
     ...{ nameOf, usernameOf },
     assertions: recordsOf<true>(store, ASSERTION),
-    sessionCookie: hostCookie(nameAtPort("sig-session", issuer), isSecure),
-    browserCookie: hostCookie(nameAtPort("sig-browser", issuer), isSecure),
+    sessionCookie: hostCookie("sig-session", issuer),
+    browserCookie: hostCookie("sig-browser", issuer),
   };
   // What fails now is due again.
   const kick = () => void outbox.deliver().catch(() => {});

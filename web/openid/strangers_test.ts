@@ -180,7 +180,7 @@ Deno.test("a form of any site asks for a login as a link does", async () => {
 });
 
 Deno.test("a cookie whose name begins with U+00A0 is another cookie", () => {
-  const cookie = hostCookie("sig-session", true);
+  const cookie = hostCookie("sig-session", "https://login.example");
   const read = (text: string) =>
     cookie.read({ get: () => text } as unknown as Headers);
   assertEquals(read("a=b;\t __Host-sig-session=own \t; c=d"), "own");

@@ -80,7 +80,7 @@ async function redeemCode(
   const isVerified = code_challenge === undefined || verifier === undefined
     ? verifier === undefined
     : /^[A-Za-z0-9._~-]{43,128}$/.test(verifier) &&
-      equalInConstantTime(await sha256Base64Url(verifier), code_challenge);
+      equalInConstantTime(sha256Base64Url(verifier), code_challenge);
   if (!isVerified) throw refuse("code_verifier does not fit");
   if (grant.dead || grant.code.used) {
     // Two have it, and one of them is a thief (RFC 6749 §4.1.2).
@@ -119,7 +119,7 @@ async function refresh(
     throw new OAuthError("invalid_scope", "scope must have openid");
   }
   // Only a token that once was good betrays that two have it.
-  if (!await grants.wasRefreshToken(found)) throw refuse(NOT_KNOWN);
+  if (!grants.wasRefreshToken(found)) throw refuse(NOT_KNOWN);
   return await issueTokens(found, client, context, {
     use: grants.rotate,
     used: "the refresh token was used before; its family is revoked",
@@ -163,7 +163,7 @@ async function issueTokens(
   const person = { subject, relationship, scope: granted };
   const { access_token } = tokens;
   const id_token = await signIdToken(context, client, {
-    claims: await claimsOf(person, context),
+    claims: claimsOf(person, context),
     ...{ auth_time, sid, access_token, nonce },
   });
   return {

@@ -47,7 +47,7 @@ async function read(
   if (relationship === undefined) throw refuse();
   const { subject } = grant;
   const { scope = grant.scope } = good;
-  return await claimsOf({ subject, relationship, scope }, context);
+  return claimsOf({ subject, relationship, scope }, context);
 }
 
 function refuse(): OAuthError {

@@ -1,6 +1,7 @@
 /** Cookies as the login sets and reads them. @module */
 
 import { SigError } from "@sig/core";
+import { trimOws } from "@sig/core/internal";
 
 /** A cookie of the login's own host. */
 export interface HostCookie {
@@ -13,30 +14,23 @@ export interface HostCookie {
 }
 
 /**
- * The name of a cookie that several servers of one host may have: browsers send
- * it to every port, so one would take the other's place.
- */
-export function nameAtPort(name: string, origin: string): string {
-  const { port } = new URL(origin);
-  return port === "" ? name : `${name}-${port}`;
-}
-
-/**
  * Makes a cookie that only this host gets, no script reads, and no form of
  * another site sends. On https its name begins with `__Host-`, so that no
  * neighbour under the same domain can set it; where two of the name come all the
- * same, neither is believed.
+ * same, neither is believed. Browsers send it to every port: the name has the
+ * port, so that servers of one host do not take each other's place.
  */
-export function hostCookie(name: string, isSecure: boolean): HostCookie {
-  const full = isSecure ? `__Host-${name}` : name;
+export function hostCookie(name: string, origin: string): HostCookie {
+  const { port, protocol } = new URL(origin);
+  const isSecure = protocol === "https:";
+  const full = `${isSecure ? "__Host-" : ""}${name}${port && `-${port}`}`;
   const attributes = `Path=/; HttpOnly; SameSite=Lax${
     isSecure ? "; Secure" : ""
   }`;
+  // Only SP and HTAB are white space (RFC 6265 §5.2): a name that begins with
+  // U+00A0 is another name, which any neighbour can set.
   const valuesIn = (headers: Headers) =>
-    (headers.get("cookie") ?? "").split(";")
-      // Only SP and HTAB are white space (RFC 6265 §5.2): a name that begins
-      // with U+00A0 is another name, which any neighbour can set.
-      .map((pair) => pair.replace(/^[ \t]+|[ \t]+$/g, ""))
+    (headers.get("cookie") ?? "").split(";").map(trimOws)
       .filter((pair) => pair.startsWith(`${full}=`))
       .map((pair) => pair.slice(full.length + 1));
   return {

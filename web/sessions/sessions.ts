@@ -179,7 +179,7 @@ export function createSessions<S = MatchedRelationship>(
     const [sid, secret] = readCookie(cookie);
     if (sid === undefined || secret === undefined) return undefined;
     const session = await get(sid);
-    const digest = await sha256Base64Url(secret);
+    const digest = sha256Base64Url(secret);
     return session &&
         digestsOf(session)?.some((each) => equalInConstantTime(each, digest))
       ? session
@@ -250,7 +250,7 @@ export function createSessions<S = MatchedRelationship>(
       const fresh = {
         ...{ subject, person, conditions, relationship },
         confirmed_ms: confirmed_ms ?? at.getTime(),
-        secret_sha256: await sha256Base64Url(secret),
+        secret_sha256: sha256Base64Url(secret),
         auth_time: Math.floor(at.getTime() / 1000),
         expires_ms: until.getTime(),
       };
@@ -310,7 +310,7 @@ export function createSessions<S = MatchedRelationship>(
     },
     async issueHostCookie(sid, clientId) {
       const secret = randomText(SECRET_BYTES);
-      const digest = await sha256Base64Url(secret);
+      const digest = sha256Base64Url(secret);
       const { after } = await records.change(sid, now(), (session) => {
         if (isOver(session)) return undefined;
         const joined = sessionClient(session, clientId) ?? joinedAt(now());
