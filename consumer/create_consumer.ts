@@ -231,12 +231,11 @@ async function reportOf(
     return undefined;
   });
   if (all?.valid === false && error.category !== "conflict") return all;
-  return invalidReport({
-    faults: [error],
+  return invalidReport([error], {
     issuer: location.expectedIssuer,
     source: all?.source ?? sourceOf(location),
-    verifiedEvents: all?.verified_events,
-    warnings: all?.warnings,
+    verified_events: all?.verified_events ?? 0,
+    warnings: all?.warnings ?? [],
   });
 }
 

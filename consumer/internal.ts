@@ -29,12 +29,7 @@ export {
   type NotInside,
   openInside,
 } from "./read/open_inside.ts";
-export {
-  documentAtHand,
-  fetchDocument,
-  type FetchDocumentOptions,
-  readAll,
-} from "./read/reader.ts";
+export { documentAtHand, readAll } from "./read/reader.ts";
 export {
   IssuerName,
   locateIssuer,

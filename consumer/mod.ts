@@ -34,6 +34,7 @@ export type {
   ContentRange,
   FetchConditions,
   FetchPolicy,
+  OpenedDocument,
 } from "./fetch/fetch_options.ts";
 export type { DocumentName } from "./fetch/media_type.ts";
 export {
@@ -59,7 +60,6 @@ export type {
   DocumentReader,
   InlineFeed,
   IssuerLocation,
-  OpenedDocument,
   OpenOptions,
 } from "./read/reader.ts";
 export {
@@ -70,10 +70,7 @@ export {
   type ParseSourceOptions,
   type Source,
 } from "./read/source.ts";
-export {
-  fetchSubjectKey,
-  type FetchSubjectKeyOptions,
-} from "./read/subject_key.ts";
+export { fetchSubjectKey } from "./read/subject_key.ts";
 export type { LoadedIssuer, LoadIssuerOptions } from "./verify/load_issuer.ts";
 export {
   SignatureWorkers,

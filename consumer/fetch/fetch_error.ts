@@ -1,18 +1,14 @@
 /** The errors of a fetch. @module */
 
-import { type ErrorContext, isSigError, SigError } from "@sig/core";
+import {
+  type ErrorCode,
+  type ErrorContext,
+  isSigError,
+  SigError,
+} from "@sig/core";
 import { quote } from "@sig/core/internal";
+import type { FetchLimits } from "./fetch_options.ts";
 import { WaitTimeout } from "./network_budget.ts";
-
-/** The codes that only fetching gives. */
-export type FetchErrorCode =
-  | "fetch_failed"
-  | "fetch_timeout"
-  | "fetch_status"
-  | "fetch_redirected"
-  | "fetch_media_type"
-  | "document_too_large"
-  | "feed_too_large";
 
 /** Longest URL that an error's context carries. */
 const MAX_SHOWN_URL = 300;
@@ -22,7 +18,7 @@ const MAX_SHOWN_HOST = 253;
 
 /** "Cannot fetch <url>: why", with the URL in the context. No query is shown. */
 export function fetchError(
-  code: FetchErrorCode,
+  code: ErrorCode,
   url: URL,
   why: string,
   context: ErrorContext = {},
@@ -35,60 +31,44 @@ export function fetchError(
   });
 }
 
-/** What went wrong below HTTP, in a closed list of words. */
-interface Failure {
-  readonly kind: string;
-  readonly why: string;
-  readonly hint?: string;
-}
-
-const FAILURES: readonly (readonly [RegExp, Failure])[] = [
-  [/^(?:ENOTFOUND|EAI_.*|ENODATA|ESERVFAIL)$/, {
-    kind: "dns",
-    why: "the host name does not resolve",
-  }],
-  [/^ECONNREFUSED$/, { kind: "refused", why: "the connection was refused" }],
-  [/^(?:ENETUNREACH|EHOSTUNREACH|EADDRNOTAVAIL)$/, {
-    kind: "unreachable",
-    why: "the host is unreachable",
-  }],
-  [/^(?:ECONNRESET|ECONNABORTED|EPIPE|ERR_STREAM_PREMATURE_CLOSE)$/, {
-    kind: "closed",
-    why: "the connection was closed before the answer was complete",
-  }],
-  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, {
-    kind: "tls",
-    why: "the server's certificate is for another name",
-  }],
-  [/^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)$/, {
-    kind: "tls",
-    why: "the server's certificate is not valid now",
-  }],
-  [/CERT|SIGNATURE|ISSUER/, {
-    kind: "tls",
-    why: "the server's certificate is not trusted",
-  }],
-  [/^(?:ERR_SSL|ERR_TLS|EPROTO)/, {
-    kind: "tls",
-    why: "the TLS handshake failed",
-  }],
-  [/^HPE_HEADER_OVERFLOW$/, {
-    kind: "http",
-    why: "the answer's header is too large",
-  }],
-  [/^HPE_/, { kind: "http", why: "the answer is not proper HTTP" }],
+/** What went wrong below HTTP, by the platform's code: a closed list of words. */
+const FAILURES: readonly (readonly [RegExp, kind: string, why: string])[] = [
+  [
+    /^(?:ENOTFOUND|EAI_.*|ENODATA|ESERVFAIL)$/,
+    "dns",
+    "the host name does not resolve",
+  ],
+  [/^ECONNREFUSED$/, "refused", "the connection was refused"],
+  [
+    /^(?:ENETUNREACH|EHOSTUNREACH|EADDRNOTAVAIL)$/,
+    "unreachable",
+    "the host is unreachable",
+  ],
+  [
+    /^(?:ECONNRESET|ECONNABORTED|EPIPE|ERR_STREAM_PREMATURE_CLOSE)$/,
+    "closed",
+    "the connection was closed before the answer was complete",
+  ],
+  [
+    /^ERR_TLS_CERT_ALTNAME_INVALID$/,
+    "tls",
+    "the server's certificate is for another name",
+  ],
+  [
+    /^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)$/,
+    "tls",
+    "the server's certificate is not valid now",
+  ],
+  [
+    /CERT|SIGNATURE|ISSUER/,
+    "tls",
+    "the server's certificate is not trusted",
+  ],
+  [/^(?:ERR_SSL|ERR_TLS|EPROTO)/, "tls", "the TLS handshake failed"],
+  [/^HPE_HEADER_OVERFLOW$/, "http", "the answer's header is too large"],
+  [/^HPE_/, "http", "the answer is not proper HTTP"],
+  [/(?:)/, "network", "the connection failed"],
 ];
-
-/** Deno's permissions: names are resolved first, and addresses connected to. */
-function noPermission({ hostname }: URL): Failure {
-  return {
-    kind: "permission",
-    why: "this program may not connect to the host's addresses",
-    hint: `Run it with --allow-net=${hostname.slice(0, MAX_SHOWN_HOST)} and ` +
-      "the addresses of that name in the same list, since it is resolved " +
-      "first; or with --allow-net alone.",
-  };
-}
 
 /**
  * Turns whatever a transport throws into a SigError: `fetch_timeout` or
@@ -98,22 +78,23 @@ function noPermission({ hostname }: URL): Failure {
 export function toFetchError(
   error: unknown,
   url: URL,
-  limits: {
-    readonly totalTimeoutMs: number;
-    readonly connectTimeoutMs: number;
-  },
-  signal?: AbortSignal,
+  limits: FetchLimits,
+  signal: AbortSignal | undefined,
 ): unknown {
   if (isSigError(error)) return error;
   if (signal?.aborted && error === signal.reason) return error;
   if (error instanceof WaitTimeout) {
-    const limit = error.scope === "wait"
-      ? limits.connectTimeoutMs
-      : limits.totalTimeoutMs;
-    const why = error.scope === "wait"
-      ? `no connection within ${limit} ms`
-      : `the answer took more than ${limit} ms`;
-    return fetchError("fetch_timeout", url, why, { limit_ms: limit }, error);
+    const [limit, why] = error.scope === "wait"
+      ? [limits.connectTimeoutMs, "no connection within"] as const
+      : [limits.totalTimeoutMs, "the answer took more than"] as const;
+    const context = { limit_ms: limit };
+    return fetchError(
+      "fetch_timeout",
+      url,
+      `${why} ${limit} ms`,
+      context,
+      error,
+    );
   }
   const { code, name, syscall } = error as {
     readonly [name in "code" | "name" | "syscall"]?: unknown;
@@ -122,11 +103,20 @@ export function toFetchError(
     const why = "the connection timed out";
     return fetchError("fetch_timeout", url, why, {}, error);
   }
-  const { kind, why, hint } = isNotPermitted(name, code, syscall)
-    ? noPermission(url)
-    : classify(code);
-  const context = { kind, ...(hint === undefined ? {} : { hint }) };
-  return fetchError("fetch_failed", url, why, context, error);
+  if (isNotPermitted(name, code, syscall)) {
+    // Names are resolved first, and addresses connected to.
+    const host = url.hostname.slice(0, MAX_SHOWN_HOST);
+    const why = "this program may not connect to the host's addresses";
+    return fetchError("fetch_failed", url, why, {
+      kind: "permission",
+      hint: `Run it with --allow-net=${host} and the addresses of that name ` +
+        "in the same list, since it is resolved first; or with --allow-net " +
+        "alone.",
+    }, error);
+  }
+  const text = typeof code === "string" ? code : "";
+  const [, kind, why] = FAILURES.find(([pattern]) => pattern.test(text))!;
+  return fetchError("fetch_failed", url, why, { kind }, error);
 }
 
 /** Deno says EPERM where a name may not be resolved; no resolver does. */
@@ -137,10 +127,4 @@ function isNotPermitted(
 ): boolean {
   return name === "NotCapable" || name === "PermissionDenied" ||
     (code === "EPERM" && syscall === "getaddrinfo");
-}
-
-function classify(code: unknown): Failure {
-  const text = typeof code === "string" ? code : "";
-  const row = FAILURES.find(([pattern]) => pattern.test(text));
-  return row?.[1] ?? { kind: "network", why: "the connection failed" };
 }

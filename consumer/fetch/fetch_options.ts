@@ -2,40 +2,30 @@
 
 import { MAX_TIMEOUT_MS } from "./network_budget.ts";
 
-/** How much one fetch may take. */
-export interface FetchLimits {
-  /** Milliseconds to connect, DNS and TLS included (default: 5,000). */
-  readonly connectTimeoutMs: number;
-  /** Milliseconds spent waiting for the network, in all (default: 30,000). */
-  readonly totalTimeoutMs: number;
-  /** Bytes of the body. */
-  readonly maxBytes: number;
-}
-
 /** Which hosts may be fetched from, and how: the same for every fetch. */
 export interface FetchPolicy {
-  /** As {@linkcode FetchLimits.connectTimeoutMs}. */
-  readonly connectTimeoutMs?: number;
-  /** As {@linkcode FetchLimits.totalTimeoutMs}. */
-  readonly totalTimeoutMs?: number;
+  /** Milliseconds to connect, DNS and TLS included (default: 5,000). */
+  readonly connectTimeoutMs?: number | undefined;
+  /** Milliseconds spent waiting for the network, in all (default: 30,000). */
+  readonly totalTimeoutMs?: number | undefined;
   /**
    * Allow `http:` and private addresses: for tests and closed networks only,
    * since a URL from outside can then reach this machine's own services.
    */
-  readonly allowPrivate?: boolean;
+  readonly allowPrivate?: boolean | undefined;
   /** Stops the fetch; its reason is what is thrown. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Resolves host names, instead of the operating system. */
-  readonly resolve?: (host: string) => Promise<readonly string[]>;
+  readonly resolve?: ((host: string) => Promise<readonly string[]>) | undefined;
   /**
    * Sends the request, instead of our own connection. It chooses the address
    * itself: names are resolved and vetted before only when `resolve` is given.
    * It must reject a body that was cut: what ends without having said so
    * (HTTP/1 without length or chunks) can't be recognised here.
    */
-  readonly fetch?: (request: Request) => Promise<Response>;
+  readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
   /** PEM certificates of authorities to trust instead of the runtime's own. */
-  readonly caCertificates?: readonly string[];
+  readonly caCertificates?: readonly string[] | undefined;
 }
 
 /**
@@ -48,38 +38,42 @@ export interface FetchPolicy {
  * import { assertEquals } from "@std/assert";
  *
  * const options = { allowPrivate: true, audiences: ["https://shop.example"] };
- * assertEquals(fetchPolicyOf(options), { allowPrivate: true });
+ * const policy = fetchPolicyOf(options);
+ * assertEquals([policy.allowPrivate, "audiences" in policy], [true, false]);
  * ```
  */
 export function fetchPolicyOf(options: FetchPolicy): FetchPolicy {
   const { connectTimeoutMs, totalTimeoutMs, allowPrivate, signal } = options;
   const { resolve, fetch, caCertificates } = options;
-  return Object.fromEntries(
-    Object.entries({
-      ...{ connectTimeoutMs, totalTimeoutMs, allowPrivate, signal },
-      ...{ resolve, fetch, caCertificates },
-    }).filter(([, value]) => value !== undefined),
-  );
+  return {
+    ...{ connectTimeoutMs, totalTimeoutMs, allowPrivate, signal },
+    ...{ resolve, fetch, caCertificates },
+  };
 }
 
 /** Options of {@linkcode guardedFetch}. */
 export interface GuardedFetchOptions extends FetchPolicy {
-  /** As {@linkcode FetchLimits.maxBytes}. */
+  /** Bytes of the body, at most. */
   readonly maxBytes: number;
   /** The code of a body that is larger. */
   readonly tooLargeCode: "document_too_large" | "feed_too_large";
   /** What to ask beyond the plain document. */
-  readonly headers?: FetchConditions;
+  readonly conditions?: FetchConditions | undefined;
   /** The `accept` header. */
   readonly accept?: string;
 }
 
+/** How much one fetch may take, in the units of its options. */
+export type FetchLimits = Readonly<
+  Record<"connectTimeoutMs" | "totalTimeoutMs" | "maxBytes", number>
+>;
+
 /** What to ask beyond the plain document. */
 export interface FetchConditions {
   /** An entity tag that we hold: 304 is then an answer. */
-  readonly ifNoneMatch?: string;
+  readonly ifNoneMatch?: string | undefined;
   /** Only the bytes from here on: 206 is then an answer, and so is 200. */
-  readonly range?: { readonly from: number };
+  readonly range?: { readonly from: number } | undefined;
 }
 
 /** The bytes that a 206 carries: `first` to `last`, inclusive, of `total`. */
@@ -90,6 +84,27 @@ export interface ContentRange {
   readonly last: number;
   /** Bytes of the whole document. */
   readonly total: number;
+}
+
+/** A document whose bytes are on their way. Read it once, or cancel it. */
+export interface OpenedDocument {
+  /**
+   * The bytes, in chunks; to be iterated at most once. Leaving the loop early
+   * closes the file or connection.
+   */
+  readonly bytes: AsyncIterable<Uint8Array>;
+  /** The media type from the server, or null. */
+  readonly mediaType: string | null;
+  /** The entity tag from the server, or null. */
+  readonly etag: string | null;
+  /** The document is the one that `ifNoneMatch` names; no bytes follow. */
+  readonly unchanged?: boolean;
+  /** Bytes to come, if known; for progress only, never relied upon. */
+  readonly length?: number | undefined;
+  /** Which bytes these are, when they are not all. */
+  readonly range?: ContentRange | undefined;
+  /** Closes the file or connection; may be called at any time and twice. */
+  cancel(): void | Promise<void>;
 }
 
 /** RFC 9110 §8.8.3; anything else could smuggle another header. */
@@ -112,7 +127,7 @@ export function requireFetchOptions(
     connectTimeoutMs = 5_000,
     totalTimeoutMs = 30_000,
     maxBytes,
-    headers: { ifNoneMatch, range } = {},
+    conditions: { ifNoneMatch, range } = {},
   }: GuardedFetchOptions,
 ): FetchLimits {
   requireNumber("connectTimeoutMs", connectTimeoutMs, 1, MAX_TIMEOUT_MS);

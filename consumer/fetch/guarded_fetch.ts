@@ -2,10 +2,10 @@
 
 import { joinBytes } from "@sig/core/internal";
 import {
-  type ContentRange,
   type FetchLimits,
   type FetchPolicy,
   type GuardedFetchOptions,
+  type OpenedDocument,
   requireFetchOptions,
 } from "./fetch_options.ts";
 import { judgeResponse, tooLarge } from "./response_rules.ts";
@@ -21,42 +21,23 @@ import {
   createPlainTransport,
   type RequestMethod,
   type Transport,
+  type TransportRequest,
   type TransportResponse,
 } from "./transport.ts";
 import {
   type Resolve,
   resolveAddresses,
   vetUrl,
+  type VetUrlOptions,
 } from "./require_allowed_url.ts";
-
-/** A document on its way: iterate `body`, or cancel. */
-export interface FetchedBody {
-  /** 206 and 304 only when they were asked for. */
-  readonly status: 200 | 206 | 304;
-  /** Lower case, without parameters; the server's text. */
-  readonly mediaType: string | null;
-  /** A proper entity tag, or null. */
-  readonly etag: string | null;
-  /** Of a 206: which bytes these are. */
-  readonly contentRange?: ContentRange | undefined;
-  /** Bytes of the body, if the server said so and nothing was decoded. */
-  readonly length?: number | undefined;
-  /**
-   * The bytes, at most `maxBytes`, to be iterated once; empty with 304. Throws
-   * when the body breaks off, is too large or too slow. The time that the loop
-   * itself takes does not count. Leaving the loop closes the connection.
-   */
-  readonly body: AsyncIterable<Uint8Array>;
-  /** The URL, as it was parsed. */
-  readonly url: string;
-  /** Closes the connection; may be called at any time and twice. */
-  cancel(): Promise<void>;
-}
 
 /**
  * Fetches one document over https from an untrusted URL: only public addresses,
  * connected to exactly as they were vetted; no redirects, no proxy of the
  * environment, no cookies, no decompression; limits on bytes and on time. (docs/protocol.md §8, §10)
+ *
+ * Iterating `bytes` throws when the body breaks off, is too large or too slow.
+ * The time that the loop itself takes does not count.
  *
  * In browsers, in Cloudflare Workers and with `options.fetch`, the platform
  * connects: a name that was vetted may lead elsewhere by then, and a body that
@@ -88,25 +69,19 @@ export interface FetchedBody {
 export async function guardedFetch(
   input: string | URL,
   options: GuardedFetchOptions,
-): Promise<FetchedBody> {
-  const sent = await sendGuarded(input, options, {
-    headers: requestHeaders(options),
-  });
+): Promise<OpenedDocument> {
+  const headers = requestHeaders(options);
+  const sent = await sendGuarded(input, options, { headers });
   const { response, url } = sent;
   try {
-    const { length, ...accepted } = judgeResponse(response, url, options);
-    if (accepted.status === 304) await response.close();
+    const head = judgeResponse(response, url, options);
+    if (head.unchanged) await response.close();
     // What a platform decoded has another length than the one that was sent;
     // of a range nothing is encoded.
-    const isCounted = response.isVerbatim || accepted.status !== 200;
-    const expectedLength = isCounted ? length : undefined;
-    return {
-      ...accepted,
-      length: expectedLength,
-      url: url.href,
-      body: createCountedBody(sent, options, expectedLength),
-      cancel: () => response.close(),
-    };
+    const isCounted = response.isVerbatim || response.status !== 200;
+    const length = isCounted ? head.length : undefined;
+    const bytes = createCountedBody(sent, options, length);
+    return { ...head, length, bytes, cancel: () => response.close() };
   } catch (error) {
     await response.close();
     throw error;
@@ -114,35 +89,25 @@ export async function guardedFetch(
 }
 
 function requestHeaders(
-  { accept, headers }: GuardedFetchOptions,
+  { accept = "application/json", conditions = {} }: GuardedFetchOptions,
 ): Record<string, string> {
+  const { ifNoneMatch: tag, range } = conditions;
   return {
-    accept: accept ?? "application/json",
+    accept,
     // Nothing is decoded, so nothing may come encoded.
     "accept-encoding": "identity",
-    ...(headers?.ifNoneMatch === undefined
-      ? {}
-      : { "if-none-match": headers.ifNoneMatch }),
-    ...(headers?.range === undefined
-      ? {}
-      : { range: `bytes=${headers.range.from}-` }),
+    ...(tag === undefined ? {} : { "if-none-match": tag }),
+    ...(range === undefined ? {} : { range: `bytes=${range.from}-` }),
   };
 }
 
 /** What is asked. */
-export interface GuardedRequest {
-  /** Default: GET. */
-  readonly method?: RequestMethod | "POST";
-  /** Header fields by lower-case name, without `host`. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** What is posted. */
-  readonly body?: Uint8Array<ArrayBuffer>;
-  /** Allow `http:` to public addresses too. */
-  readonly allowHttp?: boolean;
-}
+type GuardedRequest =
+  & Pick<TransportRequest, "method" | "headers" | "body">
+  & Pick<VetUrlOptions, "allowHttp">;
 
 /** A response whose head has arrived and is not checked yet. */
-export interface GuardedResponse {
+interface GuardedResponse {
   /** The response; the caller closes it. */
   readonly response: TransportResponse;
   /** The URL, as it was parsed. */
@@ -161,10 +126,10 @@ export interface GuardedResponse {
  *
  * @throws {SigError} and others as `guardedFetch`, up to the answer's head.
  */
-export async function sendGuarded(
+async function sendGuarded(
   input: string | URL,
   options: GuardedFetchOptions,
-  { headers, body, method = "GET", allowHttp = false }: GuardedRequest,
+  { allowHttp, ...request }: GuardedRequest,
 ): Promise<GuardedResponse> {
   const limits = requireFetchOptions(options);
   const { allowPrivate = false } = options;
@@ -184,10 +149,8 @@ export async function sendGuarded(
         limits.connectTimeoutMs,
       );
     const response = await createTransport(node, options)({
+      ...request,
       url,
-      method,
-      headers,
-      body,
       addresses,
       connectTimeoutMs: limits.connectTimeoutMs - budget.spentMs,
       caCertificates: options.caCertificates,
@@ -304,14 +267,10 @@ export interface ProbeOptions extends FetchPolicy {
 }
 
 /** The head of an answer; its body was not read. */
-export interface Probed {
-  /** Status code; 0 for a redirect that a browser hides. */
-  readonly status: number;
-  /** A header field by its lower-case name, or null. */
-  header(name: string): string | null;
-  /** When the server's certificate ends, if the platform says so. */
-  readonly certificateUntil?: Date;
-}
+export type Probed = Pick<
+  TransportResponse,
+  "status" | "header" | "certificateUntil"
+>;
 
 /**
  * Asks once and answers with the head of whatever comes, errors and redirects
@@ -345,9 +304,5 @@ export async function probeUrl(
   }, { allowHttp, headers, method });
   const { certificateUntil, header, status } = response;
   await response.close();
-  return {
-    status,
-    header,
-    ...(certificateUntil === undefined ? {} : { certificateUntil }),
-  };
+  return { status, header, certificateUntil };
 }

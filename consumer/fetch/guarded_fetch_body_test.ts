@@ -167,7 +167,7 @@ Deno.test("a body whose end was said is complete, also of HTTP/1.0", async () =>
 });
 
 Deno.test("a range says where the rest ends, and is held to it", async () => {
-  const options = { headers: { range: { from: 3 } } };
+  const options = { conditions: { range: { from: 3 } } };
   const answer = "HTTP/1.1 206 Partial Content\r\n" +
     "content-range: bytes 3-6/7\r\n\r\n";
   await using whole = startRawServer(say(`${answer}":1}`));
@@ -266,7 +266,7 @@ Deno.test("the reader's own time does not count", async () => {
   });
   const fetched = await fetchLocal(server.url, { totalTimeoutMs: 2_000 });
   let text = "";
-  for await (const chunk of fetched.body) {
+  for await (const chunk of fetched.bytes) {
     text += new TextDecoder().decode(chunk);
     // real time: four times this is more than the limit, which takes no clock.
     await new Promise((resolve) => setTimeout(resolve, 600));
@@ -280,7 +280,7 @@ Deno.test("leaving the loop closes the connection", async () => {
     await untilClosed(connection);
   });
   const fetched = await fetchLocal(server.url);
-  for await (const _ of fetched.body) break;
+  for await (const _ of fetched.bytes) break;
 });
 
 Deno.test("cancelling ends a read that is under way", async () => {

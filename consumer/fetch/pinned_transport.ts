@@ -60,7 +60,7 @@ export function createPinnedTransport(node: NodeBuiltins): Transport {
       try {
         await budget.wait(exchange.connected, shareMs);
         isConnected = true;
-        return toResponse(exchange, await budget.wait(exchange.answered));
+        return await budget.wait(exchange.response);
       } catch (error) {
         await exchange.close();
         const isLast = i === addresses.length - 1;
@@ -78,31 +78,21 @@ function isOfThisAddress(error: unknown): boolean {
 }
 
 /** One request to one address. */
-interface Exchange {
-  readonly connected: Promise<void>;
-  readonly answered: Promise<IncomingMessage>;
-  /** The latest error of the connection, even after the answer began. */
-  readonly failure: () => unknown;
-  /** When the server's certificate ends; undefined without TLS. */
-  readonly certificateUntil: () => Date | undefined;
-  close(): Promise<void>;
-}
-
 function startExchange(
   node: NodeBuiltins,
   request: TransportRequest,
   address: string,
-): Exchange {
+) {
   const connected = Promise.withResolvers<void>();
-  const answered = Promise.withResolvers<IncomingMessage>();
+  const response = Promise.withResolvers<TransportResponse>();
   const closed = Promise.withResolvers<void>();
   let failure: unknown;
   const fail = (error: unknown) => {
     failure ??= error;
     connected.reject(error);
-    answered.reject(error);
+    response.reject(error);
   };
-  for (const { promise } of [connected, answered]) promise.catch(() => {});
+  for (const { promise } of [connected, response]) promise.catch(() => {});
 
   let socket: Socket | undefined;
   const agent = new node.http.Agent({ keepAlive: false });
@@ -115,6 +105,11 @@ function startExchange(
     return paced;
   };
   let sent: ClientRequest | undefined;
+  const close = async () => {
+    sent?.destroy();
+    socket?.destroy();
+    if (socket !== undefined) await waitForClose(closed.promise);
+  };
   try {
     sent = node.http.request({
       agent,
@@ -128,28 +123,18 @@ function startExchange(
     sent.on("error", fail);
     // Asked for by now or never: before end() nothing is sent.
     if (socket === undefined) throw new CannotPin();
-    sent.once("response", answered.resolve);
+    const answer = (message: IncomingMessage) =>
+      response.resolve(toResponse(message, socket!, () => failure, close));
+    sent.once("response", answer);
     sent.once("upgrade", (message, upgraded) => {
       upgraded.destroy();
-      answered.resolve(message);
+      answer(message);
     });
     sent.end(request.body);
   } catch (error) {
     fail(error);
   }
-  const close = async () => {
-    sent?.destroy();
-    socket?.destroy();
-    if (socket === undefined) return;
-    await waitForClose(closed.promise);
-  };
-  return {
-    connected: connected.promise,
-    answered: answered.promise,
-    failure: () => failure,
-    certificateUntil: () => socket && certificateEnd(socket),
-    close,
-  };
+  return { connected: connected.promise, response: response.promise, close };
 }
 
 /** Opens a TCP or TLS connection to a literal address. */
@@ -178,16 +163,12 @@ function dial(
   return socket;
 }
 
-function brokenOff(): Error {
-  const why = "Cannot read on: the answer is not complete";
-  return Object.assign(new Error(why), { code: "ECONNRESET" });
-}
-
 function portOf(url: URL): number {
   if (url.port !== "") return Number(url.port);
   return url.protocol === "https:" ? 443 : 80;
 }
 
+/** When the server's certificate ends; undefined without TLS. */
 function certificateEnd(socket: Socket): Date | undefined {
   if (!("getPeerCertificate" in socket)) return undefined;
   const { valid_to } = (socket as TLSSocket).getPeerCertificate();
@@ -206,14 +187,17 @@ function plainBytes(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
+/** @param failed The latest error of the connection, also after the head. */
 function toResponse(
-  exchange: Exchange,
   message: IncomingMessage,
+  socket: Socket,
+  failed: () => unknown,
+  close: () => Promise<void>,
 ): TransportResponse {
   const chunks: AsyncIterator<Uint8Array> = message[Symbol.asyncIterator]();
   return {
     get certificateUntil() {
-      return exchange.certificateUntil();
+      return certificateEnd(socket);
     },
     status: message.statusCode ?? 0,
     isVerbatim: true,
@@ -227,13 +211,16 @@ function toResponse(
       const { done, value } = await chunks.next();
       if (done !== true) return plainBytes(value);
       // Bytes after the end, or an end that the runtime took for one.
-      const failure = exchange.failure();
+      const failure = failed();
       if (failure !== undefined) throw failure;
       // Chunks without the last one, where a runtime takes that for an end.
-      if (!message.complete) throw brokenOff();
+      if (!message.complete) {
+        const why = "Cannot read on: the answer is not complete";
+        throw Object.assign(new Error(why), { code: "ECONNRESET" });
+      }
       return undefined;
     },
-    close: exchange.close,
+    close,
   };
 }
 

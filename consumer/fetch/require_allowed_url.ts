@@ -1,6 +1,6 @@
 /** Which URLs may be fetched at all (docs/protocol.md §10). @module */
 
-import { type ErrorContext, SigError } from "@sig/core";
+import { SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import {
   isPublicAddress,
@@ -28,15 +28,15 @@ export interface VettedUrl {
   /** The parsed URL. */
   readonly url: URL;
   /** The IP address, without brackets, when the host is one. */
-  readonly literal?: string;
+  readonly literal: string | undefined;
 }
 
 /** Options of {@linkcode vetUrl}. */
 export interface VetUrlOptions {
   /** Allow `http:` and any host: for tests and closed networks. */
-  readonly allowPrivate?: boolean;
+  readonly allowPrivate?: boolean | undefined;
   /** Allow `http:` alone. */
-  readonly allowHttp?: boolean;
+  readonly allowHttp?: boolean | undefined;
 }
 
 /**
@@ -49,9 +49,8 @@ export interface VetUrlOptions {
  */
 export function vetUrl(
   input: string | URL,
-  options: VetUrlOptions = {},
+  { allowPrivate = false, allowHttp = false }: VetUrlOptions = {},
 ): VettedUrl {
-  const allowPrivate = options.allowPrivate ?? false;
   const url = URL.parse(input);
   if (url === null) {
     // Its text is not shown: it may hold a password.
@@ -60,7 +59,7 @@ export function vetUrl(
       "Cannot fetch: the URL is malformed (expected https://host/path)",
     );
   }
-  requireScheme(url, allowPrivate || (options.allowHttp ?? false));
+  requireScheme(url, allowPrivate || allowHttp);
   if (url.username !== "" || url.password !== "") {
     throw new SigError(
       "insecure_url",
@@ -71,7 +70,7 @@ export function vetUrl(
   }
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const literal = parseIpBytes(host) === undefined ? undefined : host;
-  if (BLOCKED_PORTS.has(url.port === "" ? 443 : Number(url.port))) {
+  if (url.port !== "" && BLOCKED_PORTS.has(Number(url.port))) {
     throw notAllowed(url, `port ${url.port} is that of another protocol`);
   }
   if (!allowPrivate) {
@@ -82,22 +81,18 @@ export function vetUrl(
       throw notAllowed(url, "the host name is a local one", HINT);
     }
   }
-  return { url, ...(literal === undefined ? {} : { literal }) };
+  return { url, literal };
 }
 
 const HINT = "For a test on this machine or network, use --allow-insecure " +
   "(allowPrivate in the library).";
 
-/** The error `address_not_allowed` about a URL's host. */
-export function notAllowed(url: URL, why: string, hint?: string): SigError {
-  const context: ErrorContext = {
-    host: url.host,
-    ...(hint === undefined ? {} : { hint }),
-  };
+function notAllowed(url: URL, why: string, hint?: string): SigError {
+  const { host } = url;
   return new SigError(
     "address_not_allowed",
-    `Cannot fetch from ${quote(url.host)}: ${why}`,
-    { context },
+    `Cannot fetch from ${quote(host)}: ${why}`,
+    { context: { host, ...(hint === undefined ? {} : { hint }) } },
   );
 }
 

@@ -7,6 +7,7 @@ import {
   type ContentRange,
   type GuardedFetchOptions,
   isEntityTag,
+  type OpenedDocument,
 } from "./fetch_options.ts";
 import { isRefusedMediaType, parseMediaType } from "./media_type.ts";
 import type { TransportResponse } from "./transport.ts";
@@ -17,22 +18,10 @@ type ResponseHead = Pick<
   "status" | "header" | "isVerbatim"
 >;
 
-/** A head that passed. */
-export interface AcceptedHead {
-  /** 304 and 206 only when they were asked for. */
-  readonly status: 200 | 206 | 304;
-  /** Lower case, without parameters. */
-  readonly mediaType: string | null;
-  /** The entity tag, when it is a proper one. */
-  readonly etag: string | null;
-  /** Of a 206. */
-  readonly contentRange?: ContentRange | undefined;
-  /** Bytes that the body must have, if the server said so. */
-  readonly length?: number | undefined;
-}
-
 /**
- * Judges the head of a response to our own request.
+ * Judges the head of a response to our own request. `mediaType` is in lower case
+ * and without parameters, `etag` a proper one, and `length` the bytes that the
+ * body must have, if the server said so.
  *
  * @throws {SigError} `fetch_redirected`, `fetch_status`, `fetch_failed` (an
  * encoding that we did not ask for, a length that makes no sense, no sign of
@@ -42,16 +31,16 @@ export function judgeResponse(
   head: ResponseHead,
   url: URL,
   options: GuardedFetchOptions,
-): AcceptedHead {
+): Omit<OpenedDocument, "bytes" | "cancel"> {
   const status = judgeStatus(head, url, options);
   const mediaType = parseMediaType(head.header("content-type"));
   const etag = head.header("etag");
+  const unchanged = status === 304;
   const accepted = {
-    status,
-    mediaType,
+    ...{ unchanged, mediaType },
     etag: etag !== null && isEntityTag(etag) ? etag : null,
   };
-  if (status === 304) return { ...accepted, length: 0 };
+  if (unchanged) return { ...accepted, length: 0 };
   judgeEncoding(head, url);
   if (isRefusedMediaType(mediaType)) {
     throw fetchError(
@@ -61,23 +50,21 @@ export function judgeResponse(
       { media_type: mediaType },
     );
   }
-  const contentRange = status === 206
-    ? judgeRange(head, url, options)
-    : undefined;
-  const length = judgeLength(head, url, options, contentRange);
+  const range = status === 206 ? judgeRange(head, url, options) : undefined;
+  const length = judgeLength(head, url, options, range);
   if (length === undefined) judgeFraming(head, url);
-  return { ...accepted, contentRange, length };
+  return { ...accepted, range, length };
 }
 
 function judgeStatus(
   head: ResponseHead,
   url: URL,
-  { headers }: GuardedFetchOptions,
-): 200 | 206 | 304 {
+  { conditions }: GuardedFetchOptions,
+): number {
   const { status } = head;
   if (status === 200) return status;
-  if (status === 304 && headers?.ifNoneMatch !== undefined) return status;
-  if (status === 206 && headers?.range !== undefined) return status;
+  if (status === 304 && conditions?.ifNoneMatch !== undefined) return status;
+  if (status === 206 && conditions?.range !== undefined) return status;
   if (status === 0 || (status >= 300 && status < 400 && status !== 304)) {
     throw redirected(head, url);
   }
@@ -116,11 +103,11 @@ function redirected(head: ResponseHead, url: URL): SigError {
 
 /** No decoding: a few hundred bytes can unpack to gigabytes. */
 function judgeEncoding(head: ResponseHead, url: URL): void {
-  const rules = [["content-encoding", "identity"], [
-    "transfer-encoding",
-    "chunked",
-  ]] as const;
-  for (const [name, allowed] of rules) {
+  const rules = {
+    "content-encoding": "identity",
+    "transfer-encoding": "chunked",
+  };
+  for (const [name, allowed] of Object.entries(rules)) {
     const value = trimOws(head.header(name) ?? "").toLowerCase();
     if (value === "" || value === allowed) continue;
     throw fetchError(
@@ -136,14 +123,14 @@ function judgeEncoding(head: ResponseHead, url: URL): void {
 function judgeRange(
   head: ResponseHead,
   url: URL,
-  { headers }: GuardedFetchOptions,
+  { conditions }: GuardedFetchOptions,
 ): ContentRange {
   const text = head.header("content-range") ?? "";
   const match = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/i.exec(text);
   const [first, last, total] = (match ?? []).slice(1).map(Number);
   if (
     first === undefined || last === undefined || total === undefined ||
-    first !== headers?.range?.from || last < first || last !== total - 1
+    first !== conditions?.range?.from || last < first || last !== total - 1
   ) {
     throw fetchError(
       "fetch_failed",
@@ -162,16 +149,12 @@ function judgeLength(
   range: ContentRange | undefined,
 ): number | undefined {
   const text = head.header("content-length");
-  const announced = text === null ? undefined : parseLength(text);
-  const ranged = range === undefined ? undefined : range.last - range.first + 1;
-  if (
-    Number.isNaN(announced) ||
-    (announced !== undefined && ranged !== undefined && announced !== ranged)
-  ) {
+  const ranged = range && range.last - range.first + 1;
+  const length = text === null ? ranged : parseLength(text);
+  if (Number.isNaN(length) || (ranged !== undefined && length !== ranged)) {
     const why = "the server's content-length makes no sense";
     throw fetchError("fetch_failed", url, why, { kind: "http" });
   }
-  const length = announced ?? ranged;
   if (length !== undefined && length > maxBytes) {
     throw tooLarge(url, maxBytes, tooLargeCode);
   }

@@ -29,9 +29,9 @@ Deno.test("an injected fetch gets one careful request", async () => {
   const fetched = await fetchWith((request) => {
     seen.push(request);
     return Response.json({ a: 1 }, { headers: { etag: '"1"' } });
-  }, { accept: "x/y", headers: { ifNoneMatch: '"0"' } });
+  }, { accept: "x/y", conditions: { ifNoneMatch: '"0"' } });
   assertEquals(await readText(fetched), '{"a":1}');
-  assertEquals([fetched.status, fetched.etag], [200, '"1"']);
+  assertEquals([fetched.unchanged, fetched.etag], [false, '"1"']);
   const [request] = seen;
   assertEquals([seen.length, request?.url, request?.redirect], [
     1,
@@ -135,7 +135,7 @@ Deno.test("only SP and HTAB are white space around a header's value", async () =
 
 Deno.test("a range that is cut is refused by what it said of itself", async () => {
   const headers = { "content-range": "bytes 3-6/7" };
-  const options = { headers: { range: { from: 3 } } };
+  const options = { conditions: { range: { from: 3 } } };
   await expectSigError(
     async () =>
       readText(

@@ -8,7 +8,10 @@
 import { DEFAULT_LIMITS, isSigError, type Limits } from "@sig/core";
 import { sameBytes } from "@sig/core/internal";
 import { Sha256 } from "@sig/jose/internal";
-import type { FetchConditions } from "../fetch/fetch_options.ts";
+import type {
+  FetchConditions,
+  OpenedDocument,
+} from "../fetch/fetch_options.ts";
 import {
   type IssuerRecord,
   isUnusable,
@@ -27,7 +30,6 @@ import type { NewLines } from "../memory/sqlite_lines.ts";
 import type { HeldFeed } from "../memory/stored_lines.ts";
 import { replayFrom, WarnedEvents } from "../memory/partial_history.ts";
 import { ByteStream } from "../read/byte_stream.ts";
-import type { OpenedDocument } from "../read/reader.ts";
 import { feedTooLarge } from "../verify/feed_fault.ts";
 import {
   FeedVerification,

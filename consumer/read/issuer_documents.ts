@@ -5,11 +5,13 @@ import { sameBytes } from "@sig/core/internal";
 import {
   documentAtHand,
   type DocumentReader,
-  type OpenedDocument,
   type OpenOptions,
   readAll,
 } from "./reader.ts";
-import type { FetchConditions } from "../fetch/fetch_options.ts";
+import type {
+  FetchConditions,
+  OpenedDocument,
+} from "../fetch/fetch_options.ts";
 import type { DocumentName } from "../fetch/media_type.ts";
 
 /** One document that will most likely be opened, and with which options. */

@@ -10,7 +10,7 @@ import { quote } from "@sig/core/internal";
 import { type InsideFile, openInside } from "./open_inside.ts";
 import {
   type DocumentReader,
-  type OpenOptions,
+  type IssuerLocation,
   tooLargeCode,
 } from "./reader.ts";
 
@@ -25,64 +25,62 @@ export interface LocalSource {
   readonly path: string;
 }
 
-/** A reader that knows where the metadata is. */
-export interface LocalReader extends DocumentReader {
-  /** Always `local`. */
-  readonly kind: "local";
-  /** What to `open` as `metadata`. */
-  readonly metadataRef: string;
-}
-
 /**
- * Makes a reader of an issuer's directory (the folder that holds `.well-known`)
- * or of one `sig.json`. References are read by their path inside the directory,
+ * Reads an issuer's directory (the folder that holds `.well-known`) or one
+ * `sig.json`. References are read by their path inside the directory,
  * their host is not used; nothing is fetched. A `sig.json` that lies in no
  * `.well-known` counts as lying at the top of its directory. (docs/protocol.md §1)
  *
  * A file is read as far as it reached when it was opened, so that an append
  * meanwhile does not show as half a line.
  *
- * @throws {SigError} from `open`: `source_not_found` with `context.reason`
+ * @throws {SigError} from the reader: `source_not_found` with `context.reason`
  * `missing`, `permission_denied`, `not_a_file` or `unreadable`;
  * `invalid_metadata` for a path or symbolic link that leaves the directory;
  * `document_too_large`, `feed_too_large`.
- * @throws {TypeError} from `open`, in a runtime without Deno's file functions.
+ * @throws {TypeError} from the reader, in a runtime without Deno's file functions.
  */
-export function createLocalReader(source: LocalSource): LocalReader {
+export function locateLocal(source: LocalSource): IssuerLocation {
   const { folder, name } = splitPath(source);
   const metadataRef = name === undefined
     ? "/.well-known/sig.json"
     : `/${encodeURIComponent(name)}`;
-  return {
-    kind: "local",
-    metadataRef,
-    async open(ref, options) {
-      if (!("Deno" in globalThis)) {
-        throw new TypeError("Cannot read local sources: this needs Deno");
+  const open: DocumentReader["open"] = async (ref, options) => {
+    if (!("Deno" in globalThis)) {
+      throw new TypeError("Cannot read local sources: this needs Deno");
+    }
+    const isNamed = name !== undefined && ref === metadataRef;
+    const asked = isNamed ? { path: source.path } : { path: source.path, ref };
+    try {
+      const place = await locate(folder, name !== undefined);
+      const path = isNamed
+        ? place.folder + name
+        : place.top + parseLocalPath(ref).join("/");
+      const file = openInside(place.top, path);
+      if (file === "outside") {
+        throw refused(ref, "a symbolic link leaves the issuer's directory");
       }
-      const isNamed = name !== undefined && ref === metadataRef;
-      const asked = isNamed
-        ? { path: source.path }
-        : { path: source.path, ref };
-      try {
-        const place = await locate(folder, name !== undefined);
-        const path = isNamed
-          ? place.folder + name
-          : place.top + parseLocalPath(ref).join("/");
-        const file = openFile(place.top, path, { asked, ref }, options);
-        const close = () => file.close();
-        return {
-          bytes: readChunks(file, asked),
-          length: file.size,
-          mediaType: null,
-          etag: null,
-          cancel: close,
-        };
-      } catch (error) {
-        throw toLocalError(error, asked);
+      if (typeof file === "string") {
+        throw localFailure(
+          asked,
+          file === "exchanged" ? UNREADABLE : NOT_A_FILE,
+        );
       }
-    },
+      const { size: length } = file;
+      if (length > options.maxBytes) {
+        file.close();
+        const code = tooLargeCode(options.name);
+        const why = `it is larger than ${options.maxBytes} bytes`;
+        throw localError(code, asked, why, { limit: options.maxBytes });
+      }
+      const bytes = readChunks(file, asked);
+      const cancel = () => file.close();
+      return { bytes, length, mediaType: null, etag: null, cancel };
+    } catch (error) {
+      throw toLocalError(error, asked);
+    }
   };
+  return { reader: { kind: "local", open }, metadataRef };
 }
 
 function splitPath({ kind, path }: LocalSource) {
@@ -111,29 +109,6 @@ function asPrefix(path: string): string {
   return slashed.endsWith("/") ? slashed : `${slashed}/`;
 }
 
-interface Asked {
-  readonly asked: LocalPlace;
-  readonly ref: string;
-}
-
-function openFile(
-  top: string,
-  path: string,
-  { asked, ref }: Asked,
-  { name, maxBytes }: OpenOptions,
-): InsideFile {
-  const file = openInside(top, path);
-  if (file === "outside") {
-    throw refused(ref, "a symbolic link leaves the issuer's directory");
-  }
-  if (file === "not_a_file") throw localFailure(asked, "not_a_file");
-  if (file === "exchanged") throw localFailure(asked, "unreadable");
-  if (file.size <= maxBytes) return file;
-  file.close();
-  const why = `it is larger than ${maxBytes} bytes`;
-  throw localError(tooLargeCode(name), asked, why, { limit: maxBytes });
-}
-
 async function* readChunks(
   file: InsideFile,
   asked: LocalPlace,
@@ -153,18 +128,30 @@ async function* readChunks(
   }
 }
 
-/** Why a local document could not be had: `context.reason`. */
-type LocalFailure =
-  | "missing"
-  | "permission_denied"
-  | "not_a_file"
-  | "unreadable";
+/** Why a local document could not be had: `context.reason`, and in words. */
+type LocalFailure = readonly [
+  reason: "missing" | "permission_denied" | "not_a_file" | "unreadable",
+  why: string,
+];
 
-const WHY: Readonly<Record<LocalFailure, string>> = {
-  missing: "there is no such file",
-  permission_denied: "the system does not let this user read it",
-  not_a_file: "it is not a regular file",
-  unreadable: "reading it failed",
+const MISSING: LocalFailure = ["missing", "there is no such file"];
+const FORBIDDEN: LocalFailure = [
+  "permission_denied",
+  "the system does not let this user read it",
+];
+const NOT_A_FILE: LocalFailure = ["not_a_file", "it is not a regular file"];
+const BELOW_A_FILE: LocalFailure = [
+  "not_a_file",
+  "a file is where a directory is expected",
+];
+const UNREADABLE: LocalFailure = ["unreadable", "reading it failed"];
+
+/** What the runtime's errors mean, by their code or name. */
+const FAILURES: Readonly<Record<string, LocalFailure>> = {
+  ...{ ENOENT: MISSING, NotFound: MISSING },
+  ...{ EACCES: FORBIDDEN, EPERM: FORBIDDEN, PermissionDenied: FORBIDDEN },
+  ...{ EISDIR: NOT_A_FILE, IsADirectory: NOT_A_FILE },
+  ...{ ENOTDIR: BELOW_A_FILE, NotADirectory: BELOW_A_FILE },
 };
 
 /** What was to be read: a source, or a reference inside it. */
@@ -199,23 +186,11 @@ function localError(
 /** `source_not_found` with its reason; only `missing` means absence. */
 function localFailure(
   place: LocalPlace,
-  reason: LocalFailure,
+  [reason, why]: LocalFailure,
   cause?: unknown,
 ): SigError {
-  const why = WHY[reason];
   return localError("source_not_found", place, why, { reason }, cause);
 }
-
-/** What the runtime's errors mean, by their code or name. */
-const FAILURES: Readonly<Record<string, LocalFailure>> = {
-  ENOENT: "missing",
-  NotFound: "missing",
-  EACCES: "permission_denied",
-  EPERM: "permission_denied",
-  PermissionDenied: "permission_denied",
-  EISDIR: "not_a_file",
-  IsADirectory: "not_a_file",
-};
 
 /** A SigError as it is; the runtime's errors as {@linkcode localFailure}. */
 function toLocalError(error: unknown, place: LocalPlace): SigError {
@@ -230,12 +205,7 @@ function toLocalError(error: unknown, place: LocalPlace): SigError {
       hint: `Run it with --allow-read=${place.path.slice(0, 200)}.`,
     }, error);
   }
-  if (failure === "ENOTDIR" || failure === "NotADirectory") {
-    const why = "a file is where a directory is expected";
-    const context = { reason: "not_a_file" };
-    return localError("source_not_found", place, why, context, error);
-  }
-  return localFailure(place, FAILURES[failure] ?? "unreadable", error);
+  return localFailure(place, FAILURES[failure] ?? UNREADABLE, error);
 }
 
 /** Scheme and authority of an absolute URL. */

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
-  createLocalReader,
   type LocalSource,
+  locateLocal,
   parseLocalPath,
 } from "./local_reader.ts";
 import { isMissing, readAll } from "./reader.ts";
@@ -29,8 +29,8 @@ async function withIssuer(
 }
 
 async function read(source: LocalSource, ref?: string): Promise<string> {
-  const reader = createLocalReader(source);
-  const doc = await reader.open(ref ?? reader.metadataRef, {
+  const { reader, metadataRef } = locateLocal(source);
+  const doc = await reader.open(ref ?? metadataRef, {
     name: ref === undefined ? "metadata" : "jwks",
     maxBytes: 1000,
   });
@@ -70,10 +70,10 @@ Deno.test("a relative file name is found from the current folder", () =>
   withIssuer(async (folder) => {
     const module = new URL("./local_reader.ts", import.meta.url).href;
     const script = `
-      const { createLocalReader } = await import(${JSON.stringify(module)});
+      const { locateLocal } = await import(${JSON.stringify(module)});
       for (const path of ["sig.json", "./sig.json"]) {
-        const reader = createLocalReader({ kind: "file", path });
-        for (const ref of [reader.metadataRef, ${JSON.stringify(JWKS)}]) {
+        const { reader, metadataRef } = locateLocal({ kind: "file", path });
+        for (const ref of [metadataRef, ${JSON.stringify(JWKS)}]) {
           const doc = await reader.open(ref, { name: "jwks", maxBytes: 99 });
           for await (const chunk of doc.bytes) {
             console.log(new TextDecoder().decode(chunk));
@@ -94,7 +94,7 @@ Deno.test("a relative file name is found from the current folder", () =>
 
 Deno.test("paths and symbolic links that leave the directory are refused", () =>
   withIssuer(async (path) => {
-    const reader = createLocalReader({ kind: "directory", path });
+    const { reader } = locateLocal({ kind: "directory", path });
     await expectSigError(
       () => reader.open("https://acme.example/../secret.json", jwks),
       "invalid_metadata",
@@ -138,7 +138,7 @@ Deno.test("symbolic links inside the directory, and to it, are followed", () =>
 
 Deno.test("what is not there is missing, and only that", () =>
   withIssuer(async (path) => {
-    const reader = createLocalReader({ kind: "directory", path });
+    const { reader } = locateLocal({ kind: "directory", path });
     const missing = await expectSigError(
       () => reader.open("/.well-known/did.json", jwks),
       "source_not_found",
@@ -174,7 +174,7 @@ Deno.test("a FIFO does not block", () =>
   withIssuer(async (path) => {
     const fifo = `${path}/.well-known/fifo`;
     await new Deno.Command("mkfifo", { args: [fifo] }).output();
-    const reader = createLocalReader({ kind: "directory", path });
+    const { reader } = locateLocal({ kind: "directory", path });
     await expectSigError(
       () => reader.open("/.well-known/fifo", jwks),
       "source_not_found",
@@ -213,7 +213,7 @@ Deno.test({
 
 Deno.test("a file over the limit is refused before it is read", () =>
   withIssuer(async (path) => {
-    const reader = createLocalReader({ kind: "directory", path });
+    const { reader } = locateLocal({ kind: "directory", path });
     const open = (name: "jwks" | "feed", maxBytes: number) =>
       reader.open(JWKS, { name, maxBytes });
     await readAll(await open("jwks", 11), 11);
@@ -233,7 +233,7 @@ Deno.test("a feed is read in chunks, as far as it reached when opened", () =>
   withIssuer(async (path) => {
     const file = `${path}/.well-known/sig/events.jsonl`;
     await Deno.writeFile(file, new Uint8Array(600 * 1024).fill(65));
-    const reader = createLocalReader({ kind: "directory", path });
+    const { reader } = locateLocal({ kind: "directory", path });
     const doc = await reader.open(FEED, { name: "feed", maxBytes: 2 ** 20 });
     await Deno.writeTextFile(file, "appended", { append: true });
     const sizes: number[] = [];
@@ -243,7 +243,7 @@ Deno.test("a feed is read in chunks, as far as it reached when opened", () =>
 
 Deno.test("leaving the loop, and cancelling, close the file", () =>
   withIssuer(async (path) => {
-    const reader = createLocalReader({ kind: "directory", path });
+    const { reader } = locateLocal({ kind: "directory", path });
     const left = await reader.open(JWKS, jwks);
     for await (const _ of left.bytes) break;
     left.cancel();

@@ -8,33 +8,12 @@ import {
 } from "@sig/core";
 import { joinBytes } from "@sig/core/internal";
 import type {
-  ContentRange,
   FetchConditions,
   FetchPolicy,
+  OpenedDocument,
 } from "../fetch/fetch_options.ts";
 import { ACCEPT, type DocumentName } from "../fetch/media_type.ts";
 import { guardedFetch } from "../fetch/guarded_fetch.ts";
-
-/** A document whose bytes are on their way. Read it once, or cancel it. */
-export interface OpenedDocument {
-  /**
-   * The bytes, in chunks; to be iterated at most once. Leaving the loop early
-   * closes the file or connection.
-   */
-  readonly bytes: AsyncIterable<Uint8Array>;
-  /** The media type from the server, or null. */
-  readonly mediaType: string | null;
-  /** The entity tag from the server, or null. */
-  readonly etag: string | null;
-  /** The document is the one that `ifNoneMatch` names; no bytes follow. */
-  readonly unchanged?: boolean;
-  /** Bytes to come, if known; for progress only, never relied upon. */
-  readonly length?: number | undefined;
-  /** Which bytes these are, when they are not all. */
-  readonly range?: ContentRange | undefined;
-  /** Closes the file or connection; may be called at any time and twice. */
-  cancel(): void | Promise<void>;
-}
 
 /** Options of {@linkcode DocumentReader.open}. */
 export interface OpenOptions {
@@ -235,68 +214,19 @@ function missing(name: DocumentName): SigError {
 export function createRemoteReader(policy: FetchPolicy = {}): DocumentReader {
   return {
     kind: "remote",
-    async open(ref, { name, maxBytes, conditions, signal }) {
-      const fetched = await guardedFetch(ref, {
+    open: (ref, { name, maxBytes, conditions, signal }) =>
+      guardedFetch(ref, {
         ...policy,
-        ...(signal === undefined ? {} : { signal: either(policy, signal) }),
-        maxBytes,
+        ...{ maxBytes, conditions, signal: either(policy.signal, signal) },
         tooLargeCode: tooLargeCode(name),
         accept: ACCEPT[name],
-        ...(conditions === undefined ? {} : { headers: conditions }),
-      });
-      return {
-        bytes: fetched.body,
-        mediaType: fetched.mediaType,
-        etag: fetched.etag,
-        unchanged: fetched.status === 304,
-        length: fetched.length,
-        range: fetched.contentRange,
-        cancel: fetched.cancel,
-      };
-    },
+      }),
   };
 }
 
-function either({ signal }: FetchPolicy, other: AbortSignal): AbortSignal {
-  return signal === undefined ? other : AbortSignal.any([signal, other]);
-}
-
-/** Options of {@linkcode fetchDocument}. */
-export interface FetchDocumentOptions extends FetchPolicy {
-  /** Bytes at most. */
-  readonly maxBytes: number;
-}
-
-/**
- * Fetches a document that a stranger named, such as the `did.json` of a
- * did:web: public addresses only, no redirects, limits on bytes and time
- * (docs/protocol.md §10). What it says is not judged.
- *
- * @example A private address is refused before anything is connected to
- * ```ts
- * import { fetchDocument } from "@sig/consumer/internal";
- * import { SigError } from "@sig/core";
- * import { assertRejects } from "@std/assert";
- *
- * await assertRejects(
- *   () => fetchDocument("https://10.0.0.1/did.json", { maxBytes: 65_536 }),
- *   SigError,
- *   "the address is not a public one",
- * );
- * ```
- *
- * @throws {SigError} `insecure_url`, `address_not_allowed`, `fetch_redirected`,
- * `fetch_status`, `fetch_media_type`, `fetch_timeout`, `fetch_failed`,
- * `document_too_large`.
- * @throws {RangeError} for an invalid limit.
- */
-export async function fetchDocument(
-  url: string,
-  options: FetchDocumentOptions,
-): Promise<Uint8Array> {
-  const fetched = await guardedFetch(url, {
-    ...options,
-    tooLargeCode: "document_too_large",
-  });
-  return await readAll({ ...fetched, bytes: fetched.body }, options.maxBytes);
+function either(
+  a: AbortSignal | undefined,
+  b: AbortSignal | undefined,
+): AbortSignal | undefined {
+  return a && b ? AbortSignal.any([a, b]) : a ?? b;
 }

@@ -1,11 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
 import { SigError } from "@sig/core";
 import { joinBytes } from "@sig/core/internal";
+import type { OpenedDocument } from "../fetch/fetch_options.ts";
 import {
   createRemoteReader,
   type InlineFeed,
   isMissing,
-  type OpenedDocument,
   readAll,
   sourceOf,
 } from "./reader.ts";

@@ -16,22 +16,11 @@ import {
   type InlineFeed,
   type IssuerLocation,
 } from "./reader.ts";
-import { createLocalReader } from "./local_reader.ts";
+import { type LocalSource, locateLocal } from "./local_reader.ts";
 
 /** Where an issuer's documents are to be got from. */
 export type Source =
-  | {
-    /** A directory that holds `.well-known`. */
-    readonly kind: "directory";
-    /** A path of the operating system. */
-    readonly path: string;
-  }
-  | {
-    /** A `sig.json` file. */
-    readonly kind: "file";
-    /** A path of the operating system. */
-    readonly path: string;
-  }
+  | LocalSource
   | {
     /** An issuer by its did:web, or by its host name. */
     readonly kind: "did";
@@ -52,7 +41,7 @@ export type Source =
 /** Options of {@linkcode parseSource}. */
 export interface ParseSourceOptions {
   /** Accept `http:`, IP addresses and local names (`--allow-insecure`). */
-  readonly allowPrivate?: boolean;
+  readonly allowPrivate?: boolean | undefined;
   /** Whether a path exists; only used to hint at a forgotten `../`. */
   readonly exists?: (path: string) => boolean;
 }
@@ -94,7 +83,16 @@ export function parseSource(
     return { kind: "url", url: vetUrl(text, options).url.href };
   }
   if (text.includes("/") || text.startsWith(".") || text.endsWith(".json")) {
-    return parsePath(text);
+    if (!text.includes("\0")) {
+      return {
+        kind: text.endsWith(".json") ? "file" : "directory",
+        path: text,
+      };
+    }
+    throw new SigError(
+      "invalid_identifier",
+      `Cannot use ${quote(text)}: a path has no NUL character`,
+    );
   }
   return parseHost(text, options);
 }
@@ -105,16 +103,6 @@ function parseDid(
 ): Extract<Source, { kind: "did" }> {
   const { origin } = parseIssuerDid(did, { allowPrivate });
   return { kind: "did", did, origin };
-}
-
-function parsePath(path: string): Source {
-  if (path.includes("\0")) {
-    throw new SigError(
-      "invalid_identifier",
-      `Cannot use ${quote(path)}: a path has no NUL character`,
-    );
-  }
-  return { kind: path.endsWith(".json") ? "file" : "directory", path };
 }
 
 function parseHost(host: string, options: ParseSourceOptions): Source {
@@ -131,8 +119,7 @@ function parseHost(host: string, options: ParseSourceOptions): Source {
     throw notASource(host, hint);
   }
   try {
-    const source = parseDid(did, options);
-    return hint === undefined ? source : { ...source, hint };
+    return { ...parseDid(did, options), ...(hint && { hint }) };
   } catch (error) {
     if (isSigError(error, "invalid_identifier")) throw notASource(host, hint);
     if (!isSigError(error) || hint === undefined) throw error;
@@ -202,7 +189,7 @@ export class IssuerName {
    */
   static parse(
     name: string | IssuerName,
-    { allowPrivate = false }: Pick<ParseSourceOptions, "allowPrivate"> = {},
+    { allowPrivate }: Pick<ParseSourceOptions, "allowPrivate"> = {},
     requireSource?: (source: Source) => void,
   ): IssuerName {
     if (name instanceof IssuerName) return name;
@@ -211,7 +198,14 @@ export class IssuerName {
     if (source.kind === "did" || source.kind === "url") {
       return new IssuerName(name, source, { allowPrivate });
     }
-    throw notAnIssuer(name);
+    // A file proves no origin: each could be asked in the place of any other.
+    throw new SigError(
+      "invalid_identifier",
+      `Cannot ask issuer ${
+        quote(name)
+      }: it must be a did:web, a host name or an https URL`,
+      { context: { identifier: name.slice(0, 200) } },
+    );
   }
 }
 
@@ -256,21 +250,8 @@ export function locateIssuer(
   issuer: string | IssuerName,
   policy: FetchPolicy = {},
 ): ProvenLocation {
-  const { expectedIssuer, metadataRef } = IssuerName.parse(issuer, {
-    allowPrivate: policy.allowPrivate ?? false,
-  });
+  const { expectedIssuer, metadataRef } = IssuerName.parse(issuer, policy);
   return { reader: createRemoteReader(policy), metadataRef, expectedIssuer };
-}
-
-/** A file proves no origin: each could be asked in the place of any other. */
-function notAnIssuer(text: string): SigError {
-  return new SigError(
-    "invalid_identifier",
-    `Cannot ask issuer ${
-      quote(text)
-    }: it must be a did:web, a host name or an https URL`,
-    { context: { identifier: text.slice(0, 200) } },
-  );
 }
 
 /**
@@ -292,12 +273,10 @@ export function openSource(
   source: Source,
   policy: FetchPolicy = {},
 ): IssuerLocation {
-  if (source.kind === "directory" || source.kind === "file") {
-    const reader = createLocalReader(source);
-    return { reader, metadataRef: reader.metadataRef };
+  if (source.kind !== "did" && source.kind !== "url") {
+    return locateLocal(source);
   }
-  const { allowPrivate = false } = policy;
-  const { expectedIssuer, metadataRef } = placeOf(source, { allowPrivate });
+  const { expectedIssuer, metadataRef } = placeOf(source, policy);
   return { reader: createRemoteReader(policy), metadataRef, expectedIssuer };
 }
 

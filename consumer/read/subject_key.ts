@@ -14,18 +14,9 @@ import {
   readDidDocument,
   type VerificationKey,
 } from "@sig/jose/keys";
-import { fetchDocument } from "./reader.ts";
-
-/** Options of {@linkcode fetchSubjectKey}. */
-export interface FetchSubjectKeyOptions {
-  /** Reach private addresses too, and read them as `http:`: for tests only. */
-  readonly allowPrivate?: boolean;
-  /** Gets the DID document; default: {@linkcode fetchDocument}. */
-  readonly fetchDocument?: (
-    url: string,
-    options: { readonly maxBytes: number },
-  ) => Promise<Uint8Array>;
-}
+import type { FetchPolicy } from "../fetch/fetch_options.ts";
+import { guardedFetch } from "../fetch/guarded_fetch.ts";
+import { readAll } from "./reader.ts";
 
 /**
  * The key that a did:web publishes under `authentication` (docs/protocol.md §7),
@@ -52,13 +43,13 @@ export interface FetchSubjectKeyOptions {
  *   }],
  * };
  * const key = await fetchSubjectKey(`${did}#key-1`, {
- *   fetchDocument: () =>
- *     Promise.resolve(new TextEncoder().encode(JSON.stringify(document))),
+ *   fetch: () => Promise.resolve(Response.json(document)),
  * });
  * assertEquals(key.jwk.x, x);
  * ```
  *
  * @param kid `<did>#<fragment>`, as the attestation's header has it.
+ * @param policy How the document is fetched.
  * @throws {SigError} `key_unresolvable` (with `context.reason`),
  * `attestation_signature_invalid` when the document does not list the key,
  * `invalid_header` for a malformed did:web, `address_not_allowed`,
@@ -66,10 +57,10 @@ export interface FetchSubjectKeyOptions {
  */
 export async function fetchSubjectKey(
   kid: string,
-  options: FetchSubjectKeyOptions = {},
+  policy: FetchPolicy = {},
 ): Promise<VerificationKey> {
   const [did = ""] = kid.split("#", 1);
-  const keys = await readKeys(did, subjectDocumentUrl(did, options), options);
+  const keys = await readKeys(did, subjectDocumentUrl(did, policy), policy);
   const x = keys.get(kid.slice(did.length + 1));
   if (x !== undefined) {
     return await importVerificationKey({ kty: "OKP", crv: "Ed25519", x, kid });
@@ -107,7 +98,7 @@ export async function fetchSubjectKey(
  */
 export function subjectDocumentUrl(
   did: string,
-  { allowPrivate = false }: Pick<FetchSubjectKeyOptions, "allowPrivate"> = {},
+  { allowPrivate = false }: Pick<FetchPolicy, "allowPrivate"> = {},
 ): string {
   try {
     return parseDidWeb(did, { allowPrivate }).didDocumentUrl;
@@ -120,14 +111,13 @@ export function subjectDocumentUrl(
 async function readKeys(
   did: string,
   url: string,
-  options: FetchSubjectKeyOptions,
+  policy: FetchPolicy,
 ): Promise<ReadonlyMap<string, string>> {
   const maxBytes = DEFAULT_LIMITS.maxDidDocumentBytes;
-  const { allowPrivate = false } = options;
+  const tooLargeCode = "document_too_large";
   try {
-    const bytes = options.fetchDocument === undefined
-      ? await fetchDocument(url, { maxBytes, allowPrivate })
-      : await options.fetchDocument(url, { maxBytes });
+    const options = { ...policy, maxBytes, tooLargeCode } as const;
+    const bytes = await readAll(await guardedFetch(url, options), maxBytes);
     return readDidDocument(parseJson(bytes), did, {
       relationship: "authentication",
     });

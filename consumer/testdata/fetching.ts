@@ -1,13 +1,16 @@
 /** Short ways to fetch in tests. @module */
 
-import type { GuardedFetchOptions } from "../fetch/fetch_options.ts";
-import { type FetchedBody, guardedFetch } from "../fetch/guarded_fetch.ts";
+import type {
+  GuardedFetchOptions,
+  OpenedDocument,
+} from "../fetch/fetch_options.ts";
+import { guardedFetch } from "../fetch/guarded_fetch.ts";
 
 /** Fetches from loopback, with room for 1,000 bytes. */
 export function fetchLocal(
   url: string,
   options: Partial<GuardedFetchOptions> = {},
-): Promise<FetchedBody> {
+): Promise<OpenedDocument> {
   return guardedFetch(url, {
     maxBytes: 1000,
     tooLargeCode: "document_too_large",
@@ -17,10 +20,10 @@ export function fetchLocal(
 }
 
 /** The whole body as text. */
-export async function readText(fetched: FetchedBody): Promise<string> {
+export async function readText(fetched: OpenedDocument): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
-  for await (const chunk of fetched.body) {
+  for await (const chunk of fetched.bytes) {
     text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();

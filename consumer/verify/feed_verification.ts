@@ -53,13 +53,10 @@ const BYTES_PER_YIELD = 256 * 1024;
 const LF = new Uint8Array([0x0a]);
 
 /** What holds from a feed's first byte to its last. */
-export interface FeedVerificationOptions extends FeedPolicy {
-  /** The issuer that every event must name. */
-  readonly issuer: string;
-  /** The metadata says that the feed holds public events only. */
-  readonly publicOnly: boolean;
-  /** As in `verifyFeed`. */
-  readonly keepOnly?: string | null | undefined;
+export interface FeedVerificationOptions
+  extends
+    FeedPolicy,
+    Pick<VerifyFeedOptions, "issuer" | "publicOnly" | "keepOnly"> {
   /** Called with each verified line; its bytes are valid until it returns. */
   readonly onLine?:
     | ((bytes: Uint8Array, event: SigEvent | UnknownEvent) => void)
@@ -85,18 +82,10 @@ export interface VerificationStart {
 }
 
 /** What holds for one reading. */
-export interface ReadFeedOptions extends
-  Pick<
-    VerifyFeedOptions,
-    | "keys"
-    | "now"
-    | "maxFaults"
-    | "onEvent"
-    | "yieldToEventLoop"
-    | "workers"
-    | "expectedBytes"
-  > {
-}
+export type ReadFeedOptions = Omit<
+  VerifyFeedOptions,
+  keyof FeedVerificationOptions | "digest"
+>;
 
 /** A verification in progress, line by line, over one reading or several. */
 export class FeedVerification {

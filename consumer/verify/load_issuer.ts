@@ -20,13 +20,15 @@ import {
   type VerificationBackend,
   type VerificationKey,
 } from "@sig/jose/keys";
-import type { FetchConditions } from "../fetch/fetch_options.ts";
+import type {
+  FetchConditions,
+  OpenedDocument,
+} from "../fetch/fetch_options.ts";
 import { type DocumentName, judgeMediaType } from "../fetch/media_type.ts";
 import {
   type DocumentReader,
   isMissing,
   type IssuerLocation,
-  type OpenedDocument,
   readAll,
   sourceOf,
 } from "../read/reader.ts";

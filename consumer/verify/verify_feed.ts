@@ -21,8 +21,8 @@ import {
   loadIssuer,
   type LoadIssuerOptions,
 } from "./load_issuer.ts";
-import type { IssuerLocation, OpenedDocument } from "../read/reader.ts";
-import type { FetchPolicy } from "../fetch/fetch_options.ts";
+import type { IssuerLocation } from "../read/reader.ts";
+import type { FetchPolicy, OpenedDocument } from "../fetch/fetch_options.ts";
 import { openSource, parseSource } from "../read/source.ts";
 
 /** A SHA-256 of bytes that come piece by piece. */
@@ -255,9 +255,8 @@ export async function fetchFeed(
   source: string,
   options: FetchPolicy & LoadIssuerOptions = {},
 ): Promise<FetchedFeed> {
-  const allowPrivate = options.allowPrivate ?? false;
-  const parsed = parseSource(source, { allowPrivate });
-  const issuer = await loadIssuer(openSource(parsed, options), options);
+  const location = openSource(parseSource(source, options), options);
+  const issuer = await loadIssuer(location, options);
   const { document, warnings } = await issuer.openFeed();
   return { issuer, document, warnings: [...issuer.warnings, ...warnings] };
 }

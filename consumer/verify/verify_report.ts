@@ -85,30 +85,16 @@ export function validReport(
   };
 }
 
-/** What an {@linkcode InvalidReport} is made of. */
-export interface InvalidReportParts {
-  /** In the order of the feed. */
-  readonly faults: readonly SigError[];
-  /** Undefined when one of the issuer's documents is at fault. */
-  readonly issuer: string | undefined;
-  /** Where the bytes came from. */
-  readonly source: SourceKind;
-  /** Events that did verify (default: 0). */
-  readonly verifiedEvents?: number | undefined;
-  /** What was odd. */
-  readonly warnings?: readonly Warning[] | undefined;
-}
-
-/** The report on documents that were read and found faulty. */
-export function invalidReport(parts: InvalidReportParts): InvalidReport {
-  return {
-    valid: false,
-    errors: parts.faults.map(reportedFault),
-    issuer: parts.issuer ?? null,
-    source: parts.source,
-    verified_events: parts.verifiedEvents ?? 0,
-    warnings: parts.warnings ?? [],
-  };
+/**
+ * The report on documents that were read and found faulty.
+ *
+ * @param faults In the order of the feed.
+ */
+export function invalidReport(
+  faults: readonly SigError[],
+  read: Omit<InvalidReport, "valid" | "errors">,
+): InvalidReport {
+  return { valid: false, errors: faults.map(reportedFault), ...read };
 }
 
 function reportedFault({ code, message, context }: SigError): ReportedFault {
@@ -119,7 +105,7 @@ function reportedFault({ code, message, context }: SigError): ReportedFault {
     ...(sequence === undefined ? {} : { sequence }),
     ...(line === undefined ? {} : { line }),
     ...(kid === undefined ? {} : { kid }),
-    ...(pointer === undefined || pointer === "" ? {} : { pointer }),
+    ...(pointer && { pointer }),
   };
 }
 
@@ -153,21 +139,18 @@ export async function reportIssuerOnce(
       digest: true,
       keepOnly: null,
     });
-    const { issuer, feed, warnings } = verified;
-    return feed.faults.length === 0 ? validReport(verified) : invalidReport({
-      faults: feed.faults,
-      issuer,
-      source: loaded.source,
-      verifiedEvents: feed.verifiedEvents,
-      warnings,
-    });
+    const { issuer, source, feed, warnings } = verified;
+    const { faults, verifiedEvents: verified_events } = feed;
+    return faults.length === 0
+      ? validReport(verified)
+      : invalidReport(faults, { issuer, source, verified_events, warnings });
   } catch (error) {
     if (!isFault(error)) throw error;
-    return invalidReport({
-      faults: [error],
-      issuer: loaded?.issuer,
+    return invalidReport([error], {
+      issuer: loaded?.issuer ?? null,
       source: loaded?.source ?? sourceOf(location),
-      warnings: loaded?.warnings,
+      verified_events: 0,
+      warnings: loaded?.warnings ?? [],
     });
   }
 }

@@ -2,7 +2,7 @@
 
 import { Quota } from "@sig/api/http";
 import { type FetchPolicy, fetchSubjectKey } from "@sig/consumer";
-import { fetchDocument, subjectDocumentUrl } from "@sig/consumer/internal";
+import { subjectDocumentUrl } from "@sig/consumer/internal";
 import { SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import { resolveDidKey, type VerificationKey } from "@sig/jose";
@@ -105,11 +105,7 @@ function createFetch(policy: FetchPolicy): LoginKeyResolver {
     try {
       if (!clients.take(owner, 1, each)) throw overloaded(did);
       try {
-        return await fetchSubjectKey(kid, {
-          ...policy,
-          fetchDocument: (url, { maxBytes }) =>
-            fetchDocument(url, { ...policy, maxBytes, totalTimeoutMs }),
-        });
+        return await fetchSubjectKey(kid, { ...policy, totalTimeoutMs });
       } finally {
         clients.release(owner);
       }
