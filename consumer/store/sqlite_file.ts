@@ -134,10 +134,14 @@ export class SqliteFile {
     try {
       return work();
     } catch (error) {
-      throw this.#isOpen
-        ? sqliteFailure(error, this.unavailable)
-        : this.unavailable("it is closed", error);
+      throw this.#failure(error);
     }
+  }
+
+  #failure(error: unknown): unknown {
+    return this.#isOpen
+      ? sqliteFailure(error, this.unavailable)
+      : this.unavailable("it is closed", error);
   }
 
   /**
@@ -169,9 +173,7 @@ export class SqliteFile {
         }
       }, { isBusy: isSqliteBusy, timeoutMs: BUSY_TIMEOUT_MS });
     } catch (error) {
-      throw this.#isOpen
-        ? sqliteFailure(error, this.unavailable)
-        : this.unavailable("it is closed", error);
+      throw this.#failure(error);
     }
   }
 

@@ -20,12 +20,7 @@ import {
   type SigEvent,
   type UnknownEvent,
 } from "@sig/core";
-import {
-  claimedSequence,
-  decodeBase64UrlStrict,
-  isObject,
-  joinBytes,
-} from "@sig/core/internal";
+import { claimedSequence, joinBytes } from "@sig/core/internal";
 import { type VerificationKey, verifyEnvelope } from "@sig/jose/keys";
 import {
   feedTooLarge,
@@ -201,12 +196,12 @@ export class FeedVerification {
     this.#faults = [];
     const before = this.#verified;
     const splitter = new LineSplitter(this.#limits.maxLineBytes);
-    const queue = new SignatureQueue(
-      options.workers ?? new SignatureWorkers(),
-      options.yieldToEventLoop === undefined,
-    );
+    const queue = new SignatureQueue(options.workers ?? new SignatureWorkers());
     try {
-      queue.expect(options.expectedBytes ?? 0);
+      // Not in a server, where a sender could announce much and send little.
+      if (options.yieldToEventLoop === undefined) {
+        queue.joinFor(options.expectedBytes ?? 0);
+      }
       const broken = await this.#readLines(bytes, splitter, queue);
       // What was read before it broke is judged first, as without workers.
       await this.#judgeAll(queue);
@@ -292,8 +287,8 @@ export class FeedVerification {
     }
     if (parsed === undefined) {
       // Lines before it may have faults of their own.
-      if (!queue.hasLines) return this.#refuse(bytes, fault);
-      return this.#judgeAll(queue).then(() => this.#refuse(bytes, fault));
+      if (!queue.hasLines) return this.#refuse(fault);
+      return this.#judgeAll(queue).then(() => this.#refuse(fault));
     }
     if (!queue.isOpen) {
       this.#lineBytes = bytes;
@@ -304,14 +299,10 @@ export class FeedVerification {
   }
 
   /** Notes the fault of a line that can't be parsed, or is too long. */
-  #refuse(bytes: Uint8Array, fault: unknown): undefined {
+  #refuse(fault: unknown): undefined {
     if (this.#isFull) return;
     this.#line++;
-    this.#note(
-      fault ?? lineTooLong(this.#line, this.#limits.maxLineBytes),
-      undefined,
-      payloadOf(bytes),
-    );
+    this.#note(fault ?? lineTooLong(this.#line, this.#limits.maxLineBytes));
   }
 
   /** Undefined for a key that is not known yet, or may not sign. */
@@ -472,19 +463,6 @@ async function* untilBroken(
     yield* bytes;
   } catch (error) {
     yield { error };
-  }
-}
-
-/** The payload of a line that was refused, for naming its place only. */
-function payloadOf(line: Uint8Array): Uint8Array | undefined {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(line));
-    const payload = isObject(value) ? value.payload : undefined;
-    return typeof payload === "string"
-      ? decodeBase64UrlStrict(payload)
-      : undefined;
-  } catch {
-    return undefined;
   }
 }
 

@@ -24,11 +24,12 @@ import type {
   FetchConditions,
   OpenedDocument,
 } from "../fetch/fetch_options.ts";
-import { type DocumentName, judgeMediaType } from "../fetch/media_type.ts";
+import { judgeMediaType } from "../fetch/media_type.ts";
 import {
   type DocumentReader,
   isMissing,
   type IssuerLocation,
+  type OpenOptions,
   readAll,
   sourceOf,
 } from "../read/reader.ts";
@@ -88,24 +89,38 @@ export async function loadIssuer(
   options: ReloadIssuerOptions = {},
 ): Promise<LoadedIssuer> {
   const limits = options.limits ?? DEFAULT_LIMITS;
-  const load = new Loading(location.reader);
+  const { reader } = location;
+  const warnings: Warning[] = [];
+  const read = async (name: JsonDocument, ref: string, maxBytes: number) => {
+    const document = await open(reader, ref, { name, maxBytes }, warnings);
+    return parseDocument(name, await readAll(document, maxBytes));
+  };
   const metadata = validateMetadata(
-    await load.json("metadata", location.metadataRef, limits.maxMetadataBytes),
+    await read("metadata", location.metadataRef, limits.maxMetadataBytes),
   );
   requireIssuer(metadata, location.expectedIssuer);
-  if (location.reader.kind === "remote" && !options.allowOtherOrigins) {
+  if (reader.kind === "remote" && !options.allowOtherOrigins) {
     requireSameOrigin(metadata, location.metadataRef);
   }
   options.onMetadata?.(metadata);
   // The origin was checked to be the issuer's; local readers use the path only.
-  const base = location.reader.kind === "remote"
+  const base = reader.kind === "remote"
     ? location.metadataRef
     : metadata.events_uri;
   const didRef = new URL(WELL_KNOWN_PATHS.did_document, base).href;
-  const [jwks, didDocument] = await both(
-    load.json("jwks", metadata.jwks_uri, limits.maxJwksBytes),
-    load.didDocument(didRef, limits.maxDidDocumentBytes),
-  );
+  const reading = [
+    read("jwks", metadata.jwks_uri, limits.maxJwksBytes),
+    read("did_document", didRef, limits.maxDidDocumentBytes).catch((error) => {
+      if (!isMissing(error)) throw error;
+      warnings.push({
+        code: "did_document_missing",
+        detail: "there is no did.json: keys are taken from jwks.json alone",
+      });
+    }),
+  ] as const;
+  // Nothing is left running; of two failures the first is thrown.
+  await Promise.allSettled(reading);
+  const [jwks, didDocument] = await Promise.all(reading);
   const authorized = didDocument === undefined
     ? undefined
     : readDidDocument(didDocument, metadata.issuer);
@@ -119,30 +134,15 @@ export async function loadIssuer(
       known: options.knownKeys,
       ...(options.backend === undefined ? {} : { backend: options.backend }),
     }),
-    warnings: load.warnings,
+    warnings,
     async openFeed(conditions) {
-      const feed = new Loading(location.reader);
-      const document = await feed.open(
-        "feed",
-        metadata.events_uri,
-        limits.maxFeedBytes,
-        conditions,
-      );
-      return { document, warnings: feed.warnings };
+      const warnings: Warning[] = [];
+      const { maxFeedBytes: maxBytes } = limits;
+      const asked = { name: "feed", maxBytes, conditions } as const;
+      const ref = metadata.events_uri;
+      return { document: await open(reader, ref, asked, warnings), warnings };
     },
   };
-}
-
-/**
- * Waits for both, whatever becomes of one: nothing is left running, and of two
- * failures the first is thrown.
- */
-async function both<A, B>(
-  first: Promise<A>,
-  second: Promise<B>,
-): Promise<readonly [A, B]> {
-  await Promise.allSettled([first, second]);
-  return [await first, await second];
 }
 
 function requireIssuer(
@@ -178,56 +178,20 @@ function requireSameOrigin(metadata: SigMetadata, metadataRef: string): void {
   }
 }
 
-/** Gets documents as strict JSON and collects warnings on the way. */
-class Loading {
-  readonly warnings: Warning[] = [];
-  readonly #reader: DocumentReader;
-
-  constructor(reader: DocumentReader) {
-    this.#reader = reader;
-  }
-
-  async open(
-    name: DocumentName,
-    ref: string,
-    maxBytes: number,
-    conditions?: FetchConditions,
-  ): Promise<OpenedDocument> {
-    const document = await this.#reader.open(ref, {
-      name,
-      maxBytes,
-      conditions,
-    });
-    const warning = judgeMediaType(name, document.mediaType);
-    if (warning) this.warnings.push(warning);
-    return document;
-  }
-
-  async json(
-    name: Exclude<DocumentName, "feed" | "proof">,
-    ref: string,
-    maxBytes: number,
-  ): Promise<unknown> {
-    const document = await this.open(name, ref, maxBytes);
-    const bytes = await readAll(document, maxBytes);
-    return parseDocument(name, bytes);
-  }
-
-  /** Undefined when the issuer has none; any other failure is an error. */
-  async didDocument(ref: string, maxBytes: number): Promise<unknown> {
-    try {
-      return await this.json("did_document", ref, maxBytes);
-    } catch (error) {
-      if (!isMissing(error)) throw error;
-      this.warnings.push({
-        code: "did_document_missing",
-        detail: "there is no did.json: keys are taken from jwks.json alone",
-      });
-      return undefined;
-    }
-  }
+/** Opens a document and adds the warning about how it is served. */
+async function open(
+  reader: DocumentReader,
+  ref: string,
+  options: OpenOptions,
+  warnings: Warning[],
+): Promise<OpenedDocument> {
+  const document = await reader.open(ref, options);
+  const warning = judgeMediaType(options.name, document.mediaType);
+  if (warning) warnings.push(warning);
+  return document;
 }
 
+/** Code and file name of what is wrong with a document. */
 const FAULT_OF = Object.freeze(
   {
     metadata: ["invalid_metadata", "sig.json"],
@@ -236,8 +200,10 @@ const FAULT_OF = Object.freeze(
   } as const,
 );
 
+type JsonDocument = keyof typeof FAULT_OF;
+
 function parseDocument(
-  name: Exclude<DocumentName, "feed" | "proof">,
+  name: JsonDocument,
   bytes: Uint8Array,
 ): unknown {
   try {

@@ -219,7 +219,6 @@ interface Batch {
  */
 export class SignatureQueue {
   readonly #workers: SignatureWorkers;
-  readonly #believesLength: boolean;
   // Used again: as garbage it would add up before it is collected.
   readonly #spare: Uint8Array<ArrayBuffer>[] = [];
   readonly #sent: Batch[] = [];
@@ -228,27 +227,19 @@ export class SignatureQueue {
   #bytes = 0;
   #joined = false;
 
-  /**
-   * @param believesLength Start workers for a length that is only announced:
-   * not in a server, where a sender could announce much and send little.
-   */
-  constructor(workers: SignatureWorkers, believesLength: boolean) {
+  /** Starts no workers yet. */
+  constructor(workers: SignatureWorkers) {
     this.#workers = workers;
-    this.#believesLength = believesLength;
-  }
-
-  /** Bytes are announced. */
-  expect(bytes: number): void {
-    if (this.#believesLength) this.#joinFor(bytes);
   }
 
   /** Bytes were read. */
   note(bytes: number): void {
     this.#bytes += bytes;
-    this.#joinFor(this.#bytes);
+    this.joinFor(this.#bytes);
   }
 
-  #joinFor(bytes: number): void {
+  /** Starts the workers for a feed of that many bytes, if it is large. */
+  joinFor(bytes: number): void {
     if (this.#joined || !(bytes >= WORTH_WORKERS_BYTES)) return;
     this.#joined = true;
     this.#workers.join();
