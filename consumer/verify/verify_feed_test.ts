@@ -332,5 +332,3 @@ Deno.test("an error of the listener is not a fault of the feed", async () => {
     }
   }
 });
-
-/** Everything that a verification comes to, as a value to be compared. */

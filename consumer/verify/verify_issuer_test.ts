@@ -2,9 +2,9 @@ import { assert, assertEquals } from "@std/assert";
 import { encodeHex } from "@std/encoding/hex";
 import { unpackedFeed } from "../../tests/kit/unpack_vectors.ts";
 import { DOCUMENT_PATHS, readFeedVector } from "../../tests/kit/vectors.ts";
-import { openSource, parseSource } from "../read/source.ts";
+import { openSource } from "../read/source.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
-import { startIssuerServer, status } from "../../tests/kit/issuer_server.ts";
+import { publishIssuer, status } from "../../tests/kit/issuer_server.ts";
 import { createMemoryReader } from "../testdata/memory_reader.ts";
 import {
   DID,
@@ -119,48 +119,39 @@ Deno.test("what can't be read is thrown, never reported as invalid", async () =>
   }
 });
 
-/** An issuer whose second key is published while its feed is being read. */
+/** An issuer without its second key, which is published when the feed is read. */
 async function startRotating() {
-  const server = startIssuerServer();
-  const { did, origin } = server;
-  const event = (n: number) => upsert(n, { issuer: did });
-  const lines = [await lineOf(event(1), key1), await lineOf(event(2), key2)];
-  const before = makeDocuments({ did, origin, keys: [key1], lines });
+  const server = await publishIssuer([key1], async (issuer) => [
+    await lineOf(upsert(1, { issuer }), key1),
+    await lineOf(upsert(2, { issuer }), key2),
+  ]);
+  const { did, origin, documents, lines } = server;
   const after = makeDocuments({ did, origin, keys: [key1, key2], lines });
-  for (const [path, text] of before) server.documents.set(path, text);
-  server.documents.set(PATHS.feed, () => {
-    for (const [path, text] of after) {
-      if (path !== PATHS.feed) server.documents.set(path, text);
+  documents.set(PATHS.feed, () => {
+    for (const path of [PATHS.jwks, PATHS.did]) {
+      documents.set(path, after.get(path)!);
     }
-    return new Response(after.get(PATHS.feed), {
-      headers: { "content-type": "application/x-ndjson" },
-    });
+    return new Response(after.get(PATHS.feed));
   });
-  const policy = { allowPrivate: true };
-  return { server, location: openSource(parseSource(did, policy), policy) };
+  return server;
 }
 
 Deno.test("an issuer that adds a key while it is read is read a second time", async () => {
-  const first = await startRotating();
-  await using _first = first.server;
+  await using first = await startRotating();
   const { feed } = await verifyIssuer(first.location, { now: NOW });
   assertEquals(feed.keys.map(({ kid }) => kid), ["orgsign-1", "orgsign-2"]);
 
-  const second = await startRotating();
-  await using _second = second.server;
+  await using second = await startRotating();
   const report = await reportIssuer(second.location, { now: NOW });
   assertEquals(report.valid, true);
 });
 
 Deno.test("for a key that stays unknown an issuer is read twice, not once a line", async () => {
-  await using server = startIssuerServer();
-  const { did, origin } = server;
-  const lines = await makeLines(150, key2, { issuer: did });
-  const documents = makeDocuments({ did, origin, keys: [key1], lines });
-  for (const [path, text] of documents) server.documents.set(path, text);
-  const policy = { allowPrivate: true };
-  const location = openSource(parseSource(did, policy), policy);
-  const report = await reportIssuer(location, { now: NOW });
+  await using server = await publishIssuer(
+    [key1],
+    (issuer) => makeLines(150, key2, { issuer }),
+  );
+  const report = await reportIssuer(server.location, { now: NOW });
   assert(!report.valid);
   assertEquals(report.errors.length, 100);
   assertEquals(report.errors[0]?.code, "key_not_found");
@@ -168,41 +159,25 @@ Deno.test("for a key that stays unknown an issuer is read twice, not once a line
 });
 
 Deno.test("an issuer that can't be read a second time leaves the question open", async () => {
-  await using server = startIssuerServer();
-  const { did, origin } = server;
-  const lines = await makeLines(1, key2, { issuer: did });
-  const documents = makeDocuments({ did, origin, keys: [key1], lines });
-  for (const [path, text] of documents) server.documents.set(path, text);
+  await using server = await startRotating();
   server.documents.set(PATHS.feed, () => {
     server.documents.set(PATHS.jwks, status(503));
-    return new Response(documents.get(PATHS.feed));
+    return new Response(`${server.lines[1]}\n`);
   });
-  const policy = { allowPrivate: true };
-  const location = openSource(parseSource(did, policy), policy);
   await expectSigError(
-    () => reportIssuer(location, { now: NOW }),
+    () => reportIssuer(server.location, { now: NOW }),
     "fetch_status",
     "the server answered with status 503",
   );
 });
 
 Deno.test("warnings of documents, transport and feed come together", async () => {
-  await using server = startIssuerServer();
-  const { did, origin } = server;
-  const event = upsert(1, { issuer: did, subject: "alice" });
-  const lines = [await lineOf(event, key1)];
-  const documents = makeDocuments({ did, origin, keys: [key1], lines });
+  await using server = await publishIssuer([key1], async (issuer) => [
+    await lineOf(upsert(1, { issuer, subject: "alice" }), key1),
+  ]);
+  const { documents, lines, location } = server;
   documents.delete(PATHS.did);
-  for (const [path, text] of documents) server.documents.set(path, text);
-  server.documents.set(
-    PATHS.feed,
-    () =>
-      new Response(documents.get(PATHS.feed), {
-        headers: { "content-type": "text/plain" },
-      }),
-  );
-  const policy = { allowPrivate: true };
-  const location = openSource(parseSource(did, policy), policy);
+  documents.set(PATHS.feed, () => new Response(`${lines[0]}\n`));
   const { warnings } = await verifyIssuer(location, { now: NOW });
   assertEquals(
     warnings,
@@ -247,23 +222,15 @@ Deno.test("progress counts the bytes of the feed and its events", async () => {
   assert(events > 0 && events < 300);
 });
 
-const POLICY = { allowPrivate: true };
-
 Deno.test("a fetched feed is what verifyFeed takes, with what was odd so far", async () => {
-  await using server = startIssuerServer();
-  const { did, origin, documents } = server;
-  const lines = await makeLines(3, key1, { issuer: did });
-  for (
-    const [path, text] of makeDocuments({ did, origin, keys: [key1], lines })
-  ) documents.set(path, text);
-  documents.delete(PATHS.did);
-  const text = lines.map((line) => `${line}\n`).join("");
-  documents.set(PATHS.feed, () => new Response(text));
-  const { issuer, document, warnings } = await fetchFeed(did, POLICY);
-  assertEquals(warnings.map(({ code }) => code), [
-    "did_document_missing",
-    "media_type_unexpected",
-  ]);
+  await using server = await publishIssuer(
+    [key1],
+    (issuer) => makeLines(3, key1, { issuer }),
+  );
+  server.documents.delete(PATHS.did);
+  const fetched = await fetchFeed(server.did, { allowPrivate: true });
+  const { issuer, document, warnings } = fetched;
+  assertEquals(warnings.map(({ code }) => code), ["did_document_missing"]);
   const { state } = await verifyFeed(document.bytes, {
     issuer: issuer.issuer,
     keys: issuer.keys,

@@ -1,6 +1,8 @@
 /** An issuer's documents on a real server on loopback. @module */
 
-import { PATHS } from "./test_issuer.ts";
+import type { SigningKey } from "@sig/jose";
+import { type IssuerLocation, openSource, parseSource } from "@sig/consumer";
+import { makeDocuments, PATHS } from "./test_issuer.ts";
 
 /** What the server does when a path is asked for. */
 export type Answer =
@@ -52,6 +54,29 @@ export function startIssuerServer(): IssuerServer {
     requests,
     [Symbol.asyncDispose]: () => server.shutdown(),
   };
+}
+
+/** A server that publishes an issuer of its own origin. */
+export interface PublishedIssuer extends IssuerServer {
+  /** Where its documents are read. */
+  readonly location: IssuerLocation;
+  /** The lines of its feed. */
+  readonly lines: readonly string[];
+}
+
+/** Starts it, with lines that are made for its DID. */
+export async function publishIssuer(
+  keys: readonly SigningKey[],
+  makeLines: (issuer: string) => Promise<readonly string[]>,
+): Promise<PublishedIssuer> {
+  const server = startIssuerServer();
+  const { did, origin, documents } = server;
+  const lines = await makeLines(did);
+  const made = makeDocuments({ did, origin, keys, lines });
+  for (const [path, text] of made) documents.set(path, text);
+  const policy = { allowPrivate: true };
+  const location = openSource(parseSource(did, policy), policy);
+  return { ...server, location, lines };
 }
 
 /** An answer with a status and no document. */
