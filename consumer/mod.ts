@@ -56,6 +56,7 @@ export {
   type WatchOptions,
 } from "./follow/watch.ts";
 export type { StatePart } from "./memory/partial_history.ts";
+export type { LocalSource } from "./read/local_reader.ts";
 export type {
   DocumentReader,
   InlineFeed,

@@ -7,7 +7,7 @@ import {
   WELL_KNOWN_PATHS,
 } from "@sig/core";
 import type { IssuerLocation, OpenedDocument } from "@sig/consumer";
-import type { Probed, ProbeOptions } from "@sig/consumer/internal";
+import type { ProbeOptions, ResponseHead } from "@sig/consumer/internal";
 import type { FindingTable, Found } from "./finding.ts";
 
 /** Bytes by which a feed may have grown since it was verified. */
@@ -54,14 +54,17 @@ export class Requests {
 }
 
 /** How a URL is asked; `probeUrl` with its policy. */
-export type Probe = (url: string, options?: ProbeOptions) => Promise<Probed>;
+export type Probe = (
+  url: string,
+  options?: ProbeOptions,
+) => Promise<ResponseHead>;
 
 /** The head of a document's answer. */
 interface ServedHead {
   /** The path of its URL. */
   readonly path: string;
   /** The head. */
-  readonly head: Pick<Probed, "header" | "certificateUntil">;
+  readonly head: Pick<ResponseHead, "header" | "certificateUntil">;
 }
 
 /** What {@linkcode askServer} needs. */
@@ -94,9 +97,11 @@ interface ServedAnswers {
   /** `ignored`, or the fault of the answer to a range. */
   readonly range: "ignored" | SigError | undefined;
   /** What http answered, at this URL. */
-  readonly http: { readonly url: string; readonly head: Probed } | undefined;
+  readonly http:
+    | { readonly url: string; readonly head: ResponseHead }
+    | undefined;
   /** The answer to a preflight, null if nobody answered; undefined: too late. */
-  readonly preflight: Probed | null | undefined;
+  readonly preflight: ResponseHead | null | undefined;
   /** What does not exist, and was answered with 404. */
   readonly absent: readonly ServedHead[];
   /** Paths that exist and must not. */
@@ -206,8 +211,8 @@ function isAboutRange(error: unknown): error is SigError {
 
 /** Null where nobody answers. */
 async function reached(
-  probing: Promise<Probed | undefined>,
-): Promise<Probed | null | undefined> {
+  probing: Promise<ResponseHead | undefined>,
+): Promise<ResponseHead | null | undefined> {
   try {
     return await probing;
   } catch (error) {

@@ -20,6 +20,7 @@ import {
 import {
   createPlainTransport,
   type RequestMethod,
+  type ResponseHead,
   type Transport,
   type TransportRequest,
   type TransportResponse,
@@ -266,12 +267,6 @@ export interface ProbeOptions extends FetchPolicy {
   readonly allowHttp?: boolean;
 }
 
-/** The head of an answer; its body was not read. */
-export type Probed = Pick<
-  TransportResponse,
-  "status" | "header" | "certificateUntil"
->;
-
 /**
  * Asks once and answers with the head of whatever comes, errors and redirects
  * too. The guards are those of every fetch: no private addresses unless
@@ -296,7 +291,7 @@ export async function probeUrl(
   url: string,
   { allowHttp = false, headers = {}, method = "GET", ...policy }: ProbeOptions =
     {},
-): Promise<Probed> {
+): Promise<ResponseHead> {
   const { response } = await sendGuarded(url, {
     ...policy,
     maxBytes: 0,

@@ -12,12 +12,6 @@ import {
 import { isRefusedMediaType, parseMediaType } from "./media_type.ts";
 import type { TransportResponse } from "./transport.ts";
 
-/** A response's head, as far as it is judged. */
-type ResponseHead = Pick<
-  TransportResponse,
-  "status" | "header" | "isVerbatim"
->;
-
 /**
  * Judges the head of a response to our own request. `mediaType` is in lower case
  * and without parameters, `etag` a proper one, and `length` the bytes that the
@@ -28,7 +22,7 @@ type ResponseHead = Pick<
  * where the body ends), `fetch_media_type`, or the options' `tooLargeCode`.
  */
 export function judgeResponse(
-  head: ResponseHead,
+  head: TransportResponse,
   url: URL,
   options: GuardedFetchOptions,
 ): Omit<OpenedDocument, "bytes" | "cancel"> {
@@ -57,7 +51,7 @@ export function judgeResponse(
 }
 
 function judgeStatus(
-  head: ResponseHead,
+  head: TransportResponse,
   url: URL,
   { conditions }: GuardedFetchOptions,
 ): number {
@@ -78,7 +72,7 @@ function judgeStatus(
 }
 
 /** Redirects could lead anywhere, also to this machine: none is followed. */
-function redirected(head: ResponseHead, url: URL): SigError {
+function redirected(head: TransportResponse, url: URL): SigError {
   const location = head.header("location");
   const target = location === null ? null : URL.parse(location, url);
   const isWeb = target?.protocol === "https:" || target?.protocol === "http:";
@@ -102,7 +96,7 @@ function redirected(head: ResponseHead, url: URL): SigError {
 }
 
 /** No decoding: a few hundred bytes can unpack to gigabytes. */
-function judgeEncoding(head: ResponseHead, url: URL): void {
+function judgeEncoding(head: TransportResponse, url: URL): void {
   const rules = {
     "content-encoding": "identity",
     "transfer-encoding": "chunked",
@@ -121,7 +115,7 @@ function judgeEncoding(head: ResponseHead, url: URL): void {
 
 /** The rest of the document from where we asked, and all of it. */
 function judgeRange(
-  head: ResponseHead,
+  head: TransportResponse,
   url: URL,
   { conditions }: GuardedFetchOptions,
 ): ContentRange {
@@ -143,7 +137,7 @@ function judgeRange(
 }
 
 function judgeLength(
-  head: ResponseHead,
+  head: TransportResponse,
   url: URL,
   { maxBytes, tooLargeCode }: GuardedFetchOptions,
   range: ContentRange | undefined,
@@ -170,7 +164,7 @@ function judgeLength(
  * Where the platform speaks HTTP for us, HTTP/2 says it out of our sight, and
  * headers may be hidden: then only a visible sign of such a body refuses it.
  */
-function judgeFraming(head: ResponseHead, url: URL): void {
+function judgeFraming(head: TransportResponse, url: URL): void {
   // judgeEncoding() let nothing but "chunked" pass.
   if (trimOws(head.header("transfer-encoding") ?? "") !== "") return;
   const endsWithConnection = head.isVerbatim ||

@@ -23,14 +23,18 @@ export interface TransportRequest {
   readonly caCertificates?: readonly string[] | undefined;
 }
 
-/** A response whose head has arrived. */
-export interface TransportResponse {
+/** The head of a response. */
+export interface ResponseHead {
   /** Status code; 0 for a redirect that a browser hides. */
   readonly status: number;
   /** When the server's certificate ends, if the platform says so. */
   readonly certificateUntil?: Date | undefined;
   /** A header field by its lower-case name, or null. */
   header(name: string): string | null;
+}
+
+/** A response whose head has arrived. */
+export interface TransportResponse extends ResponseHead {
   /**
    * The next chunk, or undefined at the end. Rejects when the body breaks off.
    * Not bounded in time: the budget is the caller's.
