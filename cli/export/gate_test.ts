@@ -42,16 +42,6 @@ Deno.test("gate-traefik is YAML that strips forged headers before it asks", () =
     }]);
   }));
 
-Deno.test("over https nginx asks only a login that it can tell from others", () =>
-  inWorkspace(async (workspace) => {
-    const { stdout } = await workspace.sig(["export", "gate-nginx", ...GATE]);
-    assertEquals(stdout.match(/proxy_ssl_verify on;/g)?.length, 2);
-    assertEquals(
-      stdout.match(/X-Forwarded-Host wiki\.acme\.example;/g)?.length,
-      3,
-    );
-  }));
-
 Deno.test("Traefik, which can't remove cookies, is refused on the login's own host", () =>
   inWorkspace(async (workspace) => {
     for (const app of ["login.acme.example", "login.acme.example:8443"]) {

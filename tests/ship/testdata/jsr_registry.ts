@@ -6,7 +6,6 @@
 
 import { readLinks } from "../../../tools/release_copy.ts";
 import { filesBelow } from "./files_below.ts";
-import { refusalOf } from "./jsr_rules.ts";
 import { runWell } from "../../kit/process.ts";
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
@@ -74,8 +73,7 @@ async function answer(
     }
     const target = `${folder}/@${scope}/${name}/${version}`;
     await unpack(await request.bytes(), target);
-    const error = await refusalOf(target, `@${scope}/${name}`, version!) ??
-      null;
+    const error = await refusalOf(target);
     if (error !== null) await Deno.remove(target, { recursive: true });
     const status = error === null ? "success" : "failure";
     return Response.json({ id: "1", status, error });
@@ -101,6 +99,64 @@ async function answer(
   }
 }
 
+const MAX_BYTES = 20 * 1024 * 1024;
+
+/** As much of `deno info --json` as is read here. */
+interface Graph {
+  readonly modules: readonly {
+    readonly specifier: string;
+    readonly dependencies?: readonly {
+      readonly specifier: string;
+      readonly assertionType?: string;
+    }[];
+  }[];
+}
+
+/**
+ * What JSR's server refuses of packages that `deno publish` sends (jsr-io/jsr,
+ * August 2026: `api/src/tarball.rs`, `api/src/analysis.rs`): more than 20 MB,
+ * and imports with another type than JSON. It refuses more, which
+ * `deno publish` refuses before.
+ */
+export async function refusalOf(
+  folder: string,
+): Promise<{ readonly code: string; readonly message: string } | null> {
+  let total = 0;
+  for await (const path of filesBelow(folder)) {
+    total += (await Deno.lstat(folder + path)).size;
+  }
+  if (total > MAX_BYTES) {
+    return { code: "packageTooLarge", message: `${total}` };
+  }
+  const config = JSON.parse(await Deno.readTextFile(`${folder}/deno.json`));
+  for (const path of Object.values<string>(exportsOf(config))) {
+    // No configuration around the package may answer for it.
+    const args = ["info", "--quiet", "--json", "--no-config", "--no-lock"];
+    const text = await runWell(
+      Deno.execPath(),
+      [...args, "--no-remote", "--no-npm", `${folder}/${path}`],
+      { cwd: folder },
+    );
+    const { modules }: Graph = JSON.parse(text);
+    for (const { specifier, dependencies = [] } of modules) {
+      if (!specifier.startsWith("file:")) continue;
+      for (const { assertionType: type, specifier: named } of dependencies) {
+        if (type === undefined || type === "json") continue;
+        const message =
+          `failed to build module graph: The import attribute type of "${type}" is unsupported. ${specifier}: ${named}`;
+        return { code: "graphError", message };
+      }
+    }
+  }
+  return null;
+}
+
+function exportsOf({ exports }: {
+  exports: string | Readonly<Record<string, string>>;
+}): Readonly<Record<string, string>> {
+  return typeof exports === "string" ? { ".": exports } : exports;
+}
+
 async function packageMeta(folder: string) {
   const entries = await Array.fromAsync(Deno.readDir(folder));
   return {
@@ -117,13 +173,8 @@ async function versionMeta(folder: string) {
     const checksum = `sha256-${new Uint8Array(hash).toHex()}`;
     manifest[path] = { size: bytes.length, checksum };
   }
-  const { exports } = JSON.parse(
-    await Deno.readTextFile(`${folder}/deno.json`),
-  );
-  return {
-    manifest,
-    exports: typeof exports === "string" ? { ".": exports } : exports,
-  };
+  const config = JSON.parse(await Deno.readTextFile(`${folder}/deno.json`));
+  return { manifest, exports: exportsOf(config) };
 }
 
 async function unpack(tgz: Uint8Array<ArrayBuffer>, folder: string) {
