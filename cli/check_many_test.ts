@@ -1,12 +1,13 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { withIssuer } from "./testdata/workspace.ts";
+import { issuerTest } from "./testdata/workspace.ts";
 
 const WORDS = ["check", "--subject", "did:web:alice.example"];
 const DEPLOY = ["--require", "role=deploy"];
 const SOURCES = ["--sig", "$D/other", "--sig", "$D/acme"];
 
-Deno.test("of several issuers one that allows is enough, and each is listed", async () => {
-  await withIssuer(async (workspace) => {
+issuerTest(
+  "of several issuers one that allows is enough, and each is listed",
+  async (workspace) => {
     await workspace.sig(["init", "other.example", "--dir", "$D/other"]);
     const run = (...words: string[]) =>
       workspace.sig([...WORDS, ...SOURCES, ...words]);
@@ -30,11 +31,12 @@ Deno.test("of several issuers one that allows is enough, and each is listed", as
       [denied.code, JSON.parse(denied.stdout).decision],
       [1, "deny"],
     );
-  });
-});
+  },
+);
 
-Deno.test("an issuer that can't answer makes an error of what would be a deny, and only of that", async () => {
-  await withIssuer(async (workspace) => {
+issuerTest(
+  "an issuer that can't answer makes an error of what would be a deny, and only of that",
+  async (workspace) => {
     const run = (...words: string[]) =>
       workspace.sig([...WORDS, ...SOURCES, ...words]);
     const allowed = await run(...DEPLOY);
@@ -54,5 +56,5 @@ Deno.test("an issuer that can't answer makes an error of what would be a deny, a
       text.stderr,
       "error: source_not_found: Cannot answer: none of 2 issuers allows, and $D/other could not answer",
     );
-  });
-});
+  },
+);

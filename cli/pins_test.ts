@@ -69,15 +69,12 @@ async function remembered(
       return { ...ran, json: JSON.parse(text) };
     };
     const append = async (subject: string) => {
-      const { code, stderr } = await workspace.sig([
-        ...["upsert", "--dir", "$D/acme", "--subject", subject],
-        ...["--type", "employee", "--role", "deploy"],
-      ]);
+      const { code, stderr } = await workspace.sig(
+        `upsert --dir $D/acme --subject ${subject} --type employee --role deploy`,
+      );
       assertEquals(code, 0, stderr);
     };
-    await workspace.sig([
-      ...["init", host, "--dir", "$D/acme", "--allow-insecure"],
-    ]);
+    await workspace.sig(`init ${host} --dir $D/acme --allow-insecure`);
     await append(ALICE);
     await append("did:web:bob.example");
     await work({
@@ -193,10 +190,9 @@ Deno.test("sig pin ack is advised for a pin only, not for a cursor or an issuer 
     await append("did:web:carol.example");
     const [first] = (await Deno.readTextFile(feed)).split("\n");
     await Deno.writeTextFile(feed, `${first}\n`);
-    const { stderr } = await workspace.sig([
-      ...["upsert", "--dir", "$D/acme", "--type", "employee", "--subject"],
-      ...["did:web:dora.example", "--format", "json"],
-    ]);
+    const { stderr } = await workspace.sig(
+      "upsert --dir $D/acme --type employee --subject did:web:dora.example --format json",
+    );
     const operator = JSON.parse(stderr);
     assertEquals(
       [operator.code, operator.next],

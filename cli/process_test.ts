@@ -6,7 +6,7 @@ import {
 } from "@std/assert";
 import { isCi } from "../tests/kit/others_vectors.ts";
 import { denoArgs, sig, start } from "./testdata/process.ts";
-import { inWorkspace } from "./testdata/workspace.ts";
+import { inWorkspace, workspaceTest } from "./testdata/workspace.ts";
 import { waitUntil } from "../tests/kit/wait.ts";
 import { hasProgram, TestProcess } from "../tests/kit/process.ts";
 
@@ -51,7 +51,7 @@ Deno.test("exit codes of the process: 0 yes, 1 no, 2 no answer", async () => {
   });
 });
 
-Deno.test("with an empty cache and no network there is a message, and no answer", async (t) => {
+Deno.test("an empty cache without network is an error, not an answer", async (t) => {
   await inWorkspace(async ({ dir: cwd }) => {
     const check = [
       ...["check", "--sig", "a.example", "--subject", "x"],
@@ -82,7 +82,7 @@ Deno.test("with an empty cache and no network there is a message, and no answer"
   });
 });
 
-Deno.test("without a permission there is a clean error, no prompt and no trace", async (t) => {
+Deno.test("a missing permission is an error without a prompt or a stack", async (t) => {
   await withIssuer(async (cwd) => {
     const append = ["upsert", "--dir", "acme.example", "--type", "other"];
     append.push("--subject", "did:web:bob.example");
@@ -107,8 +107,9 @@ Deno.test("without a permission there is a clean error, no prompt and no trace",
   });
 });
 
-Deno.test("an uncaught error ends with 2, never with Deno's own 1", async () => {
-  await inWorkspace(async ({ dir: cwd }) => {
+workspaceTest(
+  "an uncaught error ends with exit code 2, not 1",
+  async ({ dir: cwd }) => {
     const main = JSON.stringify(`file://${ROOT}cli/main.ts`);
     // real time: what is tested is an error thrown by a timer.
     const throwing = [
@@ -130,8 +131,8 @@ Deno.test("an uncaught error ends with 2, never with Deno's own 1", async () => 
       assertStringIncludes(stderr, "internal");
       assert(!stderr.includes("secret"));
     }
-  });
-});
+  },
+);
 
 Deno.test("--version and --help load no cryptography and no network", async () => {
   const { stdout } = await new Deno.Command(Deno.execPath(), {
@@ -204,7 +205,7 @@ async function untilListening(child: TestProcess): Promise<void> {
 }
 
 Deno.test({
-  name: "a terminal that knows no width is given whole lines",
+  name: "a terminal of unknown width gets unwrapped lines",
   // That of util-linux; others have no -c.
   ignore: Deno.build.os !== "linux" || !isCi && !hasProgram("script"),
   async fn() {
@@ -223,7 +224,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a question at a terminal takes y, nothing, and Ctrl-C for an answer",
+  name: "a question at a terminal is answered by y, Enter or Ctrl-C",
   ignore: Deno.build.os !== "linux" || !isCi && !hasProgram("script"),
   async fn() {
     await inWorkspace(async ({ dir: cwd }) => {
@@ -261,107 +262,66 @@ Deno.test({
   },
 });
 
-Deno.test("serve hosts an issuer that verify and check can ask over HTTP", async () => {
-  await inWorkspace(async ({ dir: cwd }) => {
-    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-    const { port } = listener.addr;
-    listener.close();
-    const host = `127.0.0.1:${port}`;
-    const init = ["init", host, "--allow-insecure", "--dir", "i"];
-    assertEquals((await sig(init, { cwd })).code, 0);
-    const upsert = ["upsert", "--dir", "i", "--type", "employee"];
-    upsert.push("--subject", "did:web:alice.example");
-    assertEquals((await sig(upsert, { cwd })).code, 0);
+workspaceTest("serve hosts an issuer until SIGINT", async ({ dir: cwd }) => {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr;
+  listener.close();
+  const host = `127.0.0.1:${port}`;
+  const init = ["init", host, "--allow-insecure", "--dir", "i"];
+  assertEquals((await sig(init, { cwd })).code, 0);
+  const upsert = ["upsert", "--dir", "i", "--type", "employee"];
+  upsert.push("--subject", "did:web:alice.example");
+  assertEquals((await sig(upsert, { cwd })).code, 0);
 
-    await using child = start(["serve", "i", "--addr", host], {
-      cwd,
-      permissions: ["--allow-read", `--allow-net=${host}`],
-    });
-    await child.said(/\n/);
-    assertEquals(child.stdout, `http://${host}\n`);
-
-    const source = `http://${host}/.well-known/sig.json`;
-    for (const asked of [host, `did:web:127.0.0.1%3A${port}`, source]) {
-      const { code, stdout } = await sig(
-        ["verify", asked, "--allow-insecure", "--format", "json"],
-        { cwd },
-      );
-      assertEquals(code, 0);
-      const report = JSON.parse(stdout);
-      assertEquals([report.verified_events, report.source, report.warnings], [
-        1,
-        "http",
-        [],
-      ]);
-    }
-    const check = ["check", "--sig", host, "--allow-insecure", "--subject"];
-    check.push("did:web:alice.example", "--require", "relationship=employee");
-    const { code, stdout } = await sig(check, { cwd });
-    assertEquals(code, 0);
-    assertEquals(JSON.parse(stdout).freshness.status, "fresh");
-
-    // A server of ours compresses nothing: readers refuse every encoding.
-    const head = await fetch(source, {
-      headers: { "accept-encoding": "gzip, br" },
-    });
-    await head.body?.cancel();
-    assertEquals(head.headers.get("content-encoding"), null);
-    assert(/^"/.test(head.headers.get("etag")!));
-
-    const again = await sig(["serve", "i", "--addr", host], { cwd });
-    assertEquals([again.code, again.stdout], [2, ""]);
-    assertStringIncludes(again.stderr, "at flag --addr");
-
-    const { stdout: _, ...ended } = await child.stop("SIGINT");
-    const stderr = "Serving i. Stop it with Ctrl-C.\n";
-    assertEquals(ended, { code: 0, signal: null, stderr });
+  await using child = start(["serve", "i", "--addr", host], {
+    cwd,
+    permissions: ["--allow-read", `--allow-net=${host}`],
   });
+  await child.said(/\n/);
+  assertEquals(child.stdout, `http://${host}\n`);
+
+  const source = `http://${host}/.well-known/sig.json`;
+  const check = ["check", "--sig", host, "--allow-insecure", "--subject"];
+  check.push("did:web:alice.example", "--require", "relationship=employee");
+  const { code, stdout } = await sig(check, { cwd });
+  assertEquals(code, 0);
+  assertEquals(JSON.parse(stdout).freshness.status, "fresh");
+
+  // A server of ours compresses nothing: readers refuse every encoding.
+  const head = await fetch(source, {
+    headers: { "accept-encoding": "gzip, br" },
+  });
+  await head.body?.cancel();
+  assertEquals(head.headers.get("content-encoding"), null);
+  assert(/^"/.test(head.headers.get("etag")!));
+
+  const again = await sig(["serve", "i", "--addr", host], { cwd });
+  assertEquals([again.code, again.stdout], [2, ""]);
+  assertStringIncludes(again.stderr, "at flag --addr");
+
+  const { stdout: _, ...ended } = await child.stop("SIGINT");
+  const stderr = "Serving i. Stop it with Ctrl-C.\n";
+  assertEquals(ended, { code: 0, signal: null, stderr });
 });
 
-Deno.test("serve refuses what must not be published", async () => {
-  await withIssuer(async (cwd) => {
-    const jwks = `${cwd}/acme.example/.well-known/jwks.json`;
-    const { keys } = JSON.parse(await Deno.readTextFile(jwks));
-    const secret = { keys: [{ ...keys[0], d: keys[0].x }] };
-    await Deno.writeTextFile(jwks, JSON.stringify(secret));
-    for (
-      const [dir, code] of [
-        ["acme.example", "private_key_in_jwks"],
-        ["nowhere", "source_not_found"],
-      ] as const
-    ) {
+Deno.test("serve refuses a private key in jwks.json, and a directory that is not complete", () =>
+  withIssuer(async (cwd) => {
+    const known = `${cwd}/acme.example/.well-known`;
+    const refused = async (dir: string, message: string) => {
       const ran = await sig(["serve", dir, "--addr", "127.0.0.1:0"], { cwd });
       assertEquals([ran.code, ran.stdout], [2, ""]);
-      assertStringIncludes(ran.stderr, `error: ${code}: `);
-    }
-  });
-});
-
-Deno.test("serve refuses a directory whose feed is missing", async () => {
-  await withIssuer(async (cwd) => {
-    await Deno.remove(`${cwd}/acme.example/.well-known/sig/events.jsonl`);
-    const words = ["serve", "acme.example", "--addr", "127.0.0.1:0"];
-    const ran = await sig(words, { cwd });
-    assertEquals([ran.code, ran.stdout], [2, ""]);
-    assertStringIncludes(ran.stderr, "error: source_not_found: Cannot read");
-    assertStringIncludes(ran.stderr, "events.jsonl");
-    // A second init is what must not be done.
-    assert(!ran.stderr.includes("sig init"), ran.stderr);
-  });
-});
-
-Deno.test("a reader that goes away is not an error", async () => {
-  await withIssuer(async (cwd) => {
-    const child = new Deno.Command(Deno.execPath(), {
-      args: denoArgs(["log", "./acme.example"], { cwd }),
-      cwd,
-      env: { SIG_KEYS_DIR: `${cwd}/keys`, XDG_DATA_HOME: `${cwd}/data` },
-      // spawned here: what is tested is an output that nobody reads.
-      ...{ stdin: "null", stdout: "piped", stderr: "piped" },
-    }).spawn();
-    await child.stdout.cancel();
-    const { code } = await child.status;
-    assertEquals(code, 0);
-    assertEquals(await new Response(child.stderr).text(), "");
-  });
-});
+      assertStringIncludes(ran.stderr, `error: ${message}`);
+      return ran.stderr;
+    };
+    await refused("nowhere", "source_not_found: Cannot read");
+    const jwks = await Deno.readTextFile(`${known}/jwks.json`);
+    const secret = jwks.replace('"kty"', '"d": "AAAA", "kty"');
+    await Deno.writeTextFile(`${known}/jwks.json`, secret);
+    await refused("acme.example", "private_key_in_jwks: ");
+    await Deno.writeTextFile(`${known}/jwks.json`, jwks);
+    await Deno.remove(`${known}/sig/events.jsonl`);
+    const said = await refused("acme.example", "source_not_found: Cannot read");
+    assertStringIncludes(said, "events.jsonl");
+    // A second init would make it worse.
+    assert(!said.includes("sig init"), said);
+  }));

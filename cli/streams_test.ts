@@ -1,3 +1,4 @@
+import { writeAll } from "@sig/api/process";
 import { assert, assertEquals } from "@std/assert";
 import { isCi } from "../tests/kit/others_vectors.ts";
 import { denoArgs, sig } from "./testdata/process.ts";
@@ -13,10 +14,9 @@ async function withIssuer(work: (cwd: string) => Promise<void>): Promise<void> {
     await workspace.sig(["init", "acme.example", "--dir", "$D/acme"]);
     const reason = "x".repeat(2_000);
     for (let i = 0; i < 60; i++) {
-      const { code } = await workspace.sig([
-        ...["upsert", "--dir", "$D/acme", "--type", "other"],
-        ...["--subject", "did:web:a.example", "--reason", reason],
-      ]);
+      const { code } = await workspace.sig(
+        `upsert --dir $D/acme --type other --subject did:web:a.example --reason ${reason}`,
+      );
       assertEquals(code, 0);
     }
     await work(cwd);
@@ -44,7 +44,7 @@ Deno.test("a reader that stops early is not an error", async () => {
   });
 });
 
-Deno.test("a result of many pages arrives whole", async () => {
+Deno.test("a result of 128 KiB is written whole", async () => {
   await withIssuer(async (cwd) => {
     const { code, stdout } = await sig(["log", "./acme", "--format", "json"], {
       cwd,
@@ -57,7 +57,7 @@ Deno.test("a result of many pages arrives whole", async () => {
 });
 
 Deno.test({
-  name: "output that can't be written ends with 2, never as a yes or a no",
+  name: "output that can't be written is write_failed with exit code 2",
   ignore: !isCi && !hasFull,
   fn: () =>
     inWorkspace(async (workspace) => {
@@ -74,5 +74,27 @@ Deno.test({
           `sig 2>${FULL}`,
         ]
       ) assertEquals(await shell(`${line}; echo $?`, cwd), "2\n", line);
+      assertEquals(
+        await shell(`sig verify ./acme 2>&1 >${FULL}`, cwd),
+        "error: write_failed: Cannot write the result: standard output takes no more\n  hint: What the command was to do may be done: look before you repeat.\n",
+      );
     }),
+});
+
+Deno.test("writing repeats after WouldBlock and stops after BrokenPipe", () => {
+  const written: number[] = [];
+  let calls = 0;
+  writeAll({
+    writeSync(bytes) {
+      if (++calls % 2 === 0) throw new Deno.errors.WouldBlock();
+      written.push(bytes[0]!);
+      return 1;
+    },
+  }, "abc");
+  assertEquals(new TextDecoder().decode(new Uint8Array(written)), "abc");
+  writeAll({
+    writeSync() {
+      throw new Deno.errors.BrokenPipe();
+    },
+  }, "abc");
 });

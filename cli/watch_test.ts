@@ -112,9 +112,7 @@ Deno.test("a command gets the event on its standard input, and again until it en
 Deno.test("wherever it is killed, no event is lost, and at most the one at hand comes twice", async () => {
   await withFeed(1, async (workspace, append) => {
     const cwd = workspace.dir;
-    const begun = await workspace.sig([
-      ...["watch", "$D/acme", "--from", "1", "--once"],
-    ]);
+    const begun = await workspace.sig("watch $D/acme --from 1 --once");
     const all = [...sequencesOf(begun.stdout)];
     const rounds = 12;
     let repeated = 0;

@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from "node:util";
 import { isCi } from "../../tests/kit/others_vectors.ts";
 import { loadCommands } from "../commands.ts";
 import { hasShell, Shell, type ShellName } from "../testdata/shell.ts";
-import { inWorkspace } from "../testdata/workspace.ts";
+import { inWorkspace, workspaceTest } from "../testdata/workspace.ts";
 import { flagsOf } from "./parse_command_line.ts";
 
 const COMMANDS = await loadCommands();
@@ -81,8 +81,9 @@ Deno.test("values, files and folders are offered where they may stand", async (t
   }
 });
 
-Deno.test("subjects are offered from the issuer's names, with the names", () =>
-  inWorkspace(async (workspace) => {
+workspaceTest(
+  "subjects are offered from the issuer's names, with the names",
+  async (workspace) => {
     await Deno.mkdir(workspace.path("acme/.sig"), { recursive: true });
     await Deno.writeTextFile(
       workspace.path("acme/.sig/names.csv"),
@@ -117,7 +118,8 @@ Deno.test("subjects are offered from the issuer's names, with the names", () =>
       await offered("check", "--sig", "acme", "--subject", ""),
       ":files\n",
     );
-  }));
+  },
+);
 
 /** Files of the operator; a name that ends in a slash is a folder. */
 const FILES = {

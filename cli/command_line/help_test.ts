@@ -1,9 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
 import { COMMANDS } from "../commands.ts";
-import { inWorkspace } from "../testdata/workspace.ts";
+import { workspaceTest } from "../testdata/workspace.ts";
 
-Deno.test("help fits a terminal of 40 to 200 columns and breaks no word", async () => {
-  await inWorkspace(async (workspace) => {
+workspaceTest(
+  "help fits a terminal of 40 to 200 columns and breaks no word",
+  async (workspace) => {
     const names = COMMANDS.flatMap(({ name, aliases }) => [
       name,
       ...aliases ?? [],
@@ -32,5 +33,5 @@ Deno.test("help fits a terminal of 40 to 200 columns and breaks no word", async 
         }
       }
     }
-  });
-});
+  },
+);

@@ -21,7 +21,11 @@ import {
   type Fault,
   FAULTS,
 } from "../testdata/served_faults.ts";
-import { inWorkspace, type Workspace } from "../testdata/workspace.ts";
+import {
+  inWorkspace,
+  type Workspace,
+  workspaceTest,
+} from "../testdata/workspace.ts";
 import { freePort } from "../../tests/kit/process.ts";
 
 /** Events and clocks are of now: servers say the date. */
@@ -110,8 +114,9 @@ Deno.test("each trouble of a server is found, alone but for http", async (t) => 
   });
 });
 
-Deno.test("a document whose end nobody says is found", () =>
-  inWorkspace(async (workspace) => {
+workspaceTest(
+  "a document whose end nobody says is found",
+  async (workspace) => {
     const head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n{}";
     await using server = startRawServer(say(head));
     const words = [`127.0.0.1:${server.port}`, "--allow-insecure"];
@@ -119,18 +124,21 @@ Deno.test("a document whose end nobody says is found", () =>
       code: 1,
       found: [["length_unsaid", "error"]],
     });
-  }));
+  },
+);
 
-Deno.test("a host that does not answer is neither a finding nor healthy", () =>
-  inWorkspace(async (workspace) => {
+workspaceTest(
+  "a host that does not answer is neither a finding nor healthy",
+  async (workspace) => {
     const port = freePort();
-    const { code, stdout, stderr } = await workspace.sig([
-      ...["doctor", `127.0.0.1:${port}`, "--allow-insecure"],
-    ]);
+    const { code, stdout, stderr } = await workspace.sig(
+      `doctor 127.0.0.1:${port} --allow-insecure`,
+    );
     assertEquals([code, stdout], [2, ""]);
     assertStringIncludes(stderr, "fetch_failed");
     assertStringIncludes(stderr, "the connection was refused");
-  }));
+  },
+);
 
 /** Skipped, visibly, without openssl; in CI it fails. */
 function tlsTest(name: string, fn: (t: Deno.TestContext) => Promise<void>) {

@@ -4,9 +4,10 @@ import { makeProofs } from "../../tests/kit/proofs.ts";
 import { doctor } from "../testdata/doctor.ts";
 import {
   type Given,
-  inWorkspace,
+  issuerTest,
   withIssuer,
   type Workspace,
+  workspaceTest,
 } from "../testdata/workspace.ts";
 
 async function sig(workspace: Workspace, words: string): Promise<void> {
@@ -41,12 +42,11 @@ async function copy(workspace: Workspace): Promise<void> {
   }
 }
 
-Deno.test("an issuer that this program made is healthy", () =>
-  withIssuer(async (workspace) => {
-    assertEquals(await doctor(workspace), { code: 0, found: [] });
-    const text = await workspace.sig(["doctor", "$D/acme"]);
-    assertEquals([text.code, text.stdout], [0, "healthy\n"]);
-  }));
+issuerTest("an issuer that this program made is healthy", async (workspace) => {
+  assertEquals(await doctor(workspace), { code: 0, found: [] });
+  const text = await workspace.sig(["doctor", "$D/acme"]);
+  assertEquals([text.code, text.stdout], [0, "healthy\n"]);
+});
 
 /** Each finding that a directory can have, and what brings it about. */
 const LOCAL: readonly (readonly [
@@ -211,8 +211,9 @@ Deno.test("each finding about proofs is made where it should be, and no other", 
   }
 });
 
-Deno.test("proofs of a relationship that changes its subject are found", () =>
-  withIssuer(async (workspace) => {
+issuerTest(
+  "proofs of a relationship that changes its subject are found",
+  async (workspace) => {
     await sig(workspace, "checkpoint --dir $D/acme --init");
     await sig(
       workspace,
@@ -245,10 +246,12 @@ Deno.test("proofs of a relationship that changes its subject are found", () =>
       ["subject_changed", "warning"],
       ["proofs_of_changed_subject", "error"],
     ]);
-  }));
+  },
+);
 
-Deno.test("a key file that the environment names is looked at too", () =>
-  withIssuer(async (workspace) => {
+issuerTest(
+  "a key file that the environment names is looked at too",
+  async (workspace) => {
     const file = workspace.path("keys/acme.example/orgsign-1.jwk");
     const elsewhere = workspace.path("named.jwk");
     await Deno.copyFile(file, elsewhere);
@@ -265,10 +268,12 @@ Deno.test("a key file that the environment names is looked at too", () =>
       code: 0,
       found: [],
     });
-  }));
+  },
+);
 
-Deno.test("mail addresses, phone numbers and birth dates are personal, DIDs and times are not", () =>
-  withIssuer(async (workspace) => {
+issuerTest(
+  "mail addresses, phone numbers and birth dates are personal, DIDs and times are not",
+  async (workspace) => {
     const count = async () => (await doctor(workspace)).found.length;
     const add = (label: string, id: string) =>
       workspace.sig([
@@ -283,10 +288,12 @@ Deno.test("mail addresses, phone numbers and birth dates are personal, DIDs and 
     assertEquals(await count(), 1);
     await add("born 1990-12-31", "r9");
     assertEquals(await count(), 2);
-  }));
+  },
+);
 
-Deno.test("a published copy is compared: the same, behind, ahead, rewritten, another issuer", () =>
-  withIssuer(async (workspace) => {
+issuerTest(
+  "a published copy is compared: the same, behind, ahead, rewritten, another issuer",
+  async (workspace) => {
     await copy(workspace);
     const here = ["$D/acme", "--against", "$D/copy"];
     assertEquals(await doctor(workspace, here), { code: 0, found: [] });
@@ -342,15 +349,17 @@ Deno.test("a published copy is compared: the same, behind, ahead, rewritten, ano
       code: 1,
       found: [["published_differs", "error"]],
     });
-  }));
+  },
+);
 
-Deno.test("SARIF has a rule for each kind and a result for each finding", () =>
-  withIssuer(async (workspace) => {
+issuerTest(
+  "SARIF has a rule for each kind and a result for each finding",
+  async (workspace) => {
     await sig(workspace, `${UPSERT} --title eve@acme.example`);
     await Deno.chmod(workspace.path("acme/.sig"), 0o755);
-    const { code, stdout } = await workspace.sig([
-      ...["doctor", "$D/acme", "--format", "sarif"],
-    ]);
+    const { code, stdout } = await workspace.sig(
+      "doctor $D/acme --format sarif",
+    );
     assertEquals(code, 0);
     const { version, runs: [run] } = JSON.parse(stdout);
     assertEquals(version, "2.1.0");
@@ -380,13 +389,14 @@ Deno.test("SARIF has a rule for each kind and a result for each finding", () =>
     assertStringIncludes(text.stdout, "warning: personal_data: 1 events");
     assertStringIncludes(text.stdout, "  fix: ");
     assert(!text.stdout.includes("eve@"));
-  }));
+  },
+);
 
-Deno.test("what can't be read is not a healthy issuer", () =>
-  inWorkspace(async (workspace) => {
-    const { code, stdout, stderr } = await workspace.sig([
-      ...["doctor", "$D/nowhere"],
-    ]);
+workspaceTest(
+  "what can't be read is not a healthy issuer",
+  async (workspace) => {
+    const { code, stdout, stderr } = await workspace.sig("doctor $D/nowhere");
     assertEquals([code, stdout], [2, ""]);
     assertStringIncludes(stderr, "source_not_found");
-  }));
+  },
+);

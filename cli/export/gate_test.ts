@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { parse } from "@std/yaml/parse";
-import { inWorkspace } from "../testdata/workspace.ts";
+import { inWorkspace, workspaceTest } from "../testdata/workspace.ts";
 
 const GATE = [
   "--login",
@@ -9,8 +9,9 @@ const GATE = [
   "wiki.acme.example",
 ];
 
-Deno.test("gate-traefik is YAML that strips forged headers before it asks", () =>
-  inWorkspace(async (workspace) => {
+workspaceTest(
+  "gate-traefik is YAML that strips forged headers before it asks",
+  async (workspace) => {
     const { code, stdout } = await workspace.sig([
       "export",
       "gate-traefik",
@@ -40,10 +41,12 @@ Deno.test("gate-traefik is YAML that strips forged headers before it asks", () =
     assertEquals(http.services["sig-app"].loadBalancer.servers, [{
       url: "http://127.0.0.1:3000",
     }]);
-  }));
+  },
+);
 
-Deno.test("Traefik, which can't remove cookies, is refused on the login's own host", () =>
-  inWorkspace(async (workspace) => {
+workspaceTest(
+  "Traefik, which can't remove cookies, is refused on the login's own host",
+  async (workspace) => {
     for (const app of ["login.acme.example", "login.acme.example:8443"]) {
       const words = ["--login", "https://login.acme.example", "--app", app];
       const { code, stdout, stderr } = await workspace.sig([
@@ -57,7 +60,8 @@ Deno.test("Traefik, which can't remove cookies, is refused on the login's own ho
         "invalid_request: Cannot run: --app needs another host name than --login",
       );
     }
-  }));
+  },
+);
 
 Deno.test("a login or an application that is not a host is refused", async (t) => {
   await inWorkspace(async (workspace) => {

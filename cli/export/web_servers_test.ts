@@ -76,10 +76,9 @@ async function serving(
     const made = await makeCertificate("DNS:localhost", { days: 60 });
     const files = await writeCertificate(workspace.dir, made);
     await Deno.rename(workspace.path("acme"), workspace.path("acme dir"));
-    const { code, stdout, stderr } = await workspace.sig([
-      ...["export", name, "--dir", "$D/acme dir"],
-      ...["--certificate", files.cert, "--certificate-key", files.key],
-    ]);
+    const { code, stdout, stderr } = await workspace.sig(
+      `export ${name} --dir '$D/acme dir' --certificate ${files.cert} --certificate-key ${files.key}`,
+    );
     assertEquals(code, 0, stderr);
     await using server = await startWebServer(
       name,
@@ -246,10 +245,10 @@ async function consumerFollows(site: Site): Promise<void> {
   const old = await Deno.readTextFile(
     site.workspace.path("acme dir/.well-known/sig/checkpoint"),
   );
-  const { code, stderr } = await site.workspace.sig([
-    ...["upsert", "--dir", "$D/acme dir", "--type", "employee"],
-    ...["--subject", "did:web:b.example"],
-  ], { io: { now: () => new Date() } });
+  const { code, stderr } = await site.workspace.sig(
+    "upsert --dir '$D/acme dir' --type employee --subject did:web:b.example",
+    { io: { now: () => new Date() } },
+  );
   assertEquals(code, 0, stderr);
   assertNotEquals(await tag(), before);
   assertEquals((await verify()).state.last_sequence, 2);

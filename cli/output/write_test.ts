@@ -5,7 +5,7 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { groupByLines, safe, safeJson } from "./write.ts";
-import { withIssuer } from "../testdata/workspace.ts";
+import { issuerTest } from "../testdata/workspace.ts";
 
 /** A direction, a terminal's control, a space, a hyphen, a filler, a tag. */
 const EVIL = "a\u202eb\u009b31mc\u200bd\u00ade\u3164f\u{e0061}g\u200dh";
@@ -27,8 +27,9 @@ Deno.test("safe JSON means the same", () => {
   assertEquals(JSON.parse(json), value);
 });
 
-Deno.test("nothing from a feed reaches the terminal raw", async () => {
-  await withIssuer(async (workspace) => {
+issuerTest(
+  "nothing from a feed reaches the terminal raw",
+  async (workspace) => {
     const append = await workspace.sig([
       ...["upsert", "--dir", "$D/acme", "--subject", "did:web:eve.example"],
       ...["--type", "other", "--role", EVIL, "--title", `x\n${EVIL}`],
@@ -69,25 +70,23 @@ Deno.test("nothing from a feed reaches the terminal raw", async () => {
         assert(!hidesText(stdout + stderr), `${words.join(" ")} ${format}`);
       }
     }
-  });
-});
+  },
+);
 
-Deno.test("colour is for terminals without NO_COLOR", async () => {
-  await withIssuer(async (workspace) => {
-    const words = ["verify", "$D/acme"];
-    const terminals = ["stdout", "stderr"] as const;
-    const coloured = await workspace.sig(words, { terminals });
-    assertStringIncludes(coloured.stdout, "\x1b[32mvalid\x1b[0m");
-    const env = { NO_COLOR: "1" };
-    for (const given of [{ terminals, env }, {}]) {
-      const { stdout } = await workspace.sig(words, given);
-      assert(!stdout.includes("\x1b"));
-    }
-    const json = await workspace.sig([...words, "--format", "json"], {
-      terminals,
-    });
-    assert(!(json.stdout + json.stderr).includes("\x1b"));
+issuerTest("colour is for terminals without NO_COLOR", async (workspace) => {
+  const words = ["verify", "$D/acme"];
+  const terminals = ["stdout", "stderr"] as const;
+  const coloured = await workspace.sig(words, { terminals });
+  assertStringIncludes(coloured.stdout, "\x1b[32mvalid\x1b[0m");
+  const env = { NO_COLOR: "1" };
+  for (const given of [{ terminals, env }, {}]) {
+    const { stdout } = await workspace.sig(words, given);
+    assert(!stdout.includes("\x1b"));
+  }
+  const json = await workspace.sig([...words, "--format", "json"], {
+    terminals,
   });
+  assert(!(json.stdout + json.stderr).includes("\x1b"));
 });
 
 Deno.test("findings of one kind over many lines are written once, with their lines", () => {
@@ -114,41 +113,37 @@ Deno.test("findings of one kind over many lines are written once, with their lin
   );
 });
 
-Deno.test("hint and next step have a line each", async () => {
-  await withIssuer(async (workspace) => {
-    const { stderr } = await workspace.sig(
-      ["init", "acme.example", "--dir", "$D/acme"],
-    );
-    assertMatch(stderr, /\n {2}hint: .+\n {2}next: sig upsert --help\n$/);
-  });
+issuerTest("hint and next step have a line each", async (workspace) => {
+  const { stderr } = await workspace.sig(
+    ["init", "acme.example", "--dir", "$D/acme"],
+  );
+  assertMatch(stderr, /\n {2}hint: .+\n {2}next: sig upsert --help\n$/);
 });
 
-Deno.test("JSON has the next step that text has", async () => {
-  await withIssuer(async (workspace) => {
-    const cases: readonly (readonly [readonly string[], string, RegExp?])[] = [
-      [["verify", "$D/nowhere"], "source_not_found", /holds \.well-known/],
-      [
-        ["init", "acme.example", "--dir", "$D/acme"],
-        "issuer_exists",
-        /^sig upsert --help$/,
-      ],
-      [
-        ["key", "generate", "--out", "$D/nowhere/a.jwk"],
-        "write_failed",
-        /^check the path/,
-      ],
-      // The hint says it.
-      [["key", "generate", "--out", "$D/acme"], "write_failed"],
-      [["verify", "$D/acme", "--ful"], "invalid_request"],
-    ];
-    for (const [words, code, step] of cases) {
-      const { stderr } = await workspace.sig([...words, "--format", "json"]);
-      const problem = JSON.parse(stderr);
-      assertEquals(problem.code, code);
-      const text = await workspace.sig(words);
-      if (step === undefined) assert(!("next" in problem), stderr);
-      else assertMatch(problem.next, step);
-      assertEquals(text.stderr.match(/next: (.+)\n/)?.[1], problem.next);
-    }
-  });
+issuerTest("JSON has the next step that text has", async (workspace) => {
+  const cases: readonly (readonly [readonly string[], string, RegExp?])[] = [
+    [["verify", "$D/nowhere"], "source_not_found", /holds \.well-known/],
+    [
+      ["init", "acme.example", "--dir", "$D/acme"],
+      "issuer_exists",
+      /^sig upsert --help$/,
+    ],
+    [
+      ["key", "generate", "--out", "$D/nowhere/a.jwk"],
+      "write_failed",
+      /^check the path/,
+    ],
+    // The hint says it.
+    [["key", "generate", "--out", "$D/acme"], "write_failed"],
+    [["verify", "$D/acme", "--ful"], "invalid_request"],
+  ];
+  for (const [words, code, step] of cases) {
+    const { stderr } = await workspace.sig([...words, "--format", "json"]);
+    const problem = JSON.parse(stderr);
+    assertEquals(problem.code, code);
+    const text = await workspace.sig(words);
+    if (step === undefined) assert(!("next" in problem), stderr);
+    else assertMatch(problem.next, step);
+    assertEquals(text.stderr.match(/next: (.+)\n/)?.[1], problem.next);
+  }
 });

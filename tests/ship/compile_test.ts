@@ -4,7 +4,6 @@ import {
   assertMatch,
   assertStringIncludes,
 } from "@std/assert";
-import { type Behaviour, say, startRawServer } from "../kit/raw_server.ts";
 import {
   compileExecutable,
   type CompileOptions,
@@ -22,7 +21,6 @@ import {
 } from "./testdata/old_runtime.ts";
 import { ROOT, VERSION } from "../../tools/workspace.ts";
 import {
-  freePort,
   type ProcessOptions,
   run,
   runWell,
@@ -163,43 +161,6 @@ Deno.test({
       },
     });
 
-    await t.step("keys are private, and eight writers queue up", async () => {
-      await sig("init", "b.example");
-      const upsert = "upsert --dir b.example --type other --subject";
-      await Promise.all(
-        Array.from(
-          { length: 8 },
-          (_, i) => sig(...upsert.split(" "), `did:web:s${i}.example`),
-        ),
-      );
-      assertMatch(
-        await sig("verify", "./b.example"),
-        /^valid: 8 events of did:web:b\.example, last sequence 8 /,
-      );
-      const mode = (path: string) =>
-        (Deno.statSync(`${elsewhere}/${path}`).mode ?? 0) & 0o777;
-      assertEquals(mode("keys/b.example"), 0o700);
-      assertEquals(mode("keys/b.example/orgsign-1.jwk"), 0o600);
-      assertEquals(mode("b.example/.sig"), 0o700);
-    });
-
-    await t.step("sig serve publishes, and sig asks it", async () => {
-      const host = `127.0.0.1:${freePort()}`;
-      await sig("init", host, "--allow-insecure", "--dir", "site");
-      const upsert = "upsert --dir site --type other --role deploy --subject";
-      await sig(...upsert.split(" "), ALICE);
-      const words = ["serve", "site", "--addr", host];
-      await using site = await startServer(`${dist}/sig`, words, alone);
-      assertEquals(site.origin, `http://${host}`);
-      const question = ["--subject", ALICE, "--require", "role=deploy"];
-      const said = await sig(
-        ...["check", "--sig", host, "--allow-insecure", ...question],
-      );
-      const { decision, source } = JSON.parse(said);
-      assertEquals([decision, source], ["allow", "http"]);
-      assertEquals((await site.stop()).code, 0);
-    });
-
     await t.step("sig-api answers about an issuer", async () => {
       await using issuer = await startLoopbackIssuer();
       const words = ["--addr", "127.0.0.1:0", "--allow-insecure"];
@@ -267,29 +228,6 @@ Deno.test({
       assert(!unwritable.stderr.includes("    at "), unwritable.stderr);
     });
 
-    await t.step(
-      "a body that breaks off is neither an allow nor a deny",
-      async () => {
-        // The older runtime's node:http throws where nobody can catch it: sig
-        // then ends with `internal`. The current one says `fetch_failed`.
-        const head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
-        const bodies: readonly Behaviour[] = [
-          say(`${head}content-length: 1000\r\n\r\n{`),
-          say(`${head}transfer-encoding: chunked\r\n\r\n5\r\n{`),
-          say(`${head}transfer-encoding: chunked\r\n\r\nZZ\r\n{\r\n`),
-        ];
-        for (const behave of bodies) {
-          await using server = startRawServer(behave);
-          const { code, stdout } = await run(
-            `${dist}/sig`,
-            ["verify", `127.0.0.1:${server.port}`, "--allow-insecure"],
-            alone,
-          );
-          assertEquals([code, stdout], [2, ""]);
-        }
-      },
-    );
-
     await t.step("deno compile makes sig from jsr: alone", async () => {
       await using registry = await startJsrRegistry(ROOT);
       await publishPackages(registry);
@@ -308,8 +246,9 @@ Deno.test({
         await runWell(path, ["--version"], alone),
         `sig ${VERSION}\n`,
       );
+      await sig("init", "b.example");
       const judged = await runWell(path, ["verify", "./b.example"], alone);
-      assertMatch(judged, /^valid: 8 events /);
+      assertMatch(judged, /^valid: 0 events /);
     });
   },
 });

@@ -36,35 +36,16 @@ Deno.test("the exported program serves an issuer by deno serve, in copies that a
   await using first = await serve(folder.path);
   await using second = await serve(copy);
 
-  await t.step("documents, their types and tags", async () => {
-    const types = {
-      "/.well-known/did.json": "application/did+json",
-      "/.well-known/jwks.json": "application/json",
-      "/.well-known/sig.json": "application/json",
-      [FEED]: "application/x-ndjson",
-    };
-    for (const [path, type] of Object.entries(types)) {
-      const answers = [];
+  await t.step("documents, with the same tag in every copy", async () => {
+    for (const path of ["/.well-known/did.json", FEED]) {
+      const tags = [];
       for (const { origin } of [first, second]) {
-        const { headers, status, ...response } = await fetch(origin + path)
-          .then(async (each) => ({
-            status: each.status,
-            headers: each.headers,
-            text: await each.text(),
-          }));
-        assertEquals(
-          response.text,
-          await Deno.readTextFile(`${folder.path}/acme.example${path}`),
-        );
-        assertEquals([status, headers.get("content-type")], [200, type]);
-        assertEquals(headers.get("access-control-allow-origin"), "*");
-        answers.push(headers.get("etag"));
+        const response = await fetch(origin + path);
+        const file = `${folder.path}/acme.example${path}`;
+        assertEquals(await response.text(), await Deno.readTextFile(file));
+        tags.push(response.headers.get("etag"));
       }
-      assertEquals(answers[0], answers[1]);
-      const { status, body } = await fetch(second.origin + path, {
-        headers: { "if-none-match": answers[0]! },
-      });
-      assertEquals([status, body], [304, null]);
+      assertEquals(tags[0], tags[1]);
     }
   });
 
