@@ -1,213 +1,162 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
+import type { ErrorCode } from "@sig/core";
 import { createConsumer } from "./create_consumer.ts";
 import { expectSigError } from "../tests/kit/sig_errors.ts";
 import { openPinFile } from "../tests/kit/pin_file.ts";
-import { startIssuerServer, status } from "../tests/kit/issuer_server.ts";
+import { status } from "../tests/kit/issuer_server.ts";
 import {
-  ALICE,
   feedOf,
-  lineOf,
+  importTestKeys,
   makeDocuments,
   makeLines,
   PATHS,
-  upsert,
 } from "../tests/kit/test_issuer.ts";
-import { KEYS, QUESTION, setUp, START } from "./testdata/asked_issuer.ts";
+import { QUESTION, watchIssuer } from "../tests/kit/watched_issuer.ts";
 import { waitForEqual } from "../tests/kit/wait.ts";
 
-const { key1, stranger } = KEYS;
+const [key1, , stranger] = await importTestKeys();
 
-Deno.test("only issuers of the list are asked", async () => {
-  await using setup = await setUp();
-  await using stranger = startIssuerServer();
-  const { consumer } = setup;
-  const questions = [
-    () => consumer.check(stranger.did, QUESTION),
-    () => consumer.state(stranger.did),
-    () => consumer.verify(stranger.did),
+async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
+}
+
+Deno.test("only what can be an issuer is taken on the list", async () => {
+  const rows: readonly (readonly [string, ErrorCode, string])[] = [
+    ["./acme", "invalid_identifier", "it must be a did:web, a host name"],
+    ["/srv/sig.json", "invalid_identifier", "it must be a did:web, a host"],
+    ["did:web:127.0.0.1%3A80", "address_not_allowed", "Cannot use"],
   ];
-  for (const question of questions) {
-    const error = await expectSigError(
-      question,
-      "issuer_not_allowed",
-      "it is not on the list",
-    );
-    assertEquals(error.context, { issuer: stranger.did });
-  }
-  assertEquals(stranger.requests, []);
-});
-
-Deno.test("an issuer is the same by its DID, its host and its URL", async () => {
-  await using setup = await setUp();
-  const { consumer, server } = setup;
-  await consumer.state(server.did);
-  await consumer.state(server.origin.replace("http://", ""));
-  await consumer.state(server.origin + PATHS.metadata);
-  assertEquals(setup.fetches(), 1);
-});
-
-Deno.test("a wrong question fetches nothing", async () => {
-  await using setup = await setUp();
-  const { consumer, server } = setup;
-  await expectSigError(
-    () => consumer.check(server.did, { subject: ALICE, require: [] }),
-    "requirements_empty",
-    "Cannot check: at least one requirement is needed",
-  );
-  assertEquals(server.requests, []);
-});
-
-Deno.test("a file is not an issuer: it proves no origin", async () => {
-  await using setup = await setUp();
-  const { consumer } = setup;
-  for (const issuer of ["./acme", "/srv/acme/.well-known/sig.json"]) {
-    const message = "it must be a did:web, a host name or an https URL";
-    await expectSigError(
-      () => createConsumer({ issuers: [issuer] }),
-      "invalid_identifier",
-      message,
-    );
-    for (
-      const question of [
-        () => consumer.check(issuer, QUESTION),
-        () => consumer.verify(issuer),
-      ]
-    ) await expectSigError(question, "invalid_identifier", message);
+  for (const [issuer, code, message] of rows) {
+    const create = () => createConsumer({ issuers: [issuer] });
+    await expectSigError(create, code, message);
   }
 });
 
-Deno.test("a private host on the list is refused unless allowed", async () => {
-  await expectSigError(
-    () => createConsumer({ issuers: ["did:web:127.0.0.1%3A8080"] }),
-    "address_not_allowed",
-    "Cannot use",
-  );
+Deno.test("malformed limits of a consumer are a RangeError", () => {
+  for (
+    const limits of [
+      ...[{ maxAgeMs: -1 }, { maxAgeMs: NaN }],
+      ...[{ maxWaiting: 0 }, { maxWaiting: NaN }],
+      ...[{ maxWaitMs: 0 }, { maxWaitMs: 2 ** 31 }],
+    ]
+  ) {
+    assertThrows(
+      () => createConsumer({ issuers: [], ...limits }),
+      RangeError,
+      `Cannot create consumer: ${Object.keys(limits)[0]} must be `,
+    );
+  }
 });
 
-Deno.test("malformed bounds are refused before anything is asked", async () => {
-  await using setup = await setUp();
-  const { consumer, server } = setup;
-  const wrong = [
-    [{ maxAgeMs: -1 }, "/max_age_seconds"],
-    [{ maxAgeMs: NaN }, "/max_age_seconds"],
-    [{ minSequence: -1 }, "/min_sequence"],
-    [{ minSequence: 1.5 }, "/min_sequence"],
-    [{ minSequence: 2 ** 53 }, "/min_sequence"],
-  ] as const;
-  for (const [bounds, pointer] of wrong) {
+Deno.test("a question that is refused fetches nothing", async () => {
+  await using issuer = await watchIssuer(2, key1);
+  await using other = await watchIssuer(1, key1);
+  const { check, consumer } = issuer;
+  for (
+    const [bounds, pointer] of [
+      [{ maxAgeMs: -1 }, "/max_age_seconds"],
+      [{ maxAgeMs: NaN }, "/max_age_seconds"],
+      [{ minSequence: -1 }, "/min_sequence"],
+      [{ minSequence: 1.5 }, "/min_sequence"],
+      [{ minSequence: 2 ** 53 }, "/min_sequence"],
+    ] as const
+  ) {
     const error = await expectSigError(
-      () => consumer.check(server.did, { ...QUESTION, ...bounds }),
+      () => check(bounds),
       "invalid_request",
-      "Cannot answer: m",
+      `Cannot answer: ${pointer.slice(1)} must be`,
     );
     assertEquals(error.context.pointer, pointer);
   }
-  assertEquals(server.requests, []);
-  for (const maxAgeMs of [-1, NaN]) {
-    assertThrows(
-      () => createConsumer({ issuers: [], maxAgeMs }),
-      RangeError,
-      "Cannot create consumer: maxAgeMs must be 0 or more",
+  await expectSigError(
+    () => check({ require: [] }),
+    "requirements_empty",
+    "Cannot check: at least one requirement is needed",
+  );
+  for (
+    const ask of [
+      () => consumer.check(other.did, QUESTION),
+      () => consumer.state(other.did),
+      () => consumer.verify(other.did),
+    ]
+  ) {
+    const error = await expectSigError(
+      ask,
+      "issuer_not_allowed",
+      "it is not on the list",
     );
+    assertEquals(error.context, { issuer: other.did });
   }
+  assertEquals([issuer, other].map(({ server }) => server.exchanges), [[], []]);
 });
 
 Deno.test("a report on a feed in order is the body of /v1/verify", async () => {
-  await using setup = await setUp();
-  const { consumer, server, lines } = setup;
-  const hash = await crypto.subtle.digest("SHA-256", feedOf(lines));
+  await using issuer = await watchIssuer(2, key1);
   for (const _ of [1, 2]) {
-    assertEquals(await consumer.report(server.did), {
-      valid: true,
-      issuer: server.did,
-      source: "http",
-      verified_events: 2,
-      last_sequence: 2,
-      feed_sha256: new Uint8Array(hash).toHex(),
+    assertEquals(await issuer.consumer.report(issuer.did), {
+      ...{ valid: true, issuer: issuer.did, source: "http", warnings: [] },
+      ...{ verified_events: 2, last_sequence: 2 },
+      feed_sha256: await sha256(feedOf(issuer.lines)),
       keys: [{
-        kid: key1.publicJwk.kid!,
-        events: 2,
-        first_sequence: 1,
-        last_sequence: 2,
+        ...{ kid: key1.publicJwk.kid!, events: 2 },
+        ...{ first_sequence: 1, last_sequence: 2 },
       }],
-      warnings: [],
     });
   }
 });
 
-Deno.test("a report lists the faults; what can't be read is thrown", async () => {
-  await using setup = await setUp();
-  const { consumer, server, lines } = setup;
-  const forged = await lineOf(upsert(2, { issuer: server.did }), stranger);
-  server.documents.set(PATHS.feed, feedOf([lines[0]!, forged, "{}"]));
-  const report = await consumer.report(server.did);
-  assert(!report.valid);
-  assertEquals(
-    report.errors.map(({ code, line }) => [code, line]),
-    [["signature_invalid", 2], ["invalid_envelope", 3]],
-  );
-  assertEquals(report.issuer, server.did);
-  assertEquals(report.verified_events, 1);
-  server.documents.set(PATHS.metadata, "{}");
-  const early = await consumer.report(server.did);
-  assert(!early.valid);
-  assertEquals([early.issuer, early.errors[0]?.code], [
-    null,
-    "invalid_metadata",
+Deno.test("a report lists the faults, and throws if something can't be read", async () => {
+  await using issuer = await watchIssuer(2, key1);
+  const { did, lines, server: { documents } } = issuer;
+  const report = async () => {
+    const found = await issuer.consumer.report(did);
+    assert(!found.valid);
+    const errors = found.errors.map(({ code, line }) => [code, line]);
+    return [found.issuer, found.verified_events, errors];
+  };
+  issuer.publish([lines[0]!, await issuer.line(2, stranger), "{}"]);
+  assertEquals(await report(), [
+    ...[did, 1, [["signature_invalid", 2], ["invalid_envelope", 3]]],
   ]);
-  server.documents.set(PATHS.metadata, status(500));
-  await expectSigError(
-    () => consumer.report(server.did),
-    "fetch_status",
-    "the server answered with status 500",
-  );
+  documents.set(PATHS.metadata, "{}");
+  assertEquals(await report(), [null, 0, [["invalid_metadata", undefined]]]);
+  documents.set(PATHS.metadata, status(500));
+  await expectSigError(report, "fetch_status", "answered with status 500");
 });
 
-Deno.test("any issuer is asked when that is allowed", async () => {
-  await using setup = await setUp();
-  const { server } = setup;
-  const consumer = createConsumer({
-    issuers: [],
-    anyIssuer: true,
-    allowPrivate: true,
-    now: () => new Date(START),
-  });
-  const answer = await consumer.check(server.did, QUESTION);
-  assertEquals(answer.decision, "allow");
-  assertEquals(answer.continuity, "unpinned");
-  await consumer.check(server.origin.replace("http://", ""), QUESTION);
-  assertEquals(setup.fetches(), 1);
-  assertEquals(
-    (await consumer.observe(server.did, { maxAgeMs: 0 })).continuity,
-    "unpinned",
-  );
+Deno.test("any issuer is asked when that is allowed, and is not pinned", async () => {
+  const options = { issuers: [], anyIssuer: true };
+  await using issuer = await watchIssuer(2, key1, options);
+  const { consumer, did, server } = issuer;
+  const host = server.origin.replace("http://", "");
+  for (const name of [did, host]) {
+    const answer = await consumer.check(name, QUESTION);
+    assertEquals([answer.decision, answer.continuity], ["allow", "unpinned"]);
+  }
+  assertEquals(issuer.statuses(), [200]);
+  const { continuity } = await consumer.observe(did, { maxAgeMs: 0 });
+  assertEquals(continuity, "unpinned");
 });
 
-Deno.test("other work gets its turns while a long feed is verified, once also where a file keeps its lines", async () => {
-  await using setup = await setUp();
+Deno.test("verifying yields to the event loop, once per line also with a pin file", async () => {
   await using file = await openPinFile();
-  const { server } = setup;
-  const lines = await makeLines(300, key1, { issuer: server.did });
-  server.documents.set(PATHS.feed, feedOf(lines));
+  await using issuer = await watchIssuer(300, key1);
   for (const pins of [undefined, file.pins]) {
     let turns = 0;
     const consumer = createConsumer({
-      issuers: [server.did],
-      allowPrivate: true,
-      pins,
+      ...{ issuers: [issuer.did], allowPrivate: true, pins },
       yieldToEventLoop: () => {
         turns++;
         return Promise.resolve();
       },
     });
-    // One after each 128 lines: none of them is verified a second time.
-    const { state } = await consumer.verify(server.did);
-    assertEquals(turns, 2);
-    assertEquals(state.by_relationship_id.size, 300);
+    // After each 128 lines: none of them is verified a second time.
+    const { state } = await consumer.verify(issuer.did);
+    assertEquals([turns, state.by_relationship_id.size], [2, 300]);
   }
 });
 
-Deno.test("where there is no node:crypto, the tail of a feed is digested all the same", async () => {
+Deno.test("without node:crypto the tail of a feed is digested as well", async () => {
   const { process } = globalThis as unknown as {
     process: { getBuiltinModule: (name: string) => unknown };
   };
@@ -215,31 +164,21 @@ Deno.test("where there is no node:crypto, the tail of a feed is digested all the
   process.getBuiltinModule = (name) =>
     name === "node:crypto" ? undefined : original.call(process, name);
   try {
-    await using setup = await setUp();
-    const { consumer, server, lines } = setup;
-    const ranges: (string | null)[] = [];
-    const serve = (bytes: Uint8Array<ArrayBuffer>) =>
-      server.documents.set(PATHS.feed, (request) => {
-        ranges.push(request.headers.get("range"));
-        return new Response(bytes);
-      });
-    serve(feedOf(lines));
-    await consumer.verify(server.did);
-    const third = await lineOf(upsert(3, { issuer: server.did }), key1);
-    const grown = feedOf([...lines, third]);
-    serve(grown);
-    const { feed } = await consumer.verify(server.did);
-    const hash = await crypto.subtle.digest("SHA-256", grown);
-    assertEquals(feed.sha256, new Uint8Array(hash).toHex());
+    await using issuer = await watchIssuer(2, key1);
+    const { lines, server } = issuer;
+    server.ranges = server.etags = false;
+    await issuer.verify();
+    const grown = [...lines, await issuer.line(3, key1)];
+    issuer.publish(grown);
+    const { feed } = await issuer.verify();
+    assertEquals(feed.sha256, await sha256(feedOf(grown)));
     assertEquals(feed.verifiedEvents, 3);
     const from = feedOf(lines.slice(0, -1)).length;
-    assertEquals(ranges, [null, `bytes=${from}-`]);
-    serve(feedOf(lines));
-    await expectSigError(
-      () => consumer.verify(server.did),
-      "feed_rolled_back",
-      "Cannot trust feed",
-    );
+    assertEquals(server.of(PATHS.feed).map(({ range }) => range), [
+      ...[null, `bytes=${from}-`],
+    ]);
+    issuer.publish(lines);
+    await issuer.refused("feed_rolled_back", "Cannot trust feed");
   } finally {
     process.getBuiltinModule = original;
   }
@@ -252,10 +191,10 @@ async function startLargeIssuers(hosts: readonly string[]) {
   const linesOf = new Map<string, readonly string[]>();
   for (const host of hosts) {
     const [did, origin] = [`did:web:${host}`, `https://${host}`];
-    const lines = await makeLines(8, key1!, { issuer: did, metadata });
+    const lines = await makeLines(8, key1, { issuer: did, metadata });
     linesOf.set(host, lines.map((line) => `${line}\n`));
     for (
-      const [path, text] of makeDocuments({ did, origin, keys: [key1!], lines })
+      const [path, text] of makeDocuments({ did, origin, keys: [key1], lines })
     ) documents.set(origin + path, String(text));
   }
   const go = Promise.withResolvers<void>();
@@ -311,8 +250,8 @@ Deno.test("an unlisted issuer that rewrites its large feed keeps no other from b
   const [did, origin] = ["did:web:a.example", "https://a.example"];
   const histories = await Promise.all(["x", "y"].map(async (each) => {
     const metadata = { text: each.repeat(40_000) };
-    const lines = await makeLines(3, key1!, { issuer: did, metadata });
-    return makeDocuments({ did, origin, keys: [key1!], lines });
+    const lines = await makeLines(3, key1, { issuer: did, metadata });
+    return makeDocuments({ did, origin, keys: [key1], lines });
   }));
   let documents = histories[0]!;
   const consumer = createConsumer({

@@ -1,323 +1,254 @@
-import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import { expectSigError } from "../../tests/kit/sig_errors.ts";
-import {
-  ALICE,
-  feedOf,
-  importTestKeys,
-  PATHS,
-} from "../../tests/kit/test_issuer.ts";
-import {
-  last,
-  type WatchedIssuer,
-  watchIssuer,
-} from "../../tests/kit/watched_issuer.ts";
+// What a refresh requests, and what it takes over.
+import { assert, assertEquals } from "@std/assert";
+import { feedOf, importTestKeys, PATHS } from "../../tests/kit/test_issuer.ts";
+import { last, watchIssuer } from "../../tests/kit/watched_issuer.ts";
 
 const [key1, , stranger] = await importTestKeys();
-/** A tail begins with the last line that is known. */
-const overlapOf = (lines: readonly string[]) => feedOf(lines.slice(-1)).length;
-
-/** The decision about one relationship, from the issuer as it is now. */
-async function decide(
-  { consumer, server }: WatchedIssuer,
-  relationship: string,
-): Promise<string> {
-  const { decision } = await consumer.check(server.did, {
-    subject: ALICE,
-    require: [`relationship_id=${relationship}`],
-    maxAgeMs: 0,
-  });
-  return decision;
-}
 
 async function sha256(lines: readonly string[]): Promise<string> {
   const hash = await crypto.subtle.digest("SHA-256", feedOf(lines));
   return new Uint8Array(hash).toHex();
 }
 
-Deno.test("an unchanged issuer is asked four times and sends nothing", async () => {
-  await using watched = await watchIssuer(5, key1);
-  const { consumer, server, lines } = watched;
-  const first = await consumer.observe(server.did, { maxAgeMs: 0 });
+/** The range that begins with the last of these lines. */
+const rangeAfter = (lines: readonly string[]) =>
+  `bytes=${feedOf(lines.slice(0, -1)).length}-`;
+
+Deno.test("an unchanged issuer gets four requests and sends nothing", async () => {
+  await using issuer = await watchIssuer(5, key1);
+  const { consumer, did, server, lines } = issuer;
+  const first = await consumer.observe(did, { maxAgeMs: 0 });
   assertEquals(first.continuity, "first_seen");
-  assertEquals(server.exchanges.map(({ status }) => status), [
-    200,
-    200,
-    200,
-    200,
-  ]);
-  assert(server.exchanges.every(({ ifNoneMatch }) => ifNoneMatch === null));
-  watched.wait(1000);
-  const second = await consumer.observe(server.did, { maxAgeMs: 0 });
+  assertEquals(
+    server.exchanges.map(({ status, ifNoneMatch }) => [status, ifNoneMatch]),
+    Array(4).fill([200, null]),
+  );
+  issuer.wait(1000);
+  const second = await consumer.observe(did, { maxAgeMs: 0 });
   assertEquals(second.continuity, "consistent");
   assertEquals(second.freshness.observed_at, "2026-06-01T00:00:01Z");
   assertEquals(
     server.exchanges.slice(4).map(({ status, bytes }) => [status, bytes]),
-    [[304, 0], [304, 0], [304, 0], [304, 0]],
+    Array(4).fill([304, 0]),
   );
   assertEquals(second.verified.feed.sha256, await sha256(lines));
   assertEquals(second.verified.state.last_sequence, 5);
   assertEquals(second.verified.feed.keys, first.verified.feed.keys);
-  assertEquals(await decide(watched, "rel-5"), "allow");
 });
 
 Deno.test("only the tail of a feed that grew is transferred", async () => {
-  await using watched = await watchIssuer(8, key1);
-  const { consumer, server, lines } = watched;
-  const before = await consumer.verify(server.did);
-  const tail = [await watched.line(9, key1), await watched.line(10, key1)];
-  watched.publish([...lines, ...tail]);
-  const { verified, continuity } = await consumer.observe(server.did, {
-    maxAgeMs: 0,
-  });
-  assertEquals(continuity, "consistent");
+  await using issuer = await watchIssuer(8, key1);
+  const { consumer, did, server, lines } = issuer;
+  const before = await issuer.verify();
+  const tail = [await issuer.line(9, key1), await issuer.line(10, key1)];
+  const all = [...lines, ...tail];
+  issuer.publish(all);
+  const asked = await consumer.observe(did, { maxAgeMs: 0 });
+  const { continuity, verified: { feed, state } } = asked;
   const { status, bytes, range } = last(server.of(PATHS.feed));
-  assertEquals(status, 206);
-  assertEquals(bytes, overlapOf(lines) + feedOf(tail).length);
-  assertEquals(range, `bytes=${feedOf(lines).length - overlapOf(lines)}-`);
-  assertEquals(verified.feed.verifiedEvents, 10);
-  assertEquals(verified.feed.bytes, feedOf([...lines, ...tail]).length);
-  assertEquals(verified.feed.sha256, await sha256([...lines, ...tail]));
-  assertEquals(verified.feed.keys[0]?.last_sequence, 10);
-  assertEquals(verified.state.by_relationship_id.size, 10);
-  // What was handed out before is as it was.
+  // A tail begins with the last known line.
+  const expected = feedOf([lines.at(-1)!, ...tail]).length;
+  assertEquals([status, bytes, range], [206, expected, rangeAfter(lines)]);
+  assertEquals(
+    [continuity, feed.verifiedEvents, feed.bytes, feed.sha256],
+    ["consistent", 10, feedOf(all).length, await sha256(all)],
+  );
+  assertEquals(feed.keys[0]?.last_sequence, 10);
+  assertEquals(state.by_relationship_id.size, 10);
+  // What was returned before does not change.
   assertEquals(before.state.by_relationship_id.size, 8);
   assertEquals(before.feed.keys[0]?.last_sequence, 8);
 });
 
-Deno.test("the new events' warnings are judged by the new clock", async () => {
-  await using watched = await watchIssuer(1, key1);
-  const { consumer, server, lines } = watched;
-  await consumer.verify(server.did);
-  const soon = await watched.line(2, key1, {
-    issued_at: "2026-06-01T02:00:00Z",
-  });
-  watched.wait(60 * 60 * 1000);
-  watched.publish([...lines, soon]);
-  const codes = async () =>
-    (await consumer.verify(server.did)).warnings.map(({ code }) => code);
-  assertEquals(await codes(), ["issued_at_future"]);
-  watched.wait(60 * 60 * 1000);
-  assertEquals(await codes(), []);
+Deno.test("warnings about the future are judged by the clock of each refresh", async () => {
+  await using issuer = await watchIssuer(1, key1);
+  await issuer.verify();
+  const issued_at = "2026-06-01T02:00:00Z";
+  issuer.publish([...issuer.lines, await issuer.line(2, key1, { issued_at })]);
+  for (const codes of [["issued_at_future"], []]) {
+    issuer.wait(60 * 60 * 1000);
+    const { warnings } = await issuer.verify();
+    assertEquals(warnings.map(({ code }) => code), codes);
+  }
 });
 
 Deno.test("an empty feed grows", async () => {
-  await using watched = await watchIssuer(0, key1);
-  const { server } = watched;
-  assertEquals(await decide(watched, "rel-1"), "deny");
-  watched.publish([await watched.line(1, key1)]);
-  assertEquals(await decide(watched, "rel-1"), "allow");
-  watched.publish([
-    await watched.line(1, key1),
-    await watched.line(2, key1),
-  ]);
-  assertEquals(await decide(watched, "rel-2"), "allow");
-  // There was one line: all of it is asked for.
-  assertEquals(last(server.of(PATHS.feed)).range, "bytes=0-");
+  await using issuer = await watchIssuer(0, key1);
+  const lines: string[] = [];
+  for (const size of [0, 1, 2]) {
+    if (size > 0) lines.push(await issuer.line(size, key1));
+    issuer.publish(lines);
+    const { state } = await issuer.verify();
+    assertEquals(state.by_relationship_id.size, size);
+  }
+  // Of one line all is requested.
+  assertEquals(last(issuer.server.of(PATHS.feed)).range, "bytes=0-");
 });
 
 for (
-  const [etags, ranges] of [[false, false], [false, true], [true, false]]
+  const [etags, ranges, statuses] of [
+    [false, false, [200, 200, 200]],
+    [false, true, [200, 206, 206]],
+    [true, false, [200, 304, 200]],
+  ] as const
 ) {
-  const name = `${etags ? "with" : "without"} entity tags and ${
-    ranges ? "with" : "without"
-  } ranges`;
-  Deno.test(`a server ${name} works as well`, async () => {
-    await using watched = await watchIssuer(6, key1);
-    const { consumer, server, lines } = watched;
-    server.etags = etags!;
-    server.ranges = ranges!;
-    await consumer.verify(server.did);
-    await consumer.verify(server.did);
-    const tail = [await watched.line(7, key1)];
-    watched.publish([...lines, ...tail]);
-    const verified = await consumer.verify(server.did);
-    assertEquals(verified.feed.sha256, await sha256([...lines, ...tail]));
-    assertEquals(verified.feed.verifiedEvents, 7);
-    assertEquals(
-      server.of(PATHS.feed).map(({ status }) => status),
-      [200, etags ? 304 : ranges ? 206 : 200, ranges ? 206 : 200],
-    );
+  Deno.test(`a server can be followed (entity tags: ${etags}, ranges: ${ranges})`, async () => {
+    await using issuer = await watchIssuer(6, key1);
+    const { server, lines } = issuer;
+    Object.assign(server, { etags, ranges });
+    await issuer.verify();
+    await issuer.verify();
+    const all = [...lines, await issuer.line(7, key1)];
+    issuer.publish(all);
+    const { feed } = await issuer.verify();
+    assertEquals([feed.sha256, feed.verifiedEvents], [await sha256(all), 7]);
+    assertEquals(issuer.statuses(), statuses);
     if (ranges) {
-      const known = feedOf(lines).length;
-      const { range } = last(server.of(PATHS.feed));
-      assertEquals(range, `bytes=${known - overlapOf(lines)}-`);
+      assertEquals(last(server.of(PATHS.feed)).range, rangeAfter(lines));
     }
-    watched.publish(lines.slice(0, 5));
-    await expectSigError(
-      () => consumer.verify(server.did),
+    issuer.publish(lines.slice(0, 5));
+    await issuer.refused(
       "feed_rolled_back",
       "Cannot trust feed: the feed ends at sequence 5, but 7 events are",
     );
   });
 }
 
-Deno.test("a server that lies about ranges is asked for the whole feed", async () => {
-  await using watched = await watchIssuer(4, key1);
-  const { consumer, server, lines } = watched;
-  await consumer.verify(server.did);
-  const grown = feedOf([...lines, await watched.line(5, key1)]);
-  const lies = [
-    `bytes 0-${grown.length - 1}/${grown.length}`,
-    `bytes 17-20/${grown.length}`,
-    "bytes */0",
-    "nonsense",
-  ];
-  for (const lie of lies) {
-    server.documents.set(
+Deno.test("a server with a wrong content-range is asked for the whole feed", async () => {
+  await using issuer = await watchIssuer(4, key1);
+  await issuer.verify();
+  const grown = feedOf([...issuer.lines, await issuer.line(5, key1)]);
+  const { length } = grown;
+  for (
+    const range of [
+      ...[`bytes 0-${length - 1}/${length}`, `bytes 17-20/${length}`],
+      ...["bytes */0", "nonsense"],
+    ]
+  ) {
+    const wrong = { status: 206, headers: { "content-range": range } };
+    issuer.server.documents.set(
       PATHS.feed,
-      (request) =>
-        request.headers.has("range")
-          ? new Response(grown, {
-            status: 206,
-            headers: { "content-range": lie },
-          })
-          : new Response(grown),
+      ({ headers }) => new Response(grown, headers.has("range") ? wrong : {}),
     );
-    const { feed } = await consumer.verify(server.did);
-    assertEquals(feed.verifiedEvents, 5, lie);
+    assertEquals((await issuer.verify()).feed.verifiedEvents, 5, range);
   }
 });
 
-Deno.test("a tail that is cut is told, and costs no verification from the start", async () => {
-  let breaths = 0;
-  await using watched = await watchIssuer(130, key1, {
+Deno.test("a cut tail is an error, and costs no verification from the start", async () => {
+  let yields = 0;
+  await using issuer = await watchIssuer(130, key1, {
     yieldToEventLoop: () => {
-      breaths++;
+      yields++;
       return Promise.resolve();
     },
   });
-  const { consumer, server, lines } = watched;
-  await consumer.verify(server.did);
-  assertEquals(breaths, 1);
-  const tail = feedOf([
-    ...lines,
-    await watched.line(131, key1),
-    await watched.line(132, key1),
-  ]);
-  server.documents.set(PATHS.feed, tail.slice(0, -1));
-  const error = await expectSigError(
-    () => consumer.verify(server.did),
+  const { server, lines } = issuer;
+  await issuer.verify();
+  const tail = [await issuer.line(131, key1), await issuer.line(132, key1)];
+  const whole = feedOf([...lines, ...tail]);
+  server.documents.set(PATHS.feed, whole.slice(0, -1));
+  const { context } = await issuer.refused(
     "incomplete_line",
     "Cannot verify feed: the last line must end in LF",
   );
-  assertEquals([error.context.line, error.context.sequence], [132, 132]);
-  server.documents.set(PATHS.feed, tail);
-  assertEquals((await consumer.verify(server.did)).feed.verifiedEvents, 132);
-  assertEquals(breaths, 1);
-  // After a fault nothing is asked for conditionally.
-  const { status, ifNoneMatch, range } = last(server.of(PATHS.feed));
-  assertEquals([status, ifNoneMatch, range], [200, null, null]);
-  assert(server.exchanges.slice(-4).every(({ status }) => status === 200));
+  assertEquals([context.line, context.sequence], [132, 132]);
+  server.documents.set(PATHS.feed, whole);
+  assertEquals((await issuer.verify()).feed.verifiedEvents, 132);
+  assertEquals(yields, 1);
+  // After a fault no request is conditional.
+  assertEquals(
+    server.exchanges.slice(-4).map(({ status, ifNoneMatch, range }) => [
+      ...[status, ifNoneMatch, range],
+    ]),
+    Array(4).fill([200, null, null]),
+  );
 });
 
-Deno.test("a fault in the middle of a tail leaves nothing half done", async () => {
-  await using watched = await watchIssuer(4, key1);
-  const { consumer, server, lines } = watched;
-  const before = await consumer.verify(server.did);
-  const five = await watched.line(5, key1);
-  const forged = await watched.line(6, stranger);
-  watched.publish([...lines, five, forged]);
-  await expectSigError(
-    () => consumer.verify(server.did),
-    "signature_invalid",
-    "Cannot verify feed",
-  );
+Deno.test("a fault in the middle of a tail leaves nothing behind", async () => {
+  await using issuer = await watchIssuer(4, key1);
+  const { lines } = issuer;
+  const before = await issuer.verify();
+  const five = await issuer.line(5, key1);
+  issuer.publish([...lines, five, await issuer.line(6, stranger)]);
+  await issuer.refused("signature_invalid", "Cannot verify feed");
   assertEquals(before.state.by_relationship_id.size, 4);
-  assertEquals(before.state.last_sequence, 4);
   // Event 5 does not count as seen: another may come.
-  const other = await watched.line(5, key1, { roles: ["admin"] });
-  watched.publish([...lines, other]);
-  const { state } = await consumer.verify(server.did);
-  assertEquals(state.by_relationship_id.get("rel-5")?.roles, ["admin"]);
-  assertEquals(state.by_relationship_id.size, 5);
+  issuer.publish([...lines, await issuer.line(5, key1, { roles: ["admin"] })]);
+  const { by_relationship_id } = (await issuer.verify()).state;
+  assertEquals(by_relationship_id.get("rel-5")?.roles, ["admin"]);
+  assertEquals(by_relationship_id.size, 5);
 });
 
-Deno.test("public_only that is switched on is held against every event", async () => {
-  await using watched = await watchIssuer(1, key1);
-  const { consumer, server, lines } = watched;
-  const strict = server.documents.get(PATHS.metadata) as string;
-  const lax = strict.replace('"public_only":true', '"public_only":false');
-  assertNotEquals(lax, strict);
-  server.documents.set(PATHS.metadata, lax);
-  const secret = await watched.line(2, key1, { visibility: "private" });
-  watched.publish([...lines, secret]);
-  assertEquals((await consumer.verify(server.did)).feed.verifiedEvents, 2);
-  server.documents.set(PATHS.metadata, strict);
-  await expectSigError(
-    () => consumer.verify(server.did),
-    "private_event_in_public_feed",
-    "Cannot verify feed",
-  );
-  server.documents.set(PATHS.metadata, lax);
-  assertEquals((await consumer.verify(server.did)).feed.verifiedEvents, 2);
-});
-
-Deno.test("public_only that is switched off admits the private events that follow", async () => {
-  await using watched = await watchIssuer(1, key1);
-  const { consumer, server, lines } = watched;
-  await consumer.verify(server.did);
-  const strict = server.documents.get(PATHS.metadata) as string;
-  server.documents.set(
-    PATHS.metadata,
-    strict.replace('"public_only":true', '"public_only":false'),
-  );
-  const secret = await watched.line(2, key1, { visibility: "private" });
-  watched.publish([...lines, secret]);
-  assertEquals((await consumer.verify(server.did)).feed.verifiedEvents, 2);
+Deno.test("public_only counts for every event as soon as it changes", async () => {
+  for (const isStrictAtFirst of [true, false]) {
+    await using issuer = await watchIssuer(1, key1);
+    const { documents } = issuer.server;
+    const strict = documents.get(PATHS.metadata) as string;
+    const lax = strict.replace('"public_only":true', '"public_only":false');
+    const secret = await issuer.line(2, key1, { visibility: "private" });
+    if (isStrictAtFirst) await issuer.verify();
+    documents.set(PATHS.metadata, lax);
+    issuer.publish([...issuer.lines, secret]);
+    assertEquals((await issuer.verify()).feed.verifiedEvents, 2);
+    documents.set(PATHS.metadata, strict);
+    const message = "Cannot verify feed";
+    await issuer.refused("private_event_in_public_feed", message);
+    documents.set(PATHS.metadata, lax);
+    assertEquals((await issuer.verify()).feed.verifiedEvents, 2);
+  }
 });
 
 Deno.test("a feed that moved is compared as a whole", async () => {
-  await using watched = await watchIssuer(3, key1);
-  const { consumer, server, lines } = watched;
-  await consumer.verify(server.did);
-  const metadata = server.documents.get(PATHS.metadata) as string;
+  await using issuer = await watchIssuer(3, key1);
+  const { lines, server: { documents, of } } = issuer;
+  await issuer.verify();
+  const metadata = documents.get(PATHS.metadata) as string;
   const moved = "/.well-known/sig/moved.jsonl";
-  server.documents.set(PATHS.metadata, metadata.replace(PATHS.feed, moved));
-  server.documents.set(moved, feedOf([...lines, await watched.line(4, key1)]));
-  assertEquals((await consumer.verify(server.did)).feed.verifiedEvents, 4);
-  assertEquals(
-    server.of(moved).map(({ status, range, ifNoneMatch }) => [
-      status,
-      range,
-      ifNoneMatch,
-    ]),
-    [[200, null, null]],
-  );
-  server.documents.set(moved, feedOf(lines));
-  await expectSigError(
-    () => consumer.verify(server.did),
-    "feed_rolled_back",
-    "Cannot trust feed",
-  );
+  documents.set(PATHS.metadata, metadata.replace(PATHS.feed, moved));
+  documents.set(moved, feedOf([...lines, await issuer.line(4, key1)]));
+  assertEquals((await issuer.verify()).feed.verifiedEvents, 4);
+  const [{ status, range, ifNoneMatch }] = of(moved) as [
+    ReturnType<typeof of>[0],
+  ];
+  assertEquals([status, range, ifNoneMatch], [200, null, null]);
+  documents.set(moved, feedOf(lines));
+  await issuer.refused("feed_rolled_back", "Cannot trust feed");
 });
 
-Deno.test("malformed entity tags are neither kept nor sent", async () => {
-  await using watched = await watchIssuer(2, key1);
-  const { consumer, server, lines } = watched;
-  const odd = [
-    "unquoted",
-    '"a"b"',
-    '"tab\there"',
-    `"${"x".repeat(300)}"`,
-    '"ok", "two"',
-    "*",
-    '"\u00e9"',
-  ];
-  for (const etag of odd) {
+Deno.test("only a well-formed entity tag is kept and sent", async () => {
+  await using issuer = await watchIssuer(2, key1);
+  const { server, lines } = issuer;
+  const sentFor = async (etag: string) => {
     server.documents.set(
       PATHS.feed,
       () => new Response(feedOf(lines), { headers: { etag } }),
     );
-    await consumer.verify(server.did);
-    await consumer.verify(server.did);
-    assertEquals(last(server.of(PATHS.feed)).ifNoneMatch, null, etag);
-  }
-  const weak = 'W/"one"';
-  server.documents.set(
-    PATHS.feed,
-    () => new Response(feedOf(lines), { headers: { etag: weak } }),
-  );
-  await consumer.verify(server.did);
-  await consumer.verify(server.did);
-  assertEquals(last(server.of(PATHS.feed)).ifNoneMatch, weak);
+    await issuer.verify();
+    await issuer.verify();
+    return last(server.of(PATHS.feed)).ifNoneMatch;
+  };
+  for (
+    const etag of [
+      ...["unquoted", '"a"b"', '"tab\there"', `"${"x".repeat(300)}"`],
+      ...['"ok", "two"', "*", '"\u00e9"'],
+    ]
+  ) assertEquals(await sentFor(etag), null, etag);
+  assertEquals(await sentFor('W/"one"'), 'W/"one"');
+});
+
+Deno.test("progress reports the bytes read, and the total of feed or tail", async () => {
+  const reported: (number | undefined)[][] = [];
+  await using issuer = await watchIssuer(300, key1, {
+    onProgress: (...bytes) => reported.push(bytes),
+  });
+  await issuer.verify();
+  const { length } = issuer.server.documents.get(PATHS.feed)!;
+  assertEquals(reported.at(-1), [length, length]);
+  assertEquals(new Set(reported.map(([, all]) => all)), new Set([length]));
+  issuer.publish([...issuer.lines, await issuer.line(301, key1)]);
+  const before = reported.length;
+  await issuer.verify();
+  const [bytes, total] = reported.at(-1)!;
+  assert(reported.length > before);
+  assertEquals(bytes, total);
 });

@@ -1,9 +1,9 @@
-/** What holds of histories in one process, and across processes. */
+/** Histories in one process, and across processes with one memory. */
 
 import { assert, assertEquals } from "@std/assert";
 import type { ErrorCode } from "@sig/core";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
-import { ALICE, importTestKeys } from "../../tests/kit/test_issuer.ts";
+import { importTestKeys } from "../../tests/kit/test_issuer.ts";
 import { openPinFile } from "../../tests/kit/pin_file.ts";
 import {
   consumerOfManyProcesses,
@@ -11,12 +11,27 @@ import {
   watchIssuer,
 } from "../../tests/kit/watched_issuer.ts";
 
-const acrossProcesses: typeof watchIssuer = async (n, key, options = {}) => {
+const [key1, key2, stranger] = await importTestKeys();
+
+/** The keys of the tests; the stranger's has the kid of the first. */
+export const KEYS = { key1, key2, stranger };
+
+/** Events that are remembered. */
+export const EVENTS = 6;
+
+/** Starts an issuer with events signed by key 1. */
+type Watch = (
+  events?: number,
+  options?: Parameters<typeof watchIssuer>[2],
+) => Promise<WatchedIssuer>;
+
+const inOneProcess: Watch = (events = EVENTS, options) =>
+  watchIssuer(events, key1, options);
+
+const acrossProcesses: Watch = async (events = EVENTS, options = {}) => {
   const { pins, ...file } = await openPinFile();
   const watched = await watchIssuer(
-    n,
-    key,
-    options,
+    ...[events, key1, options] as const,
     (all) => consumerOfManyProcesses({ ...all, pins }),
   );
   return {
@@ -29,61 +44,44 @@ const acrossProcesses: typeof watchIssuer = async (n, key, options = {}) => {
 };
 
 /**
- * A test of what holds in one process, and across processes with one memory:
- * there each question comes from a process of its own.
+ * A test in one process, and across processes with one memory: there each
+ * question comes from a process of its own.
  */
 export function continuityTest(
   name: string,
-  fn: (watch: typeof watchIssuer, t: Deno.TestContext) => Promise<void>,
+  fn: (watch: Watch, t: Deno.TestContext) => Promise<void>,
 ): void {
-  Deno.test(name, (t) => fn(watchIssuer, t));
+  Deno.test(name, (t) => fn(inOneProcess, t));
   Deno.test(`across processes: ${name}`, (t) => fn(acrossProcesses, t));
 }
 
-const [key1, key2, stranger] = await importTestKeys();
-assert(key1 && key2 && stranger);
-
-/** The keys of the tests; the stranger's has the kid of the first. */
-export const KEYS = { key1, key2, stranger };
-
-/** Events that are remembered. */
-export const EVENTS = 6;
-
-/** What is asked. */
-export const QUESTION = { subject: ALICE, require: ["role=deploy"] } as const;
-
-/** Asserts that nothing is answered, and why. */
+/** Asserts that no question is answered, and why. */
 export async function expectNoAnswer(
-  { consumer, server }: WatchedIssuer,
+  { consumer, did, check, verify }: WatchedIssuer,
   code: ErrorCode,
   message: string,
 ): Promise<void> {
-  const ask: readonly (() => Promise<unknown>)[] = [
-    () => consumer.verify(server.did),
-    () => consumer.check(server.did, QUESTION),
-    () => consumer.state(server.did),
-    () => consumer.observe(server.did),
-  ];
-  for (const each of ask) await expectSigError(each, code, message);
-  const report = await consumer.report(server.did);
+  for (
+    const ask of [
+      ...[verify, () => check(), () => consumer.state(did)],
+      () => consumer.observe(did),
+    ]
+  ) await expectSigError(ask, code, message);
+  const report = await consumer.report(did);
   assert(!report.valid);
   assertEquals(report.errors.map((each) => each.code), [code]);
-  assertEquals(report.issuer, server.did);
+  assertEquals(report.issuer, did);
 }
 
 /** Asserts that questions are answered again, with the warning. */
 export async function expectRecovered(
-  { consumer, server }: WatchedIssuer,
+  { check, server }: WatchedIssuer,
 ): Promise<void> {
-  const answer = await consumer.check(server.did, QUESTION);
-  assertEquals(answer.decision, "allow");
-  assertEquals(answer.continuity, "consistent");
-  assertEquals(
-    answer.warnings.map(({ code }) => code),
-    ["history_was_inconsistent"],
-  );
-  // And as long as the state is young, nobody asks the issuer again.
+  const { decision, continuity, warnings } = await check();
+  assertEquals([decision, continuity], ["allow", "consistent"]);
+  assertEquals(warnings.map(({ code }) => code), ["history_was_inconsistent"]);
+  // While the state is young, no question asks the issuer again.
   const { length } = server.exchanges;
-  await consumer.check(server.did, QUESTION);
+  await check();
   assertEquals(server.exchanges.length, length);
 }

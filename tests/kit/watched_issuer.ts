@@ -1,17 +1,22 @@
 /** An issuer on a server, a consumer of it, and a clock that stands still. @module */
 
+import type { CheckAnswer, ErrorCode, SigError } from "@sig/core";
 import type { SigningKey } from "@sig/jose";
 import {
   type Consumer,
   type ConsumerOptions,
+  type ConsumerQuestion,
   createConsumer,
+  type VerifiedIssuer,
 } from "@sig/consumer";
 import type { PinStore } from "@sig/consumer/pins";
 import {
   type ConditionalServer,
   startConditionalServer,
 } from "./conditional_server.ts";
+import { expectSigError } from "./sig_errors.ts";
 import {
+  ALICE,
   feedOf,
   lineOf,
   makeDocuments,
@@ -24,6 +29,20 @@ import {
 export interface WatchedIssuer extends AsyncDisposable {
   readonly server: ConditionalServer;
   readonly consumer: Consumer;
+  /** The issuer's DID. */
+  readonly did: string;
+  /** The lines of its feed at the start. */
+  readonly lines: readonly string[];
+  /** Verifies what it publishes now. */
+  verify(): Promise<VerifiedIssuer>;
+  /** Asserts that this fails, with code and message. */
+  refused(code: ErrorCode, message: string): Promise<SigError>;
+  /** Asks {@linkcode QUESTION}, with these changes. */
+  check(changes?: Partial<ConsumerQuestion>): Promise<CheckAnswer>;
+  /** The HTTP status of each request for the feed. */
+  statuses(): readonly number[];
+  /** Holds the feed back until `go`; `asked` resolves when it is requested. */
+  holdFeed(): { readonly asked: Promise<void>; readonly go: () => void };
   /** Publishes these lines. */
   publish(lines: readonly string[]): void;
   /** Publishes these keys, in key set and DID document. */
@@ -38,6 +57,9 @@ export interface WatchedIssuer extends AsyncDisposable {
   wait(ms: number): void;
 }
 
+/** Whether Alice may deploy, which each line of the feed allows. */
+export const QUESTION = { subject: ALICE, require: ["role=deploy"] } as const;
+
 /** When the clock starts. */
 export const START_MS = Date.parse("2026-06-01T00:00:00Z");
 
@@ -47,7 +69,7 @@ export async function watchIssuer(
   key: SigningKey,
   options: Partial<ConsumerOptions> = {},
   make: (options: ConsumerOptions) => Consumer = createConsumer,
-): Promise<WatchedIssuer & { readonly lines: readonly string[] }> {
+): Promise<WatchedIssuer> {
   const server = startConditionalServer();
   const { did, origin, documents } = server;
   const lines = await makeLines(n, key, { issuer: did });
@@ -61,15 +83,29 @@ export async function watchIssuer(
   };
   publish([key], lines, Object.values(PATHS));
   let ms = START_MS;
+  const consumer = make({
+    issuers: [did],
+    allowPrivate: true,
+    now: () => new Date(ms),
+    ...options,
+  });
+  const verify = () => consumer.verify(did);
   return {
-    server,
-    lines,
-    consumer: make({
-      issuers: [did],
-      allowPrivate: true,
-      now: () => new Date(ms),
-      ...options,
-    }),
+    ...{ server, did, lines, consumer, verify },
+    refused: (code, message) => expectSigError(verify, code, message),
+    check: (changes) => consumer.check(did, { ...QUESTION, ...changes }),
+    statuses: () => server.of(PATHS.feed).map(({ status }) => status),
+    holdFeed() {
+      const feed = documents.get(PATHS.feed) as Uint8Array<ArrayBuffer>;
+      const asked = Promise.withResolvers<void>();
+      const go = Promise.withResolvers<void>();
+      documents.set(PATHS.feed, async () => {
+        asked.resolve();
+        await go.promise;
+        return new Response(feed);
+      });
+      return { asked: asked.promise, go: () => go.resolve() };
+    },
     publish: (lines) => documents.set(PATHS.feed, feedOf(lines)),
     publishKeys: (keys) => publish(keys, [], [PATHS.jwks, PATHS.did]),
     line: (sequence, key, changes) =>
