@@ -1,4 +1,5 @@
 import type { CheckAnswer, ErrorCode } from "@sig/core";
+import type { SigningKey } from "@sig/jose";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { unpackedFeed } from "../../tests/kit/unpack_vectors.ts";
 import type { IssuerQuestion } from "./answer_from.ts";
@@ -6,6 +7,7 @@ import { checkIssuer } from "./check_issuer.ts";
 import { openSource, parseSource } from "../read/source.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import {
+  type Answer,
   type IssuerServer,
   startIssuerServer,
   status,
@@ -22,7 +24,7 @@ import {
 } from "../../tests/kit/test_issuer.ts";
 import { say, startRawServer } from "../../tests/kit/raw_server.ts";
 
-const [key1, key2, stranger] = await importTestKeys();
+const [key1, , stranger] = await importTestKeys();
 const QUESTION = { subject: ALICE, require: ["role=deploy"] } as const;
 const POLICY = { allowPrivate: true, totalTimeoutMs: 30_000 };
 
@@ -94,234 +96,162 @@ Deno.test("an answer from a directory proves no origin and has no freshness", as
   assertEquals(answer.explain?.relationships.length, 1);
 });
 
-Deno.test("whom a question is about is not told to the issuer", async () => {
+Deno.test("the subject of a question is not sent to the issuer", async () => {
   await using server = await publish();
   await ask(server);
   assertEquals(server.requests.toSorted(), Object.values(PATHS).toSorted());
 });
 
-/** A way for a step of the consumer to fail. */
-interface Fault {
-  readonly step: string;
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly break: (server: IssuerServer) => unknown;
+/** How a step of the consumer fails, and how its server is broken for that. */
+type Fault = readonly [
+  step: string,
+  code: ErrorCode,
+  message: string,
+  breakIt: (server: IssuerServer) => unknown,
+];
+
+function replaceIn(path: string, from: string, to: string) {
+  return ({ documents, did }: IssuerServer) => {
+    const text = documents.get(path);
+    const found = from === "DID" ? did : from;
+    assert(typeof text === "string" && text.includes(found));
+    documents.set(path, text.replace(found, to));
+  };
 }
 
-function replaceIn(
-  server: IssuerServer,
-  path: string,
-  from: string,
-  to: string,
-) {
-  const text = server.documents.get(path);
-  assert(typeof text === "string" && text.includes(from));
-  server.documents.set(path, text.replace(from, to));
-}
+const answer = (path: string, with_: Answer) => ({ documents }: IssuerServer) =>
+  documents.set(path, with_);
+
+const withLine =
+  (event: Record<string, unknown>, key: SigningKey) =>
+  async ({ documents, did }: IssuerServer) => {
+    const line = await lineOf({ ...event, issuer: did }, key);
+    documents.set(PATHS.feed, `${line}\n`);
+  };
 
 const FAULTS: readonly Fault[] = [
-  {
-    step: "the host answers with an error",
-    code: "fetch_status",
-    message: "the server answered with status 503",
-    break: ({ documents }) => documents.set(PATHS.metadata, status(503)),
-  },
-  {
-    step: "the host redirects",
-    code: "fetch_redirected",
-    message: "redirects are not followed",
-    break: ({ documents, origin }) =>
-      documents.set(
-        PATHS.metadata,
-        () => Response.redirect(`${origin}/elsewhere`, 302),
-      ),
-  },
-  {
-    step: "the host sends a page",
-    code: "fetch_media_type",
-    message: "the server sent",
-    break: ({ documents }) =>
-      documents.set(
-        PATHS.metadata,
-        () =>
-          new Response("<html>", { headers: { "content-type": "text/html" } }),
-      ),
-  },
-  {
-    step: "the metadata is no JSON",
-    code: "invalid_metadata",
-    message: "Cannot read sig.json: ",
-    break: ({ documents }) => documents.set(PATHS.metadata, "{"),
-  },
-  {
-    step: "the metadata speaks for another issuer",
-    code: "issuer_mismatch",
-    message: "Cannot trust metadata: ",
-    break: (server) =>
-      replaceIn(server, PATHS.metadata, server.did, "did:web:other.example"),
-  },
-  {
-    step: "the metadata leads elsewhere",
-    code: "invalid_metadata",
-    message: "must be on the origin of sig.json",
-    break: (server) =>
-      replaceIn(
-        server,
-        PATHS.metadata,
-        `${server.origin}${PATHS.feed}`,
-        "https://other.example/feed",
-      ),
-  },
-  {
-    step: "the key set is missing",
-    code: "fetch_status",
-    message: "the server answered with status 404",
-    break: ({ documents }) => documents.delete(PATHS.jwks),
-  },
-  {
-    step: "the key set publishes a secret",
-    code: "private_key_in_jwks",
-    message: "it publishes a secret",
-    break: (server) => replaceIn(server, PATHS.jwks, '"x"', '"d":"AA","x"'),
-  },
-  {
-    step: "the DID document can't be had",
-    code: "fetch_status",
-    message: "the server answered with status 500",
-    break: ({ documents }) => documents.set(PATHS.did, status(500)),
-  },
-  {
-    step: "the DID document does not authorise the key",
-    code: "key_not_authorized",
-    message: "the DID document's assertionMethod does not list it",
-    break: (server) =>
-      replaceIn(
-        server,
-        PATHS.did,
-        '"assertionMethod"',
-        '"authentication"',
-      ),
-  },
-  {
-    step: "the feed is missing",
-    code: "fetch_status",
-    message: "the server answered with status 404",
-    break: ({ documents }) => documents.delete(PATHS.feed),
-  },
-  {
-    step: "the feed is cut off",
-    code: "incomplete_line",
-    message: "Cannot verify feed: ",
-    break: ({ documents }) => {
+  [
+    "the host answers with an error",
+    "fetch_status",
+    "the server answered with status 503",
+    answer(PATHS.metadata, status(503)),
+  ],
+  [
+    "the metadata speaks for another issuer",
+    "issuer_mismatch",
+    "Cannot trust metadata: ",
+    replaceIn(PATHS.metadata, "DID", "did:web:other.example"),
+  ],
+  [
+    "the metadata leads elsewhere",
+    "invalid_metadata",
+    "must be on the origin of sig.json",
+    replaceIn(PATHS.metadata, '"events_uri":"http', '"events_uri":"https'),
+  ],
+  [
+    "the key set is missing",
+    "fetch_status",
+    "the server answered with status 404",
+    ({ documents }) => documents.delete(PATHS.jwks),
+  ],
+  [
+    "the DID document can't be fetched",
+    "fetch_status",
+    "the server answered with status 500",
+    answer(PATHS.did, status(500)),
+  ],
+  [
+    "the DID document does not authorise the key",
+    "key_not_authorized",
+    "the DID document's assertionMethod does not list it",
+    replaceIn(PATHS.did, '"assertionMethod"', '"authentication"'),
+  ],
+  [
+    "the feed is cut off",
+    "incomplete_line",
+    "Cannot verify feed: ",
+    ({ documents }) => {
       const feed = documents.get(PATHS.feed);
       assert(feed instanceof Uint8Array);
       documents.set(PATHS.feed, feed.slice(0, -1));
     },
-  },
-  {
-    step: "an event is signed by a stranger",
-    code: "signature_invalid",
-    message: "Cannot verify feed: it is not a signature of key",
-    break: async ({ documents, did }) => {
-      const line = await lineOf(upsert(1, { issuer: did }), stranger);
-      documents.set(PATHS.feed, `${line}\n`);
-    },
-  },
-  {
-    step: "an event is signed by an unknown key",
-    code: "key_not_found",
-    message: "Cannot verify feed: the key set has no such key",
-    break: async ({ documents, did }) => {
-      const line = await lineOf(upsert(1, { issuer: did }), key2);
-      documents.set(PATHS.feed, `${line}\n`);
-    },
-  },
-  {
-    step: "an event breaks a rule",
-    code: "invalid_field",
-    message: "Cannot verify feed: /roles must be an array of strings",
-    break: async ({ documents, did }) => {
-      const event = upsert(1, { issuer: did, roles: null });
-      documents.set(PATHS.feed, `${await lineOf(event, key1)}\n`);
-    },
-  },
-  {
-    step: "an event is missing",
-    code: "sequence_gap",
-    message: "Cannot verify feed: sequence jumps from 0 to 2",
-    break: async ({ documents, did }) => {
-      const line = await lineOf(upsert(2, { issuer: did }), key1);
-      documents.set(PATHS.feed, `${line}\n`);
-    },
-  },
+  ],
+  [
+    "an event is signed by a stranger",
+    "signature_invalid",
+    "Cannot verify feed: it is not a signature of key",
+    withLine(upsert(1), stranger),
+  ],
+  [
+    "an event is missing",
+    "sequence_gap",
+    "Cannot verify feed: sequence jumps from 0 to 2",
+    withLine(upsert(2), key1),
+  ],
 ];
 
-for (const fault of FAULTS) {
-  Deno.test(`when ${fault.step}, there is an error and no decision`, async () => {
+for (const [step, code, message, breakIt] of FAULTS) {
+  Deno.test(`if ${step}, the answer is an error without a decision`, async () => {
     await using server = await publish();
-    await fault.break(server);
-    const error = await expectSigError(
-      () => ask(server),
-      fault.code,
-      fault.message,
-    );
+    await breakIt(server);
+    const error = await expectSigError(() => ask(server), code, message);
     assert(!("decision" in error), "an error is not an answer");
   });
 }
 
-Deno.test("when the connection breaks off within the feed, there is an error and no decision", async () => {
+/** Asks an issuer whose server writes bytes; `respond` makes an answer of a document. */
+async function askRaw(
+  respond: (path: string, bytes: string | Uint8Array) => {
+    readonly head: string;
+    readonly body: string | Uint8Array;
+  },
+): Promise<CheckAnswer> {
   const documents = new Map<string, string | Uint8Array>();
   await using server = startRawServer(async (connection, request) => {
     const path = request.split(" ")[1] ?? "";
-    const bytes = documents.get(path) ?? "";
-    const head = `HTTP/1.1 200 OK\r\ncontent-length: ${bytes.length}\r\n` +
-      "content-type: application/json\r\nconnection: close\r\n\r\n";
-    const isFeed = path === PATHS.feed;
-    await say(head, isFeed ? bytes.slice(0, 100) : bytes)(connection, request);
+    const { head, body } = respond(path, documents.get(path) ?? "");
+    await say(
+      `HTTP/1.1 200 OK\r\n${head}connection: close\r\n\r\n`,
+      body,
+    )(connection, request);
   });
-  const did = `did:web:127.0.0.1%3A${server.port}`;
-  const origin = `http://127.0.0.1:${server.port}`;
-  const lines = await makeLines(2, key1, { issuer: did });
-  for (
-    const [path, text] of makeDocuments({ did, origin, keys: [key1], lines })
-  ) documents.set(path, text);
-  const error = await expectSigError(
-    () => ask({ did }),
+  const { port } = server;
+  const content = {
+    did: `did:web:127.0.0.1%3A${port}`,
+    origin: `http://127.0.0.1:${port}`,
+  };
+  const lines = await makeLines(1, key1, { issuer: content.did });
+  const made = makeDocuments({ ...content, keys: [key1], lines });
+  for (const [path, text] of made) documents.set(path, text);
+  return await ask(content);
+}
+
+Deno.test("if a body breaks off, or has no stated end, the answer is an error", async () => {
+  const json = "content-type: application/json\r\n";
+  const sized = (bytes: string | Uint8Array) =>
+    `${json}content-length: ${bytes.length}\r\n`;
+  const { category } = await expectSigError(
+    askRaw((path, bytes) => ({
+      head: sized(bytes),
+      body: path === PATHS.feed ? bytes.slice(0, 100) : bytes,
+    })),
     "fetch_failed",
     "the connection was closed before the answer was complete",
   );
-  assertEquals(error.category, "unavailable");
-});
-
-for (const cut of ["metadata", "jwks", "did", "feed"] as const) {
-  Deno.test(`when nobody says where the ${cut} ends, there is an error and no decision`, async () => {
-    const documents = new Map<string, string | Uint8Array>();
-    await using server = startRawServer(async (connection, request) => {
-      const path = request.split(" ")[1] ?? "";
-      const bytes = documents.get(path) ?? "";
-      const length = path === PATHS[cut]
-        ? ""
-        : `content-length: ${bytes.length}\r\n`;
-      const head = `HTTP/1.1 200 OK\r\n${length}connection: close\r\n\r\n`;
-      await say(head, bytes)(connection, request);
-    });
-    const did = `did:web:127.0.0.1%3A${server.port}`;
-    const origin = `http://127.0.0.1:${server.port}`;
-    // The first of two events: what a cut before the revoke leaves.
-    const [line] = await makeLines(2, key1, { issuer: did });
-    const lines = [line!];
-    for (
-      const [path, text] of makeDocuments({ did, origin, keys: [key1], lines })
-    ) documents.set(path, text);
+  assertEquals(category, "unavailable");
+  for (const cut of Object.values(PATHS)) {
     await expectSigError(
-      () => ask({ did }),
+      askRaw((path, bytes) => ({
+        head: path === cut ? json : sized(bytes),
+        body: bytes,
+      })),
       "fetch_failed",
       "the server did not say where the body ends, so it may have been cut",
     );
-  });
-}
+  }
+});
 
-Deno.test("when nobody listens, there is an error and no decision", async () => {
+Deno.test("if the host refuses the connection, the answer is an error", async () => {
   let did;
   {
     await using server = startIssuerServer();
@@ -335,7 +265,7 @@ Deno.test("when nobody listens, there is an error and no decision", async () => 
   assertEquals(error.category, "unavailable");
 });
 
-Deno.test("a question that is wrong by itself fetches nothing", async () => {
+Deno.test("a malformed question fetches nothing", async () => {
   await using server = await publish();
   const rows: readonly (readonly [IssuerQuestion, ErrorCode, string])[] = [
     [{ subject: ALICE, require: [] }, "requirements_empty", "at least one"],

@@ -54,17 +54,6 @@ Deno.test("one issuer by its DID, its host and its URL", () => {
   assertEquals(issuers.unlisted, 1);
 });
 
-Deno.test("only the list, unless any issuer may be asked", async () => {
-  const issuers = listedIssuers({ anyIssuer: false });
-  issuers.find("did:web:listed.example");
-  const error = await expectSigError(
-    () => issuers.find("other.example"),
-    "issuer_not_allowed",
-    "Cannot ask issuer",
-  );
-  assertEquals(error.context, { issuer: "other.example" });
-});
-
 Deno.test("of others the 256 that were asked last are kept", () => {
   const issuers = listedIssuers();
   const listed = issuers.find("listed.example");
