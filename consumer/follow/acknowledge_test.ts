@@ -1,7 +1,7 @@
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import { createConsumer } from "../create_consumer.ts";
 import { createMemoryStore } from "../store/memory_store.ts";
-import { ALICE, revoke, upsert } from "../../tests/kit/events.ts";
+import { revoke, upsert } from "../../tests/kit/events.ts";
 import { openPinFile } from "../../tests/kit/pin_file.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { importTestKeys, lineOf, PATHS } from "../../tests/kit/test_issuer.ts";
@@ -9,12 +9,11 @@ import {
   type WatchedIssuer,
   watchIssuer,
 } from "../../tests/kit/watched_issuer.ts";
-import { acknowledgePin, showPin } from "./manage_pins.ts";
+import { acknowledgePin, type ServedHistory, showPin } from "./manage_pins.ts";
 import type { SeenFeed } from "../memory/pin.ts";
 import type { PinStore } from "../memory/sqlite_lines.ts";
 
 const [key1, key2] = await importTestKeys();
-assert(key1 && key2);
 const NOW = new Date("2026-06-02T00:00:00Z");
 const OPTIONS = { reason: "restored", now: NOW, allowPrivate: true };
 
@@ -23,7 +22,6 @@ async function withIncident(
   work: (
     issuer: WatchedIssuer & {
       readonly pins: PinStore;
-      readonly lines: readonly string[];
       /** The lines that the incident saw. */
       readonly other: readonly string[];
     },
@@ -32,17 +30,12 @@ async function withIncident(
   for (const kind of ["file", "records"]) {
     await using file = await openPinFile();
     const pins = kind === "file" ? file.pins : createMemoryStore();
-    await using issuer = await watchIssuer(3, key1!, { pins, maxAgeMs: 0 });
-    const { consumer, server, lines, publish } = issuer;
-    await consumer.verify(server.did);
-    const second = await issuer.line(2, key1!, { roles: ["other"] });
-    const other = lines.map((line, i) => i === 1 ? second : line);
-    publish(other);
-    await expectSigError(
-      () => consumer.verify(server.did),
-      "feed_rewritten",
-      "Cannot trust feed",
-    );
+    await using issuer = await watchIssuer(3, key1, { pins, maxAgeMs: 0 });
+    await issuer.verify();
+    const second = await issuer.line(2, key1, { roles: ["other"] });
+    const other = issuer.lines.with(1, second);
+    issuer.publish(other);
+    await issuer.refused("feed_rewritten", "Cannot trust feed");
     await work({ ...issuer, pins, other });
   }
 }
@@ -52,32 +45,26 @@ async function sha256Of({ server }: WatchedIssuer): Promise<string> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", feed)).toHex();
 }
 
-Deno.test("what the incident saw is accepted, after it was shown", () =>
+Deno.test("the history that the incident saw is accepted after confirmation", () =>
   withIncident(async (issuer) => {
-    const { pins, server, consumer } = issuer;
-    const { did } = server;
+    const { pins, did } = issuer;
     const sha256 = await sha256Of(issuer);
     const { incident, prefix_sha256: remembered } = await showPin(pins, did);
     const seen = incident?.seen as SeenFeed;
     assertEquals([seen.sha256, seen.sequence], [sha256, 3]);
     assertEquals(Object.keys(seen.keys), ["orgsign-1"]);
-    // Nothing is written where the person says no.
-    const confirm = (history: unknown) => {
-      shown.push(history);
+    // Without the remembered lines it is not known where a history differs.
+    const first_difference = pins.lines === undefined ? null : 2;
+    // Nothing is written if the person declines.
+    const confirm = ({ served }: ServedHistory) => {
+      assertEquals(served, { ...seen, first_difference });
       return Promise.reject(new Error("no"));
     };
-    const shown: unknown[] = [];
-    let message = "";
-    await acknowledgePin(pins, did, { ...OPTIONS, confirm })
-      .catch((error: Error) => message = error.message);
-    assertEquals(message, "no");
-    const [history] = shown as [
-      { served: { first_difference: number | null; sha256: string } },
-    ];
-    // Without its lines nobody can tell where a history differs.
-    const first = pins.lines === undefined ? null : 2;
-    assertEquals(history.served.first_difference, first);
-    assertEquals(history.served.sha256, sha256);
+    await assertRejects(
+      () => acknowledgePin(pins, did, { ...OPTIONS, confirm }),
+      Error,
+      "no",
+    );
     assertEquals((await showPin(pins, did)).prefix_sha256, remembered);
     const pin = await acknowledgePin(pins, did, OPTIONS);
     assertEquals([pin.prefix_sha256, pin.incident, pin.inconsistency], [
@@ -88,17 +75,16 @@ Deno.test("what the incident saw is accepted, after it was shown", () =>
       code: "feed_rewritten",
     }]);
     assertEquals(pin.first_seen, "2026-06-01T00:00:00Z");
-    const { warnings, state } = await consumer.verify(did);
+    const { warnings, state } = await issuer.verify();
     assertEquals(warnings, []);
     assertEquals(state.by_relationship_id.get("rel-2")?.roles, ["other"]);
   }));
 
-Deno.test("what came after the incident is not accepted, but by its SHA-256", () =>
+Deno.test("a history that came after the incident is accepted only by its SHA-256", () =>
   withIncident(async (issuer) => {
-    const { pins, server, other, publish, line } = issuer;
-    const { did } = server;
+    const { pins, did, other, publish, line } = issuer;
     const recorded = await sha256Of(issuer);
-    publish([...other, await line(4, key1!)]);
+    publish([...other, await line(4, key1)]);
     const served = await sha256Of(issuer);
     const error = await expectSigError(
       () => acknowledgePin(pins, did, OPTIONS),
@@ -107,7 +93,7 @@ Deno.test("what came after the incident is not accepted, but by its SHA-256", ()
     );
     assertEquals(error.context.served_sha256, served);
     assertEquals(error.context.recorded_sha256, recorded);
-    // Neither once it was refused.
+    // The refusal has not recorded it.
     await expectSigError(
       () => acknowledgePin(pins, did, OPTIONS),
       "confirmation_required",
@@ -128,22 +114,17 @@ Deno.test("what came after the incident is not accepted, but by its SHA-256", ()
 Deno.test("a dropped revoke and another key between incident and acknowledgement are not accepted", async () => {
   await using file = await openPinFile();
   const { pins } = file;
-  await using issuer = await watchIssuer(1, key1!, { pins, maxAgeMs: 0 });
-  const { consumer, server, lines, publish, publishKeys } = issuer;
-  const { did } = server;
+  await using issuer = await watchIssuer(1, key1, { pins, maxAgeMs: 0 });
+  const { did, lines, publish, publishKeys } = issuer;
   const end = revoke(2, { relationship_id: "rel-1", issuer: did });
-  const revoked = await lineOf({ ...end }, key1!);
+  const revoked = await lineOf({ ...end }, key1);
   publish([...lines, revoked]);
-  await consumer.verify(did);
+  await issuer.verify();
   // The incident keeps the revoke; then key and revoke go.
   publish([...lines, revoked.replace("{", "{ ")]);
-  await expectSigError(
-    () => consumer.verify(did),
-    "feed_rewritten",
-    "Cannot trust feed",
-  );
-  publishKeys([key2!]);
-  publish([await lineOf({ ...upsert(1), issuer: did }, key2!)]);
+  await issuer.refused("feed_rewritten", "Cannot trust feed");
+  publishKeys([key2]);
+  publish([await lineOf({ ...upsert(1), issuer: did }, key2)]);
   for (let time = 0; time < 2; time++) {
     await expectSigError(
       () => acknowledgePin(pins, did, OPTIONS),
@@ -152,22 +133,16 @@ Deno.test("a dropped revoke and another key between incident and acknowledgement
     );
     assertEquals((await showPin(pins, did)).sequence, 2);
   }
-  const question = { subject: ALICE, require: ["role=deploy"] };
-  await expectSigError(
-    () => consumer.check(did, question),
-    "feed_rolled_back",
-    "Cannot trust feed",
-  );
+  await issuer.refused("feed_rolled_back", "Cannot trust feed");
 });
 
-Deno.test("a history that nobody has seen is recorded first, and accepted then", async () => {
+Deno.test("a new history is recorded first, and can be accepted then", async () => {
   await using file = await openPinFile();
   const { pins } = file;
-  await using issuer = await watchIssuer(3, key1!, { pins, maxAgeMs: 0 });
-  const { consumer, server, lines, publish } = issuer;
-  const { did } = server;
-  await consumer.verify(did);
-  publish(lines.slice(0, 2));
+  await using issuer = await watchIssuer(3, key1, { pins, maxAgeMs: 0 });
+  const { did } = issuer;
+  await issuer.verify();
+  issuer.publish(issuer.lines.slice(0, 2));
   await expectSigError(
     () => acknowledgePin(pins, did, OPTIONS),
     "confirmation_required",
@@ -177,11 +152,10 @@ Deno.test("a history that nobody has seen is recorded first, and accepted then",
   assertEquals((await acknowledgePin(pins, did, OPTIONS)).sequence, 2);
 });
 
-Deno.test("where the remembered history is served again only the warning ends", () =>
-  withIncident(async ({ pins, server, lines, publish, consumer }) => {
-    const { did } = server;
+Deno.test("if the remembered history is served again, only the warning ends", () =>
+  withIncident(async ({ pins, did, lines, publish, verify }) => {
     publish(lines);
-    assertEquals((await consumer.verify(did)).warnings.length, 1);
+    assertEquals((await verify()).warnings.length, 1);
     const pin = await acknowledgePin(pins, did, OPTIONS);
     assertEquals(pin.inconsistency, null);
     assertEquals(pin.acknowledged.length, 1);
