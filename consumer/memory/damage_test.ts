@@ -1,26 +1,26 @@
 // A file that somebody changed by hand, or restored in part.
 import { assert, assertEquals } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
-import { createConsumer } from "../create_consumer.ts";
-import { listPins, openPinStore, removePin, showPin } from "../pins.ts";
-import { startConditionalServer } from "../../tests/kit/conditional_server.ts";
+import type { Consumer, ConsumerOptions } from "../consumer.ts";
+import {
+  listPins,
+  openPinStore,
+  type PinStore,
+  removePin,
+  showPin,
+} from "../pins.ts";
 import { ALICE, day, revoke, upsert } from "../../tests/kit/events.ts";
-import { openPinFile } from "../../tests/kit/pin_file.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import {
-  feedOf,
-  importTestKeys,
-  lineOf,
-  makeDocuments,
-  PATHS,
-} from "../../tests/kit/test_issuer.ts";
+  type Event,
+  type RememberedIssuer,
+  withIssuer,
+} from "../testdata/remembered_issuer.ts";
+import { instantKey } from "./sqlite_lines.ts";
 
-const [key1] = await importTestKeys();
 const BOB = "did:web:bob.example";
 const CAROL = "did:web:carol.example";
 const DAVE = "did:web:dave.example";
-const NOW = () => new Date("2026-06-01T00:00:00Z");
-const REQUIRE = ["role=deploy"];
 
 /**
  * Alice is active, Bob was revoked, Carol has one event alone; what Dave had went
@@ -35,71 +35,57 @@ const EVENTS = [
   upsert(6, { relationship_id: "r5", subject: ALICE }),
 ];
 
-interface Remembered {
-  readonly did: string;
-  readonly path: string;
-  /** What a process that has just begun answers. */
+interface Remembered extends Pick<RememberedIssuer, "did" | "path"> {
+  /** Works as a process that has just begun. */
+  open<T>(
+    work: (consumer: Consumer, pins: PinStore) => Promise<T>,
+    options?: Partial<ConsumerOptions>,
+  ): Promise<T>;
+  /** What such a process answers without asking the issuer. */
   decide(subject: string, asOf?: string): Promise<string>;
-  /** Changes the closed file; says how many rows. */
+  /** Changes the closed file. */
   change(sql: string): void;
-  publish(event: ReturnType<typeof upsert>): Promise<void>;
+  publish(event: Event): Promise<void>;
 }
 
-/** An issuer whose feed is remembered in a file; the server stays the same. */
+/** An issuer whose feed is remembered in a file. */
 async function withRemembered(
   work: (remembered: Remembered) => Promise<void>,
-  events: readonly { readonly sequence: number }[] = EVENTS,
+  events: readonly Event[] = EVENTS,
 ): Promise<void> {
-  await using server = startConditionalServer();
-  const { did, origin, documents } = server;
-  const made = makeDocuments({ did, origin, keys: [key1!], lines: [] });
-  for (const each of made) documents.set(...each);
-  const lines: string[] = [];
-  const publish: Remembered["publish"] = async (event) => {
-    lines.push(await lineOf({ ...event, issuer: did }, key1!));
-    documents.set(PATHS.feed, feedOf(lines));
-  };
-  for (const event of events) {
-    await publish(event as ReturnType<typeof upsert>);
-  }
-  await using file = await openPinFile();
-  const { path } = file;
-  const consumerWith = (pins: typeof file.pins, maxAgeMs: number) =>
-    createConsumer({
-      ...{ issuers: [did], allowPrivate: true, now: NOW, pins, maxAgeMs },
-    });
-  const consumer = consumerWith(file.pins, 0);
-  await consumer.verify(did);
-  for await (const _ of consumer.watch(did, { once: true })) assert(false);
-  await file.pins.close();
-  await work({
-    did,
-    path,
-    publish,
-    async decide(subject, asOf) {
+  await withIssuer(async ({ did, pins, path, fresh, publish }) => {
+    await publish(events);
+    await fresh().verify(did);
+    for await (const _ of fresh().watch(did, { once: true })) assert(false);
+    await pins.close();
+    const open: Remembered["open"] = async (work, options) => {
       const pins = await openPinStore(path);
       try {
-        // Nobody asks the issuer: what is remembered is young enough.
-        const consumer = consumerWith(pins, 60_000);
-        const question = { subject, require: REQUIRE, asOf };
-        return (await consumer.check(did, question)).decision;
+        return await work(fresh({ pins, ...options }), pins);
       } finally {
         await pins.close();
       }
-    },
-    change(sql) {
-      const database = new DatabaseSync(path);
-      try {
-        const changes = database.prepare(sql).run().changes;
-        assert(changes > 0, sql);
-      } finally {
-        database.close();
-      }
-    },
+    };
+    await work({
+      ...{ did, path, open, publish: (event) => publish([event]) },
+      decide: (subject, asOf) =>
+        open(async (consumer) => {
+          const question = { subject, require: ["role=deploy"], asOf };
+          return (await consumer.check(did, question)).decision;
+        }, { maxAgeMs: 60_000 }),
+      change(sql) {
+        const database = new DatabaseSync(path);
+        try {
+          assert(database.prepare(sql).run().changes > 0, sql);
+        } finally {
+          database.close();
+        }
+      },
+    });
   });
 }
 
-Deno.test("what is remembered answers a new process", () =>
+Deno.test("the memory answers a new process", () =>
   withRemembered(async ({ decide }) => {
     assertEquals(await decide(ALICE), "allow");
     assertEquals(await decide(BOB), "deny");
@@ -108,17 +94,20 @@ Deno.test("what is remembered answers a new process", () =>
     assertEquals(await decide("did:web:nobody.example"), "deny");
   }));
 
-const asText = (column: string, from: string, to: string) =>
-  `UPDATE record SET text=replace(text, '${from}', '${to}') WHERE ${column}`;
 const PIN = "kind='pin'";
-const LINE = "line=CAST(replace(CAST(line AS TEXT)";
 
-/** One field, who is asked about, and what the field is called in the error. */
+const TOO_FEW = "the lines of DID are not as many as its pin says: it";
+const PIN_GONE = "the pin of DID is missing: the store";
+const ABOUT = "the lines of DID about a subject";
+const ATTACHED = "what is stored with the lines of DID";
+const line = (n: number) => `the stored line ${n} of DID`;
+
+/** The SQL that alters one field, a subject, and the damaged part for it. */
 const ALTERED: readonly (readonly [
   what: string,
   sql: string,
   subject: string,
-  message: RegExp,
+  damaged: string,
 ])[] = [
   ...([
     ['"sequence":6', '"sequence":5'],
@@ -130,178 +119,119 @@ const ALTERED: readonly (readonly [
     ['"incident":null', '"incident":nul'],
   ] as const).map(([from, to]) =>
     [
-      `of the pin: ${from}`,
-      asText(PIN, from, to),
-      ALICE,
-      /the pin of \S+ is damaged/,
+      `the pin's ${from}`,
+      `UPDATE record SET text=replace(text, '${from}', '${to}') WHERE ${PIN}`,
+      ...[ALICE, "the pin of DID"] as const,
     ] as const
   ),
   [
-    "a pin without its checksum",
+    "the pin's checksum",
     `UPDATE record SET text=substr(text, 66) WHERE ${PIN}`,
-    ALICE,
-    /the pin of \S+ is damaged/,
+    ...[ALICE, "the pin of DID"] as const,
   ],
   [
-    "a revoke that is gone",
-    "DELETE FROM event_1 WHERE sequence=3",
-    BOB,
-    /the lines of \S+ are not as many as its pin says: it is damaged/,
-  ],
-  [
-    "another line that is gone",
-    "DELETE FROM event_1 WHERE sequence=1",
-    BOB,
-    /the lines of \S+ are not as many as its pin says/,
-  ],
-  [
-    "whom a revoke is about",
-    `UPDATE event_1 SET subject='${ALICE}' WHERE sequence=3`,
-    BOB,
-    /lines of \S+ about a subject is damaged/,
-  ],
-  [
-    "whom a single event is about",
-    `UPDATE event_1 SET subject='${ALICE}' WHERE sequence=4`,
-    CAROL,
-    /lines of \S+ about a subject is damaged/,
-  ],
-  [
-    "the relationship of a revoke",
-    "UPDATE event_1 SET relationship='r9' WHERE sequence=3",
-    BOB,
-    /the stored line 3 of \S+ is damaged/,
-  ],
-  [
-    "the sequence of a line nobody asks about",
-    "UPDATE event_1 SET sequence=-1 WHERE sequence=1",
-    BOB,
-    /the lines of \S+ are not as many as its pin says/,
-  ],
-  [
-    "the event_id of a line",
-    "UPDATE event_1 SET event_id='e9' WHERE sequence=1",
-    ALICE,
-    /the stored line 1 of \S+ is damaged/,
-  ],
-  [
-    "the sequence of a line",
-    "UPDATE event_1 SET sequence=7 WHERE sequence=1",
-    ALICE,
-    /the lines of \S+ are not as many as its pin says/,
-  ],
-  [
-    "the relationship of a line that took it from another subject",
-    "UPDATE event_1 SET relationship='r9' WHERE sequence=6",
-    DAVE,
-    /the stored line 6 of \S+ is damaged/,
-  ],
-  [
-    "a number too large for us",
-    "UPDATE event_1 SET sequence=9223372036854775807 WHERE sequence=1",
-    ALICE,
-    /the file is damaged/,
-  ],
-  [
-    "a pin that is gone",
-    `DELETE FROM record WHERE ${PIN}`,
-    BOB,
-    /the pin of \S+ is missing: the store is damaged/,
-  ],
-  [
-    "a pin that ends",
-    `UPDATE record SET expires_at=1 WHERE ${PIN}`,
-    BOB,
-    /the pin of \S+ is missing/,
-  ],
-  [
-    "a pin under another name",
-    `UPDATE record SET id='did:web:bob.example' WHERE ${PIN}`,
-    BOB,
-    /the pin of \S+ is missing/,
-  ],
-  [
-    "a pin with the text of a cursor",
+    "the pin's text, replaced by a cursor's",
     `UPDATE record SET text=(SELECT text FROM record WHERE kind='cursor') WHERE ${PIN}`,
-    BOB,
-    /the pin of \S+ is damaged/,
+    ...[BOB, "the pin of DID"] as const,
+  ],
+  ["a deleted pin", `DELETE FROM record WHERE ${PIN}`, BOB, PIN_GONE],
+  [
+    "the pin's expiry",
+    `UPDATE record SET expires_at=1 WHERE ${PIN}`,
+    ...[BOB, PIN_GONE] as const,
   ],
   [
-    "a signature",
-    `UPDATE event_1 SET ${LINE}, '"signature":"', '"signature":"A') AS BLOB) WHERE sequence=1`,
-    ALICE,
-    /the stored line 1 of \S+ is damaged/,
+    "the pin's id",
+    `UPDATE record SET id='did:web:bob.example' WHERE ${PIN}`,
+    ...[BOB, PIN_GONE] as const,
   ],
+  ...([
+    ["a deleted revoke", "DELETE FROM event_1 WHERE sequence=3", BOB, TOO_FEW],
+    ["another line", "DELETE FROM event_1 WHERE sequence=1", BOB, TOO_FEW],
+    ["subject of a revoke", `subject='${ALICE}' WHERE sequence=3`, BOB, ABOUT],
+    ["only subject", `subject='${ALICE}' WHERE sequence=4`, CAROL, ABOUT],
+    ["relationship", "relationship='r9' WHERE sequence=3", BOB, line(3)],
+    [
+      "relationship that moved",
+      "relationship='r9' WHERE sequence=6",
+      DAVE,
+      line(6),
+    ],
+    ["other sequence", "sequence=-1 WHERE sequence=1", BOB, TOO_FEW],
+    ["sequence", "sequence=7 WHERE sequence=1", ALICE, TOO_FEW],
+    [
+      "too large sequence",
+      "sequence=9223372036854775807 WHERE sequence=1",
+      ...[ALICE, "the file"] as const,
+    ],
+    ["event_id", "event_id='e9' WHERE sequence=1", ALICE, line(1)],
+    [
+      "signature",
+      `line=CAST(replace(CAST(line AS TEXT), '"signature":"', '"signature":"A') AS BLOB) WHERE sequence=1`,
+      ...[ALICE, line(1)] as const,
+    ],
+    [
+      "line",
+      "line=(SELECT line FROM event_1 WHERE sequence=2) WHERE sequence=3",
+      ...[BOB, line(3)] as const,
+    ],
+    [
+      "type of a line",
+      "line=CAST(line AS TEXT) WHERE sequence=1",
+      ...[ALICE, "a stored line"] as const,
+    ],
+  ] as const).map(([what, sql, subject, damaged]) =>
+    [
+      `a line's ${what}`,
+      sql.startsWith("DELETE") ? sql : `UPDATE event_1 SET ${sql}`,
+      ...[subject, damaged] as const,
+    ] as const
+  ),
   [
-    "a line in the place of another",
-    "UPDATE event_1 SET line=(SELECT line FROM event_1 WHERE sequence=2) WHERE sequence=3",
-    BOB,
-    /the stored line 3 of \S+ is damaged/,
-  ],
-  [
-    "a line that is text",
-    "UPDATE event_1 SET line=CAST(line AS TEXT) WHERE sequence=1",
-    ALICE,
-    /a stored line is damaged/,
-  ],
-  [
-    "how many lines are about a subject",
+    "the count of a subject's lines",
     `UPDATE subject_1 SET lines=0 WHERE subject='${ALICE}'`,
-    ALICE,
-    /lines of \S+ about a subject is damaged/,
+    ...[ALICE, ABOUT] as const,
   ],
   [
-    "a subject that is in no list",
+    "a subject missing in the list",
     `DELETE FROM subject_1 WHERE subject='${BOB}'`,
-    "did:web:nobody.example",
-    /the list of subjects of \S+ is damaged/,
+    ...["did:web:nobody.example", "the list of subjects of DID"] as const,
   ],
   [
-    "what belongs to the lines",
+    "the attachment",
     "UPDATE attachment SET bytes=CAST(replace(CAST(bytes AS TEXT), 'EdDSA', 'ES256') || ' ' AS BLOB)",
-    ALICE,
-    /what is stored with the lines of \S+ is damaged/,
+    ...[ALICE, ATTACHED] as const,
   ],
   [
-    "what belongs to the lines, which is a number",
+    "the type of the attachment",
     "UPDATE attachment SET bytes=1",
-    ALICE,
-    /what is stored with the lines of \S+ is damaged/,
+    ...[ALICE, ATTACHED] as const,
   ],
-  [
-    "what belongs to the lines, which is gone",
-    "DELETE FROM attachment",
-    ALICE,
-    /what is stored with the lines of \S+ is damaged/,
-  ],
+  ["a deleted attachment", "DELETE FROM attachment", ALICE, ATTACHED],
 ];
 
-for (const [what, sql, subject, message] of ALTERED) {
-  Deno.test(`one altered field never gives an answer: ${what}`, () =>
-    withRemembered(async ({ decide, change, path }) => {
+for (const [what, sql, subject, damaged] of ALTERED) {
+  Deno.test(`an altered field never gives an answer: ${what}`, () =>
+    withRemembered(async ({ decide, change, path, did }) => {
       change(sql);
+      const part = damaged.replace("DID", did);
       const error = await expectSigError(
         () => decide(subject),
         "store_unavailable",
-        `Cannot use store ${path}: `,
+        `Cannot use store ${path}: ${part} is damaged`,
       );
-      assert(message.test(error.message), error.message);
       assertEquals(error.context.place, path);
     }));
 }
 
 Deno.test("an older copy of the pin's row never gives an answer", () =>
-  withRemembered(async ({ did, decide, change, publish, path }) => {
+  withRemembered(async ({ did, decide, open, change, publish, path }) => {
     const database = new DatabaseSync(path);
     database.exec("CREATE TABLE old AS SELECT * FROM record");
     database.close();
     await publish(upsert(7, { relationship_id: "r7", subject: ALICE }));
-    const pins = await openPinStore(path);
-    const consumer = createConsumer({
-      ...{ issuers: [did], allowPrivate: true, now: NOW, pins, maxAgeMs: 0 },
-    });
-    assertEquals((await consumer.verify(did)).state.last_sequence, 7);
-    await pins.close();
+    const { state } = await open((consumer) => consumer.verify(did));
+    assertEquals(state.last_sequence, 7);
     change("INSERT OR REPLACE INTO record SELECT * FROM old");
     await expectSigError(
       () => decide(ALICE),
@@ -310,30 +240,33 @@ Deno.test("an older copy of the pin's row never gives an answer", () =>
     );
   }));
 
-Deno.test("an altered time of a line never gives an answer about the past", () =>
+/** The column of a line that is issued on this day of January. */
+function latestOf(n: number): string {
+  return instantKey({ seconds: Date.UTC(2026, 0, n) / 1000, nanoseconds: 0 });
+}
+
+Deno.test("an altered time never gives an answer about the past", () =>
   withRemembered(async ({ decide, change }) => {
-    assertEquals(await decide(BOB, "2026-01-02T00:00:00Z"), "allow");
-    assertEquals(await decide(BOB, "2026-01-03T00:00:00Z"), "deny");
-    for (const sequence of [2, 3]) {
+    assertEquals(await decide(BOB, day(2)), "allow");
+    assertEquals(await decide(BOB, day(3)), "deny");
+    const set = (latest: number, sequence: number) =>
       change(
-        `UPDATE event_1 SET latest=(SELECT latest FROM event_1 WHERE sequence=${
-          sequence === 2 ? 4 : 1
-        }) WHERE sequence=${sequence}`,
+        `UPDATE event_1 SET latest='${
+          latestOf(latest)
+        }' WHERE sequence=${sequence}`,
       );
+    for (const [sequence, latest] of [[2, 4], [3, 1]] as const) {
+      set(latest, sequence);
       await expectSigError(
-        () => decide(BOB, "2026-01-02T00:00:00Z"),
+        () => decide(BOB, day(2)),
         "store_unavailable",
         "the time of the stored line",
       );
-      change(
-        `UPDATE event_1 SET latest='${
-          latestOf(sequence)
-        }' WHERE sequence=${sequence}`,
-      );
+      set(sequence, sequence);
     }
   }));
 
-Deno.test("one altered time never gives an answer where events are out of order", () =>
+Deno.test("an altered time never gives an answer if events are out of order", () =>
   withRemembered(async ({ decide, change }) => {
     assertEquals(await decide(BOB, day(10)), "deny");
     assertEquals(await decide(BOB, day(20)), "allow");
@@ -355,13 +288,9 @@ Deno.test("one altered time never gives an answer where events are out of order"
   ]));
 
 Deno.test("a cursor with the text of another is refused", () =>
-  withRemembered(async ({ did, change, path }) => {
-    const watch = async (cursor: string, from?: number) => {
-      const pins = await openPinStore(path);
-      try {
-        const consumer = createConsumer({
-          ...{ issuers: [did], allowPrivate: true, now: NOW, pins },
-        });
+  withRemembered(async ({ did, change, open }) => {
+    const watch = (cursor: string, from?: number) =>
+      open(async (consumer) => {
         const seen: number[] = [];
         const asked = { once: true, cursor, from };
         for await (const { sequence } of consumer.watch(did, asked)) {
@@ -369,10 +298,7 @@ Deno.test("a cursor with the text of another is refused", () =>
           if (cursor === "first") break;
         }
         return seen;
-      } finally {
-        await pins.close();
-      }
-    };
+      });
     assertEquals(await watch("second", 5), [5, 6]);
     assertEquals(await watch("first", 1), [1]);
     change(
@@ -385,65 +311,47 @@ Deno.test("a cursor with the text of another is refused", () =>
     );
   }));
 
-Deno.test("a pin that is gone is forgotten by pin remove alone", () =>
-  withRemembered(async ({ did, decide, change, path }) => {
+Deno.test("only pin remove forgets an issuer whose pin is missing", () =>
+  withRemembered(async ({ did, decide, change, open }) => {
     change(`DELETE FROM record WHERE ${PIN}`);
-    const pins = await openPinStore(path);
-    const isMissing = (work: () => Promise<unknown>) =>
-      expectSigError(work, "store_unavailable", "the store is damaged");
-    const full = createConsumer({
-      ...{ issuers: [did], allowPrivate: true, now: NOW, pins, full: true },
-    });
-    await isMissing(() => full.verify(did));
-    await isMissing(() => showPin(pins, did));
-    await removePin(pins, did);
-    await expectSigError(
-      () => showPin(pins, did),
-      "not_found",
-      "Cannot find a pin",
-    );
-    await pins.close();
+    await open(async (consumer, pins) => {
+      for (
+        const ask of [() => consumer.verify(did), () => showPin(pins, did)]
+      ) {
+        await expectSigError(ask, "store_unavailable", "the store is damaged");
+      }
+      await removePin(pins, did);
+      await expectSigError(
+        () => showPin(pins, did),
+        "not_found",
+        "Cannot find a pin",
+      );
+    }, { full: true });
     assertEquals(await decide(BOB), "deny");
   }));
 
-function latestOf(sequence: number): string {
-  const seconds = Date.UTC(2026, 0, sequence) / 1000 + 100_000_000_000;
-  return `${seconds}.000000000`;
-}
-
-Deno.test("damage is not written over, --full and pin remove are ways out", () =>
-  withRemembered(async ({ did, decide, change, publish, path }) => {
+Deno.test("damage is not overwritten; --full and pin remove repair it", () =>
+  withRemembered(async ({ did, decide, change, publish, open }) => {
     change("DELETE FROM event_1 WHERE sequence=3");
     await publish(upsert(7, { relationship_id: "r7", subject: ALICE }));
-    const verify = async (full: boolean) => {
-      const pins = await openPinStore(path);
-      try {
-        const consumer = createConsumer({
-          ...{ issuers: [did], allowPrivate: true, now: NOW, maxAgeMs: 0 },
-          ...{ pins, full },
-        });
-        const question = { subject: BOB, require: REQUIRE };
+    const ask = (full: boolean) =>
+      open(async (consumer) => {
+        const question = { subject: BOB, require: ["role=deploy"] };
         return (await consumer.check(did, question)).decision;
-      } finally {
-        await pins.close();
-      }
-    };
-    await expectSigError(
-      () => verify(false),
-      "store_unavailable",
-      "it is damaged",
-    );
-    assertEquals(await verify(true), "deny");
+      }, { full });
+    const message = "it is damaged";
+    await expectSigError(() => ask(false), "store_unavailable", message);
+    assertEquals(await ask(true), "deny");
     assertEquals(await decide(BOB), "deny");
     change("DELETE FROM event_2 WHERE sequence=3");
-    const pins = await openPinStore(path);
-    await removePin(pins, did);
-    assertEquals(await listPins(pins), []);
-    await pins.close();
-    assertEquals(await verify(false), "deny");
+    await open(async (_, pins) => {
+      await removePin(pins, did);
+      assertEquals(await listPins(pins), []);
+    });
+    assertEquals(await ask(false), "deny");
   }));
 
-Deno.test("a file that others could have written is refused, with its place", () =>
+Deno.test("a file that another user could have written is refused, with its location", () =>
   withRemembered(async ({ decide, path }) => {
     const refused = (message: string) =>
       expectSigError(

@@ -27,6 +27,8 @@ export type Event = ReturnType<typeof upsert> | ReturnType<typeof revoke>;
 export interface RememberedIssuer {
   readonly did: string;
   readonly pins: PinStore;
+  /** The path of the pin store, if it is a file. */
+  readonly path: string;
   readonly server: ConditionalServer;
   /** A consumer of a process that has just begun. */
   fresh(more?: Partial<ConsumerOptions>): Consumer;
@@ -41,7 +43,7 @@ export async function withIssuer(
 ): Promise<void> {
   await using server = startConditionalServer();
   const { did, origin, documents } = server;
-  const keys = [key!];
+  const keys = [key];
   for (const each of makeDocuments({ did, origin, keys, lines: [] })) {
     documents.set(...each);
   }
@@ -50,9 +52,7 @@ export async function withIssuer(
   const now = () => new Date("2026-06-01T00:00:00Z");
   const lines: string[] = [];
   await work({
-    did,
-    pins,
-    server,
+    ...{ did, pins, server, path: file.path },
     fresh: (more) =>
       createConsumer({
         ...{ issuers: [did], allowPrivate: true, now, maxAgeMs: 0, pins },
@@ -60,7 +60,7 @@ export async function withIssuer(
       }),
     async publish(events) {
       for (const event of events) {
-        lines.push(await lineOf({ ...event, issuer: did }, key!));
+        lines.push(await lineOf({ ...event, issuer: did }, key));
       }
       documents.set(PATHS.feed, feedOf(lines));
     },
