@@ -1,16 +1,16 @@
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { DEFAULT_LIMITS, type Limits } from "@sig/core";
-import { ALICE, importTestKeys } from "../../tests/kit/test_issuer.ts";
+import { importTestKeys } from "../../tests/kit/test_issuer.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
-import { watchIssuer } from "../../tests/kit/watched_issuer.ts";
+import { QUESTION, watchIssuer } from "../../tests/kit/watched_issuer.ts";
 import type { ConsumerOptions } from "../consumer.ts";
 import { createConsumer } from "../create_consumer.ts";
 import { openPinFile } from "../../tests/kit/pin_file.ts";
 
 const [key] = await importTestKeys();
-assert(key);
-
-const QUESTION = { subject: ALICE, require: ["role=deploy"] };
+const few: Limits = { ...DEFAULT_LIMITS, maxEvents: 3 };
+const tooMany = (n: number) =>
+  ["too_many_events", `more than ${n} events`] as const;
 
 /** An issuer of 12 events, 5 of them published and remembered. */
 async function withRemembered(
@@ -24,67 +24,51 @@ async function withRemembered(
 ): Promise<void> {
   await using file = await openPinFile();
   const { pins } = file;
-  await using issuer = await watchIssuer(12, key!, { pins, maxAgeMs: 0 });
-  const { server, lines, publish } = issuer;
+  await using issuer = await watchIssuer(12, key, { pins, maxAgeMs: 0 });
+  const { did, server, lines, publish } = issuer;
   publish(lines.slice(0, 5));
-  await issuer.consumer.check(server.did, QUESTION);
+  await issuer.check();
   await work({
     server,
     lineBytes: lines[0]!.length + 1,
     async ask(n, options) {
       publish(lines.slice(0, n));
       const consumer = createConsumer({
-        ...{ issuers: [server.did], allowPrivate: true, maxAgeMs: 0, pins },
+        ...{ issuers: [did], allowPrivate: true, maxAgeMs: 0, pins },
         ...options,
       });
-      return (await consumer.check(server.did, QUESTION)).last_sequence;
+      return (await consumer.check(did, QUESTION)).last_sequence;
     },
   });
 }
 
-const few: Limits = { ...DEFAULT_LIMITS, maxEvents: 3 };
-
-Deno.test("limits of a remembered feed are of what is new in it", async () => {
+Deno.test("the limits of a remembered feed apply to its new events", async () => {
   await withRemembered(async ({ ask, server, lineBytes }) => {
     const small = { ...few, maxFeedBytes: 5 * lineBytes };
     const options = { limits: small, rememberedLimits: DEFAULT_LIMITS };
     assertEquals(await ask(5, options), 5);
     assertEquals(await ask(8, options), 8);
-    await expectSigError(
-      () => ask(12, options),
-      "too_many_events",
-      "more than 11 events",
-    );
+    await expectSigError(() => ask(12, options), ...tooMany(11));
     // Also where all of its bytes come again.
     server.etags = server.ranges = false;
     assertEquals(await ask(10, options), 10);
     const least = { ...DEFAULT_LIMITS, maxEvents: 11 };
     await expectSigError(
       () => ask(12, { limits: small, rememberedLimits: least }),
-      "too_many_events",
-      "more than 11 events",
+      ...tooMany(11),
     );
   });
 });
 
-Deno.test("a feed that is verified from its start keeps to the limits, as does a consumer without further ones", async () => {
+Deno.test("the limits apply to a feed that is verified from its start, and if no others are given", async () => {
   await withRemembered(async ({ ask }) => {
     const options = { limits: few, rememberedLimits: DEFAULT_LIMITS };
     await expectSigError(
       () => ask(5, { ...options, full: true }),
-      "too_many_events",
-      "more than 3 events",
+      ...tooMany(3),
     );
-    await expectSigError(
-      () => ask(6, { limits: few }),
-      "too_many_events",
-      "more than 3 events",
-    );
+    await expectSigError(() => ask(6, { limits: few }), ...tooMany(3));
     // Shorter than what is remembered: nothing to go on from.
-    await expectSigError(
-      () => ask(4, options),
-      "too_many_events",
-      "more than 3 events",
-    );
+    await expectSigError(() => ask(4, options), ...tooMany(3));
   });
 });

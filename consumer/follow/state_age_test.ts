@@ -50,7 +50,7 @@ Deno.test("a state answers until it is older than the smaller maximum age", asyn
     [0, 10_000, 0, 10, 3],
     [0, 0, 0, 0, 4],
     [0, 0, 0, 0, 5],
-    // After the clock was set back the state is not young for ever.
+    // After the clock was set back no state stays young without end.
     [-1, undefined, 0, 60, 6],
   ];
   for (const [waitMs, maxAgeMs, age, maxAge, expected] of steps) {
