@@ -20,8 +20,6 @@ export interface ServiceEnv {
   Variables: {
     /** The client's `X-Request-ID`, or a fresh one. */
     requestId: string;
-    /** The client's address; empty where it isn't known. */
-    client: string;
     /** What the request may take. */
     budget: RequestBudget;
     /** The code of the problem that was answered. */
@@ -105,47 +103,53 @@ export function createGuard(
   const capacity = new Capacity(options);
   const timeText = createTimeText();
 
+  /** @throws {SigError} where the request is refused before its route. */
+  const admit = (c: Context<ServiceEnv>, came: Date) => {
+    const { path, raw } = c.req;
+    const budget = c.get("budget");
+    if (!crossSite.has(path)) requireSameSite(raw, isAllowed);
+    if (path === HEALTH_PATH || path === READY_PATH) return;
+    // All clients without a known address share one rate.
+    if (!unlimited.has(path)) countRequest?.(budget.address, came.getTime());
+    // With a body it takes a place when that is there.
+    if (raw.method !== "POST") budget.enter();
+  };
+
   return async (c, next) => {
     const request = c.req.raw;
     const came = now();
     // The first look at a request's headers: `has` reads all of them at once.
     c.set("requestId", requestIdOf(request.headers));
-    const address = clientOf(request.headers, c.env);
-    c.set("client", address ?? "");
-    // Hono's middleware copies every response: only where a page asks.
-    const corsOfPage = answerCors && request.headers.has("origin")
-      ? answerCors
-      : undefined;
-    const budget = new RequestBudget(capacity, address);
+    const budget = new RequestBudget(
+      capacity,
+      clientOf(request.headers, c.env),
+    );
     c.set("budget", budget);
-    const answer = async () => {
-      try {
-        const { path } = c.req;
-        if (!crossSite.has(path)) requireSameSite(request, isAllowed);
-        if (path !== HEALTH_PATH && path !== READY_PATH) {
-          // All clients without a known address share one rate.
-          if (!unlimited.has(path)) {
-            countRequest?.(address ?? "", came.getTime());
-          }
-          // With a body it takes a place when that is there.
-          if (request.method !== "POST") budget.enter();
-        }
-        await next();
-      } catch (error) {
-        // Hono's own handler of errors never gets a thrown non-error.
-        c.res = problemResponse(c, error);
-      }
-    };
+    // Hono's middleware copies every response: only where a page asks.
+    const isPage = answerCors !== undefined && request.headers.has("origin");
     try {
       checkHost(request);
-      const preflight = await (corsOfPage ? corsOfPage(c, answer) : answer());
-      if (preflight instanceof Response) c.res = preflight;
+      if (isPage) {
+        const preflight = await answerCors(c, async () => {
+          try {
+            admit(c, came);
+            await next();
+          } catch (error) {
+            c.res = problemResponse(c, error);
+          }
+        });
+        if (preflight instanceof Response) c.res = preflight;
+      } else {
+        admit(c, came);
+        await next();
+      }
     } catch (error) {
+      // Hono's own handler of errors never gets a thrown non-error.
       c.res = problemResponse(c, error);
     } finally {
       budget.end();
     }
-    if (answerCors && !corsOfPage) c.res.headers.append("vary", "Origin");
+    if (answerCors && !isPage) c.res.headers.append("vary", "Origin");
     const route = telemetry && routePath(c, -1);
     // The guard alone matched: there is no such route.
     if (route && route !== "/*") telemetry.route(route);
@@ -252,7 +256,7 @@ function entryOf(
 ): RequestLogEntry {
   const code = c.get("code");
   const thrown = c.get("thrown");
-  const client = c.get("client");
+  const client = c.get("budget").address;
   // A part of an answer can fail so, while the request has an answer.
   const isUnexpected = thrown !== undefined || code === "internal";
   const entry: { -readonly [K in keyof RequestLogEntry]: RequestLogEntry[K] } =

@@ -136,7 +136,8 @@ export class Capacity {
 export class RequestBudget {
   /** What is shared with the other requests. */
   readonly capacity: Capacity;
-  readonly #address: string;
+  /** The client's address; empty where it isn't known. */
+  readonly address: string;
   #client: string | undefined;
   #reserved = 0;
   #hasPlace = false;
@@ -152,12 +153,12 @@ export class RequestBudget {
    */
   constructor(capacity: Capacity, address = "") {
     this.capacity = capacity;
-    this.#address = address;
+    this.address = address;
   }
 
   /** The client that it is counted for. */
   get client(): string {
-    return this.#client ??= clientNetwork(this.#address);
+    return this.#client ??= clientNetwork(this.address);
   }
 
   /** Whether it had a place: its body, if any, has arrived then. */

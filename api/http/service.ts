@@ -77,7 +77,8 @@ export function createService(options: ServiceOptions): Hono<ServiceEnv> {
 /** The application without Hono's types, as users of the packages see it. */
 export function toApp(service: Hono<ServiceEnv>): App {
   return {
-    fetch: async (request, info) => await service.fetch(request, info ?? {}),
+    fetch: (request, info) =>
+      Promise.resolve(service.fetch(request, info ?? {})),
   };
 }
 

@@ -365,9 +365,26 @@ class Scan {
     return text.charCodeAt(i) === COLON;
   }
 
+  /**
+   * Whether its escaped surrogates are pairs. In place: to unescape all of a
+   * long string took twice as long as to parse it.
+   */
   #isWellFormed(start: number, end: number): boolean {
-    const raw = this.#text.slice(start + 1, end);
-    return !raw.includes("\\u") || unescape(raw).isWellFormed();
+    const text = this.#text;
+    let lowAt = -1;
+    for (let i = start + 1; i < end; i++) {
+      if (text.charCodeAt(i) !== BACKSLASH) continue;
+      const at = i++;
+      if (text[i] !== "u" || text[i + 1] !== "d" && text[i + 1] !== "D") {
+        continue;
+      }
+      const second = text[i + 2]!;
+      if (second < "8") continue;
+      const isLow = /[c-f]/i.test(second);
+      if (isLow ? at !== lowAt : lowAt !== -1) return false;
+      lowAt = isLow ? -1 : at + 6;
+    }
+    return lowAt === -1;
   }
 
   #number(start: number): number {

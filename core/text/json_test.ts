@@ -135,7 +135,12 @@ Deno.test("lone surrogates are refused, escaped or not", () => {
     ['"\\ude00\\ud83d"', "string"],
     ['{"\\ud800":1}', "string"],
     ['"\\ud83d\\ude00"', undefined],
+    ['"\\uD83D\\uDE00\\ud7ff\\ue000"', undefined],
+    ['"\\ud83d\\ud83d\\ude00"', "string"],
+    ['"\\ud83da\\ude00"', "string"],
+    ['"\\ud83d\\\\ude00"', "string"],
     ['"\\\\ud800"', undefined],
+    ['"\\\\\\ud800"', "string"],
     ['"\ud800"', "utf8"],
   ];
   for (const [text, fault] of table) {
