@@ -3,7 +3,6 @@ import type { ErrorCode } from "@sig/core";
 import {
   createFileKeyStore,
   createFileStore,
-  initIssuer,
   type IssuerBackup,
   restoreBackup,
   verifyBackup,
@@ -12,10 +11,12 @@ import { expectSigError } from "../tests/kit/sig_errors.ts";
 import {
   HOST,
   init,
+  modeOf,
   NOW,
   type Place,
   readFeed,
   upsert,
+  walk,
   withPlace,
 } from "./testdata/support.ts";
 
@@ -42,7 +43,7 @@ async function withBackup(
 
 function restore(
   backup: IssuerBackup,
-  { dir, keysDir }: Place,
+  { dir, keysDir }: Pick<Place, "dir" | "keysDir">,
   onStep?: (step: string) => void,
 ) {
   const faults = onStep === undefined ? {} : { onStep };
@@ -54,20 +55,13 @@ function restore(
 }
 
 /** Every file of a place that is not the lock or a part of the index. */
-async function filesOf({ base }: Place): Promise<ReadonlyMap<string, string>> {
-  const found = new Map<string, string>();
-  const walk = async (path: string): Promise<void> => {
-    for await (const { isDirectory, name } of Deno.readDir(path)) {
-      const child = `${path}/${name}`;
-      if (isDirectory) await walk(child);
-      else if (!/\/\.sig\/(?:lock|index|\.git)/.test(child)) {
-        found.set(child.slice(base.length), await Deno.readTextFile(child));
-      }
-    }
-  };
-  await walk(base);
-  return new Map([...found].sort());
-}
+const filesOf = ({ base }: Pick<Place, "base">): ReadonlyMap<string, string> =>
+  new Map(
+    [...walk(base)].filter((path) =>
+      !/\/\.sig\/(?:lock|index|\.git)/.test(path)
+    )
+      .map((path) => [path, Deno.readTextFileSync(base + path)]),
+  );
 
 Deno.test("a backup has what can't be rebuilt, and restores the same files, readable for their owner where they are secret", () =>
   withBackup(async (backup, place, source) => {
@@ -78,11 +72,10 @@ Deno.test("a backup has what can't be rebuilt, and restores the same files, read
       ...{ last_sequence: 3, restored: 3, has_proofs: false },
       kids: ["orgsign-1", "key-2"],
     });
-    const restored = new Map(await filesOf(place));
+    const restored = new Map(filesOf(place));
     assertEquals(restored.get(`/issuer${OIDC}`), '{"keys":[]}');
     restored.delete(`/issuer${OIDC}`);
-    assertEquals(restored, await filesOf(source));
-    const modeOf = (path: string) => (Deno.statSync(path).mode ?? 0) & 0o777;
+    assertEquals(restored, filesOf(source));
     assertEquals(
       [
         ...[NAMES, OIDC, FEED].map((path) => modeOf(place.dir + path)),
@@ -99,8 +92,7 @@ Deno.test("a backup has what can't be rebuilt, and restores the same files, read
   }));
 
 Deno.test("a backup without the newest private key is refused", () =>
-  withPlace(async (place) => {
-    const issuer = await place.open();
+  withPlace(async (place, issuer) => {
     await issuer.rotateKey({ kid: "key-2" });
     await Deno.remove(`${place.keysDir}/${HOST}/key-2.jwk`);
     const keys = createFileKeyStore(place.keysDir);
@@ -115,21 +107,31 @@ Deno.test("a backup without the newest private key is refused", () =>
     const own = { x, key: { reference: "SHA256:…" } };
     const backup = await issuer.backup({ keys, own });
     assertEquals(backup.keys.get("key-2"), { reference: "SHA256:…" });
+    // No key store could take back a key of another's kid.
+    for (const name of ["did.json", "jwks.json"]) {
+      const path = `${place.dir}/.well-known/${name}`;
+      const text = await Deno.readTextFile(path);
+      await Deno.writeTextFile(path, text.replaceAll("key-2", "key/2"));
+    }
+    await expectSigError(
+      () => issuer.backup({ keys, own }),
+      "invalid_identifier",
+      'Cannot back up the issuer: no key store could keep a key of the kid "key/2"',
+    );
   }));
 
 Deno.test("a restore that a fault breaks off at any step has the old data or the new, and is completed by the same call", () =>
   withBackup(async (backup, { base }) => {
-    const placeAt = (name: string): Place => ({
-      ...{ base: `${base}/${name}`, dir: `${base}/${name}/issuer` },
+    const placeAt = (name: string) => ({
+      base: `${base}/${name}`,
+      dir: `${base}/${name}/issuer`,
       keysDir: `${base}/${name}/keys`,
-      feed: `${base}/${name}/issuer${FEED}`,
-      open: () => Promise.reject(new Error("not needed")),
     });
     const steps: string[] = [];
     await Deno.mkdir(`${base}/whole`);
     await restore(backup, placeAt("whole"), (step) => void steps.push(step));
     assert(steps.length > 12, steps.join());
-    const whole = await filesOf(placeAt("whole"));
+    const whole = filesOf(placeAt("whole"));
     for (const at of steps.keys()) {
       const place = placeAt(`at${at}`);
       await Deno.mkdir(place.base);
@@ -138,7 +140,7 @@ Deno.test("a restore that a fault breaks off at any step has the old data or the
         if (passed++ === at) throw new Error("fault");
       }).then(() => "", (error) => error.message);
       assertEquals(broken, "fault", steps[at]);
-      for (const [path, text] of await filesOf(place)) {
+      for (const [path, text] of filesOf(place)) {
         if (path.endsWith(".tmp")) continue;
         assertEquals(text, whole.get(path), `${path} after ${steps[at]}`);
       }
@@ -146,7 +148,7 @@ Deno.test("a restore that a fault breaks off at any step has the old data or the
         .then(() => true, () => false);
       assertEquals(exists, at === steps.length - 1, steps[at]);
       await restore(backup, place);
-      const files = new Map(await filesOf(place));
+      const files = new Map(filesOf(place));
       for (const path of files.keys()) {
         // As after any crash: nothing reads it.
         if (path.endsWith(".tmp")) files.delete(path);
@@ -155,14 +157,16 @@ Deno.test("a restore that a fault breaks off at any step has the old data or the
     }
   }));
 
-type Change = (backup: IssuerBackup, place: Place) => Promise<unknown>;
-
-const REFUSED: readonly (readonly [
+type Row<C> = readonly [
   name: string,
-  change: Change,
+  change: C,
   code: ErrorCode,
   message: string,
-])[] = [
+];
+
+const REFUSED: readonly Row<
+  (backup: IssuerBackup, place: Place) => Promise<unknown>
+>[] = [
   [
     "another key of the same kid",
     async (_, place) => {
@@ -171,6 +175,12 @@ const REFUSED: readonly (readonly [
     },
     "kid_exists",
     'the key store has another key "orgsign-1" of "acme.example"',
+  ],
+  [
+    "another issuer's directory",
+    (_, place) => init(place, { did: "did:web:other.example" }),
+    "issuer_exists",
+    'the directory is that of "did:web:other.example"',
   ],
   [
     "a feed with more events",
@@ -196,8 +206,7 @@ const REFUSED: readonly (readonly [
     "a key set with another key",
     async (backup, place) => {
       await restore(backup, place);
-      const issuer = await place.open();
-      await issuer.rotateKey({ kid: "key-3" });
+      await (await place.open()).rotateKey({ kid: "key-3" });
     },
     "feed_rolled_back",
     '"/.well-known/jwks.json" has other content here, which may be newer',
@@ -217,26 +226,11 @@ for (const [name, change, code, message] of REFUSED) {
   Deno.test(`a restore over ${name} is refused, and changes nothing`, () =>
     withBackup(async (backup, place) => {
       await change(backup, place);
-      const before = await filesOf(place);
+      const before = filesOf(place);
       await expectSigError(() => restore(backup, place), code, message);
-      assertEquals(await filesOf(place), before);
+      assertEquals(filesOf(place), before);
     }));
 }
-
-Deno.test("a restore over another issuer's directory is refused", () =>
-  withBackup(async (backup, place) => {
-    const store = createFileStore(place.dir);
-    const keys = createFileKeyStore(place.keysDir);
-    await initIssuer({ store, keys, did: "did:web:other.example" });
-    await store.close();
-    const before = await filesOf(place);
-    await expectSigError(
-      () => restore(backup, place),
-      "issuer_exists",
-      'the directory is that of "did:web:other.example"',
-    );
-    assertEquals(await filesOf(place), before);
-  }));
 
 Deno.test("a restore completes a feed that is the beginning of the backup's, and keeps an unfinished line aside", () =>
   withBackup(async (backup, place, source) => {
@@ -249,17 +243,11 @@ Deno.test("a restore completes a feed that is the beginning of the backup's, and
       await Deno.readTextFile(place.feed),
       await Deno.readTextFile(source.feed),
     );
-    const torn = [...Deno.readDirSync(`${place.dir}/.sig`)]
-      .filter(({ name }) => name.includes("torn"));
+    const torn = [...walk(place.dir)].filter((path) => path.includes("torn"));
     assertEquals(torn.length, 1);
   }));
 
-const WITH: readonly (readonly [
-  name: string,
-  change: (backup: IssuerBackup) => IssuerBackup,
-  code: ErrorCode,
-  message: string,
-])[] = [
+const WITH: readonly Row<(backup: IssuerBackup) => IssuerBackup>[] = [
   [
     "a file of another place",
     (backup) => withFile(backup, "/../evil", "x"),
@@ -293,24 +281,16 @@ const WITH: readonly (readonly [
     "incomplete_line",
     "its feed has no end",
   ],
-  [
-    "the key of another kid",
+  // Another's kid, and one that leads to another folder.
+  ...["orgsign-1", "../key-2"].map((kid): typeof WITH[number] => [
+    `the second key as ${kid}`,
     ({ files, keys }) => ({
       files,
-      keys: new Map([...keys, ["orgsign-1", keys.get("key-2")!]]),
+      keys: new Map([...keys, [kid, keys.get("key-2")!]]),
     }),
     "invalid_key",
-    '"orgsign-1" is not a key of this issuer',
-  ],
-  [
-    "a kid that leads to another folder",
-    ({ files, keys }) => ({
-      files,
-      keys: new Map([...keys, ["../key-2", keys.get("key-2")!]]),
-    }),
-    "invalid_key",
-    '"../key-2" is not a key of this issuer',
-  ],
+    `"${kid}" is not a key of this issuer`,
+  ]),
 ];
 
 function withFile(

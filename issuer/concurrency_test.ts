@@ -1,16 +1,16 @@
+import { createFileStore } from "@sig/issuer";
 import { assert, assertEquals } from "@std/assert";
 import {
   type Place,
   readFeed,
   runWorker,
+  startWorker,
   upsert,
   withPlace,
-  workerArguments,
   type WorkerResult,
 } from "./testdata/support.ts";
 import { expectSigError } from "../tests/kit/sig_errors.ts";
 import { turns } from "../tests/kit/wait.ts";
-import { TestProcess } from "../tests/kit/process.ts";
 
 /** Every acknowledged event stands once, at its place. */
 async function assertAll(
@@ -44,14 +44,8 @@ for (const [processes, count] of [[2, 150], [8, 40]] as const) {
         processes * count,
       );
       const issuer = await place.open();
-      const { repeated } = await issuer.append({
-        event_type: "relationship.upsert",
-        event_id: "p0-1",
-        relationship_id: "p0-r1",
-        subject: "did:web:alice.example",
-        relationship_type: "employee",
-      });
-      assertEquals(repeated, true);
+      const draft = upsert({ event_id: "p0-1", relationship_id: "p0-r1" });
+      assertEquals((await issuer.append(draft)).repeated, true);
     }));
 }
 
@@ -62,12 +56,8 @@ Deno.test("processes that are killed among others lose nothing that was acknowle
       runWorker(place, { work: "append", count: 60, name: "alive" }),
       ...steps.map((killAt, n) =>
         runWorker(place, {
-          work: "append",
-          count: 40,
-          name: `dead${n}`,
-          killAt,
-          passes: 3 * n + 2,
-          maxWriteBytes: 500,
+          ...{ work: "append", count: 40, name: `dead${n}`, killAt },
+          ...{ passes: 3 * n + 2, maxWriteBytes: 500 },
         })
       ),
     ]);
@@ -154,37 +144,19 @@ Deno.test("a reader during appends sees whole events and at most one unfinished 
     assertEquals((await readFeed(place)).length, 150);
   }));
 
-/** A process that holds the lock until `release` is called. */
-async function hold(place: Place): Promise<{ release(): Promise<void> }> {
-  const child = new TestProcess(
-    Deno.execPath(),
-    workerArguments(place, { work: "hold" }),
-    { stdin: "open" },
-  );
-  await child.said("holding\n");
-  return {
-    async release() {
-      await child.closeInput();
-      await child.ended();
-    },
-  };
-}
-
 Deno.test("a lock that another process holds is waited for, then reported", () =>
   withPlace(async (place) => {
     const issuer = await place.open({ lockTimeoutMs: 100 });
-    const holder = await hold(place);
-    try {
-      const error = await expectSigError(
-        issuer.append(upsert()),
-        "feed_locked",
-        "another writer holds the feed's lock (waited 100 ms)",
-      );
-      assertEquals(error.category, "conflict");
-      assertEquals(await Deno.readTextFile(place.feed), "");
-    } finally {
-      await holder.release();
-    }
+    await using holder = startWorker(place, { work: "hold" });
+    await holder.said("holding\n");
+    await expectSigError(
+      issuer.append(upsert()),
+      "feed_locked",
+      "another writer holds the feed's lock (waited 100 ms)",
+    );
+    assertEquals(await Deno.readTextFile(place.feed), "");
+    await holder.closeInput();
+    await holder.ended();
     assertEquals((await issuer.append(upsert())).sequence, 1);
   }));
 
@@ -193,7 +165,6 @@ Deno.test("a lock file that is deleted while it is held lets nobody in beside th
     const inside = Promise.withResolvers<void>();
     const leave = Promise.withResolvers<void>();
     const issuer = await place.open();
-    const { createFileStore } = await import("@sig/issuer");
     const store = createFileStore(place.dir);
     const held = store.exclusively({ timeoutMs: 1_000 }, async (writer) => {
       await writer.openFeed("/.well-known/sig/events.jsonl");

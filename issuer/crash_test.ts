@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import { kids } from "./testdata/documents.ts";
 import {
   readFeed,
   runWorker,
@@ -32,13 +33,9 @@ for (
 ) {
   Deno.test(`${signal} at "${step}" of an append loses and breaks nothing`, () =>
     withPlace(async (place) => {
+      const job = { work: "append", count: 4, name: "a" } as const;
       const died = await runWorker(place, {
-        work: "append",
-        count: 4,
-        name: "a",
-        killAt: step,
-        passes: 2,
-        signal,
+        ...{ ...job, killAt: step, passes: 2, signal },
         ...(step === "wrote-part" ? { maxWriteBytes: 300 } : {}),
       });
       assertEquals(died.signal, signal, died.output);
@@ -49,11 +46,7 @@ for (
       assertEquals(events.length, sequence);
       assertKept(died, events);
       // What was on its way may be appended again, and is not doubled.
-      const retried = await runWorker(place, {
-        work: "append",
-        count: 4,
-        name: "a",
-      });
+      const retried = await runWorker(place, job);
       assertEquals(retried.code, 0, retried.output);
       const all = await readFeed(place);
       assertEquals(all.length, 5);
@@ -64,24 +57,16 @@ for (
 
 Deno.test("SIGKILL in the middle of a batch leaves whole lines or nothing of them", () =>
   withPlace(async (place) => {
+    const job = { work: "batch", count: 5, name: "b" } as const;
     const died = await runWorker(place, {
-      work: "batch",
-      count: 5,
-      name: "b",
-      killAt: "wrote-part",
-      passes: 2,
-      maxWriteBytes: 700,
+      ...{ ...job, killAt: "wrote-part", passes: 2, maxWriteBytes: 700 },
     });
     assertEquals([died.signal, died.lines], ["SIGKILL", []], died.output);
     const issuer = await place.open();
     await issuer.append(upsert({ event_id: "after" }));
     const events = await readFeed(place);
     assert(events.length < 6);
-    const retried = await runWorker(place, {
-      work: "batch",
-      count: 5,
-      name: "b",
-    });
+    const retried = await runWorker(place, job);
     assertEquals(retried.code, 0, retried.output);
     assertEquals((await readFeed(place)).length, 6);
   }));
@@ -136,20 +121,17 @@ for (
   Deno.test(`rotation killed at "${step}" leaves an issuer that signs, and is completed`, () =>
     withPlace(async (place) => {
       await (await place.open()).append(upsert());
-      const died = await runWorker(place, {
-        work: "rotate",
-        name: "key-2",
-        killAt: step,
-      });
+      const job = { work: "rotate", name: "key-2" } as const;
+      const died = await runWorker(place, { ...job, killAt: step });
       assertEquals(died.signal, "SIGKILL", died.output);
       const secret = await Deno.readTextFile(
         `${place.keysDir}/acme.example/key-2.jwk`,
       );
       const issuer = await place.open();
       await issuer.append(upsert());
-      assertEquals(await lastKid(place.feed), signer);
+      assertEquals((await kids(place)).at(-1), signer);
       await readFeed(place);
-      const again = await runWorker(place, { work: "rotate", name: "key-2" });
+      const again = await runWorker(place, job);
       const done = signer === "key-2";
       assertEquals(
         again.lines[0]?.slice(0, 18),
@@ -157,7 +139,7 @@ for (
         again.output,
       );
       await (await place.open()).append(upsert());
-      assertEquals(await lastKid(place.feed), "key-2");
+      assertEquals((await kids(place)).at(-1), "key-2");
       await readFeed(place);
       // The key that was made first is the one that is in use.
       assertEquals(
@@ -165,10 +147,4 @@ for (
         secret,
       );
     }));
-}
-
-async function lastKid(feed: string): Promise<string> {
-  const line = (await Deno.readTextFile(feed)).trimEnd().split("\n").at(-1);
-  const { protected: header } = JSON.parse(line ?? "") as { protected: string };
-  return (JSON.parse(atob(header)) as { kid: string }).kid;
 }

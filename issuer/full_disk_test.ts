@@ -3,35 +3,13 @@ import {
   init,
   type Place,
   readFeed,
-  toResult,
+  runWorker,
   upsert,
   withPlace,
-  workerArguments,
   type WorkerResult,
 } from "./testdata/support.ts";
 import { expectSigError } from "../tests/kit/sig_errors.ts";
 import { type SmallDisk, smallDiskTest } from "../tests/kit/small_disk.ts";
-
-/** Runs a worker under a limit that the shell sets. */
-async function runLimited(
-  place: Place,
-  limit: string,
-  job: Parameters<typeof workerArguments>[1],
-): Promise<WorkerResult> {
-  return toResult(
-    await new Deno.Command("sh", {
-      args: [
-        "-c",
-        `${limit}; exec "$@"`,
-        "sh",
-        Deno.execPath(),
-        ...workerArguments(place, job),
-      ],
-      stdout: "piped",
-      stderr: "piped",
-    }).output(),
-  );
-}
 
 /** Every line that was acknowledged, and no other event of the worker. */
 async function assertKept(place: Place, { lines }: WorkerResult) {
@@ -46,11 +24,9 @@ async function assertKept(place: Place, { lines }: WorkerResult) {
 Deno.test("a write that the system cuts short is taken back", () =>
   withPlace(async (place) => {
     // The kernel takes what fits, then says EFBIG; in blocks of 512 bytes.
-    const result = await runLimited(place, "trap '' XFSZ; ulimit -f 100", {
-      work: "append",
-      count: 200,
-      name: "a",
-    });
+    const job = { work: "append", count: 200, name: "a" } as const;
+    const limit = "trap '' XFSZ; ulimit -f 100";
+    const result = await runWorker(place, job, limit);
     assertEquals(result.code, 2, result.output);
     const last = result.lines.at(-1) ?? "";
     assert(
@@ -67,11 +43,8 @@ Deno.test("a write that the system cuts short is taken back", () =>
 
 Deno.test("a process that the system kills within a write leaves a tail that is cut off", () =>
   withPlace(async (place) => {
-    const result = await runLimited(place, "ulimit -c 0; ulimit -f 100", {
-      work: "append",
-      count: 200,
-      name: "a",
-    });
+    const job = { work: "append", count: 200, name: "a" } as const;
+    const result = await runWorker(place, job, "ulimit -c 0; ulimit -f 100");
     assert(result.signal !== null || result.code > 2, result.output);
     const feed = await Deno.readFile(place.feed);
     assert(feed.at(-1) !== 0x0a, "the last line is unfinished");
@@ -83,10 +56,8 @@ Deno.test("a process that the system kills within a write leaves a tail that is 
 
 Deno.test("without file descriptors an append is refused, and goes on afterwards", () =>
   withPlace(async (place) => {
-    const result = await runLimited(place, "ulimit -n 128", {
-      work: "exhaust",
-      name: "a",
-    });
+    const job = { work: "exhaust", name: "a" } as const;
+    const result = await runWorker(place, job, "ulimit -n 128");
     assertEquals(result.code, 0, result.output);
     assertEquals(result.lines.length, 3);
     assert(
@@ -140,29 +111,8 @@ issuerTest(
   async (place, disk) => {
     const issuer = await place.open();
     await issuer.append(upsert());
-    const fill = new Uint8Array(4096);
-    const file = await Deno.open(`${disk.path}/ballast`, {
-      create: true,
-      write: true,
-    });
-    try {
-      for (;;) await file.write(fill);
-    } catch {
-      // Full.
-    } finally {
-      file.close();
-    }
     // A page for the private key, none for the documents.
-    await Deno.truncate(`${disk.path}/ballast`, 100 * 1024);
-    await Deno.writeFile(`${disk.path}/more`, new Uint8Array()).catch(() => {});
-    for (let n = 0;; n++) {
-      try {
-        await Deno.writeFile(`${disk.path}/pad${n}`, fill);
-      } catch {
-        await Deno.remove(`${disk.path}/pad${n}`).catch(() => {});
-        break;
-      }
-    }
+    disk.fill(1);
     await expectSigError(
       issuer.rotateKey({ kid: "key-2" }),
       "write_failed",
@@ -186,13 +136,12 @@ issuerTest(
     await before.close();
     disk.remount("ro");
     const issuer = await place.open();
-    for (
-      const work of [
-        () => issuer.append(upsert()),
-        () => issuer.rotateKey({ kid: "key-2" }),
-        () => init({ ...place, dir: `${place.base}/new` }),
-      ]
-    ) {
+    const works = [
+      () => issuer.append(upsert()),
+      () => issuer.rotateKey({ kid: "key-2" }),
+      () => init({ ...place, dir: `${place.base}/new` }),
+    ];
+    for (const work of works) {
       await expectSigError(work, "write_failed", "read-only (EROFS)");
     }
     disk.remount("rw");

@@ -1,6 +1,14 @@
 import type { RecoveryNotice } from "@sig/issuer";
 import { assert, assertEquals } from "@std/assert";
-import { type Place, readFeed, upsert, withPlace } from "./testdata/support.ts";
+import {
+  eachIndexFile,
+  modeOf,
+  type Place,
+  readFeed,
+  revoke,
+  upsert,
+  withPlace,
+} from "./testdata/support.ts";
 import { expectSigError } from "../tests/kit/sig_errors.ts";
 import { openDatabase } from "./index/feed_index.ts";
 
@@ -29,26 +37,21 @@ async function assertIndexed(place: Place, names: readonly string[]) {
   assertEquals((await readFeed(place)).length, names.length);
 }
 
-const copy = async (place: Place, to: string) => {
-  for (const suffix of ["", "-wal", "-shm"]) {
-    await Deno.copyFile(`${place.dir}/.sig/index.db${suffix}`, `${to}${suffix}`)
-      .catch(() => {});
-  }
-};
-const putBack = async (place: Place, from: string) => {
-  for (const suffix of ["", "-wal", "-shm"]) {
-    const path = `${place.dir}/.sig/index.db${suffix}`;
-    await Deno.remove(path).catch(() => {});
-    await Deno.copyFile(`${from}${suffix}`, path).catch(() => {});
-  }
-};
+/** Changes the index beside the feed. */
+function change(place: Place, sql: string): void {
+  const database = openDatabase(`${place.dir}/.sig/index.db`)!;
+  database.exec(sql);
+  database.close();
+}
 
 Deno.test("an index that is behind is brought up to date, not rebuilt", () =>
   withPlace(async (place) => {
     await appendIds(place, ids(1, 3));
-    await copy(place, `${place.base}/old`);
+    const old = `${place.base}/old`;
+    await eachIndexFile(place, (path, end) => Deno.copyFile(path, old + end));
     await appendIds(place, ids(4, 6));
-    await putBack(place, `${place.base}/old`);
+    await eachIndexFile(place);
+    await eachIndexFile(place, (path, end) => Deno.copyFile(old + end, path));
     assertEquals(await appendIds(place, ids(7, 7)), []);
     await assertIndexed(place, ids(1, 7));
   }));
@@ -60,27 +63,24 @@ async function assertUntouched(place: Place, work: () => Promise<unknown>) {
   assertEquals(await Deno.readFile(place.feed), before);
 }
 
-for (
-  const [what, replace] of [
-    [
-      "cut in its place",
-      (place: Place, feed: Uint8Array) => Deno.writeFile(place.feed, feed),
-    ],
-    [
-      "replaced by a copy from before",
-      async (place: Place, feed: Uint8Array) => {
-        await Deno.writeFile(`${place.base}/backup`, feed);
-        await Deno.rename(`${place.base}/backup`, place.feed);
-      },
-    ],
-    [
-      "cut within a line",
-      (place: Place, feed: Uint8Array) =>
-        Deno.writeFile(place.feed, feed.subarray(0, feed.length - 9)),
-    ],
-    ["emptied", (place: Place) => Deno.truncate(place.feed)],
-  ] as const
-) {
+type Replace = (place: Place, feed: Uint8Array) => Promise<void>;
+
+const putInPlace: Replace = async (place, feed) => {
+  await Deno.writeFile(`${place.base}/copy`, feed);
+  await Deno.rename(`${place.base}/copy`, place.feed);
+};
+
+const REPLACED: readonly (readonly [what: string, replace: Replace])[] = [
+  ["cut in its place", (place, feed) => Deno.writeFile(place.feed, feed)],
+  ["replaced by a copy from before", putInPlace],
+  [
+    "cut within a line",
+    (place, feed) => Deno.writeFile(place.feed, feed.subarray(0, -9)),
+  ],
+  ["emptied", (place) => Deno.truncate(place.feed)],
+];
+
+for (const [what, replace] of REPLACED) {
   Deno.test(`a feed that was ${what} is refused again and again, and nothing is written`, () =>
     withPlace(async (place) => {
       await appendIds(place, ids(1, 3));
@@ -129,69 +129,47 @@ Deno.test("a feed with another event in the place of a known one is refused", ()
       ));
   }));
 
-for (
-  const [what, sql] of [
-    ["a higher sequence", "UPDATE mark SET sequence = 41"],
-    ["a lower sequence", "UPDATE mark SET sequence = 1"],
-    ["no event at all", "UPDATE mark SET sequence = 0, bytes = 0"],
-    ["a later last event", "UPDATE mark SET latest_issued_at = NULL"],
-    ["its last event elsewhere", "UPDATE events SET offset = 0"],
-    ["no last event", "DELETE FROM events WHERE event_id = 'e3'"],
-    ["no event in its table", "DELETE FROM events"],
-    [
-      "another event than the one asked for",
-      "DELETE FROM events WHERE event_id = 'e2'",
-    ],
-    [
-      "an event at another's sequence",
-      "UPDATE events SET sequence = 9 WHERE event_id = 'e2'",
-    ],
-    [
-      "a relationship revoked that is not",
-      "UPDATE relationships SET status = 'revoked'",
-    ],
-    [
-      "a relationship of somebody else",
-      "UPDATE relationships SET subject = 'did:web:eve.example'",
-    ],
-    [
-      "a relationship that there is not",
-      "UPDATE relationships SET relationship_id = 'made up' WHERE relationship_id = 'r3'",
-    ],
-    [
-      "relationships at other lines",
-      "UPDATE relationships SET offset = 0, last_sequence = 1",
-    ],
-  ] as const
-) {
+const EDITS = {
+  "a higher sequence": "UPDATE mark SET sequence = 41",
+  "a lower sequence": "UPDATE mark SET sequence = 1",
+  "no event at all": "UPDATE mark SET sequence = 0, bytes = 0",
+  "a later last event": "UPDATE mark SET latest_issued_at = NULL",
+  "its last event elsewhere": "UPDATE events SET offset = 0",
+  "no last event": "DELETE FROM events WHERE event_id = 'e3'",
+  "no event in its table": "DELETE FROM events",
+  "nothing of an event": "DELETE FROM events WHERE event_id = 'e2'",
+  "an event elsewhere": "UPDATE events SET offset = 7 WHERE event_id = 'e2'",
+  "an event at another's sequence":
+    "UPDATE events SET sequence = 9 WHERE event_id = 'e2'",
+  "a relationship revoked that is not":
+    "UPDATE relationships SET status = 'revoked'",
+  "a relationship of somebody else":
+    "UPDATE relationships SET subject = 'did:web:eve.example'",
+  "a relationship that there is not":
+    "UPDATE relationships SET relationship_id = 'made up' WHERE relationship_id = 'r3'",
+  "relationships at other lines":
+    "UPDATE relationships SET offset = 0, last_sequence = 1",
+};
+
+for (const [what, sql] of Object.entries(EDITS)) {
   Deno.test(`an index that says ${what} makes the key sign nothing wrong`, () =>
     withPlace(async (place) => {
       await appendIds(place, ids(1, 2));
       const first = await place.open();
       await first.append(upsert({ event_id: "e3", relationship_id: "r3" }));
       await first.close();
-      const database = openDatabase(`${place.dir}/.sig/index.db`);
-      assert(database !== undefined);
-      database.exec(sql);
-      database.close();
+      change(place, sql);
       const issuer = await place.open();
       const again = await issuer.append(upsert({ event_id: "e2" }));
       assertEquals([again.sequence, again.repeated], [2, true]);
       await expectSigError(
-        issuer.append({
-          event_type: "relationship.revoke",
-          relationship_id: "made up",
-          reason_code: "other",
-        }),
+        issuer.append(revoke("made up")),
         "unknown_relationship",
         "the feed has no relationship with this relationship_id",
       );
-      const { sequence } = await issuer.append({
-        event_type: "relationship.revoke",
-        event_id: "e4",
-        relationship_id: "r3",
-        reason_code: "other",
-      });
+      const { sequence } = await issuer.append(
+        revoke("r3", { event_id: "e4" }),
+      );
       assertEquals(sequence, 4);
       await issuer.close();
       // Gapless, unique, and nothing to warn about.
@@ -199,8 +177,6 @@ for (
       assertEquals(events.map(({ event_id }) => event_id), ids(1, 4));
     }));
 }
-
-const modeOf = (path: string) => (Deno.statSync(path).mode ?? 0) & 0o777;
 
 Deno.test("lock, index and their folder are ours alone, and an index that others could write is rebuilt", () =>
   withPlace(async (place) => {
@@ -244,21 +220,18 @@ Deno.test({
 Deno.test("an index of another file of that name is rebuilt", () =>
   withPlace(async (place) => {
     await appendIds(place, ids(1, 3));
-    await Deno.copyFile(place.feed, `${place.base}/copy`);
-    await Deno.rename(`${place.base}/copy`, place.feed);
+    await putInPlace(place, await Deno.readFile(place.feed));
     const [notice] = await appendIds(place, ["e4"]);
     assertEquals(notice?.kind, "index_rebuilt");
     await assertIndexed(place, ids(1, 4));
   }));
 
 Deno.test("a feed that loses events while the issuer is open is refused", () =>
-  withPlace(async (place) => {
-    const issuer = await place.open();
+  withPlace(async (place, issuer) => {
     await issuer.append(upsert({ event_id: "e1" }));
     const feed = await Deno.readFile(place.feed);
     await issuer.append(upsert({ event_id: "e2" }));
-    await Deno.writeFile(`${place.base}/other`, feed);
-    await Deno.rename(`${place.base}/other`, place.feed);
+    await putInPlace(place, feed);
     for (let n = 0; n < 2; n++) {
       await expectSigError(
         issuer.append(upsert({ event_id: "e2" })),
@@ -268,57 +241,36 @@ Deno.test("a feed that loses events while the issuer is open is refused", () =>
     }
   }));
 
-for (
-  const [what, damage] of [
-    ["is missing", (path: string) => Deno.remove(path)],
-    ["is not a database", (path: string) => Deno.writeTextFile(path, "oops")],
-    ["is empty", (path: string) => Deno.truncate(path)],
-    ["is a directory", async (path: string) => {
-      await Deno.remove(path);
-      await Deno.mkdir(`${path}/sub`, { recursive: true });
-    }],
-    ["is of another version", (path: string) => {
-      const database = openDatabase(path);
-      database?.exec("PRAGMA user_version = 99");
-      database?.close();
-      return Promise.resolve();
-    }],
-    ["has other tables", (path: string) => {
-      const database = openDatabase(path);
-      database?.exec("DROP TABLE events; CREATE TABLE events (x)");
-      database?.close();
-      return Promise.resolve();
-    }],
-    ["has lost a page", async (path: string) => {
-      const bytes = await Deno.readFile(path);
-      await Deno.writeFile(path, bytes.fill(0xff, 4096));
-    }],
-    ["has a mark of another kind", (path: string) => {
-      const database = openDatabase(path);
-      database?.exec("UPDATE mark SET bytes = 'many'");
-      database?.close();
-      return Promise.resolve();
-    }],
-  ] as const
-) {
+const DAMAGES: readonly (readonly [
+  what: string,
+  damage: string | ((path: string) => Promise<void>),
+])[] = [
+  ["is missing", (path) => Deno.remove(path)],
+  ["is not a database", (path) => Deno.writeTextFile(path, "oops")],
+  ["is empty", (path) => Deno.truncate(path)],
+  ["is a directory", async (path) => {
+    await Deno.remove(path);
+    await Deno.mkdir(`${path}/sub`, { recursive: true });
+  }],
+  ["is of another version", "PRAGMA user_version = 99"],
+  ["has other tables", "DROP TABLE events; CREATE TABLE events (x)"],
+  ["has lost a page", async (path) => {
+    const bytes = await Deno.readFile(path);
+    await Deno.writeFile(path, bytes.fill(0xff, 4096));
+  }],
+  ["has a mark of another kind", "UPDATE mark SET bytes = 'many'"],
+];
+
+for (const [what, damage] of DAMAGES) {
   Deno.test(`an index that ${what} is rebuilt from the feed`, () =>
     withPlace(async (place) => {
       await appendIds(place, ids(1, 3));
-      await damage(`${place.dir}/.sig/index.db`);
+      if (typeof damage === "string") change(place, damage);
+      else await damage(`${place.dir}/.sig/index.db`);
       await appendIds(place, ids(4, 5));
       await assertIndexed(place, ids(1, 5));
     }));
 }
-
-Deno.test("an event that the index misplaces is found after a rebuild", () =>
-  withPlace(async (place) => {
-    await appendIds(place, ids(1, 3));
-    const database = openDatabase(`${place.dir}/.sig/index.db`);
-    assert(database !== undefined);
-    database.exec("UPDATE events SET offset = 7 WHERE event_id = 'e2'");
-    database.close();
-    await assertIndexed(place, ids(1, 3));
-  }));
 
 Deno.test("two issuers of one directory see each other's events, whichever index is behind", () =>
   withPlace(async (place) => {
@@ -333,9 +285,7 @@ Deno.test("two issuers of one directory see each other's events, whichever index
       assertEquals([again.sequence, again.repeated], [n, true]);
     }
     // One of them loses the index's files; the other has them open.
-    for (const suffix of ["", "-wal", "-shm"]) {
-      await Deno.remove(`${place.dir}/.sig/index.db${suffix}`).catch(() => {});
-    }
+    await eachIndexFile(place);
     const c = await place.open();
     assertEquals((await c.append(upsert({ event_id: "e201" }))).sequence, 201);
     for (const issuer of [a, b, c]) {
@@ -360,11 +310,7 @@ Deno.test("what an index has not written to its file yet replaces what is there"
     }
     await first.close();
     const issuer = await place.open();
-    await issuer.append({
-      event_type: "relationship.revoke",
-      relationship_id: "r1",
-      reason_code: "other",
-    });
+    await issuer.append(revoke("r1"));
     const { relationships } = await issuer.current({ subject });
     const found = relationships.map(({ relationship_id }) => relationship_id);
     assertEquals(found, ["r2"]);
@@ -374,14 +320,11 @@ Deno.test("what an index has not written to its file yet replaces what is there"
 Deno.test("an index that was emptied meanwhile is not continued with a gap", () =>
   withPlace(async (place) => {
     await appendIds(place, ids(1, 2));
-    const path = `${place.dir}/.sig/index.db`;
     const issuer = await place.open();
     await issuer.append(upsert({ event_id: "e3" }));
-    const emptied = openDatabase(path)!;
-    emptied.exec("DELETE FROM events; DELETE FROM mark");
-    emptied.close();
+    change(place, "DELETE FROM events; DELETE FROM mark");
     await issuer.close();
-    const found = openDatabase(path)!;
+    const found = openDatabase(`${place.dir}/.sig/index.db`)!;
     const { n } = found.prepare("SELECT count(*) AS n FROM mark").get()!;
     found.close();
     assertEquals(n, 0);
@@ -398,17 +341,13 @@ Deno.test("what a process has seen counts also after a feed that was damaged mea
     const damaged = await Deno.readFile(place.feed);
     const at = new TextDecoder().decode(damaged).indexOf('"payload":"') + 30;
     damaged[at] = damaged[at] === 0x41 ? 0x42 : 0x41;
-    const put = async (feed: Uint8Array) => {
-      await Deno.writeFile(`${place.base}/other`, feed);
-      await Deno.rename(`${place.base}/other`, place.feed);
-    };
-    await put(damaged);
+    await putInPlace(place, damaged);
     await expectSigError(
       issuer.append(upsert({ event_id: "e3" })),
       "signature_invalid",
       "Cannot use the feed: line 1",
     );
-    await put(older);
+    await putInPlace(place, older);
     await assertUntouched(place, () =>
       expectSigError(
         issuer.append(upsert({ event_id: "e3" })),

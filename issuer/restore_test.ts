@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import type { EventDraft } from "@sig/issuer";
 import { expectSigError } from "../tests/kit/sig_errors.ts";
-import { withPlace } from "./testdata/support.ts";
+import { revoke, withPlace } from "./testdata/support.ts";
 
 const upsert = (id: string, subject = "did:web:a.example"): EventDraft => ({
   event_type: "relationship.upsert",
@@ -24,19 +24,9 @@ Deno.test("current answers by identifier and by subject, also before the index i
       return relationships.map(({ relationship_id }) => relationship_id);
     };
     const first = await open();
-    await first.appendAll(
-      [
-        upsert("r1"),
-        upsert("r2"),
-        upsert("r3"),
-        upsert("b", "did:web:b.example"),
-      ],
-    );
-    await first.append({
-      event_type: "relationship.revoke",
-      relationship_id: "r2",
-      reason_code: "other",
-    });
+    const other = upsert("b", "did:web:b.example");
+    await first.appendAll([upsert("r1"), upsert("r2"), upsert("r3"), other]);
+    await first.append(revoke("r2"));
     await first.append({ ...upsert("r1"), event_id: "again" });
     assertEquals(await ids(first), ["r3", "r1"]);
     assertEquals(await ids(first, 1), ["r1"]);
@@ -58,14 +48,9 @@ Deno.test("current answers by identifier and by subject, also before the index i
   }));
 
 Deno.test("a batch tells up to maxFaults faults, each with its draft, and writes nothing", () =>
-  withPlace(async ({ feed, open }) => {
-    const issuer = await open();
-    const drafts = [
-      upsert("r1"),
-      upsert("r2", ""),
-      upsert("r3"),
-      upsert("r4", ""),
-    ];
+  withPlace(async ({ feed }, issuer) => {
+    const [good, bad] = [upsert("r1"), upsert("r2", "")];
+    const drafts = [good, bad, upsert("r3"), { ...bad, event_id: "e4" }];
     const error = await expectSigError(
       () => issuer.appendAll(drafts, { maxFaults: 10 }),
       "invalid_field",
@@ -80,8 +65,7 @@ Deno.test("a batch tells up to maxFaults faults, each with its draft, and writes
   }));
 
 Deno.test("an append after a failed batch knows nothing of that batch", () =>
-  withPlace(async ({ open }) => {
-    const issuer = await open();
+  withPlace(async (_, issuer) => {
     const named = { ...upsert("r1"), event_id: "e1" };
     await expectSigError(
       () => issuer.appendAll([named, upsert("r2", "")]),
@@ -89,12 +73,7 @@ Deno.test("an append after a failed batch knows nothing of that batch", () =>
       "subject",
     );
     await expectSigError(
-      () =>
-        issuer.append({
-          event_type: "relationship.revoke",
-          relationship_id: "r1",
-          reason_code: "other",
-        }),
+      issuer.append(revoke("r1")),
       "unknown_relationship",
       "the feed has no relationship with this relationship_id",
     );
@@ -106,8 +85,7 @@ Deno.test("an append after a failed batch knows nothing of that batch", () =>
   }));
 
 Deno.test("a published feed is compared line by line, also across the pieces that are read", () =>
-  withPlace(async ({ feed, open }) => {
-    const issuer = await open();
+  withPlace(async ({ feed }, issuer) => {
     const long = { reason: "x".repeat(2_000) };
     const drafts = Array.from(
       { length: 600 },
@@ -149,8 +127,7 @@ Deno.test("a published feed is compared line by line, also across the pieces tha
   }));
 
 Deno.test("restore writes only what continues the feed, and only what this issuer signed", () =>
-  withPlace(async ({ feed, open }) => {
-    const issuer = await open();
+  withPlace(async ({ feed }, issuer) => {
     await issuer.appendAll([upsert("r1"), upsert("r2"), upsert("r3")]);
     const all = await Deno.readFile(feed);
     const text = new TextDecoder().decode(all);

@@ -1,8 +1,6 @@
 import { parseFeedLine, SigError } from "@sig/core";
 import { generateSigningKey, importSigningKey } from "@sig/jose";
 import {
-  createFileKeyStore,
-  createFileStore,
   createMemoryKeyStore,
   createMemoryStore,
   initIssuer,
@@ -12,17 +10,19 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
   DID,
   HOST,
+  modeOf,
   NOW,
+  type Place,
   readFeed,
   upsert,
+  walk,
   withPlace,
 } from "./testdata/support.ts";
 import { expectSigError } from "../tests/kit/sig_errors.ts";
 import { type Json, kids, readJson, writeJson } from "./testdata/documents.ts";
 
 Deno.test("a rotation adds the key at the end, keeps the old one, and signs with the new", () =>
-  withPlace(async (place) => {
-    const issuer = await place.open();
+  withPlace(async (place, issuer) => {
     await issuer.append(upsert());
     const metadata = await readJson(place, "sig.json");
     assertEquals(await issuer.rotateKey({ kid: "key-2" }), {
@@ -39,64 +39,54 @@ Deno.test("a rotation adds the key at the end, keeps the old one, and signs with
       `${DID}#key-2`,
     ]);
     assertEquals(await readJson(place, "sig.json"), metadata);
-    const path = `${place.keysDir}/${HOST}/key-2.jwk`;
-    assertEquals(((await Deno.stat(path)).mode ?? 0) & 0o777, 0o600);
+    assertEquals(modeOf(privateKey(place, "key-2")), 0o600);
     // A fresh process takes the last key, too (default).
     await (await place.open()).append(upsert());
     await (await place.open({ kid: "orgsign-1" })).append(upsert());
     assertEquals((await kids(place)).slice(2), ["key-2", "orgsign-1"]);
   }));
 
-Deno.test("an issuer that is open takes over a rotation by someone else", () =>
-  withPlace(async (place) => {
-    const issuer = await place.open();
-    await issuer.append(upsert());
-    await (await place.open()).rotateKey({ kid: "key-2" });
-    await issuer.append(upsert());
-    assertEquals(await kids(place), ["orgsign-1", "key-2"]);
-  }));
+const privateKey = (place: Place, kid = "orgsign-1") =>
+  `${place.keysDir}/${HOST}/${kid}.jwk`;
 
-Deno.test("a kid that signs already is not given again", () =>
-  withPlace(async (place) => {
-    const issuer = await place.open();
-    const before = await readJson(place, "jwks.json");
-    await expectSigError(
-      issuer.rotateKey({ kid: "orgsign-1" }),
-      "kid_exists",
-      'Cannot add key "orgsign-1": a key of this kid is published already',
-    );
-    const key = await generateSigningKey({ kid: "orgsign-1" });
-    await expectSigError(
-      issuer.rotateKey({ kid: "orgsign-1", key }),
-      "kid_exists",
-      "published already",
-    );
-    assertEquals(await readJson(place, "jwks.json"), before);
-  }));
-
-Deno.test("a kid that is published for a key that is not here is not given again", () =>
-  withPlace(async (place) => {
-    const issuer = await place.open();
-    await Deno.remove(`${place.keysDir}/${HOST}/orgsign-1.jwk`);
-    await expectSigError(
-      issuer.rotateKey({ kid: "orgsign-1" }),
-      "kid_exists",
-      "its private part is not here",
-    );
-    const key = await generateSigningKey({ kid: "orgsign-1" });
-    await expectSigError(
-      issuer.rotateKey({ kid: "orgsign-1", key }),
-      "kid_exists",
-      "stands for another key",
-    );
-    assertEquals([...Deno.readDirSync(`${place.keysDir}/${HOST}`)], []);
-  }));
+for (
+  const [what, isKept, isGiven, message] of [
+    ["signs already", true, false, "a key of this kid is published already"],
+    ["signs already", true, true, "a key of this kid is published already"],
+    [
+      "is published for a key that is not here",
+      ...[false, false] as const,
+      "it is published, and its private part is not here",
+    ],
+    [
+      "is published for a key that is not here",
+      ...[false, true] as const,
+      "this kid stands for another key",
+    ],
+  ] as const
+) {
+  const how = isGiven ? "with a key" : "without a key";
+  Deno.test(`a kid that ${what} is not given again, ${how}`, () =>
+    withPlace(async (place, issuer) => {
+      const before = await readJson(place, "jwks.json");
+      if (!isKept) await Deno.remove(privateKey(place));
+      const files = [...walk(place.keysDir)];
+      const kid = "orgsign-1";
+      const key = isGiven && { key: await generateSigningKey({ kid }) };
+      await expectSigError(
+        issuer.rotateKey({ kid, ...key }),
+        "kid_exists",
+        `Cannot add key "orgsign-1": ${message}`,
+      );
+      assertEquals(await readJson(place, "jwks.json"), before);
+      assertEquals([...walk(place.keysDir)], files);
+    }));
+}
 
 Deno.test("an issuer whose private key is lost goes on with a new one", () =>
-  withPlace(async (place) => {
-    const issuer = await place.open();
+  withPlace(async (place, issuer) => {
     await issuer.append(upsert());
-    await Deno.remove(`${place.keysDir}/${HOST}/orgsign-1.jwk`);
+    await Deno.remove(privateKey(place));
     const again = await place.open();
     await expectSigError(
       again.append(upsert()),
@@ -110,8 +100,7 @@ Deno.test("an issuer whose private key is lost goes on with a new one", () =>
   }));
 
 Deno.test("the new key may be given, and what does not sign is refused", () =>
-  withPlace(async (place) => {
-    const issuer = await place.open();
+  withPlace(async (place, issuer) => {
     const key = await generateSigningKey({ kid: "named-otherwise" });
     const other = await generateSigningKey();
     const error = await expectSigError(
@@ -131,30 +120,27 @@ Deno.test("the new key may be given, and what does not sign is refused", () =>
 
 Deno.test("a kid that is not there or not published is refused", () =>
   withPlace(async (place) => {
-    await expectSigError(
-      (await place.open({ kid: "key-9" })).append(upsert()),
-      "signing_key_not_found",
-      'there is no private key "key-9"',
-    );
-    const key = await importSigningKey(
+    const keys = await importSigningKey(
       await generateSigningKey({ kid: "key-9" }),
     );
-    await expectSigError(
-      (await place.open({ keys: key })).append(upsert()),
-      "signing_key_not_found",
-      'key "key-9" is not in the issuer\'s key set',
-    );
-    await expectSigError(
-      (await place.open({ keys: key, kid: "orgsign-1" })).append(upsert()),
-      "signing_key_not_found",
-      'there is no private key "orgsign-1"',
-    );
+    for (
+      const [options, message] of [
+        [{ kid: "key-9" }, 'there is no private key "key-9"'],
+        [{ keys }, 'key "key-9" is not in the issuer\'s key set'],
+        [{ keys, kid: "orgsign-1" }, 'there is no private key "orgsign-1"'],
+      ] as const
+    ) {
+      const issuer = await place.open(options);
+      const work = issuer.append(upsert());
+      await expectSigError(work, "signing_key_not_found", message);
+    }
   }));
 
 Deno.test("with a single key a rotation must be given the next one", async () => {
   const store = createMemoryStore();
   const first = await importSigningKey(await generateSigningKey({ kid: "a" }));
-  await initIssuer({ store, keys: first, did: DID });
+  const { keyReused } = await initIssuer({ store, keys: first, did: DID });
+  assertEquals(keyReused, true);
   const issuer = await openIssuer({ store, keys: first, now: () => NOW });
   await assertRejects(
     () => issuer.rotateKey({ kid: "b" }),
@@ -217,19 +203,6 @@ Deno.test("an own kid in the store that the key set does not list is reused by t
   assert(jwks.includes(kept.x));
 });
 
-Deno.test("a file store and a key store may be shared by several issuers", () =>
-  withPlace(async (place) => {
-    const keys = createFileKeyStore(place.keysDir);
-    const store = createFileStore(`${place.base}/other`);
-    const did = "did:web:other.example%3A8443";
-    await initIssuer({ store, keys, did });
-    await using issuer = await openIssuer({ store, keys, now: () => NOW });
-    await issuer.append(upsert());
-    const path = `${place.keysDir}/other.example:8443/orgsign-1.jwk`;
-    assert((await Deno.stat(path)).isFile);
-    await (await place.open()).append(upsert());
-  }));
-
 Deno.test("a key source may be a function of the documents, which may refuse", () =>
   withPlace(async (place) => {
     const key = await importSigningKey(
@@ -261,5 +234,121 @@ Deno.test("a key source may be a function of the documents, which may refuse", (
       "issuer_mismatch",
       "Cannot sign for this one",
     );
+    assertEquals(await Deno.readTextFile(place.feed), "");
+  }));
+
+Deno.test("members, keys and methods of others are kept", () =>
+  withPlace(async (place) => {
+    const foreign = { kty: "RSA", n: "AQAB", e: "AQAB", kid: "mail" };
+    const jwks = await readJson(place, "jwks.json") as { keys: Json[] };
+    await writeJson(place, "jwks.json", {
+      note: "ours",
+      keys: [foreign, ...jwks.keys],
+    });
+    const did = await readJson(place, "did.json");
+    const service = [{ id: "#files", type: "Files", serviceEndpoint: "x" }];
+    const embedded = {
+      id: `${DID}#sep`,
+      type: "JsonWebKey2020",
+      controller: DID,
+      publicKeyJwk: foreign,
+    };
+    await writeJson(place, "did.json", {
+      ...did,
+      service,
+      assertionMethod: [...did.assertionMethod as unknown[], embedded],
+    });
+    const issuer = await place.open();
+    await issuer.rotateKey({ kid: "key-2" });
+    const after = await readJson(place, "jwks.json") as Json & { keys: Json[] };
+    assertEquals(after.note, "ours");
+    assertEquals(after.keys.map(({ kid }) => kid), [
+      "mail",
+      "orgsign-1",
+      "key-2",
+    ]);
+    const document = await readJson(place, "did.json");
+    assertEquals(document.service, service);
+    assertEquals((document.assertionMethod as unknown[])[1], embedded);
+    await expectSigError(
+      issuer.rotateKey({ kid: "mail" }),
+      "kid_exists",
+      "published already",
+    );
+    await issuer.append(upsert());
+    await readFeed(place);
+  }));
+
+Deno.test("without a DID document the key set alone decides", () =>
+  withPlace(async (place) => {
+    await Deno.remove(`${place.dir}/.well-known/did.json`);
+    const issuer = await place.open();
+    await issuer.append(upsert());
+    await issuer.rotateKey({ kid: "key-2" });
+    await issuer.append(upsert());
+    assertEquals(await kids(place), ["orgsign-1", "key-2"]);
+    await assertRejects(() => Deno.stat(`${place.dir}/.well-known/did.json`));
+  }));
+
+Deno.test("documents that readers would refuse for their size are not written", () =>
+  withPlace(async (place) => {
+    const jwks = await readJson(place, "jwks.json") as { keys: Json[] };
+    const [one] = jwks.keys;
+    // Room for two keys, not for three.
+    const size = (note: string, count: number) =>
+      JSON.stringify({ note, keys: Array(count).fill(one) }, null, 2).length;
+    const note = "x".repeat(256 * 1024 - size("", 3) + 20);
+    await writeJson(place, "jwks.json", { note, ...jwks });
+    const issuer = await place.open();
+    await issuer.rotateKey({ kid: "key-2" });
+    await expectSigError(
+      issuer.rotateKey({ kid: "key-3" }),
+      "document_too_large",
+      "at most 262144",
+    );
+    // The private key of a refused rotation is not left behind.
+    const names = [...walk(`${place.keysDir}/${HOST}`)];
+    assertEquals(names, ["/key-2.jwk", "/orgsign-1.jwk"]);
+  }));
+
+Deno.test("a key that is published but not authorised does not sign", () =>
+  withPlace(async (place) => {
+    const did = await readJson(place, "did.json");
+    await (await place.open()).rotateKey({ kid: "key-2" });
+    await writeJson(place, "did.json", did);
+    await expectSigError(
+      (await place.open({ kid: "key-2" })).append(upsert()),
+      "key_not_authorized",
+      "assertionMethod does not list it",
+    );
+    await (await place.open()).append(upsert());
+    assertEquals(await kids(place), ["orgsign-1"]);
+  }));
+
+Deno.test("keys that were swapped or damaged are refused before anything is written", () =>
+  withPlace(async (place) => {
+    const path = privateKey(place);
+    const good = JSON.parse(await Deno.readTextFile(path)) as Json;
+    const other = await generateSigningKey({ kid: "orgsign-1" });
+    for (
+      const [jwk, message] of [
+        [other, 'another key is published as "orgsign-1"'],
+        [{ ...good, d: other.d }, "x is not the public key of d"],
+        [{ ...good, x: other.x }, "x is not the public key of d"],
+        [{ ...good, d: "AAAA" }, ""],
+        [{ kty: "OKP" }, "is not a file with a private Ed25519 JWK"],
+        ["{oops", "is not a file with a private Ed25519 JWK"],
+      ] as const
+    ) {
+      const text = typeof jwk === "string" ? jwk : JSON.stringify(jwk);
+      await Deno.writeTextFile(path, text);
+      const error = await expectSigError(
+        (await place.open()).append(upsert()),
+        "invalid_key",
+        message,
+      );
+      const told = `${JSON.stringify(error.context)}${error.stack}`;
+      assert(!told.includes(String(good.d)) && !told.includes(other.d));
+    }
     assertEquals(await Deno.readTextFile(place.feed), "");
   }));

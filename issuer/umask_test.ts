@@ -1,27 +1,20 @@
 import { assertEquals } from "@std/assert";
-import { upsert, withPlace } from "./testdata/support.ts";
-
-function* walk(path: string): Generator<string> {
-  yield path;
-  for (const { isDirectory, name } of Deno.readDirSync(path)) {
-    if (isDirectory) yield* walk(`${path}/${name}`);
-    else yield `${path}/${name}`;
-  }
-}
+import { HOST, modeOf, upsert, walk, withPlace } from "./testdata/support.ts";
 
 Deno.test("nothing is writable for others, even where the umask takes nothing away", async () => {
   const before = Deno.umask(0);
   try {
-    await withPlace(async (place) => {
-      const issuer = await place.open();
+    await withPlace(async (place, issuer) => {
       await issuer.append(upsert());
       await issuer.rotateKey({ kid: "key-2" });
       await issuer.append(upsert());
       await issuer.close();
-      const open = [...walk(place.dir), ...walk(place.keysDir)].filter((path) =>
-        ((Deno.statSync(path).mode ?? 0) & 0o022) !== 0
-      );
-      assertEquals(open, []);
+      const folders = ["", "/.sig", "/.well-known", "/.well-known/sig"]
+        .map((path) => `/issuer${path}`);
+      const paths = [...walk(place.base), ...folders, "/keys", `/keys/${HOST}`];
+      const isOpen = (path: string) =>
+        (modeOf(place.base + path) & 0o022) !== 0;
+      assertEquals(paths.filter(isOpen), []);
     });
   } finally {
     Deno.umask(before);

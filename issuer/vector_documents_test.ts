@@ -1,12 +1,15 @@
 /** A new issuer publishes the documents of the vectors, byte for byte. */
 
 import {
+  buildDidDocument,
+  buildJwks,
   createMemoryKeyStore,
   createMemoryStore,
   initIssuer,
   openIssuer,
 } from "@sig/issuer";
-import { assert, assertEquals } from "@std/assert";
+import { generateSigningKey } from "@sig/jose";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import { readFeedVector, readTestKeys } from "../tests/kit/vectors.ts";
 
 /** An issuer with the first test key; rotated to the second on request. */
@@ -25,23 +28,18 @@ async function publish(rotate: boolean): Promise<Map<string, string>> {
     now: () => new Date(0),
   });
   if (rotate) await issuer.rotateKey({ kid: "orgsign-2", key: second });
-  return new Map(
-    Array.from(store.files, ([path, bytes]) => [
-      path,
-      new TextDecoder().decode(bytes),
-    ]),
-  );
+  return textsOf(store.files);
 }
 
-function readCase(name: string): Map<string, string> {
-  const { documents } = readFeedVector(name);
-  return new Map(
-    Array.from(documents, ([path, bytes]) => [
-      `/${path}`,
+const textsOf = (files: ReadonlyMap<string, Uint8Array>, root = "") =>
+  new Map(
+    Array.from(files, ([path, bytes]) => [
+      root + path,
       new TextDecoder().decode(bytes),
     ]),
   );
-}
+
+const readCase = (name: string) => textsOf(readFeedVector(name).documents, "/");
 
 Deno.test("a new issuer's four files are those of the vector feed-empty", async () => {
   assertEquals(await publish(false), readCase("feed-empty"));
@@ -51,4 +49,14 @@ Deno.test("after a rotation its documents are those of key-rotation", async () =
   const expected = readCase("key-rotation");
   expected.set("/.well-known/sig/events.jsonl", "");
   assertEquals(await publish(true), expected);
+});
+
+Deno.test("a key without a kid is not published", async () => {
+  const { kid: _, ...key } = await generateSigningKey();
+  for (
+    const build of [
+      () => buildJwks([key]),
+      () => buildDidDocument("did:web:acme.example", [key]),
+    ]
+  ) assertThrows(build, TypeError, "must have a kid");
 });

@@ -5,6 +5,7 @@ import {
   type KeyStore,
 } from "@sig/issuer";
 import { assertEquals } from "@std/assert";
+import { tempFolder } from "../../tests/kit/process.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 
 const NAME = { host: "acme.example", kid: "orgsign-1" };
@@ -37,18 +38,12 @@ const CONTRACT: readonly [string, (keys: KeyStore) => Promise<void>][] = [
   ["a name that could leave the store is refused", async (keys) => {
     const key = await generateSigningKey({ kid: NAME.kid });
     for (const kid of ["../x", ".x", "a/b", "", "a\0b"]) {
-      await expectSigError(
-        keys.read({ ...NAME, kid }),
-        "invalid_identifier",
-        "Cannot use kid",
-      );
+      const work = keys.read({ ...NAME, kid });
+      await expectSigError(work, "invalid_identifier", "Cannot use kid");
     }
     for (const host of ["..", "../x", "a/b", "", ".", "A.example", "a..b"]) {
-      await expectSigError(
-        keys.write({ ...NAME, host }, key),
-        "invalid_identifier",
-        "Cannot use host",
-      );
+      const work = keys.write({ ...NAME, host }, key);
+      await expectSigError(work, "invalid_identifier", "Cannot use host");
     }
   }],
 ];
@@ -60,12 +55,8 @@ for (const [rule, test] of CONTRACT) {
 }
 
 async function withFolder(test: (dir: string) => Promise<void>): Promise<void> {
-  const dir = await Deno.makeTempDir();
-  try {
-    await test(dir);
-  } finally {
-    await Deno.remove(dir, { recursive: true });
-  }
+  await using folder = await tempFolder();
+  await test(folder.path);
 }
 
 for (

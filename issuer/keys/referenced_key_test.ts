@@ -1,7 +1,6 @@
 import {
   createFileKeyStore,
   createMemoryStore,
-  type FeedStore,
   initIssuer,
   openIssuer,
   type ReferencedKey,
@@ -10,15 +9,10 @@ import { generateSigningKey, importSigningKey } from "@sig/jose";
 import { assertEquals } from "@std/assert";
 import { tempFolder } from "../../tests/kit/process.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
+import { DID, modeOf, upsert, withMethods } from "../testdata/support.ts";
 
-const DID = "did:web:acme.example";
 const REFERENCE = `SHA256:${"A".repeat(43)}`;
 const NAME = { host: "acme.example", kid: "orgsign-1" };
-const DRAFT = {
-  event_type: "relationship.upsert",
-  subject: "did:web:alice.example",
-  relationship_type: "other",
-} as const;
 
 /** A key that signs here and says that it is kept elsewhere. */
 async function makeReferenced(): Promise<ReferencedKey> {
@@ -26,26 +20,6 @@ async function makeReferenced(): Promise<ReferencedKey> {
   const { kid, publicJwk } = key;
   const sign = (message: Uint8Array) => key.sign(message);
   return { kid, publicJwk, sign, reference: REFERENCE };
-}
-
-/** The store, and how long each turn would have waited for others. */
-function listening(store: FeedStore): [FeedStore, number[]] {
-  const waits: number[] = [];
-  const exclusively: FeedStore["exclusively"] = (options, work) => {
-    waits.push(options.timeoutMs);
-    return store.exclusively(options, work);
-  };
-  return [{ ...bound(store), exclusively }, waits];
-}
-
-/** The methods of a class, which a spread would lose. */
-function bound(store: FeedStore): FeedStore {
-  return {
-    read: (...args) => store.read(...args),
-    revision: (...args) => store.revision(...args),
-    exclusively: (...args) => store.exclusively(...args),
-    close: () => store.close(),
-  };
 }
 
 Deno.test("a key that is kept elsewhere leaves its reference, and others wait 40 s for its writer", async () => {
@@ -58,15 +32,22 @@ Deno.test("a key that is kept elsewhere leaves its reference, and others wait 40
       return Promise.resolve(key);
     },
   });
-  const [store, waits] = listening(createMemoryStore());
+  const memory = createMemoryStore();
+  const waits: number[] = [];
+  const store = withMethods(memory, {
+    exclusively(options, work) {
+      waits.push(options.timeoutMs);
+      return memory.exclusively(options, work);
+    },
+  });
   await initIssuer({ store, keys, key, did: DID });
   const file = `${folder.path}/acme.example/orgsign-1.agent`;
   assertEquals(await Deno.readTextFile(file), `${REFERENCE}\n`);
-  assertEquals(Deno.statSync(file).mode! & 0o777, 0o600);
+  assertEquals(modeOf(file), 0o600);
   assertEquals(await keys.has(NAME), true);
   waits.length = 0;
   await using issuer = await openIssuer({ store, keys, now: () => new Date() });
-  const { sequence } = await issuer.append(DRAFT);
+  const { sequence } = await issuer.append(upsert());
   assertEquals(sequence, 1);
   assertEquals([...new Set(waits)], [40_000]);
   assertEquals(asked, [[REFERENCE, NAME.kid]]);

@@ -1,6 +1,7 @@
 import {
   check,
   isSigError,
+  type ReasonCode,
   type RelationshipUpsertEvent,
   replay,
   type SigEvent,
@@ -9,9 +10,9 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import type { EventDraft } from "../append/draft.ts";
 import { type GuardOptions, requireGuards } from "./guards.ts";
 import { planChanges } from "./plan_changes.ts";
-import { PublishedRelationships } from "./published.ts";
+import * as kit from "../../tests/kit/events.ts";
+import { numbered, published } from "../testdata/published.ts";
 
-const ISSUER = "did:web:acme.example";
 const NOW = new Date("2026-06-01T00:00:00Z");
 const PAST = "2026-01-01T00:00:00Z";
 const FUTURE = "2062-01-01T00:00:00Z";
@@ -20,66 +21,13 @@ const person = (n: number) => `did:web:p${n}.example`;
 
 type Members = Partial<RelationshipUpsertEvent>;
 
-function upsert(id: string, members: Members = {}): SigEvent {
-  return {
-    spec_version: "sig/0.1",
-    event_id: "",
-    event_type: "relationship.upsert",
-    issuer: ISSUER,
-    issued_at: PAST,
-    sequence: 0,
-    relationship_id: id,
-    subject: person(0),
-    visibility: "public",
-    relationship_type: "employee",
-    status: "active",
-    roles: ["deploy"],
-    valid_from: null,
-    valid_until: null,
-    ...members,
-  };
-}
+const upsert = (relationship_id: string, members: Members = {}) =>
+  kit.upsert(1, { relationship_id, subject: person(0), ...members });
 
-function revoke(
-  upserted: SigEvent,
-  reason_code: "superseded" | "employment_ended" = "employment_ended",
-): SigEvent {
-  const { relationship_id: id, subject } = upserted;
-  return {
-    spec_version: "sig/0.1",
-    event_id: "",
-    event_type: "relationship.revoke",
-    issuer: ISSUER,
-    issued_at: PAST,
-    sequence: 0,
-    relationship_id: id,
-    revokes_relationship_id: id,
-    subject,
-    visibility: "public",
-    reason_code,
-    effective_at: PAST,
-  };
-}
-
-function numbered(events: readonly SigEvent[]): readonly SigEvent[] {
-  return events.map((event, at) => ({
-    ...event,
-    event_id: `e${at}`,
-    sequence: at + 1,
-  }));
-}
-
-function published(events: readonly SigEvent[]) {
-  const relationships = new PublishedRelationships();
-  for (const event of numbered(events)) relationships.add(event);
-  return {
-    issuer: ISSUER,
-    last_sequence: events.length,
-    feed_sha256: "",
-    relationships: relationships.byId,
-    personOf: (subject: string) => relationships.persons.rootOf(subject),
-  };
-}
+const revoke = (
+  { relationship_id, subject }: SigEvent,
+  reason_code: ReasonCode = "employment_ended",
+) => kit.revoke(1, { relationship_id, subject, reason_code });
 
 function draft(id: string | undefined, members: Members = {}): EventDraft {
   return {
@@ -98,24 +46,18 @@ const ending = (relationship_id: string): EventDraft => ({
   reason_code: "admin_action",
 });
 
-function refused(
-  events: readonly SigEvent[],
-  drafts: readonly EventDraft[],
-  options: Partial<GuardOptions> = {},
-) {
-  const error = assertThrows(() =>
-    requireGuards(published(events), drafts, { now: NOW, ...options })
-  );
-  assert(isSigError(error, "confirmation_required"));
-  return error;
-}
-
 function passes(
   events: readonly SigEvent[],
   drafts: readonly EventDraft[],
   options: Partial<GuardOptions> = {},
 ): void {
   requireGuards(published(events), drafts, { now: NOW, ...options });
+}
+
+function refused(...of: Parameters<typeof passes>) {
+  const error = assertThrows(() => passes(...of));
+  assert(isSigError(error, "confirmation_required"));
+  return error;
 }
 
 /** So many people with one relationship each, `r0` and up. */
@@ -362,7 +304,7 @@ Deno.test("who loses and who gains is what check answers before and after", () =
       }
     }
     const [was, is] = [events, after].map((all) =>
-      replay(numbered(all), { issuer: ISSUER }).state
+      replay(numbered(all), { issuer: kit.ISSUER }).state
     );
     const count = (from: typeof was, to: typeof was) =>
       [0, 1, 2, 3, 4].filter((n) =>

@@ -1,16 +1,13 @@
-import {
-  isSigError,
-  type RelationshipRevokeEvent,
-  type RelationshipType,
-  type RelationshipUpsertEvent,
-} from "@sig/core";
+import { isSigError, type RelationshipType, type SigEvent } from "@sig/core";
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import type { EventDraft } from "../append/draft.ts";
 import type { DesiredRelationship } from "./members.ts";
 import { isMove, planChanges, type PlanOptions } from "./plan_changes.ts";
 import { planDrafts } from "./plan_drafts.ts";
-import { PublishedRelationships, type PublishedState } from "./published.ts";
+import { ISSUER } from "../../tests/kit/events.ts";
+import { published } from "../testdata/published.ts";
+import { revoke } from "../testdata/support.ts";
 
 const subject = fc.constantFrom("did:web:a.example", "did:web:b.example");
 const type = fc.constantFrom<RelationshipType>("employee", "contractor");
@@ -57,70 +54,38 @@ const options = fc.record({
   types: fc.option(fc.array(type, { minLength: 1 }), { nil: undefined }),
 });
 
-/** A feed, without its signatures. */
-class Feed {
-  readonly #relationships = new PublishedRelationships();
-  #sequence = 0;
+/** The drafts as events, without what only a signed feed has. */
+const eventsOf = (drafts: readonly EventDraft[], from: number) =>
+  drafts.map((draft, at) => ({
+    ...{ relationship_id: `new-${from + at}`, roles: [], issuer: ISSUER },
+    ...{ valid_from: null, valid_until: null },
+    ...draft,
+  })) as unknown as SigEvent[];
 
-  append(draft: EventDraft): void {
-    const sequence = ++this.#sequence;
-    const event = {
-      spec_version: "sig/0.1",
-      event_id: `e${sequence}`,
-      issuer: "did:web:acme.example",
-      issued_at: "2026-01-01T00:00:00Z",
-      visibility: "public",
-      relationship_id: `new-${sequence}`,
-      roles: [],
-      valid_from: null,
-      valid_until: null,
-      ...draft,
-      sequence,
-    };
-    this.#relationships.add(
-      event as unknown as RelationshipUpsertEvent | RelationshipRevokeEvent,
-    );
-  }
-
-  get state(): PublishedState {
-    return {
-      issuer: "did:web:acme.example",
-      last_sequence: this.#sequence,
-      feed_sha256: `${this.#sequence}`,
-      relationships: new Map(this.#relationships.byId),
-    };
-  }
-}
-
-function publish(events: readonly Past[]): Feed {
-  const feed = new Feed();
+function draftsOf(events: readonly Past[]): readonly EventDraft[] {
   const subjects = new Map<string, string>();
-  for (const each of events) {
+  return events.flatMap((each): EventDraft[] => {
+    const { id: relationship_id, type: relationship_type, roles } = each;
     // A relationship keeps its subject.
-    const subject = subjects.get(each.id) ?? each.subject;
-    subjects.set(each.id, subject);
-    const relationship_id = each.id;
-    feed.append({
-      event_type: "relationship.upsert",
-      ...{ relationship_id, subject, relationship_type: each.type },
-      ...{ roles: each.roles, valid_until: each.end },
-      metadata: { cost: 1 },
-    });
-    if (!each.revoked) continue;
-    feed.append({
-      event_type: "relationship.revoke",
-      ...{ relationship_id, reason_code: "other" },
-    });
-  }
-  return feed;
+    const subject = subjects.get(relationship_id) ?? each.subject;
+    subjects.set(relationship_id, subject);
+    return [
+      {
+        event_type: "relationship.upsert",
+        ...{ relationship_id, subject, relationship_type, roles },
+        ...{ valid_until: each.end, metadata: { cost: 1 } },
+      },
+      ...each.revoked ? [revoke(relationship_id)] : [],
+    ];
+  });
 }
 
 Deno.test("after a plan each relationship is as it was or as its row says, and a second plan is empty", () => {
   let planned = 0;
   fc.assert(
     fc.property(history, list, options, (events, rows, how: PlanOptions) => {
-      const feed = publish(events);
-      const before = feed.state;
+      const feed = eventsOf(draftsOf(events), 0);
+      const before = published(feed);
       let plan;
       try {
         plan = planChanges(before, rows, how);
@@ -135,10 +100,8 @@ Deno.test("after a plan each relationship is as it was or as its row says, and a
           { subject, relationship_id },
         ) => [subject, relationship_id]),
       );
-      for (const draft of planDrafts(plan, before, "other")) {
-        feed.append(draft);
-      }
-      const after = feed.state;
+      const drafts = planDrafts(plan, before, "other");
+      const after = published([...feed, ...eventsOf(drafts, feed.length)]);
       assertEquals(planChanges(after, rows, how).changes, []);
       for (const [id, is] of after.relationships) {
         const was = before.relationships.get(id);

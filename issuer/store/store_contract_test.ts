@@ -1,6 +1,7 @@
 import { assert, AssertionError, assertRejects } from "@std/assert";
 import type { FeedStore, FeedWriter } from "./feed_store.ts";
 import { createMemoryStore } from "./memory_store.ts";
+import { withMethods } from "../testdata/support.ts";
 import { FEED_STORE_RULES } from "./store_contract.ts";
 
 /** What a careless driver does otherwise, and the rule that it breaks. */
@@ -36,13 +37,7 @@ for (const [rule, breakStore] of BROKEN) {
     const [, hold] = FEED_STORE_RULES.find(([name]) => name === rule) ?? [];
     assert(hold !== undefined, rule);
     const store = createMemoryStore();
-    const broken: FeedStore = {
-      revision: (path) => store.revision(path),
-      read: (path, maxBytes) => store.read(path, maxBytes),
-      exclusively: (options, work) => store.exclusively(options, work),
-      close: () => store.close(),
-      ...breakStore(store),
-    };
+    const broken = withMethods(store, breakStore(store));
     await assertRejects(() => hold(broken), AssertionError);
     await store.close();
   });

@@ -1,7 +1,6 @@
 /** Reads an issuer's proofs by the parts that a reader is made of. @module */
 
-import { parseEventPayload, parseFeedLine, parseJson } from "@sig/core";
-import { createKeyResolver, readDidDocument } from "@sig/jose";
+import { parseEventPayload, parseFeedLine } from "@sig/core";
 import {
   createSha256,
   openCheckpoint,
@@ -9,26 +8,18 @@ import {
   proveLines,
 } from "@sig/jose/proofs";
 import { assertEquals } from "@std/assert";
-import { DID, type Place } from "./support.ts";
+import { type Place, publishedKeys } from "./support.ts";
 
 const ORIGIN = "acme.example/.well-known/sig";
 const sha256 = createSha256();
 
 /** The published checkpoint, with the signatures of the published keys. */
 export async function openPublished(place: Place): Promise<OpenedCheckpoint> {
-  const well = `${place.dir}/.well-known`;
-  const authorized = readDidDocument(
-    parseJson(await Deno.readFile(`${well}/did.json`)),
-    DID,
+  const { keys } = await publishedKeys(place);
+  const source = await Deno.readTextFile(
+    `${place.dir}/.well-known/sig/checkpoint`,
   );
-  const jwks = parseJson(await Deno.readFile(`${well}/jwks.json`));
-  const { keys } = await createKeyResolver(jwks, { authorized });
-  const source = await Deno.readTextFile(`${well}/sig/checkpoint`);
-  const published = [...keys].filter(([kid]) => authorized.has(kid));
-  return await openCheckpoint(sha256, source, {
-    origin: ORIGIN,
-    keys: new Map(published),
-  });
+  return await openCheckpoint(sha256, source, { origin: ORIGIN, keys });
 }
 
 /**

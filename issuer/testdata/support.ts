@@ -8,16 +8,21 @@ import {
   type SigEvent,
 } from "@sig/core";
 import { createKeyResolver, readDidDocument, verifyEnvelope } from "@sig/jose";
+import type { KeyResolver } from "@sig/jose/keys";
 import {
   createFileKeyStore,
   createFileStore,
   type EventDraft,
+  type FeedStore,
+  type InitializedIssuer,
   initIssuer,
+  type InitIssuerOptions,
   type Issuer,
   openIssuer,
   type OpenIssuerOptions,
 } from "@sig/issuer";
 import { assert, assertEquals } from "@std/assert";
+import { type Ended, TestProcess } from "../../tests/kit/process.ts";
 
 /** The issuer of all tests. */
 export const DID = "did:web:acme.example";
@@ -40,9 +45,12 @@ export interface Place {
   open(options?: Partial<OpenIssuerOptions>): Promise<Issuer>;
 }
 
-/** Runs a test in a temporary directory, with an issuer (default). */
+/** A test in a temporary directory, with an open issuer of it. */
+export type PlaceTest = (place: Place, issuer: Issuer) => Promise<void>;
+
+/** Runs a test in a temporary directory, where an issuer is made (default). */
 export async function withPlace(
-  test: (place: Place) => Promise<void>,
+  test: PlaceTest,
   options: { readonly empty?: boolean; readonly parent?: string } = {},
 ): Promise<void> {
   const base = await Deno.makeTempDir(
@@ -68,26 +76,65 @@ export async function withPlace(
     },
   };
   try {
-    if (options.empty !== true) await init(place);
-    await test(place);
+    if (options.empty) return await test(place, undefined as never);
+    await init(place);
+    await test(place, await place.open());
   } finally {
     for (const issuer of opened) await issuer.close();
     await Deno.remove(base, { recursive: true });
   }
 }
 
-/** Makes the issuer of a place. */
-export async function init(place: Place): Promise<void> {
+/** Makes an issuer in a place. */
+export async function init(
+  place: Pick<Place, "dir" | "keysDir">,
+  more: Partial<InitIssuerOptions> = {},
+): Promise<InitializedIssuer> {
   const store = createFileStore(place.dir);
-  try {
-    await initIssuer({
-      store,
-      keys: createFileKeyStore(place.keysDir),
-      did: DID,
-    });
-  } finally {
-    await store.close();
+  const keys = createFileKeyStore(place.keysDir);
+  return await initIssuer({ store, keys, did: DID, ...more })
+    .finally(() => store.close());
+}
+
+/** Removes the index, or gives each of its files to `work` instead. */
+export async function eachIndexFile(
+  place: Place,
+  work: (path: string, suffix: string) => Promise<void> = (path) =>
+    Deno.remove(path),
+): Promise<void> {
+  for (const suffix of ["", "-wal", "-shm"]) {
+    await work(`${place.dir}/.sig/index.db${suffix}`, suffix).catch(() => {});
   }
+}
+
+/** The permission bits of a path. */
+export const modeOf = (path: string): number =>
+  (Deno.statSync(path).mode ?? 0) & 0o777;
+
+/** Every file below a folder, by its path in it, sorted. */
+export function* walk(folder: string, below = ""): Generator<string> {
+  const entries = [...Deno.readDirSync(folder + below)];
+  for (const { isDirectory, name } of entries.sort(byName)) {
+    const path = `${below}/${name}`;
+    if (isDirectory) yield* walk(folder, path);
+    else yield path;
+  }
+}
+
+const byName = (a: Deno.DirEntry, b: Deno.DirEntry) => a.name < b.name ? -1 : 1;
+
+/** A store with some methods replaced, which a spread would lose. */
+export function withMethods(
+  store: FeedStore,
+  methods: Partial<FeedStore>,
+): FeedStore {
+  return {
+    revision: (path) => store.revision(path),
+    read: (path, maxBytes) => store.read(path, maxBytes),
+    exclusively: (options, work) => store.exclusively(options, work),
+    close: () => store.close(),
+    ...methods,
+  };
 }
 
 /** A plain upsert. */
@@ -102,18 +149,33 @@ export function upsert(
   };
 }
 
+/** A plain revoke. */
+export function revoke(
+  relationship_id: string,
+  more: Record<string, unknown> = {},
+): EventDraft {
+  return {
+    event_type: "relationship.revoke",
+    relationship_id,
+    reason_code: "other",
+    ...more,
+  };
+}
+
+/** The keys that the documents of a place authorise. */
+export async function publishedKeys({ dir }: Place): Promise<KeyResolver> {
+  const read = async (name: string) =>
+    parseJson(await Deno.readFile(`${dir}/.well-known/${name}`));
+  const authorized = readDidDocument(await read("did.json"), DID);
+  return await createKeyResolver(await read("jwks.json"), { authorized });
+}
+
 /**
  * Verifies a feed by the parts that a consumer is made of, without the
  * issuer's code: line by line, gapless, unique ids, and nothing to warn about.
  */
 export async function readFeed(place: Place): Promise<readonly SigEvent[]> {
-  const well = `${place.dir}/.well-known`;
-  const authorized = readDidDocument(
-    parseJson(await Deno.readFile(`${well}/did.json`)),
-    DID,
-  );
-  const jwks = parseJson(await Deno.readFile(`${well}/jwks.json`));
-  const keys = await createKeyResolver(jwks, { authorized });
+  const keys = await publishedKeys(place);
   const text = await Deno.readTextFile(place.feed);
   assert(text === "" || text.endsWith("\n"), "the last line ends in LF");
   const replay = new Replay({ issuer: DID });
@@ -157,48 +219,42 @@ export interface Job {
 }
 
 /** What a worker process left behind. */
-export interface WorkerResult {
+export interface WorkerResult extends Pick<Ended, "code" | "signal"> {
   /** Lines that it printed: what was acknowledged to it. */
   readonly lines: readonly string[];
   /** All that it said on both streams. */
   readonly output: string;
-  /** Exit code. */
-  readonly code: number;
-  /** The signal that ended it. */
-  readonly signal: Deno.Signal | null;
 }
 
-/** The command line of a worker, for a shell to run as well. */
-export function workerArguments(place: Place, job: Job): string[] {
+/** Starts a worker process. */
+export function startWorker(
+  place: Place,
+  job: Job,
+  limit = ":",
+): TestProcess {
   const at = (path: string) => new URL(path, import.meta.url).pathname;
-  return [
-    "run",
-    "--no-prompt",
-    "--config",
-    at("../../deno.json"),
-    `--allow-read=${place.base}`,
-    `--allow-write=${place.base}`,
-    at("./worker.ts"),
-    JSON.stringify({ dir: place.dir, keysDir: place.keysDir, ...job }),
-  ];
+  const task = { dir: place.dir, keysDir: place.keysDir, ...job };
+  return new TestProcess("sh", [
+    ...["-c", `${limit}; exec "$@"`, "sh", Deno.execPath()],
+    ...["run", "--no-prompt", "--config", at("../../deno.json")],
+    ...[`--allow-read=${place.base}`, `--allow-write=${place.base}`],
+    ...(job.killAt === undefined ? [] : ["--allow-run"]),
+    ...[at("./worker.ts"), JSON.stringify(task)],
+  ], { stdin: "open" });
 }
 
-/** Starts a worker process; the caller awaits it. */
+/** Runs a worker process to its end, under a limit that the shell sets. */
 export async function runWorker(
   place: Place,
   job: Job,
+  limit?: string,
 ): Promise<WorkerResult> {
-  const allowed = job.killAt === undefined ? [] : ["--allow-run"];
-  const [run = "", ...rest] = workerArguments(place, job);
-  const result = toResult(
-    await new Deno.Command(Deno.execPath(), {
-      args: [run, ...allowed, ...rest],
-      stdout: "piped",
-      stderr: "piped",
-    }).output(),
-  );
-  await assertSecret(place, result.output);
-  return result;
+  await using worker = startWorker(place, job, limit);
+  const { code, signal, stdout, stderr } = await worker.ended();
+  const output = stdout + stderr;
+  await assertSecret(place, output);
+  const lines = stdout.split("\n").filter((line) => line !== "");
+  return { code, signal, output, lines };
 }
 
 /** No private key is ever in an output. */
@@ -206,27 +262,11 @@ async function assertSecret(place: Place, output: string): Promise<void> {
   const folder = `${place.keysDir}/${HOST}`;
   const made = await Deno.stat(folder).then(() => true, () => false);
   for (const entry of made ? Deno.readDirSync(folder) : []) {
-    let text: string;
-    try {
-      text = await Deno.readTextFile(`${folder}/${entry.name}`);
-    } catch (error) {
-      if (!(error instanceof Deno.errors.NotFound)) throw error;
-      // Another worker has just given it its last name: all are read again.
-      return await assertSecret(place, output);
-    }
+    const text = await Deno.readTextFile(`${folder}/${entry.name}`)
+      // Another worker has just given it its last name.
+      .catch(() => undefined);
+    if (text === undefined) return await assertSecret(place, output);
     const d = /"d":"([^"]+)"/.exec(text)?.[1];
     assert(d === undefined || !output.includes(d), entry.name);
   }
-}
-
-/** Reads what a process left behind. */
-export function toResult(output: Deno.CommandOutput): WorkerResult {
-  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-  const stdout = text(output.stdout);
-  return {
-    lines: stdout.split("\n").filter((line) => line !== ""),
-    output: stdout + text(output.stderr),
-    code: output.code,
-    signal: output.signal,
-  };
 }

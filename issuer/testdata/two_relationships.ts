@@ -10,7 +10,7 @@ import {
   openIssuer,
   type OpenIssuerOptions,
 } from "@sig/issuer";
-import { DID, NOW, upsert } from "./support.ts";
+import { DID, NOW, revoke as revokeOf, upsert } from "./support.ts";
 
 /** The feed in a store. */
 export const FEED = "/.well-known/sig/events.jsonl";
@@ -33,14 +33,8 @@ export async function open(
 }
 
 /** A revoke of the first relationship. */
-export function revoke(more: Record<string, unknown> = {}): EventDraft {
-  return {
-    event_type: "relationship.revoke",
-    relationship_id: "r1",
-    reason_code: "employment_ended",
-    ...more,
-  };
-}
+export const revoke = (more: Record<string, unknown> = {}): EventDraft =>
+  revokeOf("r1", { reason_code: "employment_ended", ...more });
 
 /** A draft that TypeScript would not let through. */
 export const wrong = (draft: unknown): EventDraft => draft as EventDraft;

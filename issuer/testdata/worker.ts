@@ -7,6 +7,7 @@ import {
   type EventDraft,
   type FaultHooks,
   initIssuer,
+  type Issuer,
   openIssuer,
 } from "@sig/issuer";
 import type { Job } from "./support.ts";
@@ -32,15 +33,13 @@ function say(line: string): void {
   Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
 }
 
-function draft(n: number): EventDraft {
-  return {
-    event_type: "relationship.upsert",
-    event_id: `${task.name}-${n}`,
-    relationship_id: `${task.name}-r${n}`,
-    subject: "did:web:alice.example",
-    relationship_type: "employee",
-  };
-}
+const draft = (n: number): EventDraft => ({
+  event_type: "relationship.upsert",
+  event_id: `${task.name}-${n}`,
+  relationship_id: `${task.name}-r${n}`,
+  subject: "did:web:alice.example",
+  relationship_type: "employee",
+});
 
 const keys = createFileKeyStore(task.keysDir);
 const store = createFileStore(task.dir, { faults });
@@ -50,81 +49,64 @@ const open = (from = store) =>
   openIssuer({ store: from, keys, now, faults, lockTimeoutMs });
 const count = task.count ?? 1;
 
+/** What is done with an issuer, by the name of the job. */
+const WORKS: Readonly<Record<string, (issuer: Issuer) => Promise<void>>> = {
+  async append(issuer) {
+    for (let n = 1; n <= count; n++) {
+      const { event_id, sequence } = await issuer.append(draft(n));
+      say(`${event_id} ${sequence}`);
+    }
+  },
+  async batch(issuer) {
+    const drafts = Array.from({ length: count }, (_, n) => draft(n + 1));
+    for (const { event_id, sequence } of await issuer.appendAll(drafts)) {
+      say(`${event_id} ${sequence}`);
+    }
+  },
+  async exhaust(first) {
+    await first.append(draft(1));
+    say(`${task.name}-1 1`);
+    // A store of its own, which has neither lock nor feed open yet.
+    await using issuer = await open(createFileStore(task.dir, { faults }));
+    const files: Deno.FsFile[] = [];
+    try {
+      for (;;) files.push(Deno.openSync(`${task.dir}/.well-known/sig.json`));
+    } catch {
+      // No file can be opened any more.
+    }
+    await issuer.append(draft(2)).catch((error: unknown) => {
+      if (isSigError(error)) say(`refused ${error.code} ${error.message}`);
+    });
+    for (const file of files) file.close();
+    const { sequence } = await issuer.append(draft(2));
+    say(`${task.name}-2 ${sequence}`);
+  },
+  async checkpoint(issuer) {
+    const init = task.name === "init";
+    say(`signed ${(await issuer.checkpoint({ init })).size}`);
+  },
+  async rotate(issuer) {
+    const { kid } = await issuer.rotateKey({ kid: task.name ?? "key-2" });
+    say(`rotated ${kid}`);
+    await issuer.append(draft(1));
+    say(`${task.name}-1`);
+  },
+};
+
 try {
-  switch (task.work) {
-    case "init":
-      await initIssuer({
-        store,
-        keys,
-        did: "did:web:acme.example",
-        faults,
-        lockTimeoutMs,
-      });
-      say("initialized");
-      break;
-    case "append": {
-      const issuer = await open();
-      for (let n = 1; n <= count; n++) {
-        const { event_id, sequence } = await issuer.append(draft(n));
-        say(`${event_id} ${sequence}`);
-      }
-      await issuer.close();
-      break;
-    }
-    case "exhaust": {
-      const first = await open();
-      await first.append(draft(1));
-      say(`${task.name}-1 1`);
-      await first.close();
-      // A store of its own, which has neither lock nor feed open yet.
-      const issuer = await open(createFileStore(task.dir, { faults }));
-      const files: Deno.FsFile[] = [];
-      try {
-        for (;;) files.push(Deno.openSync(`${task.dir}/.well-known/sig.json`));
-      } catch {
-        // No file can be opened any more.
-      }
-      await issuer.append(draft(2)).catch((error: unknown) => {
-        if (isSigError(error)) say(`refused ${error.code} ${error.message}`);
-      });
-      for (const file of files) file.close();
-      const { sequence } = await issuer.append(draft(2));
-      say(`${task.name}-2 ${sequence}`);
-      await issuer.close();
-      break;
-    }
-    case "batch": {
-      const issuer = await open();
-      const drafts = Array.from({ length: count }, (_, n) => draft(n + 1));
-      for (const { event_id, sequence } of await issuer.appendAll(drafts)) {
-        say(`${event_id} ${sequence}`);
-      }
-      await issuer.close();
-      break;
-    }
-    case "checkpoint": {
-      const issuer = await open();
-      const init = task.name === "init";
-      const { size } = await issuer.checkpoint({ init });
-      say(`signed ${size}`);
-      await issuer.close();
-      break;
-    }
-    case "rotate": {
-      const issuer = await open();
-      const { kid } = await issuer.rotateKey({ kid: task.name ?? "key-2" });
-      say(`rotated ${kid}`);
-      await issuer.append(draft(1));
-      say(`${task.name}-1`);
-      await issuer.close();
-      break;
-    }
-    case "hold":
-      await store.exclusively({ timeoutMs: lockTimeoutMs }, async () => {
-        say("holding");
-        // Until the test closes our standard input.
-        await new Response(Deno.stdin.readable).text();
-      });
+  if (task.work === "init") {
+    const did = "did:web:acme.example";
+    await initIssuer({ store, keys, did, faults, lockTimeoutMs });
+    say("initialized");
+  } else if (task.work === "hold") {
+    await store.exclusively({ timeoutMs: lockTimeoutMs }, async () => {
+      say("holding");
+      // Until the test closes our standard input.
+      await new Response(Deno.stdin.readable).text();
+    });
+  } else {
+    await using issuer = await open();
+    await WORKS[task.work]!(issuer);
   }
 } catch (error) {
   if (!isSigError(error)) throw error;

@@ -6,6 +6,8 @@ export interface SmallDisk {
   readonly path: string;
   /** Mounts it with other options (`size=4m`, `ro`). */
   remount(options: string): void;
+  /** Fills it, but for so many pages (default: none). */
+  fill(leaving?: number): void;
 }
 
 /** A test with a disk of a size; ignored where none can be mounted. */
@@ -24,6 +26,7 @@ export function smallDiskTest(
         await fn({
           path,
           remount: (options) => mountOrThrow(path, `remount,${options}`),
+          fill: (leaving = 0) => fill(path, leaving),
         });
       } finally {
         unmount(path);
@@ -31,6 +34,21 @@ export function smallDiskTest(
       }
     },
   });
+}
+
+const PAGE = new Uint8Array(4096);
+
+function fill(path: string, leaving: number): void {
+  for (let n = 0;; n++) {
+    try {
+      Deno.writeFileSync(`${path}/pad${n}`, PAGE, { createNew: true });
+    } catch {
+      for (let at = n; at >= n - leaving; at--) {
+        Deno.removeSync(`${path}/pad${at}`);
+      }
+      return;
+    }
+  }
 }
 
 const mountable = isMountable();

@@ -1,0 +1,27 @@
+/** What a feed of unsigned events says, for plans. @module */
+
+import type { SigEvent } from "@sig/core";
+import type { PublishedState } from "@sig/issuer";
+import { PublishedRelationships } from "../plan/published.ts";
+import { ISSUER } from "../../tests/kit/events.ts";
+
+/** The events as a feed has them: one after the other. */
+export const numbered = (events: readonly SigEvent[]): readonly SigEvent[] =>
+  events.map((event, at) => ({
+    ...event,
+    event_id: `e${at}`,
+    sequence: at + 1,
+  }));
+
+/** The state after these events. */
+export function published(events: readonly SigEvent[]): PublishedState {
+  const relationships = new PublishedRelationships();
+  for (const event of numbered(events)) relationships.add(event);
+  return {
+    issuer: ISSUER,
+    last_sequence: events.length,
+    feed_sha256: `${events.length}`,
+    relationships: relationships.byId,
+    personOf: (subject) => relationships.persons.rootOf(subject),
+  };
+}
