@@ -114,6 +114,14 @@ export async function readBackup(
     if (key !== undefined) held.set(kid, key);
   }
   const newest = [...authorizedKeys(documents).keys()].at(-1) ?? "";
+  if (held.has(newest) && !isOwnKid(newest)) {
+    throw refused(
+      "invalid_identifier",
+      `no key store could keep a key of the kid ${quote(newest)}`,
+      "Rotate to a key with another kid first (sig rotate-key).",
+      "back up the issuer",
+    );
+  }
   if (held.has(newest)) return { files, keys: held };
   throw refused(
     "signing_key_not_found",

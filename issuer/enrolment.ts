@@ -10,6 +10,7 @@ import {
 } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import type { VerifiedAnswer } from "@sig/jose";
+import { invitationUsed } from "./append/append_batch.ts";
 import type { UpsertDraft } from "./append/draft.ts";
 import {
   activeOfPerson,
@@ -74,8 +75,9 @@ import {
  * as this state does.
  *
  * @throws {SigError} of a further key: `unknown_relationship`,
- * `ambiguous_relationship`, and `subject_mismatch` for a subject that the feed
- * knows as another person, or that has the relationship already.
+ * `ambiguous_relationship`, `invitation_used`, and `subject_mismatch` for a
+ * subject that the feed knows as another person, or that has the relationship
+ * already.
  */
 export function enrolmentDraft(
   { invitation: { claims }, subject }: VerifiedAnswer,
@@ -105,7 +107,8 @@ export function enrolmentDraft(
   );
   // Only what the append compares: the person's relationship may have changed.
   if (enrolled !== undefined) {
-    const { relationship_type } = enrolled.upsert;
+    const { relationship_type, sequence, subject: first } = enrolled.upsert;
+    if (first !== subject) throw invitationUsed(sequence);
     return { ...draft, relationship_type };
   }
   const named = { subject: claims.same_person_as, now };

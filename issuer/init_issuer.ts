@@ -121,10 +121,10 @@ export async function initIssuer(
         throw exists(WELL_KNOWN_PATHS.metadata);
       }
       const found = await findFiles(store);
-      const { key, reused } = await obtainKey(options, kid, found);
+      const { key, keyReused } = await obtainKey(options, kid, found);
       options.faults?.onStep?.("key-stored");
-      await publish(writer, { did, key, metadata, found });
-      return { metadata, kid, keyReused: reused };
+      await publish(writer, metadata, key, found);
+      return { metadata, kid, keyReused };
     },
   );
 }
@@ -152,17 +152,14 @@ async function obtainKey(
   options: InitIssuerOptions,
   kid: string,
   found: Found,
-): Promise<{ readonly key: Jwk; readonly reused: boolean }> {
+): Promise<{ readonly key: Jwk; readonly keyReused: boolean }> {
   const { keys, key } = options;
   if (isSigningKey(keys)) {
-    if (keys.kid === kid) return { key: keys.publicJwk, reused: true };
+    if (keys.kid === kid) return { key: keys.publicJwk, keyReused: true };
     throw new TypeError("Cannot make issuer: kid must be the given key's");
   }
   const { host, port } = parseIssuerDid(options.did, { allowPrivate: true });
-  const name = {
-    host: port === undefined ? host : `${host}:${port}`,
-    kid,
-  };
+  const name = { host: port === undefined ? host : `${host}:${port}`, kid };
   const kept = await keys.read(name);
   const [path] = found.keys();
   // The key is made first of all: files without it are not our unfinished work.
@@ -175,7 +172,7 @@ async function obtainKey(
   if (key !== undefined && key.publicJwk.x !== publicJwk.x) {
     throw keyExists(name);
   }
-  return { key: publicJwk, reused: kept !== undefined };
+  return { key: publicJwk, keyReused: kept !== undefined };
 }
 
 async function makeKey(
@@ -194,40 +191,33 @@ async function makeKey(
   }
 }
 
-interface Publication {
-  readonly did: string;
-  readonly key: Jwk;
-  readonly metadata: SigMetadata;
-  readonly found: Found;
-}
-
 async function publish(
   writer: FeedWriter,
-  { did, found, key, metadata }: Publication,
+  metadata: SigMetadata,
+  key: Jwk,
+  found: Found,
 ): Promise<void> {
   const { did_document, feed, jwks } = WELL_KNOWN_PATHS;
-  const documents: readonly (readonly [string, unknown, number])[] = [
-    [jwks, buildJwks([key]), DEFAULT_LIMITS.maxJwksBytes],
-    [
-      did_document,
-      buildDidDocument(did, [key]),
-      DEFAULT_LIMITS.maxDidDocumentBytes,
-    ],
-  ];
-  const encoded = documents.map(([path, value, maxBytes]) =>
-    [path, encodeDocument(value, maxBytes)] as const
-  );
-  for (const [path, bytes] of [[feed, new Uint8Array()] as const, ...encoded]) {
-    const there = found.get(path);
-    if (there !== undefined && !sameBytes(there, bytes)) throw exists(path);
+  const { maxDidDocumentBytes, maxJwksBytes, maxMetadataBytes } =
+    DEFAULT_LIMITS;
+  const document = buildDidDocument(metadata.issuer, [key]);
+  const files = new Map([
+    [feed, new Uint8Array()],
+    [jwks, encodeDocument(buildJwks([key]), maxJwksBytes)],
+    [did_document, encodeDocument(document, maxDidDocumentBytes)],
+  ]);
+  for (const [path, there] of found) {
+    if (!sameBytes(there, files.get(path)!)) throw exists(path);
   }
-  await writer.create(feed, new Uint8Array());
-  for (const [path, bytes] of encoded) await writer.replace(path, bytes);
-  // Last: an issuer exists when its metadata does.
-  await writer.replace(
+  // Metadata last: an issuer exists when its metadata does.
+  files.set(
     WELL_KNOWN_PATHS.metadata,
-    encodeDocument(metadata, DEFAULT_LIMITS.maxMetadataBytes),
+    encodeDocument(metadata, maxMetadataBytes),
   );
+  for (const [path, bytes] of files) {
+    if (path === feed) await writer.create(path, bytes);
+    else await writer.replace(path, bytes);
+  }
 }
 
 function keyExists({ host, kid }: KeyName): SigError {

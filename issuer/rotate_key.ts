@@ -69,36 +69,44 @@ export interface RotateKeyContext {
 export async function addSigningKey(
   writer: FeedWriter,
   options: RotateKeyOptions,
-  context: RotateKeyContext,
+  { beforePublishing, documents, keys, onStep }: RotateKeyContext,
 ): Promise<SigningKey> {
-  const { documents, keys } = context;
+  const { authorized, host, limits } = documents;
   const { kid } = options;
   requireKid(kid);
   const store = isSigningKey(keys) ? undefined : keys;
-  const name = { host: documents.host, kid };
-  const kept = await store?.read(name);
+  const kept = await store?.read({ host, kid });
   refuseTaken(kid, documents, kept !== undefined);
   const picked = await pickKey(options, documents, kept, store);
   const key = await toSigningKey(picked, kid);
-  refuseOther(key.publicJwk, documents, kept);
+  const { x } = key.publicJwk;
+  const keptX = kept && ("sign" in kept ? kept.publicJwk : kept).x;
+  for (const other of [authorized?.get(kid), keptX]) {
+    if (other !== undefined && other !== x) throw isAnother(kid);
+  }
   const jwks = withKey(documents.jwks, key.publicJwk, documents);
   const didDocument = withMethod(documents, key.publicJwk);
-  const written = {
-    jwks: encodeDocument(jwks, documents.limits.maxJwksBytes),
-    didDocument: didDocument &&
-      encodeDocument(didDocument, documents.limits.maxDidDocumentBytes),
-  };
-  const published = await requireUsable(jwks, didDocument, key, documents);
+  const jwksBytes = encodeDocument(jwks, limits.maxJwksBytes);
+  const didBytes = didDocument &&
+    encodeDocument(didDocument, limits.maxDidDocumentBytes);
+  // What is about to be published is read the way a consumer will.
+  const resolver = await createKeyResolver(jwks, {
+    authorized: didDocument && readDidDocument(didDocument, documents.issuer),
+    limits,
+  });
+  const published = resolver.resolve(kid);
+  if (published.jwk.x !== x) throw isAnother(kid);
   if (kept === undefined) {
-    await store?.write(name, "sign" in picked ? picked : { ...picked, kid });
+    const named = "sign" in picked ? picked : { ...picked, kid };
+    await store?.write({ host, kid }, named);
   }
-  context.onStep?.("key-stored");
-  await context.beforePublishing(key, published);
+  onStep?.("key-stored");
+  await beforePublishing(key, published);
   if (jwks !== documents.jwks) {
-    await writer.replace(documents.jwksPath, written.jwks);
+    await writer.replace(documents.jwksPath, jwksBytes);
   }
-  if (written.didDocument && didDocument !== documents.didDocument) {
-    await writer.replace(WELL_KNOWN_PATHS.did_document, written.didDocument);
+  if (didBytes && didDocument !== documents.didDocument) {
+    await writer.replace(WELL_KNOWN_PATHS.did_document, didBytes);
   }
   return key;
 }
@@ -137,23 +145,6 @@ async function pickKey(
   return await generateSigningKey({ kid });
 }
 
-/** Refuses a second key under a kid, wherever the first one stands. */
-function refuseOther(
-  key: Jwk,
-  documents: IssuerDocuments,
-  kept: KeptKey | undefined,
-): void {
-  const { kid, x } = buildPublicJwk(key);
-  const published = documents.keys.keys.get(kid)?.jwk.x;
-  const authorized = documents.authorized?.get(kid);
-  const ownX = kept && ("sign" in kept ? kept.publicJwk.x : kept.x);
-  for (const other of [published, authorized, ownX]) {
-    if (other !== undefined && other !== x) {
-      throw exists(kid, "this kid stands for another key");
-    }
-  }
-}
-
 /** The key set with the key at its end; the same object if it is there. */
 function withKey(
   jwks: OpenObject,
@@ -166,13 +157,13 @@ function withKey(
 
 /** The DID document with the key authorised; the same object if it is. */
 function withMethod(
-  { authorized, didDocument, metadata }: IssuerDocuments,
+  { authorized, didDocument, issuer }: IssuerDocuments,
   key: Jwk,
 ): OpenObject | undefined {
   if (didDocument === undefined || authorized?.has(key.kid ?? "")) {
     return didDocument;
   }
-  const method = buildVerificationMethod(metadata.issuer, key);
+  const method = buildVerificationMethod(issuer, key);
   const methods = entriesOf(didDocument, "verificationMethod");
   const ids = [method.id, `#${key.kid}`];
   const isListed = methods.some(({ id }) => ids.includes(id as string));
@@ -187,24 +178,13 @@ function withMethod(
   };
 }
 
-/** Reads what is about to be published the way a consumer will. */
-async function requireUsable(
-  jwks: OpenObject,
-  didDocument: OpenObject | undefined,
-  { kid, publicJwk }: SigningKey,
-  { issuer, limits }: IssuerDocuments,
-): Promise<VerificationKey> {
-  const authorized = didDocument &&
-    readDidDocument(didDocument, issuer);
-  const resolver = await createKeyResolver(jwks, { authorized, limits });
-  const published = resolver.resolve(kid);
-  if (published.jwk.x === publicJwk.x) return published;
-  throw exists(kid, "this kid stands for another key");
-}
-
 function entriesOf(document: OpenObject, name: string): readonly OpenObject[] {
   const list = document[name];
   return Array.isArray(list) ? list.filter(isObject) : [];
+}
+
+function isAnother(kid: string): SigError {
+  return exists(kid, "this kid stands for another key");
 }
 
 function exists(kid: string, why: string): SigError {

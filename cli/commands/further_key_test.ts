@@ -121,6 +121,9 @@ valid        until 2027-07-01T00:00:00Z
   assertEquals([again.code, JSON.parse(again.stdout).repeated], [0, true]);
   const other = await answered(workspace, answer.invitation, "mallory.jwk");
   await notEnrolled(workspace, other, "invitation_used: ");
+  // Not after a preview, which would say nothing of what was published.
+  const used = await enrolled(workspace, other, "--yes");
+  assertEquals(used.stderr.split(": ", 2), ["error", "invitation_used"]);
 });
 
 test("an invitation for another key is refused, and nothing written, where it names nobody or several", async (workspace) => {

@@ -121,21 +121,26 @@ function idInUse(
   { sequence, subject: first }: SigEvent,
 ): SigError {
   if (String(event_id).startsWith("inv-") && subject !== first) {
-    return new SigError(
-      "invitation_used",
-      "Cannot enrol: the invitation was used already, by somebody else",
-      {
-        context: {
-          sequence,
-          hint: "Find out who it was (sig log), then make a new invitation.",
-        },
-      },
-    );
+    return invitationUsed(sequence);
   }
   return new SigError(
     "duplicate_event_id",
     `Cannot append: event_id is in use at sequence ${sequence}, with other content`,
     { context: { pointer: "/event_id", sequence } },
+  );
+}
+
+/** The error of an invitation that another subject has answered. */
+export function invitationUsed(sequence: number): SigError {
+  return new SigError(
+    "invitation_used",
+    "Cannot enrol: the invitation was used already, by somebody else",
+    {
+      context: {
+        sequence,
+        hint: "Find out who it was (sig log), then make a new invitation.",
+      },
+    },
   );
 }
 

@@ -67,19 +67,14 @@ export async function chooseSigningKey(
     const key = await findKey(documents, keys, each);
     if (key !== undefined) return requirePublished(key, documents);
   }
-  if (wanted !== undefined) {
-    throw new SigError(
-      "signing_key_not_found",
-      `Cannot sign: there is no private key ${quote(wanted)}`,
-      { context: { kid: wanted } },
-    );
-  }
   throw new SigError(
     "signing_key_not_found",
-    "Cannot sign: the private part of none of the issuer's keys is in the key store",
+    wanted === undefined
+      ? "Cannot sign: the private part of none of the issuer's keys is in the key store"
+      : `Cannot sign: there is no private key ${quote(wanted)}`,
     {
-      context: {
-        issuer: documents.metadata.issuer,
+      context: wanted !== undefined ? { kid: wanted } : {
+        issuer: documents.issuer,
         hint: "Name the private key, or add a new one by a rotation.",
       },
     },
@@ -103,11 +98,12 @@ export async function isKeptElsewhere(
   if (typeof keys === "function") return false;
   const { host } = documents;
   for (const each of kidsNewestFirst(documents)) {
-    if (kid !== undefined && kid !== each) continue;
     const isHere = isSigningKey(keys)
       ? keys.kid === each
       : isOwnKid(each) && await keys.has({ host, kid: each });
-    if (isHere) return await isReference(documents, keys, each);
+    if (isHere && (kid ?? each) === each) {
+      return await isReference(documents, keys, each);
+    }
   }
   return false;
 }

@@ -10,11 +10,7 @@ import {
 } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import type { EventDraft } from "../append/draft.ts";
-import {
-  EndedRelationships,
-  personIn,
-  type PublishedState,
-} from "./published.ts";
+import { endingsIn, personIn, type PublishedState } from "./published.ts";
 
 /** Losses and grants up to this number need no confirmation. */
 const MAX_PEOPLE = 5;
@@ -58,11 +54,11 @@ export function requireGuards(
   options: GuardOptions,
 ): void {
   const { people, losses, grants } = countPeople(state, drafts, options.now);
-  const ended = new EndedRelationships(state);
+  const endingOf = endingsIn(state);
   const readmissions = drafts.flatMap((draft) => {
     if (draft.event_type !== "relationship.upsert") return [];
     const { subject, relationship_type: type, relationship_id: id } = draft;
-    const before = ended.before(subject, type, id);
+    const before = endingOf(subject, type, id);
     return before === undefined ? [] : [{ subject, ...before }];
   });
   const isMany = (count: number) =>
@@ -89,14 +85,17 @@ export function requireGuards(
       `--confirm-grants ${grants}`,
     ]);
   }
-  if (readmissions.length > 0 && !options.readmit) {
-    const [first] = readmissions;
+  const [first] = readmissions;
+  if (first !== undefined && !options.readmit) {
+    const { effective_at, reason_code, subject } = first;
+    const [count, s] = [
+      readmissions.length,
+      readmissions.length > 1 ? "s" : "",
+    ];
     needs.push([
-      `${readmissions.length} revoked ${
-        readmissions.length === 1 ? "relationship" : "relationships"
-      } would be re-admitted, such as that of ${quote(first!.subject)} (${
-        first!.reason_code
-      }, ${first!.effective_at})`,
+      `${count} revoked relationship${s} would be re-admitted, such as that of ${
+        quote(subject)
+      } (${reason_code}, ${effective_at})`,
       "--readmit",
     ]);
   }
@@ -110,9 +109,7 @@ export function requireGuards(
         losses,
         grants,
         readmissions: readmissions.length,
-        ...(readmissions.length === 0
-          ? {}
-          : { readmitted: readmissions.slice(0, MAX_NAMED) }),
+        ...(first && { readmitted: readmissions.slice(0, MAX_NAMED) }),
         hint: `Nothing was written. If this is meant, add ${
           needs.map(([, flag]) => flag).join(" ")
         }.`,
@@ -152,25 +149,13 @@ function countPeople(
     if (draft.event_type === "relationship.revoke") after.delete(id);
     else {
       touched.add(personOf(draft.subject));
-      const { subject, relationship_type, roles = [] } = draft;
-      const { valid_from = null, valid_until = null } = draft;
-      after.set(id, {
-        subject,
-        relationship_type,
-        roles,
-        valid_from,
-        valid_until,
-      });
+      const { roles = [], valid_from = null, valid_until = null } = draft;
+      after.set(id, { ...draft, roles, valid_from, valid_until });
     }
   }
   const instant = instantOf(now);
   const had = effectiveByPerson(before.values(), instant, personOf);
-  const has = effectiveByPerson(
-    Iterator.from(after.values())
-      .filter(({ subject }) => touched.has(personOf(subject))),
-    instant,
-    personOf,
-  );
+  const has = effectiveByPerson(after.values(), instant, personOf);
   const count = (from: typeof had, to: typeof had) =>
     [...touched].filter((person) =>
       from.get(person)?.some((grant) => !isCovered(grant, to.get(person) ?? []))

@@ -29,19 +29,21 @@ export interface PlannedMembers {
   readonly metadata: OpenObject | null;
 }
 
+const NOTHING: Omit<PlannedMembers, "relationship_type"> = Object.freeze({
+  roles: Object.freeze([]),
+  valid_from: null,
+  valid_until: null,
+  title: null,
+  department: null,
+  label: null,
+  metadata: null,
+});
+
 /** Every member that can change, in the order in which a plan names them. */
-export const PLANNED_MEMBERS: readonly (keyof PlannedMembers)[] = Object.freeze(
-  [
-    "relationship_type",
-    "roles",
-    "valid_from",
-    "valid_until",
-    "title",
-    "department",
-    "label",
-    "metadata",
-  ],
-);
+export const PLANNED_MEMBERS: readonly (keyof PlannedMembers)[] = [
+  "relationship_type",
+  ...Object.keys(NOTHING) as (keyof typeof NOTHING)[],
+];
 
 /** What an upsert published. */
 export function publishedMembers(
@@ -59,16 +61,6 @@ export function publishedMembers(
     metadata: metadata ?? null,
   };
 }
-
-const NOTHING: Omit<PlannedMembers, "relationship_type"> = Object.freeze({
-  roles: Object.freeze([]),
-  valid_from: null,
-  valid_until: null,
-  title: null,
-  department: null,
-  label: null,
-  metadata: null,
-});
 
 /** What a row asks for, on top of what is published (nothing, for a new one). */
 export function desiredMembers(

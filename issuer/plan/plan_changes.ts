@@ -28,7 +28,8 @@ import {
 } from "./members.ts";
 import {
   type EndedRelationship,
-  EndedRelationships,
+  endingsIn,
+  type FindEnding,
   keyOf,
   personIn,
   type PublishedRelationship,
@@ -188,12 +189,12 @@ export function planChanges(
     resolved.values(),
     ({ desired: { subject, type } }) => active.keyOf(subject, type),
   );
-  const ended = new EndedRelationships(state);
+  const ended = endingsIn(state);
   const moved = findMoved([...resolved.values()], active, types);
-  const managed = new Map<PublishedRelationship, Resolved>();
-  for (const each of resolved.values()) {
-    if (each.published !== undefined) managed.set(each.published, each);
-  }
+  const managed = new Map(
+    resolved.values().filter(({ published }) => published)
+      .map((each) => [each.published!, each]),
+  );
   for (const row of resolved.values()) {
     try {
       const { subject, type } = row.desired;
@@ -224,7 +225,7 @@ export function planChanges(
       last_sequence: state.last_sequence,
       feed_sha256: state.feed_sha256,
     },
-    changes: [...changes, ...ending.map(endingOf).sort(byIdentifier)],
+    changes: [...changes, ...ending.sort(byIdentifier).map(endingOf)],
     unchanged,
     unmanaged: rest.length - ending.length,
     ...(expired.length === 0 ? {} : { expired }),
@@ -556,15 +557,11 @@ function expiredOf(
 /** The change with how the relationship had ended, if it brings one back. */
 export function withReadmission(
   change: PlannedChange,
-  ended: EndedRelationships,
+  endingOf: FindEnding,
 ): PlannedChange {
   const { after, relationship_id, subject } = change;
   if (after === null) return change;
-  const readmits = ended.before(
-    subject,
-    after.relationship_type,
-    relationship_id,
-  );
+  const readmits = endingOf(subject, after.relationship_type, relationship_id);
   return readmits === undefined ? change : { ...change, readmits };
 }
 
@@ -588,9 +585,8 @@ export function endingOf({ upsert }: PublishedRelationship): PlannedChange {
   };
 }
 
-function byIdentifier(a: PlannedChange, b: PlannedChange): number {
-  const [first, second] = [a.relationship_id ?? "", b.relationship_id ?? ""];
-  return first < second ? -1 : first > second ? 1 : 0;
+function byIdentifier(a: PublishedRelationship, b: PublishedRelationship) {
+  return a.upsert.relationship_id < b.upsert.relationship_id ? -1 : 1;
 }
 
 function invalid(column: string, why: string): SigError {
@@ -619,34 +615,25 @@ const MAX_TOLD = 100;
 function throwFaults(faults: readonly RowFault[]): void {
   const [first] = faults;
   if (first === undefined) return;
-  const { code, reason, context } = first.error;
-  const place = first.row === null ? {} : { row: first.row };
-  throw new SigError(
-    code,
-    {
-      action: "plan",
-      reason: first.row === null ? reason : `row ${first.row}: ${reason}`,
+  const { row } = first;
+  const { code, reason: why, context } = first.error;
+  const reason = row === null ? why : `row ${row}: ${why}`;
+  throw new SigError(code, { action: "plan", reason }, {
+    context: {
+      ...context,
+      ...(row !== null && { row }),
+      ...(faults.length > 1 && {
+        errors: faults.slice(0, MAX_TOLD).map(issueOf),
+      }),
     },
-    {
-      context: {
-        ...context,
-        ...place,
-        ...(faults.length === 1 ? {} : {
-          errors: faults.slice(0, MAX_TOLD).map(issueOf),
-        }),
-      },
-    },
-  );
+  });
 }
 
-function issueOf({ row, error }: RowFault): RowIssue {
-  const { column } = error.context;
-  const name = typeof column === "string" ? column : "subject";
-  return {
-    pointer: `/${row ?? ""}/${name}`,
-    row,
-    column: name,
-    code: error.code,
-    detail: error.reason,
-  };
+function issueOf(
+  { row, error: { code, context, reason } }: RowFault,
+): RowIssue {
+  const { column: name } = context;
+  const column = typeof name === "string" ? name : "subject";
+  const pointer = `/${row ?? ""}/${column}`;
+  return { pointer, row, column, code, detail: reason };
 }

@@ -129,52 +129,43 @@ export interface EndedRelationship {
   readonly effective_at: string;
 }
 
-/** The relationships that were revoked and that no later event followed. */
-export class EndedRelationships {
-  readonly #state: PublishedState;
-  /** The one with the last event, by type and person. */
-  readonly #last = new Map<string, PublishedRelationship>();
+/** Finds the ending that an upsert would undo. */
+export type FindEnding = (
+  subject: string,
+  type: string,
+  id?: string | null,
+) => EndedRelationship | undefined;
 
-  /** Looks at a feed. */
-  constructor(state: PublishedState) {
-    this.#state = state;
-    for (const each of state.relationships.values()) {
-      const key = this.#keyOf(
-        each.upsert.subject,
-        each.upsert.relationship_type,
-      );
-      const last = this.#last.get(key)?.last_sequence ?? 0;
-      if (each.last_sequence > last) this.#last.set(key, each);
-    }
-  }
-
+/**
+ * Finds the endings that upserts undo: the last event of the relationship, or of
+ * its person and type, is a revoke other than `superseded`. An upsert of an
+ * active relationship undoes none.
+ */
+export function endingsIn(state: PublishedState): FindEnding {
   /** Who was offboarded does not come back by another key. */
-  #keyOf(subject: string, type: string): string {
-    return keyOf(personIn(this.#state, subject), type);
+  const personKey = (subject: string, type: string) =>
+    keyOf(personIn(state, subject), type);
+  /** The one with the last event, by type and person. */
+  const last = new Map<string, PublishedRelationship>();
+  for (const each of state.relationships.values()) {
+    const { relationship_type: type, subject } = each.upsert;
+    const key = personKey(subject, type);
+    const before = last.get(key)?.last_sequence ?? 0;
+    if (each.last_sequence > before) last.set(key, each);
   }
-
-  /**
-   * The ending that an upsert undoes: the last event of its relationship, or of
-   * its person and type, is a revoke other than `superseded`. An upsert of an
-   * active relationship undoes none.
-   */
-  before(
-    subject: string,
-    type: string,
-    id?: string | null,
-  ): EndedRelationship | undefined {
-    const own = this.#state.relationships.get(id ?? "");
+  return (subject, type, id) => {
+    const own = state.relationships.get(id ?? "");
     if (own?.status === "active" && own.upsert.relationship_type === type) {
       return undefined;
     }
-    for (const each of [own, this.#last.get(this.#keyOf(subject, type))]) {
+    for (const each of [own, last.get(personKey(subject, type))]) {
       const { revoke } = each ?? {};
       if (revoke === undefined || revoke.reason_code === "superseded") continue;
       const { relationship_id, sequence, reason_code, effective_at } = revoke;
       return { relationship_id, sequence, reason_code, effective_at };
     }
     return undefined;
-  }
+  };
 }
 
 /** A key for a subject and a type; a type has no space. */

@@ -11,24 +11,18 @@ import {
 } from "./plan_changes.ts";
 import {
   changedMembers,
-  desiredMembers,
   PLANNED_MEMBERS,
   plannedFields,
   type PlannedMembers,
   publishedMembers,
 } from "./members.ts";
 import {
-  EndedRelationships,
+  endingsIn,
   type PublishedRelationship,
   type PublishedState,
 } from "./published.ts";
 
-const ACTIONS: readonly PlannedChange["action"][] = Object.freeze([
-  "create",
-  "update",
-  "reactivate",
-  "revoke",
-]);
+const ACTIONS = ["create", "update", "reactivate", "revoke"];
 
 /**
  * Reads a saved plan for the feed as it is now.
@@ -67,7 +61,7 @@ export function readPlan(value: unknown, state: PublishedState): Plan {
       "it says something else of a relationship than the feed does",
     );
   }
-  const ended = new EndedRelationships(state);
+  const ended = endingsIn(state);
   const changes = plan.changes.map((each) => withReadmission(each, ended));
   return { ...plan, changes };
 }
@@ -169,10 +163,6 @@ function saysSame(
   members: PlannedMembers | null,
 ): boolean {
   if (members === null) return false;
-  const { relationship_type, ...rest } = members;
-  const wanted = desiredMembers({
-    subject: upsert.subject,
-    type: relationship_type,
-  }, { ...rest, roles: [...rest.roles].sort() });
+  const wanted = { ...members, roles: [...new Set(members.roles)].sort() };
   return changedMembers(publishedMembers(upsert), wanted).length === 0;
 }

@@ -76,11 +76,9 @@ export async function digestOf(
   sha256: Sha256,
   keys: CheckpointIssuer["keys"],
 ): Promise<Uint8Array> {
-  const thumbprints = new Map<string, string>();
-  for (const [kid, key] of keys) {
-    thumbprints.set(kid, await calculateKidOf(key));
-  }
-  return digestKeys(sha256, thumbprints);
+  const thumbprints = [...keys]
+    .map(async ([kid, key]) => [kid, await calculateKidOf(key)] as const);
+  return digestKeys(sha256, new Map(await Promise.all(thumbprints)));
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import { joinBytes, sameBytes } from "@sig/core/internal";
 import {
+  type Checkpoint,
   HASH_BYTES,
   hashInTile,
   leafHash,
@@ -17,14 +18,6 @@ import {
   type TreeNode,
 } from "@sig/jose/proofs";
 import type { ReadProofFile } from "./state_update.ts";
-
-/** A tree as a checkpoint has it. */
-export interface SignedTree {
-  /** Leaves. */
-  readonly size: number;
-  /** Its tree hash. */
-  readonly root: Uint8Array;
-}
 
 /** The tree over a feed, and what is new in it. */
 export class FeedTree {
@@ -56,7 +49,7 @@ export class FeedTree {
   static async continued(
     sha256: Sha256,
     read: ReadProofFile,
-    { root, size }: SignedTree,
+    { root, size }: Pick<Checkpoint, "root" | "size">,
     lastLine: Uint8Array,
   ): Promise<FeedTree | undefined> {
     if (size === 0) return new FeedTree(sha256, read);

@@ -135,7 +135,7 @@ async function update(
   if (before !== undefined && options.add !== undefined) {
     const { add, cosigners } = options;
     const note = await addSignatures(sha256, before, add, cosigners);
-    await writer.replace(CHECKPOINT_PATH, encodeNote(note));
+    await writer.replace(CHECKPOINT_PATH, encoder.encode(note));
     return before;
   }
   const start = options.rebuild ? undefined : before;
@@ -185,18 +185,16 @@ function proofsUri({ host, metadata }: IssuerDocuments): string {
   return new URL(`${protocol}//${host}`).origin + PROOFS_PATH;
 }
 
+/** The published checkpoint; it may be missing or damaged if all is made again. */
 async function readBefore(
   { init, rebuild }: UpdateProofsOptions,
   readPublished: () => Promise<CheckpointFile | undefined>,
 ): Promise<CheckpointFile | undefined> {
-  try {
-    const found = await readPublished();
-    if (found !== undefined || init || rebuild) return found;
-  } catch (error) {
-    // A damaged checkpoint is made again, as any other file.
+  const found = await readPublished().catch((error) => {
     if (rebuild && isSigError(error, "invalid_checkpoint")) return undefined;
     throw error;
-  }
+  });
+  if (found !== undefined || init || rebuild) return found;
   throw refused("source_not_found", "the checkpoint is missing", {
     ...{ path: CHECKPOINT_PATH, hint: REBUILD },
   });
@@ -235,6 +233,7 @@ async function continueTree(
 }
 
 const LF = 0x0a;
+const encoder = new TextEncoder();
 
 /** Adds lines to the tree, and finds to which subject each belongs. */
 async function readNewLines(
@@ -305,7 +304,7 @@ async function writeFiles(
   }
   await writer.replaceAll(published(files), [
     CHECKPOINT_PATH,
-    encodeNote(note),
+    encoder.encode(note),
   ]);
 }
 
@@ -315,10 +314,6 @@ function published(files: ReadonlyMap<string, Uint8Array>) {
     [PROOFS_PATH + path, bytes] as const
   );
   return new Map(entries);
-}
-
-function encodeNote(note: string): Uint8Array {
-  return new TextEncoder().encode(note);
 }
 
 const PUT_BACK =
@@ -334,13 +329,15 @@ function refused(
 
 function rolledBack({ bytes, size }: Checkpoint, held: number): SigError {
   const why = `the feed has ${held} bytes, the last checkpoint ${bytes}`;
-  const context = { known_sequence: size, hint: PUT_BACK };
-  return refused("feed_rolled_back", why, context);
+  return lost("feed_rolled_back", why, size);
 }
 
 function rewritten(size: number): SigError {
   const why =
     `up to sequence ${size} the feed is not the one of the last checkpoint`;
-  const context = { known_sequence: size, hint: PUT_BACK };
-  return refused("feed_rewritten", why, context);
+  return lost("feed_rewritten", why, size);
+}
+
+function lost(code: ErrorCode, why: string, known_sequence: number): SigError {
+  return refused(code, why, { known_sequence, hint: PUT_BACK });
 }
