@@ -51,11 +51,13 @@ export {
   type ClosedState,
   type Consumption,
 } from "./login/challenges.ts";
-export { createMemoryStore } from "@sig/consumer/store";
-export { openStore, type OpenStoreOptions } from "@sig/consumer/store";
-export type { RecordStore } from "@sig/consumer/store";
+export {
+  createMemoryStore,
+  openStore,
+  type OpenStoreOptions,
+  type RecordStore,
+} from "@sig/consumer/store";
 export type { NameOf, Naming } from "./openid/claims.ts";
-export type { AuthMethod, Client, Clients } from "./openid/clients.ts";
 export type { ProviderSettings, ProviderWork } from "./openid/provider.ts";
 export {
   generateProviderKeys,
@@ -64,6 +66,11 @@ export {
   readProviderKeys,
   type SigningAlgorithm,
 } from "./openid/keys.ts";
-export { readClients } from "./openid/clients.ts";
+export {
+  type AuthMethod,
+  type Client,
+  type Clients,
+  readClients,
+} from "./openid/clients.ts";
 export { VERSION } from "./version.ts";
 if (import.meta.main) await (await import("./main.ts")).main();

@@ -1,7 +1,6 @@
 /** Claims about a person. @module */
 
-import { base64url } from "jose";
-import { sha256Base64Url } from "../login/digest.ts";
+import { nodeCrypto } from "../login/digest.ts";
 import type { MatchedRelationship } from "../login/relationship.ts";
 
 /** Every scope that means something. */
@@ -98,7 +97,6 @@ export function shownNameOf(
 
 /** `u-` and 16 characters of a digest: stable, and no DID in a list of users. */
 function shortNameOf(subject: string): string {
-  const bytes = base64url.decode(sha256Base64Url(subject)).subarray(0, 8);
-  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0"));
-  return `u-${hex.join("")}`;
+  const hex = nodeCrypto().createHash("sha256").update(subject).digest("hex");
+  return `u-${hex.slice(0, 16)}`;
 }

@@ -63,10 +63,7 @@ function readBasic(authorization: string): readonly [string, string] {
   const [, encoded] = /^Basic +([A-Za-z0-9+/]+={0,2}) *$/i
     .exec(authorization) ?? [];
   try {
-    const bytes = Uint8Array.from(
-      atob(encoded ?? ""),
-      (each) => each.charCodeAt(0),
-    );
+    const bytes = Uint8Array.fromBase64(encoded ?? "");
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     const [, id, secret] = /^([^:]+):(.+)$/s.exec(text) ?? [];
     if (id !== undefined && secret !== undefined) {

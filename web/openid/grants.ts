@@ -67,14 +67,6 @@ export interface FoundGrant {
   readonly sha256: string;
 }
 
-/** Tokens to hand out. */
-export interface IssuedTokens {
-  /** The access token. */
-  readonly access_token: string;
-  /** The refresh token, where there is one. */
-  readonly refresh_token?: string;
-}
-
 /** How tokens are made, next to each other. */
 interface IssueOptions {
   /** Whether there is a refresh token; without one the family is soon over. */
@@ -86,39 +78,7 @@ interface IssueOptions {
 }
 
 /** The grants of a provider. */
-export interface Grants {
-  /** Keeps a grant under an id of {@linkcode newGrantId} and makes its code. */
-  create(
-    id: string,
-    grant: Omit<Grant, "code" | "access" | "refresh" | "created_ms">,
-  ): Promise<string>;
-  /** The grant that a code or token names, whether that is good or not. */
-  find(token: string): Promise<FoundGrant | undefined>;
-  /**
-   * Uses the code up. A second use revokes the family and answers undefined, and
-   * so does one of two at the same time.
-   */
-  redeem(
-    found: FoundGrant,
-    options: IssueOptions,
-  ): Promise<IssuedTokens | undefined>;
-  /** Whether a token of this family is, or once was, its refresh token. */
-  wasRefreshToken(found: FoundGrant): boolean;
-  /**
-   * Replaces the refresh token. Any other than the one that is good revokes the
-   * family and answers undefined: somebody has an old one who should not.
-   */
-  rotate(
-    found: FoundGrant,
-    options: IssueOptions,
-  ): Promise<IssuedTokens | undefined>;
-  /** Ends the family. */
-  revokeFamily(id: string): Promise<void>;
-  /** Deletes the family, so that its id is unknown. */
-  deleteGrant(id: string): Promise<void>;
-  /** Ends one access token. */
-  revokeAccessToken(found: FoundGrant): Promise<void>;
-}
+export type Grants = ReturnType<typeof createGrants>;
 
 /** Milliseconds in which a code must be used. */
 export const CODE_LIFE_MS = 60_000;
@@ -159,7 +119,7 @@ export function createGrants(
     readonly keys: Pick<ProviderKeys, "macsOf">;
     readonly now: () => Date;
   },
-): Grants {
+) {
   const records = recordsOf<Grant>(store, GRANT);
 
   /** Whose last part shows that it was made here; the rest is random. */
@@ -177,7 +137,7 @@ export function createGrants(
     { id, found }: FoundGrant,
     { refresh, expiresMs, scope }: IssueOptions,
     isGood: (grant: Grant) => boolean,
-  ): Promise<IssuedTokens | undefined> {
+  ) {
     const at = now();
     const accessSecret = randomText(SECRET_BYTES);
     const refreshSecret = refresh ? makeRefreshSecret(id) : undefined;
@@ -211,7 +171,11 @@ export function createGrants(
   }
 
   return {
-    async create(id, grant) {
+    /** Keeps a grant under an id of {@linkcode newGrantId} and makes its code. */
+    async create(
+      id: string,
+      grant: Omit<Grant, "code" | "access" | "refresh" | "created_ms">,
+    ) {
       const at = now();
       const secret = randomText(SECRET_BYTES);
       await records.create(
@@ -228,7 +192,8 @@ export function createGrants(
       );
       return `${id}.${secret}`;
     },
-    async find(token) {
+    /** The grant that a code or token names, whether that is valid or not. */
+    async find(token: string): Promise<FoundGrant | undefined> {
       const [, id, secret] = TOKEN.exec(token) ?? [];
       if (id === undefined || secret === undefined) return undefined;
       const found = await records.find(id, now());
@@ -241,7 +206,8 @@ export function createGrants(
         sha256: sha256Base64Url(secret),
       };
     },
-    wasRefreshToken({ id, grant: { refresh }, secret, sha256 }) {
+    /** Whether a token of this family is, or once was, its refresh token. */
+    wasRefreshToken({ id, grant: { refresh }, secret, sha256 }: FoundGrant) {
       if (refresh !== null && equalInConstantTime(refresh, sha256)) return true;
       const mac = secret.slice(REFRESH_RANDOM_LENGTH);
       const random = secret.slice(0, REFRESH_RANDOM_LENGTH);
@@ -249,26 +215,37 @@ export function createGrants(
         equalInConstantTime(each, mac)
       );
     },
-    redeem: (found, options) =>
+    /**
+     * Uses the code up. A second use revokes the family and returns undefined, and
+     * so does the slower of two at the same time.
+     */
+    redeem: (found: FoundGrant, options: IssueOptions) =>
       issueTokens(found, options, ({ code }) => !code.used),
-    rotate: (found, options) =>
+    /**
+     * Replaces the refresh token. Any other than the valid one revokes the family
+     * and returns undefined: an old one has been stolen.
+     */
+    rotate: (found: FoundGrant, options: IssueOptions) =>
       issueTokens(
         found,
         options,
         ({ refresh }) =>
           refresh !== null && equalInConstantTime(refresh, found.sha256),
       ),
-    async revokeFamily(id) {
+    /** Revokes all tokens of the family. */
+    async revokeFamily(id: string) {
       await records.change(
         id,
         now(),
         (grant) => grant.dead ? undefined : dead(grant),
       );
     },
-    async deleteGrant(id) {
+    /** Deletes the family, so that its id is unknown. */
+    async deleteGrant(id: string) {
       await records.take(id, now());
     },
-    async revokeAccessToken({ id, sha256 }) {
+    /** Revokes one access token. */
+    async revokeAccessToken({ id, sha256 }: FoundGrant) {
       await records.change(id, now(), (grant) => ({
         ...grant,
         access: grant.access.filter((each) => each.sha256 !== sha256),

@@ -1,12 +1,8 @@
 /** ID tokens and logout tokens (OIDC Core §2, Back-Channel Logout §2.4). @module */
 
-import {
-  base64url,
-  compactVerify,
-  createLocalJWKSet,
-  type JWTPayload,
-} from "jose";
-import { sha256Base64Url } from "../login/digest.ts";
+import { compactVerify, createLocalJWKSet, type JWTPayload } from "jose";
+import { encodeBase64Url } from "@sig/jose/internal";
+import { nodeCrypto } from "../login/digest.ts";
 import type { Client } from "./clients.ts";
 import { TOKEN_LIFE_SECONDS } from "./grants.ts";
 import { OAuthError } from "./oauth_error.ts";
@@ -91,8 +87,8 @@ function sign(
 }
 
 function halfDigest(text: string): string {
-  const digest = base64url.decode(sha256Base64Url(text));
-  return base64url.encode(digest.subarray(0, 16));
+  const digest = nodeCrypto().createHash("sha256").update(text).digest();
+  return encodeBase64Url(digest.subarray(0, 16));
 }
 
 /** What an ID token says that we signed ourselves: `sid`, if it says one. */

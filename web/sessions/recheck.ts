@@ -49,37 +49,7 @@ type Checked = Pick<
 >;
 
 /** Both ways to check a session again. */
-export interface Recheck {
-  /**
-   * Asks the issuer. A deny of what the server requires ends the session; a deny
-   * of what only the application requires takes that application out of it. Both
-   * return undefined.
-   *
-   * @throws {SigError} when the issuer gives no answer; then nothing ends.
-   * @throws {SessionNotEnded} for a deny that the store could not record.
-   */
-  recheckSession(
-    session: Checked,
-    question?: RecheckQuestion,
-  ): Promise<MatchedRelationship | undefined>;
-  /**
-   * The same for a person who waits for a page: three seconds, and while the issuer
-   * gives no answer, the session continues for the grace period.
-   *
-   * Then the relationship is what this process last read of the issuer, or what
-   * the session has, whichever is newer. After the grace period, or where that
-   * was a deny or has ended, nobody can tell.
-   *
-   * @param question.wasMet Whether the session's relationship is known to meet
-   * what the client requires (default: it requires nothing).
-   * @throws {SigError} the issuer's error; nothing ends.
-   * @throws {SessionNotEnded} as above.
-   */
-  recheckOrGrace(
-    session: Checked,
-    question?: RecheckQuestion & { readonly wasMet?: boolean },
-  ): Promise<MatchedRelationship | undefined>;
-}
+export type Recheck = ReturnType<typeof createRecheck>;
 
 /** Milliseconds that a page waits for the issuer. */
 const WAIT_MS = 3_000;
@@ -109,13 +79,21 @@ export function isIssuerUnavailable(error: unknown): error is SigError {
 /** Makes both. */
 export function createRecheck(
   { ask, sessions, graceMs, now }: RecheckOptions,
-): Recheck {
+) {
   let quiet: { readonly untilMs: number; readonly error: SigError } | undefined;
 
-  const recheckSession: Recheck["recheckSession"] = async (
-    session,
-    { client, maxAgeMs } = {},
-  ) => {
+  /**
+   * Asks the issuer. A deny of what the server requires ends the session; a deny
+   * of what only the application requires takes that application out of it. Both
+   * return undefined.
+   *
+   * @throws {SigError} when the issuer gives no answer; then nothing ends.
+   * @throws {SessionNotEnded} for a deny that the store could not record.
+   */
+  async function recheckSession(
+    session: Checked,
+    { client, maxAgeMs }: RecheckQuestion = {},
+  ): Promise<MatchedRelationship | undefined> {
     const { sid, subject } = session;
     const require = client?.require ?? [];
     if (require.length > 0) {
@@ -136,7 +114,7 @@ export function createRecheck(
     if (client === undefined || require.length === 0) return relationship;
     await sessions.leave(sid, client.client_id).catch(notEnded);
     return undefined;
-  };
+  }
 
   /** What holds while the issuer gives no answer. */
   async function lastConfirmed(
@@ -172,7 +150,25 @@ export function createRecheck(
 
   return {
     recheckSession,
-    async recheckOrGrace(session, { client, maxAgeMs, wasMet = true } = {}) {
+    /**
+     * The same for a person who waits for a page: three seconds, and while the
+     * issuer gives no answer, the session continues for the grace period.
+     *
+     * Then the relationship is what this process last read of the issuer, or what
+     * the session has, whichever is newer. After the grace period, or where that
+     * was a deny or has ended, the answer is unknown.
+     *
+     * @param question.wasMet Whether the session's relationship is known to meet
+     * what the client requires (default: it requires nothing).
+     * @throws {SigError} the issuer's error; nothing ends.
+     * @throws {SessionNotEnded} as above.
+     */
+    async recheckOrGrace(
+      session: Checked,
+      { client, maxAgeMs, wasMet = true }: RecheckQuestion & {
+        readonly wasMet?: boolean;
+      } = {},
+    ): Promise<MatchedRelationship | undefined> {
       const require = client?.require ?? [];
       const atMs = now().getTime();
       // A clock that was set back must not make it quiet for long.

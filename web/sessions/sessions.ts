@@ -63,68 +63,10 @@ interface Consent {
   readonly granted: readonly string[];
 }
 
-/** A session, and what a cookie that names it must hold: a secret. */
-interface NamedSession<S> {
-  readonly session: Session<S>;
-  readonly cookie: string;
-}
-
 /** The sessions of a server. */
-export interface Sessions<S = MatchedRelationship> {
-  /**
-   * Begins a session. In a browser with one of the same person, that one continues
-   * under a new secret; one of somebody else ends. So does the oldest where the
-   * person has too many.
-   */
-  logIn(who: LoggedIn<S>, before?: Session<S>): Promise<NamedSession<S>>;
-  /** The session that a browser's cookie names, if it is going on. */
-  find(cookie: string | undefined): Promise<Session<S> | undefined>;
-  /**
-   * What changes with every change of the session that a cookie names, its end
-   * too; the cookie is not judged.
-   */
-  versionOf(cookie: string | undefined): Promise<string | undefined>;
-  /** The session of that name, if it is going on. */
-  get(sid: string): Promise<Session<S> | undefined>;
-  /**
-   * Notes what an application of a session is given; the oldest of that ends
-   * where it is too much. Undefined when the session, or the application's part
-   * of it, is over.
-   */
-  addGrant(
-    sid: string,
-    clientId: string,
-    grant: string,
-  ): Promise<SessionClient | undefined>;
-  /**
-   * Lets a host behind forward auth join, with a cookie of its own, which this
-   * browser will send to it alone. Undefined when the session is over.
-   */
-  issueHostCookie(
-    sid: string,
-    clientId: string,
-  ): Promise<NamedSession<S> | undefined>;
-  /** The session that a host's own cookie names, if it is going on. */
-  findByHostCookie(
-    cookie: string | undefined,
-    clientId: string,
-  ): Promise<Session<S> | undefined>;
-  /** Records what the issuer confirmed, unless somebody else did meanwhile. */
-  confirm(
-    session: Pick<Session<S>, "sid" | "relationship">,
-    relationship: S,
-    confirmedMs: number,
-  ): Promise<void>;
-  /** Takes an application out, and tells it. */
-  leave(sid: string, clientId: string): Promise<void>;
-  /** Ends a session, and tells its applications. */
-  end(sid: string): Promise<void>;
-  /**
-   * All of this audience, those that are ending included; one that began under
-   * other conditions is reported as over, too.
-   */
-  list(): AsyncIterable<Session<S> & { readonly isOver: boolean }>;
-}
+export type Sessions<S = MatchedRelationship> = ReturnType<
+  typeof createSessions<S>
+>;
 
 const SECRET_BYTES = 32;
 const ID_BYTES = 16;
@@ -158,7 +100,7 @@ const ENDING_MS = 20_000;
  */
 export function createSessions<S = MatchedRelationship>(
   options: SessionsOptions,
-): Sessions<S> {
+) {
   const { store, lifeMs, conditions, notify, drop, quota, now } = options;
   const records = recordsOf<Session<S>>(store, SESSION);
   const people = new OwnerQuota({ maxRecords: MAX_SESSIONS });
@@ -167,6 +109,7 @@ export function createSessions<S = MatchedRelationship>(
     session.conditions?.audience !== conditions.audience ||
     !meetsConditions(session.conditions, conditions);
 
+  /** The session of that name, unless it is over. */
   async function get(sid: string): Promise<Session<S> | undefined> {
     const session = await records.get(sid, now());
     return session && !isOver(session) ? session : undefined;
@@ -198,6 +141,7 @@ export function createSessions<S = MatchedRelationship>(
     for (const grant of grants) await drop?.(grant);
   }
 
+  /** Takes an application out of a session, and notifies it. */
   async function leave(sid: string, clientId: string): Promise<void> {
     const session = await get(sid);
     if (!session || !Object.hasOwn(session.clients, clientId)) return;
@@ -217,6 +161,21 @@ export function createSessions<S = MatchedRelationship>(
     for (const [clientId] of excess) await leave(sid, clientId);
   }
 
+  /** Changes an application's part of a session, unless that is over. */
+  const changeClient = (
+    sid: string,
+    clientId: string,
+    next: (joined: SessionClient | undefined) => SessionClient | undefined,
+  ) =>
+    records.change(sid, now(), (session) => {
+      const joined = isOver(session)
+        ? undefined
+        : next(sessionClient(session, clientId));
+      return joined &&
+        { ...session, clients: { ...session.clients, [clientId]: joined } };
+    });
+
+  /** Ends a session, and notifies its applications. */
   async function end(sid: string): Promise<void> {
     const atMs = now().getTime();
     let isMine = false;
@@ -233,23 +192,19 @@ export function createSessions<S = MatchedRelationship>(
   }
 
   return {
-    async logIn(
-      {
-        subject,
-        person = subject,
-        relationship,
-        confirmed_ms,
-        consent,
-        client,
-      },
-      before,
-    ) {
+    /**
+     * Begins a session. In a browser with one of the same person, that one
+     * continues under a new secret; one of somebody else ends. So does the oldest
+     * where the person has too many.
+     */
+    async logIn(who: LoggedIn<S>, before?: Session<S>) {
+      const { subject, person = subject, relationship, consent, client } = who;
       const at = now();
       const until = new Date(at.getTime() + lifeMs);
       const secret = randomText(SECRET_BYTES);
       const fresh = {
         ...{ subject, person, conditions, relationship },
-        confirmed_ms: confirmed_ms ?? at.getTime(),
+        confirmed_ms: who.confirmed_ms ?? at.getTime(),
         secret_sha256: sha256Base64Url(secret),
         auth_time: Math.floor(at.getTime() / 1000),
         expires_ms: until.getTime(),
@@ -282,8 +237,14 @@ export function createSessions<S = MatchedRelationship>(
       await trim(session);
       return { session, cookie: `${sid}.${secret}` };
     },
-    find: (cookie) => findBy(cookie, ({ secret_sha256 }) => [secret_sha256]),
-    async versionOf(cookie) {
+    /** The session that a browser's cookie names, unless it is over. */
+    find: (cookie: string | undefined) =>
+      findBy(cookie, ({ secret_sha256 }) => [secret_sha256]),
+    /**
+     * What changes with every change of the session that a cookie names, its end
+     * too; the cookie's secret is not compared.
+     */
+    async versionOf(cookie: string | undefined) {
       const [sid] = readCookie(cookie);
       // The store's own record: its text need not be read.
       return sid === undefined
@@ -291,47 +252,53 @@ export function createSessions<S = MatchedRelationship>(
         : (await store.get(SESSION, sid, now()))?.version;
     },
     get,
-    async addGrant(sid, clientId, grant) {
+    /**
+     * Records the id of a grant for an application; its oldest grant ends where
+     * there are too many. Undefined when the session, or the application's part
+     * of it, is over.
+     */
+    async addGrant(sid: string, clientId: string, grant: string) {
       let displaced: readonly string[] = [];
-      const { after } = await records.change(sid, now(), (session) => {
-        const joined = sessionClient(session, clientId);
-        if (isOver(session) || joined === undefined) return undefined;
-        const all = [...joined.grants, grant];
+      const { after } = await changeClient(sid, clientId, (joined) => {
+        const all = [...joined?.grants ?? [], grant];
         displaced = all.slice(0, -MAX_GRANTS);
-        const next = { ...joined, grants: all.slice(-MAX_GRANTS) };
-        return {
-          ...session,
-          clients: { ...session.clients, [clientId]: next },
-        };
+        return joined && { ...joined, grants: all.slice(-MAX_GRANTS) };
       });
       if (after === undefined) return undefined;
       for (const old of displaced) await drop?.(old);
       return sessionClient(after, clientId);
     },
-    async issueHostCookie(sid, clientId) {
+    /**
+     * Lets a host behind forward auth join, with a cookie of its own, which this
+     * browser will send to it alone. Undefined when the session is over.
+     */
+    async issueHostCookie(sid: string, clientId: string) {
       const secret = randomText(SECRET_BYTES);
       const digest = sha256Base64Url(secret);
-      const { after } = await records.change(sid, now(), (session) => {
-        if (isOver(session)) return undefined;
-        const joined = sessionClient(session, clientId) ?? joinedAt(now());
-        const secrets = joined.secrets_sha256?.slice(1 - MAX_SECRETS) ?? [];
-        const secrets_sha256 = [...secrets, digest];
-        const next = { ...joined, secrets_sha256 };
-        return {
-          ...session,
-          clients: { ...session.clients, [clientId]: next },
-        };
-      });
+      const { after } = await changeClient(
+        sid,
+        clientId,
+        (joined = joinedAt(now())) => {
+          const kept = joined.secrets_sha256?.slice(1 - MAX_SECRETS) ?? [];
+          return { ...joined, secrets_sha256: [...kept, digest] };
+        },
+      );
       if (after === undefined) return undefined;
       await trim(after);
       return { session: after, cookie: `${sid}.${secret}` };
     },
-    findByHostCookie: (cookie, clientId) =>
+    /** The session that a host's own cookie names, unless it is over. */
+    findByHostCookie: (cookie: string | undefined, clientId: string) =>
       findBy(
         cookie,
         (session) => sessionClient(session, clientId)?.secrets_sha256,
       ),
-    async confirm({ sid, relationship: known }, relationship, confirmed_ms) {
+    /** Records what the issuer confirmed, unless another request did meanwhile. */
+    async confirm(
+      { sid, relationship: known }: Pick<Session<S>, "sid" | "relationship">,
+      relationship: S,
+      confirmed_ms: number,
+    ) {
       const before = JSON.stringify(known);
       await records.change(
         sid,
@@ -344,6 +311,10 @@ export function createSessions<S = MatchedRelationship>(
     },
     leave,
     end,
+    /**
+     * All of this audience, those that are ending included; a session that began
+     * under other conditions is reported as over, too.
+     */
     async *list() {
       for await (const [, session] of records.list(now())) {
         if (session.conditions?.audience !== conditions.audience) continue;
