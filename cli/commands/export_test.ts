@@ -1,89 +1,56 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import {
   inWorkspace,
+  issuerTest as test,
   withIssuer,
-  type Workspace,
 } from "../testdata/workspace.ts";
 
 const KINDS = ["nginx", "caddy", "deno-deploy", "static"] as const;
 
-async function refused(
-  workspace: Workspace,
-  words: readonly string[],
-): Promise<string> {
-  const { code, stdout, stderr } = await workspace.sig(words);
-  assertEquals([code, stdout], [2, ""]);
-  return stderr;
-}
-
-Deno.test("each kind is printed, as text, as JSON, or into a new file that others may read", async (t) => {
-  await withIssuer(async (workspace) => {
-    for (const kind of KINDS) {
-      await t.step(kind, async () => {
-        const words = ["export", kind, "--dir", "$D/acme"];
-        const { code, stdout } = await workspace.sig(words);
-        assertEquals(code, 0);
-        assertStringIncludes(stdout, "did:web:acme.example");
-        const json = await workspace.sig([...words, "--format", "json"]);
-        assertEquals(JSON.parse(json.stdout), { kind, text: stdout });
-        const file = [...words, "--out", `$D/${kind}`];
-        const wrote = await workspace.sig(file);
-        assertEquals([wrote.code, wrote.stdout], [0, `Wrote $D/${kind}\n`]);
-        const path = workspace.path(kind);
-        const text = await Deno.readTextFile(path);
-        assertEquals(text.replaceAll(workspace.dir, "$D"), stdout);
-        assertEquals((await Deno.stat(path)).mode! & 0o444, 0o444);
-        assertStringIncludes(await refused(workspace, file), "exists already");
-      });
-    }
-  });
+test("each kind is printed, as text, as JSON, or into a new file that others may read", async (workspace) => {
+  for (const kind of KINDS) {
+    const words = `export ${kind} --dir $D/acme`;
+    const text = await workspace.ok(words);
+    assertStringIncludes(text, "did:web:acme.example");
+    assertEquals(await workspace.json(words), { kind, text });
+    const file = `${words} --out $D/${kind}`;
+    assertEquals(await workspace.ok(file), `Wrote $D/${kind}\n`);
+    const written = await workspace.read(kind);
+    assertEquals(written.replaceAll(workspace.dir, "$D"), text);
+    assertEquals(await workspace.mode(kind) & 0o444, 0o444);
+    await workspace.refused(file, "exists already");
+  }
 });
 
-Deno.test("a path on the server that a configuration would read in another way is refused", async (t) => {
-  await withIssuer(async (workspace) => {
-    for (
-      const odd of [
-        '/srv/a"; return 200 "x',
-        "/srv/$host",
-        "/srv/{env.HOME}",
-        "/srv/a\\",
-        "/srv/a'b",
-        "/srv/a`b",
-        "/srv/a\nb",
-        "/srv/a;b",
-        "/srv/a#b",
-        "/srv/a\u202eb",
-      ]
-    ) {
-      for (const kind of ["nginx", "caddy"]) {
-        const words = ["export", kind, "--dir", "$D/acme", "--root", odd];
-        await t.step(JSON.stringify([kind, odd]), async () => {
-          assertStringIncludes(
-            await refused(workspace, words),
-            "has characters that a configuration would read in another way",
-          );
-        });
-      }
+test("a path on the server that a configuration would read in another way is refused", async (workspace) => {
+  for (
+    const odd of [
+      '/srv/a"; return 200 "x',
+      "/srv/$host",
+      "/srv/{env.HOME}",
+      "/srv/a\\",
+      "/srv/a'b",
+      "/srv/a`b",
+      "/srv/a\nb",
+      "/srv/a;b",
+      "/srv/a#b",
+      "/srv/a\u202eb",
+    ]
+  ) {
+    for (const kind of ["nginx", "caddy"]) {
+      await workspace.refused(
+        ["export", kind, "--dir", "$D/acme", "--root", odd],
+        "has characters that a configuration would read in another way",
+      );
     }
-    const files = ["--certificate", "/c.pem", "--certificate-key", "/k;.pem"];
-    assertStringIncludes(
-      await refused(workspace, [
-        "export",
-        "nginx",
-        "--dir",
-        "$D/acme",
-        ...files,
-      ]),
-      `Cannot export: the certificate's key "/k;.pem" has characters`,
-    );
-    // A program has a way to write any text.
-    const { code, stdout } = await workspace.sig([
-      ...["export", "deno-deploy", "--dir", "$D/acme"],
-      ...["--root", 'a"+`${x}`'],
-    ]);
-    assertEquals(code, 0);
-    assertStringIncludes(stdout, '"/a\\"+`${x}`"');
-  });
+  }
+  await workspace.refused(
+    "export nginx --dir $D/acme --certificate /c.pem --certificate-key /k;.pem",
+    `Cannot export: the certificate's key "/k;.pem" has characters`,
+  );
+  // A program has a way to write any text.
+  const program = 'export deno-deploy --dir $D/acme --root a"+`${x}`';
+  assertStringIncludes(await workspace.ok(program), '"/a\\"+`${x}`"');
 });
 
 Deno.test("places in the metadata that no configuration should name are refused", async (t) => {
@@ -101,8 +68,8 @@ Deno.test("places in the metadata that no configuration should name are refused"
   for (const [name, url, why] of cases) {
     await t.step(url, () =>
       withIssuer(async (workspace) => {
-        const file = workspace.path("acme/.well-known/sig.json");
-        const metadata = JSON.parse(await Deno.readTextFile(file));
+        const file = "acme/.well-known/sig.json";
+        const metadata = JSON.parse(await workspace.read(file));
         const { pathname } = new URL(url);
         const place = workspace.path(`acme${decodeURIComponent(pathname)}`);
         const from = new URL(metadata[name]).pathname;
@@ -116,55 +83,45 @@ Deno.test("places in the metadata that no configuration should name are refused"
         if (pathname === "/.well-known/all") {
           metadata.jwks_uri = "https://evil.example/.well-known/jwks.json";
         }
-        await Deno.writeTextFile(file, JSON.stringify(metadata));
+        await workspace.write(file, JSON.stringify(metadata));
         for (const kind of KINDS) {
-          const words = ["export", kind, "--dir", "$D/acme"];
-          const said = await refused(workspace, words);
-          assertStringIncludes(said, "invalid_metadata");
-          assertStringIncludes(said, why);
+          await workspace.refused(`export ${kind} --dir $D/acme`, [
+            "invalid_metadata",
+            why,
+          ]);
         }
       }));
   }
 });
 
-Deno.test("a private key among the public ones is refused before anybody serves it", () =>
-  withIssuer(async (workspace) => {
-    const file = workspace.path("acme/.well-known/jwks.json");
-    const jwks = JSON.parse(await Deno.readTextFile(file));
-    jwks.keys[0].d = jwks.keys[0].x;
-    await Deno.writeTextFile(file, JSON.stringify(jwks));
-    const words = ["export", "static", "--dir", "$D/acme"];
-    assertStringIncludes(
-      await refused(workspace, words),
-      "private_key_in_jwks",
-    );
-  }));
+test("export refuses a private key in the key set, and flags that do not fit the kind", async (workspace) => {
+  for (
+    const [words, says] of [
+      ["nginx", "--dir is required"],
+      ["static --dir $D/acme --root /srv", "--root means nothing to static"],
+      [
+        "nginx --dir $D/acme --certificate /c.pem",
+        "--certificate and --certificate-key go together",
+      ],
+      ["nginx --dir $D/acme --root srv", "--root must begin with /"],
+      [
+        "deno-deploy --dir $D/acme --root /srv",
+        "relative to the program",
+      ],
+      ["apache --dir $D/acme", "nginx"],
+    ] as const
+  ) await workspace.refused(`export ${words}`, says);
+  const file = "acme/.well-known/jwks.json";
+  const jwks = JSON.parse(await workspace.read(file));
+  jwks.keys[0].d = jwks.keys[0].x;
+  await workspace.write(file, JSON.stringify(jwks));
+  await workspace.refused(
+    "export static --dir $D/acme",
+    "private_key_in_jwks",
+  );
+});
 
-Deno.test("flags that mean nothing to a kind, or not by themselves, are refused", () =>
-  withIssuer(async (workspace) => {
-    const say = (...words: string[]) =>
-      refused(workspace, ["export", ...words]);
-    assertStringIncludes(await say("nginx"), "--dir is required");
-    assertStringIncludes(
-      await say("static", "--dir", "$D/acme", "--root", "/srv"),
-      "--root means nothing to static",
-    );
-    assertStringIncludes(
-      await say("nginx", "--dir", "$D/acme", "--certificate", "/c.pem"),
-      "--certificate and --certificate-key go together",
-    );
-    assertStringIncludes(
-      await say("nginx", "--dir", "$D/acme", "--root", "srv"),
-      "--root must begin with /",
-    );
-    assertStringIncludes(
-      await say("deno-deploy", "--dir", "$D/acme", "--root", "/srv"),
-      "relative to the program",
-    );
-    assertStringIncludes(await say("apache", "--dir", "$D/acme"), "nginx");
-  }));
-
-Deno.test("https comes with its redirect, its own port only; http stays where the host is", async (t) => {
+Deno.test("https has a redirect on its own port only; http listens where the host is", async (t) => {
   const cases: readonly (readonly [string, boolean, RegExp])[] = [
     ["acme.example", true, /listen 443 ssl;/],
     ["acme.example:8443", false, /listen 8443 ssl;/],
@@ -178,60 +135,37 @@ Deno.test("https comes with its redirect, its own port only; http stays where th
   for (const [host, redirects, listen] of cases) {
     await t.step(host, () =>
       inWorkspace(async (workspace) => {
-        const init = ["init", host, "--dir", "$D/a", "--allow-insecure"];
-        assertEquals((await workspace.sig(init)).code, 0);
-        const { stdout } = await workspace.sig([
-          "export",
-          "nginx",
-          "--dir",
-          "$D/a",
-        ]);
-        assertEquals(stdout.includes("return 301"), redirects);
-        assert(listen.test(stdout), stdout);
+        const made = await workspace.ok(
+          `init ${host} --dir $D/a --allow-insecure`,
+        );
+        assertStringIncludes(
+          made,
+          "Serve: sig export nginx|caddy|deno-deploy|static --dir $D/a\n",
+        );
+        const text = await workspace.ok("export nginx --dir $D/a");
+        assertEquals(text.includes("return 301"), redirects);
+        assertMatch(text, listen);
       }));
   }
 });
 
-Deno.test("a static host gets type and headers of each document, in its own form", () =>
-  withIssuer(async (workspace) => {
-    const { stdout } = await workspace.sig([
-      "export",
-      "static",
-      "--dir",
-      "$D/acme",
-    ]);
-    const rules = new Map<string, string[]>();
-    let path = "";
-    for (const line of stdout.split("\n")) {
-      if (line === "" || line.startsWith("#")) continue;
-      if (line.startsWith("/")) rules.set(path = line, []);
-      else rules.get(path)!.push(line);
-    }
-    const common = [
-      "  access-control-allow-origin: *",
-      "  access-control-expose-headers: etag, content-range, accept-ranges",
-      "  x-content-type-options: nosniff",
-      "  cache-control: no-cache, no-transform",
-    ];
-    const rule = (type: string) => [`  content-type: ${type}`, ...common];
-    assertEquals([...rules], [
-      ["/.well-known/did.json", rule("application/did+json")],
-      ["/.well-known/jwks.json", rule("application/json")],
-      ["/.well-known/sig.json", rule("application/json")],
-      ["/.well-known/sig/events.jsonl", rule("application/x-ndjson")],
-    ]);
-  }));
-
-Deno.test("init names export as the way to serve", () =>
-  inWorkspace(async (workspace) => {
-    const { stdout } = await workspace.sig([
-      "init",
-      "a.example",
-      "--dir",
-      "$D/a",
-    ]);
-    assertStringIncludes(
-      stdout,
-      "Serve: sig export nginx|caddy|deno-deploy|static --dir $D/a\n",
-    );
-  }));
+test("a static host gets type and headers of each document, in its own form", async (workspace) => {
+  const text = await workspace.ok("export static --dir $D/acme");
+  const common = `
+  access-control-allow-origin: *
+  access-control-expose-headers: etag, content-range, accept-ranges
+  x-content-type-options: nosniff
+  cache-control: no-cache, no-transform
+`;
+  assertEquals(
+    text.replaceAll(/^#.*\n|^\n/gm, ""),
+    [
+      ["did.json", "application/did+json"],
+      ["jwks.json", "application/json"],
+      ["sig.json", "application/json"],
+      ["sig/events.jsonl", "application/x-ndjson"],
+    ].map(([name, type]) =>
+      `/.well-known/${name}\n  content-type: ${type}${common}`
+    ).join(""),
+  );
+});

@@ -10,128 +10,112 @@ import {
   string,
   uint32,
 } from "../testdata/fake_agent.ts";
-import {
-  type Given,
-  inWorkspace,
-  type Ran,
-  type Workspace,
-} from "../testdata/workspace.ts";
+import { FEED, type Given, inWorkspace } from "../testdata/workspace.ts";
 
-const FEED = "acme/.well-known/sig/events.jsonl";
-const UPSERT = "upsert --dir $D/acme --type other --role x --subject " +
-  "did:web:alice.example";
+const UPSERT =
+  "upsert --dir $D/acme --type other --role x --subject did:web:alice.example";
 
-/** Runs words that must succeed. */
-async function well(
-  workspace: Workspace,
-  words: string,
-  given: Given = {},
-): Promise<Ran> {
-  const ran = await workspace.sig(words.split(" "), given);
-  assertEquals(ran.code, 0, `${words}\n${ran.stderr}`);
-  return ran;
-}
-
-/** The error of words that must fail, and that nothing was changed by them. */
-async function refused(
-  workspace: Workspace,
-  words: string,
-  given: Given = {},
+/** The fingerprint of a key that the agent lists under a comment. */
+async function fingerprintOf(
+  agent: Awaited<ReturnType<typeof startAgent>>,
+  comment: string,
 ): Promise<string> {
-  const before = await workspace.snapshot();
-  const { code, stderr, stdout } = await workspace.sig(words.split(" "), given);
-  assertEquals([code, stdout], [2, ""], `${words}\n${stderr}`);
-  assertEquals(await workspace.snapshot(), before);
-  return stderr;
+  const keys = await agent.sshAdd("-l");
+  return new RegExp(`SHA256:\\S+(?= ${comment})`).exec(keys)![0];
 }
 
 withOpenSsh(
-  "an issuer signs with a key in ssh-agent, and no private key is on disk",
+  "an issuer signs with a key in ssh-agent, without a private key on disk",
   () =>
     inWorkspace(async (workspace) => {
       await using folder = await tempFolder();
       await using agent = await startAgent(folder.path);
-      const env = { SSH_AUTH_SOCK: agent.socket };
-      const key = await makeKey(folder.path, "issuer");
-      const rsa = await makeKey(folder.path, "rsa", ["rsa", "-b", "2048"]);
-      await agent.add(rsa);
-      await agent.add(key);
-      const first = "init acme.example --dir $D/acme --key agent:";
-      const made = await well(workspace, first, { env });
-      const fingerprint = (await agent.sshAdd("-l")).match(
-        /SHA256:\S+(?= issuer@test)/,
-      )![0];
-      assertStringIncludes(made.stdout, `${fingerprint} in ssh-agent`);
+      const given = { env: { SSH_AUTH_SOCK: agent.socket } };
+      // An upsert warns that the subject has another relationship.
+      const upsert = async (words = "", env = {}) => {
+        const all = { env: { ...given.env, ...env } };
+        const { code, stderr } = await workspace.sig(`${UPSERT} ${words}`, all);
+        assertEquals(code, 0, stderr);
+        return stderr;
+      };
+      await agent.add(
+        await makeKey(folder.path, "rsa", ["rsa", "-b", "2048"]),
+      );
+      await agent.add(await makeKey(folder.path, "issuer"));
+      const made = await workspace.ok(
+        "init acme.example --dir $D/acme --key agent:",
+        given,
+      );
+      const fingerprint = await fingerprintOf(agent, "issuer@test");
+      assertStringIncludes(made, `${fingerprint} in ssh-agent`);
       const files = [...Deno.readDirSync(workspace.path("keys/acme.example"))];
       assertEquals(files.map(({ name }) => name), ["orgsign-1.agent"]);
-      const reference = workspace.path("keys/acme.example/orgsign-1.agent");
-      assertEquals(await Deno.readTextFile(reference), `${fingerprint}\n`);
-      assertEquals(Deno.statSync(reference).mode! & 0o777, 0o600);
+      const reference = "keys/acme.example/orgsign-1.agent";
+      assertEquals(await workspace.read(reference), `${fingerprint}\n`);
+      assertEquals(await workspace.mode(reference), 0o600);
 
-      await well(workspace, UPSERT, { env });
-      await well(workspace, `${UPSERT} --key agent:${fingerprint}`, { env });
-      const named = { ...env, SIG_KEY_FILE: `agent:${fingerprint}` };
-      await well(workspace, UPSERT, { env: named });
-      const rotate = "rotate-key --dir $D/acme --kid orgsign-2";
-      await well(workspace, rotate);
-      await well(workspace, UPSERT);
+      await upsert();
+      await upsert(`--key agent:${fingerprint}`);
+      await upsert("", { SIG_KEY_FILE: `agent:${fingerprint}` });
+      const rotate = "rotate-key --dir $D/acme --kid";
+      await workspace.ok(`${rotate} orgsign-2`);
+      await upsert("", { SSH_AUTH_SOCK: undefined });
       // A key in the agent again: the file key before it does not sign.
       const next = await makeKey(folder.path, "next");
       await agent.add(next);
-      const print =
-        (await agent.sshAdd("-l")).match(/SHA256:\S+(?= next@test)/)![0];
-      const third = "rotate-key --dir $D/acme --kid orgsign-3";
-      await well(workspace, `${third} --key agent:${print}`, { env });
-      await well(workspace, UPSERT, { env });
-      const { stdout } = await well(workspace, "verify $D/acme");
-      assertStringIncludes(stdout, "valid: 5 events");
+      const print = await fingerprintOf(agent, "next@test");
+      await workspace.ok(`${rotate} orgsign-3 --key agent:${print}`, given);
+      await upsert();
+      const verified = await workspace.ok("verify $D/acme");
+      assertStringIncludes(verified, "valid: 5 events");
 
-      const batch = Array.from({ length: 5 }, (_, i) =>
+      const stdin = Array.from({ length: 5 }, (_, i) =>
         JSON.stringify({
           event_type: "relationship.upsert",
           subject: `did:web:s${i}.example`,
           relationship_type: "other",
         })).join("\n");
-      const imported = "import --dir $D/acme -";
-      await well(workspace, imported, { env, stdin: batch });
+      await workspace.ok("import --dir $D/acme -", { ...given, stdin });
       // A checkpoint takes a signature of each key: no append asks for them.
       const init = "checkpoint --dir $D/acme --init";
       assertStringIncludes(
-        (await well(workspace, init, { env })).stderr,
+        (await workspace.sig(init, given)).stderr,
         "warning: asking ssh-agent for 2 signatures",
       );
-      const path = workspace.path("acme/.well-known/sig/checkpoint");
-      const before = await Deno.readTextFile(path);
+      const checkpoint = "acme/.well-known/sig/checkpoint";
+      const before = await workspace.read(checkpoint);
       assertStringIncludes(
-        (await well(workspace, UPSERT, { env })).stderr,
+        await upsert(),
         "warning: proofs_behind: the newest key is in an agent; sig checkpoint",
       );
-      assertEquals(await Deno.readTextFile(path), before);
+      assertEquals(await workspace.read(checkpoint), before);
       await agent.sshAdd("-q", "-d", next.publicFile);
-      assertStringIncludes(
-        await refused(workspace, UPSERT, { env }),
+      await workspace.refused(
+        UPSERT,
         `signing_key_not_found: Cannot sign: the agent holds no Ed25519 key "${print}"`,
+        given,
       );
-      assertStringIncludes(
-        await refused(workspace, UPSERT),
+      await workspace.refused(
+        UPSERT,
         "Cannot sign: there is no ssh-agent: SSH_AUTH_SOCK is not set",
       );
       await agent.stop();
-      const gone = await refused(workspace, UPSERT, { env });
-      assertStringIncludes(gone, "Cannot sign: there is no ssh-agent at ");
-      assertStringIncludes(gone, "ssh-add");
+      await workspace.refused(UPSERT, [
+        "Cannot sign: there is no ssh-agent at ",
+        "ssh-add",
+      ], given);
     }),
 );
 
 withOpenSsh(
-  "a person's attestation is signed by the agent's only Ed25519 key, or by the one that is named",
+  "attest signs with the agent's only Ed25519 key, or with the named one",
   () =>
     inWorkspace(async (workspace) => {
       await using folder = await tempFolder();
       await using agent = await startAgent(folder.path);
-      const env = { SSH_AUTH_SOCK: agent.socket };
-      await Deno.writeTextFile(
-        workspace.path("c.json"),
+      const given = { env: { SSH_AUTH_SOCK: agent.socket } };
+      await workspace.write(
+        "c.json",
         JSON.stringify({
           ...{ challenge_id: "c1", audience: "https://shop.example" },
           ...{ nonce: "n1", scopes: [], subject: null },
@@ -140,30 +124,27 @@ withOpenSsh(
         }),
       );
       const attest = "attest --challenge $D/c.json --key agent:";
-      assertStringIncludes(
-        await refused(workspace, attest, { env }),
-        "Cannot sign: the agent holds no Ed25519 key",
-      );
+      const none = "Cannot sign: the agent holds no Ed25519 key";
+      await workspace.refused(attest, none, given);
       const first = await makeKey(folder.path, "first");
       await agent.add(first);
-      const did = (await well(workspace, `key did ${first.publicFile}`)).stdout;
-      const said = await well(workspace, attest, { env });
+      const did = await workspace.ok(`key did ${first.publicFile}`);
+      const said = await workspace.sig(attest, given);
       assertStringIncludes(said.stderr, did.trim());
-      assertEquals(said.stdout.split(".").length, 3);
+      assertEquals([said.code, said.stdout.split(".").length], [0, 3]);
       await agent.add(await makeKey(folder.path, "second"));
-      assertStringIncludes(
-        await refused(workspace, attest, { env }),
+      await workspace.refused(
+        attest,
         "Cannot sign: the agent holds 2 Ed25519 keys, and --key agent: names none",
+        given,
       );
-      const print =
-        (await agent.sshAdd("-l")).match(/SHA256:\S+(?= first@test)/)![0];
-      const again = await well(workspace, `${attest}${print}`, { env });
-      assertEquals(again.stderr, said.stderr);
-      // A locked agent lists no keys.
-      const other = "agent:SHA256:AAAA";
-      assertStringIncludes(
-        await refused(workspace, attest.replace("agent:", other), { env }),
-        'Cannot sign: the agent holds no Ed25519 key "SHA256:AAAA"',
+      const print = await fingerprintOf(agent, "first@test");
+      const again = await workspace.sig(`${attest}${print}`, given);
+      assertEquals([again.code, again.stderr], [0, said.stderr]);
+      await workspace.refused(
+        `${attest}SHA256:AAAA`,
+        `${none} "SHA256:AAAA"`,
+        given,
       );
     }),
 );
@@ -177,8 +158,7 @@ Deno.test("an agent that refuses, lies, or sends too much or nothing signs nothi
     );
     const list = listOf(blob);
     const socket = workspace.path("agent");
-    const env = { SSH_AUTH_SOCK: socket };
-    const given: Given = { env };
+    const given: Given = { env: { SSH_AUTH_SOCK: socket } };
     const signed = (type: string, signature: Uint8Array) =>
       join(
         Uint8Array.of(14),
@@ -191,149 +171,118 @@ Deno.test("an agent that refuses, lies, or sends too much or nothing signs nothi
       );
     const huge = { raw: uint32(0xffff_ffff) };
     const wrong = "the agent's answer is not one of the agent protocol";
-    const cases:
-      readonly (readonly [string, AgentAnswer, AgentAnswer, string])[] = [
-        ["goes", "closes", "closes", "the agent closed the connection"],
-        [
-          "refuses to list",
-          Uint8Array.of(5),
-          "closes",
-          "the agent refused to list its keys",
-        ],
-        [
-          "sends 4 GB",
-          huge,
-          "closes",
-          "the agent's answer has 4294967295 bytes",
-        ],
-        [
-          "sends half a list",
-          { raw: join(uint32(100), list) },
-          "closes",
-          "the agent closed the connection",
-        ],
-        ["sends nothing in a message", new Uint8Array(0), "closes", wrong],
-        [
-          "lists more than it sends",
-          join(Uint8Array.of(12), uint32(0xffff_ffff)),
-          "closes",
-          wrong,
-        ],
-        [
-          "sends more than it lists",
-          join(list, Uint8Array.of(0)),
-          "closes",
-          wrong,
-        ],
-        [
-          "has a string beyond its end",
-          join(Uint8Array.of(12), uint32(1), uint32(0xffff_ffff)),
-          "closes",
-          wrong,
-        ],
-        ["has no key", listOf(), "closes", "the agent holds no Ed25519 key"],
-        [
-          "has a key of small order",
-          listOf(join(blob.subarray(0, 19), new Uint8Array(32))),
-          "closes",
-          "the agent holds no Ed25519 key",
-        ],
-        [
-          "has a key with a byte too many",
-          listOf(join(blob, Uint8Array.of(0))),
-          "closes",
-          "the agent holds no Ed25519 key",
-        ],
-        [
-          "goes before it signs",
-          list,
-          "closes",
-          "the agent closed the connection",
-        ],
-        [
-          "refuses to sign",
-          list,
-          Uint8Array.of(5),
-          "the agent refused to sign",
-        ],
-        [
-          "sends a signature of 4 GB",
-          list,
-          huge,
-          "the agent's answer has 4294967295 bytes",
-        ],
-        [
-          "signs something else",
-          list,
-          signed("ssh-ed25519", await key.sign(new Uint8Array(1))),
-          "the agent's signature does not verify",
-        ],
-        [
-          "sends a short signature",
-          list,
-          signed("ssh-ed25519", new Uint8Array(63)),
-          "the agent's signature does not verify",
-        ],
-        [
-          "signs with another type",
-          list,
-          signed("ssh-rsa", new Uint8Array(64)),
-          "the agent signs with a key of another type",
-        ],
-        [
-          "sends bytes behind a signature",
-          list,
-          join(signed("ssh-ed25519", new Uint8Array(64)), Uint8Array.of(0)),
-          wrong,
-        ],
-      ];
+    const closed = "the agent closed the connection";
+    const none = "the agent holds no Ed25519 key";
+    const large = "the agent's answer has 4294967295 bytes";
+    const unverified = "the agent's signature does not verify";
+    const lists: readonly (readonly [string, AgentAnswer, string])[] = [
+      ["goes", "closes", closed],
+      [
+        "refuses to list",
+        Uint8Array.of(5),
+        "the agent refused to list its keys",
+      ],
+      ["sends 4 GB", huge, large],
+      ["sends half a list", { raw: join(uint32(100), list) }, closed],
+      ["sends nothing in a message", new Uint8Array(0), wrong],
+      [
+        "lists more than it sends",
+        join(Uint8Array.of(12), uint32(0xffff_ffff)),
+        wrong,
+      ],
+      ["sends more than it lists", join(list, Uint8Array.of(0)), wrong],
+      [
+        "has a string beyond its end",
+        join(Uint8Array.of(12), uint32(1), uint32(0xffff_ffff)),
+        wrong,
+      ],
+      ["has no key", listOf(), none],
+      [
+        "has a key of small order",
+        listOf(join(blob.subarray(0, 19), new Uint8Array(32))),
+        none,
+      ],
+      [
+        "has a key with a byte too many",
+        listOf(join(blob, Uint8Array.of(0))),
+        none,
+      ],
+    ];
+    const signatures: typeof lists = [
+      ["goes before it signs", "closes", closed],
+      ["refuses to sign", Uint8Array.of(5), "the agent refused to sign"],
+      ["sends a signature of 4 GB", huge, large],
+      [
+        "signs something else",
+        signed("ssh-ed25519", await key.sign(new Uint8Array(1))),
+        unverified,
+      ],
+      [
+        "sends a short signature",
+        signed("ssh-ed25519", new Uint8Array(63)),
+        unverified,
+      ],
+      [
+        "signs with another type",
+        signed("ssh-rsa", new Uint8Array(64)),
+        "the agent signs with a key of another type",
+      ],
+      [
+        "sends bytes behind a signature",
+        join(signed("ssh-ed25519", new Uint8Array(64)), Uint8Array.of(0)),
+        wrong,
+      ],
+    ];
+    const cases: readonly (readonly [
+      string,
+      string,
+      AgentAnswer,
+      AgentAnswer?,
+    ])[] = [
+      ...lists.map(([name, listed, why]) => [name, why, listed] as const),
+      ...signatures.map(([name, answer, why]) =>
+        [name, why, list, answer] as const
+      ),
+    ];
     {
       await using _agent = act(list);
       const init = "init acme.example --dir $D/acme --key agent:";
-      await well(workspace, init, given);
+      await workspace.ok(init, given);
     }
-    await Deno.remove(socket).catch(() => {});
-    for (const [name, listed, signs, message] of cases) {
-      await t.step(`one that ${name}`, async () => {
-        await using _agent = act(listed, signs);
-        assertStringIncludes(
-          await refused(workspace, UPSERT, given),
-          `signing_key_not_found: Cannot sign: ${message}`,
-        );
-        assertEquals(await Deno.readTextFile(workspace.path(FEED)), "");
+    const step = (name: string, fn: () => Promise<unknown>) =>
+      t.step(name, async () => {
+        await Deno.remove(socket).catch(() => {});
+        await fn();
       });
-      await Deno.remove(socket).catch(() => {});
+    for (const [name, why, ...acts] of cases) {
+      await step(`one that ${name}`, async () => {
+        await using _agent = act(...acts);
+        const error = `signing_key_not_found: Cannot sign: ${why}`;
+        await workspace.refused(UPSERT, error, given);
+        assertEquals(await workspace.read(FEED), "");
+      });
     }
-    await t.step(
-      "one that is silent, after 30 s and with a notice",
-      async () => {
-        await using _agent = act(list, "is silent");
-        const waited: number[] = [];
-        // The clock of this test: while it lists, nothing is over.
-        let isSigning = false;
-        const deadline = (ms: number) => {
-          waited.push(ms);
-          const count = waited.filter((each) => each === ms).length;
-          isSigning = count > 1;
-          const controller = new AbortController();
-          // First the notice, then the end.
-          if (isSigning) queueMicrotask(() => controller.abort());
-          return controller.signal;
-        };
-        const said = await refused(workspace, UPSERT, {
-          env,
-          io: { deadline },
-        });
-        assertEquals(new Set(waited), new Set([30_000, 1_000]));
-        assertStringIncludes(
-          said,
-          "Cannot sign: the agent did not sign within 30 s",
-        );
-      },
-    );
-    await Deno.remove(socket).catch(() => {});
-    await t.step(
-      "the notice says what is waited for, and JSON has none",
+    await step("a silent one, after 30 s", async () => {
+      await using _agent = act(list, "is silent");
+      const waited: number[] = [];
+      // The clock of this test: while it lists, nothing is over.
+      const deadline = (ms: number) => {
+        waited.push(ms);
+        const isSigning = waited.filter((each) => each === ms).length > 1;
+        const controller = new AbortController();
+        // First the notice, then the end.
+        if (isSigning) queueMicrotask(() => controller.abort());
+        return controller.signal;
+      };
+      await workspace.refused(
+        UPSERT,
+        "Cannot sign: the agent did not sign within 30 s",
+        { ...given, io: { deadline } },
+      );
+      assertEquals(new Set(waited), new Set([30_000, 1_000]));
+    });
+    await step(
+      "the notice names the reason of the wait, and JSON has none",
       async () => {
         await using _agent = act(list, "closes");
         const deadline = (ms: number) => {
@@ -341,18 +290,17 @@ Deno.test("an agent that refuses, lies, or sends too much or nothing signs nothi
           if (ms === 1_000) queueMicrotask(() => controller.abort());
           return controller.signal;
         };
-        const text = await refused(workspace, UPSERT, {
-          env,
-          io: { deadline },
-        });
-        assertStringIncludes(
-          text,
+        const slow = { ...given, io: { deadline } };
+        await workspace.refused(
+          UPSERT,
           "warning: waiting up to 30 s for ssh-agent to sign: touch your token",
+          slow,
         );
-        const json = await refused(workspace, `${UPSERT} --format json`, {
-          env,
-          io: { deadline },
-        });
+        const json = await workspace.refused(
+          `${UPSERT} --format json`,
+          [],
+          slow,
+        );
         assertEquals(JSON.parse(json).code, "signing_key_not_found");
       },
     );

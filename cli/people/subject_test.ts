@@ -5,88 +5,67 @@ import {
   makeDocuments,
   upsert,
 } from "../../tests/kit/test_issuer.ts";
-import { withIssuer, type Workspace } from "../testdata/workspace.ts";
+import { issuerTest as test, type Workspace } from "../testdata/workspace.ts";
 
-async function nameThem(workspace: Workspace, rows: string): Promise<void> {
-  await Deno.writeTextFile(
-    workspace.path("acme/.sig/names.csv"),
-    `subject,name\n${rows}`,
-  );
-}
+const CHECK = "check --sig $D/acme --require role=deploy --subject";
 
-const NAMES = `did:web:alice.example,Alice Doe
+/** Bob is the name of two people. */
+const nameThem = (workspace: Workspace) =>
+  workspace.write(
+    "acme/.sig/names.csv",
+    `subject,name
+did:web:alice.example,Alice Doe
 did:web:bob.example,Bob
 did:web:bob2.example,Bob
-`;
+`,
+  );
 
-Deno.test("a name of the names file stands for its subject, wherever one is given", () =>
-  withIssuer(async (workspace) => {
-    await nameThem(workspace, NAMES);
-    const sig = async (args: string) => {
-      const words = [...args.split(" "), "--subject", "Alice Doe"];
-      const { code, stdout, stderr } = await workspace.sig(words);
-      assertEquals([code, stderr], [0, ""], args);
-      return stdout;
-    };
-    assertStringIncludes(
-      await sig("check --sig $D/acme --require role=deploy --format text"),
-      "allow  did:web:alice.example",
-    );
-    for (const command of ["log", "dump-state"]) {
-      const words = `${command} $D/acme --format text`;
-      assertStringIncludes(await sig(words), "did:web:alice.example");
-    }
-    await sig("set --dir $D/acme --add-role ship");
-    await sig("offboard --dir $D/acme --reason-code other --yes");
-  }));
-
-Deno.test("a name of nobody or of several is an error, never a deny", () =>
-  withIssuer(async (workspace) => {
-    const check = async (subject: string) =>
-      await workspace.sig([
-        ...["check", "--sig", "$D/acme", "--require", "role=deploy"],
-        ...["--format", "json", "--subject", subject],
-      ]);
-    // Without a file of names any text is a subject.
-    assertEquals((await check("Bob")).code, 1);
-    await nameThem(workspace, NAMES);
-    const rows = [
+test("a name of the names file stands for its subject, in every command", async (workspace) => {
+  await nameThem(workspace);
+  for (
+    const [words, part] of [
       [
-        "Bob",
-        "ambiguous_relationship",
-        'Cannot choose a subject: 2 people have the name "Bob": did:web:bob.example, did:web:bob2.example',
+        "check --sig $D/acme --require role=deploy --format text",
+        "allow  did:web:alice.example",
       ],
+      ["log $D/acme", "did:web:alice.example"],
+      ["dump-state $D/acme --format text", "did:web:alice.example"],
+      ["set --dir $D/acme --add-role ship", "did:web:alice.example"],
       [
-        "Bobby",
-        "invalid_identifier",
-        'Cannot find a subject: "Bobby" is not a DID, and nobody has that name',
+        "offboard --dir $D/acme --reason-code other --yes",
+        "did:web:alice.example",
       ],
-    ] as const;
-    for (const [name, code, detail] of rows) {
-      const ran = await check(name);
-      const problem = JSON.parse(ran.stderr);
-      assertEquals(
-        [ran.code, ran.stdout, problem.code, problem.detail, problem.flag],
-        [2, "", code, detail, "--subject"],
-      );
-    }
-  }));
+    ] as const
+  ) {
+    const said = await workspace.ok(`${words} --subject 'Alice Doe'`);
+    assertStringIncludes(said, part);
+  }
+});
 
-Deno.test("a subject of the feed is that subject, also where its text is the name of another", () =>
-  withIssuer(async (workspace) => {
-    const [key] = await importTestKeys();
-    const event = upsert(1, { subject: "Alice Doe", roles: ["deploy"] });
-    const lines = [await lineOf(event, key)];
-    for (const [path, content] of makeDocuments({ keys: [key], lines })) {
-      const file = workspace.path(`acme${path}`);
-      if (typeof content === "string") await Deno.writeTextFile(file, content);
-      else await Deno.writeFile(file, content);
-    }
-    await nameThem(workspace, NAMES);
-    const { code, stdout } = await workspace.sig([
-      ...["check", "--sig", "$D/acme", "--subject", "Alice Doe"],
-      ...["--require", "role=deploy", "--format", "json"],
-      ...["--at", "2026-06-01"],
-    ]);
-    assertEquals([code, JSON.parse(stdout).subject], [0, "Alice Doe"]);
-  }));
+test("a name of nobody or of several people is an error, never a deny", async (workspace) => {
+  // Without a file of names any text is a subject.
+  assertEquals((await workspace.sig(`${CHECK} Bob`)).code, 1);
+  await nameThem(workspace);
+  await workspace.refused(`${CHECK} Bob --format text`, [
+    'ambiguous_relationship: Cannot choose a subject: 2 people have the name "Bob": did:web:bob.example, did:web:bob2.example',
+    "(at flag --subject)",
+  ]);
+  await workspace.refused(`${CHECK} Bobby --format text`, [
+    'invalid_identifier: Cannot find a subject: "Bobby" is not a DID, and nobody has that name',
+    "(at flag --subject)",
+  ]);
+});
+
+test("a subject of the feed is that subject, also where its text is another's name", async (workspace) => {
+  const [key] = await importTestKeys();
+  const event = upsert(1, { subject: "Alice Doe", roles: ["deploy"] });
+  const lines = [await lineOf(event, key)];
+  for (const [path, content] of makeDocuments({ keys: [key], lines })) {
+    await workspace.write(`acme${path}`, content);
+  }
+  await nameThem(workspace);
+  const { decision, subject } = await workspace.json(
+    `${CHECK} 'Alice Doe' --at 2026-06-01`,
+  );
+  assertEquals([decision, subject], ["allow", "Alice Doe"]);
+});

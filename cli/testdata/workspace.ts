@@ -138,12 +138,13 @@ export class Workspace {
     return Deno.readTextFile(this.path(name));
   }
 
-  /** Writes a file of the folder, by default for its owner alone. */
-  write(name: string, content: string | Uint8Array, mode = 0o600) {
+  /** Writes a file of the folder; a new one is for its owner alone. */
+  async write(name: string, content: string | Uint8Array): Promise<void> {
+    const mode = await this.mode(name).catch(() => 0o600);
     const bytes = typeof content === "string"
       ? new TextEncoder().encode(content)
       : content;
-    return Deno.writeFile(this.path(name), bytes, { mode });
+    await Deno.writeFile(this.path(name), bytes, { mode });
   }
 
   /** The permissions of a file of the folder. */
