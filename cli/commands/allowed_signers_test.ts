@@ -12,14 +12,14 @@ import {
   makeDocuments,
 } from "../../tests/kit/test_issuer.ts";
 import {
+  FEED,
   inWorkspace,
-  type Ran,
   type Workspace,
+  workspaceTest as test,
 } from "../testdata/workspace.ts";
 
 const START_SECONDS = Date.UTC(2025, 0, 1) / 1000;
 const SPAN_SECONDS = 9;
-const FEED = "acme/.well-known/sig/events.jsonl";
 
 const moment = fc.nat(2 * SPAN_SECONDS).map((half) =>
   new Date(1000 * START_SECONDS + 500 * half).toISOString()
@@ -88,11 +88,7 @@ function sshTime(seconds: number): string {
     "Z";
 }
 
-function print(workspace: Workspace, ...more: readonly string[]): Promise<Ran> {
-  return workspace.sig([
-    ...["allowed-signers", "$D/acme", "--require", "role=commit", ...more],
-  ]);
-}
+const PRINT = "allowed-signers $D/acme --require role=commit";
 
 withOpenSsh(
   "property: for every second ssh-keygen and check --at agree",
@@ -117,7 +113,7 @@ withOpenSsh(
       await fc.assert(
         fc.asyncProperty(history, async (drafts) => {
           const state = await publish(workspace, subject, drafts);
-          const { code, stderr, stdout } = await print(workspace);
+          const { code, stderr, stdout } = await workspace.sig(PRINT);
           assertEquals(code, 0, stderr);
           await Deno.writeTextFile(signers!, stdout);
           const seconds = Array.from(
@@ -152,75 +148,60 @@ withOpenSsh(
     }),
 );
 
-Deno.test("allowed-signers prints intervals in order, without bounds that there are not", async () => {
-  await inWorkspace(async (workspace) => {
-    const alice = "did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp";
-    const key =
-      "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDtqJ7zOtqQtYqOo0CpvDXNlMhV3HeJDpjrASKGLWdop";
-    const common = {
-      ...{ isRevoke: false, relationship_id: "r1", roles: ["commit"] },
-      ...{ valid_from: null, valid_until: null },
-      issued_at: "2025-01-01T00:00:00.5Z",
-      effective_at: "2025-01-01T00:00:00Z",
-    };
-    const again = { ...common, relationship_id: "r2" };
-    await publish(workspace, alice, [
-      common,
-      {
-        ...{ ...common, isRevoke: true },
-        ...{ issued_at: "2025-02-01T00:00:00Z" },
-        effective_at: "2025-01-31T12:00:00Z",
-      },
-      { ...again, issued_at: "2025-03-01T00:00:00Z" },
-    ]);
-    const given = (namespaces: string, after: string, before = "") =>
-      `${alice} namespaces="${namespaces}",valid-after="${after}"${before} ${key}\n`;
-    assertEquals(await print(workspace), {
-      code: 0,
-      stdout: given(
-        "git",
-        "20250101000001Z",
-        ',valid-before="20250131115959Z"',
-      ) + given("git", "20250301000000Z"),
-      stderr: "",
-    });
-    const { stdout } = await print(
-      workspace,
-      ...["--namespace", "git", "--namespace", "file"],
+test("allowed-signers prints intervals in order, and only the bounds that exist", async (workspace) => {
+  const alice = "did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp";
+  const key =
+    "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDtqJ7zOtqQtYqOo0CpvDXNlMhV3HeJDpjrASKGLWdop";
+  const common = {
+    ...{ isRevoke: false, relationship_id: "r1", roles: ["commit"] },
+    ...{ valid_from: null, valid_until: null },
+    issued_at: "2025-01-01T00:00:00.5Z",
+    effective_at: "2025-01-01T00:00:00Z",
+  };
+  const again = { ...common, relationship_id: "r2" };
+  await publish(workspace, alice, [
+    common,
+    {
+      ...{ ...common, isRevoke: true },
+      ...{ issued_at: "2025-02-01T00:00:00Z" },
+      effective_at: "2025-01-31T12:00:00Z",
+    },
+    { ...again, issued_at: "2025-03-01T00:00:00Z" },
+  ]);
+  const given = (namespaces: string, bounds: string) =>
+    `${alice} namespaces="${namespaces}"${bounds} ${key}\n`;
+  const last = ',valid-after="20250301000000Z"';
+  assertEquals(
+    await workspace.ok(PRINT),
+    given(
+      "git",
+      ',valid-after="20250101000001Z",valid-before="20250131115959Z"',
+    ) + given("git", last),
+  );
+  assertStringIncludes(
+    await workspace.ok(`${PRINT} --namespace git --namespace file`),
+    given("git,file", last),
+  );
+  for (const namespace of ["*", "a,b", 'a"', "a b", "a\nb"]) {
+    await workspace.refused(
+      [...PRINT.split(" "), "--namespace", namespace],
+      "error: invalid_request: Cannot run: --namespace must be a namespace",
     );
-    assertStringIncludes(stdout, given("git,file", "20250301000000Z"));
-    for (const namespace of ["*", "a,b", 'a"', "a b", "a\nb"]) {
-      const { code, stderr, stdout } = await print(
-        workspace,
-        "--namespace",
-        namespace,
-      );
-      assertEquals([code, stdout], [2, ""], namespace);
-      assertStringIncludes(
-        stderr,
-        "error: invalid_request: Cannot run: --namespace must be a namespace",
-      );
-    }
-    // The times before those that OpenSSH knows.
-    await publish(workspace, alice, [
-      { ...common, issued_at: "1960-01-01T00:00:00Z" },
-      { ...again, issued_at: "1960-01-01T00:00:00Z" },
-    ]);
-    assertEquals(
-      (await print(workspace)).stdout,
-      `${alice} namespaces="git" ${key}\n`,
-    );
-    await publish(workspace, "did:web:dan.example", [common]);
-    assertEquals(await print(workspace), {
-      code: 0,
-      stdout: "",
-      stderr:
-        "warning: left out 1 subject without an OpenSSH key: not a did:key of Ed25519\n",
-    });
-    const feed = await Deno.readTextFile(workspace.path(FEED));
-    await Deno.writeTextFile(workspace.path(FEED), feed.replace("eyJ", "eyK"));
-    const faulty = await print(workspace);
-    assertEquals([faulty.code, faulty.stdout], [2, ""]);
-    assertStringIncludes(faulty.stderr, "error: ");
+  }
+  // The times before those that OpenSSH knows.
+  await publish(workspace, alice, [
+    { ...common, issued_at: "1960-01-01T00:00:00Z" },
+    { ...again, issued_at: "1960-01-01T00:00:00Z" },
+  ]);
+  assertEquals(await workspace.ok(PRINT), given("git", ""));
+  await publish(workspace, "did:web:dan.example", [common]);
+  assertEquals(await workspace.sig(PRINT), {
+    code: 0,
+    stdout: "",
+    stderr:
+      "warning: left out 1 subject without an OpenSSH key: not a did:key of Ed25519\n",
   });
+  const feed = await workspace.read(FEED);
+  await workspace.write(FEED, feed.replace("eyJ", "eyK"));
+  await workspace.refused(PRINT, "error: ");
 });

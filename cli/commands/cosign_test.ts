@@ -1,76 +1,55 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { createIssuerSite } from "../site/issuer_site.ts";
-import { inWorkspace } from "../testdata/workspace.ts";
+import { FEED, workspaceTest as test } from "../testdata/workspace.ts";
 
-const ALICE = "did:web:alice.example";
-const NAME = "cosigner.example/1";
+const ALICE = "--subject did:web:alice.example";
 
-Deno.test("a cosigner replays the feed, and readers demand its signature", async () => {
-  await inWorkspace(async (workspace) => {
-    await using server = Deno.serve(
-      { hostname: "127.0.0.1", port: 0, onListen() {} },
-      createIssuerSite(workspace.path("acme")),
-    );
-    const host = `127.0.0.1:${server.addr.port}`;
-    const dir = ["--dir", "$D/acme"];
-    const insecure = "--allow-insecure";
-    const upsert = (subject: string) =>
-      workspace.sig([
-        ...["upsert", ...dir, "--subject", subject, "--type", "employee"],
-      ]);
-    await workspace.sig(["init", host, ...dir, insecure]);
-    await upsert(ALICE);
-    const key = "$D/cosigner.jwk";
-    await workspace.sig(["key", "generate", "--out", key]);
-    const cosign = (name = NAME, ...more: string[]) =>
-      workspace.sig([
-        ...["cosign", host, "--key", key, "--name", name, insecure, ...more],
-      ]);
-    const none = await cosign();
-    assertEquals([none.code, none.stdout], [2, ""]);
-    assertStringIncludes(none.stderr, "the issuer publishes no checkpoint");
-    await workspace.sig(["checkpoint", ...dir, "--init"]);
-    const cosigned = await cosign();
-    assertEquals(cosigned.code, 0, cosigned.stderr);
-    const [, vkey = ""] = / as (\S+)\n/.exec(cosigned.stderr) ?? [];
-    const check = (...more: string[]) =>
-      workspace.sig([
-        ...["check", "--sig", host, "--subject", ALICE, insecure],
-        ...["--require", "relationship=employee", "--cosigner", vkey, ...more],
-      ]);
-    const before = await check();
-    assertEquals(before.code, 2);
-    assertStringIncludes(before.stderr, "cosignatures_missing");
-    const added = await workspace.sig(
-      ["checkpoint", ...dir, "--add", "-"],
-      { stdin: cosigned.stdout },
-    );
-    assertEquals(added.code, 0, added.stderr);
-    const after = await check("--cosigned-within", "1d");
-    assertEquals(after.code, 0, after.stderr);
-    const explained = await check("--explain", "--format", "text");
-    assertStringIncludes(
-      explained.stdout,
-      "  proven by the checkpoint of 1 event, signed at 2026-01-01T00:00:",
-    );
-    assertStringIncludes(explained.stdout, "Z, and 0 events after it\n");
-    assertStringIncludes(
-      explained.stdout,
-      `  to keep this with its proof: sig evidence make --sig ${host} ` +
-        `--subject ${ALICE} --require relationship=employee\n`,
-    );
-    const two = await check("--cosigners", "2");
-    assertEquals(two.code, 2);
-    assertStringIncludes(two.stderr, "--cosigner must name at least 2");
-    const wrong = await cosign("two words");
-    assertEquals(wrong.code, 2);
-    assertStringIncludes(wrong.stderr, "invalid_request");
-    // A feed that is not the remembered one is not cosigned.
-    const feed = workspace.path("acme/.well-known/sig/events.jsonl");
-    await Deno.writeTextFile(feed, "");
-    const shorter = await cosign();
-    assertEquals(shorter.code, 2);
-    assertStringIncludes(shorter.stderr, "feed_rolled_back");
-    assertEquals(shorter.stdout, "");
+test("a cosigner replays the feed, and readers demand its signature", async (workspace) => {
+  await using server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    createIssuerSite(workspace.path("acme")),
+  );
+  const host = `127.0.0.1:${server.addr.port}`;
+  const insecure = "--allow-insecure";
+  for (
+    const words of [
+      `init ${host} --dir $D/acme ${insecure}`,
+      `upsert --dir $D/acme ${ALICE} --type employee`,
+      "key generate --out $D/cosigner.jwk",
+    ]
+  ) await workspace.ok(words);
+  const cosign = `cosign ${host} --key $D/cosigner.jwk ${insecure} --name`;
+  const name = "cosigner.example/1";
+  const none = await workspace.sig(`${cosign} ${name}`);
+  assertEquals([none.code, none.stdout], [2, ""]);
+  assertStringIncludes(none.stderr, "the issuer publishes no checkpoint");
+  await workspace.ok("checkpoint --dir $D/acme --init");
+  const cosigned = await workspace.sig(`${cosign} ${name}`);
+  assertEquals(cosigned.code, 0, cosigned.stderr);
+  const [, vkey = ""] = / as (\S+)\n/.exec(cosigned.stderr) ?? [];
+  const check =
+    `check --sig ${host} ${ALICE} ${insecure} --require relationship=employee --cosigner ${vkey}`;
+  await workspace.refused(check, "cosignatures_missing");
+  await workspace.ok("checkpoint --dir $D/acme --add -", {
+    stdin: cosigned.stdout,
   });
+  await workspace.ok(`${check} --cosigned-within 1d`);
+  const explained = await workspace.sig(`${check} --explain --format text`);
+  for (
+    const part of [
+      "  proven by the checkpoint of 1 event, signed at 2026-01-01T00:00:",
+      "Z, and 0 events after it\n",
+      `  to keep this with its proof: sig evidence make --sig ${host} ${ALICE} --require relationship=employee\n`,
+    ]
+  ) assertStringIncludes(explained.stdout, part);
+  await workspace.refused(
+    `${check} --cosigners 2`,
+    "--cosigner must name at least 2",
+  );
+  await workspace.refused(`${cosign} 'two words'`, "invalid_request");
+  // A feed that is not the remembered one is not cosigned.
+  await workspace.write(FEED, "");
+  const shorter = await workspace.sig(`${cosign} ${name}`);
+  assertEquals([shorter.code, shorter.stdout], [2, ""]);
+  assertStringIncludes(shorter.stderr, "feed_rolled_back");
 });
