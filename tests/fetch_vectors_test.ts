@@ -11,7 +11,7 @@ import {
 } from "../tools/fetch_vectors.ts";
 import { sha256 } from "../tools/workspace.ts";
 import { vectorPath, vectorTest } from "./kit/others_vectors.ts";
-import { freePort, run, tempFolder } from "./kit/process.ts";
+import { freePort, tempFolder } from "./kit/process.ts";
 
 const SOURCES = readSources();
 const RAW = "https://raw.githubusercontent.com";
@@ -137,14 +137,4 @@ Deno.test("a host that can't be reached is not asked for every file", async () =
   const [first = "", ...more] = await fetchVectors(sources, folder.path);
   assertStringIncludes(first, "error sending request for url");
   assert(more.length < 20, `${more.length} more`);
-});
-
-Deno.test("the task rejects unknown arguments by name", async () => {
-  const { code, stderr } = await run(Deno.execPath(), [
-    ...["run", "--allow-read", "tools/fetch_vectors.ts", "--into", "/tmp"],
-  ], { cwd: new URL("../", import.meta.url) });
-  assertEquals([code, stderr], [
-    2,
-    "unexpected argument: --into. Usage: vectors:fetch [--out DIR]\n",
-  ]);
 });

@@ -161,6 +161,16 @@ export function logEntries(
   });
 }
 
+/** Posts JSON, and reads the JSON of the answer. */
+export async function postJson(url: string, body: unknown) {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, body: await response.json() };
+}
+
 /** Asserts that the service answers as if nothing had happened. */
 export async function assertUntouched(server: ServerProcess): Promise<void> {
   const response = await fetch(`${server.url}/healthz`);

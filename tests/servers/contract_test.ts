@@ -5,7 +5,6 @@ import {
   exchangeRaw,
   head,
   RawClient,
-  rawPost,
   type RawResponse,
 } from "../kit/raw_client.ts";
 import { tempFolder } from "../kit/process.ts";
@@ -106,15 +105,6 @@ function assertSafe({ headers }: RawResponse, what: string): void {
   const policy = headers.get("content-security-policy") ?? "";
   assert(policy.startsWith("default-src 'none'"), `${what}: ${policy}`);
   assert(policy.includes("frame-ancestors 'none'"), `${what}: ${policy}`);
-  if (headers.get("content-type") !== HTML) return;
-  for (
-    const [name, value] of [
-      ["referrer-policy", "no-referrer"],
-      ["cross-origin-embedder-policy", "require-corp"],
-      ["x-permitted-cross-domain-policies", "none"],
-    ] as const
-  ) assertEquals(headers.get(name), value, what);
-  assert(headers.get("permissions-policy")?.includes("camera=()"), what);
 }
 
 async function startServer(
@@ -216,21 +206,4 @@ async function keepsContract(port: number, route: Listed): Promise<void> {
     const { errors } = JSON.parse(response.body);
     assertEquals(Object.keys(errors[0]), ["pointer", "code", "detail"]);
   }
-  // A name of any legal bytes comes back as it was sent.
-  for (const id of ["a b", "a\tb", "\xe9\x80", "x".repeat(1_024)]) {
-    const response = await send([...json, `X-Request-ID: ${id}`], "[]");
-    assertEquals(response.headers.get("x-request-id"), id);
-    assertEquals(JSON.parse(response.body).instance, bytesOf(id));
-  }
-  const long = "x".repeat(1_025);
-  const response = await exchangeRaw(
-    port,
-    rawPost(path, "[]", [AUTHORIZED, `X-Request-ID: ${long}`]),
-  );
-  assert(response.headers.get("x-request-id") !== long);
-}
-
-/** The bytes of a text in UTF-8, as the characters that the client reads. */
-function bytesOf(text: string): string {
-  return String.fromCharCode(...new TextEncoder().encode(text));
 }

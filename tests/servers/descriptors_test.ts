@@ -20,7 +20,7 @@ import {
   makeLines,
   PATHS,
 } from "../kit/test_issuer.ts";
-import { startIssuerServer } from "../kit/issuer_server.ts";
+import { publishIssuer } from "../kit/issuer_server.ts";
 import { tempFolder } from "../kit/process.ts";
 import { writeDocuments } from "../kit/unpack_vectors.ts";
 
@@ -64,17 +64,6 @@ async function post(port: number, path: string, body: unknown) {
   return { status: answer.status, body: JSON.parse(answer.body) };
 }
 
-/** An issuer on loopback, with two events. */
-async function startIssuer() {
-  const [key] = await importTestKeys();
-  const issuer = startIssuerServer();
-  const { did, origin } = issuer;
-  const lines = await makeLines(2, key, { issuer: did });
-  const documents = makeDocuments({ did, origin, keys: [key], lines });
-  for (const [path, text] of documents) issuer.documents.set(path, text);
-  return issuer;
-}
-
 Deno.test("sig-web outlives connections that use up its descriptors, with its memory", async () => {
   const key = await importSigningKey(await generateSigningKey());
   await using server = await ServerProcess.start("web", [], {
@@ -98,7 +87,11 @@ Deno.test("sig-web outlives connections that use up its descriptors, with its me
 });
 
 Deno.test("sig-api leaves descriptors to its own requests", async () => {
-  await using issuer = await startIssuer();
+  const [key] = await importTestKeys();
+  await using issuer = await publishIssuer(
+    [key],
+    (issuer) => makeLines(2, key, { issuer }),
+  );
   await using server = await ServerProcess.start("api", [
     ...["--issuer", issuer.did, "--allow-insecure"],
   ], { maxDescriptors: MAX_DESCRIPTORS });

@@ -1,11 +1,5 @@
 // What slow clients and silent others hold up, at real processes.
-import {
-  createMemoryKeyStore,
-  createMemoryStore,
-  initIssuer,
-  openIssuer,
-} from "@sig/issuer";
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
 import { type ClientHttp2Session, connect } from "node:http2";
 import {
   exchangeRaw,
@@ -196,79 +190,3 @@ Deno.test("api: questions about a silent issuer hold up no others", async () => 
     await quick.shutdown();
   }
 });
-
-Deno.test("api: answers that nobody reads are bounded, small ones go on", async () => {
-  const { origin, stop } = await servePublished(1_500);
-  try {
-    await using server = await ServerProcess.start("api", [
-      ...["--allow-insecure", "--log", "off", "--issuer", origin],
-    ]);
-    const ask = (more: object) => JSON.stringify({ issuer: origin, ...more });
-    const page = ask({ limit: 10_000 });
-    const first = await fetch(`${server.url}/v1/dump-state`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: page,
-    });
-    const text = await first.text();
-    assertEquals(first.status, 200, text);
-    // The page ended early, and says how to go on.
-    assert(text.length < 4.2 * 1024 * 1024, `${text.length} characters`);
-    assert(JSON.parse(text).next_cursor !== null);
-    // HTTP/2 has a window for each stream: an answer stays where it is.
-    using session = openHttp2(server.url);
-    const streams = Array.from(
-      { length: 100 },
-      () => send(session, "/v1/dump-state", page),
-    );
-    const statuses = await answered(streams, 100);
-    const count = (status: number) =>
-      statuses.filter((each) => each === status).length;
-    // 64 MiB for one client.
-    assert(count(200) >= 8 && count(200) <= 17, `${count(200)} pages`);
-    assertEquals(count(503), 100 - count(200));
-    const question = {
-      subject: "did:web:person-1.example",
-      require: [{ relationship: "employee" }],
-    };
-    const answer = await exchangeRaw(
-      server.port,
-      rawPost("/v1/check", ask(question)),
-    );
-    assertEquals(JSON.parse(answer.body).decision, "allow");
-    await assertUntouched(server);
-  } finally {
-    await stop();
-  }
-});
-
-/** An issuer of large relationships, about 6 KB each. */
-async function servePublished(events: number) {
-  const store = createMemoryStore();
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {} },
-    (request) => {
-      const bytes = store.files.get(new URL(request.url).pathname);
-      return new Response(bytes?.slice() ?? null, {
-        status: bytes === undefined ? 404 : 200,
-      });
-    },
-  );
-  const origin = `127.0.0.1:${server.addr.port}`;
-  const did = `did:web:${origin.replace(":", "%3A")}`;
-  const keys = createMemoryKeyStore();
-  await initIssuer({ store, keys, did, allowPrivate: true });
-  const issuer = await openIssuer({ store, keys, now: () => new Date() });
-  const roles = Array.from(
-    { length: 60 },
-    (_, i) => `role-${i}-${"x".repeat(90)}`,
-  );
-  await issuer.appendAll(Array.from({ length: events }, (_, i) => ({
-    event_type: "relationship.upsert" as const,
-    subject: `did:web:person-${i}.example`,
-    relationship_type: "employee" as const,
-    roles,
-  })));
-  await issuer.close();
-  return { origin, stop: () => server.shutdown() };
-}

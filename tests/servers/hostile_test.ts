@@ -103,46 +103,18 @@ const HOSTS: readonly Probe[] = [
 
 /** Bodies that must not be read; other ones are in `contract_test.ts`. */
 function bodies(path: string): readonly Probe[] {
-  const post = (...headers: readonly string[]) =>
-    head(`POST ${path} HTTP/1.1`, [JSON_TYPE, ...headers]);
-  const large = { status: 413, code: "body_too_large" };
   return [
     {
-      name: "two types",
-      data: post("Content-Type: text/plain", "Content-Length: 2") + "{}",
-      ...{ status: 415, code: "unsupported_media_type" },
-    },
-    {
-      name: "a depth bomb",
-      data: rawPost(path, "[".repeat(60_000)),
-      ...{ status: 400, code: "invalid_json" },
-    },
-    {
-      name: "a length over the limit",
-      data: post("Content-Length: 99999999999"),
-      ...large,
-    },
-    {
       name: "chunks over the limit",
-      data: post("Transfer-Encoding: chunked") +
-        `10000\r\n${"x".repeat(65_536)}\r\n`.repeat(300),
-      ...large,
+      data: head(`POST ${path} HTTP/1.1`, [
+        ...[JSON_TYPE, "Transfer-Encoding: chunked"],
+      ]) + `10000\r\n${"x".repeat(65_536)}\r\n`.repeat(300),
+      ...{ status: 413, code: "body_too_large" },
     },
     {
       name: "a page of another site",
-      data: rawPost(path, "{}", [
-        "Sec-Fetch-Site: cross-site",
-        "Origin: https://evil.example",
-      ]),
+      data: rawPost(path, "{}", ["Sec-Fetch-Site: cross-site"]),
       ...{ status: 403, code: "origin_not_allowed" },
-    },
-    {
-      name: "a preflight where no origin is allowed",
-      data: head(`OPTIONS ${path} HTTP/1.1`, [
-        "Origin: https://evil.example",
-        "Access-Control-Request-Method: POST",
-      ]),
-      ...{ status: 405, code: "method_not_allowed" },
     },
   ];
 }
@@ -247,32 +219,3 @@ for (const name of SERVERS) {
     }
   });
 }
-
-Deno.test("api: an allowed origin may ask, and only that one", async () => {
-  const origin = "https://app.acme.example";
-  await using server = await ServerProcess.start("api", [
-    "--cors-origin",
-    origin,
-  ]);
-  const preflight = (from: string) =>
-    exchangeRaw(
-      server.port,
-      head("OPTIONS /v1/check HTTP/1.1", [
-        `Origin: ${from}`,
-        "Access-Control-Request-Method: POST",
-        "Access-Control-Request-Headers: content-type",
-      ]),
-    );
-  const yes = await preflight(origin);
-  assertEquals(yes.status, 204);
-  assertEquals(yes.headers.get("access-control-allow-origin"), origin);
-  assertEquals(yes.headers.get("vary")?.toLowerCase().includes("origin"), true);
-  const no = await preflight("https://evil.example");
-  assertEquals(no.status, 204);
-  assertEquals(no.headers.get("access-control-allow-origin"), null);
-  const { path, body } = QUESTIONS.api;
-  const cross = ["Sec-Fetch-Site: cross-site", `Origin: ${origin}`];
-  const asked = await exchangeRaw(server.port, rawPost(path, body, cross));
-  assertEquals(asked.status, 200, asked.body);
-  assertEquals(asked.headers.get("access-control-allow-origin"), origin);
-});

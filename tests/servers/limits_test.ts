@@ -174,21 +174,6 @@ for (const name of SERVERS) {
     for (let i = 0; i < 5; i++) await assertUntouched(server);
   });
 
-  Deno.test(`${name}: without a trusted proxy nobody can pose as others`, async () => {
-    await using server = await ServerProcess.start(name, [
-      ...["--rate-limit", "1/s", "--log", "off"],
-    ]);
-    const answers = await Promise.all(
-      Array.from({ length: 6 }, (_, i) =>
-        exchangeRaw(
-          server.port,
-          rawPost(path, body, [`X-Forwarded-For: 192.0.2.${i}`]),
-        )),
-    );
-    const refused = answers.filter(({ status }) => status === 429);
-    assert(refused.length >= 4, answers.map(({ status }) => status).join());
-  });
-
   Deno.test(`${name}: rooms of clients that went away are free again`, async () => {
     await using server = await ServerProcess.start(name, [
       "--max-concurrent",
@@ -257,27 +242,6 @@ Deno.test({
       const grown = await residentBytes(server.pid) - before;
       assert(grown < 64 * 1024 * 1024, `${grown} bytes more than before`);
       await assertUntouched(server);
-    } finally {
-      for (const client of clients) client[Symbol.dispose]();
-    }
-  },
-});
-
-Deno.test({
-  name: "api: announced bodies hold nothing that others need",
-  async fn() {
-    await using server = await ServerProcess.start("api", ["--log", "off"]);
-    const { path, body } = QUESTIONS.api;
-    const clients = await Promise.all(
-      Array.from({ length: 64 }, () => RawClient.connect(server.port)),
-    );
-    try {
-      for (const client of clients) {
-        await client.send(unfinished(path, 4 * 1024 * 1024));
-      }
-      await assertUntouched(server);
-      const answer = await exchangeRaw(server.port, rawPost(path, body));
-      assertEquals(answer.status, 200, answer.body);
     } finally {
       for (const client of clients) client[Symbol.dispose]();
     }

@@ -1,18 +1,14 @@
 // Settings of real processes: a file, the environment, and what may be read of it.
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import { tempFolder } from "../kit/process.ts";
-import { LEAST, runToEnd, ServerProcess } from "../kit/server_process.ts";
+import { LEAST, postJson, ServerProcess } from "../kit/server_process.ts";
 
 /** Which of three issuers a server may be asked about. */
 async function listed(server: ServerProcess): Promise<readonly string[]> {
   const hosts = ["file.example", "variable.example", "flag.example"];
   const statuses = await Promise.all(hosts.map(async (issuer) => {
-    const response = await fetch(`${server.url}/v1/check`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ issuer, subject: "a", require: ["role=a"] }),
-    });
-    return (await response.json()).code;
+    const question = { issuer, subject: "a", require: ["role=a"] };
+    return (await postJson(`${server.url}/v1/check`, question)).body.code;
   }));
   return hosts.filter((_, i) => statuses[i] !== "issuer_not_allowed");
 }
@@ -40,37 +36,14 @@ Deno.test("flags come before variables, variables before the file", async () => 
 });
 
 Deno.test("with a narrower permission the known variables are read, and the log says so", async () => {
-  for (const log of ["json", "text", "off"]) {
-    await using server = await ServerProcess.start("api", ["--log", log], {
-      permissions: [...LEAST, "--allow-env=SIG_API_ISSUER,SIG_API_ISUER"],
-      env: {
-        SIG_API_ISSUER: "variable.example",
-        SIG_API_ISUER: "flag.example",
-      },
-    });
-    assertEquals(await listed(server), ["variable.example"]);
-    await server.stop();
-    assertEquals(
-      server.stderr.includes(
-        "Variables SIG_API_… that sig-api does not know were not looked for",
-      ),
-      log !== "off",
-      log,
-    );
-  }
-});
-
-Deno.test("a misspelt variable stops the start, and the error suggests the right one", async () => {
-  for (const name of ["api", "web"] as const) {
-    const variable = `SIG_${name.toUpperCase()}_MAX_AG`;
-    const { code, stderr } = await runToEnd(name, [], {
-      permissions: [...LEAST, "--allow-env"],
-      env: { [variable]: "5m" },
-    });
-    assertEquals([code, stderr], [
-      2,
-      `sig-${name}: invalid_request: Cannot run: unknown variable "${variable}"\n` +
-      `  hint: Did you mean ${variable}E?\n`,
-    ]);
-  }
+  await using server = await ServerProcess.start("api", [], {
+    permissions: [...LEAST, "--allow-env=SIG_API_ISSUER,SIG_API_ISUER"],
+    env: { SIG_API_ISSUER: "variable.example", SIG_API_ISUER: "flag.example" },
+  });
+  assertEquals(await listed(server), ["variable.example"]);
+  await server.stop();
+  assertStringIncludes(
+    server.stderr,
+    "Variables SIG_API_… that sig-api does not know were not looked for",
+  );
 });

@@ -40,7 +40,7 @@ function isWhole(body: string, headers: Headers): boolean {
 }
 
 for (const name of SERVERS) {
-  for (const signal of ["SIGTERM", "SIGINT", "SIGTERM"] as const) {
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
     Deno.test(`${name}: ${signal} under load breaks no answer`, async () => {
       await using server = await ServerProcess.start(name, ["--log", "off"]);
       const { path, body } = QUESTIONS[name];

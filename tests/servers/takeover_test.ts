@@ -3,7 +3,7 @@ import { jwkToDidKey, signAttestation } from "@sig/jose";
 import { assert, assertEquals } from "@std/assert";
 import { publishProofs } from "../kit/proofs.ts";
 import { ROOT, run } from "../kit/process.ts";
-import { LEAST, ServerProcess } from "../kit/server_process.ts";
+import { LEAST, postJson, ServerProcess } from "../kit/server_process.ts";
 import { importTestKeys } from "../kit/test_issuer.ts";
 import { watchIssuer } from "../kit/watched_issuer.ts";
 
@@ -14,32 +14,16 @@ const SUBJECT = jwkToDidKey(person.publicJwk);
 
 /** Asks the API; the decision, or the code of the problem. */
 async function askApi({ url }: ServerProcess, issuer: string) {
-  const response = await fetch(`${url}/v1/check`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({
-      issuer,
-      subject: SUBJECT,
-      require: ["role=deploy"],
-    }),
-  });
-  const { decision, code, proof } = await response.json();
+  const question = { issuer, subject: SUBJECT, require: ["role=deploy"] };
+  const { body } = await postJson(`${url}/v1/check`, question);
+  const { decision, code, proof } = body;
   return { said: decision ?? code, proof };
-}
-
-async function post(url: string, body: unknown) {
-  const response = await fetch(url, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
-  return await response.json();
 }
 
 /** Logs in; "allow", or the code of the problem. */
 async function logIn({ url }: ServerProcess) {
   const at = `${url}/v1/auth`;
-  const challenge = await post(`${at}/challenge/create`, {
+  const { body: challenge } = await postJson(`${at}/challenge/create`, {
     scopes: ["profile"],
   });
   const attestation = await signAttestation({
@@ -47,8 +31,8 @@ async function logIn({ url }: ServerProcess) {
     key: person!,
     now: () => new Date(),
   });
-  const answer = await post(`${at}/attestation/verify`, { attestation });
-  return answer.verified ? "allow" : answer.code;
+  const { body } = await postJson(`${at}/attestation/verify`, { attestation });
+  return body.verified ? "allow" : body.code;
 }
 
 /** Asks as a person does; "allow", or the code of the problem. */

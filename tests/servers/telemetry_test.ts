@@ -4,7 +4,7 @@ import { Person } from "../../web/testdata/independent_client.ts";
 import { freePort, tempFolder } from "../kit/process.ts";
 import { exchangeRaw, head } from "../kit/raw_client.ts";
 import { HAS_REDIS, startRedis, whileFrozen } from "../kit/redis_server.ts";
-import { ServerProcess, SERVERS } from "../kit/server_process.ts";
+import { postJson, ServerProcess, SERVERS } from "../kit/server_process.ts";
 import { waitForEqual, waitUntil } from "../kit/wait.ts";
 import {
   ALICE,
@@ -155,15 +155,6 @@ function assertNobodyNamed(
   assertEquals(named, []);
 }
 
-/** Sends JSON. */
-async function post(url: string, body: unknown): Promise<Response> {
-  return await fetch(url, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
-}
-
 Deno.test("api: decisions, failures and the feed's age are measured, and nobody is named", async () => {
   await using collector = startCollector();
   await using issuer = await startLoopbackIssuer();
@@ -174,25 +165,20 @@ Deno.test("api: decisions, failures and the feed's age are measured, and nobody 
     { env: { ...collector.env, ...OFTEN } },
   );
   const ask = async (issuer: string, role = "deploy") => {
-    const response = await post(`${server.url}/v1/check`, {
-      issuer,
-      subject: ALICE,
-      require: [`role=${role}`],
-    });
-    await response.body?.cancel();
-    return response.status;
+    const question = { issuer, subject: ALICE, require: [`role=${role}`] };
+    return (await postJson(`${server.url}/v1/check`, question)).status;
   };
   assertEquals(await ask(issuer.host), 200);
   assertEquals(await ask(issuer.host, "admin"), 200);
   assertEquals(await ask(silent), 502);
-  const unlisted = await post(`${server.url}/v1/check/batch`, {
+  const unlisted = await postJson(`${server.url}/v1/check/batch`, {
     checks: [issuer.host, silent].map((issuer) => ({
       issuer,
       subject: ALICE,
       require: ["role=deploy"],
     })),
   });
-  assertEquals((await unlisted.json()).results.length, 2);
+  assertEquals(unlisted.body.results.length, 2);
   const found = await waitUntil("all is counted", () => {
     const metrics = ours(collector.metrics);
     const age = metrics["sig.feed.age_seconds"]?.length;
@@ -223,26 +209,21 @@ Deno.test({
     const redis = await startRedis();
     const settings = ["--allow-insecure", "--store", redis.url];
     const person = new Person();
-    const challengeOf = async (url: string) =>
-      await post(`${url}/v1/auth/challenge/create`, {});
+    const challengeOf = (url: string) =>
+      postJson(`${url}/v1/auth/challenge/create`, {});
     {
       await using server = await ServerProcess.start("web", settings, {
         env: { ...collector.env, ...OFTEN },
       });
-      const challenge = await (await challengeOf(server.url)).json();
+      const { body: challenge } = await challengeOf(server.url);
       const attestation = person.attest(challenge, Date.now());
       const verify = `${server.url}/v1/auth/attestation/verify`;
       for (const status of [200, 409]) {
-        const login = await post(verify, { attestation });
-        assertEquals([login.status, typeof await login.json()], [
-          status,
-          "object",
-        ]);
+        const login = await postJson(verify, { attestation });
+        assertEquals(login.status, status);
       }
       await whileFrozen(redis, async () => {
-        const { status, body } = await challengeOf(server.url);
-        await body?.cancel();
-        assertEquals(status, 503);
+        assertEquals((await challengeOf(server.url)).status, 503);
       });
       await waitForEqual(() => ours(collector.metrics), {
         "sig.logins": ["1"],
