@@ -73,18 +73,15 @@ Deno.test("an injected fetch is asked for public https URLs only", async () => {
   assertEquals(asked, 0);
 });
 
-Deno.test("the same judgement of the response", async () => {
-  const html = { headers: { "content-type": "text/html" } };
+Deno.test("judges the response of an injected fetch", async () => {
   const gzip = { headers: { "content-encoding": "gzip" } };
-  const away = { status: 302, headers: { location: "https://b.example/x" } };
-  const rows = [
-    [new Response("{}", html), "fetch_media_type", "an error page"],
-    [new Response("{}", gzip), "fetch_failed", "content-encoding"],
-    [new Response(null, { status: 204 }), "fetch_status", "status 204"],
-    [new Response(null, away), "fetch_redirected", '"https://b.example"'],
-    [new Response("x".repeat(1001)), "document_too_large", "1000 bytes"],
-  ] as const;
-  for (const [response, code, message] of rows) {
+  for (
+    const [response, code, message] of [
+      [new Response("{}", gzip), "fetch_failed", "content-encoding"],
+      [new Response(null, { status: 204 }), "fetch_status", "status 204"],
+      [new Response("x".repeat(1001)), "document_too_large", "1000 bytes"],
+    ] as const
+  ) {
     await expectSigError(
       async () => readText(await fetchWith(() => response)),
       code,
