@@ -29,14 +29,6 @@ Deno.test("lines are the same in chunks of every size", () => {
   }
 });
 
-Deno.test("a line of n bytes is kept when n is the limit, not one more", () => {
-  for (const size of [1, 3, 100]) {
-    assertEquals(split("1234567\n", size).lines, ["1234567"]);
-    assertEquals(split("12345678\n", size).lines, ["12345678"]);
-    assertEquals(split("123456789\n", size).lines, ["!"]);
-  }
-});
-
 Deno.test("nothing is left behind a final LF", () => {
   for (const size of [1, 2, 100]) {
     assertEquals(split("a\n", size).hasRest, false);

@@ -107,50 +107,7 @@ function inline(changes: Partial<InlineFeed> = {}): InlineFeed {
 const verify = (feed: InlineFeed) =>
   verifyIssuer(openInlineFeed(feed), { now: NOW });
 
-Deno.test("an inline feed is verified like any other, and proves no origin", async () => {
-  const { source, state, warnings } = await verify(inline());
-  assertEquals(source, "inline");
-  assertEquals(state.last_sequence, 2);
-  assertEquals(warnings, []);
-});
-
-Deno.test("no events are an empty feed, not a blank line", async () => {
-  assertEquals((await verify(inline({ events: "" }))).state.last_sequence, 0);
-  await expectSigError(
-    () => verify(inline({ events: "\n" })),
-    "invalid_line",
-    "Cannot verify feed: ",
-  );
-});
-
-Deno.test("an absent DID document is a missing one, null is a wrong one", async () => {
-  const { did_document: _, ...without } = inline();
-  for (const feed of [without, inline({ did_document: undefined })]) {
-    const { warnings } = await verify(feed);
-    assertEquals(warnings.map(({ code }) => code), ["did_document_missing"]);
-  }
-  await expectSigError(
-    () => verify(inline({ did_document: null })),
-    "invalid_did_document",
-    "it must be one JSON object",
-  );
-});
-
-Deno.test("its text ends in LF and has no byte order mark", async () => {
-  const { events } = inline();
-  await expectSigError(
-    () => verify(inline({ events: events.slice(0, -1) })),
-    "incomplete_line",
-    "Cannot verify feed: the last line must end in LF",
-  );
-  await expectSigError(
-    () => verify(inline({ events: `\ufeff${events}` })),
-    "invalid_line",
-    "Cannot verify feed: ",
-  );
-});
-
-Deno.test("its documents have the limits of fetched ones", async () => {
+Deno.test("limits the documents of an inline feed", async () => {
   await expectSigError(
     () => verify(inline({ metadata: { x: "y".repeat(16_384) } })),
     "document_too_large",
@@ -158,7 +115,7 @@ Deno.test("its documents have the limits of fetched ones", async () => {
   );
 });
 
-Deno.test("a key set that is not given is not found", async () => {
+Deno.test("reports an inline feed without a key set as not found", async () => {
   await expectSigError(
     () => verify(inline({ jwks: undefined })),
     "source_not_found",
@@ -166,7 +123,7 @@ Deno.test("a key set that is not given is not found", async () => {
   );
 });
 
-Deno.test("its URIs are neither fetched nor compared", async () => {
+Deno.test("neither fetches nor compares the URIs of an inline feed", async () => {
   const { metadata } = inline();
   const elsewhere = {
     ...metadata as Record<string, unknown>,
@@ -235,24 +192,5 @@ Deno.test("a feed over its limit has its own code", async () => {
       code,
       "it is larger than 2 bytes",
     );
-  }
-});
-
-Deno.test("an absent document is not confused with a failing server", async () => {
-  for (const [status, expected] of [[404, true], [410, true], [503, false]]) {
-    const reader = createRemoteReader({
-      fetch: () =>
-        Promise.resolve(new Response(null, { status: Number(status) })),
-    });
-    const error = await expectSigError(
-      () =>
-        reader.open("https://acme.example/", {
-          name: "did_document",
-          maxBytes: 9,
-        }),
-      "fetch_status",
-      `status ${status}`,
-    );
-    assert(isMissing(error) === expected);
   }
 });
