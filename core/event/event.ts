@@ -90,14 +90,11 @@ function validateCommon(fields: Fields, options: ValidateEventOptions): void {
   validateEventType(fields, options);
   fields.identifier("issuer");
   fields.timestamp("issued_at");
-  const sequence = fields.required("sequence");
-  if (sequence !== undefined && !isSequence(sequence)) {
-    fields.report(
-      "sequence",
-      "invalid_field",
-      "must be an integer from 1 to 2^53-1, written in digits only",
-    );
-  }
+  fields.member(
+    "sequence",
+    isSequence,
+    "an integer from 1 to 2^53-1, written in digits only",
+  );
   fields.identifier("relationship_id");
   fields.identifier("subject");
   const visibility = fields.oneOf("visibility", ["public", "private"]);
@@ -139,10 +136,7 @@ function validateUpsert(fields: Fields): void {
     const code = isString(status) ? "status_not_active" : "invalid_field";
     fields.report("status", code, "must be active");
   }
-  const roles = fields.required("roles");
-  if (roles !== undefined && !isStrings(roles)) {
-    fields.report("roles", "invalid_field", "must be an array of strings");
-  }
+  fields.member("roles", isStrings, "an array of strings");
   const from = fields.timestamp("valid_from", true);
   const until = fields.timestamp("valid_until", true);
   if (from && until && compareInstants(until, from) <= 0) {
@@ -158,16 +152,12 @@ function validateUpsert(fields: Fields): void {
 }
 
 function validateRevoke(fields: Fields): void {
-  const target = fields.required("revokes_relationship_id");
-  if (target !== undefined && !isString(target)) {
-    fields.report(
-      "revokes_relationship_id",
-      "invalid_field",
-      "must be a string that equals relationship_id",
-    );
-  } else if (
-    target !== undefined && target !== fields.get("relationship_id")
-  ) {
+  const target = fields.member(
+    "revokes_relationship_id",
+    isString,
+    "a string that equals relationship_id",
+  );
+  if (target !== undefined && target !== fields.get("relationship_id")) {
     fields.report(
       "revokes_relationship_id",
       "revoke_target_mismatch",

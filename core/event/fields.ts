@@ -31,10 +31,12 @@ export function isDid(value: string): boolean {
  * undefined, so that one pass names everything that is wrong.
  */
 export class Fields {
+  /** The faults so far. */
   readonly issues: Issue[] = [];
   readonly #object: OpenObject;
   readonly #base: string;
 
+  /** Reads an object; `base` is its JSON Pointer (default: the root). */
   constructor(object: OpenObject, base = "") {
     this.#object = object;
     this.#base = base;
@@ -59,14 +61,23 @@ export class Fields {
     return this.report(name, "missing_field", "is required");
   }
 
+  /** A required member of a type. */
+  member<T>(
+    name: string,
+    is: (value: unknown) => value is T,
+    expected: string,
+  ): T | undefined {
+    const value = this.required(name);
+    if (value === undefined || is(value)) return value;
+    return this.report(name, "invalid_field", `must be ${expected}`);
+  }
+
   /** A required non-empty string without control characters. */
   identifier(name: string): string | undefined {
-    const value = this.required(name);
-    if (value === undefined || isIdentifier(value)) return value;
-    return this.report(
+    return this.member(
       name,
-      "invalid_field",
-      "must be a non-empty string without control characters",
+      isIdentifier,
+      "a non-empty string without control characters",
     );
   }
 
@@ -111,7 +122,7 @@ export class Fields {
   }
 }
 
-/** Type guard for {@linkcode Fields.optional}. */
+/** Whether a value is a string. */
 export function isString(value: unknown): value is string {
   return typeof value === "string";
 }

@@ -42,24 +42,15 @@ function findMetadataIssues(value: unknown): readonly Issue[] {
   fields.oneOf("spec_version", [SPEC_VERSION]);
   const issuer = fields.identifier("issuer");
   if (issuer !== undefined) validateIssuer(fields, issuer);
-  validateUrl(fields, "jwks_uri");
-  validateUrl(fields, "events_uri");
-  const publicOnly = fields.required("public_only");
-  if (publicOnly !== undefined && typeof publicOnly !== "boolean") {
-    fields.report("public_only", "invalid_field", "must be true or false");
+  for (const name of ["jwks_uri", "events_uri"]) {
+    fields.member(name, isUrl, "an absolute URL that begins with https://");
   }
-  const algorithms = fields.required("algorithms_supported");
-  if (
-    algorithms !== undefined &&
-    !(Array.isArray(algorithms) && algorithms.every(isString) &&
-      algorithms.includes("EdDSA"))
-  ) {
-    fields.report(
-      "algorithms_supported",
-      "invalid_field",
-      'must be an array of strings that contains "EdDSA"',
-    );
-  }
+  fields.member("public_only", isBoolean, "true or false");
+  fields.member(
+    "algorithms_supported",
+    hasEdDsa,
+    'an array of strings that contains "EdDSA"',
+  );
   fields.optional("event_serialization", isJwsFlattened, '"jws-flattened"');
   const proofs = fields.get("proofs_uri");
   const place = proofsPlace(value);
@@ -68,6 +59,15 @@ function findMetadataIssues(value: unknown): readonly Issue[] {
     fields.report("proofs_uri", "invalid_field", `must be ${expected}`);
   }
   return fields.issues;
+}
+
+function isBoolean(value: unknown): value is boolean {
+  return typeof value === "boolean";
+}
+
+function hasEdDsa(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every(isString) &&
+    value.includes("EdDSA");
 }
 
 function isJwsFlattened(value: unknown): value is "jws-flattened" {
@@ -105,18 +105,8 @@ function validateIssuer(fields: Fields, issuer: string): void {
  */
 const URL_TEXT = /^https?:\/\/[^/\\\p{Cc} ][^\\\p{Cc} ]*$/u;
 
-function validateUrl(fields: Fields, name: string): void {
-  const value = fields.required(name);
-  if (value === undefined) return;
+function isUrl(value: unknown): value is string {
   const url = isString(value) && URL_TEXT.test(value) ? URL.parse(value) : null;
-  if (
-    url === null || url.username !== "" || url.password !== "" ||
-    url.hash !== ""
-  ) {
-    fields.report(
-      name,
-      "invalid_field",
-      "must be an absolute URL that begins with https://",
-    );
-  }
+  return url !== null && url.username === "" && url.password === "" &&
+    url.hash === "";
 }

@@ -7,8 +7,7 @@ import {
   type OpenObject,
   SigError,
 } from "@sig/core";
-import { isIdentifier } from "@sig/core/internal";
-import { member } from "../bytes/json_object.ts";
+import { Fields, isIdentifier, isString } from "@sig/core/internal";
 import { readCompactJws, requireHeader } from "../event/jws.ts";
 
 /**
@@ -181,37 +180,28 @@ function isKeyId(kid: unknown): kid is string {
 }
 
 function readClaims(claims: OpenObject): AttestationClaims {
-  const scope = Object.hasOwn(claims, "scope")
-    ? { scope: readString(claims, "scope") }
-    : {};
-  return {
-    iss: readString(claims, "iss"),
-    sub: readString(claims, "sub"),
-    aud: readString(claims, "aud"),
-    nonce: readString(claims, "nonce"),
-    jti: readString(claims, "jti"),
-    iat: readNumber(claims, "iat"),
-    exp: readNumber(claims, "exp"),
-    ...scope,
+  const fields = new Fields(claims);
+  const text = (name: string) => fields.member(name, isString, "a string")!;
+  const number = (name: string) => fields.member(name, isNumber, "a number")!;
+  const read = {
+    iss: text("iss"),
+    sub: text("sub"),
+    aud: text("aud"),
+    nonce: text("nonce"),
+    jti: text("jti"),
+    iat: number("iat"),
+    exp: number("exp"),
+    ...(Object.hasOwn(claims, "scope") ? { scope: text("scope") } : {}),
   };
+  const [issue] = fields.issues;
+  if (issue === undefined) return read;
+  const { pointer, detail } = issue;
+  const why = `claim ${pointer.slice(1)} ${detail}`;
+  throw fault("invalid_attestation", why, { pointer });
 }
 
-function readString(claims: OpenObject, name: string): string {
-  const value = member(claims, name);
-  if (typeof value === "string") return value;
-  throw wrongClaim(name, "a string");
-}
-
-function readNumber(claims: OpenObject, name: string): number {
-  const value = member(claims, name);
-  if (typeof value === "number") return value;
-  throw wrongClaim(name, "a number");
-}
-
-function wrongClaim(name: string, expected: string): SigError {
-  return fault("invalid_attestation", `claim ${name} must be ${expected}`, {
-    pointer: `/${name}`,
-  });
+function isNumber(value: unknown): value is number {
+  return typeof value === "number";
 }
 
 /**

@@ -198,7 +198,13 @@ Deno.test("the claims are there and have the right JSON types", async () => {
       ...claims,
       [name]: value,
     }));
-    for (const odd of [without, ...wrong]) {
+    await refuses(
+      header,
+      without,
+      "invalid_attestation",
+      `claim ${name} is required`,
+    );
+    for (const odd of wrong) {
       await refuses(
         header,
         odd,

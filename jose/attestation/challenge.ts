@@ -7,10 +7,9 @@ import {
   MAX_TTL_SECONDS,
   MIN_TTL_SECONDS,
   type OpenObject,
-  parseTimestamp,
   SigError,
 } from "@sig/core";
-import { isIdentifier, isObject } from "@sig/core/internal";
+import { Fields, isIdentifier, isObject } from "@sig/core/internal";
 import { ENROL_SCOPE } from "./attestation.ts";
 import { member } from "../bytes/json_object.ts";
 
@@ -58,18 +57,26 @@ export function validateChallenge(challenge: unknown): ValidChallenge {
   if (!isObject(challenge)) {
     throw fault("invalid_field", "", "it must be one JSON object");
   }
-  const subject = member(challenge, "subject") ?? undefined;
-  if (subject !== undefined && !isIdentifier(subject)) {
-    throw fault("invalid_field", "/subject", "must be a DID or null");
-  }
-  return {
-    challengeId: text(challenge, "challenge_id"),
-    audience: text(challenge, "audience"),
-    nonce: text(challenge, "nonce"),
-    scopes: readScopes(required(challenge, "scopes")),
-    subject,
-    expiresAt: instant(challenge, "expires_at"),
+  const fields = new Fields(challenge);
+  const read = {
+    challengeId: fields.identifier("challenge_id"),
+    audience: fields.identifier("audience"),
+    nonce: fields.identifier("nonce"),
+    scopes: fields.member("scopes", isScopes, "an array of scope tokens"),
+    subject: fields.optional("subject", isIdentifier, "a DID or null"),
+    expiresAt: fields.timestamp("expires_at"),
   };
+  requireNoIssue(fields);
+  // Each required member without an issue was read.
+  return read as ValidChallenge;
+}
+
+function isScopes(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every(isScopeToken);
+}
+
+function requireNoIssue({ issues: [issue] }: Fields): void {
+  if (issue) throw fault(issue.code, issue.pointer, issue.detail);
 }
 
 /**
@@ -97,8 +104,15 @@ export function validateSignableChallenge(
     );
   }
   requireNoEnrolment(audience, scopes);
-  requireLife(instant(members, "issued_at"), expiresAt);
-  const require = readRequire(member(members, "require") ?? null);
+  const fields = new Fields(members);
+  const issuedAt = fields.timestamp("issued_at");
+  const require = fields.optional(
+    "require",
+    isIdentifiers,
+    "null or an array of strings without control characters",
+  ) ?? null;
+  requireNoIssue(fields);
+  requireLife(issuedAt!, expiresAt);
   const text = describeChallenge({
     challenge_id: checked.challengeId,
     audience,
@@ -157,44 +171,8 @@ function requireLife(from: Instant, to: Instant): void {
   );
 }
 
-function readRequire(require: unknown): readonly string[] | null {
-  if (require === null) return null;
-  if (Array.isArray(require) && require.every(isIdentifier)) return require;
-  throw fault(
-    "invalid_field",
-    "/require",
-    "must be null or an array of strings without control characters",
-  );
-}
-
-function instant(challenge: OpenObject, name: string): Instant {
-  const value = parseTimestamp(required(challenge, name));
-  if (value !== undefined) return value;
-  throw fault(
-    "invalid_field",
-    `/${name}`,
-    "must be an RFC 3339 UTC timestamp",
-  );
-}
-
-function readScopes(scopes: unknown): readonly string[] {
-  if (Array.isArray(scopes) && scopes.every(isScopeToken)) return scopes;
-  throw fault("invalid_field", "/scopes", "must be an array of scope tokens");
-}
-
-function required(challenge: OpenObject, name: string): unknown {
-  if (Object.hasOwn(challenge, name)) return challenge[name];
-  throw fault("missing_field", `/${name}`, "is required");
-}
-
-function text(challenge: OpenObject, name: string): string {
-  const value = required(challenge, name);
-  if (isIdentifier(value)) return value;
-  throw fault(
-    "invalid_field",
-    `/${name}`,
-    "must be a non-empty string without control characters",
-  );
+function isIdentifiers(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every(isIdentifier);
 }
 
 function fault(code: ErrorCode, pointer: string, why: string): SigError {

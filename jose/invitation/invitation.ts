@@ -12,8 +12,13 @@ import {
   type RelationshipType,
   SigError,
 } from "@sig/core";
-import { decodeBase64UrlStrict, isIdentifier, quote } from "@sig/core/internal";
-import { isKid, member } from "../bytes/json_object.ts";
+import {
+  decodeBase64UrlStrict,
+  Fields,
+  isIdentifier,
+  quote,
+} from "@sig/core/internal";
+import { isKid } from "../bytes/json_object.ts";
 import { readCompactJws, requireHeader } from "../event/jws.ts";
 
 /**
@@ -125,118 +130,86 @@ export function readInvitationClaims(claims: OpenObject): InvitationClaims {
   if (extra !== undefined) {
     throw malformed(`it has an unknown claim ${quote(extra)}`);
   }
-  const iss = readDid(claims, "iss");
-  const jti = member(claims, "jti");
-  if (
-    typeof jti !== "string" || decodeBase64UrlStrict(jti)?.length !== JTI_BYTES
-  ) throw wrong("jti", `${JTI_BYTES} bytes in base64url`);
-  const relationship_type = RELATIONSHIP_TYPES.find((type) =>
-    type === member(claims, "relationship_type")
-  );
-  if (relationship_type === undefined) {
-    throw wrong(
-      "relationship_type",
-      `one of ${RELATIONSHIP_TYPES.join(", ")}`,
+  const fields = new Fields(claims);
+  const iss = fields.member("iss", isShortDid, SHORT_DID);
+  const jti = fields.member("jti", isJti, `${JTI_BYTES} bytes in base64url`);
+  const iat = fields.member("iat", isSeconds, SECONDS);
+  const exp = fields.member("exp", isSeconds, SECONDS);
+  const type = fields.oneOf("relationship_type", RELATIONSHIP_TYPES);
+  const roles = fields.member("roles", isRoles, ROLES);
+  const from = fields.optional("valid_from", isTimestamp, TIMESTAMP);
+  const until = fields.optional("valid_until", isTimestamp, TIMESTAMP);
+  const name = fields.optional("for", isName, NAME);
+  const person = fields.optional("same_person_as", isShortDid, SHORT_DID);
+  const life = exp! - iat!;
+  if (life < MIN_INVITATION_SECONDS || life > MAX_INVITATION_SECONDS) {
+    fields.report(
+      "exp",
+      "invalid_field",
+      "must be 1 hour to 90 days after iat",
     );
   }
+  const start = parseTimestamp(from);
+  const end = parseTimestamp(until);
+  if (start && end && compareInstants(end, start) <= 0) {
+    fields.report("valid_until", "invalid_field", "must be after valid_from");
+  }
+  const [issue] = fields.issues;
+  if (issue) {
+    const { pointer, detail } = issue;
+    throw malformed(`claim ${pointer.slice(1)} ${detail}`, pointer);
+  }
+  // Each required claim without an issue was read.
   return {
-    iss,
-    jti,
-    ...readLife(claims),
-    relationship_type,
-    roles: readRoles(member(claims, "roles")),
-    ...readValidity(claims),
-    ...readName(claims),
-    ...((member(claims, "same_person_as") ?? undefined) === undefined
-      ? {}
-      : { same_person_as: readDid(claims, "same_person_as") }),
+    iss: iss!,
+    jti: jti!,
+    iat: iat!,
+    exp: exp!,
+    relationship_type: type!,
+    roles: roles!,
+    ...(from === undefined ? {} : { valid_from: from }),
+    ...(until === undefined ? {} : { valid_until: until }),
+    ...(name === undefined ? {} : { for: name }),
+    ...(person === undefined ? {} : { same_person_as: person }),
   };
 }
 
-function readDid(claims: OpenObject, name: "iss" | "same_person_as"): string {
-  const most = DEFAULT_LIMITS.maxIdentifierLength;
-  const did = member(claims, name);
-  if (typeof did === "string" && isDid(did) && did.length <= most) return did;
-  throw wrong(name, `a DID of at most ${most} characters`);
+const { maxIdentifierLength, maxRoles, maxRoleLength } = DEFAULT_LIMITS;
+const SHORT_DID = `a DID of at most ${maxIdentifierLength} characters`;
+const SECONDS = "whole seconds since 1970";
+const TIMESTAMP = "an RFC 3339 UTC timestamp such as 2026-01-31T09:00:00Z";
+const ROLES =
+  `at most ${maxRoles} strings, each once and of 1 to ${maxRoleLength} characters without control characters`;
+const NAME =
+  `1 to ${MAX_INVITED_NAME_LENGTH} characters without control characters`;
+
+function isShortDid(value: unknown): value is string {
+  return typeof value === "string" && isDid(value) &&
+    value.length <= maxIdentifierLength;
 }
 
-function wrong(name: string, expected: string): SigError {
-  return malformed(`claim ${name} must be ${expected}`, `/${name}`);
+function isJti(value: unknown): value is string {
+  return typeof value === "string" &&
+    decodeBase64UrlStrict(value)?.length === JTI_BYTES;
 }
 
-function readLife(claims: OpenObject): { iat: number; exp: number } {
-  const [iat, exp] = [readSeconds(claims, "iat"), readSeconds(claims, "exp")];
-  const life = exp - iat;
-  if (life >= MIN_INVITATION_SECONDS && life <= MAX_INVITATION_SECONDS) {
-    return { iat, exp };
-  }
-  throw wrong("exp", "1 hour to 90 days after iat");
+function isSeconds(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 0 &&
+    (value as number) <= MAX_SECONDS;
 }
 
-function readSeconds(claims: OpenObject, name: "iat" | "exp"): number {
-  const value = member(claims, name);
-  const isSeconds = typeof value === "number" && Number.isInteger(value) &&
-    value >= 0 && value <= MAX_SECONDS;
-  if (isSeconds) return value;
-  throw wrong(name, "whole seconds since 1970");
+function isRoles(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.length <= maxRoles &&
+    value.every((role) => isIdentifier(role) && role.length <= maxRoleLength) &&
+    new Set(value).size === value.length;
 }
 
-function readRoles(roles: unknown): readonly string[] {
-  const { maxRoles, maxRoleLength } = DEFAULT_LIMITS;
-  const isRole = (role: unknown): role is string =>
-    isIdentifier(role) && role.length <= maxRoleLength;
-  if (
-    Array.isArray(roles) && roles.length <= maxRoles && roles.every(isRole) &&
-    new Set(roles).size === roles.length
-  ) return roles;
-  throw wrong(
-    "roles",
-    `at most ${maxRoles} strings, each once and of 1 to ${maxRoleLength} characters without control characters`,
-  );
+function isTimestamp(value: unknown): value is string {
+  return parseTimestamp(value) !== undefined;
 }
 
-function readValidity(
-  claims: OpenObject,
-): Pick<InvitationClaims, "valid_from" | "valid_until"> {
-  const valid_from = readTime(claims, "valid_from");
-  const valid_until = readTime(claims, "valid_until");
-  const [from, until] = [
-    parseTimestamp(valid_from),
-    parseTimestamp(valid_until),
-  ];
-  if (from && until && compareInstants(until, from) <= 0) {
-    throw wrong("valid_until", "after valid_from");
-  }
-  return {
-    ...(valid_from === undefined ? {} : { valid_from }),
-    ...(valid_until === undefined ? {} : { valid_until }),
-  };
-}
-
-/** Null says the same as absence, as in an event (docs/protocol.md §3). */
-function readTime(
-  claims: OpenObject,
-  name: "valid_from" | "valid_until",
-): string | undefined {
-  const value = member(claims, name) ?? undefined;
-  if (value === undefined) return undefined;
-  if (typeof value === "string" && parseTimestamp(value)) return value;
-  throw wrong(
-    name,
-    "an RFC 3339 UTC timestamp such as 2026-01-31T09:00:00Z",
-  );
-}
-
-function readName(claims: OpenObject): { for?: string } {
-  const name = member(claims, "for") ?? undefined;
-  if (name === undefined) return {};
-  if (isIdentifier(name) && name.length <= MAX_INVITED_NAME_LENGTH) {
-    return { for: name };
-  }
-  throw wrong(
-    "for",
-    `1 to ${MAX_INVITED_NAME_LENGTH} characters without control characters`,
-  );
+function isName(value: unknown): value is string {
+  return isIdentifier(value) && value.length <= MAX_INVITED_NAME_LENGTH;
 }
 
 /** What precedes the invitation in a link's fragment. */

@@ -26,7 +26,9 @@ export interface ConditionalServer extends AsyncDisposable {
   readonly did: string;
   /** By path; 404 for others. */
   readonly documents: Map<string, Served>;
-  /** Every request so far. */
+  /** The paths of all requests so far. */
+  readonly requests: string[];
+  /** Every request that was answered. */
   readonly exchanges: Exchange[];
   /** Tells entity tags and honours `If-None-Match`. */
   etags: boolean;
@@ -39,12 +41,16 @@ export interface ConditionalServer extends AsyncDisposable {
 }
 
 /** Starts a server without documents. */
-export function startConditionalServer(): ConditionalServer {
+export function startConditionalServer(
+  { etags = true, ranges = true } = {},
+): ConditionalServer {
+  const requests: string[] = [];
   const exchanges: Exchange[] = [];
   const http = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen() {} },
     async (request) => {
       const { pathname: path } = new URL(request.url);
+      requests.push(path);
       const response = await answer(request, server.documents.get(path));
       exchanges.push({
         path,
@@ -69,10 +75,11 @@ export function startConditionalServer(): ConditionalServer {
     origin: `http://127.0.0.1:${port}`,
     did: `did:web:127.0.0.1%3A${port}`,
     documents: new Map(),
+    requests,
     exchanges,
-    etags: true,
+    etags,
     era: "",
-    ranges: true,
+    ranges,
     of: (path) => exchanges.filter((each) => each.path === path),
     [Symbol.asyncDispose]: () => http.shutdown(),
   };

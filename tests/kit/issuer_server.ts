@@ -1,59 +1,19 @@
-/** An issuer's documents on a real server on loopback. @module */
+/** An issuer's server without entity tags and ranges. @module */
 
 import type { SigningKey } from "@sig/jose";
 import { type IssuerLocation, openSource, parseSource } from "@sig/consumer";
-import { makeDocuments, PATHS } from "./test_issuer.ts";
-
-/** What the server does when a path is asked for. */
-export type Answer =
-  | string
-  | Uint8Array<ArrayBuffer>
-  | ((request: Request) => Response | Promise<Response>);
+import {
+  type ConditionalServer,
+  startConditionalServer,
+} from "./conditional_server.ts";
+import { makeDocuments } from "./test_issuer.ts";
 
 /** A running server. */
-export interface IssuerServer {
-  /** `http://127.0.0.1:<port>` */
-  readonly origin: string;
-  /** The did:web of that origin. */
-  readonly did: string;
-  /** Answers by path; 404 for others. May be changed at any time. */
-  readonly documents: Map<string, Answer>;
-  /** The paths that were asked for, in order. */
-  readonly requests: string[];
-  /** Stops it. */
-  [Symbol.asyncDispose](): Promise<void>;
-}
-
-/** Media types as an issuer's server should tell them. */
-function mediaTypeOf(path: string): string {
-  return path === PATHS.feed ? "application/x-ndjson" : "application/json";
-}
+export type IssuerServer = ConditionalServer;
 
 /** Starts a server without documents. */
 export function startIssuerServer(): IssuerServer {
-  const documents = new Map<string, Answer>();
-  const requests: string[] = [];
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {} },
-    async (request) => {
-      const { pathname } = new URL(request.url);
-      requests.push(pathname);
-      const answer = documents.get(pathname);
-      if (answer === undefined) return new Response(null, { status: 404 });
-      if (typeof answer === "function") return await answer(request);
-      return new Response(answer, {
-        headers: { "content-type": mediaTypeOf(pathname) },
-      });
-    },
-  );
-  const { port } = server.addr;
-  return {
-    origin: `http://127.0.0.1:${port}`,
-    did: `did:web:127.0.0.1%3A${port}`,
-    documents,
-    requests,
-    [Symbol.asyncDispose]: () => server.shutdown(),
-  };
+  return startConditionalServer({ etags: false, ranges: false });
 }
 
 /** A server that publishes an issuer of its own origin. */

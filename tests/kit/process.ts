@@ -207,18 +207,25 @@ export async function runWell(
   return stdout;
 }
 
-/** A server in a process of its own, and where it listens. */
-export interface StartedServer extends AsyncDisposable {
-  /** Its process. */
-  readonly process: TestProcess;
-  /** Its origin. */
-  readonly origin: string;
-  /** Stops it as a service manager does. */
-  stop(signal?: Deno.Signal): Promise<Ended>;
-}
-
 /** How our servers and `deno serve` say where they listen. */
 const ANNOUNCEMENT = /(?:^|Listening on )(http:\/\/127\.0\.0\.1:\d+)\/?\s/m;
+
+/** A server in a process of its own. */
+export class StartedServer extends TestProcess {
+  /** Its origin, once it has printed it. */
+  origin = "";
+
+  /** Waits for the address that it prints; ends it if it prints none. */
+  async announced(): Promise<this> {
+    try {
+      [, this.origin = ""] = await this.said(ANNOUNCEMENT);
+      return this;
+    } catch (error) {
+      await this[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+}
 
 /** Starts a server and waits for the address that it prints. */
 export async function startServer(
@@ -226,19 +233,7 @@ export async function startServer(
   args: readonly string[],
   options: ProcessOptions = {},
 ): Promise<StartedServer> {
-  const process = new TestProcess(command, args, options);
-  try {
-    const [, origin = ""] = await process.said(ANNOUNCEMENT);
-    return {
-      process,
-      origin,
-      stop: (signal) => process.stop(signal),
-      [Symbol.asyncDispose]: () => process[Symbol.asyncDispose](),
-    };
-  } catch (error) {
-    await process[Symbol.asyncDispose]();
-    throw error;
-  }
+  return await new StartedServer(command, args, options).announced();
 }
 
 /** A port of loopback that was free a moment ago. */

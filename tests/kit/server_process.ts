@@ -1,14 +1,7 @@
 /** A server of ours as a real process, with the least permissions. @module */
 
 import { assert, assertEquals } from "@std/assert";
-import {
-  type Ended,
-  type Ran,
-  ROOT,
-  run,
-  startServer,
-  type TestProcess,
-} from "./process.ts";
+import { type Ended, type Ran, ROOT, run, StartedServer } from "./process.ts";
 
 /** The two servers. */
 export type ServerName = "api" | "web";
@@ -68,22 +61,7 @@ export async function runToEnd(
 }
 
 /** A server that runs; it is stopped where its scope ends. */
-export class ServerProcess implements AsyncDisposable {
-  /** The first line that it printed. */
-  readonly url: string;
-  /** Where it listens. */
-  readonly port: number;
-  /** Its process. */
-  readonly pid: number;
-  readonly #process: TestProcess;
-
-  private constructor(process: TestProcess, url: string) {
-    this.#process = process;
-    this.pid = process.pid;
-    this.url = url;
-    this.port = Number(new URL(url).port);
-  }
-
+export class ServerProcess extends StartedServer {
   /**
    * Starts it on a free port of loopback and waits for its first line. `cli` is
    * for `sig serve`.
@@ -97,56 +75,28 @@ export class ServerProcess implements AsyncDisposable {
   ): Promise<ServerProcess> {
     const all = [...args, "--addr", "127.0.0.1:0"];
     const [program, ...words] = wordsOf(name, all, options);
-    const { process, origin } = await startServer(program, words, {
-      cwd: ROOT,
-      env: { NO_COLOR: "1", ...options.env },
-      unread,
-    });
-    return new ServerProcess(process, origin);
+    const env = { NO_COLOR: "1", ...options.env };
+    return await new ServerProcess(program, words, { cwd: ROOT, env, unread })
+      .announced();
   }
 
-  /** What it has said on standard error so far. */
-  get stderr(): string {
-    return this.#process.stderr;
+  /** The first line that it printed. */
+  get url(): string {
+    return this.origin;
   }
 
-  /** Waits until it has said this. */
-  async said(text: string): Promise<void> {
-    await this.#process.said(text);
-  }
-
-  /** Begins to read standard error, where `unread` left it alone. */
-  readStderr(): void {
-    this.#process.readStderr();
-  }
-
-  /** Sends a signal. */
-  signal(signal: Deno.Signal): void {
-    this.#process.signal(signal);
-  }
-
-  /** Waits for its end without reading what it says; its exit code. */
-  async exited(): Promise<number> {
-    return await this.#process.exited();
+  /** Where it listens. */
+  get port(): number {
+    return Number(new URL(this.origin).port);
   }
 
   /** Waits for its end; `stdout` is what came after the first line. */
-  async ended(): Promise<Ended> {
-    const ended = await this.#process.ended();
+  override async ended(): Promise<Ended> {
+    const ended = await super.ended();
     return { ...ended, stdout: ended.stdout.replace(/^.*\n/, "") };
   }
-
-  /** Stops it and waits for its end. */
-  async stop(signal: Deno.Signal = "SIGTERM"): Promise<Ended> {
-    this.signal(signal);
-    return await this.ended();
-  }
-
-  /** Kills it, unless it has ended. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#process[Symbol.asyncDispose]();
-  }
 }
+
 /** The lines of a server's log; every one must be one JSON value. */
 export function logEntries(
   stderr: string,

@@ -80,7 +80,7 @@ Deno.test("vectors:unpack refuses a directory that holds something, and leaves i
   assertStringIncludes(ran.stderr, "/mine is not a directory\n");
 });
 
-Deno.test("vectors:unpack names what it doesn't know, and writes nothing", async () => {
+Deno.test("vectors:unpack rejects unknown names and flags, and writes nothing", async () => {
   await using folder = await tempFolder();
   const path = `${folder.path}/new`;
   for (
@@ -100,12 +100,12 @@ Deno.test("vectors:unpack names what it doesn't know, and writes nothing", async
     assertStringIncludes(stderr, "See: deno task vectors:unpack --help");
   }
   assertEquals(namesIn(folder.path), []);
-});
-
-Deno.test("vectors:unpack explains itself", async () => {
-  const { code, stdout } = await unpack("--help");
-  assertEquals(code, 0);
-  assertStringIncludes(stdout, "Usage: deno task vectors:unpack DIR [CASE…]");
+  const help = await unpack("--help");
+  assertEquals(help.code, 0);
+  assertStringIncludes(
+    help.stdout,
+    "Usage: deno task vectors:unpack DIR [CASE…]",
+  );
 });
 
 Deno.test("an unpacked feed is gone when its test ends", async () => {
