@@ -170,6 +170,10 @@ export const HEADER: readonly Misuse[] = [
   })),
 ];
 
+function expected(value: unknown, type: string): string {
+  return value === undefined ? "is required" : `must be ${type}`;
+}
+
 /** Claims of another shape. */
 export const CLAIMS: readonly Misuse[] = [
   ...["iss", "sub", "aud", "nonce", "jti"].flatMap((name): Misuse[] =>
@@ -177,7 +181,7 @@ export const CLAIMS: readonly Misuse[] = [
       name: `${name} ${JSON.stringify(value)}`,
       claims: { [name]: value },
       code: invalid,
-      says: `claim ${name} must be a string`,
+      says: `claim ${name} ${expected(value, "a string")}`,
     }))
   ),
   ...["iat", "exp"].flatMap((name): Misuse[] =>
@@ -185,7 +189,7 @@ export const CLAIMS: readonly Misuse[] = [
       name: `${name} ${JSON.stringify(value)}`,
       claims: { [name]: value },
       code: invalid,
-      says: `claim ${name} must be a number`,
+      says: `claim ${name} ${expected(value, "a number")}`,
     }))
   ),
   ...[null, ["email"], 5].map((scope): Misuse => ({

@@ -33,17 +33,17 @@ export async function startServer(
   dir: string,
   args: readonly string[],
 ): Promise<ServerOfFolder> {
-  const { process, origin } = await startProcess(
+  const server = await startProcess(
     Deno.execPath(),
     denoArgs(dir, args),
     { cwd: dir },
   );
   return {
-    url: origin,
-    hangUp: () => process.signal("SIGHUP"),
-    said: async (text) => void await process.said(text),
-    kill: async () => void await process.stop("SIGKILL"),
-    stop: async () => void await process.stop(),
+    url: server.origin,
+    hangUp: () => server.signal("SIGHUP"),
+    said: async (text) => void await server.said(text),
+    kill: async () => void await server.stop("SIGKILL"),
+    stop: async () => void await server.stop(),
   };
 }
 
