@@ -32,12 +32,12 @@ export async function startServer(
   if (cores === "first" && hasProgram("taskset")) {
     words.unshift("taskset", "-c", "0");
   }
-  const { process, origin } = await startProcess(words[0]!, words.slice(1));
+  const server = await startProcess(words[0]!, words.slice(1));
   return {
-    url: new URL(origin),
-    processorMs: () => processorMsOf(process.pid),
-    memory: () => memoryOf(process.pid),
-    stop: async () => void await process.stop(),
+    url: new URL(server.origin),
+    processorMs: () => processorMsOf(server.pid),
+    memory: () => memoryOf(server.pid),
+    stop: async () => void await server.stop(),
   };
 }
 
