@@ -8,6 +8,9 @@ import {
 } from "./conditional_server.ts";
 import { makeDocuments } from "./test_issuer.ts";
 
+/** What the server does when a path is asked for. */
+export type { Served as Answer } from "./conditional_server.ts";
+
 /** A running server. */
 export type IssuerServer = ConditionalServer;
 
