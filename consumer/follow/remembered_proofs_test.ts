@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import type { ErrorCode } from "@sig/core";
 import type { ConsumerOptions } from "../consumer.ts";
 import { createConsumer } from "../create_consumer.ts";
 import { locateIssuer } from "../read/source.ts";
@@ -12,54 +13,73 @@ import {
   publishProofs,
 } from "../../tests/kit/proofs.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
-import { ALICE, importTestKeys, PATHS } from "../../tests/kit/test_issuer.ts";
+import { importTestKeys, PATHS } from "../../tests/kit/test_issuer.ts";
 import {
+  QUESTION,
   START_MS,
-  type WatchedIssuer,
   watchIssuer,
 } from "../../tests/kit/watched_issuer.ts";
 
 const [key1, key2, stranger] = await importTestKeys();
-assert(key1 && key2 && stranger);
 
-const QUESTION = { subject: ALICE, require: ["role=deploy"] } as const;
-
-type Watched = WatchedIssuer & { readonly lines: readonly string[] };
+/** Another state of the same events. */
+const OTHER_STATE = { claim: { state: new Uint8Array(32).fill(7) } };
+const REWRITTEN = [
+  "feed_rewritten",
+  "is not the one that is remembered",
+] as const;
+const ROLLED_BACK = [
+  "feed_rolled_back",
+  "the feed ends at sequence 6, but 7 events are remembered",
+] as const;
+const NOT_INTRODUCED = [
+  "key_not_introduced",
+  "no remembered key has signed a checkpoint that names it",
+] as const;
 
 /** An issuer with proofs, and consumers that share a memory of it. */
 async function setUp(events = 6) {
   const { pins, ...file } = await openPinFile();
-  const watched: Watched = await watchIssuer(events, key1!);
-  const { server } = watched;
+  const watched = await watchIssuer(events, key1);
+  const { did, lines, line, publish, server: { documents, origin } } = watched;
   const prove = (
     lines: readonly string[],
     content: Partial<ProofsContent> = {},
-  ) => {
-    const { documents, origin } = server;
-    const keys = [key1!];
-    return publishProofs(documents, { origin, keys, lines, ...content });
-  };
-  await prove(watched.lines);
-  const consumer = (options: Partial<ConsumerOptions> = {}) =>
+  ) => publishProofs(documents, { origin, keys: [key1], lines, ...content });
+  await prove(lines);
+  /** A consumer of a new process, without a memory unless one is given. */
+  const fresh = (options: Partial<ConsumerOptions> = {}) =>
     createConsumer({
-      issuers: [server.did],
-      allowPrivate: true,
+      ...{ issuers: [did], allowPrivate: true, maxAgeMs: 0 },
       now: () => new Date(START_MS),
-      pins,
       ...options,
     });
   return {
-    ...{ ...watched, prove, pins },
-    /** As another process asks. */
-    ask: (options?: Partial<ConsumerOptions>) =>
-      consumer({ proofs: "always", maxAgeMs: 0, ...options })
-        .check(server.did, QUESTION),
-    /** Reads the whole feed. */
-    read: (options?: Partial<ConsumerOptions>) =>
-      consumer({ proofs: "never", maxAgeMs: 0, ...options }).verify(server.did),
-    pin: () => showPin(pins, server.did),
-    async lines7() {
-      return [...watched.lines, await watched.line(7, key1!)];
+    ...{ ...watched, prove, fresh, pins },
+    /** Asks as a new process. */
+    ask: () => fresh({ pins, proofs: "always" }).check(did, QUESTION),
+    /** Reads the whole feed as a new process. */
+    read: () => fresh({ pins, proofs: "never" }).verify(did),
+    pin: () => showPin(pins, did),
+    /** Publishes lines and their proofs. */
+    async publishProven(
+      lines: readonly string[],
+      content?: Partial<ProofsContent>,
+    ) {
+      publish(lines);
+      await prove(lines, content);
+    },
+    /** The lines with a seventh. */
+    lines7: async (key = key1) => [...lines, await line(7, key)],
+    /** The lines with another third. */
+    otherLines: async () =>
+      lines.with(2, await line(3, key1, { roles: ["other"] })),
+    /** Takes the proofs out of the metadata; returns it as it was. */
+    withoutProofs() {
+      const metadata = documents.get(PATHS.metadata) as string;
+      const { proofs_uri: _, ...without } = JSON.parse(metadata);
+      documents.set(PATHS.metadata, JSON.stringify(without));
+      return metadata;
     },
     async [Symbol.asyncDispose]() {
       await watched[Symbol.asyncDispose]();
@@ -74,10 +94,8 @@ Deno.test("an answer by proof is remembered, and confirmed by the next one", asy
   await using issuer = await setUp();
   const first = await issuer.ask();
   assertEquals([first.continuity, first.proof?.size], ["first_seen", 6]);
-  const pin = await issuer.pin();
-  assertEquals(pin.proof?.seen, 6);
-  assertEquals(pin.sequence, null);
-  assertEquals(pin.keys, {});
+  const { proof, sequence, keys } = await issuer.pin();
+  assertEquals([proof?.seen, sequence, keys], [6, null, {}]);
   const lines = await issuer.lines7();
   issuer.publish(lines);
   const tail = await issuer.ask();
@@ -86,32 +104,27 @@ Deno.test("an answer by proof is remembered, and confirmed by the next one", asy
   await issuer.prove(lines);
   const longer = await issuer.ask();
   assertEquals([longer.proof?.size, longer.proof?.tail], [7, 0]);
-  const whole = await issuer.read();
-  assertEquals(whole.state.last_sequence, 7);
-  const { sequence, proof } = await issuer.pin();
-  assertEquals([sequence, proof?.size, proof?.seen], [7, 7, 7]);
-  assertEquals(issuer.server.of(PATHS.feed).at(-1)?.status, 200);
+  assertEquals((await issuer.read()).state.last_sequence, 7);
+  const pin = await issuer.pin();
+  assertEquals([pin.sequence, pin.proof?.size, pin.proof?.seen], [7, 7, 7]);
+  assertEquals(issuer.statuses().at(-1), 200);
 });
 
-Deno.test("a feed that was read first is confirmed by proofs, and read on after them", async () => {
+Deno.test("proofs confirm a feed that was read before, and the next read continues it", async () => {
   await using issuer = await setUp();
   await issuer.read();
   assertEquals((await issuer.pin()).proof?.size, 6);
-  const lines = await issuer.lines7();
-  issuer.publish(lines);
-  await issuer.prove(lines);
+  await issuer.publishProven(await issuer.lines7());
   const answer = await issuer.ask();
   assertEquals([answer.proof?.size, answer.continuity], [7, "consistent"]);
   // Only the new line is read: the tree was kept with the stored lines.
   await issuer.read();
-  assertEquals(issuer.server.of(PATHS.feed).at(-1)?.status, 206);
+  assertEquals(issuer.statuses().at(-1), 206);
 });
 
-Deno.test("a memory from before the proofs is read from the start once", async () => {
+Deno.test("a feed that was pinned before its proofs is read once from the start", async () => {
   await using issuer = await setUp();
-  const metadata = issuer.server.documents.get(PATHS.metadata) as string;
-  const { proofs_uri: _, ...without } = JSON.parse(metadata);
-  issuer.server.documents.set(PATHS.metadata, JSON.stringify(without));
+  const metadata = issuer.withoutProofs();
   await issuer.read();
   assertEquals((await issuer.pin()).proof, null);
   issuer.server.documents.set(PATHS.metadata, metadata);
@@ -120,97 +133,72 @@ Deno.test("a memory from before the proofs is read from the start once", async (
   assertEquals((await issuer.ask()).proof?.size, 6);
 });
 
-/** What an issuer may show, and why nothing is answered then. */
-const CONTRADICTIONS: {
-  readonly name: string;
-  readonly show: (issuer: SetUp) => Promise<void>;
-  readonly code: Parameters<typeof expectSigError>[1];
-  readonly message: string;
-}[] = [
-  {
-    name: "a smaller checkpoint",
-    async show({ lines, prove, publish }) {
-      publish(lines.slice(0, 5));
-      await prove(lines.slice(0, 5));
+/** A contradiction that an issuer shows, and its error. */
+const CONTRADICTIONS: readonly (readonly [
+  name: string,
+  show: (issuer: SetUp) => Promise<unknown>,
+  ...error: readonly [ErrorCode, string],
+])[] = [
+  [
+    "a smaller checkpoint",
+    ({ lines, publishProven }) => publishProven(lines.slice(0, 5)),
+    ...["feed_rolled_back", "ends at sequence 5"] as const,
+  ],
+  [
+    "another line",
+    async ({ otherLines, publishProven }) => publishProven(await otherLines()),
+    ...REWRITTEN,
+  ],
+  [
+    "another line in a feed that has grown",
+    async ({ otherLines, publishProven, line }) =>
+      publishProven([...await otherLines(), await line(7, key1)]),
+    ...REWRITTEN,
+  ],
+  [
+    "another state of the same events",
+    ({ lines, prove }) => prove(lines, OTHER_STATE),
+    ...["state_contradicted", "another state was signed"] as const,
+  ],
+  [
+    "another key under a known kid",
+    ({ lines, prove, publishKeys }) => {
+      publishKeys([stranger]);
+      return prove(lines, { keys: [stranger] });
     },
-    code: "feed_rolled_back",
-    message: "ends at sequence 5",
-  },
-  {
-    name: "another line",
-    async show({ lines, prove, publish, line }) {
-      const other = lines.with(2, await line(3, key1, { roles: ["other"] }));
-      publish(other);
-      await prove(other);
+    ...["key_replaced", "another key is published"] as const,
+  ],
+  [
+    "an event by a key that the thief of a web server publishes",
+    async ({ lines7, publishProven, publishKeys }) => {
+      publishKeys([key1, key2]);
+      const content = { keys: [key2], published: [key1, key2] };
+      await publishProven(await lines7(key2), content);
     },
-    code: "feed_rewritten",
-    message: "is not the one that is remembered",
-  },
-  {
-    name: "another line in a feed that has grown",
-    async show({ lines, prove, publish, line }) {
-      const changed = await line(3, key1, { roles: ["other"] });
-      const other = [...lines.with(2, changed), await line(7, key1)];
-      publish(other);
-      await prove(other);
+    ...NOT_INTRODUCED,
+  ],
+  [
+    "such an event without any proofs",
+    async ({ lines7, publish, publishKeys, withoutProofs }) => {
+      publishKeys([key1, key2]);
+      publish(await lines7(key2));
+      withoutProofs();
     },
-    code: "feed_rewritten",
-    message: "is not the one that is remembered",
-  },
-  {
-    name: "another state of the same events",
-    async show({ lines, prove }) {
-      await prove(lines, { claim: { state: new Uint8Array(32).fill(7) } });
+    ...NOT_INTRODUCED,
+  ],
+  [
+    "such an event with an old checkpoint by the old key",
+    async ({ lines7, publish, publishKeys }) => {
+      publishKeys([key1, key2]);
+      publish(await lines7(key2));
     },
-    code: "state_contradicted",
-    message: "another state was signed",
-  },
-  {
-    name: "another key under a known kid",
-    async show({ lines, prove, publishKeys }) {
-      publishKeys([stranger!]);
-      await prove(lines, { keys: [stranger!] });
-    },
-    code: "key_replaced",
-    message: "another key is published",
-  },
-  {
-    name: "a key that the thief of a web server publishes, with an event by it",
-    async show({ lines, prove, publish, publishKeys, line }) {
-      publishKeys([key1!, key2!]);
-      const more = [...lines, await line(7, key2!)];
-      publish(more);
-      await prove(more, { keys: [key2!], published: [key1!, key2!] });
-    },
-    code: "key_not_introduced",
-    message: "no remembered key has signed a checkpoint that names it",
-  },
-  {
-    name: "the same without any proofs",
-    async show({ lines, publish, publishKeys, line, server }) {
-      publishKeys([key1!, key2!]);
-      publish([...lines, await line(7, key2!)]);
-      const metadata = server.documents.get(PATHS.metadata) as string;
-      const { proofs_uri: _, ...without } = JSON.parse(metadata);
-      server.documents.set(PATHS.metadata, JSON.stringify(without));
-    },
-    code: "key_not_introduced",
-    message: "no remembered key has signed a checkpoint that names it",
-  },
-  {
-    name: "the same with an old checkpoint, signed by the old key",
-    async show({ lines, publish, publishKeys, line }) {
-      publishKeys([key1!, key2!]);
-      publish([...lines, await line(7, key2!)]);
-    },
-    code: "key_not_introduced",
-    message: "no remembered key has signed a checkpoint that names it",
-  },
+    ...NOT_INTRODUCED,
+  ],
 ];
 
-for (const { name, show, code, message } of CONTRADICTIONS) {
+for (const [name, show, code, message] of CONTRADICTIONS) {
   for (const first of ["ask", "read"] as const) {
-    Deno.test(`${name} is refused by a reader that remembers (${first})`, async () => {
+    Deno.test(`${name} is refused if the issuer is remembered (${first})`, async () => {
       await using issuer = await setUp();
       const before = new Map(issuer.server.documents);
       await issuer[first]();
@@ -219,7 +207,7 @@ for (const { name, show, code, message } of CONTRADICTIONS) {
       const { incident } = await issuer.pin();
       assertEquals(incident?.code, code);
       assert(incident?.seen !== undefined);
-      // And by one that reads the feed; and as long as it is shown.
+      // Also by a reader of the feed, and as long as it is shown.
       await expectSigError(() => issuer.read(), code, "");
       await expectSigError(() => issuer.ask(), code, "");
       for (const [path, served] of before) {
@@ -236,70 +224,50 @@ for (const { name, show, code, message } of CONTRADICTIONS) {
   }
 }
 
-Deno.test("a key that the old one introduces is accepted", async () => {
+Deno.test("a key that the old key introduces is accepted", async () => {
   await using issuer = await setUp();
   await issuer.ask();
-  issuer.publishKeys([key1, key2]);
-  const lines = [...issuer.lines, await issuer.line(7, key2)];
-  issuer.publish(lines);
-  await issuer.prove(lines, { keys: [key1, key2] });
-  const answer = await issuer.ask();
-  assertEquals(answer.decision, "allow");
+  const published = [key1, key2];
+  issuer.publishKeys(published);
+  const lines = await issuer.lines7(key2);
+  await issuer.publishProven(lines, { keys: published });
+  assertEquals((await issuer.ask()).decision, "allow");
   assertEquals(Object.keys((await issuer.pin()).proof!.keys).length, 2);
-  await issuer.prove(lines, { keys: [key2], published: [key1, key2] });
+  await issuer.prove(lines, { keys: [key2], published });
   assertEquals((await issuer.ask()).proof?.kid, key2.publicJwk.kid);
 });
 
-Deno.test("a running consumer holds the feed that it follows against the checkpoint", async () => {
+Deno.test("a running consumer compares the feed that it follows with the checkpoint", async () => {
   await using issuer = await setUp();
-  const consumer = createConsumer({
-    ...{ issuers: [issuer.server.did], allowPrivate: true, maxAgeMs: 0 },
-    now: () => new Date(START_MS),
-  });
-  const { did } = issuer.server;
+  const { did, lines, prove } = issuer;
+  const consumer = issuer.fresh();
+  const ask = () => consumer.check(did, QUESTION);
   await consumer.verify(did);
-  await issuer.prove(issuer.lines, {
-    claim: { state: new Uint8Array(32).fill(7) },
-  });
-  await expectSigError(
-    () => consumer.check(did, QUESTION),
-    "state_contradicted",
-    "another state was signed",
-  );
-  await issuer.prove(issuer.lines);
-  assertEquals((await consumer.check(did, QUESTION)).decision, "allow");
+  await prove(lines, OTHER_STATE);
+  await expectSigError(ask, "state_contradicted", "another state was signed");
+  await prove(lines);
+  assertEquals((await ask()).decision, "allow");
 });
 
-Deno.test("a process that answered by proof remembers it when it reads the feed", async () => {
+Deno.test("a process that answered by proof compares the feed with it", async () => {
   await using issuer = await setUp();
-  const consumer = createConsumer({
-    ...{ issuers: [issuer.server.did], allowPrivate: true, maxAgeMs: 0 },
-    now: () => new Date(START_MS),
-  });
-  const { did } = issuer.server;
-  const first = await consumer.check(did, QUESTION);
-  assertEquals([first.proof?.size, first.continuity], [6, "first_seen"]);
-  const changed = await issuer.line(3, key1, { roles: ["other"] });
-  issuer.publish(issuer.lines.with(2, changed));
-  issuer.server.documents.delete(`${PROOFS}checkpoint`);
-  await expectSigError(
-    () => consumer.verify(did),
-    "feed_rewritten",
-    "is not the one that is remembered",
-  );
+  const { did, server: { documents } } = issuer;
+  const consumer = issuer.fresh();
+  const { proof, continuity } = await consumer.check(did, QUESTION);
+  assertEquals([proof?.size, continuity], [6, "first_seen"]);
+  issuer.publish(await issuer.otherLines());
+  documents.delete(`${PROOFS}checkpoint`);
+  await expectSigError(() => consumer.verify(did), ...REWRITTEN);
 });
 
 Deno.test("without proofs a key that signs for the first time is a warning", async () => {
   await using issuer = await setUp();
-  const { documents } = issuer.server;
-  const metadata = documents.get(PATHS.metadata) as string;
-  const { proofs_uri: _, ...without } = JSON.parse(metadata);
-  documents.set(PATHS.metadata, JSON.stringify(without));
+  issuer.withoutProofs();
   const codes = async () =>
     (await issuer.ask()).warnings.map(({ code }) => code);
   assertEquals(await codes(), []);
   issuer.publishKeys([key1, key2]);
-  issuer.publish([...issuer.lines, await issuer.line(7, key2)]);
+  issuer.publish(await issuer.lines7(key2));
   assertEquals(await codes(), ["key_added"]);
   assertEquals(await codes(), []);
   const { key_added } = await issuer.pin();
@@ -307,61 +275,53 @@ Deno.test("without proofs a key that signs for the first time is a warning", asy
   assertEquals(key_added, [{ kid, at: "2026-06-01T00:00:00Z" }]);
 });
 
-Deno.test("what an incident by proof saw, and nothing else, is accepted", async () => {
+Deno.test("only what an incident by proof saw is accepted", async () => {
   await using issuer = await setUp();
   await issuer.ask();
-  issuer.publishKeys([key1, key2]);
-  const lines = [...issuer.lines, await issuer.line(7, key2)];
-  issuer.publish(lines);
   const published = [key1, key2];
-  await issuer.prove(lines, { keys: [key2], published });
-  await expectSigError(() => issuer.ask(), "key_not_introduced", "is new");
+  issuer.publishKeys(published);
+  const lines = await issuer.lines7(key2);
+  const content = { keys: [key2], published };
+  await issuer.publishProven(lines, content);
+  await expectSigError(() => issuer.ask(), ...NOT_INTRODUCED);
   const accept = () =>
-    acknowledgePin(issuer.pins, issuer.server.did, {
+    acknowledgePin(issuer.pins, issuer.did, {
       ...{ allowPrivate: true, now: new Date(START_MS), reason: "by phone" },
     });
-  const more = [...lines, await issuer.line(8, key2)];
-  issuer.publish(more);
-  await issuer.prove(more, { keys: [key2], published });
+  await issuer.publishProven([...lines, await issuer.line(8, key2)], content);
   await expectSigError(
     accept,
     "confirmation_required",
     "what is served now is not what the recorded incident saw",
   );
-  issuer.publish(lines);
-  await issuer.prove(lines, { keys: [key2], published });
-  const accepted = await accept();
-  assertEquals([accepted.sequence, accepted.proof?.size], [7, 7]);
+  await issuer.publishProven(lines, content);
+  const { sequence, proof } = await accept();
+  assertEquals([sequence, proof?.size], [7, 7]);
   const answer = await issuer.ask();
   assertEquals([answer.decision, answer.proof?.size], ["allow", 7]);
 });
 
-Deno.test("by proof, too, a sequence must be reached, and no question waits too long", async () => {
+Deno.test("a question by proof keeps to minSequence, refresh and maxWaitMs", async () => {
   await using issuer = await setUp();
-  const { server } = issuer;
-  const fresh = () =>
-    createConsumer({
-      ...{ issuers: [server.did], allowPrivate: true, maxWaitMs: 300 },
-      now: () => new Date(START_MS),
-    });
+  const { did, server: { documents } } = issuer;
   const ask = (minSequence: number) =>
-    fresh().check(server.did, { ...QUESTION, minSequence });
+    issuer.fresh({ maxWaitMs: 300 }).check(did, { ...QUESTION, minSequence });
   assertEquals((await ask(6)).proof?.size, 6);
   await expectSigError(
     () => ask(7),
     "consistency_unavailable",
     "the feed ends at sequence 6, before 7",
   );
-  const asked = { subjects: [ALICE], refresh: false };
+  const unasked = { subjects: [QUESTION.subject], refresh: false };
   await expectSigError(
-    () => fresh().state(server.did, asked),
+    () => issuer.fresh().state(did, unasked),
     "feed_stale",
     "nothing is known of the issuer",
   );
   const go = Promise.withResolvers<void>();
-  for (const path of server.documents.keys()) {
+  for (const path of documents.keys()) {
     if (!path.includes("/state/")) continue;
-    server.documents.set(path, async () => {
+    documents.set(path, async () => {
       await go.promise;
       return new Response(null, { status: 404 });
     });
@@ -374,32 +334,24 @@ Deno.test("by proof, too, a sequence must be reached, and no question waits too 
   go.resolve();
 });
 
-Deno.test("what others have seen by proof costs a reader of the feed what is new", async () => {
+Deno.test("after another process has answered by proof, a reader fetches the tail", async () => {
   await using issuer = await setUp();
+  const { did } = issuer;
   const pins = createMemoryStore();
-  const options = {
-    ...{ issuers: [issuer.server.did], allowPrivate: true, pins, maxAgeMs: 0 },
-    now: () => new Date(START_MS),
-  };
-  const reader = createConsumer({ ...options, proofs: "never" });
-  await reader.verify(issuer.server.did);
-  const lines = await issuer.lines7();
-  issuer.publish(lines);
-  await issuer.prove(lines);
-  const asker = createConsumer({ ...options, proofs: "always" });
-  assertEquals((await asker.check(issuer.server.did, QUESTION)).proof?.size, 7);
-  const { state } = await reader.verify(issuer.server.did);
-  assertEquals(state.last_sequence, 7);
-  assertEquals(issuer.server.of(PATHS.feed).at(-1)?.status, 206);
+  const reader = issuer.fresh({ pins, proofs: "never" });
+  await reader.verify(did);
+  await issuer.publishProven(await issuer.lines7());
+  const { proof } = await issuer.fresh({ pins, proofs: "always" })
+    .check(did, QUESTION);
+  assertEquals(proof?.size, 7);
+  assertEquals((await reader.verify(did)).state.last_sequence, 7);
+  assertEquals(issuer.statuses().at(-1), 206);
 });
 
-Deno.test("an issuer on no list is answered by proof, and nothing of it is remembered", async () => {
+Deno.test("an unlisted issuer is answered by proof, and not remembered", async () => {
   await using issuer = await setUp();
-  const consumer = createConsumer({
-    ...{ issuers: [], anyIssuer: true, allowPrivate: true, pins: issuer.pins },
-    now: () => new Date(START_MS),
-  });
-  const answer = await consumer.check(issuer.server.did, QUESTION);
+  const options = { issuers: [], anyIssuer: true, pins: issuer.pins };
+  const answer = await issuer.fresh(options).check(issuer.did, QUESTION);
   assertEquals([answer.proof?.size, answer.continuity], [6, "unpinned"]);
   await expectSigError(() => issuer.pin(), "not_found", "is not remembered");
 });
@@ -409,21 +361,15 @@ Deno.test("an event that was seen after a checkpoint can't be withheld later", a
   issuer.publish(await issuer.lines7());
   assertEquals((await issuer.ask()).proof?.tail, 1);
   issuer.publish(issuer.lines);
-  const rolledBack = [
-    "feed_rolled_back",
-    "the feed ends at sequence 6, but 7 events are remembered",
-  ] as const;
-  await expectSigError(() => issuer.ask(), ...rolledBack);
-  await expectSigError(() => issuer.read(), ...rolledBack);
+  await expectSigError(() => issuer.ask(), ...ROLLED_BACK);
+  await expectSigError(() => issuer.read(), ...ROLLED_BACK);
 });
 
-Deno.test("an answer that was late does not make an earlier memory of a later one", async () => {
+Deno.test("a late answer does not replace the memory of a later checkpoint", async () => {
   await using issuer = await setUp();
-  const { did, documents } = issuer.server;
-  const consumer = createConsumer({
-    ...{ issuers: [did], allowPrivate: true, maxAgeMs: 0, proofs: "always" },
-    now: () => new Date(START_MS),
-  });
+  const { did, server: { documents } } = issuer;
+  const consumer = issuer.fresh({ proofs: "always" });
+  const ask = () => consumer.check(did, QUESTION);
   const before = new Map(documents);
   const asked = Promise.withResolvers<void>();
   const go = Promise.withResolvers<void>();
@@ -434,23 +380,17 @@ Deno.test("an answer that was late does not make an earlier memory of a later on
     const headers = { "content-range": `bytes */${feed.length}` };
     return new Response(null, { status: 416, headers });
   });
-  const late = consumer.check(did, QUESTION);
+  const late = ask();
   await asked.promise;
-  const lines = await issuer.lines7();
-  issuer.publish(lines);
-  await issuer.prove(lines);
-  assertEquals((await consumer.check(did, QUESTION)).last_sequence, 7);
+  await issuer.publishProven(await issuer.lines7());
+  assertEquals((await ask()).last_sequence, 7);
   go.resolve();
   assertEquals((await late).last_sequence, 6);
   for (const [path, served] of before) documents.set(path, served);
-  await expectSigError(
-    () => consumer.check(did, QUESTION),
-    "feed_rolled_back",
-    "the feed ends at sequence 6, but 7 events are remembered",
-  );
+  await expectSigError(ask, ...ROLLED_BACK);
 });
 
-Deno.test("a feed that was behind its checkpoint confirms it as soon as it is not", async () => {
+Deno.test("a feed that was behind its checkpoint confirms it when it has caught up", async () => {
   await using issuer = await setUp();
   const lines = await issuer.lines7();
   await issuer.prove(lines);
@@ -463,21 +403,19 @@ Deno.test("a feed that was behind its checkpoint confirms it as soon as it is no
 
 Deno.test("a checkpoint over a changed subject is neither remembered nor cosigned", async () => {
   await using issuer = await setUp(3);
-  const { server } = issuer;
   const bob = { subject: "did:web:bob.example", relationship_id: "rel-1" };
-  const changed = await issuer.line(4, key1!, bob);
+  const changed = await issuer.line(4, key1, bob);
   const lines = [...issuer.lines, changed];
-  issuer.publish(lines);
-  await issuer.prove(lines);
+  await issuer.publishProven(lines);
   // By proof, what the feed gives to Bob does not exist.
   await issuer.read();
   assertEquals((await issuer.pin()).proof, null);
   const cosign = () =>
     cosignCheckpoint(
       createMemoryStore(),
-      locateIssuer(server.did, { allowPrivate: true }),
+      locateIssuer(issuer.did, { allowPrivate: true }),
       {
-        ...{ key: key2!, name: "cosigner.example/1", allowPrivate: true },
+        ...{ key: key2, name: "cosigner.example/1", allowPrivate: true },
         now: new Date(START_MS),
       },
     );
