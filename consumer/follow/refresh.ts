@@ -2,12 +2,14 @@
 
 import {
   DEFAULT_LIMITS,
+  formatInstant,
+  instantOf,
   isSigError,
-  type Warning,
   WELL_KNOWN_PATHS,
 } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import { MAX_CHECKPOINT_BYTES } from "@sig/jose/proofs";
+import type { DocumentName } from "../fetch/media_type.ts";
 import {
   acceptFailure,
   contradictionOf,
@@ -24,8 +26,8 @@ import {
   addedKeys,
   continuePin,
   type IssuerPin,
-  makePin,
   namePin,
+  shortOrNull,
 } from "../memory/pin.ts";
 import {
   conditionsFor,
@@ -34,14 +36,13 @@ import {
   type LikelyDocument,
   NO_DOCUMENTS,
 } from "../read/issuer_documents.ts";
-import type { IssuerLocation, OpenOptions } from "../read/reader.ts";
+import type { IssuerLocation } from "../read/reader.ts";
 import { ProofsOfFeed } from "./full_read.ts";
 import { lacksKey } from "../verify/feed_fault.ts";
-import type { LoadedIssuer } from "../verify/load_issuer.ts";
-import type { VerifiedIssuer } from "../verify/verify_feed.ts";
-import { type FetchedKeys, fetchedKeys, isWithin } from "./check_continuity.ts";
+import { fetchedKeys, isWithin } from "./check_continuity.ts";
 import {
   conditionsToContinue,
+  type FeedRefresh,
   type ReadFeed,
   readFeed,
   type RefreshOptions,
@@ -77,9 +78,9 @@ export async function refreshIssuer(
     const pin = stored && await namePin(stored, keys.published);
     const asked = { record: before, pin, loaded, keys, proofs, options };
     const feed = await readFeed(asked);
-    const read = { loaded, keys, feed, documents, pin };
-    const after = await complete(location, before, read, options);
-    return { record: after, isFromStart: feed.isFromStart };
+    const { metadataRef } = location;
+    const record = await complete(metadataRef, asked, feed, documents);
+    return { record, isFromStart: feed.isFromStart };
   } catch (error) {
     const failure = RefreshFailure.of(error);
     const after = acceptFailure(before, failure, now);
@@ -112,35 +113,32 @@ function mayBeRotating(
     !isWithin(REPEAT_AFTER_MS, repeatedAt, now);
 }
 
-/** The result of reading an issuer without a fault. */
-interface ReadIssuer {
-  readonly loaded: LoadedIssuer;
-  readonly keys: FetchedKeys;
-  readonly feed: ReadFeed;
-  readonly documents: HeldDocuments;
-  /** What the feed was compared with. */
-  readonly pin: IssuerPin | undefined;
-}
-
-/** What the record is from then on. */
+/** What the record is after a read without a fault. */
 async function complete(
-  { metadataRef: place }: IssuerLocation,
-  before: IssuerRecord,
-  { loaded, keys: { published }, feed, documents, pin: pinned }: ReadIssuer,
-  options: RefreshOptions,
+  place: string,
+  refresh: FeedRefresh,
+  feed: ReadFeed,
+  documents: HeldDocuments,
 ): Promise<IssuerRecord> {
+  const { record, loaded, pin: before, options } = refresh;
   const { now, largeReads } = options;
-  const { verification, sha256, etag, proof, ...held } = feed;
+  const { verification, sha256, etag: _, proof: __, ...held } = feed;
   const { keys, metadata: { events_uri: ref, public_only } } = loaded;
-  const read = { verification, published, sha256, etag, at: now };
-  const pin = { ...makePin(read, pinned), ...(proof && { proof }) };
-  const isPinned = largeReads === undefined;
-  const continuity = pinned === undefined ? "first_seen" : "consistent";
+  const { source, issuer } = loaded;
+  const result = verification.result();
+  const { state } = result;
+  const pin = pinOf(refresh, feed, result.bytes);
+  const warnings = withoutPast(
+    result.warnings,
+    (sequence) => state.history.issuedAt(sequence),
+    options,
+  );
+  const continuity = before === undefined ? "first_seen" : "consistent";
   return {
-    ...before,
-    known: await continuePin(before.known, pin, {
+    ...record,
+    known: await continuePin(record.known, pin, {
       place,
-      source: loaded.source === "http" ? "http" : "https",
+      source: source === "http" ? "http" : "https",
       public_only,
       policy: policyOf(options),
       compared_at: feed.comparedAt.toISOString(),
@@ -150,37 +148,43 @@ async function complete(
       feed: { ...held, verification, ref, publicOnly: public_only },
       observation: {
         observedAt: now,
-        continuity: isPinned ? continuity : "unpinned",
-        verified: verifiedBy(loaded, feed, options, [
-          ...contradictionWarning(before.known),
-          ...addedKeys(pinned, pin).map((kid) => ({
-            code: "key_added" as const,
-            detail: `key ${quote(kid)} has signed for the first time`,
-          })),
-        ]),
+        continuity: largeReads === undefined ? continuity : "unpinned",
+        verified: {
+          ...{ issuer, source, state },
+          feed: { ...result, sha256, warnings },
+          warnings: [
+            ...loaded.warnings,
+            ...feed.warnings,
+            ...contradictionWarning(record.known),
+            ...addedKeys(before, pin).map((kid) => ({
+              code: "key_added" as const,
+              detail: `key ${quote(kid)} has signed for the first time`,
+            })),
+            ...warnings,
+          ],
+        },
       },
     },
   };
 }
 
-function verifiedBy(
-  { issuer, source, warnings: ofDocuments }: LoadedIssuer,
-  { verification, sha256, warnings: ofServer }: ReadFeed,
-  options: RefreshOptions,
-  ofHistory: readonly Warning[],
-): VerifiedIssuer {
-  const result = verification.result();
-  const { state } = result;
-  const { history } = state;
-  const warnings = withoutPast(
-    result.warnings,
-    (at) => history.issuedAt(at),
-    options,
-  );
+/** The pin after a feed that was verified and contradicts nothing. */
+function pinOf(
+  { loaded: { issuer }, keys: { published }, pin, options }: FeedRefresh,
+  { verification, sha256, etag, proof }: ReadFeed,
+  bytes: number,
+): IssuerPin {
+  const { events: sequence, kids, lastEventId } = verification;
+  const keys = Array.from(kids, (kid) => [kid, published.get(kid)!]);
+  const now = formatInstant(instantOf(options.now));
   return {
-    ...{ issuer, source, state },
-    feed: { ...result, sha256, warnings },
-    warnings: [...ofDocuments, ...ofServer, ...ofHistory, ...warnings],
+    ...{ issuer, sequence, bytes, prefix_sha256: sha256 },
+    last_event_id: shortOrNull(lastEventId),
+    // An own member even where the kid is "__proto__".
+    keys: Object.fromEntries(keys),
+    etag: shortOrNull(etag),
+    ...{ first_seen: pin?.first_seen ?? now, last_seen: now },
+    ...(proof && { proof }),
   };
 }
 
@@ -203,32 +207,23 @@ function askAhead(
   }
   const limits = options.limits ?? DEFAULT_LIMITS;
   const didRef = new URL(WELL_KNOWN_PATHS.did_document, metadataRef).href;
-  const small = [
-    ["metadata", limits.maxMetadataBytes, metadataRef],
-    ["jwks", limits.maxJwksBytes, kept.get("jwks")?.ref],
-    ["did_document", limits.maxDidDocumentBytes, didRef],
-    ["proof", MAX_CHECKPOINT_BYTES, kept.get("proof")?.ref],
-  ] as const;
+  const { origin } = new URL(metadataRef);
   const likely: LikelyDocument[] = [];
-  const add = (ref: string | undefined, options: OpenOptions) => {
-    if (ref === undefined || !isSameOrigin(ref, metadataRef)) return;
-    likely.push({ ref, options });
+  const add = (
+    name: DocumentName,
+    maxBytes: number,
+    ref = kept.get(name)?.ref,
+    conditions = conditionsFor(kept.get(name)),
+  ) => {
+    if (ref === undefined || new URL(ref).origin !== origin) return;
+    likely.push({ ref, options: { name, maxBytes, conditions } });
   };
-  for (const [name, maxBytes, ref] of small) {
-    const found = kept.get(name);
-    const conditions = conditionsFor(found?.ref === ref ? found : undefined);
-    add(ref, { name, maxBytes, conditions });
-  }
-  const feedRef = held?.feed?.ref;
-  const conditions = feedRef === undefined
-    ? undefined
-    : conditionsToContinue(before, feedRef, options.now);
-  if (conditions !== undefined) {
-    add(feedRef, { name: "feed", maxBytes: limits.maxFeedBytes, conditions });
-  }
+  add("metadata", limits.maxMetadataBytes);
+  add("jwks", limits.maxJwksBytes);
+  add("did_document", limits.maxDidDocumentBytes, didRef);
+  add("proof", MAX_CHECKPOINT_BYTES);
+  const ref = held?.feed?.ref;
+  const conditions = ref && conditionsToContinue(before, ref, options.now);
+  if (conditions) add("feed", limits.maxFeedBytes, ref, conditions);
   return new IssuerDocuments(reader, kept, likely);
-}
-
-function isSameOrigin(ref: string, other: string): boolean {
-  return new URL(ref).origin === new URL(other).origin;
 }

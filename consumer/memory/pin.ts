@@ -6,14 +6,12 @@
  */
 
 import { encodeHex } from "@std/encoding/hex";
-import { formatInstant, instantOf } from "@sig/core";
 import { isObject } from "@sig/core/internal";
 import {
   type RecordKind,
   storeUnavailable,
   type Unavailable,
 } from "../store/record_store.ts";
-import type { FeedVerification } from "../verify/feed_verification.ts";
 /** One record for each issuer, by its DID. */
 export const PINS: RecordKind = { name: "pin" };
 
@@ -67,47 +65,6 @@ export interface ProofMemory extends ProofPin {
   readonly last_seen: string;
 }
 
-/** What a verified feed adds to the pin. */
-export interface Pinnable {
-  /** The verified feed. */
-  readonly verification: FeedVerification;
-  /** RFC 7638 thumbprints of the published keys, by kid. */
-  readonly published: ReadonlyMap<string, string>;
-  /** SHA-256 of all its bytes. */
-  readonly sha256: string;
-  /** Its entity tag. */
-  readonly etag: string | null;
-  /** When. */
-  readonly at: Date;
-}
-
-/** Longest `event_id` and entity tag of a pin; longer ones are left out. */
-const MAX_TEXT = 512;
-
-/** The pin after a feed that was verified and contradicts nothing. */
-export function makePin(
-  { verification, published, sha256, etag, at }: Pinnable,
-  before: IssuerPin | undefined,
-): IssuerPin {
-  const { state, bytes } = verification.result();
-  const { lastEventId } = verification;
-  const now = formatInstant(instantOf(at));
-  return {
-    issuer: state.issuer,
-    sequence: state.last_sequence,
-    bytes,
-    prefix_sha256: sha256,
-    last_event_id: shortOrNull(lastEventId),
-    // An own member even where the kid is "__proto__".
-    keys: Object.fromEntries(
-      Array.from(verification.kids, (kid) => [kid, published.get(kid)!]),
-    ),
-    etag: shortOrNull(etag),
-    first_seen: before?.first_seen ?? now,
-    last_seen: now,
-  };
-}
-
 /** The kids that have signed for the first time, where no proofs tell. */
 export function addedKeys(
   before: IssuerPin | undefined,
@@ -118,6 +75,9 @@ export function addedKeys(
   if (!isKnown) return [];
   return Object.keys(keys).filter((kid) => !Object.hasOwn(before.keys, kid));
 }
+
+/** Longest `event_id` and entity tag of a pin; longer ones are left out. */
+const MAX_TEXT = 512;
 
 /** A text of an issuer's choice, if it is short enough for a pin. */
 export function shortOrNull(text: string | null): string | null {

@@ -9,7 +9,7 @@ import {
   type SigEvent,
   type UnknownEvent,
 } from "@sig/core";
-import { validInstant } from "@sig/core/internal";
+import { joinBytes, validInstant } from "@sig/core/internal";
 import type { RecordStore, Unavailable } from "../store/record_store.ts";
 import type { SqliteFile } from "../store/sqlite_file.ts";
 import { yieldToEventLoop } from "../verify/feed_verification.ts";
@@ -69,6 +69,8 @@ CREATE TABLE subject_${n} (
   lines INTEGER NOT NULL
 ) WITHOUT ROWID;
 `;
+
+const LF = Uint8Array.of(0x0a);
 
 /** Lines that are copied between two turns of the event loop. */
 const SLICE_LINES = 5_000;
@@ -264,14 +266,7 @@ export class SqliteLines {
           `SELECT * FROM event_${place.table} WHERE sequence>? AND sequence<=? ORDER BY sequence LIMIT ${PAGE_LINES}`,
         ).all(after, lastSequence).map((row) => this.#lineOf(row));
       });
-      const length = page.reduce((sum, { line }) => sum + line.length + 1, 0);
-      const bytes = new Uint8Array(length).fill(0x0a);
-      let at = 0;
-      for (const { line } of page) {
-        bytes.set(line, at);
-        at += line.length + 1;
-      }
-      yield bytes;
+      yield joinBytes(page.flatMap(({ line }) => [line, LF]));
       after = page.at(-1)?.sequence ?? lastSequence;
     }
   }
