@@ -49,7 +49,13 @@ export {
   type Readiness,
   type ReadinessOptions,
 } from "./ready.ts";
-export { problemResponse, send, sendJson, type SendOptions } from "./send.ts";
+export {
+  problemOf,
+  problemResponse,
+  send,
+  sendJson,
+  type SendOptions,
+} from "./send.ts";
 export { createService, toApp } from "./service.ts";
 export {
   type AnswerMetrics,

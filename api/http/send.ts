@@ -1,6 +1,6 @@
 /** Answers: JSON and texts that may be large, and errors as problems. @module */
 
-import { toProblem } from "@sig/core";
+import { type Problem, toProblem } from "@sig/core";
 import type { Context } from "hono";
 import { budgetOf } from "./read_body.ts";
 
@@ -134,14 +134,12 @@ export function problemResponse(c: Context, error: unknown): Response {
 }
 
 function respond(c: Context, error: unknown): Response {
-  const problem = toProblem(error);
-  const { type, title, status, detail, ...rest } = problem;
-  const { code, retry_after_seconds: retryAfter, allow } = problem;
-  const instance: string | undefined = c.get("requestId");
-  const response = new Response(
-    JSON.stringify({ type, title, status, detail, ...rest, instance }),
-    { status, headers: { "content-type": "application/problem+json" } },
-  );
+  const problem = problemOf(c, error);
+  const { status, code, retry_after_seconds: retryAfter, allow } = problem;
+  const response = new Response(JSON.stringify(problem), {
+    status,
+    headers: { "content-type": "application/problem+json" },
+  });
   const { headers } = response;
   if (code === "unauthorized") headers.set("www-authenticate", "Bearer");
   if (typeof retryAfter === "number") {
@@ -156,6 +154,14 @@ function respond(c: Context, error: unknown): Response {
     headers.set("connection", "close");
   }
   c.set("code", code);
-  if (code === "internal") c.set("thrown", error);
   return response;
+}
+
+/** An error as problem details, also for the place of one answer of several. */
+export function problemOf(c: Context, error: unknown): Problem {
+  const problem = toProblem(error);
+  if (problem.code === "internal") c.set("thrown", error);
+  const { type, title, status, detail, ...rest } = problem;
+  const instance = c.get("requestId");
+  return { type, title, status, detail, ...rest, instance };
 }

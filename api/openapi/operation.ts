@@ -90,26 +90,24 @@ export const REQUEST_CODES: readonly ErrorCode[] = [
   ...["body_too_large", "request_timeout", "origin_not_allowed"] as const,
 ];
 
-/** A source that is invalid, or may not be asked. */
+/** The issuer can't be asked, or does not answer. */
 export const SOURCE_CODES: readonly ErrorCode[] = [
   ...["invalid_identifier", "unsupported_did_method", "insecure_url"] as const,
   ...["issuer_not_allowed", "address_not_allowed"] as const,
+  ...["fetch_failed", "fetch_status", "fetch_redirected"] as const,
+  ...["fetch_media_type", "fetch_timeout", "document_too_large"] as const,
+  ...["feed_too_large", "too_many_events", "overloaded"] as const,
 ];
 
-/** What an issuer published is wrong, or contradicts what is remembered. */
-export const FAULT_CODES: readonly ErrorCode[] = [
+/** There is no answer, or what the issuer published is invalid or contradictory. */
+export const ANSWER_CODES: readonly ErrorCode[] = [
+  ...SOURCE_CODES,
   ...ALL.filter((code) =>
     ERROR_CODES[code].category === "invalid" && code !== "invalid_attestation"
   ),
   ...["feed_rolled_back", "feed_rewritten", "key_replaced"] as const,
   ...["key_withdrawn", "line_too_long"] as const,
-];
-
-/** What an issuer published can't be got. */
-export const FETCH_CODES: readonly ErrorCode[] = [
-  ...["fetch_failed", "fetch_status", "fetch_redirected"] as const,
-  ...["fetch_media_type", "fetch_timeout", "document_too_large"] as const,
-  ...["feed_too_large", "too_many_events", "overloaded"] as const,
+  ...["consistency_unavailable", "feed_stale"] as const,
 ];
 
 /** What every route can give. */

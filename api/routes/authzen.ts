@@ -26,11 +26,9 @@ import {
 import { readAs } from "../schemas/read_as.ts";
 import { z } from "zod";
 import {
-  FAULT_CODES,
-  FETCH_CODES,
+  ANSWER_CODES,
   MAX_BODY_BYTES,
   type Operation,
-  SOURCE_CODES,
 } from "../openapi/operation.ts";
 
 /** What these routes need. */
@@ -41,13 +39,6 @@ interface AuthzenContext extends EvaluationSources {
 
 const EVALUATION_PATH = "/access/v1/evaluation";
 const EVALUATIONS_PATH = "/access/v1/evaluations";
-
-const CODES: Operation["codes"] = [
-  ...["consistency_unavailable", "feed_stale"] as const,
-  ...SOURCE_CODES,
-  ...FAULT_CODES,
-  ...FETCH_CODES,
-];
 
 /** Makes the three routes. */
 export function createAuthzenRoutes(
@@ -107,13 +98,11 @@ function evaluationRoute(context: AuthzenContext): Operation {
       schema: DECISION,
     },
     examples: EVALUATION_EXAMPLES,
-    codes: CODES,
+    codes: ANSWER_CODES,
     async handle(c) {
       const body = await readBody(c);
-      return sendJson(
-        c,
-        await evaluate(body, forRequest(context, c.get("budget"))),
-      );
+      const asked = forRequest(context, c.get("budget"));
+      return sendJson(c, await evaluate(body, asked));
     },
   };
 }
@@ -138,20 +127,19 @@ function evaluationsRoute(context: AuthzenContext): Operation {
       schema: z.union([DECISIONS, DECISION]),
     },
     examples: EVALUATIONS_EXAMPLES,
-    codes: CODES,
+    codes: ANSWER_CODES,
     async handle(c) {
       const body = await readBody(c);
       const request = readAs(EVALUATIONS_UNREAD, body);
       const { evaluations = [] } = request;
+      const budget = c.get("budget");
+      const asked = forRequest(context, budget);
       if (evaluations.length === 0) {
-        return sendJson(
-          c,
-          await evaluate(body, forRequest(context, c.get("budget"))),
-        );
+        return sendJson(c, await evaluate(body, asked));
       }
       const texts = await evaluateBatch(request, evaluations, {
-        ...forRequest(context, c.get("budget")),
-        reserve: (bytes) => c.get("budget").reserve(bytes),
+        ...asked,
+        reserve: (bytes) => budget.reserve(bytes),
         noteThrown: (error) => c.set("thrown", error),
       });
       return send(c, listOfTexts("evaluations", texts), "application/json");

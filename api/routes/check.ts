@@ -1,10 +1,10 @@
 /** `POST /v1/check` (docs/reference/http.md). @module */
 
-import { toProblem } from "@sig/core";
 import { answerBatch, listOfTexts } from "../ask/answer_batch.ts";
 import { answerCheck, forRequest, type Sources } from "../ask/answer_check.ts";
 import {
   parseJsonBody,
+  problemOf,
   readJson,
   readJsonBytes,
   type RequestBudget,
@@ -23,19 +23,14 @@ import {
 } from "../schemas/question.ts";
 import { readAs } from "../schemas/read_as.ts";
 import {
-  FAULT_CODES,
-  FETCH_CODES,
+  ANSWER_CODES,
   MAX_FEED_BODY_BYTES,
   type Operation,
-  SOURCE_CODES,
 } from "../openapi/operation.ts";
 
 const CODES: Operation["codes"] = [
   ...["requirements_empty", "invalid_requirement"] as const,
-  ...["consistency_unavailable", "feed_stale"] as const,
-  ...SOURCE_CODES,
-  ...FAULT_CODES,
-  ...FETCH_CODES,
+  ...ANSWER_CODES,
 ];
 
 /** Makes the two routes, for one question and for several. */
@@ -53,7 +48,7 @@ export function createCheckRoutes(
         sources.decided?.(answer);
         return answer;
       },
-      refuse: (error) => ({ error: problemOf(error, c) }),
+      refuse: (error) => ({ error: problemOf(c, error) }),
       reserve: (bytes) => budget.reserve(bytes),
     });
     return send(c, listOfTexts("results", results), "application/json");
@@ -129,14 +124,4 @@ function createReader(schemas: RequestSchemas) {
     if (isShort) recentQuestions.set(key, request);
     return request;
   };
-}
-
-/** A problem in the place of one answer. */
-function problemOf(error: unknown, c: Context<ServiceEnv>) {
-  const problem = toProblem(error);
-  // For the log: the request itself is answered.
-  if (problem.code === "internal") c.set("thrown", error);
-  const { type, title, status, detail, ...rest } = problem;
-  const instance = c.get("requestId");
-  return { type, title, status, detail, instance, ...rest };
 }

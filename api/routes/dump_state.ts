@@ -8,11 +8,9 @@ import type { RequestSchemas } from "../schemas/question.ts";
 import { readAs } from "../schemas/read_as.ts";
 import { cursorOf, pageOf } from "../ask/state_pages.ts";
 import {
-  FAULT_CODES,
-  FETCH_CODES,
+  ANSWER_CODES,
   MAX_FEED_BODY_BYTES,
   type Operation,
-  SOURCE_CODES,
 } from "../openapi/operation.ts";
 
 /** Makes the route. */
@@ -34,12 +32,7 @@ export function createDumpStateRoute(
       schema: STATE_PAGE,
     },
     examples: DUMP_STATE_EXAMPLES,
-    codes: [
-      ...["consistency_unavailable", "feed_stale"] as const,
-      ...SOURCE_CODES,
-      ...FAULT_CODES,
-      ...FETCH_CODES,
-    ],
+    codes: ANSWER_CODES,
     async handle(c) {
       const body = await readJson(c, MAX_FEED_BODY_BYTES);
       const request = readAs(schemas.dumpState, body);

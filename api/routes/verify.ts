@@ -7,7 +7,6 @@ import { VERIFY_REPORT } from "../schemas/answers.ts";
 import type { RequestSchemas } from "../schemas/question.ts";
 import { readAs } from "../schemas/read_as.ts";
 import {
-  FETCH_CODES,
   MAX_FEED_BODY_BYTES,
   type Operation,
   SOURCE_CODES,
@@ -32,7 +31,7 @@ export function createVerifyRoute(
       schema: VERIFY_REPORT,
     },
     examples: VERIFY_EXAMPLES,
-    codes: [...SOURCE_CODES, ...FETCH_CODES],
+    codes: SOURCE_CODES,
     async handle(c) {
       const body = await readJson(c, MAX_FEED_BODY_BYTES);
       const request = readAs(schemas.verify, body);
