@@ -2,21 +2,26 @@ import { assert, assertEquals } from "@std/assert";
 import { status } from "../../tests/kit/issuer_server.ts";
 import { ALICE, PATHS } from "../../tests/kit/test_issuer.ts";
 import { createApp } from "../app.ts";
-import { now, post, serveIssuer } from "../testdata/asking.ts";
+import {
+  CLUSTER,
+  evaluationOf,
+  now,
+  post,
+  serveIssuer,
+} from "../testdata/asking.ts";
 
-const SUBJECT = { type: "user", id: ALICE };
-const ACTION = { name: "deploy" };
-const resourceOf = (id: string) => ({ type: "issuer", id });
+const PATH = "/access/v1/evaluations";
+const { subject: SUBJECT, action: ACTION, resource: OTHER } = evaluationOf(
+  "other.example",
+);
 
 Deno.test("a batch takes defaults, and stops where it is told to", async () => {
   await using issuer = await serveIssuer();
   const { app, server } = issuer;
   const admin = { action: { name: "admin" } };
   const ask = async (evaluations: readonly object[], semantic?: string) => {
-    const { status, body } = await post(app, "/access/v1/evaluations", {
-      subject: SUBJECT,
-      action: ACTION,
-      resource: resourceOf(server.did),
+    const { status, body } = await post(app, PATH, {
+      ...evaluationOf(server.did),
       evaluations,
       ...(semantic ? { options: { evaluations_semantic: semantic } } : {}),
     });
@@ -45,7 +50,7 @@ Deno.test("a batch takes defaults, and stops where it is told to", async () => {
 
 Deno.test("an odd batch is refused as a whole", async () => {
   const app = createApp({ issuers: ["acme.example"] });
-  const item = { subject: SUBJECT, action: ACTION, resource: resourceOf("x") };
+  const item = evaluationOf("x");
   const bodies = [
     { evaluations: 7 },
     { evaluations: [item], subject: "alice" },
@@ -57,7 +62,7 @@ Deno.test("an odd batch is refused as a whole", async () => {
     { evaluations: [], subject: SUBJECT },
   ];
   for (const body of bodies) {
-    const found = await post(app, "/access/v1/evaluations", body);
+    const found = await post(app, PATH, body);
     assertEquals([found.status, found.body.code], [400, "invalid_request"]);
   }
 });
@@ -65,10 +70,8 @@ Deno.test("an odd batch is refused as a whole", async () => {
 Deno.test("without evaluations a batch is a single evaluation", async () => {
   await using issuer = await serveIssuer();
   for (const evaluations of [undefined, []]) {
-    const { body } = await post(issuer.app, "/access/v1/evaluations", {
-      subject: SUBJECT,
-      action: ACTION,
-      resource: resourceOf(issuer.server.did),
+    const { body } = await post(issuer.app, PATH, {
+      ...evaluationOf(issuer.server.did),
       evaluations,
     });
     assertEquals(body.decision, true);
@@ -84,9 +87,9 @@ Deno.test("what can't be answered is a problem, in a batch an error that is not 
     allowPrivate: true,
     now,
   });
-  const itemOf = (served: typeof good, name = "deploy") => ({
-    action: { name },
-    resource: resourceOf(served.server.did),
+  const itemOf = (served: typeof good) => ({
+    action: ACTION,
+    resource: evaluationOf(served.server.did).resource,
   });
   const single = await post(app, "/access/v1/evaluation", {
     subject: SUBJECT,
@@ -95,7 +98,7 @@ Deno.test("what can't be answered is a problem, in a batch an error that is not 
   assertEquals([single.status, single.body.code], [502, "fetch_status"]);
   assert(!("decision" in single.body));
   const ask = async (evaluations: readonly unknown[], semantic?: string) => {
-    const { status, body } = await post(app, "/access/v1/evaluations", {
+    const { status, body } = await post(app, PATH, {
       subject: SUBJECT,
       evaluations,
       options: { evaluations_semantic: semantic },
@@ -113,23 +116,20 @@ Deno.test("what can't be answered is a problem, in a batch an error that is not 
       },
     },
   };
-  const other = { action: ACTION, resource: resourceOf("other.example") };
-  const none = { action: ACTION, resource: { type: "cluster", id: "a" } };
+  const other = { action: ACTION, resource: OTHER };
+  const none = { action: ACTION, resource: CLUSTER };
   const all = await ask([itemOf(bad), itemOf(good), other, none, 7]);
   assertEquals(all[0], failed);
   assertEquals(all[1].decision, true);
-  assertEquals(
-    all.slice(2).map((each: typeof failed) => [
-      each.decision,
-      each.context.error.status,
-      each.context.error.code,
-    ]),
-    [[false, 403, "issuer_not_allowed"], [false, 400, "invalid_request"], [
-      false,
-      400,
-      "invalid_request",
-    ]],
-  );
+  const errors = all.slice(2).map(({ decision, context }: typeof failed) => {
+    assertEquals(decision, false);
+    return `${context.error.status} ${context.error.code}`;
+  });
+  assertEquals(errors, [
+    "403 issuer_not_allowed",
+    "400 invalid_request",
+    "400 invalid_request",
+  ]);
   // An error ends where a deny would, and permits nothing.
   assertEquals(
     await ask([itemOf(bad), itemOf(good)], "deny_on_first_deny"),
@@ -146,21 +146,12 @@ Deno.test("what can't be answered is a problem, in a batch an error that is not 
 Deno.test("a batch asks each issuer once, however strict its items are", async () => {
   await using issuer = await serveIssuer();
   const { app, server } = issuer;
-  let asked = 0;
-  const feed = server.documents.get(PATHS.feed)!;
-  server.documents.set(PATHS.feed, (request) => {
-    asked++;
-    return typeof feed === "function"
-      ? feed(request)
-      : new Response(feed as BodyInit);
-  });
-  const { body } = await post(app, "/access/v1/evaluations", {
-    subject: SUBJECT,
-    action: ACTION,
-    resource: resourceOf(server.did),
+  const { body } = await post(app, PATH, {
+    ...evaluationOf(server.did),
     context: { sig: { max_age_seconds: 0 } },
     evaluations: Array(100).fill({}),
   });
   assertEquals(body.evaluations.length, 100);
-  assertEquals(asked, 1);
+  const feeds = server.requests.filter((path) => path === PATHS.feed);
+  assertEquals(feeds.length, 1);
 });

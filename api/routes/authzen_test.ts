@@ -5,13 +5,24 @@ import {
   makeLines,
 } from "../../tests/kit/test_issuer.ts";
 import { createApp } from "../app.ts";
-import { get, now, post, serveIssuer } from "../testdata/asking.ts";
+import {
+  CLUSTER,
+  evaluationOf,
+  get,
+  now,
+  post,
+  serveIssuer,
+} from "../testdata/asking.ts";
 
-const SUBJECT = { type: "user", id: ALICE };
-const ACTION = { name: "deploy" };
-const resourceOf = (id: string) => ({ type: "issuer", id });
+const PATH = "/access/v1/evaluation";
 
-Deno.test("the metadata names the endpoints under the name that was asked", async () => {
+/** Asks an issuer's app, with changes of the usual evaluation. */
+function asking({ app, server }: Awaited<ReturnType<typeof serveIssuer>>) {
+  return (changes: object = {}) =>
+    post(app, PATH, { ...evaluationOf(server.did), ...changes });
+}
+
+Deno.test("the metadata names the endpoints by the host of the request", async () => {
   const app = createApp({ hosts: ["sig.acme.example"] });
   const path = "/.well-known/authzen-configuration";
   const ask = (origin: string) => app.fetch(new Request(origin + path));
@@ -25,39 +36,34 @@ Deno.test("the metadata names the endpoints under the name that was asked", asyn
   const foreign = await ask("https://eve.example");
   assertEquals(foreign.status, 421);
   assert(!(await foreign.text()).includes("eve.example"));
-  const told = createApp({ publicUrl: "https://sig.acme.example" });
-  const { body } = await get(told, path);
   const closed = createApp({ token: "secret" });
   assertEquals((await get(closed, path)).status, 200);
-  assertEquals(body.policy_decision_point, "https://sig.acme.example");
 });
 
 Deno.test("subject, action and resource are mapped", async () => {
   await using issuer = await serveIssuer();
-  const { app, server } = issuer;
-  const ask = async (changes: object) =>
-    (await post(app, "/access/v1/evaluation", {
-      subject: SUBJECT,
-      action: ACTION,
-      resource: resourceOf(server.did),
-      ...changes,
-    })).body;
-  const permit = await ask({});
+  const { did, origin } = issuer.server;
+  const ask = asking(issuer);
+  const { body: permit } = await ask();
   assertEquals(permit.decision, true);
-  assertEquals(permit.context.reasons, []);
-  assertEquals(permit.context.issuer, server.did);
-  const deny = await ask({ action: { name: "admin" } });
+  assertEquals([permit.context.reasons, permit.context.issuer], [[], did]);
+  const { body: deny } = await ask({ action: { name: "admin" } });
   assertEquals(deny.decision, false);
   assertEquals(deny.context.reasons[0].code, "role_missing");
-  const other = await ask({ resource: { type: "cluster", id: "production" } });
-  assertEquals(other.decision, true);
-  const host = await ask({
-    resource: resourceOf(server.origin.slice("http://".length)),
+  const host = origin.slice("http://".length);
+  for (const resource of [CLUSTER, { type: "issuer", id: host }]) {
+    assertEquals((await ask({ resource })).body.decision, true);
+  }
+  // An issuer that is listed by DID and by host counts once.
+  const twice = createApp({ issuers: [did, host], allowPrivate: true, now });
+  const { body } = await post(twice, PATH, {
+    ...evaluationOf(did),
+    resource: CLUSTER,
   });
-  assertEquals(host.decision, true);
+  assertEquals(body.decision, true);
 });
 
-Deno.test("of more than 100 reasons the first are told, and how many more there are", async () => {
+Deno.test("an answer shows the first 100 reasons and the number of the others", async () => {
   const [key] = await importTestKeys();
   await using issuer = await serveIssuer({ events: 0 });
   const { app, server, publish } = issuer;
@@ -66,11 +72,7 @@ Deno.test("of more than 100 reasons the first are told, and how many more there 
     valid_until: "2026-05-01T00:00:00Z",
   };
   const lines = await makeLines(103, key!, changes);
-  const evaluation = {
-    subject: SUBJECT,
-    action: ACTION,
-    resource: resourceOf(server.did),
-  };
+  const evaluation = evaluationOf(server.did);
   for (const [events, leftOut] of [[100, undefined], [103, 3]] as const) {
     publish(lines.slice(0, events));
     const { body: checked } = await post(app, "/v1/check", {
@@ -79,41 +81,49 @@ Deno.test("of more than 100 reasons the first are told, and how many more there 
       require: ["role=deploy"],
       max_age_seconds: 0,
     });
-    const { body: one } = await post(
-      app,
-      "/access/v1/evaluation",
-      evaluation,
-    );
+    const { body: one } = await post(app, PATH, evaluation);
     const { body: several } = await post(app, "/access/v1/evaluations", {
       ...evaluation,
       evaluations: [{}],
     });
     assertEquals(several.evaluations.length, 1);
-    for (const told of [checked, one.context, several.evaluations[0].context]) {
-      assertEquals(told.reasons.length, 100);
-      assertEquals(told.reasons[99], {
+    for (const each of [checked, one.context, several.evaluations[0].context]) {
+      assertEquals(each.reasons.length, 100);
+      assertEquals(each.reasons[99], {
         code: "expired",
         relationship_id: "rel-100",
         sequence: 100,
       });
-      assertEquals(told.reasons_left_out, leftOut);
+      assertEquals(each.reasons_left_out, leftOut);
     }
     assertEquals([checked.decision, one.decision], ["deny", false]);
   }
 });
 
-Deno.test("unknown members are ignored, wrong ones are 400", async () => {
+Deno.test("unknown members and all of context but sig have no effect", async () => {
+  await using issuer = await serveIssuer();
+  const { subject, action, resource } = evaluationOf(issuer.server.did);
+  const changes = [
+    { subject: { ...subject, properties: { department: "x" } } },
+    { action: { ...action, properties: { method: "GET" } } },
+    { resource: { ...resource, properties: {} }, extra: 1 },
+    { context: { time: "2025-06-27T18:03-07:00", ip: "192.168.1.1" } },
+    { context: { time: "2020-01-01T00:00:00Z", place: { a: 1 } } },
+    { context: { time: 7, at: "2020-01-01T00:00:00Z", as_of: 0 } },
+    { context: { min_sequence: 99 } },
+    { context: { Sig: { at: "2020-01-01T00:00:00Z" }, "sig ": 1 } },
+    { context: {} },
+  ];
+  for (const change of changes) {
+    const { status, body } = await asking(issuer)(change);
+    assertEquals([status, body.decision], [200, true], JSON.stringify(change));
+  }
+});
+
+Deno.test("a wrong member is 400, and in a batch an error in its place", async () => {
   await using issuer = await serveIssuer();
   const { app, server } = issuer;
-  const good = {
-    subject: { ...SUBJECT, properties: { department: "x" } },
-    action: { ...ACTION, properties: { method: "GET" } },
-    resource: { ...resourceOf(server.did), properties: {} },
-    context: { time: "2025-06-27T18:03-07:00", place: { a: 1 }, at: 7 },
-    extra: 1,
-  };
-  const answered = await post(app, "/access/v1/evaluation", good);
-  assertEquals(answered.body.decision, true);
+  const good = evaluationOf(server.did);
   const rows: readonly (readonly [object, string])[] = [
     [{ subject: undefined }, "/subject"],
     [{ action: undefined }, "/action"],
@@ -134,14 +144,10 @@ Deno.test("unknown members are ignored, wrong ones are 400", async () => {
   ];
   for (const [changes, pointer] of rows) {
     const body = { ...good, ...changes };
-    const { status, body: problem } = await post(
-      app,
-      "/access/v1/evaluation",
-      body,
-    );
+    const { status, body: problem } = await post(app, PATH, body);
     assertEquals([status, problem.code], [400, "invalid_request"]);
     assertEquals(problem.errors[0].pointer, pointer);
-    // One that is wrong spoils no other, and gets the status of a single one.
+    // It does not affect the others, and has the status of a single evaluation.
     const batch = await post(app, "/access/v1/evaluations", {
       evaluations: [good, body],
     });
@@ -152,88 +158,49 @@ Deno.test("unknown members are ignored, wrong ones are 400", async () => {
     assertEquals(error, { status: 400, code: "invalid_request" });
     assertStringIncludes(message, `/evaluations/1${pointer}: it `);
   }
-  const file = { ...good, resource: resourceOf("./acme") };
-  const refused = await post(app, "/access/v1/evaluation", file);
-  assertEquals([refused.status, refused.body.code, refused.body.pointer], [
-    400,
-    "invalid_identifier",
-    "/resource/id",
-  ]);
 });
 
-Deno.test("another resource needs exactly one issuer on the list", async () => {
-  const body = {
-    subject: SUBJECT,
-    action: ACTION,
-    resource: { type: "cluster", id: "production" },
-  };
-  for (const issuers of [[], ["acme.example", "other.example"]]) {
-    const app = createApp({ issuers, anyIssuer: true });
-    const { status, body: problem } = await post(
-      app,
-      "/access/v1/evaluation",
-      body,
-    );
-    assertEquals([status, problem.code], [400, "invalid_request"]);
-    assertEquals(problem.pointer, "/resource/type");
-  }
-});
-
-Deno.test("an issuer that is listed by DID and by host is one", async () => {
-  await using issuer = await serveIssuer();
-  const { did, origin } = issuer.server;
-  const app = createApp({
-    issuers: [did, origin.slice("http://".length)],
-    allowPrivate: true,
-    now,
-  });
-  const { body } = await post(app, "/access/v1/evaluation", {
-    subject: SUBJECT,
-    action: ACTION,
-    resource: { type: "cluster", id: "production" },
-  });
-  assertEquals(body.decision, true);
-});
-
-Deno.test("the list holds for resources too", async () => {
-  const app = createApp({ issuers: ["acme.example"] });
-  const { status, body } = await post(app, "/access/v1/evaluation", {
-    subject: SUBJECT,
-    action: ACTION,
-    resource: resourceOf("other.example"),
-  });
-  assertEquals([status, body.code], [403, "issuer_not_allowed"]);
-});
-
-Deno.test("context has no effect, whatever stands in it beside sig", async () => {
-  await using issuer = await serveIssuer();
-  const contexts = [
-    { time: "2025-06-27T18:03-07:00", ip: "192.168.1.1" },
-    { time: "2020-01-01T00:00:00Z" },
-    { time: 7, at: "2020-01-01T00:00:00Z", as_of: 0, min_sequence: 99 },
-    { Sig: { at: "2020-01-01T00:00:00Z" }, "sig ": 1 },
-    {},
+Deno.test("a resource must lead to an issuer that may be asked", async () => {
+  const two = ["acme.example", "other.example"];
+  const rows: readonly (readonly [
+    readonly string[],
+    object,
+    number,
+    string,
+    string | undefined,
+  ])[] = [
+    [[], CLUSTER, 400, "invalid_request", "/resource/type"],
+    [two, CLUSTER, 400, "invalid_request", "/resource/type"],
+    [
+      two,
+      { type: "issuer", id: "./acme" },
+      400,
+      "invalid_identifier",
+      "/resource/id",
+    ],
+    [
+      two,
+      { type: "issuer", id: "third.example" },
+      403,
+      "issuer_not_allowed",
+      undefined,
+    ],
   ];
-  for (const context of contexts) {
-    const { status, body } = await post(issuer.app, "/access/v1/evaluation", {
-      subject: SUBJECT,
-      action: ACTION,
-      resource: resourceOf(issuer.server.did),
-      context,
-    });
-    assertEquals([status, body.decision], [200, true], JSON.stringify(context));
+  for (const [issuers, resource, status, code, pointer] of rows) {
+    const app = createApp({ issuers, anyIssuer: resource === CLUSTER });
+    const found = await post(app, PATH, { ...evaluationOf(""), resource });
+    const { body } = found;
+    assertEquals([found.status, body.code, body.pointer], [
+      status,
+      code,
+      pointer,
+    ]);
   }
 });
 
-Deno.test("context.sig asks as /v1/check does, and refuses what it doesn't know", async () => {
+Deno.test("context.sig takes the members of /v1/check and no others", async () => {
   await using issuer = await serveIssuer();
-  const ask = async (sig: object) =>
-    await post(issuer.app, "/access/v1/evaluation", {
-      subject: SUBJECT,
-      action: ACTION,
-      resource: resourceOf(issuer.server.did),
-      context: { sig },
-    });
+  const ask = (sig: object) => asking(issuer)({ context: { sig } });
   const early = await ask({ at: "2025-01-01T00:00:00Z" });
   assertEquals(early.body.decision, false);
   assertEquals(early.body.context.reasons[0].code, "not_yet_valid");
@@ -254,15 +221,10 @@ Deno.test("context.sig asks as /v1/check does, and refuses what it doesn't know"
   }]]);
 });
 
-Deno.test("a subject of another type is somebody else, whom no feed knows", async () => {
+Deno.test("a subject of another type is denied, whatever its id", async () => {
   await using issuer = await serveIssuer();
   const ask = async (subject: object, context?: object) => {
-    const { status, body } = await post(issuer.app, "/access/v1/evaluation", {
-      subject,
-      action: ACTION,
-      resource: resourceOf(issuer.server.did),
-      context,
-    });
+    const { status, body } = await asking(issuer)({ subject, context });
     assertEquals(status, 200);
     return body;
   };
@@ -284,54 +246,25 @@ Deno.test("a subject of another type is somebody else, whom no feed knows", asyn
   const name = await ask({ type: "did", id: "alice" });
   assertEquals(
     name.context.reasons[0].detail,
-    [
-      "no feed speaks of it:",
-      'an id of type "did" must be a DID',
-    ].join(" "),
+    'no feed speaks of it: an id of type "did" must be a DID',
   );
-  const types = ["User", "user ", "service", "\u202euser"];
-  for (const type of types) {
+  for (const type of ["User", "user ", "service", "\u202euser"]) {
     assertEquals((await ask({ type, id: ALICE })).decision, false, type);
   }
 });
 
-Deno.test("a wrong Content-Type or charset is 400 on these routes", async () => {
+Deno.test("a wrong Content-Type or encoding is 400 on these routes", async () => {
   await using issuer = await serveIssuer();
-  const question = {
-    subject: SUBJECT,
-    action: ACTION,
-    resource: resourceOf(issuer.server.did),
-  };
-  for (const path of ["/access/v1/evaluation", "/access/v1/evaluations"]) {
-    const ask = async (type: string, more: { [name: string]: string } = {}) => {
-      const { status, body } = await post(issuer.app, path, question, {
-        "content-type": type,
-        ...more,
-      });
-      return [status, body.code ?? body.decision];
-    };
-    const refused = [400, "invalid_request"];
-    for (const type of ["text/plain", "application/jsonp", ""]) {
-      assertEquals(await ask(type), refused, type);
+  const question = evaluationOf(issuer.server.did);
+  const rows: readonly (readonly [{ [name: string]: string }, unknown])[] = [
+    [{ "content-type": "text/plain" }, [400, "invalid_request"]],
+    [{ "content-encoding": "gzip" }, [400, "invalid_request"]],
+    [{ "content-type": "application/json; profile=x" }, [200, true]],
+  ];
+  for (const path of [PATH, "/access/v1/evaluations"]) {
+    for (const [headers, expected] of rows) {
+      const { status, body } = await post(issuer.app, path, question, headers);
+      assertEquals([status, body.code ?? body.decision], expected);
     }
-    const encoded = { "content-encoding": "gzip" };
-    assertEquals(await ask("application/json", encoded), refused);
-    const charset = "application/json; charset=latin1";
-    assertEquals(await ask(charset), refused);
-    for (const parameter of ["charset=utf-8", "Charset=UTF-8", "profile=x"]) {
-      assertEquals(await ask(`application/json; ${parameter}`), [200, true]);
-    }
-  }
-});
-
-Deno.test("the request's id is echoed", async () => {
-  const app = createApp();
-  for (const path of ["/access/v1/evaluation", "/access/v1/evaluations"]) {
-    const { headers, body } = await post(app, path, {}, {
-      "x-request-id": "bfe9eb29 ab87/é",
-    });
-    assertEquals(headers.get("x-request-id"), "bfe9eb29 ab87/é");
-    assertEquals(body.instance, "bfe9eb29 ab87/é");
-    assertStringIncludes(body.detail, "Cannot read request");
   }
 });

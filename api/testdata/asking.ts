@@ -62,6 +62,18 @@ async function toAsked(response: Response): Promise<Asked> {
 /** A question about Alice. */
 export const QUESTION = { subject: ALICE, require: ["role=deploy"] } as const;
 
+/** An AuthZEN evaluation: may Alice deploy, says this issuer? */
+export function evaluationOf(issuer: string) {
+  return {
+    subject: { type: "user", id: ALICE },
+    action: { name: "deploy" },
+    resource: { type: "issuer", id: issuer },
+  };
+}
+
+/** A resource that is not an issuer. */
+export const CLUSTER = { type: "cluster", id: "production" };
+
 /** An issuer on loopback, with an app that may ask it. */
 export interface Served extends AsyncDisposable {
   readonly server: IssuerServer;
