@@ -211,7 +211,7 @@ interface Found {
 interface Read {
   readonly last: number;
   readonly lastEventId: string | null;
-  /** Those that were verified just now, from the cursor on. */
+  /** Events that were verified just now, up to the last, by sequence. */
   readonly events: ReadonlyMap<number, VerifiedEvent>;
 }
 
@@ -256,9 +256,8 @@ class WatchedFeed {
     const after = cursor?.sequence ?? (from ?? Infinity) - 1;
     let found = await this.#read(after, false);
     // Another process, or a watcher with another cursor, has read it before.
-    if (eventsAfter(found, after) === undefined) {
-      found = await this.#read(after, true);
-    }
+    const isWhole = found.last <= after || found.events.has(after + 1);
+    if (!isWhole) found = await this.#read(after, true);
     const { last, lastEventId, events } = found;
     if (cursor === undefined && from !== undefined && from > last + 1) {
       throw beyondFeed(from, last);
@@ -273,21 +272,19 @@ class WatchedFeed {
       requireSameHistory(cursor, history, rewritten);
     }
     const pin = this.#store === undefined ? known?.pin ?? null : null;
-    const sequence = Math.min(after, last);
+    const start = Math.min(after, last);
+    const startId = start === last
+      ? lastEventId
+      : events.get(start)?.event.event_id ?? null;
+    const position = (sequence: number, event_id: string | null) => ({
+      ...{ sequence, event_id: shortOrNull(event_id), pin, history },
+    });
     return {
-      events: eventsAfter(found, sequence) ?? [],
-      start: {
-        sequence,
-        event_id: sequence === last
-          ? lastEventId
-          : shortOrNull(events.get(sequence)?.event.event_id ?? null),
-        pin,
-        history,
-      },
-      after: ({ sequence, event_id }) => ({
-        ...{ sequence, pin, history },
-        event_id: shortOrNull(event_id),
-      }),
+      events: [...events.values()].filter(({ event }) =>
+        event.sequence > after
+      ),
+      start: position(start, startId),
+      after: ({ sequence, event_id }) => position(sequence, event_id),
     };
   }
 
@@ -321,20 +318,6 @@ class WatchedFeed {
 
 function isProven(location: IssuerLocation): location is ProvenLocation {
   return location.expectedIssuer !== undefined;
-}
-
-/** Everything after the cursor; undefined where some was verified earlier. */
-function eventsAfter(
-  { last, events }: Read,
-  after: number,
-): readonly VerifiedEvent[] | undefined {
-  const found: VerifiedEvent[] = [];
-  for (let sequence = after + 1; sequence <= last; sequence++) {
-    const event = events.get(sequence);
-    if (event === undefined) return undefined;
-    found.push(event);
-  }
-  return found;
 }
 
 /** The cursor remembers too, where the store has forgotten the issuer. */
