@@ -77,21 +77,6 @@ Deno.test("too many questions about a silent issuer are refused, questions about
   assertEquals(await Promise.all(waiting), ["enough", "enough"]);
 });
 
-Deno.test("a question waits for its own time at most", async () => {
-  const stop = new AbortController();
-  await using setup = setUp({ maxWaitMs: 30, signal: stop.signal });
-  const { consumer, did, server } = setup;
-  for (let i = 0; i < 3; i++) {
-    await expectSigError(
-      () => consumer.check(did, QUESTION),
-      "fetch_timeout",
-      "Cannot ask issuer: there was no answer within 30 ms",
-    );
-  }
-  assertEquals(server.connections(), 1);
-  stop.abort();
-});
-
 Deno.test("a question that waited too long says that the known state is stale", async () => {
   await using issuer = await watchIssuer(1, key1, { maxWaitMs: 3_000 });
   await issuer.verify();
