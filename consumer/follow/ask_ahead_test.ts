@@ -3,7 +3,6 @@ import {
   type ConditionalServer,
   startConditionalServer,
 } from "../../tests/kit/conditional_server.ts";
-import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import {
   feedOf,
   importTestKeys,
@@ -32,64 +31,63 @@ function serveMetadataLast(
   });
 }
 
-Deno.test("an issuer that is known is asked for everything at once", async () => {
-  await using watched = await watchIssuer(3, key1, { totalTimeoutMs: 30_000 });
-  const { consumer, server, lines } = watched;
-  await consumer.verify(server.did);
-  watched.publish([...lines, await watched.line(4, key1)]);
+const metadataOf = ({ documents }: ConditionalServer) =>
+  documents.get(PATHS.metadata) as string;
+
+Deno.test("a known issuer gets all requests at once", async () => {
+  await using issuer = await watchIssuer(3, key1, { totalTimeoutMs: 30_000 });
+  const { server, lines } = issuer;
+  await issuer.verify();
+  issuer.publish([...lines, await issuer.line(4, key1)]);
   const asked = server.exchanges.length;
-  const metadata = server.documents.get(PATHS.metadata) as string;
+  const metadata = metadataOf(server);
   serveMetadataLast(server, () => Promise.resolve(metadata));
-  const { state } = await consumer.verify(server.did);
-  assertEquals(state.last_sequence, 4);
+  assertEquals((await issuer.verify()).state.last_sequence, 4);
   assertEquals(
     server.exchanges.slice(asked).map(({ path }) => path).toSorted(),
     Object.values(PATHS).toSorted(),
   );
 });
 
-Deno.test("where the metadata is another, nothing older is read with it", async () => {
-  await using watched = await watchIssuer(3, key1, { totalTimeoutMs: 30_000 });
-  const { consumer, server, lines } = watched;
-  await consumer.verify(server.did);
-  const metadata = server.documents.get(PATHS.metadata) as string;
+Deno.test("changed metadata is read with no document that was requested before it", async () => {
+  await using issuer = await watchIssuer(3, key1, { totalTimeoutMs: 30_000 });
+  const { server, lines } = issuer;
+  await issuer.verify();
+  const metadata = metadataOf(server);
   serveMetadataLast(server, async () => {
-    watched.publishKeys([key1, key2]);
-    watched.publish([...lines, await watched.line(4, key2)]);
+    issuer.publishKeys([key1, key2]);
+    issuer.publish([...lines, await issuer.line(4, key2)]);
     return metadata.replace("{", '{"since":4,');
   });
-  const { state, feed } = await consumer.verify(server.did);
+  const { state, feed } = await issuer.verify();
   assertEquals(state.last_sequence, 4);
   assertEquals(feed.keys.map(({ kid }) => kid), [key1.kid, key2.kid]);
-  // The key set once ahead, once with the metadata, and not a third time.
+  // The key set is requested once ahead and once with the metadata.
   assertEquals(
     server.of(PATHS.jwks).slice(1).map(({ status }) => status),
     [304, 200],
   );
 });
 
-Deno.test("the metadata's fault is told, whatever else is wrong", async () => {
-  await using watched = await watchIssuer(3, key1);
-  const { consumer, server } = watched;
-  await consumer.verify(server.did);
-  const metadata = server.documents.get(PATHS.metadata) as string;
-  server.documents.set(
-    PATHS.metadata,
-    metadata.replace(server.did, "did:web:other.example"),
-  );
-  server.documents.set(PATHS.jwks, "no key set");
+Deno.test("a fault of the metadata is reported before any other", async () => {
+  await using issuer = await watchIssuer(3, key1);
+  const { did, server } = issuer;
+  await issuer.verify();
+  const metadata = metadataOf(server);
+  const other = metadata.replace(did, "did:web:other.example");
+  server.documents.set(PATHS.metadata, other);
+  server.documents.set(PATHS.jwks, "not a key set");
   server.documents.delete(PATHS.feed);
-  const verify = () => consumer.verify(server.did);
-  await expectSigError(verify, "issuer_mismatch", "Cannot trust metadata");
+  await issuer.refused("issuer_mismatch", "Cannot trust metadata");
   server.documents.set(PATHS.metadata, metadata);
-  await expectSigError(verify, "invalid_key", "Cannot read jwks.json");
+  await issuer.refused("invalid_key", "Cannot read jwks.json");
 });
 
-Deno.test("requests that wait end with the refresh that failed", async () => {
+Deno.test("a failed refresh aborts the requests that still wait", async () => {
   let waiting: AbortSignal | undefined;
   let isSilent = false;
-  await using watched = await watchIssuer(3, key1, {
-    // For as long as nobody stops it.
+  await using issuer = await watchIssuer(3, key1, {
+    // Only an abort ends a request.
     totalTimeoutMs: 2 ** 30,
     fetch(request) {
       if (!isSilent || !request.url.endsWith(PATHS.feed)) return fetch(request);
@@ -100,30 +98,25 @@ Deno.test("requests that wait end with the refresh that failed", async () => {
       });
     },
   });
-  const { consumer, server } = watched;
-  await consumer.verify(server.did);
+  await issuer.verify();
   isSilent = true;
-  server.documents.delete(PATHS.metadata);
-  await expectSigError(
-    () => consumer.verify(server.did),
-    "fetch_status",
-    "status 404",
-  );
+  issuer.server.documents.delete(PATHS.metadata);
+  await issuer.refused("fetch_status", "status 404");
   assertEquals(waiting?.aborted, true);
 });
 
-Deno.test("a server with room for two requests at a time is read all the same", async () => {
-  await using watched = await watchIssuer(3, key1);
-  const { consumer, server, lines } = watched;
-  await consumer.verify(server.did);
-  watched.publish([...lines, await watched.line(4, key1)]);
+Deno.test("a server that answers two requests at a time is read as well", async () => {
+  await using issuer = await watchIssuer(3, key1);
+  const { documents } = issuer.server;
+  await issuer.verify();
+  issuer.publish([...issuer.lines, await issuer.line(4, key1)]);
   for (const status of [429, 503]) {
     const inHand = new Set<Request>();
-    for (const [path, served] of [...server.documents]) {
-      server.documents.set(path, async (request) => {
+    for (const [path, served] of [...documents]) {
+      documents.set(path, async (request) => {
         if (inHand.size === 2) return new Response(null, { status });
         inHand.add(request);
-        // The others of a client that asks for all at once come meanwhile.
+        // The other requests of this client arrive meanwhile.
         await turns(20);
         inHand.delete(request);
         return typeof served === "function"
@@ -131,8 +124,7 @@ Deno.test("a server with room for two requests at a time is read all the same", 
           : new Response(served);
       });
     }
-    const { state } = await consumer.verify(server.did);
-    assertEquals(state.last_sequence, 4);
+    assertEquals((await issuer.verify()).state.last_sequence, 4);
   }
 });
 
@@ -144,10 +136,10 @@ function abandoned({ signal }: Request): Promise<void> {
   });
 }
 
-Deno.test("where a third request at a time is never answered, the rest is asked for alone", async () => {
+Deno.test("after a third request at a time was not answered, the rest is requested alone", async () => {
   await using watched = await watchIssuer(3, key1, { totalTimeoutMs: 8000 });
-  const { consumer, server, lines } = watched;
-  await consumer.verify(server.did);
+  const { server, lines } = watched;
+  await watched.verify();
   watched.publish([...lines, await watched.line(4, key1)]);
   const inHand = new Set<Request>();
   let unanswered = 0;
@@ -164,19 +156,18 @@ Deno.test("where a third request at a time is never answered, the rest is asked 
       return new Response(served as string);
     });
   }
-  const { state } = await consumer.verify(server.did);
-  assertEquals(state.last_sequence, 4);
+  assertEquals((await watched.verify()).state.last_sequence, 4);
   assertEquals(unanswered, 2);
 });
 
-Deno.test("a known issuer that falls silent holds one connection before long", async () => {
+Deno.test("a known issuer that falls silent keeps one connection after 3 s", async () => {
   const stop = new AbortController();
   await using watched = await watchIssuer(3, key1, {
     totalTimeoutMs: 8000,
     signal: stop.signal,
   });
-  const { consumer, server } = watched;
-  await consumer.verify(server.did);
+  const { server } = watched;
+  await watched.verify();
   const open = new Set<string>();
   const asked = Promise.withResolvers<void>();
   const fewer = Promise.withResolvers<void>();
@@ -191,7 +182,7 @@ Deno.test("a known issuer that falls silent holds one connection before long", a
       return new Response();
     });
   }
-  const verified = consumer.verify(server.did).catch((error) => error);
+  const verified = watched.verify().catch((error) => error);
   await asked.promise;
   await Promise.race([fewer.promise, verified]);
   assertEquals([...open], [PATHS.metadata]);
@@ -199,11 +190,11 @@ Deno.test("a known issuer that falls silent holds one connection before long", a
   assertEquals(await verified, "enough");
 });
 
-Deno.test("no other origin is asked before the metadata says so", async () => {
+Deno.test("another origin is asked only after the metadata has named it", async () => {
   await using other = startConditionalServer();
   await using watched = await watchIssuer(3, key1, { allowOtherOrigins: true });
-  const { consumer, server, lines } = watched;
-  const { did, origin } = server;
+  const { did, lines, server } = watched;
+  const { origin } = server;
   const here = makeDocuments({ did, origin, keys: [key1], lines });
   const there = makeDocuments({
     ...{ did, origin: other.origin, keys: [key1], lines },
@@ -211,10 +202,10 @@ Deno.test("no other origin is asked before the metadata says so", async () => {
   other.documents.set(PATHS.feed, feedOf(lines));
   other.documents.set(PATHS.jwks, there.get(PATHS.jwks)!);
   server.documents.set(PATHS.metadata, there.get(PATHS.metadata)!);
-  await consumer.verify(did);
+  await watched.verify();
   assertEquals(other.exchanges.length, 2);
   server.documents.set(PATHS.metadata, here.get(PATHS.metadata)!);
-  const { state } = await consumer.verify(did);
+  const { state } = await watched.verify();
   assertEquals(state.last_sequence, 3);
   assertEquals(other.exchanges.length, 2);
   assert(server.of(PATHS.feed).length > 0);

@@ -14,8 +14,6 @@ import { importTestKeys } from "../../tests/kit/test_issuer.ts";
 import { watchIssuer } from "../../tests/kit/watched_issuer.ts";
 
 const [key1, key2, stranger] = await importTestKeys();
-assert(key1 && key2 && stranger);
-
 const NAME = "witness.example/1";
 const sha256 = createSha256();
 
@@ -23,10 +21,10 @@ const sha256 = createSha256();
 async function askWitness(
   answer: (body: string) => Response | Promise<Response>,
 ): Promise<string> {
-  await using watched = await watchIssuer(3, key1!);
+  await using watched = await watchIssuer(3, key1);
   const { lines, server } = watched;
   const { documents, origin } = server;
-  await publishProofs(documents, { origin, keys: [key1!], lines });
+  await publishProofs(documents, { origin, keys: [key1], lines });
   await using witness = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen() {} },
     async (request) => {
@@ -37,7 +35,7 @@ async function askWitness(
   );
   const policy = { allowPrivate: true };
   const url = `http://127.0.0.1:${witness.addr.port}/w/`;
-  const key = await noteKey(key2!);
+  const key = await noteKey(key2);
   return await requestCosignature(
     locateIssuer(server.did, policy),
     { url, key },
@@ -61,8 +59,8 @@ Deno.test("the line by the witness's key is taken, and those of others are not",
   let wanted = "";
   const line = await askWitness(async (body) => {
     assert(body.startsWith("old 0\n\n"));
-    wanted = await lineFor(body, key2!);
-    return new Response(await lineFor(body, stranger!) + wanted);
+    wanted = await lineFor(body, key2);
+    return new Response(await lineFor(body, stranger) + wanted);
   });
   assertEquals(line, wanted);
 });
@@ -71,13 +69,13 @@ for (
   const [what, answer, code, message] of [
     [
       "a signature of another text",
-      async (body: string) => new Response(await lineFor(body, key2!, "x\n")),
+      async (body: string) => new Response(await lineFor(body, key2, "x\n")),
       "invalid_checkpoint",
       'the signature by "witness.example/1" does not verify',
     ],
     [
       "another key's signature",
-      async (body: string) => new Response(await lineFor(body, stranger!)),
+      async (body: string) => new Response(await lineFor(body, stranger)),
       "invalid_checkpoint",
       'the answer has no signature by "witness.example/1"',
     ],

@@ -24,7 +24,7 @@ testRecordStoreContract("sqlite", async () => {
   };
 });
 
-Deno.test("a mistyped URL, which may contain a password, is not shown", async () => {
+Deno.test("a mistyped URL is not shown, as it may contain a password", async () => {
   for (
     const text of [
       "redis//u:s3cret@h",
@@ -42,7 +42,7 @@ Deno.test("a mistyped URL, which may contain a password, is not shown", async ()
   }
 });
 
-Deno.test("of a hundred that make the file at once none sees an empty one", async () => {
+Deno.test("100 processes that create the file at once see no empty file", async () => {
   const folder = await Deno.makeTempDir();
   const stores = await Promise.all(
     Array.from({ length: 100 }, () => openPinStore(`${folder}/my #1 pins?.db`)),
@@ -56,7 +56,7 @@ Deno.test("of a hundred that make the file at once none sees an empty one", asyn
   await Deno.remove(folder, { recursive: true });
 });
 
-Deno.test("the path of a server's file is told to the operator, not shown", async () => {
+Deno.test("the path of a server's file is reported to the operator only", async () => {
   const folder = await Deno.makeTempDir();
   const told: string[] = [];
   const store = await openPinStore(`${folder}/pins.db`, {
