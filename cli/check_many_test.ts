@@ -1,60 +1,54 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { issuerTest } from "./testdata/workspace.ts";
+import { issuerTest as test } from "./testdata/workspace.ts";
 
 const WORDS = ["check", "--subject", "did:web:alice.example"];
 const DEPLOY = ["--require", "role=deploy"];
 const SOURCES = ["--sig", "$D/other", "--sig", "$D/acme"];
 
-issuerTest(
-  "of several issuers one that allows is enough, and each is listed",
-  async (workspace) => {
-    await workspace.sig(["init", "other.example", "--dir", "$D/other"]);
-    const run = (...words: string[]) =>
-      workspace.sig([...WORDS, ...SOURCES, ...words]);
-    const json = await run(...DEPLOY);
-    assertEquals(json.code, 0, json.stderr);
-    const said = JSON.parse(json.stdout);
-    assertEquals(Object.keys(said), ["decision", "answers"]);
-    assertEquals(said.decision, "allow");
-    assertEquals(
-      said.answers.map((each: Record<string, unknown>) => [
-        each.issuer,
-        each.decision,
-      ]),
-      [["did:web:other.example", "deny"], ["did:web:acme.example", "allow"]],
-    );
-    const text = await run(...DEPLOY, "--format", "text");
-    assertStringIncludes(text.stdout, "allow  1 of 2 issuers allow\n");
-    assertStringIncludes(text.stdout, "did:web:other.example: deny");
-    const denied = await run("--require", "role=nobody");
-    assertEquals(
-      [denied.code, JSON.parse(denied.stdout).decision],
-      [1, "deny"],
-    );
-  },
-);
+test("of several issuers one that allows is enough, and each is listed", async (workspace) => {
+  await workspace.sig(["init", "other.example", "--dir", "$D/other"]);
+  const run = (...words: string[]) =>
+    workspace.sig([...WORDS, ...SOURCES, ...words]);
+  const json = await run(...DEPLOY);
+  assertEquals(json.code, 0, json.stderr);
+  const said = JSON.parse(json.stdout);
+  assertEquals(Object.keys(said), ["decision", "answers"]);
+  assertEquals(said.decision, "allow");
+  assertEquals(
+    said.answers.map((each: Record<string, unknown>) => [
+      each.issuer,
+      each.decision,
+    ]),
+    [["did:web:other.example", "deny"], ["did:web:acme.example", "allow"]],
+  );
+  const text = await run(...DEPLOY, "--format", "text");
+  assertStringIncludes(text.stdout, "allow  1 of 2 issuers allow\n");
+  assertStringIncludes(text.stdout, "did:web:other.example: deny");
+  const denied = await run("--require", "role=nobody");
+  assertEquals(
+    [denied.code, JSON.parse(denied.stdout).decision],
+    [1, "deny"],
+  );
+});
 
-issuerTest(
-  "an issuer that can't answer makes an error of what would be a deny, and only of that",
-  async (workspace) => {
-    const run = (...words: string[]) =>
-      workspace.sig([...WORDS, ...SOURCES, ...words]);
-    const allowed = await run(...DEPLOY);
-    assertEquals(allowed.code, 0, allowed.stderr);
-    const { answers } = JSON.parse(allowed.stdout);
-    assertEquals(Object.keys(answers[0]), ["issuer", "error"]);
-    assertEquals(answers[0].error.code, "source_not_found");
-    const refused = await run("--require", "role=nobody");
-    assertEquals([refused.code, refused.stdout], [2, ""]);
-    const problem = JSON.parse(refused.stderr);
-    assertEquals(problem.code, "source_not_found");
-    assertEquals(problem.answers[1].decision, "deny");
-    const text = await run("--require", "role=nobody", "--format", "text");
-    assertEquals([text.code, text.stdout], [2, ""]);
-    assertStringIncludes(text.stderr, "did:web:acme.example: deny");
-    assertStringIncludes(
-      text.stderr,
-      "error: source_not_found: Cannot answer: none of 2 issuers allows, and $D/other could not answer",
-    );
-  },
-);
+test("an issuer that can't answer makes an error of what would be a deny, and only of that", async (workspace) => {
+  const run = (...words: string[]) =>
+    workspace.sig([...WORDS, ...SOURCES, ...words]);
+  const allowed = await run(...DEPLOY);
+  assertEquals(allowed.code, 0, allowed.stderr);
+  const { answers } = JSON.parse(allowed.stdout);
+  assertEquals(Object.keys(answers[0]), ["issuer", "error"]);
+  assertEquals(answers[0].error.code, "source_not_found");
+  const refused = await run("--require", "role=nobody");
+  assertEquals([refused.code, refused.stdout], [2, ""]);
+  const problem = JSON.parse(refused.stderr);
+  assertEquals(problem.code, "source_not_found");
+  assertEquals(problem.answers[1].decision, "deny");
+  const text = await run("--require", "role=nobody", "--format", "text");
+  assertEquals([text.code, text.stdout], [2, ""]);
+  assertStringIncludes(text.stderr, "did:web:acme.example: deny");
+  assertStringIncludes(
+    text.stderr,
+    "error: source_not_found: Cannot answer: none of 2 issuers allows, and $D/other could not answer",
+  );
+});

@@ -5,7 +5,7 @@ import { flagsOf } from "./command_line/parse_command_line.ts";
 import {
   inWorkspace,
   issuerTest,
-  workspaceTest,
+  workspaceTest as test,
 } from "./testdata/workspace.ts";
 import { VERSION } from "./terminal/version.ts";
 
@@ -52,22 +52,19 @@ Deno.test("help of every command names its flags and shows examples", async (t) 
   });
 });
 
-workspaceTest(
-  "help below the first word of commands lists those commands alone",
-  async (workspace) => {
-    for (const words of [["pin", "--help"], ["help", "pin"]]) {
-      const { code, stdout } = await workspace.sig(words);
-      assertEquals(code, 0);
-      assertStringIncludes(stdout, "\n  pin ack ");
-      assert(!stdout.includes("\n  verify "));
-      const json = await workspace.sig([...words, "--format", "json"]);
-      assertEquals(
-        JSON.parse(json.stdout).map(({ name }: { name: string }) => name),
-        ["pin list", "pin show", "pin ack", "pin remove"],
-      );
-    }
-  },
-);
+test("help below the first word of commands lists those commands alone", async (workspace) => {
+  for (const words of [["pin", "--help"], ["help", "pin"]]) {
+    const { code, stdout } = await workspace.sig(words);
+    assertEquals(code, 0);
+    assertStringIncludes(stdout, "\n  pin ack ");
+    assert(!stdout.includes("\n  verify "));
+    const json = await workspace.sig([...words, "--format", "json"]);
+    assertEquals(
+      JSON.parse(json.stdout).map(({ name }: { name: string }) => name),
+      ["pin list", "pin show", "pin ack", "pin remove"],
+    );
+  }
+});
 
 Deno.test("the examples of the help are understood", async (t) => {
   await inWorkspace(async (workspace) => {
@@ -112,63 +109,54 @@ Deno.test("a command line that is not understood ends with exit code 2", async (
   });
 });
 
-workspaceTest(
-  "--format may stand before the command, and behind a mistake",
-  async (workspace) => {
-    for (
-      const words of [
-        ["--format", "json", "verify", "$D/none"],
-        ["--format=json", "verify", "$D/none"],
-        ["verfy", "--format", "json"],
-        ["verify", "--wrong", "--format=json"],
-        ["--format", "json"],
-      ]
-    ) {
-      const { code, stdout, stderr } = await workspace.sig(words);
-      assertEquals([code, stdout], [2, ""]);
-      assert(typeof JSON.parse(stderr).code === "string");
-    }
-  },
-);
+test("--format may stand before the command, and behind a mistake", async (workspace) => {
+  for (
+    const words of [
+      ["--format", "json", "verify", "$D/none"],
+      ["--format=json", "verify", "$D/none"],
+      ["verfy", "--format", "json"],
+      ["verify", "--wrong", "--format=json"],
+      ["--format", "json"],
+    ]
+  ) {
+    const { code, stdout, stderr } = await workspace.sig(words);
+    assertEquals([code, stdout], [2, ""]);
+    assert(typeof JSON.parse(stderr).code === "string");
+  }
+});
 
-workspaceTest(
-  "every result as JSON is one value, a completion script too",
-  async (workspace) => {
-    for (
-      const args of [
-        "completions bash",
-        "completions zsh",
-        "--help",
-        "--version",
-        "help verify",
-        "key generate",
-        "init acme.example --dir $D/acme",
-        "verify $D/acme",
-        "dump-state $D/acme",
-        "rotate-key --dir $D/acme --kid b",
-        "upsert --dir $D/acme --subject did:web:a.example --type other",
-      ]
-    ) {
-      const { code, stdout, stderr } = await workspace.sig(
-        [...args.split(" "), "--format", "json"],
-      );
-      assertEquals([code, stderr], [0, ""], args);
-      assertEquals(typeof JSON.parse(stdout), "object", args);
-    }
-  },
-);
+test("every result as JSON is one value, a completion script too", async (workspace) => {
+  for (
+    const args of [
+      "completions bash",
+      "completions zsh",
+      "--help",
+      "--version",
+      "help verify",
+      "key generate",
+      "init acme.example --dir $D/acme",
+      "verify $D/acme",
+      "dump-state $D/acme",
+      "rotate-key --dir $D/acme --kid b",
+      "upsert --dir $D/acme --subject did:web:a.example --type other",
+    ]
+  ) {
+    const { code, stdout, stderr } = await workspace.sig(
+      [...args.split(" "), "--format", "json"],
+    );
+    assertEquals([code, stderr], [0, ""], args);
+    assertEquals(typeof JSON.parse(stdout), "object", args);
+  }
+});
 
-workspaceTest(
-  "a folder with the name of a host gets a hint and is not read",
-  async (workspace) => {
-    await Deno.mkdir(workspace.path("folder"));
-    const { code, stderr } = await workspace.sig(["verify", "folder"], {
-      io: { exists: (path) => path === "folder" },
-    });
-    assertEquals(code, 2);
-    assertStringIncludes(stderr, "write ./folder to read it");
-  },
-);
+test("a folder with the name of a host gets a hint and is not read", async (workspace) => {
+  await Deno.mkdir(workspace.path("folder"));
+  const { code, stderr } = await workspace.sig(["verify", "folder"], {
+    io: { exists: (path) => path === "folder" },
+  });
+  assertEquals(code, 2);
+  assertStringIncludes(stderr, "write ./folder to read it");
+});
 
 issuerTest(
   "an interrupted command ends with 130 and no result",

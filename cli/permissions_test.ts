@@ -2,7 +2,7 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { createIssuerSite } from "./site/issuer_site.ts";
 import { sig } from "./testdata/process.ts";
 import { makeKey, startAgent, withOpenSsh } from "../tests/kit/open_ssh.ts";
-import { inWorkspace, workspaceTest } from "./testdata/workspace.ts";
+import { inWorkspace, workspaceTest as test } from "./testdata/workspace.ts";
 
 const ENV = "--allow-env=SIG_KEYS_DIR,SIG_KEY_FILE,XDG_DATA_HOME,HOME,NO_COLOR";
 /** The memory of issuers; `$D` is the working directory. */
@@ -183,16 +183,13 @@ withOpenSsh(
   },
 );
 
-workspaceTest(
-  "an unreadable environment is not taken for an empty one",
-  async ({ dir: cwd }) => {
-    const permissions = ["--allow-read", "--allow-write"];
-    const { code, stderr } = await sig(["init", "a.example"], {
-      cwd,
-      permissions,
-    });
-    assertEquals(code, 2);
-    assertStringIncludes(stderr, "Set SIG_KEYS_DIR");
-    assertEquals([...Deno.readDirSync(cwd)], []);
-  },
-);
+test("an unreadable environment is not taken for an empty one", async ({ dir: cwd }) => {
+  const permissions = ["--allow-read", "--allow-write"];
+  const { code, stderr } = await sig(["init", "a.example"], {
+    cwd,
+    permissions,
+  });
+  assertEquals(code, 2);
+  assertStringIncludes(stderr, "Set SIG_KEYS_DIR");
+  assertEquals([...Deno.readDirSync(cwd)], []);
+});

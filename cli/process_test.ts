@@ -6,7 +6,7 @@ import {
 } from "@std/assert";
 import { isCi } from "../tests/kit/others_vectors.ts";
 import { denoArgs, sig, start } from "./testdata/process.ts";
-import { inWorkspace, workspaceTest } from "./testdata/workspace.ts";
+import { inWorkspace, workspaceTest as test } from "./testdata/workspace.ts";
 import { waitUntil } from "../tests/kit/wait.ts";
 import { hasProgram, TestProcess } from "../tests/kit/process.ts";
 
@@ -107,32 +107,29 @@ Deno.test("a missing permission is an error without a prompt or a stack", async 
   });
 });
 
-workspaceTest(
-  "an uncaught error ends with exit code 2, not 1",
-  async ({ dir: cwd }) => {
-    const main = JSON.stringify(`file://${ROOT}cli/main.ts`);
-    // real time: what is tested is an error thrown by a timer.
-    const throwing = [
-      "setTimeout(() => { throw new Error('secret'); });",
-      "setTimeout(() => Promise.reject(new Error('secret')));",
-    ];
-    for (const [i, statement] of throwing.entries()) {
-      const file = `${cwd}/throws${i}.ts`;
-      await Deno.writeTextFile(
-        file,
-        `const { main } = await import(${main});\n${statement}\nawait main();\n`,
-      );
-      await using child = new TestProcess(Deno.execPath(), [
-        ...["run", "--quiet", "-A", "--config", `${ROOT}deno.json`, file],
-        ...["key", "did", "-"],
-      ], { stdin: "open" });
-      const { code, stderr } = await child.ended();
-      assertEquals(code, 2);
-      assertStringIncludes(stderr, "internal");
-      assert(!stderr.includes("secret"));
-    }
-  },
-);
+test("an uncaught error ends with exit code 2, not 1", async ({ dir: cwd }) => {
+  const main = JSON.stringify(`file://${ROOT}cli/main.ts`);
+  // real time: what is tested is an error thrown by a timer.
+  const throwing = [
+    "setTimeout(() => { throw new Error('secret'); });",
+    "setTimeout(() => Promise.reject(new Error('secret')));",
+  ];
+  for (const [i, statement] of throwing.entries()) {
+    const file = `${cwd}/throws${i}.ts`;
+    await Deno.writeTextFile(
+      file,
+      `const { main } = await import(${main});\n${statement}\nawait main();\n`,
+    );
+    await using child = new TestProcess(Deno.execPath(), [
+      ...["run", "--quiet", "-A", "--config", `${ROOT}deno.json`, file],
+      ...["key", "did", "-"],
+    ], { stdin: "open" });
+    const { code, stderr } = await child.ended();
+    assertEquals(code, 2);
+    assertStringIncludes(stderr, "internal");
+    assert(!stderr.includes("secret"));
+  }
+});
 
 Deno.test("--version and --help load no cryptography and no network", async () => {
   const { stdout } = await new Deno.Command(Deno.execPath(), {
@@ -262,7 +259,7 @@ Deno.test({
   },
 });
 
-workspaceTest("serve hosts an issuer until SIGINT", async ({ dir: cwd }) => {
+test("serve hosts an issuer until SIGINT", async ({ dir: cwd }) => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr;
   listener.close();

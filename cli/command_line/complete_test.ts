@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from "node:util";
 import { isCi } from "../../tests/kit/others_vectors.ts";
 import { loadCommands } from "../commands.ts";
 import { hasShell, Shell, type ShellName } from "../testdata/shell.ts";
-import { inWorkspace, workspaceTest } from "../testdata/workspace.ts";
+import { inWorkspace, workspaceTest as test } from "../testdata/workspace.ts";
 import { flagsOf } from "./parse_command_line.ts";
 
 const COMMANDS = await loadCommands();
@@ -81,45 +81,42 @@ Deno.test("values, files and folders are offered where they may stand", async (t
   }
 });
 
-workspaceTest(
-  "subjects are offered from the issuer's names, with the names",
-  async (workspace) => {
-    await Deno.mkdir(workspace.path("acme/.sig"), { recursive: true });
-    await Deno.writeTextFile(
-      workspace.path("acme/.sig/names.csv"),
-      "subject,name\ndid:web:ann.example,Ann O'Neil\ndid:web:bob.example,B\u202eob\n",
-    );
-    const offered = async (...words: readonly string[]) => {
-      const { stdout } = await workspace.sig(["__complete", "--", ...words]);
-      return stdout;
-    };
-    const dids =
-      "did:web:ann.example\tAnn O'Neil\ndid:web:bob.example\tB\\u202eob\n";
-    assertEquals(
-      await offered("set", "--dir", "$D/acme", "--subject", "did"),
-      dids,
-    );
-    const name = "Ann O'Neil\tdid:web:ann.example\n";
-    for (
-      const words of [
-        ["set", "--dir", "$D/acme", "--subject", "Ann"],
-        ["set", "--dir=$D/acme", "--subject", "Ann O"],
-        ["offboard", "--dir", "=", "$D/acme", "--subject", "A"],
-        ["dump-state", "$D/acme", "--subject", "Ann"],
-        ["check", "--sig", "$D/acme", "--subject", "Ann"],
-      ]
-    ) assertEquals(await offered(...words), name, words.join(" "));
-    assertEquals(
-      await offered("check", "--sig=$D/acme", "--subject=An"),
-      `--subject=${name}`,
-    );
-    // Names are for people to tell each other apart: not in another's list.
-    assertEquals(
-      await offered("check", "--sig", "acme", "--subject", ""),
-      ":files\n",
-    );
-  },
-);
+test("subjects are offered from the issuer's names, with the names", async (workspace) => {
+  await Deno.mkdir(workspace.path("acme/.sig"), { recursive: true });
+  await Deno.writeTextFile(
+    workspace.path("acme/.sig/names.csv"),
+    "subject,name\ndid:web:ann.example,Ann O'Neil\ndid:web:bob.example,B\u202eob\n",
+  );
+  const offered = async (...words: readonly string[]) => {
+    const { stdout } = await workspace.sig(["__complete", "--", ...words]);
+    return stdout;
+  };
+  const dids =
+    "did:web:ann.example\tAnn O'Neil\ndid:web:bob.example\tB\\u202eob\n";
+  assertEquals(
+    await offered("set", "--dir", "$D/acme", "--subject", "did"),
+    dids,
+  );
+  const name = "Ann O'Neil\tdid:web:ann.example\n";
+  for (
+    const words of [
+      ["set", "--dir", "$D/acme", "--subject", "Ann"],
+      ["set", "--dir=$D/acme", "--subject", "Ann O"],
+      ["offboard", "--dir", "=", "$D/acme", "--subject", "A"],
+      ["dump-state", "$D/acme", "--subject", "Ann"],
+      ["check", "--sig", "$D/acme", "--subject", "Ann"],
+    ]
+  ) assertEquals(await offered(...words), name, words.join(" "));
+  assertEquals(
+    await offered("check", "--sig=$D/acme", "--subject=An"),
+    `--subject=${name}`,
+  );
+  // Names are for people to tell each other apart: not in another's list.
+  assertEquals(
+    await offered("check", "--sig", "acme", "--subject", ""),
+    ":files\n",
+  );
+});
 
 /** Files of the operator; a name that ends in a slash is a folder. */
 const FILES = {

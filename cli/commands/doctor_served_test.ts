@@ -24,7 +24,7 @@ import {
 import {
   inWorkspace,
   type Workspace,
-  workspaceTest,
+  workspaceTest as test,
 } from "../testdata/workspace.ts";
 import { freePort } from "../../tests/kit/process.ts";
 
@@ -114,31 +114,25 @@ Deno.test("each trouble of a server is found, alone but for http", async (t) => 
   });
 });
 
-workspaceTest(
-  "a document whose end nobody says is found",
-  async (workspace) => {
-    const head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n{}";
-    await using server = startRawServer(say(head));
-    const words = [`127.0.0.1:${server.port}`, "--allow-insecure"];
-    assertEquals(await doctor(workspace, words, NOW), {
-      code: 1,
-      found: [["length_unsaid", "error"]],
-    });
-  },
-);
+test("a document whose end nobody says is found", async (workspace) => {
+  const head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n{}";
+  await using server = startRawServer(say(head));
+  const words = [`127.0.0.1:${server.port}`, "--allow-insecure"];
+  assertEquals(await doctor(workspace, words, NOW), {
+    code: 1,
+    found: [["length_unsaid", "error"]],
+  });
+});
 
-workspaceTest(
-  "a host that does not answer is neither a finding nor healthy",
-  async (workspace) => {
-    const port = freePort();
-    const { code, stdout, stderr } = await workspace.sig(
-      `doctor 127.0.0.1:${port} --allow-insecure`,
-    );
-    assertEquals([code, stdout], [2, ""]);
-    assertStringIncludes(stderr, "fetch_failed");
-    assertStringIncludes(stderr, "the connection was refused");
-  },
-);
+test("a host that does not answer is neither a finding nor healthy", async (workspace) => {
+  const port = freePort();
+  const { code, stdout, stderr } = await workspace.sig(
+    `doctor 127.0.0.1:${port} --allow-insecure`,
+  );
+  assertEquals([code, stdout], [2, ""]);
+  assertStringIncludes(stderr, "fetch_failed");
+  assertStringIncludes(stderr, "the connection was refused");
+});
 
 /** Skipped, visibly, without openssl; in CI it fails. */
 function tlsTest(name: string, fn: (t: Deno.TestContext) => Promise<void>) {

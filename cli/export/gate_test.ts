@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { parse } from "@std/yaml/parse";
-import { inWorkspace, workspaceTest } from "../testdata/workspace.ts";
+import { inWorkspace, workspaceTest as test } from "../testdata/workspace.ts";
 
 const GATE = [
   "--login",
@@ -9,59 +9,53 @@ const GATE = [
   "wiki.acme.example",
 ];
 
-workspaceTest(
-  "gate-traefik is YAML that strips forged headers before it asks",
-  async (workspace) => {
-    const { code, stdout } = await workspace.sig([
+test("gate-traefik is YAML that strips forged headers before it asks", async (workspace) => {
+  const { code, stdout } = await workspace.sig([
+    "export",
+    "gate-traefik",
+    ...GATE,
+  ]);
+  assertEquals(code, 0);
+  // deno-lint-ignore no-explicit-any -- any wrong shape fails below
+  const { http } = parse(stdout) as any;
+  assertEquals(http.routers["sig-app"].middlewares, [
+    "sig-strip",
+    "sig-login",
+  ]);
+  assertEquals(
+    http.middlewares["sig-strip"].headers.customRequestHeaders,
+    Object.fromEntries(
+      ["User", "Groups", "Name"].flatMap((name) => [
+        [`Remote-${name}`, ""],
+        [`Remote_${name}`, ""],
+      ]),
+    ),
+  );
+  assertEquals(http.middlewares["sig-login"].forwardAuth, {
+    address: "https://login.acme.example/forward-auth?redirect",
+    trustForwardHeader: false,
+    authResponseHeaders: ["Remote-User", "Remote-Groups", "Remote-Name"],
+  });
+  assertEquals(http.services["sig-app"].loadBalancer.servers, [{
+    url: "http://127.0.0.1:3000",
+  }]);
+});
+
+test("Traefik, which can't remove cookies, is refused on the login's own host", async (workspace) => {
+  for (const app of ["login.acme.example", "login.acme.example:8443"]) {
+    const words = ["--login", "https://login.acme.example", "--app", app];
+    const { code, stdout, stderr } = await workspace.sig([
       "export",
       "gate-traefik",
-      ...GATE,
+      ...words,
     ]);
-    assertEquals(code, 0);
-    // deno-lint-ignore no-explicit-any -- any wrong shape fails below
-    const { http } = parse(stdout) as any;
-    assertEquals(http.routers["sig-app"].middlewares, [
-      "sig-strip",
-      "sig-login",
-    ]);
-    assertEquals(
-      http.middlewares["sig-strip"].headers.customRequestHeaders,
-      Object.fromEntries(
-        ["User", "Groups", "Name"].flatMap((name) => [
-          [`Remote-${name}`, ""],
-          [`Remote_${name}`, ""],
-        ]),
-      ),
+    assertEquals([code, stdout], [2, ""]);
+    assertStringIncludes(
+      stderr,
+      "invalid_request: Cannot run: --app needs another host name than --login",
     );
-    assertEquals(http.middlewares["sig-login"].forwardAuth, {
-      address: "https://login.acme.example/forward-auth?redirect",
-      trustForwardHeader: false,
-      authResponseHeaders: ["Remote-User", "Remote-Groups", "Remote-Name"],
-    });
-    assertEquals(http.services["sig-app"].loadBalancer.servers, [{
-      url: "http://127.0.0.1:3000",
-    }]);
-  },
-);
-
-workspaceTest(
-  "Traefik, which can't remove cookies, is refused on the login's own host",
-  async (workspace) => {
-    for (const app of ["login.acme.example", "login.acme.example:8443"]) {
-      const words = ["--login", "https://login.acme.example", "--app", app];
-      const { code, stdout, stderr } = await workspace.sig([
-        "export",
-        "gate-traefik",
-        ...words,
-      ]);
-      assertEquals([code, stdout], [2, ""]);
-      assertStringIncludes(
-        stderr,
-        "invalid_request: Cannot run: --app needs another host name than --login",
-      );
-    }
-  },
-);
+  }
+});
 
 Deno.test("a login or an application that is not a host is refused", async (t) => {
   await inWorkspace(async (workspace) => {

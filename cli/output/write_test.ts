@@ -5,7 +5,7 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { groupByLines, safe, safeJson } from "./write.ts";
-import { issuerTest } from "../testdata/workspace.ts";
+import { issuerTest as test } from "../testdata/workspace.ts";
 
 /** A direction, a terminal's control, a space, a hyphen, a filler, a tag. */
 const EVIL = "a\u202eb\u009b31mc\u200bd\u00ade\u3164f\u{e0061}g\u200dh";
@@ -27,53 +27,50 @@ Deno.test("safe JSON means the same", () => {
   assertEquals(JSON.parse(json), value);
 });
 
-issuerTest(
-  "nothing from a feed reaches the terminal raw",
-  async (workspace) => {
-    const append = await workspace.sig([
-      ...["upsert", "--dir", "$D/acme", "--subject", "did:web:eve.example"],
-      ...["--type", "other", "--role", EVIL, "--title", `x\n${EVIL}`],
-      ...["--reason", EVIL, "--relationship-id", "a\u202eb"],
-      "--metadata",
-      JSON.stringify({ [EVIL]: EVIL }),
-    ]);
-    assertEquals(append.code, 0, append.stderr);
-    assertStringIncludes(
-      append.stdout,
-      "relationship.upsert a\\u202eb (seq=4)",
-    );
-    const check = [
-      ...["check", "--sig", "$D/acme", "--subject", "did:web:eve.example"],
-      ...["--explain", "--require", `role=${EVIL}`],
-    ];
-    for (
-      const words of [
-        ["log", "$D/acme"],
-        ["dump-state", "$D/acme"],
-        ["verify", "$D/acme"],
-        check,
-        [...check, "--require", `role=${EVIL}2`],
-        ["verify", EVIL],
-        [EVIL],
-        ["verify", `--${EVIL}`],
-        ["verify", "$D/acme", EVIL],
-        ["key", "did", `$D/${EVIL}`],
-        ["serve", `$D/${EVIL}`],
-        ["serve", "$D/acme", "--addr", EVIL],
-      ]
-    ) {
-      for (const format of ["text", "json"]) {
-        const { stdout, stderr } = await workspace.sig(
-          ["--format", format, ...words],
-        );
-        assert(stdout + stderr !== "");
-        assert(!hidesText(stdout + stderr), `${words.join(" ")} ${format}`);
-      }
+test("nothing from a feed reaches the terminal raw", async (workspace) => {
+  const append = await workspace.sig([
+    ...["upsert", "--dir", "$D/acme", "--subject", "did:web:eve.example"],
+    ...["--type", "other", "--role", EVIL, "--title", `x\n${EVIL}`],
+    ...["--reason", EVIL, "--relationship-id", "a\u202eb"],
+    "--metadata",
+    JSON.stringify({ [EVIL]: EVIL }),
+  ]);
+  assertEquals(append.code, 0, append.stderr);
+  assertStringIncludes(
+    append.stdout,
+    "relationship.upsert a\\u202eb (seq=4)",
+  );
+  const check = [
+    ...["check", "--sig", "$D/acme", "--subject", "did:web:eve.example"],
+    ...["--explain", "--require", `role=${EVIL}`],
+  ];
+  for (
+    const words of [
+      ["log", "$D/acme"],
+      ["dump-state", "$D/acme"],
+      ["verify", "$D/acme"],
+      check,
+      [...check, "--require", `role=${EVIL}2`],
+      ["verify", EVIL],
+      [EVIL],
+      ["verify", `--${EVIL}`],
+      ["verify", "$D/acme", EVIL],
+      ["key", "did", `$D/${EVIL}`],
+      ["serve", `$D/${EVIL}`],
+      ["serve", "$D/acme", "--addr", EVIL],
+    ]
+  ) {
+    for (const format of ["text", "json"]) {
+      const { stdout, stderr } = await workspace.sig(
+        ["--format", format, ...words],
+      );
+      assert(stdout + stderr !== "");
+      assert(!hidesText(stdout + stderr), `${words.join(" ")} ${format}`);
     }
-  },
-);
+  }
+});
 
-issuerTest("colour is for terminals without NO_COLOR", async (workspace) => {
+test("colour is for terminals without NO_COLOR", async (workspace) => {
   const words = ["verify", "$D/acme"];
   const terminals = ["stdout", "stderr"] as const;
   const coloured = await workspace.sig(words, { terminals });
@@ -113,14 +110,14 @@ Deno.test("findings of one kind over many lines are written once, with their lin
   );
 });
 
-issuerTest("hint and next step have a line each", async (workspace) => {
+test("hint and next step have a line each", async (workspace) => {
   const { stderr } = await workspace.sig(
     ["init", "acme.example", "--dir", "$D/acme"],
   );
   assertMatch(stderr, /\n {2}hint: .+\n {2}next: sig upsert --help\n$/);
 });
 
-issuerTest("JSON has the next step that text has", async (workspace) => {
+test("JSON has the next step that text has", async (workspace) => {
   const cases: readonly (readonly [readonly string[], string, RegExp?])[] = [
     [["verify", "$D/nowhere"], "source_not_found", /holds \.well-known/],
     [
