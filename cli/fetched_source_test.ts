@@ -10,132 +10,110 @@ interface Served {
   readonly url: string;
   /** Answers in the place of the issuer's own server. */
   answer(handler: Handler): void;
-  sig(...words: string[]): Promise<Ran>;
+  sig(words: string): Promise<Ran>;
 }
 
-/** An issuer of one employee, on a real server of this machine. */
-async function served(work: (served: Served) => Promise<void>): Promise<void> {
-  await inWorkspace(async (workspace) => {
-    let handler: Handler = createIssuerSite(workspace.path("acme"));
-    await using server = Deno.serve({
-      hostname: "127.0.0.1",
-      port: 0,
-      onListen() {},
-    }, (request) => handler(request));
-    const host = `127.0.0.1:${server.addr.port}`;
-    for (
-      const words of [
-        ["init", host, "--dir", "$D/acme", "--allow-insecure"],
-        [
-          ...["upsert", "--dir", "$D/acme", "--subject"],
-          ...["did:web:alice.example", "--type", "employee"],
-          ...["--role", "deploy", "--relationship-id", "r1"],
-        ],
-      ]
-    ) assertEquals((await workspace.sig(words)).code, 0);
-    await work({
-      workspace,
-      host,
-      url: `http://${host}/.well-known/sig.json`,
-      answer: (other) => void (handler = other),
-      sig: (...words) => workspace.sig([...words, "--allow-insecure"]),
-    });
-  });
-}
-
-const CHECK = ["--subject", "did:web:alice.example", "--require"];
-
-Deno.test("verify, dump-state, check and log read an issuer over HTTP", async () => {
-  await served(async ({ host, sig, url }) => {
-    const did = `did:web:${host.replace(":", "%3A")}`;
-    for (const source of [host, did, url]) {
-      const verified = await sig("verify", source);
-      assertEquals(verified, {
-        code: 0,
-        stdout:
-          `valid: 1 event of ${did}, last sequence 1 (http, origin not proven)\n`,
-        stderr: "",
+/** A test with an issuer of one employee, on a real server of this machine. */
+function test(name: string, work: (served: Served) => Promise<void>): void {
+  Deno.test(name, () =>
+    inWorkspace(async (workspace) => {
+      let handler: Handler = createIssuerSite(workspace.path("acme"));
+      await using server = Deno.serve({
+        hostname: "127.0.0.1",
+        port: 0,
+        onListen() {},
+      }, (request) => handler(request));
+      const host = `127.0.0.1:${server.addr.port}`;
+      await workspace.ok(`init ${host} --dir $D/acme --allow-insecure`);
+      await workspace.ok(
+        "upsert --dir $D/acme --subject did:web:alice.example --type employee --role deploy --relationship-id r1",
+      );
+      await work({
+        workspace,
+        host,
+        url: `http://${host}/.well-known/sig.json`,
+        answer: (other) => void (handler = other),
+        sig: (words) => workspace.sig(`${words} --allow-insecure`),
       });
-      const dump = await sig("dump-state", source);
-      assertEquals([dump.code, dump.stderr], [0, ""]);
-      assertEquals(Object.keys(JSON.parse(dump.stdout).by_relationship_id), [
-        "r1",
-      ]);
-      const log = await sig("log", source, "--format", "json");
-      assertEquals([log.code, log.stderr], [0, ""]);
-      assertEquals(JSON.parse(log.stdout).relationship_id, "r1");
-    }
-    const allow = await sig("check", "--sig", host, ...CHECK, "role=deploy");
-    assertEquals(allow.code, 0);
-    const answer = JSON.parse(allow.stdout);
-    assertEquals([answer.source, answer.continuity], ["http", "consistent"]);
-    const deny = await sig("check", "--sig", host, ...CHECK, "role=admin");
-    assertEquals([deny.code, deny.stderr], [1, ""]);
-  });
-});
+    }));
+}
 
-Deno.test("text output warns of http without TLS", () =>
-  served(async ({ host, sig }) => {
-    const told =
-      "warning: origin not proven: documents came by http, without TLS\n";
-    for (
-      const words of [
-        ["check", "--sig", host, ...CHECK, "role=deploy"],
-        ["who", host],
-        ["dump-state", host],
-        ["log", host],
-        ["audit", host],
-        ["expiring", host, "--within", "1d"],
-        ["diff", host, "--from", "1", "--to", "1"],
-      ]
-    ) {
-      const { code, stderr } = await sig(...words, "--format", "text");
-      assert(code < 2, stderr);
-      assertEquals(stderr, told, words.join(" "));
-      const json = await sig(...words, "--format", "json");
-      assertEquals([json.code, json.stderr], [code, ""]);
-    }
-  }));
+/** A question that the issuer's events answer with allow. */
+const question = (host: string, role = "deploy") =>
+  `check --sig ${host} --subject did:web:alice.example --require role=${role}`;
 
-Deno.test("a private address is not asked without --allow-insecure", async () => {
-  await served(async ({ answer, host, url, workspace }) => {
-    let asked = 0;
-    answer(() => {
-      asked++;
-      return new Response();
+test("verify, dump-state, check and log read an issuer over HTTP", async ({ host, sig, url }) => {
+  const did = `did:web:${host.replace(":", "%3A")}`;
+  for (const source of [host, did, url]) {
+    assertEquals(await sig(`verify ${source}`), {
+      code: 0,
+      stdout:
+        `valid: 1 event of ${did}, last sequence 1 (http, origin not proven)\n`,
+      stderr: "",
     });
-    for (
-      const [source, code] of [[host, "address_not_allowed"], [
-        url,
-        "insecure_url",
-      ]]
-    ) {
-      const { code: exit, stderr } = await workspace.sig(["verify", source!]);
-      assertEquals(exit, 2);
-      assertStringIncludes(stderr, `error: ${code}: `);
-    }
-    assertEquals(asked, 0);
-  });
+    const dump = await sig(`dump-state ${source}`);
+    assertEquals([dump.code, dump.stderr], [0, ""]);
+    const ids = Object.keys(JSON.parse(dump.stdout).by_relationship_id);
+    assertEquals(ids, ["r1"]);
+    const log = await sig(`log ${source} --format json`);
+    assertEquals([log.code, log.stderr], [0, ""]);
+    assertEquals(JSON.parse(log.stdout).relationship_id, "r1");
+  }
+  const allow = await sig(question(host));
+  assertEquals(allow.code, 0);
+  const answer = JSON.parse(allow.stdout);
+  assertEquals([answer.source, answer.continuity], ["http", "consistent"]);
+  const deny = await sig(question(host, "admin"));
+  assertEquals([deny.code, deny.stderr], [1, ""]);
 });
 
-Deno.test("the metadata of another issuer is invalid before its feed is fetched", async () => {
-  await served(async ({ answer, host, sig, workspace }) => {
-    const file = workspace.path("acme/.well-known/sig.json");
-    const metadata = JSON.parse(await Deno.readTextFile(file));
-    const paths: string[] = [];
-    answer((request) => {
-      paths.push(new URL(request.url).pathname);
-      return Response.json({ ...metadata, issuer: "did:web:acme.example" });
-    });
-    const { code, stdout } = await sig("verify", host);
-    assertEquals(code, 1);
-    assertStringIncludes(stdout, "invalid: issuer_mismatch");
-    // Once for the answer, and once for the report of all faults.
-    assertEquals(paths, ["/.well-known/sig.json", "/.well-known/sig.json"]);
-  });
+test("text output warns of http without TLS", async ({ host, sig }) => {
+  const warning =
+    "warning: origin not proven: documents came by http, without TLS\n";
+  for (
+    const words of [
+      question(host),
+      ...["who", "dump-state", "log", "audit"].map((name) => `${name} ${host}`),
+      `expiring ${host} --within 1d`,
+      `diff ${host} --from 1 --to 1`,
+    ]
+  ) {
+    const { code, stderr } = await sig(`${words} --format text`);
+    assert(code < 2, stderr);
+    assertEquals(stderr, warning, words);
+    const json = await sig(`${words} --format json`);
+    assertEquals([json.code, json.stderr], [code, ""]);
+  }
 });
 
-Deno.test("a failed fetch ends with exit code 2 and its code", async (t) => {
+test("a private address is not asked without --allow-insecure", async ({ answer, host, url, workspace }) => {
+  let asked = 0;
+  answer(() => {
+    asked++;
+    return new Response();
+  });
+  await workspace.refused(`verify ${host}`, "error: address_not_allowed: ");
+  await workspace.refused(`verify ${url}`, "error: insecure_url: ");
+  assertEquals(asked, 0);
+});
+
+test("the metadata of another issuer is invalid before its feed is fetched", async ({ answer, host, sig, workspace }) => {
+  const metadata = JSON.parse(
+    await workspace.read("acme/.well-known/sig.json"),
+  );
+  const paths: string[] = [];
+  answer((request) => {
+    paths.push(new URL(request.url).pathname);
+    return Response.json({ ...metadata, issuer: "did:web:acme.example" });
+  });
+  const { code, stdout } = await sig(`verify ${host}`);
+  assertEquals(code, 1);
+  assertStringIncludes(stdout, "invalid: issuer_mismatch");
+  // Once for the answer, and once for the report of all faults.
+  assertEquals(paths, ["/.well-known/sig.json", "/.well-known/sig.json"]);
+});
+
+test("a failed fetch ends with exit code 2 and its code", async ({ answer, host, sig }) => {
   const answers: readonly (readonly [string, Handler])[] = [
     ["fetch_status", () => new Response(null, { status: 404 })],
     ["fetch_status", () => new Response(null, { status: 500 })],
@@ -146,67 +124,53 @@ Deno.test("a failed fetch ends with exit code 2 and its code", async (t) => {
     ],
     ["document_too_large", () => new Response("x".repeat(17 * 1024))],
   ];
-  await served(async ({ answer, host, sig }) => {
-    for (const [reason, handler] of answers) {
-      await t.step(reason, async () => {
-        answer(handler);
-        const check = ["check", "--sig", host, ...CHECK, "role=admin"];
-        const { code, stdout, stderr } = await sig(...check);
-        assertEquals([code, stdout], [2, ""]);
-        assertEquals(JSON.parse(stderr).code, reason);
-      });
+  for (const [reason, handler] of answers) {
+    answer(handler);
+    const { code, stdout, stderr } = await sig(question(host));
+    assertEquals([code, stdout], [2, ""]);
+    assertEquals(JSON.parse(stderr).code, reason);
+  }
+});
+
+test("a missing DID document is a warning on stderr, or in the JSON report", async ({ host, sig, workspace }) => {
+  await Deno.remove(workspace.path("acme/.well-known/did.json"));
+  const text = await sig(`verify ${host}`);
+  assertEquals(text.code, 0);
+  assertStringIncludes(text.stderr, "warning: did_document_missing: ");
+  const json = await sig(`verify ${host} --format json`);
+  assertEquals([json.code, json.stderr], [0, ""]);
+  const [warning] = JSON.parse(json.stdout).warnings;
+  assertEquals(warning.code, "did_document_missing");
+});
+
+test("readers of a growing feed see whole events only", async ({ host, sig, workspace }) => {
+  let writing = true;
+  const writer = (async () => {
+    for (let i = 0; i < 10; i++) {
+      await workspace.ok(
+        "upsert --dir $D/acme --subject did:web:b.example --type other --format json",
+      );
     }
-  });
+  })().finally(() => writing = false);
+  let seen = 0;
+  while (writing) {
+    const { code, stdout } = await sig(`verify ${host} --format json`);
+    assertEquals(code, 0, stdout);
+    const { verified_events } = JSON.parse(stdout);
+    assert(verified_events >= seen);
+    seen = verified_events;
+  }
+  await writer;
+  const { stdout } = await sig(`verify ${host}`);
+  assertStringIncludes(stdout, "valid: 11 events");
 });
 
-Deno.test("a missing DID document is a warning on stderr, or in the JSON report", async () => {
-  await served(async ({ host, sig, workspace }) => {
-    await Deno.remove(workspace.path("acme/.well-known/did.json"));
-    const text = await sig("verify", host);
-    assertEquals(text.code, 0);
-    assertStringIncludes(text.stderr, "warning: did_document_missing: ");
-    const json = await sig("verify", host, "--format", "json");
-    assertEquals([json.code, json.stderr], [0, ""]);
-    const [warning] = JSON.parse(json.stdout).warnings;
-    assertEquals(warning.code, "did_document_missing");
-  });
-});
-
-Deno.test("readers of a growing feed see whole events only", async () => {
-  await served(async ({ host, sig, workspace }) => {
-    const append = [
-      ...["upsert", "--dir", "$D/acme", "--subject", "did:web:b.example"],
-      ...["--type", "other"],
-    ];
-    let writing = true;
-    const writer = (async () => {
-      for (let i = 0; i < 10; i++) await workspace.sig(append);
-      writing = false;
-    })();
-    let seen = 0;
-    while (writing) {
-      const { code, stdout } = await sig("verify", host, "--format", "json");
-      assertEquals(code, 0, stdout);
-      const { verified_events } = JSON.parse(stdout);
-      assert(verified_events >= seen);
-      seen = verified_events;
-    }
-    await writer;
-    const { stdout } = await sig("verify", host);
-    assertStringIncludes(stdout, "valid: 11 events");
-  });
-});
-
-Deno.test("a URL without a sig.json gets a hint to name the host", async () => {
-  await served(async ({ host, sig, url }) => {
-    const { code, stderr } = await sig("verify", `http://${host}/`);
-    assertEquals(code, 2);
-    assertStringIncludes(stderr, "error: fetch_status");
-    assertStringIncludes(
-      stderr,
-      `hint: A URL names a sig.json; to ask the host write ${host}.`,
-    );
-    const missing = await sig("verify", url.replace("sig.json", "x.json"));
-    assertEquals([missing.code, missing.stderr.includes("hint")], [2, false]);
-  });
+test("a URL without a sig.json gets a hint to name the host", async ({ host, sig, url }) => {
+  const { code, stderr } = await sig(`verify http://${host}/`);
+  assertEquals(code, 2);
+  assertStringIncludes(stderr, "error: fetch_status");
+  const hint = `hint: A URL names a sig.json; to ask the host write ${host}.`;
+  assertStringIncludes(stderr, hint);
+  const missing = await sig(`verify ${url.replace("sig.json", "x.json")}`);
+  assertEquals([missing.code, missing.stderr.includes("hint")], [2, false]);
 });
