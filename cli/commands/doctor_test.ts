@@ -25,7 +25,7 @@ async function edit(
   const path = `acme/.well-known/${name}`;
   const document = JSON.parse(await workspace.read(path));
   change(document);
-  await workspace.write(path, JSON.stringify(document), 0o644);
+  await workspace.write(path, JSON.stringify(document));
 }
 
 async function copy(workspace: Workspace): Promise<void> {
@@ -64,7 +64,6 @@ const LOCAL: readonly (readonly [string, string, Cause, Given?])[] = [
     await workspace.write(
       FEED,
       [JSON.stringify(line), ...rest].join("\n"),
-      0o644,
     );
   }],
   ["did_document_missing", "warning", remove("did.json")],
@@ -109,13 +108,13 @@ const PROOFS: typeof LOCAL = [
     const lines = (await workspace.read(FEED)).split("\n");
     const { payload, protected: header, signature } = JSON.parse(lines[0]!);
     lines[0] = JSON.stringify({ payload, protected: header, signature });
-    await workspace.write(FEED, lines.join("\n"), 0o644);
+    await workspace.write(FEED, lines.join("\n"));
   }],
   ["checkpoint_behind", "info", async (workspace) => {
     const path = "acme/.well-known/sig/checkpoint";
     const signed = await workspace.read(path);
     await workspace.ok(UPSERT);
-    await workspace.write(path, signed, 0o644);
+    await workspace.write(path, signed);
   }],
   ["checkpoint_old", "info", [], at("2026-01-03")],
   ["proof_file_damaged", "warning", async (workspace) => {
@@ -220,7 +219,7 @@ test("a published copy is the same, behind, ahead, different or of another issue
       found,
     });
   const rewrite = async (text: string) => {
-    await workspace.write(FEED, text, 0o644);
+    await workspace.write(FEED, text);
     await Deno.remove(workspace.path("acme/.sig"), { recursive: true });
   };
   await expect("$D/acme", "$D/copy");
