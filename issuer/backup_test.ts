@@ -14,6 +14,7 @@ import {
   modeOf,
   NOW,
   type Place,
+  placeTest as test,
   readFeed,
   upsert,
   walk,
@@ -25,19 +26,24 @@ const NAMES = "/.sig/names.csv";
 const OIDC = "/.sig/oidc-keys.json";
 
 /** A backup of an issuer with three events, names, and a login server's keys. */
-async function withBackup(
-  test: (backup: IssuerBackup, place: Place, source: Place) => Promise<void>,
-): Promise<void> {
-  await withPlace(async (source) => {
+function it(
+  name: string,
+  run: (of: {
+    readonly backup: IssuerBackup;
+    readonly place: Place;
+    readonly source: Place;
+  }) => Promise<void>,
+): void {
+  test(name, async ({ issuer, place: source }) => {
     const keys = createFileKeyStore(source.keysDir);
-    const issuer = await source.open();
     await issuer.rotateKey({ kid: "key-2" });
     await issuer.appendAll([upsert(), upsert(), upsert()]);
     await Deno.writeTextFile(`${source.dir}${NAMES}`, "subject,name\n");
     const { files, keys: held } = await issuer.backup({ keys });
     const oidc = new TextEncoder().encode('{"keys":[]}');
     const backup = { files: new Map([...files, [OIDC, oidc]]), keys: held };
-    await withPlace((place) => test(backup, place, source), { empty: true });
+    const empty = { empty: true };
+    await withPlace((place) => run({ backup, place, source }), empty);
   });
 }
 
@@ -63,99 +69,96 @@ const filesOf = ({ base }: Pick<Place, "base">): ReadonlyMap<string, string> =>
       .map((path) => [path, Deno.readTextFileSync(base + path)]),
   );
 
-Deno.test("a backup has what can't be rebuilt, and restores the same files, readable for their owner where they are secret", () =>
-  withBackup(async (backup, place, source) => {
-    assertEquals([...backup.keys.keys()], ["orgsign-1", "key-2"]);
-    const done = await restore(backup, place);
-    assertEquals(done, {
-      issuer: "did:web:acme.example",
-      ...{ last_sequence: 3, restored: 3, has_proofs: false },
-      kids: ["orgsign-1", "key-2"],
-    });
-    const restored = new Map(filesOf(place));
-    assertEquals(restored.get(`/issuer${OIDC}`), '{"keys":[]}');
-    restored.delete(`/issuer${OIDC}`);
-    assertEquals(restored, filesOf(source));
-    assertEquals(
-      [
-        ...[NAMES, OIDC, FEED].map((path) => modeOf(place.dir + path)),
-        ...["", "/orgsign-1.jwk", "/key-2.jwk"]
-          .map((path) => modeOf(`${place.keysDir}/${HOST}${path}`)),
-      ],
-      [0o600, 0o600, 0o644, 0o700, 0o600, 0o600],
-    );
-    await (await place.open()).append(upsert());
-    assertEquals((await readFeed(place)).length, 4);
-    // What is there already is not restored again.
-    await Deno.writeTextFile(place.feed, await Deno.readTextFile(source.feed));
-    assertEquals((await restore(backup, place)).restored, 0);
-  }));
+it("a backup has what can't be rebuilt, and restores the same files, readable for their owner where they are secret", async ({ backup, place, source }) => {
+  assertEquals([...backup.keys.keys()], ["orgsign-1", "key-2"]);
+  const done = await restore(backup, place);
+  assertEquals(done, {
+    issuer: "did:web:acme.example",
+    ...{ last_sequence: 3, restored: 3, has_proofs: false },
+    kids: ["orgsign-1", "key-2"],
+  });
+  const restored = new Map(filesOf(place));
+  assertEquals(restored.get(`/issuer${OIDC}`), '{"keys":[]}');
+  restored.delete(`/issuer${OIDC}`);
+  assertEquals(restored, filesOf(source));
+  assertEquals(
+    [
+      ...[NAMES, OIDC, FEED].map((path) => modeOf(place.dir + path)),
+      ...["", "/orgsign-1.jwk", "/key-2.jwk"]
+        .map((path) => modeOf(`${place.keysDir}/${HOST}${path}`)),
+    ],
+    [0o600, 0o600, 0o644, 0o700, 0o600, 0o600],
+  );
+  await (await place.open()).append(upsert());
+  assertEquals((await readFeed(place)).length, 4);
+  // What is there already is not restored again.
+  await Deno.writeTextFile(place.feed, await Deno.readTextFile(source.feed));
+  assertEquals((await restore(backup, place)).restored, 0);
+});
 
-Deno.test("a backup without the newest private key is refused", () =>
-  withPlace(async (place, issuer) => {
-    await issuer.rotateKey({ kid: "key-2" });
-    await Deno.remove(`${place.keysDir}/${HOST}/key-2.jwk`);
-    const keys = createFileKeyStore(place.keysDir);
-    await expectSigError(
-      () => issuer.backup({ keys }),
-      "signing_key_not_found",
-      'Cannot back up the issuer: the private key "key-2" is not in the key store',
-    );
-    const [, { x }] = JSON.parse(
-      await Deno.readTextFile(`${place.dir}/.well-known/jwks.json`),
-    ).keys;
-    const own = { x, key: { reference: "SHA256:…" } };
-    const backup = await issuer.backup({ keys, own });
-    assertEquals(backup.keys.get("key-2"), { reference: "SHA256:…" });
-    // No key store could take back a key of another's kid.
-    for (const name of ["did.json", "jwks.json"]) {
-      const path = `${place.dir}/.well-known/${name}`;
-      const text = await Deno.readTextFile(path);
-      await Deno.writeTextFile(path, text.replaceAll("key-2", "key/2"));
-    }
-    await expectSigError(
-      () => issuer.backup({ keys, own }),
-      "invalid_identifier",
-      'Cannot back up the issuer: no key store could keep a key of the kid "key/2"',
-    );
-  }));
+test("a backup without the newest private key is refused", async ({ issuer, place }) => {
+  await issuer.rotateKey({ kid: "key-2" });
+  await Deno.remove(`${place.keysDir}/${HOST}/key-2.jwk`);
+  const keys = createFileKeyStore(place.keysDir);
+  await expectSigError(
+    () => issuer.backup({ keys }),
+    "signing_key_not_found",
+    'Cannot back up the issuer: the private key "key-2" is not in the key store',
+  );
+  const [, { x }] = JSON.parse(
+    await Deno.readTextFile(`${place.dir}/.well-known/jwks.json`),
+  ).keys;
+  const own = { x, key: { reference: "SHA256:…" } };
+  const backup = await issuer.backup({ keys, own });
+  assertEquals(backup.keys.get("key-2"), { reference: "SHA256:…" });
+  // No key store could take back a key of another's kid.
+  for (const name of ["did.json", "jwks.json"]) {
+    const path = `${place.dir}/.well-known/${name}`;
+    const text = await Deno.readTextFile(path);
+    await Deno.writeTextFile(path, text.replaceAll("key-2", "key/2"));
+  }
+  await expectSigError(
+    () => issuer.backup({ keys, own }),
+    "invalid_identifier",
+    'Cannot back up the issuer: no key store could keep a key of the kid "key/2"',
+  );
+});
 
-Deno.test("a restore that a fault breaks off at any step has the old data or the new, and is completed by the same call", () =>
-  withBackup(async (backup, { base }) => {
-    const placeAt = (name: string) => ({
-      base: `${base}/${name}`,
-      dir: `${base}/${name}/issuer`,
-      keysDir: `${base}/${name}/keys`,
-    });
-    const steps: string[] = [];
-    await Deno.mkdir(`${base}/whole`);
-    await restore(backup, placeAt("whole"), (step) => void steps.push(step));
-    assert(steps.length > 12, steps.join());
-    const whole = filesOf(placeAt("whole"));
-    for (const at of steps.keys()) {
-      const place = placeAt(`at${at}`);
-      await Deno.mkdir(place.base);
-      let passed = 0;
-      const broken = await restore(backup, place, () => {
-        if (passed++ === at) throw new Error("fault");
-      }).then(() => "", (error) => error.message);
-      assertEquals(broken, "fault", steps[at]);
-      for (const [path, text] of filesOf(place)) {
-        if (path.endsWith(".tmp")) continue;
-        assertEquals(text, whole.get(path), `${path} after ${steps[at]}`);
-      }
-      const exists = await Deno.stat(`${place.dir}/.well-known/sig.json`)
-        .then(() => true, () => false);
-      assertEquals(exists, at === steps.length - 1, steps[at]);
-      await restore(backup, place);
-      const files = new Map(filesOf(place));
-      for (const path of files.keys()) {
-        // As after any crash: nothing reads it.
-        if (path.endsWith(".tmp")) files.delete(path);
-      }
-      assertEquals(files, whole, steps[at]);
+it("a restore that a fault breaks off at any step has the old data or the new, and is completed by the same call", async ({ backup, place: { base } }) => {
+  const placeAt = (name: string) => ({
+    base: `${base}/${name}`,
+    dir: `${base}/${name}/issuer`,
+    keysDir: `${base}/${name}/keys`,
+  });
+  const steps: string[] = [];
+  await Deno.mkdir(`${base}/whole`);
+  await restore(backup, placeAt("whole"), (step) => void steps.push(step));
+  assert(steps.length > 12, steps.join());
+  const whole = filesOf(placeAt("whole"));
+  for (const at of steps.keys()) {
+    const place = placeAt(`at${at}`);
+    await Deno.mkdir(place.base);
+    let passed = 0;
+    const broken = await restore(backup, place, () => {
+      if (passed++ === at) throw new Error("fault");
+    }).then(() => "", (error) => error.message);
+    assertEquals(broken, "fault", steps[at]);
+    for (const [path, text] of filesOf(place)) {
+      if (path.endsWith(".tmp")) continue;
+      assertEquals(text, whole.get(path), `${path} after ${steps[at]}`);
     }
-  }));
+    const exists = await Deno.stat(`${place.dir}/.well-known/sig.json`)
+      .then(() => true, () => false);
+    assertEquals(exists, at === steps.length - 1, steps[at]);
+    await restore(backup, place);
+    const files = new Map(filesOf(place));
+    for (const path of files.keys()) {
+      // As after any crash: nothing reads it.
+      if (path.endsWith(".tmp")) files.delete(path);
+    }
+    assertEquals(files, whole, steps[at]);
+  }
+});
 
 type Row<C> = readonly [
   name: string,
@@ -223,29 +226,27 @@ const REFUSED: readonly Row<
 ];
 
 for (const [name, change, code, message] of REFUSED) {
-  Deno.test(`a restore over ${name} is refused, and changes nothing`, () =>
-    withBackup(async (backup, place) => {
-      await change(backup, place);
-      const before = filesOf(place);
-      await expectSigError(() => restore(backup, place), code, message);
-      assertEquals(filesOf(place), before);
-    }));
+  it(`a restore over ${name} is refused, and changes nothing`, async ({ backup, place }) => {
+    await change(backup, place);
+    const before = filesOf(place);
+    await expectSigError(() => restore(backup, place), code, message);
+    assertEquals(filesOf(place), before);
+  });
 }
 
-Deno.test("a restore completes a feed that is the beginning of the backup's, and keeps an unfinished line aside", () =>
-  withBackup(async (backup, place, source) => {
-    await restore(backup, place);
-    const feed = await Deno.readTextFile(place.feed);
-    const [first] = feed.split("\n");
-    await Deno.writeTextFile(place.feed, `${first}\n{"protec`);
-    assertEquals((await restore(backup, place)).restored, 2);
-    assertEquals(
-      await Deno.readTextFile(place.feed),
-      await Deno.readTextFile(source.feed),
-    );
-    const torn = [...walk(place.dir)].filter((path) => path.includes("torn"));
-    assertEquals(torn.length, 1);
-  }));
+it("a restore completes a feed that is the beginning of the backup's, and keeps an unfinished line aside", async ({ backup, place, source }) => {
+  await restore(backup, place);
+  const feed = await Deno.readTextFile(place.feed);
+  const [first] = feed.split("\n");
+  await Deno.writeTextFile(place.feed, `${first}\n{"protec`);
+  assertEquals((await restore(backup, place)).restored, 2);
+  assertEquals(
+    await Deno.readTextFile(place.feed),
+    await Deno.readTextFile(source.feed),
+  );
+  const torn = [...walk(place.dir)].filter((path) => path.includes("torn"));
+  assertEquals(torn.length, 1);
+});
 
 const WITH: readonly Row<(backup: IssuerBackup) => IssuerBackup>[] = [
   [
@@ -307,11 +308,10 @@ function withFile(
 }
 
 for (const [name, change, code, message] of WITH) {
-  Deno.test(`a backup with ${name} is refused, and nothing is made`, () =>
-    withBackup(async (backup, place) => {
-      const changed = change(backup);
-      await expectSigError(() => verifyBackup(changed), code, message);
-      await expectSigError(() => restore(changed, place), code, message);
-      assertEquals([...Deno.readDirSync(place.base)], []);
-    }));
+  it(`a backup with ${name} is refused, and nothing is made`, async ({ backup, place }) => {
+    const changed = change(backup);
+    await expectSigError(() => verifyBackup(changed), code, message);
+    await expectSigError(() => restore(changed, place), code, message);
+    assertEquals([...Deno.readDirSync(place.base)], []);
+  });
 }

@@ -1,10 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
 import { kids } from "./testdata/documents.ts";
 import {
+  placeTest as test,
   readFeed,
   runWorker,
   upsert,
-  withPlace,
   type WorkerResult,
 } from "./testdata/support.ts";
 
@@ -31,45 +31,43 @@ for (
     ["written", "SIGINT"],
   ] as const
 ) {
-  Deno.test(`${signal} at "${step}" of an append loses and breaks nothing`, () =>
-    withPlace(async (place) => {
-      const job = { work: "append", count: 4, name: "a" } as const;
-      const died = await runWorker(place, {
-        ...{ ...job, killAt: step, passes: 2, signal },
-        ...(step === "wrote-part" ? { maxWriteBytes: 300 } : {}),
-      });
-      assertEquals(died.signal, signal, died.output);
-      const issuer = await place.open();
-      const { sequence } = await issuer.append(upsert({ event_id: "after" }));
-      const events = await readFeed(place);
-      assertEquals(events.at(-1)?.event_id, "after");
-      assertEquals(events.length, sequence);
-      assertKept(died, events);
-      // What was on its way may be appended again, and is not doubled.
-      const retried = await runWorker(place, job);
-      assertEquals(retried.code, 0, retried.output);
-      const all = await readFeed(place);
-      assertEquals(all.length, 5);
-      assertKept(died, all);
-      assertKept(retried, all);
-    }));
-}
-
-Deno.test("SIGKILL in the middle of a batch leaves whole lines or nothing of them", () =>
-  withPlace(async (place) => {
-    const job = { work: "batch", count: 5, name: "b" } as const;
+  test(`${signal} at "${step}" of an append loses and breaks nothing`, async ({ place }) => {
+    const job = { work: "append", count: 4, name: "a" } as const;
     const died = await runWorker(place, {
-      ...{ ...job, killAt: "wrote-part", passes: 2, maxWriteBytes: 700 },
+      ...{ ...job, killAt: step, passes: 2, signal },
+      ...(step === "wrote-part" ? { maxWriteBytes: 300 } : {}),
     });
-    assertEquals([died.signal, died.lines], ["SIGKILL", []], died.output);
+    assertEquals(died.signal, signal, died.output);
     const issuer = await place.open();
-    await issuer.append(upsert({ event_id: "after" }));
+    const { sequence } = await issuer.append(upsert({ event_id: "after" }));
     const events = await readFeed(place);
-    assert(events.length < 6);
+    assertEquals(events.at(-1)?.event_id, "after");
+    assertEquals(events.length, sequence);
+    assertKept(died, events);
+    // What was on its way may be appended again, and is not doubled.
     const retried = await runWorker(place, job);
     assertEquals(retried.code, 0, retried.output);
-    assertEquals((await readFeed(place)).length, 6);
-  }));
+    const all = await readFeed(place);
+    assertEquals(all.length, 5);
+    assertKept(died, all);
+    assertKept(retried, all);
+  });
+}
+
+test("SIGKILL in the middle of a batch leaves whole lines or nothing of them", async ({ place }) => {
+  const job = { work: "batch", count: 5, name: "b" } as const;
+  const died = await runWorker(place, {
+    ...{ ...job, killAt: "wrote-part", passes: 2, maxWriteBytes: 700 },
+  });
+  assertEquals([died.signal, died.lines], ["SIGKILL", []], died.output);
+  const issuer = await place.open();
+  await issuer.append(upsert({ event_id: "after" }));
+  const events = await readFeed(place);
+  assert(events.length < 6);
+  const retried = await runWorker(place, job);
+  assertEquals(retried.code, 0, retried.output);
+  assertEquals((await readFeed(place)).length, 6);
+});
 
 for (
   const step of [
@@ -84,8 +82,9 @@ for (
     "temp-written /.well-known/sig.json",
   ]
 ) {
-  Deno.test(`init killed at "${step}" is completed by the same init`, () =>
-    withPlace(async (place) => {
+  test(
+    `init killed at "${step}" is completed by the same init`,
+    async ({ place }) => {
       const died = await runWorker(place, { work: "init", killAt: step });
       assertEquals(died.signal, "SIGKILL", died.output);
       const again = await runWorker(place, { work: "init" });
@@ -93,11 +92,14 @@ for (
       const issuer = await place.open();
       await issuer.append(upsert());
       assertEquals((await readFeed(place)).length, 1);
-    }, { empty: true }));
+    },
+    { empty: true },
+  );
 }
 
-Deno.test('init killed after "renamed sig.json" has made the issuer', () =>
-  withPlace(async (place) => {
+test(
+  'init killed after "renamed sig.json" has made the issuer',
+  async ({ place }) => {
     const killAt = "renamed /.well-known/sig.json";
     await runWorker(place, { work: "init", killAt });
     const again = await runWorker(place, { work: "init" });
@@ -106,7 +108,9 @@ Deno.test('init killed after "renamed sig.json" has made the issuer', () =>
     const issuer = await place.open();
     await issuer.append(upsert());
     assertEquals((await readFeed(place)).length, 1);
-  }, { empty: true }));
+  },
+  { empty: true },
+);
 
 for (
   const [step, signer] of [
@@ -118,33 +122,32 @@ for (
     ["recovered", "key-2"],
   ] as const
 ) {
-  Deno.test(`rotation killed at "${step}" leaves an issuer that signs, and is completed`, () =>
-    withPlace(async (place) => {
-      await (await place.open()).append(upsert());
-      const job = { work: "rotate", name: "key-2" } as const;
-      const died = await runWorker(place, { ...job, killAt: step });
-      assertEquals(died.signal, "SIGKILL", died.output);
-      const secret = await Deno.readTextFile(
-        `${place.keysDir}/acme.example/key-2.jwk`,
-      );
-      const issuer = await place.open();
-      await issuer.append(upsert());
-      assertEquals((await kids(place)).at(-1), signer);
-      await readFeed(place);
-      const again = await runWorker(place, job);
-      const done = signer === "key-2";
-      assertEquals(
-        again.lines[0]?.slice(0, 18),
-        done ? "refused kid_exists" : "rotated key-2",
-        again.output,
-      );
-      await (await place.open()).append(upsert());
-      assertEquals((await kids(place)).at(-1), "key-2");
-      await readFeed(place);
-      // The key that was made first is the one that is in use.
-      assertEquals(
-        await Deno.readTextFile(`${place.keysDir}/acme.example/key-2.jwk`),
-        secret,
-      );
-    }));
+  test(`rotation killed at "${step}" leaves an issuer that signs, and is completed`, async ({ place }) => {
+    await (await place.open()).append(upsert());
+    const job = { work: "rotate", name: "key-2" } as const;
+    const died = await runWorker(place, { ...job, killAt: step });
+    assertEquals(died.signal, "SIGKILL", died.output);
+    const secret = await Deno.readTextFile(
+      `${place.keysDir}/acme.example/key-2.jwk`,
+    );
+    const issuer = await place.open();
+    await issuer.append(upsert());
+    assertEquals((await kids(place)).at(-1), signer);
+    await readFeed(place);
+    const again = await runWorker(place, job);
+    const done = signer === "key-2";
+    assertEquals(
+      again.lines[0]?.slice(0, 18),
+      done ? "refused kid_exists" : "rotated key-2",
+      again.output,
+    );
+    await (await place.open()).append(upsert());
+    assertEquals((await kids(place)).at(-1), "key-2");
+    await readFeed(place);
+    // The key that was made first is the one that is in use.
+    assertEquals(
+      await Deno.readTextFile(`${place.keysDir}/acme.example/key-2.jwk`),
+      secret,
+    );
+  });
 }

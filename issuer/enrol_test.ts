@@ -11,7 +11,7 @@ import {
 import { enrolmentDraft, type Issuer } from "@sig/issuer";
 import { assert, assertEquals } from "@std/assert";
 import { expectSigError } from "../tests/kit/sig_errors.ts";
-import { DID, NOW, readFeed, withPlace } from "./testdata/support.ts";
+import { DID, NOW, placeTest as test, readFeed } from "./testdata/support.ts";
 
 const now = () => NOW;
 
@@ -44,99 +44,95 @@ async function twoAnswers(
   return [await answer(), await answer()];
 }
 
-Deno.test("enrolling publishes the terms and the subject, and not the name", () =>
-  withPlace(async (place, issuer) => {
-    const [alice] = await twoAnswers(issuer);
-    const { event, repeated } = await enrol(issuer, alice);
-    assertEquals(repeated, false);
-    assertEquals(Object.entries(event), [
-      ["spec_version", "sig/0.1"],
-      ["event_id", `inv-${alice.invitation.claims.jti}`],
-      ["event_type", "relationship.upsert"],
-      ["issuer", DID],
-      ["issued_at", "2026-03-01T09:00:00Z"],
-      ["sequence", 1],
-      ["relationship_id", event.relationship_id],
-      ["subject", alice.subject],
-      ["visibility", "public"],
-      ["relationship_type", "contractor"],
-      ["status", "active"],
-      ["roles", ["review", "deploy"]],
-      ["valid_from", null],
-      ["valid_until", "2027-01-01T00:00:00Z"],
+test("enrolling publishes the terms and the subject, and not the name", async ({ issuer, place }) => {
+  const [alice] = await twoAnswers(issuer);
+  const { event, repeated } = await enrol(issuer, alice);
+  assertEquals(repeated, false);
+  assertEquals(Object.entries(event), [
+    ["spec_version", "sig/0.1"],
+    ["event_id", `inv-${alice.invitation.claims.jti}`],
+    ["event_type", "relationship.upsert"],
+    ["issuer", DID],
+    ["issued_at", "2026-03-01T09:00:00Z"],
+    ["sequence", 1],
+    ["relationship_id", event.relationship_id],
+    ["subject", alice.subject],
+    ["visibility", "public"],
+    ["relationship_type", "contractor"],
+    ["status", "active"],
+    ["roles", ["review", "deploy"]],
+    ["valid_from", null],
+    ["valid_until", "2027-01-01T00:00:00Z"],
+  ]);
+  assertEquals(
+    (await Deno.readTextFile(place.feed)).includes("Alice"),
+    false,
+  );
+});
+
+test("an invitation brings one person in, and says so again to that one", async ({ issuer, place }) => {
+  const [alice, mallory] = await twoAnswers(issuer);
+  await enrol(issuer, alice);
+  const again = await enrol(issuer, alice);
+  assertEquals([again.sequence, again.repeated], [1, true]);
+  const error = await expectSigError(
+    enrol(issuer, mallory),
+    "invitation_used",
+    "used already, by somebody else",
+  );
+  assertEquals(error.context.sequence, 1);
+  // Also after the first one has left, and without the index.
+  await issuer.append({
+    event_type: "relationship.revoke",
+    relationship_id: again.relationship_id,
+    reason_code: "contract_ended",
+  });
+  await issuer.close();
+  await Deno.remove(`${place.dir}/.sig`, { recursive: true });
+  const later = await place.open();
+  assertEquals((await enrol(later, alice)).repeated, true);
+  await expectSigError(
+    enrol(later, mallory),
+    "invitation_used",
+    "used already",
+  );
+  assertEquals((await readFeed(place)).length, 2);
+});
+
+test("of enrolments at the same time exactly one person gets in", async ({ place }) => {
+  const one = await place.open();
+  const other = await place.open();
+  for (let round = 1; round <= 5; round++) {
+    const [alice, mallory] = await twoAnswers(one);
+    const ended = await Promise.allSettled([
+      enrol(one, alice),
+      enrol(other, mallory),
+      enrol(other, alice),
+      enrol(one, mallory),
     ]);
-    assertEquals(
-      (await Deno.readTextFile(place.feed)).includes("Alice"),
-      false,
+    const [subject, ...more] = new Set(
+      ended.flatMap((each) =>
+        each.status === "fulfilled" ? [each.value.event.subject] : []
+      ),
     );
-  }));
-
-Deno.test("an invitation brings one person in, and says so again to that one", () =>
-  withPlace(async (place, issuer) => {
-    const [alice, mallory] = await twoAnswers(issuer);
-    await enrol(issuer, alice);
-    const again = await enrol(issuer, alice);
-    assertEquals([again.sequence, again.repeated], [1, true]);
-    const error = await expectSigError(
-      enrol(issuer, mallory),
-      "invitation_used",
-      "used already, by somebody else",
+    assertEquals(more, []);
+    const refused = ended.flatMap((each) =>
+      each.status === "rejected" ? [each.reason] : []
     );
-    assertEquals(error.context.sequence, 1);
-    // Also after the first one has left, and without the index.
-    await issuer.append({
-      event_type: "relationship.revoke",
-      relationship_id: again.relationship_id,
-      reason_code: "contract_ended",
-    });
-    await issuer.close();
-    await Deno.remove(`${place.dir}/.sig`, { recursive: true });
-    const later = await place.open();
-    assertEquals((await enrol(later, alice)).repeated, true);
-    await expectSigError(
-      enrol(later, mallory),
-      "invitation_used",
-      "used already",
-    );
-    assertEquals((await readFeed(place)).length, 2);
-  }));
+    assertEquals(refused.length, 2);
+    assert(refused.every((each) => isSigError(each, "invitation_used")));
+    const events = await readFeed(place);
+    assertEquals(events.length, round);
+    assertEquals(events.at(-1)?.subject, subject);
+  }
+});
 
-Deno.test("of enrolments at the same time exactly one person gets in", () =>
-  withPlace(async (place) => {
-    const one = await place.open();
-    const other = await place.open();
-    for (let round = 1; round <= 5; round++) {
-      const [alice, mallory] = await twoAnswers(one);
-      const ended = await Promise.allSettled([
-        enrol(one, alice),
-        enrol(other, mallory),
-        enrol(other, alice),
-        enrol(one, mallory),
-      ]);
-      const [subject, ...more] = new Set(
-        ended.flatMap((each) =>
-          each.status === "fulfilled" ? [each.value.event.subject] : []
-        ),
-      );
-      assertEquals(more, []);
-      const refused = ended.flatMap((each) =>
-        each.status === "rejected" ? [each.reason] : []
-      );
-      assertEquals(refused.length, 2);
-      assert(refused.every((each) => isSigError(each, "invitation_used")));
-      const events = await readFeed(place);
-      assertEquals(events.length, round);
-      assertEquals(events.at(-1)?.subject, subject);
-    }
-  }));
-
-Deno.test("the identity is the one of the documents as they are now", () =>
-  withPlace(async (place, issuer) => {
-    const before = await issuer.identity();
-    assertEquals([before.did, before.signingKey.kid], [DID, "orgsign-1"]);
-    const other = await place.open();
-    await other.rotateKey({ kid: "orgsign-2" });
-    const after = await issuer.identity();
-    assertEquals(after.signingKey.kid, "orgsign-2");
-    assertEquals([...after.keys.keys.keys()], ["orgsign-1", "orgsign-2"]);
-  }));
+test("the identity is the one of the documents as they are now", async ({ issuer, place }) => {
+  const before = await issuer.identity();
+  assertEquals([before.did, before.signingKey.kid], [DID, "orgsign-1"]);
+  const other = await place.open();
+  await other.rotateKey({ kid: "orgsign-2" });
+  const after = await issuer.identity();
+  assertEquals(after.signingKey.kid, "orgsign-2");
+  assertEquals([...after.keys.keys.keys()], ["orgsign-1", "orgsign-2"]);
+});

@@ -2,6 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import {
   init,
   type Place,
+  placeTest as test,
   readFeed,
   runWorker,
   upsert,
@@ -21,51 +22,48 @@ async function assertKept(place: Place, { lines }: WorkerResult) {
   );
 }
 
-Deno.test("a write that the system cuts short is taken back", () =>
-  withPlace(async (place) => {
-    // The kernel takes what fits, then says EFBIG; in blocks of 512 bytes.
-    const job = { work: "append", count: 200, name: "a" } as const;
-    const limit = "trap '' XFSZ; ulimit -f 100";
-    const result = await runWorker(place, job, limit);
-    assertEquals(result.code, 2, result.output);
-    const last = result.lines.at(-1) ?? "";
-    assert(
-      last.startsWith("refused write_failed Cannot write") &&
-        last.includes("the file would become too large (EFBIG)"),
-      result.output,
-    );
-    await assertKept(place, result);
-    assert(result.lines.length > 20);
-    const issuer = await place.open();
-    const { sequence } = await issuer.append(upsert());
-    assertEquals(sequence, result.lines.length);
-  }));
+test("a write that the system cuts short is taken back", async ({ place }) => {
+  // The kernel takes what fits, then says EFBIG; in blocks of 512 bytes.
+  const job = { work: "append", count: 200, name: "a" } as const;
+  const limit = "trap '' XFSZ; ulimit -f 100";
+  const result = await runWorker(place, job, limit);
+  assertEquals(result.code, 2, result.output);
+  const last = result.lines.at(-1) ?? "";
+  assert(
+    last.startsWith("refused write_failed Cannot write") &&
+      last.includes("the file would become too large (EFBIG)"),
+    result.output,
+  );
+  await assertKept(place, result);
+  assert(result.lines.length > 20);
+  const issuer = await place.open();
+  const { sequence } = await issuer.append(upsert());
+  assertEquals(sequence, result.lines.length);
+});
 
-Deno.test("a process that the system kills within a write leaves a tail that is cut off", () =>
-  withPlace(async (place) => {
-    const job = { work: "append", count: 200, name: "a" } as const;
-    const result = await runWorker(place, job, "ulimit -c 0; ulimit -f 100");
-    assert(result.signal !== null || result.code > 2, result.output);
-    const feed = await Deno.readFile(place.feed);
-    assert(feed.at(-1) !== 0x0a, "the last line is unfinished");
-    const issuer = await place.open();
-    const { sequence } = await issuer.append(upsert());
-    assertEquals(sequence, result.lines.length + 1);
-    assertEquals((await readFeed(place)).length, sequence);
-  }));
+test("a process that the system kills within a write leaves a tail that is cut off", async ({ place }) => {
+  const job = { work: "append", count: 200, name: "a" } as const;
+  const result = await runWorker(place, job, "ulimit -c 0; ulimit -f 100");
+  assert(result.signal !== null || result.code > 2, result.output);
+  const feed = await Deno.readFile(place.feed);
+  assert(feed.at(-1) !== 0x0a, "the last line is unfinished");
+  const issuer = await place.open();
+  const { sequence } = await issuer.append(upsert());
+  assertEquals(sequence, result.lines.length + 1);
+  assertEquals((await readFeed(place)).length, sequence);
+});
 
-Deno.test("without file descriptors an append is refused, and goes on afterwards", () =>
-  withPlace(async (place) => {
-    const job = { work: "exhaust", name: "a" } as const;
-    const result = await runWorker(place, job, "ulimit -n 128");
-    assertEquals(result.code, 0, result.output);
-    assertEquals(result.lines.length, 3);
-    assert(
-      result.lines[1]?.includes("too many files are open (EMFILE)"),
-      result.output,
-    );
-    await assertKept(place, result);
-  }));
+test("without file descriptors an append is refused, and goes on afterwards", async ({ place }) => {
+  const job = { work: "exhaust", name: "a" } as const;
+  const result = await runWorker(place, job, "ulimit -n 128");
+  assertEquals(result.code, 0, result.output);
+  assertEquals(result.lines.length, 3);
+  assert(
+    result.lines[1]?.includes("too many files are open (EMFILE)"),
+    result.output,
+  );
+  await assertKept(place, result);
+});
 
 /** A test whose issuer lies on a file system of its own. */
 function issuerTest(

@@ -4,6 +4,7 @@ import {
   eachIndexFile,
   modeOf,
   type Place,
+  placeTest as test,
   readFeed,
   revoke,
   upsert,
@@ -44,17 +45,16 @@ function change(place: Place, sql: string): void {
   database.close();
 }
 
-Deno.test("an index that is behind is brought up to date, not rebuilt", () =>
-  withPlace(async (place) => {
-    await appendIds(place, ids(1, 3));
-    const old = `${place.base}/old`;
-    await eachIndexFile(place, (path, end) => Deno.copyFile(path, old + end));
-    await appendIds(place, ids(4, 6));
-    await eachIndexFile(place);
-    await eachIndexFile(place, (path, end) => Deno.copyFile(old + end, path));
-    assertEquals(await appendIds(place, ids(7, 7)), []);
-    await assertIndexed(place, ids(1, 7));
-  }));
+test("an index that is behind is brought up to date, not rebuilt", async ({ place }) => {
+  await appendIds(place, ids(1, 3));
+  const old = `${place.base}/old`;
+  await eachIndexFile(place, (path, end) => Deno.copyFile(path, old + end));
+  await appendIds(place, ids(4, 6));
+  await eachIndexFile(place);
+  await eachIndexFile(place, (path, end) => Deno.copyFile(old + end, path));
+  assertEquals(await appendIds(place, ids(7, 7)), []);
+  await assertIndexed(place, ids(1, 7));
+});
 
 /** The feed and all beside it as they are; asserted to be so afterwards. */
 async function assertUntouched(place: Place, work: () => Promise<unknown>) {
@@ -81,53 +81,51 @@ const REPLACED: readonly (readonly [what: string, replace: Replace])[] = [
 ];
 
 for (const [what, replace] of REPLACED) {
-  Deno.test(`a feed that was ${what} is refused again and again, and nothing is written`, () =>
-    withPlace(async (place) => {
-      await appendIds(place, ids(1, 3));
-      const feed = await Deno.readFile(place.feed);
-      await appendIds(place, ids(4, 6));
-      await replace(place, feed);
-      for (let n = 0; n < 3; n++) {
-        await assertUntouched(place, async () => {
-          const error = await expectSigError(
-            appendIds(place, ["e7"]),
-            "feed_rolled_back",
-            'but the index beside it knows sequence 6 (event_id "e6")',
-          );
-          assert(String(error.context.hint).includes("--accept-rollback"));
-        });
-      }
-      // The lost events are put back.
-      await Deno.writeFile(place.feed, feed);
-      const notices: RecoveryNotice[] = [];
-      const issuer = await place.open({
-        acceptRollback: true,
-        onRecovery: (notice) => notices.push(notice),
+  test(`a feed that was ${what} is refused again and again, and nothing is written`, async ({ place }) => {
+    await appendIds(place, ids(1, 3));
+    const feed = await Deno.readFile(place.feed);
+    await appendIds(place, ids(4, 6));
+    await replace(place, feed);
+    for (let n = 0; n < 3; n++) {
+      await assertUntouched(place, async () => {
+        const error = await expectSigError(
+          appendIds(place, ["e7"]),
+          "feed_rolled_back",
+          'but the index beside it knows sequence 6 (event_id "e6")',
+        );
+        assert(String(error.context.hint).includes("--accept-rollback"));
       });
-      assertEquals((await issuer.append(upsert())).sequence, 4);
-      assertEquals(notices.map(({ kind }) => kind), ["index_rebuilt"]);
-      await issuer.close();
-      await appendIds(place, ["e8"]);
-    }));
+    }
+    // The lost events are put back.
+    await Deno.writeFile(place.feed, feed);
+    const notices: RecoveryNotice[] = [];
+    const issuer = await place.open({
+      acceptRollback: true,
+      onRecovery: (notice) => notices.push(notice),
+    });
+    assertEquals((await issuer.append(upsert())).sequence, 4);
+    assertEquals(notices.map(({ kind }) => kind), ["index_rebuilt"]);
+    await issuer.close();
+    await appendIds(place, ["e8"]);
+  });
 }
 
-Deno.test("a feed with another event in the place of a known one is refused", () =>
-  withPlace(async (place) => {
-    await appendIds(place, ids(1, 2));
-    const feed = await Deno.readFile(place.feed);
-    await appendIds(place, ["e3"]);
-    const db = await Deno.readFile(`${place.dir}/.sig/index.db`);
-    await Deno.writeFile(place.feed, feed);
-    await Deno.remove(`${place.dir}/.sig/index.db`);
-    await appendIds(place, ["other"]);
-    await Deno.writeFile(`${place.dir}/.sig/index.db`, db);
-    await assertUntouched(place, () =>
-      expectSigError(
-        appendIds(place, ["e4"]),
-        "feed_rewritten",
-        'the index beside it knows another event at sequence 3 (event_id "e3")',
-      ));
-  }));
+test("a feed with another event in the place of a known one is refused", async ({ place }) => {
+  await appendIds(place, ids(1, 2));
+  const feed = await Deno.readFile(place.feed);
+  await appendIds(place, ["e3"]);
+  const db = await Deno.readFile(`${place.dir}/.sig/index.db`);
+  await Deno.writeFile(place.feed, feed);
+  await Deno.remove(`${place.dir}/.sig/index.db`);
+  await appendIds(place, ["other"]);
+  await Deno.writeFile(`${place.dir}/.sig/index.db`, db);
+  await assertUntouched(place, () =>
+    expectSigError(
+      appendIds(place, ["e4"]),
+      "feed_rewritten",
+      'the index beside it knows another event at sequence 3 (event_id "e3")',
+    ));
+});
 
 const EDITS = {
   "a higher sequence": "UPDATE mark SET sequence = 41",
@@ -152,53 +150,51 @@ const EDITS = {
 };
 
 for (const [what, sql] of Object.entries(EDITS)) {
-  Deno.test(`an index that says ${what} makes the key sign nothing wrong`, () =>
-    withPlace(async (place) => {
-      await appendIds(place, ids(1, 2));
-      const first = await place.open();
-      await first.append(upsert({ event_id: "e3", relationship_id: "r3" }));
-      await first.close();
-      change(place, sql);
-      const issuer = await place.open();
-      const again = await issuer.append(upsert({ event_id: "e2" }));
-      assertEquals([again.sequence, again.repeated], [2, true]);
-      await expectSigError(
-        issuer.append(revoke("made up")),
-        "unknown_relationship",
-        "the feed has no relationship with this relationship_id",
-      );
-      const { sequence } = await issuer.append(
-        revoke("r3", { event_id: "e4" }),
-      );
-      assertEquals(sequence, 4);
-      await issuer.close();
-      // Gapless, unique, and nothing to warn about.
-      const events = await readFeed(place);
-      assertEquals(events.map(({ event_id }) => event_id), ids(1, 4));
-    }));
+  test(`an index that says ${what} makes the key sign nothing wrong`, async ({ place }) => {
+    await appendIds(place, ids(1, 2));
+    const first = await place.open();
+    await first.append(upsert({ event_id: "e3", relationship_id: "r3" }));
+    await first.close();
+    change(place, sql);
+    const issuer = await place.open();
+    const again = await issuer.append(upsert({ event_id: "e2" }));
+    assertEquals([again.sequence, again.repeated], [2, true]);
+    await expectSigError(
+      issuer.append(revoke("made up")),
+      "unknown_relationship",
+      "the feed has no relationship with this relationship_id",
+    );
+    const { sequence } = await issuer.append(
+      revoke("r3", { event_id: "e4" }),
+    );
+    assertEquals(sequence, 4);
+    await issuer.close();
+    // Gapless, unique, and nothing to warn about.
+    const events = await readFeed(place);
+    assertEquals(events.map(({ event_id }) => event_id), ids(1, 4));
+  });
 }
 
-Deno.test("lock, index and their folder are ours alone, and an index that others could write is rebuilt", () =>
-  withPlace(async (place) => {
-    await appendIds(place, ids(1, 3));
-    const folder = `${place.dir}/.sig`;
-    const assertPrivate = () => {
-      assertEquals(modeOf(folder), 0o700);
-      for (const { name } of Deno.readDirSync(folder)) {
-        assertEquals([name, modeOf(`${folder}/${name}`)], [name, 0o600]);
-      }
-    };
-    assertPrivate();
-    for (const [path, mode] of [["", 0o777], ["/index.db", 0o666]] as const) {
-      await Deno.chmod(folder + path, mode);
-      const [notice] = await appendIds(place, ["e3"]);
-      assertEquals(notice?.kind, "index_rebuilt");
-      assertPrivate();
+test("lock, index and their folder are ours alone, and an index that others could write is rebuilt", async ({ place }) => {
+  await appendIds(place, ids(1, 3));
+  const folder = `${place.dir}/.sig`;
+  const assertPrivate = () => {
+    assertEquals(modeOf(folder), 0o700);
+    for (const { name } of Deno.readDirSync(folder)) {
+      assertEquals([name, modeOf(`${folder}/${name}`)], [name, 0o600]);
     }
-    await Deno.chmod(folder, 0o755);
-    assertEquals(await appendIds(place, ["e3"]), []);
+  };
+  assertPrivate();
+  for (const [path, mode] of [["", 0o777], ["/index.db", 0o666]] as const) {
+    await Deno.chmod(folder + path, mode);
+    const [notice] = await appendIds(place, ["e3"]);
+    assertEquals(notice?.kind, "index_rebuilt");
     assertPrivate();
-  }));
+  }
+  await Deno.chmod(folder, 0o755);
+  assertEquals(await appendIds(place, ["e3"]), []);
+  assertPrivate();
+});
 
 Deno.test({
   name: "a private folder of another user is refused",
@@ -217,29 +213,27 @@ Deno.test({
     }),
 });
 
-Deno.test("an index of another file of that name is rebuilt", () =>
-  withPlace(async (place) => {
-    await appendIds(place, ids(1, 3));
-    await putInPlace(place, await Deno.readFile(place.feed));
-    const [notice] = await appendIds(place, ["e4"]);
-    assertEquals(notice?.kind, "index_rebuilt");
-    await assertIndexed(place, ids(1, 4));
-  }));
+test("an index of another file of that name is rebuilt", async ({ place }) => {
+  await appendIds(place, ids(1, 3));
+  await putInPlace(place, await Deno.readFile(place.feed));
+  const [notice] = await appendIds(place, ["e4"]);
+  assertEquals(notice?.kind, "index_rebuilt");
+  await assertIndexed(place, ids(1, 4));
+});
 
-Deno.test("a feed that loses events while the issuer is open is refused", () =>
-  withPlace(async (place, issuer) => {
-    await issuer.append(upsert({ event_id: "e1" }));
-    const feed = await Deno.readFile(place.feed);
-    await issuer.append(upsert({ event_id: "e2" }));
-    await putInPlace(place, feed);
-    for (let n = 0; n < 2; n++) {
-      await expectSigError(
-        issuer.append(upsert({ event_id: "e2" })),
-        "feed_rolled_back",
-        "it ends at sequence 1",
-      );
-    }
-  }));
+test("a feed that loses events while the issuer is open is refused", async ({ issuer, place }) => {
+  await issuer.append(upsert({ event_id: "e1" }));
+  const feed = await Deno.readFile(place.feed);
+  await issuer.append(upsert({ event_id: "e2" }));
+  await putInPlace(place, feed);
+  for (let n = 0; n < 2; n++) {
+    await expectSigError(
+      issuer.append(upsert({ event_id: "e2" })),
+      "feed_rolled_back",
+      "it ends at sequence 1",
+    );
+  }
+});
 
 const DAMAGES: readonly (readonly [
   what: string,
@@ -262,97 +256,92 @@ const DAMAGES: readonly (readonly [
 ];
 
 for (const [what, damage] of DAMAGES) {
-  Deno.test(`an index that ${what} is rebuilt from the feed`, () =>
-    withPlace(async (place) => {
-      await appendIds(place, ids(1, 3));
-      if (typeof damage === "string") change(place, damage);
-      else await damage(`${place.dir}/.sig/index.db`);
-      await appendIds(place, ids(4, 5));
-      await assertIndexed(place, ids(1, 5));
-    }));
+  test(`an index that ${what} is rebuilt from the feed`, async ({ place }) => {
+    await appendIds(place, ids(1, 3));
+    if (typeof damage === "string") change(place, damage);
+    else await damage(`${place.dir}/.sig/index.db`);
+    await appendIds(place, ids(4, 5));
+    await assertIndexed(place, ids(1, 5));
+  });
 }
 
-Deno.test("two issuers of one directory see each other's events, whichever index is behind", () =>
-  withPlace(async (place) => {
-    const a = await place.open();
-    const b = await place.open();
-    for (let n = 1; n <= 200; n++) {
-      const one = n % 3 === 0 ? a : b;
-      const other = n % 3 === 0 ? b : a;
-      const { sequence } = await one.append(upsert({ event_id: `e${n}` }));
-      assertEquals(sequence, n);
-      const again = await other.append(upsert({ event_id: `e${n}` }));
-      assertEquals([again.sequence, again.repeated], [n, true]);
-    }
-    // One of them loses the index's files; the other has them open.
-    await eachIndexFile(place);
-    const c = await place.open();
-    assertEquals((await c.append(upsert({ event_id: "e201" }))).sequence, 201);
-    for (const issuer of [a, b, c]) {
-      const { sequence } = await issuer.append(upsert({ event_id: "e7" }));
-      assertEquals(sequence, 7);
-      await expectSigError(
-        issuer.append(upsert({ event_id: "e201", roles: ["x"] })),
-        "duplicate_event_id",
-        "in use at sequence 201",
-      );
-    }
-    for (const issuer of [a, b, c]) await issuer.close();
-    await assertIndexed(place, ids(1, 201));
-  }));
-
-Deno.test("what an index has not written to its file yet replaces what is there", () =>
-  withPlace(async (place) => {
-    const subject = "did:web:bob.example";
-    const first = await place.open();
-    for (const relationship_id of ["r1", "r2"]) {
-      await first.append(upsert({ relationship_id, subject }));
-    }
-    await first.close();
-    const issuer = await place.open();
-    await issuer.append(revoke("r1"));
-    const { relationships } = await issuer.current({ subject });
-    const found = relationships.map(({ relationship_id }) => relationship_id);
-    assertEquals(found, ["r2"]);
-    await issuer.close();
-  }));
-
-Deno.test("an index that was emptied meanwhile is not continued with a gap", () =>
-  withPlace(async (place) => {
-    await appendIds(place, ids(1, 2));
-    const issuer = await place.open();
-    await issuer.append(upsert({ event_id: "e3" }));
-    change(place, "DELETE FROM events; DELETE FROM mark");
-    await issuer.close();
-    const found = openDatabase(`${place.dir}/.sig/index.db`)!;
-    const { n } = found.prepare("SELECT count(*) AS n FROM mark").get()!;
-    found.close();
-    assertEquals(n, 0);
-    await assertIndexed(place, ids(1, 3));
-  }));
-
-Deno.test("what a process has seen counts also after a feed that was damaged meanwhile", () =>
-  withPlace(async (place) => {
-    await appendIds(place, ["e1"]);
-    const issuer = await place.open();
-    const older = await Deno.readFile(place.feed);
-    // The file of the index stays behind: only this process knows of it.
-    await issuer.append(upsert({ event_id: "e2" }));
-    const damaged = await Deno.readFile(place.feed);
-    const at = new TextDecoder().decode(damaged).indexOf('"payload":"') + 30;
-    damaged[at] = damaged[at] === 0x41 ? 0x42 : 0x41;
-    await putInPlace(place, damaged);
+test("two issuers of one directory see each other's events, whichever index is behind", async ({ place }) => {
+  const a = await place.open();
+  const b = await place.open();
+  for (let n = 1; n <= 200; n++) {
+    const one = n % 3 === 0 ? a : b;
+    const other = n % 3 === 0 ? b : a;
+    const { sequence } = await one.append(upsert({ event_id: `e${n}` }));
+    assertEquals(sequence, n);
+    const again = await other.append(upsert({ event_id: `e${n}` }));
+    assertEquals([again.sequence, again.repeated], [n, true]);
+  }
+  // One of them loses the index's files; the other has them open.
+  await eachIndexFile(place);
+  const c = await place.open();
+  assertEquals((await c.append(upsert({ event_id: "e201" }))).sequence, 201);
+  for (const issuer of [a, b, c]) {
+    const { sequence } = await issuer.append(upsert({ event_id: "e7" }));
+    assertEquals(sequence, 7);
     await expectSigError(
-      issuer.append(upsert({ event_id: "e3" })),
-      "signature_invalid",
-      "Cannot use the feed: line 1",
+      issuer.append(upsert({ event_id: "e201", roles: ["x"] })),
+      "duplicate_event_id",
+      "in use at sequence 201",
     );
-    await putInPlace(place, older);
-    await assertUntouched(place, () =>
-      expectSigError(
-        issuer.append(upsert({ event_id: "e3" })),
-        "feed_rolled_back",
-        'but the index beside it knows sequence 2 (event_id "e2")',
-      ));
-    await issuer.close();
-  }));
+  }
+  for (const issuer of [a, b, c]) await issuer.close();
+  await assertIndexed(place, ids(1, 201));
+});
+
+test("what an index has not written to its file yet replaces what is there", async ({ place }) => {
+  const subject = "did:web:bob.example";
+  const first = await place.open();
+  for (const relationship_id of ["r1", "r2"]) {
+    await first.append(upsert({ relationship_id, subject }));
+  }
+  await first.close();
+  const issuer = await place.open();
+  await issuer.append(revoke("r1"));
+  const { relationships } = await issuer.current({ subject });
+  const found = relationships.map(({ relationship_id }) => relationship_id);
+  assertEquals(found, ["r2"]);
+  await issuer.close();
+});
+
+test("an index that was emptied meanwhile is not continued with a gap", async ({ place }) => {
+  await appendIds(place, ids(1, 2));
+  const issuer = await place.open();
+  await issuer.append(upsert({ event_id: "e3" }));
+  change(place, "DELETE FROM events; DELETE FROM mark");
+  await issuer.close();
+  const found = openDatabase(`${place.dir}/.sig/index.db`)!;
+  const { n } = found.prepare("SELECT count(*) AS n FROM mark").get()!;
+  found.close();
+  assertEquals(n, 0);
+  await assertIndexed(place, ids(1, 3));
+});
+
+test("what a process has seen counts also after a feed that was damaged meanwhile", async ({ place }) => {
+  await appendIds(place, ["e1"]);
+  const issuer = await place.open();
+  const older = await Deno.readFile(place.feed);
+  // The file of the index stays behind: only this process knows of it.
+  await issuer.append(upsert({ event_id: "e2" }));
+  const damaged = await Deno.readFile(place.feed);
+  const at = new TextDecoder().decode(damaged).indexOf('"payload":"') + 30;
+  damaged[at] = damaged[at] === 0x41 ? 0x42 : 0x41;
+  await putInPlace(place, damaged);
+  await expectSigError(
+    issuer.append(upsert({ event_id: "e3" })),
+    "signature_invalid",
+    "Cannot use the feed: line 1",
+  );
+  await putInPlace(place, older);
+  await assertUntouched(place, () =>
+    expectSigError(
+      issuer.append(upsert({ event_id: "e3" })),
+      "feed_rolled_back",
+      'but the index beside it knows sequence 2 (event_id "e2")',
+    ));
+  await issuer.close();
+});

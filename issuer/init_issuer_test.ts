@@ -10,91 +10,87 @@ import {
   init,
   modeOf,
   NOW,
+  placeTest as test,
   upsert,
   walk,
-  withPlace,
 } from "./testdata/support.ts";
 import { expectSigError } from "../tests/kit/sig_errors.ts";
 import { readJson } from "./testdata/documents.ts";
 
-Deno.test("init writes the four files of docs/protocol.md §1 and one key, and nothing else", () =>
-  withPlace(async (place) => {
-    assertEquals([...walk(place.base)], [
-      "/issuer/.sig/.gitignore",
-      "/issuer/.sig/lock",
-      "/issuer/.well-known/did.json",
-      "/issuer/.well-known/jwks.json",
-      "/issuer/.well-known/sig/events.jsonl",
-      "/issuer/.well-known/sig.json",
-      "/keys/acme.example/orgsign-1.jwk",
-    ]);
-    assertEquals(await Deno.readTextFile(place.feed), "");
-    for (
-      const [path, mode] of [
-        ["keys/acme.example/orgsign-1.jwk", 0o600],
-        ["keys/acme.example", 0o700],
-        ["keys", 0o700],
-        ["issuer/.sig", 0o700],
-        ["issuer/.sig/lock", 0o600],
-        ["issuer/.sig/.gitignore", 0o600],
-      ] as const
-    ) assertEquals([path, modeOf(`${place.base}/${path}`)], [path, mode]);
-    const ignored = await Deno.readTextFile(`${place.dir}/.sig/.gitignore`);
-    assertEquals(ignored, "*\n");
-    // No private part in the published tree.
-    const { d } = JSON.parse(
-      await Deno.readTextFile(`${place.base}/keys/acme.example/orgsign-1.jwk`),
-    ) as { d: string };
-    for (const name of ["did.json", "jwks.json", "sig.json"]) {
-      const text = await Deno.readTextFile(`${place.dir}/.well-known/${name}`);
-      assertEquals(text.includes(d) || text.includes('"d"'), false);
-    }
-  }));
+test("init writes the four files of docs/protocol.md §1 and one key, and nothing else", async ({ place }) => {
+  assertEquals([...walk(place.base)], [
+    "/issuer/.sig/.gitignore",
+    "/issuer/.sig/lock",
+    "/issuer/.well-known/did.json",
+    "/issuer/.well-known/jwks.json",
+    "/issuer/.well-known/sig/events.jsonl",
+    "/issuer/.well-known/sig.json",
+    "/keys/acme.example/orgsign-1.jwk",
+  ]);
+  assertEquals(await Deno.readTextFile(place.feed), "");
+  for (
+    const [path, mode] of [
+      ["keys/acme.example/orgsign-1.jwk", 0o600],
+      ["keys/acme.example", 0o700],
+      ["keys", 0o700],
+      ["issuer/.sig", 0o700],
+      ["issuer/.sig/lock", 0o600],
+      ["issuer/.sig/.gitignore", 0o600],
+    ] as const
+  ) assertEquals([path, modeOf(`${place.base}/${path}`)], [path, mode]);
+  const ignored = await Deno.readTextFile(`${place.dir}/.sig/.gitignore`);
+  assertEquals(ignored, "*\n");
+  // No private part in the published tree.
+  const { d } = JSON.parse(
+    await Deno.readTextFile(`${place.base}/keys/acme.example/orgsign-1.jwk`),
+  ) as { d: string };
+  for (const name of ["did.json", "jwks.json", "sig.json"]) {
+    const text = await Deno.readTextFile(`${place.dir}/.well-known/${name}`);
+    assertEquals(text.includes(d) || text.includes('"d"'), false);
+  }
+});
 
 for (
   const name of ["did.json", "jwks.json", "sig/events.jsonl", "sig.json"]
 ) {
-  Deno.test(`init leaves a foreign ${name} alone`, () =>
-    withPlace(async (place) => {
-      await Deno.mkdir(`${place.dir}/.well-known/sig`, { recursive: true });
-      const path = `${place.dir}/.well-known/${name}`;
-      await Deno.writeTextFile(path, "{}");
-      await expectSigError(init(place), "issuer_exists", name);
-      assertEquals(await Deno.readTextFile(path), "{}");
-      // Not even a key was made.
-      await assertRejects(() => Deno.stat(place.keysDir));
-    }, { empty: true }));
+  test(`init leaves a foreign ${name} alone`, async ({ place }) => {
+    await Deno.mkdir(`${place.dir}/.well-known/sig`, { recursive: true });
+    const path = `${place.dir}/.well-known/${name}`;
+    await Deno.writeTextFile(path, "{}");
+    await expectSigError(init(place), "issuer_exists", name);
+    assertEquals(await Deno.readTextFile(path), "{}");
+    // Not even a key was made.
+    await assertRejects(() => Deno.stat(place.keysDir));
+  }, { empty: true });
 }
 
-Deno.test("init uses the key that the store has for this host and kid", () =>
-  withPlace(async (place) => {
-    const second = { ...place, dir: `${place.base}/second` };
-    assertEquals((await init(second)).keyReused, true);
-    const [one, other] = [place, second];
-    assertEquals(
-      await readJson(other, "jwks.json"),
-      await readJson(one, "jwks.json"),
-    );
-    // A host of its own has a key of its own, in the same key store.
-    const did = "did:web:other.example%3A8443";
-    const third = { ...place, dir: `${place.base}/third` };
-    assertEquals((await init(third, { did })).keyReused, false);
-    const path = "/other.example:8443/orgsign-1.jwk";
-    assert([...walk(place.keysDir)].includes(path));
-  }));
+test("init uses the key that the store has for this host and kid", async ({ place }) => {
+  const second = { ...place, dir: `${place.base}/second` };
+  assertEquals((await init(second)).keyReused, true);
+  const [one, other] = [place, second];
+  assertEquals(
+    await readJson(other, "jwks.json"),
+    await readJson(one, "jwks.json"),
+  );
+  // A host of its own has a key of its own, in the same key store.
+  const did = "did:web:other.example%3A8443";
+  const third = { ...place, dir: `${place.base}/third` };
+  assertEquals((await init(third, { did })).keyReused, false);
+  const path = "/other.example:8443/orgsign-1.jwk";
+  assert([...walk(place.keysDir)].includes(path));
+});
 
-Deno.test("init with another kid does not complete what was broken off", () =>
-  withPlace(async (place) => {
-    await Deno.remove(`${place.dir}/.well-known/sig.json`);
-    await expectSigError(
-      init(place, { kid: "orgsign-2" }),
-      "issuer_exists",
-      "is there already",
-    );
-    assertEquals([...walk(place.keysDir)], ["/acme.example/orgsign-1.jwk"]);
-    await init(place);
-    await place.open();
-  }));
+test("init with another kid does not complete what was broken off", async ({ place }) => {
+  await Deno.remove(`${place.dir}/.well-known/sig.json`);
+  await expectSigError(
+    init(place, { kid: "orgsign-2" }),
+    "issuer_exists",
+    "is there already",
+  );
+  assertEquals([...walk(place.keysDir)], ["/acme.example/orgsign-1.jwk"]);
+  await init(place);
+  await place.open();
+});
 
 Deno.test("an issuer on this machine has http URIs and a key folder with its port", async () => {
   const store = createMemoryStore();

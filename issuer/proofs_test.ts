@@ -25,6 +25,7 @@ import {
   NOW,
   type Place,
   type PlaceTest,
+  placeTest as test,
   readFeed,
   revoke,
   runWorker,
@@ -52,6 +53,9 @@ async function withProofs(
   }, options);
 }
 
+const it: typeof test = (name, run) =>
+  Deno.test(name, () => withProofs((place, issuer) => run({ place, issuer })));
+
 const checkpointFile = (place: Place) =>
   `${place.dir}/.well-known/sig/checkpoint`;
 const readCheckpoint = (place: Place) =>
@@ -68,87 +72,82 @@ const filesOf = (place: Place, kind: "state" | "tile") => {
   return [...walk(folder)].map((path) => folder + path);
 };
 
-Deno.test("proofs begin on request, and an issuer without them has none", () =>
-  withPlace(async (place, issuer) => {
-    await issuer.append(upsert());
-    assertEquals(await issuer.refreshProofs(), []);
-    const { hint } = (await expectSigError(
-      issuer.checkpoint(),
-      "invalid_request",
-      "Cannot update proofs: this issuer publishes none",
-    )).context;
-    assertEquals(hint, "Begin with: sig checkpoint --init.");
-    assertEquals((await readJson(place, "sig.json")).proofs_uri, undefined);
-    await issuer.checkpoint({ init: true });
-    assertEquals((await readJson(place, "sig.json")).proofs_uri, PROOFS_URI);
-    assertEquals((await assertProofs(place)).size, 1);
-  }));
+test("proofs begin on request, and an issuer without them has none", async ({ issuer, place }) => {
+  await issuer.append(upsert());
+  assertEquals(await issuer.refreshProofs(), []);
+  const { hint } = (await expectSigError(
+    issuer.checkpoint(),
+    "invalid_request",
+    "Cannot update proofs: this issuer publishes none",
+  )).context;
+  assertEquals(hint, "Begin with: sig checkpoint --init.");
+  assertEquals((await readJson(place, "sig.json")).proofs_uri, undefined);
+  await issuer.checkpoint({ init: true });
+  assertEquals((await readJson(place, "sig.json")).proofs_uri, PROOFS_URI);
+  assertEquals((await assertProofs(place)).size, 1);
+});
 
-Deno.test("each update shows what was appended, by any process", () =>
-  withProofs(async (place, issuer) => {
-    const { relationship_id } = await issuer.append(upsert());
-    assertEquals((await refresh(place, issuer)).size, 4);
-    await issuer.append(revoke(relationship_id));
-    await (await place.open()).append(upsert());
-    const { kids, size, time } = await refresh(place, issuer);
-    assertEquals([kids, size, time], [["orgsign-1"], 6, NOW.getTime() / 1000]);
-  }));
+it("each update shows what was appended, by any process", async ({ issuer, place }) => {
+  const { relationship_id } = await issuer.append(upsert());
+  assertEquals((await refresh(place, issuer)).size, 4);
+  await issuer.append(revoke(relationship_id));
+  await (await place.open()).append(upsert());
+  const { kids, size, time } = await refresh(place, issuer);
+  assertEquals([kids, size, time], [["orgsign-1"], 6, NOW.getTime() / 1000]);
+});
 
-Deno.test("a feed over several tiles and pages, in uneven steps", () =>
-  withProofs(async (place, issuer) => {
-    let next = 0;
-    for (const count of [1, 60, 192, 1, 255, 300]) {
-      await issuer.appendAll(
-        Array.from(
-          { length: count },
-          () => upsert({ subject: `did:web:s${(next++ * 7) % 150}.example` }),
-        ),
-      );
-      await refresh(place, issuer);
-    }
-  }));
+it("a feed over several tiles and pages, in uneven steps", async ({ issuer, place }) => {
+  let next = 0;
+  for (const count of [1, 60, 192, 1, 255, 300]) {
+    await issuer.appendAll(
+      Array.from(
+        { length: count },
+        () => upsert({ subject: `did:web:s${(next++ * 7) % 150}.example` }),
+      ),
+    );
+    await refresh(place, issuer);
+  }
+});
 
-Deno.test("a subject over 1 MiB has no lines in the proofs, beside others too", () =>
-  withProofs(async (place, issuer) => {
-    const metadata = { filler: "x".repeat(15_000) };
-    for (const count of [40, 20, 1]) {
-      await issuer.appendAll(
-        Array.from({ length: count }, () => upsert({ metadata })),
-      );
-      await refresh(place, issuer);
-    }
-    const files = filesOf(place, "state");
-    const texts = await Promise.all(files.map((f) => Deno.readTextFile(f)));
-    assert(texts.some((text) => text.startsWith("too-large ")));
-    for (const subject of [...SUBJECTS, "did:web:dora.example"]) {
-      await issuer.append(upsert({ subject }));
-      await refresh(place, issuer);
-    }
-  }));
+it("a subject over 1 MiB has no lines in the proofs, beside others too", async ({ issuer, place }) => {
+  const metadata = { filler: "x".repeat(15_000) };
+  for (const count of [40, 20, 1]) {
+    await issuer.appendAll(
+      Array.from({ length: count }, () => upsert({ metadata })),
+    );
+    await refresh(place, issuer);
+  }
+  const files = filesOf(place, "state");
+  const texts = await Promise.all(files.map((f) => Deno.readTextFile(f)));
+  assert(texts.some((text) => text.startsWith("too-large ")));
+  for (const subject of [...SUBJECTS, "did:web:dora.example"]) {
+    await issuer.append(upsert({ subject }));
+    await refresh(place, issuer);
+  }
+});
 
-Deno.test("an upsert that changes a subject ends the proofs, and a key is introduced all the same", () =>
-  withProofs(async (place) => {
-    const issuer = await place.open({ allowWarnings: true });
-    const { relationship_id } = await issuer.append(upsert());
-    const before = await issuer.refreshProofs();
-    assertEquals(before, []);
-    await issuer.append(upsert({ subject: SUBJECTS[1]!, relationship_id }));
-    const detail =
-      "the proofs were not updated: Cannot update proofs: an upsert gives its relationship another subject, and no proof can show that";
-    assertEquals(await issuer.refreshProofs(), [
-      { code: "proofs_behind", detail },
-    ]);
-    const { sequence } = (await expectSigError(
-      issuer.checkpoint(),
-      "subject_changed",
-      "an upsert gives its relationship another subject",
-    )).context;
-    assertEquals(sequence, 5);
-    const { warnings } = await issuer.rotateKey({ kid: "key-2" });
-    assertEquals(warnings.map(({ code }) => code), ["proofs_behind"]);
-    const { kids, size } = await assertProofs(place);
-    assertEquals([kids, size], [["key-2", "orgsign-1"], 4]);
-  }));
+it("an upsert that changes a subject ends the proofs, and a key is introduced all the same", async ({ place }) => {
+  const issuer = await place.open({ allowWarnings: true });
+  const { relationship_id } = await issuer.append(upsert());
+  const before = await issuer.refreshProofs();
+  assertEquals(before, []);
+  await issuer.append(upsert({ subject: SUBJECTS[1]!, relationship_id }));
+  const detail =
+    "the proofs were not updated: Cannot update proofs: an upsert gives its relationship another subject, and no proof can show that";
+  assertEquals(await issuer.refreshProofs(), [
+    { code: "proofs_behind", detail },
+  ]);
+  const { sequence } = (await expectSigError(
+    issuer.checkpoint(),
+    "subject_changed",
+    "an upsert gives its relationship another subject",
+  )).context;
+  assertEquals(sequence, 5);
+  const { warnings } = await issuer.rotateKey({ kid: "key-2" });
+  assertEquals(warnings.map(({ code }) => code), ["proofs_behind"]);
+  const { kids, size } = await assertProofs(place);
+  assertEquals([kids, size], [["key-2", "orgsign-1"], 4]);
+});
 
 /** The same event under the same signature, in other bytes. */
 function reordered(line: string): string {
@@ -186,33 +185,32 @@ for (
     string?,
   ][]
 ) {
-  Deno.test(`nothing is signed over a feed that ${what}, when proofs are updated or made again`, () =>
-    withProofs(async (place) => {
-      const signed = await readCheckpoint(place);
-      const lines = (await Deno.readTextFile(place.feed)).trimEnd();
-      const changed = change(lines.split("\n"));
-      await Deno.writeTextFile(
-        place.feed,
-        changed.map((line) => `${line}\n`).join(""),
+  it(`nothing is signed over a feed that ${what}, when proofs are updated or made again`, async ({ place }) => {
+    const signed = await readCheckpoint(place);
+    const lines = (await Deno.readTextFile(place.feed)).trimEnd();
+    const changed = change(lines.split("\n"));
+    await Deno.writeTextFile(
+      place.feed,
+      changed.map((line) => `${line}\n`).join(""),
+    );
+    for (const rebuild of [true, false]) {
+      // Only a rebuild reads the lines before the last one of the checkpoint.
+      const isSeen = rebuild || what !== "has another first line";
+      // Without the index, which would notice as well.
+      await Deno.remove(`${place.dir}/.sig`, { recursive: true });
+      const issuer = await place.open();
+      const work = () => issuer.checkpoint({ rebuild });
+      if (!isSeen) return void await work();
+      await expectSigError(
+        work,
+        code ?? "feed_rewritten",
+        message ?? REWRITTEN,
       );
-      for (const rebuild of [true, false]) {
-        // Only a rebuild reads the lines before the last one of the checkpoint.
-        const isSeen = rebuild || what !== "has another first line";
-        // Without the index, which would notice as well.
-        await Deno.remove(`${place.dir}/.sig`, { recursive: true });
-        const issuer = await place.open();
-        const work = () => issuer.checkpoint({ rebuild });
-        if (!isSeen) return void await work();
-        await expectSigError(
-          work,
-          code ?? "feed_rewritten",
-          message ?? REWRITTEN,
-        );
-        assertEquals(await readCheckpoint(place), signed);
-      }
-      const [warning] = await (await place.open()).refreshProofs();
-      assertEquals(warning?.code, "proofs_behind");
-    }));
+      assertEquals(await readCheckpoint(place), signed);
+    }
+    const [warning] = await (await place.open()).refreshProofs();
+    assertEquals(warning?.code, "proofs_behind");
+  });
 }
 
 const encode = (text: string) => new TextEncoder().encode(text);
@@ -259,30 +257,29 @@ const DAMAGES: readonly (readonly [
 ];
 
 for (const [file, damage, change, message, code] of DAMAGES) {
-  Deno.test(`a ${file} file with ${damage} is told, and made again on request`, () =>
-    withProofs(async (place) => {
-      const [path] = file === "checkpoint"
-        ? [checkpointFile(place)]
-        : filesOf(place, file);
-      const bytes = change(await Deno.readFile(path!));
-      if (bytes === undefined) await Deno.remove(path!);
-      else await Deno.writeFile(path!, bytes);
-      const issuer = await place.open();
-      await issuer.append(upsert());
-      const { context } = await expectSigError(
-        issuer.checkpoint(),
-        code ?? "proof_invalid",
-        message,
-      );
-      assertEquals(
-        context.hint,
-        "Make the proofs again from the feed: sig checkpoint --rebuild.",
-      );
-      const [warning] = await issuer.refreshProofs();
-      assertEquals(warning?.code, "proofs_behind");
-      await issuer.checkpoint({ rebuild: true });
-      assertEquals((await assertProofs(place)).size, 4);
-    }));
+  it(`a ${file} file with ${damage} is told, and made again on request`, async ({ place }) => {
+    const [path] = file === "checkpoint"
+      ? [checkpointFile(place)]
+      : filesOf(place, file);
+    const bytes = change(await Deno.readFile(path!));
+    if (bytes === undefined) await Deno.remove(path!);
+    else await Deno.writeFile(path!, bytes);
+    const issuer = await place.open();
+    await issuer.append(upsert());
+    const { context } = await expectSigError(
+      issuer.checkpoint(),
+      code ?? "proof_invalid",
+      message,
+    );
+    assertEquals(
+      context.hint,
+      "Make the proofs again from the feed: sig checkpoint --rebuild.",
+    );
+    const [warning] = await issuer.refreshProofs();
+    assertEquals(warning?.code, "proofs_behind");
+    await issuer.checkpoint({ rebuild: true });
+    assertEquals((await assertProofs(place)).size, 4);
+  });
 }
 
 /** A store that says which document it has just renamed. */
@@ -296,195 +293,188 @@ const watched = (place: Place, onRename: (name: string) => void) =>
     },
   });
 
-Deno.test("a rotation signs with the old and the new key, before and after the documents", () =>
-  withProofs(async (place) => {
-    const seen: unknown[] = [];
-    const issuer = await place.open({
-      store: watched(place, (name) => {
-        const text = Deno.readTextFileSync(checkpointFile(place));
-        seen.push([name, text.split("\n— ").length - 1]);
-      }),
-    });
-    const { warnings } = await issuer.rotateKey({ kid: "key-2" });
-    assertEquals(warnings, []);
-    assertEquals(seen, [
-      ["checkpoint", 3],
-      ["jwks.json", 3],
-      ["did.json", 3],
-      ["checkpoint", 3],
-    ]);
-    const { kids, time } = await assertProofs(place);
-    assertEquals([kids, time], [
-      ["key-2", "orgsign-1"],
-      NOW.getTime() / 1000,
-    ]);
-    await issuer.append(upsert());
-    assertEquals((await refresh(place, issuer)).kids, ["key-2", "orgsign-1"]);
-  }));
+it("a rotation signs with the old and the new key, before and after the documents", async ({ place }) => {
+  const seen: unknown[] = [];
+  const issuer = await place.open({
+    store: watched(place, (name) => {
+      const text = Deno.readTextFileSync(checkpointFile(place));
+      seen.push([name, text.split("\n— ").length - 1]);
+    }),
+  });
+  const { warnings } = await issuer.rotateKey({ kid: "key-2" });
+  assertEquals(warnings, []);
+  assertEquals(seen, [
+    ["checkpoint", 3],
+    ["jwks.json", 3],
+    ["did.json", 3],
+    ["checkpoint", 3],
+  ]);
+  const { kids, time } = await assertProofs(place);
+  assertEquals([kids, time], [
+    ["key-2", "orgsign-1"],
+    NOW.getTime() / 1000,
+  ]);
+  await issuer.append(upsert());
+  assertEquals((await refresh(place, issuer)).kids, ["key-2", "orgsign-1"]);
+});
 
-Deno.test("the only key that was given, and another store, sign together", () =>
-  withProofs(async (place) => {
-    await (await place.open()).rotateKey({ kid: "key-2" });
-    const path = `${place.keysDir}/acme.example/key-2.jwk`;
-    const jwk = JSON.parse(await Deno.readTextFile(path));
-    const keys = await importSigningKey({ ...jwk, kid: "key-2" });
-    const old = createMemoryKeyStore();
-    const kid = "orgsign-1";
-    await old.write(
-      { host: "acme.example", kid },
-      JSON.parse(await Deno.readTextFile(path.replace("key-2", kid))),
-    );
-    const alone = await place.open({ keys });
-    await alone.checkpoint();
-    assertEquals((await openPublished(place)).kids, ["key-2"]);
-    const both = await place.open({ keys, otherKeys: [old] });
-    await both.checkpoint();
-    assertEquals((await openPublished(place)).kids, ["key-2", "orgsign-1"]);
-    await both.rotateKey({
-      kid: "key-3",
-      key: { ...jwk, ...await generateSigningKey({ kid: "key-3" }) },
-    });
-    const { kids } = await openPublished(place);
-    assertEquals(kids, ["key-3", "key-2", "orgsign-1"]);
-  }));
+it("the only key that was given, and another store, sign together", async ({ place }) => {
+  await (await place.open()).rotateKey({ kid: "key-2" });
+  const path = `${place.keysDir}/acme.example/key-2.jwk`;
+  const jwk = JSON.parse(await Deno.readTextFile(path));
+  const keys = await importSigningKey({ ...jwk, kid: "key-2" });
+  const old = createMemoryKeyStore();
+  const kid = "orgsign-1";
+  await old.write(
+    { host: "acme.example", kid },
+    JSON.parse(await Deno.readTextFile(path.replace("key-2", kid))),
+  );
+  const alone = await place.open({ keys });
+  await alone.checkpoint();
+  assertEquals((await openPublished(place)).kids, ["key-2"]);
+  const both = await place.open({ keys, otherKeys: [old] });
+  await both.checkpoint();
+  assertEquals((await openPublished(place)).kids, ["key-2", "orgsign-1"]);
+  await both.rotateKey({
+    kid: "key-3",
+    key: { ...jwk, ...await generateSigningKey({ kid: "key-3" }) },
+  });
+  const { kids } = await openPublished(place);
+  assertEquals(kids, ["key-3", "key-2", "orgsign-1"]);
+});
 
-Deno.test("a lost key can't introduce its successor, who signs alone", () =>
-  withProofs(async (place) => {
-    await Deno.remove(`${place.keysDir}/acme.example/orgsign-1.jwk`);
-    const signed = await readCheckpoint(place);
-    const seen: boolean[] = [];
-    const issuer = await place.open({
-      store: watched(place, (name) => {
-        if (name !== "jwks.json") return;
-        seen.push(Deno.readTextFileSync(checkpointFile(place)) === signed);
-      }),
-    });
-    assertEquals((await issuer.rotateKey({ kid: "key-2" })).warnings, []);
-    assertEquals(seen, [true]);
-    assertEquals((await assertProofs(place)).kids, ["key-2"]);
-  }));
+it("a lost key can't introduce its successor, who signs alone", async ({ place }) => {
+  await Deno.remove(`${place.keysDir}/acme.example/orgsign-1.jwk`);
+  const signed = await readCheckpoint(place);
+  const seen: boolean[] = [];
+  const issuer = await place.open({
+    store: watched(place, (name) => {
+      if (name !== "jwks.json") return;
+      seen.push(Deno.readTextFileSync(checkpointFile(place)) === signed);
+    }),
+  });
+  assertEquals((await issuer.rotateKey({ kid: "key-2" })).warnings, []);
+  assertEquals(seen, [true]);
+  assertEquals((await assertProofs(place)).kids, ["key-2"]);
+});
 
-Deno.test("a renewed checkpoint keeps the lines of cosigners, a new one does not", () =>
-  withProofs(async (place) => {
-    const line = (name: string, last: string) =>
-      `— ${name} AAAAAAAAAAAAAA${last}=\n`;
-    const read = async () =>
-      (await readCheckpoint(place)).split("\n").slice(9, -1)
-        .map((each) => `${each}\n`);
-    const [one, other] = [line("a.example/1", "A"), line("b.example/1", "A")];
-    const issuer = await place.open();
-    await issuer.checkpoint({ add: one });
-    await issuer.checkpoint({ add: `${other}\n` });
-    assertEquals(await read(), [one, other]);
-    const later = new Date(NOW.getTime() + 60_000);
-    await (await place.open({ now: () => later })).checkpoint();
-    assertEquals(await read(), [one, other]);
-    assertEquals((await assertProofs(place)).time, later.getTime() / 1000);
-    const again = line("a.example/1", "E");
-    await issuer.checkpoint({ add: again });
-    assertEquals(await read(), [other, again]);
-    for (
-      const [add, why] of [
-        ["a.example/1 AAAAAAAAAAAAAAAA", "signature line 1 is malformed"],
-        [line("acme.example/.well-known/sig", "A"), "is the issuer's own"],
-        [
-          Array.from({ length: 63 }, (_, i) => line(`c.example/${i}`, "A"))
-            .join(""),
-          "signature lines (at most 64)",
-        ],
-        [line("c".repeat(131_000), "A"), "it would have over 131072 bytes"],
-      ] as const
-    ) {
-      await expectSigError(
-        issuer.checkpoint({ add }),
-        "invalid_checkpoint",
-        why,
-      );
-    }
-    assertEquals(await read(), [other, again]);
-    await issuer.append(upsert());
-    await issuer.refreshProofs();
-    assertEquals(await read(), []);
-  }));
-
-Deno.test("a line that is known to be a cosigner's must be a signature of the checkpoint", () =>
-  withProofs(async (place) => {
-    const key = await importSigningKey(
-      await generateSigningKey({ kid: "key-3" }),
-    );
-    const cosigner = {
-      ...{ name: "witness.example/1", type: "cosignature" as const },
-      key: await importVerificationKey(key.publicJwk),
-    };
-    const sha256 = createSha256();
-    const cosign = async (change: (text: string) => string) => {
-      const { text } = parseNote(
-        await readCheckpoint(place),
-      );
-      const of = [change(text), cosigner.name, key, 1_780_000_000] as const;
-      return formatSignature(await cosignNote(sha256, ...of));
-    };
-    const issuer = await place.open();
-    const add = await cosign((text) => text);
-    await issuer.append(upsert());
-    await issuer.refreshProofs();
-    const newer = await readCheckpoint(place);
+it("a renewed checkpoint keeps the lines of cosigners, a new one does not", async ({ place }) => {
+  const line = (name: string, last: string) =>
+    `— ${name} AAAAAAAAAAAAAA${last}=\n`;
+  const read = async () =>
+    (await readCheckpoint(place)).split("\n").slice(9, -1)
+      .map((each) => `${each}\n`);
+  const [one, other] = [line("a.example/1", "A"), line("b.example/1", "A")];
+  const issuer = await place.open();
+  await issuer.checkpoint({ add: one });
+  await issuer.checkpoint({ add: `${other}\n` });
+  assertEquals(await read(), [one, other]);
+  const later = new Date(NOW.getTime() + 60_000);
+  await (await place.open({ now: () => later })).checkpoint();
+  assertEquals(await read(), [one, other]);
+  assertEquals((await assertProofs(place)).time, later.getTime() / 1000);
+  const again = line("a.example/1", "E");
+  await issuer.checkpoint({ add: again });
+  assertEquals(await read(), [other, again]);
+  for (
+    const [add, why] of [
+      ["a.example/1 AAAAAAAAAAAAAAAA", "signature line 1 is malformed"],
+      [line("acme.example/.well-known/sig", "A"), "is the issuer's own"],
+      [
+        Array.from({ length: 63 }, (_, i) => line(`c.example/${i}`, "A"))
+          .join(""),
+        "signature lines (at most 64)",
+      ],
+      [line("c".repeat(131_000), "A"), "it would have over 131072 bytes"],
+    ] as const
+  ) {
     await expectSigError(
-      issuer.checkpoint({ add, cosigners: [cosigner] }),
+      issuer.checkpoint({ add }),
       "invalid_checkpoint",
-      'the signature by "witness.example/1" does not verify',
+      why,
     );
-    assertEquals(await readCheckpoint(place), newer);
-    const fresh = await cosign((text) => text);
-    await issuer.checkpoint({ add: fresh, cosigners: [cosigner] });
-    assertEquals(await readCheckpoint(place), newer + fresh);
-  }));
+  }
+  assertEquals(await read(), [other, again]);
+  await issuer.append(upsert());
+  await issuer.refreshProofs();
+  assertEquals(await read(), []);
+});
 
-Deno.test("an update reads each file of the proofs once", () =>
-  withProofs(async (place) => {
-    const store = createFileStore(place.dir);
-    const read: string[] = [];
-    const counting = withMethods(store, {
-      read(path, maxBytes) {
-        read.push(path);
-        return store.read(path, maxBytes);
-      },
-    });
-    const issuer = await place.open({ store: counting });
-    // A tree of several peaks, all of them in one tile.
-    await issuer.appendAll(Array.from({ length: 9 }, () => upsert()));
-    await issuer.refreshProofs();
+it("a line that is known to be a cosigner's must be a signature of the checkpoint", async ({ place }) => {
+  const key = await importSigningKey(
+    await generateSigningKey({ kid: "key-3" }),
+  );
+  const cosigner = {
+    ...{ name: "witness.example/1", type: "cosignature" as const },
+    key: await importVerificationKey(key.publicJwk),
+  };
+  const sha256 = createSha256();
+  const cosign = async (change: (text: string) => string) => {
+    const { text } = parseNote(
+      await readCheckpoint(place),
+    );
+    const of = [change(text), cosigner.name, key, 1_780_000_000] as const;
+    return formatSignature(await cosignNote(sha256, ...of));
+  };
+  const issuer = await place.open();
+  const add = await cosign((text) => text);
+  await issuer.append(upsert());
+  await issuer.refreshProofs();
+  const newer = await readCheckpoint(place);
+  await expectSigError(
+    issuer.checkpoint({ add, cosigners: [cosigner] }),
+    "invalid_checkpoint",
+    'the signature by "witness.example/1" does not verify',
+  );
+  assertEquals(await readCheckpoint(place), newer);
+  const fresh = await cosign((text) => text);
+  await issuer.checkpoint({ add: fresh, cosigners: [cosigner] });
+  assertEquals(await readCheckpoint(place), newer + fresh);
+});
+
+it("an update reads each file of the proofs once", async ({ place }) => {
+  const store = createFileStore(place.dir);
+  const read: string[] = [];
+  const counting = withMethods(store, {
+    read(path, maxBytes) {
+      read.push(path);
+      return store.read(path, maxBytes);
+    },
+  });
+  const issuer = await place.open({ store: counting });
+  // A tree of several peaks, all of them in one tile.
+  await issuer.appendAll(Array.from({ length: 9 }, () => upsert()));
+  await issuer.refreshProofs();
+  await issuer.append(upsert());
+  read.length = 0;
+  assertEquals(await issuer.refreshProofs(), []);
+  const files = read.filter((path) => /\/(?:tile|state)\//.test(path));
+  assertEquals(files.length, 2);
+  assertEquals(new Set(files).size, 2);
+});
+
+it("files that the newest checkpoint does not need go after 24 hours, not before", async ({ place }) => {
+  let now = NOW.getTime();
+  const HOUR = 3_600_000;
+  const issuer = await place.open({ now: () => new Date(now) });
+  const count = () => [
+    filesOf(place, "state").length,
+    filesOf(place, "tile").length,
+  ];
+  assertEquals(count(), [1, 1]);
+  for (const hours of [1, 2]) {
+    now = NOW.getTime() + hours * HOUR;
     await issuer.append(upsert());
-    read.length = 0;
-    assertEquals(await issuer.refreshProofs(), []);
-    const files = read.filter((path) => /\/(?:tile|state)\//.test(path));
-    assertEquals(files.length, 2);
-    assertEquals(new Set(files).size, 2);
-  }));
-
-Deno.test("files that the newest checkpoint does not need go after 24 hours, not before", () =>
-  withProofs(async (place) => {
-    let now = NOW.getTime();
-    const HOUR = 3_600_000;
-    const issuer = await place.open({ now: () => new Date(now) });
-    const count = () => [
-      filesOf(place, "state").length,
-      filesOf(place, "tile").length,
-    ];
-    assertEquals(count(), [1, 1]);
-    for (const hours of [1, 2]) {
-      now = NOW.getTime() + hours * HOUR;
-      await issuer.append(upsert());
-      await issuer.refreshProofs();
-    }
-    assertEquals(count(), [3, 3]);
-    for (const [hours, left] of [[24, 3], [25, 2], [26, 1], [27, 1]] as const) {
-      now = NOW.getTime() + hours * HOUR;
-      await issuer.checkpoint();
-      assertEquals(count(), [left, left], `${hours}`);
-      await assertProofs(place);
-    }
-  }));
+    await issuer.refreshProofs();
+  }
+  assertEquals(count(), [3, 3]);
+  for (const [hours, left] of [[24, 3], [25, 2], [26, 1], [27, 1]] as const) {
+    now = NOW.getTime() + hours * HOUR;
+    await issuer.checkpoint();
+    assertEquals(count(), [left, left], `${hours}`);
+    await assertProofs(place);
+  }
+});
 
 Deno.test("SIGKILL at any step of the first checkpoint, or of a later one, leaves proofs that hold", async (t) => {
   const steps = async (
@@ -566,24 +556,23 @@ smallDiskTest(
     }, { parent: disk.path }),
 );
 
-Deno.test("many writers and updates at once end in proofs of all events", () =>
-  withProofs(async (place) => {
-    const issuers = await Promise.all([1, 2, 3].map(() => place.open()));
-    await Promise.all(issuers.map(async (issuer, i) => {
-      for (let n = 0; n < 5; n++) {
-        await issuer.append(upsert({ subject: SUBJECTS[i]! }));
-        assertEquals(await issuer.refreshProofs(), []);
-      }
-    }));
-    assertEquals((await assertProofs(place)).size, 18);
-    const store = createFileStore(place.dir);
-    const again = await openIssuer({
-      ...{ store, keys: createMemoryKeyStore(), now: () => NOW },
-    });
-    await expectSigError(
-      again.checkpoint(),
-      "signing_key_not_found",
-      "Cannot sign checkpoint: the private part of none",
-    );
-    await again.close();
+it("many writers and updates at once end in proofs of all events", async ({ place }) => {
+  const issuers = await Promise.all([1, 2, 3].map(() => place.open()));
+  await Promise.all(issuers.map(async (issuer, i) => {
+    for (let n = 0; n < 5; n++) {
+      await issuer.append(upsert({ subject: SUBJECTS[i]! }));
+      assertEquals(await issuer.refreshProofs(), []);
+    }
   }));
+  assertEquals((await assertProofs(place)).size, 18);
+  const store = createFileStore(place.dir);
+  const again = await openIssuer({
+    ...{ store, keys: createMemoryKeyStore(), now: () => NOW },
+  });
+  await expectSigError(
+    again.checkpoint(),
+    "signing_key_not_found",
+    "Cannot sign checkpoint: the private part of none",
+  );
+  await again.close();
+});

@@ -6,10 +6,10 @@ import {
   eachIndexFile,
   HOST,
   type Place,
+  placeTest as test,
   readFeed,
   upsert,
   walk,
-  withPlace,
 } from "./testdata/support.ts";
 import { expectSigError } from "../tests/kit/sig_errors.ts";
 
@@ -50,46 +50,45 @@ function forged(feed: string): string {
   return feed.slice(0, at) + other + feed.slice(at + 1);
 }
 
-Deno.test("a last line torn at any byte is cut off, a whole one is kept", () =>
-  withPlace(async (place) => {
-    const feed = await fill(place);
-    const start = feed.lastIndexOf(0x0a, feed.length - 2) + 1;
-    const middle = (end: number) =>
-      end > start + 20 && end < feed.length - 20 && end % 9 !== 0;
-    let cut = 0;
-    for (let end = start; end < feed.length; end++) {
-      if (middle(end)) continue;
-      if (end > start && end < feed.length - 1) cut++;
-      // A write that is torn was never acknowledged: the index knows two.
-      await Deno.writeFile(place.feed, feed.subarray(0, start));
-      await eachIndexFile(place);
-      await (await place.open()).state();
-      await Deno.writeFile(place.feed, feed.subarray(0, end));
-      const notices: RecoveryNotice[] = [];
-      const issuer = await place.open({ onRecovery: (n) => notices.push(n) });
-      const { sequence } = await issuer.append(upsert({ event_id: "next" }));
-      await issuer.close();
-      const whole = end === feed.length - 1;
-      assertEquals(sequence, whole ? 4 : 3);
-      assertEquals(
-        notices.at(-1)?.kind,
-        whole ? "line_completed" : end === start ? undefined : "tail_cut",
-      );
-    }
-    const events = await readFeed(place);
-    assertEquals(events.map(({ event_id }) => event_id), [
-      "e1",
-      "e2",
-      "e3",
-      "next",
-    ]);
-    // Each torn tail was kept aside, byte for byte.
-    const kept = torn(place);
-    assertEquals(new Set(kept.map(({ length }) => length)).size, cut);
-    for (const bytes of kept) {
-      assertEquals(bytes, feed.slice(start, start + bytes.length));
-    }
-  }));
+test("a last line torn at any byte is cut off, a whole one is kept", async ({ place }) => {
+  const feed = await fill(place);
+  const start = feed.lastIndexOf(0x0a, feed.length - 2) + 1;
+  const middle = (end: number) =>
+    end > start + 20 && end < feed.length - 20 && end % 9 !== 0;
+  let cut = 0;
+  for (let end = start; end < feed.length; end++) {
+    if (middle(end)) continue;
+    if (end > start && end < feed.length - 1) cut++;
+    // A write that is torn was never acknowledged: the index knows two.
+    await Deno.writeFile(place.feed, feed.subarray(0, start));
+    await eachIndexFile(place);
+    await (await place.open()).state();
+    await Deno.writeFile(place.feed, feed.subarray(0, end));
+    const notices: RecoveryNotice[] = [];
+    const issuer = await place.open({ onRecovery: (n) => notices.push(n) });
+    const { sequence } = await issuer.append(upsert({ event_id: "next" }));
+    await issuer.close();
+    const whole = end === feed.length - 1;
+    assertEquals(sequence, whole ? 4 : 3);
+    assertEquals(
+      notices.at(-1)?.kind,
+      whole ? "line_completed" : end === start ? undefined : "tail_cut",
+    );
+  }
+  const events = await readFeed(place);
+  assertEquals(events.map(({ event_id }) => event_id), [
+    "e1",
+    "e2",
+    "e3",
+    "next",
+  ]);
+  // Each torn tail was kept aside, byte for byte.
+  const kept = torn(place);
+  assertEquals(new Set(kept.map(({ length }) => length)).size, cut);
+  for (const bytes of kept) {
+    assertEquals(bytes, feed.slice(start, start + bytes.length));
+  }
+});
 
 for (
   const [what, ...tail] of [
@@ -101,34 +100,32 @@ for (
   ] as const
 ) {
   for (const index of ["kept", "lost"]) {
-    Deno.test(`a tail of ${what} is torn, with the index ${index}`, () =>
-      withPlace(async (place) => {
-        const feed = await fill(place);
-        await Deno.writeFile(place.feed, await join(feed, ...tail));
-        if (index === "lost") await eachIndexFile(place);
-        const issuer = await place.open();
-        assertEquals((await issuer.append(upsert())).sequence, 4);
-        assertEquals(torn(place), [await join(...tail)]);
-        assertEquals((await readFeed(place)).length, 4);
-      }));
+    test(`a tail of ${what} is torn, with the index ${index}`, async ({ place }) => {
+      const feed = await fill(place);
+      await Deno.writeFile(place.feed, await join(feed, ...tail));
+      if (index === "lost") await eachIndexFile(place);
+      const issuer = await place.open();
+      assertEquals((await issuer.append(upsert())).sequence, 4);
+      assertEquals(torn(place), [await join(...tail)]);
+      assertEquals((await readFeed(place)).length, 4);
+    });
   }
 }
 
-Deno.test("zeros in the middle are refused when the index is lost and events follow", () =>
-  withPlace(async (place) => {
-    const feed = await fill(place);
-    const damaged = feed.slice();
-    damaged.fill(0, 40, 60);
-    await Deno.writeFile(place.feed, damaged);
-    await eachIndexFile(place);
-    const issuer = await place.open();
-    await expectSigError(
-      issuer.append(upsert()),
-      "invalid_line",
-      "Cannot use the feed: line 1",
-    );
-    assertEquals(await Deno.readFile(place.feed), damaged);
-  }));
+test("zeros in the middle are refused when the index is lost and events follow", async ({ place }) => {
+  const feed = await fill(place);
+  const damaged = feed.slice();
+  damaged.fill(0, 40, 60);
+  await Deno.writeFile(place.feed, damaged);
+  await eachIndexFile(place);
+  const issuer = await place.open();
+  await expectSigError(
+    issuer.append(upsert()),
+    "invalid_line",
+    "Cannot use the feed: line 1",
+  );
+  assertEquals(await Deno.readFile(place.feed), damaged);
+});
 
 /** What is behind three events: a line, or the members of an event. */
 const BAD_TAILS: readonly (readonly [
@@ -153,68 +150,64 @@ const BAD_TAILS: readonly (readonly [
 ];
 
 for (const [what, tail, code] of BAD_TAILS) {
-  Deno.test(`${what} in a complete line stops the issuer and stays`, () =>
-    withPlace(async (place) => {
-      const feed = await fill(place);
-      const line = typeof tail === "string" ? tail : await lineOf(place, tail);
-      const damaged = await join(
-        feed,
-        code === "signature_invalid" ? forged(line) : line,
-      );
-      await Deno.writeFile(place.feed, damaged);
-      const issuer = await place.open();
-      const error = await expectSigError(
-        issuer.append(upsert()),
-        code,
-        "Cannot use the feed: line 4",
-      );
-      assertEquals(error.message.match(/Cannot/g)?.length, 1);
-      assertEquals(error.context.line, 4);
-      assertEquals(await Deno.readFile(place.feed), damaged);
-      assertEquals(torn(place), []);
-    }));
-}
-
-Deno.test("a damaged line in the middle is found by state(), and by an append without an index", () =>
-  withPlace(async (place) => {
+  test(`${what} in a complete line stops the issuer and stays`, async ({ place }) => {
     const feed = await fill(place);
-    const damaged = forged(new TextDecoder().decode(feed));
-    await Deno.writeTextFile(place.feed, damaged);
+    const line = typeof tail === "string" ? tail : await lineOf(place, tail);
+    const damaged = await join(
+      feed,
+      code === "signature_invalid" ? forged(line) : line,
+    );
+    await Deno.writeFile(place.feed, damaged);
     const issuer = await place.open();
     const error = await expectSigError(
-      issuer.state(),
-      "signature_invalid",
-      "Cannot verify signature",
-    );
-    assertEquals(error.context.line, 1);
-    await issuer.close();
-    await eachIndexFile(place);
-    const again = await place.open();
-    await expectSigError(
-      again.append(upsert()),
-      "signature_invalid",
-      "Cannot use the feed: line 1",
-    );
-    assertEquals(await Deno.readTextFile(place.feed), damaged);
-  }));
-
-Deno.test("a missing feed is not created again", () =>
-  withPlace(async (place) => {
-    await fill(place);
-    await Deno.remove(place.feed);
-    const issuer = await place.open();
-    await expectSigError(
       issuer.append(upsert()),
-      "source_not_found",
-      'the feed "/.well-known/sig/events.jsonl" is missing',
+      code,
+      "Cannot use the feed: line 4",
     );
-    await expectSigError(issuer.state(), "source_not_found", "is missing");
-  }));
+    assertEquals(error.message.match(/Cannot/g)?.length, 1);
+    assertEquals(error.context.line, 4);
+    assertEquals(await Deno.readFile(place.feed), damaged);
+    assertEquals(torn(place), []);
+  });
+}
 
-Deno.test("a missing sig.json or jwks.json is not created again", () =>
-  withPlace(async (place) => {
-    for (const name of ["jwks.json", "sig.json"]) {
-      await Deno.remove(`${place.dir}/.well-known/${name}`);
-      await expectSigError(place.open(), "source_not_found", name);
-    }
-  }));
+test("a damaged line in the middle is found by state(), and by an append without an index", async ({ place }) => {
+  const feed = await fill(place);
+  const damaged = forged(new TextDecoder().decode(feed));
+  await Deno.writeTextFile(place.feed, damaged);
+  const issuer = await place.open();
+  const error = await expectSigError(
+    issuer.state(),
+    "signature_invalid",
+    "Cannot verify signature",
+  );
+  assertEquals(error.context.line, 1);
+  await issuer.close();
+  await eachIndexFile(place);
+  const again = await place.open();
+  await expectSigError(
+    again.append(upsert()),
+    "signature_invalid",
+    "Cannot use the feed: line 1",
+  );
+  assertEquals(await Deno.readTextFile(place.feed), damaged);
+});
+
+test("a missing feed is not created again", async ({ place }) => {
+  await fill(place);
+  await Deno.remove(place.feed);
+  const issuer = await place.open();
+  await expectSigError(
+    issuer.append(upsert()),
+    "source_not_found",
+    'the feed "/.well-known/sig/events.jsonl" is missing',
+  );
+  await expectSigError(issuer.state(), "source_not_found", "is missing");
+});
+
+test("a missing sig.json or jwks.json is not created again", async ({ place }) => {
+  for (const name of ["jwks.json", "sig.json"]) {
+    await Deno.remove(`${place.dir}/.well-known/${name}`);
+    await expectSigError(place.open(), "source_not_found", name);
+  }
+});

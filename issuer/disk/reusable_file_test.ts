@@ -4,6 +4,7 @@ import { look, openFile, ReusableFile } from "./disk.ts";
 import {
   type Place,
   type PlaceTest,
+  placeTest as test,
   upsert,
   withPlace,
 } from "../testdata/support.ts";
@@ -79,27 +80,26 @@ linuxTest(
   },
 );
 
-Deno.test("a lock that was used before still excludes, within a store and between two, also once its file was deleted", () =>
-  withPlace(async (place) => {
-    const stores = [createFileStore(place.dir), createFileStore(place.dir)];
-    const openFeed = async (writer: FeedWriter) =>
-      void await writer.openFeed(FEED);
-    for (const isDeleted of [false, true]) {
-      // Neither the lock nor the feed's own is left behind.
-      for (const each of stores) await each.exclusively(NOW, openFeed);
-      if (isDeleted) await Deno.remove(`${place.dir}/.sig/lock`);
-      await stores[0]!.exclusively(NOW, async () => {
-        for (const each of stores) {
-          await expectSigError(
-            each.exclusively(NOW, openFeed),
-            "feed_locked",
-            "holds the feed's lock (waited 0 ms)",
-          );
-        }
-      });
-    }
-    for (const each of stores) await each.close();
-  }));
+test("a lock that was used before still excludes, within a store and between two, also once its file was deleted", async ({ place }) => {
+  const stores = [createFileStore(place.dir), createFileStore(place.dir)];
+  const openFeed = async (writer: FeedWriter) =>
+    void await writer.openFeed(FEED);
+  for (const isDeleted of [false, true]) {
+    // Neither the lock nor the feed's own is left behind.
+    for (const each of stores) await each.exclusively(NOW, openFeed);
+    if (isDeleted) await Deno.remove(`${place.dir}/.sig/lock`);
+    await stores[0]!.exclusively(NOW, async () => {
+      for (const each of stores) {
+        await expectSigError(
+          each.exclusively(NOW, openFeed),
+          "feed_locked",
+          "holds the feed's lock (waited 0 ms)",
+        );
+      }
+    });
+  }
+  for (const each of stores) await each.close();
+});
 
 Deno.test("an open file is known by path, inode and permission bits", async () => {
   const dir = await Deno.makeTempDir();

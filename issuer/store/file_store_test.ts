@@ -4,6 +4,7 @@ import {
   init,
   modeOf,
   type Place,
+  placeTest as test,
   readFeed,
   upsert,
   withPlace,
@@ -48,48 +49,45 @@ const OBSTACLES: readonly (readonly [
 for (const [what, path, make, message] of OBSTACLES) {
   for (const isOpen of [false, true]) {
     const when = isOpen ? "also where it is open" : "where it is not open yet";
-    Deno.test(`a feed that ${what} is refused, ${when}`, () =>
-      withPlace(async (place) => {
-        const issuer = await place.open();
-        if (isOpen) await issuer.append(upsert());
-        const before = await Deno.readFile(place.feed);
-        const moved = `${place.base}/moved`;
-        await Deno.rename(place.dir + path, moved);
-        await make(place.dir + path, moved, place);
-        await expectSigError(
-          issuer.append(upsert()),
-          "invalid_metadata",
-          message ??
-            "must be a plain file (no symbolic link, FIFO or directory)",
-        );
-        await Deno.remove(place.dir + path);
-        await Deno.rename(moved, place.dir + path);
-        assertEquals(await Deno.readFile(place.feed), before);
-        await issuer.append(upsert());
-        assertEquals((await readFeed(place)).length, isOpen ? 2 : 1);
-      }));
+    test(`a feed that ${what} is refused, ${when}`, async ({ place }) => {
+      const issuer = await place.open();
+      if (isOpen) await issuer.append(upsert());
+      const before = await Deno.readFile(place.feed);
+      const moved = `${place.base}/moved`;
+      await Deno.rename(place.dir + path, moved);
+      await make(place.dir + path, moved, place);
+      await expectSigError(
+        issuer.append(upsert()),
+        "invalid_metadata",
+        message ??
+          "must be a plain file (no symbolic link, FIFO or directory)",
+      );
+      await Deno.remove(place.dir + path);
+      await Deno.rename(moved, place.dir + path);
+      assertEquals(await Deno.readFile(place.feed), before);
+      await issuer.append(upsert());
+      assertEquals((await readFeed(place)).length, isOpen ? 2 : 1);
+    });
   }
 }
 
-Deno.test("a directory in the place of the feed is an obstacle to init", () =>
-  withPlace(async (place) => {
-    await Deno.remove(place.feed);
-    await Deno.mkdir(place.feed);
-    await Deno.remove(`${place.dir}/.well-known/sig.json`);
-    await expectSigError(init(place), "invalid_metadata", "events.jsonl");
-  }));
+test("a directory in the place of the feed is an obstacle to init", async ({ place }) => {
+  await Deno.remove(place.feed);
+  await Deno.mkdir(place.feed);
+  await Deno.remove(`${place.dir}/.well-known/sig.json`);
+  await expectSigError(init(place), "invalid_metadata", "events.jsonl");
+});
 
-Deno.test("a document that is a symbolic link is refused", () =>
-  withPlace(async (place) => {
-    for (const name of ["jwks.json", "did.json", "sig.json"]) {
-      const path = `${place.dir}/.well-known/${name}`;
-      await Deno.rename(path, `${place.base}/${name}`);
-      await Deno.symlink(`${place.base}/${name}`, path);
-      await expectSigError(place.open(), "invalid_metadata", name);
-      await Deno.remove(path);
-      await Deno.rename(`${place.base}/${name}`, path);
-    }
-  }));
+test("a document that is a symbolic link is refused", async ({ place }) => {
+  for (const name of ["jwks.json", "did.json", "sig.json"]) {
+    const path = `${place.dir}/.well-known/${name}`;
+    await Deno.rename(path, `${place.base}/${name}`);
+    await Deno.symlink(`${place.base}/${name}`, path);
+    await expectSigError(place.open(), "invalid_metadata", name);
+    await Deno.remove(path);
+    await Deno.rename(`${place.base}/${name}`, path);
+  }
+});
 
 for (
   const uri of [
@@ -97,64 +95,62 @@ for (
     ...["%ff", ".sig/lock", "%2esig/events.jsonl"],
   ]
 ) {
-  Deno.test(`an events_uri that could leave the directory is refused: /${uri}`, () =>
-    withPlace(async (place) => {
-      const events_uri = `https://acme.example/${uri}`;
-      await setUris(place, { events_uri });
-      await expectSigError(
-        place.open(),
-        "invalid_metadata",
-        "events_uri must name a file inside the issuer's directory",
-      );
-    }));
+  test(`an events_uri that could leave the directory is refused: /${uri}`, async ({ place }) => {
+    const events_uri = `https://acme.example/${uri}`;
+    await setUris(place, { events_uri });
+    await expectSigError(
+      place.open(),
+      "invalid_metadata",
+      "events_uri must name a file inside the issuer's directory",
+    );
+  });
 }
 
-Deno.test("dots in a URI are resolved below the root", () =>
-  withPlace(async (place) => {
-    await setUris(place, {
-      events_uri: "https://acme.example/../../x/%2e%2e/../feed.jsonl",
-    });
-    await Deno.rename(place.feed, `${place.dir}/feed.jsonl`);
-    const issuer = await place.open();
-    assertEquals((await issuer.append(upsert())).sequence, 1);
-  }));
+test("dots in a URI are resolved below the root", async ({ place }) => {
+  await setUris(place, {
+    events_uri: "https://acme.example/../../x/%2e%2e/../feed.jsonl",
+  });
+  await Deno.rename(place.feed, `${place.dir}/feed.jsonl`);
+  const issuer = await place.open();
+  assertEquals((await issuer.append(upsert())).sequence, 1);
+});
 
-Deno.test("a directory that does not exist is not made by opening", () =>
-  withPlace(async (place) => {
+test(
+  "a directory that does not exist is not made by opening",
+  async ({ place }) => {
     await expectSigError(place.open(), "source_not_found", "no such directory");
     await assertRejects(() => Deno.stat(place.dir), Deno.errors.NotFound);
-  }, { empty: true }));
+  },
+  { empty: true },
+);
 
-Deno.test("the issuer's directory may itself be reached by a symbolic link", () =>
-  withPlace(async (place) => {
-    await Deno.symlink(place.dir, `${place.base}/link`);
-    const issuer = await place.open({
-      store: createFileStore(`${place.base}/link`),
-    });
-    assertEquals((await issuer.append(upsert())).sequence, 1);
-  }));
+test("the issuer's directory may itself be reached by a symbolic link", async ({ place }) => {
+  await Deno.symlink(place.dir, `${place.base}/link`);
+  const issuer = await place.open({
+    store: createFileStore(`${place.base}/link`),
+  });
+  assertEquals((await issuer.append(upsert())).sequence, 1);
+});
 
-Deno.test("a private directory that is a file or a symbolic link is refused", () =>
-  withPlace(async (place) => {
-    await Deno.remove(`${place.dir}/.sig`, { recursive: true });
-    await Deno.mkdir(`${place.base}/elsewhere`);
-    await Deno.symlink(`${place.base}/elsewhere`, `${place.dir}/.sig`);
-    const issuer = await place.open();
-    await expectSigError(
-      issuer.append(upsert()),
-      "invalid_metadata",
-      "it must be a directory",
-    );
-    assertEquals([...Deno.readDirSync(`${place.base}/elsewhere`)], []);
-  }));
+test("a private directory that is a file or a symbolic link is refused", async ({ place }) => {
+  await Deno.remove(`${place.dir}/.sig`, { recursive: true });
+  await Deno.mkdir(`${place.base}/elsewhere`);
+  await Deno.symlink(`${place.base}/elsewhere`, `${place.dir}/.sig`);
+  const issuer = await place.open();
+  await expectSigError(
+    issuer.append(upsert()),
+    "invalid_metadata",
+    "it must be a directory",
+  );
+  assertEquals([...Deno.readDirSync(`${place.base}/elsewhere`)], []);
+});
 
-Deno.test("the permission bits of a replaced document are kept", () =>
-  withPlace(async (place) => {
-    const path = `${place.dir}/.well-known/jwks.json`;
-    await Deno.chmod(path, 0o664);
-    await (await place.open()).rotateKey({ kid: "key-2" });
-    assertEquals(modeOf(path), 0o664);
-  }));
+test("the permission bits of a replaced document are kept", async ({ place }) => {
+  const path = `${place.dir}/.well-known/jwks.json`;
+  await Deno.chmod(path, 0o664);
+  await (await place.open()).rotateKey({ kid: "key-2" });
+  assertEquals(modeOf(path), 0o664);
+});
 
 Deno.test({
   name: "a directory without write permission is an error, and not a crash",
@@ -182,30 +178,29 @@ Deno.test({
 });
 
 for (const step of ["written", "wrote-part"]) {
-  Deno.test(`an append that fails at "${step}" is cut back, and the next one goes on`, () =>
-    withPlace(async (place) => {
-      let fail = false;
-      const faults = {
-        maxWriteBytes: 400,
-        onStep(at: string) {
-          if (fail && at === step) throw new Error("EIO");
-        },
-      };
-      const store = createFileStore(place.dir, { faults });
-      const issuer = await place.open({ store });
-      await issuer.append(upsert({ event_id: "e1" }));
-      const before = await Deno.readFile(place.feed);
-      fail = true;
-      await expectSigError(
-        issuer.append(upsert({ event_id: "e2" })),
-        "write_failed",
-        "the write failed",
-      );
-      assertEquals(await Deno.readFile(place.feed), before);
-      fail = false;
-      await issuer.append(upsert({ event_id: "e2" }));
-      assertEquals((await readFeed(place)).length, 2);
-    }));
+  test(`an append that fails at "${step}" is cut back, and the next one goes on`, async ({ place }) => {
+    let fail = false;
+    const faults = {
+      maxWriteBytes: 400,
+      onStep(at: string) {
+        if (fail && at === step) throw new Error("EIO");
+      },
+    };
+    const store = createFileStore(place.dir, { faults });
+    const issuer = await place.open({ store });
+    await issuer.append(upsert({ event_id: "e1" }));
+    const before = await Deno.readFile(place.feed);
+    fail = true;
+    await expectSigError(
+      issuer.append(upsert({ event_id: "e2" })),
+      "write_failed",
+      "the write failed",
+    );
+    assertEquals(await Deno.readFile(place.feed), before);
+    fail = false;
+    await issuer.append(upsert({ event_id: "e2" }));
+    assertEquals((await readFeed(place)).length, 2);
+  });
 }
 
 /** Lets a file only grow, or again be changed; false where that is unknown. */

@@ -85,6 +85,16 @@ export async function withPlace(
   }
 }
 
+/** {@linkcode withPlace} as a test. */
+export function placeTest(
+  name: string,
+  test: (of: { place: Place; issuer: Issuer }) => Promise<void>,
+  options?: Parameters<typeof withPlace>[1],
+): void {
+  const run: PlaceTest = (place, issuer) => test({ place, issuer });
+  Deno.test(name, () => withPlace(run, options));
+}
+
 /** Makes an issuer in a place. */
 export async function init(
   place: Pick<Place, "dir" | "keysDir">,
