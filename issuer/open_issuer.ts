@@ -27,7 +27,7 @@ import {
   type IssuerDocuments,
   readDocuments,
 } from "./documents/documents.ts";
-import type { EventDraft } from "./append/draft.ts";
+import { type EventDraft, refused } from "./append/draft.ts";
 import type { FaultHooks } from "./disk/durable_file.ts";
 import {
   type CurrentQuestion,
@@ -666,15 +666,10 @@ function flushIndex(index: FeedIndex, most: number): void {
 /** Drafts that were made for one end of the feed fit no other. */
 function requireEnd(sequence: number, expected: number | undefined): void {
   if (expected === undefined || sequence === expected) return;
-  throw new SigError(
-    "plan_outdated",
-    `Cannot append: the feed ends at sequence ${sequence}, not ${expected} as when this was planned`,
-    {
-      context: {
-        sequence,
-        expected,
-        hint: "Somebody else has appended. Make the plan again.",
-      },
-    },
-  );
+  const why =
+    `the feed ends at sequence ${sequence}, not ${expected} as when this was planned`;
+  throw refused("plan_outdated", why, {
+    ...{ sequence, expected },
+    hint: "Somebody else has appended. Make the plan again.",
+  });
 }

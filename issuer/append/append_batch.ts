@@ -19,11 +19,15 @@ import { joinBytes } from "@sig/core/internal";
 import { signEvent, type SigningKey } from "@sig/jose/keys";
 import { monotonicUlid } from "@std/ulid";
 import { buildEvent } from "./build_event.ts";
-import { type DraftMembers, readDraft } from "./draft.ts";
-import { DraftFaults } from "./draft_faults.ts";
+import {
+  DraftFaults,
+  type DraftMembers,
+  hasSameContent,
+  readDraft,
+  refused,
+} from "./draft.ts";
 import type { FeedIds } from "../store/feed_lines.ts";
 import { yieldToEventLoop } from "./verify_feed.ts";
-import { hasSameContent } from "./same_content.ts";
 import { readEventAt, readLastEvent } from "./current.ts";
 import {
   requireWritable,
@@ -123,11 +127,8 @@ function idInUse(
   if (String(event_id).startsWith("inv-") && subject !== first) {
     return invitationUsed(sequence);
   }
-  return new SigError(
-    "duplicate_event_id",
-    `Cannot append: event_id is in use at sequence ${sequence}, with other content`,
-    { context: { pointer: "/event_id", sequence } },
-  );
+  const why = `event_id is in use at sequence ${sequence}, with other content`;
+  return refused("duplicate_event_id", why, { pointer: "/event_id", sequence });
 }
 
 /** The error of an invitation that another subject has answered. */
@@ -259,18 +260,13 @@ class Batch {
       this.#envelopeBytes + base64UrlLength(payloadBytes),
     );
     if (line.length > maxLineBytes) {
-      throw new SigError(
-        "line_too_long",
-        `Cannot append: the event's line has ${line.length} bytes (at most ${maxLineBytes})`,
-        { context: { limit: maxLineBytes } },
-      );
+      const why =
+        `the event's line has ${line.length} bytes (at most ${maxLineBytes})`;
+      throw refused("line_too_long", why, { limit: maxLineBytes });
     }
     if (this.#index.head!.bytes + line.length < maxFeedBytes) return line;
-    throw new SigError(
-      "feed_too_large",
-      `Cannot append: the feed would have more than ${maxFeedBytes} bytes`,
-      { context: { limit: maxFeedBytes } },
-    );
+    const why = `the feed would have more than ${maxFeedBytes} bytes`;
+    throw refused("feed_too_large", why, { limit: maxFeedBytes });
   }
 
   /** Fills the line, which the index's mark may hold already. */
@@ -289,11 +285,8 @@ class Batch {
     const { maxEvents } = this.#context.limits;
     const { sequence } = this.#index.head!;
     if (sequence < maxEvents) return;
-    throw new SigError(
-      "too_many_events",
-      `Cannot append: the feed has ${sequence} events (at most ${maxEvents})`,
-      { context: { limit: maxEvents } },
-    );
+    const why = `the feed has ${sequence} events (at most ${maxEvents})`;
+    throw refused("too_many_events", why, { limit: maxEvents });
   }
 }
 
@@ -310,49 +303,34 @@ function requireRevocable(
   draft: DraftMembers,
   relationship: IndexedRelationship | undefined,
 ): void {
-  const context = { pointer: "/relationship_id" };
+  const pointer = "/relationship_id";
   if (typeof draft.relationship_id !== "string") {
     const code = Object.hasOwn(draft, "relationship_id")
       ? "invalid_field"
       : "missing_field";
-    throw new SigError(
-      code,
-      "Cannot append: a revoke must name its relationship_id, a string",
-      { context },
-    );
+    const why = "a revoke must name its relationship_id, a string";
+    throw refused(code, why, { pointer });
   }
   if (relationship === undefined) {
-    throw new SigError(
-      "unknown_relationship",
-      "Cannot append: the feed has no relationship with this relationship_id",
-      { context },
-    );
+    const why = "the feed has no relationship with this relationship_id";
+    throw refused("unknown_relationship", why, { pointer });
   }
   if (draft.amend !== undefined && typeof draft.amend !== "boolean") {
-    throw new SigError(
-      "invalid_field",
-      "Cannot append: amend must be true or false",
-      { context: { pointer: "/amend" } },
-    );
+    const why = "amend must be true or false";
+    throw refused("invalid_field", why, { pointer: "/amend" });
   }
   if (!relationship.revoked || draft.amend === true) return;
-  throw new SigError(
-    "already_revoked",
-    "Cannot append: the relationship is revoked already",
-    {
-      context: {
-        ...context,
-        hint: "Amend the revocation to correct its reason or time.",
-      },
-    },
-  );
+  throw refused("already_revoked", "the relationship is revoked already", {
+    pointer,
+    hint: "Amend the revocation to correct its reason or time.",
+  });
 }
 
 const SIGNATURE_BYTES = 64;
 const FRAME = JSON.stringify({ protected: "", payload: "", signature: "" });
 
 /** Bytes of the envelopes that `signEvent` makes, without payload and LF. */
-export function envelopeBytes(kid: string): number {
+function envelopeBytes(kid: string): number {
   const header = { alg: "EdDSA", kid, typ: EVENT_TYP };
   return FRAME.length +
     base64UrlLength(new TextEncoder().encode(JSON.stringify(header)).length) +
@@ -360,6 +338,6 @@ export function envelopeBytes(kid: string): number {
 }
 
 /** Characters that encode so many bytes, without padding. */
-export function base64UrlLength(bytes: number): number {
+function base64UrlLength(bytes: number): number {
   return Math.ceil(bytes * 4 / 3);
 }

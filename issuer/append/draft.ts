@@ -1,14 +1,24 @@
-/** Drafts: what a caller says of an event, and reading it strictly. @module */
+/** Drafts: what a caller says of an event, its strict reading, and its faults. @module */
 
 import {
   type Display,
+  type ErrorCode,
+  type ErrorContext,
+  isSigError,
+  type Issue,
   type OpenObject,
   type ReasonCode,
   type RelationshipType,
   SigError,
+  type SigEvent,
   type Visibility,
 } from "@sig/core";
-import { escapePointer, isObject, quote } from "@sig/core/internal";
+import {
+  escapePointer,
+  isObject,
+  quote,
+  withContext,
+} from "@sig/core/internal";
 
 /** What both kinds of draft may say. Everything left out is generated. */
 export interface DraftBase {
@@ -113,14 +123,14 @@ export function readDraft(draft: unknown): DraftMembers {
   }
   const type = Object.hasOwn(copy, "event_type") ? copy.event_type : undefined;
   if (type !== "relationship.upsert" && type !== "relationship.revoke") {
-    throw new SigError(
+    throw refused(
       type === undefined
         ? "missing_field"
         : typeof type === "string"
         ? "unknown_event_type"
         : "invalid_field",
-      "Cannot append: event_type must be relationship.upsert or relationship.revoke",
-      { context: { pointer: "/event_type" } },
+      "event_type must be relationship.upsert or relationship.revoke",
+      { pointer: "/event_type" },
     );
   }
   const known = type === "relationship.upsert"
@@ -129,11 +139,95 @@ export function readDraft(draft: unknown): DraftMembers {
   const extra = Object.keys(copy).find((name) => !Object.hasOwn(known, name));
   if (extra !== undefined) {
     const shown = extra.slice(0, 80).toWellFormed();
-    throw new SigError(
-      "invalid_field",
-      `Cannot append: a draft of ${type} has no member ${quote(extra)}`,
-      { context: { pointer: `/${escapePointer(shown)}` } },
-    );
+    const why = `a draft of ${type} has no member ${quote(extra)}`;
+    const pointer = `/${escapePointer(shown)}`;
+    throw refused("invalid_field", why, { pointer });
   }
   return { ...copy, event_type: type };
+}
+
+/** Members of events that may be left out; null says the same (docs/protocol.md §3). */
+const OPTIONAL = ["display", "reason", "metadata"];
+
+/**
+ * Whether every member that the draft gives is the same in the event. What the
+ * draft leaves to the issuer is not compared.
+ */
+export function hasSameContent(draft: DraftMembers, event: SigEvent): boolean {
+  const written = new Map<string, unknown>(Object.entries(event));
+  return Object.keys(draft).every((name) => {
+    // Not a member of the event, but of the question.
+    if (name === "amend") return true;
+    const wanted = draft[name];
+    if (wanted === null && OPTIONAL.includes(name)) {
+      return (written.get(name) ?? null) === null;
+    }
+    return sameJson(wanted, written.get(name));
+  });
+}
+
+/** Whether two values are the same JSON; the order of members means nothing. */
+export function sameJson(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true;
+  if (typeof a === "number" && typeof b === "number") return a === b;
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length &&
+      a.every((each, index) => sameJson(each, b[index]));
+  }
+  if (!isObject(a) || !isObject(b)) return false;
+  const names = Object.keys(a);
+  return names.length === Object.keys(b).length &&
+    names.every((name) => Object.hasOwn(b, name) && sameJson(a[name], b[name]));
+}
+
+/** Faults of which a draft, and not the disk or the feed, is the cause. */
+const CAUSED_BY_DRAFT: readonly string[] = ["usage", "invalid", "conflict"];
+
+/** Collects faults up to a number; any other error is thrown at once. */
+export class DraftFaults {
+  readonly #drafts: number;
+  readonly #most: number;
+  readonly #issues: (Issue & { readonly draft: number })[] = [];
+  #first: SigError | undefined;
+
+  constructor(drafts: number, most = 1) {
+    this.#drafts = drafts;
+    this.#most = most;
+  }
+
+  /** Notes why a draft is refused. */
+  add(error: unknown, draft: number): void {
+    if (!isSigError(error)) throw error;
+    const { category, code, context, message } = error;
+    const placed = this.#drafts === 1 ? error : withContext(error, { draft });
+    if (!CAUSED_BY_DRAFT.includes(category)) throw placed;
+    this.#first ??= placed;
+    const pointer = context.pointer ?? "";
+    const own: Issue = { pointer, code, detail: message };
+    for (const issue of context.errors ?? [own]) {
+      const place = `/${draft}${issue.pointer}`;
+      this.#issues.push({ ...issue, pointer: place, draft });
+    }
+    if (this.#issues.length >= this.#most) this.throwIfAny();
+  }
+
+  /** @throws {SigError} the first fault; all of them in `context.errors`. */
+  throwIfAny(): void {
+    const first = this.#first;
+    if (first === undefined) return;
+    if (this.#most === 1) throw first;
+    throw new SigError(first.code, first.message, {
+      context: { ...first.context, errors: this.#issues.slice(0, this.#most) },
+      cause: first.cause,
+    });
+  }
+}
+
+/** The error of an append that is refused. */
+export function refused(
+  code: ErrorCode,
+  why: string,
+  context: ErrorContext,
+): SigError {
+  return new SigError(code, `Cannot append: ${why}`, { context });
 }

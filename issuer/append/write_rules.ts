@@ -17,6 +17,7 @@ import {
 } from "@sig/core";
 import type { LineRules } from "../documents/documents.ts";
 import type { FeedIndex } from "../index/feed_index.ts";
+import { refused } from "./draft.ts";
 import { rulesAfter } from "./verify_feed.ts";
 
 /** The rules that a new event must meet. */
@@ -69,17 +70,12 @@ export function requireWritable(
   if (first === undefined) {
     return { event: written, warnings, payloadBytes: payload.length };
   }
-  throw new SigError(
-    "invalid_field",
-    `Cannot append: ${issues.map(({ detail }) => detail).join("; ")}`,
-    {
-      context: {
-        pointer: first.pointer,
-        ...(issues.length > 1 ? { errors: issues } : {}),
-        hint: hintAbout(unwanted[0]?.code),
-      },
-    },
-  );
+  const why = issues.map(({ detail }) => detail).join("; ");
+  throw refused("invalid_field", why, {
+    pointer: first.pointer,
+    ...(issues.length > 1 && { errors: issues }),
+    hint: hintAbout(unwanted[0]?.code),
+  });
 }
 
 function hintAbout(code: WarningCode | undefined): string {

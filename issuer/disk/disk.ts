@@ -34,7 +34,7 @@ export interface Entry {
 }
 
 /** An error of the file system; the system's own text is not repeated. */
-export function diskError(
+function diskError(
   code: ErrorCode,
   action: string,
   path: string,
@@ -82,39 +82,36 @@ function systemCode(error: unknown): string {
   return NUMBERS[number ?? ""] ?? error.name;
 }
 
-/** Does something with a path; what the system says is a {@linkcode diskError}. */
+/**
+ * Does something with a path; what the system says is a {@linkcode diskError}.
+ *
+ * @param expected an error that is an answer, and what it means.
+ */
 function attempt<T>(
   code: ErrorCode,
   action: string,
   path: string,
   work: () => T,
+  expected?: readonly [kind: new () => Error, answer: T],
 ): T {
   try {
     return work();
   } catch (error) {
+    if (expected && error instanceof expected[0]) return expected[1];
     throw diskError(code, action, path, error);
-  }
-}
-
-/** What an {@linkcode attempt} gives; undefined for errors that are an answer. */
-function unless<T>(
-  expected: readonly (new () => Error)[],
-  work: () => T,
-): T | undefined {
-  try {
-    return work();
-  } catch (error) {
-    const { cause } = error as { readonly cause?: unknown };
-    if (expected.some((kind) => cause instanceof kind)) return undefined;
-    throw error;
   }
 }
 
 /** Looks at a path; undefined when it names nothing. */
 function lookBy<T>(path: string, work: () => T): T | undefined {
-  return unless(
-    [Deno.errors.NotFound],
-    () => attempt("store_unavailable", "look at", path, work),
+  const { NotFound } = Deno.errors;
+  const absent = [NotFound, undefined] as const;
+  return attempt<T | undefined>(
+    "store_unavailable",
+    "look at",
+    path,
+    work,
+    absent,
   );
 }
 
@@ -177,16 +174,15 @@ export function makeDirectory(
   mode = 0o755,
   flush: (parent: string) => void = syncDirectory,
 ): boolean {
-  const isMade = unless(
-    [Deno.errors.AlreadyExists],
-    () =>
-      attempt("write_failed", "create the directory", path, () => {
-        Deno.mkdirSync(path, { mode });
-        return true;
-      }),
-  );
+  const make = () => {
+    Deno.mkdirSync(path, { mode });
+    return true;
+  };
+  const exists = [Deno.errors.AlreadyExists, false] as const;
+  const action = "create the directory";
+  const isMade = attempt("write_failed", action, path, make, exists);
   if (isMade) flush(parentOf(path));
-  return isMade ?? false;
+  return isMade;
 }
 
 /** Makes what was created, renamed or removed in a directory durable. */
@@ -285,10 +281,8 @@ export function linkFile(from: string, to: string): boolean {
     Deno.linkSync(from, to);
     return true;
   };
-  return unless(
-    [Deno.errors.AlreadyExists],
-    () => attempt("write_failed", "create", to, link),
-  ) ?? false;
+  const exists = [Deno.errors.AlreadyExists, false] as const;
+  return attempt("write_failed", "create", to, link, exists);
 }
 
 /** Puts a file in the place of another, or of none, in one step. */
@@ -298,10 +292,9 @@ export function renameFile(from: string, to: string): void {
 
 /** Removes a file; nothing happens when it is absent. */
 export function removeFile(path: string): void {
-  unless(
-    [Deno.errors.NotFound],
-    () => attempt("write_failed", "remove", path, () => Deno.removeSync(path)),
-  );
+  const remove = () => Deno.removeSync(path);
+  const absent = [Deno.errors.NotFound, undefined] as const;
+  attempt("write_failed", "remove", path, remove, absent);
 }
 
 /** Sets the permission bits of a file. */
@@ -326,10 +319,14 @@ export function tryOpenFile(
   path: string,
   options: Deno.OpenOptions,
 ): DiskFile | undefined {
-  return unless(
-    [Deno.errors.AlreadyExists, Deno.errors.NotFound],
-    () => openFile(path, options),
-  );
+  try {
+    return openFile(path, options);
+  } catch (error) {
+    const { AlreadyExists, NotFound } = Deno.errors;
+    const { cause } = error as SigError;
+    if (cause instanceof AlreadyExists || cause instanceof NotFound) return;
+    throw error;
+  }
 }
 
 /** An open file. */

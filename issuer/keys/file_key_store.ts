@@ -86,8 +86,17 @@ class FileKeyStore implements KeyStore {
   async read(name: KeyName): Promise<KeptKey | undefined> {
     // A reference comes first: with both, no other key signs than the agent's.
     const reference = await this.reference(name);
-    if (reference !== undefined) return await this.#find(reference, name.kid);
-    return this.#readPrivate(this.#place(name), parseKey);
+    if (reference === undefined) {
+      return this.#readPrivate(this.#place(name), parseKey);
+    }
+    const { kid } = name;
+    const found = await this.#options.findReferenced?.(reference, kid);
+    if (found !== undefined) return found;
+    throw new SigError(
+      "signing_key_not_found",
+      `Cannot use key: ${reference} is in an agent, which is not asked here`,
+      { context: { kid } },
+    );
   }
 
   async write(name: KeyName, key: StoredKey): Promise<void> {
@@ -132,32 +141,22 @@ class FileKeyStore implements KeyStore {
     }
   }
 
-  async #find(reference: string, kid: string): Promise<ReferencedKey> {
-    const { findReferenced } = this.#options;
-    if (findReferenced !== undefined) {
-      return await findReferenced(reference, kid);
-    }
-    throw new SigError(
-      "signing_key_not_found",
-      `Cannot use key: ${reference} is in an agent, which is not asked here`,
-      { context: { kid } },
-    );
-  }
-
   #requireOwnerOnly(place: string): void {
     for (const path of [place, parentOf(place)]) {
       const mode = look(path)?.mode ?? 0;
       if ((mode & 0o077) === 0) continue;
+      const name = JSON.stringify(path);
       const [want, what] = path === place
         ? ["600", "the private key"]
         : ["700", "the private keys' folder"];
-      const warning = `${what} ${
-        JSON.stringify(path)
-      } is open to others (mode ${mode.toString(8)}, expected ${want})`;
+      const is = `mode ${mode.toString(8)}, expected ${want}`;
+      const warning = `${what} ${name} is open to others (${is})`;
       const { onWarning } = this.#options;
       if (onWarning === undefined) {
+        const hint = `Run: chmod ${want} ${name}`;
+        const context = { path, hint };
         throw new SigError("invalid_key", `Cannot use key: ${warning}`, {
-          context: { path, hint: `Run: chmod ${want} ${JSON.stringify(path)}` },
+          context,
         });
       }
       onWarning(warning);

@@ -7,7 +7,7 @@ import {
   type RelationshipType,
   type RelationshipUpsertEvent,
 } from "@sig/core";
-import { sameJson } from "../append/same_content.ts";
+import { sameJson } from "../append/draft.ts";
 
 /** A relationship as a plan shows it, before or after a change. */
 export interface PlannedMembers {

@@ -16,7 +16,7 @@ import {
   SigError,
 } from "@sig/core";
 import { quote } from "@sig/core/internal";
-import { sameJson } from "../append/same_content.ts";
+import { sameJson } from "../append/draft.ts";
 import {
   changedMembers,
   desiredMembers,
@@ -168,8 +168,17 @@ export function planChanges(
   const faults: RowFault[] = [];
   /** By relationship, or by subject and type for a new one. */
   const resolved = new Map<string, Resolved>();
-  for (const row of desired) {
+  /** Every row is judged before anything is refused. */
+  const judge = ({ row = null }: DesiredRelationship, work: () => void) => {
     try {
+      work();
+    } catch (error) {
+      if (!isSigError(error)) throw error;
+      faults.push({ row, error });
+    }
+  };
+  for (const row of desired) {
+    judge(row, () => {
       requireInScope(row, types);
       const found = findPublished(state, active, row);
       const { published } = found;
@@ -177,10 +186,7 @@ export function planChanges(
         requireInScope(row, types, published.upsert.relationship_type);
       }
       addOnce(resolved, { desired: row, ...found });
-    } catch (error) {
-      if (!isSigError(error)) throw error;
-      faults.push({ row: row.row ?? null, error });
-    }
+    });
   }
   const changes: PlannedChange[] = [];
   const expired: ExpiredRelationship[] = [];
@@ -196,7 +202,7 @@ export function planChanges(
       .map((each) => [each.published!, each]),
   );
   for (const row of resolved.values()) {
-    try {
+    judge(row.desired, () => {
       const { subject, type } = row.desired;
       requireOnlyOne(row, rows.get(active.keyOf(subject, type)));
       const all = moved.get(row) ??
@@ -209,10 +215,7 @@ export function planChanges(
           expired.push(...expiredOf(each, now));
         } else changes.push(withReadmission(change, ended));
       }
-    } catch (error) {
-      if (!isSigError(error)) throw error;
-      faults.push({ row: row.desired.row ?? null, error });
-    }
+    });
   }
   throwFaults(faults);
   const rest = active.all.filter((each) => !managed.has(each));
@@ -259,18 +262,12 @@ function otherKeysOf(
     const isSame = changedMembers(membersOf(known), membersOf(each)).length ===
       0;
     if (known.others !== undefined || isSame) return [];
-    throw new SigError(
-      "ambiguous_relationship",
-      `Cannot plan: several rows are about the person of ${
+    throw ambiguous(
+      `several rows are about the person of ${
         quote(subject)
       } and differ, so that ${quote(relationship_id)} could become either`,
-      {
-        context: {
-          column: "relationship_id",
-          relationship_ids: [relationship_id],
-          hint: "Name this relationship in a row of its own, too.",
-        },
-      },
+      "Name this relationship in a row of its own, too.",
+      [relationship_id],
     );
   });
 }
@@ -422,19 +419,12 @@ function findPublished(
     return { published, others };
   }
   const ids = several.map(({ upsert }) => upsert.relationship_id);
-  throw new SigError(
-    "ambiguous_relationship",
-    `Cannot plan: ${
-      quote(several[0]!.upsert.subject)
-    } has ${several.length} active ` +
-      `relationships of type ${type}: ${ids.slice(0, 5).map(quote).join(", ")}`,
-    {
-      context: {
-        column: "relationship_id",
-        relationship_ids: ids.slice(0, 20),
-        hint: "Name the one that is meant by relationship_id.",
-      },
-    },
+  const holder = quote(several[0]!.upsert.subject);
+  const some = ids.slice(0, 5).map(quote).join(", ");
+  throw ambiguous(
+    `${holder} has ${several.length} active relationships of type ${type}: ${some}`,
+    "Name the one that is meant by relationship_id.",
+    ids,
   );
 }
 
@@ -447,17 +437,9 @@ function requireOnlyOne(
   rows: readonly Resolved[] = [],
 ): void {
   if (relationship_id !== undefined || rows.length === 1) return;
-  throw new SigError(
-    "ambiguous_relationship",
-    `Cannot plan: another row gives ${
-      quote(subject)
-    } a second relationship of type ${type}`,
-    {
-      context: {
-        column: "relationship_id",
-        hint: "Name the relationship in each of these rows, or leave one out.",
-      },
-    },
+  throw ambiguous(
+    `another row gives ${quote(subject)} a second relationship of type ${type}`,
+    "Name the relationship in each of these rows, or leave one out.",
   );
 }
 
@@ -592,6 +574,16 @@ function byIdentifier(a: PublishedRelationship, b: PublishedRelationship) {
 function invalid(column: string, why: string): SigError {
   return new SigError("invalid_field", `Cannot plan: ${why}`, {
     context: { column },
+  });
+}
+
+function ambiguous(why: string, hint: string, ids?: string[]): SigError {
+  return new SigError("ambiguous_relationship", `Cannot plan: ${why}`, {
+    context: {
+      column: "relationship_id",
+      ...(ids && { relationship_ids: ids.slice(0, 20) }),
+      hint,
+    },
   });
 }
 
