@@ -140,8 +140,10 @@ function toDecision(
   foreign: string | undefined,
   { decided }: Sources,
 ) {
-  const { explain, reasons_left_out } = answer;
-  const basis = {
+  const { reasons_left_out, explain } = answer;
+  const context = {
+    reasons: answer.reasons,
+    ...(reasons_left_out === undefined ? {} : { reasons_left_out }),
     issuer: answer.issuer,
     matched_relationship_id: answer.matched_relationship_id,
     last_sequence: answer.last_sequence,
@@ -150,32 +152,24 @@ function toDecision(
     freshness: answer.freshness,
     continuity: answer.continuity,
     warnings: answer.warnings,
+    ...(explain === undefined ? {} : { explain }),
   };
   if (foreign === undefined) {
     decided?.(answer);
-    return {
-      decision: answer.decision === "allow",
-      context: {
-        reasons: answer.reasons,
-        ...(reasons_left_out === undefined ? {} : { reasons_left_out }),
-        ...basis,
-        ...(explain === undefined ? {} : { explain }),
-      },
-    };
+    return { decision: answer.decision === "allow", context };
   }
-  // What the feed says is about another subject, whose id is the same text.
+  // The feed's relationships are those of another subject with the same id.
   const reasons = [{ code: "no_relationship", detail: foreign } as const];
   decided?.({ ...answer, decision: "deny", reasons });
   return {
     decision: false,
     context: {
+      ...context,
       reasons,
-      ...basis,
+      reasons_left_out: undefined,
       matched_relationship_id: null,
       not_after: null,
-      ...(explain === undefined
-        ? {}
-        : { explain: { ...explain, relationships: [] } }),
+      ...(explain && { explain: { ...explain, relationships: [] } }),
     },
   };
 }

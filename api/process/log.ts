@@ -2,6 +2,7 @@
 
 import { escapeInvisible } from "@sig/core";
 import { describeThrown } from "../http/request_log.ts";
+import type { ProcessIo } from "./io.ts";
 
 /** Characters that may wait; beyond, lines are dropped and counted. */
 const MAX_WAITING = 1024 * 1024;
@@ -91,21 +92,9 @@ export function operatorLine(
   return `${escapeInvisible(line)}\n`;
 }
 
-/** What tells of rejections that nobody handled: the process's global. */
-export interface RejectionSource {
-  /** As of every event target. */
-  addEventListener(
-    type: "unhandledrejection",
-    listener: (event: {
-      readonly reason: unknown;
-      preventDefault(): void;
-    }) => void,
-  ): void;
-}
-
 /**
- * Lets a server's process go on when a promise that nobody waits for rejects,
- * and tells its operator. Older runtimes reject one when an issuer's connection
+ * Logs a promise that rejects without being awaited, instead of ending the
+ * process. Older runtimes reject one when an issuer's connection
  * breaks off: that must not end the service for everyone else.
  *
  * @example
@@ -116,12 +105,12 @@ export interface RejectionSource {
  * ```
  */
 export function surviveRejections(
-  source: RejectionSource,
-  io: { stderr(text: string): void; now(): Date },
+  source: EventTarget,
+  io: Pick<ProcessIo, "stderr" | "now">,
 ): void {
   source.addEventListener("unhandledrejection", (event) => {
     event.preventDefault();
-    const error = describeThrown(event.reason);
+    const error = describeThrown((event as PromiseRejectionEvent).reason);
     const time = io.now().toISOString();
     const entry = { time, level: "error", error };
     io.stderr(`${escapeInvisible(JSON.stringify(entry))}\n`);

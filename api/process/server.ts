@@ -15,11 +15,7 @@
  * @module
  */
 export { listen, type Respond, type RunningServer } from "./listen.ts";
-export {
-  operatorLine,
-  type RejectionSource,
-  surviveRejections,
-} from "./log.ts";
+export { operatorLine, surviveRejections } from "./log.ts";
 export {
   createServerIo,
   runServer,

@@ -24,6 +24,7 @@ import {
 } from "../flags/flag.ts";
 import type { PinStore } from "@sig/consumer/pins";
 import type { OpenStoreOptions } from "@sig/consumer/store";
+import type { ProcessIo } from "./io.ts";
 import { operatorLine } from "./log.ts";
 
 const FLAGS = {
@@ -118,16 +119,10 @@ export interface ServerPins {
 }
 
 /** What the flags need of the process. */
-export interface ServerFlagsIo {
-  /** Whether a person reads the log: then it is text by default. */
-  isTerminal(stream: "stderr"): boolean;
-  /** Writes for the operator. */
-  stderr(text: string): void;
-  /** The clock. */
-  now(): Date;
-  /** A variable. */
-  env(name: string): string | undefined;
-}
+export type ServerFlagsIo = Pick<
+  ProcessIo,
+  "isTerminal" | "stderr" | "now" | "env"
+>;
 
 /** The variable that may hold the password of `--pins redis://…`. */
 const PASSWORD_VARIABLE = "SIG_REDIS_PASSWORD";

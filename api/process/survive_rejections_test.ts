@@ -4,7 +4,7 @@ import { surviveRejections } from "./log.ts";
 Deno.test("an unhandled rejection is logged on one line and does not end the process", () => {
   const source = new EventTarget();
   let told = "";
-  surviveRejections(source as never, {
+  surviveRejections(source, {
     stderr: (text) => void (told += text),
     now: () => new Date(0),
   });
