@@ -21,6 +21,26 @@ export function textOf(placeholder: string): ValueType<string> {
   return { ...text, placeholder };
 }
 
+/** A type whose values must pass a test as well. */
+export function checked<T>(
+  type: ValueType<T>,
+  isValid: (value: T) => boolean,
+  must: string,
+  hint?: string,
+): ValueType<T> {
+  return {
+    ...type,
+    parse(text, flag) {
+      const value = type.parse(text, flag);
+      if (isValid(value)) return value;
+      throw usageError(
+        `${flag} must ${must}`,
+        hint === undefined ? { flag } : { flag, hint },
+      );
+    },
+  };
+}
+
 // What becomes a member of an event is judged by the issuer alone.
 /** A subject; an OpenSSH public key, or its file, becomes its did:key. */
 export const did = textOf("DID|KEY|FILE.pub");

@@ -1,4 +1,4 @@
-import { parseIssuerDid, SigError } from "@sig/core";
+import { type OpenObject, parseIssuerDid, SigError } from "@sig/core";
 import type { ParsedInvitation, SigningKey } from "@sig/jose";
 import {
   file,
@@ -184,34 +184,25 @@ async function requireAgreement(
 async function give(
   call: AcceptCall,
   answer: { readonly invitation: string; readonly attestation: string },
-  about: {
-    readonly issuer: string;
-    readonly subject: string;
-    readonly verified: boolean;
-    readonly key_file: string;
-  },
+  about: OpenObject & { readonly issuer: string; readonly key_file: string },
 ): Promise<void> {
-  const { io } = call;
-  const out = call.flags.out;
+  const { io, flags: { out } } = call;
   const text = `${JSON.stringify(answer)}\n`;
   if (out !== undefined) await io.createPrivateFile(out, text);
   if (call.format === "json") {
     const file = out === undefined ? {} : { file: out };
-    writeJson(io, { ...answer, ...about, ...file });
-    return;
+    return writeJson(io, { ...answer, ...about, ...file });
   }
   const { isAgentKey } = await import("../issue/agent_key.ts");
+  const [issuer, key] = [about.issuer, about.key_file].map(safe);
   io.stderr(
-    isAgentKey(about.key_file)
-      ? "Keep your key: it identifies you to the issuer.\n"
-      : `Keep ${
-        safe(about.key_file)
-      } secret: this key identifies you to the issuer.\n`,
-  );
-  io.stderr(
-    `Give the answer to ${safe(about.issuer)}: sig enrol --answer ${
-      safe(out ?? "FILE")
-    }\n`,
+    `${
+      isAgentKey(about.key_file)
+        ? "Keep your key: it identifies you to the issuer."
+        : `Keep ${key} secret: this key identifies you to the issuer.`
+    }
+Give the answer to ${issuer}: sig enrol --answer ${safe(out ?? "FILE")}
+`,
   );
   io.stdout(out === undefined ? text : `Wrote answer ${safe(out)}\n`);
 }

@@ -6,13 +6,19 @@ import {
   optional,
   usageError,
   type Values,
-  type ValueType,
 } from "@sig/api/flags";
 import { RELATIONSHIP_TYPES, SigError } from "@sig/core";
 import type { Issuer } from "@sig/issuer";
 import type { InvitationTerms, ParsedInvitation } from "@sig/jose";
 import { type Call, typedCommand } from "../command_line/command.ts";
-import { dayOf, did, role, textOf } from "../command_line/values.ts";
+import {
+  checked,
+  dayOf,
+  did,
+  role,
+  textOf,
+  url,
+} from "../command_line/values.ts";
 import { safe, warn, writeJson } from "../output/write.ts";
 import { termLines, writeLines } from "../output/fields.ts";
 import { doubtsAbout } from "../issue/change_notices.ts";
@@ -20,35 +26,27 @@ import { DIR_FLAG, KEY_FLAGS, typeFlag } from "../issue/flags.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** From 1h to 90d, in seconds. */
-const ttl: ValueType<number> = {
-  ...duration,
-  parse(text, flag) {
-    const ms = duration.parse(text, flag);
-    if (ms >= HOUR_MS && ms <= 90 * 24 * HOUR_MS) return Math.floor(ms / 1000);
-    throw usageError(`${flag} must be 1h to 90d`, { flag });
-  },
-};
+const ttl = checked(
+  duration,
+  (ms) => ms >= HOUR_MS && ms <= 90 * 24 * HOUR_MS,
+  "be 1h to 90d",
+);
 
 /**
  * A page that came over http may be anybody's on the way, who could keep the
  * invitation and answer it first; on this machine nobody is on the way.
  */
-const page: ValueType<string> = {
-  placeholder: "URL",
-  parse(text, flag) {
+const page = checked(
+  url,
+  (text) => {
     const url = URL.parse(text);
     const hostname = url?.hostname.replace(/^\[(.*)\]$/, "$1") ?? "";
-    if (
-      url?.protocol === "https:" ||
-      url?.protocol === "http:" && isLoopback(hostname)
-    ) return text;
-    throw usageError(`${flag} must be the https URL of a page`, {
-      flag,
-      hint: "For example: --page https://login.acme.example.",
-    });
+    return url?.protocol === "https:" ||
+      url?.protocol === "http:" && isLoopback(hostname);
   },
-};
+  "be the https URL of a page",
+  "For example: --page https://login.acme.example.",
+);
 
 const FLAGS = {
   ...DIR_FLAG,
@@ -96,7 +94,7 @@ export const invite = typedCommand({
   ],
   async run(call) {
     const { io } = call;
-    const { expires: ttlSeconds, for: name, out, page } = call.flags;
+    const { expires, for: name, out, page } = call.flags;
     const own = ownTerms(call.flags);
     const { openIssuerDir } = await import("../issue/open_issuer.ts");
     const { createInvitation, invitationLink } = await import("@sig/jose");
@@ -112,7 +110,7 @@ export const invite = typedCommand({
       key,
       terms,
       now: io.now,
-      ...(ttlSeconds === undefined ? {} : { ttlSeconds }),
+      ...(expires && { ttlSeconds: Math.floor(expires / 1000) }),
     });
     const link = page === undefined
       ? undefined
@@ -154,18 +152,19 @@ function ownTerms(flags: InviteValues): InvitationTerms | undefined {
       ...(valid_until === undefined ? {} : { valid_until }),
     };
   }
-  const other = roles.length > 0
-    ? "--role"
-    : valid_from !== undefined
-    ? "--valid-from"
-    : valid_until !== undefined
-    ? "--valid-until"
-    : undefined;
-  if (other === undefined) return undefined;
-  throw usageError(`${other} and --also contradict each other`, {
-    flag: other,
-    hint: "Another key gets the roles and dates that the person has.",
-  });
+  const others = {
+    role: roles[0],
+    "valid-from": valid_from,
+    "valid-until": valid_until,
+  };
+  for (const [other, value] of Object.entries(others)) {
+    if (value === undefined) continue;
+    throw usageError(`--${other} and --also contradict each other`, {
+      flag: `--${other}`,
+      hint: "Another key gets the roles and dates that the person has.",
+    });
+  }
+  return undefined;
 }
 
 /** What the person of --also has now. */

@@ -1,13 +1,8 @@
 import type { Jwk, OpenObject } from "@sig/core";
 import { isIdentifier } from "@sig/core/internal";
-import {
-  file,
-  optional,
-  usageError,
-  type Values,
-  type ValueType,
-} from "@sig/api/flags";
+import { file, optional, type Values } from "@sig/api/flags";
 import { type Call, typedCommand } from "../command_line/command.ts";
+import { checked, kid } from "../command_line/values.ts";
 import { safeJson, writeResult } from "../output/write.ts";
 
 const OUT_FLAG = {
@@ -24,16 +19,11 @@ const KEY_FILE = {
 };
 
 /** A new key's identifier. */
-const newKid: ValueType<string> = {
-  placeholder: "KID",
-  parse(text, flag) {
-    if (isIdentifier(text) && text.length <= 256) return text;
-    throw usageError(
-      `${flag} must be 1 to 256 characters without control characters`,
-      { flag },
-    );
-  },
-};
+const newKid = checked(
+  kid,
+  (text) => isIdentifier(text) && text.length <= 256,
+  "be 1 to 256 characters without control characters",
+);
 
 /** `sig key generate` */
 export const keyGenerate = typedCommand({

@@ -10,6 +10,7 @@ import {
   type ValueType,
 } from "@sig/api/flags";
 import { type Call, typedCommand } from "../command_line/command.ts";
+import { checked, textOf } from "../command_line/values.ts";
 import { writeTable } from "../output/table.ts";
 import {
   counted,
@@ -103,16 +104,12 @@ const reason: ValueType<string> = {
   },
 };
 
-const sha256: ValueType<string> = {
-  placeholder: "SHA256",
-  parse(text, flag) {
-    if (/^[0-9a-f]{64}$/i.test(text)) return text;
-    throw usageError(`${flag} must be a SHA-256: 64 hexadecimal digits`, {
-      flag,
-      hint: "sig verify ISSUER --no-pin --format json shows it as feed_sha256.",
-    });
-  },
-};
+const sha256 = checked(
+  textOf("SHA256"),
+  (text) => /^[0-9a-f]{64}$/i.test(text),
+  "be a SHA-256: 64 hexadecimal digits",
+  "sig verify ISSUER --no-pin --format json shows it as feed_sha256.",
+);
 
 /** `sig pin ack` */
 export const pinAck = typedCommand({

@@ -17,10 +17,9 @@ import {
   toggle,
   usageError,
   type Values,
-  type ValueType,
 } from "@sig/api/flags";
 import { type Call, typedCommand } from "../command_line/command.ts";
-import { source, textOf } from "../command_line/values.ts";
+import { checked, source, textOf } from "../command_line/values.ts";
 import {
   MISTAKEN_SIG,
   POLICY_FLAGS,
@@ -43,19 +42,17 @@ const OPTION = `[A-Za-z0-9-]+(?:=${QUOTED})?`;
 const OPTIONS = new RegExp(`^${OPTION}(?:,${OPTION})*$`, "u");
 
 /** Options of an authorized_keys file. */
-const sshOptions: ValueType<string> = {
-  placeholder: "TEXT",
-  parse(text, flag) {
+const sshOptions = checked(
+  textOf("TEXT"),
+  (text) => {
     const names = text.replaceAll(new RegExp(QUOTED, "gu"), "");
     // The owner of an authority's key could let others in.
     const isAuthority = /(?:^|,)cert-authority(?:,|$)/i.test(names);
-    if (OPTIONS.test(text) && !isAuthority) return text;
-    throw usageError(
-      `${flag} must be options of an authorized_keys file, separated by commas, without cert-authority`,
-      { flag, hint: `For example: restrict,pty,from="192.0.2.0/24"` },
-    );
+    return OPTIONS.test(text) && !isAuthority;
   },
-};
+  "be options of an authorized_keys file, separated by commas, without cert-authority",
+  `For example: restrict,pty,from="192.0.2.0/24"`,
+);
 
 const SSH_KEYS_FLAGS = {
   sig: many(
@@ -170,16 +167,11 @@ async function listKeys(
 }
 
 /** A namespace of signatures; a pattern would allow others. */
-const namespace: ValueType<string> = {
-  placeholder: "NAME",
-  parse(text, flag) {
-    if (/^[A-Za-z0-9._@/-]+$/.test(text)) return text;
-    throw usageError(
-      `${flag} must be a namespace of ssh-keygen -Y, such as git or file`,
-      { flag },
-    );
-  },
-};
+const namespace = checked(
+  textOf("NAME"),
+  (text) => /^[A-Za-z0-9._@/-]+$/.test(text),
+  "be a namespace of ssh-keygen -Y, such as git or file",
+);
 
 /** `sig allowed-signers` */
 export const allowedSigners = sourceCommand({

@@ -10,7 +10,7 @@ import {
   type ValueType,
 } from "@sig/api/flags";
 import { type Call, INTERRUPTED } from "../command_line/command.ts";
-import { sequence, textOf } from "../command_line/values.ts";
+import { checked, sequence, textOf } from "../command_line/values.ts";
 import { PINS_FLAG, type PinValues } from "../ask/pin_flags.ts";
 import {
   type Output,
@@ -48,14 +48,7 @@ const command: ValueType<readonly string[]> = {
   },
 };
 
-const interval: ValueType<number> = {
-  ...duration,
-  parse(text, flag) {
-    const ms = duration.parse(text, flag);
-    if (ms > 0) return ms;
-    throw usageError(`${flag} must be more than 0`, { flag });
-  },
-};
+const interval = checked(duration, (ms) => ms > 0, "be more than 0");
 
 /** `sig watch` */
 export const watch = sourceCommand({

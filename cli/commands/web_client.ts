@@ -7,12 +7,12 @@ import {
   required,
   text,
   toggle,
+  type Values,
 } from "@sig/api/flags";
 import { type Call, typedCommand } from "../command_line/command.ts";
 import { id, url } from "../command_line/values.ts";
 import { writeTable } from "../output/table.ts";
-import { safeJson, writeJson } from "../output/write.ts";
-import type { Io } from "../terminal/io.ts";
+import { safeJson, writeJson, writeResult } from "../output/write.ts";
 
 const FILE = { file: required(file, "file of the applications") };
 const ID = { id: required(id, "client_id of the application") };
@@ -52,27 +52,26 @@ export const webClientAdd = typedCommand({
   examples: [
     "sig web client add --file clients.json --id grafana --redirect-uri https://grafana.acme.example/login/generic_oauth",
   ],
-  async run({ flags, format, io }) {
-    const { file, id } = flags;
+  async run(call) {
+    const { flags } = call;
     const listOf = (values: readonly string[]) =>
       values.length === 0 ? undefined : values;
     const { addClient } = await import("@sig/web/clients");
-    const { text, secret } = await aboutFile(async () =>
-      addClient(await readIfThere(io, file), {
-        client_id: id,
-        client_name: flags.name,
-        redirect_uris: flags["redirect-uri"],
-        post_logout_redirect_uris: listOf(flags["post-logout-redirect-uri"]),
-        backchannel_logout_uri: flags["backchannel-logout-uri"],
-        refresh: flags.refresh || undefined,
-        id_token_signed_response_alg: flags.alg,
-        require: listOf(flags.require),
-        pkce: flags["no-pkce"] ? false : undefined,
-      })
+    return await change(
+      call,
+      async () =>
+        await addClient(await readIfThere(call), {
+          client_id: flags.id,
+          client_name: flags.name,
+          redirect_uris: flags["redirect-uri"],
+          post_logout_redirect_uris: listOf(flags["post-logout-redirect-uri"]),
+          backchannel_logout_uri: flags["backchannel-logout-uri"],
+          refresh: flags.refresh || undefined,
+          id_token_signed_response_alg: flags.alg,
+          require: listOf(flags.require),
+          pkce: flags["no-pkce"] ? false : undefined,
+        }),
     );
-    await writeFile(io, file, text);
-    writeSecret({ io, format }, id, secret);
-    return 0;
   },
 });
 
@@ -81,11 +80,9 @@ export const webClientList = typedCommand({
   description: "Lists the applications of a file.",
   flags: FILE,
   examples: ["sig web client list --file clients.json"],
-  async run({ flags, format, io }) {
+  async run(call) {
     const { readClients } = await import("@sig/web/clients");
-    const found = await aboutFile(async () =>
-      readClients(await read(io, flags.file))
-    );
+    const found = await aboutFile(async () => readClients(await read(call)));
     const clients = Array.from(found.values(), (client) => ({
       client_id: client.client_id,
       client_name: client.client_name,
@@ -94,19 +91,16 @@ export const webClientList = typedCommand({
       refresh: client.refresh,
       pkce: client.pkce,
     }));
-    if (format === "json") writeJson(io, { clients });
-    else if (clients.length === 0) io.stdout("no applications\n");
+    if (call.format === "json") writeJson(call.io, { clients });
+    else if (clients.length === 0) call.io.stdout("no applications\n");
     else {
       writeTable(
-        { io, format },
-        [{ title: "CLIENT_ID" }, { title: "NAME" }, { title: "METHODS" }, {
-          title: "REDIRECT_URIS",
-        }],
+        call,
+        ["CLIENT_ID", "NAME", "METHODS", "REDIRECT_URIS"]
+          .map((title) => ({ title })),
         clients.map((each) => [
-          each.client_id,
-          each.client_name,
-          each.auth_methods.join(", "),
-          each.redirect_uris.join(" "),
+          ...[each.client_id, each.client_name],
+          ...[each.auth_methods.join(", "), each.redirect_uris.join(" ")],
         ]),
       );
     }
@@ -119,15 +113,11 @@ export const webClientRemove = typedCommand({
   description: "Removes an application from the file.",
   flags: { ...FILE, ...ID },
   examples: ["sig web client remove --file clients.json --id grafana"],
-  async run({ flags: { file, id }, format, io }) {
+  async run(call) {
     const { removeClient } = await import("@sig/web/clients");
-    const text = await aboutFile(async () =>
-      removeClient(await read(io, file), id)
-    );
-    await writeFile(io, file, text);
-    if (format === "json") writeJson(io, { client_id: id, removed: true });
-    else io.stdout(`Removed ${safeJson(id)}\n`);
-    return 0;
+    return await change(call, async () => ({
+      text: removeClient(await read(call), call.flags.id),
+    }));
   },
 });
 
@@ -137,33 +127,42 @@ export const webClientRotateSecret = typedCommand({
     "Gives an application a new secret, which is shown once. The old\nsecret is valid until the server reads the file again (SIGHUP).",
   flags: { ...FILE, ...ID },
   examples: ["sig web client rotate-secret --file clients.json --id grafana"],
-  async run({ flags: { file, id }, format, io }) {
+  async run(call) {
     const { rotateSecret } = await import("@sig/web/clients");
-    const { text, secret } = await aboutFile(async () =>
-      rotateSecret(await read(io, file), id)
+    return await change(
+      call,
+      async () => await rotateSecret(await read(call), call.flags.id),
     );
-    await writeFile(io, file, text);
-    writeSecret({ io, format }, id, secret);
-    return 0;
   },
 });
 
-function writeSecret(
-  { io, format }: Pick<Call<unknown>, "io" | "format">,
-  id: string,
-  secret: string,
-): void {
-  if (format === "json") {
-    writeJson(io, { client_id: id, client_secret: secret });
-    return;
-  }
-  io.stdout(`client_id: ${safeJson(id)}\nclient_secret: ${secret}\n`);
-  io.stderr("The secret is not shown again: copy it to the application now.\n");
-}
+type FileCall = Call<Values<typeof FILE>>;
 
-async function writeFile(io: Io, file: string, text: string): Promise<void> {
+/** Writes the changed file, and shows a new secret once. */
+async function change(
+  call: Call<Values<typeof FILE & typeof ID>>,
+  work: () => Promise<{ readonly text: string; readonly secret?: string }>,
+): Promise<number> {
+  const { io, flags: { file, id: client_id } } = call;
+  const { secret: client_secret, text } = await aboutFile(work);
   if (io.replaceFile === undefined) throw new TypeError("Cannot write files");
   await io.replaceFile(file, text);
+  const id = safeJson(client_id);
+  if (client_secret === undefined) {
+    writeResult(call, { client_id, removed: true }, `Removed ${id}\n`);
+    return 0;
+  }
+  writeResult(
+    call,
+    { client_id, client_secret },
+    `client_id: ${id}\nclient_secret: ${client_secret}\n`,
+  );
+  if (call.format === "text") {
+    io.stderr(
+      "The secret is not shown again: copy it to the application now.\n",
+    );
+  }
+  return 0;
 }
 
 /** Bytes of a file of applications at most. */
@@ -188,16 +187,10 @@ async function aboutFile<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-async function read(io: Io, file: string): Promise<string> {
+async function read({ io, flags: { file } }: FileCall): Promise<string> {
   return new TextDecoder().decode(await io.readFile(file, MAX_FILE_BYTES));
 }
 
-async function readIfThere(io: Io, file: string): Promise<string | undefined> {
-  try {
-    return await read(io, file);
-  } catch (error) {
-    const isNew = isSigError(error, "source_not_found") && !io.exists(file);
-    if (isNew) return undefined;
-    throw error;
-  }
+async function readIfThere(call: FileCall): Promise<string | undefined> {
+  return call.io.exists(call.flags.file) ? await read(call) : undefined;
 }

@@ -11,7 +11,8 @@ import type { IssuerBackup, StoredKey } from "@sig/issuer";
 import { usageError } from "@sig/api/flags";
 import { decodeSecretLine } from "@sig/api/process";
 import { readInput } from "../terminal/read_input.ts";
-import { type Output, warn } from "../output/write.ts";
+import type { Output } from "../output/write.ts";
+import { warnIfOpen } from "./private_key.ts";
 
 /** The maximum size of a backup in bytes: the largest feed, and everything else. */
 export const MAX_BACKUP_BYTES: number = DEFAULT_LIMITS.maxFeedBytes +
@@ -166,12 +167,8 @@ export async function readPassphrase(
   path: string | undefined,
 ): Promise<string | undefined> {
   if (path === undefined) return undefined;
-  const { io } = call;
-  const bytes = await readInput(io, path, MAX_PASSPHRASE_BYTES);
-  const mode = path === "-" ? null : await io.fileMode(path);
-  if (mode !== null && (mode & 0o077) !== 0) {
-    warn(call, `others may read the passphrase: chmod 600 ${path}`);
-  }
+  const bytes = await readInput(call.io, path, MAX_PASSPHRASE_BYTES);
+  await warnIfOpen(call, path, "passphrase");
   const text = decodeSecretLine(bytes);
   // Blanks alone are what a mistake leaves in a file.
   if (text?.trim()) return text;

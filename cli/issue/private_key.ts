@@ -63,26 +63,32 @@ export async function readPrivateJwk(
   call: Output,
   path: string,
 ): Promise<OpenObject> {
-  const { io } = call;
-  const jwk = await readKeyFile(io, path);
+  const jwk = await readKeyFile(call.io, path);
   if (typeof jwk === "string") {
     throw notAJwk(
       path,
       "An OpenSSH key signs in ssh-agent: ssh-add it, then --key agent:",
     );
   }
-  const mode = path === "-" ? null : await io.fileMode(path);
-  if (mode !== null && (mode & 0o077) !== 0) {
-    const shown = JSON.stringify(path);
-    warn(
-      call,
-      `the private key ${shown} is open to others (mode ${
-        mode.toString(8)
-      }): ` +
-        `chmod 600 ${shown}`,
-    );
-  }
+  await warnIfOpen(call, path, "private key");
   return jwk;
+}
+
+/** Warns where others can read the file of a secret. */
+export async function warnIfOpen(
+  call: Output,
+  path: string,
+  what: string,
+): Promise<void> {
+  const mode = path === "-" ? null : await call.io.fileMode(path);
+  if (mode === null || (mode & 0o077) === 0) return;
+  const shown = JSON.stringify(path);
+  warn(
+    call,
+    `the ${what} ${shown} is open to others (mode ${
+      mode.toString(8)
+    }): chmod 600 ${shown}`,
+  );
 }
 
 /** A private key that was named, whose kid may depend on where it signs. */
