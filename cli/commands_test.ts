@@ -2,7 +2,7 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { CHECK, runCase, UPSERT } from "./testdata/cases.ts";
 import { FEED, issuerTest as test } from "./testdata/workspace.ts";
 
-test("an upsert is appended, and says its relationship and sequence", async (workspace) => {
+test("upsert prints the relationship and the sequence", async (workspace) => {
   const args =
     `${UPSERT} --relationship-id r3 --event-id e4 --title CTO --metadata '{"badge":7}'`;
   const stdout = "Appended relationship.upsert r3 (seq=4)\n";
@@ -17,7 +17,7 @@ test("an upsert is appended, and says its relationship and sequence", async (wor
   );
 });
 
-test("an append as JSON says what it wrote", async (workspace) => {
+test("an append prints its event as JSON", async (workspace) => {
   const words =
     "revoke --dir $D/acme --relationship-id r2 --reason-code error_correction --amend --event-id e9";
   const expected = {
@@ -58,7 +58,7 @@ test("after a rotation events are signed with the new key, and all verify", asyn
   );
 });
 
-test("a faulty feed is a no of verify, and no answer of the others", async (workspace) => {
+test("verify exits 1 on an invalid feed, and other commands exit 2", async (workspace) => {
   const lines = (await workspace.read(FEED)).split("\n");
   // The payload of line 3 in line 2: its signature does not fit.
   const [second, third] = [JSON.parse(lines[1]!), JSON.parse(lines[2]!)];
@@ -87,7 +87,7 @@ test("a faulty feed is a no of verify, and no answer of the others", async (work
   );
 });
 
-test("unknown events and unmatched revokes are judged as told", async (workspace) => {
+test("verify accepts --unknown-events and --unmatched-revoke", async (workspace) => {
   for (const policy of ["ignore", "reject"]) {
     const said = await workspace.ok(
       `verify $D/acme --unknown-events ${policy} --unmatched-revoke ${policy}`,
@@ -100,7 +100,7 @@ test("unknown events and unmatched revokes are judged as told", async (workspace
   );
 });
 
-test("an issuer's DID has no port that its URLs don't show", async (workspace) => {
+test("init omits the scheme's default port from the DID", async (workspace) => {
   for (
     const [host, issuer, folder] of [
       ["b.example:443", "did:web:b.example", "b.example"],
@@ -118,7 +118,7 @@ test("an issuer's DID has no port that its URLs don't show", async (workspace) =
   }
 });
 
-test("a feed put back from before is refused, and an amended revoke is warned of", async (workspace) => {
+test("an append to an older copy of the feed is refused, and an amended revoke gives a warning", async (workspace) => {
   const upsert =
     "upsert --dir $D/acme --subject did:web:z.example --type employee --relationship-id z";
   const revoke = "revoke --dir $D/acme --relationship-id z --reason-code other";

@@ -26,7 +26,7 @@ const CHALLENGE = {
 };
 
 issuerTest(
-  "private keys lie in files and folders of the owner alone",
+  "key files have mode 0600, and their folders 0700",
   async (workspace) => {
     assertEquals(await workspace.mode("keys"), 0o700);
     assertEquals(await workspace.mode("keys/acme.example"), 0o700);
@@ -170,7 +170,7 @@ issuerTest(
   },
 );
 
-test("a key file signs under the kid it is published with, whatever it says", async (workspace) => {
+test("a key file signs under the kid with which it is published, not its own kid", async (workspace) => {
   // Its own kid is its thumbprint.
   await workspace.ok(GENERATE);
   await workspace.ok(
@@ -197,7 +197,7 @@ issuerTest(
 );
 
 issuerTest(
-  "a rotation says when SIG_KEY_FILE keeps the old key signing",
+  "rotate-key warns if SIG_KEY_FILE names another key",
   async (workspace) => {
     const env = { SIG_KEY_FILE: workspace.path(STORED) };
     const words = "rotate-key --dir $D/acme --kid next";
@@ -209,7 +209,7 @@ issuerTest(
   },
 );
 
-test("init takes a given key, under its own kid or the one asked for", async (workspace) => {
+test("init --key uses the kid of the key, or --kid", async (workspace) => {
   await workspace.ok(`${GENERATE} --kid a`);
   const init = "init acme.example --key $D/a.jwk --dir";
   assertStringIncludes(
@@ -222,7 +222,7 @@ test("init takes a given key, under its own kid or the one asked for", async (wo
   });
 });
 
-test("init of a host whose key is in the store asks for --reuse-key, and makes nothing", async (workspace) => {
+test("init suggests --reuse-key if the key store has a key of that host, and creates nothing", async (workspace) => {
   await workspace.ok("init acme.example --dir $D/one");
   const again = "init acme.example --dir $D/two";
   await workspace.refused(again, [
@@ -265,7 +265,7 @@ test("a relative HOME is refused for keys and for the pin store", async (workspa
   await workspace.refused("pin list", 'HOME is "home"', { env });
 });
 
-test("attest says what it signs, and prints the attestation alone", async (workspace) => {
+test("attest shows the challenge on stderr and prints only the attestation", async (workspace) => {
   await workspace.ok(GENERATE);
   const did = (await workspace.ok("key did $D/a.jwk")).trim();
   const shown = { ...CHALLENGE, require: ["role=de\u202eploy"] };
@@ -306,7 +306,7 @@ valid until    2026-01-01T00:05:00Z
   });
 });
 
-test("attest signs as a did:web only when it is told to", async (workspace) => {
+test("attest signs as a did:web only with --subject", async (workspace) => {
   const did = "did:web:alice.example";
   const stdin = JSON.stringify({ ...CHALLENGE, subject: did });
   await workspace.ok(GENERATE);
@@ -319,7 +319,7 @@ test("attest signs as a did:web only when it is told to", async (workspace) => {
   assertStringIncludes(told.stderr, `as             ${did}\n`);
 });
 
-test("a challenge that can't be answered is refused", async (workspace) => {
+test("attest refuses an invalid or expired challenge", async (workspace) => {
   await workspace.ok(GENERATE);
   const challenge = (members: object) =>
     JSON.stringify({ ...CHALLENGE, ...members });
@@ -343,7 +343,7 @@ test("a challenge that can't be answered is refused", async (workspace) => {
   ) await workspace.refused(ATTEST, `error: ${code}: `, { stdin });
 });
 
-Deno.test("no flag of any program takes a secret, only the file that holds it", () => {
+Deno.test("no flag takes a secret itself", () => {
   const programs = [...COMMANDS, apiProgram, webProgram];
   const about = programs.flatMap(({ name, flags }) =>
     flags.flatMap((flag) =>

@@ -18,7 +18,7 @@ async function makeOwnKey(workspace: Workspace): Promise<string> {
   return (await workspace.ok("key did $D/a.jwk")).trim();
 }
 
-test("accept makes a key of its own, for its owner alone, and answers with it", async (workspace) => {
+test("accept creates a key file of mode 0600 and answers with that key", async (workspace) => {
   const cwd = workspace.dir;
   const soon = { io: { now: () => new Date() } };
   const invite = "invite --dir $D/acme --type other --out $D/i";
@@ -45,7 +45,7 @@ test("accept makes a key of its own, for its owner alone, and answers with it", 
   ], soon);
 });
 
-test("accept shows what it answers before it does, and asks on a terminal", async (workspace) => {
+test("accept shows the invitation before it answers, and asks on a terminal", async (workspace) => {
   const did = await makeOwnKey(workspace);
   const invitation = await invited(
     workspace,
@@ -79,7 +79,7 @@ error: confirmation_required: Cannot answer invitation: not confirmed
 });
 
 withOpenSsh(
-  "accept does not call a key in an agent a secret file",
+  "accept with a key in an agent does not ask to keep a file secret",
   () =>
     withIssuer(async (workspace) => {
       await using agent = await startAgent(workspace.dir);
@@ -155,7 +155,7 @@ async function invitedBy(
   return { host, invitation: stdout.trim(), server };
 }
 
-test("accept verifies with what the issuer publishes", async (workspace) => {
+test("accept verifies the invitation with the issuer's published keys", async (workspace) => {
   const site = createIssuerSite(workspace.path("local"));
   const { invitation, server } = await invitedBy(workspace, (r) => site(r));
   await using _server = server;
@@ -178,7 +178,7 @@ test("accept verifies with what the issuer publishes", async (workspace) => {
   assertEquals((await workspace.json(words)).verified, false);
 });
 
-test("that the issuer could not be asked is said, and is not a verification", async (workspace) => {
+test("accept reports an unreachable issuer as not verified", async (workspace) => {
   const { host, invitation, server } = await invitedBy(
     workspace,
     () => new Response("down", { status: 503 }),
@@ -203,7 +203,7 @@ test("that the issuer could not be asked is said, and is not a verification", as
   assertMatch(late, /^error: invitation_expired: /);
 });
 
-test("wrong documents of the issuer are an error, not an issuer that is away", async (workspace) => {
+test("accept exits 2 on invalid documents of the issuer", async (workspace) => {
   const { invitation, server } = await invitedBy(
     workspace,
     () => Response.json({ issuer: "did:web:evil.example" }),

@@ -69,7 +69,7 @@ test("plan as JSON has the members that scripts rely on", async (workspace) => {
   });
 });
 
-test("apply asks on a terminal after it showed the plan, and needs --yes where nobody can be asked", async (workspace) => {
+test("apply shows the plan and asks on a terminal, and needs --yes elsewhere", async (workspace) => {
   await list(workspace, HEADER, ALICE, EVE);
   await workspace.write(
     "acme/.sig/names.csv",
@@ -97,7 +97,7 @@ test("apply asks on a terminal after it showed the plan, and needs --yes where n
   assertEquals(given.asked, ["Append this?"]);
 });
 
-test("apply done twice does nothing the second time", async (workspace) => {
+test("repeating apply changes nothing", async (workspace) => {
   await list(workspace, HEADER, ALICE, EVE);
   const { events: [event], ...first } = await workspace.json(`${APPLY} --yes`);
   assertEquals(first, { applied: 1, first_sequence: 4, last_sequence: 4 });
@@ -107,7 +107,7 @@ test("apply done twice does nothing the second time", async (workspace) => {
   });
 });
 
-test("a saved plan keeps the reason, is applied once, and is refused when the feed went on", async (workspace) => {
+test("a saved plan keeps the reason, is applied once, and is refused after later events", async (workspace) => {
   await workspace.sig(
     "upsert --dir $D/acme --subject did:web:carol.example --type employee --relationship-id c --reason 'ticket 7'",
   );
@@ -129,7 +129,7 @@ test("a saved plan keeps the reason, is applied once, and is refused when the fe
   );
 });
 
-test("a plan that was changed by hand is compared with the feed, and a foreign one refused", async (workspace) => {
+test("apply refuses a saved plan that was edited or is of another issuer", async (workspace) => {
   await list(workspace, HEADER, ALICE.replace("review", "refund"));
   for (
     const [code, members] of [
@@ -157,7 +157,7 @@ test("a plan that was changed by hand is compared with the feed, and a foreign o
   await workspace.refused(`${SAVED} --yes`, "error: invalid_request: ");
 });
 
-test("a saved plan can't hide what it does from the operator", async (workspace) => {
+test("apply shows the real changes of an edited plan", async (workspace) => {
   await list(
     workspace,
     "subject,type,title\ndid:web:alice.example,employee,Boss\n",
@@ -181,7 +181,7 @@ const PEOPLE = Array.from(
   (_, at) => `did:web:p${at}.example,advisor,x,,\n`,
 );
 
-test("apply: who gains or loses access needs the exact number, from a list and from a saved plan", async (workspace) => {
+test("apply needs the exact number of people who gain or lose access, for a list and for a saved plan", async (workspace) => {
   await list(workspace, HEADER, ALICE, ...PEOPLE);
   await workspace.refused(`${APPLY} --yes`, [
     "confirmation_required: Cannot apply plan: 8 people would gain access, 1 have it now",
@@ -228,7 +228,7 @@ test("apply: who gains or loses access needs the exact number, from a list and f
   assertEquals(code, 1);
 });
 
-test("apply: an offboarded person who is still on the list is not re-admitted without --readmit", async (workspace) => {
+test("apply re-admits an offboarded person only with --readmit", async (workspace) => {
   const bob = "did:web:bob.example";
   for (const row of [`${bob},contractor,,,\n`, `${bob},contractor,x,,\n`]) {
     await list(workspace, HEADER, ALICE, row);
@@ -257,7 +257,7 @@ test("apply: an offboarded person who is still on the list is not re-admitted wi
   );
 });
 
-test("apply --from plans again when somebody appends meanwhile, and asks again only about another plan", async (workspace) => {
+test("apply --from plans again after a concurrent append, and asks again only if the plan changed", async (workspace) => {
   await list(workspace, HEADER, ALICE, EVE);
   const meanwhile = (words: string) =>
     terminal(async (_, count) => {
@@ -276,7 +276,7 @@ test("apply --from plans again when somebody appends meanwhile, and asks again o
   assertEquals(other.asked.length, 2);
 });
 
-test("faults of rows leave nothing behind, each is reported once with its rows, and a list without a format is asked for one", async (workspace) => {
+test("faults of rows are grouped with their row numbers, nothing is written, and a list on stdin needs --input", async (workspace) => {
   const rows = [1, 2, 3, 4].map((n) =>
     `did:web:p${n}.example,advisor,,${n === 3 ? "" : "03/04/2026"},\n`
   );
@@ -305,7 +305,7 @@ test("faults of rows leave nothing behind, each is reported once with its rows, 
   ) await workspace.refused(words, says, stdin(text));
 });
 
-test("a role that looks like several is warned of, with its row, once", async (workspace) => {
+test("plan and apply warn once, with the row, about a role that contains a separator", async (workspace) => {
   await list(
     workspace,
     HEADER,
@@ -339,7 +339,7 @@ test("a role that looks like several is warned of, with its row, once", async (w
   );
 });
 
-test("names of a list are shown by plan, and saved by apply alone", async (workspace) => {
+test("plan shows the names of a list, and only apply saves them", async (workspace) => {
   await list(
     workspace,
     "Name,Subject,Type\nEve Roe,did:web:eve.example,advisor\nAl,did:web:alice.example,employee\n",
@@ -365,7 +365,7 @@ test("names of a list are shown by plan, and saved by apply alone", async (works
   assertEquals(await workspace.read(file), after);
 });
 
-test("a person who moves is one change: the old relationship ends, the new one begins", async (workspace) => {
+test("another type in the list is one change: it ends the old relationship and begins the new one", async (workspace) => {
   await list(workspace, "subject,type\ndid:web:alice.example,advisor\n");
   const { stdout } = await workspace.sig(PLAN);
   for (

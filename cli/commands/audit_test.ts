@@ -66,7 +66,7 @@ async function addStory(workspace: Workspace): Promise<void> {
   );
 }
 
-test("an audit says who gained or lost what, by which key, and what ended by itself", async (workspace) => {
+test("audit lists gains and losses with the signing key, and expirations", async (workspace) => {
   await addStory(workspace);
   assertEquals(
     await entries(
@@ -94,7 +94,7 @@ test("an audit says who gained or lost what, by which key, and what ended by its
   });
 });
 
-test("an audit takes what came after --from, up to and with --to", async (workspace) => {
+test("audit includes changes after --from, up to and including --to", async (workspace) => {
   await addStory(workspace);
   const sequences = async (words: string) =>
     (await entries(workspace, words, "sequence")).flat();
@@ -114,7 +114,7 @@ test("an audit takes what came after --from, up to and with --to", async (worksp
   );
 });
 
-test("an event that is dated back is in the report of when it came, and marked", async (workspace) => {
+test("audit reports a backdated event at the time when it was published, and marks it", async (workspace) => {
   await addStory(workspace);
   const december = "--to 2025-12-31T00:00:00Z";
   const early = "--to 2026-01-01T00:45:00Z";
@@ -153,7 +153,7 @@ test("an event that is dated back is in the report of when it came, and marked",
   assertStringIncludes(stdout, `known from ${came} on`);
 });
 
-test("the same feed gives the same bytes in every format, whatever the clock says", async (workspace) => {
+test("audit prints the same bytes at any time, in every format", async (workspace) => {
   await addStory(workspace);
   const later = { io: { now: () => new Date(Date.UTC(2031, 5)) } };
   for (const format of ["text", "json", "csv", "html"]) {
@@ -165,7 +165,7 @@ test("the same feed gives the same bytes in every format, whatever the clock say
   }
 });
 
-test("text, CSV and HTML mark what is backdated and obey nothing of the feed", async (workspace) => {
+test("audit marks backdated events in text, CSV and HTML, and escapes values of the feed", async (workspace) => {
   await addStory(workspace);
   await workspace.write(
     "acme/.sig/names.csv",
@@ -193,7 +193,7 @@ test("text, CSV and HTML mark what is backdated and obey nothing of the feed", a
   for (const output of [text, csv, page]) assert(!output.includes("\u202e"));
 });
 
-test("a relationship that is handed on is lost by one and gained by another", async (workspace) => {
+test("audit reports a change of subject as a loss and a gain", async (workspace) => {
   await append(
     workspace,
     `${UPSERT} r1 --subject did:web:mallory.example --type employee --role deploy`,
@@ -218,7 +218,7 @@ test("a relationship that is handed on is lost by one and gained by another", as
   );
 });
 
-test("an audit writes an evidence file for each line, which says whether the line holds", async (workspace) => {
+test("audit --evidence writes a file with a decision for each line", async (workspace) => {
   await addStory(workspace);
   const words = "audit $D/acme --evidence '$D/my evidence'";
   await workspace.refused(
@@ -266,7 +266,7 @@ test("an audit writes an evidence file for each line, which says whether the lin
   assert(third!.endsWith(',"$D/f/line-3.json","deny"'), third);
 });
 
-test("an empty feed has an audit too", async (workspace) => {
+test("audit of an empty feed", async (workspace) => {
   await workspace.ok("init new.example --dir $D/new");
   assertEquals(
     await workspace.ok("audit $D/new"),
@@ -327,7 +327,7 @@ test("diff compares two moments of one source", async (workspace) => {
   ) await workspace.refused(words, why);
 });
 
-test("an audit says what changed where no role did", async (workspace) => {
+test("audit shows changes of other fields than roles", async (workspace) => {
   const set = "set --dir $D/acme --relationship-id";
   const later = "--valid-from 2030-01-01T00:00:00Z";
   for (

@@ -114,7 +114,7 @@ test("a backup without a passphrase is a tar archive for its owner, in a folder 
   await workspace.refused(words, "error: write_failed: ");
 });
 
-test("a backup as JSON names what is in it, and what is not", async (workspace) => {
+test("backup as JSON lists the keys in the backup, and the missing keys", async (workspace) => {
   await workspace.write("oidc.json", '{"keys":[]}');
   await workspace.ok("rotate-key --dir $D/acme --kid k2");
   await Deno.rename(
@@ -149,7 +149,7 @@ test("a backup as JSON names what is in it, and what is not", async (workspace) 
   assertEquals(own.keys, ["orgsign-1", "k2"]);
 });
 
-test("a wrong passphrase, none, or one for an open backup is refused, and nothing is written", async (workspace) => {
+test("restore refuses a wrong, missing or unexpected passphrase, and writes nothing", async (workspace) => {
   await workspace.ok(`${BACKUP} $D/a.age ${WITH_PASSPHRASE}`);
   await workspace.ok(`${BACKUP} $D/a.tar`);
   await workspace.write("wrong", "x\n");
@@ -189,7 +189,7 @@ test("a wrong passphrase, none, or one for an open backup is refused, and nothin
   }
 });
 
-test("whatever byte of a backup is damaged, it is refused, or all of it is as it was", async (workspace) => {
+test("a damaged byte of a backup is refused or has no effect", async (workspace) => {
   await workspace.ok(`${BACKUP} $D/a.tar`);
   const bytes = await Deno.readFile(workspace.path("a.tar"));
   const { unpackBackup } = await import("../issue/backup_archive.ts");
@@ -233,7 +233,7 @@ async function withSums(
   ];
 }
 
-test("an archive with a link, a folder, a second file of a name or a path of others is refused", async (workspace) => {
+test("restore refuses an archive with a link, a folder, a duplicate or a foreign path", async (workspace) => {
   await workspace.ok(`${BACKUP} $D/a.tar`);
   const { packTar, unpackTar } = await import("modern-tar");
   const found = await unpackTar(
@@ -274,7 +274,7 @@ test("an archive with a link, a folder, a second file of a name or a path of oth
   }
 });
 
-test("proofs are made again", async (workspace) => {
+test("restore rebuilds the proofs", async (workspace) => {
   await workspace.ok("checkpoint --dir $D/acme --init");
   await restored(workspace);
   await workspace.ok(
@@ -282,7 +282,7 @@ test("proofs are made again", async (workspace) => {
   );
 });
 
-test("the index is made again, and notices what gets lost later", async (workspace) => {
+test("restore rebuilds the index, which detects a later loss of events", async (workspace) => {
   await restored(workspace);
   await shorten(workspace, FEED.replace("acme", "new"));
   await workspace.refused(
@@ -292,7 +292,7 @@ test("the index is made again, and notices what gets lost later", async (workspa
   );
 });
 
-test("a restore says that the index knows of events which neither the feed nor the backup has", async (workspace) => {
+test("restore warns if the index has events that the feed and the backup lack", async (workspace) => {
   await workspace.ok(`${BACKUP} $D/a.tar`);
   await workspace.ok(
     "upsert --dir $D/acme --subject did:web:z.example --type other",

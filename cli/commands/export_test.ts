@@ -7,7 +7,7 @@ import {
 
 const KINDS = ["nginx", "caddy", "deno-deploy", "static"] as const;
 
-test("each kind is printed, as text, as JSON, or into a new file that others may read", async (workspace) => {
+test("export prints each kind as text or JSON, or writes it to a new readable file", async (workspace) => {
   for (const kind of KINDS) {
     const words = `export ${kind} --dir $D/acme`;
     const text = await workspace.ok(words);
@@ -22,7 +22,7 @@ test("each kind is printed, as text, as JSON, or into a new file that others may
   }
 });
 
-test("a path on the server that a configuration would read in another way is refused", async (workspace) => {
+test("export refuses paths with characters that are special in a configuration", async (workspace) => {
   for (
     const odd of [
       '/srv/a"; return 200 "x',
@@ -53,7 +53,7 @@ test("a path on the server that a configuration would read in another way is ref
   assertStringIncludes(await workspace.ok(program), '"/a\\"+`${x}`"');
 });
 
-Deno.test("places in the metadata that no configuration should name are refused", async (t) => {
+Deno.test("export refuses metadata with URIs that cannot be served", async (t) => {
   const cases: readonly (readonly [string, string, string])[] = [
     ["events_uri", "https://acme.example/.well-known/a;b", "the path"],
     ["events_uri", "https://acme.example/.well-known/a%22b", "the path"],
@@ -121,7 +121,7 @@ test("export refuses a private key in the key set, and flags that do not fit the
   );
 });
 
-Deno.test("https has a redirect on its own port only; http listens where the host is", async (t) => {
+Deno.test("export nginx redirects to https on port 443 only, and http listens on the issuer's host", async (t) => {
   const cases: readonly (readonly [string, boolean, RegExp])[] = [
     ["acme.example", true, /listen 443 ssl;/],
     ["acme.example:8443", false, /listen 8443 ssl;/],
@@ -149,7 +149,7 @@ Deno.test("https has a redirect on its own port only; http listens where the hos
   }
 });
 
-test("a static host gets type and headers of each document, in its own form", async (workspace) => {
+test("export static prints the type and the headers of each document", async (workspace) => {
   const text = await workspace.ok("export static --dir $D/acme");
   const common = `
   access-control-allow-origin: *

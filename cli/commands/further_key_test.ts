@@ -90,7 +90,7 @@ async function isDone(
   });
 }
 
-test("another key of a person gets what that person has when it is enrolled", async (workspace) => {
+test("enrol gives another key the person's current type, roles and dates", async (workspace) => {
   const answer = await answeredFor(workspace, ALICE, "phone.jwk");
   // What changes before the enrolment counts; the invitation is for display.
   await workspace.ok(
@@ -126,7 +126,7 @@ valid        until 2027-07-01T00:00:00Z
   assertEquals(used.stderr.split(": ", 2), ["error", "invitation_used"]);
 });
 
-test("an invitation for another key is refused, and nothing written, where it names nobody or several", async (workspace) => {
+test("invite --also refuses a person without an active relationship or with several", async (workspace) => {
   const answer = await answeredFor(workspace, ALICE, "phone.jwk");
   for (
     const [words, code] of [
@@ -182,7 +182,7 @@ test("a key that is another person's in the feed, or already active, can't be ad
   assertEquals((await members(workspace)).length, before.length);
 });
 
-test("a name belongs to the person: every key is shown with it, and the names file has it once", async (workspace) => {
+test("every key of a person is shown with the person's name, and the names file has it once", async (workspace) => {
   const { stdout } = await workspace.sig(`${INVITE} ${ALICE} --for 'Al Doe'`);
   const answer = await answered(workspace, stdout.trim(), "phone.jwk");
   await enrolled(workspace, answer, "--yes --keep-name");
@@ -198,7 +198,7 @@ test("a name belongs to the person: every key is shown with it, and the names fi
   isTwice(await workspace.ok(`${OFFBOARD} 'Al Doe'`));
 });
 
-test("a link that is ignored, or names an unknown subject, gives a warning", async (workspace) => {
+test("upsert warns about an ignored link, and about a link to an unknown subject", async (workspace) => {
   const [bob, typo] = ["did:web:bob.example", "did:web:alcie.example"];
   assertStringIncludes(
     (await link(workspace, bob, ALICE)).stderr,
@@ -260,7 +260,7 @@ test("a list names the person by the root, and each key follows; the plan shows 
   assertStringIncludes(refused.stderr, "invalid_field: ");
 });
 
-test("a row that names the root creates nothing while a key is active, and readmits a person offboarded by any key", async (workspace) => {
+test("a row for the root creates nothing while another key is active, and needs --readmit after an offboarding by any key", async (workspace) => {
   const phone = await withKey(workspace, ALICE);
   await workspace.sig(`${REVOKE} superseded --relationship-id r1`);
   const left = [[phone, "employee", "deploy,review", null]];
@@ -278,7 +278,7 @@ test("a row that names the root creates nothing while a key is active, and readm
   }
 });
 
-test("a mover moves with all keys, and leaving ends all of them, in one batch each", async (workspace) => {
+test("a change of type and an offboarding apply to all keys of the person, in one batch each", async (workspace) => {
   const phone = await withKey(workspace, ALICE);
   const rows = ["subject,type", `${ALICE},contractor`];
   const moved = await list(workspace, "apply --yes", rows);
@@ -292,7 +292,7 @@ test("a mover moves with all keys, and leaving ends all of them, in one batch ea
   assertEquals([applied, await who(workspace)], [2, []]);
 });
 
-test("a device that another device has added leaves with the person, however long the chain", async (workspace) => {
+test("offboard ends devices that were added by other devices, up to eight links", async (workspace) => {
   const device = (at: number) => `did:web:device-${at}.example`;
   await link(workspace, device(1), ALICE);
   for (let at = 2; at <= 8; at++) {
@@ -308,7 +308,7 @@ test("a device that another device has added leaves with the person, however lon
   );
 });
 
-test("a further type of a person whose first key is lost is for the keys that are left", async (workspace) => {
+test("a new type for a person whose first key was revoked is given to the remaining keys", async (workspace) => {
   const phone = await withKey(workspace, ALICE);
   const watch = await withKey(workspace, phone, "watch.jwk");
   await workspace.sig(`${REVOKE} permission_revoked --relationship-id r1`);

@@ -38,7 +38,7 @@ test("import appends drafts in one batch, and once only", async (workspace) => {
   assertEquals([applied, first_sequence], [1, 7]);
 });
 
-test("import tells every fault with its line, up to 100, and writes nothing", async (workspace) => {
+test("import reports up to 100 faults with their lines, and writes nothing", async (workspace) => {
   const stdin = [
     draft(1),
     "",
@@ -75,7 +75,7 @@ test("import shows progress on a terminal", async (workspace) => {
   assertStringIncludes(verified, "valid: 2503 events");
 });
 
-test("an empty import does nothing, and says that it was empty", async (workspace) => {
+test("import of an empty file warns and writes nothing", async (workspace) => {
   for (const stdin of ["", "\n\r\n"]) {
     const { code, stderr } = await workspace.sig(IMPORT, { stdin });
     assertEquals(

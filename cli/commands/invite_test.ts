@@ -22,7 +22,7 @@ test("invite prints the invitation, or its link, and nothing else", async (works
   assertEquals(await workspace.snapshot(), before);
 });
 
-test("invite as JSON has the terms, and a file of its own for one person", async (workspace) => {
+test("invite prints the terms as JSON, and --out writes a file of mode 0600", async (workspace) => {
   const { invitation, jti, expires_at, ...others } = await workspace.json(
     `${INVITE} --valid-until 2027-06-30 --expires 90d --out $D/alice`,
   );
@@ -42,7 +42,7 @@ test("invite as JSON has the terms, and a file of its own for one person", async
   await workspace.refused(`${INVITE} --out $D/alice`, "error: write_failed: ");
 });
 
-test("invite signs with the key that signs the events", async (workspace) => {
+test("invite signs with the issuer's current signing key", async (workspace) => {
   const kidOf = async (words = "") => {
     const { stdout } = await workspace.sig(`${INVITE} ${words}`);
     return JSON.parse(atob(stdout.split(".")[0]!)).kid;
@@ -54,7 +54,7 @@ test("invite signs with the key that signs the events", async (workspace) => {
   await workspace.refused(`${INVITE} --kid k-3`, "signing_key_not_found: ");
 });
 
-test("invite refuses what could not be offered", async (workspace) => {
+test("invite refuses invalid terms", async (workspace) => {
   for (
     const [words, code] of [
       ["--expires 59m", "invalid_request"],

@@ -54,7 +54,7 @@ test("every append with --against is refused behind the published feed, and writ
   }
 });
 
-test("restore brings the feed up to the published bytes, and appends go on", async (workspace) => {
+test("restore adds the missing published events, and appends work afterwards", async (workspace) => {
   await writeInputs(workspace);
   const all = await putBack(workspace, 1);
   // The copy broke off in the middle of a line.
@@ -103,7 +103,7 @@ test("restore refuses another history, another issuer and a damaged feed, and wr
   );
 });
 
-test("restore brings the proofs up to the feed, too", async (workspace) => {
+test("restore --from updates the proofs", async (workspace) => {
   await workspace.ok("checkpoint --dir $D/acme --init");
   const old = await workspace.read(CHECKPOINT);
   await workspace.ok(UPSERT);

@@ -62,7 +62,7 @@ test("set and upsert take bare dates as lists do, none takes a value away, and a
   assertEquals((await lastEvent(workspace)).roles, []);
 });
 
-test("set refuses what is ambiguous, unknown, revoked or misspelt, and writes nothing", async (workspace) => {
+test("set refuses ambiguous, unknown, revoked and misspelt relationships and roles, and writes nothing", async (workspace) => {
   await workspace.sig(
     `${UPSERT} employee --subject ${ALICE} --relationship-id r9`,
   );
@@ -109,7 +109,7 @@ test("set refuses what is ambiguous, unknown, revoked or misspelt, and writes no
   ) await workspace.refused(`${SET} ${words}`, expected!);
 });
 
-test("set asks about a doubt once, also when somebody appends meanwhile, and about what is new", async (workspace) => {
+test("set asks once about a doubtful value, and after a concurrent change only about new doubts", async (workspace) => {
   const add = async (role: string, meanwhile: string) => {
     const given = terminal(async (_, count) => {
       if (count === 1) await workspace.sig(meanwhile);
@@ -127,7 +127,7 @@ test("set asks about a doubt once, also when somebody appends meanwhile, and abo
   assertEquals(valid_until, "2020-01-02T00:00:00Z");
 });
 
-test("plan, apply and set say that every check denies whose relationship has expired", async (workspace) => {
+test("plan, apply and set warn about expired relationships", async (workspace) => {
   const end = "2025-12-01T00:00:00Z";
   const zoe = "did:web:zoe.example";
   await workspace.sig(
@@ -163,7 +163,7 @@ test("plan, apply and set say that every check denies whose relationship has exp
   assertEquals(await run(`plan ${list}`), [1, says(2)]);
 });
 
-test("a name that differs from a published one in case or in what is not visible is doubted", async (workspace) => {
+test("upsert, plan and doctor report names that differ from a published name in case or invisible characters", async (workspace) => {
   const bob = "did:web:bob.example";
   const differs =
     "in case or in characters that are not visible; checks compare exactly";
@@ -275,7 +275,7 @@ test("offboard shows each relationship, asks on a terminal, and needs --yes else
   assertEquals(given.asked, ["End 1 relationship?"]);
 });
 
-test("an end that lies ahead is refused as a revocation, and named as what it is", async (workspace) => {
+test("offboard refuses an --effective-at in the future and suggests --valid-until", async (workspace) => {
   const said = await workspace.refused(
     `${OFFBOARD} --subject ${ALICE} --reason-code employment_ended --yes --effective-at 2030-01-01T00:00:00Z --format json`,
     '"code":"invalid_field"',
@@ -292,7 +292,7 @@ test("an end that lies ahead is refused as a revocation, and named as what it is
   await workspace.ok(`${SET} --subject ${ALICE} --valid-until 2030-01-01`);
 });
 
-test("upsert and revoke say what a replacement drops, what stays active, and JSON has it too", async (workspace) => {
+test("upsert and revoke report dropped fields and relationships that stay active, also as JSON", async (workspace) => {
   const upsert = `${UPSERT} employee --subject ${ALICE} --relationship-id`;
   const revoke = "revoke --dir $D/acme --reason-code other --relationship-id";
   await workspace.sig(
@@ -335,7 +335,7 @@ test("upsert and revoke say what a replacement drops, what stays active, and JSO
   assertEquals(notices.map((each: string) => `warning: ${each}\n`), [another]);
 });
 
-test("what has expired is not told of as still active", async (workspace) => {
+test("expired relationships are not reported as still active", async (workspace) => {
   const upsert = `${UPSERT} advisor --subject ${ALICE} --relationship-id`;
   await workspace.sig(`${upsert} old --valid-until 2001-01-01T00:00:00Z`);
   await workspace.ok(`${upsert} new`);
@@ -347,7 +347,7 @@ test("what has expired is not told of as still active", async (workspace) => {
   );
 });
 
-test("a comma in a role, an end in the past, a re-activation: asked on a terminal, warned of elsewhere", async (workspace) => {
+test("upsert asks on a terminal about a comma in a role, an end in the past and a re-activation, and warns elsewhere", async (workspace) => {
   const doubtful = [
     // What reorders a text must not reorder the question about it.
     ["--role deploy,\u202ereview", '"deploy,\\u202ereview" is one role'],
@@ -373,7 +373,7 @@ test("a comma in a role, an end in the past, a re-activation: asked on a termina
   }
 });
 
-test("set believes the feed, not an index that hides what was said last", async (workspace) => {
+test("set reads the verified feed, not a manipulated index", async (workspace) => {
   using db = new DatabaseSync(workspace.path("acme/.sig/index.db"));
   const first = db.prepare(
     "SELECT * FROM relationships WHERE relationship_id = 'r1'",

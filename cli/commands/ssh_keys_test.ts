@@ -155,7 +155,7 @@ const REFUSED_OPTIONS: readonly (readonly [name: string, text: string])[] = [
   ["that make the key an authority", 'from="a,b",Cert-Authority'],
 ];
 
-Deno.test("ssh-keys answers nothing to what it can't read, and repeats none of it", async (t) => {
+Deno.test("ssh-keys prints nothing for an invalid key, and does not repeat it", async (t) => {
   await withKeys(async (workspace) => {
     const offer = [...ASK.split(" "), "--key-type", "ssh-ed25519"];
     const refused = (name: string, words: Words, part: string) =>
@@ -203,7 +203,7 @@ Deno.test("ssh-keys answers nothing to what it can't read, and repeats none of i
   });
 });
 
-Deno.test("an issuer that is down lets nobody in, unless the memory is young enough", async () => {
+Deno.test("ssh-keys prints nothing if the issuer is unreachable, unless --max-age allows the remembered answer", async () => {
   await withKeys(async (workspace) => {
     // Its DID must be that of the server.
     const server = Deno.serve(

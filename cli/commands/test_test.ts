@@ -19,7 +19,7 @@ cases:
     expect: allow
 `;
 
-test("cases that hold exit 0, and the source is the file's or --sig's", async (workspace) => {
+test("test exits 0 if all cases hold, and takes the source from the file or --sig", async (workspace) => {
   await workspace.write("cases.yaml", `source: ${workspace.dir}/acme\n${GOOD}`);
   assertEquals(
     await workspace.ok("test $D/cases.yaml"),
@@ -32,7 +32,7 @@ test("cases that hold exit 0, and the source is the file's or --sig's", async (w
   await workspace.refused("test $D/cases.yaml", "there is no source to ask");
 });
 
-test("a case that fails says expected and got, with the explanation, and exits 1", async (workspace) => {
+test("a failed case shows the expected and the actual decision, and the explanation, and exits 1", async (workspace) => {
   const cases = GOOD.replace("role=deploy", "role=refund")
     .replace("[revoked]", "[expired]");
   await workspace.write("cases.yaml", cases);
@@ -71,7 +71,7 @@ test("JUnit output counts failures and escapes the names of cases", async (works
   assert(!/[\u202e\uffff]/.test(stdout));
 });
 
-test("cases with a mistake are refused with their place, never passed", async (workspace) => {
+test("invalid cases are refused with their position", async (workspace) => {
   const one = (members: string) => `cases: [{${members}}]\n`;
   const ok = "subject: did:web:a.example, require: [role=x], expect: deny";
   for (

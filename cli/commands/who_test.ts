@@ -32,7 +32,7 @@ const ADAM = {
   last_sequence: 6,
 };
 
-test("who is a table for spreadsheets and a page that says what was verified", async (workspace) => {
+test("who prints CSV for spreadsheets and a page with the verified feed", async (workspace) => {
   await workspace.sig(
     "upsert --dir $D/acme --subject did:web:adam.example --type contractor --role x;=1+1 --relationship-id r6 --valid-until 2026-01-20T12:00:00Z",
   );
@@ -88,7 +88,7 @@ test("who and expiring list only relationships that are effective, sorted by sub
   await workspace.refused("expiring $D/acme", "--within is required");
 });
 
-test("names stand beside DIDs, from the directory or a file, never in JSON", async (workspace) => {
+test("names from the directory or a file are shown beside DIDs, never in JSON", async (workspace) => {
   await addPeople(workspace);
   await workspace.write(
     NAMES,
@@ -118,7 +118,7 @@ test("names stand beside DIDs, from the directory or a file, never in JSON", asy
   );
 });
 
-test("a file of names that can't be meant is refused with what is wrong", async (workspace) => {
+test("an invalid names file is refused with the reason", async (workspace) => {
   const who = "who $D/acme --names $D/names.csv";
   await workspace.refused(who, "error: source_not_found: ");
   for (
@@ -148,7 +148,7 @@ test("a source is given once, as a word or by --sig", async (workspace) => {
   }
 });
 
-test("on a terminal check and dump-state speak text, elsewhere JSON", async (workspace) => {
+test("check and dump-state print text on a terminal, and JSON elsewhere", async (workspace) => {
   await addPeople(workspace);
   const terminal = {
     terminals: ["stdout", "stderr"] as const,
@@ -226,7 +226,7 @@ const STRANGERS: readonly (readonly [words: string, stderr: string])[] = [
   ["dump-state $D/acme --subject did:web:bob.example --as-of 1", ""],
 ];
 
-test("log and dump-state warn people, and not programs, of a subject or relationship without an event", async (workspace) => {
+test("log and dump-state warn on a terminal about a subject or relationship without an event", async (workspace) => {
   for (const [words, stderr] of STRANGERS) {
     const given = { terminals: ["stdout", "stderr"] as const };
     const ran = await workspace.sig(words, given);
@@ -235,7 +235,7 @@ test("log and dump-state warn people, and not programs, of a subject or relation
   await workspace.ok("log $D/acme --subject did:web:alcie.example");
 });
 
-test("a folder that is named like a host is hinted at, also with --allow-insecure", async (workspace) => {
+test("a folder with the name of the host is mentioned in a hint, also with --allow-insecure", async (workspace) => {
   const given = { io: { exists: (path: string) => path === "acme" } };
   for (const command of ["who", "expiring", "log", "audit", "doctor"]) {
     const within = command === "expiring" ? "--within 1d" : "";

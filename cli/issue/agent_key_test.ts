@@ -149,7 +149,7 @@ withOpenSsh(
     }),
 );
 
-Deno.test("an agent that refuses, lies, or sends too much or nothing signs nothing", async (t) => {
+Deno.test("nothing is signed with an agent that refuses or sends invalid answers", async (t) => {
   await inWorkspace(async (workspace) => {
     // A test key, made for this run.
     const key = await importSigningKey(await generateSigningKey());

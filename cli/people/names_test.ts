@@ -7,7 +7,7 @@ import { issuerTest as test, terminal } from "../testdata/workspace.ts";
 const NAMES = "acme/.sig/names.csv";
 const KEEP = "--yes --keep-name";
 
-test("a name is kept where it is wanted, and nowhere else", async (workspace) => {
+test("enrol saves the invited name only with --keep-name or after a confirmation", async (workspace) => {
   const said = `--for 'Alice "Al" Doe, née \u202eRoe'`;
   const answer = await answered(workspace, await invited(workspace, said));
   await enrolled(workspace, answer);
@@ -37,7 +37,7 @@ test("a name is kept where it is wanted, and nowhere else", async (workspace) =>
   assertStringIncludes(await workspace.ok("who $D/acme"), "Bob");
 });
 
-test("a name that can't be kept spoils no enrolment, and no file", async (workspace) => {
+test("enrol succeeds with a warning if the name cannot be saved", async (workspace) => {
   const invitation = await invited(workspace, "--for Alice");
   const answer = await answered(workspace, invitation);
   for (
@@ -65,7 +65,7 @@ test("a name that can't be kept spoils no enrolment, and no file", async (worksp
   );
 });
 
-Deno.test("a file that is added to is made for its owner alone", async () => {
+Deno.test("appendFile creates a file of mode 0600", async () => {
   await using folder = await tempFolder();
   const io = createDenoIo();
   const file = `${folder.path}/a`;

@@ -103,7 +103,7 @@ Deno.test("every fault is reported at once, with its row and column", () => {
   assertStringIncludes(errors[1]!.detail, "did you mean employee?");
 });
 
-Deno.test("a row with too few or too many cells is refused, never shifted", () => {
+Deno.test("a row with too few or too many cells is refused", () => {
   const { code, context, message } = refused(
     `${HEADER},label\n${ALICE},employee\nx,owner,x`,
   );
@@ -185,7 +185,7 @@ for (const [at, [format, text, code, message]] of REFUSED.entries()) {
   });
 }
 
-Deno.test("an unknown column is refused with a suggestion, other bytes than UTF-8, and a broken quote without its text", () => {
+Deno.test("unknown columns, bytes that are not UTF-8 and open quotes are refused, without quoting the text", () => {
   assertEquals(
     refused(`${HEADER},Valid Untl\n`).context.hint,
     "Did you mean valid_until?",

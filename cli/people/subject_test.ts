@@ -20,7 +20,7 @@ did:web:bob2.example,Bob
 `,
   );
 
-test("a name of the names file stands for its subject, in every command", async (workspace) => {
+test("every command accepts a name from the names file as the subject", async (workspace) => {
   await nameThem(workspace);
   for (
     const [words, part] of [
@@ -42,7 +42,7 @@ test("a name of the names file stands for its subject, in every command", async 
   }
 });
 
-test("a name of nobody or of several people is an error, never a deny", async (workspace) => {
+test("an unknown or ambiguous name is an error, never a deny", async (workspace) => {
   // Without a file of names any text is a subject.
   assertEquals((await workspace.sig(`${CHECK} Bob`)).code, 1);
   await nameThem(workspace);
@@ -56,7 +56,7 @@ test("a name of nobody or of several people is an error, never a deny", async (w
   ]);
 });
 
-test("a subject of the feed is that subject, also where its text is another's name", async (workspace) => {
+test("a subject of the feed takes precedence over the same text as a name", async (workspace) => {
   const [key] = await importTestKeys();
   const event = upsert(1, { subject: "Alice Doe", roles: ["deploy"] });
   const lines = [await lineOf(event, key)];
