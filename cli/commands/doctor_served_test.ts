@@ -71,7 +71,7 @@ async function serving(
   });
 }
 
-Deno.test("each trouble of a server is found, alone but for http", async (t) => {
+Deno.test("doctor finds each fault of a server, and only that one besides no_tls", async (t) => {
   await serving(async (workspace, server) => {
     const words = [server.host, "--allow-insecure"];
     const plain = ["no_tls", "error"];
@@ -114,7 +114,7 @@ Deno.test("each trouble of a server is found, alone but for http", async (t) => 
   });
 });
 
-test("a document whose end nobody says is found", async (workspace) => {
+test("doctor finds a document without a length or chunked encoding", async (workspace) => {
   const head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n{}";
   await using server = startRawServer(say(head));
   const words = [`127.0.0.1:${server.port}`, "--allow-insecure"];
@@ -124,7 +124,7 @@ test("a document whose end nobody says is found", async (workspace) => {
   });
 });
 
-test("a host that does not answer is neither a finding nor healthy", async (workspace) => {
+test("doctor exits 2 if the host does not answer", async (workspace) => {
   const port = freePort();
   const { code, stdout, stderr } = await workspace.sig(
     `doctor 127.0.0.1:${port} --allow-insecure`,
@@ -140,7 +140,7 @@ function tlsTest(name: string, fn: (t: Deno.TestContext) => Promise<void>) {
   Deno.test({ name, ignore, fn });
 }
 
-Deno.test("a server that hangs is left at the deadline of all requests, which is said", () =>
+Deno.test("doctor stops at the common deadline of its requests and reports server_slow", () =>
   serving(async (workspace, server) => {
     const held = Promise.withResolvers<Response>();
     const deadline = new AbortController();
@@ -174,7 +174,7 @@ Deno.test("a server that hangs is left at the deadline of all requests, which is
   }));
 
 tlsTest(
-  "a certificate is found that nobody trusts, or that is for another name",
+  "doctor finds an untrusted certificate, and a certificate for another name",
   async (t) => {
     const cases = [
       ["DNS:localhost", false, "the server's certificate is not trusted"],
@@ -237,7 +237,7 @@ tlsTest("a certificate that ends within three weeks is found", async () => {
 });
 
 tlsTest(
-  "http that answers by itself, or leads elsewhere, is found",
+  "doctor finds http that serves documents or redirects elsewhere",
   async (t) => {
     const cases: readonly (readonly [string, () => Response, boolean])[] = [
       ["a document", () => Response.json({}), true],
