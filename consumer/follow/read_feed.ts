@@ -90,8 +90,6 @@ export interface RefreshOptions extends ReadingOptions {
   readonly lines?: NewLines | undefined;
   /** With `lines`: this process needs the whole state now. */
   readonly needsState?: boolean | undefined;
-  /** The table of the lines that are stored already. */
-  readonly table?: number | undefined;
   /** What the checkpoint must have; then the feed must confirm it. */
   readonly checkpointPolicy?: ProofPolicy | undefined;
   /** Called with a checkpoint that the feed confirms, when that is demanded. */
@@ -336,7 +334,7 @@ async function requireContinuity(
   progress: FeedProgress,
   read: Omit<ReadFeed, "digest" | "sha256">,
 ): Promise<ReadFeed> {
-  const { pin, keys } = refresh;
+  const { pin, keys, options } = refresh;
   const { digest, prefixSha256 } = progress;
   const { events } = read.verification;
   const feed = { ...read, digest, sha256: digest.hex() };
@@ -346,7 +344,7 @@ async function requireContinuity(
     prefixSha256,
     firstDifference: prefixSha256 === pin.prefix_sha256
       ? undefined
-      : firstDifference(refresh.options),
+      : options.lines?.firstDifference(),
   });
   if (contradiction !== undefined) {
     throw await contradicted(contradiction, events, feed.sha256, keys);
@@ -376,13 +374,6 @@ async function requireProofs(
   }
   tree?.endState();
   return { ...feed, proof };
-}
-
-/** The first stored event that the feed has differently, if any is stored. */
-function firstDifference(
-  { lines, table }: RefreshOptions,
-): number | undefined {
-  return table === undefined ? undefined : lines?.firstDifference(table);
 }
 
 /**

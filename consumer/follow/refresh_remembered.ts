@@ -62,24 +62,21 @@ export async function refreshRemembered(
       throw pinMissing(store, location.expectedIssuer);
     }
     const base = accept === undefined ? before : NOTHING_KNOWN;
-    const lines = store.lines?.begin();
+    const lines = store.lines?.begin(stored?.lines?.table);
     try {
       const begun = lines === undefined ? base : memory.continued(base, lines);
-      const table = stored?.lines?.table;
       const refresh = await refreshIssuer(location, begun, {
         ...options,
         limits: begun === base ? options.limits : memory.limitsAfter(begun),
         anewLimits: options.limits,
         lines,
-        table,
       });
       const { failure, record: found } = refresh;
       const isMoved = failure?.cause instanceof HistoryMoved;
       if (failure && (accept || isMoved)) throw failure.cause;
-      const changed = table === undefined || accept === undefined
-        ? undefined
-        : lines?.firstDifference(table);
-      const record = accept?.(stored, found, changed) ?? found;
+      const record = accept === undefined
+        ? found
+        : accept(stored, found, lines?.firstDifference());
       const asked = { needsState, lines, now };
       const after = await memory.commit(before, { ...refresh, record }, asked);
       return { ...refresh, record: after };

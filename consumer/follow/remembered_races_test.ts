@@ -25,8 +25,8 @@ function before(store: PinStore, work: () => Promise<void>): PinStore {
   const { lines } = store;
   if (lines !== undefined) {
     const begin = lines.begin.bind(lines);
-    lines.begin = () => {
-      const begun = begin();
+    lines.begin = (table) => {
+      const begun = begin(table);
       const commit = begun.commit.bind(begun);
       begun.commit = async (asked) => {
         await once();

@@ -236,8 +236,7 @@ export class IssuerMemory {
     }
     return await lines.commit({
       issuer: pin.pin.issuer,
-      table: isFromStart ? undefined : before.known?.lines?.table,
-      attachment,
+      ...{ isFromStart, attachment },
       decide: async (current, table) => {
         let stored: StoredPin = { ...pin, lines: { table, sha256 } };
         if (current !== before.text) {

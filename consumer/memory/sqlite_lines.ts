@@ -97,6 +97,12 @@ export interface StoredLine {
   readonly line: Uint8Array<ArrayBuffer>;
 }
 
+/** Where the lines of a feed are. */
+interface FeedPlace {
+  readonly issuer: string;
+  readonly table: number;
+}
+
 /** What a question about some subjects needs. */
 export interface LinesAbout {
   /** All lines of all relationships that were ever about one of them. */
@@ -119,9 +125,9 @@ export class SqliteLines {
     this.#file = file;
   }
 
-  /** Begins to collect the new lines of a feed. */
-  begin(): NewLines {
-    return new NewLines(this.#file);
+  /** Begins to collect the new lines of a feed, of which a table may be there. */
+  begin(table: number | undefined): NewLines {
+    return new NewLines(this.#file, table);
   }
 
   /**
@@ -191,7 +197,7 @@ export class SqliteLines {
    * @throws {HistoryMoved}
    */
   about(
-    place: { readonly issuer: string; readonly table: number },
+    place: FeedPlace,
     { subjects, sequences, asOf }: {
       readonly subjects: readonly string[];
       readonly sequences: readonly number[];
@@ -235,7 +241,7 @@ export class SqliteLines {
    * @throws {HistoryMoved}
    */
   find(
-    place: { readonly issuer: string; readonly table: number },
+    place: FeedPlace,
     index: "id" | "relationship",
     where: string,
     ...values: readonly SQLInputValue[]
@@ -256,7 +262,7 @@ export class SqliteLines {
    * @throws {HistoryMoved}
    */
   async *bytes(
-    place: { readonly issuer: string; readonly table: number },
+    place: FeedPlace,
     lastSequence: number,
   ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
     for (let after = 0; after < lastSequence;) {
@@ -289,7 +295,7 @@ export class SqliteLines {
   }
 
   /** The pin's lines must be in the list of feeds. */
-  #requireListed({ issuer, table }: { issuer: string; table: number }): void {
+  #requireListed({ issuer, table }: FeedPlace): void {
     const { n } = this.#file.sql(
       "SELECT count(*) AS n FROM feed WHERE number=? AND issuer=?",
     ).get(table, issuer)!;
@@ -300,7 +306,7 @@ export class SqliteLines {
   }
 
   /** The number of lines must be the sequence of the pin that is there now. */
-  #requireWhole({ issuer, table }: { issuer: string; table: number }): void {
+  #requireWhole({ issuer, table }: FeedPlace): void {
     const pin = this.#pinOf(issuer);
     if (pin?.lines?.table !== table) throw new HistoryMoved();
     this.#requireListed({ issuer, table });
@@ -332,7 +338,7 @@ export class SqliteLines {
    * subjects must come to all lines, or some of them are lost.
    */
   #requireSubjects(
-    { issuer, table }: { readonly issuer: string; readonly table: number },
+    { issuer, table }: FeedPlace,
   ): void {
     if (this.#counted.subjects) return;
     const { n } = this.#file.sql(
@@ -402,8 +408,8 @@ export function damagedLines(unavailable: Unavailable, what: string): Error {
 export interface LinesCommit<T extends { readonly text: string }> {
   /** The issuer's DID. */
   readonly issuer: string;
-  /** The table to continue; undefined: the lines replace all that were there. */
-  readonly table: number | undefined;
+  /** The lines replace the known ones; else they continue them. */
+  readonly isFromStart: boolean;
   /** What belongs to the lines. */
   readonly attachment: Uint8Array;
   /**
@@ -420,13 +426,15 @@ export interface LinesCommit<T extends { readonly text: string }> {
  */
 export class NewLines {
   readonly #main: SqliteFile;
+  readonly #known: number | undefined;
   #file: SqliteFile | undefined;
   #latest: Instant | undefined;
   #first = Infinity;
   #last = 0;
 
-  constructor(main: SqliteFile) {
+  constructor(main: SqliteFile, known: number | undefined) {
     this.#main = main;
+    this.#known = known;
   }
 
   /** Whether there is any line. */
@@ -465,11 +473,12 @@ export class NewLines {
     );
   }
 
-  /** The first line that another table has differently, if there is one. */
-  firstDifference(table: number): number | undefined {
+  /** The first line that the known table has differently, if there is one. */
+  firstDifference(): number | undefined {
+    if (this.#known === undefined) return undefined;
     try {
       const row = this.#opened().sql(
-        `SELECT sequence FROM temp.new_line JOIN event_${table} AS known USING (sequence) WHERE known.line <> new_line.line ORDER BY sequence LIMIT 1`,
+        `SELECT sequence FROM temp.new_line JOIN event_${this.#known} AS known USING (sequence) WHERE known.line <> new_line.line ORDER BY sequence LIMIT 1`,
       ).get();
       return row === undefined ? undefined : Number(row.sequence);
     } catch {
@@ -485,9 +494,10 @@ export class NewLines {
    * @throws {SigError} `store_unavailable`, and what `decide` throws.
    */
   async commit<T extends { readonly text: string }>(
-    { issuer, table, attachment, decide }: LinesCommit<T>,
+    { issuer, isFromStart, attachment, decide }: LinesCommit<T>,
   ): Promise<T> {
     const file = this.#opened();
+    const table = isFromStart ? undefined : this.#known;
     file.exec("COMMIT");
     return await file.transaction("write", async () => {
       const current = file.sql(

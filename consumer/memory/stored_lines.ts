@@ -118,7 +118,6 @@ export class StoredLines {
   readonly documents: HeldDocuments;
   readonly #lines: SqliteLines;
   readonly #pin: StoredPin;
-  readonly #table: number;
   readonly #options: ReadingOptions;
   #keys: Promise<KeyResolver> | undefined;
   /** By subjects and time; all are forgotten when there are too many lines. */
@@ -129,13 +128,11 @@ export class StoredLines {
   private constructor(
     lines: SqliteLines,
     pin: StoredPin,
-    table: number,
     attachment: Attachment,
     options: ReadingOptions,
   ) {
     this.#lines = lines;
     this.#pin = pin;
-    this.#table = table;
     this.#options = options;
     this.attachment = attachment;
     this.documents = new Map(
@@ -165,8 +162,7 @@ export class StoredLines {
       throw lines.damaged(`what is stored with the lines of ${issuer}`);
     }
     const attachment = JSON.parse(new TextDecoder().decode(bytes));
-    const { table } = stored.lines;
-    return new StoredLines(lines, stored, table, attachment, options);
+    return new StoredLines(lines, stored, attachment, options);
   }
 
   /**
@@ -255,7 +251,7 @@ export class StoredLines {
   }
 
   get #place() {
-    return { issuer: this.#pin.pin.issuer, table: this.#table };
+    return { issuer: this.#pin.pin.issuer, table: this.#pin.lines!.table };
   }
 
   #damaged(what: string): Error {
