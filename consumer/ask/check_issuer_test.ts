@@ -268,24 +268,8 @@ Deno.test("if the host refuses the connection, the answer is an error", async ()
 Deno.test("a malformed question fetches nothing", async () => {
   await using server = await publish();
   const rows: readonly (readonly [IssuerQuestion, ErrorCode, string])[] = [
-    [{ subject: ALICE, require: [] }, "requirements_empty", "at least one"],
-    [
-      { subject: ALICE, require: ["title=boss"] },
-      "invalid_requirement",
-      "Cannot use requirement: ",
-    ],
-    [
-      { subject: ALICE, require: [{ role: "a", relationship: "b" }] },
-      "invalid_requirement",
-      "Cannot use requirement: ",
-    ],
+    [{ ...QUESTION, require: [] }, "requirements_empty", "at least one"],
     [{ ...QUESTION, subject: "" }, "invalid_identifier", "Cannot check: "],
-    [{ ...QUESTION, at: "2026-01-01" }, "invalid_request", "Cannot judge at"],
-    [
-      { ...QUESTION, asOf: "yesterday" },
-      "invalid_request",
-      "Cannot judge as_of",
-    ],
     [{ ...QUESTION, asOf: 0 }, "invalid_request", "Cannot judge as_of"],
     // Whether the feed reaches that sequence does not matter.
     [{ ...QUESTION, asOf: 9, at: "now" }, "invalid_request", "Cannot judge at"],
@@ -294,15 +278,6 @@ Deno.test("a malformed question fetches nothing", async () => {
     await expectSigError(() => ask(server, question), code, message);
   }
   assertEquals(server.requests, []);
-});
-
-Deno.test("an answer that the feed can't give is an error", async () => {
-  await using server = await publish();
-  await expectSigError(
-    () => ask(server, { ...QUESTION, asOf: 3 }),
-    "consistency_unavailable",
-    "Cannot judge as of sequence 3: the feed ends at 2",
-  );
 });
 
 Deno.test("an issuer is asked by its host, its DID, its URL, or a source", async () => {
