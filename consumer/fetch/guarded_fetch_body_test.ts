@@ -8,6 +8,7 @@ import {
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { fetchLocal, fetchText, readText } from "../testdata/fetching.ts";
 import {
+  type Behaviour,
   say,
   send,
   startRawServer,
@@ -17,6 +18,22 @@ import { turns, waitUntil } from "../../tests/kit/wait.ts";
 
 const OK = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
 const CHUNKED = `${OK}transfer-encoding: chunked\r\n\r\n`;
+
+/** A behaviour that sends this and waits for the client to close. */
+function hold(text: string): Behaviour {
+  return async (connection) => {
+    await send(connection, text);
+    await untilClosed(connection);
+  };
+}
+
+/** A behaviour that sends this, and then a part again and again. */
+function drip(text: string, part: string): Behaviour {
+  return async (connection) => {
+    await send(connection, text);
+    for (;;) await send(connection, part).then(() => turns(10));
+  };
+}
 
 Deno.test("a body of exactly the limit passes, one byte more does not", async () => {
   for (const extra of [0, 1]) {
@@ -43,10 +60,9 @@ Deno.test("a body of exactly the limit passes, one byte more does not", async ()
 });
 
 Deno.test("a length over the limit is refused without reading", async () => {
-  await using server = startRawServer(async (connection) => {
-    await send(connection, `${OK}content-length: 1001\r\n\r\n`);
-    await untilClosed(connection);
-  });
+  await using server = startRawServer(
+    hold(`${OK}content-length: 1001\r\n\r\n`),
+  );
   await expectSigError(
     () => fetchLocal(server.url),
     "document_too_large",
@@ -193,31 +209,15 @@ Deno.test("a refused connection is fetch_failed", async () => {
 });
 
 Deno.test("a server that never answers, stalls or drips is fetch_timeout", async () => {
-  const behaviours = {
-    silent: untilClosed,
-    halfHead: async (connection: Deno.TcpConn) => {
-      await send(connection, "HTTP/1.1 200 OK\r\n");
-      await untilClosed(connection);
-    },
-    stalledBody: async (connection: Deno.TcpConn) => {
-      await send(connection, `${OK}content-length: 900\r\n\r\nabc`);
-      await untilClosed(connection);
-    },
-    drippedHead: async (connection: Deno.TcpConn) => {
-      await send(connection, "HTTP/1.1 200 OK\r\nx: ");
-      for (;;) await send(connection, "y").then(() => turns(10));
-    },
-    drippedBody: async (connection: Deno.TcpConn) => {
-      await send(connection, `${OK}content-length: 900\r\n\r\n`);
-      for (;;) await send(connection, "y").then(() => turns(10));
-    },
-    continuedForEver: async (connection: Deno.TcpConn) => {
-      for (;;) {
-        await send(connection, "HTTP/1.1 103 X\r\n\r\n").then(() => turns(10));
-      }
-    },
-  };
-  for (const behave of Object.values(behaviours)) {
+  const behaviours = [
+    untilClosed,
+    hold("HTTP/1.1 200 OK\r\n"),
+    hold(`${OK}content-length: 900\r\n\r\nabc`),
+    drip("HTTP/1.1 200 OK\r\nx: ", "y"),
+    drip(`${OK}content-length: 900\r\n\r\n`, "y"),
+    drip("", "HTTP/1.1 103 X\r\n\r\n"),
+  ];
+  for (const behave of behaviours) {
     await using server = startRawServer(behave);
     const error = await expectSigError(
       () => fetchText(server.url, { totalTimeoutMs: 150 }),
@@ -229,19 +229,15 @@ Deno.test("a server that never answers, stalls or drips is fetch_timeout", async
 });
 
 Deno.test("leaving the loop closes the connection", async () => {
-  await using server = startRawServer(async (connection) => {
-    await send(connection, `${CHUNKED}1\r\nx\r\n`);
-    await untilClosed(connection);
-  });
+  await using server = startRawServer(hold(`${CHUNKED}1\r\nx\r\n`));
   const fetched = await fetchLocal(server.url);
   for await (const _ of fetched.bytes) break;
 });
 
 Deno.test("cancelling ends a read that is under way", async () => {
-  await using server = startRawServer(async (connection) => {
-    await send(connection, `${OK}content-length: 900\r\n\r\nabc`);
-    await untilClosed(connection);
-  });
+  await using server = startRawServer(
+    hold(`${OK}content-length: 900\r\n\r\nabc`),
+  );
   const fetched = await fetchLocal(server.url);
   const reading = readText(fetched);
   await turns(3);
@@ -250,10 +246,9 @@ Deno.test("cancelling ends a read that is under way", async () => {
 });
 
 Deno.test("the caller's abort is what is thrown, at any stage", async () => {
-  await using server = startRawServer(async (connection) => {
-    await send(connection, `${OK}content-length: 900\r\n\r\nabc`);
-    await untilClosed(connection);
-  });
+  await using server = startRawServer(
+    hold(`${OK}content-length: 900\r\n\r\nabc`),
+  );
   const signal = AbortSignal.abort(new RangeError("before"));
   await assertRejects(
     () => fetchText(server.url, { signal }),

@@ -4,7 +4,9 @@ import { guardedFetch } from "./guarded_fetch.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { fetchText, readText } from "../testdata/fetching.ts";
 import {
+  type Behaviour,
   say,
+  send,
   startRawServer,
   untilClosed,
 } from "../../tests/kit/raw_server.ts";
@@ -181,32 +183,28 @@ Deno.test("a fetch that fails or hangs has the same codes", async () => {
   );
 });
 
-Deno.test("the platform's fetch: a cut body, a stall, a redirect", async () => {
-  const options = { fetch: (request: Request) => fetch(request) };
+Deno.test("the platform's fetch reports a cut body, a stall and a redirect", async () => {
   const head = "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nabc";
-  await using cut = startRawServer(say(head));
-  await expectSigError(
-    () => fetchText(cut.url, options),
-    "fetch_failed",
-    "the connection failed",
-  );
-  await using stalled = startRawServer(async (connection) => {
-    await connection.write(new TextEncoder().encode(head));
+  const away = "HTTP/1.1 302 X\r\nlocation: /x\r\ncontent-length: 0\r\n\r\n";
+  const stall: Behaviour = async (connection) => {
+    await send(connection, head);
     await untilClosed(connection);
-  });
-  await expectSigError(
-    () => fetchText(stalled.url, { ...options, totalTimeoutMs: 100 }),
-    "fetch_timeout",
-    "the answer took more than 100 ms",
-  );
-  await using away = startRawServer(
-    say("HTTP/1.1 302 X\r\nlocation: /x\r\ncontent-length: 0\r\n\r\n"),
-  );
-  await expectSigError(
-    () => fetchText(away.url, options),
-    "fetch_redirected",
-    "the server redirects to",
-  );
+  };
+  for (
+    const [behave, code, message] of [
+      [say(head), "fetch_failed", "the connection failed"],
+      [stall, "fetch_timeout", "the answer took more than 100 ms"],
+      [say(away), "fetch_redirected", "the server redirects to"],
+    ] as const
+  ) {
+    await using server = startRawServer(behave);
+    const totalTimeoutMs = code === "fetch_timeout" ? 100 : 5_000;
+    await expectSigError(
+      () => fetchText(server.url, { fetch, totalTimeoutMs }),
+      code,
+      message,
+    );
+  }
 });
 
 Deno.test("a body whose cancel never settles is closed within a moment", async () => {

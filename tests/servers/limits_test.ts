@@ -64,32 +64,22 @@ Deno.test("api: a token that may be guessed is warned of where others reach it",
 Deno.test("api: the token of a file is asked for, and never told", async () => {
   const token = "s3cret-token";
   await withTokenFile(`${token}\n`, async (file, permissions) => {
-    await using server = await ServerProcess.start("api", [
-      "--token-file",
-      file,
-    ], {
-      permissions,
-    });
+    const words = ["--token-file", file];
+    const options = { permissions };
+    await using server = await ServerProcess.start("api", words, options);
     const { path, body } = QUESTIONS.api;
-    const send = (...authorization: readonly string[]) =>
-      exchangeRaw(
-        server.port,
-        rawPost(
-          path,
-          body,
-          authorization.map((each) => `Authorization: ${each}`),
-        ),
-      );
+    const send = (...authorization: readonly string[]) => {
+      const headers = authorization.map((each) => `Authorization: ${each}`);
+      return exchangeRaw(server.port, rawPost(path, body, headers));
+    };
     assertEquals((await send(`Bearer ${token}`)).status, 200);
     assertEquals((await send(`bearer ${token}`)).status, 200);
-    const wrong = [
-      "",
-      `Basic ${token}`,
-      `Bearer ${token}x`,
-      "Bearer s3cret-toke",
-    ];
-    const doubled = [`Bearer ${token}`, `Bearer ${token}`];
-    for (const given of [[], ...wrong.map((each) => [each]), doubled]) {
+    for (
+      const given of [
+        ...[[], [""], [`Basic ${token}`], [`Bearer ${token}x`]],
+        ...[["Bearer s3cret-toke"], [`Bearer ${token}`, `Bearer ${token}`]],
+      ]
+    ) {
       const response = await send(...given);
       assertEquals(response.status, 401, given.join());
       assertEquals(response.headers.get("www-authenticate"), "Bearer");
@@ -122,14 +112,8 @@ Deno.test("api: a token file that holds no token is refused", async () => {
     ] as const
   ) {
     await withTokenFile(content, async (file, permissions) => {
-      const ended = await runToEnd("api", [
-        "--addr",
-        "127.0.0.1:0",
-        "--token-file",
-        file,
-      ], {
-        permissions,
-      });
+      const words = ["--addr", "127.0.0.1:0", "--token-file", file];
+      const ended = await runToEnd("api", words, { permissions });
       assertEquals([ended.code, ended.stdout], [2, ""]);
       assert(
         ended.stderr.startsWith(`sig-api: ${code}: Cannot `),
@@ -144,25 +128,17 @@ for (const name of SERVERS) {
 
   Deno.test(`${name}: a client over its rate waits, another one doesn't`, async () => {
     await using server = await ServerProcess.start(name, [
-      ...[
-        "--rate-limit",
-        "1/s",
-        "--public",
-        "--trust-proxy",
-        "127.0.0.0/8",
-        "--log",
-        "off",
-      ],
+      ...["--rate-limit", "1/s", "--public", "--log", "off"],
+      ...["--trust-proxy", "127.0.0.0/8"],
     ]);
     const from = (client: string) =>
       exchangeRaw(
         server.port,
         rawPost(path, body, [`X-Forwarded-For: ${client}`]),
       );
-    const [first, ...others] = await Promise.all(
+    const all = await Promise.all(
       Array.from({ length: 5 }, () => from("192.0.2.1")),
     );
-    const all = [first!, ...others];
     const refused = all.filter(({ status }) => status === 429);
     assert(refused.length >= 3, all.map(({ status }) => status).join());
     for (const { headers, body } of refused) {

@@ -140,21 +140,19 @@ Deno.test("api: processes over a KV file share one memory", async () => {
   ]);
 });
 
+function redisTest(name: string, fn: () => Promise<void>): void {
+  Deno.test({ name, ignore: !HAS_REDIS, fn });
+}
+
 for (const name of SERVERS) {
-  Deno.test({
-    name: `${name}: processes over Redis share one memory`,
-    ignore: !HAS_REDIS,
-    async fn() {
-      await using redis = await startRedis();
-      await withProcesses(name, redis.url, shareOneMemory);
-    },
+  redisTest(`${name}: processes over Redis share one memory`, async () => {
+    await using redis = await startRedis();
+    await withProcesses(name, redis.url, shareOneMemory);
   });
 
-  Deno.test({
-    name:
-      `${name}: a memory that fails over to an empty replica is a first look, and then known`,
-    ignore: !HAS_REDIS,
-    async fn() {
+  redisTest(
+    `${name}: a memory that fails over to an empty replica is a first look, and then known`,
+    async () => {
       await using place = openTcpSwitch();
       await using before = await startRedis();
       await using after = await startRedis();
@@ -191,13 +189,11 @@ for (const name of SERVERS) {
         );
       });
     },
-  });
+  );
 
-  Deno.test({
-    name:
-      `${name}: a memory that freezes while it is needed is an error that names its place, and forgiven`,
-    ignore: !HAS_REDIS,
-    async fn() {
+  redisTest(
+    `${name}: a memory that freezes while it is needed is an error that names its place, and forgiven`,
+    async () => {
       await using redis = await startRedis();
       await withProcesses(name, redis.url, async ({ issuer, start, ask }) => {
         const server = await start("--max-age", "0s");
@@ -216,7 +212,7 @@ for (const name of SERVERS) {
         assertEquals((await ask(server)).said, ALLOWED);
       });
     },
-  });
+  );
 }
 
 Deno.test("an issuer that is on no list takes no room in the shared memory", async () => {
