@@ -197,6 +197,13 @@ export const AGENT_LOCK_TIMEOUT_MS = 40_000;
 /** Attempts with an index that was reset, the last one in memory. */
 const MAX_ATTEMPTS = 4;
 
+/** Work on a feed up to whose recovered end the index goes. */
+type FeedWork<T> = (
+  feed: OpenFeed,
+  index: FeedIndex,
+  documents: IssuerDocuments,
+) => T | Promise<T>;
+
 /** An open issuer. Its methods may be called at any time; they take turns. */
 export class Issuer implements AsyncDisposable {
   readonly #options: OpenIssuerOptions;
@@ -403,15 +410,9 @@ export class Issuer implements AsyncDisposable {
    * right now. Costs the same after any number of events.
    */
   async current(question: CurrentQuestion): Promise<CurrentRelationships> {
-    return await this.#takeTurn(async (writer) => {
-      const documents = await this.#readDocuments();
-      return await this.#withFeed(
-        writer,
-        documents,
-        (feed, index) =>
-          readCurrent(question, feed, index, documents.parseLine),
-      );
-    });
+    return await this.#onFeed((feed, index, { parseLine }) =>
+      readCurrent(question, feed, index, parseLine)
+    );
   }
 
   /**
@@ -456,15 +457,10 @@ export class Issuer implements AsyncDisposable {
    * the feed.
    */
   async backup(keys: BackupKeys): Promise<IssuerBackup> {
-    return await this.#takeTurn(async (writer) => {
-      const documents = await this.#readDocuments();
-      const { store } = this.#options;
-      return await this.#withFeed(
-        writer,
-        documents,
-        (_, { head }) => readBackup(store, documents, head!.bytes, keys),
-      );
-    });
+    const { store } = this.#options;
+    return await this.#onFeed((_, { head }, documents) =>
+      readBackup(store, documents, head!.bytes, keys)
+    );
   }
 
   /** Waits for what is under way, then closes the store. */
@@ -483,14 +479,13 @@ export class Issuer implements AsyncDisposable {
 
   /** The feed up to its recovered end. */
   async #readFeed() {
-    const { documents, bytes } = await this.#takeTurn(async (writer) => {
-      const documents = await this.#readDocuments();
-      return await this.#withFeed(
-        writer,
-        documents,
-        (_, { head }) => ({ documents, bytes: head!.bytes }),
-      );
-    });
+    const { documents, bytes } = await this.#onFeed((
+      _,
+      { head },
+      documents,
+    ) => ({
+      ...{ documents, bytes: head!.bytes },
+    }));
     // Outside of the lock: what is there by now stays as it is.
     const feed = await this.#options.store
       .read(documents.feedPath, Number.MAX_SAFE_INTEGER);
@@ -618,6 +613,13 @@ export class Issuer implements AsyncDisposable {
     );
   }
 
+  /** {@linkcode #withFeed} in a turn of its own. */
+  async #onFeed<T>(work: FeedWork<T>): Promise<T> {
+    return await this.#takeTurn(async (writer) =>
+      await this.#withFeed(writer, await this.#readDocuments(), work)
+    );
+  }
+
   /**
    * Works with an index that stands at the recovered end of the feed; starts over
    * with an empty one when it proves unusable.
@@ -625,7 +627,7 @@ export class Issuer implements AsyncDisposable {
   async #withFeed<T>(
     writer: FeedWriter,
     documents: IssuerDocuments,
-    work: (feed: OpenFeed, index: FeedIndex) => T | Promise<T>,
+    work: FeedWork<T>,
   ): Promise<T> {
     const { index } = writer;
     const feed = await writer.openFeed(documents.feedPath);
@@ -633,7 +635,7 @@ export class Issuer implements AsyncDisposable {
       for (let attempt = 1;; attempt++) {
         try {
           await recoverFeed(feed, index, documents, this.#options);
-          return await work(feed, index);
+          return await work(feed, index, documents);
         } catch (error) {
           if (!(error instanceof IndexError)) throw error;
           if (attempt === MAX_ATTEMPTS) {

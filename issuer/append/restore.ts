@@ -4,6 +4,7 @@ import { SigError } from "@sig/core";
 import { sameBytes } from "@sig/core/internal";
 import type { LineRules } from "../documents/documents.ts";
 import { replayFeed } from "./verify_feed.ts";
+import { readLines } from "../store/feed_lines.ts";
 import type { OpenFeed } from "../store/feed_store.ts";
 
 /** What {@linkcode Issuer.restore} did. */
@@ -15,9 +16,6 @@ export interface RestoredFeed {
 }
 
 const LF = 0x0a;
-
-/** Bytes of the local feed that are looked at at once. */
-const PIECE_BYTES = 1024 * 1024;
 
 /**
  * Refuses a feed that ends before the published one, or says something else:
@@ -90,10 +88,10 @@ export async function appendRest(
 }
 
 /**
- * Reads the feed piece by piece beside another copy of it.
+ * Compares the feed with another copy of it, as far as both have whole lines.
  *
  * @param copy what the other one is called, in a message.
- * @returns the bytes of its whole lines, and how many these are.
+ * @returns the bytes of the feed's whole lines, and how many these are.
  * @throws {SigError} `feed_rewritten`
  */
 export async function compareFeeds(
@@ -103,27 +101,20 @@ export async function compareFeeds(
 ): Promise<{ readonly whole: number; readonly lines: number }> {
   let whole = 0;
   let lines = 0;
-  // The first byte that differs counts once its line has an end: what is
-  // unfinished here says nothing.
-  let differs: number | undefined;
-  for (let at = 0; at < feed.size;) {
-    const piece = await feed.read(at, PIECE_BYTES);
-    if (piece.length === 0) break;
-    const shared = piece.subarray(0, Math.max(0, published.length - at));
-    const other = published.subarray(at, at + piece.length);
-    if (differs === undefined && !sameBytes(shared, other)) {
-      let same = 0;
-      while (shared[same] === other[same]) same++;
-      differs = at + same;
-      lines += countLines(piece.subarray(0, same));
-    }
-    const last = piece.lastIndexOf(LF);
-    if (last >= 0) whole = at + last + 1;
-    if (differs !== undefined && whole > differs) {
+  for await (const { bytes, terminated } of readLines(feed, 0)) {
+    // An unfinished line is cut off before an append: it contradicts nothing.
+    if (!terminated) break;
+    const { length } = bytes;
+    const other = published.subarray(whole, whole + length + 1);
+    const isSame = sameBytes(
+      bytes.subarray(0, other.length),
+      other.subarray(0, length),
+    );
+    if (!isSame || (other[length] ?? LF) !== LF) {
       throw rewritten(lines + 1, copy);
     }
-    if (differs === undefined) lines += countLines(piece);
-    at += piece.length;
+    whole += length + 1;
+    lines++;
   }
   return { whole, lines };
 }
