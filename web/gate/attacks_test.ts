@@ -24,17 +24,14 @@ function returnsOf({ steps }: Arrival): readonly string[] {
   return steps.filter((each) => each.includes("/_sig/return?code="));
 }
 
-async function refusedPage(visitor: Visitor, url: string): Promise<string> {
-  const { refusal, steps } = await visitor.walk(url);
-  assert(refusal !== undefined, `it went on: ${steps.join(" ")}`);
-  return refusal;
+async function assertRefused(visitor: Visitor, url: string, says: string) {
+  const { refusal = "", steps } = await visitor.walk(url);
+  assertStringIncludes(refusal, says, `not refused: ${steps.join(" ")}`);
 }
 
 Deno.test("attack: rd that leads elsewhere is refused, and nothing is sent there", async (t) => {
   await using provider = await start();
-  const { person } = await provider.employ();
-  const visitor = new Visitor(provider);
-  await visitor.logIn(person, PAGE);
+  const { visitor } = await Visitor.logIn(provider, PAGE);
   const evil = [
     ...[
       "http://evil.example/",
@@ -79,20 +76,14 @@ Deno.test("attack: rd that leads elsewhere is refused, and nothing is sent there
 
 Deno.test("attack: a code is good once", async () => {
   await using provider = await start();
-  const { person } = await provider.employ();
-  const visitor = new Visitor(provider);
-  const [, last = ""] = returnsOf(await visitor.logIn(person, PAGE));
-  assertStringIncludes(
-    await refusedPage(visitor, last),
-    "its code is not good, or was used",
-  );
+  const { visitor, arrival } = await Visitor.logIn(provider, PAGE);
+  const [, last = ""] = returnsOf(arrival);
+  await assertRefused(visitor, last, "its code is not good, or was used");
 });
 
 Deno.test("attack: of parallel uses of a code one gets a cookie", async () => {
   await using provider = await start();
-  const { person } = await provider.employ();
-  const visitor = new Visitor(provider);
-  await visitor.logIn(person, PAGE);
+  const { visitor } = await Visitor.logIn(provider, PAGE);
   // At the second host the browser is known by now: one more code, unused.
   const begun = await visitor.login.follow(visitor.gate(PAGE));
   const bound = await codeFor(visitor, provider, begun.href);
@@ -131,29 +122,19 @@ async function codeFor(
 
 Deno.test("attack: a code of another host opens nothing, and is gone", async () => {
   await using provider = await start();
-  const { person } = await provider.employ();
-  const visitor = new Visitor(provider);
-  await visitor.logIn(person, PAGE);
+  const { visitor } = await Visitor.logIn(provider, PAGE);
   const link = await visitor.login.follow(visitor.gate(PAGE));
   const bound = new URL(await codeFor(visitor, provider, link.href));
   const code = bound.searchParams.get("code") ?? "";
   const elsewhere = `http://${OPS}/_sig/return?code=${code}&rd=http://${OPS}/`;
-  assertStringIncludes(
-    await refusedPage(visitor, elsewhere),
-    "its code is not good",
-  );
-  assertStringIncludes(
-    await refusedPage(visitor, bound.href),
-    "its code is not good",
-  );
+  await assertRefused(visitor, elsewhere, "its code is not good");
+  await assertRefused(visitor, bound.href, "its code is not good");
   assertEquals((await visitor.ask(OPS)).status, 401);
 });
 
 Deno.test("attack: a host's cookie is good at no other host, nor at the login", async () => {
   await using provider = await start();
-  const { person } = await provider.employ();
-  const visitor = new Visitor(provider);
-  await visitor.logIn(person, PAGE);
+  const { visitor } = await Visitor.logIn(provider, PAGE);
   await visitor.walk(visitor.gate(`http://${OPS}/`));
   const stolen = visitor.at(WIKI).cookies.get("sig-gate") ?? "";
   assert(stolen !== "");
@@ -190,10 +171,7 @@ Deno.test("attack: a link with the attacker's code logs nobody in as the attacke
   // One for the attacker's own browser.
   const again = await theirs.login.follow(theirs.gate(PAGE));
   const bound = await codeFor(theirs, provider, again.href);
-  assertStringIncludes(
-    await refusedPage(stranger, bound),
-    "another browser began it",
-  );
+  await assertRefused(stranger, bound, "another browser began it");
   assertEquals((await stranger.ask(WIKI)).status, 401);
   // Somebody who is logged in stays who they are.
   const third = await theirs.login.follow(theirs.gate(PAGE));
@@ -235,9 +213,7 @@ Deno.test("attack: what a browser held before a login is good for nothing after 
 
 Deno.test("attack: of two cookies of one name none is believed", async () => {
   await using provider = await start();
-  const { person } = await provider.employ();
-  const visitor = new Visitor(provider);
-  await visitor.logIn(person, PAGE);
+  const { visitor } = await Visitor.logIn(provider, PAGE);
   const own = visitor.at(WIKI).cookie;
   for (const cookie of [`${own}; sig-gate=x.y`, `sig-gate=x.y; ${own}`]) {
     const response = await fetch(`${provider.origin}/forward-auth`, {
@@ -266,9 +242,7 @@ Deno.test("attack: identity headers of a request are never passed back", async (
 
 Deno.test("attack: a way back to another host than the one that is asked is refused", async () => {
   await using provider = await start();
-  const { person } = await provider.employ();
-  const visitor = new Visitor(provider);
-  await visitor.logIn(person, PAGE);
+  const { visitor } = await Visitor.logIn(provider, PAGE);
   const ask = async (host: string, rd: string) => {
     const code = (await visitor.login.follow(visitor.gate(PAGE))).searchParams
       .get("code");
@@ -297,9 +271,7 @@ Deno.test("attack: a way back to another host than the one that is asked is refu
 
 Deno.test("attack: a gate is not an application: no code, no token, no logout target", async () => {
   await using provider = await start();
-  const { person } = await provider.employ();
-  const visitor = new Visitor(provider);
-  await visitor.logIn(person, PAGE);
+  const { visitor } = await Visitor.logIn(provider, PAGE);
   const response = await visitor.login.send(
     await provider.authorizeUrl({
       client_id: `gate:${WIKI}`,
@@ -319,9 +291,7 @@ Deno.test("attack: a gate is not an application: no code, no token, no logout ta
 
 Deno.test("attack: a code ends after 60 seconds, and with its session", async () => {
   await using provider = await start();
-  const { person, relationship } = await provider.employ();
-  const visitor = new Visitor(provider);
-  await visitor.logIn(person, PAGE);
+  const { visitor, relationship } = await Visitor.logIn(provider, PAGE);
   const link = await visitor.login.follow(visitor.gate(PAGE));
   const bound = await codeFor(visitor, provider, link.href);
   const other = await codeFor(
@@ -330,15 +300,9 @@ Deno.test("attack: a code ends after 60 seconds, and with its session", async ()
     (await visitor.login.follow(visitor.gate(PAGE))).href,
   );
   provider.skewMs = 61_000;
-  assertStringIncludes(
-    await refusedPage(visitor, bound),
-    "its code is not good",
-  );
+  await assertRefused(visitor, bound, "its code is not good");
   provider.skewMs = 0;
   await provider.demo.revoke(relationship);
   await provider.web.provider!.watch();
-  assertStringIncludes(
-    await refusedPage(visitor, other),
-    "its session is over",
-  );
+  await assertRefused(visitor, other, "its session is over");
 });

@@ -62,9 +62,7 @@ Deno.test("the proxy gets the person, whichever key signed and whatever became o
 Deno.test("two applications at ports of one host keep their cookies apart", async () => {
   const hosts = ["apps.example:8001", "apps.example:8002"];
   await using provider = await start({ gateHosts: hosts });
-  const { person } = await provider.employ();
-  const visitor = new Visitor(provider);
-  await visitor.logIn(person, `http://${hosts[0]}/`);
+  const { visitor } = await Visitor.logIn(provider, `http://${hosts[0]}/`);
   const second = encodeURIComponent(`http://${hosts[1]}/`);
   await visitor.walk(visitor.gate(second));
   // Browsers send every cookie of a host to all its ports; the newer one stays.
@@ -97,9 +95,7 @@ Deno.test("on the login's own host, at another port too, there is one cookie and
 
 Deno.test("a revoked relationship closes the gate at the next question", async () => {
   await using provider = await start();
-  const { person, relationship } = await provider.employ();
-  const visitor = new Visitor(provider);
-  await visitor.logIn(person, PAGE);
+  const { visitor, relationship } = await Visitor.logIn(provider, PAGE);
   assertEquals((await visitor.ask(WIKI)).status, 200);
   await provider.demo.revoke(relationship);
   assertEquals((await visitor.ask(WIKI)).status, 401);
@@ -109,9 +105,7 @@ Deno.test("a revoked relationship closes the gate at the next question", async (
 
 Deno.test("the watch closes the gate too, where answers may be old", async () => {
   await using provider = await start({ gateMaxAgeMs: 600_000 });
-  const { person, relationship } = await provider.employ();
-  const visitor = new Visitor(provider);
-  await visitor.logIn(person, PAGE);
+  const { visitor, relationship } = await Visitor.logIn(provider, PAGE);
   await provider.demo.revoke(relationship);
   assertEquals((await visitor.ask(WIKI)).status, 200);
   await provider.web.provider!.watch();
@@ -120,9 +114,7 @@ Deno.test("the watch closes the gate too, where answers may be old", async () =>
 
 Deno.test("an issuer that can't be asked closes no gate, and opens none", async () => {
   await using provider = await start();
-  const { person } = await provider.employ();
-  const visitor = new Visitor(provider);
-  await visitor.logIn(person, PAGE);
+  const { visitor, person } = await Visitor.logIn(provider, PAGE);
   provider.issuerIsDown = true;
   const { status, headers } = await visitor.ask(WIKI);
   assertEquals([status, headers.get("remote-user")], [200, person.did]);
@@ -133,9 +125,7 @@ Deno.test("an issuer that can't be asked closes no gate, and opens none", async 
 
 Deno.test("a logout closes every gate", async () => {
   await using provider = await start();
-  const { person } = await provider.employ();
-  const visitor = new Visitor(provider);
-  await visitor.logIn(person, PAGE);
+  const { visitor } = await Visitor.logIn(provider, PAGE);
   const form =
     await (await visitor.login.send(`${provider.origin}/oidc/logout`)).text();
   const [, csrf = ""] = /name="csrf" value="([^"]+)"/.exec(form) ?? [];

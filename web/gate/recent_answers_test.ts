@@ -18,9 +18,10 @@ async function start(
 
 Deno.test("who is asked about all the time is known to be revoked within the max age", async () => {
   await using provider = await start();
-  const { person, relationship } = await provider.employ();
-  const visitor = new Visitor(provider);
-  await visitor.logIn(person, `http://${WIKI}/`);
+  const { visitor, relationship } = await Visitor.logIn(
+    provider,
+    `http://${WIKI}/`,
+  );
   provider.frozenMs = Date.now();
   assertEquals((await visitor.ask(WIKI)).status, 200);
   await provider.demo.revoke(relationship);
@@ -37,9 +38,7 @@ Deno.test("who is asked about all the time is known to be revoked within the max
 Deno.test("a session's end counts at once, however recent the answer is", async () => {
   await using provider = await start();
   const { store, now } = provider;
-  const { person } = await provider.employ();
-  const visitor = new Visitor(provider);
-  await visitor.logIn(person, `http://${WIKI}/`);
+  const { visitor, person } = await Visitor.logIn(provider, `http://${WIKI}/`);
   assertEquals((await visitor.ask(WIKI)).status, 200);
   // As another process marks it, before it is removed.
   const [session] = (await store.list(SESSION, now())).records;
@@ -60,9 +59,7 @@ Deno.test("a session's end counts at once, however recent the answer is", async 
 
 Deno.test("a recent answer is for the cookie and the host that it was given to", async () => {
   await using provider = await start();
-  const { person } = await provider.employ();
-  const visitor = new Visitor(provider);
-  await visitor.logIn(person, `http://${WIKI}/`);
+  const { visitor } = await Visitor.logIn(provider, `http://${WIKI}/`);
   assertEquals((await visitor.ask(WIKI)).status, 200);
   const cookie = visitor.at(WIKI).cookies.get("sig-gate")!;
   const thief = new Visitor(provider);
@@ -77,9 +74,10 @@ Deno.test("a max age below two seconds asks each time", async () => {
   await using provider = await start(1_000);
   // The login's own answer is as old as the clock says, however long it takes.
   provider.frozenMs = Date.now();
-  const { person, relationship } = await provider.employ();
-  const visitor = new Visitor(provider);
-  await visitor.logIn(person, `http://${WIKI}/`);
+  const { visitor, relationship } = await Visitor.logIn(
+    provider,
+    `http://${WIKI}/`,
+  );
   provider.skewMs = 900;
   assertEquals((await visitor.ask(WIKI)).status, 200);
   await provider.demo.revoke(relationship);

@@ -22,9 +22,12 @@ interface Opened {
   readonly other: Challenges;
 }
 
-interface Rule {
-  readonly name: string;
-  readonly hold: (opened: Opened) => Promise<void>;
+/** A rule over a store in memory; over every driver see `single_use_test.ts`. */
+function rule(name: string, hold: (opened: Opened) => Promise<void>): void {
+  Deno.test(`challenges: ${name}`, async () => {
+    const store = createMemoryStore();
+    await hold({ store: challengesIn(store), other: challengesIn(store) });
+  });
 }
 
 const NOW_MS = Date.parse("2026-01-31T09:00:00Z");
@@ -48,241 +51,209 @@ function recordOf(more: Partial<ChallengeRecord> = {}): ChallengeRecord {
   };
 }
 
-const RULES: readonly Rule[] = [
-  {
-    name: "what was created is read, by every connection",
-    hold: async (opened) => {
-      const { store, other } = opened;
-      const record = recordOf({ subject: "did:web:alice.example" });
-      await store.create(record, after(0));
-      const expected = { state: "issued", record } as const;
-      assertEquals(await store.read(record.challenge_id, after(0)), expected);
-      assertEquals(await other.read(record.challenge_id, after(0)), expected);
-    },
+rule(
+  "what was created is read, by every connection",
+  async ({ store, other }) => {
+    const record = recordOf({ subject: "did:web:alice.example" });
+    await store.create(record, after(0));
+    const expected = { state: "issued", record } as const;
+    assertEquals(await store.read(record.challenge_id, after(0)), expected);
+    assertEquals(await other.read(record.challenge_id, after(0)), expected);
   },
+);
 
-  {
-    name: "what was never created is not found",
-    hold: async ({ store }) => {
-      const { challenge_id } = recordOf();
-      const at = after(0);
-      assertEquals(await store.read(challenge_id, at), { state: "not_found" });
-      assertEquals(await store.countFailure(challenge_id, at), "not_found");
-      assertEquals(await store.consume(challenge_id, at), "not_found");
-      // Asking for it must not have made it.
-      assertEquals(await store.read(challenge_id, at), { state: "not_found" });
-    },
+rule("what was never created is not found", async ({ store }) => {
+  const { challenge_id } = recordOf();
+  const at = after(0);
+  assertEquals(await store.read(challenge_id, at), { state: "not_found" });
+  assertEquals(await store.countFailure(challenge_id, at), "not_found");
+  assertEquals(await store.consume(challenge_id, at), "not_found");
+  // Asking for it must not have made it.
+  assertEquals(await store.read(challenge_id, at), { state: "not_found" });
+});
+
+rule("an id is taken once, also by a used challenge", async ({ store }) => {
+  const record = recordOf();
+  await store.create(record, after(0));
+  const again = () => store.create(record, after(0));
+  await assertRejects(again, RangeError, "its id is taken");
+  assertEquals(
+    await store.consume(record.challenge_id, after(0)),
+    "consumed",
+  );
+  await assertRejects(again, RangeError, "its id is taken");
+  assertEquals(await store.consume(record.challenge_id, after(0)), "used");
+});
+
+rule(
+  "of 100 parallel uses exactly one is the first",
+  async ({ store, other }) => {
+    const { challenge_id } = await create(store);
+    const answers = await Promise.all(
+      Array.from(
+        { length: 100 },
+        (_, i) => (i % 2 ? store : other).consume(challenge_id, after(1)),
+      ),
+    );
+    assertEquals(count(answers, "consumed"), 1);
+    assertEquals(count(answers, "used"), 99);
+    assertEquals(await store.read(challenge_id, after(1)), { state: "used" });
   },
+);
 
-  {
-    name: "an id is taken once, also by a used challenge",
-    hold: async ({ store }) => {
-      const record = recordOf();
-      await store.create(record, after(0));
-      const again = () => store.create(record, after(0));
-      await assertRejects(again, RangeError, "its id is taken");
-      assertEquals(
-        await store.consume(record.challenge_id, after(0)),
-        "consumed",
-      );
-      await assertRejects(again, RangeError, "its id is taken");
-      assertEquals(await store.consume(record.challenge_id, after(0)), "used");
-    },
-  },
+rule("the fifth failure burns, a use does not undo it", async ({ store }) => {
+  const { challenge_id } = await create(store);
+  for (let i = 1; i <= 4; i++) {
+    assertEquals(
+      await store.countFailure(challenge_id, after(i)),
+      "issued",
+    );
+  }
+  assertEquals(
+    (await store.read(challenge_id, after(5))).state,
+    "issued",
+  );
+  for (let i = 5; i <= 7; i++) {
+    assertEquals(
+      await store.countFailure(challenge_id, after(i)),
+      "burned",
+    );
+    assertEquals(await store.consume(challenge_id, after(i)), "burned");
+    assertEquals(
+      await store.read(challenge_id, after(i)),
+      { state: "burned" },
+    );
+  }
+});
 
-  {
-    name: "of 100 parallel uses exactly one is the first",
-    hold: async (opened) => {
-      const { store, other } = opened;
-      const { challenge_id } = await create(store);
-      const answers = await Promise.all(
-        Array.from(
-          { length: 100 },
-          (_, i) => (i % 2 ? store : other).consume(challenge_id, after(1)),
-        ),
-      );
-      assertEquals(count(answers, "consumed"), 1);
-      assertEquals(count(answers, "used"), 99);
-      assertEquals(await store.read(challenge_id, after(1)), { state: "used" });
-    },
-  },
+rule("four failures leave it open, to one use", async ({ store }) => {
+  const { challenge_id } = await create(store);
+  for (let i = 0; i < 4; i++) {
+    await store.countFailure(challenge_id, after(0));
+  }
+  assertEquals(await store.consume(challenge_id, after(0)), "consumed");
+  // A failure after the use changes nothing.
+  assertEquals(await store.countFailure(challenge_id, after(0)), "used");
+});
 
-  {
-    name: "the fifth failure burns, a use does not undo it",
-    hold: async ({ store }) => {
-      const { challenge_id } = await create(store);
-      for (let i = 1; i <= 4; i++) {
+rule("parallel failures are all counted", async ({ store, other }) => {
+  for (const failures of [4, 5]) {
+    const { challenge_id } = await create(store);
+    await Promise.all(
+      Array.from(
+        { length: failures },
+        (_, i) => (i % 2 ? store : other).countFailure(challenge_id, after(1)),
+      ),
+    );
+    const { state } = await store.read(challenge_id, after(1));
+    assertEquals(state, failures === 5 ? "burned" : "issued");
+  }
+});
+
+rule("it expires to the millisecond", async ({ store }) => {
+  const { challenge_id } = await create(store);
+  const { challenge_id: early } = await create(store);
+  const state = async (ms: number) =>
+    (await store.read(challenge_id, after(ms))).state;
+  assertEquals(await state(TTL_MS - 1), "issued");
+  assertEquals(await store.consume(early, after(TTL_MS - 1)), "consumed");
+  for (const ms of [TTL_MS, TTL_MS + 1]) {
+    assertEquals(await state(ms), "expired");
+    assertEquals(await store.consume(challenge_id, after(ms)), "expired");
+    assertEquals(
+      await store.countFailure(challenge_id, after(ms)),
+      "expired",
+    );
+  }
+  // The clock is the caller's: nothing of this has changed the challenge.
+  assertEquals(await state(0), "issued");
+});
+
+rule("used comes before burned before expired", async ({ store }) => {
+  const { challenge_id: used } = await create(store);
+  const { challenge_id: burned } = await create(store);
+  for (let i = 0; i < 5; i++) {
+    await store.countFailure(burned, after(0));
+    if (i === 3) await store.countFailure(used, after(0));
+  }
+  await store.consume(used, after(0));
+  for (const ms of [TTL_MS, TTL_MS + REMEMBER_MS - 1]) {
+    assertEquals(await store.read(used, after(ms)), { state: "used" });
+    assertEquals(await store.read(burned, after(ms)), { state: "burned" });
+    assertEquals(await store.consume(used, after(ms)), "used");
+    assertEquals(await store.consume(burned, after(ms)), "burned");
+  }
+});
+
+rule(
+  "60 s after its expiry it is forgotten, whatever it was",
+  async ({ store }) => {
+    const open = await create(store);
+    const used = await create(store);
+    const burned = await create(store);
+    await store.consume(used.challenge_id, after(0));
+    for (let i = 0; i < 5; i++) {
+      await store.countFailure(burned.challenge_id, after(0));
+    }
+    const all = [open, used, burned];
+    const last = after(TTL_MS + REMEMBER_MS - 1);
+    for (const { challenge_id } of all) {
+      const { state } = await store.read(challenge_id, last);
+      assertNotEquals(state, "not_found");
+    }
+    for (const { challenge_id } of all) {
+      for (const ms of [TTL_MS + REMEMBER_MS, TTL_MS + REMEMBER_MS + 5_000]) {
         assertEquals(
-          await store.countFailure(challenge_id, after(i)),
-          "issued",
+          await store.read(challenge_id, after(ms)),
+          { state: "not_found" },
         );
-      }
-      assertEquals(
-        (await store.read(challenge_id, after(5))).state,
-        "issued",
-      );
-      for (let i = 5; i <= 7; i++) {
-        assertEquals(
-          await store.countFailure(challenge_id, after(i)),
-          "burned",
-        );
-        assertEquals(await store.consume(challenge_id, after(i)), "burned");
-        assertEquals(
-          await store.read(challenge_id, after(i)),
-          { state: "burned" },
-        );
-      }
-    },
-  },
-
-  {
-    name: "four failures leave it open, to one use",
-    hold: async ({ store }) => {
-      const { challenge_id } = await create(store);
-      for (let i = 0; i < 4; i++) {
-        await store.countFailure(challenge_id, after(0));
-      }
-      assertEquals(await store.consume(challenge_id, after(0)), "consumed");
-      // A failure after the use changes nothing.
-      assertEquals(await store.countFailure(challenge_id, after(0)), "used");
-    },
-  },
-
-  {
-    name: "parallel failures are all counted",
-    hold: async (opened) => {
-      const { store, other } = opened;
-      for (const failures of [4, 5]) {
-        const { challenge_id } = await create(store);
-        await Promise.all(
-          Array.from(
-            { length: failures },
-            (_, i) =>
-              (i % 2 ? store : other).countFailure(challenge_id, after(1)),
-          ),
-        );
-        const { state } = await store.read(challenge_id, after(1));
-        assertEquals(state, failures === 5 ? "burned" : "issued");
-      }
-    },
-  },
-
-  {
-    name: "it expires to the millisecond",
-    hold: async ({ store }) => {
-      const { challenge_id } = await create(store);
-      const { challenge_id: early } = await create(store);
-      const state = async (ms: number) =>
-        (await store.read(challenge_id, after(ms))).state;
-      assertEquals(await state(TTL_MS - 1), "issued");
-      assertEquals(await store.consume(early, after(TTL_MS - 1)), "consumed");
-      for (const ms of [TTL_MS, TTL_MS + 1]) {
-        assertEquals(await state(ms), "expired");
-        assertEquals(await store.consume(challenge_id, after(ms)), "expired");
         assertEquals(
           await store.countFailure(challenge_id, after(ms)),
-          "expired",
+          "not_found",
+        );
+        assertEquals(
+          await store.consume(challenge_id, after(ms)),
+          "not_found",
         );
       }
-      // The clock is the caller's: nothing of this has changed the challenge.
-      assertEquals(await state(0), "issued");
-    },
+    }
   },
+);
 
-  {
-    name: "used comes before burned before expired",
-    hold: async ({ store }) => {
-      const { challenge_id: used } = await create(store);
-      const { challenge_id: burned } = await create(store);
-      for (let i = 0; i < 5; i++) {
-        await store.countFailure(burned, after(0));
-        if (i === 3) await store.countFailure(used, after(0));
-      }
-      await store.consume(used, after(0));
-      for (const ms of [TTL_MS, TTL_MS + REMEMBER_MS - 1]) {
-        assertEquals(await store.read(used, after(ms)), { state: "used" });
-        assertEquals(await store.read(burned, after(ms)), { state: "burned" });
-        assertEquals(await store.consume(used, after(ms)), "used");
-        assertEquals(await store.consume(burned, after(ms)), "burned");
-      }
-    },
-  },
+rule("a clock that gives no number opens nothing", async ({ store }) => {
+  const { challenge_id } = await create(store);
+  const never = new Date(NaN);
+  for (const ask of ["read", "consume", "countFailure"] as const) {
+    let answer: unknown;
+    try {
+      answer = await store[ask](challenge_id, never);
+    } catch (error) {
+      answer = error;
+    }
+    assertNotEquals(answer, "consumed");
+    assertNotEquals((answer as { state?: string }).state, "issued");
+  }
+  assertEquals(await store.consume(challenge_id, after(0)), "consumed");
+});
 
-  {
-    name: "60 s after its expiry it is forgotten, whatever it was",
-    hold: async (opened) => {
-      const { store } = opened;
-      const open = await create(store);
-      const used = await create(store);
-      const burned = await create(store);
-      await store.consume(used.challenge_id, after(0));
-      for (let i = 0; i < 5; i++) {
-        await store.countFailure(burned.challenge_id, after(0));
-      }
-      const all = [open, used, burned];
-      const last = after(TTL_MS + REMEMBER_MS - 1);
-      for (const { challenge_id } of all) {
-        const { state } = await store.read(challenge_id, last);
-        assertNotEquals(state, "not_found");
-      }
-      for (const { challenge_id } of all) {
-        for (const ms of [TTL_MS + REMEMBER_MS, TTL_MS + REMEMBER_MS + 5_000]) {
-          assertEquals(
-            await store.read(challenge_id, after(ms)),
-            { state: "not_found" },
-          );
-          assertEquals(
-            await store.countFailure(challenge_id, after(ms)),
-            "not_found",
-          );
-          assertEquals(
-            await store.consume(challenge_id, after(ms)),
-            "not_found",
-          );
-        }
-      }
-    },
+rule(
+  "the largest challenge fits, text of any script too",
+  async ({ store }) => {
+    const record = recordOf({
+      audience: "did:web:" + "a".repeat(500),
+      scopes: Array.from(
+        { length: 32 },
+        (_, i) => `${i}`.padEnd(128, "\"'~"),
+      ),
+      subject: `did:web:${"ü☃𝄞".repeat(100)}`,
+    });
+    await store.create(record, after(0));
+    assertEquals(
+      await store.read(record.challenge_id, after(0)),
+      { state: "issued", record },
+    );
   },
-
-  {
-    name: "a clock that gives no number opens nothing",
-    hold: async ({ store }) => {
-      const { challenge_id } = await create(store);
-      const never = new Date(NaN);
-      for (const ask of ["read", "consume", "countFailure"] as const) {
-        let answer: unknown;
-        try {
-          answer = await store[ask](challenge_id, never);
-        } catch (error) {
-          answer = error;
-        }
-        assertNotEquals(answer, "consumed");
-        assertNotEquals((answer as { state?: string }).state, "issued");
-      }
-      assertEquals(await store.consume(challenge_id, after(0)), "consumed");
-    },
-  },
-
-  {
-    name: "the largest challenge fits, text of any script too",
-    hold: async (opened) => {
-      const { store } = opened;
-      const record = recordOf({
-        audience: "did:web:" + "a".repeat(500),
-        scopes: Array.from(
-          { length: 32 },
-          (_, i) => `${i}`.padEnd(128, "\"'~"),
-        ),
-        subject: `did:web:${"ü☃𝄞".repeat(100)}`,
-      });
-      await store.create(record, after(0));
-      assertEquals(
-        await store.read(record.challenge_id, after(0)),
-        { state: "issued", record },
-      );
-    },
-  },
-];
+);
 
 async function create(store: Challenges): Promise<ChallengeRecord> {
   const record = recordOf();
@@ -292,14 +263,6 @@ async function create(store: Challenges): Promise<ChallengeRecord> {
 
 function count(answers: readonly unknown[], wanted: unknown): number {
   return answers.filter((answer) => answer === wanted).length;
-}
-
-for (const { name, hold } of RULES) {
-  // Over every driver the store's own contract holds, and single_use_test.
-  Deno.test(`challenges: ${name}`, async () => {
-    const store = createMemoryStore();
-    await hold({ store: challengesIn(store), other: challengesIn(store) });
-  });
 }
 
 /** A store that counts what is in it. */

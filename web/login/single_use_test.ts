@@ -6,7 +6,6 @@ import {
 } from "@sig/jose";
 import { HAS_REDIS, startRedis } from "../../tests/kit/redis_server.ts";
 import type { Challenge } from "./create_challenge.ts";
-import { LoginFixture } from "./testdata/login_fixture.ts";
 import { TestProcess } from "../../tests/kit/process.ts";
 
 const CHALLENGES = 20;
@@ -91,30 +90,6 @@ for (const { driver, open, ignore } of ARENAS) {
     },
   });
 }
-
-Deno.test("W1, memory: of 100 parallel verifications one succeeds", async () => {
-  const login = await LoginFixture.make();
-  const attestation = await login.attest(await login.create());
-  const outcomes = await Promise.allSettled(
-    Array.from({ length: 100 }, () => login.verify(attestation)),
-  );
-  const failures = outcomes.flatMap((each) =>
-    each.status === "rejected" ? [each.reason.code] : []
-  );
-  assertEquals(failures, Array(99).fill("challenge_used"));
-});
-
-Deno.test("W6, memory: another process knows nothing of a challenge", async () => {
-  const login = await LoginFixture.make();
-  const attestation = await login.attest(await login.create());
-  const restarted = await LoginFixture.make();
-  const outcome = await restarted.verify(attestation).catch((error) => error);
-  assertEquals(outcome.code, "challenge_not_found");
-  assertEquals(
-    outcome.message,
-    "Cannot accept attestation: its challenge is not known (any more)",
-  );
-});
 
 /** Challenges made by a process of its own, and their honest answers. */
 async function prepare(

@@ -8,48 +8,50 @@ import {
   VERIFIER,
 } from "./testdata/test_provider.ts";
 
+const INVALID_GRANT = [400, "invalid_grant"] as const;
+const INVALID_REQUEST = [400, "invalid_request"] as const;
+const INVALID_CLIENT = [401, "invalid_client"] as const;
+const INVALID_TOKEN = [401, "invalid_token"] as const;
+
 const CODE: readonly (readonly [
   attack: string,
   changes: Record<string, string>,
   expected: readonly [number, string],
 ])[] = [
-  ["another verifier", { code_verifier: "x".repeat(43) }, [
-    400,
-    "invalid_grant",
-  ]],
-  ["no verifier", { code_verifier: "" }, [400, "invalid_request"]],
-  ["a short verifier", { code_verifier: "short" }, [400, "invalid_grant"]],
+  ["another verifier", { code_verifier: "x".repeat(43) }, INVALID_GRANT],
+  ["no verifier", { code_verifier: "" }, INVALID_REQUEST],
+  ["a short verifier", { code_verifier: "short" }, INVALID_GRANT],
   ["the challenge as the verifier", {
     code_verifier: await sha256(VERIFIER),
-  }, [400, "invalid_grant"]],
+  }, INVALID_GRANT],
   ["another redirect_uri of the client", {
     redirect_uri: "https://app.example/cb?tenant=1",
-  }, [400, "invalid_grant"]],
-  ["no redirect_uri", { redirect_uri: "" }, [400, "invalid_request"]],
-  ["another client's name", { client_id: "other" }, [400, "invalid_grant"]],
+  }, INVALID_GRANT],
+  ["no redirect_uri", { redirect_uri: "" }, INVALID_REQUEST],
+  ["another client's name", { client_id: "other" }, INVALID_GRANT],
   ["a public client's name", {
     client_id: "spa",
     client_secret: "",
-  }, [400, "invalid_grant"]],
-  ["a wrong secret", { client_secret: `${SECRET}x` }, [401, "invalid_client"]],
-  ["no secret", { client_secret: "" }, [401, "invalid_client"]],
+  }, INVALID_GRANT],
+  ["a wrong secret", { client_secret: `${SECRET}x` }, INVALID_CLIENT],
+  ["no secret", { client_secret: "" }, INVALID_CLIENT],
   ["the digest as the secret", {
     client_secret: await sha256(SECRET),
-  }, [401, "invalid_client"]],
-  ["an unknown client", { client_id: "nobody" }, [401, "invalid_client"]],
+  }, INVALID_CLIENT],
+  ["an unknown client", { client_id: "nobody" }, INVALID_CLIENT],
   ["a password", { grant_type: "password" }, [400, "unsupported_grant_type"]],
   ["the client's own credentials", {
     grant_type: "client_credentials",
   }, [400, "unsupported_grant_type"]],
-  ["no grant_type", { grant_type: "" }, [400, "invalid_request"]],
+  ["no grant_type", { grant_type: "" }, INVALID_REQUEST],
   ["the code as a refresh token", {
     grant_type: "refresh_token",
     refresh_token: "$CODE",
-  }, [400, "invalid_grant"]],
+  }, INVALID_GRANT],
   ["another code", {
     code: `${"A".repeat(22)}.${"A".repeat(43)}`,
-  }, [400, "invalid_grant"]],
-  ["a code of another shape", { code: "../../x" }, [400, "invalid_grant"]],
+  }, INVALID_GRANT],
+  ["a code of another shape", { code: "../../x" }, INVALID_GRANT],
 ];
 
 Deno.test("a code is good for who asked for it, with the verifier, in the client's hands", async (t) => {
@@ -74,13 +76,13 @@ Deno.test("a code is good for who asked for it, with the verifier, in the client
       "/oidc/token",
       `grant_type=authorization_code&code=${code}&code=${code}`,
     );
-    assertRefused(answer, [400, "invalid_request"]);
+    assertRefused(answer, INVALID_REQUEST);
   });
   await t.step("JSON, and a GET", async () => {
     const json = await provider.post("/oidc/token", "{}", {
       "content-type": "application/json",
     });
-    assertRefused(json, [400, "invalid_request"]);
+    assertRefused(json, INVALID_REQUEST);
     const get = await fetch(`${provider.origin}/oidc/token`);
     await get.body?.cancel();
     assertEquals(get.status, 405);
@@ -92,7 +94,7 @@ Deno.test("a code is good for who asked for it, with the verifier, in the client
   await t.step("a minute later", async () => {
     const { code } = await newCode(provider);
     provider.skewMs += 60_000;
-    assertRefused(await provider.redeem(code), [400, "invalid_grant"]);
+    assertRefused(await provider.redeem(code), INVALID_GRANT);
   });
 });
 
@@ -102,13 +104,10 @@ Deno.test("a code that comes twice ends all that it gave", async () => {
   const { body } = await provider.redeem(code);
   assertEquals((await provider.userinfo(body.access_token)).status, 200);
   const again = await provider.redeem(code);
-  assertRefused(again, [400, "invalid_grant"]);
+  assertRefused(again, INVALID_GRANT);
   assertStringIncludes(again.body.error_description, "used before");
   assertEquals((await provider.userinfo(body.access_token)).status, 401);
-  assertRefused(await provider.refresh(body.refresh_token), [
-    400,
-    "invalid_grant",
-  ]);
+  assertRefused(await provider.refresh(body.refresh_token), INVALID_GRANT);
 });
 
 Deno.test("of 8 parallel uses of a code one wins at most, and its tokens are dead", async () => {
@@ -131,14 +130,8 @@ Deno.test("refresh tokens rotate, and an old one ends the family", async () => {
   const second = (await provider.refresh(first.refresh_token)).body;
   assert(second.refresh_token !== first.refresh_token);
   const third = (await provider.refresh(second.refresh_token)).body;
-  assertRefused(await provider.refresh(first.refresh_token), [
-    400,
-    "invalid_grant",
-  ]);
-  assertRefused(await provider.refresh(third.refresh_token), [
-    400,
-    "invalid_grant",
-  ]);
+  assertRefused(await provider.refresh(first.refresh_token), INVALID_GRANT);
+  assertRefused(await provider.refresh(third.refresh_token), INVALID_GRANT);
   assertEquals((await provider.userinfo(third.access_token)).status, 401);
 });
 
@@ -151,7 +144,7 @@ Deno.test("of 8 parallel refreshes exactly one wins", async () => {
   );
   assertEquals(answers.filter(({ status }) => status === 200).length, 1);
   for (const answer of answers.filter(({ status }) => status !== 200)) {
-    assertRefused(answer, [400, "invalid_grant"]);
+    assertRefused(answer, INVALID_GRANT);
   }
 });
 
@@ -168,10 +161,7 @@ Deno.test("a refresh token is its client's, for what was granted, and nothing el
     [
       "another client",
       () => provider.refresh(refresh_token, { client_id: "other" }),
-      [
-        400,
-        "invalid_grant",
-      ],
+      INVALID_GRANT,
     ],
     [
       "a client that may not refresh",
@@ -193,14 +183,16 @@ Deno.test("a refresh token is its client's, for what was granted, and nothing el
         "invalid_scope",
       ],
     ],
-    ["as an access token", () => provider.userinfo(refresh_token), [
-      401,
-      "invalid_token",
-    ]],
-    ["an ID token as an access token", () => provider.userinfo(id_token), [
-      401,
-      "invalid_token",
-    ]],
+    [
+      "as an access token",
+      () => provider.userinfo(refresh_token),
+      INVALID_TOKEN,
+    ],
+    [
+      "an ID token as an access token",
+      () => provider.userinfo(id_token),
+      INVALID_TOKEN,
+    ],
   ];
   for (const [attack, attempt, expected] of cases) {
     await t.step(attack, async () => assertRefused(await attempt(), expected));
@@ -217,10 +209,7 @@ Deno.test("a refresh token is its client's, for what was granted, and nothing el
   });
   await t.step("five minutes later an access token is over", async () => {
     provider.skewMs += 300_000;
-    assertRefused(await provider.userinfo(access_token), [
-      401,
-      "invalid_token",
-    ]);
+    assertRefused(await provider.userinfo(access_token), INVALID_TOKEN);
   });
 });
 
@@ -237,10 +226,10 @@ Deno.test("a token is revoked by its client, and by no other", async () => {
     (await revoke(refresh_token, { client_id: "other" })).status,
     200,
   );
-  assertRefused(await revoke(refresh_token, { client_secret: "x" }), [
-    401,
-    "invalid_client",
-  ]);
+  assertRefused(
+    await revoke(refresh_token, { client_secret: "x" }),
+    INVALID_CLIENT,
+  );
   assertEquals((await revoke("unknown")).status, 200);
   assertEquals((await provider.userinfo(access_token)).status, 200);
   assertEquals((await revoke(access_token)).status, 200);

@@ -78,15 +78,13 @@ Deno.test("the first login at each application asks, in the same session; later 
 });
 
 Deno.test("a consent that is taken back ends what the application has, and is asked for again", async () => {
-  const receiver = new Receiver();
+  await using receiver = new Receiver();
   const clients = await usualClients();
   clients[0]!.backchannel_logout_uri = receiver.uri;
   await using provider = await TestProvider.start({ clients });
   // Frozen: what was given before does not come back in the same millisecond.
   provider.frozenMs = Date.now();
-  const { person } = await provider.employ();
-  const browser = new Browser();
-  const tokens = await browser.tokens(provider, person);
+  const { person, browser, ...tokens } = await provider.logIn();
   const other = await browser.signIn(
     ...[provider, person, await provider.authorizeUrl(OTHER)] as const,
   );
@@ -114,17 +112,13 @@ Deno.test("a consent that is taken back ends what the application has, and is as
     ["other"],
   );
   await receiver.heard(1);
-  const silent = await browser.follow(
-    await provider.authorizeUrl({ prompt: "none" }),
-  );
-  assertEquals(silent.searchParams.get("error"), "consent_required");
+  assertEquals(await browser.silentError(provider), "consent_required");
   await browser.signIn(provider, person, await provider.authorizeUrl());
   assertEquals((await provider.refresh(tokens.refresh_token)).status, 400);
   assertEquals((await provider.userinfo(tokens.access_token)).status, 401);
   const code = unused.searchParams.get("code")!;
   assertEquals((await provider.redeem(code)).body.error, "invalid_grant");
   assertEquals((await provider.userinfo(others.access_token)).status, 200);
-  await receiver.close();
 });
 
 Deno.test("hosts behind forward auth ask nothing of who is signed in, and are not listed", async () => {

@@ -1,38 +1,13 @@
-import { createMemoryStore, storeUnavailable } from "@sig/consumer/store";
-import { SESSION } from "../store/kinds.ts";
 import { assert, assertEquals } from "@std/assert";
-import { createLocalJWKSet, jwtVerify } from "jose";
+import { createLocalJWKSet, decodeJwt, jwtVerify } from "jose";
 import { Visitor } from "../gate/testdata/visitor.ts";
+import { Receiver } from "./testdata/fleet.ts";
 import {
   Browser,
   TestProvider,
   usualClients,
 } from "./testdata/test_provider.ts";
 import { waitUntil } from "../../tests/kit/wait.ts";
-
-/** An application that receives logout tokens, and can be down. */
-function startReceiver() {
-  const tokens: string[] = [];
-  const state = { failures: 0 };
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {} },
-    async (request) => {
-      const form = new URLSearchParams(await request.text());
-      if (state.failures > 0) {
-        state.failures--;
-        return new Response(null, { status: 503 });
-      }
-      tokens.push(form.get("logout_token")!);
-      return new Response(null, { status: 200 });
-    },
-  );
-  return {
-    tokens,
-    state,
-    uri: `http://127.0.0.1:${server.addr.port}/logout`,
-    [Symbol.asyncDispose]: () => server.shutdown(),
-  };
-}
 
 async function clientsTold(uri: string) {
   const clients = await usualClients();
@@ -62,10 +37,7 @@ Deno.test("a revocation ends refresh and userinfo at the next question, and the 
     // Employed again: what was ended stays ended.
     const back = await provider.demo.enrol(person.did);
     assertEquals((await provider.refresh(refresh_token)).status, 400);
-    const silent = await browser.follow(
-      await provider.authorizeUrl({ prompt: "none" }),
-    );
-    assertEquals(silent.searchParams.get("error"), "login_required");
+    assertEquals(await browser.silentError(provider), "login_required");
     await provider.demo.revoke(back.relationship_id);
   }
 });
@@ -87,12 +59,8 @@ Deno.test("a revocation between code and token gives no token", async () => {
 
 Deno.test("an issuer that can't be asked denies nobody, and gives nothing", async () => {
   await using provider = await TestProvider.start();
-  const { person } = await provider.employ();
-  const browser = new Browser();
-  const { access_token, refresh_token } = await browser.tokens(
-    provider,
-    person,
-  );
+  const { person, browser, access_token, refresh_token } = await provider
+    .logIn();
   const back = await browser.follow(await provider.authorizeUrl());
   const code = back.searchParams.get("code")!;
   provider.issuerIsDown = true;
@@ -115,10 +83,7 @@ Deno.test("an issuer that can't be asked denies nobody, and gives nothing", asyn
   const page = await browser.send(await provider.authorizeUrl());
   await page.body?.cancel();
   assertEquals([page.status, page.headers.get("location")], [503, null]);
-  const silent = await browser.follow(
-    await provider.authorizeUrl({ prompt: "none" }),
-  );
-  assertEquals(silent.searchParams.get("error"), "temporarily_unavailable");
+  assertEquals(await browser.silentError(provider), "temporarily_unavailable");
   const report = await provider.web.provider!.watch();
   assertEquals(report, { looked: 1, unanswered: 1 });
   provider.issuerIsDown = false;
@@ -129,8 +94,7 @@ Deno.test("an issuer that can't be asked denies nobody, and gives nothing", asyn
 
 Deno.test("where the issuer is silent userinfo tells what it said last, not what it said at the login", async () => {
   await using provider = await TestProvider.start();
-  const { person, relationship } = await provider.employ();
-  const { access_token } = await new Browser().tokens(provider, person);
+  const { person, relationship, access_token } = await provider.logIn();
   const relationshipTold = async () => {
     const { status, body } = await provider.userinfo(access_token);
     return [status, body.sig.relationship_id];
@@ -143,44 +107,11 @@ Deno.test("where the issuer is silent userinfo tells what it said last, not what
   assertEquals(await relationshipTold(), [200, relationship_id]);
 });
 
-Deno.test("where the issuer is silent userinfo tells nothing beyond the end that it said, and ends nothing", async () => {
-  await using provider = await TestProvider.start();
-  const { person } = await provider.employ();
-  const { access_token } = await new Browser().tokens(provider, person);
-  const { store } = provider;
-  /** As if another process had learnt that it is valid until then. */
-  const endAt = async (not_after: string) => {
-    const { records: [found] } = await store.list(SESSION, new Date());
-    const { id, version, expiresAtMs } = found!;
-    const session = JSON.parse(found!.text);
-    session.relationship = {
-      ...session.relationship,
-      sequence: 1_000,
-      not_after,
-    };
-    const text = JSON.stringify(session);
-    const record = { text, expiresAtMs };
-    assert(await store.put(SESSION, id, record, version, new Date()));
-  };
-  provider.issuerIsDown = true;
-  await endAt("2999-01-01T00:00:00Z");
-  assertEquals((await provider.userinfo(access_token)).status, 200);
-  await endAt("2026-01-01T00:00:00Z");
-  const { status, body } = await provider.userinfo(access_token);
-  assertEquals([status, body.error], [503, "temporarily_unavailable"]);
-  provider.issuerIsDown = false;
-  // For some seconds it is not asked again.
-  provider.skewMs = 6_000;
-  assertEquals((await provider.userinfo(access_token)).status, 200);
-});
-
 Deno.test("where the issuer is silent userinfo tells nothing of whom it is known to have denied", async () => {
   await using provider = await TestProvider.start();
-  const alice = await provider.employ();
-  const bob = await provider.employ();
-  const hers = await new Browser().tokens(provider, alice.person);
-  const his = await new Browser().tokens(provider, bob.person);
-  await provider.demo.revoke(alice.relationship);
+  const hers = await provider.logIn();
+  const his = await provider.logIn();
+  await provider.demo.revoke(hers.relationship);
   // His question has the feed fetched, which tells of her.
   assertEquals((await provider.userinfo(his.access_token)).status, 200);
   provider.issuerIsDown = true;
@@ -198,9 +129,7 @@ Deno.test("while the issuer is silent, userinfo and proxies are answered for the
   await using provider = await TestProvider.start({
     settings: { gateHosts: [host], graceMs: 60_000, gateMaxAgeMs: 0 },
   });
-  const { person } = await provider.employ();
-  const visitor = new Visitor(provider);
-  await visitor.logIn(person, `http://${host}/`);
+  const { visitor, person } = await Visitor.logIn(provider, `http://${host}/`);
   const { access_token } = await new Browser().tokens(provider, person);
   provider.issuerIsDown = true;
   const told = async () => [
@@ -222,48 +151,20 @@ Deno.test("while the issuer is silent, userinfo and proxies are answered for the
   assertEquals(await told(), [200, 200]);
 });
 
-Deno.test("userinfo tells nothing of who is denied while the store can't end the session", async () => {
-  const memory = createMemoryStore();
-  let isReadOnly = false;
-  await using provider = await TestProvider.start({
-    store: {
-      ...memory,
-      put: (...record) =>
-        isReadOnly
-          ? Promise.reject(storeUnavailable("in memory", "it takes no writes"))
-          : memory.put(...record),
-    },
-  });
-  const { person, relationship } = await provider.employ();
-  const { access_token } = await new Browser().tokens(provider, person);
-  assertEquals((await provider.userinfo(access_token)).status, 200);
-  isReadOnly = true;
-  await provider.demo.revoke(relationship);
-  const { status, body } = await provider.userinfo(access_token);
-  assertEquals([status, body], [503, {
-    error: "temporarily_unavailable",
-    error_description: "could not tell: store_unavailable; try again",
-  }]);
-  isReadOnly = false;
-  assertEquals((await provider.userinfo(access_token)).status, 401);
-});
-
 Deno.test("the watch ends the sessions of those who were revoked, and tells by a token that fits the specification", async () => {
-  await using receiver = startReceiver();
+  await using receiver = new Receiver();
   await using provider = await TestProvider.start({
     clients: await clientsTold(receiver.uri),
   });
-  const { person, relationship } = await provider.employ();
-  const { person: bob } = await provider.employ();
-  const gone = await new Browser().tokens(provider, person);
-  const stays = await new Browser().tokens(provider, bob);
+  const { person, relationship, ...gone } = await provider.logIn();
+  const stays = await provider.logIn();
   const { watch, deliver } = provider.web.provider!;
   assertEquals(await watch(), { looked: 2, unanswered: 0 });
   assertEquals(await deliver(), 0);
   await provider.demo.revoke(relationship);
   await watch();
   assertEquals(await deliver(), 1);
-  const [token = ""] = receiver.tokens;
+  const [token = ""] = receiver.delivered;
   const jwks = await (await fetch(`${provider.origin}/oidc/jwks`)).json();
   const { payload, protectedHeader } = await jwtVerify(
     token,
@@ -284,40 +185,29 @@ Deno.test("the watch ends the sessions of those who were revoked, and tells by a
   assertEquals(await deliver(), 0);
 });
 
-Deno.test("what an application refuses keeps it from hearing nothing else", async () => {
-  const told: string[] = [];
+Deno.test("a logout token that an application refuses does not hold up its other ones", async () => {
+  await using receiver = new Receiver();
   let refused: string | undefined;
-  const fetch = async (request: Request) => {
-    const form = new URLSearchParams(await request.text());
-    const [, claims = ""] = (form.get("logout_token") ?? "").split(".");
-    const { sub } = JSON.parse(Buffer.from(claims, "base64url").toString());
-    refused ??= sub;
-    if (sub === refused) return new Response(null, { status: 400 });
-    told.push(sub);
-    return new Response(null, { status: 200 });
-  };
-  const clients = await clientsTold("https://app.example/logout");
-  await using provider = await TestProvider.start({
-    clients,
-    settings: { fetch },
-  });
+  receiver.hear = (subject) => subject === (refused ??= subject) ? 400 : 200;
+  const clients = await clientsTold(receiver.uri);
+  await using provider = await TestProvider.start({ clients });
   const people = [];
   for (let i = 0; i < 3; i++) {
-    const { person, relationship } = await provider.employ();
-    await new Browser().tokens(provider, person);
+    const { person, relationship } = await provider.logIn();
     people.push(person.did);
     await provider.demo.revoke(relationship);
-    // What was refused is due again each time.
+    // The refused token is due again each time.
     provider.skewMs += 10 * 60_000;
     await provider.web.provider!.watch();
     await provider.web.provider!.deliver();
   }
   assertEquals(refused, people[0]);
-  assertEquals(told, people.slice(1));
+  const delivered = receiver.delivered.map((token) => decodeJwt(token).sub);
+  assertEquals(delivered, people.slice(1));
 });
 
 Deno.test("an application that was down gets each logout token once, later, by one of two replicas", async () => {
-  await using receiver = startReceiver();
+  await using receiver = new Receiver();
   const clients = await clientsTold(receiver.uri);
   await using first = await TestProvider.start({ clients });
   await using second = await TestProvider.start({
@@ -327,11 +217,11 @@ Deno.test("an application that was down gets each logout token once, later, by o
   });
   const people = [];
   for (let i = 0; i < 5; i++) {
-    const { person, relationship } = await first.employ();
-    await new Browser().tokens(first, person);
+    const { person, relationship } = await first.logIn();
     people.push({ did: person.did, relationship });
   }
-  receiver.state.failures = 1;
+  let failures = 1;
+  receiver.hear = () => failures-- > 0 ? 503 : 200;
   const both = async (work: "watch" | "deliver") =>
     await Promise.all([
       first.web.provider![work](),
@@ -345,21 +235,19 @@ Deno.test("an application that was down gets each logout token once, later, by o
   }
   // One fails: the others wait for the next time.
   await both("deliver");
-  assertEquals(receiver.state.failures, 0);
-  assertEquals(receiver.tokens.length < 5, true);
-  for (let i = 0; i < 10 && receiver.tokens.length < 5; i++) {
+  assert(failures <= 0);
+  assertEquals(receiver.delivered.length < 5, true);
+  for (let i = 0; i < 10 && receiver.delivered.length < 5; i++) {
     first.skewMs += 25_000;
     second.skewMs += 25_000;
     await both("deliver");
   }
-  const told = receiver.tokens.map((token) =>
-    JSON.parse(Buffer.from(token.split(".")[1]!, "base64url").toString()).sub
-  );
+  const told = receiver.delivered.map((token) => decodeJwt(token).sub);
   assertEquals(told.toSorted(), people.map(({ did }) => did).toSorted());
 });
 
 Deno.test("who tells and dies is taken over by another, and nobody is forgotten", async () => {
-  await using receiver = startReceiver();
+  await using receiver = new Receiver();
   const clients = await clientsTold(receiver.uri);
   let isDying = true;
   const begun = Promise.withResolvers<void>();
@@ -378,8 +266,7 @@ Deno.test("who tells and dies is taken over by another, and nobody is forgotten"
     store: first.store,
     like: first,
   });
-  const { person, relationship } = await first.employ();
-  await new Browser().tokens(first, person);
+  const { relationship } = await first.logIn();
   await first.demo.revoke(relationship);
   await first.web.provider!.watch();
   void first.web.provider!.deliver();
@@ -387,24 +274,22 @@ Deno.test("who tells and dies is taken over by another, and nobody is forgotten"
   assertEquals(await second.web.provider!.deliver(), 0);
   second.skewMs = 21_000;
   assertEquals(await second.web.provider!.deliver(), 1);
-  assertEquals(receiver.tokens.length, 1);
+  assertEquals(receiver.delivered.length, 1);
   isDying = false;
 });
 
 Deno.test("what only one application requires ends that one's part of the session", async () => {
   await using provider = await TestProvider.start();
-  const { person } = await provider.employ();
-  const browser = new Browser();
-  await browser.tokens(provider, person);
+  const { person, browser } = await provider.logIn();
   // Not ops: the person is asked, and the page says no.
   const ops = {
     client_id: "ops",
     redirect_uri: "https://ops.example/callback",
   };
-  const silent = await browser.follow(
-    await provider.authorizeUrl({ ...ops, prompt: "none" }),
+  assertEquals(
+    await browser.silentError(provider, { ...ops }),
+    "consent_required",
   );
-  assertEquals(silent.searchParams.get("error"), "consent_required");
   const id = await browser.begin(await provider.authorizeUrl(ops));
   const { challenge } = await browser.interaction(provider.origin, id);
   assertEquals(
@@ -420,13 +305,11 @@ Deno.test("what only one application requires ends that one's part of the sessio
 });
 
 Deno.test("a logout by the person is told to every application of the session", async () => {
-  await using receiver = startReceiver();
+  await using receiver = new Receiver();
   const clients = await clientsTold(receiver.uri);
   clients[1]!.backchannel_logout_uri = receiver.uri;
   await using provider = await TestProvider.start({ clients });
-  const { person } = await provider.employ();
-  const browser = new Browser();
-  const { id_token } = await browser.tokens(provider, person);
+  const { person, browser, id_token } = await provider.logIn();
   await browser.signIn(
     ...[provider, person] as const,
     await provider.authorizeUrl({
@@ -440,8 +323,8 @@ Deno.test("a logout by the person is told to every application of the session", 
   await response.body?.cancel();
   assertEquals(response.status, 200);
   // It tells at once, by itself.
-  await waitUntil("both told", () => receiver.tokens.length === 2);
-  const told = receiver.tokens.map((token) =>
+  await waitUntil("both told", () => receiver.delivered.length === 2);
+  const told = receiver.delivered.map((token) =>
     JSON.parse(Buffer.from(token.split(".")[1]!, "base64url").toString()).aud
   );
   assertEquals(told.sort(), ["app", "other"]);

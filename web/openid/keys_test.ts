@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { decodeProtectedHeader } from "jose";
+import { decodeProtectedHeader, exportJWK, generateKeyPair } from "jose";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { generateProviderKeys, readProviderKeys } from "./keys.ts";
 
@@ -28,6 +28,17 @@ Deno.test("only public members are published, under thumbprints; old keys stay",
 Deno.test("keys that can't be used stop the start, and are not shown", async (t) => {
   const { keys } = JSON.parse(await generateProviderKeys());
   const [rsa, ec, ed] = keys;
+  const other = await generateKeyPair("EdDSA");
+  const { x } = await exportJWK(other.publicKey);
+  const { privateKey } = await crypto.subtle.generateKey(
+    {
+      ...{ name: "RSASSA-PKCS1-v1_5", hash: "SHA-256", modulusLength: 1024 },
+      publicExponent: new Uint8Array([1, 0, 1]),
+    },
+    true,
+    ["sign", "verify"],
+  );
+  const short = { ...await exportJWK(privateKey), alg: "RS256" };
   const cases: readonly (readonly [string, unknown, string])[] = [
     ["no JSON", "{", "the file is no JSON"],
     ["another shape", { rsa }, 'the file must be {"keys":[…]}'],
@@ -38,6 +49,18 @@ Deno.test("keys that can't be used stop the start, and are not shown", async (t)
     ["a public one", {
       keys: [rsa, { ...ec, d: undefined }, ed],
     }, "/keys/1: it is not a private key"],
+    ["RSA of 1024 bits", {
+      keys: [short, ec, ed],
+    }, "/keys/0: it can't sign by RS256: too short, or its halves"],
+    ["halves of two pairs", {
+      keys: [rsa, ec, { ...ed, x }],
+    }, "/keys/2: it can't sign by EdDSA: too short, or its halves"],
+    ["another algorithm's", {
+      keys: [rsa, ec, { ...rsa, alg: "EdDSA" }],
+    }, "/keys/2: it is not a key for EdDSA"],
+    ["a shared secret", {
+      keys: [{ kty: "oct", k: "AAAA", alg: "RS256" }, ec, ed],
+    }, "/keys/0: it is not a key for RS256"],
     ["an invalid one", {
       keys: [rsa, ec, { ...ed, d: "secret" }],
     }, "/keys/2: it is not a key for EdDSA"],
@@ -51,6 +74,7 @@ Deno.test("keys that can't be used stop the start, and are not shown", async (t)
         `Cannot use keys of the OpenID Provider: ${says}`,
       );
       assert(!String(error.cause ?? "").includes("secret"));
+      assert(!JSON.stringify(error).includes(ed.d));
     });
   }
 });

@@ -22,9 +22,7 @@ async function restart(
   const store = createMemoryStore();
   const settings = { gateHosts: ["app.example"] };
   await using before = await TestProvider.start({ store, settings });
-  const { person } = await before.employ();
-  const browser = new Browser();
-  const tokens = await browser.tokens(before, person);
+  const { browser, ...tokens } = await before.logIn();
   const { web, ...others } = again(before);
   await using after = await TestProvider.start({
     ...{ store, settings },
@@ -33,13 +31,6 @@ async function restart(
   });
   after.issuerIsDown = true;
   await work(after, browser, tokens);
-}
-
-async function isSignedIn(after: TestProvider, browser: Browser) {
-  const silent = await browser.follow(
-    await after.authorizeUrl({ prompt: "none" }),
-  );
-  return silent.searchParams.get("error");
 }
 
 /** What a proxy on the login's own host is told. */
@@ -59,7 +50,7 @@ Deno.test("what another issuer said is nobody's word here, also while ours is si
   restart(() => ({}), async (after, browser, tokens) => {
     const info = await after.userinfo(tokens.access_token);
     assertEquals([info.status, info.body.error], [401, "invalid_token"]);
-    assertEquals(await isSignedIn(after, browser), "login_required");
+    assertEquals(await browser.silentError(after), "login_required");
     assertEquals(await askAsProxy(after, browser), 401);
     const { status, body } = await after.refresh(tokens.refresh_token);
     assertEquals([status, body.error], [400, "invalid_grant"]);
@@ -72,7 +63,7 @@ Deno.test("a login for which less was asked does not count; one for which more w
     (like) => ({ like, web: { require } }),
     async (after, browser, tokens) => {
       assertEquals((await after.userinfo(tokens.access_token)).status, 401);
-      assertEquals(await isSignedIn(after, browser), "login_required");
+      assertEquals(await browser.silentError(after), "login_required");
     },
   );
   await restart((like) => ({ like }), async (after, browser, tokens) => {
@@ -82,13 +73,12 @@ Deno.test("a login for which less was asked does not count; one for which more w
 });
 
 Deno.test("the next look ends sessions of other terms and tells their applications, not those of others", async () => {
-  const receiver = new Receiver();
+  await using receiver = new Receiver();
   const clients = await usualClients();
   clients[0]!.backchannel_logout_uri = receiver.uri;
   const store = createMemoryStore();
   await using before = await TestProvider.start({ store, clients });
-  const { person } = await before.employ();
-  await new Browser().tokens(before, person);
+  const { person } = await before.logIn();
   // It shares the store, and nothing else.
   await using neighbour = await TestProvider.start({ store, clients });
   assertEquals(await neighbour.web.provider!.watch(), {
@@ -104,17 +94,15 @@ Deno.test("the next look ends sessions of other terms and tells their applicatio
   });
   assertEquals(await after.web.provider!.deliver(), 1);
   assertEquals(receiver.subjects, [person.did]);
-  await receiver.close();
 });
 
 Deno.test("who shares the store tells nobody of the ends of another's sessions, nor takes them for told", async () => {
-  const receiver = new Receiver();
+  await using receiver = new Receiver();
   const clients = await usualClients();
   clients[0]!.backchannel_logout_uri = receiver.uri;
   const store = createMemoryStore();
   await using provider = await TestProvider.start({ store, clients });
-  const { person, relationship } = await provider.employ();
-  await new Browser().tokens(provider, person);
+  const { person, relationship } = await provider.logIn();
   await provider.demo.revoke(relationship);
   await provider.web.provider!.watch();
   // One knows the application, and where it is; the other one not where.
@@ -125,7 +113,6 @@ Deno.test("who shares the store tells nobody of the ends of another's sessions, 
   assertEquals(receiver.subjects, []);
   assertEquals(await provider.web.provider!.deliver(), 1);
   assertEquals(receiver.subjects, [person.did]);
-  await receiver.close();
 });
 
 Deno.test("what a person signed for one login opens no other one over the same store", async () => {
@@ -147,7 +134,7 @@ Deno.test("what a person signed for one login opens no other one over the same s
   const taken = await thief.answer(other.origin, id, { attestation });
   const { code, detail } = await taken.json();
   assertEquals([taken.status, code], [403, "audience_mismatch"], detail);
-  assertEquals(await isSignedIn(other, thief), "login_required");
+  assertEquals(await thief.silentError(other), "login_required");
   const meant = await thief.answer(one.origin, id, { attestation });
   await meant.body?.cancel();
   assertEquals(meant.status, 200);
@@ -160,8 +147,7 @@ Deno.test("an application that requires more than it did gets nothing while the 
   await using provider = await TestProvider.start({
     settings: { clients: () => clients },
   });
-  const { person } = await provider.employ();
-  const { access_token } = await new Browser().tokens(provider, person);
+  const { access_token } = await provider.logIn();
   provider.issuerIsDown = true;
   assertEquals((await provider.userinfo(access_token)).status, 200);
   entries[0]!.require = ["role=ops"];

@@ -23,9 +23,7 @@ Deno.test("applications get the operator's names, in the ID token and by userinf
       usernameOf: (subject) => names.of.usernameOf?.(subject),
     },
   });
-  const { person } = await provider.employ();
-  const browser = new Browser();
-  const tokens = await browser.tokens(provider, person);
+  const { person, browser, ...tokens } = await provider.logIn();
   const named = ({ name, preferred_username }: Record<string, unknown>) => [
     name,
     preferred_username,

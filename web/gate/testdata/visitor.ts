@@ -31,6 +31,14 @@ export class Visitor {
     this.#provider = provider;
   }
 
+  /** An employee who is logged in, and where the login led to. */
+  static async logIn(provider: TestProvider, url: string) {
+    const employed = await provider.employ();
+    const visitor = new Visitor(provider);
+    const arrival = await visitor.logIn(employed.person, url);
+    return { ...employed, visitor, arrival };
+  }
+
   /** Its cookies at a host. */
   at(host: string): Browser {
     const browser = this.#hosts.get(host) ?? new Browser();

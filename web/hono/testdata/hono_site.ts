@@ -2,6 +2,7 @@
 
 import { Hono } from "hono";
 import { createDemoIssuer, type DemoIssuer } from "../../demo/demo_issuer.ts";
+import { documentOf } from "../../openid/testdata/test_provider.ts";
 import { requireRelationship, type SigEnv, sigLogin } from "../mod.ts";
 import type { SigLoginOptions } from "../sig_login.ts";
 
@@ -31,21 +32,9 @@ export class HonoSite implements AsyncDisposable {
       site.#servers.push(server);
       return `http://127.0.0.1:${server.addr.port}`;
     };
-    const issuer = listen(({ url }) => {
-      const { pathname } = new URL(url);
-      const bytes = site.issuerIsDown
-        ? undefined
-        : site.demo.document(pathname);
-      return bytes === undefined
-        ? new Response(null, { status: 404 })
-        : new Response(bytes.slice(), {
-          headers: {
-            "content-type": pathname.endsWith(".jsonl")
-              ? "application/x-ndjson"
-              : "application/json",
-          },
-        });
-    });
+    const issuer = listen((request) =>
+      documentOf(site.issuerIsDown ? undefined : site.demo, request)
+    );
     site.demo = await createDemoIssuer({ origin: issuer, now: site.now });
     const app = new Hono<SigEnv>();
     site.origin = listen((request) => app.fetch(request));

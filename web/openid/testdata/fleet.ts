@@ -1,5 +1,6 @@
 /** Processes of one provider over one store, an issuer, and an application. */
 
+import { decodeJwt } from "jose";
 import { createDemoIssuer } from "../../demo/demo_issuer.ts";
 import { Person } from "../../testdata/independent_client.ts";
 import { type ServerOfFolder, startServer } from "./server.ts";
@@ -34,15 +35,19 @@ export class Replica extends TestProvider {
 export class Receiver {
   /** Whose logouts arrived, in order. */
   readonly subjects: string[] = [];
+  /** The tokens that it answered with 200. */
+  readonly delivered: string[] = [];
   hear: (subject: string) => Promise<number> | number = () => 200;
   readonly #server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen() {} },
     async (request) => {
       const form = new URLSearchParams(await request.text());
-      const [, claims = ""] = form.get("logout_token")?.split(".") ?? [];
-      const { sub } = JSON.parse(Buffer.from(claims, "base64url").toString());
+      const token = form.get("logout_token")!;
+      const { sub = "" } = decodeJwt(token);
       this.subjects.push(sub);
-      return new Response(null, { status: await this.hear(sub) });
+      const status = await this.hear(sub);
+      if (status === 200) this.delivered.push(token);
+      return new Response(null, { status });
     },
   );
   readonly uri = `http://127.0.0.1:${this.#server.addr.port}/logout`;
@@ -52,7 +57,7 @@ export class Receiver {
     await waitUntil("told", () => this.subjects.length >= count);
   }
 
-  close(): Promise<void> {
+  [Symbol.asyncDispose](): Promise<void> {
     return this.#server.shutdown();
   }
 }
@@ -141,7 +146,7 @@ export class Fleet {
       args,
       [
         close,
-        () => receiver.close(),
+        () => receiver[Symbol.asyncDispose](),
         () => Deno.remove(dir, { recursive: true }),
       ],
       served,

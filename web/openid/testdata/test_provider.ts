@@ -1,6 +1,7 @@
 /** A provider on loopback, people, and their browsers. */
 
 import { createMemoryStore, type RecordStore } from "@sig/consumer/store";
+import { assertEquals } from "@std/assert";
 import {
   createDemoIssuer,
   DEMO_REQUIRE,
@@ -166,6 +167,14 @@ export class TestProvider {
     return { person, relationship: relationship_id };
   }
 
+  /** Employs a person who then signs in at `app` in a browser of their own. */
+  async logIn() {
+    const employed = await this.employ();
+    const browser = new Browser();
+    const tokens = await browser.tokens(this, employed.person);
+    return { ...employed, browser, ...tokens };
+  }
+
   /** The address that an application sends people to; undefined leaves out. */
   async authorizeUrl(
     changes: Record<string, string | undefined> = {},
@@ -271,6 +280,13 @@ export function cookieAt(name: string, { origin }: { origin: string }) {
   return `${name}-${new URL(origin).port}`;
 }
 
+/** What the token endpoint gives `app`. */
+export interface Tokens {
+  readonly access_token: string;
+  readonly refresh_token: string;
+  readonly id_token: string;
+}
+
 /** A browser without scripts: it keeps cookies, and stops where pages begin. */
 export class Browser {
   readonly cookies = new Map<string, string>();
@@ -350,13 +366,23 @@ export class Browser {
     return new URL(body.redirect_to);
   }
 
+  /** The error that a request without a page gets; null for a code. */
+  async silentError(
+    provider: TestProvider,
+    changes: Record<string, string> = {},
+  ): Promise<string | null> {
+    const url = await provider.authorizeUrl({ ...changes, prompt: "none" });
+    const { searchParams } = await this.follow(url);
+    assertEquals(searchParams.has("code"), !searchParams.has("error"));
+    return searchParams.get("error");
+  }
+
   /** Signs in at `app`; its tokens. */
   async tokens(
     provider: TestProvider,
     person: Person,
     changes: Record<string, string> = {},
-    // deno-lint-ignore no-explicit-any -- of the shape of the answer
-  ): Promise<any> {
+  ): Promise<Tokens> {
     const url = await provider.authorizeUrl(changes);
     const back = await this.signIn(provider, person, url);
     const { status, body } = await provider.redeem(
