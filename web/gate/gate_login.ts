@@ -16,7 +16,7 @@ import {
 } from "./hosts.ts";
 import { randomText, sha256Base64Url } from "../login/digest.ts";
 import { beginInteraction } from "../openid/interaction.ts";
-import { OAuthError } from "../openid/oauth_error.ts";
+import { invalidRequest } from "../openid/oauth_error.ts";
 import {
   refusePage,
   requireGet,
@@ -112,7 +112,7 @@ function readBegin(before: URLSearchParams): string | undefined {
   if (!before.has("begin")) return undefined;
   const begin = onlyValue(before, "begin") ?? "";
   if (/^[A-Za-z0-9_-]{43}$/.test(begin)) return begin;
-  throw new OAuthError("invalid_request", "begin must be a SHA-256 digest");
+  throw invalidRequest("begin must be a SHA-256 digest");
 }
 
 const BEGIN_BYTES = 32;
@@ -135,12 +135,12 @@ async function continueLogin(
   const host = gateHostOf(request, hosts);
   const { before, address } = readGateQuery(request.url, hosts);
   if (host === undefined || host.isOwn || address.host !== host) {
-    throw refuse("this address is of another host");
+    throw invalidRequest("this address is of another host");
   }
   const code = onlyValue(before, "code") ?? "";
   const found = await codes.take(sha256Base64Url(code), now());
   if (found === undefined || found.host !== host.host) {
-    throw refuse("its code is not good, or was used");
+    throw invalidRequest("its code is not good, or was used");
   }
   const { begin_sha256, sid } = found;
   const browser = host.beginCookie.read(request.headers);
@@ -158,17 +158,15 @@ async function continueLogin(
   if (
     !equalInConstantTime(sha256Base64Url(browser ?? ""), begin_sha256)
   ) {
-    throw refuse("another browser began it, or this one keeps no cookies");
+    throw invalidRequest(
+      "another browser began it, or this one keeps no cookies",
+    );
   }
   const admitted = await context.sessions.issueHostCookie(sid, host.clientId);
-  if (admitted === undefined) throw refuse("its session is over");
+  if (admitted === undefined) throw invalidRequest("its session is over");
   const { cookie, session } = admitted;
   const seconds = Math.ceil((session.expires_ms - now().getTime()) / 1000);
   return sendTo(address.href, [
     host.cookie.set(cookie, seconds),
   ]);
-}
-
-function refuse(why: string): OAuthError {
-  return new OAuthError("invalid_request", why);
 }

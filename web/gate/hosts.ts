@@ -4,7 +4,7 @@ import type { Records } from "@sig/consumer/store";
 import { SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import type { Client } from "../openid/clients.ts";
-import { OAuthError } from "../openid/oauth_error.ts";
+import { invalidRequest } from "../openid/oauth_error.ts";
 import { withParameters } from "../openid/pages.ts";
 import type { ProviderContext } from "../openid/provider_context.ts";
 import { type HostCookie, hostCookie } from "../sessions/cookies.ts";
@@ -116,7 +116,7 @@ export function readGateQuery(url: string, hosts: GateHosts) {
   const [, before = "", raw] = /^[^?]*\?(.*?)(?<=[?&])rd=(.*)$/s.exec(url) ??
     [];
   if (raw === undefined) {
-    throw invalidAddress("rd must say where to go afterwards");
+    throw invalidRequest("rd must say where to go afterwards");
   }
   const address = readReturnAddress(
     /^https?%3a/i.test(raw) ? decode(raw.split("&", 1)[0] ?? "") : raw,
@@ -125,7 +125,7 @@ export function readGateQuery(url: string, hosts: GateHosts) {
   if (address !== undefined) {
     return { before: new URLSearchParams(before), address };
   }
-  throw invalidAddress("rd leads to no host that this login is for");
+  throw invalidRequest("rd leads to no host that this login is for");
 }
 
 /** The address, if it is at one of the hosts; what is judged is what is used. */
@@ -144,12 +144,8 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw invalidAddress("rd is not encoded as it must be");
+    throw invalidRequest("rd is not encoded as it must be");
   }
-}
-
-function invalidAddress(why: string): OAuthError {
-  return new OAuthError("invalid_request", why);
 }
 
 /** A code on its way from the login to a host. */

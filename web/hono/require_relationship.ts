@@ -168,6 +168,13 @@ export function unauthorized(): SigError {
   );
 }
 
+/** An error that keeps anyone from logging in, with what helps. */
+export function invalidLogin(why: string, hint: string): SigError {
+  return new SigError("invalid_request", `Cannot log anyone in: ${why}`, {
+    context: { hint },
+  });
+}
+
 /**
  * Refuses what is not a duration, such as `Number(undefined)`, with which no issuer would
  * be asked again.
@@ -176,10 +183,9 @@ export function unauthorized(): SigError {
  */
 export function requireDuration(name: string, ms: number): void {
   if (Number.isFinite(ms) && ms >= 0) return;
-  throw new SigError(
-    "invalid_request",
-    `Cannot log anyone in: ${name} must be milliseconds, 0 or more, current value is ${ms}`,
-    { context: { hint: "For example: 30000." } },
+  throw invalidLogin(
+    `${name} must be milliseconds, 0 or more, current value is ${ms}`,
+    "For example: 30000.",
   );
 }
 
@@ -193,11 +199,8 @@ export function requireQuestion(
   require: readonly string[] | undefined,
 ): void {
   if (issuer === undefined || (require ?? []).length > 0) return;
-  throw new SigError(
-    "invalid_request",
-    `Cannot log anyone in: ${
-      quote(issuer)
-    } is named, and the application requires nothing of it`,
-    { context: { hint: 'For example: require: ["relationship=employee"].' } },
+  throw invalidLogin(
+    `${quote(issuer)} is named, and the application requires nothing of it`,
+    'For example: require: ["relationship=employee"].',
   );
 }

@@ -27,6 +27,7 @@ import { OwnerQuota } from "../store/owner_quota.ts";
 import { createSubjectKeys } from "../login/subject_key.ts";
 import { addPage } from "../pages/page.ts";
 import {
+  invalidLogin,
   refuse,
   requireDuration,
   requireQuestion,
@@ -295,10 +296,9 @@ function doubled(): SigError {
 
 function requireOrigin(audience: string): void {
   if (URL.parse(audience)?.origin === audience) return;
-  throw new SigError(
-    "invalid_request",
-    "Cannot log anyone in: the audience must be an origin",
-    { context: { hint: "For example: https://shop.example." } },
+  throw invalidLogin(
+    "the audience must be an origin",
+    "For example: https://shop.example.",
   );
 }
 

@@ -68,23 +68,14 @@ export function createSubjectKeys(policy?: FetchPolicy): LoginKeyResolver {
     if (fetchKey !== undefined && kid.startsWith("did:web:")) {
       return await fetchKey(kid, client);
     }
-    const key = known.get(kid) ?? await importDidKey(kid);
+    // By one call of `node:crypto`, where WebCrypto takes two that wait.
+    const key = known.get(kid) ?? await resolveDidKey(kid, { backend: "node" });
     known.delete(kid);
     known.set(kid, key);
     const oldest = known.keys().next().value;
     if (known.size > MAX_KEYS && oldest !== undefined) known.delete(oldest);
     return key;
   };
-}
-
-/** `node:crypto` takes one call, where WebCrypto takes two that wait. */
-async function importDidKey(kid: string): Promise<VerificationKey> {
-  try {
-    return await resolveDidKey(kid, { backend: "node" });
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    return await resolveDidKey(kid);
-  }
 }
 
 /** Refused for want of a place, nothing is said of the subject or counted. */

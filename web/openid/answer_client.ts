@@ -5,7 +5,7 @@ import type { Hono } from "hono";
 import { personOfSession, type Session } from "../sessions/session.ts";
 import type { Client } from "./clients.ts";
 import { CODE_LIFE_MS, type CodeBinding, newGrantId } from "./grants.ts";
-import { OAuthError } from "./oauth_error.ts";
+import { invalidRequest, OAuthError } from "./oauth_error.ts";
 import { requireGet, showAnswerForm, withParameters } from "./pages.ts";
 import type { ProviderContext } from "./provider_context.ts";
 import { seal, unseal } from "./keys.ts";
@@ -109,7 +109,7 @@ export function addFormPostRoute(
     const text = c.req.query("answer") ?? "";
     const answer = unseal<FormAnswer>(keys, PURPOSE, text);
     if (answer === undefined || !(now().getTime() < answer.expires_ms)) {
-      throw new OAuthError("invalid_request", "this answer is over");
+      throw invalidRequest("this answer is over");
     }
     return showAnswerForm(answer.redirect_uri, answer.fields);
   });

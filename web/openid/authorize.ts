@@ -14,7 +14,7 @@ import {
 } from "./authorize_request.ts";
 import type { Client } from "./clients.ts";
 import { beginInteraction } from "./interaction.ts";
-import { OAuthError, toOAuthError } from "./oauth_error.ts";
+import { invalidRequest, OAuthError, toOAuthError } from "./oauth_error.ts";
 import { formToLink, requireGet, sendTo } from "./pages.ts";
 import { onlyValue } from "./parameters.ts";
 import type { ProviderContext } from "./provider_context.ts";
@@ -59,7 +59,7 @@ async function authorize(
   let isSilent = false;
   try {
     if (state !== undefined && state.length > MAX_STATE_LENGTH) {
-      throw new OAuthError("invalid_request", "state is too long");
+      throw invalidRequest("state is too long");
     }
     const request = await readAuthorizeRequest(given, client, context);
     const { scope, code_challenge, nonce, subject } = request;
@@ -87,16 +87,13 @@ function requireAddress(
 ): { readonly client: Client; readonly redirect_uri: string } {
   const client = clients().get(onlyValue(given, "client_id") ?? "");
   if (client === undefined) {
-    throw new OAuthError("invalid_request", "unknown client_id");
+    throw invalidRequest("unknown client_id");
   }
   const redirect_uri = onlyValue(given, "redirect_uri");
   if (
     redirect_uri !== undefined && client.redirect_uris.includes(redirect_uri)
   ) return { client, redirect_uri };
-  throw new OAuthError(
-    "invalid_request",
-    "redirect_uri is not registered for this application",
-  );
+  throw invalidRequest("redirect_uri is not registered for this application");
 }
 
 const WHY = {

@@ -4,7 +4,7 @@ import { RESPONSE_MODES } from "./answer_client.ts";
 import { SCOPES } from "./claims.ts";
 import type { Client } from "./clients.ts";
 import { readHint, type Signer } from "./jwt.ts";
-import { OAuthError } from "./oauth_error.ts";
+import { invalidRequest, OAuthError } from "./oauth_error.ts";
 import { type Parameters, readParameters } from "./parameters.ts";
 
 /** A request that can be answered. */
@@ -58,8 +58,7 @@ export async function readAuthorizeRequest(
     );
   }
   if (!RESPONSE_MODES.includes(parameters.get("response_mode") ?? "query")) {
-    throw new OAuthError(
-      "invalid_request",
+    throw invalidRequest(
       `response_mode must be ${RESPONSE_MODES.join(" or ")}`,
     );
   }
@@ -71,10 +70,10 @@ export async function readAuthorizeRequest(
   const maxAge = readMaxAge(parameters);
   const nonce = parameters.get("nonce");
   if (nonce !== undefined && nonce.length > MAX_NONCE_LENGTH) {
-    throw new OAuthError("invalid_request", "nonce is too long");
+    throw invalidRequest("nonce is too long");
   }
   if (nonce === undefined && !client.pkce) {
-    throw new OAuthError("invalid_request", "nonce is required");
+    throw invalidRequest("nonce is required");
   }
   return {
     // Others are ignored (RFC 6749 §3.3); the answer names what was granted.
@@ -93,8 +92,7 @@ function readPrompt(parameters: Parameters): ReadonlySet<string> {
   const prompt = new Set(parameters.get("prompt")?.split(" "));
   const isKnown = Array.from(prompt).every((each) => PROMPTS.includes(each));
   if (isKnown && !(prompt.has("none") && prompt.size > 1)) return prompt;
-  throw new OAuthError(
-    "invalid_request",
+  throw invalidRequest(
     "prompt must be none, or of login, consent, select_account",
   );
 }
@@ -109,20 +107,17 @@ function readCodeChallenge(
   const challenge = parameters.require("code_challenge");
   // Without a method it would be plain (RFC 7636 §4.3), which does not protect.
   if (parameters.get("code_challenge_method") !== "S256") {
-    throw new OAuthError(
-      "invalid_request",
-      "code_challenge_method must be S256",
-    );
+    throw invalidRequest("code_challenge_method must be S256");
   }
   if (/^[A-Za-z0-9_-]{43}$/.test(challenge)) return challenge;
-  throw new OAuthError("invalid_request", "code_challenge is no S256 digest");
+  throw invalidRequest("code_challenge is no S256 digest");
 }
 
 function readMaxAge(parameters: Parameters): number | undefined {
   const text = parameters.get("max_age");
   if (text === undefined) return undefined;
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new OAuthError("invalid_request", "max_age must be seconds");
+  throw invalidRequest("max_age must be seconds");
 }
 
 /** A login hint that is no DID is for pages that ask for names; this one doesn't. */
@@ -139,13 +134,10 @@ async function readSubject(
   if (token === undefined) return hinted;
   const { sub, aud } = await readHint(signer, token);
   if (aud !== client.client_id) {
-    throw new OAuthError(
-      "invalid_request",
-      "id_token_hint is for another client",
-    );
+    throw invalidRequest("id_token_hint is for another client");
   }
   if (hinted !== undefined && hinted !== sub) {
-    throw new OAuthError("invalid_request", "the two hints name two people");
+    throw invalidRequest("the two hints name two people");
   }
   return sub;
 }

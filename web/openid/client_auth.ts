@@ -4,7 +4,7 @@ import { equalInConstantTime } from "@sig/jose/internal";
 import { createLocalJWKSet, decodeJwt, jwtVerify } from "jose";
 import { sha256Base64Url } from "../login/digest.ts";
 import type { AuthMethod, Client } from "./clients.ts";
-import { OAuthError } from "./oauth_error.ts";
+import { invalidRequest, OAuthError } from "./oauth_error.ts";
 import type { Parameters } from "./parameters.ts";
 import type { ProviderContext } from "./provider_context.ts";
 import { toJose } from "./keys.ts";
@@ -35,13 +35,13 @@ export async function authenticateClient(
   const ways = [authorization ?? undefined, assertion, secret]
     .filter((each) => each !== undefined);
   if (ways.length > 1) {
-    throw new OAuthError("invalid_request", "one way to prove it is enough");
+    throw invalidRequest("one way to prove it is enough");
   }
   if (authorization !== null) {
     const [id, password] = readBasic(authorization);
     const named = parameters.get("client_id");
     if (named !== undefined && named !== id) {
-      throw new OAuthError("invalid_request", "client_id names another one");
+      throw invalidRequest("client_id names another one");
     }
     return bySecret(id, password, "client_secret_basic", context);
   }
@@ -108,10 +108,7 @@ async function byAssertion(
   { clients, issuer, assertions, now }: ProviderContext,
 ): Promise<Client> {
   if (parameters.get("client_assertion_type") !== ASSERTION_TYPE) {
-    throw new OAuthError(
-      "invalid_request",
-      `client_assertion_type must be ${ASSERTION_TYPE}`,
-    );
+    throw invalidRequest(`client_assertion_type must be ${ASSERTION_TYPE}`);
   }
   const at = now();
   let client, payload;

@@ -22,7 +22,7 @@ import { requireOwnPage } from "../sessions/cookies.ts";
 import { codeUrl, errorUrl, type PendingCode } from "./answer_client.ts";
 import { MAX_SUB_LENGTH } from "./claims.ts";
 import type { Client } from "./clients.ts";
-import { OAuthError } from "./oauth_error.ts";
+import { invalidRequest, OAuthError } from "./oauth_error.ts";
 import { requireGet, sendTo } from "./pages.ts";
 import type { ProviderContext } from "./provider_context.ts";
 import { seal, unseal } from "./keys.ts";
@@ -99,8 +99,7 @@ export function beginInteraction(
     expires_ms: now().getTime() + LIFE_MS,
   });
   if (id.length > MAX_SEALED_LENGTH) {
-    throw new OAuthError(
-      "invalid_request",
+    throw invalidRequest(
       "the request is too long: state, nonce, login_hint and rd together",
     );
   }

@@ -5,7 +5,7 @@ import { encodeBase64Url } from "@sig/jose/internal";
 import { nodeCrypto } from "../login/digest.ts";
 import type { Client } from "./clients.ts";
 import { TOKEN_LIFE_SECONDS } from "./grants.ts";
-import { OAuthError } from "./oauth_error.ts";
+import { invalidRequest } from "./oauth_error.ts";
 import {
   type ProviderKeys,
   SIGNING_ALGORITHMS,
@@ -115,8 +115,5 @@ export async function readHint({ issuer, keys }: Signer, token: string) {
   } catch {
     // Reported below, without any part of the token.
   }
-  throw new OAuthError(
-    "invalid_request",
-    "id_token_hint is no ID token of this provider",
-  );
+  throw invalidRequest("id_token_hint is no ID token of this provider");
 }

@@ -6,7 +6,7 @@ import type { Context, Hono } from "hono";
 import { sha256Base64Url } from "../login/digest.ts";
 import type { Clients } from "./clients.ts";
 import { type Hint, readHint, type Signer, signLogoutToken } from "./jwt.ts";
-import { OAuthError } from "./oauth_error.ts";
+import { invalidRequest } from "./oauth_error.ts";
 import {
   MAX_FORM_BYTES,
   requireGet,
@@ -70,8 +70,7 @@ async function logOut(
   const target = readTarget(parameters, hint, context);
   const { headers } = c.req.raw;
   if (sessionCookie.isDoubled(headers)) {
-    throw new OAuthError(
-      "invalid_request",
+    throw invalidRequest(
       "the browser sent two session cookies; delete the cookies of this site to sign out",
     );
   }
@@ -109,10 +108,7 @@ function readTarget(
 ): string | undefined {
   const named = parameters.get("client_id");
   if (named !== undefined && hint !== undefined && named !== hint.aud) {
-    throw new OAuthError(
-      "invalid_request",
-      "client_id and id_token_hint name two applications",
-    );
+    throw invalidRequest("client_id and id_token_hint name two applications");
   }
   const uri = parameters.get("post_logout_redirect_uri");
   if (uri === undefined) return undefined;

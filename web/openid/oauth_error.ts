@@ -39,6 +39,11 @@ export class OAuthError extends Error {
   }
 }
 
+/** The error for a request that is wrong. */
+export function invalidRequest(message: string): OAuthError {
+  return new OAuthError("invalid_request", message);
+}
+
 /**
  * The OAuth error of something thrown. An issuer or a store that can't be asked
  * does not refuse: the application may try again.
@@ -50,7 +55,7 @@ export function toOAuthError(error: unknown): OAuthError {
   }
   // The same again would be too large again.
   if (error.category === "usage" || error.code === "body_too_large") {
-    return new OAuthError("invalid_request", plain(error.message));
+    return invalidRequest(plain(error.message));
   }
   if (error.category === "internal") {
     return new OAuthError("server_error", "it failed; the log says why");

@@ -1,6 +1,6 @@
 /** Parameters of a request, each once (RFC 6749 §3.1, §3.2). @module */
 
-import { OAuthError } from "./oauth_error.ts";
+import { invalidRequest } from "./oauth_error.ts";
 
 /** Characters of one parameter at most. */
 const MAX_LENGTH = 4_096;
@@ -23,10 +23,10 @@ export function readParameters(given: URLSearchParams): Parameters {
   const values = new Map<string, string>();
   for (const [name, value] of given) {
     if (values.has(name)) {
-      throw new OAuthError("invalid_request", "a parameter stands twice");
+      throw invalidRequest("a parameter stands twice");
     }
     if (name.length + value.length > MAX_LENGTH) {
-      throw new OAuthError("invalid_request", "a parameter is too long");
+      throw invalidRequest("a parameter is too long");
     }
     values.set(name, value);
   }
@@ -36,7 +36,7 @@ export function readParameters(given: URLSearchParams): Parameters {
     require(name) {
       const value = get(name);
       if (value !== undefined) return value;
-      throw new OAuthError("invalid_request", `${name} is required`);
+      throw invalidRequest(`${name} is required`);
     },
   };
 }
