@@ -16,44 +16,31 @@ const PARALLEL = 100;
 interface Arena {
   readonly storeText: string;
   readonly folder: string;
-  readonly close: () => Promise<void>;
 }
 
-async function kvArena(): Promise<Arena> {
+async function inArena(
+  driver: string,
+  work: (arena: Arena) => Promise<void>,
+): Promise<void> {
   const folder = await Deno.makeTempDir();
-  return {
-    folder,
-    storeText: `kv:${folder}/challenges.db`,
-    close: () => Deno.remove(folder, { recursive: true }),
-  };
+  const redis = driver === "Redis" ? await startRedis() : undefined;
+  try {
+    const storeText = redis?.url ?? `kv:${folder}/challenges.db`;
+    await work({ folder, storeText });
+  } finally {
+    await redis?.stop();
+    await Deno.remove(folder, { recursive: true });
+  }
 }
 
-async function redisArena(): Promise<Arena> {
-  const folder = await Deno.makeTempDir();
-  const redis = await startRedis();
-  return {
-    folder,
-    storeText: redis.url,
-    async close() {
-      await redis.stop();
-      await Deno.remove(folder, { recursive: true });
-    },
-  };
-}
-
-const ARENAS = [
-  { driver: "KV file", open: kvArena, ignore: false },
-  { driver: "Redis", open: redisArena, ignore: !HAS_REDIS },
-];
-
-for (const { driver, open, ignore } of ARENAS) {
+for (const driver of ["KV file", "Redis"]) {
+  const ignore = driver === "Redis" && !HAS_REDIS;
   Deno.test({
     name:
       `W1, ${driver}: ${PROCESSES} processes × ${PARALLEL} verifications of ${CHALLENGES} challenges, one success each`,
     ignore,
-    async fn() {
-      const arena = await open();
-      try {
+    fn: () =>
+      inArena(driver, async (arena) => {
         const attestations = await prepare(arena, CHALLENGES);
         const repeated = Array.from(
           { length: PARALLEL },
@@ -68,26 +55,19 @@ for (const { driver, open, ignore } of ARENAS) {
           PROCESSES * PARALLEL - CHALLENGES,
           outcomes.join("\n"),
         );
-      } finally {
-        await arena.close();
-      }
-    },
+      }),
   });
 
   Deno.test({
     name:
       `W6, ${driver}: a process killed before it could answer has used the challenge`,
     ignore,
-    async fn() {
-      const arena = await open();
-      try {
+    fn: () =>
+      inArena(driver, async (arena) => {
         const attestations = await prepare(arena, 1);
         assertEquals(await race(arena, attestations, 1, "die"), [[]]);
         assertEquals(await race(arena, attestations, 1), [["challenge_used"]]);
-      } finally {
-        await arena.close();
-      }
-    },
+      }),
   });
 }
 

@@ -3,7 +3,7 @@ import { HAS_REDIS, startRedis } from "../../tests/kit/redis_server.ts";
 import { waitUntil } from "../../tests/kit/wait.ts";
 import { startCuttingProxy } from "./testdata/cutting_proxy.ts";
 import { Fleet, refreshForm, type Replica } from "./testdata/fleet.ts";
-import { Browser, CALLBACK } from "./testdata/test_provider.ts";
+import { Browser } from "./testdata/test_provider.ts";
 
 /** What processes of a provider keep to, whichever of them die. */
 
@@ -214,11 +214,7 @@ Deno.test({
       const redeemed = await replica.redeem(unused);
       assertEquals(redeemed.body.error, "invalid_grant", redeemed.text);
       assertEquals((await replica.userinfo(body.access_token)).status, 401);
-      const silent = await browser.follow(
-        await replica.authorizeUrl({ prompt: "none" }),
-      );
-      assertEquals(`${silent.origin}${silent.pathname}`, CALLBACK);
-      assertEquals(silent.searchParams.get("error"), "login_required");
+      assertEquals(await browser.silentError(replica), "login_required");
     }
     const code = await fleet.codeAt(first, person, browser);
     assertEquals((await second.redeem(code)).status, 200);

@@ -5,6 +5,10 @@ import type { MatchedRelationship } from "../login/relationship.ts";
 import { randomText } from "../login/digest.ts";
 import { createSessions } from "./sessions.ts";
 
+const CONDITIONS = {
+  ...{ audience: "https://login.example", issuer: null, require: [] },
+};
+
 Deno.test("a session of many applications that were given much fits every store, and ends", async () => {
   const folder = await Deno.makeTempDir();
   const store = await openStore(`kv:${folder}/store.db`);
@@ -12,13 +16,9 @@ Deno.test("a session of many applications that were given much fits every store,
     const dropped: string[] = [];
     const told: string[] = [];
     const sessions = createSessions<null>({
-      store: store,
+      store,
       lifeMs: 60_000,
-      conditions: {
-        audience: "https://login.example",
-        issuer: null,
-        require: [],
-      },
+      conditions: CONDITIONS,
       notify: ({ client_id }) => Promise.resolve(void told.push(client_id)),
       drop: (grant) => Promise.resolve(void dropped.push(grant)),
       now: () => new Date(),
@@ -60,7 +60,7 @@ Deno.test("one client's oldest session ends where it has too many, and nobody el
   const sessions = createSessions<MatchedRelationship | null>({
     store: createMemoryStore(),
     lifeMs: 60_000,
-    conditions: { audience: "https://a.example", issuer: null, require: [] },
+    conditions: CONDITIONS,
     quota: new OwnerQuota({ maxRecords: 2 }),
     now: () => new Date("2026-01-31T09:00:00Z"),
   });
@@ -87,7 +87,7 @@ Deno.test("of those that end a session one notifies its applications; another go
   const sessionsOf = (notify: (client: string) => Promise<void>) =>
     createSessions<null>({
       ...{ store, lifeMs: 60_000, now: () => new Date(nowMs) },
-      conditions: { audience: "https://a.example", issuer: null, require: [] },
+      conditions: CONDITIONS,
       notify: ({ client_id }) => notify(client_id),
     });
   // As if the process ended while it notifies.
