@@ -74,7 +74,7 @@ function essence(answer: CheckAnswer) {
   return rest;
 }
 
-Deno.test("answers by proof are those of the whole feed, at any moment", async () => {
+Deno.test("an answer by proof is the answer of the whole feed at that moment", async () => {
   let proven = 0;
   let answers = 0;
   for (let seed = 1; seed <= 60; seed++) {
@@ -103,7 +103,7 @@ Deno.test("answers by proof are those of the whole feed, at any moment", async (
   assert(proven > 2500, `only ${proven} by proof`);
 });
 
-Deno.test("no changed byte of any file leads to another answer", async (t) => {
+Deno.test("no changed byte and no missing file leads to another answer", async (t) => {
   const random = randomOf(7);
   const lines = await randomLines(random, {
     ...{ events: 70, subjects: 40, issuer: DID, key: key1 },
@@ -124,7 +124,7 @@ Deno.test("no changed byte of any file leads to another answer", async (t) => {
   for (const subject of subjects) {
     expected.set(subject, await ask(files, subject));
   }
-  await t.step("nor one that is missing", async () => {
+  await t.step("a missing file", async () => {
     for (const path of paths.filter((each) => each !== PATHS.feed)) {
       const fewer = new Map(files);
       fewer.delete(path);
@@ -158,7 +158,7 @@ Deno.test("no changed byte of any file leads to another answer", async (t) => {
   }
 });
 
-Deno.test("files of an older or other moment lead to no other answer", async () => {
+Deno.test("files of different moments lead to no other answer", async () => {
   const random = randomOf(11);
   const lines = await randomLines(random, {
     ...{ events: 80, subjects: SUBJECTS, issuer: DID, key: key1 },
@@ -181,7 +181,7 @@ Deno.test("files of an older or other moment lead to no other answer", async () 
   }
 });
 
-Deno.test("the signed lines of an earlier state don't pass for those of a later one", async () => {
+Deno.test("the signed lines of an earlier state are refused for a later state", async () => {
   const subject = subjectName(1);
   const upsert = { issuer: DID, subject, relationship_id: "r1" };
   const lines = [

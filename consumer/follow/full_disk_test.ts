@@ -1,30 +1,20 @@
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { smallDiskTest } from "../../tests/kit/small_disk.ts";
-import { importTestKeys, NOW } from "../../tests/kit/test_issuer.ts";
+import { importTestKeys } from "../../tests/kit/test_issuer.ts";
 import { watchIssuer } from "../../tests/kit/watched_issuer.ts";
+import { createConsumer } from "../create_consumer.ts";
 import { openPinStore } from "../memory/open_pin_store.ts";
-import { IssuerName, locateIssuer } from "../read/source.ts";
-import { NOTHING_KNOWN } from "../memory/issuer_record.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
-import { refreshRemembered } from "./refresh_remembered.ts";
 
 const [key] = await importTestKeys();
-assert(key);
 
-/** A first look of a process of its own, which stages a few events at a time. */
-async function look(did: string, file: string) {
-  const policy = { allowPrivate: true };
-  const location = locateIssuer(IssuerName.parse(did, policy), policy);
-  const options = { ...policy, now: NOW };
+/** How many events a new process verifies. */
+async function look(did: string, file: string): Promise<number> {
   const pins = await openPinStore(file);
   try {
-    const known = NOTHING_KNOWN;
-    const { failure, record } = await refreshRemembered(
-      ...[pins, location, known, options] as const,
-    );
-    if (failure !== undefined) throw failure.cause;
-    return record.held!.observation;
+    const options = { issuers: [did], allowPrivate: true, pins };
+    return (await createConsumer(options).verify(did)).feed.verifiedEvents;
   } finally {
     await pins.close();
   }
@@ -42,15 +32,15 @@ function countFeeds(path: string): number {
 }
 
 smallDiskTest(
-  "a full disk leaves nothing of a first look behind",
+  "a full disk leaves no part of a first reading behind",
   "700k",
   async (disk) => {
-    await using issuer = await watchIssuer(1_500, key!);
-    await using other = await watchIssuer(3, key!);
+    await using issuer = await watchIssuer(1_500, key);
+    await using other = await watchIssuer(3, key);
     const file = `${disk.path}/pins.db`;
     const fill = async () => {
       await expectSigError(
-        () => look(issuer.server.did, file),
+        () => look(issuer.did, file),
         "store_unavailable",
         `Cannot use store ${file}: it can't be written, the disk may be full`,
       );
@@ -61,11 +51,9 @@ smallDiskTest(
     disk.remount("size=1m");
     await fill();
     disk.remount("size=4m");
-    const outcome = await look(other.server.did, file);
-    assertEquals(outcome.verified.feed.verifiedEvents, 3);
+    assertEquals(await look(other.did, file), 3);
     assertEquals(countFeeds(file), 1);
-    const again = await look(issuer.server.did, file);
-    assertEquals(again.verified.feed.verifiedEvents, 1_500);
+    assertEquals(await look(issuer.did, file), 1_500);
     assertEquals(countFeeds(file), 2);
   },
 );

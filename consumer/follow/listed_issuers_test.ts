@@ -17,7 +17,7 @@ function listedIssuers(
     refresh: () => new Promise(() => {}),
     waiting: {
       now: () => new Date(0),
-      // No timer is left behind: nobody waits for what never comes.
+      // No timer is left behind: the wait ends at once.
       limits: { maxWaiting: 10, maxWaitMs: 1 },
     },
     ...options,
@@ -38,7 +38,7 @@ function verify(issuer: KnownIssuer, bytes = 1, documentBytes = 0): void {
   issuer.record = { ...NOTHING_KNOWN, held };
 }
 
-Deno.test("one issuer by its DID, its host and its URL", () => {
+Deno.test("DID, host and URL name the same issuer", () => {
   const issuers = listedIssuers();
   for (const host of ["listed.example", "other.example"]) {
     const first = issuers.find(host);
@@ -54,20 +54,20 @@ Deno.test("one issuer by its DID, its host and its URL", () => {
   assertEquals(issuers.unlisted, 1);
 });
 
-Deno.test("of others the 256 that were asked last are kept", () => {
+Deno.test("the 256 unlisted issuers that were asked last are kept", () => {
   const issuers = listedIssuers();
   const listed = issuers.find("listed.example");
   for (let i = 1; i <= 1_000; i++) verify(issuers.find(`i${i}.example`));
   assertEquals(issuers.unlisted, 256);
   const first = issuers.find("i745.example");
   for (let i = 1_001; i <= 1_255; i++) verify(issuers.find(`i${i}.example`));
-  // One that is asked again stays longer; the listed one always.
+  // An issuer that is asked again stays longer; a listed one always stays.
   assertStrictEquals(issuers.find("i745.example"), first);
   assertStrictEquals(issuers.find("listed.example"), listed);
   assertEquals(issuers.find("i746.example").record, NOTHING_KNOWN);
 });
 
-Deno.test("issuers of which nothing came displace nobody", () => {
+Deno.test("an issuer that gave no answer displaces none that did", () => {
   const issuers = listedIssuers();
   const good = issuers.find("good.example");
   verify(good);
@@ -76,7 +76,7 @@ Deno.test("issuers of which nothing came displace nobody", () => {
   assertEquals(issuers.unlisted, 256);
 });
 
-Deno.test("no more than 48 MiB of feeds and documents are kept of others", () => {
+Deno.test("at most 48 MiB of feeds and documents of unlisted issuers are kept", () => {
   for (
     const [bytes, documentBytes] of [[16 * MIB, 0], [1, 16 * MIB - 1]] as const
   ) {
@@ -104,7 +104,7 @@ Deno.test("an unlisted issuer is asked at its host's own sig.json only", async (
   const issuers = listedIssuers();
   const issuer = issuers.find("other.example");
   const usual = "https://other.example/.well-known/sig.json";
-  // What is never sent, or means the same, is the same place.
+  // A fragment is never sent, and normalised URLs are equal.
   for (
     const url of [
       `${usual}#f`,
@@ -146,7 +146,7 @@ Deno.test("an unlisted issuer is asked by http or by https, not both", async () 
   assertEquals(error.context.hint, `Ask for ${http}`);
 });
 
-Deno.test("where a listed issuer publishes is the operator's choice", async () => {
+Deno.test("a listed issuer is read at the place on the list", async () => {
   const place = "https://acme.example/sig/sig.json?v=1";
   for (const anyIssuer of [false, true]) {
     const issuers = listedIssuers({ issuers: [`${place}#f`], anyIssuer });

@@ -23,12 +23,12 @@ class Steps {
   }
 }
 
-/** Lets everything go on that waits for nothing. */
+/** Runs everything that is ready. */
 async function settle(): Promise<void> {
   for (let i = 0; i < 20; i++) await Promise.resolve();
 }
 
-Deno.test("what is asked for in one turn shares one run", async () => {
+Deno.test("questions of one turn of the event loop share one run", async () => {
   const { queue, started } = new Steps();
   const results = Array.from({ length: 100 }, () => queue.next());
   assertEquals(started.length, 0);
@@ -40,7 +40,7 @@ Deno.test("what is asked for in one turn shares one run", async () => {
   assertEquals(queue.isBusy, false);
 });
 
-Deno.test("who asks while a run is under way shares the next one", async () => {
+Deno.test("questions that come during a run share the next run", async () => {
   const { queue, started } = new Steps();
   const first = queue.next();
   await settle();
@@ -58,7 +58,7 @@ Deno.test("who asks while a run is under way shares the next one", async () => {
   assertEquals(queue.runningSince, undefined);
 });
 
-Deno.test("a run that fails does so for all who came meanwhile, and for nobody later", async () => {
+Deno.test("a failed run fails for all questions that came during it, and for no later one", async () => {
   const { queue, started } = new Steps();
   const outcome = (work: Promise<number>) =>
     work.catch((error) => (error as Error).message);
@@ -76,7 +76,7 @@ Deno.test("a run that fails does so for all who came meanwhile, and for nobody l
   assertEquals(await later, 3);
 });
 
-Deno.test("so many may wait and no more, at each step", async () => {
+Deno.test("at most maxWaiting questions wait at each step", async () => {
   const { queue, started } = new Steps({ maxWaiting: 3 });
   const first = queue.next();
   await settle();
@@ -97,7 +97,7 @@ Deno.test("so many may wait and no more, at each step", async () => {
   assertEquals(await Promise.all([others[1], more]), [2, 2]);
 });
 
-Deno.test("each waits for its own time, and what was begun goes on", async () => {
+Deno.test("each question waits for maxWaitMs, and the run continues", async () => {
   const { queue, started } = new Steps({ maxWaitMs: 20 });
   for (const ask of [() => queue.next(), () => queue.current()]) {
     const error = await expectSigError(

@@ -1,7 +1,7 @@
 /**
  * What a reader demands of a checkpoint in addition to the issuer's signature: its
  * age and its cosigners (docs/protocol.md §13.3). Whether a proof is used at all is
- * decided in `follow/freshness.ts`.
+ * decided in `follow/observe_by_proof.ts`.
  *
  * @module
  */
