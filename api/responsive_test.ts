@@ -1,15 +1,10 @@
 import { DEFAULT_LIMITS } from "@sig/core";
 import { signEvent, type SigningKey } from "@sig/jose";
 import { assert, assertEquals } from "@std/assert";
-import {
-  DID,
-  importTestKeys,
-  makeDocuments,
-  PATHS,
-  upsert,
-} from "../tests/kit/test_issuer.ts";
+import { DID, importTestKeys, upsert } from "../tests/kit/test_issuer.ts";
 import { createApp } from "./app.ts";
 import { createInlineFeeds } from "./ask/inline_feeds.ts";
+import { inlineFeedOf } from "./testdata/example_feed.ts";
 import { get, now, post, QUESTION } from "./testdata/asking.ts";
 import { turns } from "../tests/kit/wait.ts";
 
@@ -22,19 +17,7 @@ async function makeFeed(bytes: number, key: SigningKey) {
     lines.push(line);
     length += line.length + 1;
   }
-  const documents = makeDocuments({ keys: [key], lines });
-  const read = (path: string) => JSON.parse(String(documents.get(path)));
-  return {
-    events: lines.length,
-    feed: {
-      metadata: read(PATHS.metadata),
-      jwks: read(PATHS.jwks),
-      did_document: read(PATHS.did),
-      events: new TextDecoder().decode(
-        documents.get(PATHS.feed) as Uint8Array<ArrayBuffer>,
-      ),
-    },
-  };
+  return { events: lines.length, feed: inlineFeedOf(lines) };
 }
 
 Deno.test("20 large feeds are verified, and others answered meanwhile", async () => {

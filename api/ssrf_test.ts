@@ -3,7 +3,7 @@ import { say, startRawServer, untilClosed } from "../tests/kit/raw_server.ts";
 import { startIssuerServer } from "../tests/kit/issuer_server.ts";
 import { PATHS } from "../tests/kit/test_issuer.ts";
 import { createApp } from "./app.ts";
-import { post, QUESTION } from "./testdata/asking.ts";
+import { evaluationOf, post, QUESTION } from "./testdata/asking.ts";
 
 /** Member, its value, the code; `PORT` stands for a port that listens. */
 const TARGETS: readonly (readonly ["issuer" | "sig", string, string])[] = [
@@ -75,11 +75,8 @@ Deno.test("no request makes the service connect to its own machine", async () =>
       assertEquals(body.pointer, `/${member}`);
       assert(!JSON.stringify(body).includes("secret"), "no password is told");
     }
-    const { body } = await post(app, "/access/v1/evaluation", {
-      subject: { type: "user", id: "a" },
-      action: { name: "x" },
-      resource: { type: "issuer", id: target },
-    });
+    const evaluation = evaluationOf(target);
+    const { body } = await post(app, "/access/v1/evaluation", evaluation);
     assert(typeof body.code === "string" && !("decision" in body), target);
   }
   assertEquals(server.connections(), 0);

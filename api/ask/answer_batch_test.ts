@@ -2,7 +2,6 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import {
   ALICE,
   importTestKeys,
-  makeDocuments,
   makeLines,
   PATHS,
 } from "../../tests/kit/test_issuer.ts";
@@ -13,6 +12,7 @@ import { createApp } from "../app.ts";
 import { answerBatch } from "./answer_batch.ts";
 import type { CheckRequest } from "../schemas/question.ts";
 import type { RequestLogEntry } from "../http/mod.ts";
+import { inlineFeedOf } from "../testdata/example_feed.ts";
 import { now, post, QUESTION, serveIssuer } from "../testdata/asking.ts";
 import { turns } from "../../tests/kit/wait.ts";
 
@@ -131,14 +131,7 @@ Deno.test("the answers of all batches together are bounded", async () => {
 
 Deno.test("an internal fault in one item is logged with its stack, and the request as answered", async () => {
   const [key] = await importTestKeys();
-  const lines = await makeLines(1, key!);
-  const documents = makeDocuments({ keys: [key!], lines });
-  const json = (path: string) => JSON.parse(String(documents.get(path)));
-  const feed = {
-    metadata: json(PATHS.metadata),
-    jwks: json(PATHS.jwks),
-    events: `${lines[0]}\n`,
-  };
+  const feed = inlineFeedOf(await makeLines(1, key!));
   const entries: RequestLogEntry[] = [];
   let readings = 0;
   const app = createApp({
@@ -151,11 +144,10 @@ Deno.test("an internal fault in one item is logged with its stack, and the reque
   });
   readings = 0;
   const found = await post(app, "/v1/check", {
-    checks: [{ feed, ...QUESTION }, {
-      feed,
-      ...QUESTION,
-      at: "2026-03-01T00:00:00Z",
-    }],
+    checks: [
+      { feed, ...QUESTION },
+      { feed, ...QUESTION, at: "2026-03-01T00:00:00Z" },
+    ],
   });
   assertEquals(found.status, 200);
   const [broken, whole] = found.body.results;
@@ -168,10 +160,6 @@ Deno.test("an internal fault in one item is logged with its stack, and the reque
 });
 
 Deno.test("feeds of a batch that are wrong leave no rejection that ends the process", async () => {
-  const [key] = await importTestKeys();
-  const documents = makeDocuments({ keys: [key!], lines: [] });
-  const json = (path: string) => JSON.parse(String(documents.get(path)));
-  const [metadata, jwks] = [json(PATHS.metadata), json(PATHS.jwks)];
   const unhandled: unknown[] = [];
   const listener = (event: PromiseRejectionEvent) => {
     event.preventDefault();
@@ -180,10 +168,10 @@ Deno.test("feeds of a batch that are wrong leave no rejection that ends the proc
   addEventListener("unhandledrejection", listener);
   try {
     const { body } = await post(createApp({ now }), "/v1/check", {
-      checks: Array.from({ length: 100 }, (_, i) => {
-        const feed = { metadata, jwks, events: `not a line: ${i}\n` };
-        return { feed, ...QUESTION };
-      }),
+      checks: Array.from({ length: 100 }, (_, i) => ({
+        ...QUESTION,
+        feed: inlineFeedOf([`not a line: ${i}`]),
+      })),
     });
     assertEquals(body.results.length, 100);
     for (const { error } of body.results) {

@@ -10,7 +10,7 @@ import {
 } from "../../tests/kit/test_issuer.ts";
 import { day } from "../../tests/kit/events.ts";
 import { type App, createApp } from "../app.ts";
-import { now, post, serveIssuer } from "../testdata/asking.ts";
+import { evaluationOf, now, post, serveIssuer } from "../testdata/asking.ts";
 
 const BOB = "did:web:bob.example";
 
@@ -85,9 +85,8 @@ Deno.test("an answer from a store's state is the answer from the feed", async ()
       ["/v1/check", { checks: questions }],
       ...questions.map(({ subject, require: _, ...sig }) =>
         ["/access/v1/evaluation", {
+          ...evaluationOf(did),
           subject: { type: "user", id: subject },
-          action: { name: "deploy" },
-          resource: { type: "issuer", id: did },
           context: { sig: { ...sig, issuer: undefined } },
         }] as const
       ),

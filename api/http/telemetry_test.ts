@@ -1,7 +1,13 @@
 import { assertEquals } from "@std/assert";
 import { status } from "../../tests/kit/issuer_server.ts";
 import { PATHS } from "../../tests/kit/test_issuer.ts";
-import { post, QUESTION, serveIssuer } from "../testdata/asking.ts";
+import {
+  evaluationOf,
+  post,
+  QUESTION,
+  serveIssuer,
+} from "../testdata/asking.ts";
+import { inlineFeedOf } from "../testdata/example_feed.ts";
 import { findTelemetry, type Telemetry } from "./telemetry.ts";
 
 /** Telemetry that keeps what it is given. */
@@ -26,28 +32,15 @@ Deno.test("without OpenTelemetry nothing is counted", () => {
   assertEquals(findTelemetry("0.1.0"), undefined);
 });
 
-Deno.test("each answer counts once; issuers that strangers name are one", async () => {
+Deno.test("each answer counts once, and unlisted issuers share a name", async () => {
   const { telemetry, counted, read } = recorder();
   await using issuer = await serveIssuer({ telemetry });
-  const { app, server } = issuer;
-  const { did } = server;
-  const documentOf = async (path: string) =>
-    await (await fetch(server.origin + path)).text();
-  const feed = {
-    metadata: JSON.parse(await documentOf(PATHS.metadata)),
-    jwks: JSON.parse(await documentOf(PATHS.jwks)),
-    events: await documentOf(PATHS.feed),
-  };
+  const { app, server: { did }, lines } = issuer;
+  const feed = inlineFeedOf(lines, did);
   const admin = { ...QUESTION, require: ["role=admin"] };
-  const evaluation = {
-    subject: { type: "user", id: QUESTION.subject },
-    action: { name: "deploy" },
-    resource: { type: "issuer", id: did },
-  };
-  const other = {
-    ...evaluation,
-    subject: { type: "group", id: QUESTION.subject },
-  };
+  const evaluation = evaluationOf(did);
+  const group = { type: "group", id: QUESTION.subject };
+  const other = { ...evaluation, subject: group };
   const rows: readonly (readonly [string, unknown, ...string[]])[] = [
     ["/v1/check", { issuer: did, ...QUESTION }, `allow none ${did}`],
     ["/v1/check", { issuer: did, ...admin }, `deny role_missing ${did}`],
@@ -56,9 +49,11 @@ Deno.test("each answer counts once; issuers that strangers name are one", async 
     [
       "/v1/check/batch",
       {
-        checks: [{ issuer: did, ...QUESTION }, { feed, ...QUESTION }, {
-          subject: "",
-        }],
+        checks: [
+          { issuer: did, ...QUESTION },
+          { feed, ...QUESTION },
+          { subject: "" },
+        ],
       },
       `allow none ${did}`,
       "allow none other",
@@ -86,16 +81,13 @@ Deno.test("each answer counts once; issuers that strangers name are one", async 
   assertEquals(read("sig.feed.age_seconds"), [[0, { issuer: did }]]);
 });
 
-Deno.test("a refresh that fails counts once for all questions that wait for it", async () => {
+Deno.test("a failed refresh counts once for all questions that wait for it", async () => {
   const { telemetry, counted, read } = recorder();
   await using issuer = await serveIssuer({ telemetry });
   const { app, server, publish } = issuer;
+  const asked = { issuer: server.did, ...QUESTION };
   const ask = async (question = {}) =>
-    (await post(app, "/v1/check", {
-      issuer: server.did,
-      ...QUESTION,
-      ...question,
-    })).status;
+    (await post(app, "/v1/check", { ...asked, ...question })).status;
   server.documents.set(PATHS.metadata, status(503));
   assertEquals(await Promise.all([ask(), ask(), ask()]), [502, 502, 502]);
   assertEquals(counted, ["sig.refresh.failures"]);

@@ -1,17 +1,36 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
+import { SigError } from "@sig/core";
+import { revoke } from "../../tests/kit/events.ts";
 import {
   importTestKeys,
   lineOf,
-  makeDocuments,
   makeLines,
   NOW,
-  PATHS,
   upsert,
 } from "../../tests/kit/test_issuer.ts";
-import { createApp } from "../app.ts";
+import { type App, createApp } from "../app.ts";
 import { readCursor, writeCursor } from "../ask/state_pages.ts";
-import { EXAMPLE_FEED, SHORT_FEED } from "../testdata/example_feed.ts";
-import { now, post, serveIssuer } from "../testdata/asking.ts";
+import {
+  EXAMPLE_FEED,
+  inlineFeedOf,
+  SHORT_FEED,
+} from "../testdata/example_feed.ts";
+import { type Asked, now, post, serveIssuer } from "../testdata/asking.ts";
+
+/** Asks for a page, from a cursor if there is one. */
+function dump(app: App, body: object, cursor?: string | null): Promise<Asked> {
+  return post(app, "/v1/dump-state", { ...body, cursor: cursor ?? undefined });
+}
+
+/** The relationships of a page. */
+function idsOf({ body }: Asked): readonly string[] {
+  return Object.keys(body.by_relationship_id);
+}
 
 Deno.test("pages follow the feed, are complete and end with null", async () => {
   await using issuer = await serveIssuer({ events: 12 });
@@ -20,11 +39,8 @@ Deno.test("pages follow the feed, are complete and end with null", async () => {
   let cursor: string | null | undefined;
   let pages = 0;
   while (cursor !== null) {
-    const { status, body } = await post(app, "/v1/dump-state", {
-      issuer: server.did,
-      limit: 5,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
+    const page = await dump(app, { issuer: server.did, limit: 5 }, cursor);
+    const { status, body } = page;
     assertEquals(status, 200, JSON.stringify(body));
     assertEquals(Object.keys(body), [
       "issuer",
@@ -32,7 +48,7 @@ Deno.test("pages follow the feed, are complete and end with null", async () => {
       "by_relationship_id",
       "next_cursor",
     ]);
-    seen.push(...Object.keys(body.by_relationship_id));
+    seen.push(...idsOf(page));
     cursor = body.next_cursor;
     pages++;
   }
@@ -56,31 +72,18 @@ Deno.test("all pages are of the state and the instant of the first", async () =>
     valid_until: "2026-06-01T00:00:30Z",
   });
   const old = [...lines, await lineOf(ends, key!)];
-  const gone = {
-    spec_version: "sig/0.1",
-    event_id: "event-5",
-    event_type: "relationship.revoke",
+  const gone = revoke(5, {
     issuer: server.did,
     issued_at: "2026-01-02T00:00:00Z",
-    sequence: 5,
     relationship_id: "rel-2",
-    subject: "did:web:alice.example",
-    visibility: "public",
-    revokes_relationship_id: "rel-2",
-    reason_code: "other",
     effective_at: "2026-01-02T00:00:00Z",
-  };
+  });
   const later = upsert(6, { issuer: server.did, relationship_id: "rel-4" });
   publish(old);
   const question = { issuer: server.did, status: "active", limit: 1 };
-  const ask = (cursor?: string, asked = app) =>
-    post(asked, "/v1/dump-state", {
-      ...question,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-  const first = await ask();
-  assertEquals(Object.keys(first.body.by_relationship_id), ["rel-1"]);
-  publish([...old, await lineOf(gone, key!), await lineOf(later, key!)]);
+  const first = await dump(app, question);
+  assertEquals(idsOf(first), ["rel-1"]);
+  publish([...old, await lineOf({ ...gone }, key!), await lineOf(later, key!)]);
   ms += 60_000;
   // The other one stands for another process, or one that was started again.
   const other = createApp({
@@ -92,20 +95,16 @@ Deno.test("all pages are of the state and the instant of the first", async () =>
     const rest: string[] = [];
     let { next_cursor: cursor } = first.body;
     while (cursor !== null) {
-      const { body } = await ask(cursor, each);
-      assertEquals(body.last_sequence, 4);
-      rest.push(...Object.keys(body.by_relationship_id));
-      cursor = body.next_cursor;
+      const page = await dump(each, question, cursor);
+      assertEquals(page.body.last_sequence, 4);
+      rest.push(...idsOf(page));
+      cursor = page.body.next_cursor;
     }
     assertEquals(rest, ["rel-2", "rel-3", "rel-9"]);
   }
-  const fresh = await post(app, "/v1/dump-state", { ...question, limit: 9 });
+  const fresh = await dump(app, { ...question, limit: 9 });
   assertEquals(fresh.body.last_sequence, 6);
-  assertEquals(Object.keys(fresh.body.by_relationship_id), [
-    "rel-1",
-    "rel-3",
-    "rel-4",
-  ]);
+  assertEquals(idsOf(fresh), ["rel-1", "rel-3", "rel-4"]);
 });
 
 Deno.test("a page of large relationships ends at 4 MiB, and the next goes on there", async () => {
@@ -115,28 +114,24 @@ Deno.test("a page of large relationships ends at 4 MiB, and the next goes on the
   // 110 of 40,000 characters are 4.4 million.
   const roles = ["r".repeat(40_000)];
   publish(await makeLines(110, key!, { issuer: server.did, roles }));
-  const ask = (more: object = {}) =>
-    post(app, "/v1/dump-state", { issuer: server.did, limit: 1_000, ...more });
-  const { body: first } = await ask();
-  const ids = Object.keys(first.by_relationship_id);
-  assertEquals(ids.length, 103);
-  const { length } = JSON.stringify(first);
+  const question = { issuer: server.did, limit: 1_000 };
+  const first = await dump(app, question);
+  assertEquals(idsOf(first).length, 103);
+  const { length } = JSON.stringify(first.body);
   assert(length < 4.1 * 1024 * 1024, `${length} characters`);
-  const { body: second } = await ask({ cursor: first.next_cursor });
-  ids.push(...Object.keys(second.by_relationship_id));
-  assertEquals(second.next_cursor, null);
+  const second = await dump(app, question, first.body.next_cursor);
+  assertEquals(second.body.next_cursor, null);
   const all = Array.from({ length: 110 }, (_, i) => `rel-${i + 1}`);
-  assertEquals(ids, all);
+  assertEquals([...idsOf(first), ...idsOf(second)], all);
 });
 
 Deno.test("a cursor belongs to its question", async () => {
   const app = createApp({ now });
   const question = { feed: EXAMPLE_FEED, limit: 1 };
-  const first = await post(app, "/v1/dump-state", question);
-  const cursor = first.body.next_cursor;
+  const { next_cursor: cursor } = (await dump(app, question)).body;
   assert(typeof cursor === "string");
-  const second = await post(app, "/v1/dump-state", { ...question, cursor });
-  assertEquals(Object.keys(second.body.by_relationship_id), ["bob-1"]);
+  const second = await dump(app, question, cursor);
+  assertEquals(idsOf(second), ["bob-1"]);
   assertEquals(second.body.next_cursor, null);
   const others = [
     { status: "active" },
@@ -145,53 +140,30 @@ Deno.test("a cursor belongs to its question", async () => {
     { at: "2026-02-01T00:00:00Z" },
   ];
   for (const other of others) {
-    const { status, body } = await post(app, "/v1/dump-state", {
-      ...question,
-      ...other,
-      cursor,
-    });
-    assertEquals([status, body.code, body.pointer], [
-      400,
-      "invalid_request",
-      "/cursor",
-    ]);
+    const found = await dump(app, { ...question, ...other }, cursor);
+    const { body } = found;
+    assertEquals(
+      [found.status, body.code, body.pointer],
+      [400, "invalid_request", "/cursor"],
+    );
     assertStringIncludes(body.detail, "it belongs to another question");
   }
-  const shorter = await post(app, "/v1/dump-state", {
-    ...question,
-    feed: SHORT_FEED,
-    cursor,
-  });
-  assertEquals([shorter.status, shorter.body.code], [
-    409,
-    "consistency_unavailable",
-  ]);
+  const short = { ...question, feed: SHORT_FEED };
+  const { status, body } = await dump(app, short, cursor);
+  assertEquals([status, body.code], [409, "consistency_unavailable"]);
 });
 
 Deno.test("a cursor belongs to its history", async () => {
   const [key] = await importTestKeys();
   const lines = await makeLines(3, key!);
-  const feedWith = (lines: readonly string[]) => {
-    const documents = makeDocuments({ keys: [key!], lines });
-    const json = (path: string) => JSON.parse(String(documents.get(path)));
-    return {
-      metadata: json(PATHS.metadata),
-      jwks: json(PATHS.jwks),
-      events: lines.map((line) => `${line}\n`).join(""),
-    };
-  };
   const app = createApp({ now });
   const ask = (lines: readonly string[], cursor?: string) =>
-    post(app, "/v1/dump-state", {
-      ...{ feed: feedWith(lines), limit: 1 },
-      ...(cursor === undefined ? {} : { cursor }),
-    });
+    dump(app, { feed: inlineFeedOf(lines), limit: 1 }, cursor);
   const cursor = (await ask(lines)).body.next_cursor;
   const grown = [...lines, await lineOf(upsert(4), key!)];
   for (const same of [lines, grown]) {
-    const { body } = await ask(same, cursor);
-    assertEquals(Object.keys(body.by_relationship_id), ["rel-2"]);
-    assertEquals(body.last_sequence, 3);
+    const page = await ask(same, cursor);
+    assertEquals([idsOf(page), page.body.last_sequence], [["rel-2"], 3]);
   }
   const changes = [
     { issued_at: "2026-01-01T00:00:00.000000001Z" },
@@ -214,27 +186,20 @@ Deno.test("a cursor belongs to its history", async () => {
 
 Deno.test("at, as_of, subject and status filter", async () => {
   const app = createApp({ now });
-  const ask = async (filter: object) =>
-    (await post(app, "/v1/dump-state", { feed: EXAMPLE_FEED, ...filter })).body;
-  const ids = async (filter: object) =>
-    Object.keys((await ask(filter)).by_relationship_id);
+  const ask = (filter: object) => dump(app, { feed: EXAMPLE_FEED, ...filter });
+  const ids = async (filter: object) => idsOf(await ask(filter));
   assertEquals(await ids({ as_of: 1 }), ["alice-1"]);
-  assertEquals((await ask({ as_of: 1 })).last_sequence, 1);
+  assertEquals((await ask({ as_of: 1 })).body.last_sequence, 1);
   assertEquals(await ids({ subject: "did:web:bob.example" }), ["bob-1"]);
   assertEquals(await ids({ status: "revoked" }), ["bob-1"]);
   assertEquals(await ids({ at: "2026-01-06T00:00:00Z" }), ["alice-1"]);
-  const beyond = await post(app, "/v1/dump-state", {
-    feed: EXAMPLE_FEED,
-    as_of: 9,
-  });
-  assertEquals(beyond.body.code, "consistency_unavailable");
+  const { body } = await ask({ as_of: 9 });
+  assertEquals(body.code, "consistency_unavailable");
 });
 
 Deno.test("an empty feed has one empty page", async () => {
   const feed = { ...EXAMPLE_FEED, events: "" };
-  const { status, body } = await post(createApp({ now }), "/v1/dump-state", {
-    feed,
-  });
+  const { status, body } = await dump(createApp({ now }), { feed });
   assertEquals([status, body], [200, {
     issuer: "did:web:acme.example",
     last_sequence: 0,
@@ -303,12 +268,6 @@ Deno.test("a cursor survives its own text only", () => {
 });
 
 function assertMisfit(work: () => unknown): void {
-  try {
-    work();
-  } catch (error) {
-    assertEquals((error as { code?: unknown }).code, "invalid_request");
-    assertStringIncludes((error as Error).message, "Cannot go on from cursor");
-    return;
-  }
-  throw new Error("it did not throw");
+  const error = assertThrows(work, SigError, "Cannot go on from cursor");
+  assertEquals(error.code, "invalid_request");
 }

@@ -1,8 +1,9 @@
-/** The issuer of the OpenAPI document's examples. @module */
+/** Feeds in requests, and the issuer of the OpenAPI document's examples. @module */
 
 import type { InlineFeed } from "@sig/consumer";
 import { ISSUER, revoke, upsert } from "../../tests/kit/events.ts";
 import {
+  DID,
   importTestKeys,
   lineOf,
   makeDocuments,
@@ -35,25 +36,27 @@ const lines = await Promise.all([
   }),
 ].map((event) => lineOf({ ...event }, key!)));
 
-function feedOf(lines: readonly string[]): Required<InlineFeed> {
-  const documents = makeDocuments({ did: ISSUER, keys: [key!], lines });
-  const textOf = (path: string) => {
-    const content = documents.get(path);
-    return typeof content === "string"
-      ? content
-      : new TextDecoder().decode(content as Uint8Array);
-  };
+/** The documents of an issuer with the first test key, as requests carry them. */
+export function inlineFeedOf(
+  lines: readonly string[],
+  did: string = DID,
+): Required<InlineFeed> {
+  const documents = makeDocuments({ did, keys: [key!], lines });
+  const json = (path: string) => JSON.parse(String(documents.get(path)));
   return {
-    metadata: JSON.parse(textOf(PATHS.metadata)),
-    jwks: JSON.parse(textOf(PATHS.jwks)),
-    did_document: JSON.parse(textOf(PATHS.did)),
-    events: textOf(PATHS.feed),
+    metadata: json(PATHS.metadata),
+    jwks: json(PATHS.jwks),
+    did_document: json(PATHS.did),
+    events: lines.map((line) => `${line}\n`).join(""),
   };
 }
 
 /** Three events: Alice, Bob, Bob revoked. */
-export const EXAMPLE_FEED: Required<InlineFeed> = feedOf(lines);
+export const EXAMPLE_FEED: Required<InlineFeed> = inlineFeedOf(lines, ISSUER);
 
-const { did_document: _, ...documents } = feedOf(lines.slice(0, 1));
+const { did_document: _, ...documents } = inlineFeedOf(
+  lines.slice(0, 1),
+  ISSUER,
+);
 /** The first of them alone, and no DID document. */
 export const SHORT_FEED: InlineFeed = documents;
