@@ -65,12 +65,14 @@ Deno.test("the answer to HEAD has the length of the body that it leaves out", as
       ["/large", "40000"],
       ["/open", "2"],
       ["/none", null],
+      ["/names/é", "13"],
     ] as const
   ) {
     const answer = await ask(app, path, { method: "HEAD" });
-    assertEquals(answer.headers.get("content-length"), length);
+    assertEquals(answer.headers.get("content-length"), length, path);
     assertEquals(answer.body, "");
   }
+  assertEquals((await ask(app, "/x", { method: "HEAD" })).status, 404);
 });
 
 Deno.test("any legal header value of up to 1,024 characters is kept as request id", async () => {
@@ -156,12 +158,16 @@ Deno.test("pages keep to themselves, and may use no device", () => {
 });
 
 /** Throws something in a handler: the answer and the log entry. */
-async function throwing(thrown: unknown, method = "GET") {
+async function throwing(
+  thrown: unknown,
+  method = "GET",
+  fail: () => Promise<never> = () => {
+    throw thrown;
+  },
+) {
   const entries: RequestLogEntry[] = [];
   const app = serviceOf({ log: (entry) => entries.push(entry) });
-  app.on(["GET", "POST"], "/throw", () => {
-    throw thrown;
-  });
+  app.on(["GET", "POST"], "/throw", fail);
   const headers = { "x-request-id": "r1" };
   const answer = await ask(app, "/throw", { method, headers });
   return { answer, entry: entries[0]! };
@@ -242,17 +248,20 @@ function withContext(context: object): SigError {
 Deno.test("whatever else is thrown is internal, and nothing of it is told", async (t) => {
   for (const [name, thrown] of UNEXPECTED) {
     await t.step(name, async () => {
-      const { answer, entry } = await throwing(thrown);
-      assertEquals(answer.status, 500);
-      assertEquals(JSON.parse(answer.body), {
-        type: "urn:sig:problem:internal",
-        title: "Internal",
-        status: 500,
-        detail: "Cannot go on: an internal error occurred",
-        code: "internal",
-        instance: "r1",
-      });
-      assertEquals([entry.code, entry.level], ["internal", "error"]);
+      for (const fail of [undefined, () => Promise.reject(thrown)]) {
+        const { answer, entry } = await throwing(thrown, "GET", fail);
+        assertEquals(answer.status, 500);
+        assertEquals(answer.headers.get("cache-control"), "no-store");
+        assertEquals(JSON.parse(answer.body), {
+          type: "urn:sig:problem:internal",
+          title: "Internal",
+          status: 500,
+          detail: "Cannot go on: an internal error occurred",
+          code: "internal",
+          instance: "r1",
+        });
+        assertEquals([entry.code, entry.level], ["internal", "error"]);
+      }
     });
   }
 });
