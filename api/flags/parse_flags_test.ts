@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { quote } from "@sig/core/internal";
 import { assertSigError } from "../../tests/kit/sig_errors.ts";
 import type { FlagSpec } from "./flag.ts";
 import { parseFlags } from "./parse_flags.ts";
@@ -60,69 +61,32 @@ Deno.test("only a repeatable flag may be given more than once", () => {
 });
 
 Deno.test("words that can't be meant are refused, with their flag and what to do", () => {
-  const rows:
-    readonly (readonly [readonly string[], string, string, string?])[] = [
-      [
-        ["--adr", "x"],
-        'there is no flag "--adr"',
-        "--adr",
-        "Did you mean --addr?",
-      ],
-      [
-        ["--adr=secret"],
-        'there is no flag "--adr"',
-        "--adr",
-        "Did you mean --addr?",
-      ],
-      // Far from it, but the beginning of no other.
-      [
-        ["--pub"],
-        'there is no flag "--pub"',
-        "--pub",
-        "Did you mean --public?",
-      ],
-      // Called so elsewhere, which says more than how it is spelt.
-      [
-        ["--publik"],
-        'there is no flag "--publik"',
-        "--publik",
-        "Did you mean --addr?",
-      ],
-      [["--h"], 'there is no flag "--h"', "--h", "See: --help"],
-      [
-        ["--nothing"],
-        'there is no flag "--nothing"',
-        "--nothing",
-        "See: --help",
-      ],
-      [["-x"], 'there is no flag "-x"', "-x", "See: --help"],
-      [
-        ["--no-pub"],
-        'there is no flag "--no-pub"',
-        "--no-pub",
-        "See: --help",
-      ],
-      [
-        ["--__proto__"],
-        'there is no flag "--__proto__"',
-        "--__proto__",
-        "See: --help",
-      ],
-      [["--\u202e"], 'there is no flag "--\\u202e"', "--\u202e", "See: --help"],
-      [["--addr"], "--addr needs a value: HOST:PORT", "--addr"],
-      [["--addr="], "--addr needs a value: HOST:PORT", "--addr"],
-      [["--addr", "--public"], "--addr needs a value: HOST:PORT", "--addr"],
-      [["--public=yes"], "--public takes no value", "--public"],
-      [
-        ["--log", "of"],
-        "--log must be one of json, off",
-        "--log",
-        "Did you mean off?",
-      ],
-    ];
+  const unknown: readonly (readonly [string, string])[] = [
+    ["--adr", "Did you mean --addr?"],
+    ["--adr=secret", "Did you mean --addr?"],
+    // The beginning of one flag, and a usual name of another.
+    ["--pub", "Did you mean --public?"],
+    ["--publik", "Did you mean --addr?"],
+    ...["--h", "--nothing", "-x", "--no-pub", "--__proto__", "--\u202e"].map(
+      (word) => [word, "See: --help"] as const,
+    ),
+  ];
+  const addr = "--addr needs a value: HOST:PORT";
+  const log = "--log must be one of json, off";
+  const rows: readonly (readonly [string, string, string, string?])[] = [
+    ...unknown.map(([word, hint]) => {
+      const flag = word.split("=")[0]!;
+      return [word, `there is no flag ${quote(flag)}`, flag, hint] as const;
+    }),
+    ["--addr", addr, "--addr"],
+    ["--addr=", addr, "--addr"],
+    ["--addr --public", addr, "--addr"],
+    ["--public=yes", "--public takes no value", "--public"],
+    ["--log of", log, "--log", "Did you mean off?"],
+  ];
   for (const [words, why, flag, hint] of rows) {
     const { context } = assertSigError(
-      () => parse(...words),
+      () => parse(...words.split(" ")),
       "invalid_request",
       `Cannot run: ${why}`,
     );

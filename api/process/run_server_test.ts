@@ -152,18 +152,12 @@ Deno.test("a request that comes before the application is there waits for it", a
 });
 
 Deno.test("an application that can't be made ends the process, and closes all", async () => {
+  const why = 'Cannot start: "\u001b[2J" is bad';
+  const context = { hint: "Use a DID." };
+  const bad = new SigError("invalid_identifier", why, { context });
   const { code, stdout, stderr, steps } = await run([], {
     startup: {
-      createApp: () =>
-        Promise.reject(
-          new SigError(
-            "invalid_identifier",
-            'Cannot start: "\u001b[2J" is bad',
-            {
-              context: { hint: "Use a DID." },
-            },
-          ),
-        ),
+      createApp: () => Promise.reject(bad),
     },
   });
   assertEquals([code, stdout], [2, ""]);
@@ -198,23 +192,18 @@ Deno.test("a server that stops by itself ends the process", async () => {
 });
 
 Deno.test("an unexpected error is printed without its stack", async () => {
-  for (
-    const [thrown, words] of [
-      [
-        new TypeError("not a\u0007 function"),
-        "TypeError: not a\\u0007 function",
-      ],
-      [undefined, "an error without a name"],
-    ]
-  ) {
-    const { code, stderr } = await run([], {
-      start: () => Promise.reject(thrown),
-    });
-    assertEquals(code, 2);
-    assertEquals(
-      stderr,
+  const bell = new TypeError("not a\u0007 function");
+  const rows = [
+    [bell, "TypeError: not a\\u0007 function"],
+    [undefined, "an error without a name"],
+  ] as const;
+  for (const [thrown, words] of rows) {
+    const start = () => Promise.reject(thrown);
+    const { code, stderr } = await run([], { start });
+    assertEquals([code, stderr], [
+      2,
       `sig-test: internal: Cannot go on: an internal error occurred\n  ${words}\n`,
-    );
+    ]);
   }
 });
 
@@ -255,16 +244,13 @@ Deno.test("help is as wide as the terminal", async () => {
 });
 
 Deno.test("words that can't be meant end the process with what was meant", async () => {
-  for (
-    const [word, stderr] of [
-      ["--adr", 'there is no flag "--adr"\n  hint: Did you mean --addr?'],
-      ["--xyzzy", 'there is no flag "--xyzzy"\n  hint: See: sig-test --help'],
-      [
-        "127.0.0.1:1",
-        'unexpected argument: "127.0.0.1:1"\n  hint: See: sig-test --help',
-      ],
-    ] as const
-  ) {
+  const see = "hint: See: sig-test --help";
+  const rows = [
+    ["--adr", 'there is no flag "--adr"\n  hint: Did you mean --addr?'],
+    ["--xyzzy", `there is no flag "--xyzzy"\n  ${see}`],
+    ["127.0.0.1:1", `unexpected argument: "127.0.0.1:1"\n  ${see}`],
+  ] as const;
+  for (const [word, stderr] of rows) {
     const { code, ...said } = await run([word]);
     assertEquals([code, said.stdout], [2, ""]);
     assertEquals(
