@@ -20,55 +20,49 @@ Deno.test("settings that name only this machine do not expose a server", () => {
     { trustProxy: [], hosts: undefined, publicUrl: undefined },
   ];
   for (const reachability of local) {
-    assertEquals(
-      findExposure(reachability),
-      undefined,
-      JSON.stringify(reachability),
-    );
+    const text = JSON.stringify(reachability);
+    assertEquals(findExposure(reachability), undefined, text);
   }
 });
 
-Deno.test("each thing that makes a server public is seen, behind loopback too", () => {
-  const address = parseAddress("127.0.0.1:0");
-  const rows: readonly (readonly [Reachability, string, string])[] = [
-    [{ address: parseAddress("0.0.0.0:1") }, "--addr", "0.0.0.0"],
-    ...[
-      "https://login.acme.example",
-      "http://localhost.acme.example",
-      "http://127.0.0.1.acme.example",
-      "https://localhost@acme.example",
-      "http://10.0.0.1",
-      "http://[::ffff:127.0.0.1]",
-      "did:web:acme.example",
-      "did:web:localhost.acme.example",
-      "did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp",
-      "did:web:",
-      "",
-    ].map((value) =>
-      [
-        { address, audiences: ["http://localhost", value] },
-        "--audience",
-        value,
-      ] as const
-    ),
-    ...["https://api.acme.example", "nonsense", ""].map((value) =>
-      [{ address, publicUrl: value }, "--public-url", value] as const
-    ),
-    ...["10.0.0.0/8", "127.0.0.1/32"].map((value) =>
-      [{ address, trustProxy: [value] }, "--trust-proxy", value] as const
-    ),
-    ...[
-      "acme.example",
-      "acme.example:8787",
-      "192.0.2.1",
-      "[2001:db8::1]",
-      "x y",
-    ]
-      .map((value) =>
-        [{ address, hosts: ["localhost", value] }, "--host", value] as const
-      ),
-  ];
-  for (const [reachability, flag, value] of rows) {
-    assertEquals(findExposure(reachability), { flag, value });
+/** Settings with a value, beside those of a local server. */
+const MAKE: { readonly [flag: string]: (value: string) => Reachability } = {
+  "--audience": (value) => ({ audiences: ["http://localhost", value] }),
+  "--public-url": (value) => ({ publicUrl: value }),
+  "--trust-proxy": (value) => ({ trustProxy: [value] }),
+  "--host": (value) => ({ hosts: ["localhost", value] }),
+};
+const PUBLIC: { readonly [flag: string]: readonly string[] } = {
+  "--audience": [
+    "https://login.acme.example",
+    "http://localhost.acme.example",
+    "http://127.0.0.1.acme.example",
+    "https://localhost@acme.example",
+    "http://10.0.0.1",
+    "http://[::ffff:127.0.0.1]",
+    "did:web:acme.example",
+    "did:web:localhost.acme.example",
+    "did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp",
+    "did:web:",
+    "",
+  ],
+  "--public-url": ["https://api.acme.example", "nonsense", ""],
+  "--trust-proxy": ["10.0.0.0/8", "127.0.0.1/32"],
+  "--host": [
+    ...["acme.example", "acme.example:8787", "192.0.2.1"],
+    ...["[2001:db8::1]", "x y"],
+  ],
+};
+
+Deno.test("each public setting exposes a server, behind loopback too", () => {
+  const local = parseAddress("127.0.0.1:0");
+  for (const [flag, values] of Object.entries(PUBLIC)) {
+    for (const value of values) {
+      const found = findExposure({ address: local, ...MAKE[flag]!(value) });
+      assertEquals(found, { flag, value });
+    }
   }
+  const everywhere = { address: parseAddress("0.0.0.0:1") };
+  const exposure = { flag: "--addr", value: "0.0.0.0" };
+  assertEquals(findExposure(everywhere), exposure);
 });

@@ -9,17 +9,11 @@ const OWN = [
   { name: "public-url", value: "ORIGIN", help: "" },
 ];
 
-function parse(words: readonly string[]) {
-  return parseFlags(words, { flags: [...OWN, ...SERVER_FLAGS], seeHelp: "" });
-}
-
-function read(...words: readonly string[]) {
-  return settingsOf(words);
-}
-
 function settingsOf(words: readonly string[], isTerminal = false) {
+  const flags = [...OWN, ...SERVER_FLAGS];
+  const given = parseFlags(words, { flags, seeHelp: "" });
   const { openPins: _, ...settings } = readServerFlags(
-    parse(words),
+    given,
     "127.0.0.1:8787",
     {
       isTerminal: () => isTerminal,
@@ -30,6 +24,8 @@ function settingsOf(words: readonly string[], isTerminal = false) {
   );
   return settings;
 }
+
+const read = (...words: readonly string[]) => settingsOf(words);
 
 Deno.test("a server is for this machine alone (default)", () => {
   assertEquals(read(), {
@@ -83,15 +79,8 @@ Deno.test("on loopback only known names are answered", () => {
 });
 
 Deno.test("elsewhere every name is answered, unless some are named", () => {
-  for (
-    const address of [
-      "0.0.0.0:1",
-      "[::]:1",
-      "192.0.2.1:1",
-      "a.example:1",
-      "[::ffff:127.0.0.1]:1",
-    ]
-  ) {
+  const addresses = ["0.0.0.0:1", "[::]:1", "192.0.2.1:1", "a.example:1"];
+  for (const address of [...addresses, "[::ffff:127.0.0.1]:1"]) {
     assertEquals(read("--addr", address).isLocal, false, address);
     assertEquals(read("--addr", address).service.hosts, undefined);
     const named = read("--addr", address, "--host", "a.example");
@@ -112,12 +101,11 @@ Deno.test("numbers and addresses that can't be meant are refused", () => {
     ...["0", "-1", "1.5", "1e3", "1000000", " 5", "five"].map(
       (value) => [[`--max-concurrent=${value}`], count] as const,
     ),
-    [["--addr", "0.0.0.0:1", "--allow-insecure"], insecure],
-    [["--addr", "[::ffff:127.0.0.1]:1", "--allow-insecure"], insecure],
-    [["--trust-proxy", "10.0.0.0/8", "--allow-insecure"], insecure],
-    [["--host", "acme.example", "--allow-insecure"], insecure],
-    [["--audience", "https://acme.example", "--allow-insecure"], insecure],
-    [["--public-url", "https://acme.example", "--allow-insecure"], insecure],
+    ...[
+      ...["--addr=0.0.0.0:1", "--addr=[::ffff:127.0.0.1]:1"],
+      ...["--trust-proxy=10.0.0.0/8", "--host=acme.example"],
+      ...["--audience=https://acme.example", "--public-url=https://a.example"],
+    ].map((word) => [[word, "--allow-insecure"], insecure] as const),
     [["--addr", "1"], '--addr "1" must be host:port'],
   ];
   for (const [words, why] of rows) {
