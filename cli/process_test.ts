@@ -8,7 +8,12 @@ import { isCi } from "../tests/kit/others_vectors.ts";
 import { denoArgs, sig, start } from "./testdata/process.ts";
 import { inWorkspace, workspaceTest as test } from "./testdata/workspace.ts";
 import { waitUntil } from "../tests/kit/wait.ts";
-import { hasProgram, TestProcess } from "../tests/kit/process.ts";
+import {
+  freePort,
+  hasProgram,
+  runWell,
+  TestProcess,
+} from "../tests/kit/process.ts";
 
 const ROOT = new URL("..", import.meta.url).pathname;
 
@@ -19,93 +24,88 @@ const LEAST = [
   "--allow-env=SIG_KEYS_DIR,SIG_KEY_FILE,XDG_DATA_HOME,HOME,NO_COLOR",
 ];
 
-async function withIssuer(work: (cwd: string) => Promise<void>): Promise<void> {
-  await inWorkspace(async ({ dir: cwd }) => {
+/** A test with an issuer of one employee, in the current folder. */
+function issuerTest(
+  name: string,
+  work: (cwd: string) => Promise<void>,
+): void {
+  test(name, async ({ dir: cwd }) => {
     const options = { cwd, permissions: LEAST };
-    const init = await sig(["init", "acme.example"], options);
-    assertEquals([init.code, init.stderr], [0, ""]);
-    const upsert = await sig([
-      ...["upsert", "--dir", "acme.example", "--type", "employee"],
-      ...["--subject", "did:web:alice.example", "--role", "deploy"],
-    ], options);
-    assertEquals([upsert.code, upsert.stderr], [0, ""]);
+    for (
+      const words of [
+        "init acme.example",
+        "upsert --dir acme.example --type employee --subject did:web:alice.example --role deploy",
+      ]
+    ) {
+      const { code, stderr } = await sig(words, options);
+      assertEquals([code, stderr], [0, ""]);
+    }
     await work(cwd);
   });
 }
 
-Deno.test("exit codes of the process: 0 yes, 1 no, 2 no answer", async () => {
-  await withIssuer(async (cwd) => {
-    const check = [
-      ...["check", "--sig", "./acme.example", "--subject"],
-      ...["did:web:alice.example", "--require"],
-    ];
+issuerTest(
+  "exit codes of the process: 0 yes, 1 no, 2 no answer",
+  async (cwd) => {
+    const check =
+      "check --sig ./acme.example --subject did:web:alice.example --require";
     for (const entry of ["main.ts", "mod.ts"]) {
       const options = { cwd, permissions: ["--allow-read"], entry };
-      const codes = [
-        await sig([...check, "role=deploy"], options),
-        await sig([...check, "role=admin"], options),
-        await sig([...check, "rule=admin"], options),
-      ].map(({ code }) => code);
-      assertEquals(codes, [0, 1, 2]);
+      for (
+        const [index, require] of ["role=deploy", "role=admin", "rule=admin"]
+          .entries()
+      ) assertEquals((await sig(`${check} ${require}`, options)).code, index);
     }
-  });
+  },
+);
+
+test("an empty cache without network is an error, not an answer", async ({ dir: cwd }) => {
+  const check = "check --sig a.example --subject x --require a=b --format";
+  for (const entry of ["main.ts", "mod.ts"]) {
+    const options = {
+      ...{ cwd, entry, permissions: ["-A", "--cached-only"] },
+      env: { DENO_DIR: `${cwd}/empty` },
+    };
+    const text = await sig(`${check} text`, options);
+    assertEquals([text.code, text.stdout], [2, ""]);
+    assertStringIncludes(
+      text.stderr,
+      "error: fetch_failed: Cannot load the program: a part of it is not in Deno's cache",
+    );
+    const json = await sig(`${check} json`, options);
+    assertEquals([json.code, json.stdout], [2, ""]);
+    assertEquals(JSON.parse(json.stderr).code, "fetch_failed");
+    // The help needs no package of others.
+    const help = await sig("--help", options);
+    assertEquals(help.code, 0);
+    assertStringIncludes(help.stdout, "Usage: sig");
+  }
 });
 
-Deno.test("an empty cache without network is an error, not an answer", async (t) => {
-  await inWorkspace(async ({ dir: cwd }) => {
-    const check = [
-      ...["check", "--sig", "a.example", "--subject", "x"],
-      ...["--require", "a=b", "--format"],
-    ];
-    for (const entry of ["main.ts", "mod.ts"]) {
-      const options = {
-        ...{ cwd, entry, permissions: ["-A", "--cached-only"] },
-        env: { DENO_DIR: `${cwd}/empty` },
-      };
-      await t.step(`${entry} check`, async () => {
-        const text = await sig([...check, "text"], options);
-        assertEquals([text.code, text.stdout], [2, ""]);
-        assertStringIncludes(
-          text.stderr,
-          "error: fetch_failed: Cannot load the program: a part of it is not in Deno's cache",
-        );
-        const json = await sig([...check, "json"], options);
-        assertEquals([json.code, json.stdout], [2, ""]);
-        assertEquals(JSON.parse(json.stderr).code, "fetch_failed");
-      });
-      await t.step(`${entry} --help needs no package of others`, async () => {
-        const { code, stdout } = await sig(["--help"], options);
-        assertEquals(code, 0);
-        assertStringIncludes(stdout, "Usage: sig");
-      });
+issuerTest(
+  "a missing permission is an error without a prompt or a stack",
+  async (cwd) => {
+    const append =
+      "upsert --dir acme.example --type other --subject did:web:bob.example";
+    for (
+      const [words, ...permissions] of [
+        ["verify ./acme.example"],
+        ["verify acme.example", "--allow-read"],
+        [append, "--allow-read"],
+        [append, "--allow-read", "--allow-env"],
+        [append],
+        ["serve acme.example --addr 127.0.0.1:0", "--allow-read"],
+        ["key generate --out k.jwk"],
+        ["init b.example", "--allow-env"],
+      ]
+    ) {
+      const ran = await sig(words!, { cwd, permissions });
+      assertEquals([ran.code, ran.stdout], [2, ""], words);
+      assertStringIncludes(ran.stderr, "error: ");
+      assert(!/internal|\.ts:|at async/.test(ran.stderr), ran.stderr);
     }
-  });
-});
-
-Deno.test("a missing permission is an error without a prompt or a stack", async (t) => {
-  await withIssuer(async (cwd) => {
-    const append = ["upsert", "--dir", "acme.example", "--type", "other"];
-    append.push("--subject", "did:web:bob.example");
-    const cases: readonly (readonly [string[], string[]])[] = [
-      [["verify", "./acme.example"], []],
-      [["verify", "acme.example"], ["--allow-read"]],
-      [append, ["--allow-read"]],
-      [append, ["--allow-read", "--allow-env"]],
-      [append, []],
-      [["serve", "acme.example", "--addr", "127.0.0.1:0"], ["--allow-read"]],
-      [["key", "generate", "--out", "k.jwk"], []],
-      [["init", "b.example"], ["--allow-env"]],
-    ];
-    for (const [args, permissions] of cases) {
-      await t.step(`${args[0]} ${permissions.join(" ")}`, async () => {
-        const ran = await sig(args, { cwd, permissions });
-        assertEquals([ran.code, ran.stdout], [2, ""]);
-        assertStringIncludes(ran.stderr, "error: ");
-        assert(!/internal|\.ts:|at async/.test(ran.stderr), ran.stderr);
-      });
-    }
-  });
-});
+  },
+);
 
 test("an uncaught error ends with exit code 2, not 1", async ({ dir: cwd }) => {
   const main = JSON.stringify(`file://${ROOT}cli/main.ts`);
@@ -132,13 +132,8 @@ test("an uncaught error ends with exit code 2, not 1", async ({ dir: cwd }) => {
 });
 
 Deno.test("--version and --help load no cryptography and no network", async () => {
-  const { stdout } = await new Deno.Command(Deno.execPath(), {
-    args: ["info", "--json", `${ROOT}cli/main.ts`],
-    cwd: ROOT,
-  }).output();
-  const graph: {
-    readonly roots: readonly string[];
-    readonly redirects: { readonly [from: string]: string };
+  const args = ["info", "--json", `${ROOT}cli/main.ts`];
+  const { modules }: {
     readonly modules: readonly {
       readonly specifier: string;
       readonly dependencies?: readonly {
@@ -146,28 +141,21 @@ Deno.test("--version and --help load no cryptography and no network", async () =
         readonly code?: { readonly specifier: string };
       }[];
     }[];
-  } = JSON.parse(new TextDecoder().decode(stdout));
-  const modules = new Map(graph.modules.map((each) => [each.specifier, each]));
-  const loadedBy = (root: string): ReadonlySet<string> => {
-    const loaded = new Set<string>();
-    const load = (from: string): void => {
-      const specifier = graph.redirects[from] ?? from;
-      if (loaded.has(specifier)) return;
-      loaded.add(specifier);
-      for (const each of modules.get(specifier)?.dependencies ?? []) {
-        if (each.code && !each.isDynamic) load(each.code.specifier);
+  } = JSON.parse(await runWell(Deno.execPath(), args, { cwd: ROOT }));
+  const loadedBy = (file: string): string => {
+    const loaded = new Set([`file://${ROOT}cli/${file}`]);
+    for (const from of loaded) {
+      const module = modules.find(({ specifier }) => specifier === from);
+      for (const { code, isDynamic } of module?.dependencies ?? []) {
+        if (code && !isDynamic) loaded.add(code.specifier);
       }
-    };
-    load(root);
-    return loaded;
+    }
+    // Below the root, whose own path may have any name in it.
+    return [...loaded].join("\n").replaceAll(`file://${ROOT}`, "/");
   };
-  const cli = `file://${ROOT}cli/`;
-  // Below the root, whose own path may have any name in it.
-  const names = (root: string) =>
-    [...loadedBy(root)].join("\n").replaceAll(`file://${ROOT}`, "/");
   // What --version runs, and what --help runs in addition.
-  assert(!/\/(jose|issuer|consumer)\/|npm:/.test(names(`${cli}main.ts`)));
-  const help = names(`${cli}dispatch.ts`);
+  assert(!/\/(jose|issuer|consumer)\/|npm:/.test(loadedBy("main.ts")));
+  const help = loadedBy("dispatch.ts");
   assert(help.includes("/core/"));
   assert(!/\/(jose|issuer|consumer)\/|hono|npm:\/?jose/.test(help));
 });
@@ -179,7 +167,7 @@ Deno.test({
   fn: () =>
     inWorkspace(async ({ dir: cwd }) => {
       // Its standard input stays open.
-      await using child = start(["key", "did", "-"], { cwd }, "open");
+      await using child = start("key did -", { cwd }, "open");
       await untilListening(child);
       assertEquals(await child.stop("SIGINT"), {
         ...{ code: 130, signal: null, stdout: "", stderr: "" },
@@ -208,12 +196,9 @@ Deno.test({
   async fn() {
     await inWorkspace(async ({ dir: cwd }) => {
       const words = [Deno.execPath(), ...denoArgs(["--help"], { cwd })];
-      const { stdout } = await new Deno.Command("script", {
-        args: ["-qec", words.join(" "), "/dev/null"],
-        stdin: "null",
-      }).output();
+      const args = ["-qec", words.join(" "), "/dev/null"];
       assertMatch(
-        new TextDecoder().decode(stdout),
+        await runWell("script", args),
         /\n {2}verify +verify every signature and rule of an issuer's feed\r\n/,
       );
     });
@@ -225,12 +210,12 @@ Deno.test({
   ignore: Deno.build.os !== "linux" || !isCi && !hasProgram("script"),
   async fn() {
     await inWorkspace(async ({ dir: cwd }) => {
-      assertEquals((await sig(["init", "acme.example"], { cwd })).code, 0);
+      assertEquals((await sig("init acme.example", { cwd })).code, 0);
       await Deno.writeTextFile(
         `${cwd}/people.csv`,
         "subject,type\ndid:web:alice.example,employee\n",
       );
-      const apply = ["apply", "--dir", "acme.example", "--from", "people.csv"];
+      const apply = "apply --dir acme.example --from people.csv";
       const words = [Deno.execPath(), ...denoArgs(apply, { cwd })];
       const answer = async (keys: string) => {
         await using child = new TestProcess(
@@ -260,17 +245,11 @@ Deno.test({
 });
 
 test("serve hosts an issuer until SIGINT", async ({ dir: cwd }) => {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = listener.addr;
-  listener.close();
-  const host = `127.0.0.1:${port}`;
-  const init = ["init", host, "--allow-insecure", "--dir", "i"];
+  const host = `127.0.0.1:${freePort()}`;
+  const init = `init ${host} --allow-insecure --dir i`;
   assertEquals((await sig(init, { cwd })).code, 0);
-  const upsert = ["upsert", "--dir", "i", "--type", "employee"];
-  upsert.push("--subject", "did:web:alice.example");
-  assertEquals((await sig(upsert, { cwd })).code, 0);
 
-  await using child = start(["serve", "i", "--addr", host], {
+  await using child = start(`serve i --addr ${host}`, {
     cwd,
     permissions: ["--allow-read", `--allow-net=${host}`],
   });
@@ -278,11 +257,8 @@ test("serve hosts an issuer until SIGINT", async ({ dir: cwd }) => {
   assertEquals(child.stdout, `http://${host}\n`);
 
   const source = `http://${host}/.well-known/sig.json`;
-  const check = ["check", "--sig", host, "--allow-insecure", "--subject"];
-  check.push("did:web:alice.example", "--require", "relationship=employee");
-  const { code, stdout } = await sig(check, { cwd });
-  assertEquals(code, 0);
-  assertEquals(JSON.parse(stdout).freshness.status, "fresh");
+  const verify = `verify ${source} --allow-insecure`;
+  assertEquals((await sig(verify, { cwd })).code, 0);
 
   // A server of ours compresses nothing: readers refuse every encoding.
   const head = await fetch(source, {
@@ -292,7 +268,7 @@ test("serve hosts an issuer until SIGINT", async ({ dir: cwd }) => {
   assertEquals(head.headers.get("content-encoding"), null);
   assert(/^"/.test(head.headers.get("etag")!));
 
-  const again = await sig(["serve", "i", "--addr", host], { cwd });
+  const again = await sig(`serve i --addr ${host}`, { cwd });
   assertEquals([again.code, again.stdout], [2, ""]);
   assertStringIncludes(again.stderr, "at flag --addr");
 
@@ -301,11 +277,12 @@ test("serve hosts an issuer until SIGINT", async ({ dir: cwd }) => {
   assertEquals(ended, { code: 0, signal: null, stderr });
 });
 
-Deno.test("serve refuses a private key in jwks.json, and a directory that is not complete", () =>
-  withIssuer(async (cwd) => {
+issuerTest(
+  "serve refuses a private key in jwks.json, and a directory that is not complete",
+  async (cwd) => {
     const known = `${cwd}/acme.example/.well-known`;
     const refused = async (dir: string, message: string) => {
-      const ran = await sig(["serve", dir, "--addr", "127.0.0.1:0"], { cwd });
+      const ran = await sig(`serve ${dir} --addr 127.0.0.1:0`, { cwd });
       assertEquals([ran.code, ran.stdout], [2, ""]);
       assertStringIncludes(ran.stderr, `error: ${message}`);
       return ran.stderr;
@@ -321,4 +298,5 @@ Deno.test("serve refuses a private key in jwks.json, and a directory that is not
     assertStringIncludes(said, "events.jsonl");
     // A second init would make it worse.
     assert(!said.includes("sig init"), said);
-  }));
+  },
+);

@@ -8,33 +8,31 @@ import {
 import { waitUntil } from "../tests/kit/wait.ts";
 import type { TestProcess } from "../tests/kit/process.ts";
 
-/** A folder's issuer with `n` events. */
-async function withFeed(
-  n: number,
-  work: (
-    workspace: Workspace,
-    append: (count?: number) => Promise<void>,
-  ) => Promise<void>,
-): Promise<void> {
-  await inWorkspace(async (workspace) => {
-    await workspace.sig(["init", "acme.example", "--dir", "$D/acme"]);
-    let people = 0;
-    const append = async (count = 1) => {
-      const drafts = Array.from({ length: count }, () =>
-        JSON.stringify({
-          event_type: "relationship.upsert",
-          subject: `did:web:p${++people}.example`,
-          relationship_type: "employee",
-        }));
-      const { code, stderr } = await workspace.sig(
-        ["import", "--dir", "$D/acme", "-"],
-        { stdin: `${drafts.join("\n")}\n` },
-      );
-      assertEquals(code, 0, stderr);
-    };
-    await append(n);
-    await work(workspace, append);
-  });
+interface Watched {
+  readonly workspace: Workspace;
+  /** Appends events about new people (default: one). */
+  append(count?: number): Promise<unknown>;
+  readonly t: Deno.TestContext;
+}
+
+/** A test with an issuer in the folder `acme`. */
+function test(name: string, work: (watched: Watched) => Promise<void>): void {
+  Deno.test(name, (t) =>
+    inWorkspace(async (workspace) => {
+      await workspace.ok("init acme.example --dir $D/acme");
+      let people = 0;
+      const append = (count = 1) => {
+        const drafts = Array.from({ length: count }, () =>
+          JSON.stringify({
+            event_type: "relationship.upsert",
+            subject: `did:web:p${++people}.example`,
+            relationship_type: "employee",
+          }) + "\n");
+        const stdin = drafts.join("");
+        return workspace.ok("import --dir $D/acme -", { stdin });
+      };
+      await work({ workspace, append, t });
+    }));
 }
 
 /** The sequences of lines that were printed; every line must be whole. */
@@ -49,106 +47,98 @@ function sequencesOf(stdout: string): readonly number[] {
   });
 }
 
-Deno.test("each new event is one line of JSON, once, by whatever name its folder is reached", async () => {
-  await withFeed(2, async (workspace, append) => {
-    await Deno.symlink(workspace.path("acme"), workspace.path("link"));
-    const once = async (...words: string[]) => {
-      const ran = await workspace.sig(["watch", "--once", ...words]);
-      assertEquals([ran.code, ran.stderr], [0, ""]);
-      return sequencesOf(ran.stdout);
-    };
-    assertEquals(await once("$D/acme"), []);
-    await append();
-    assertEquals(await once("$D/link"), [3]);
-    assertEquals(await once("--sig", "$D/acme/"), []);
-    assertEquals(await once("$D/acme", "--cursor", "b", "--from", "2"), [2, 3]);
-    assertEquals(await once("$D/acme", "--no-pin", "--from", "3"), [3]);
-  });
+test("watch prints each new event once as a line of JSON, by any name of the folder", async ({ workspace, append }) => {
+  await append(2);
+  await Deno.symlink(workspace.path("acme"), workspace.path("link"));
+  const once = async (...words: string[]) => {
+    const ran = await workspace.sig(["watch", "--once", ...words]);
+    assertEquals([ran.code, ran.stderr], [0, ""]);
+    return sequencesOf(ran.stdout);
+  };
+  assertEquals(await once("$D/acme"), []);
+  await append();
+  assertEquals(await once("$D/link"), [3]);
+  assertEquals(await once("--sig", "$D/acme/"), []);
+  assertEquals(await once("$D/acme", "--cursor", "b", "--from", "2"), [2, 3]);
+  assertEquals(await once("$D/acme", "--no-pin", "--from", "3"), [3]);
 });
 
-Deno.test("a command gets the event on its standard input, and again until it ends well", async () => {
-  await withFeed(3, async (workspace) => {
-    const script = async (name: string, text: string) => {
-      const path = workspace.path(name);
-      await Deno.writeTextFile(path, `#!/bin/sh\n${text}\n`, { mode: 0o700 });
-      return path;
-    };
-    const watch = (exec: string, ...words: string[]) =>
-      workspace.sig(["watch", "$D/acme", "--exec", exec, ...words]);
-    const got = () => Deno.readTextFile(workspace.path("got"));
-    // The second event is refused, and so is everything behind it.
-    const picky = await script(
-      "picky",
-      `read -r line; case $line in '{"sequence":2'*) exit 7;; esac; echo "$line" >> "$1"`,
-    );
-    const refused = await watch(
-      `${picky} $D/got`,
-      ...["--from", "1", "--once"],
-    );
-    assertEquals([refused.code, refused.stdout], [2, ""]);
-    assertStringIncludes(refused.stderr, "ended with 7 on event 2");
-    assertEquals(sequencesOf(await got()), [1]);
-    const keep = await script("keep", `cat >> "$1"`);
-    const kept = await watch(`${keep} $D/got`, "--once");
-    assertEquals([kept.code, kept.stdout, kept.stderr], [0, "", ""]);
-    assertEquals(sequencesOf(await got()), [1, 2, 3]);
-    // No shell: its words are only words.
-    const words = await watch(
-      `${keep} $D/other;false`,
-      ...["--cursor", "w", "--from", "3", "--once"],
-    );
-    assertEquals(words.code, 0, words.stderr);
-    const named = await Deno.readTextFile(workspace.path("other;false"));
-    assertEquals(sequencesOf(named), [3]);
-    const missing = await watch(
-      "$D/no-such",
-      ...["--cursor", "m", "--from", "3", "--once"],
-    );
-    assertEquals(missing.code, 2);
-    assertStringIncludes(missing.stderr, "can't be run");
-  });
+test("--exec gets each event on standard input, again until it ends with 0", async ({ workspace, append }) => {
+  await append(3);
+  const script = async (name: string, text: string) => {
+    const path = workspace.path(name);
+    await Deno.writeTextFile(path, `#!/bin/sh\n${text}\n`, { mode: 0o700 });
+    return path;
+  };
+  const watch = (exec: string, ...words: string[]) =>
+    workspace.sig(["watch", "$D/acme", "--exec", exec, ...words]);
+  const got = () => Deno.readTextFile(workspace.path("got"));
+  // The second event is refused, and so is everything behind it.
+  const picky = await script(
+    "picky",
+    `read -r line; case $line in '{"sequence":2'*) exit 7;; esac; echo "$line" >> "$1"`,
+  );
+  const refused = await watch(
+    `${picky} $D/got`,
+    ...["--from", "1", "--once"],
+  );
+  assertEquals([refused.code, refused.stdout], [2, ""]);
+  assertStringIncludes(refused.stderr, "ended with 7 on event 2");
+  assertEquals(sequencesOf(await got()), [1]);
+  const keep = await script("keep", `cat >> "$1"`);
+  const kept = await watch(`${keep} $D/got`, "--once");
+  assertEquals([kept.code, kept.stdout, kept.stderr], [0, "", ""]);
+  assertEquals(sequencesOf(await got()), [1, 2, 3]);
+  // No shell: its words are only words.
+  const words = await watch(
+    `${keep} $D/other;false`,
+    ...["--cursor", "w", "--from", "3", "--once"],
+  );
+  assertEquals(words.code, 0, words.stderr);
+  const named = await Deno.readTextFile(workspace.path("other;false"));
+  assertEquals(sequencesOf(named), [3]);
+  const missing = await watch(
+    "$D/no-such",
+    ...["--cursor", "m", "--from", "3", "--once"],
+  );
+  assertEquals(missing.code, 2);
+  assertStringIncludes(missing.stderr, "can't be run");
 });
 
-Deno.test("wherever it is killed, no event is lost, and at most the one at hand comes twice", async () => {
-  await withFeed(1, async (workspace, append) => {
-    const cwd = workspace.dir;
-    const begun = await workspace.sig("watch $D/acme --from 1 --once");
-    const all = [...sequencesOf(begun.stdout)];
-    const rounds = 12;
-    let repeated = 0;
-    for (let round = 0; round < rounds; round++) {
-      await append(12);
-      await using child = start(
-        ["watch", "./acme", "--interval", "50ms"],
-        { cwd },
-      );
-      // Some while they begin, some in the middle, some when they wait.
-      const wanted = [0, 1, 3, 10][round % 4]!;
-      await child.said(RegExp(`^(?:.*\n){${wanted}}`));
-      const seen = sequencesOf((await child.stop("SIGKILL")).stdout);
-      if (seen.length > 0 && seen[0] === all.at(-1)) repeated++;
-      const fresh = seen[0] === all.at(-1) ? seen.slice(1) : seen;
-      all.push(...fresh);
-    }
-    const last = await workspace.sig(["watch", "$D/acme", "--once"]);
-    const rest = sequencesOf(last.stdout);
-    all.push(...rest[0] === all.at(-1) ? rest.slice(1) : rest);
-    assertEquals(all, Array.from({ length: 1 + 12 * rounds }, (_, i) => i + 1));
-    assert(repeated <= rounds);
-  });
+test("a killed watch loses no event and repeats at most the last", async ({ workspace, append }) => {
+  await append();
+  const cwd = workspace.dir;
+  const begun = await workspace.sig("watch $D/acme --from 1 --once");
+  const all = [...sequencesOf(begun.stdout)];
+  const rounds = 12;
+  let repeated = 0;
+  for (let round = 0; round < rounds; round++) {
+    await append(12);
+    await using child = start("watch ./acme --interval 50ms", { cwd });
+    // Some while they begin, some in the middle, some when they wait.
+    const wanted = [0, 1, 3, 10][round % 4]!;
+    await child.said(RegExp(`^(?:.*\n){${wanted}}`));
+    const seen = sequencesOf((await child.stop("SIGKILL")).stdout);
+    if (seen.length > 0 && seen[0] === all.at(-1)) repeated++;
+    const fresh = seen[0] === all.at(-1) ? seen.slice(1) : seen;
+    all.push(...fresh);
+  }
+  const last = await workspace.sig("watch $D/acme --once");
+  const rest = sequencesOf(last.stdout);
+  all.push(...rest[0] === all.at(-1) ? rest.slice(1) : rest);
+  assertEquals(all, Array.from({ length: 1 + 12 * rounds }, (_, i) => i + 1));
+  assert(repeated <= rounds);
 });
 
-Deno.test("an interrupt ends it with 130, and nothing that was handed on comes again", async () => {
-  await withFeed(3, async (workspace) => {
-    await using child = start(
-      ["watch", "./acme", "--from", "1", "--interval", "1h"],
-      { cwd: workspace.dir },
-    );
-    await child.said('{"sequence":3');
-    assertEquals((await child.stop("SIGINT")).code, 130);
-    const { stdout } = await workspace.sig(["watch", "$D/acme", "--once"]);
-    assertEquals(stdout, "");
+test("an interrupt ends watch with 130, and no event comes again", async ({ workspace, append }) => {
+  await append(3);
+  await using child = start("watch ./acme --from 1 --interval 1h", {
+    cwd: workspace.dir,
   });
+  await child.said('{"sequence":3');
+  assertEquals((await child.stop("SIGINT")).code, 130);
+  const { stdout } = await workspace.sig("watch $D/acme --once");
+  assertEquals(stdout, "");
 });
 
 /**
@@ -184,146 +174,142 @@ async function interruptExec(
   signals(child, Number(program));
   const { code, stdout, stderr } = await child.ended();
   assertEquals(stdout, "");
-  const next = await workspace.sig(["watch", "$D/acme", "--once"]);
+  const next = await workspace.sig("watch $D/acme --once");
   return { code, stderr, next: sequencesOf(next.stdout) };
 }
 
-Deno.test("an interrupt while a command runs is not an error, and only finished events are acknowledged", async (t) => {
-  await withFeed(2, async (workspace, append) => {
-    // A cursor that stands before the events of each step.
-    await workspace.sig(["watch", "$D/acme", "--once"]);
-    await append();
-    // It goes on until it has seen that the watch was asked to stop.
-    const waits = (code: number) =>
-      // real time: the shell waits until the test has written a file.
-      `while [ ! -e asked ]; do sleep 0.05; done; rm asked; exit ${code}`;
-    const asks = (signal: Deno.Signal) => (child: TestProcess) => {
-      child.signal(signal);
-      Deno.writeTextFileSync(workspace.path("asked"), "");
-    };
-    await t.step("SIGTERM, and it fails", async () => {
-      assertEquals(
-        await interruptExec(workspace, waits(7), { signals: asks("SIGTERM") }),
-        { code: 0, stderr: "", next: [3] },
-      );
-    });
-    await t.step("Ctrl-C, which ends the command too", async () => {
-      await append();
-      assertEquals(
-        // real time: it is ended by the signal.
-        await interruptExec(workspace, "exec sleep 600", {
-          signals(child, program) {
-            Deno.kill(program, "SIGINT");
-            child.signal("SIGINT");
-          },
-        }),
-        { code: 130, stderr: "", next: [4] },
-      );
-    });
-    await t.step("SIGINT before it is run again", async () => {
-      await append();
-      const ran = await interruptExec(workspace, "exit 7", {
-        signals: (child) => child.signal("SIGINT"),
-        until: "again in",
-      });
-      assertEquals([ran.code, ran.next], [130, [5]]);
-      assertEquals(
-        ran.stderr,
-        'warning: "./program" ended with 7 on event 5; again in 1 s\n',
-      );
-    });
-    await t.step("SIGTERM, and it ends well", async () => {
-      await append(2);
-      assertEquals(
-        await interruptExec(workspace, waits(0), { signals: asks("SIGTERM") }),
-        { code: 0, stderr: "", next: [7] },
-      );
-    });
-    await t.step("with --once something was left undone", async () => {
-      await append();
-      assertEquals(
-        await interruptExec(workspace, waits(7), {
-          words: ["--once"],
-          signals: asks("SIGINT"),
-        }),
-        { code: 130, stderr: "", next: [8] },
-      );
-    });
-  });
-});
-
-Deno.test("a history that was taken back ends it, and is said", async () => {
-  await withFeed(3, async (workspace) => {
-    const run = () => workspace.sig(["watch", "$D/acme"]);
-    await workspace.sig(["watch", "$D/acme", "--once"]);
-    const feed = workspace.path("acme/.well-known/sig/events.jsonl");
-    const lines = (await Deno.readTextFile(feed)).split("\n");
-    await Deno.writeTextFile(feed, `${lines[0]}\n`);
-    const { code, stdout, stderr } = await run();
-    assertEquals([code, stdout], [2, ""]);
-    assertEquals(JSON.parse(stderr).code, "feed_rolled_back");
-  });
-});
-
-Deno.test("sig log --follow goes on with what comes", async () => {
-  await withFeed(2, async (workspace, append) => {
-    await using child = start(
-      ["log", "./acme", "--follow", "--interval", "50ms", "--format", "json"],
-      { cwd: workspace.dir },
-    );
-    await child.said(/^(?:.*\n){2}/);
-    await append(2);
-    await child.said(/^(?:.*\n){4}/);
-    const { code, stdout } = await child.stop("SIGINT");
-    assertEquals(code, 130);
-    const lines = stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
-    assertEquals(lines.map(({ sequence }) => sequence), [1, 2, 3, 4]);
-  });
-});
-
-Deno.test("quotes of a command are warned of, and a person sees that it goes on", async () => {
-  await withFeed(1, async (workspace) => {
-    const watch = ["watch", "$D/acme", "--from", "1", "--exec"];
-    const quoted = await workspace.sig([
-      ...watch,
-      "false 'exit 0'",
-      "--once",
-      "--format",
-      "text",
-    ]);
-    assertEquals(quoted.code, 2);
-    assertStringIncludes(
-      quoted.stderr,
-      "warning: --exec knows no quotes: the words are false, 'exit, 0'\n",
-    );
-    // Interrupted once the event was handed over: no look is under way then.
-    const atTerminals = (
-      ...terminals: ("stdout" | "stderr")[]
-    ): Given => {
-      const { promise: interrupted, resolve } = Promise.withResolvers<void>();
-      const runProgram = () => {
-        resolve();
-        return Promise.resolve(0);
-      };
-      return { terminals, interrupted, io: { runProgram } };
-    };
-    const ran = await workspace.sig(
-      [...watch, "true", "--cursor", "b"],
-      atTerminals("stdout", "stderr"),
-    );
+test("an interrupt while --exec runs is not an error and acknowledges finished events only", async ({ workspace, append, t }) => {
+  await append(2);
+  // A cursor that stands before the events of each step.
+  await workspace.sig("watch $D/acme --once");
+  await append();
+  // It goes on until it has seen that the watch was asked to stop.
+  const waits = (code: number) =>
+    // real time: the shell waits until the test has written a file.
+    `while [ ! -e asked ]; do sleep 0.05; done; rm asked; exit ${code}`;
+  const asks = (signal: Deno.Signal) => (child: TestProcess) => {
+    child.signal(signal);
+    Deno.writeTextFileSync(workspace.path("asked"), "");
+  };
+  await t.step("SIGTERM, and it fails", async () => {
     assertEquals(
-      [ran.code, ran.stderr],
-      [130, "Watching $D/acme. Stop it with Ctrl-C.\n"],
+      await interruptExec(workspace, waits(7), { signals: asks("SIGTERM") }),
+      { code: 0, stderr: "", next: [3] },
     );
-    const once = await workspace.sig(
-      [...watch, "true", "--once", "--cursor", "d"],
-      { terminals: ["stdout", "stderr"] },
-    );
-    assertEquals([once.code, once.stderr], [0, ""]);
-    const piped = await workspace.sig(
-      [...watch, "true", "--cursor", "c"],
-      atTerminals("stderr"),
-    );
-    assertEquals([piped.code, piped.stderr], [130, ""]);
   });
+  await t.step("Ctrl-C, which ends the command too", async () => {
+    await append();
+    assertEquals(
+      // real time: it is ended by the signal.
+      await interruptExec(workspace, "exec sleep 600", {
+        signals(child, program) {
+          Deno.kill(program, "SIGINT");
+          child.signal("SIGINT");
+        },
+      }),
+      { code: 130, stderr: "", next: [4] },
+    );
+  });
+  await t.step("SIGINT before it is run again", async () => {
+    await append();
+    const ran = await interruptExec(workspace, "exit 7", {
+      signals: (child) => child.signal("SIGINT"),
+      until: "again in",
+    });
+    assertEquals([ran.code, ran.next], [130, [5]]);
+    assertEquals(
+      ran.stderr,
+      'warning: "./program" ended with 7 on event 5; again in 1 s\n',
+    );
+  });
+  await t.step("SIGTERM, and it ends well", async () => {
+    await append(2);
+    assertEquals(
+      await interruptExec(workspace, waits(0), { signals: asks("SIGTERM") }),
+      { code: 0, stderr: "", next: [7] },
+    );
+  });
+  await t.step("with --once something was left undone", async () => {
+    await append();
+    assertEquals(
+      await interruptExec(workspace, waits(7), {
+        words: ["--once"],
+        signals: asks("SIGINT"),
+      }),
+      { code: 130, stderr: "", next: [8] },
+    );
+  });
+});
+
+test("a rolled back feed ends watch with feed_rolled_back", async ({ workspace, append }) => {
+  await append(3);
+  const run = () => workspace.sig("watch $D/acme");
+  await workspace.sig("watch $D/acme --once");
+  const feed = workspace.path("acme/.well-known/sig/events.jsonl");
+  const lines = (await Deno.readTextFile(feed)).split("\n");
+  await Deno.writeTextFile(feed, `${lines[0]}\n`);
+  const { code, stdout, stderr } = await run();
+  assertEquals([code, stdout], [2, ""]);
+  assertEquals(JSON.parse(stderr).code, "feed_rolled_back");
+});
+
+test("sig log --follow prints new events", async ({ workspace, append }) => {
+  await append(2);
+  await using child = start(
+    "log ./acme --follow --interval 50ms --format json",
+    { cwd: workspace.dir },
+  );
+  await child.said(/^(?:.*\n){2}/);
+  await append(2);
+  await child.said(/^(?:.*\n){4}/);
+  const { code, stdout } = await child.stop("SIGINT");
+  assertEquals(code, 130);
+  const lines = stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
+  assertEquals(lines.map(({ sequence }) => sequence), [1, 2, 3, 4]);
+});
+
+test("watch warns of quotes in --exec, and says on a terminal that it watches", async ({ workspace, append }) => {
+  await append();
+  const watch = ["watch", "$D/acme", "--from", "1", "--exec"];
+  const quoted = await workspace.sig([
+    ...watch,
+    "false 'exit 0'",
+    "--once",
+    "--format",
+    "text",
+  ]);
+  assertEquals(quoted.code, 2);
+  assertStringIncludes(
+    quoted.stderr,
+    "warning: --exec knows no quotes: the words are false, 'exit, 0'\n",
+  );
+  // Interrupted once the event was handed over: no look is under way then.
+  const atTerminals = (
+    ...terminals: ("stdout" | "stderr")[]
+  ): Given => {
+    const { promise: interrupted, resolve } = Promise.withResolvers<void>();
+    const runProgram = () => {
+      resolve();
+      return Promise.resolve(0);
+    };
+    return { terminals, interrupted, io: { runProgram } };
+  };
+  const ran = await workspace.sig(
+    [...watch, "true", "--cursor", "b"],
+    atTerminals("stdout", "stderr"),
+  );
+  assertEquals(
+    [ran.code, ran.stderr],
+    [130, "Watching $D/acme. Stop it with Ctrl-C.\n"],
+  );
+  const once = await workspace.sig(
+    [...watch, "true", "--once", "--cursor", "d"],
+    { terminals: ["stdout", "stderr"] },
+  );
+  assertEquals([once.code, once.stderr], [0, ""]);
+  const piped = await workspace.sig(
+    [...watch, "true", "--cursor", "c"],
+    atTerminals("stderr"),
+  );
+  assertEquals([piped.code, piped.stderr], [130, ""]);
 });

@@ -1,6 +1,6 @@
 /** `sig` as a process of its own, started from another folder. @module */
 
-import type { Ran } from "./workspace.ts";
+import { type Ran, type Words, wordsOf } from "./workspace.ts";
 import { TestProcess } from "../../tests/kit/process.ts";
 
 const ROOT = new URL("../..", import.meta.url).pathname;
@@ -19,23 +19,28 @@ export interface ProcessOptions {
 
 /** The words that start `sig`. */
 export function denoArgs(
-  args: readonly string[],
+  words: Words,
   { permissions = ["-A"], entry = "main.ts" }: ProcessOptions,
 ): string[] {
   return [
     ...["run", "--quiet", "--no-prompt", ...permissions],
-    ...["--config", `${ROOT}deno.json`, `${ROOT}cli/${entry}`, ...args],
+    ...[
+      "--config",
+      `${ROOT}deno.json`,
+      `${ROOT}cli/${entry}`,
+      ...wordsOf(words),
+    ],
   ];
 }
 
 /** Starts `sig`; its standard input is `stdin`, nothing by default. */
 export function start(
-  args: readonly string[],
+  words: Words,
   options: ProcessOptions,
   stdin?: "open",
 ): TestProcess {
   const { cwd, env = {} } = options;
-  return new TestProcess(Deno.execPath(), denoArgs(args, options), {
+  return new TestProcess(Deno.execPath(), denoArgs(words, options), {
     cwd,
     env: {
       SIG_KEYS_DIR: `${cwd}/keys`,
@@ -48,10 +53,10 @@ export function start(
 
 /** Runs `sig` to its end, with nothing on standard input. */
 export async function sig(
-  args: readonly string[],
+  words: Words,
   options: ProcessOptions,
 ): Promise<Ran> {
-  await using child = start(args, options);
+  await using child = start(words, options);
   const { code, stdout, stderr } = await child.ended();
   return { code, stdout, stderr };
 }

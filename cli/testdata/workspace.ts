@@ -32,8 +32,10 @@ export interface Given {
 /** Words of a command line: as a list, or as a text. */
 export type Words = string | readonly string[];
 
-function wordsOf(text: string): readonly string[] {
-  return [...text.matchAll(/'([^']*)'|(\S+)/g)]
+/** The words of a command line. */
+export function wordsOf(words: Words): readonly string[] {
+  if (typeof words !== "string") return words;
+  return [...words.matchAll(/'([^']*)'|(\S+)/g)]
     .map(([, quoted, plain]) => quoted ?? plain!);
 }
 
@@ -88,8 +90,7 @@ export class Workspace {
       stopRequested: () => given.interrupted ?? new Promise(() => {}),
       ...given.io,
     };
-    const all = typeof words === "string" ? wordsOf(words) : words;
-    const code = await run(all.map((word) => this.#real(word)), io);
+    const code = await run(wordsOf(words).map((word) => this.#real(word)), io);
     return {
       code,
       stdout: this.#shown(stdout),
