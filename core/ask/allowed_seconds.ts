@@ -1,6 +1,6 @@
 /**
- * When a subject meets requirements, for files that are read later
- * (docs/protocol.md §5).
+ * The times at which a subject meets requirements, for files that are read
+ * later (docs/protocol.md §5).
  *
  * @module
  */
@@ -17,7 +17,10 @@ import {
   validInstant,
 } from "../text/timestamp.ts";
 
-/** Whole seconds since 1970, both included; infinite without a bound. */
+/**
+ * A range of whole seconds since 1970, both ends included; infinite where there
+ * is no bound.
+ */
 export interface SecondsRange {
   /** The first second. */
   readonly first: number;
@@ -26,9 +29,9 @@ export interface SecondsRange {
 }
 
 /**
- * The whole seconds at which `check` says allow: in the tense `then` those of
- * `at`, in the tense `now` those of the clock, if no event is added. In order;
- * ranges neither overlap nor touch.
+ * Returns the whole seconds at which `check` allows: values of `at` for the
+ * tense `then`, clock times for the tense `now` if no event is added. The
+ * ranges are sorted; they neither overlap nor touch.
  */
 export function allowedSeconds(
   { history }: FeedState,
@@ -57,7 +60,10 @@ export function allowedSeconds(
   return joined(ranges);
 }
 
-/** A version and when it holds by the events alone: from an instant on, before another. */
+/**
+ * A version, and the time in which it is in force by the order of events: from
+ * `from` (inclusive) to `until` (exclusive).
+ */
 interface InForce {
   readonly state: RelationshipState;
   readonly from?: Instant | undefined;
@@ -65,8 +71,9 @@ interface InForce {
 }
 
 /**
- * By the rules of `at`: a version is in force from its `issued_at` until that of
- * any later one, or until a later revoke says that it had ended.
+ * Yields the versions by the rules of `at`: a version is in force from its
+ * `issued_at` until the `issued_at` of any later version, or until a later
+ * revoke that ends it earlier.
  */
 function* inForce(
   versions: readonly RelationshipVersion[],
@@ -77,12 +84,15 @@ function* inForce(
     const end = endsEarlierFrom ?? issuedAt;
     if (until === undefined || compareInstants(end, until) < 0) until = end;
   }
-  // Before all of them: a start that was recorded later.
+  // Before the first event: a start that was recorded later.
   const { state } = versions[0]!;
   if (state.valid_from !== null) yield { state, until };
 }
 
-/** The later (1) or earlier (-1) of two bounds, where there are any. */
+/**
+ * Returns the later (sign 1) or earlier (sign -1) of two bounds, undefined
+ * without any.
+ */
 function bound(sign: 1 | -1, a: Instant | undefined, text: string | null) {
   const b = text === null ? undefined : validInstant(text);
   return a && (!b || sign * compareInstants(a, b) > 0) ? a : b;

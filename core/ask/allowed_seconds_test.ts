@@ -13,13 +13,16 @@ const ALICE = "did:web:alice.example";
 const START = Date.UTC(2026, 0, 1);
 const SPAN_SECONDS = 12;
 
-/** Half seconds from the start, so that bounds are between seconds as well. */
+/** Steps of half a second, so that bounds also fall between seconds. */
 const moment = fc.nat(2 * SPAN_SECONDS).map((half) =>
   new Date(START + 500 * half).toISOString()
 );
 const maybe = fc.option(moment);
 
-/** Any history: dated back, handed on, revoked twice and before it began. */
+/**
+ * Any history: with backdated events, changed subjects, repeated revokes, and
+ * revokes that take effect before the start.
+ */
 const history = fc.array(
   fc.record({
     isRevoke: fc.boolean(),
@@ -46,7 +49,9 @@ function eventsOf(
   });
 }
 
-/** The seconds at which a question is allowed, one by one. */
+/**
+ * Returns the seconds at which a question is allowed, each checked separately.
+ */
 function askedOneByOne(isAllowed: (instant: Date) => boolean): number[] {
   const seconds = START / 1000 - 2;
   return Array.from({ length: SPAN_SECONDS + 4 }, (_, at) => seconds + at)
@@ -81,7 +86,7 @@ for (const tense of ["then", "now"] as const) {
         assertEquals(found, asked);
         for (const [i, { first, last }] of ranges.entries()) {
           assertEquals(first <= last, true);
-          // A gap of a second at least, or they would be one range.
+          // Ranges with a smaller gap would be one range.
           const before = ranges[i - 1]?.last ?? -Infinity;
           assertEquals(i === 0 || first > before + 1, true);
         }
@@ -91,7 +96,7 @@ for (const tense of ["then", "now"] as const) {
   });
 }
 
-Deno.test("ranges without a bound are infinite", () => {
+Deno.test("a range without a bound is infinite", () => {
   const { state } = replay([upsert(1)], { issuer: ISSUER });
   const question = parseQuestion(QUESTION);
   const time = { events: 1 };

@@ -1,10 +1,10 @@
-/** What is answered, and why (docs/protocol.md §5). @module */
+/** Answers and their reasons (docs/protocol.md §5). @module */
 
 import type { Requirement } from "./requirement.ts";
 import type { EffectiveStatus } from "../replay/effective_state.ts";
 import type { Warning } from "../event/types.ts";
 
-/** Every reason of a deny. */
+/** The reasons of a deny. */
 export const DENY_REASONS = [
   "no_relationship",
   "relationship_type_missing",
@@ -16,152 +16,159 @@ export const DENY_REASONS = [
   "requirements_split",
 ] as const;
 
-/** Why an answer is deny: a closed list. */
+/** A reason of a deny (closed list). */
 export type DenyReason = (typeof DENY_REASONS)[number];
 
-/** One reason of a deny. */
+/**
+ * One reason of a deny, with the relationship or requirement that it concerns.
+ */
 export interface Reason {
-  /** Which. */
+  /** The code of the reason. */
   readonly code: DenyReason;
-  /** The relationship that it is about. */
+  /** The relationship that the reason concerns. */
   readonly relationship_id?: string;
-  /** That relationship's last event. */
+  /** Sequence of that relationship's last event. */
   readonly sequence?: number;
-  /** The requirement that it is about. */
+  /** The requirement that the reason concerns. */
   readonly requirement?: Requirement;
 }
 
-/** How one relationship was judged. */
+/** How one relationship was evaluated. */
 export interface ExplainedRelationship {
-  /** Unique within its issuer only. */
+  /** The relationship's identifier, unique within its issuer only. */
   readonly relationship_id: string;
-  /** Its type. */
+  /** The relationship's type, such as `employee`. */
   readonly relationship_type: string;
-  /** Its roles. */
+  /** The relationship's roles. */
   readonly roles: readonly string[];
-  /** Start of validity, or null. */
+  /** Start of validity (inclusive), or null for no defined start. */
   readonly valid_from: string | null;
-  /** End of validity, or null. */
+  /** End of validity (exclusive), or null for no defined end. */
   readonly valid_until: string | null;
-  /** Its effective status at that instant. */
+  /** The effective status at the evaluated instant. */
   readonly effective_status: EffectiveStatus;
-  /** Its last event. */
+  /** Sequence of the relationship's last event. */
   readonly last_sequence: number;
-  /** Each requirement, and whether it is met. */
+  /** Each requirement, and whether the relationship meets it. */
   readonly requirements: readonly (Requirement & { readonly met: boolean })[];
 }
 
-/** How a question was judged. */
+/** How a question was evaluated. */
 export interface Explanation {
-  /** The instant that was judged. */
+  /** The evaluated instant: RFC 3339 UTC. */
   readonly judged_at: string;
-  /** `now`: the feed's last word. `then`: what was true at the instant. */
+  /**
+   * `now`: by the last event of each relationship. `then`: what was true at the
+   * instant.
+   */
   readonly tense: "now" | "then";
-  /** Number of events that were looked at. */
+  /** The number of events taken into account. */
   readonly events: number;
-  /** Every relationship of the subject. */
+  /** The subject's relationships. */
   readonly relationships: readonly ExplainedRelationship[];
-  /** Whether relationships were left out, to bound the answer. */
+  /** Present if relationships were left out to limit the answer's size. */
   readonly truncated?: true;
-  /** How many there are; present when some were left out. */
+  /** The number of relationships; present if some were left out. */
   readonly relationship_count?: number;
 }
 
-/** What core knows of an answer. */
+/** The part of an answer that follows from the events alone. */
 export interface CheckResult {
-  /** Allow or deny; "could not answer" is an error instead. */
+  /** The decision. A failure to answer is an error, never a deny. */
   readonly decision: "allow" | "deny";
-  /** The subject that was asked about. */
+  /** The subject of the question. */
   readonly subject: string;
-  /** The requirements, as understood. */
+  /** The parsed requirements. */
   readonly requirements: readonly Requirement[];
-  /** The relationship that meets them, null on deny. */
+  /** The relationship that meets the requirements; null on deny. */
   readonly matched_relationship_id: string | null;
-  /** Sequence of the last event that was looked at. */
+  /** Sequence of the last event taken into account. */
   readonly last_sequence: number;
   /** The issuer's DID. */
   readonly issuer: string;
-  /** Why not; empty on allow. */
+  /** The reasons of a deny; empty on allow. */
   readonly reasons: readonly Reason[];
-  /** How many reasons are left out, where some are, to bound the answer. */
+  /**
+   * The number of reasons left out to limit the answer's size; absent if none.
+   */
   readonly reasons_left_out?: number;
-  /** The clock when the answer was made. */
+  /** The clock time of the evaluation: RFC 3339 UTC. */
   readonly evaluated_at: string;
-  /** As asked, or null. */
+  /** The `at` of the question, or null. */
   readonly at: string | null;
-  /** As asked, or null. */
+  /** The `as_of` of the question, or null. */
   readonly as_of: number | string | null;
-  /** When the answer may change with no further event, or null for never. */
+  /** When the answer may change without a further event; null for never. */
   readonly not_after: string | null;
-  /** On request only. */
+  /** The evaluation of each relationship; present if requested. */
   readonly explain?: Explanation;
 }
 
-/** How fresh a fetched state is. */
+/** The age of a fetched state. */
 export interface Freshness {
-  /** When the issuer last confirmed it. */
+  /** When the state was last confirmed by the issuer: RFC 3339 UTC. */
   readonly observed_at: string;
-  /** Seconds from then to when the question was asked. */
+  /** Seconds between that and the question. */
   readonly age_seconds: number;
-  /** How old it may be. */
+  /** The maximum age in seconds. */
   readonly max_age_seconds: number;
-  /** Whether it is older than that. */
+  /** Whether the age exceeds the maximum (`stale`). */
   readonly status: "fresh" | "stale";
 }
 
 /**
  * Where the documents came from. Only `https` proves the origin: `http` means
- * that at least one of them came without TLS.
+ * that at least one of them was fetched without TLS.
  */
 export type SourceKind = "https" | "http" | "local" | "inline";
 
-/** How an answer relates to what was seen of the feed before. */
+/** How a feed relates to its pin. `unpinned`: no pin was used. */
 export type Continuity = "first_seen" | "consistent" | "unpinned";
 
-/** How an answer was proved without the whole feed. */
+/** The proof behind an answer that was given without the whole feed. */
 export interface AnswerProof {
-  /** Events of the checkpoint. */
+  /** The number of events in the checkpoint. */
   readonly size: number;
-  /** Its tree hash, as the checkpoint has it. */
+  /** The checkpoint's tree hash, in the checkpoint's spelling. */
   readonly root: string;
-  /** The hash of its state tree, as the checkpoint has it. */
+  /** The hash of the checkpoint's state tree, in the checkpoint's spelling. */
   readonly state: string;
   /** The issuer's key that signed the checkpoint. */
   readonly kid: string;
-  /** When the issuer last said that this checkpoint is the newest, or null. */
+  /** When the issuer last confirmed this checkpoint as the newest, or null. */
   readonly signed_at: string | null;
-  /** Events after the checkpoint that were read too. */
+  /** The number of events read after the checkpoint. */
   readonly tail: number;
 }
 
-/** An answer as it is given to people and programs. */
+/** A complete answer, as people and programs receive it. */
 export interface CheckAnswer extends CheckResult {
-  /** Where the bytes came from. */
+  /** Where the documents came from. */
   readonly source: SourceKind;
-  /** Null for local and inline sources. */
+  /** The age of the state; null for local and inline sources. */
   readonly freshness: Freshness | null;
-  /** How it relates to what was seen before. */
+  /** How the feed relates to its pin. */
   readonly continuity: Continuity;
-  /** What was odd. */
+  /** Oddities that do not make the feed invalid. */
   readonly warnings: readonly Warning[];
-  /** How it was proved; null where the whole feed was read. */
+  /** The proof; null if the whole feed was read. */
   readonly proof: AnswerProof | null;
 }
 
-/** How much an answer says at most; it rests upon everything all the same. */
+/** Limits on the size of an answer. They do not affect the decision. */
 export interface AnswerLimits {
-  /** Relationships that are explained (default: all). */
+  /** Maximum number of explained relationships (default: all). */
   readonly maxExplained?: number;
   /**
-   * Verdicts of an explanation, one a relationship and requirement, but those of
-   * one relationship at least (default: any number).
+   * Maximum number of verdicts in an explanation, one for each relationship and
+   * requirement. One relationship is always explained (default: no limit).
    */
   readonly maxVerdicts?: number;
   /**
-   * Characters of an explanation's texts, roughly, but one relationship at least:
-   * each repeats the requirements (default: any number).
+   * Maximum length of an explanation in characters, roughly. Each relationship
+   * repeats the requirements; one is always explained (default: no limit).
    */
   readonly maxExplainLength?: number;
-  /** Reasons of a deny (default: all). */
+  /** Maximum number of reasons of a deny (default: all). */
   readonly maxReasons?: number;
 }

@@ -1,5 +1,6 @@
 /**
- * The question: may this subject do this, now or then? (docs/protocol.md §5)
+ * Checks whether a subject meets requirements, now or in the past
+ * (docs/protocol.md §5).
  *
  * @module
  */
@@ -48,15 +49,16 @@ export function check(state: FeedState, question: Question): CheckResult {
   return runSteps(checkSteps(state, parseQuestion(question), { now }));
 }
 
-/** What an answer depends on, apart from the feed and the question. */
+/** Options of {@linkcode checkSteps}. */
 export interface CheckStepsOptions extends AnswerLimits {
-  /** The clock. */
+  /** The clock time. */
   readonly now: Date;
 }
 
 /**
- * {@linkcode check} of a parsed question in steps, for a process that serves
- * others: a subject may have as many relationships as the feed has events.
+ * Does the same as {@linkcode check} in steps, for a process that serves other
+ * requests too: a subject may have as many relationships as the feed has
+ * events.
  *
  * @throws {SigError} `consistency_unavailable`, at the first step.
  */
@@ -68,16 +70,16 @@ export function* checkSteps(
   const { now } = options;
   const time = resolveTime(state, question, now);
   const evaluator = new Evaluator([question], options);
-  yield* judge(state, question.subject, time, evaluator);
+  yield* evaluateAll(state, question.subject, time, evaluator);
   return yield* answerOf(question, 0, { state, time, evaluator, now });
 }
 
 /**
- * {@linkcode checkSteps} of several questions about one subject at one time,
- * whose relationships are looked at once for all of them. Each answer is made
- * when it is asked for: all of them at once may be very large.
+ * Answers several questions about one subject at one time, and evaluates each
+ * relationship once for all of them. Each answer is built only when its
+ * function is called: together they may be very large.
  *
- * @returns What makes the answers, in the order of the questions.
+ * @returns Functions that build the answers, in the order of the questions.
  * @throws {SigError} as {@linkcode checkSteps}.
  * @throws {TypeError} for questions about several subjects or times.
  */
@@ -87,36 +89,36 @@ export function* checkAllSteps(
   options: CheckStepsOptions,
 ): Steps<readonly (() => Steps<CheckResult>)[]> {
   const { now } = options;
-  const asked = theirSubject(questions);
+  const asked = sharedSubject(questions);
   const time = resolveTime(state, asked, now);
   const evaluator = new Evaluator(questions, options);
-  yield* judge(state, asked.subject, time, evaluator);
+  yield* evaluateAll(state, asked.subject, time, evaluator);
   return questions.map((question, i) => () =>
     answerOf(question, i, { state, time, evaluator, now })
   );
 }
 
-/** What was judged. */
-interface Judged {
+/** A finished evaluation. */
+interface Evaluation {
   readonly state: FeedState;
   readonly time: EvaluationTime;
   readonly evaluator: Evaluator;
   readonly now: Date;
 }
 
-/** The answer to one of the questions that were judged together. */
+/** Builds the answer to one of the evaluated questions. */
 function* answerOf(
   { subject, requirements, at, asOf, explain }: ParsedQuestion,
   i: number,
-  { state, time, evaluator, now }: Judged,
+  { state, time, evaluator, now }: Evaluation,
 ): Steps<CheckResult> {
   const { match, notAfter } = evaluator.verdict(i);
-  // A question about the past has an answer that time does not change.
+  // An answer about the past does not change with time.
   const isPast = at !== undefined || asOf !== undefined;
   return {
     decision: match ? "allow" : "deny",
     subject,
-    // A list of its own: V8 writes frozen ones as JSON the slow way.
+    // A frozen array is slow to serialize in V8.
     requirements: [...requirements],
     matched_relationship_id: match?.state.relationship_id ?? null,
     last_sequence: time.events,
@@ -132,7 +134,7 @@ function* answerOf(
   };
 }
 
-function theirSubject(questions: readonly ParsedQuestion[]): ParsedQuestion {
+function sharedSubject(questions: readonly ParsedQuestion[]): ParsedQuestion {
   const [first, ...others] = questions;
   if (first === undefined) throw new TypeError("Cannot check: no question");
   for (const { subject, at, asOf } of others) {
@@ -147,8 +149,8 @@ function theirSubject(questions: readonly ParsedQuestion[]): ParsedQuestion {
   return first;
 }
 
-/** Looks at each relationship of the subject once. */
-function* judge(
+/** Evaluates each relationship of the subject once. */
+function* evaluateAll(
   { history }: FeedState,
   subject: string,
   time: EvaluationTime,

@@ -33,7 +33,7 @@ const question = fc.record({
   explain: fc.boolean(),
 });
 
-Deno.test("questions that are answered together have the answers that each has alone", () => {
+Deno.test("several questions get the same answers together as separately", () => {
   fc.assert(fc.property(
     fc.array(change, { maxLength: 9 }),
     fc.array(question, { minLength: 1, maxLength: 12 }),
@@ -59,7 +59,7 @@ Deno.test("questions that are answered together have the answers that each has a
   ));
 });
 
-Deno.test("their subject's relationships are looked at once", () => {
+Deno.test("several questions read the subject's relationships once", () => {
   const events = [upsert(1), upsert(2, { relationship_id: "r2" })];
   const { state } = replay(events, { issuer: ISSUER });
   const asked: string[] = [];
@@ -85,7 +85,7 @@ Deno.test("their subject's relationships are looked at once", () => {
   assertEquals(asked, ["relationshipsOf"]);
 });
 
-Deno.test("questions about several subjects, or times, or none are not asked together", () => {
+Deno.test("rejects an empty list of questions, and questions that differ in subject or time", () => {
   const { state } = replay([upsert(1)], { issuer: ISSUER });
   const one = { subject: ALICE, require: ["role=deploy"] };
   for (

@@ -27,7 +27,7 @@ const upAt = (
 ) => upsert(sequence, { relationship_id, ...changes });
 const role = (value: string) => ({ key: "role", value } as const);
 
-Deno.test("allow: the answer in full", () => {
+Deno.test("an allow has all members", () => {
   assertEquals(
     ask([upsert(1)], {
       require: ["relationship=employee", { role: "deploy" }],
@@ -51,7 +51,7 @@ Deno.test("allow: the answer in full", () => {
   );
 });
 
-Deno.test("deny: the answer in full", () => {
+Deno.test("a deny has all members", () => {
   const events = [upsert(1), revoke(2), upAt(3, "r2", { roles: [] })];
   assertEquals(ask(events, { at: day(3), asOf: "3" }), {
     decision: "deny",
@@ -87,7 +87,7 @@ Deno.test("subjects are compared as strings", () => {
   assertEquals(ask([named], { subject: "constructor" }).decision, "allow");
 });
 
-Deno.test("no relationship of the subject at all is no_relationship", () => {
+Deno.test("a subject without any relationship is denied with no_relationship", () => {
   const none = [{ code: "no_relationship" as const }];
   assertEquals(ask([]).reasons, none);
   assertEquals(
@@ -99,7 +99,7 @@ Deno.test("no relationship of the subject at all is no_relationship", () => {
   assertEquals(ask(moved, { at: day(1) }).decision, "allow");
 });
 
-Deno.test("a requirement that nothing meets is …_missing", () => {
+Deno.test("a requirement that no relationship meets is denied with …_missing", () => {
   const table = [
     ["relationship=founder", "relationship_type_missing"],
     ["role=admin", "role_missing"],
@@ -114,14 +114,14 @@ Deno.test("a requirement that nothing meets is …_missing", () => {
     all.reasons.map(({ code }) => code as string),
     table.map(([, code]) => code),
   );
-  // The one that is met is not among the reasons.
+  // A requirement that is met is not listed.
   const one = ask([upsert(1)], { require: ["role=deploy", "role=admin"] });
   assertEquals(one.reasons, [
     { code: "role_missing", requirement: role("admin") },
   ]);
 });
 
-Deno.test("each one that meets everything gives its status", () => {
+Deno.test("a deny lists the status of each relationship that meets every requirement", () => {
   const events = [
     upAt(1, "a", { valid_until: day(2) }),
     upAt(2, "b", { valid_from: day(20) }),
@@ -136,7 +136,7 @@ Deno.test("each one that meets everything gives its status", () => {
   ]);
 });
 
-Deno.test("otherwise each requirement that no effective one meets is named", () => {
+Deno.test("a deny lists each requirement that no effective relationship meets", () => {
   const events = [
     upAt(1, "a", { roles: ["admin"] }),
     revoke(2, { relationship_id: "a" }),
@@ -154,7 +154,7 @@ Deno.test("otherwise each requirement that no effective one meets is named", () 
   ]);
 });
 
-Deno.test("of several that would meet a requirement the last one is named", () => {
+Deno.test("a deny names the last of several relationships that would meet a requirement", () => {
   const events = [
     upAt(1, "a", { roles: ["admin"], valid_until: day(2) }),
     upAt(2, "b", { roles: ["admin"], valid_from: day(20) }),
@@ -171,7 +171,7 @@ Deno.test("of several that would meet a requirement the last one is named", () =
   ]);
 });
 
-Deno.test("one relationship must meet every requirement: requirements_split", () => {
+Deno.test("requirements that only several relationships meet together are denied with requirements_split", () => {
   const events = [
     upAt(1, "a", { roles: ["deploy"], relationship_type: "contractor" }),
     upAt(2, "b", { roles: ["audit"], relationship_type: "employee" }),
@@ -190,16 +190,16 @@ Deno.test("one relationship must meet every requirement: requirements_split", ()
   );
 });
 
-Deno.test("of several matches the one with the highest last_sequence is named", () => {
+Deno.test("an allow names the match with the highest last_sequence", () => {
   const events = [upAt(1, "a"), upAt(2, "b"), upAt(3, "c", { roles: [] })];
   const later = [...events, upAt(4, "a")];
   assertEquals(ask(events).matched_relationship_id, "b");
   assertEquals(ask(later).matched_relationship_id, "a");
-  // last_sequence of the answer is the feed's.
+  // The answer's last_sequence is the feed's.
   assertEquals(ask(events).last_sequence, 3);
 });
 
-Deno.test("at: what was true then", () => {
+Deno.test("at evaluates what was true then", () => {
   const events = [
     upsert(1, { issued_at: day(5) }),
     revoke(2, { issued_at: day(10), effective_at: day(8) }),
@@ -220,7 +220,7 @@ Deno.test("at: what was true then", () => {
   ]);
 });
 
-Deno.test("as_of: what was known then", () => {
+Deno.test("as_of evaluates what was known then", () => {
   const events = [
     upsert(1, { issued_at: day(5), valid_until: day(6) }),
     upsert(2, { issued_at: day(7) }),
@@ -230,7 +230,7 @@ Deno.test("as_of: what was known then", () => {
     const { decision, last_sequence, as_of } = ask(events, { asOf });
     return [decision, last_sequence, as_of];
   };
-  // At its own issued_at, not now: by now it has expired.
+  // Evaluated at the event's issued_at: now the relationship has expired.
   assertEquals(answer(1), ["allow", 1, 1]);
   assertEquals(answer("2"), ["allow", 2, 2]);
   assertEquals(answer(3), ["deny", 3, 3]);
@@ -242,13 +242,13 @@ Deno.test("as_of: what was known then", () => {
   ]);
 });
 
-Deno.test("not_after: an allow ends with its relationship", () => {
+Deno.test("not_after of an allow is the end of the relationship", () => {
   assertEquals(ask([upsert(1)]).not_after, null);
   const until = day(20, "T00:00:00.5Z");
   assertEquals(ask([upsert(1, { valid_until: until })]).not_after, until);
 });
 
-Deno.test("not_after: a deny ends where the first that meets everything begins", () => {
+Deno.test("not_after of a deny is the earliest start of a relationship that meets every requirement", () => {
   const events = [
     upAt(1, "a", { valid_from: day(22, "T00:00:00.09Z") }),
     upAt(2, "b", { valid_from: day(22, "T00:00:00.1Z") }),
@@ -268,13 +268,13 @@ Deno.test("not_after: a deny ends where the first that meets everything begins",
   assertEquals(ask([upsert(1, { valid_until: day(2) })]).not_after, null);
 });
 
-Deno.test("not_after: an answer about the past does not change by itself", () => {
+Deno.test("not_after of an answer about the past is null", () => {
   const events = [upsert(1, { valid_until: day(20) })];
   assertEquals(ask(events, { at: day(2) }).not_after, null);
   assertEquals(ask(events, { asOf: 1 }).not_after, null);
 });
 
-Deno.test("explain shows how each relationship was judged", () => {
+Deno.test("explain shows the evaluation of each relationship", () => {
   const events = [
     upsert(1, { valid_until: day(10) }),
     upAt(2, "r2", { roles: ["audit"] }),

@@ -1,4 +1,8 @@
-/** A state as JSON, now or then (docs/protocol.md §4, §5). @module */
+/**
+ * States as JSON, now or in the past (docs/protocol.md §4, §5).
+ *
+ * @module
+ */
 
 import { SigError } from "../errors/error.ts";
 import {
@@ -17,7 +21,7 @@ import {
 import { runSteps, STEP_UNITS, type Steps } from "../text/steps.ts";
 import type { RelationshipState } from "../event/types.ts";
 
-/** Which part of a state. */
+/** Options of {@linkcode dumpState}. */
 export interface DumpStateOptions extends TimeQuestion {
   /** Only relationships about this subject. */
   readonly subject?: string | undefined;
@@ -25,51 +29,60 @@ export interface DumpStateOptions extends TimeQuestion {
   readonly status?: string | undefined;
 }
 
-/** Which relationships of a state. */
+/** Options of {@linkcode walkState}. */
 export interface StatePartOptions extends DumpStateOptions {
-  /** Begin after this relationship (default: at the first one). */
+  /**
+   * The relationship after which to begin (default: begin at the first one).
+   */
   readonly after?: string | undefined;
   /** Maximum number of relationships (default: all). */
   readonly limit?: number | undefined;
   /**
-   * Characters of their texts at most, roughly, but one relationship at least;
-   * (default: any number).
+   * Maximum length of their texts in characters, roughly; one relationship is
+   * always included (default: no limit).
    */
   readonly maxLength?: number | undefined;
 }
 
-/** Some of a state's relationships, in order. */
+/** A part of a state's relationships, in the order of the feed. */
 export interface StatePart {
   /** The issuer's DID. */
   readonly issuer: string;
-  /** Sequence of the last event that was looked at. */
+  /** Sequence of the last event taken into account. */
   readonly last_sequence: number;
-  /** By relationship_id, in the order of the feed. */
+  /** Identifier and state of each relationship, in the order of the feed. */
   readonly entries: readonly (readonly [string, RelationshipState])[];
-  /** The effective status of each at that time, in the same order. */
+  /**
+   * The effective status of each relationship at that time, in the same order.
+   */
   readonly statuses: readonly EffectiveStatus[];
-  /** Whether more would follow. */
+  /** Whether more relationships follow. */
   readonly hasMore: boolean;
-  /** Characters of their texts, roughly. */
+  /** Length of their texts in characters, roughly. */
   readonly length: number;
 }
 
-/** A state, or a part of it, with its keys sorted. */
+/** A state, or a part of it, sorted by relationship. */
 export interface StateDump {
   /** The issuer's DID. */
   readonly issuer: string;
-  /** Sequence of the last event that was looked at. */
+  /** Sequence of the last event taken into account. */
   readonly last_sequence: number;
-  /** Sorted by relationship_id, by code units. */
+  /**
+   * The relationships, sorted by identifier in the order of UTF-16 code units.
+   */
   readonly by_relationship_id: ReadonlyMap<string, RelationshipState>;
-  /** The effective status of each at that time; not part of the JSON text. */
+  /**
+   * The effective status of each relationship at that time; not part of the
+   * JSON text.
+   */
   readonly statuses: ReadonlyMap<string, EffectiveStatus>;
 }
 
 /**
- * The state, or what of it was true or known at a time, filtered on request.
- * With `at`, relationships that had neither been issued nor begun by then are
- * left out.
+ * Returns the state, or what of it was true or known at a time, filtered on
+ * request. With `at`, relationships that had neither been issued nor begun by
+ * then are left out.
  *
  * @example
  * ```ts
@@ -104,14 +117,17 @@ export function dumpState(
   };
 }
 
-/** Characters of a state's names and fixed members, roughly. */
+/**
+ * Approximate length in characters of a state's member names and fixed values.
+ */
 const STATE_LENGTH = 300;
-/** Relationships of a subject up to which they are sorted alone. */
+/** Maximum number of a subject's relationships that are sorted separately. */
 const FEW = 256;
 
 /**
- * {@linkcode dumpState} from one relationship on, in steps and in the order of
- * the feed: a page costs as much as the relationships that it passes.
+ * Returns a part of {@linkcode dumpState} from one relationship on, in steps
+ * and in the order of the feed. The cost of a page is proportional to the
+ * relationships that it passes.
  *
  * @throws {SigError} as {@linkcode dumpState}, at the first step.
  */
@@ -167,8 +183,9 @@ export function* walkState(
 }
 
 /**
- * Identifiers in the order of the feed; they may include relationships of
- * others, and of later events. Only a whole history is too long to be sorted.
+ * Returns identifiers in the order of the feed; they may include relationships
+ * of other subjects and of later events. Only a whole history is too long to
+ * sort.
  */
 function idsOf(
   { history }: KnownState,
@@ -183,12 +200,14 @@ function idsOf(
     .sort((a, b) => firstSequence(history, a) - firstSequence(history, b));
 }
 
-/** The sequence of a relationship's first event. */
+/** Returns the sequence of a relationship's first event. */
 function firstSequence({ versions }: FeedHistory, id: string): number {
   return versions.get(id)?.[0]?.state.last_sequence ?? 0;
 }
 
-/** The index of the first identifier after another one, by bisection. */
+/**
+ * Returns the index of the first identifier after another one, by bisection.
+ */
 function firstAfter(
   ids: readonly string[],
   id: string,
@@ -216,8 +235,9 @@ function parseStatus(status: string | undefined): EffectiveStatus | undefined {
 }
 
 /**
- * A dump as JSON text. Written member by member: a JavaScript object would put
- * identifiers such as "10" first, and could not hold `__proto__` safely.
+ * Returns a dump as JSON text. It is written member by member: a JavaScript
+ * object would put identifiers such as "10" first, and could not hold
+ * `__proto__` safely.
  */
 export function stringifyDump(dump: StateDump, indent = "  "): string {
   const entries = Array.from(

@@ -23,7 +23,7 @@ function keys(options: Partial<Parameters<typeof dumpState>[1]>): string[] {
   return [...dump.by_relationship_id.keys()];
 }
 
-Deno.test("keys are sorted by code units", () => {
+Deno.test("a dump is sorted by the code units of the identifiers", () => {
   const ids = "b a 10 9 __proto__ B é 😀 \uff5e constructor".split(" ");
   const { state } = replay(
     ids.map((id, i) => upsert(i + 1, { relationship_id: id })),
@@ -37,7 +37,7 @@ Deno.test("keys are sorted by code units", () => {
   assert(places.every((place) => place > 0));
 });
 
-Deno.test("a dump's text is JSON with exactly the state, __proto__ included", () => {
+Deno.test("a dump's text is JSON with exactly the state, including __proto__", () => {
   const ids = ["__proto__", "10", 'a"b\\', "r1"];
   const { state } = replay(
     ids.map((id, i) => upsert(i + 1, { relationship_id: id })),
@@ -60,7 +60,7 @@ Deno.test("a dump's text is JSON with exactly the state, __proto__ included", ()
   }
 });
 
-Deno.test("a dump's text is what JSON.stringify would write", () => {
+Deno.test("a dump's text equals the output of JSON.stringify", () => {
   const dump = dumpState(STATE, { now: NOW });
   const plain = {
     issuer: dump.issuer,
@@ -75,7 +75,7 @@ Deno.test("a dump's text is what JSON.stringify would write", () => {
   );
 });
 
-Deno.test("entries have exactly the fields of docs/protocol.md §4, in both states", () => {
+Deno.test("an active and a revoked entry have exactly the fields of docs/protocol.md §4", () => {
   const { by_relationship_id } = dumpState(STATE, { now: NOW });
   const active: RelationshipState = {
     issuer: ISSUER,
@@ -100,7 +100,7 @@ Deno.test("entries have exactly the fields of docs/protocol.md §4, in both stat
   });
 });
 
-Deno.test("filters: subject, and status as it comes to at that time", () => {
+Deno.test("filters by subject and by effective status at that time", () => {
   assertEquals(keys({}), ["active", "expired", "later", "revoked"]);
   assertEquals(keys({ subject: BOB }), ["later"]);
   assertEquals(keys({ subject: "__proto__" }), []);
@@ -111,19 +111,19 @@ Deno.test("filters: subject, and status as it comes to at that time", () => {
   assertEquals(keys({ status: "active", subject: BOB }), []);
 });
 
-Deno.test("at: what was true then, as_of: what was known then", () => {
+Deno.test("at dumps what was true then, as_of what was known then", () => {
   const then = dumpState(STATE, { now: NOW, at: day(4) });
   assertEquals(then.last_sequence, 5);
   assertEquals(then.by_relationship_id.get("revoked")?.status, "active");
   assertEquals(keys({ at: day(2), status: "active" }), ["active", "expired"]);
-  // Not yet issued, and without a start that was recorded later.
+  // Not issued yet, and without a start that was recorded later.
   assertEquals(keys({ at: day(1) }), ["active"]);
   const known = dumpState(STATE, { now: NOW, asOf: 2 });
   assertEquals(known.last_sequence, 2);
   assertEquals([...known.by_relationship_id.keys()], ["active", "expired"]);
 });
 
-Deno.test("an unknown status and a sequence beyond the feed are refused", () => {
+Deno.test("rejects an unknown status and a sequence beyond the feed", () => {
   for (const status of ["", "Active", "toString", "none"]) {
     assertSigError(
       () => keys({ status }),

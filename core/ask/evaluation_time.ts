@@ -1,4 +1,8 @@
-/** `at` and `as_of`: which time a question is about (docs/protocol.md §5). @module */
+/**
+ * The time of a question: `at` and `as_of` (docs/protocol.md §5).
+ *
+ * @module
+ */
 
 import { SigError } from "../errors/error.ts";
 import { isSequence } from "../event/event.ts";
@@ -8,13 +12,13 @@ import type { EvaluationTime } from "../replay/effective_state.ts";
 import { type Instant, instantOf, parseTimestamp } from "../text/timestamp.ts";
 
 /**
- * A time as it was spelled and as it is meant. Only {@linkcode Timepoint.parse}
- * makes one, so that parsed JSON can't pass for it.
+ * A timestamp with its spelling and its instant. Only {@linkcode
+ * Timepoint.parse} creates one, so parsed JSON is never mistaken for it.
  */
 export class Timepoint {
-  /** As it was spelled: RFC 3339 UTC. */
+  /** The original spelling: RFC 3339 UTC. */
   readonly text: string;
-  /** As it is meant. */
+  /** The instant. */
   readonly instant: Instant;
 
   private constructor(text: string, instant: Instant) {
@@ -22,37 +26,40 @@ export class Timepoint {
     this.instant = instant;
   }
 
-  /** The time of a timestamp, undefined for anything else (docs/protocol.md §3). */
+  /**
+   * Parses a timestamp; returns undefined for any other text (docs/protocol.md
+   * §3).
+   */
   static parse(text: string): Timepoint | undefined {
     const instant = parseTimestamp(text);
     return instant && new Timepoint(text, instant);
   }
 }
 
-/** The time that a question is about; what was parsed is taken as it is. */
+/** The time of a question; parsed values are used unchanged. */
 export interface AskedTime {
-  /** What was true then: RFC 3339 UTC. */
+  /** Asks what was true at this time: RFC 3339 UTC. */
   readonly at?: string | Timepoint | undefined;
-  /** What was known then: a sequence number, or RFC 3339 UTC. */
+  /** Asks what was known then: a sequence number, or RFC 3339 UTC. */
   readonly asOf?: number | string | Timepoint | undefined;
 }
 
-/** The time that a question is about, with a clock. */
+/** The time of a question, with a clock time. */
 export interface TimeQuestion extends AskedTime {
-  /** The clock: the time that is meant where neither is given. */
+  /** The clock time: applies where neither `at` nor `asOf` is given. */
   readonly now: Date;
 }
 
-/** The time that a question is about, in the form that answers rest upon. */
+/** The parsed time of a question. */
 export interface ParsedTime {
-  /** What was true then. */
+  /** Asks what was true at this time. */
   readonly at: Timepoint | undefined;
-  /** What was known then: a sequence number, or a time. */
+  /** Asks what was known then: a sequence number, or a time. */
   readonly asOf: number | Timepoint | undefined;
 }
 
 /**
- * Judges `as_of`, then `at`, as far as that needs no feed.
+ * Parses `as_of`, then `at`. This needs no feed.
  *
  * @example
  * ```ts
@@ -87,11 +94,14 @@ function parseAsOf(asOf: number | string | Timepoint): number | Timepoint {
   );
 }
 
-/** What times and pages need of a state; its end may lie before its history's. */
+/**
+ * The part of a state that times and pages need; it may end before its history
+ * does.
+ */
 export type KnownState = Omit<FeedState, "by_relationship_id">;
 
 /**
- * Turns `at` and `as_of` into an instant and a number of events.
+ * Resolves `at` and `as_of` to an instant and a number of events.
  *
  * @throws {SigError} `consistency_unavailable` for a sequence beyond the feed.
  */
@@ -129,7 +139,10 @@ function eventsKnown(
   );
 }
 
-/** A time as answers repeat it: as it was asked, a sequence as a number. */
+/**
+ * Returns a time in the form of the question: a text, or a sequence as a
+ * number.
+ */
 export function timeAsAsked<T extends number | Timepoint>(
   time: T | undefined,
 ): Exclude<T, Timepoint> | string | null {

@@ -49,10 +49,10 @@ for (const [name, time, expected] of TIMES) {
   Deno.test(name, () => assertEquals(resolve(time), expected));
 }
 
-Deno.test("as_of an instant before the first event knows no event", () =>
+Deno.test("as_of before the first event covers no event", () =>
   assertEquals(resolve({ asOf: "2025-01-01T00:00:00Z" }).events, 0));
 
-Deno.test("a sequence beyond the feed can't be answered", () => {
+Deno.test("rejects a sequence beyond the feed", () => {
   for (const asOf of [4, "4", 2 ** 53 - 1]) {
     const error = assertSigError(
       () => resolve({ asOf }),
@@ -68,7 +68,7 @@ Deno.test("a sequence beyond the feed can't be answered", () => {
   );
 });
 
-Deno.test("what is neither a sequence nor a timestamp is refused", () => {
+Deno.test("rejects anything but a sequence or a timestamp", () => {
   for (const asOf of [0, "0", -1, 1.5, NaN, 2 ** 53, "9".repeat(400)]) {
     assertSigError(
       () => resolve({ asOf }),
@@ -103,7 +103,7 @@ Deno.test("what is neither a sequence nor a timestamp is refused", () => {
   assertEquals(error.context.pointer, "/at");
 });
 
-Deno.test("a state keeps its end when its replay goes on", () => {
+Deno.test("a state keeps its end when more events are replayed", () => {
   const run = new Replay();
   run.apply(upsert(1));
   const early = run.state();

@@ -1,4 +1,9 @@
-/** Evaluating a subject's relationships, for one question or many (docs/protocol.md §5). @module */
+/**
+ * Evaluates a subject's relationships, for one question or many
+ * (docs/protocol.md §5).
+ *
+ * @module
+ */
 
 import type {
   AnswerLimits,
@@ -26,38 +31,44 @@ const MISSING = Object.freeze({
 
 const NONE = Object.freeze([]);
 
-/** What a question needs, as places of distinct requirements. */
+/** A question's requirements, as indexes into the distinct requirements. */
 interface Needs {
-  /** Of each of its requirements, in their order. */
+  /** The index of each of its requirements, in their order. */
   readonly places: readonly number[];
-  /** What was seen for it, together with all that need the same. */
+  /** The verdict, shared by all questions with the same requirements. */
   readonly verdict: Verdict;
-  /** Relationships that it explains at most. */
+  /** Maximum number of explained relationships. */
   readonly maxExplained: number;
 }
 
 /**
- * What was seen of a subject's relationships; not all of them themselves. Of
- * each is found once which requirements it meets, however many questions have
- * them, and only the questions that need one of those are looked at.
+ * Collects the results of a subject's relationships without keeping all of
+ * them. The requirements that a relationship meets are found once, however many
+ * questions share them, and only questions that need one of those are
+ * evaluated.
  */
 export class Evaluator {
   readonly #index: RequirementIndex;
   readonly #needs: readonly Needs[];
-  /** Each set of requirements once. */
+  /** One verdict for each distinct set of requirements. */
   readonly #verdicts: readonly Verdict[];
-  /** By the requirement that the fewest of them need. */
+  /**
+   * The verdicts, by the requirement of theirs that the fewest verdicts need.
+   */
   readonly #byRarest: readonly (readonly Verdict[])[];
   readonly #maxExplained: number;
   readonly #maxExplainLength: number;
   readonly #explained: EffectiveState[] = [];
   #count = 0;
-  /** Per distinct requirement: whether an active relationship meets it. */
+  /** For each distinct requirement: whether an active relationship meets it. */
   readonly #metByActive: boolean[] = [];
-  /** Per distinct requirement: the last spoken of that meets it. */
+  /**
+   * For each distinct requirement: the most recently changed relationship that
+   * meets it.
+   */
   readonly #lastMeeting: (EffectiveState | undefined)[] = [];
 
-  /** Begins it for questions about one subject and one time. */
+  /** Creates an evaluator for questions about one subject at one time. */
   constructor(questions: readonly ParsedQuestion[], limits: AnswerLimits) {
     this.#maxExplainLength = limits.maxExplainLength ?? Infinity;
     this.#index = new RequirementIndex(
@@ -68,7 +79,7 @@ export class Evaluator {
     const { distinct, places } = this.#index;
     const [only] = questions;
     if (only !== undefined && questions.length === 1) {
-      // The usual case: nothing is needed to tell several questions apart.
+      // The usual case needs no grouping of questions.
       const verdict = new Verdict(NONE, limits);
       const maxExplained = maxExplainedOf(only, limits);
       this.#needs = [{ places, verdict, maxExplained }];
@@ -86,7 +97,9 @@ export class Evaluator {
     );
   }
 
-  /** Takes the next relationship; returns how many verdicts it was for. */
+  /**
+   * Evaluates a relationship; returns the number of verdicts that were checked.
+   */
   add(effective: EffectiveState): number {
     this.#count++;
     if (this.#explained.length < this.#maxExplained) {
@@ -103,24 +116,24 @@ export class Evaluator {
       if (isAll) this.#verdicts[0]!.add(effective, isActive);
       return 1;
     }
-    let looks = 0;
+    let checked = 0;
     for (const i of met) {
       for (const verdict of this.#byRarest[i]!) {
-        looks++;
+        checked++;
         if (verdict.needs.every((each) => met.has(each))) {
           verdict.add(effective, isActive);
         }
       }
     }
-    return looks;
+    return checked;
   }
 
-  /** What a question came to. */
+  /** Returns the verdict of a question. */
   verdict(question: number): Verdict {
     return this.#needs[question]!.verdict;
   }
 
-  /** Why not; empty on allow. */
+  /** Returns the reasons of a deny; empty on allow. */
   denyReasons(
     question: number,
     requirements: readonly Requirement[],
@@ -151,7 +164,7 @@ export class Evaluator {
     };
   }
 
-  /** How each relationship was judged; the one that matched is among them. */
+  /** Explains how each relationship was evaluated, including the match. */
   *explain(
     question: number,
     requirements: readonly Requirement[],
@@ -210,7 +223,10 @@ export class Evaluator {
   }
 }
 
-/** How many of them can be explained in so many characters; one at least. */
+/**
+ * Returns how many relationships fit into an explanation of a maximum length
+ * (at least one).
+ */
 function countFitting(
   all: readonly EffectiveState[],
   requirements: readonly Requirement[],

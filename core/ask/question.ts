@@ -1,4 +1,4 @@
-/** The question, read once (docs/protocol.md §5). @module */
+/** Parsing of questions (docs/protocol.md §5). @module */
 
 import { SigError } from "../errors/error.ts";
 import {
@@ -9,51 +9,54 @@ import {
 } from "./evaluation_time.ts";
 import { parseRequirement, type Requirement } from "./requirement.ts";
 
-/** A requirement as it is asked: `key=value`, or `{ key: value }`. */
+/** A requirement before parsing: `key=value`, or `{ key: value }`. */
 export type AskedRequirement = string | { readonly [key: string]: string };
 
-/** A question about a subject, as it is asked. */
+/** A question about a subject, before parsing. */
 export interface AskedQuestion extends AskedTime {
-  /** Any non-empty string, usually a DID; compared exactly. */
+  /** The subject: a non-empty string, usually a DID; compared exactly. */
   readonly subject: string;
-  /** At least one. */
+  /** The requirements, at least one. */
   readonly require: readonly AskedRequirement[];
-  /** Show how each relationship was judged. */
+  /**
+   * Whether to explain how each relationship was evaluated (default: false).
+   */
   readonly explain?: boolean | undefined;
 }
 
-/** A question about a subject, with a clock. */
+/** A question about a subject, with a clock time. */
 export interface Question extends AskedQuestion, TimeQuestion {}
 
-/** The parts of a question, each of them parsed. */
+/** The parsed parts of a question. */
 export interface QuestionParts extends Partial<ParsedTime> {
-  /** Any non-empty string; compared exactly. */
+  /** The subject: a non-empty string; compared exactly. */
   readonly subject: string;
-  /** At least one. */
+  /** The requirements, at least one. */
   readonly requirements: readonly Requirement[];
-  /** Show how each relationship was judged. */
+  /**
+   * Whether to explain how each relationship was evaluated (default: false).
+   */
   readonly explain?: boolean | undefined;
 }
 
 /**
- * A question in the form that answers are made from: nothing of it has to be
- * judged again, whichever feed it is asked of. A class, so that no value that
- * was not judged can pass for one.
+ * A parsed question, valid for any feed. It is a class, so that an unparsed
+ * value is never mistaken for it.
  */
 export class ParsedQuestion implements ParsedTime {
-  /** Whom it is about. */
+  /** The subject. */
   readonly subject: string;
-  /** The requirements that one relationship must all meet; never empty. */
+  /** The requirements, all of which one relationship must meet; never empty. */
   readonly requirements: readonly Requirement[];
-  /** What was true then. */
+  /** Asks what was true at this time. */
   readonly at: ParsedTime["at"];
-  /** What was known then. */
+  /** Asks what was known then: a sequence number, or a time. */
   readonly asOf: ParsedTime["asOf"];
-  /** Show how each relationship was judged. */
+  /** Whether to explain how each relationship was evaluated. */
   readonly explain: boolean;
 
   /**
-   * Puts parsed parts together.
+   * Creates a question from parsed parts.
    *
    * @throws {SigError} `requirements_empty`, `invalid_identifier` for an empty
    * subject.
@@ -68,10 +71,10 @@ export class ParsedQuestion implements ParsedTime {
 }
 
 /**
- * Judges a question as far as that needs no feed; one that was parsed already
- * is returned as it is.
+ * Parses a question. This needs no feed. A parsed question is returned
+ * unchanged.
  *
- * @example A malformed question is refused before anything is fetched
+ * @example Reject a malformed question before anything is fetched
  * ```ts
  * import { parseQuestion, SigError } from "@sig/core";
  * import { assertThrows } from "@std/assert";
@@ -98,7 +101,7 @@ export function parseQuestion(
   return new ParsedQuestion({ subject, requirements, at, asOf, explain });
 }
 
-/** An empty list would be met by every relationship. */
+/** Every relationship would meet an empty list. */
 function requireSome<T>(requirements: readonly T[]): readonly T[] {
   if (requirements.length > 0) return requirements;
   throw new SigError(

@@ -15,7 +15,7 @@ const QUESTION: AskedQuestion = {
   asOf: "007",
 };
 
-Deno.test("a question is parsed into what answers are made from", () => {
+Deno.test("parses all parts of a question", () => {
   const { subject, requirements, at, asOf, explain } = parseQuestion(QUESTION);
   assertEquals(subject, ALICE);
   assertEquals(requirements, [
@@ -25,14 +25,14 @@ Deno.test("a question is parsed into what answers are made from", () => {
   assertEquals([at?.text, asOf, explain], [day(2), 7, false]);
 });
 
-Deno.test("what was parsed is not parsed again", () => {
+Deno.test("returns parsed values unchanged", () => {
   const parsed = parseQuestion(QUESTION);
   assertStrictEquals(parseQuestion(parsed), parsed);
   const at = Timepoint.parse(day(3));
   assertStrictEquals(parseQuestion({ ...QUESTION, at }).at, at);
 });
 
-Deno.test("a value that looks like a parsed one is not accepted", () => {
+Deno.test("rejects an object that only looks like a parsed value", () => {
   const { text, instant } = Timepoint.parse(day(3))!;
   const forged = { text, instant } as unknown as Timepoint;
   for (const [name, time] of Object.entries({ at: forged, asOf: forged })) {
@@ -48,7 +48,7 @@ Deno.test("a value that looks like a parsed one is not accepted", () => {
   assertThrows(() => parseQuestion(copy), TypeError);
 });
 
-Deno.test("the first fault is told: requirements, subject, as_of, at", () => {
+Deno.test("reports the first fault in the order requirements, subject, as_of, at", () => {
   const wrong: AskedQuestion = {
     subject: "",
     require: ["nonsense"],
@@ -91,7 +91,7 @@ Deno.test("the first fault is told: requirements, subject, as_of, at", () => {
   }
 });
 
-Deno.test("parsed parts make no question without a subject or a requirement", () => {
+Deno.test("a question of parsed parts needs a subject and a requirement", () => {
   assertSigError(
     () => new ParsedQuestion({ subject: ALICE, requirements: [] }),
     "requirements_empty",

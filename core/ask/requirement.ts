@@ -1,4 +1,4 @@
-/** What a question requires of a relationship (docs/protocol.md §5). @module */
+/** Requirements on a relationship (docs/protocol.md §5). @module */
 
 import { SigError } from "../errors/error.ts";
 import { isObject } from "../event/fields.ts";
@@ -6,26 +6,26 @@ import { quote } from "../text/escape_invisible.ts";
 import { suggest } from "../text/suggest.ts";
 import { RELATIONSHIP_TYPES, type RelationshipState } from "../event/types.ts";
 
-/** Every kind of requirement. */
+/** The keys of requirements. */
 export const REQUIREMENT_KEYS = [
   "relationship",
   "role",
   "relationship_id",
 ] as const;
 
-/** A kind of requirement. */
+/** The key of a requirement. */
 export type RequirementKey = (typeof REQUIREMENT_KEYS)[number];
 
-/** One thing that a relationship must meet. */
+/** A parsed requirement. */
 export interface Requirement {
-  /** Which member. */
+  /** The member of the relationship that is compared. */
   readonly key: RequirementKey;
-  /** What it must be, compared exactly. */
+  /** The required value, compared exactly. */
   readonly value: string;
 }
 
 /**
- * Reads a requirement: `key=value`, or an object with exactly one member.
+ * Parses a requirement: `key=value`, or an object with exactly one member.
  *
  * @example
  * ```ts
@@ -38,8 +38,8 @@ export interface Requirement {
  * ```
  *
  * @throws {SigError} `invalid_requirement` for an unknown key, an empty value,
- * or a relationship type that v0.1 does not have: a question that can't be
- * answered with yes is a mistake, not a deny.
+ * or a relationship type that v0.1 does not define: a requirement that nothing
+ * can meet is a mistake, not a deny.
  */
 export function parseRequirement(input: unknown): Requirement {
   const [key, value] = splitRequirement(input);
@@ -93,7 +93,10 @@ function invalid(why: string, meant?: string): SigError {
   );
 }
 
-/** Whether a relationship meets a requirement, effective or not. */
+/**
+ * Returns whether a relationship meets a requirement. Its status is not
+ * checked.
+ */
 export function meets(
   state: RelationshipState,
   { key, value }: Requirement,

@@ -1,21 +1,25 @@
-/** Which of many requirements a relationship meets (docs/protocol.md §5). @module */
+/**
+ * Matches a relationship against many requirements (docs/protocol.md §5).
+ *
+ * @module
+ */
 
 import { meets, type Requirement } from "./requirement.ts";
 import type { RelationshipState } from "../event/types.ts";
 
 /**
- * The distinct requirements of a question. A relationship's roles are gone
- * through once, however many of them are asked for: 64 requirements of 10,000
- * roles are 10,000 looks instead of 640,000.
+ * The distinct requirements of questions. A relationship's roles are read once
+ * for all of them: 64 requirements and 10,000 roles take 10,000 lookups instead
+ * of 640,000 comparisons.
  */
 export class RequirementIndex {
   /** Each requirement once. */
   readonly distinct: Requirement[] = [];
-  /** For each requirement of the question, its place in `distinct`. */
+  /** For each requirement of the questions, its index in `distinct`. */
   readonly places: readonly number[];
-  /** The places of roles. */
+  /** Indexes of the requirements of roles, by role. */
   readonly #roles = new Map<string, number>();
-  /** The places of the other requirements. */
+  /** Indexes of all other requirements. */
   readonly #others: number[] = [];
 
   constructor(requirements: readonly Requirement[]) {
@@ -31,7 +35,10 @@ export class RequirementIndex {
     });
   }
 
-  /** Indexes in `distinct` of the requirements that are met. */
+  /**
+   * Returns the indexes in `distinct` of the requirements that a relationship
+   * meets.
+   */
   metBy(state: RelationshipState): ReadonlySet<number> {
     const met = new Set<number>();
     for (const place of this.#others) {

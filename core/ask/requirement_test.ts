@@ -5,7 +5,7 @@ import { RELATIONSHIP_TYPES } from "../event/types.ts";
 import { assertSigError, catchSigError } from "../../tests/kit/sig_errors.ts";
 import { upsert } from "../../tests/kit/events.ts";
 
-Deno.test("a requirement is key=value or an object with one member", () => {
+Deno.test("accepts key=value, or an object with one member", () => {
   const table: readonly (readonly [unknown, string, string])[] = [
     ["relationship=employee", "relationship", "employee"],
     [{ relationship: "founder" }, "relationship", "founder"],
@@ -24,7 +24,7 @@ Deno.test("a requirement is key=value or an object with one member", () => {
   assertEquals(REQUIREMENT_KEYS, ["relationship", "role", "relationship_id"]);
 });
 
-Deno.test("anything else is invalid_requirement", () => {
+Deno.test("rejects any other form with invalid_requirement", () => {
   const inputs = [
     "",
     "role",
@@ -58,7 +58,7 @@ Deno.test("anything else is invalid_requirement", () => {
   }
 });
 
-Deno.test("a mistyped key or type is answered with the one that is near", () => {
+Deno.test("suggests the nearest key or type for a misspelled one", () => {
   const hintOf = (input: unknown) => {
     const error = catchSigError(() => parseRequirement(input));
     assertEquals(error.code, "invalid_requirement");
@@ -72,7 +72,7 @@ Deno.test("a mistyped key or type is answered with the one that is near", () => 
   );
 });
 
-Deno.test("the message names the fault, and shows input escaped", () => {
+Deno.test("the message names the fault and escapes the input", () => {
   assertSigError(
     () => parseRequirement("a\nb=c"),
     "invalid_requirement",

@@ -1,4 +1,8 @@
-/** The verdict on the relationships that meet a question (docs/protocol.md §5). @module */
+/**
+ * The verdict of one set of requirements (docs/protocol.md §5).
+ *
+ * @module
+ */
 
 import type { AnswerLimits, Reason } from "./answer.ts";
 import type { Requirement } from "./requirement.ts";
@@ -8,27 +12,27 @@ import type {
 } from "../replay/effective_state.ts";
 import { compareInstants, validInstant } from "../text/timestamp.ts";
 
-/** What was seen of the relationships that meet all of some requirements. */
+/** Collects the relationships that meet every requirement of a set. */
 export class Verdict {
-  /** Indexes of the requirements, each once. */
+  /** Indexes of the distinct requirements. */
   readonly needs: readonly number[];
-  /** Of those that are active, the last spoken of. */
+  /** The active relationship that was changed last. */
   match: EffectiveState | undefined;
-  /** Why the others are not active, up to a limit. */
+  /** The reasons why the other relationships are not active, up to a limit. */
   readonly inactive: Reason[] = [];
-  /** How many there are. */
+  /** The number of relationships that are not active. */
   inactiveCount = 0;
   readonly #maxReasons: number;
-  /** The earliest start among them. */
+  /** The earliest start of validity among them. */
   #begins: string | null = null;
 
-  /** Nothing is seen yet. */
+  /** Creates a verdict without any relationship. */
   constructor(needs: readonly number[], { maxReasons }: AnswerLimits) {
     this.needs = needs;
     this.#maxReasons = maxReasons ?? Infinity;
   }
 
-  /** Takes one that meets all of them. */
+  /** Adds a relationship that meets every requirement. */
   add(effective: EffectiveState, isActive: boolean): void {
     if (isActive) {
       this.match = later(this.match, effective);
@@ -46,13 +50,16 @@ export class Verdict {
     ) this.#begins = from;
   }
 
-  /** Allow ends with its relationship; deny may end when a later one begins. */
+  /**
+   * When the verdict may change: an allow ends with its relationship, a deny
+   * when a later relationship begins.
+   */
   get notAfter(): string | null {
     return this.match ? this.match.state.valid_until : this.#begins;
   }
 }
 
-/** Of several, the one that the feed spoke of last is named. */
+/** Returns the relationship that was changed last. */
 export function later(
   a: EffectiveState | undefined,
   b: EffectiveState,
@@ -62,13 +69,13 @@ export function later(
     : a;
 }
 
-/** Why one that would meet it does not. */
+/** Returns the reason why a relationship is not effective. */
 export function statusReason(
   { state, status }: EffectiveState,
   requirement?: Requirement,
 ): Reason {
   return {
-    // Never called for an active one: that would be a match.
+    // An active relationship would be a match, not a reason.
     code: status as Exclude<EffectiveStatus, "active">,
     relationship_id: state.relationship_id,
     sequence: state.last_sequence,

@@ -1,4 +1,4 @@
-/** The one error class of this toolkit. @module */
+/** The error class of this toolkit. @module */
 
 import {
   ERROR_CODES,
@@ -6,7 +6,7 @@ import {
   type ErrorCode,
 } from "./error_codes.ts";
 
-/** A value that survives JSON: what an error's context may hold. */
+/** A JSON value, as an error's context may contain it. */
 export type JsonValue =
   | string
   | number
@@ -15,58 +15,58 @@ export type JsonValue =
   | readonly JsonValue[]
   | { readonly [key: string]: JsonValue };
 
-/** One fault of a value: where, which rule, in words. */
+/** One fault of a value. */
 export interface Issue {
-  /** JSON Pointer (RFC 6901) of the fault; `""` is the whole value. */
+  /** JSON Pointer (RFC 6901) to the faulty value; `""` is the whole value. */
   readonly pointer: string;
-  /** The code of the broken rule. */
+  /** The error code of the violated rule. */
   readonly code: ErrorCode;
-  /** What was expected there, for people. */
+  /** A description of the rule, for people. */
   readonly detail: string;
 }
 
 /**
- * The place and circumstances of an error. JSON-safe, and never a secret: it
- * is shown to users and sent over HTTP.
+ * Details of an error. They are JSON-safe and never contain a secret: they are
+ * shown to users and sent over HTTP.
  */
 export interface ErrorContext {
-  /** Line of the feed, from 1. */
+  /** Line number in the feed, from 1. */
   readonly line?: number;
-  /** Sequence that the payload claims, or else the one expected there. */
+  /** The sequence in the payload, or else the expected one. */
   readonly sequence?: number;
-  /** Key identifier. */
+  /** The key identifier. */
   readonly kid?: string;
-  /** JSON Pointer of the field. */
+  /** JSON Pointer to the faulty member. */
   readonly pointer?: string;
-  /** All faults, if there is more than one. */
+  /** All faults, if there are several. */
   readonly errors?: readonly Issue[];
-  /** What to do next, one sentence. */
+  /** A suggested next step, as one sentence. */
   readonly hint?: string;
-  /** Anything else that helps. */
+  /** Other details. */
   readonly [key: string]: JsonValue | readonly Issue[] | undefined;
 }
 
-/** An error's words in two parts: "Cannot <action>: <reason>". */
+/** The two parts of an error message "Cannot <action>: <reason>". */
 export interface Sentence {
-  /** What could not be done, as in "verify feed"; empty where that is untold. */
+  /** The failed action, such as "verify feed"; empty if unknown. */
   readonly action: string;
-  /** The reason alone, for reporting the error under another action. */
+  /** The reason alone, to report the error under another action. */
   readonly reason: string;
 }
 
 /** Options of {@linkcode SigError}. */
 export interface SigErrorOptions {
-  /** The place and circumstances. */
+  /** The details of the error. */
   readonly context?: ErrorContext;
-  /** The error below, if there was one; never shown to users. */
+  /** The underlying error, if any; never shown to users. */
   readonly cause?: unknown;
 }
 
 /**
- * Every expected failure of this toolkit. Programmer mistakes are `TypeError`
- * or `RangeError` instead.
+ * An expected failure of this toolkit. Programming errors are `TypeError` or
+ * `RangeError` instead.
  *
- * @example Telling one failure from another
+ * @example Distinguish failures by their code
  * ```ts
  * import { isSigError, SigError } from "@sig/core";
  * import { assert, assertEquals } from "@std/assert";
@@ -80,7 +80,7 @@ export interface SigErrorOptions {
  * assertEquals(error.category, "invalid");
  * ```
  *
- * @example Telling of it under another action
+ * @example Report an error under another action
  * ```ts
  * import { SigError } from "@sig/core";
  * import { assertEquals } from "@std/assert";
@@ -94,28 +94,31 @@ export interface SigErrorOptions {
  * ```
  */
 export class SigError extends Error implements Sentence {
-  /** Always `SigError`; survives two copies of this module in one program. */
+  /**
+   * Always `SigError`, also across two copies of this module in one program.
+   */
   override readonly name = "SigError";
-  /** The stable code: the thing to branch on. */
+  /** The stable code, on which programs can branch. */
   readonly code: ErrorCode;
   /** The code's category. */
   readonly category: ErrorCategory;
-  /** The place and circumstances. */
+  /** The details of the error. */
   readonly context: ErrorContext;
-  /** What could not be done. */
+  /** The failed action, such as "verify feed"; empty if unknown. */
   readonly action: string;
-  /** Why: the message without its beginning. */
+  /** The reason: the message without "Cannot <action>: ". */
   readonly reason: string;
 
-  /** What to do next, where that is known: `context.hint`. */
+  /** A suggested next step, if known: `context.hint`. */
   get hint(): string | undefined {
     return this.context.hint;
   }
 
   /**
-   * Makes an error from its code and its words: in two parts, or as the whole
-   * sentence "Cannot <action>: <reason>", whose action ends at the first colon
-   * outside of quotes. Another SigError gives its words to this one.
+   * Creates an error from its code and its message: in two parts, as another
+   * SigError whose message is reused, or as the whole sentence "Cannot
+   * <action>: <reason>". In a sentence, the action ends at the first colon
+   * outside quotes.
    */
   constructor(
     code: ErrorCode,
@@ -137,19 +140,22 @@ export class SigError extends Error implements Sentence {
   }
 }
 
-/** Each alternative begins with another character: no text is slow to match. */
+/**
+ * Each alternative begins with a different character, so matching takes linear
+ * time.
+ */
 const SENTENCE = /^Cannot ((?:[^":]|"(?:[^"\\]|\\[^])*"|:(?! ))+): ([^]+)$/;
 
-/** A message without that beginning is all reason. */
+/** Splits a message; a message of another form is only a reason. */
 function partsOf(sentence: string): Sentence {
   const [, action = "", reason = sentence] = SENTENCE.exec(sentence) ?? [];
   return { action, reason };
 }
 
 /**
- * Whether a thrown value is a {@linkcode SigError}, optionally of one code. To
- * be used instead of `instanceof`, which fails when a program holds two copies
- * of this package.
+ * Returns whether a value is a {@linkcode SigError}, optionally with a given
+ * code. Use it instead of `instanceof`, which fails when a program contains two
+ * copies of this package.
  *
  * @example
  * ```ts
@@ -173,8 +179,8 @@ export function isSigError(
 }
 
 /**
- * The same error with more context: what is already there wins, so the place
- * nearest to the fault is kept.
+ * Returns the same error with more context. Existing members are kept, so the
+ * place nearest to the fault wins.
  *
  * @example
  * ```ts

@@ -5,7 +5,7 @@
  * @module
  */
 
-/** Every category of errors. */
+/** The categories of errors. */
 export const ERROR_CATEGORIES = [
   "usage",
   "invalid",
@@ -18,19 +18,19 @@ export const ERROR_CATEGORIES = [
   "internal",
 ] as const;
 
-/** What kind of trouble an error is; decides the HTTP status and exit code. */
+/** A category of errors; decides the HTTP status and the exit code. */
 export type ErrorCategory = (typeof ERROR_CATEGORIES)[number];
 
-/** One row of {@linkcode ERROR_CODES}. */
+/** An entry of {@linkcode ERROR_CODES}. */
 export interface ErrorCodeInfo {
-  /** What kind of trouble it is. */
+  /** The category of the error. */
   readonly category: ErrorCategory;
-  /** The HTTP status of a problem with this code. */
+  /** HTTP status of a problem response with this code. */
   readonly status: number;
 }
 
 /**
- * Every error code with its category and HTTP status.
+ * The error codes with their category and HTTP status.
  *
  * @example A code's HTTP status
  * ```ts
@@ -148,5 +148,5 @@ export const ERROR_CODES = {
 for (const info of Object.values(ERROR_CODES)) Object.freeze(info);
 Object.freeze(ERROR_CODES);
 
-/** A code of the registry. */
+/** An error code of the registry. */
 export type ErrorCode = keyof typeof ERROR_CODES;

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStrictEquals } from "@std/assert";
 import { isSigError, SigError, withContext } from "./error.ts";
 
-Deno.test("a SigError carries code, category, context and cause", () => {
+Deno.test("a SigError has a code, category, context and cause", () => {
   const cause = new Error("below");
   const error = new SigError("key_not_found", "Cannot verify: no such key", {
     context: { kid: "k1" },
@@ -17,7 +17,7 @@ Deno.test("a SigError carries code, category, context and cause", () => {
   assertEquals(new SigError("internal", "Cannot go on").context, {});
 });
 
-Deno.test("isSigError knows a SigError of another copy of the module", () => {
+Deno.test("isSigError accepts a SigError of another copy of the module", () => {
   const foreign = Object.assign(new Error("Cannot verify"), {
     name: "SigError",
     code: "key_not_found",
@@ -27,7 +27,7 @@ Deno.test("isSigError knows a SigError of another copy of the module", () => {
   assert(!isSigError(foreign, "duplicate_kid"));
 });
 
-Deno.test("isSigError refuses everything else", () => {
+Deno.test("isSigError rejects any other value", () => {
   const named = (code: unknown) =>
     Object.assign(new Error(), { name: "SigError", code });
   const others = [
@@ -44,11 +44,11 @@ Deno.test("isSigError refuses everything else", () => {
   for (const other of others) assert(!isSigError(other), String(other));
 });
 
-Deno.test("an error tells its reason apart from its sentence", () => {
+Deno.test("an error splits its message into action and reason", () => {
   const told: readonly [string, string, string][] = [
     ["Cannot verify: no such key", "verify", "no such key"],
     ["Cannot plan: row 3: it is twice", "plan", "row 3: it is twice"],
-    // What is quoted may hold anything, and a DID holds colons.
+    // Quoted text may contain anything, and a DID contains colons.
     ['Cannot use "a\\": b": not a DID', 'use "a\\": b"', "not a DID"],
     ["Cannot use did:web:a.example: why", "use did:web:a.example", "why"],
     ["Cannot go on", "", "Cannot go on"],
@@ -70,12 +70,12 @@ Deno.test("an error tells its reason apart from its sentence", () => {
   }
 });
 
-Deno.test("who tells of an error under another action adds no second Cannot", () => {
+Deno.test("reporting an error under another action adds no second 'Cannot'", () => {
   const inner = new SigError("key_not_found", 'Cannot use "k: 1": it is gone');
   const { code, reason } = inner;
   const outer = new SigError(code, { action: "log in: really", reason });
   assertEquals(outer.message, "Cannot log in: really: it is gone");
-  // Given in parts, it is not read again.
+  // A message in two parts is not split again.
   assertEquals(
     [outer.action, outer.reason],
     ["log in: really", "it is gone"],
@@ -83,7 +83,7 @@ Deno.test("who tells of an error under another action adds no second Cannot", ()
   assertEquals(withContext(outer, { line: 1 }).reason, "it is gone");
 });
 
-Deno.test("withContext keeps the place that is nearest to the fault", () => {
+Deno.test("withContext keeps the place nearest to the fault", () => {
   const cause = new Error("below");
   const inner = new SigError("invalid_field", "Cannot accept event", {
     context: { sequence: 4, pointer: "/roles" },

@@ -1,29 +1,32 @@
-/** Errors as they are sent: problem details (RFC 9457). @module */
+/** Errors as problem details (RFC 9457). @module */
 
 import { isSigError, type Issue, type JsonValue } from "./error.ts";
 import { ERROR_CODES, type ErrorCode } from "./error_codes.ts";
 
-/** An error as `application/problem+json`; the context's members are on the top level. */
+/**
+ * An error as `application/problem+json`, with the context's members at the top
+ * level.
+ */
 export interface Problem {
-  /** `urn:sig:problem:<code>`. */
+  /** The problem type: `urn:sig:problem:<code>`. */
   readonly type: string;
-  /** The code in words. */
+  /** The code as a short title. */
   readonly title: string;
-  /** HTTP status. */
+  /** The HTTP status. */
   readonly status: number;
-  /** What went wrong. */
+  /** The error message. */
   readonly detail: string;
-  /** The stable code. */
+  /** The stable error code. */
   readonly code: ErrorCode;
-  /** All faults, where several fields are wrong. */
+  /** All faults, if there are several. */
   readonly errors?: readonly Issue[];
-  /** Request id, place of the fault, … */
+  /** Other details, such as the request id or the place of the fault. */
   readonly [member: string]: JsonValue | readonly Issue[] | undefined;
 }
 
 /**
- * An error in problem-details form. Anything but a `SigError` becomes
- * `internal`, without its message, which may hold secrets.
+ * Converts an error to problem details. Anything but a `SigError` becomes
+ * `internal`, without its message, which may contain secrets.
  *
  * @example
  * ```ts
@@ -48,7 +51,7 @@ export interface Problem {
 export function toProblem(error: unknown): Problem {
   const code = isSigError(error) ? error.code : "internal";
   return {
-    // The context first: none of its members may replace a standard one.
+    // Context members come first, so that none can replace a standard member.
     ...(isSigError(error) ? error.context : {}),
     type: `urn:sig:problem:${code}`,
     title: titleOf(code),

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { SigError } from "./error.ts";
 import { toProblem } from "./problem.ts";
 
-Deno.test("a SigError becomes a problem with its context flat", () => {
+Deno.test("the context of a SigError becomes top-level members", () => {
   const errors = [{
     pointer: "/a",
     code: "missing_field",
@@ -37,7 +37,7 @@ Deno.test("a context can't replace a standard member", () => {
   ]);
 });
 
-Deno.test("nothing of any other error is told, nor of a cause", () => {
+Deno.test("the message of any other error or of a cause is never exposed", () => {
   const secret = "hunter2";
   const others: unknown[] = [
     new TypeError(secret),

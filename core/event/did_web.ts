@@ -1,30 +1,34 @@
-/** did:web identifiers and the well-known places (docs/protocol.md §1). @module */
+/**
+ * did:web identifiers and the well-known URLs of issuers (docs/protocol.md §1).
+ *
+ * @module
+ */
 
 import { SigError } from "../errors/error.ts";
 import { quote } from "../text/escape_invisible.ts";
 
-/** A did:web identifier, taken apart. */
+/** A parsed did:web identifier. */
 export interface DidWeb {
-  /** The DID as it was given. */
+  /** The DID in its original spelling. */
   readonly did: string;
-  /** The host name, lower case, without a port. */
+  /** The host name in lower case, without the port. */
   readonly host: string;
-  /** The port, when one is given. */
+  /** The port, if the DID has one. */
   readonly port?: number;
-  /** Path segments; an issuer's did:web has none. */
+  /** The path segments; empty for issuers. */
   readonly path: readonly string[];
-  /** `https://host[:port]` (`http://` for private hosts, on request only). */
+  /** The origin: `https://host[:port]`, or `http://` for private hosts. */
   readonly origin: string;
-  /** Where its DID document is. */
+  /** URL of the DID document. */
   readonly didDocumentUrl: string;
 }
 
 /** Options of {@linkcode parseDidWeb}. */
 export interface ParseDidWebOptions {
   /**
-   * Accept IP addresses and `localhost`, which then mean `http://`. For tests
-   * and closed networks (default: off): such a DID makes the reader connect to
-   * its own machine or network.
+   * Accepts IP addresses and `localhost`, which then mean `http://` (default:
+   * false). For tests and closed networks: such a DID makes the reader connect
+   * to its own machine or network.
    */
   readonly allowPrivate?: boolean;
 }
@@ -32,13 +36,16 @@ export interface ParseDidWebOptions {
 const LABEL = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/;
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 const SEGMENT = /^[A-Za-z0-9._-]+$/;
-/** DIDs longer than this can't name a DNS host with a sensible path. */
+/**
+ * Maximum length of a DID in characters. No DNS host with a sensible path needs
+ * more.
+ */
 const MAX_DID_LENGTH = 2048;
 
 /**
- * Takes a did:web apart, strictly: lower-case ASCII host name, the only percent
- * code is `%3A` before a port, no userinfo, query, fragment, IP address,
- * single-label or local name. (did:web specification; docs/protocol.md §1)
+ * Parses a did:web strictly: lower-case ASCII host name; no percent encoding
+ * other than `%3A` before a port; no userinfo, query, fragment, IP address,
+ * single-label or local name (did:web specification; docs/protocol.md §1).
  *
  * @example
  * ```ts
@@ -86,7 +93,7 @@ export function parseDidWeb(
   const url = URL.parse(
     `${scheme}://${host}${port === undefined ? "" : `:${port}`}`,
   );
-  // Invalid punycode (xn--a), and anything that a URL parser reads differently.
+  // Rejects invalid punycode (xn--a), and any host that a URL parser changes.
   if (url?.hostname !== host) throw malformed(did, "the host is malformed");
   return {
     did,
@@ -100,7 +107,7 @@ export function parseDidWeb(
   };
 }
 
-/** Whether the host is a private one; throws unless it is a proper host. */
+/** Returns whether the host is private; throws for an invalid host. */
 function requireHost(
   did: string,
   host: string,
@@ -108,8 +115,8 @@ function requireHost(
 ): boolean {
   const name = host.endsWith(".") ? host.slice(0, -1) : host;
   const labels = name.split(".");
-  // Before anything else, so that no later answer is about a host with a slash,
-  // an at sign or a white space in it.
+  // This comes first, so that later errors never concern a host with a slash,
+  // at sign or white space.
   if (
     name.length > 253 || !labels.every((label) => LABEL.test(label))
   ) throw malformed(did, "the host must be a lower-case DNS name");
@@ -138,7 +145,9 @@ function requireHost(
   return false;
 }
 
-/** What helps: --allow-insecure opens this machine and addresses, no more. */
+/**
+ * Returns a hint. `--allow-insecure` only permits IP addresses and localhost.
+ */
 function hintAbout(host: string, isPrivate: boolean): string {
   if (isPrivate) return "For a test on this machine, use --allow-insecure.";
   return host.endsWith(".")
@@ -169,31 +178,32 @@ function malformed(did: string, why: string, hint?: string): SigError {
 
 /** Paths of the four files below an issuer's origin. */
 export const WELL_KNOWN_PATHS: WellKnownUrls = Object.freeze({
-  /** DID document. */
+  /** Path of the DID document. */
   did_document: "/.well-known/did.json",
-  /** Key set. */
+  /** Path of the key set. */
   jwks: "/.well-known/jwks.json",
-  /** Metadata. */
+  /** Path of the metadata. */
   metadata: "/.well-known/sig.json",
-  /** Feed. */
+  /** Path of the feed. */
   feed: "/.well-known/sig/events.jsonl",
 });
 
-/** The four places of an issuer. */
+/** The URLs of an issuer's four files. */
 export interface WellKnownUrls {
-  /** DID document. */
+  /** URL of the DID document. */
   readonly did_document: string;
-  /** Key set. */
+  /** URL of the key set. */
   readonly jwks: string;
-  /** Metadata. */
+  /** URL of the metadata. */
   readonly metadata: string;
-  /** Feed. */
+  /** URL of the feed. */
   readonly feed: string;
 }
 
 /**
- * Where an issuer publishes, from its did:web. Only `metadata` and
- * `did_document` are fixed; readers follow the metadata for the other two.
+ * Returns the URLs at which an issuer publishes, from its did:web. Only
+ * `metadata` and `did_document` are fixed; readers take the other two from the
+ * metadata.
  *
  * @example
  * ```ts
@@ -223,7 +233,8 @@ export function wellKnownUrls(
 }
 
 /**
- * {@linkcode parseDidWeb} for an issuer: a path is refused. (docs/protocol.md §1)
+ * Parses the did:web of an issuer, which must not have a path (docs/protocol.md
+ * §1).
  *
  * @throws {SigError} as {@linkcode parseDidWeb}, and `invalid_identifier` for a
  * path.
@@ -248,8 +259,8 @@ export function parseIssuerDid(
 }
 
 /**
- * The did:web of a URL's origin: the other way round. Whether it is a proper
- * issuer is for {@linkcode parseIssuerDid} to say.
+ * Returns the did:web of a URL's origin. The result may not be a valid issuer:
+ * {@linkcode parseIssuerDid} checks that.
  *
  * @example
  * ```ts

@@ -31,7 +31,7 @@ vectorTest("each DID has its URL, or none", "own/didweb.json", () => {
   for (const { did, url } of cases) assertEquals(documentUrl(did), url, did);
 });
 
-Deno.test("each malformed DID is refused with the code that fits", () => {
+Deno.test("rejects each malformed DID with its error code", () => {
   const table: readonly (readonly [ErrorCode, readonly string[]])[] = [
     ["unsupported_did_method", [
       "did:key:z6MkhaXgBZD",
@@ -98,7 +98,7 @@ Deno.test("each malformed DID is refused with the code that fits", () => {
   }
 });
 
-Deno.test("messages say what was expected, and show input escaped and short", () => {
+Deno.test("messages state the rule, and show the input escaped and shortened", () => {
   assertSigError(
     () => parseDidWeb("did:key:z6Mk"),
     "unsupported_did_method",
@@ -121,7 +121,7 @@ Deno.test("messages say what was expected, and show input escaped and short", ()
   );
 });
 
-Deno.test("a refused host gets the hint that helps, and only that", () => {
+Deno.test("a hint is given only for the hosts that it helps with", () => {
   const hintOf = (did: string) => catchSigError(() => parseIssuerDid(did));
   for (
     const [did, hint] of [
@@ -141,7 +141,7 @@ Deno.test("a refused host gets the hint that helps, and only that", () => {
   ) assertEquals(hintOf(did).context.hint, hint, did);
 });
 
-Deno.test("private hosts are http, and only on request", () => {
+Deno.test("accepts private hosts only on request, with http", () => {
   const table: readonly (readonly [string, string | null])[] = [
     ["did:web:127.0.0.1%3A8080", "http://127.0.0.1:8080"],
     ["did:web:localhost", "http://localhost"],
@@ -154,7 +154,7 @@ Deno.test("private hosts are http, and only on request", () => {
     ["did:web:300.0.0.1", null],
     ["did:web:printer.local", null],
     ["did:web:acme.example.", null],
-    // The host must be checked before `.localhost` is believed.
+    // The host is validated before its `.localhost` ending is trusted.
     ["did:web:evil.example/.localhost", null],
     ["did:web:evil.example#.localhost", null],
     ["did:web:evil.example?.localhost", null],
@@ -172,7 +172,7 @@ Deno.test("private hosts are http, and only on request", () => {
   }
 });
 
-Deno.test("a did:web is taken apart", () => {
+Deno.test("parses a did:web into its parts", () => {
   assertEquals(parseDidWeb("did:web:acme.example%3A8443:a:b-c_d.e"), {
     did: "did:web:acme.example%3A8443:a:b-c_d.e",
     host: "acme.example",
@@ -187,7 +187,7 @@ Deno.test("a did:web is taken apart", () => {
   );
 });
 
-Deno.test("an issuer's four places are below its origin", () => {
+Deno.test("an issuer's four URLs are below its origin", () => {
   assertEquals(wellKnownUrls("did:web:acme.example%3A8443"), {
     did_document: "https://acme.example:8443/.well-known/did.json",
     jwks: "https://acme.example:8443/.well-known/jwks.json",
@@ -196,7 +196,7 @@ Deno.test("an issuer's four places are below its origin", () => {
   });
 });
 
-Deno.test("an origin's did:web leads back to the origin", () => {
+Deno.test("didWebOf and parseDidWeb agree on origins", () => {
   for (const origin of ["https://acme.example", "https://acme.example:8443"]) {
     const did = didWebOf(new URL(`${origin}/x?y`));
     assertEquals(parseIssuerDid(did).origin, origin);
@@ -207,7 +207,7 @@ Deno.test("an origin's did:web leads back to the origin", () => {
   );
 });
 
-Deno.test("any text is either taken apart faithfully or refused", () => {
+Deno.test("property: any text is rejected or parsed without loss", () => {
   const unit = fc.constantFrom(
     ..."ab.-0127:/@?#%3A\\ \n[]localhost.example".split(""),
     "xn--",
@@ -234,7 +234,7 @@ Deno.test("any text is either taken apart faithfully or refused", () => {
   );
 });
 
-Deno.test("the edges of lengths and ports", () => {
+Deno.test("accepts lengths and ports up to their limits", () => {
   const host = (length: number) =>
     `${"a.".repeat(120)}${"b".repeat(length - 240)}`;
   const path = (length: number) =>

@@ -1,4 +1,4 @@
-/** The rules of one event's fields (docs/protocol.md §3). @module */
+/** Validation of an event's members (docs/protocol.md §3). @module */
 
 import type { Issue } from "../errors/error.ts";
 import { Fields, isDid, isObject, isString } from "./fields.ts";
@@ -19,14 +19,18 @@ import { createValidator, type Validator } from "./validator.ts";
 
 /** Options of {@linkcode validateEvent}. */
 export interface ValidateEventOptions {
-  /** The feed is `public_only`: a private event is a fault. */
+  /**
+   * The feed is `public_only`, so private events are rejected (default: false).
+   */
   readonly publicOnly?: boolean;
-  /** Accept event types that v0.1 does not know (default: `reject`). */
+  /**
+   * `ignore` accepts event types that v0.1 does not define (default: `reject`).
+   */
   readonly unknownEvents?: "ignore" | "reject";
 }
 
 /**
- * Validates an event's fields, and reports all faults with their paths.
+ * Validates an event's members, and reports all faults with their paths.
  *
  * @example All faults of an event
  * ```ts
@@ -47,7 +51,7 @@ export interface ValidateEventOptions {
 export const validateEvent: Validator<SigEvent, ValidateEventOptions> =
   createValidator("event", findEventIssues);
 
-/** Every fault of an event's fields, in the order of the tables. */
+/** Returns the faults of an event's members, in the order of the tables. */
 export function findEventIssues(
   value: unknown,
   options: ValidateEventOptions = {},
@@ -68,7 +72,10 @@ export function findEventIssues(
   return fields.issues;
 }
 
-/** Under another version the other fields mean nothing, so it stops there. */
+/**
+ * Validates the version. The other members have no meaning under another
+ * version, so they are not validated then.
+ */
 function validateSpecVersion(fields: Fields): boolean {
   const version = fields.required("spec_version");
   if (typeof version === "string" && version !== SPEC_VERSION) {
@@ -109,7 +116,10 @@ function validateCommon(fields: Fields, options: ValidateEventOptions): void {
   fields.optional("metadata", isObject, "an object");
 }
 
-/** Whether a value is a possible sequence number. */
+/**
+ * Returns whether a value is a valid sequence number: an integer from 1 to
+ * 2^53-1.
+ */
 export function isSequence(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 1;
 }
@@ -169,20 +179,20 @@ function validateRevoke(fields: Fields): void {
 }
 
 function isStrings(value: unknown): value is readonly string[] {
-  // Spread, since `every` passes over the holes of a sparse array.
+  // Spread, because `every` skips the holes of a sparse array.
   return Array.isArray(value) && [...value].every(isString);
 }
 
-/** A warning about one field of an event. */
+/** A warning about one member of an event. */
 export interface FieldWarning extends Warning {
-  /** JSON Pointer of the field. */
+  /** JSON Pointer to the member. */
   readonly pointer: string;
 }
 
 /**
- * Warnings about one valid event. Our issuer refuses to write such
- * an event; a reader warns, since a foreign append-only feed can't be mended.
- * (docs/protocol.md §3, §8)
+ * Returns warnings about a valid event. Our issuer refuses to write such an
+ * event; a reader only warns, because a published feed can't be changed
+ * (docs/protocol.md §3, §8).
  */
 export function findEventWarnings(
   event: SigEvent | UnknownEvent,
@@ -225,14 +235,14 @@ export function findEventWarnings(
   return found;
 }
 
-/** Whether an event is an upsert of v0.1. */
+/** Returns whether an event is an upsert of v0.1. */
 export function isUpsert(
   event: SigEvent | UnknownEvent,
 ): event is RelationshipUpsertEvent {
   return event.event_type === "relationship.upsert";
 }
 
-/** Whether an event is a revoke of v0.1. */
+/** Returns whether an event is a revoke of v0.1. */
 export function isRevoke(
   event: SigEvent | UnknownEvent,
 ): event is RelationshipRevokeEvent {

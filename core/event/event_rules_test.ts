@@ -286,11 +286,11 @@ const REQUIRED = {
 
 for (const [of, names] of Object.entries(REQUIRED)) {
   const base = of === "upsert" ? upsert(1) : revoke(1);
-  Deno.test(`${of}: each required member that is absent is missing_field`, () => {
+  Deno.test(`${of}: an absent required member is missing_field`, () => {
     for (const name of names) {
       for (const absent of [ABSENT, undefined]) {
         const found = faults(changed(base, { [name]: absent }));
-        // A revoke without relationship_id names another one, too.
+        // A revoke without relationship_id also has a mismatched target.
         assertEquals(found[0], `/${name} missing_field`);
         const alsoBroken = of === "revoke" && name === "relationship_id";
         assertEquals(found.length, alsoBroken ? 2 : 1, name);
@@ -299,7 +299,7 @@ for (const [of, names] of Object.entries(REQUIRED)) {
   });
 }
 
-Deno.test("inherited members are absent", () => {
+Deno.test("an inherited member counts as absent", () => {
   assertEquals(
     faults(Object.create(upsert(1))),
     ["/spec_version missing_field"]

@@ -8,7 +8,7 @@ import { assertSigError } from "../../tests/kit/sig_errors.ts";
 import { revoke, upsert } from "../../tests/kit/events.ts";
 import { changed, faults } from "../testdata/faulty_events.ts";
 
-Deno.test("all faults are reported at once, in the order of the tables", () => {
+Deno.test("all faults are reported together, in the order of the tables", () => {
   const event = changed(upsert(1), {
     event_id: 1,
     sequence: 0,
@@ -28,13 +28,13 @@ Deno.test("all faults are reported at once, in the order of the tables", () => {
   ]);
 });
 
-Deno.test("under another spec_version nothing else is judged", () => {
+Deno.test("under another spec_version no other member is validated", () => {
   assertEquals(faults({ spec_version: "sig/9" }), [
     "/spec_version unsupported_spec_version",
   ]);
 });
 
-Deno.test("anything but an object is invalid_envelope", () => {
+Deno.test("rejects anything but an object with invalid_envelope", () => {
   for (const value of [null, undefined, 1, "x", [], [upsert(1)]]) {
     assertSigError(
       () => validateEvent(value),
@@ -44,13 +44,13 @@ Deno.test("anything but an object is invalid_envelope", () => {
   }
 });
 
-Deno.test("a valid event is returned as it is", () => {
+Deno.test("returns a valid event unchanged", () => {
   const event = upsert(1);
   assertEquals(validateEvent(event) === event, true);
   assertThrows(() => validateEvent({}), SigError, "and 8 more");
 });
 
-Deno.test("limits bind writers; a reader is warned just beyond them", () => {
+Deno.test("a value beyond a writer's limit is a warning for readers", () => {
   const warned = (event: SigEvent) =>
     findEventWarnings(event, DEFAULT_LIMITS).map(({ pointer, code }) =>
       `${pointer} ${code as ErrorCode | string}`
@@ -84,7 +84,7 @@ Deno.test("limits bind writers; a reader is warned just beyond them", () => {
   }
 });
 
-Deno.test("a subject that is not a DID is warned about", () => {
+Deno.test("a subject that is not a DID is a warning", () => {
   const codes = (subject: string) =>
     findEventWarnings(upsert(1, { subject }), DEFAULT_LIMITS).map(({ code }) =>
       code

@@ -1,4 +1,4 @@
-/** Reading the fields of a JSON object while collecting every fault. @module */
+/** Reads the members of a JSON object and collects all faults. @module */
 
 import type { Issue } from "../errors/error.ts";
 import type { ErrorCode } from "../errors/error_codes.ts";
@@ -6,62 +6,71 @@ import { escapePointer } from "../text/json.ts";
 import { type Instant, parseTimestamp } from "../text/timestamp.ts";
 import type { OpenObject } from "./types.ts";
 
-// C0, DEL and C1: they forge lines in logs and terminals.
+// C0, DEL and C1 controls, with which a text could forge lines in logs and
+// terminals.
 // deno-lint-ignore no-control-regex -- control characters are the point
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
-/** Whether a value is a non-empty string without control characters. */
+/** Returns whether a value is a non-empty string without control characters. */
 export function isIdentifier(value: unknown): value is string {
   return typeof value === "string" && value !== "" && !CONTROL.test(value) &&
     value.isWellFormed();
 }
 
-/** Whether a value is a JSON object (not null, not an array). */
+/** Returns whether a value is a JSON object (not null, not an array). */
 export function isObject(value: unknown): value is OpenObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Whether a string looks like a DID (DID Core §3.1): method and a name. */
+/**
+ * Returns whether a string has the form of a DID (DID Core §3.1): method and
+ * identifier.
+ */
 export function isDid(value: string): boolean {
   return /^did:[a-z0-9]+:[A-Za-z0-9._:%-]*[A-Za-z0-9._%-]$/.test(value);
 }
 
 /**
- * Reads the members of one object. A fault is noted and answered with
- * undefined, so that one pass names everything that is wrong.
+ * Reads the members of one object. A method that finds a fault collects it and
+ * returns undefined, so that one pass finds all faults.
  */
 export class Fields {
-  /** The faults so far. */
+  /** The faults found so far. */
   readonly issues: Issue[] = [];
   readonly #object: OpenObject;
   readonly #base: string;
 
-  /** Reads an object; `base` is its JSON Pointer (default: the root). */
+  /**
+   * Creates a reader of an object; `base` is its JSON Pointer (default: the
+   * root).
+   */
   constructor(object: OpenObject, base = "") {
     this.#object = object;
     this.#base = base;
   }
 
-  /** Notes a fault of a member. */
+  /** Adds a fault of a member. */
   report(name: string, code: ErrorCode, detail: string): undefined {
     const pointer = `${this.#base}/${escapePointer(name)}`;
     this.issues.push({ pointer, code, detail });
     return undefined;
   }
 
-  /** The member, undefined when absent. Inherited ones are absent. */
+  /**
+   * Returns a member, undefined if absent. Inherited members count as absent.
+   */
   get(name: string): unknown {
     return Object.hasOwn(this.#object, name) ? this.#object[name] : undefined;
   }
 
-  /** A required member; notes its absence. An undefined one is absent too. */
+  /** Returns a required member. An undefined one counts as absent. */
   required(name: string): unknown {
     const value = this.get(name);
     if (value !== undefined) return value;
     return this.report(name, "missing_field", "is required");
   }
 
-  /** A required member of a type. */
+  /** Returns a required member of a type. */
   member<T>(
     name: string,
     is: (value: unknown) => value is T,
@@ -72,7 +81,7 @@ export class Fields {
     return this.report(name, "invalid_field", `must be ${expected}`);
   }
 
-  /** A required non-empty string without control characters. */
+  /** Returns a required non-empty string without control characters. */
   identifier(name: string): string | undefined {
     return this.member(
       name,
@@ -81,7 +90,7 @@ export class Fields {
     );
   }
 
-  /** A required string out of a list. */
+  /** Returns a required string of a list. */
   oneOf<T extends string>(name: string, list: readonly T[]): T | undefined {
     const value = this.required(name);
     if (value === undefined || list.includes(value as T)) return value as T;
@@ -92,7 +101,7 @@ export class Fields {
     );
   }
 
-  /** A required timestamp; null is allowed on request. */
+  /** Returns a required timestamp; null is allowed on request. */
   timestamp(name: string, nullable = false): Instant | null | undefined {
     const value = this.required(name);
     if (value === undefined) return undefined;
@@ -108,7 +117,10 @@ export class Fields {
     );
   }
 
-  /** An optional member of a type; null counts as absent (docs/protocol.md §3). */
+  /**
+   * Returns an optional member of a type; null counts as absent
+   * (docs/protocol.md §3).
+   */
   optional<T>(
     name: string,
     is: (value: unknown) => value is T,
@@ -122,7 +134,7 @@ export class Fields {
   }
 }
 
-/** Whether a value is a string. */
+/** Returns whether a value is a string. */
 export function isString(value: unknown): value is string {
   return typeof value === "string";
 }

@@ -1,8 +1,9 @@
 /**
- * A line of the feed: envelope and protected header (docs/protocol.md §2).
+ * Parsing of a feed line: envelope and protected header (docs/protocol.md §2).
  *
- * Two ways of reading a line are here: a fast one for the spelling that issuers
- * write, and a strict one for all others. They share every rule after that.
+ * A line is read in one of two ways: fast for the spelling that most issuers
+ * write, and with the strict JSON reader for any other. All later rules are
+ * shared.
  *
  * @module
  */
@@ -21,15 +22,15 @@ import {
   type OpenObject,
 } from "./types.ts";
 
-/** A line that is well-formed. Nothing is verified yet. */
+/** A well-formed line. Its signature is not verified yet. */
 export interface ParsedEnvelope {
   /** The protected header. */
   readonly header: EventHeader;
-  /** What was signed: the ASCII bytes of `<protected>.<payload>`. */
+  /** The signed bytes: `<protected>.<payload>` in ASCII. */
   readonly signingInput: Uint8Array<ArrayBuffer>;
-  /** The payload's bytes. */
+  /** The decoded payload. */
   readonly payload: Uint8Array<ArrayBuffer>;
-  /** The signature's bytes, of whatever length. */
+  /** The decoded signature, of any length. */
   readonly signature: Uint8Array<ArrayBuffer>;
 }
 
@@ -40,19 +41,19 @@ export interface ParseFeedLineOptions {
 }
 
 /**
- * Reads lines of one feed. The bytes in its answer are valid until its next
- * call: they lie in memory that is used again.
+ * Parses lines of one feed. The returned bytes are valid until the next call,
+ * which reuses their memory.
  */
 export type FeedLineParser = (line: Uint8Array) => ParsedEnvelope;
 
-/** Characters of a key identifier (docs/protocol.md §1). */
+/** Maximum length of a key identifier in characters (docs/protocol.md §1). */
 const MAX_KID_LENGTH = 256;
-/** More distinct headers than an honest feed has; beyond, none is kept. */
+/** Maximum number of cached headers, more than an honest feed has. */
 const MAX_CACHED_HEADERS = 256;
 
 /**
- * Reads one line of a feed, without its LF, in the order of docs/protocol.md §2: size,
- * UTF-8, JSON, members, base64url, header.
+ * Parses one line of a feed, without its LF. Rules apply in the order of
+ * docs/protocol.md §2: size, UTF-8, JSON, members, base64url, header.
  *
  * @example
  * ```ts
@@ -78,9 +79,9 @@ export function parseFeedLine(
 }
 
 /**
- * {@linkcode parseFeedLine} for many lines: a feed has a handful of distinct
- * headers, so each is read once, and the same memory serves every line. The
- * parser throws what {@linkcode parseFeedLine} throws.
+ * Creates a parser of many lines. Each distinct header is parsed once, since a
+ * feed has only a few, and all lines share the same memory. The parser throws
+ * the errors of {@linkcode parseFeedLine}.
  *
  * @example
  * ```ts
@@ -127,7 +128,7 @@ export function createFeedLineParser(
   };
 }
 
-/** The offsets of the three members in some bytes: from, to; from, to; from, to. */
+/** Start and end offsets of the three members in some bytes. */
 type MemberPlaces = readonly [number, number, number, number, number, number];
 
 const encoder = new TextEncoder();
@@ -138,11 +139,11 @@ const PLAIN_TAIL = encoder.encode('"}');
 const QUOTE = 0x22;
 
 /**
- * The members of a line in the spelling that most issuers write. Whatever
- * is between these quotes is then read as base64url, whose alphabet
- * leaves nothing for JSON to read differently; any other line, and any member
- * that is not base64url, goes through the JSON reader, which gives the fault.
- * (Measured: this is a fifth of the cost of that reader.)
+ * Finds the members of a line in the spelling that most issuers write. The text
+ * between these quotes is decoded as base64url, whose alphabet JSON reads
+ * unchanged. Any other line, or a member that is not base64url, goes through
+ * the JSON reader, which reports the fault. (Measured: a fifth of the cost of
+ * that reader.)
  */
 function findPlainMembers(line: Uint8Array): MemberPlaces | undefined {
   if (!standsAt(line, 0, PLAIN_HEAD)) return undefined;
@@ -169,7 +170,7 @@ function standsAt(line: Uint8Array, at: number, part: Uint8Array): boolean {
   return true;
 }
 
-/** The three members, concatenated. */
+/** Returns the three members concatenated, with their offsets. */
 function rewrite(envelope: FlattenedJws): [Uint8Array, MemberPlaces] {
   const header = encoder.encode(envelope.protected);
   const payload = encoder.encode(envelope.payload);
@@ -187,7 +188,7 @@ function rewrite(envelope: FlattenedJws): [Uint8Array, MemberPlaces] {
 const FIRST_BUFFER_BYTES = 4096;
 const DOT = 0x2e;
 
-/** The memory for the lines of one feed, and the headers read so far. */
+/** Buffers and parsed headers, reused for all lines of a feed. */
 class LineReading {
   readonly #limits: Limits;
   readonly #headers = new Map<string, EventHeader>();
@@ -201,14 +202,14 @@ class LineReading {
     this.#limits = limits;
   }
 
-  /** The parsed line, or the name of a member that is not base64url. */
+  /** Returns the parsed line, or the name of a member that is not base64url. */
   read(
     bytes: Uint8Array,
     [header, headerEnd, payload, payloadEnd, signature, end]: MemberPlaces,
   ): ParsedEnvelope | keyof FlattenedJws {
-    // One more, for the dot: a signature may be empty.
+    // One byte more for the dot, because a signature may be empty.
     if (this.#input.length <= bytes.length) this.#grow(bytes.length);
-    // A header that was read before is canonical base64url.
+    // A cached header is known to be canonical base64url.
     const known = this.#isLastHeader(bytes, header, headerEnd);
     const headerLength = known
       ? 0
@@ -256,7 +257,9 @@ class LineReading {
       standsAt(bytes, from, this.#lastHeader);
   }
 
-  /** Reads a header that was decoded into `#input`, unless it is known. */
+  /**
+   * Parses a header that was decoded into `#input`, or takes it from the cache.
+   */
   #parseHeader(ascii: Uint8Array, length: number): EventHeader {
     const text = new TextDecoder().decode(ascii);
     let header = this.#headers.get(text);
@@ -302,7 +305,7 @@ function parseEnvelope(line: Uint8Array, limits: Limits): FlattenedJws {
 
 function parseLineJson(line: Uint8Array, limits: Limits): unknown {
   try {
-    // A CR would be white space to JSON, but lines end in LF alone.
+    // JSON allows a CR as white space, but lines end with LF alone.
     if (line.includes(0x0d)) {
       throw new JsonError("syntax", "", "it holds a carriage return");
     }
@@ -314,7 +317,8 @@ function parseLineJson(line: Uint8Array, limits: Limits): unknown {
         throw fault("duplicate_json_member", error.message, {
           pointer: error.pointer,
         });
-      // One JSON object, but no member of an envelope holds such a thing.
+      // The line is one JSON object, but an envelope has no members of this
+      // type.
       case "number":
       case "string":
         throw error.inObject
@@ -341,7 +345,10 @@ function extraMember(value: OpenObject): SigError {
   );
 }
 
-/** The protected header: exactly `alg`, `kid` and `typ` (docs/protocol.md §2.5). */
+/**
+ * Parses the protected header: exactly `alg`, `kid` and `typ` (docs/protocol.md
+ * §2.5).
+ */
 function parseHeader(bytes: Uint8Array, limits: Limits): EventHeader {
   const header = parseHeaderJson(bytes, limits);
   const has = (name: string) => Object.hasOwn(header, name);
@@ -358,7 +365,7 @@ function parseHeader(bytes: Uint8Array, limits: Limits): EventHeader {
     throw fault("algorithm_not_allowed", "alg must be EdDSA", hint);
   }
   if (!has("typ") || typ !== EVENT_TYP) {
-    // Keeps a signature made for something else from counting as an event.
+    // Prevents a signature made for another purpose from counting as an event.
     throw fault("typ_mismatch", `typ must be ${EVENT_TYP}`);
   }
   if (!has("kid") || !isIdentifier(kid) || kid.length > MAX_KID_LENGTH) {

@@ -18,7 +18,7 @@ const bytesWith = (byte: number) => {
   return bytes;
 };
 
-/** For each rule the code of its faults, and texts that have one. */
+/** For each rule, the error code and texts that violate it. */
 const FAULTS: Readonly<
   Record<string, readonly [ErrorCode, readonly (string | Uint8Array)[]]>
 > = {
@@ -153,8 +153,8 @@ for (const [rule, [code, texts]] of Object.entries(FAULTS)) {
 }
 
 /**
- * The rules in their order (docs/protocol.md §2). Each breaks a line so that all later
- * rules can be broken in it as well.
+ * The rules in their order (docs/protocol.md §2). Each text violates a rule in
+ * a way that leaves room to violate all later ones.
  */
 const long = " ".repeat(65_537);
 const IN_ORDER: readonly (readonly [string, Uint8Array, ErrorCode])[] = [
@@ -227,7 +227,7 @@ for (const [order, bytes, code] of IN_ORDER) {
   });
 }
 
-Deno.test("hints name what is likely meant", () => {
+Deno.test("hints name the likely mistake", () => {
   const ed25519 = assertSigError(
     () => parseFeedLine(withHeader({ ...HEADER, alg: "Ed25519" })),
     "algorithm_not_allowed",
@@ -245,7 +245,7 @@ Deno.test("hints name what is likely meant", () => {
   assertEquals(header.context.hint, "An unprotected header is not allowed.");
 });
 
-Deno.test("an unexpected member's name is shown escaped", () => {
+Deno.test("an unexpected member's name is escaped", () => {
   assertSigError(
     () => parseFeedLine(`{${members},"\\u001b[31m":1}`),
     "invalid_envelope",
@@ -268,7 +268,7 @@ function outcome(
   }
 }
 
-Deno.test("the usual spelling is read as any other spelling is", () => {
+Deno.test("the usual spelling gives the same result as any other spelling", () => {
   const lengths = [0, 1, 2, 3, 4, 5, 63, 64, 65, 2_000];
   const parse = createFeedLineParser();
   const texts = lengths.flatMap((length) => {
@@ -293,7 +293,7 @@ Deno.test("the usual spelling is read as any other spelling is", () => {
     assertEquals(outcome(parse, text), expected, text);
     if (respell(text) === text) continue;
     const respelled = outcome(parse, respell(text)) as unknown[];
-    // A syntax error names its place, which is one character further on.
+    // A syntax error contains a position, which is one character further on.
     const isPlaced = expected[0] === "invalid_line";
     const judged = (found: unknown[]) => isPlaced ? found.slice(0, 1) : found;
     assertEquals(judged(respelled), judged(expected), text);

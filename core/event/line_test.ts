@@ -5,7 +5,7 @@ import { assertSigError, catchSigError } from "../../tests/kit/sig_errors.ts";
 import { encode } from "../../tests/kit/events.ts";
 import { b64, HEADER, line, respell, withHeader } from "../testdata/lines.ts";
 
-Deno.test("a good line is taken apart into header and bytes", () => {
+Deno.test("parses a valid line into header and bytes", () => {
   const parsed = parseFeedLine(line({ payload: b64('{"a":1}') }));
   assertEquals(parsed.header, {
     alg: "EdDSA",
@@ -20,7 +20,7 @@ Deno.test("a good line is taken apart into header and bytes", () => {
   );
 });
 
-Deno.test("white space, member order and pretty-printing are free", () => {
+Deno.test("white space and the order of members are free", () => {
   const header =
     '{\n  "typ": "sig-event+jws",\n  "kid": "k1",\r\n "alg": "EdDSA"}';
   const text = ` {\t"signature":"AA" , "payload":"e30","protected":"${
@@ -29,13 +29,13 @@ Deno.test("white space, member order and pretty-printing are free", () => {
   assertEquals(parseFeedLine(text).header.kid, "k1");
 });
 
-Deno.test("a kid may be anything that is a key identifier", () => {
+Deno.test("a kid may be any key identifier", () => {
   for (const kid of ["x", "../x", "__proto__", "é", "x".repeat(256), " "]) {
     assertEquals(parseFeedLine(withHeader({ ...HEADER, kid })).header.kid, kid);
   }
 });
 
-Deno.test("size: the limit itself is allowed, one byte more is not", () => {
+Deno.test("a line may have exactly the maximum size, and no byte more", () => {
   const fill = (bytes: number) => line() + " ".repeat(bytes - line().length);
   assertEquals(parseFeedLine(fill(65_536)).header.kid, "k1");
   const error = assertSigError(
@@ -48,13 +48,13 @@ Deno.test("size: the limit itself is allowed, one byte more is not", () => {
   assertEquals(parseFeedLine(line(), { limits }).header.kid, "k1");
 });
 
-Deno.test("bytes are counted, not characters", () => {
+Deno.test("the size is counted in bytes, not characters", () => {
   const text = `{"x":"${"é".repeat(40_000)}"}`;
   assert(text.length < 65_536);
   assertEquals(catchSigError(() => parseFeedLine(text)).code, "line_too_long");
 });
 
-Deno.test("a parser reads each distinct header once, and is right every time", () => {
+Deno.test("a parser caches distinct headers without confusing them", () => {
   const parse = createFeedLineParser();
   const first = parse(encode(line()));
   assertStrictEquals(parse(encode(line({ payload: "" }))).header, first.header);
@@ -71,7 +71,7 @@ Deno.test("a parser reads each distinct header once, and is right every time", (
   }
 });
 
-Deno.test("an escape inside a member is read, and what it stands for is signed", () => {
+Deno.test("an escape in a member is decoded, and the decoded text is signed", () => {
   const text = line({ payload: "e30" })
     .replace('"e30"', '"\\u00653\\u0030"');
   assert(text.includes("\\u0065"));
@@ -83,7 +83,7 @@ Deno.test("an escape inside a member is read, and what it stands for is signed",
   );
 });
 
-Deno.test("lines of any length fit, at the edges of the parser's memory too", () => {
+Deno.test("parses lines of any length, also around the size of its buffers", () => {
   const head = b64(HEADER).length;
   for (const size of [4_096, 8_192, 2 * 8_194]) {
     for (let more = -6; more <= 6; more++) {
@@ -102,7 +102,7 @@ Deno.test("lines of any length fit, at the edges of the parser's memory too", ()
   }
 });
 
-Deno.test("a long line before leaves nothing in a short one after", () => {
+Deno.test("a long line leaves no bytes in a following short line", () => {
   const parse = createFeedLineParser();
   parse(encode(line({ payload: b64("x".repeat(3_000)) })));
   const { payload, signature } = parse(

@@ -1,4 +1,4 @@
-/** The rules of `/.well-known/sig.json` (docs/protocol.md §1). @module */
+/** Validation of `/.well-known/sig.json` (docs/protocol.md §1). @module */
 
 import { parseIssuerDid } from "./did_web.ts";
 import { isSigError, type Issue } from "../errors/error.ts";
@@ -74,7 +74,10 @@ function isJwsFlattened(value: unknown): value is "jws-flattened" {
   return value === "jws-flattened";
 }
 
-/** The only place of proofs: the issuer's host, by the scheme of `jwks_uri`. */
+/**
+ * Returns the only allowed URL of proofs: on the issuer's host, with the scheme
+ * of `jwks_uri`.
+ */
 function proofsPlace(
   { issuer, jwks_uri }: Readonly<Record<string, unknown>>,
 ): string | undefined {
@@ -87,7 +90,7 @@ function proofsPlace(
 
 function validateIssuer(fields: Fields, issuer: string): void {
   try {
-    // Whether a private host may be asked is the fetch's business.
+    // The fetch decides whether a private host is allowed.
     parseIssuerDid(issuer, { allowPrivate: true });
   } catch (error) {
     if (!isSigError(error)) throw error;
@@ -101,7 +104,7 @@ function validateIssuer(fields: Fields, issuer: string): void {
 
 /**
  * URL parsers also accept `https:host`, a third slash, backslashes and white
- * space, and drop them; a reader of a directory takes the path from the text.
+ * space, and remove them; a reader of a directory takes the path from the text.
  */
 const URL_TEXT = /^https?:\/\/[^/\\\p{Cc} ][^\\\p{Cc} ]*$/u;
 

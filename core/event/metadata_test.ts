@@ -20,7 +20,7 @@ function faults(value: unknown): string[] {
   );
 }
 
-Deno.test("metadata: good ones are returned as they are", () => {
+Deno.test("returns valid metadata unchanged", () => {
   const changes: readonly Record<string, unknown>[] = [
     {},
     { public_only: false },
@@ -40,7 +40,7 @@ Deno.test("metadata: good ones are returned as they are", () => {
   }
 });
 
-Deno.test("metadata: each required member that is absent is told", () => {
+Deno.test("reports each absent required member", () => {
   for (const name of Object.keys(METADATA)) {
     assertEquals(
       faults({ ...METADATA, [name]: undefined }),
@@ -50,7 +50,7 @@ Deno.test("metadata: each required member that is absent is told", () => {
   assertEquals(faults({}).length, Object.keys(METADATA).length);
 });
 
-Deno.test("metadata: each wrong member is told", () => {
+Deno.test("reports each invalid member", () => {
   const table: readonly (readonly [string, readonly unknown[]])[] = [
     ["spec_version", ["sig/0.2", "", null, 1]],
     ["issuer", [
@@ -115,7 +115,7 @@ Deno.test("metadata: each wrong member is told", () => {
   }
 });
 
-Deno.test("metadata: the error names the first fault and holds all", () => {
+Deno.test("the error names the first fault and contains all faults", () => {
   const error = assertSigError(
     () => validateMetadata({ ...METADATA, issuer: 1, public_only: 1 }),
     "invalid_metadata",

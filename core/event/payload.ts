@@ -1,4 +1,4 @@
-/** An event out of its payload's bytes (docs/protocol.md §2, §3). @module */
+/** Parsing of an event from its payload (docs/protocol.md §2, §3). @module */
 
 import { type Issue, SigError } from "../errors/error.ts";
 import {
@@ -18,7 +18,7 @@ import type { SigEvent, UnknownEvent } from "./types.ts";
 import { issuesError } from "./validator.ts";
 
 /**
- * Reads an event from the bytes that were signed. Verify the signature first.
+ * Parses an event from the signed bytes. Verify the signature first.
  *
  * @example
  * ```ts
@@ -39,7 +39,8 @@ export function parseEventPayload(
 ): SigEvent | UnknownEvent {
   const { value, decimals } = parsePayloadJson(payload);
   const issues = findEventIssues(value, options);
-  // 1.0 and 1e0 are 1 to JSON.parse, and not an integer to strict readers.
+  // JSON.parse reads 1.0 and 1e0 as 1, but strict readers reject them as
+  // integers.
   if (decimals.length > 0 && decimals.includes("/sequence")) {
     throw issuesError("event", withSpellingIssue(issues));
   }
@@ -76,8 +77,8 @@ function parsePayloadJson(payload: Uint8Array): ParsedJson {
 }
 
 /**
- * The sequence that a payload claims, for naming the place of a fault in a
- * line that may be forged; undefined when it can't be read.
+ * Returns the sequence that a payload claims, to report the place of a fault in
+ * a line that may be forged; undefined if it can't be read.
  *
  * @example
  * ```ts

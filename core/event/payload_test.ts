@@ -3,14 +3,14 @@ import { claimedSequence, parseEventPayload } from "./payload.ts";
 import { assertSigError, catchSigError } from "../../tests/kit/sig_errors.ts";
 import { encode, revoke, upsert } from "../../tests/kit/events.ts";
 
-/** A valid upsert whose sequence is spelled like this. */
+/** Returns a valid upsert with this spelling of its sequence. */
 function spelled(sequence: string): Uint8Array {
   return encode(
     JSON.stringify(upsert(1)).replace('"sequence":1', `"sequence":${sequence}`),
   );
 }
 
-Deno.test("an event is read from its bytes, unknown members and all", () => {
+Deno.test("parses an event with unknown members", () => {
   for (const event of [upsert(1), revoke(2), { ...upsert(1), future: [1.0] }]) {
     assertEquals(parseEventPayload(encode(event)), event);
     const pretty = JSON.stringify(event, null, 2);
@@ -18,7 +18,7 @@ Deno.test("an event is read from its bytes, unknown members and all", () => {
   }
 });
 
-Deno.test("sequence is spelled in digits only", () => {
+Deno.test("accepts a sequence in digits only", () => {
   for (const digits of ["1", "9007199254740991"]) {
     assertEquals(parseEventPayload(spelled(digits)).sequence, Number(digits));
   }
@@ -32,7 +32,7 @@ Deno.test("sequence is spelled in digits only", () => {
     "invalid_field",
     "Cannot accept event: /sequence must be written in digits only",
   );
-  // One fault, although both its value and its spelling are wrong.
+  // Reported once, although both value and spelling are wrong.
   assertSigError(
     () => parseEventPayload(spelled("-1")),
     "invalid_field",
@@ -46,7 +46,7 @@ Deno.test("sequence is spelled in digits only", () => {
   );
 });
 
-Deno.test("other numbers may be spelled freely", () => {
+Deno.test("accepts any spelling of other numbers", () => {
   const text = JSON.stringify(upsert(1)).replace(
     /}$/,
     ',"metadata":{"a":1.0,"sequence":1e0},"x":-0}',
@@ -54,7 +54,7 @@ Deno.test("other numbers may be spelled freely", () => {
   assertEquals(parseEventPayload(encode(text)).sequence, 1);
 });
 
-Deno.test("a payload that is not one strict JSON object is invalid_envelope", () => {
+Deno.test("rejects a payload that is not one strict JSON object with invalid_envelope", () => {
   const payloads = [
     "",
     "null",
@@ -75,7 +75,7 @@ Deno.test("a payload that is not one strict JSON object is invalid_envelope", ()
   }
 });
 
-Deno.test("a doubled member at any depth is refused before any field", () => {
+Deno.test("rejects a duplicate member at any depth before it validates members", () => {
   for (
     const text of [
       '{"sequence":1,"sequence":1}',
@@ -89,7 +89,7 @@ Deno.test("a doubled member at any depth is refused before any field", () => {
   }
 });
 
-Deno.test("a number fault is invalid_field with its pointer", () => {
+Deno.test("a faulty number is invalid_field with its pointer", () => {
   const text = '{"metadata":{"a":[0,1e999]}}';
   const error = assertSigError(
     () => parseEventPayload(encode(text)),
@@ -99,7 +99,7 @@ Deno.test("a number fault is invalid_field with its pointer", () => {
   assertEquals(error.context.pointer, "/metadata/a/1");
 });
 
-Deno.test("names out of a payload are shown escaped", () => {
+Deno.test("names from a payload are escaped", () => {
   assertSigError(
     () => parseEventPayload(encode('{"\\u001b[2J\\n":1e999}')),
     "invalid_field",
@@ -107,7 +107,7 @@ Deno.test("names out of a payload are shown escaped", () => {
   );
 });
 
-Deno.test("options reach the rules", () => {
+Deno.test("options apply to the validation", () => {
   const secret = encode(upsert(1, { visibility: "private" }));
   assertSigError(
     () => parseEventPayload(secret, { publicOnly: true }),
@@ -126,7 +126,7 @@ Deno.test("options reach the rules", () => {
   );
 });
 
-Deno.test("the claimed sequence is read from whatever can be read", () => {
+Deno.test("reads the claimed sequence of invalid payloads where possible", () => {
   const table: readonly (readonly [string, number | undefined])[] = [
     ['{"sequence":7}', 7],
     ['{"sequence":7,"sequence":8}', 8],

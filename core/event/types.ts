@@ -1,10 +1,11 @@
 /**
- * The wire types; members are named as they are sent (docs/protocol.md §1–§4).
+ * The types of published JSON; members have their published names
+ * (docs/protocol.md §1–§4).
  *
  * @module
  */
 
-/** The protocol version that this toolkit speaks. */
+/** The protocol version that this toolkit implements. */
 export const SPEC_VERSION = "sig/0.1";
 
 /** The `typ` of an event's protected header. */
@@ -16,7 +17,7 @@ export const ATTESTATION_TYP = "sig-attestation+jwt";
 /** The `typ` of an invitation's header (docs/protocol.md §9). */
 export const INVITATION_TYP = "sig-invitation+jwt";
 
-/** Every relationship type of v0.1. */
+/** The relationship types of v0.1. */
 export const RELATIONSHIP_TYPES = [
   "employee",
   "founder",
@@ -30,7 +31,7 @@ export const RELATIONSHIP_TYPES = [
 /** A relationship type of v0.1. */
 export type RelationshipType = (typeof RELATIONSHIP_TYPES)[number];
 
-/** Every reason for a revocation of v0.1. */
+/** The reason codes of revocations in v0.1. */
 export const REASON_CODES = [
   "employment_ended",
   "contract_ended",
@@ -41,87 +42,90 @@ export const REASON_CODES = [
   "other",
 ] as const;
 
-/** A reason for a revocation of v0.1. */
+/** The reason code of a revocation in v0.1. */
 export type ReasonCode = (typeof REASON_CODES)[number];
 
-/** Who may read an event. */
+/** The intended audience of an event. */
 export type Visibility = "public" | "private";
 
-/** A JSON object whose members are the issuer's own business. */
+/** A JSON object with members that SIG does not define. */
 export type OpenObject = { readonly [member: string]: unknown };
 
-/** What every event says. */
+/** The members that all events share. */
 export interface EventBase {
   /** Always `sig/0.1`. */
   readonly spec_version: typeof SPEC_VERSION;
-  /** Unique in the feed. */
+  /** The event's identifier, unique in the feed. */
   readonly event_id: string;
   /** The issuer's DID. */
   readonly issuer: string;
-  /** When the issuer says it was issued: RFC 3339 UTC. */
+  /** When the issuer claims to have issued it: RFC 3339 UTC. */
   readonly issued_at: string;
-  /** 1, 2, 3, … without gaps. */
+  /** The event's number in the feed: 1, 2, 3, … without gaps. */
   readonly sequence: number;
   /** The relationship that the event is about. */
   readonly relationship_id: string;
-  /** The party that the relationship is about, usually a DID. */
+  /** The subject of the relationship, usually a DID. */
   readonly subject: string;
-  /** Who may read it. */
+  /** The intended audience of the event. */
   readonly visibility: Visibility;
-  /** For people. */
+  /** A reason for people to read. */
   readonly reason?: string | null;
-  /** The issuer's own members. */
+  /** Members that the issuer defines. */
   readonly metadata?: OpenObject | null;
 }
 
-/** How a relationship is shown to people; other members are free. */
+/** How a relationship is shown to people; other members are allowed. */
 export interface Display {
   /** Job or role title. */
   readonly title?: string | null;
-  /** Department or team. */
+  /** A department or team. */
   readonly department?: string | null;
-  /** Free text. */
+  /** Any other label. */
   readonly label?: string | null;
-  /** Anything else. */
+  /** Members that the issuer defines. */
   readonly [member: string]: unknown;
 }
 
-/** A relationship begins, or changes: it replaces all that was before. */
+/**
+ * An event that begins or changes a relationship and replaces its earlier
+ * state.
+ */
 export interface RelationshipUpsertEvent extends EventBase {
   /** Always `relationship.upsert`. */
   readonly event_type: "relationship.upsert";
-  /** What kind of relationship. */
+  /** The relationship's type, such as `employee`. */
   readonly relationship_type: RelationshipType;
   /** Always `active` in v0.1. */
   readonly status: "active";
-  /** May be empty. */
+  /** The relationship's roles; may be empty. */
   readonly roles: readonly string[];
   /** Start of validity (inclusive), or null for no defined start. */
   readonly valid_from: string | null;
   /** End of validity (exclusive), or null for no defined end. */
   readonly valid_until: string | null;
-  /** For people. */
+  /** How the relationship is shown to people. */
   readonly display?: Display | null;
 }
 
-/** A relationship ends. */
+/** An event that ends a relationship. */
 export interface RelationshipRevokeEvent extends EventBase {
   /** Always `relationship.revoke`. */
   readonly event_type: "relationship.revoke";
   /** Equals `relationship_id`. */
   readonly revokes_relationship_id: string;
-  /** Why. */
+  /** The reason of the revocation. */
   readonly reason_code: ReasonCode;
-  /** Since when: RFC 3339 UTC, in the past or now. */
+  /** When the revocation takes effect: RFC 3339 UTC, not in the future. */
   readonly effective_at: string;
 }
 
 /** An event of SIG v0.1. */
 export type SigEvent = RelationshipUpsertEvent | RelationshipRevokeEvent;
 
-/** An event of a type that v0.1 does not know, read on request only. */
+/** An event of a type that v0.1 does not define, accepted on request only. */
 export interface UnknownEvent extends EventBase {
-  /** Anything but the two types of v0.1. */
+  /** Any text but the two event types of v0.1. */
   readonly event_type: string;
 }
 
@@ -145,7 +149,7 @@ export interface EventHeader {
   readonly typ: typeof EVENT_TYP;
 }
 
-/** A public Ed25519 key as JWK (RFC 8037). */
+/** A public Ed25519 key as a JWK (RFC 8037). */
 export interface Jwk {
   /** Always `OKP`. */
   readonly kty: "OKP";
@@ -153,7 +157,7 @@ export interface Jwk {
   readonly crv: "Ed25519";
   /** base64url of the 32 bytes of the public key. */
   readonly x: string;
-  /** Key identifier. */
+  /** The key identifier. */
   readonly kid?: string;
   /** `sig` when present. */
   readonly use?: string;
@@ -163,7 +167,7 @@ export interface Jwk {
   readonly key_ops?: readonly string[];
 }
 
-/** A private Ed25519 key as JWK. Never to be published, logged or shown. */
+/** A private Ed25519 key as a JWK. Never publish, log or show it. */
 export interface PrivateJwk extends Jwk {
   /** base64url of the 32 bytes of the seed. */
   readonly d: string;
@@ -171,81 +175,83 @@ export interface PrivateJwk extends Jwk {
 
 /** A key set (RFC 7517). */
 export interface Jwks {
-  /** The keys; order matters to issuers only. */
+  /** The keys. Their order matters to issuers only. */
   readonly keys: readonly Jwk[];
 }
 
-/** `/.well-known/sig.json`. */
+/** The metadata of an issuer: `/.well-known/sig.json`. */
 export interface SigMetadata {
   /** Always `sig/0.1`. */
   readonly spec_version: typeof SPEC_VERSION;
   /** The issuer's DID. */
   readonly issuer: string;
-  /** Where the key set is. */
+  /** URL of the key set. */
   readonly jwks_uri: string;
-  /** Where the feed is. */
+  /** URL of the feed. */
   readonly events_uri: string;
-  /** Whether the feed holds public events only. */
+  /** Whether the feed contains public events only. */
   readonly public_only: boolean;
-  /** Contains `EdDSA`. */
+  /** The signature algorithms; contain `EdDSA`. */
   readonly algorithms_supported: readonly string[];
   /** `jws-flattened` when present. */
   readonly event_serialization?: "jws-flattened";
-  /** Where the proofs are: `<scheme>://<host>/.well-known/sig/`. */
+  /** URL of the proofs: `<scheme>://<host>/.well-known/sig/`. */
   readonly proofs_uri?: string;
 }
 
-/** A method of a DID document that holds a JWK. */
+/** A verification method of a DID document with a JWK. */
 export interface VerificationMethod {
-  /** `<did>#<kid>`. */
+  /** The method's identifier: `<did>#<kid>`. */
   readonly id: string;
-  /** Usually `JsonWebKey2020`. */
+  /** The method's type, usually `JsonWebKey2020`. */
   readonly type: string;
-  /** The DID. */
+  /** The DID that controls the key. */
   readonly controller: string;
-  /** Its public part. */
+  /** The public key. */
   readonly publicKeyJwk: Jwk;
 }
 
-/** `/.well-known/did.json`, as far as SIG reads it. */
+/** The members of `/.well-known/did.json` that SIG reads. */
 export interface DidDocument {
   /** JSON-LD contexts. */
   readonly "@context": readonly string[];
-  /** The DID. */
+  /** The issuer's DID. */
   readonly id: string;
-  /** The keys. */
+  /** The keys of the issuer. */
   readonly verificationMethod: readonly VerificationMethod[];
-  /** The methods that may sign events. */
+  /** The identifiers of the methods that may sign events. */
   readonly assertionMethod: readonly string[];
 }
 
-/** What the feed says of one relationship: exactly the fields of docs/protocol.md §4. */
+/**
+ * The state of one relationship: exactly the members of docs/protocol.md §4.
+ */
 export interface RelationshipState {
   /** The issuer's DID. */
   readonly issuer: string;
-  /** The relationship. */
+  /** The relationship's identifier. */
   readonly relationship_id: string;
-  /** The party that it is about. */
+  /** The subject of the relationship. */
   readonly subject: string;
-  /** What kind of relationship. */
+  /** The relationship's type, such as `employee`. */
   readonly relationship_type: RelationshipType;
-  /** The roles. */
+  /** The relationship's roles. */
   readonly roles: readonly string[];
   /** Start of validity (inclusive), or null. */
   readonly valid_from: string | null;
   /** End of validity (exclusive), or null. */
   readonly valid_until: string | null;
-  /** `active` or `revoked`; validity is not looked at. */
+  /** `active` or `revoked`, independent of the period of validity. */
   readonly status: "active" | "revoked";
-  /** Present when revoked only. */
+  /** The reason of the revocation; present only if revoked. */
   readonly revoked_reason_code?: ReasonCode;
-  /** Present when revoked only. */
+  /** When the revocation takes effect; present only if revoked. */
   readonly revoked_effective_at?: string;
   /** Sequence of the last event applied. */
   readonly last_sequence: number;
 }
 
-/** Every oddity. */
+/** The codes of warnings. */
 export const WARNING_CODES = [
   "did_document_missing",
   "media_type_unexpected",
@@ -267,17 +273,17 @@ export const WARNING_CODES = [
   "warnings_left_out",
 ] as const;
 
-/** Every code of a warning. */
+/** The code of a warning. */
 export type WarningCode = (typeof WARNING_CODES)[number];
 
-/** Something odd that does not make a feed invalid. */
+/** An oddity that does not make a feed invalid. */
 export interface Warning {
-  /** Which oddity. */
+  /** The code of the warning. */
   readonly code: WarningCode;
-  /** In words. */
+  /** A description for people. */
   readonly detail: string;
-  /** Where, if it is about an event. */
+  /** Sequence of the event, if the warning concerns one. */
   readonly sequence?: number;
-  /** Line of the feed, if known. */
+  /** Line number in the feed, if known. */
   readonly line?: number;
 }

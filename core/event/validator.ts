@@ -1,47 +1,47 @@
-/** Validators: functions that are also Standard Schemas. @module */
+/** Validators that are functions and also Standard Schemas. @module */
 
 import type { Issue } from "../errors/error.ts";
 import { SigError } from "../errors/error.ts";
 import type { ErrorCode } from "../errors/error_codes.ts";
 
-/** What Standard Schema v1 calls an issue. */
+/** An issue as Standard Schema v1 defines it. */
 export interface StandardIssue {
-  /** In words. */
+  /** A description of the fault. */
   readonly message: string;
-  /** Member names and indexes from the root. */
+  /** The path from the root: member names and indexes. */
   readonly path: readonly PropertyKey[];
 }
 
-/** What Standard Schema v1 calls a result. */
+/** A result as Standard Schema v1 defines it. */
 export type StandardResult<T> =
   | { readonly value: T; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] };
 
 /** The `~standard` property of Standard Schema v1. */
 export interface StandardProps<T> {
-  /** Version of Standard Schema. */
+  /** The version of Standard Schema. */
   readonly version: 1;
-  /** Who made the schema. */
+  /** The library that made the schema. */
   readonly vendor: "sig";
   /** Validates without throwing. */
   readonly validate: (value: unknown) => StandardResult<T>;
-  /** Types only. */
+  /** Input and output types; absent at run time. */
   readonly types?: { readonly input: unknown; readonly output: T };
 }
 
 /**
- * Validates a value: returns it, or throws a {@linkcode SigError} with the
- * first fault's code, and all faults in `context.errors` when there are
- * several. Is a Standard Schema v1 as well, so that the validators of web
- * frameworks take it as it is.
+ * A function that validates a value: it returns the value, or throws a
+ * {@linkcode SigError} with the first fault's code, and with all faults in
+ * `context.errors` if there are several. It is also a Standard Schema v1, so
+ * web frameworks accept it as a validator.
  */
 export interface Validator<T, Options = never> {
   (value: unknown, options?: Options): T;
-  /** Standard Schema v1. */
+  /** The interface of Standard Schema v1. */
   readonly "~standard": StandardProps<T>;
 }
 
-/** Makes a validator out of a function that lists all faults of a value. */
+/** Creates a validator from a function that lists all faults of a value. */
 export function createValidator<T, Options>(
   what: string,
   findIssues: (value: unknown, options?: Options) => readonly Issue[],
@@ -64,7 +64,10 @@ export function createValidator<T, Options>(
   return Object.assign(validate, { "~standard": standard });
 }
 
-/** The error for a list of faults (default code: that of the first one). */
+/**
+ * Creates the error of a list of faults (default code: that of the first
+ * fault).
+ */
 export function issuesError(
   what: string,
   issues: readonly Issue[],

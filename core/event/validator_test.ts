@@ -5,7 +5,7 @@ import { createValidator, issuesError } from "./validator.ts";
 import { assertSigError } from "../../tests/kit/sig_errors.ts";
 import { upsert } from "../../tests/kit/events.ts";
 
-Deno.test("validators are Standard Schemas v1", () => {
+Deno.test("a validator is a Standard Schema v1", () => {
   for (const validator of [validateEvent, validateMetadata]) {
     const props = validator["~standard"];
     assertEquals([props.version, props.vendor], [1, "sig"]);
@@ -14,14 +14,14 @@ Deno.test("validators are Standard Schemas v1", () => {
   }
 });
 
-Deno.test("~standard: a good value comes back as it is, without issues", () => {
+Deno.test("~standard returns a valid value unchanged, without issues", () => {
   const event = upsert(1);
   const result = validateEvent["~standard"].validate(event);
   assert(!result.issues);
   assert(result.value === event);
 });
 
-Deno.test("~standard: a bad value gives issues with paths, and nothing is thrown", () => {
+Deno.test("~standard returns issues with paths for an invalid value, and does not throw", () => {
   const { validate } = validateEvent["~standard"];
   assertEquals(validate({ ...upsert(1), display: { title: 1 } }), {
     issues: [{
@@ -37,7 +37,7 @@ Deno.test("~standard: a bad value gives issues with paths, and nothing is thrown
   });
 });
 
-Deno.test("paths are unescaped JSON pointers", () => {
+Deno.test("JSON pointers become unescaped paths", () => {
   const validator = createValidator<unknown, never>("x", () => [
     { pointer: "/a~1b/~0~1/~01", code: "invalid_field", detail: "is wrong" },
   ]);
@@ -49,7 +49,7 @@ Deno.test("paths are unescaped JSON pointers", () => {
   });
 });
 
-Deno.test("one fault has its pointer, several also have a list", () => {
+Deno.test("a single fault has a pointer, several faults also a list", () => {
   const first = {
     pointer: "/a",
     code: "missing_field",
