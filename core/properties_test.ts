@@ -15,7 +15,7 @@ import { day, encode, ISSUER, revoke, upsert } from "../tests/kit/events.ts";
 
 const NUM_RUNS = 500;
 
-/** JSON-like text: pieces of JSON in any order, often broken. */
+/** JSON-like text: pieces of JSON in any order, often invalid. */
 const jsonish = fc.string({
   unit: fc.constantFrom(
     ...['{"', '"a"', '"\\u0061"', '"__proto__"', ":", ",", "[", "]", "{", "}"],
@@ -33,7 +33,7 @@ const jsonText = fc.oneof(
   ),
 );
 
-Deno.test("property: what parseJson accepts, JSON.parse reads equally and without doubles", () => {
+Deno.test("property: parseJson and JSON.parse agree on accepted text, which has no duplicate members", () => {
   fc.assert(
     fc.property(jsonText, (text) => {
       let value: unknown;
@@ -44,7 +44,7 @@ Deno.test("property: what parseJson accepts, JSON.parse reads equally and withou
         return;
       }
       assertEquals(value, JSON.parse(text));
-      // Had a member been doubled, its text would have been lost.
+      // The text of a duplicate member would be missing here.
       const members = (json: string) => json.split(":").length;
       const again = JSON.stringify(value);
       if (!/"[^"]*:[^"]*"/.test(text)) {
@@ -55,7 +55,7 @@ Deno.test("property: what parseJson accepts, JSON.parse reads equally and withou
   );
 });
 
-Deno.test("property: parseJson refuses well-formed JSON for one of its rules only", () => {
+Deno.test("property: parseJson rejects well-formed JSON only for one of its own rules", () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 5 }), (text) => {
       try {
@@ -69,7 +69,7 @@ Deno.test("property: parseJson refuses well-formed JSON for one of its rules onl
   );
 });
 
-Deno.test("property: readers of hostile bytes throw a SigError or nothing", () => {
+Deno.test("property: readers of hostile bytes throw nothing but a SigError", () => {
   const bytes = fc.oneof(
     fc.uint8Array({ maxLength: 60 }),
     jsonText.map((text) => encode(text)),
@@ -88,7 +88,7 @@ Deno.test("property: readers of hostile bytes throw a SigError or nothing", () =
   );
 });
 
-Deno.test("property: any JSON value has a list of faults, and never throws", () => {
+Deno.test("property: any JSON value gets a list of faults, without an exception", () => {
   const member = fc.constantFrom(
     ...Object.keys({ ...upsert(1), ...revoke(1) }),
   );
@@ -120,7 +120,7 @@ const draft = fc.record({
   roles: fc.subarray(["deploy", "audit"]),
 });
 
-/** Valid feeds: every event but its relations at random. */
+/** Valid feeds of events with random content. */
 const feed = fc.array(draft, { maxLength: 12 }).map((drafts) =>
   drafts.map((draft, i): SigEvent => {
     const sequence = i + 1;
@@ -171,7 +171,7 @@ function tryCheck(
   }
 }
 
-Deno.test("property: check answers or throws a SigError; allow and deny are well-formed", () => {
+Deno.test("property: check returns a well-formed answer or throws a SigError", () => {
   fc.assert(
     fc.property(feed, question, (events, question) => {
       const answer = tryCheck(events, question);
@@ -186,7 +186,7 @@ Deno.test("property: check answers or throws a SigError; allow and deny are well
   );
 });
 
-Deno.test("property: an answer holds until its not_after, and permanently without one", () => {
+Deno.test("property: an answer is valid until its not_after, and permanently without one", () => {
   fc.assert(
     fc.property(feed, question, anyDay, (events, question, later) => {
       const answer = tryCheck(events, question);
@@ -201,7 +201,7 @@ Deno.test("property: an answer holds until its not_after, and permanently withou
   );
 });
 
-Deno.test("property: as_of a sequence is the replay of that prefix", () => {
+Deno.test("property: as_of a sequence equals the replay of that prefix", () => {
   fc.assert(
     fc.property(feed, question, fc.nat(), (events, question, n) => {
       if (events.length === 0) return;
@@ -227,7 +227,7 @@ Deno.test("property: as_of a sequence is the replay of that prefix", () => {
   );
 });
 
-Deno.test("property: dump as_of a sequence is the replayed prefix, sorted", () => {
+Deno.test("property: a dump as_of a sequence equals the replayed prefix, sorted", () => {
   fc.assert(
     fc.property(feed, (events) => {
       const { state } = replay(events, { issuer: ISSUER });
@@ -247,7 +247,7 @@ Deno.test("property: dump as_of a sequence is the replayed prefix, sorted", () =
   );
 });
 
-Deno.test("property: event by event comes to the same state as the whole feed", () => {
+Deno.test("property: event by event gives the same state as the whole feed", () => {
   fc.assert(
     fc.property(feed, (events) => {
       const { state } = replay(events, { issuer: ISSUER });
@@ -256,7 +256,8 @@ Deno.test("property: event by event comes to the same state as the whole feed", 
         try {
           stepwise = applyEvent(stepwise, event);
         } catch (error) {
-          // One event is refused where a feed's is ignored.
+          // A single event is rejected in cases where a feed's event is
+          // ignored.
           assert(isSigError(error, "revoke_without_upsert"), String(error));
           return;
         }

@@ -18,7 +18,7 @@ function manyOf(subject: string) {
   ).state;
 }
 
-/** Steps that work took, and what came of it. */
+/** Returns the number of steps and the result. */
 function count<T>(steps: Generator<void, T, void>): [number, T] {
   for (let n = 0;; n++) {
     const step = steps.next();
@@ -42,23 +42,23 @@ Deno.test("a question about many relationships is answered in steps", () => {
   assertEquals(count(checkSteps(state, few, { now: NOW }))[0], 0);
 });
 
-Deno.test("64 requirements cost one look at each role", () => {
-  let looks = 0;
+Deno.test("64 requirements read each role once", () => {
+  let reads = 0;
   const roles = new Proxy(Array.from({ length: 1_000 }, (_, i) => `x${i}`), {
     get(target, name, receiver) {
-      if (typeof name === "string" && /^\d+$/.test(name)) looks++;
+      if (typeof name === "string" && /^\d+$/.test(name)) reads++;
       return Reflect.get(target, name, receiver);
     },
   });
   const { state } = replay([upsert(1, { subject: "did:x:s", roles })]);
-  looks = 0;
+  reads = 0;
   const require = Array.from({ length: 64 }, (_, i) => `role=r${i}`);
   const asked = parseQuestion({ subject: "did:x:s", require });
   runSteps(checkSteps(state, asked, { now: NOW }));
-  assertEquals(looks, 1_000);
+  assertEquals(reads, 1_000);
 });
 
-Deno.test("a page costs as much as the relationships that it passes", () => {
+Deno.test("the cost of a page is proportional to the relationships that it passes", () => {
   const state = manyOf("did:x:s");
   const page = (after?: string) =>
     count(walkState(state, { now: NOW, after, limit: 1 }));
@@ -74,7 +74,7 @@ Deno.test("a page costs as much as the relationships that it passes", () => {
   assertEquals(next.hasMore, true);
 });
 
-Deno.test("pages follow the feed and a dump is sorted, of whatever subject", () => {
+Deno.test("pages are in the order of the feed and a dump is sorted, with and without a subject", () => {
   const events = Array.from({ length: 3_000 }, (_, i) =>
     upsert(i + 1, {
       issued_at: "2026-01-05T09:00:00Z",
@@ -102,7 +102,7 @@ Deno.test("pages follow the feed and a dump is sorted, of whatever subject", () 
   }
 });
 
-Deno.test("pages of one subject follow the feed, also of relationships that came to it", () => {
+Deno.test("pages of one subject are in the order of the feed, also with relationships that moved to it", () => {
   const events = [
     upsert(1, { relationship_id: "z", subject: "did:x:other" }),
     upsert(2, { relationship_id: "b", subject: "did:x:s" }),
@@ -116,10 +116,10 @@ Deno.test("pages of one subject follow the feed, also of relationships that came
   assertEquals([page(), page("z"), page("b")], [["z"], ["b"], []]);
 });
 
-Deno.test("the prefix of an instant is found behind many events", () => {
+Deno.test("finds the prefix of an instant among many events", () => {
   const at = (i: number) =>
     new Date(Date.UTC(2026, 0, 1) + i * 1000).toISOString();
-  // Every tenth event goes back by a minute.
+  // Every tenth event is dated one minute back.
   const issued = Array.from(
     { length: 4_000 },
     (_, i) => at(i % 10 === 9 ? i - 60 : i),

@@ -18,8 +18,8 @@ import {
 } from "../text/timestamp.ts";
 
 /**
- * A range of whole seconds since 1970, both ends included; infinite where there
- * is no bound.
+ * A range of whole seconds since 1970, both ends included; infinite without
+ * a bound.
  */
 export interface SecondsRange {
   /** The first second. */

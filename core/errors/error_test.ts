@@ -45,7 +45,7 @@ Deno.test("isSigError rejects any other value", () => {
 });
 
 Deno.test("an error splits its message into action and reason", () => {
-  const told: readonly [string, string, string][] = [
+  const cases: readonly [string, string, string][] = [
     ["Cannot verify: no such key", "verify", "no such key"],
     ["Cannot plan: row 3: it is twice", "plan", "row 3: it is twice"],
     // Quoted text may contain anything, and a DID contains colons.
@@ -56,7 +56,7 @@ Deno.test("an error splits its message into action and reason", () => {
     ["The disk: full", "", "The disk: full"],
     ["", "", ""],
   ];
-  for (const [message, action, reason] of told) {
+  for (const [message, action, reason] of cases) {
     const error = new SigError("internal", message);
     assertEquals(
       [error.message, error.action, error.reason],

@@ -146,23 +146,23 @@ const QUOTE = 0x22;
  * that reader.)
  */
 function findPlainMembers(line: Uint8Array): MemberPlaces | undefined {
-  if (!standsAt(line, 0, PLAIN_HEAD)) return undefined;
+  if (!matchesAt(line, 0, PLAIN_HEAD)) return undefined;
   const header = PLAIN_HEAD.length;
   const headerEnd = line.indexOf(QUOTE, header);
-  if (!standsAt(line, headerEnd, PLAIN_PAYLOAD)) return undefined;
+  if (!matchesAt(line, headerEnd, PLAIN_PAYLOAD)) return undefined;
   const payload = headerEnd + PLAIN_PAYLOAD.length;
   const payloadEnd = line.indexOf(QUOTE, payload);
-  if (!standsAt(line, payloadEnd, PLAIN_SIGNATURE)) return undefined;
+  if (!matchesAt(line, payloadEnd, PLAIN_SIGNATURE)) return undefined;
   const signature = payloadEnd + PLAIN_SIGNATURE.length;
   const signatureEnd = line.indexOf(QUOTE, signature);
   if (
     signatureEnd + PLAIN_TAIL.length !== line.length ||
-    !standsAt(line, signatureEnd, PLAIN_TAIL)
+    !matchesAt(line, signatureEnd, PLAIN_TAIL)
   ) return undefined;
   return [header, headerEnd, payload, payloadEnd, signature, signatureEnd];
 }
 
-function standsAt(line: Uint8Array, at: number, part: Uint8Array): boolean {
+function matchesAt(line: Uint8Array, at: number, part: Uint8Array): boolean {
   if (at < 0 || at + part.length > line.length) return false;
   for (let i = 0; i < part.length; i++) {
     if (line[at + i] !== part[i]) return false;
@@ -254,7 +254,7 @@ class LineReading {
   #isLastHeader(bytes: Uint8Array, from: number, to: number): boolean {
     return this.#lastParsed !== undefined &&
       to - from === this.#lastHeader.length &&
-      standsAt(bytes, from, this.#lastHeader);
+      matchesAt(bytes, from, this.#lastHeader);
   }
 
   /**

@@ -1,4 +1,8 @@
-/** Whether a relationship holds at an instant (docs/protocol.md §5). @module */
+/**
+ * The effective status of relationships at an instant (docs/protocol.md §5).
+ *
+ * @module
+ */
 
 import type { FeedHistory, RelationshipVersion } from "./history.ts";
 import {
@@ -8,7 +12,7 @@ import {
 } from "../text/timestamp.ts";
 import type { RelationshipState } from "../event/types.ts";
 
-/** Every effective status. */
+/** The effective statuses. */
 export const EFFECTIVE_STATUSES = [
   "active",
   "revoked",
@@ -19,27 +23,33 @@ export const EFFECTIVE_STATUSES = [
 /** The status of a relationship at an instant; computed, never stored. */
 export type EffectiveStatus = (typeof EFFECTIVE_STATUSES)[number];
 
-/** A relationship at an instant. */
+/** A relationship at an instant, with its status. */
 export interface EffectiveState {
-  /** The version in force; before the first one, the first. */
+  /** The version in force; the first version if none is in force yet. */
   readonly state: RelationshipState;
-  /** Its effective status. */
+  /** The effective status. */
   readonly status: EffectiveStatus;
   /** Whether that version had been issued, or had begun, by then. */
   readonly known: boolean;
 }
 
-/** Which instant, and how it is asked. */
+/** The instant of an evaluation, and how to evaluate it. */
 export interface EvaluationTime {
-  /** The instant that is judged. */
+  /** The evaluated instant. */
   readonly instant: Instant;
-  /** `now`: what the feed says last. `then`: what was true at the instant. */
+  /**
+   * `now`: by the last event of each relationship. `then`: what was true at the
+   * instant.
+   */
   readonly tense: "now" | "then";
-  /** Only events up to this sequence are looked at. */
+  /** Sequence of the last event that is taken into account. */
   readonly events: number;
 }
 
-/** The effective state of a relationship; undefined when it isn't known by `events`. */
+/**
+ * Returns the effective state of a relationship; undefined if the first
+ * `events` events do not contain it.
+ */
 export function effectiveStateAt(
   history: FeedHistory,
   relationshipId: string,
@@ -54,14 +64,16 @@ export function effectiveStateAt(
     : effectiveThen(versions, count, time.instant);
 }
 
-/** How many versions the first `events` events left, by bisection. */
+/**
+ * Returns the number of versions in the first `events` events, by bisection.
+ */
 export function countUntil(
   versions: readonly RelationshipVersion[],
   events: number,
 ): number {
   let low = 0;
   let high = versions.length;
-  // Mostly all of them.
+  // Usually all versions count.
   if (versions[high - 1]!.state.last_sequence <= events) return high;
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -71,7 +83,10 @@ export function countUntil(
   return low;
 }
 
-/** A revoke counts as soon as it is read: fail closed. */
+/**
+ * Evaluates the last version. A revoke takes effect as soon as it is read (fail
+ * closed).
+ */
 function effectiveNow(
   { state }: RelationshipVersion,
   instant: Instant,
@@ -82,7 +97,10 @@ function effectiveNow(
   return { state, status, known: true };
 }
 
-/** Of the first `count` versions; nothing is copied, there may be very many. */
+/**
+ * Evaluates the first `count` versions. They are not copied, because there may
+ * be very many.
+ */
 function effectiveThen(
   versions: readonly RelationshipVersion[],
   count: number,
@@ -100,7 +118,10 @@ function effectiveThen(
   return { state, status: validity(state, instant), known: true };
 }
 
-/** The first revoke in a range that had ended what was before it by then. */
+/**
+ * Returns the first revoke in a range that ends the earlier versions by that
+ * instant.
+ */
 function findRevoke(
   versions: readonly RelationshipVersion[],
   from: number,
@@ -117,7 +138,10 @@ function findRevoke(
   return undefined;
 }
 
-/** A start that was recorded later: the first upsert, if it names one. */
+/**
+ * Evaluates an instant before the first version, which may have begun before it
+ * was recorded.
+ */
 function beforeFirst(
   { state }: RelationshipVersion,
   instant: Instant,
@@ -131,7 +155,9 @@ function beforeFirst(
   return { state, status: validity(state, instant), known: true };
 }
 
-/** A version that a later revoke ended, with the revoke's two members. */
+/**
+ * Returns a version that a later revoke ended, with the members of the revoke.
+ */
 function ended(
   revoke: RelationshipVersion,
   state: RelationshipState,
@@ -150,7 +176,7 @@ function ended(
   };
 }
 
-/** Half-open: `[valid_from, valid_until)`. */
+/** Returns the status by the half-open period `[valid_from, valid_until)`. */
 function validity(
   { valid_from, valid_until }: RelationshipState,
   instant: Instant,

@@ -16,7 +16,9 @@ function effective(
   return effectiveStateAt(history, "r1", { instant, tense, events: known });
 }
 
-/** Each instant with the status there, and the sequence that decided it. */
+/**
+ * Each instant, with the status then and the sequence of the deciding event.
+ */
 type Timeline = readonly (readonly [string, string, number])[];
 
 function assertTimeline(
@@ -33,7 +35,7 @@ function assertTimeline(
   }
 }
 
-// Events whose days are not their sequences.
+// Events whose days differ from their sequences.
 const up = (sequence: number, on: number, changes: object = {}) =>
   upsert(sequence, { issued_at: day(on), ...changes });
 const end = (sequence: number, on: number, effective: number) =>
@@ -173,7 +175,7 @@ for (const [name, events, tense, timeline] of CASES) {
   Deno.test(name, () => assertTimeline(events, tense, timeline));
 }
 
-Deno.test("validity is half-open, to the nanosecond", () => {
+Deno.test("the period of validity is half-open, to the nanosecond", () => {
   const events = [upsert(1, { valid_from: day(10), valid_until: day(20) })];
   const timeline: Timeline = [
     [day(1), "not_yet_valid", 1],
@@ -188,7 +190,7 @@ Deno.test("validity is half-open, to the nanosecond", () => {
   assertTimeline(events, "then", timeline);
 });
 
-Deno.test("no bounds: always active, once issued", () => {
+Deno.test("a relationship without bounds is active once issued", () => {
   assertTimeline([up(1, 5)], "then", [
     [day(4, NANO_BEFORE), "not_yet_valid", 1],
     [day(5), "active", 1],
@@ -197,7 +199,7 @@ Deno.test("no bounds: always active, once issued", () => {
   assertTimeline([up(1, 5)], "now", [[day(1), "active", 1]]);
 });
 
-Deno.test("now: a revoke counts as soon as it is read", () => {
+Deno.test("now: a revoke takes effect as soon as it is read", () => {
   for (const effective of [1, 10, 31]) {
     assertTimeline([up(1, 5), end(2, 10, effective)], "now", [
       [day(1), "revoked", 2],
@@ -206,7 +208,7 @@ Deno.test("now: a revoke counts as soon as it is read", () => {
   }
 });
 
-Deno.test("now: revoked wins over expired and not_yet_valid", () => {
+Deno.test("now: revoked precedes expired and not_yet_valid", () => {
   const validity = { valid_from: day(10), valid_until: day(20) };
   assertTimeline([up(1, 1, validity), end(2, 2, 2)], "now", [
     [day(5), "revoked", 2],
@@ -215,8 +217,9 @@ Deno.test("now: revoked wins over expired and not_yet_valid", () => {
   ]);
 });
 
-Deno.test("then: in sequence order, also where issued_at goes back", () => {
-  // The third was issued before the second: from day 10 on it is the last.
+Deno.test("then: events count in sequence order, even if issued_at decreases", () => {
+  // The third event was issued before the second, so it is the last from day 10
+  // on.
   const events = [up(1, 5), up(2, 20), up(3, 10)];
   assertTimeline(events, "then", [
     [day(5), "active", 1],
@@ -225,7 +228,7 @@ Deno.test("then: in sequence order, also where issued_at goes back", () => {
   ]);
 });
 
-Deno.test("then: re-activation holds from its issued_at on, the gap stays", () => {
+Deno.test("then: a re-activation counts from its issued_at, and the gap remains", () => {
   const events = [up(1, 5), end(2, 10, 7), up(3, 15)];
   assertTimeline(events, "then", [
     [day(6), "active", 1],
@@ -237,7 +240,7 @@ Deno.test("then: re-activation holds from its issued_at on, the gap stays", () =
   assertEquals("revoked_reason_code" in found.state, false);
 });
 
-Deno.test("then: an ended version shows the revoke's reason and instant", () => {
+Deno.test("then: an ended version shows the reason and instant of the revoke", () => {
   const events = [
     up(1, 5),
     revoke(2, {
@@ -258,7 +261,7 @@ Deno.test("then: an ended version shows the revoke's reason and instant", () => 
   );
 });
 
-Deno.test("then: a start that was recorded later counts from valid_from on", () => {
+Deno.test("then: a start that was recorded later counts from valid_from", () => {
   const events = [up(1, 10, { valid_from: day(5), valid_until: day(20) })];
   assertTimeline(events, "then", [
     [day(4, NANO_BEFORE), "not_yet_valid", 1],
@@ -270,7 +273,7 @@ Deno.test("then: a start that was recorded later counts from valid_from on", () 
   assertEquals(effective(events, "then", day(5))?.known, true);
 });
 
-Deno.test("only the events that are asked for are looked at", () => {
+Deno.test("events after the requested one are ignored", () => {
   const events = [up(1, 5), end(2, 10, 7)];
   assertEquals(effective(events, "then", day(8), 1)?.status, "active");
   assertEquals(effective(events, "now", day(20), 1)?.status, "active");

@@ -22,26 +22,35 @@ import type {
   WarningCode,
 } from "../event/types.ts";
 
-/** What a reader decides about feeds that others wrote. */
+/** Options of {@linkcode FeedRules}. */
 export interface ReplayOptions {
-  /** The issuer that every event must name (default: the first event's). */
+  /**
+   * The issuer that every event must name (default: the issuer of the first
+   * event).
+   */
   readonly issuer?: string;
-  /** A revoke without an earlier upsert (default: `ignore`). */
+  /**
+   * Whether a revoke without an earlier upsert is ignored with a warning, or
+   * rejected (default: `ignore`).
+   */
   readonly unmatchedRevoke?: "ignore" | "reject";
   /**
-   * The reader's clock, for the warning `issued_at_future`. Read again for each
-   * event: a getter keeps it right in a replay that continues later.
+   * The reader's clock time, for the warning `issued_at_future`. It is read for
+   * each event, so a getter keeps it current in a long replay.
    */
   readonly now?: Instant;
   /** Size limits (default: {@linkcode DEFAULT_LIMITS}). */
   readonly limits?: Limits;
 }
 
-/** What becomes of an event that broke no rule. */
+/** The result of an accepted event. */
 export interface Accepted {
-  /** Whether it changes the state; an ignored one only uses its sequence. */
+  /**
+   * Whether the event changes the state; an ignored event only uses its
+   * sequence.
+   */
   readonly applies: boolean;
-  /** What is odd about it. */
+  /** Oddities of the event. */
   readonly warnings: readonly Warning[];
 }
 
@@ -49,35 +58,38 @@ const DAY_SECONDS = 86_400;
 
 type Warn = (code: WarningCode, detail: string) => void;
 
-/** Where rules continue that other rules have begun. */
+/** The state from which to continue earlier rules. */
 export interface RulesStart {
-  /** Sequence of the last event that was accepted. */
+  /** Sequence of the last accepted event. */
   readonly lastSequence: number;
   /** The latest `issued_at` so far. */
   readonly latest: Instant | undefined;
-  /** Looks up the events before. */
+  /** Access to the earlier events. */
   readonly past?: PastEvents | undefined;
 }
 
-/** Events that were accepted before, wherever they are kept. */
+/** Access to events that were accepted earlier. */
 export interface PastEvents {
-  /** Whether an event had this `event_id`. */
+  /** Returns whether an earlier event has this `event_id`. */
   hasEvent(eventId: string): boolean;
-  /** A relationship that an upsert was about, as its last event left it. */
+  /**
+   * Returns a relationship after its last event; undefined without an upsert.
+   */
   relationship(id: string): PastRelationship | undefined;
 }
 
-/** What the rules need to know of a relationship. */
+/** The part of a relationship that the rules need. */
 export interface PastRelationship {
   /** The subject of its last upsert. */
   readonly subject: string;
-  /** Whether its last event was a revoke. */
+  /** Whether its last event is a revoke. */
   readonly revoked: boolean;
 }
 
 /**
- * Judges events one after the other: issuer, sequence, event_id, and a revoke's
- * target. Holds one entry an event and a relationship, not the events.
+ * Checks one event after the other: issuer, sequence, event_id, and the target
+ * of a revoke. It keeps one entry for each event and relationship, not the
+ * events.
  *
  * @example A gap
  * ```ts
@@ -106,7 +118,10 @@ export class FeedRules {
   readonly #options: ReplayOptions;
   readonly #limits: Limits;
   readonly #eventIds = new Set<string>();
-  /** The subject of each relationship; no objects, of which a feed may need a million. */
+  /**
+   * The subject of each relationship. Strings take less memory than objects,
+   * and a feed may need a million of them.
+   */
   readonly #subjects = new Map<string, string>();
   readonly #revoked = new Set<string>();
   readonly #past: PastEvents | undefined;
@@ -115,7 +130,7 @@ export class FeedRules {
   #events: number;
   #latest: Instant | undefined;
 
-  /** Starts before the first event, or where others have stopped. */
+  /** Starts before the first event, or continues earlier rules. */
   constructor(options: ReplayOptions = {}, start?: RulesStart) {
     this.#lastSequence = this.#events = start?.lastSequence ?? 0;
     this.#latest = start?.latest;
@@ -125,12 +140,12 @@ export class FeedRules {
     this.#issuer = options.issuer;
   }
 
-  /** The issuer, undefined until it was given or read from an event. */
+  /** The issuer; undefined until it is given or read from an event. */
   get issuer(): string | undefined {
     return this.#issuer;
   }
 
-  /** Sequence of the last event accepted, 0 before the first. */
+  /** Sequence of the last accepted event; 0 before the first. */
   get lastSequence(): number {
     return this.#lastSequence;
   }
@@ -141,14 +156,14 @@ export class FeedRules {
   }
 
   /**
-   * Takes the next event, or throws and keeps everything as it was.
+   * Accepts the next event, or throws and changes nothing.
    *
    * @throws {SigError} `issuer_mismatch`, `sequence_gap`,
    * `sequence_out_of_order`, `duplicate_event_id`, `too_many_events`,
    * `revoke_without_upsert` (with `unmatchedRevoke: "reject"`).
    */
   accept(event: SigEvent | UnknownEvent): Accepted {
-    this.#judgePlace(event);
+    this.#checkPlace(event);
     const subject = this.#subjectOf(event.relationship_id);
     const unmatched = isRevoke(event) && subject === undefined;
     if (unmatched && this.#options.unmatchedRevoke === "reject") {
@@ -157,7 +172,7 @@ export class FeedRules {
     const warnings: Warning[] = findEventWarnings(event, this.#limits);
     const warn: Warn = (code, detail) =>
       warnings.push({ code, detail, sequence: event.sequence });
-    this.#judgeTime(event, warn);
+    this.#checkTime(event, warn);
     this.#issuer ??= event.issuer;
     this.#lastSequence = event.sequence;
     this.#eventIds.add(event.event_id);
@@ -166,12 +181,18 @@ export class FeedRules {
     return { applies, warnings };
   }
 
-  /** Goes on after a faulty event, so that one fault is reported once. */
+  /**
+   * Continues after a sequence, such as that of a faulty event, so that one
+   * fault is reported once.
+   */
   resume(lastSequence: number): void {
     this.#lastSequence = lastSequence;
   }
 
-  /** The subject of a relationship's last upsert; what the past knows is kept. */
+  /**
+   * Returns the subject of a relationship's last upsert, and caches it if it is
+   * from earlier events.
+   */
   #subjectOf(id: string): string | undefined {
     const known = this.#subjects.get(id);
     if (known !== undefined) return known;
@@ -182,7 +203,7 @@ export class FeedRules {
     return past.subject;
   }
 
-  #judgePlace(event: SigEvent | UnknownEvent): void {
+  #checkPlace(event: SigEvent | UnknownEvent): void {
     if (this.#issuer !== undefined && event.issuer !== this.#issuer) {
       throw new SigError(
         "issuer_mismatch",
@@ -227,7 +248,7 @@ export class FeedRules {
     }
   }
 
-  #judgeTime(event: SigEvent | UnknownEvent, warn: Warn): void {
+  #checkTime(event: SigEvent | UnknownEvent, warn: Warn): void {
     const issuedAt = validInstant(event.issued_at);
     const { now } = this.#options;
     const skew = this.#limits.clockSkewSeconds;
@@ -259,7 +280,9 @@ export class FeedRules {
     }
   }
 
-  /** Notes what the event says of its relationship, whose subject was `before`. */
+  /**
+   * Updates the relationship of an event; `before` was its subject until now.
+   */
   #relate(
     event: SigEvent | UnknownEvent,
     before: string | undefined,
@@ -296,7 +319,7 @@ export class FeedRules {
   }
 }
 
-/** The error of a revoke that has nothing to revoke. */
+/** Creates the error of a revoke without an earlier upsert. */
 export function unmatchedRevoke(event: RelationshipRevokeEvent): SigError {
   return new SigError(
     "revoke_without_upsert",

@@ -21,7 +21,7 @@ function warningsOf(
   );
 }
 
-Deno.test("sequence starts at 1 and has no gap, repeat or step back", () => {
+Deno.test("sequences start at 1 without gaps, repetitions or decreases", () => {
   const rules = new FeedRules();
   assertSigError(
     () => rules.accept(upsert(2)),
@@ -50,7 +50,7 @@ Deno.test("sequence starts at 1 and has no gap, repeat or step back", () => {
   assertEquals(rules.lastSequence, 3);
 });
 
-Deno.test("event_id is unique in the feed, also of events without effect", () => {
+Deno.test("an event_id is unique in the feed, also among ignored events", () => {
   const rules = new FeedRules();
   rules.accept(revoke(1, { event_id: "x", relationship_id: "none" }));
   rules.accept({ ...unknown(2), event_id: "y" });
@@ -86,7 +86,7 @@ Deno.test("every event names the feed's issuer, compared exactly", () => {
   );
 });
 
-Deno.test("order: issuer before sequence before event_id before the revoke's target", () => {
+Deno.test("checks the issuer, then the sequence, the event_id and the revoke's target", () => {
   const rules = new FeedRules({ unmatchedRevoke: "reject" });
   rules.accept(upsert(1));
   const faults = {
@@ -106,14 +106,14 @@ Deno.test("order: issuer before sequence before event_id before the revoke's tar
   assertEquals(codeOf(fourth), "revoke_without_upsert");
 });
 
-Deno.test("a refused event changes nothing", () => {
+Deno.test("a rejected event changes nothing", () => {
   const rules = new FeedRules({ unmatchedRevoke: "reject" });
   catchSigError(() => rules.accept(revoke(1)));
   assertEquals([rules.lastSequence, rules.issuer], [0, undefined]);
   assertEquals(warningsOf(rules, upsert(1), revoke(2)), [[], []]);
 });
 
-Deno.test("an unmatched revoke is ignored with a warning, or refused on request", () => {
+Deno.test("an unmatched revoke is ignored with a warning, or rejected on request", () => {
   const ignoring = new FeedRules();
   const accepted = ignoring.accept(revoke(1));
   assertEquals(accepted.applies, false);
@@ -122,7 +122,8 @@ Deno.test("an unmatched revoke is ignored with a warning, or refused on request"
     detail: "the revoke has no earlier upsert, it was ignored",
     sequence: 1,
   }]);
-  // It leaves no trace: a later revoke is not "again", an upsert not a change.
+  // It leaves no trace: a later revoke is not a repetition, an upsert not a
+  // change.
   assertEquals(
     warningsOf(ignoring, upsert(2, { subject: "did:web:bob.example" })),
     [[]],
@@ -135,14 +136,14 @@ Deno.test("an unmatched revoke is ignored with a warning, or refused on request"
   );
 });
 
-Deno.test("an unknown event uses its sequence and nothing else", () => {
+Deno.test("an unknown event only uses its sequence", () => {
   const rules = new FeedRules();
   assertEquals(rules.accept(unknown(1)).applies, false);
   assertEquals(warningsOf(rules, revoke(2)), [["revoke_without_upsert"]]);
   assertEquals(warningsOf(rules, unknown(3)), [["unknown_event_ignored"]]);
 });
 
-Deno.test("revoking again is warned about, after a re-activation it is not", () => {
+Deno.test("a repeated revoke is a warning, unless a re-activation came between", () => {
   const rules = new FeedRules();
   assertEquals(
     warningsOf(rules, upsert(1), revoke(2), revoke(3), upsert(4), revoke(5)),
@@ -150,7 +151,7 @@ Deno.test("revoking again is warned about, after a re-activation it is not", () 
   );
 });
 
-Deno.test("a subject that differs from its relationship's is warned about", () => {
+Deno.test("a subject that differs from the relationship's is a warning", () => {
   const bob = { subject: "did:web:bob.example" };
   const rules = new FeedRules();
   assertEquals(
@@ -167,7 +168,7 @@ Deno.test("a subject that differs from its relationship's is warned about", () =
   );
 });
 
-Deno.test("issued_at may go back a day, not a nanosecond more without a warning", () => {
+Deno.test("an issued_at more than a day before the latest one is a warning", () => {
   const at = (sequence: number, issued_at: string) =>
     upsert(sequence, { issued_at });
   assertEquals(
@@ -176,14 +177,14 @@ Deno.test("issued_at may go back a day, not a nanosecond more without a warning"
       at(1, day(2)),
       at(2, day(1)),
       at(3, "2025-12-31T23:59:59.999999999Z"),
-      // It is the latest that counts, not the one before.
+      // It is compared with the latest issued_at, not with the previous one.
       at(4, "2025-12-31T23:59:59.999999999Z"),
     ),
     [[], [], ["issued_at_back"], ["issued_at_back"]],
   );
 });
 
-Deno.test("issued_at may be 60 s ahead of the clock, if there is a clock", () => {
+Deno.test("an issued_at more than 60 s ahead of the clock is a warning", () => {
   const now = parseTimestamp(day(1))!;
   const at = (sequence: number, rest: string) =>
     upsert(sequence, { issued_at: day(1, rest) });
@@ -198,7 +199,7 @@ Deno.test("issued_at may be 60 s ahead of the clock, if there is a clock", () =>
   assertEquals(warningsOf(new FeedRules(), at(1, "T00:01:01Z")), [[]]);
 });
 
-Deno.test("effective_at may be 60 s after issued_at", () => {
+Deno.test("an effective_at more than 60 s after issued_at is a warning", () => {
   const at = (sequence: number, rest: string) =>
     revoke(sequence, { issued_at: day(3), effective_at: day(3, rest) });
   assertEquals(
@@ -212,7 +213,7 @@ Deno.test("effective_at may be 60 s after issued_at", () => {
   );
 });
 
-Deno.test("the number of events has a limit", () => {
+Deno.test("the number of events is limited", () => {
   const limits = { ...DEFAULT_LIMITS, maxEvents: 2 };
   const rules = new FeedRules({ limits });
   rules.accept(upsert(1));
@@ -225,7 +226,7 @@ Deno.test("the number of events has a limit", () => {
   assertEquals(error.context.limit, 2);
 });
 
-Deno.test("after a faulty event the rules go on from where they are told", () => {
+Deno.test("after a faulty event the rules continue from the given sequence", () => {
   const rules = new FeedRules();
   rules.accept(upsert(1));
   catchSigError(() => rules.accept(upsert(3)));

@@ -20,50 +20,62 @@ import type {
   UnknownEvent,
 } from "../event/types.ts";
 
-/** A relationship as one event left it. */
+/** A relationship after one event. */
 export interface RelationshipVersion {
-  /** The relationship after the event. */
+  /** The state after the event. */
   readonly state: RelationshipState;
   /** The event's `issued_at`. */
   readonly issuedAt: Instant;
   /**
-   * Of a revoke: since when the versions before it no longer hold, the earlier
-   * of `effective_at` and `issued_at` (docs/protocol.md §5).
+   * For a revoke: when the earlier versions end, which is the earlier of
+   * `effective_at` and `issued_at` (docs/protocol.md §5).
    */
   readonly endsEarlierFrom?: Instant;
 }
 
-/** Everything that the questions about a feed need; read-only to callers. */
+/**
+ * The history of a feed, for questions about any time; read-only to callers.
+ */
 export interface FeedHistory {
-  /** Versions of a relationship in the order of the feed. */
+  /** The versions of each relationship, in the order of the feed. */
   readonly versions: ReadonlyMap<string, readonly RelationshipVersion[]>;
-  /** Identifiers of the relationships that ever were about a subject. */
+  /**
+   * Returns the identifiers of all relationships that were ever about a
+   * subject.
+   */
   relationshipsOf(subject: string): RelationshipIds;
-  /** The root of a subject's person after so many events, as `personOf`. */
+  /**
+   * Returns the root of a subject's person after some events, like `personOf`.
+   */
   personOf(subject: string, events: number): string;
-  /** `issued_at` of an event that was replayed. */
+  /** Returns the `issued_at` of a replayed event. */
   issuedAt(sequence: number): Instant;
-  /** Events of the longest prefix whose every `issued_at` ≤ the instant. */
+  /**
+   * Returns the length of the longest prefix in which every `issued_at` ≤ the
+   * instant.
+   */
   prefixAt(instant: Instant): number;
-  /** The subjects of an event that has a warning; none for other events. */
+  /**
+   * Returns the subjects of an event with a warning; empty for other events.
+   */
   subjectsWarnedAt(sequence: number): readonly string[];
 }
 
-/** A history that grows by events. */
+/** A history to which events can be added. */
 export interface GrowingHistory extends FeedHistory {
-  /** Adds the next event; one that does not apply leaves its time only. */
+  /** Adds the next event; an event that does not apply only adds its time. */
   add(event: SigEvent | UnknownEvent, applies: boolean): void;
-  /** Notes the subjects of an event that has a warning. */
+  /** Records the subjects of an event with a warning. */
   warnAt(event: SigEvent | UnknownEvent): void;
 }
 
-/** Identifiers, each once. */
+/** Distinct identifiers. */
 export interface RelationshipIds extends Iterable<string> {
-  /** How many. */
+  /** The number of identifiers. */
   readonly size: number;
 }
 
-/** A class, since one is made for each question. */
+/** A class, because one is created for each question. */
 class ListedIds implements RelationshipIds {
   readonly #ids: readonly string[];
 
@@ -80,22 +92,30 @@ class ListedIds implements RelationshipIds {
   }
 }
 
-/** Events of one block, whose latest instant is kept. */
+/** The number of events in a block, whose latest instant is kept. */
 const BLOCK_EVENTS = 1_024;
 const NOBODY: readonly string[] = Object.freeze([]);
 
-/** Collects a {@linkcode FeedHistory}. */
+/** Builds a {@linkcode FeedHistory} from events. */
 export class HistoryBuilder implements GrowingHistory {
-  /** Identifiers of all relationships, in the order of their first events. */
+  /**
+   * The identifiers of all relationships, in the order of their first events.
+   */
   readonly ids: string[] = [];
   readonly #versions = new Map<string, RelationshipVersion[]>();
-  /** A set only where a relationship came from another subject, or back. */
+  /**
+   * Identifiers by subject; a set only where a relationship changed its
+   * subject.
+   */
   readonly #bySubject = new Map<string, string[] | Set<string>>();
   readonly #persons: Persons;
   readonly #warnedAt = new Map<number, readonly string[]>();
-  /** `issued_at` of each event by block: its seconds. */
+  /** Seconds of each event's `issued_at`, by block. */
   readonly #seconds: Float64Array[] = [];
-  /** Its nanoseconds; undefined for a block in which all have none. */
+  /**
+   * Nanoseconds of each event's `issued_at`; undefined for a block in which all
+   * are 0.
+   */
   readonly #nanoseconds: (Uint32Array | undefined)[] = [];
   #events = 0;
   /** The latest instant up to the end of each full block. */
@@ -103,7 +123,8 @@ export class HistoryBuilder implements GrowingHistory {
   readonly #keepOnly: string | null | undefined;
 
   /**
-   * Starts empty, or as a copy of the first `events` events of another.
+   * Creates an empty history, or a copy of the first `events` events of another
+   * one.
    *
    * @param keepOnly As in `Replay`.
    */
@@ -151,7 +172,7 @@ export class HistoryBuilder implements GrowingHistory {
       throw new TypeError("Cannot ask: nothing was kept about this subject");
     }
     const ids = this.#bySubject.get(subject) ?? NOBODY;
-    // Never a copy: it may be all relationships of the feed.
+    // Not copied: these may be all relationships of the feed.
     return ids instanceof Set ? ids : new ListedIds(ids);
   }
 
@@ -179,7 +200,7 @@ export class HistoryBuilder implements GrowingHistory {
   }
 
   prefixAt(instant: Instant): number {
-    // The latest instants never go back, so that the block is bisected.
+    // The latest instants never decrease, so the block is found by bisection.
     let low = 0;
     let high = this.#latest.length;
     while (low < high) {
@@ -196,7 +217,7 @@ export class HistoryBuilder implements GrowingHistory {
     return events;
   }
 
-  /** Notes the subjects of an event that has a warning. */
+  /** Records the subjects of an event with a warning. */
   warnAt(event: SigEvent | UnknownEvent): void {
     const { sequence, subject, relationship_id: id } = event;
     const before = this.#versions.get(id)?.at(-1)?.state.subject ?? subject;
@@ -206,7 +227,7 @@ export class HistoryBuilder implements GrowingHistory {
     );
   }
 
-  /** Adds the next event; one that does not apply leaves its time only. */
+  /** Adds the next event; an event that does not apply only adds its time. */
   add(event: SigEvent | UnknownEvent, applies: boolean): void {
     const issuedAt = validInstant(event.issued_at);
     this.#addTime(issuedAt);
@@ -229,10 +250,13 @@ export class HistoryBuilder implements GrowingHistory {
     this.#index(state.subject, id, before !== undefined);
   }
 
-  /** Whether a relationship of which nothing is kept is so from here on. */
+  /**
+   * Returns whether a relationship without kept versions is kept from this
+   * event on.
+   */
   #keeps(event: SigEvent): boolean {
     return this.#keepOnly === undefined ||
-      // A revoke leaves the relationship with whom it was about before.
+      // A revoke does not change the subject of the relationship.
       isUpsert(event) && event.subject === this.#keepOnly;
   }
 
@@ -244,7 +268,8 @@ export class HistoryBuilder implements GrowingHistory {
     }
     const block = this.#seconds.length - 1;
     this.#seconds[block]![at] = seconds;
-    // Also 0 over what a later event of a copy's original had there.
+    // Writes 0 too: a copied block may contain the value of the original's
+    // later event.
     if (nanoseconds !== 0 || this.#nanoseconds[block] !== undefined) {
       (this.#nanoseconds[block] ??= new Uint32Array(BLOCK_EVENTS))[at] =
         nanoseconds;
@@ -265,7 +290,7 @@ export class HistoryBuilder implements GrowingHistory {
     this.#latest.push(latest!);
   }
 
-  /** One that was about somebody else may have been about this one before. */
+  /** Adds a relationship to a subject, to which it may have belonged before. */
   #index(subject: string, id: string, mayRepeat: boolean): void {
     const ids = this.#bySubject.get(subject);
     if (ids === undefined) this.#bySubject.set(subject, [id]);
@@ -276,7 +301,7 @@ export class HistoryBuilder implements GrowingHistory {
 }
 
 /**
- * A relationship's next version.
+ * Returns the next version of a relationship.
  *
  * @throws {SigError} `revoke_without_upsert`
  */
@@ -296,8 +321,8 @@ function earlier(a: Instant, b: Instant): Instant {
 }
 
 /**
- * A relationship after an event (docs/protocol.md §4): an upsert replaces
- * everything, a revoke keeps the upsert's members and adds its own two.
+ * Returns the state of a relationship after an event (docs/protocol.md §4). An
+ * upsert replaces everything; a revoke keeps the upsert's members and adds two.
  *
  * @throws {SigError} `revoke_without_upsert`
  */

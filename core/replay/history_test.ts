@@ -8,7 +8,7 @@ const instant = (text: string) => parseTimestamp(text)!;
 
 Deno.test("the prefix known at an instant ends before the first later event", () => {
   const history = new HistoryBuilder();
-  // The third was issued after the fourth: the prefix stops before it.
+  // The third was issued after the fourth, so the prefix ends before it.
   const issued = [day(1), day(2), day(9), day(3), day(9)];
   for (const [i, issued_at] of issued.entries()) {
     history.add(upsert(i + 1, { issued_at }), true);
@@ -29,7 +29,7 @@ Deno.test("the prefix known at an instant ends before the first later event", ()
   assertEquals(new HistoryBuilder().prefixAt(instant(day(1))), 0);
 });
 
-Deno.test("events without effect leave their time, nothing else", () => {
+Deno.test("an event without effect only adds its time", () => {
   const history = new HistoryBuilder();
   history.add(revoke(1), false);
   history.add({ ...upsert(2), event_type: "x" }, false);
@@ -39,7 +39,7 @@ Deno.test("events without effect leave their time, nothing else", () => {
   assertEquals(history.prefixAt(instant(day(2))), 2);
 });
 
-Deno.test("relationships are found by every subject they ever were about", () => {
+Deno.test("a relationship is found by each of its past and present subjects", () => {
   const bob = { subject: "did:web:bob.example" };
   const history = new HistoryBuilder();
   history.add(upsert(1), true);
@@ -50,7 +50,7 @@ Deno.test("relationships are found by every subject they ever were about", () =>
   assertEquals([...history.relationshipsOf("__proto__")], []);
 });
 
-Deno.test("a revoke ends what was before from the earlier of its two instants", () => {
+Deno.test("a revoke ends earlier versions at the earlier of its two instants", () => {
   const endOf = (issued_at: string, effective_at: string) => {
     const history = new HistoryBuilder();
     history.add(upsert(1), true);
@@ -62,7 +62,7 @@ Deno.test("a revoke ends what was before from the earlier of its two instants", 
   assertEquals(endOf(day(5), day(5)), instant(day(5)));
 });
 
-Deno.test("a copy may end earlier than its original", () => {
+Deno.test("a copy may end before its original", () => {
   const history = new HistoryBuilder();
   history.add(upsert(1), true);
   history.add(revoke(2), true);
@@ -73,7 +73,7 @@ Deno.test("a copy may end earlier than its original", () => {
   assertThrows(() => copy.issuedAt(2), RangeError, "it is not replayed");
 });
 
-Deno.test("fractions of a second are kept, also behind events without any", () => {
+Deno.test("fractions of a second are kept, also after events without any", () => {
   const history = new HistoryBuilder();
   const issued = (i: number) =>
     i === 700 || i > 2_000 ? day(1, `T00:00:00.${i}5Z`) : day(1);
@@ -88,7 +88,7 @@ Deno.test("fractions of a second are kept, also behind events without any", () =
   assertEquals(history.prefixAt(instant(day(1))), 699);
 });
 
-Deno.test("a copy that ends earlier takes no fraction of its original's later events", () => {
+Deno.test("a copy that ends earlier contains no fractions of its original's later events", () => {
   const history = new HistoryBuilder();
   for (let i = 1; i <= 3; i++) {
     history.add(upsert(i, { issued_at: day(i, "T00:00:00.5Z") }), true);
@@ -100,7 +100,7 @@ Deno.test("a copy that ends earlier takes no fraction of its original's later ev
   assertEquals(copy.prefixAt(instant(day(2))), 2);
 });
 
-Deno.test("misuse is told", () => {
+Deno.test("throws on misuse", () => {
   const history = new HistoryBuilder();
   assertThrows(
     () => history.issuedAt(1),

@@ -9,7 +9,10 @@ import { warningsAbout } from "./warnings.ts";
 const BOB = "did:web:bob.example";
 const NOW = new Date("2026-06-01T00:00:00Z");
 
-/** Relationships that come to Alice, leave her, end, and never were hers. */
+/**
+ * Relationships that are moved to Alice, moved away from her, revoked, or never
+ * hers.
+ */
 const EVENTS: readonly SigEvent[] = [
   upsert(1),
   upsert(2, { relationship_id: "r2", subject: BOB }),
@@ -31,7 +34,7 @@ function replayed(events: number, keepOnly?: string | null) {
   return { state: replay.state(), warnings: replay.warnings };
 }
 
-Deno.test("a state of one subject answers about it as the whole state does", () => {
+Deno.test("a state of one subject gives the same answers about it as the whole state", () => {
   let allowed = 0;
   for (let events = 0; events <= EVENTS.length; events++) {
     for (const subject of [ALICE, BOB, "did:web:nobody.example"]) {
@@ -58,7 +61,7 @@ Deno.test("a state of one subject answers about it as the whole state does", () 
   assert(allowed > 20);
 });
 
-Deno.test("a state of one subject answers about no other, and lists nothing", () => {
+Deno.test("a state of one subject rejects questions about others, and can't be listed", () => {
   const { state } = replayed(EVENTS.length, ALICE);
   const ask = (subject: string) => () =>
     check(state, { subject, require: ["role=deploy"], now: NOW });

@@ -1,4 +1,4 @@
-/** Which subjects are keys of one person (docs/protocol.md §4.1). @module */
+/** The keys of each person in a feed (docs/protocol.md §4.1). @module */
 
 import type { RelationshipUpsertEvent } from "../event/types.ts";
 
@@ -8,21 +8,21 @@ const MAX_LINKS = 8;
 /** The link in the first upsert about a subject. */
 interface Key {
   readonly root: string;
-  /** How many links lead to the root. */
+  /** The number of links to the root. */
   readonly links: number;
-  /** The sequence of the event with the link. */
+  /** Sequence of the event with the link. */
   readonly sequence: number;
 }
 
 /**
- * The persons of a feed. What a subject's first upsert says about its person
- * never changes: an application that knows a person by the root's subject would
- * otherwise give an account to somebody else.
+ * The persons of a feed. The link in a subject's first upsert is permanent: an
+ * application that identifies a person by the root subject would otherwise give
+ * an account to another person.
  */
 export class Persons {
   readonly #keys = new Map<string, Key>();
 
-  /** The persons by the first `events` events alone. */
+  /** Returns the persons after the first `events` events. */
   until(events: number): Persons {
     const persons = new Persons();
     for (const [subject, key] of this.#keys) {
@@ -31,7 +31,7 @@ export class Persons {
     return persons;
   }
 
-  /** Takes the first upsert about a subject. */
+  /** Adds the first upsert about a subject. */
   add({ metadata, sequence, subject }: RelationshipUpsertEvent): void {
     const named = metadata && Object.hasOwn(metadata, "same_person_as")
       ? metadata.same_person_as
@@ -44,15 +44,18 @@ export class Persons {
     this.#keys.set(subject, { root, links: links + 1, sequence });
   }
 
-  /** Whether the first upsert about a subject can link it to another one. */
+  /**
+   * Returns whether the first upsert about a subject can link it to another
+   * subject.
+   */
   canLink(subject: string, named: string): boolean {
-    // Another key named it before: a link of its own would move that key too, or
-    // close a cycle.
+    // If another key already links to this one, a link here would move that key
+    // too, or close a cycle.
     return named !== subject && !this.#keys.has(subject) &&
       (this.#keys.get(named)?.links ?? 0) < MAX_LINKS;
   }
 
-  /** The root after the first `events` events (default: all of them). */
+  /** Returns the root after the first `events` events (default: all events). */
   rootOf(subject: string, events = Infinity): string {
     const key = this.#keys.get(subject);
     return key !== undefined && key.sequence <= events ? key.root : subject;

@@ -2,7 +2,10 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { applyEvent, personOf, Replay, replay } from "./replay.ts";
 import { revoke, upsert } from "../../tests/kit/events.ts";
 
-/** `vectors/persons.json`: upserts as `[subject, same_person_as]`, null for none. */
+/**
+ * `vectors/persons.json`: upserts as `[subject, same_person_as]`, null without
+ * a link.
+ */
 interface PersonCases {
   readonly cases: readonly {
     readonly name: string;
@@ -25,7 +28,7 @@ for (const { name, description, upserts, persons } of cases) {
       })
     );
     const { state } = replay(events);
-    // The other way to the same state.
+    // The state is also built event by event.
     const empty = replay([], { issuer: state.issuer }).state;
     const stepwise = events.reduce(applyEvent, empty);
     for (const [subject, root] of Object.entries(persons)) {
@@ -35,18 +38,18 @@ for (const { name, description, upserts, persons } of cases) {
   });
 }
 
-Deno.test("a relationship that comes to a subject later does not link it", () => {
+Deno.test("a relationship that moves to a known subject does not link it", () => {
   const { state } = replay([
     upsert(1, { subject: "a" }),
     upsert(2, { subject: "b", relationship_id: "r2" }),
-    // r1 moves to b, which was known already, and to c, which was not.
+    // r1 moves to b, which is known already, and to c, which is not.
     upsert(3, { subject: "b", metadata: { same_person_as: "a" } }),
     upsert(4, { subject: "c", metadata: { same_person_as: "a" } }),
   ]);
   assertEquals(["b", "c"].map((each) => personOf(state, each)), ["b", "a"]);
 });
 
-Deno.test("a root survives the end of its own relationship, and later events do not reach the past", () => {
+Deno.test("a root survives the end of its relationship, and later events do not affect earlier states", () => {
   const replaying = new Replay();
   replaying.apply(upsert(1, { subject: "a" }));
   const before = replaying.state();
@@ -58,7 +61,7 @@ Deno.test("a root survives the end of its own relationship, and later events do 
   replaying.apply(revoke(3, { subject: "a" }));
   assertEquals(personOf(replaying.state(), "b"), "a");
   assertEquals(personOf(before, "b"), "b");
-  // A first event that another branch has had is still the first one here.
+  // An event of another branch does not count as the first one here.
   const after = applyEvent(
     before,
     upsert(2, {
@@ -70,13 +73,13 @@ Deno.test("a root survives the end of its own relationship, and later events do 
   assertEquals(personOf(after, "b"), "c");
 });
 
-Deno.test("only a member of metadata itself links", () => {
+Deno.test("an inherited same_person_as does not link", () => {
   const inherited = Object.create({ same_person_as: "a" });
   const { state } = replay([upsert(1, { subject: "b", metadata: inherited })]);
   assertEquals(personOf(state, "b"), "b");
 });
 
-Deno.test("a state made from some of the events can't find a person", () => {
+Deno.test("a state with only some of the events can't find a person", () => {
   const replaying = new Replay({ keepOnly: "b" });
   replaying.apply(upsert(1, { subject: "b" }));
   assertThrows(

@@ -1,4 +1,4 @@
-/** From events to state (docs/protocol.md §4). @module */
+/** Replay of events into a state (docs/protocol.md §4). @module */
 
 import {
   FeedRules,
@@ -18,46 +18,51 @@ import type {
 } from "../event/types.ts";
 import { leftOut } from "./warnings.ts";
 
-/** What a feed says, after its last event. */
+/** The state of a feed after its last event. */
 export interface FeedState {
   /** The issuer's DID. */
   readonly issuer: string;
-  /** Sequence of the last event, 0 for an empty feed. */
+  /** Sequence of the last event; 0 for an empty feed. */
   readonly last_sequence: number;
-  /** Every relationship, in the order of their first upserts. */
+  /** The relationships, in the order of their first upserts. */
   readonly by_relationship_id: ReadonlyMap<string, RelationshipState>;
-  /** Every version of every relationship, for questions about the past. */
+  /** The versions of every relationship, for questions about the past. */
   readonly history: FeedHistory;
 }
 
 /** Options of {@linkcode Replay}. */
 export interface ReplayStateOptions extends ReplayOptions {
   /**
-   * The one subject that the state will be asked about, null for none;
-   * (default: everything is kept). A large feed then takes a fraction of the
-   * memory. The state answers questions about that subject and `now` (also as
-   * of an event); it throws `TypeError` for what it lacks, and must not be
-   * asked for `at`: what its relationships were before they came to the
-   * subject is not known.
+   * Keeps only the relationships of this subject, or none for null (default:
+   * keeps everything). A large feed then takes a fraction of the memory. The
+   * state answers questions about that subject and `now` (also as of an event),
+   * and throws `TypeError` for anything missing. Do not use `at`: the states of
+   * a relationship before it moved to the subject are missing.
    */
   readonly keepOnly?: string | null | undefined;
 }
 
-/** More warnings than a person reads; the rest is counted, to bound memory. */
+/**
+ * Maximum number of warnings kept; further ones are only counted, to limit
+ * memory.
+ */
 const MAX_WARNINGS = 1_000;
 
-/** Where a replay continues that another one began. */
+/** The state from which to continue another replay. */
 export interface ReplayStart extends RulesStart {
-  /** Takes the next events; need not know all that were before. */
+  /**
+   * The history to which events are added; it need not contain all earlier
+   * events.
+   */
   readonly history: GrowingHistory;
-  /** What was odd so far. */
+  /** The warnings so far. */
   readonly warnings: readonly Warning[];
-  /** How many warnings were not kept. */
+  /** The number of warnings that were not kept. */
   readonly warningsLeftOut: number;
 }
 
 /**
- * A replay in progress: takes events one by one, without keeping them.
+ * A replay in progress, which takes events one by one and does not keep them.
  *
  * @example
  * ```ts
@@ -75,7 +80,7 @@ export class Replay {
   #leftOut: number;
   readonly #isPartial: boolean;
 
-  /** Starts before the first event, or where another replay has stopped. */
+  /** Starts before the first event, or continues another replay. */
   constructor(options: ReplayStateOptions = {}, start?: ReplayStart) {
     this.#rules = new FeedRules(options, start);
     this.#history = start?.history ??
@@ -85,7 +90,7 @@ export class Replay {
     this.#leftOut = start?.warningsLeftOut ?? 0;
   }
 
-  /** What another replay needs to continue from here. */
+  /** Returns the state from which another replay can continue. */
   checkpoint(): ReplayStart {
     return {
       lastSequence: this.#rules.lastSequence,
@@ -96,7 +101,9 @@ export class Replay {
     };
   }
 
-  /** What was odd so far; the first 1,000, and how many more there were. */
+  /**
+   * The first 1,000 warnings, and one more with the number of further warnings.
+   */
   get warnings(): readonly Warning[] {
     if (this.#leftOut === 0) return this.#warnings;
     return [
@@ -105,7 +112,7 @@ export class Replay {
     ];
   }
 
-  /** Sequence of the last event applied. */
+  /** Sequence of the last applied event. */
   get lastSequence(): number {
     return this.#rules.lastSequence;
   }
@@ -122,8 +129,8 @@ export class Replay {
   }
 
   /**
-   * Applies an event of a list that need not have every sequence: the events
-   * between are about others. Sequences must rise, and no `event_id` may repeat.
+   * Applies an event of a list with gaps: the events between concern other
+   * subjects. Sequences must increase, and each `event_id` must be unique.
    *
    * @throws {SigError} as {@linkcode replay}, but for `sequence_gap`.
    */
@@ -144,7 +151,7 @@ export class Replay {
       return;
     }
     this.#history.warnAt(event);
-    // Only these members: others are for writers, not part of an answer.
+    // The other members are for writers and not part of an answer.
     this.#warnings.push({
       code,
       detail,
@@ -154,19 +161,19 @@ export class Replay {
   }
 
   /**
-   * Continues after a sequence: of an event that was refused, so that a list of
-   * all faults has it once (the state is not usable then), or of the last one
-   * that a sparse list is about.
+   * Continues after a sequence: after a rejected event, so that a list of all
+   * faults contains it once (the state is not usable then), or after the last
+   * event that a sparse list covers.
    */
   resume(lastSequence: number): void {
     this.#rules.resume(lastSequence);
   }
 
   /**
-   * The state now. It stays as it is when further events are applied: its
-   * history is shared and grows, but every question to a state looks only as
-   * far as its `last_sequence`. The map is made when it is first read, so that
-   * a state after a few more events costs no copy of all relationships.
+   * Returns the current state. It does not change when further events are
+   * applied: its history is shared and grows, but a question reads it only up
+   * to the state's `last_sequence`. The map is built on first access, so a
+   * state after few more events does not copy all relationships.
    */
   state(): FeedState {
     const history = this.#history;
@@ -187,7 +194,7 @@ export class Replay {
   }
 }
 
-/** Each relationship as the events up to `last` left it. */
+/** Returns each relationship after the events up to `last`. */
 function latest(
   history: FeedHistory,
   last: number,
@@ -203,7 +210,7 @@ function latest(
 }
 
 /**
- * Replays events in sequence order. (docs/protocol.md §4)
+ * Replays events in sequence order (docs/protocol.md §4).
  *
  * @example The state after one event
  * ```ts
@@ -243,9 +250,9 @@ export function replay(
 }
 
 /**
- * The state after one more event; the state given is left as it was. Copies
- * the state, so for many events use {@linkcode Replay}, which also sees an
- * `event_id` that was used before.
+ * Returns the state after one more event, and leaves the given state unchanged.
+ * It copies the state; for many events use {@linkcode Replay}, which also
+ * detects a repeated `event_id`.
  *
  * @example
  * ```ts
@@ -300,8 +307,8 @@ export function applyEvent(state: FeedState, event: SigEvent): FeedState {
 }
 
 /**
- * The subject that names a person: the root of the keys that `metadata` of
- * upserts has linked as `same_person_as` (docs/protocol.md §4.1).
+ * Returns the subject that identifies a person: the root of the keys that
+ * `metadata` of upserts links as `same_person_as` (docs/protocol.md §4.1).
  *
  * @example
  * ```ts

@@ -20,7 +20,7 @@ const ACTIVE: RelationshipState = {
 
 const EMPTY: FeedState = replay([], { issuer: ISSUER }).state;
 
-/** The state by both ways to it, which must agree. */
+/** Builds the state in both ways, which must agree. */
 function stateAfter(...events: readonly SigEvent[]): FeedState {
   const { state } = replay(events, { issuer: ISSUER });
   const stepwise = events.reduce(applyEvent, EMPTY);
@@ -34,10 +34,10 @@ function r1(state: FeedState): RelationshipState | undefined {
   return state.by_relationship_id.get("r1");
 }
 
-Deno.test("none → upsert → active: the state is created from the event", () => {
+Deno.test("none → upsert → active: the event creates the state", () => {
   const display = { title: "CTO" };
   const state = stateAfter(upsert(1, { display, reason: "x", metadata: {} }));
-  // Exactly the fields of docs/protocol.md §4: no display, reason or metadata.
+  // Exactly the members of docs/protocol.md §4: no display, reason or metadata.
   assertEquals(r1(state), ACTIVE);
   assertEquals(state.last_sequence, 1);
 });
@@ -76,7 +76,7 @@ Deno.test("active → revoke → revoked: reason, instant and sequence are recor
   });
 });
 
-Deno.test("revoked → upsert → active: the revocation fields are gone", () => {
+Deno.test("revoked → upsert → active: the revocation members are removed", () => {
   const state = stateAfter(upsert(1), revoke(2), upsert(3));
   assertEquals(r1(state), { ...ACTIVE, last_sequence: 3 });
   assert(!("revoked_reason_code" in r1(state)!));
@@ -103,7 +103,7 @@ Deno.test("revoked → revoke → revoked: reason and instant are replaced, with
   }]);
 });
 
-Deno.test("none → revoke: an error for one event, by policy for a feed", () => {
+Deno.test("none → revoke: an error for a single event, decided by an option for a feed", () => {
   assertSigError(
     () => applyEvent(EMPTY, revoke(1)),
     "revoke_without_upsert",
@@ -130,7 +130,7 @@ Deno.test("a revoke keeps the upsert's subject", () => {
   assertEquals(r1(state)?.subject, ALICE);
 });
 
-Deno.test("relationships don't touch each other, in the order of their first upserts", () => {
+Deno.test("relationships are independent, in the order of their first upserts", () => {
   const state = stateAfter(
     upsert(1, { relationship_id: "b" }),
     upsert(2, { relationship_id: "a" }),
@@ -141,7 +141,7 @@ Deno.test("relationships don't touch each other, in the order of their first ups
   assertEquals(state.by_relationship_id.get("b")?.status, "revoked");
 });
 
-Deno.test("identifiers such as __proto__ are keys like any other", () => {
+Deno.test("identifiers such as __proto__ are ordinary keys", () => {
   const ids = ["__proto__", "constructor", "toString", "hasOwnProperty", "10"];
   const events = ids.map((id, i) => upsert(i + 1, { relationship_id: id }));
   const state = stateAfter(...events);
@@ -157,7 +157,7 @@ Deno.test("identifiers such as __proto__ are keys like any other", () => {
   );
 });
 
-Deno.test("identifiers are compared by code units, never normalised", () => {
+Deno.test("identifiers are compared by code units, without normalization", () => {
   const nfc = "\u00e9";
   const nfd = "e\u0301";
   const state = stateAfter(
@@ -176,7 +176,7 @@ Deno.test("an empty feed has a state", () => {
   assertEquals(replay([], { issuer: ISSUER }).state.issuer, ISSUER);
 });
 
-Deno.test("applying one event leaves the state before as it was", () => {
+Deno.test("applying one event does not change the earlier state", () => {
   const before = replay([upsert(1)]).state;
   const after = applyEvent(before, revoke(2));
   applyEvent(before, upsert(2, { relationship_id: "r2" }));
@@ -206,7 +206,7 @@ Deno.test("applying one event keeps the feed's order and issuer", () => {
   );
 });
 
-Deno.test("a state that was not replayed is a programmer's mistake", () => {
+Deno.test("applying an event to a state that was not replayed throws a TypeError", () => {
   const { history } = EMPTY;
   const fake = {
     ...EMPTY,
@@ -227,7 +227,7 @@ Deno.test("a state that was not replayed is a programmer's mistake", () => {
   );
 });
 
-Deno.test("a warning names the line that its event came from", () => {
+Deno.test("a warning contains the line of its event", () => {
   const run = new Replay();
   run.apply(upsert(1, { subject: "alice" }), 7);
   assertEquals(run.warnings, [{
@@ -239,7 +239,7 @@ Deno.test("a warning names the line that its event came from", () => {
   assertEquals(run.lastSequence, 1);
 });
 
-Deno.test("a running replay goes on after an event that it refused", () => {
+Deno.test("a replay continues after a rejected event", () => {
   const run = new Replay();
   run.apply(upsert(1));
   catchSigError(() => run.apply(upsert(5)));
@@ -247,7 +247,7 @@ Deno.test("a running replay goes on after an event that it refused", () => {
   assertEquals(r1(run.state())?.status, "revoked");
 });
 
-Deno.test("a state stays as it is while its replay goes on", () => {
+Deno.test("a state does not change while its replay continues", () => {
   const run = new Replay({ issuer: ISSUER });
   run.apply(upsert(1));
   const early = run.state();
@@ -272,7 +272,7 @@ Deno.test("a state stays as it is while its replay goes on", () => {
   assertEquals(r1(run.state())?.status, "revoked");
 });
 
-Deno.test("the clock of a running replay may move", () => {
+Deno.test("the clock may advance during a replay", () => {
   let seconds = 0;
   const run = new Replay({
     get now() {

@@ -1,15 +1,15 @@
-/** Which warnings an answer carries (docs/reference/errors.md). @module */
+/** The warnings of an answer (docs/reference/errors.md). @module */
 
 import type { FeedHistory } from "./history.ts";
 import type { Warning } from "../event/types.ts";
 
-/** Warnings of an answer about a subject at most. */
+/** Maximum number of warnings in an answer about a subject. */
 export const MAX_ANSWER_WARNINGS = 10;
 
 /**
- * The warnings that concern a subject or the feed as a whole: at most 10, of
- * which the last may be `warnings_left_out` with the number of the others.
- * What is odd about others is in the report on the feed.
+ * Returns the warnings that concern a subject or the feed as a whole: at most
+ * 10, of which the last may be `warnings_left_out` with the number of the rest.
+ * Warnings about other subjects are only in the report on the feed.
  *
  * @example
  * ```ts
@@ -26,14 +26,15 @@ export function warningsAbout(
   warnings: readonly Warning[],
   history: FeedHistory,
 ): readonly Warning[] {
-  // Not a frozen list that all share: V8 writes those as JSON the slow way.
+  // A new array, because frozen arrays are slow to serialize in V8.
   if (warnings.length === 0) return [];
   const concerned = warnings.filter(({ code, sequence }) =>
     code !== "warnings_left_out" &&
     (sequence === undefined ||
       history.subjectsWarnedAt(sequence).includes(subject))
   );
-  // About the feed: which subjects they were about is not known any more.
+  // These always count as concerning the feed, because their subjects are not
+  // known.
   const uncounted = warnings.filter(({ code }) => code === "warnings_left_out");
   const room = MAX_ANSWER_WARNINGS - uncounted.length;
   if (concerned.length <= room) return [...concerned, ...uncounted];
@@ -44,7 +45,7 @@ export function warningsAbout(
   return [...shown, hidden, ...uncounted];
 }
 
-/** The warning that other warnings were left out. */
+/** Creates the warning that other warnings were left out. */
 export function leftOut(what: string): Warning {
   return { code: "warnings_left_out", detail: `left out: ${what}` };
 }

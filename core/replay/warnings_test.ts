@@ -16,7 +16,7 @@ function oddFeed(events: number, subject: (i: number) => string) {
   );
 }
 
-Deno.test("an answer carries warnings about its subject and the feed", () => {
+Deno.test("an answer has the warnings about its subject and the feed", () => {
   const { state, warnings } = oddFeed(50, (i) => i === 7 ? "alice" : "bob");
   const missing: Warning = {
     code: "did_document_missing",
@@ -32,17 +32,17 @@ Deno.test("an answer carries warnings about its subject and the feed", () => {
   assertEquals(warningsAbout("carol", all, state.history), [missing]);
 });
 
-Deno.test("an answer carries 10 warnings at most, with a count of the rest", () => {
+Deno.test("an answer has at most 10 warnings, including the number of the rest", () => {
   const { state, warnings } = oddFeed(50, () => "bob");
-  const told = warningsAbout("bob", warnings, state.history);
-  assertEquals(told.length, 10);
-  assertEquals(told.at(-1), {
+  const found = warningsAbout("bob", warnings, state.history);
+  assertEquals(found.length, 10);
+  assertEquals(found.at(-1), {
     code: "warnings_left_out",
     detail: "left out: 41 more about the subject or the feed",
   });
 });
 
-Deno.test("what a replay leaves out is counted, in answers too", () => {
+Deno.test("warnings that a replay leaves out are counted, also in answers", () => {
   const { state, warnings } = oddFeed(1_100, () => "bob");
   assertEquals(warnings.length, 1_001);
   const rest = {
@@ -50,22 +50,22 @@ Deno.test("what a replay leaves out is counted, in answers too", () => {
     detail: "left out: 100 more about any event",
   };
   assertEquals(warnings.at(-1), rest as Warning);
-  const told = warningsAbout("bob", warnings, state.history);
-  assertEquals(told.length, 10);
-  assertEquals(told.slice(-2), [{
+  const found = warningsAbout("bob", warnings, state.history);
+  assertEquals(found.length, 10);
+  assertEquals(found.slice(-2), [{
     code: "warnings_left_out",
     detail: "left out: 992 more about the subject or the feed",
   }, rest as Warning]);
 });
 
-Deno.test("a relationship that goes to another subject concerns both", () => {
+Deno.test("a relationship that moves to another subject concerns both", () => {
   const { state, warnings } = replay([
     upsert(1, { subject: "did:x:a" }),
     upsert(2, { subject: "did:x:b" }),
   ]);
   for (const subject of ["did:x:a", "did:x:b"]) {
-    const [told] = warningsAbout(subject, warnings, state.history);
-    assertEquals(told, {
+    const [found] = warningsAbout(subject, warnings, state.history);
+    assertEquals(found, {
       code: "subject_changed",
       detail: "the subject differs from the relationship's",
       sequence: 2,

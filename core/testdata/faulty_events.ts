@@ -1,15 +1,15 @@
-/** Events with faults, and how these are reported. @module */
+/** Events with faults, and the reports of these. @module */
 
 import { findEventIssues, type ValidateEventOptions } from "../event/event.ts";
 import type { SigEvent } from "../event/types.ts";
 
-/** Members that are given other values. */
+/** Members to replace. */
 export type Changes = Readonly<Record<string, unknown>>;
 
-/** A member that is taken away. */
+/** The value of a member to remove. */
 export const ABSENT = Symbol("absent");
 
-/** The event with other members. */
+/** Returns an event with some members replaced or removed. */
 export function changed(
   event: SigEvent,
   changes: Changes,
@@ -22,7 +22,7 @@ export function changed(
   return copy;
 }
 
-/** The faults as `pointer code`. */
+/** Returns the faults as `pointer code`. */
 export function faults(
   value: unknown,
   options?: ValidateEventOptions,

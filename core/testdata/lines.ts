@@ -1,14 +1,14 @@
-/** Lines of a feed, as far as the reader of lines looks. @module */
+/** Feed lines for the tests of the line parser. @module */
 
 import { encodeBase64Url } from "@std/encoding/base64url";
 import { encode } from "../../tests/kit/events.ts";
 
-/** A good header. */
+/** A valid header. */
 export const HEADER = { alg: "EdDSA", kid: "k1", typ: "sig-event+jws" };
-/** JSON, or bytes, as a line has it. */
+/** Returns JSON or bytes in base64url. */
 export const b64 = (value: unknown) => encodeBase64Url(encode(value));
 
-/** A line with these members instead of good ones. */
+/** Returns a line with some members replaced. */
 export function line(changes: Record<string, unknown> = {}): string {
   return JSON.stringify({
     protected: b64(HEADER),
@@ -18,12 +18,12 @@ export function line(changes: Record<string, unknown> = {}): string {
   });
 }
 
-/** A line with this header. */
+/** Returns a line with this header. */
 export function withHeader(header: unknown): string {
   return line({ protected: b64(header) });
 }
 
-/** The line in another spelling, which only the JSON reader understands. */
+/** Returns the line in another spelling, which only the JSON reader accepts. */
 export function respell(line: string): string {
   return line.replace(/^\{"protected":"/, '{ "protected":"');
 }

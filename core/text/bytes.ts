@@ -1,7 +1,7 @@
-/** Joining and comparing bytes; base64url in its one canonical spelling. @module */
+/** Joins and compares bytes, and decodes canonical base64url. @module */
 
 /**
- * The pieces, concatenated into a new array.
+ * Concatenates the pieces into a new array.
  *
  * @param length bytes in all, where the caller has counted them already.
  *
@@ -28,8 +28,8 @@ export function joinBytes(
 }
 
 /**
- * Whether two arrays hold the same bytes. Not for secrets: the time it takes
- * shows where they differ first; `equalInConstantTime` of `@sig/jose` is.
+ * Returns whether two arrays have the same bytes. Not for secrets, because the
+ * time reveals where they differ; use `equalInConstantTime` of `@sig/jose`.
  *
  * @example
  * ```ts
@@ -49,7 +49,7 @@ export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
 const ALPHABET =
   "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/** Six bits for each byte of the alphabet, 255 for every other. */
+/** Six bits for each byte of the alphabet, 255 for every other byte. */
 const SIX_BITS = (() => {
   const table = new Uint8Array(256).fill(255);
   for (let i = 0; i < 64; i++) table[ALPHABET.charCodeAt(i)] = i;
@@ -62,8 +62,8 @@ const encoder = new TextEncoder();
  * Decodes base64url, or returns undefined for anything but the canonical
  * spelling: no padding, no white space, no `+` or `/`, zero trailing bits.
  *
- * The decoders of the platforms accept up to 16 spellings of one signature,
- * which would split digests, caches and pins.
+ * The platforms' decoders accept up to 16 spellings of one signature, which
+ * would lead to different digests, caches and pins.
  *
  * @example One spelling only
  * ```ts
@@ -78,7 +78,7 @@ const encoder = new TextEncoder();
 export function decodeBase64UrlStrict(
   text: string,
 ): Uint8Array<ArrayBuffer> | undefined {
-  // Anything but ASCII becomes bytes above 127, which the table refuses.
+  // Non-ASCII characters become bytes above 127, which the table rejects.
   const ascii = encoder.encode(text);
   const bytes = new Uint8Array((ascii.length * 3) >> 2);
   const length = decodeBase64UrlInto(ascii, 0, ascii.length, bytes);
@@ -86,8 +86,8 @@ export function decodeBase64UrlStrict(
 }
 
 /**
- * {@linkcode decodeBase64UrlStrict} of a part of some bytes into others that
- * are long enough. Returns the number of bytes, or -1.
+ * Decodes a part of some bytes into a buffer that is long enough, like
+ * {@linkcode decodeBase64UrlStrict}. Returns the number of bytes, or -1.
  */
 export function decodeBase64UrlInto(
   ascii: Uint8Array,
@@ -99,7 +99,7 @@ export function decodeBase64UrlInto(
   if (rest === 1) return -1;
   const whole = to - rest;
   let at = 0;
-  // Refused bytes give a value above 63; all are judged once, at the end.
+  // Invalid bytes have a value above 63; they are checked together at the end.
   let seen = 0;
   for (let i = from; i < whole; i += 4) {
     const a = SIX_BITS[ascii[i]!]!;

@@ -3,7 +3,7 @@ import { joinBytes, sameBytes } from "@sig/core/internal";
 import { decodeBase64Url, encodeBase64Url } from "@std/encoding/base64url";
 import { decodeBase64UrlInto, decodeBase64UrlStrict } from "./bytes.ts";
 
-Deno.test("joined bytes are a copy, also of a single piece", () => {
+Deno.test("joinBytes always returns a copy, also of a single piece", () => {
   const piece = Uint8Array.of(1, 2);
   const joined = joinBytes([piece]);
   piece[0] = 9;
@@ -13,7 +13,7 @@ Deno.test("joined bytes are a copy, also of a single piece", () => {
   assertEquals(joinBytes([a, b, a], 4), Uint8Array.of(1, 2, 3, 1));
 });
 
-Deno.test("bytes are the same only with the same length and the same bytes", () => {
+Deno.test("sameBytes compares lengths and bytes", () => {
   const bytes = Uint8Array.of(1, 2, 3);
   assert(sameBytes(bytes, bytes.slice()));
   assert(sameBytes(new Uint8Array(), new Uint8Array()));
@@ -24,7 +24,9 @@ Deno.test("bytes are the same only with the same length and the same bytes", () 
 
 import fc from "fast-check";
 
-/** The slow way to the same rule: decode leniently, encode, compare. */
+/**
+ * A slow implementation of the same rule: decode leniently, encode, compare.
+ */
 function decodeByReencoding(text: string): Uint8Array | undefined {
   try {
     const bytes = decodeBase64Url(text);
@@ -43,7 +45,7 @@ Deno.test("every byte string has one text, which decodes to it", () => {
   }));
 });
 
-Deno.test("no mutation of one character is another spelling of the same bytes", () => {
+Deno.test("changing one character never gives another spelling of the same bytes", () => {
   for (const length of [1, 2, 3, 32, 64]) {
     const bytes = Uint8Array.from({ length }, (_, i) => (i * 37 + 251) & 255);
     const text = encodeBase64Url(bytes);
@@ -61,7 +63,7 @@ Deno.test("no mutation of one character is another spelling of the same bytes", 
   }
 });
 
-Deno.test("it agrees with decoding, encoding and comparing", () => {
+Deno.test("accepts exactly the texts that survive decoding and encoding", () => {
   const unit = fc.constantFrom(
     ..."ABQgwxyz0189-_+/= \n\u00c1\u0141\u2028",
   );
@@ -74,7 +76,7 @@ Deno.test("it agrees with decoding, encoding and comparing", () => {
   );
 });
 
-Deno.test("padding, white space, + and /, trailing bits are refused", () => {
+Deno.test("rejects padding, white space, + and /, and trailing bits", () => {
   const table: readonly (readonly [string, Uint8Array | undefined])[] = [
     ["", new Uint8Array()],
     ["AA", new Uint8Array([0])],
@@ -99,7 +101,7 @@ Deno.test("padding, white space, + and /, trailing bits are refused", () => {
   }
 });
 
-Deno.test("a part of some bytes is decoded as that part alone would be", () => {
+Deno.test("decodes a part of some bytes like a separate text", () => {
   const ascii = new TextEncoder().encode('"AQI","AQJ","","-_-_"');
   const bytes = new Uint8Array(8).fill(7);
   const decode = (from: number, to: number) =>

@@ -1,9 +1,10 @@
-/** Makes invisible characters of a text visible. @module */
+/** Escapes invisible characters in texts. @module */
 
 /**
- * Controls, marks that hide, join or reorder text, selectors, tags, fillers,
- * blanks other than spaces, and lone surrogates. Signs of numbers and verses
- * (U+0600…) are format characters by their category, but drawn.
+ * Invisible characters: controls; marks that hide, join or reorder text;
+ * selectors; tags; fillers; blanks other than spaces; lone surrogates. The
+ * signs of numbers and verses (U+0600…) are format characters by category, but
+ * visible.
  */
 const HIDDEN = String
   .raw`[[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u2800\ufffc\u{16fe4}\u{1d159}]--[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}]]`;
@@ -13,16 +14,16 @@ const EACH_HIDDEN = new RegExp(HIDDEN, "gv");
 const EMOJI_PARTS = /[\u200d\ufe0f\u{e0020}-\u{e007f}]/u;
 
 /**
- * Text from a feed or a user, safe for a terminal, a log or a page: what can't
- * be seen is shown as `\uXXXX` (two of them beyond U+FFFF), not obeyed. In a
- * text of JSON the escapes mean the same. That are control characters, marks
- * that reorder or hide text, soft hyphens, variation selectors, tags, fillers,
- * and halves of characters.
+ * Makes a text from a feed or a user safe for a terminal, a log or a page:
+ * invisible characters become `\uXXXX` (two escapes beyond U+FFFF). In JSON
+ * text, the escapes have the same meaning. Invisible are control characters,
+ * marks that reorder or hide text, soft hyphens, variation selectors, tags,
+ * fillers, and lone surrogates.
  *
- * Joiners, selectors and tags stay where they can be seen: inside the emoji
- * that Unicode recommends, between Arabic letters that would join without, and
- * behind a virama of an Indic script. Everywhere else they could make two
- * different texts look the same.
+ * Joiners, selectors and tags are kept where they are visible: in emoji that
+ * Unicode recommends, between Arabic letters that would otherwise join, and
+ * after a virama of an Indic script. Elsewhere they could make two different
+ * texts look the same.
  *
  * @example
  * ```ts
@@ -36,8 +37,8 @@ const EMOJI_PARTS = /[\u200d\ufe0f\u{e0020}-\u{e007f}]/u;
 export function escapeInvisible(text: string): string {
   if (!ANY_HIDDEN.test(text)) return text;
   if (!EMOJI_PARTS.test(text)) return escapeBetweenEmoji(text);
-  // No joiner, selector or tag in these is without effect. Written here, since
-  // making this expression takes 50 ms, which few processes need to spend.
+  // In these emoji every joiner, selector or tag has an effect. The expression
+  // is created here because that takes 50 ms, and few processes need it.
   return text.split(/(\p{RGI_Emoji})/v)
     .map((part, i) => i % 2 === 1 ? part : escapeBetweenEmoji(part))
     .join("");
@@ -60,17 +61,17 @@ function escapeUnits(character: string): string {
   return escaped;
 }
 
-/** Arabic letters that join the next one (Joining_Type D of Unicode 14). */
+/** Arabic letters that join the next letter (Joining_Type D of Unicode 14). */
 const JOINS_NEXT = String
   .raw`\u0620\u0626\u0628\u062a-\u062e\u0633-\u063f\u0641-\u0647\u0649\u064a\u066e\u066f\u0678-\u0687\u069a-\u06bf\u06c1\u06c2\u06cc\u06ce\u06d0\u06d1\u06fa-\u06fc\u06ff\u0750-\u0758\u075c-\u076a\u076d-\u0770\u0772\u0775-\u0777\u077a-\u077f\u0886\u0889-\u088d\u08a0-\u08a9\u08af\u08b0\u08b3-\u08b8\u08ba-\u08c8`;
-/** Those that join only the one before them (Joining_Type R). */
+/** Arabic letters that join only the previous letter (Joining_Type R). */
 const JOINS_BEFORE = String
   .raw`\u0622-\u0625\u0627\u0629\u062f-\u0632\u0648\u0671-\u0673\u0675-\u0677\u0688-\u0699\u06c0\u06c3-\u06cb\u06cd\u06cf\u06d2\u06d3\u06d5\u06ee\u06ef\u0759-\u075b\u076b\u076c\u0771\u0773\u0774\u0778\u0779\u0870-\u0882\u088e\u08aa-\u08ac\u08ae\u08b1\u08b2\u08b9`;
-/** The viramas of Devanagari to Sinhala: ten scripts in ten blocks of 128. */
+/** The viramas from Devanagari to Sinhala: ten scripts in ten blocks of 128. */
 const VIRAMA = String
   .raw`\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca`;
 
-// Numbers of marks are bounded, so that no text makes this slow.
+// The number of marks is limited, so that no text is slow to match.
 const ARABIC_BEFORE = new RegExp(String.raw`[${JOINS_NEXT}]\p{Mn}{0,4}$`, "u");
 const ARABIC_AFTER = new RegExp(
   String.raw`^\p{Mn}{0,4}[${JOINS_NEXT}${JOINS_BEFORE}]`,
@@ -78,12 +79,12 @@ const ARABIC_AFTER = new RegExp(
 );
 const CONJUNCT = new RegExp(String.raw`(\p{L})\p{M}{0,2}([${VIRAMA}])$`, "u");
 
-/** How many code units around a joiner are looked at. */
+/** The number of code units that are read on each side of a joiner. */
 const REACH = 8;
 
 /**
- * Whether a joiner can be seen by what it does to the letters around it: rules
- * A1, A2 and B of UAX #31 2.3, for the Arabic script and ten Indic ones.
+ * Returns whether a joiner visibly changes the letters around it, by rules A1,
+ * A2 and B of UAX #31 2.3 for the Arabic script and ten Indic scripts.
  */
 export function isVisibleJoiner(text: string, at: number): boolean {
   const joiner = text[at];
@@ -103,14 +104,17 @@ export function isVisibleJoiner(text: string, at: number): boolean {
     before.endsWith("\u0cb0") && /^\u0ccd[\u0c85-\u0cb9]/u.test(after);
 }
 
-/** Whether two Indic texts begin in the same script: in the same block. */
+/**
+ * Returns whether two Indic texts begin in the same script, that is, in the
+ * same block.
+ */
 function haveOneScript(one: string, other: string): boolean {
   return one.charCodeAt(0) >> 7 === other.charCodeAt(0) >> 7;
 }
 
 /**
- * Input as shown in messages: in quotes, at most 80 characters of it, and with
- * what can't be seen escaped.
+ * Formats input for messages: in quotes, at most 80 characters of it, with
+ * invisible characters escaped.
  *
  * @example
  * ```ts

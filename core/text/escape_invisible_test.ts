@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { escapeInvisible, quote } from "./escape_invisible.ts";
 
-/** Code points that leave no mark on a screen, alone or between letters. */
+/** Code points that are invisible, alone and between letters. */
 const HIDDEN:
   readonly (readonly [first: number, last: number, what: string])[] = [
     [0x00, 0x1f, "C0 controls"],
@@ -38,7 +38,7 @@ function unitsOf(text: string): string {
 }
 
 for (const [first, last, what] of HIDDEN) {
-  Deno.test(`${what} are shown escaped, alone and between letters`, () => {
+  Deno.test(`escapes ${what}, alone and between letters`, () => {
     for (let code = first; code <= last; code++) {
       const hidden = String.fromCodePoint(code);
       const name = `U+${code.toString(16)}`;
@@ -52,7 +52,7 @@ for (const [first, last, what] of HIDDEN) {
   });
 }
 
-Deno.test("everything that Unicode calls ignorable or a format is in the table, or drawn", () => {
+Deno.test("all characters that Unicode calls ignorable or format are escaped or listed as visible", () => {
   const drawn = new Set([
     ...[0x600, 0x601, 0x602, 0x603, 0x604, 0x605, 0x6dd, 0x70f],
     ...[0x890, 0x891, 0x8e2, 0x110bd, 0x110cd],
@@ -69,11 +69,11 @@ Deno.test("everything that Unicode calls ignorable or a format is in the table, 
     }
     if (!isListed) assertEquals(escapeInvisible(text), text);
   }
-  // More with every version of Unicode, never fewer.
+  // Each version of Unicode adds some and removes none.
   assert(count >= 4_273, `${count}`);
 });
 
-Deno.test("words and emoji stay as they were written", () => {
+Deno.test("keeps words and emoji unchanged", () => {
   for (
     const text of [
       "plain, äöü, 東京, Ελληνικά, Кириллица",
@@ -88,7 +88,7 @@ Deno.test("words and emoji stay as they were written", () => {
       // Flags by tags: England and Wales.
       "🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}",
       "🏴\u{e0067}\u{e0062}\u{e0077}\u{e006c}\u{e0073}\u{e007f}",
-      // Persian: "I want", "houses", "programmers", with vowel marks too.
+      // Persian: "I want", "houses", "programmers", and with vowel marks.
       "می\u200cخواهم",
       "خانه\u200cها",
       "برنامه\u200cنویس\u200cها",
@@ -108,12 +108,12 @@ Deno.test("words and emoji stay as they were written", () => {
   ) assertEquals(escapeInvisible(text), text);
 });
 
-Deno.test("joiners, selectors and tags without an effect are shown escaped", () => {
+Deno.test("escapes joiners, selectors and tags without a visible effect", () => {
   for (
     const [text, shown] of [
       ["a\u200db", "a\\u200db"],
       ["a\u200cb", "a\\u200cb"],
-      // Emoji that don't become one, or are whole without.
+      // Incomplete emoji, and emoji that are complete without it.
       ["😀\u200d😀", "😀\\u200d😀"],
       ["👩‍💻\u200d", "👩‍💻\\u200d"],
       ["👩\u200d\u200d💻", "👩\\u200d\\u200d💻"],
@@ -121,38 +121,38 @@ Deno.test("joiners, selectors and tags without an effect are shown escaped", () 
       ["❤️\ufe0f", "❤️\\ufe0f"],
       ["1\ufe0f", "1\\ufe0f"],
       ["a\ufe0f", "a\\ufe0f"],
-      // Tags that are not a flag: unknown, unended, behind a letter.
+      // Tags that are not a flag: unknown, without an end, or after a letter.
       ["🏴\u{e0061}\u{e007f}", "🏴\\udb40\\udc61\\udb40\\udc7f"],
       ["🏴\u{e0067}\u{e0062}", "🏴\\udb40\\udc67\\udb40\\udc62"],
       ["a\u{e0061}", "a\\udb40\\udc61"],
-      // Dal does not join the next letter; nor is there a letter, or one joiner.
+      // Dal does not join the next letter; no letter follows; or two joiners.
       ["د\u200cم", "د\\u200cم"],
       ["م\u200c", "م\\u200c"],
       ["\u200cم", "\\u200cم"],
       ["م\u200c\u200cم", "م\\u200c\\u200cم"],
       ["م\u200dم", "م\\u200dم"],
       ["م\u200ca", "م\\u200ca"],
-      // No virama, another script's, before a vowel sign, or twice.
+      // No virama, a virama of another script, before a vowel sign, or twice.
       ["क\u200dष", "क\\u200dष"],
       ["a\u094d\u200db", "a\u094d\\u200db"],
       ["क्\u200dि", "क्\\u200dि"],
       ["क्\u200d\u200dष", "क्\u200d\\u200dष"],
       ["क्\u200ca", "क्\\u200ca"],
-      // Between Han characters too: which of two is meant can't be seen.
+      // Between Han characters, where the variants look the same.
       ["葛\u{e0100}", "葛\\udb40\\udd00"],
     ] as const
   ) assertEquals(escapeInvisible(text), shown);
 });
 
-Deno.test("JSON with escaped text means the same", () => {
+Deno.test("escaped JSON has the same meaning", () => {
   const value = { "a\u{e0061}b\u202e": ["\ud800", "\u3164", "👩🏽‍💻", "\n"] };
   const json = escapeInvisible(JSON.stringify(value));
   assertEquals(JSON.parse(json), value);
   assert(!/[\u{e0061}\u202e\u3164]/u.test(json));
 });
 
-Deno.test("marks without end take time in proportion to the text", () => {
-  // A lookbehind over all of them would take minutes here.
+Deno.test("the time for a text with many marks is linear", () => {
+  // A lookbehind over all marks would take minutes here.
   const text = `${"\u094d".repeat(300_000)}\u200c`.repeat(2);
   assertEquals(
     escapeInvisible(text),
@@ -165,7 +165,7 @@ Deno.test("marks without end take time in proportion to the text", () => {
   );
 });
 
-Deno.test("quoted input has no control or direction characters, and is short", () => {
+Deno.test("quoted input is short, without control or direction characters", () => {
   assertEquals(quote('a"b\n\u001b\u009b'), '"a\\"b\\n\\u001b\\u009b"');
   assertEquals(
     quote("\u202eab\u2066\u200b\ufeff\u2028\u061c"),

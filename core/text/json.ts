@@ -1,20 +1,20 @@
 /**
- * Strict JSON reading (docs/protocol.md §2.3): one scan refuses what `JSON.parse` hides,
- * then `JSON.parse` builds the value.
+ * Strict JSON parsing (docs/protocol.md §2.3): a scan rejects what `JSON.parse`
+ * accepts silently, then `JSON.parse` builds the value.
  *
- * Building the value with `JSON.parse` is faster than building it here and, as
- * important, its strings are copies: slices of the text would keep every line
- * of a feed in memory for as long as a state is held.
+ * `JSON.parse` is faster than building the value here, and its strings are
+ * copies: slices of the text would keep every line of a feed in memory as long
+ * as a state exists.
  *
- * The scanner runs over every line of a feed, so it is one file: calls between
- * modules for each character cost too much.
+ * The scanner runs over every line of a feed. It is a single file because a
+ * call to another module for each character is too slow.
  *
  * @module
  */
 
 import { DEFAULT_LIMITS } from "./limits.ts";
 
-/** Which rule of strict JSON a text breaks. */
+/** The rule of strict JSON that a text violates. */
 export type JsonFault =
   | "utf8"
   | "syntax"
@@ -25,24 +25,24 @@ export type JsonFault =
   | "string";
 
 /**
- * A text that is not strict JSON. Callers turn it into the code that fits
- * where the text stood; the message never quotes the text.
+ * The error of a text that is not strict JSON. Callers convert it to the error
+ * code of their context; the message never quotes the text.
  */
 export class JsonError extends Error {
   /** Always `JsonError`. */
   override readonly name = "JsonError";
-  /** The broken rule. */
+  /** The violated rule. */
   readonly fault: JsonFault;
   /**
-   * JSON Pointer of the place, or of what holds it where that is longer than
-   * 512 characters; `""` where it isn't known. Made of names out of the text:
-   * not to be shown unescaped.
+   * JSON Pointer to the fault, or to a containing value if longer than 512
+   * characters; `""` if unknown. It contains names from the text: escape it
+   * before showing it.
    */
   readonly pointer: string;
-  /** Whether the text is one JSON object, apart from this fault. */
+  /** Whether the text is a JSON object apart from this fault. */
   readonly inObject: boolean;
 
-  /** Makes the error; `message` completes "… is not strict JSON: ". */
+  /** Creates the error; `message` completes "… is not strict JSON: ". */
   constructor(
     fault: JsonFault,
     pointer: string,
@@ -58,35 +58,35 @@ export class JsonError extends Error {
 
 /** Options of {@linkcode parseJson}. */
 export interface ParseJsonOptions {
-  /** Levels of arrays and objects (default: 16). */
+  /** Maximum nesting of arrays and objects (default: 16). */
   readonly maxDepth?: number;
   /**
-   * Values in the whole text, at any depth, where an empty array or object
-   * counts as two (default: no limit). For long texts of untrusted senders: a
-   * text over the limit is not built, which could stop a server for a second.
+   * Maximum number of values at any depth; an empty array or object counts as
+   * two (default: no limit). Use it for long texts from untrusted senders: a
+   * text over the limit is not built, which could block a server for a second.
    */
   readonly maxValues?: number;
 }
 
-/** A value, and which of its members are not written as plain integers. */
+/** A parsed value, with the members that are not spelled as plain integers. */
 export interface ParsedJson {
   /** The value. */
   readonly value: unknown;
   /**
-   * Pointers of the root object's members that are numbers with a sign, a point
-   * or an exponent (`1.0`, `-0`). Deeper ones are left out: their pointers could
-   * be many times as long as the text.
+   * Pointers to members of the root object that are numbers with a sign, a
+   * point or an exponent (`1.0`, `-0`). Nested members are omitted: their
+   * pointers could be many times as long as the text.
    */
   readonly decimals: readonly string[];
 }
 
-// `ignoreBOM` keeps a BOM in the text, where JSON refuses it.
+// `ignoreBOM` keeps a BOM in the text, where JSON rejects it.
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * Reads JSON strictly: UTF-8 without BOM, RFC 8259, no member name twice at
- * any depth, bounded depth, well-formed strings, no number that overflows and
- * no integer literal outside ±(2^53-1). (docs/protocol.md §2.3)
+ * Parses JSON strictly: UTF-8 without BOM, RFC 8259, no duplicate member names
+ * at any depth, limited depth, well-formed strings, no number that overflows
+ * and no integer literal outside ±(2^53-1) (docs/protocol.md §2.3).
  *
  * @example What `JSON.parse` lets through
  * ```ts
@@ -108,8 +108,9 @@ export function parseJson(
 }
 
 /**
- * {@linkcode parseJson}, telling also how the root's numbers are spelled: `1.0`
- * and `1` are one value, and not one sequence (docs/protocol.md §3).
+ * Parses JSON like {@linkcode parseJson}, and also returns the spelling of the
+ * root's numbers: `1.0` and `1` are the same value, but only `1` is a valid
+ * sequence (docs/protocol.md §3).
  *
  * @example
  * ```ts
@@ -139,7 +140,7 @@ export function parseJsonWithSpelling(
   }
   const scan = new Scan(text, maxDepth, maxValues);
   const fault = scan.run();
-  if (scan.isBrokenOff) throw fault;
+  if (scan.isAborted) throw fault;
   const value = parseSyntax(text);
   if (fault) {
     const { pointer, message } = fault;
@@ -166,8 +167,8 @@ function parseSyntax(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // Only the number is taken over: the rest of the text quotes its input.
-    // It is at the end, where no quoted input can imitate it.
+    // Only the position is used, because the rest of the message quotes its
+    // input. It is at the end, where quoted input can't imitate it.
     const at = / at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(
       (error as Error).message,
     )?.[1];
@@ -184,22 +185,24 @@ const MINUS = 0x2d;
 const COMMA = 0x2c;
 const COLON = 0x3a;
 const BACKSLASH = 0x5c;
-/** Integer literals of up to this many digits need no closer look. */
+/** Integer literals with up to this many digits are always safe. */
 const SAFE_DIGITS = 15;
-/** Longer pointers are cut: a few of them would outweigh the text itself. */
+/**
+ * Maximum length of a pointer; a few long ones would exceed the text itself.
+ */
 const MAX_POINTER_LENGTH = 512;
 
 const LONE_SURROGATE = "a string holds a lone surrogate";
 const NO_DECIMALS: readonly string[] = Object.freeze([]);
 
 /**
- * The number of member names in a text that is too plain to break a rule other
- * than that of doubled names: no escape, no sign, point or exponent, no integer
- * of more than 15 digits, not too deep, not too many values. -1 for every other
- * text.
+ * Counts the member names of a text that is too plain to violate any rule
+ * except that of duplicate names: no escape, sign, point or exponent, no
+ * integer of more than 15 digits, within the limits of depth and values.
+ * Returns -1 for any other text.
  *
- * If JSON.parse then builds as many members, none stood twice, and the closer
- * look, which costs more than JSON.parse itself, is not needed.
+ * If `JSON.parse` then builds as many members, no name occurs twice, and the
+ * scan, which is slower than `JSON.parse` itself, is not needed.
  */
 function countPlainNames(
   text: string,
@@ -242,7 +245,7 @@ function isDigit(c: number): boolean {
   return c >= 0x30 && c <= 0x39;
 }
 
-/** The number of members in all objects of a value. */
+/** Returns the number of members in all objects of a value. */
 function countNames(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   let names = 0;
@@ -251,8 +254,8 @@ function countNames(value: unknown): number {
     return names;
   }
   const object = value as { readonly [name: string]: unknown };
-  // Not for…in: a polluted prototype would add to the count what a doubled
-  // name takes away.
+  // Not for…in: members of a polluted prototype could make up for the loss of a
+  // duplicate name.
   for (const name of Object.keys(object)) {
     names += 1 + countNames(object[name]);
   }
@@ -260,24 +263,27 @@ function countNames(value: unknown): number {
 }
 
 /**
- * One pass over a text that may not even be JSON: it follows strings and
- * brackets only, so that whatever else is wrong is left to `JSON.parse`.
+ * A scan of a text that may not be JSON. It only follows strings and brackets,
+ * and leaves all other errors to `JSON.parse`.
  */
 class Scan {
-  /** Names of the root's members that are numbers of a special spelling. */
+  /** Names of the root's members that are numbers in a special spelling. */
   readonly decimals: Set<string> = new Set();
   readonly #text: string;
   readonly #maxDepth: number;
   readonly #maxValues: number;
   readonly #escapes: boolean;
-  /** Per open bracket: the names seen in an object, the index in an array. */
+  /**
+   * For each open bracket: the names in an object (undefined for an array), and
+   * in `#places` the current name or index.
+   */
   readonly #names: (Names | undefined)[] = [];
   readonly #places: (string | number)[] = [];
   #fault: JsonError | undefined;
-  /** Upper bound: one, one for each comma, one for each pair of brackets. */
+  /** An upper bound: one, plus one for each comma and each pair of brackets. */
   #values = 1;
-  /** Whether it ended before the text did. */
-  isBrokenOff = false;
+  /** Whether the scan ended before the text. */
+  isAborted = false;
 
   constructor(text: string, maxDepth: number, maxValues: number) {
     this.#text = text;
@@ -286,12 +292,15 @@ class Scan {
     this.#escapes = text.includes("\\");
   }
 
-  /** Whether what parses as JSON is an object. */
+  /** Whether a text that parses as JSON is an object. */
   get startsWithBrace(): boolean {
     return /^[ \t\n\r]*\{/.test(this.#text);
   }
 
-  /** The first fault; too much depth or too many values end the scan. */
+  /**
+   * Scans the text and returns the first fault. Too much depth or too many
+   * values end the scan.
+   */
   run(): JsonError | undefined {
     const text = this.#text;
     for (let i = 0; i < text.length;) {
@@ -300,7 +309,7 @@ class Scan {
         i = this.#string(i);
       } else if (c === 0x7b || c === 0x5b) { // { [
         if (this.#places.length === this.#maxDepth) {
-          return this.#breakOff("depth", `more than ${this.#maxDepth} levels`);
+          return this.#abort("depth", `more than ${this.#maxDepth} levels`);
         }
         if (++this.#values > this.#maxValues) return this.#tooMany();
         this.#names.push(c === 0x7b ? new Names() : undefined);
@@ -329,7 +338,7 @@ class Scan {
     if (typeof place === "number") this.#places[top] = place + 1;
   }
 
-  /** Passes over a string. */
+  /** Skips a string; returns the position after it. */
   #string(start: number): number {
     const text = this.#text;
     let end = text.indexOf('"', start + 1);
@@ -343,7 +352,7 @@ class Scan {
     return end + 1;
   }
 
-  /** Looks at a string; it is a name where a colon follows in an object. */
+  /** Checks a string, which is a name if a colon follows in an object. */
   #endString(start: number, end: number): void {
     const text = this.#text;
     const names = this.#names.at(-1);
@@ -366,8 +375,8 @@ class Scan {
   }
 
   /**
-   * Whether its escaped surrogates are pairs. In place: to unescape all of a
-   * long string took twice as long as to parse it.
+   * Returns whether all escaped surrogates are pairs. It works in place: to
+   * unescape a long string took twice as long as to parse it.
    */
   #isWellFormed(start: number, end: number): boolean {
     const text = this.#text;
@@ -420,12 +429,12 @@ class Scan {
   }
 
   #tooMany(): JsonError {
-    return this.#breakOff("values", `more than ${this.#maxValues} values`);
+    return this.#abort("values", `more than ${this.#maxValues} values`);
   }
 
-  #breakOff(fault: "depth" | "values", message: string): JsonError {
-    this.isBrokenOff = true;
-    // Not what was found before: whether the rest is JSON is not known.
+  #abort(fault: "depth" | "values", message: string): JsonError {
+    this.isAborted = true;
+    // An earlier fault is not reported, because the rest may not be JSON.
     return new JsonError(fault, this.#pointer(), message);
   }
 
@@ -449,17 +458,17 @@ function toPointer(places: readonly (string | number)[]): string {
   return pointer;
 }
 
-/** The member names of one object: a list while short, then a set. */
+/** The member names of an object: a list while short, then a set. */
 class Names {
   readonly #list: string[] = [];
   #set: Set<string> | undefined;
 
-  /** False when the name is there already. */
+  /** Adds a name; returns false if it exists already. */
   add(name: string): boolean {
     if (this.#set === undefined) {
       if (this.#list.includes(name)) return false;
       this.#list.push(name);
-      // Without the set, an object of n names would cost n² comparisons.
+      // Without the set, an object with n names would take n² comparisons.
       if (this.#list.length === 32) this.#set = new Set(this.#list);
       return true;
     }
@@ -473,7 +482,7 @@ function isSpace(c: number): boolean {
   return c === 0x20 || c === 0x0a || c === 0x0d || c === 0x09;
 }
 
-/** Whether an odd number of backslashes is before a quote. */
+/** Returns whether a quote follows an odd number of backslashes. */
 function isEscaped(text: string, start: number, quote: number): boolean {
   let i = quote - 1;
   while (i > start && text.charCodeAt(i) === BACKSLASH) i--;
@@ -493,7 +502,7 @@ function toStep(place: string | number): string {
 }
 
 /**
- * One step of a JSON Pointer (RFC 6901 §3), without its slash.
+ * Returns one step of a JSON Pointer (RFC 6901 §3), without its slash.
  *
  * @example
  * ```ts

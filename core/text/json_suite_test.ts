@@ -2,7 +2,9 @@ import { assertEquals } from "@std/assert";
 import { JsonError, parseJson } from "./json.ts";
 import { vectorPath, vectorTest } from "../../tests/kit/others_vectors.ts";
 
-/** The only two `i_` files that are accepted: they underflow to zero. */
+/**
+ * The only two `i_` files that are accepted: their numbers underflow to zero.
+ */
 const ACCEPTED_I = [
   "i_number_double_huge_neg_exp.json",
   "i_number_real_underflow.json",

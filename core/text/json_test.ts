@@ -21,7 +21,7 @@ function faultOf(
   }
 }
 
-Deno.test("what is strict JSON is read as JSON.parse reads it", () => {
+Deno.test("reads strict JSON like JSON.parse", () => {
   const texts = [
     "null",
     ' \t\r\n{ "a" : [ 1 , -2.5e+3 , "x\\n\\u00e9\\ud83d\\ude00" ] } \n',
@@ -38,7 +38,7 @@ Deno.test("what is strict JSON is read as JSON.parse reads it", () => {
   }
 });
 
-Deno.test("a member name may stand once in an object, however it is spelled", () => {
+Deno.test("a member name occurs once in an object, in any spelling", () => {
   const twice: readonly (readonly [string, string])[] = [
     ['{"a":1,"a":1}', "/a"],
     ['{"a":1,"\\u0061":2}', "/a"],
@@ -75,7 +75,7 @@ Deno.test("a member name may stand once in an object, however it is spelled", ()
   for (const text of once) assertEquals(faultOf(text), undefined, text);
 });
 
-Deno.test("a doubled name is found in a large object too", () => {
+Deno.test("finds a duplicate name in a large object", () => {
   for (const size of [31, 32, 33, 34, 5_000]) {
     const names = Array.from({ length: size }, (_, i) => `"n${i}":${i}`);
     assertEquals(faultOf(`{${names.join(",")}}`), undefined);
@@ -86,7 +86,7 @@ Deno.test("a doubled name is found in a large object too", () => {
   }
 });
 
-Deno.test("depth: 16 levels are read, 17 are not", () => {
+Deno.test("accepts 16 levels and rejects 17", () => {
   const nest = (open: string, close: string, depth: number) =>
     open.repeat(depth) + close.repeat(depth);
   assertEquals(faultOf(nest("[", "]", 16)), undefined);
@@ -102,7 +102,7 @@ Deno.test("depth: 16 levels are read, 17 are not", () => {
   assertEquals(parseJson("[[1]]", { maxDepth: 2 }), [[1]]);
 });
 
-Deno.test("numbers: overflow and unsafe integers are refused, with their place", () => {
+Deno.test("rejects overflowing numbers and unsafe integers, with their place", () => {
   const table: readonly (readonly [string, string | undefined])[] = [
     ["9007199254740991", undefined],
     ["-9007199254740991", undefined],
@@ -128,7 +128,7 @@ Deno.test("numbers: overflow and unsafe integers are refused, with their place",
   }
 });
 
-Deno.test("lone surrogates are refused, escaped or not", () => {
+Deno.test("rejects lone surrogates, escaped or not", () => {
   const table: readonly (readonly [string, JsonFault | undefined])[] = [
     ['"\\ud800"', "string"],
     ['"\\udc00"', "string"],
@@ -148,7 +148,7 @@ Deno.test("lone surrogates are refused, escaped or not", () => {
   }
 });
 
-Deno.test("bytes must be UTF-8 without a BOM", () => {
+Deno.test("rejects bytes that are not UTF-8, or begin with a BOM", () => {
   const cases: readonly (readonly [number[], JsonFault])[] = [
     [[0xef, 0xbb, 0xbf, 0x31], "syntax"],
     [[0x22, 0xff, 0x22], "utf8"],
@@ -164,7 +164,7 @@ Deno.test("bytes must be UTF-8 without a BOM", () => {
   assertEquals(faultOf("\ufeff1")?.fault, "syntax");
 });
 
-Deno.test("a syntax error tells the place, and never quotes the text", () => {
+Deno.test("a syntax error contains the position, and never quotes the text", () => {
   const secret = "hunter2 in JSON at position 99 (line 1 column 1)";
   for (const text of [secret, `{"a":"${secret}"`, `{"${secret}"}`, "[1 2]"]) {
     const found = faultOf(text);
@@ -175,7 +175,7 @@ Deno.test("a syntax error tells the place, and never quotes the text", () => {
   assertEquals(faultOf("[1 2]")?.message, "syntax error at character 3");
 });
 
-Deno.test("spelling: the root's numbers with sign, point or exponent are named", () => {
+Deno.test("lists the root's numbers with a sign, point or exponent", () => {
   const table: readonly (readonly [string, string[]])[] = [
     ['{"a":1,"b":1.0,"c":1e0,"d":-1,"e":0,"f":"1.0"}', ["/b", "/c", "/d"]],
     ['{"\\u0061":1.0}', ["/a"]],
@@ -191,19 +191,19 @@ Deno.test("spelling: the root's numbers with sign, point or exponent are named",
   }
 });
 
-Deno.test("pointers stay short, so that a text can't make a larger answer", () => {
+Deno.test("pointers have a maximum length, so that a text can't cause a larger answer", () => {
   const long = "n".repeat(10_000);
   const inLong = faultOf(`{"a":{"${long}":{"x":1,"x":2}}}`);
   assertEquals(inLong?.pointer, "/a");
-  // Each of these numbers stands under the long name: the answer must not be
-  // numbers × length of the name.
+  // Each of these numbers is under the long name: the answer must not contain
+  // the name once for each number.
   const many = `{"${long}":[${Array(10_000).fill("1.0").join(",")}]}`;
   assertEquals(parseJsonWithSpelling(many).decimals, []);
   const broken = `{"${long}":${Array(10_000).fill("1.0").join(" ")}}`;
   assertEquals(faultOf(broken)?.fault, "syntax");
 });
 
-Deno.test("an error tells whether the text is one object otherwise", () => {
+Deno.test("an error states whether the text is an object otherwise", () => {
   const inObject = (text: string) => {
     try {
       parseJson(text);
@@ -218,7 +218,7 @@ Deno.test("an error tells whether the text is one object otherwise", () => {
   assertEquals(inObject("{"), false);
 });
 
-Deno.test("__proto__ and the like are members, never behaviour", () => {
+Deno.test("__proto__ and similar names are ordinary members", () => {
   const text = '{"__proto__":{"polluted":true},"constructor":' +
     '{"prototype":{"polluted":true}},"toString":1}';
   const value = parseJson(text) as Record<string, unknown>;
@@ -227,7 +227,7 @@ Deno.test("__proto__ and the like are members, never behaviour", () => {
   assertEquals(({} as Record<string, unknown>).polluted, undefined);
 });
 
-Deno.test("a doubled name is found though another program polluted the prototype", () => {
+Deno.test("finds a duplicate name even if a program polluted the prototype", () => {
   Object.defineProperty(Object.prototype, "polluted", {
     value: 1,
     enumerable: true,
@@ -242,8 +242,8 @@ Deno.test("a doubled name is found though another program polluted the prototype
   }
 });
 
-Deno.test("the short way and the closer look agree", () => {
-  // A backslash anywhere sends a text the long way.
+Deno.test("the fast check and the scan agree", () => {
+  // A backslash anywhere makes the scan necessary.
   const texts = [
     '{"a":1,"b":[{"a":1},{"a":2}],"c":{"a":1}}',
     '{"a":1,"b":[{"a":1,"a":2}]}',
@@ -270,7 +270,7 @@ Deno.test("the short way and the closer look agree", () => {
   }
 });
 
-Deno.test("values: as many as told are read, one more is not, nothing of it built", () => {
+Deno.test("accepts the maximum number of values, and builds nothing of a longer text", () => {
   const texts: readonly (readonly [string, number])[] = [
     ["[1,2,3]", 4],
     ['{"a":1,"b":[],"c":"[,,{"}', 5],
@@ -285,7 +285,7 @@ Deno.test("values: as many as told are read, one more is not, nothing of it buil
       text,
     );
   }
-  // Whatever else is wrong with it, and wherever: the rest is not looked at.
+  // The rest of the text is not read, so other faults do not matter.
   const many = `${"[],".repeat(1_000)}`;
   for (const start of ["[", '["\\n",', "[-1,", '[{"a":1,"a":1},']) {
     for (const end of ["]", "", "x", "[".repeat(20)]) {

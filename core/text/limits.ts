@@ -1,42 +1,42 @@
-/** Every size limit, in one place (docs/protocol.md §8). @module */
+/** Size limits (docs/protocol.md §8). @module */
 
 /**
- * What a reader accepts and an issuer writes at most. Characters are counted as
- * UTF-16 code units, as `length` does.
+ * Limits on what a reader accepts and an issuer writes. Characters are UTF-16
+ * code units, as in `length`.
  */
 export interface Limits {
-  /** Bytes of one feed line, without its LF. */
+  /** Maximum size of one feed line in bytes, without its LF. */
   readonly maxLineBytes: number;
-  /** Bytes of a whole feed. */
+  /** Maximum size of a feed in bytes. */
   readonly maxFeedBytes: number;
-  /** Events in a feed. */
+  /** Maximum number of events in a feed. */
   readonly maxEvents: number;
-  /** Bytes of `sig.json`. */
+  /** Maximum size of `sig.json` in bytes. */
   readonly maxMetadataBytes: number;
-  /** Bytes of `jwks.json`. */
+  /** Maximum size of `jwks.json` in bytes. */
   readonly maxJwksBytes: number;
-  /** Keys in `jwks.json`. */
+  /** Maximum number of keys in `jwks.json`. */
   readonly maxJwksKeys: number;
-  /** Bytes of `did.json`. */
+  /** Maximum size of `did.json` in bytes. */
   readonly maxDidDocumentBytes: number;
-  /** Levels of nesting in any JSON text. */
+  /** Maximum nesting of any JSON text. */
   readonly maxJsonDepth: number;
-  /** Characters of an identifier, when writing. */
+  /** Maximum length of a written identifier in characters. */
   readonly maxIdentifierLength: number;
-  /** Roles of an upsert, when writing. */
+  /** Maximum number of roles in a written upsert. */
   readonly maxRoles: number;
-  /** Characters of a role, when writing. */
+  /** Maximum length of a written role in characters. */
   readonly maxRoleLength: number;
-  /** Characters of `reason`, when writing. */
+  /** Maximum length of a written `reason` in characters. */
   readonly maxReasonLength: number;
-  /** Bytes of `metadata` as JSON, when writing. */
+  /** Maximum size of a written `metadata` as JSON in bytes. */
   readonly maxEventMetadataBytes: number;
-  /** Seconds by which clocks may differ. */
+  /** Tolerated difference between clocks in seconds. */
   readonly clockSkewSeconds: number;
 }
 
 /**
- * The limits of the command line and the libraries.
+ * The default limits of the command line and the libraries.
  *
  * @example A tighter reader
  * ```ts
@@ -64,7 +64,7 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   clockSkewSeconds: 60,
 });
 
-/** Seconds that a login challenge lives at least (docs/protocol.md §7). */
+/** Minimum lifetime of a login challenge in seconds (docs/protocol.md §7). */
 export const MIN_TTL_SECONDS = 30;
-/** Seconds that a login challenge lives at most (docs/protocol.md §7). */
+/** Maximum lifetime of a login challenge in seconds (docs/protocol.md §7). */
 export const MAX_TTL_SECONDS = 900;

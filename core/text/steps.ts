@@ -1,18 +1,26 @@
-/** Long work in small steps, so that others can be served between them. @module */
+/**
+ * Splits long work into small steps, so that other requests are served between
+ * them.
+ *
+ * @module
+ */
 
 /**
- * Work that yields after a fraction of a millisecond each, and returns its
- * result. Nothing is awaited: the caller decides when other work has its turn.
+ * Work that yields after each fraction of a millisecond and returns its result.
+ * It is synchronous: the caller decides when other work runs.
  */
 export type Steps<T> = Generator<void, T, void>;
 
-/** What a step may look at, counted roughly: about a tenth of a millisecond. */
+/**
+ * Approximate number of units of work in one step, about a tenth of a
+ * millisecond.
+ */
 export const STEP_UNITS = 256;
 
-/** Steps of one slice of {@linkcode runInSlices}: a few milliseconds. */
+/** Steps in one slice of {@linkcode runInSlices}: a few milliseconds. */
 const STEPS_PER_SLICE = 32;
 
-/** Runs work to its end at once. */
+/** Runs work to its end without interruption. */
 export function runSteps<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();
@@ -21,10 +29,10 @@ export function runSteps<T>(steps: Steps<T>): T {
 }
 
 /**
- * Runs work in slices of a few milliseconds. What ends within its first step is
- * answered at once, without a promise; all else continues after
- * `yieldToEventLoop`, also its second step: many questions that come in one turn of the event loop must
- * not have a whole slice each.
+ * Runs work in slices of a few milliseconds. Work that ends within its first
+ * step returns its result immediately, without a promise. Other work continues
+ * after `yieldToEventLoop`, even for its second step: many questions that
+ * arrive in one turn of the event loop must not take a whole slice each.
  *
  * @example
  * ```ts

@@ -1,7 +1,7 @@
 /** "Did you mean …?" @module */
 
 /**
- * The known word that is nearest to a mistyped one, if any is near.
+ * Returns the known word that is nearest to a misspelled word, if any is near.
  *
  * @example
  * ```ts
@@ -20,8 +20,8 @@ export function suggest(
   let best: string | undefined;
   let distance = most + 1;
   for (const each of known) {
-    // At least so many letters to add or drop. Words come from requests too:
-    // the table below must not grow with them.
+    // The difference in length is a lower bound of the distance. It is checked
+    // first because words come from requests: the table below must stay small.
     if (Math.abs(word.length - each.length) >= distance) continue;
     const found = editDistance(word, each);
     if (found < distance) [best, distance] = [each, found];
@@ -29,7 +29,10 @@ export function suggest(
   return best;
 }
 
-/** Letters to add, drop, change, or swap with their neighbour. */
+/**
+ * Returns the number of letters to add, drop, change, or swap with their
+ * neighbour.
+ */
 function editDistance(a: string, b: string): number {
   let before: readonly number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);

@@ -3,7 +3,7 @@ import { suggest } from "./suggest.ts";
 
 const KNOWN = ["verify", "revoke", "check", "upsert", "--sig", "--subject"];
 
-Deno.test("a mistyped word suggests the nearest known one", () => {
+Deno.test("suggests the known word nearest to a misspelled one", () => {
   const near: readonly (readonly [string, string])[] = [
     ["verfy", "verify"],
     ["verify", "verify"],
@@ -17,12 +17,12 @@ Deno.test("a mistyped word suggests the nearest known one", () => {
   }
 });
 
-Deno.test("a word that is near to none suggests nothing", () => {
+Deno.test("suggests nothing if no known word is near", () => {
   for (const word of ["", "x", "xyzzy", "🙂", "a".repeat(1000)]) {
     assertEquals(suggest(word, KNOWN), undefined);
   }
 });
 
-Deno.test("a word as long as a request may hold costs nothing", () => {
+Deno.test("a very long word of a request takes no time", () => {
   assertEquals(suggest("a".repeat(50_000_000), KNOWN), undefined);
 });

@@ -1,10 +1,14 @@
-/** Instants: RFC 3339 UTC, compared to the nanosecond (docs/protocol.md §3). @module */
+/**
+ * Instants: RFC 3339 UTC with nanosecond precision (docs/protocol.md §3).
+ *
+ * @module
+ */
 
 /** A point in time. */
 export interface Instant {
-  /** Whole seconds since 1970-01-01T00:00:00Z, negative before. */
+  /** Whole seconds since 1970-01-01T00:00:00Z; negative before. */
   readonly seconds: number;
-  /** 0 to 999,999,999. */
+  /** Nanoseconds within the second: 0 to 999,999,999. */
   readonly nanoseconds: number;
 }
 
@@ -14,7 +18,7 @@ const MIN_SECONDS = -62_135_596_800;
 const MAX_SECONDS = 253_402_300_799;
 
 /**
- * Reads `YYYY-MM-DDThh:mm:ss[.1–9 digits]Z`, or returns undefined for anything
+ * Parses `YYYY-MM-DDThh:mm:ss[.1–9 digits]Z`, or returns undefined for anything
  * else: no offset, no lower case, a real calendar date, years 0001–9999, no
  * hour 24, no second 60. `Date` and `Temporal` accept far more than that.
  *
@@ -45,7 +49,7 @@ export function parseTimestamp(text: unknown): Instant | undefined {
     text[4] !== "-" || text[7] !== "-" || text[10] !== "T" ||
     text[13] !== ":" || text[16] !== ":" || !text.endsWith("Z")
   ) return undefined;
-  // A part that isn't digits is -1, and no range below holds it.
+  // A part that is not digits becomes -1, which is outside every range below.
   if (
     year < 1 || month < 1 || month > 12 || day < 1 ||
     day > daysInMonth(year, month) || hour < 0 || hour > 23 || minute < 0 ||
@@ -60,14 +64,17 @@ export function parseTimestamp(text: unknown): Instant | undefined {
   };
 }
 
-/** The instant of a timestamp that was validated before. */
+/** Returns the instant of a timestamp that was validated before. */
 export function validInstant(timestamp: string): Instant {
   const instant = parseTimestamp(timestamp);
   if (instant !== undefined) return instant;
   throw new TypeError("Cannot use timestamp: it must be validated first");
 }
 
-/** The number written by digits only between two places, or -1. */
+/**
+ * Returns the number between two positions, or -1 unless all characters are
+ * digits.
+ */
 function digits(text: string, from: number, to: number): number {
   let n = 0;
   for (let i = from; i < to; i++) {
@@ -78,7 +85,10 @@ function digits(text: string, from: number, to: number): number {
   return n;
 }
 
-/** Nanoseconds of the fraction between the seconds and the `Z`, or -1. */
+/**
+ * Returns the nanoseconds of the fraction between the seconds and the `Z`, or
+ * -1.
+ */
 function fraction(text: string): number {
   if (text.length === 20) return 0;
   const end = text.length - 1;
@@ -94,18 +104,22 @@ function daysInMonth(year: number, month: number): number {
   return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
 }
 
-/** Days of the proleptic Gregorian calendar, counted from March. */
+/**
+ * Returns days since 1970 in the proleptic Gregorian calendar; years are
+ * counted from March.
+ */
 function daysSinceEpoch(year: number, month: number, day: number): number {
   const y = month > 2 ? year : year - 1;
   const m = month > 2 ? month - 3 : month + 9;
   const leapDays = Math.floor(y / 4) - Math.floor(y / 100) +
     Math.floor(y / 400);
-  // 719468 days lie between 0000-03-01 and 1970-01-01.
+  // There are 719468 days between 0000-03-01 and 1970-01-01.
   return y * 365 + leapDays + Math.floor((153 * m + 2) / 5) + day - 1 - 719468;
 }
 
 /**
- * Negative when `a` is earlier than `b`, positive when later, 0 when equal.
+ * Compares two instants: negative if `a` is earlier than `b`, positive if
+ * later, 0 if equal.
  *
  * @example
  * ```ts
@@ -122,7 +136,7 @@ export function compareInstants(a: Instant, b: Instant): number {
 }
 
 /**
- * The instant of a `Date`.
+ * Returns the instant of a `Date`.
  *
  * @example
  * ```ts
@@ -142,13 +156,13 @@ export function instantOf(date: Date): Instant {
   return { seconds, nanoseconds: (ms - seconds * 1000) * 1_000_000 };
 }
 
-/** The instant some whole seconds later (or earlier). */
+/** Returns the instant some whole seconds later (or earlier, if negative). */
 export function addSeconds(instant: Instant, seconds: number): Instant {
   return { ...instant, seconds: instant.seconds + seconds };
 }
 
 /**
- * An instant as RFC 3339 UTC, with as many digits as it needs.
+ * Formats an instant as RFC 3339 UTC, with as many fractional digits as needed.
  *
  * @example
  * ```ts
@@ -165,21 +179,24 @@ export function formatInstant({ seconds, nanoseconds }: Instant): string {
   if (!(seconds >= MIN_SECONDS && seconds <= MAX_SECONDS)) {
     throw new RangeError("Cannot write instant: its year is not 0001 to 9999");
   }
-  // Joined: what is put together with + stays in pieces, and an answer with such
-  // a text takes `JSON.stringify` three times as long.
+  // Joined, because + would create a rope: an answer with one takes
+  // `JSON.stringify` three times as long.
   return [utcSeconds(seconds), fractionOf(nanoseconds), "Z"].join("");
 }
 
 function fractionOf(nanoseconds: number): string {
   if (nanoseconds === 0) return "";
   const ms = nanoseconds / 1_000_000;
-  // Every answer has its time in it, which mostly needs no more than this.
+  // A fast path for milliseconds: every answer contains its time.
   if (ms >= 100 && ms % 10 !== 0 && Number.isInteger(ms)) return `.${ms}`;
   return `.${String(nanoseconds).padStart(9, "0").replace(/0+$/, "")}`;
 }
 
 const SECONDS_OF_DAY = 86_400;
-/** Days from 0000-03-01 to 1970-01-01: a year that begins in March ends in its leap day. */
+/**
+ * Days from 0000-03-01 to 1970-01-01. A year that begins in March ends with its
+ * leap day.
+ */
 const MARCH_DAYS = 719_468;
 const DAYS_OF_4_YEARS = 1_461;
 const DAYS_OF_100_YEARS = 36_524;
@@ -190,8 +207,8 @@ const TWO_DIGITS: readonly string[] = Object.freeze(
 );
 
 /**
- * `YYYY-MM-DDTHH:MM:SS` of a second of the years 0000 to 9999. Every answer has
- * two times in it, and `Date` takes four times as long for each.
+ * Formats a second of the years 0000 to 9999 as `YYYY-MM-DDTHH:MM:SS`. Every
+ * answer contains two times, and `Date` takes four times as long for each.
  *
  * @param seconds Whole seconds since 1970-01-01T00:00:00Z.
  */
@@ -205,18 +222,18 @@ export function utcSeconds(seconds: number): string {
   }:${TWO_DIGITS[time % 60]}`;
 }
 
-/** The date of a day that is counted from 0000-03-01. */
+/** Returns the date of a day, counted from 0000-03-01. */
 function dateOf(day: number): string {
   const cycle = Math.floor(day / DAYS_OF_400_YEARS);
   const ofCycle = day - cycle * DAYS_OF_400_YEARS;
-  // Without the leap days before, all years are equally long.
+  // After the earlier leap days are removed, all years have the same length.
   const leapDays = Math.floor(ofCycle / (DAYS_OF_4_YEARS - 1)) -
     Math.floor(ofCycle / DAYS_OF_100_YEARS) +
     Math.floor(ofCycle / (DAYS_OF_400_YEARS - 1));
   const yearOfCycle = Math.floor((ofCycle - leapDays) / 365);
   const ofYear = ofCycle - yearOfCycle * 365 - Math.floor(yearOfCycle / 4) +
     Math.floor(yearOfCycle / 100);
-  // From March on, months have 31, 30, 31, 30, 31 days, again and again.
+  // From March on, the lengths of months repeat: 31, 30, 31, 30, 31 days.
   const month = Math.floor((5 * ofYear + 2) / 153);
   const ofMonth = ofYear - Math.floor((153 * month + 2) / 5) + 1;
   const year = cycle * 400 + yearOfCycle + (month >= 10 ? 1 : 0);

@@ -33,7 +33,7 @@ vectorTest(
   },
 );
 
-Deno.test("only RFC 3339 UTC with a real calendar date is a timestamp", () => {
+Deno.test("accepts only RFC 3339 UTC with a real calendar date", () => {
   const accepted = [
     "0001-01-01T00:00:00Z",
     "9999-12-31T23:59:59.999999999Z",
@@ -84,7 +84,7 @@ Deno.test("only RFC 3339 UTC with a real calendar date is a timestamp", () => {
   }
 });
 
-Deno.test("seconds agree with Date, in every year and month", () => {
+Deno.test("agrees with Date on the seconds, in every year and month", () => {
   for (let year = 1; year <= 9999; year += year < 1960 || year > 2040 ? 7 : 1) {
     for (let month = 1; month <= 12; month++) {
       for (const date of [1, 28, 29, 30, 31]) {
@@ -92,7 +92,7 @@ Deno.test("seconds agree with Date, in every year and month", () => {
           String(month).padStart(2, "0")
         }-${String(date).padStart(2, "0")}T12:34:56Z`;
         const ms = Date.parse(text);
-        // Date lets the 30th of February slip into March.
+        // Date turns the 30th of February into a day of March.
         const isReal = !Number.isNaN(ms) &&
           new Date(ms).getUTCDate() === date;
         assertEquals(
@@ -105,7 +105,7 @@ Deno.test("seconds agree with Date, in every year and month", () => {
   }
 });
 
-Deno.test("instants are compared with all nine digits", () => {
+Deno.test("compares instants with nine fractional digits", () => {
   const inOrder = [
     "2025-12-31T23:59:59.999999999Z",
     "2026-01-01T00:00:00Z",
@@ -125,7 +125,7 @@ Deno.test("instants are compared with all nine digits", () => {
   assertEquals(compareInstants(a, b), 0);
 });
 
-Deno.test("formatting and parsing are each other's inverse", () => {
+Deno.test("formatting and parsing are inverse", () => {
   const seconds = fc.integer({ min: -62_135_596_800, max: 253_402_300_799 });
   const nanoseconds = fc.integer({ min: 0, max: 999_999_999 });
   fc.assert(fc.property(seconds, nanoseconds, (seconds, nanoseconds) => {
@@ -134,7 +134,7 @@ Deno.test("formatting and parsing are each other's inverse", () => {
   }));
 });
 
-Deno.test("an instant outside the years 0001 to 9999 can't be written", () => {
+Deno.test("an instant outside the years 0001 to 9999 can't be formatted", () => {
   for (const seconds of [-62_135_596_801, 253_402_300_800, NaN, Infinity]) {
     assertThrows(
       () => formatInstant({ seconds, nanoseconds: 0 }),
@@ -144,7 +144,7 @@ Deno.test("an instant outside the years 0001 to 9999 can't be written", () => {
   }
 });
 
-Deno.test("a Date becomes the same instant, before 1970 too", () => {
+Deno.test("a Date becomes the same instant, also before 1970", () => {
   assertEquals(instantOf(new Date(1_500)), {
     seconds: 1,
     nanoseconds: 500_000_000,
@@ -160,13 +160,13 @@ Deno.test("a Date becomes the same instant, before 1970 too", () => {
   );
 });
 
-Deno.test("adding seconds keeps the nanoseconds", () => {
+Deno.test("addSeconds keeps the nanoseconds", () => {
   const instant = { seconds: 10, nanoseconds: 7 };
   assertEquals(addSeconds(instant, -60), { seconds: -50, nanoseconds: 7 });
   assertEquals(instant.seconds, 10);
 });
 
-Deno.test("an unvalidated timestamp is a programmer's mistake", () => {
+Deno.test("validInstant throws a TypeError for an invalid timestamp", () => {
   assertThrows(
     () => validInstant("yesterday"),
     TypeError,
@@ -177,7 +177,7 @@ Deno.test("an unvalidated timestamp is a programmer's mistake", () => {
 const expected = (seconds: number) =>
   new Date(seconds * 1000).toISOString().slice(0, 19);
 
-Deno.test("a second is written as the platform writes it", () => {
+Deno.test("formats a second like Date", () => {
   const from = Date.parse("0000-01-01T00:00:00Z") / 1000;
   const to = Date.parse("9999-12-31T23:59:59Z") / 1000;
   fc.assert(fc.property(fc.integer({ min: from, max: to }), (seconds) => {
@@ -188,7 +188,7 @@ Deno.test("a second is written as the platform writes it", () => {
   }
 });
 
-Deno.test("every day from 1896 to 2104, and those around the centuries", () => {
+Deno.test("formats every day from 1896 to 2104, and days around each turn of a century", () => {
   const day = (text: string) => Date.parse(text) / 86_400_000;
   const days = new Set<number>();
   const add = (from: string, to: string) => {

@@ -2,7 +2,7 @@
 
 /**
  * Removes SP and HTAB at both ends. `trim()` also removes U+00A0 and 20 other
- * characters, which other programs take for part of the value.
+ * characters, which other programs treat as part of the value.
  */
 export function trimOws(text: string): string {
   let from = 0;
