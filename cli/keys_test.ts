@@ -321,26 +321,24 @@ test("attest signs as a did:web only with --subject", async (workspace) => {
 
 test("attest refuses an invalid or expired challenge", async (workspace) => {
   await workspace.ok(GENERATE);
-  const challenge = (members: object) =>
-    JSON.stringify({ ...CHALLENGE, ...members });
   for (
-    const [stdin, code] of [
-      ["", "invalid_json"],
-      ["[]", "invalid_field"],
-      ['{"nonce":"a","nonce":"b"}', "invalid_json"],
-      [challenge({ nonce: undefined }), "missing_field"],
+    const [members, code] of [
+      [{ nonce: undefined }, "missing_field"],
+      [{ message: "Log in to read the news" }, "invalid_field"],
       [
-        challenge({
+        {
           issued_at: "2025-01-01T00:00:00Z",
           expires_at: "2025-01-01T00:05:00Z",
-        }),
+        },
         "challenge_expired",
       ],
-      [challenge({ expires_at: "2026-01-01T01:00:00Z" }), "invalid_field"],
-      [challenge({ message: "Log in to read the news" }), "invalid_field"],
-      [challenge({ subject: "did:key:z6Mkother" }), "subject_mismatch"],
     ] as const
-  ) await workspace.refused(ATTEST, `error: ${code}: `, { stdin });
+  ) {
+    const stdin = JSON.stringify({ ...CHALLENGE, ...members });
+    await workspace.refused(ATTEST, `error: ${code}: `, { stdin });
+  }
+  const stdin = '{"nonce":"a","nonce":"b"}';
+  await workspace.refused(ATTEST, "error: invalid_json: ", { stdin });
 });
 
 Deno.test("no flag takes a secret itself", () => {

@@ -81,23 +81,12 @@ test("enrol refuses an invalid answer with its code, and writes nothing", async 
   const invitation = await invited(workspace);
   const other = await invited(workspace, "--role admin");
   const answer = await answered(workspace, invitation);
-  const [header, claims, signature] = invitation.split(".");
-  const wider = other.split(".")[1];
   for (
     const [wrong, code] of [
-      ["", "invalid_json"],
-      ["{", "invalid_json"],
       ['{"invitation":"a","invitation":"b"}', "invalid_json"],
-      ["[]", "invalid_invitation"],
       [{ attestation: answer.attestation }, "invalid_invitation"],
-      [{ ...answer, invitation: "x" }, "invalid_invitation"],
-      [{ ...answer, invitation: `${header}.${claims}.` }, "signature_invalid"],
-      [
-        { ...answer, invitation: `${header}.${wider}.${signature}` },
-        "signature_invalid",
-      ],
+      [{ ...answer, invitation: `${invitation}A` }, "signature_invalid"],
       [{ ...answer, invitation: other }, "invalid_attestation"],
-      [{ invitation }, "invalid_attestation"],
       [
         { ...answer, attestation: `${answer.attestation.slice(0, -4)}AAAA` },
         "attestation_signature_invalid",
