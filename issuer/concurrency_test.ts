@@ -1,6 +1,7 @@
 import { createFileStore } from "@sig/issuer";
 import { assert, assertEquals } from "@std/assert";
 import {
+  assertKept,
   type Place,
   placeTest as test,
   readFeed,
@@ -20,12 +21,9 @@ async function assertAll(
 ): Promise<void> {
   const events = await readFeed(place);
   assertEquals(events.length, total);
-  for (const { code, lines, output } of results) {
-    assertEquals(code, 0, output);
-    for (const line of lines.filter((each) => /^\S+ \d+$/.test(each))) {
-      const [id, sequence] = line.split(" ");
-      assertEquals(events[Number(sequence) - 1]?.event_id, id);
-    }
+  for (const result of results) {
+    assertEquals(result.code, 0, result.output);
+    assertKept(result, events);
   }
 }
 
@@ -62,12 +60,7 @@ test("processes that are killed among others lose nothing that was acknowledged"
   const issuer = await place.open();
   await issuer.append(upsert());
   const events = await readFeed(place);
-  for (const { lines } of results) {
-    for (const line of lines) {
-      const [id, sequence] = line.split(" ");
-      assertEquals(events[Number(sequence) - 1]?.event_id, id);
-    }
-  }
+  for (const result of results) assertKept(result, events);
   assertEquals(results[0]?.lines.length, 60, results[0]?.output);
 });
 

@@ -1,23 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
 import { kids } from "./testdata/documents.ts";
 import {
+  assertKept,
   placeTest as test,
   readFeed,
   runWorker,
   upsert,
-  type WorkerResult,
 } from "./testdata/support.ts";
-
-/** Every acknowledged event stands where it was said to stand. */
-function assertKept(
-  { lines }: WorkerResult,
-  events: readonly { readonly event_id: string; readonly sequence: number }[],
-): void {
-  for (const line of lines) {
-    const [id, sequence] = line.split(" ");
-    assertEquals(events[Number(sequence) - 1]?.event_id, id);
-  }
-}
 
 for (
   const [step, signal] of [

@@ -7,6 +7,7 @@ import {
   openIssuer,
 } from "@sig/issuer";
 import { assertEquals } from "@std/assert";
+import { walk } from "./testdata/support.ts";
 import {
   readJsonVectors,
   vectorPath,
@@ -27,17 +28,13 @@ const FEED = `${WELL_KNOWN}/sig/events.jsonl`;
 const CHECKPOINT = `${WELL_KNOWN}/sig/checkpoint`;
 const DOCUMENTS = ["did.json", "jwks.json", "sig.json"];
 
-/** Every file below a folder, by its path in it. */
-function filesBelow(root: string, folder = WELL_KNOWN): Map<string, string> {
-  const files = new Map<string, string>();
-  for (const { isDirectory, name } of Deno.readDirSync(`${root}/${folder}`)) {
-    const path = `${folder}/${name}`;
-    if (isDirectory) {
-      for (const [each, hex] of filesBelow(root, path)) files.set(each, hex);
-    } else files.set(path, Deno.readFileSync(`${root}/${path}`).toHex());
-  }
-  return files;
-}
+/** Every published file of a folder, by its path in it. */
+const filesBelow = (root: string): Map<string, string> =>
+  new Map(
+    [...walk(root, `/${WELL_KNOWN}`)].map((path) =>
+      [path, Deno.readFileSync(root + path).toHex()] as const
+    ),
+  );
 
 async function testKeys() {
   const { private_jwk, private_jwk_2 } = readJsonVectors<TestKeys>(

@@ -234,20 +234,6 @@ Deno.test("only what is listed is managed; prune ends the rest, within its types
   assertEquals(scoped.unmanaged, 1);
 });
 
-Deno.test("10,000 rows are planned in one pass over each list", () => {
-  const events = Array.from(
-    { length: 10_000 },
-    (_, at) => upsert(`r-${at}`, { subject: `did:web:p${at}.example` }),
-  );
-  const rows = events.map(({ subject }, at) => ({
-    subject,
-    type: "employee" as const,
-    roles: at % 2 ? ["deploy"] : ["review"],
-  }));
-  const made = plan(published(...events), rows);
-  assertEquals([made.changes.length, made.unchanged], [5_000, 5_000]);
-});
-
 Deno.test("a row of another type replaces the only relationship of its person", () => {
   const state = published(upsert("r-1", { roles: ["deploy"] }));
   const row = { subject: ALICE, type: "advisor", row: 2 } as const;

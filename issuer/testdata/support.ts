@@ -201,6 +201,18 @@ export async function readFeed(place: Place): Promise<readonly SigEvent[]> {
   return events;
 }
 
+/** Asserts that each event that was acknowledged has its place in the feed. */
+export function assertKept(
+  { lines }: WorkerResult,
+  events: readonly SigEvent[],
+): void {
+  for (const line of lines) {
+    const [id, sequence] = line.split(" ");
+    if (sequence === undefined || id === "rotated") continue;
+    assertEquals(events[Number(sequence) - 1]?.event_id, id);
+  }
+}
+
 /** A job for the worker process. */
 export interface Job {
   /** What to do. */
