@@ -381,17 +381,21 @@ class Scan {
   #isWellFormed(start: number, end: number): boolean {
     const text = this.#text;
     let lowAt = -1;
-    for (let i = start + 1; i < end; i++) {
-      if (text.charCodeAt(i) !== BACKSLASH) continue;
-      const at = i++;
-      if (text[i] !== "u" || text[i + 1] !== "d" && text[i + 1] !== "D") {
-        continue;
+    for (let i = start + 1; i < end;) {
+      if (text.charCodeAt(i) !== BACKSLASH) {
+        i++;
+      } else if (text.charCodeAt(i + 1) !== 0x75) { // u
+        i += 2;
+      } else {
+        // In lower case; d8 to db begin a pair, dc to df end it.
+        const second = text.charCodeAt(i + 3) | 0x20;
+        if ((text.charCodeAt(i + 2) | 0x20) === 0x64 && second >= 0x38) {
+          const isLow = second >= 0x63;
+          if (isLow ? i !== lowAt : lowAt !== -1) return false;
+          lowAt = isLow ? -1 : i + 6;
+        }
+        i += 6;
       }
-      const second = text[i + 2]!;
-      if (second < "8") continue;
-      const isLow = /[c-f]/i.test(second);
-      if (isLow ? at !== lowAt : lowAt !== -1) return false;
-      lowAt = isLow ? -1 : at + 6;
     }
     return lowAt === -1;
   }
