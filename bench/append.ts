@@ -1,7 +1,8 @@
 /**
- * Goal 4. Durable appends one by one and in batches of 100, against a bare open,
- * write, fdatasync, close of one line (at least 60 % and 2.5 × of its rate), with
- * 10 and with 100,000 events in the feed (the same). Argument: the larger number.
+ * Goal 4. Durable appends, single and in batches of 100, compared with a bare
+ * open, write, fdatasync, close of one line (at least 60 % and 2.5 × of its
+ * rate), with 10 and with 100,000 events in the feed (the same rate). Argument:
+ * the larger number.
  *
  * @module
  */
@@ -16,7 +17,8 @@ const APPEND = { append: true, create: true };
 async function measure(events: number): Promise<number> {
   await using made = await openFileIssuer(events);
   const { dir, issuer } = made;
-  // What building the feed left to the kernel must not be paid for below.
+  // Flushes what building the feed left to the kernel, so that it is not timed
+  // below.
   await new Deno.Command("sync").output();
   const feed = `${dir}/issuer/.well-known/sig/events.jsonl`;
   const bytes = await Deno.readFile(feed);

@@ -1,4 +1,8 @@
-/** Feeds and issuers to measure, and the bare verification of signatures. @module */
+/**
+ * Feeds and issuers for benches, and the bare verification of signatures.
+ *
+ * @module
+ */
 
 import { createPublicKey, verify } from "node:crypto";
 import type { FlattenedJws, RelationshipUpsertEvent } from "@sig/core";
@@ -20,7 +24,7 @@ import {
 /** The issuer of {@linkcode makeFeed}. */
 export const ISSUER = "did:web:acme.example";
 
-/** The upsert of that sequence: each is about another person. */
+/** Returns the upsert with this sequence, each with a different subject. */
 export function benchEvent(
   issuer: string,
   sequence: number,
@@ -45,13 +49,13 @@ export function benchEvent(
   };
 }
 
-/** A signature and what it is of. */
+/** A signature and the signed bytes. */
 export interface Signed {
   readonly input: Uint8Array;
   readonly signature: Uint8Array;
 }
 
-/** A feed of so many events. */
+/** Creates a feed with a number of events. */
 export async function makeFeed(events: number) {
   const key = await importSigningKey(
     await generateSigningKey({ kid: "bench" }),
@@ -72,7 +76,7 @@ export async function makeFeed(events: number) {
   return { jwk: key.publicJwk, bytes, signed };
 }
 
-/** Verifies signatures by `node:crypto` and does nothing else. */
+/** Verifies signatures with `node:crypto` and does nothing else. */
 export function bareVerification(
   jwk: SigningKey["publicJwk"],
   signed: readonly Signed[],
@@ -85,7 +89,7 @@ export function bareVerification(
   };
 }
 
-/** Drafts of upserts, each about another person. */
+/** Creates drafts of upserts, each with a different subject. */
 export function drafts(count: number, from = 0): UpsertDraft[] {
   return Array.from({ length: count }, (_, i) => ({
     event_type: "relationship.upsert",
@@ -96,7 +100,10 @@ export function drafts(count: number, from = 0): UpsertDraft[] {
   }));
 }
 
-/** An issuer of so many events in a new folder, which its scope removes. */
+/**
+ * Creates an issuer with a number of events in a temporary folder, which is
+ * removed when its scope ends.
+ */
 export async function openFileIssuer(
   events: number,
   { did = ISSUER, ...options }: FileStoreOptions & { did?: string } = {},

@@ -1,6 +1,7 @@
 /**
- * A first look by proof beside one by the feed: requests, bytes and time; and
- * evidence: size and time. Argument: the numbers of events, one for each subject.
+ * A first read by proof compared with one by the feed: requests, bytes and
+ * time; and evidence: size and time. Argument: the numbers of events, one for
+ * each subject.
  *
  * @module
  */
@@ -23,7 +24,7 @@ const SIZES = Deno.args.length > 0
   : [100, 10_000, 100_000];
 const ROUNDS = 20;
 
-/** Requests and bytes since they were read last. */
+/** Returns the requests and bytes since the last call. */
 class Traffic {
   requests = 0;
   bytes = 0;

@@ -1,8 +1,8 @@
 /**
- * Goal 7. `/healthz` beside the most expensive requests that are known, each
- * alone and 60 at once (p99 at most 100 ms, 300 ms at worst), asked of a
- * `sig-api` that knows an issuer of many relationships of one subject.
- * Arguments: relationships, how many at once.
+ * Goal 7. `/healthz` during the most expensive known requests, each alone and
+ * 60 concurrent (p99 at most 100 ms, maximum 300 ms), sent to a `sig-api` with
+ * an issuer that has many relationships of one subject. Arguments:
+ * relationships, number of concurrent requests.
  *
  * @module
  */
@@ -21,7 +21,7 @@ import { startServer } from "./servers/start.ts";
 const RELATIONSHIPS = Number(Deno.args[0] ?? 100_000);
 const AT_ONCE = Number(Deno.args[1] ?? 60);
 const MANY = "did:x:s";
-/** What was begun is broken off then. */
+/** Requests in progress are aborted at the end. */
 const LONGEST_MS = 20_000;
 
 const issuer = startConditionalServer();
@@ -47,7 +47,7 @@ const check = (more: object = {}) => ({
 const batch = (more: (i: number) => object) => ({
   checks: Array.from({ length: 100 }, (_, i) => check(more(i))),
 });
-/** A body as large as it may be. */
+/** A body of the maximum size. */
 const filled = (unit: string, open: string, close: string) =>
   open + unit.repeat(Math.floor(3.9 * 1024 * 1024 / unit.length)) + close;
 const at = (i: number) => new Date(Date.UTC(2026, 0, 2) + i).toISOString();

@@ -1,13 +1,13 @@
 /**
- * A client that costs less than the server it measures: prepared bytes over
- * kept connections, one request on each at a time.
+ * An HTTP client that costs less than the server it measures: it sends prepared
+ * bytes over persistent connections, one request on each at a time.
  *
  * @module
  */
 
 import type { Started } from "./servers/start.ts";
 
-/** A request with a body of JSON as bytes, with further header lines. */
+/** Returns a request with a JSON body as bytes, with further header lines. */
 export function postBytes(
   url: URL,
   body: string,
@@ -20,7 +20,7 @@ export function postBytes(
   return encoder.encode(headOf("POST", url, all) + body);
 }
 
-/** A request without a body as bytes, with further header lines. */
+/** Returns a request without a body as bytes, with further header lines. */
 export function getBytes(
   url: URL,
   headers: Readonly<Record<string, string>>,
@@ -42,22 +42,22 @@ const encoder = new TextEncoder();
 
 const decoder = new TextDecoder("latin1");
 
-/** An answer. */
+/** A response. */
 export interface Answer {
-  /** Its status. */
+  /** The status. */
   readonly status: number;
-  /** Its header lines. */
+  /** The header lines. */
   readonly head: string;
-  /** Its body, each byte a character. */
+  /** The body, with one character for each byte. */
   readonly body: string;
 }
 
-/** The value of a header; an empty one without it. */
+/** Returns the value of a header; an empty string if absent. */
 export function headerOf({ head }: Answer, name: string): string {
   return new RegExp(`\\r\\n${name}: *([^\\r]*)`, "i").exec(head)?.[1] ?? "";
 }
 
-/** A kept connection. */
+/** A persistent connection. */
 export class Connection {
   readonly #socket: Deno.TcpConn;
   readonly #buffer = new Uint8Array(1024 * 1024);
@@ -73,7 +73,7 @@ export class Connection {
     return new Connection(socket);
   }
 
-  /** Sends prepared bytes and waits for the whole answer. */
+  /** Sends prepared bytes and waits for the whole response. */
   async ask(request: Uint8Array): Promise<Answer> {
     for (let at = 0; at < request.length;) {
       at += await this.#socket.write(request.subarray(at));
@@ -86,8 +86,8 @@ export class Connection {
       const text = decoder.decode(this.#buffer.subarray(0, length));
       const end = text.indexOf("\r\n\r\n");
       if (end < 0) continue;
-      const told = /\r\ncontent-length: (\d+)/i.exec(text.slice(0, end));
-      const size = Number(told?.[1] ?? 0);
+      const header = /\r\ncontent-length: (\d+)/i.exec(text.slice(0, end));
+      const size = Number(header?.[1] ?? 0);
       if (length < end + 4 + size) continue;
       return {
         status: Number(text.slice(9, 12)),
@@ -97,13 +97,13 @@ export class Connection {
     }
   }
 
-  /** Closes it. */
+  /** Closes the connection. */
   close(): void {
     this.#socket.close();
   }
 }
 
-/** Answers a second, as many as the server gives over these connections. */
+/** Returns the maximum rate of responses per second over these connections. */
 export async function measureRate(
   connections: readonly Connection[],
   next: () => Uint8Array,
@@ -127,7 +127,10 @@ export interface Load {
   readonly connections: readonly Connection[];
 }
 
-/** Answers a second, and microseconds of the server's processor for each. */
+/**
+ * Returns responses per second, and microseconds of the server's CPU time for
+ * each.
+ */
 export async function measureWork(
   { server, connections }: Load,
   next: () => Uint8Array,
@@ -142,9 +145,9 @@ export async function measureWork(
 }
 
 /**
- * Waiting times in milliseconds at a steady rate, sorted. Each counts from the
- * moment when its request was due, so that a server that stops is not spared
- * the requests that would have come meanwhile.
+ * Returns sorted latencies in milliseconds at a constant rate. Each is measured
+ * from the time at which its request was due, so that a pause of the server
+ * delays all requests in it.
  */
 export async function measureLatency(
   connections: readonly Connection[],
@@ -159,7 +162,7 @@ export async function measureLatency(
   const times: number[] = [];
   let sent = 0;
   const { promise: done, resolve, reject } = Promise.withResolvers<void>();
-  // At every answer too, since timers are milliseconds late.
+  // Also at every response, because timers are milliseconds late.
   const sendDue = () => {
     const now = performance.now();
     while (sent < total && idle.length > 0 && dueAt(sent) <= now) {
@@ -178,13 +181,13 @@ export async function measureLatency(
   return times.sort((a, b) => a - b);
 }
 
-/** The value below which so many of a hundred lie. */
+/** Returns a percentile of sorted values. */
 export function percentile(sorted: readonly number[], of100: number): number {
   const at = Math.floor(sorted.length * of100 / 100);
   return sorted[Math.min(sorted.length - 1, at)] ?? NaN;
 }
 
-/** Several kept connections to a server. */
+/** Opens several persistent connections to a server. */
 export function openConnections(url: URL, count = 32): Promise<Connection[]> {
   return Promise.all(Array.from({ length: count }, () => Connection.open(url)));
 }

@@ -1,8 +1,8 @@
 /**
- * Goals 1, 3 and 9. A very large issuer: memory of a first look that is stored
- * (at most 384 MiB with 1,000,000 events), a fresh `sig check` on it against one
- * on an issuer of 5 events (at most 2 ×), and `sig who` over it against a first
- * look. Linux only. Argument: events.
+ * Goals 1, 3 and 9. A very large issuer: memory of a first read that is stored
+ * (at most 384 MiB with 1,000,000 events), a new process of `sig check`
+ * compared with one on an issuer of 5 events (at most 2 ×), and `sig who`
+ * compared with a first read. Linux only. Argument: events.
  *
  * @module
  */
@@ -27,7 +27,7 @@ const PIECE = 1_000;
 const [key] = await importTestKeys();
 const cwd = await Deno.makeTempDir();
 
-/** Serves an issuer from a folder; its host. */
+/** Serves an issuer from a folder; returns its host. */
 async function serve(name: string, events: number) {
   const dir = `${cwd}/${name}`;
   const server = Deno.serve(
@@ -49,9 +49,9 @@ async function serve(name: string, events: number) {
   return { server, host };
 }
 
-/** Runs `sig`; the most MiB that it had. */
+/** Runs `sig`; returns its maximum memory in MiB. */
 async function sig(...words: string[]): Promise<number> {
-  // As `deno task install` and the executables start it.
+  // With the options of `deno task install` and of the executables.
   await using child = startSig(words, { cwd, permissions: ["-A", V8_FLAGS] });
   let most = 0;
   const watch = setInterval(async () => {

@@ -1,6 +1,6 @@
 /**
- * Goal 6. Logins: a challenge created and an attestation verified, against the
- * bare verification of a signature (at least 35 % of its rate).
+ * Goal 6. Logins: a challenge created and an attestation verified, compared
+ * with the bare verification of a signature (at least 35 % of its rate).
  *
  * @module
  */
@@ -44,7 +44,10 @@ async function ask(app: App, request: Request) {
 
 const create = () => post("challenge/create", { scopes: ["email", "profile"] });
 
-/** The requests of logins, made before the clock runs: the client's work. */
+/**
+ * The requests of logins are created before the timing, because they are the
+ * client's work.
+ */
 async function prepare() {
   const logins: { create: Request; verify: Request; signed: Signed }[] = [];
   for (let i = 0; i < LOGINS; i++) {

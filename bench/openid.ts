@@ -1,6 +1,6 @@
 /**
- * Goal 6. Complete logins of OpenID Connect (authorize, consent, answer, token)
- * by each algorithm, over HTTP, against the same of `oidc-provider` (at least
+ * Goal 6. Complete logins with OpenID Connect (authorize, consent, answer,
+ * token) for each algorithm, over HTTP, compared with `oidc-provider` (at least
  * 1.5 × its rate with RS256, 2 × with EdDSA). Linux only.
  *
  * @module
@@ -21,10 +21,15 @@ import { type Started, startServer } from "./servers/start.ts";
 
 const LOGINS = 100;
 const ROUNDS = 5;
-/** Logins at once: a server that waits does not count. */
+/**
+ * The number of concurrent logins, so that waiting of a server has no effect.
+ */
 const AT_ONCE = 8;
 
-/** People who log in in turn: a hundred open sessions of one are not usual. */
+/**
+ * The number of people who log in in turn; a hundred open sessions of one
+ * person are not realistic.
+ */
 const PEOPLE = Array.from({ length: 300 }, () => new Person());
 let turn = 0;
 const nextPerson = () => PEOPLE[turn++ % PEOPLE.length]!;
@@ -38,7 +43,7 @@ const code_challenge = digest.toBase64({
   omitPadding: true,
 });
 
-/** What an application asks for. */
+/** The authorization request of an application. */
 function authorizeQuery(client_id: string): string {
   return String(
     new URLSearchParams({
@@ -49,7 +54,9 @@ function authorizeQuery(client_id: string): string {
   );
 }
 
-/** A browser and an application on one connection, with the browser's cookies. */
+/**
+ * A browser and an application on one connection, with the browser's cookies.
+ */
 class Client {
   readonly #connection: Connection;
   readonly #origin: string;
@@ -94,7 +101,7 @@ class Client {
 
 type LogIn = (client: Client, client_id: string) => Promise<void>;
 
-/** A login at our provider. */
+/** Logs in at our provider. */
 const logInToOwn: LogIn = async (client, client_id) => {
   const begun = await client.ask(
     `/oidc/authorize?${authorizeQuery(client_id)}`,
@@ -108,7 +115,7 @@ const logInToOwn: LogIn = async (client, client_id) => {
   await client.redeem("/oidc/token", client_id, redirect_to);
 };
 
-/** The same at the server that is `oidc-provider`. */
+/** Logs in at the server with `oidc-provider`. */
 const logInToOther: LogIn = async (client, client_id) => {
   const begun = await client.ask(`/auth?${authorizeQuery(client_id)}`);
   const challenge = {
@@ -126,7 +133,10 @@ const logInToOther: LogIn = async (client, client_id) => {
   await client.redeem("/token", client_id, back);
 };
 
-/** Logins a second, and milliseconds of the server's processor for each. */
+/**
+ * Returns logins per second, and milliseconds of the server's CPU time for
+ * each.
+ */
 async function measure(
   server: Started,
   connections: readonly Connection[],

@@ -1,13 +1,13 @@
 /**
- * Timing two ways of doing a thing in one run. Machines drift within minutes:
- * only the ratio of neighbours, and the median of many, can be relied upon.
+ * Compares the time of two functions in one run. Machines drift within minutes,
+ * so only the ratio of neighbouring runs, and the median of many, is reliable.
  *
  * @module
  */
 
 import { cpuUsage } from "node:process";
 
-/** The median of some numbers. */
+/** Returns the median of some numbers. */
 export function median(numbers: readonly number[]): number {
   const sorted = [...numbers].sort((a, b) => a - b);
   const half = sorted.length >> 1;
@@ -16,24 +16,27 @@ export function median(numbers: readonly number[]): number {
     : (sorted[half - 1]! + sorted[half]!) / 2;
 }
 
-/** Processor time that this process and its threads have used, in ms. */
+/** Returns the CPU time of this process and its threads in milliseconds. */
 export function processorMs(): number {
   const { user, system } = cpuUsage();
   return (user + system) / 1000;
 }
 
-/** Medians of A's and B's times, in ms, and of A / B, pair by pair. */
+/**
+ * The medians of the times of A and B in milliseconds, and of A / B for each
+ * pair.
+ */
 interface Medians {
   readonly a: number;
   readonly b: number;
   readonly ratio: number;
 }
 
-/** What came of timing A against B. */
+/** The result of a comparison. */
 export interface Pairs extends Medians {
   /**
-   * The same of processor time, on all cores: it says less of how long
-   * somebody waits, and hardly changes when others want the cores as well.
+   * The same for CPU time on all cores. It says less about the waiting time,
+   * but hardly changes when other processes use the cores.
    */
   readonly processor: Medians;
 }

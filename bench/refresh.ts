@@ -1,8 +1,8 @@
 /**
- * Goal 3. A check in a running process after 10 new events, against the cold
- * verification of the feed by the same process (at most 1/1000 with 100,000
- * events, so 1/200 with 20,000). The issuer is a process of its own. Argument:
- * events.
+ * Goal 3. A check in a running process after 10 new events, compared with the
+ * cold verification of the feed by the same process (at most 1/1000 with
+ * 100,000 events, so 1/200 with 20,000). The issuer is a separate process.
+ * Argument: events.
  *
  * @module
  */

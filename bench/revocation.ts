@@ -1,7 +1,7 @@
 /**
- * From the append of a revocation to a feed that is really served, until an
- * application has its logout token: one `sig web --recheck 1s` as a process.
- * Run: `deno run -A bench/revocation.ts`
+ * The time from the append of a revocation to a served feed until an
+ * application receives its logout token, with one `sig web --recheck 1s` as a
+ * process. Run: `deno run -A bench/revocation.ts`
  *
  * @module
  */
@@ -18,12 +18,12 @@ const server = await fleet.start();
 const took: number[] = [];
 const people = [];
 for (let i = 0; i < ROUNDS; i++) people.push(await fleet.employ());
-// Until then the server may still go by what it read before.
+// Until then the server may still use its earlier read.
 await new Promise((go) => setTimeout(go, 1_200));
 for (const { person, relationship } of people) {
   const code = await fleet.codeAt(server, person, new Browser());
   await server.redeem(code);
-  // At any moment of the poll interval.
+  // A random time within the poll interval.
   await new Promise((go) => setTimeout(go, Math.random() * 1_000));
   const began = performance.now();
   const heard = Promise.withResolvers<number>();

@@ -1,6 +1,6 @@
 /**
- * Goal 8. `sig check` on a local issuer of 5 events, a whole process, against
- * an empty script (at most 2 ×).
+ * Goal 8. A whole process of `sig check` on a local issuer of 5 events,
+ * compared with an empty script (at most 2 ×).
  *
  * @module
  */
@@ -16,7 +16,7 @@ const cwd = await Deno.makeTempDir();
 async function sig(...words: string[]): Promise<void> {
   await using child = startSig(words, {
     cwd,
-    // As the launchers of `deno task install` start it.
+    // With the options of the launchers of `deno task install`.
     permissions: ["-A", LAZY_IMPORTS],
   });
   const { code, stderr } = await child.ended();

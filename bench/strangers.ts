@@ -1,7 +1,7 @@
 /**
- * Goal 7. What requests of strangers leave behind in `sig-web` (less than 64 MiB
- * in total, whatever they send): many of each kind, as large as each may be.
- * Linux only. Argument: requests of each kind.
+ * Goal 7. The memory that unauthenticated requests leave behind in `sig-web`
+ * (less than 64 MiB in total, for any requests): many of each kind, with the
+ * maximum size. Linux only. Argument: requests of each kind.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * What the other packages of this project need of core beside its public
- * names. Not covered by semantic versioning: it may change in any release.
+ * Exports of core for the other packages of this project. They are not covered
+ * by semantic versioning: they may change in any release.
  *
  * @module
  */

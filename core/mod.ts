@@ -1,11 +1,11 @@
 /**
- * SIG v0.1: types, rules, replay and the question.
+ * SIG v0.1: types, validation, replay and decisions.
  *
- * Nothing here reads a file, a socket or a clock, and nothing verifies a
- * signature: `@sig/jose` does that, `@sig/consumer` and `@sig/issuer` put the
- * parts together.
+ * This package uses no file, socket or clock, and does not verify signatures:
+ * `@sig/jose` verifies them, and `@sig/consumer` and `@sig/issuer` combine
+ * both.
  *
- * @example May Alice deploy?
+ * @example Check whether Alice may deploy
  * ```ts
  * import { check, replay } from "@sig/core";
  * import { assertEquals } from "@std/assert";

@@ -1,6 +1,6 @@
 /**
- * Keys and signed lines of feeds: what `@sig/jose` has, without attestations and
- * invitations, which programs that only read feeds need not load.
+ * Keys and signed feed lines: `@sig/jose` without attestations and invitations,
+ * for programs that only read feeds.
  *
  * @example The key of a did:key
  * ```ts

@@ -2,7 +2,7 @@
  * Keys and signatures of SIG: strict Ed25519 on every platform, key sets, event
  * envelopes, did:key, login attestations and invitations.
  *
- * @example A key, a line that it signed, and its verification
+ * @example Sign a line and verify it
  * ```ts
  * import { parseFeedLine } from "@sig/core";
  * import {

@@ -9,7 +9,7 @@ import { startPlatformServers } from "./ship/testdata/platform_servers.ts";
 
 const PAGE = "<!doctype html><title>tests</title>";
 
-/** A page on loopback with these files and nothing else. */
+/** Serves a page with these files on loopback. */
 function servePage(files: Readonly<Record<string, string>>) {
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen() {} },
@@ -33,7 +33,7 @@ function servePage(files: Readonly<Record<string, string>>) {
   };
 }
 
-/** What a program for browsers may not lean on. */
+/** Returns whether the page has none of the globals that browsers lack. */
 function lacksPolyfills(page: Page): Promise<boolean> {
   return page.evaluate(() =>
     ["Buffer", "Deno", "global", "process", "require"].every((name) =>
@@ -77,7 +77,7 @@ browserTest(
   hasVectors() ? undefined : "the test vectors are not there",
 );
 
-/** What a page does with the two packages, and what came of it. */
+/** The page's use of the two packages, which returns the results. */
 const USE_THEM = `
 import * as core from "/core.js";
 import * as jose from "/jose.js";
@@ -113,11 +113,12 @@ const EXPECTED = {
 browserTest(
   "core and jose load in a page and in a worker without polyfills",
   async (browser) => {
-    // One after the other: on an empty cache two would install the bundler at once.
+    // In sequence: with an empty cache, two concurrent runs would install the
+    // bundler twice.
     const core = await bundle("core/mod.ts");
     const jose = await bundle("jose/mod.ts");
     for (const code of [core, jose]) {
-      // Nothing is imported, also not Node's modules.
+      // The bundle has no imports, not even of Node's modules.
       assert(!/^\s*(?:import|export)\b.*\bfrom\b/m.test(code));
       assert(!/\bimport\s*(?:\(|["'])/.test(code.replaceAll(/\/\/.*$/gm, "")));
       assert(!/\bDeno\.|\brequire\(/.test(code));

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { findPhrases } from "../tools/check_language.ts";
 
-Deno.test("phrases that must not return are found, with what to write instead", () => {
+Deno.test("reports phrases that must not return, with a replacement", () => {
   const faults = findPhrases(
     "Milliseconds; 512 unless told.\nfine\nThis is no address, made anew.\n",
   );
@@ -12,7 +12,7 @@ Deno.test("phrases that must not return are found, with what to write instead", 
   ]);
 });
 
-Deno.test("plain English passes", () => {
+Deno.test("accepts plain English", () => {
   for (
     const text of [
       "There is no file, and it is no longer needed.",

@@ -5,7 +5,7 @@ const SLEEP = /fixed sleep/;
 const ELAPSED = /elapsed time/;
 const SPAWN = /tests.kit.process/;
 
-// Cut in two, so that this file itself is without fault.
+// The patterns are split, so that this file has no fault itself.
 const FAULTS: readonly (readonly [text: string, message: RegExp])[] = [
   ["await new Promise((go) => set" + "Timeout(go, 100));", SLEEP],
   ["const timer = set" + "Interval(look, 10);", SLEEP],
@@ -20,7 +20,7 @@ const FAULTS: readonly (readonly [text: string, message: RegExp])[] = [
   ["const child = command.spa" + "wn();", SPAWN],
 ];
 
-Deno.test("elapsed time, fixed sleeps and processes that nothing ends are found", () => {
+Deno.test("finds elapsed time, fixed sleeps and processes that nothing ends", () => {
   for (const [text, message] of FAULTS) {
     const faults = findTestFaults(`// first\n${text}\n`);
     assertEquals(faults.map(({ line }) => line), [2], text);
@@ -28,7 +28,7 @@ Deno.test("elapsed time, fixed sleeps and processes that nothing ends are found"
   }
 });
 
-Deno.test("a comment with a reason allows real time in the lines behind it", () => {
+Deno.test("a comment with a reason allows real time in the lines below it", () => {
   const [fault] = FAULTS[0]!;
   const allowed = "// real time: the shell polls.\n";
   assertEquals(findTestFaults(allowed + fault), []);
@@ -36,7 +36,7 @@ Deno.test("a comment with a reason allows real time in the lines behind it", () 
   assertEquals(findTestFaults(allowed + "\n".repeat(6) + fault).length, 1);
 });
 
-Deno.test("points in time and comments are allowed", () => {
+Deno.test("allows points in time, and comments", () => {
   for (
     const text of [
       "const old = new Date(Date.now() - 300_000);",
@@ -46,7 +46,7 @@ Deno.test("points in time and comments are allowed", () => {
   ) assertEquals(findTestFaults(text), [], text);
 });
 
-Deno.test("tests and what only they use are looked at", () => {
+Deno.test("checks tests and files that only tests use", () => {
   const paths = [
     ...["core/a_test.ts", "web/a_test.tsx", "cli/testdata/a.ts"],
     ...["tests/servers/a.ts", "web/ui_test/a.ts", "issuer/testing.ts"],

@@ -2,13 +2,13 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { createNewcomer } from "./docs/newcomer.ts";
 import { ROOT, runWell, startServer, tempFolder } from "./kit/process.ts";
 
-Deno.test("the demo tells the whole story with an empty HOME", async () => {
+Deno.test("the demo runs to its end with an empty HOME", async () => {
   await using folder = await tempFolder();
   const home = folder.path;
   const { DENO_DIR } = Deno.env.toObject();
   const output = await runWell(Deno.execPath(), ["task", "demo"], {
     cwd: ROOT,
-    // The cache is not the demo's business; everything else of HOME is empty.
+    // The cache is shared with this run; everything else in HOME is empty.
     env: { HOME: home, DENO_DIR: DENO_DIR ?? await cacheDir() },
   });
   for (const word of ["allow", "deny", "revoked", "signature_invalid"]) {
@@ -20,7 +20,7 @@ Deno.test("the demo tells the whole story with an empty HOME", async () => {
 });
 
 Deno.test({
-  name: "the demo ends with three commands that work as they stand there",
+  name: "the demo ends with three commands that work as printed",
   ignore: Deno.build.os === "windows",
   async fn() {
     const text = await Deno.readTextFile(new URL("tools/demo.ts", ROOT));
@@ -35,7 +35,7 @@ Deno.test({
       clearEnv: true,
       env: newcomer.env,
     });
-    // The third one runs until it is stopped.
+    // The third command runs until it is stopped.
     const { code, stdout: out, stderr } = await child.stop();
     assertEquals(code, 0, out + stderr);
     assertStringIncludes(out, "Installed sig");
@@ -44,7 +44,7 @@ Deno.test({
   },
 });
 
-/** Where this run's own modules are cached. */
+/** Returns the directory in which this run's modules are cached. */
 async function cacheDir(): Promise<string> {
   const text = await runWell(Deno.execPath(), ["info", "--json"]);
   return JSON.parse(text).denoDir;

@@ -7,19 +7,19 @@ async function read(path: string): Promise<string> {
   return await Deno.readTextFile(new URL(path, ROOT));
 }
 
-/** Where it does not stand on the package's top floor. */
+/** The packages whose VERSION is not in their top folder. */
 const VERSION_FILE: { readonly [name: string]: string } = {
   api: "api/openapi/operation.ts",
   cli: "cli/terminal/version.ts",
 };
 
-Deno.test("the README holds both commands verbatim", async () => {
+Deno.test("the README contains both commands verbatim", async () => {
   const readme = await read("README.md");
   assertStringIncludes(readme, "npx -y deno@2.9.6 task demo\n");
   assertStringIncludes(readme, "npx -y deno@2.9.6 task test\n");
 });
 
-Deno.test("every package has a README, the licence and one version", async () => {
+Deno.test("every package has a README, the licence and the common version", async () => {
   const licence = await read("LICENSE");
   for (const name of PACKAGES) {
     assertStringIncludes(await read(`${name}/README.md`), `# @sig/${name}`);
@@ -33,7 +33,7 @@ Deno.test("every package has a README, the licence and one version", async () =>
   }
 });
 
-Deno.test("a package's VERSION is that of its deno.json", async () => {
+Deno.test("a package's VERSION equals that of its deno.json", async () => {
   for (const name of ["cli", "api", "web"]) {
     const { VERSION } = await import(
       new URL(VERSION_FILE[name] ?? `${name}/version.ts`, ROOT).href
@@ -42,13 +42,13 @@ Deno.test("a package's VERSION is that of its deno.json", async () => {
   }
 });
 
-Deno.test("there is no package.json in the root: it breaks Deno's npm", async () => {
+Deno.test("the root has no package.json, which would break Deno's npm", async () => {
   const found = await Deno.stat(new URL("package.json", ROOT))
     .then(() => true, () => false);
   assertEquals(found, false);
 });
 
-Deno.test("documents of the root name only files that exist", async () => {
+Deno.test("documents in the root name only existing files", async () => {
   for (const name of ["SECURITY.md", "DESIGN.md", "CONTRIBUTING.md"]) {
     const text = await read(name);
     const paths = text.matchAll(/`([a-z_]+\/[\w/.-]+\.(?:ts|js|md|json))`/g);
@@ -60,7 +60,7 @@ Deno.test("documents of the root name only files that exist", async () => {
   }
 });
 
-Deno.test("every promise of SECURITY.md names a test", async () => {
+Deno.test("every promise in SECURITY.md names a test", async () => {
   const rows = (await read("SECURITY.md")).split("\n")
     .filter((line) => line.startsWith("| ") && !line.startsWith("| promise"));
   for (const row of rows.filter((line) => !/^\| -+/.test(line))) {
@@ -68,7 +68,7 @@ Deno.test("every promise of SECURITY.md names a test", async () => {
   }
 });
 
-Deno.test("the ways through the rooms in DESIGN.md name what is there", async () => {
+Deno.test("the steps in DESIGN.md name existing functions and files", async () => {
   const text = await read("DESIGN.md");
   const steps = [...text.matchAll(/^\d+\. `([^`]+\.ts)`: `(\w+)`/gm)];
   assertEquals(steps.length >= 20, true);

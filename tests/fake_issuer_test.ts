@@ -12,17 +12,23 @@ const EMPLOYEE = {
   roles: ["refund"],
 } as const;
 
-/** A limit for a silent issuer alone: others may be slow on a busy machine. */
+/**
+ * The timeout for a silent issuer only: other tests may be slow on a busy
+ * machine.
+ */
 const SILENT_MS = 3_000;
 
-/** A code and a part of its message. */
-type Told = readonly [code: ErrorCode, message: string];
+/** An error code and a part of its message. */
+type ExpectedError = readonly [code: ErrorCode, message: string];
 
-/** The code at a first look, and with a pin of the whole feed. */
-const TOLD: {
+/**
+ * The error for each fault: in a first read (undefined for none), and with a
+ * pin of the whole feed.
+ */
+const ERRORS: {
   readonly [fault in IssuerFault]: {
-    readonly first: Told | undefined;
-    readonly seen: Told;
+    readonly first: ExpectedError | undefined;
+    readonly seen: ExpectedError;
   };
 } = {
   unreachable: both(["fetch_failed", "Cannot fetch"]),
@@ -45,12 +51,12 @@ const TOLD: {
   },
 };
 
-function both(told: Told) {
-  return { first: told, seen: told };
+function both(error: ExpectedError) {
+  return { first: error, seen: error };
 }
 
-for (const fault of Object.keys(TOLD) as IssuerFault[]) {
-  Deno.test(`a reader tells that an issuer is ${fault}, until it is mended`, async () => {
+for (const fault of Object.keys(ERRORS) as IssuerFault[]) {
+  Deno.test(`a reader reports that an issuer is ${fault}, until the fault is repaired`, async () => {
     await using issuer = await fakeIssuer();
     await issuer.upsert(EMPLOYEE);
     await issuer.rotateKey();
@@ -66,7 +72,7 @@ for (const fault of Object.keys(TOLD) as IssuerFault[]) {
     const known = createConsumer(options);
     await known.check(did, QUESTION);
     issuer.break(fault);
-    const { first, seen } = TOLD[fault];
+    const { first, seen } = ERRORS[fault];
     const asked = createConsumer(options).check(did, QUESTION);
     if (first === undefined) assertEquals((await asked).decision, "allow");
     else await expectSigError(asked, ...first);
@@ -76,7 +82,7 @@ for (const fault of Object.keys(TOLD) as IssuerFault[]) {
   });
 }
 
-Deno.test("a reader of a fake issuer fetches only what is new", async () => {
+Deno.test("a reader of a fake issuer fetches only new lines", async () => {
   await using issuer = await fakeIssuer({ did: "did:web:shop.example" });
   await issuer.upsert(EMPLOYEE);
   const { did, fetch, now } = issuer;
@@ -99,7 +105,7 @@ Deno.test("a reader of a fake issuer fetches only what is new", async () => {
   assert(answers.includes(206) && answers.includes(304), answers.join());
 });
 
-Deno.test("its clock is the time of its events and stands still", async () => {
+Deno.test("the fake issuer's clock gives events their time and stands still", async () => {
   await using issuer = await fakeIssuer({ at: "2030-05-01T00:00:00Z" });
   const first = await issuer.upsert(EMPLOYEE);
   issuer.advance(1_500);
@@ -111,7 +117,7 @@ Deno.test("its clock is the time of its events and stands still", async () => {
   );
 });
 
-Deno.test("another host is not its business", async () => {
+Deno.test("the fake issuer rejects requests to another host", async () => {
   await using issuer = await fakeIssuer();
   await assertRejects(
     () =>

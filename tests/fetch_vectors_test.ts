@@ -16,7 +16,7 @@ import { freePort, tempFolder } from "./kit/process.ts";
 const SOURCES = readSources();
 const RAW = "https://raw.githubusercontent.com";
 
-/** Serves files by their path; counts the requests. */
+/** Serves files by their path, and records the requests. */
 function serveFiles(files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>) {
   const asked: string[] = [];
   const server = Deno.serve(
@@ -41,7 +41,7 @@ function serveFiles(files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>) {
   };
 }
 
-Deno.test("each source has an address at a commit, a digest and a licence", () => {
+Deno.test("each source has a URL with a commit, a digest and a licence", () => {
   for (const { file, url, sha256, licence } of SOURCES) {
     assertMatch(
       url,
@@ -97,7 +97,7 @@ vectorTest(
   { net: true, write: true },
 );
 
-Deno.test("other bytes are refused by the file's name, and the other files come all the same", async () => {
+Deno.test("a file with another digest is rejected by name, and the other files are fetched", async () => {
   const bytes = new TextEncoder().encode("right");
   const wrong = new TextEncoder().encode("wrong");
   await using server = serveFiles(
@@ -128,7 +128,7 @@ Deno.test("other bytes are refused by the file's name, and the other files come 
   assertEquals(await Deno.readFile(`${folder.path}/x/here`), wrong);
 });
 
-Deno.test("a host that can't be reached is not asked for every file", async () => {
+Deno.test("an unreachable host is not requested for every file", async () => {
   await using folder = await tempFolder();
   const url = `http://127.0.0.1:${freePort()}/x`;
   const sources = Array.from({ length: 40 }, (_, i) => ({

@@ -4,13 +4,13 @@ import { PACKAGES } from "../tools/workspace.ts";
 
 const ROOT = new URL("..", import.meta.url).pathname;
 
-/** How a message would be taken apart again. */
+/** Patterns of code that takes messages apart. */
 const CUTS = [
   /\b(?:error|fault|cause|first)\.message\s*\.\s*(?:replace|slice|split|indexOf)/,
   /\bmessage\s*\.\s*(?:replace|split|indexOf)\(\s*["'`/](?:\^?Cannot|: )/,
 ];
 
-/** The sources of the packages without their tests. */
+/** Yields the sources of the packages without their tests. */
 async function* sources(): AsyncGenerator<{ path: string; text: string }> {
   for (const folder of PACKAGES) {
     for await (const path of filesBelow(ROOT, folder)) {
@@ -22,7 +22,7 @@ async function* sources(): AsyncGenerator<{ path: string; text: string }> {
   }
 }
 
-Deno.test("nobody takes a message apart: an error has its reason", async () => {
+Deno.test("no code takes a message apart, because an error has a reason", async () => {
   const found: string[] = [];
   let files = 0;
   for await (const { path, text } of sources()) {
@@ -33,10 +33,10 @@ Deno.test("nobody takes a message apart: an error has its reason", async () => {
   assertEquals(found, []);
 });
 
-/** JsonErrors have no beginning of their own. */
+/** A JsonError's message does not begin with "Cannot". */
 const OF_JSON_ERRORS = /JsonError/;
 
-Deno.test("no sentence is put behind another 'Cannot'", async () => {
+Deno.test("no whole message is put into another one that begins with 'Cannot'", async () => {
   const found: string[] = [];
   for await (const { path, text } of sources()) {
     for (const { index } of text.matchAll(/`Cannot [^`]*\$\{\w+\.message\}/g)) {
@@ -47,7 +47,7 @@ Deno.test("no sentence is put behind another 'Cannot'", async () => {
   assertEquals(found, []);
 });
 
-Deno.test("no expected message of the vectors or examples says Cannot twice", async () => {
+Deno.test("no expected message in vectors, examples or documents says Cannot twice", async () => {
   const found: string[] = [];
   for (const folder of ["vectors", "examples", "docs"]) {
     for await (const path of filesBelow(ROOT, folder)) {

@@ -1,6 +1,6 @@
 /**
- * An attacker who can alter an issuer's files but has no key can make them fail,
- * or show less of them, and nothing else: never another state, never a crash.
+ * An attacker who can change an issuer's files but has no key can cause errors
+ * or hide data, but never another state or a crash.
  */
 
 import fc from "fast-check";
@@ -28,7 +28,10 @@ function randomSeed(): number {
 
 type Files = ReadonlyMap<string, Uint8Array>;
 
-/** Eight events of two keys: changes, a revoke, a return, odd identifiers. */
+/**
+ * Creates eight events signed with two keys: changes, a revoke, a
+ * re-activation, odd identifiers.
+ */
 async function makeFeed() {
   const [key1, key2] = await importTestKeys();
   const { roles: _, ...revoke } = upsert(4, {
@@ -63,13 +66,16 @@ async function verify(files: Files): Promise<FeedState> {
   return (await verifyIssuer(location, { now: NOW })).state;
 }
 
-/** A state as a text that is equal for equal states only. */
+/** Returns a text that is equal for equal states only. */
 function fingerprint(state: FeedState): string {
   const { issuer, last_sequence, by_relationship_id } = state;
   return JSON.stringify([issuer, last_sequence, [...by_relationship_id]]);
 }
 
-/** Changes of some bytes at a place; `n` is a number, `byte` often JSON's. */
+/**
+ * Mutations of bytes at a position; `n` is a random number, `byte` often a byte
+ * of JSON.
+ */
 const MUTATIONS = {
   flip: (bytes, at, n) => bytes.with(at, bytes[at]! ^ 1 << n % 8),
   replace: (bytes, at, _, byte) => bytes.with(at, byte),
@@ -88,7 +94,7 @@ const MUTATIONS = {
 >;
 
 const number = fc.nat({ max: 100_000 });
-// Half of the bytes are ones that mean something to JSON and base64url.
+// Half of the bytes have a meaning in JSON or base64url.
 const byte = fc.oneof(
   fc.nat({ max: 255 }),
   fc.constantFrom(...new TextEncoder().encode('{}[]":,\\ \n\r\t0-_=Aaz')),
@@ -100,8 +106,8 @@ const mutations = fc.tuple(
   byte,
 );
 
-/** What came of one mutation. */
-async function judge(
+/** Returns the result of one mutation. */
+async function outcomeOf(
   files: Files,
   allowed: ReadonlySet<string>,
 ): Promise<"refused" | "accepted"> {
@@ -155,12 +161,13 @@ Deno.test(`${RUNS} mutations never give another state (SIG_SEED=${SEED})`, async
     fc.asyncProperty(path, mutations, async (path, [mutate, at, n, byte]) => {
       const before = files.get(path)!;
       const bytes = mutate(before, at % before.length, n, byte);
-      const outcome = await judge(new Map(files).set(path, bytes), allowed);
+      const outcome = await outcomeOf(new Map(files).set(path, bytes), allowed);
       outcomes[outcome]++;
     }),
     { numRuns: RUNS, seed: SEED },
   );
-  // White space, unknown members and the like change nothing; most things do.
+  // Changes of white space, unknown members and similar have no effect; most
+  // others are rejected.
   assert(outcomes.refused > RUNS / 2, JSON.stringify(outcomes));
   assert(outcomes.accepted > RUNS / 100, JSON.stringify(outcomes));
 });

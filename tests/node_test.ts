@@ -11,12 +11,12 @@ import { type Ran, run, tempFolder } from "./kit/process.ts";
 
 const IS_CI = Deno.env.get("SIG_CI") === "1";
 
-/** Node 22, by way of npm; it need not be installed. */
+/** Runs Node 22 through npm; it need not be installed. */
 function node(...args: string[]): Promise<Ran> {
   return run("npx", ["-y", "node@22", ...args]);
 }
 
-/** What this machine lacks for the test, undefined when nothing. */
+/** Returns what this machine lacks for the test; undefined if nothing. */
 async function findMissing(): Promise<string | undefined> {
   if (!hasVectors()) return "the test vectors are not there";
   if (!hasOpenssl()) return "there is no openssl";
@@ -24,7 +24,7 @@ async function findMissing(): Promise<string | undefined> {
     const { code, stdout } = await node("--version");
     if (code === 0 && stdout.startsWith("v22.")) return undefined;
   } catch {
-    // There is no npx.
+    // npx is not installed.
   }
   return "Node 22 can't be run";
 }
@@ -32,7 +32,7 @@ async function findMissing(): Promise<string | undefined> {
 const missing = await findMissing();
 
 Deno.test({
-  name: "core, jose and consumer behave under Node 22 as they do here",
+  name: "core, jose and consumer behave in Node 22 as in Deno",
   ignore: missing !== undefined && !IS_CI,
   fn: async () => {
     assertEquals(missing, undefined);
@@ -69,11 +69,11 @@ Deno.test({
   },
 });
 
-Deno.test("the suites name what is wrong, and one without cases fails", async () => {
+Deno.test("the suites name the failing case, and a suite without cases fails", async () => {
   const encode = (value: unknown) => btoa(JSON.stringify(value));
   const { lines, passed } = await runSuites({
     files: {
-      // A good text under the name of a bad one.
+      // A valid text with the name of an invalid one.
       "shared/jsontestsuite/test_parsing/n_good.json": encode({}),
       "shared/own/timestamps.json": encode([{
         value: "now",

@@ -6,7 +6,7 @@ import { findFaults } from "../web/ui_test/testdata/faults.ts";
 
 const EVIL = `</td><img src=x onerror=alert(1)>{{title}}`;
 
-/** How a table is shown. */
+/** Returns how a table is displayed. */
 const MEDIA = [
   ["light", { media: "screen", colorScheme: "light" }, "rgb(0, 0, 0)"],
   ["dark", { media: "screen", colorScheme: "dark" }, "rgb(255, 255, 255)"],

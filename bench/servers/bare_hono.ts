@@ -1,6 +1,7 @@
 /**
- * Hono and nothing else: what a service costs at least. Answers `/v1/check` with
- * the text of the argument and the headers of ours, `/forward-auth` with nothing.
+ * Hono without anything else, as the minimal cost of a service. It responds to
+ * `/v1/check` with the text of the argument and our headers, and to
+ * `/forward-auth` with an empty body.
  *
  * @module
  */

@@ -1,7 +1,7 @@
 /**
- * An issuer of so many events about as many people, in a process of its own:
- * `POST /more` publishes the next ten, which are signed before. Prints its URL.
- * Arguments: events, and how often it may grow.
+ * An issuer with a number of events, each about a different person, in a
+ * separate process: `POST /more` publishes the next ten, which are signed in
+ * advance. Prints its URL. Arguments: events, and the number of extensions.
  *
  * @module
  */
@@ -32,7 +32,8 @@ let events = EVENTS;
 for (
   const [path, text] of makeDocuments({ did, origin, keys: [key], lines: [] })
 ) documents.set(path, text);
-// Without an entity tag: making one would cost more than what is measured.
+// Without an entity tag, whose calculation would cost more than the measured
+// work.
 documents.set(PATHS.feed, ({ headers }) => {
   const [, from] = /^bytes=(\d+)-$/.exec(headers.get("range") ?? "") ?? [];
   const type = { "content-type": "application/x-ndjson" };

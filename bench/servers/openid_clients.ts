@@ -1,10 +1,14 @@
-/** The applications of the bench of complete logins, one for each algorithm. @module */
+/**
+ * The applications of the bench of complete logins, one for each algorithm.
+ *
+ * @module
+ */
 
-/** What ID tokens are signed with. */
+/** The algorithms that sign ID tokens. */
 export const ALGORITHMS = ["RS256", "ES256", "EdDSA"] as const;
 
-/** A host protected by forward auth; the proxy is the bench. */
+/** A host protected by forward auth; the bench acts as its proxy. */
 export const GATE_HOST = "wiki.example";
 
-/** Where codes are sent; nobody listens there. */
+/** The redirect URI for codes; no server listens there. */
 export const CALLBACK = "https://app.example/callback";

@@ -1,6 +1,6 @@
 /**
- * `oidc-provider` over its own memory. Its person proves a signature as ours
- * does, and nobody is asked about a relationship. Prints its URL.
+ * `oidc-provider` with its in-memory store. Its person proves a signature as
+ * with ours, but no relationship is checked. Prints its URL.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { exportJWK, generateKeyPair } from "jose";
 import OidcProvider from "oidc-provider";
 import { ALGORITHMS, CALLBACK } from "./openid_clients.ts";
 
-// It greets and warns on the console, where the URL belongs.
+// It prints notices and warnings on the console, where only the URL may be.
 const { log } = console;
 console.info = console.warn = console.log = () => {};
 

@@ -1,4 +1,9 @@
-/** Our OpenID Provider over memory, with the demo's issuer. Prints its URL. @module */
+/**
+ * Our OpenID Provider with an in-memory store and the demo's issuer. Prints its
+ * URL.
+ *
+ * @module
+ */
 
 import {
   createApp,
@@ -39,7 +44,7 @@ const app = createApp({
     const bytes = issuer.document(new URL(url).pathname);
     return Promise.resolve(new Response(bytes?.slice() ?? null));
   },
-  // A login is timed here, not the reading of a feed.
+  // Reads the feed before the timing.
   maxAgeMs: 60_000,
   openid: {
     clients: () => clients,

@@ -1,4 +1,8 @@
-/** Servers in processes of their own, and what they use. @module */
+/**
+ * Starts servers as separate processes, and measures their use of resources.
+ *
+ * @module
+ */
 
 import {
   hasProgram,
@@ -8,17 +12,19 @@ import {
 
 /** A running server. */
 export interface Started {
-  /** What it printed first. */
+  /** The first line of its output. */
   readonly url: URL;
-  /** Milliseconds that all of its threads have worked; Linux only. */
+  /** Returns the CPU time of all its threads in milliseconds; Linux only. */
   processorMs(): Promise<number>;
-  /** MiB that are resident, and the most that were; Linux only. */
+  /** Returns its resident memory and the maximum of it in MiB; Linux only. */
   memory(): Promise<{ readonly now: number; readonly most: number }>;
-  /** Stops it. */
+  /** Stops the server. */
   stop(): Promise<void>;
 }
 
-/** Runs a script that prints its URL first, on the first core where possible. */
+/**
+ * Runs a script that prints its URL first, on the first core where possible.
+ */
 export async function startServer(
   script: string,
   args: readonly string[] = [],
@@ -50,7 +56,7 @@ async function processorMsOf(pid: number): Promise<number> {
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }
 
-/** What a process has in memory; not a number once it has ended. */
+/** Returns the memory of a process; NaN once it has exited. */
 export async function memoryOf(pid: number) {
   const status = await Deno.readTextFile(`/proc/${pid}/status`)
     .catch(() => "");

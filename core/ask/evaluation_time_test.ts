@@ -13,25 +13,27 @@ const resolve = (time: AskedTime) => resolveTime(state, parseTime(time), now);
 
 const AS_OF = day(2, "T12:00:00.000000001Z");
 const TIMES: readonly (readonly [string, AskedTime, EvaluationTime])[] = [
-  ["without at and as_of: now, by the whole feed", {}, {
+  ["without at and as_of, evaluates now with the whole feed", {}, {
     instant: instant("2026-06-01T00:00:00.25Z"),
     tense: "now",
     events: 3,
   }],
-  ["at: what was true then, by the whole feed", { at: day(2) }, {
+  ["at evaluates what was true then, with the whole feed", { at: day(2) }, {
     instant: instant(day(2)),
     tense: "then",
     events: 3,
   }],
   ...[2, "2", "002"].map((asOf) =>
     [
-      `as_of the sequence ${JSON.stringify(asOf)}: at that event's issued_at`,
+      `as_of the sequence ${
+        JSON.stringify(asOf)
+      } evaluates at that event's issued_at`,
       { asOf },
       { instant: instant(day(2)), tense: "now", events: 2 },
     ] as const
   ),
   [
-    "as_of an instant: the prefix known then, at that instant",
+    "as_of an instant evaluates the prefix known then, at that instant",
     { asOf: AS_OF },
     {
       instant: instant(AS_OF),
@@ -39,7 +41,7 @@ const TIMES: readonly (readonly [string, AskedTime, EvaluationTime])[] = [
       events: 2,
     },
   ],
-  ["at with as_of: what was true then, by what was known then", {
+  ["at with as_of evaluates what was true then, by what was known then", {
     at: day(1),
     asOf: 2,
   }, { instant: instant(day(1)), tense: "then", events: 2 }],

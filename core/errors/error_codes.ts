@@ -32,7 +32,7 @@ export interface ErrorCodeInfo {
 /**
  * The error codes with their category and HTTP status.
  *
- * @example A code's HTTP status
+ * @example Get the HTTP status of a code
  * ```ts
  * import { ERROR_CODES } from "@sig/core";
  * import { assertEquals } from "@std/assert";

@@ -217,7 +217,7 @@ export interface WellKnownUrls {
  * ```
  *
  * @throws {SigError} as {@linkcode parseDidWeb}, and `invalid_identifier` for a
- * did:web with a path: the files live per host.
+ * did:web with a path, because the files belong to a host.
  */
 export function wellKnownUrls(
   did: string,

@@ -25,11 +25,15 @@ function documentUrl(did: string, allowPrivate = false): string | null {
   }
 }
 
-vectorTest("each DID has its URL, or none", "own/didweb.json", () => {
-  const cases = readJsonVectors<DidWebCase[]>("own/didweb.json");
-  assert(cases.length >= 35);
-  for (const { did, url } of cases) assertEquals(documentUrl(did), url, did);
-});
+vectorTest(
+  "each DID of the vectors has its URL or is rejected",
+  "own/didweb.json",
+  () => {
+    const cases = readJsonVectors<DidWebCase[]>("own/didweb.json");
+    assert(cases.length >= 35);
+    for (const { did, url } of cases) assertEquals(documentUrl(did), url, did);
+  },
+);
 
 Deno.test("rejects each malformed DID with its error code", () => {
   const table: readonly (readonly [ErrorCode, readonly string[]])[] = [

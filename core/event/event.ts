@@ -32,7 +32,7 @@ export interface ValidateEventOptions {
 /**
  * Validates an event's members, and reports all faults with their paths.
  *
- * @example All faults of an event
+ * @example List all faults of an event
  * ```ts
  * import { isSigError, validateEvent } from "@sig/core";
  * import { assert, assertEquals, assertThrows } from "@std/assert";

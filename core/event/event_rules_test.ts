@@ -45,7 +45,7 @@ function oneOf(
   list: readonly string[],
 ): Rule {
   return {
-    rule: `${name} is one of the table's`,
+    rule: `${name} is one of the values in the table`,
     of,
     good: list.map((value) => ({ [name]: value })),
     bad: wrong(
@@ -85,7 +85,7 @@ function timestamp(
 
 function optionalText(of: "upsert" | "revoke", name: string): Rule {
   return {
-    rule: `${name} is text, null or absent`,
+    rule: `${name} is a string, null or absent`,
     of,
     good: ["", "x", "a\nb", null, ABSENT].map((value) => ({ [name]: value })),
     bad: wrong(name, "invalid_field", [1, {}, [], false]),
@@ -115,7 +115,7 @@ const RULES: readonly Rule[] = [
     ],
   },
   {
-    rule: "event_type is one of the two",
+    rule: "event_type is relationship.upsert or relationship.revoke",
     good: [{ event_type: "relationship.upsert" }],
     bad: [
       ...wrong(
@@ -127,7 +127,7 @@ const RULES: readonly Rule[] = [
     ],
   },
   {
-    rule: "an unknown event_type is accepted on request, a wrong one never",
+    rule: "an unknown event_type is accepted on request, an invalid one never",
     options: { unknownEvents: "ignore" },
     good: [{ event_type: "relationship.suspend", roles: 1, status: "odd" }],
     bad: [
@@ -155,7 +155,7 @@ const RULES: readonly Rule[] = [
     bad: wrong("visibility", "invalid_field", ["Public", "", null, 1]),
   },
   {
-    rule: "a public_only feed has no private event",
+    rule: "a private event is rejected in a public_only feed",
     options: { publicOnly: true },
     good: [{ visibility: "public" }],
     bad: wrong("visibility", "private_event_in_public_feed", ["private"]),
@@ -176,7 +176,7 @@ const RULES: readonly Rule[] = [
     ],
   },
   {
-    rule: "roles are strings, and may be none",
+    rule: "roles is an array of strings, possibly empty",
     good: [{ roles: [] }, { roles: ["a", "a", ""] }],
     bad: wrong(
       "roles",
@@ -210,7 +210,8 @@ const RULES: readonly Rule[] = [
     ]),
   },
   {
-    rule: "display's three members are text, null or absent; others are free",
+    rule:
+      "display's three members are strings, null or absent; others are unrestricted",
     good: [
       { display: { title: "CTO", department: null, label: "" } },
       { display: { icon: 1, nested: { title: 1 } } },
@@ -222,7 +223,7 @@ const RULES: readonly Rule[] = [
   },
   timestamp("revoke", "effective_at", false),
   {
-    rule: "a revoke names its own relationship",
+    rule: "revokes_relationship_id equals relationship_id",
     of: "revoke",
     good: [{ relationship_id: "r2", revokes_relationship_id: "r2" }],
     bad: [

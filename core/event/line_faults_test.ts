@@ -61,7 +61,7 @@ const FAULTS: Readonly<
       line({ x: 1 }),
     ],
   ],
-  "no member stands twice": ["duplicate_json_member", [
+  "duplicate members are rejected": ["duplicate_json_member", [
     `{${members},${quoted("payload", '"e30"')}}`,
     `{${members},${quoted("p\\u0061yload", '""')}}`,
     `{${members},"x":{"a":1,"a":1}}`,
@@ -89,7 +89,7 @@ const FAULTS: Readonly<
     withHeader(`{"x":${"[".repeat(16)}${"]".repeat(16)}}`),
     line({ protected: encodeBase64Url(new Uint8Array([0x7b, 0xff, 0x7d])) }),
   ]],
-  "crit and b64 are refused": ["crit_not_supported", [
+  "crit and b64 are rejected": ["crit_not_supported", [
     withHeader({ ...HEADER, crit: ["b64"], b64: false }),
     withHeader({ ...HEADER, crit: [] }),
     withHeader({ ...HEADER, crit: null }),
@@ -116,7 +116,7 @@ const FAULTS: Readonly<
       '{"__proto__":{"alg":"EdDSA"},"kid":"k1","typ":"sig-event+jws"}',
     ),
   ]],
-  "typ is the event's": ["typ_mismatch", [
+  "typ is the type of events": ["typ_mismatch", [
     ...[
       "JWT",
       "sig-attestation+jwt",
@@ -134,7 +134,7 @@ const FAULTS: Readonly<
       .map((kid) => withHeader({ ...HEADER, kid })),
     withHeader({ alg: "EdDSA", typ: HEADER.typ }),
   ]],
-  "a header has no other member": ["invalid_header", [
+  "a header has no other members": ["invalid_header", [
     ...["jku", "jwk", "x5u", "x5c", "cty", "__proto__", "ALG", "x"].map((
       name,
     ) => withHeader(`${JSON.stringify(HEADER).slice(0, -1)},"${name}":{}}`)),
@@ -170,12 +170,12 @@ const IN_ORDER: readonly (readonly [string, Uint8Array, ErrorCode])[] = [
     "invalid_line",
   ],
   [
-    "one object before doubled members in it",
+    "one object before duplicate members",
     encode(`{"payload":1,"payload":2`),
     "invalid_line",
   ],
   [
-    "doubled members before wrong members",
+    "duplicate members before invalid members",
     encode('{"x":1,"x":2}'),
     "duplicate_json_member",
   ],
@@ -222,7 +222,7 @@ const IN_ORDER: readonly (readonly [string, Uint8Array, ErrorCode])[] = [
 ];
 
 for (const [order, bytes, code] of IN_ORDER) {
-  Deno.test(`order on a line: ${order}`, () => {
+  Deno.test(`order of checks: ${order}`, () => {
     assertEquals(catchSigError(() => parseFeedLine(bytes)).code, code);
   });
 }

@@ -30,8 +30,8 @@ import { issuesError } from "./validator.ts";
  * assert(isSigError(error, "duplicate_json_member"));
  * ```
  *
- * @throws {SigError} `invalid_envelope` when it isn't one strict JSON object,
- * `duplicate_json_member`, and whatever `validateEvent` throws.
+ * @throws {SigError} `invalid_envelope` if it is not one strict JSON object,
+ * `duplicate_json_member`, and the errors of `validateEvent`.
  */
 export function parseEventPayload(
   payload: Uint8Array,

@@ -51,7 +51,7 @@ const CASES: readonly (readonly [
   Timeline,
 ])[] = [
   [
-    "a validity of one nanosecond holds for just that one",
+    "a period of validity may be one nanosecond",
     [
       upsert(1, {
         valid_from: day(10, "T00:00:00.1Z"),
@@ -83,7 +83,7 @@ const CASES: readonly (readonly [
     ],
   ],
   [
-    "then: before the revoke was due the relationship held",
+    "then: a relationship is active until its revoke takes effect",
     [up(1, 5), end(2, 10, 10)],
     "then",
     [
@@ -94,7 +94,7 @@ const CASES: readonly (readonly [
     ],
   ],
   [
-    "then: a retroactive revoke ends what was before it from effective_at on",
+    "then: a retroactive revoke ends the earlier version at effective_at",
     [up(1, 5), end(2, 10, 7)],
     "then",
     [
@@ -105,7 +105,7 @@ const CASES: readonly (readonly [
     ],
   ],
   [
-    "then: a revoke effective in the future ends at its issued_at",
+    "then: a revoke that takes effect in the future ends the version at its issued_at",
     [up(1, 5), end(2, 10, 20)],
     "then",
     [
@@ -116,7 +116,7 @@ const CASES: readonly (readonly [
     ],
   ],
   [
-    "then: a retroactive revoke ends every version before it",
+    "then: a retroactive revoke ends every earlier version",
     [up(1, 5), up(2, 8), end(3, 12, 6)],
     "then",
     [
@@ -126,7 +126,7 @@ const CASES: readonly (readonly [
     ],
   ],
   [
-    "then: a later revoke reaches back over a re-activation",
+    "then: a later retroactive revoke also ends versions before a re-activation",
     [up(1, 5), end(2, 10, 10), up(3, 15), end(4, 20, 6)],
     "then",
     [
@@ -138,7 +138,7 @@ const CASES: readonly (readonly [
     ],
   ],
   [
-    "then: only the first upsert can have been recorded later",
+    "then: only the first upsert can apply before its issued_at",
     [up(1, 10), up(2, 12, { valid_from: day(1) })],
     "then",
     [
@@ -148,7 +148,7 @@ const CASES: readonly (readonly [
     ],
   ],
   [
-    "then: a validity that ended before it was recorded is expired",
+    "then: a period that ended before it was recorded is expired",
     [up(1, 10, { valid_from: day(2), valid_until: day(4) })],
     "then",
     [

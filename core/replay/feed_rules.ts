@@ -91,7 +91,7 @@ export interface PastRelationship {
  * of a revoke. It keeps one entry for each event and relationship, not the
  * events.
  *
- * @example A gap
+ * @example Reject a gap in the sequence
  * ```ts
  * import { FeedRules, isSigError, type SigEvent } from "@sig/core";
  * import { assert, assertThrows } from "@std/assert";

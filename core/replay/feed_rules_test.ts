@@ -79,9 +79,9 @@ Deno.test("every event names the feed's issuer, compared exactly", () => {
     }
     assertEquals(rules.issuer, ISSUER);
   }
-  const told = new FeedRules({ issuer: "did:web:other.example" });
+  const named = new FeedRules({ issuer: "did:web:other.example" });
   assertEquals(
-    catchSigError(() => told.accept(upsert(1))).code,
+    catchSigError(() => named.accept(upsert(1))).code,
     "issuer_mismatch",
   );
 });

@@ -320,8 +320,8 @@ export function applyEvent(state: FeedState, event: SigEvent): FeedState {
  * assertEquals(personOf(state, subject), subject);
  * ```
  *
- * @throws {TypeError} if the state was made with some of the events only: links
- * can be in any of them.
+ * @throws {TypeError} if the state contains only some of the events, because
+ * any of them may contain a link.
  */
 export function personOf(state: FeedState, subject: string): string {
   return state.history.personOf(subject, state.last_sequence);

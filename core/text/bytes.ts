@@ -3,7 +3,7 @@
 /**
  * Concatenates the pieces into a new array.
  *
- * @param length bytes in all, where the caller has counted them already.
+ * @param length The total number of bytes, if the caller knows it.
  *
  * @example
  * ```ts
@@ -65,7 +65,7 @@ const encoder = new TextEncoder();
  * The platforms' decoders accept up to 16 spellings of one signature, which
  * would lead to different digests, caches and pins.
  *
- * @example One spelling only
+ * @example Accept only the canonical spelling
  * ```ts
  * import { decodeBase64UrlStrict } from "@sig/core/internal";
  * import { assertEquals } from "@std/assert";

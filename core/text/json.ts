@@ -88,7 +88,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
  * at any depth, limited depth, well-formed strings, no number that overflows
  * and no integer literal outside ±(2^53-1) (docs/protocol.md §2.3).
  *
- * @example What `JSON.parse` lets through
+ * @example Reject texts that `JSON.parse` accepts
  * ```ts
  * import { JsonError, parseJson } from "@sig/core";
  * import { assertEquals, assertThrows } from "@std/assert";
@@ -98,7 +98,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
  * assertThrows(() => parseJson("9007199254740993"), JsonError, "2^53-1");
  * ```
  *
- * @throws {JsonError} with the broken rule and its JSON pointer.
+ * @throws {JsonError} with the violated rule and its JSON Pointer.
  */
 export function parseJson(
   input: string | Uint8Array,

@@ -38,7 +38,7 @@ export interface Limits {
 /**
  * The default limits of the command line and the libraries.
  *
- * @example A tighter reader
+ * @example Set stricter limits
  * ```ts
  * import { DEFAULT_LIMITS, type Limits } from "@sig/core";
  * import { assertEquals } from "@std/assert";

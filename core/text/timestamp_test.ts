@@ -18,7 +18,7 @@ interface TimestampCase {
 }
 
 vectorTest(
-  "timestamps: accepted and refused as required",
+  "accepts and rejects the timestamps of the vectors",
   "own/timestamps.json",
   () => {
     const cases = readJsonVectors<TimestampCase[]>("own/timestamps.json");

@@ -1,4 +1,4 @@
-/** Login: what is asked and what is answered (docs/protocol.md §7). @module */
+/** Types and parsing of login attestations (docs/protocol.md §7). @module */
 
 import {
   ATTESTATION_TYP,
@@ -11,98 +11,108 @@ import { Fields, isIdentifier, isString } from "@sig/core/internal";
 import { readCompactJws, requireHeader } from "../event/jws.ts";
 
 /**
- * Characters of an attestation at most. An honest one has about 700, and
- * nothing longer is worth decoding before anything about it is known.
+ * Maximum length of an attestation in characters. A usual one has about 700; a
+ * longer text is rejected before it is decoded.
  */
 export const MAX_ATTESTATION_LENGTH = 8 * 1024;
 
 /**
- * The scope of an answer to an invitation (docs/protocol.md §9): no login challenge of
- * a DID may have it.
+ * The scope of an answer to an invitation (docs/protocol.md §9). A login
+ * challenge with a DID as its audience must not contain it.
  */
 export const ENROL_SCOPE = "enrol";
 
-/** The part of a challenge that an attestation answers. */
+/** The members of a challenge that an attestation answers. */
 export interface AttestationChallenge {
-  /** Comes back as `jti`. */
+  /** The challenge's identifier, repeated as `jti`. */
   readonly challenge_id: string;
-  /** The origin or DID that asks; comes back as `aud`. */
+  /** The origin or DID of the service, repeated as `aud`. */
   readonly audience: string;
-  /** Comes back as `nonce`. */
+  /** The challenge's nonce, repeated as `nonce`. */
   readonly nonce: string;
-  /** What may be granted: RFC 6749 scope tokens. */
+  /** The scopes that may be granted: RFC 6749 scope tokens. */
   readonly scopes: readonly string[];
-  /** The only DID that may answer; null or absent: anyone. */
+  /** The only DID that may answer; null or absent for any. */
   readonly subject?: string | null;
-  /** RFC 3339 UTC; the attestation's `exp` is not later. */
+  /**
+   * End of the challenge: RFC 3339 UTC. The attestation's `exp` is not later.
+   */
   readonly expires_at: string;
 }
 
-/** A challenge as the signer gets it: with the text for people. */
+/** A challenge for the signer, with a text for people. */
 export interface SignableChallenge extends AttestationChallenge {
-  /** RFC 3339 UTC; `expires_at` lies 30 to 900 s after it. */
+  /**
+   * Start of the challenge: RFC 3339 UTC; `expires_at` is 30 to 900 s later.
+   */
   readonly issued_at: string;
-  /** What the subject's relationship must meet; null or absent: nothing. */
+  /**
+   * The requirements on the subject's relationship; null or absent for none.
+   */
   readonly require?: readonly string[] | null;
-  /** What `describeChallenge` makes of the other members, or absent. */
+  /**
+   * The text that `describeChallenge` builds from the other members, or absent.
+   */
   readonly message?: string;
 }
 
-/** The header of an attestation: exactly these members. */
+/** The header of an attestation, without other members. */
 export interface AttestationHeader {
   /** Always `EdDSA`. */
   readonly alg: "EdDSA";
   /** Always `sig-attestation+jwt`. */
   readonly typ: typeof ATTESTATION_TYP;
-  /** The subject's key: `did:key:z…#z…`, or `did:web:…#<kid>`. */
+  /**
+   * The key identifier of the subject: `did:key:z…#z…`, or `did:web:…#<kid>`.
+   */
   readonly kid: string;
 }
 
-/** The claims of an attestation; others are ignored. */
+/** The claims of an attestation; other claims are ignored. */
 export interface AttestationClaims {
   /** The subject's DID. */
   readonly iss: string;
-  /** The subject's DID again. */
+  /** The subject's DID, as in `iss`. */
   readonly sub: string;
-  /** Whom it is for: the challenge's audience. */
+  /** The audience of the challenge. */
   readonly aud: string;
   /** The challenge's nonce. */
   readonly nonce: string;
-  /** The challenge's id. */
+  /** The challenge's identifier. */
   readonly jti: string;
-  /** Seconds since 1970 at which it was made. */
+  /** Time of signing in seconds since 1970. */
   readonly iat: number;
-  /** Seconds since 1970 from which on it no longer counts. */
+  /** Time of expiry in seconds since 1970. */
   readonly exp: number;
-  /** What is granted, separated by spaces. */
+  /** The granted scopes, separated by spaces; absent for none. */
   readonly scope?: string;
 }
 
-/** An attestation that is well-formed. Nothing is verified yet. */
+/** A well-formed attestation. Its signature is not verified yet. */
 export interface ParsedAttestation {
-  /** The header. */
+  /** The protected header. */
   readonly header: AttestationHeader;
   /** The claims. */
   readonly claims: AttestationClaims;
-  /** The DID of `kid`: who signed it, once the signature is verified. */
+  /** The DID in `kid`: the signer, once the signature is verified. */
   readonly subject: string;
-  /** The tokens of `scope`, sorted, each once. */
+  /** The granted scopes, sorted, without duplicates. */
   readonly scopes: readonly string[];
-  /** The signature's bytes, of whatever length. */
+  /** The decoded signature, of any length. */
   readonly signature: Uint8Array<ArrayBuffer>;
-  /** The bytes that were signed. */
+  /** The signed bytes. */
   readonly signingInput: Uint8Array<ArrayBuffer>;
 }
 
-/** A DID with a fragment and nothing else (DID Core §3.2). */
+/** A DID with a fragment, without path or query (DID Core §3.2). */
 const KEY_ID = /^did:[a-z0-9]+:[A-Za-z0-9._:%-]+#[^#]+$/;
 
 /**
- * Reads an attestation in the order of docs/protocol.md §7: size (8 KiB), syntax,
- * header, claims and their JSON types. Syntax faults, doubled members included,
- * are `invalid_attestation`. The third part may be empty here, so that
- * an unsecured token is recognised by its `alg`; an empty signature then fails
- * with the signature.
+ * Parses an attestation in the order of docs/protocol.md §7: size (8 KiB),
+ * syntax, header, claims and their JSON types. Syntax errors, including
+ * duplicate members, are `invalid_attestation`. The third part may be empty, so
+ * that an unsecured token is rejected for its `alg`; an empty signature fails
+ * at verification.
  *
  * @example
  * ```ts
@@ -166,7 +176,8 @@ function readHeader(
     subject.startsWith("did:key:") &&
     read.kid !== `${subject}#${subject.slice("did:key:".length)}`
   ) {
-    // The DID is the key: another fragment would name a key that isn't there.
+    // A did:key has only this key; any other fragment names a key that does not
+    // exist.
     throw fault(
       "invalid_header",
       "kid is a did:key, so its fragment must repeat the key",
@@ -205,8 +216,8 @@ function isNumber(value: unknown): value is number {
 }
 
 /**
- * Sorted. A malformed list has tokens that no challenge grants; a token that
- * occurs twice is a fault, since a challenge's are unique.
+ * Splits and sorts scopes. Odd spacing gives tokens that no challenge grants; a
+ * duplicate is rejected, because a challenge has none.
  */
 function splitScope(scope: string): readonly string[] {
   if (scope === "") return [];

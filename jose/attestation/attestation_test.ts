@@ -30,7 +30,7 @@ async function refuses(
   await expectSigError(() => parseAttestation(jwt), code, says);
 }
 
-Deno.test("an honest attestation is read", () => {
+Deno.test("parses a valid attestation", () => {
   const parsed = parseAttestation(good);
   assertEquals<unknown>(parsed.header, header);
   assertEquals<unknown>(parsed.claims, claims);
@@ -41,7 +41,7 @@ Deno.test("an honest attestation is read", () => {
   assertEquals(signed, `${first}.${second}`);
 });
 
-Deno.test("other claims are ignored, and scope may be absent", async () => {
+Deno.test("ignores other claims, and accepts an absent scope", async () => {
   const { scope: _, ...rest } = claims;
   const odd = { ...rest, nbf: "x", __proto__x: 1, cnf: { jwk: {} } };
   const parsed = parseAttestation(await tokenOf(key, header, odd));
@@ -51,7 +51,7 @@ Deno.test("other claims are ignored, and scope may be absent", async () => {
   assertEquals(parseAttestation(empty).scopes, []);
 });
 
-Deno.test("scopes are sorted; odd spacing grants nothing new, and none stands twice", async () => {
+Deno.test("sorts scopes, rejects duplicates, and grants nothing for odd spacing", async () => {
   const scopesOf = async (scope: string) =>
     parseAttestation(await tokenOf(key, header, { ...claims, scope })).scopes;
   assertEquals(await scopesOf("b a"), ["a", "b"]);
@@ -67,8 +67,8 @@ Deno.test("scopes are sorted; odd spacing grants nothing new, and none stands tw
   }
 });
 
-Deno.test("size comes first", async () => {
-  // Padded by a signature, which may have any length here.
+Deno.test("checks the size first", async () => {
+  // Padded with a long signature, which may have any length here.
   const room = MAX_ATTESTATION_LENGTH - first.length - second.length - 2;
   for (const length of [room - 1, room].filter((n) => n % 4 !== 1)) {
     parseAttestation(`${first}.${second}.${"A".repeat(length)}`);
@@ -82,7 +82,7 @@ Deno.test("size comes first", async () => {
   }
 });
 
-Deno.test("three base64url parts, the third may be empty", async () => {
+Deno.test("requires three base64url parts, of which the third may be empty", async () => {
   const three = "it must be three base64url parts with dots between them";
   for (const parts of [[""], [first], [first, second], [good, ""]]) {
     await refusesParts(parts, "invalid_attestation", three);
@@ -106,7 +106,7 @@ Deno.test("three base64url parts, the third may be empty", async () => {
   assertEquals(parseAttestation(`${first}.${second}.`).signature.length, 0);
 });
 
-Deno.test("header and claims are strict JSON objects", async () => {
+Deno.test("header and claims must be strict JSON objects", async () => {
   const doubled = '{"alg":"EdDSA","\\u0061lg":"EdDSA"}';
   const cases: readonly (readonly [string, string])[] = [
     ["", "strict JSON: syntax error"],
@@ -137,7 +137,7 @@ Deno.test("header and claims are strict JSON objects", async () => {
   );
 });
 
-Deno.test("alg is EdDSA, whatever else is wrong", async () => {
+Deno.test("alg must be EdDSA, and is checked before other header faults", async () => {
   const algs = ["none", "None", "HS256", "ES256", "Ed25519", "eddsa", "", null];
   for (const alg of [...algs, 5, ["EdDSA"]]) {
     const wrong = { ...header, alg, typ: "JWT", crit: ["x"] };
@@ -149,7 +149,7 @@ Deno.test("alg is EdDSA, whatever else is wrong", async () => {
   await refusesParts([none, second, ""], "algorithm_not_allowed", "EdDSA");
 });
 
-Deno.test("typ is the attestation's own", async () => {
+Deno.test("typ must be the type of attestations", async () => {
   const { typ: _, ...without } = header;
   await refuses(without, claims, "typ_mismatch", "typ must be sig-attestation");
   const typs = ["JWT", "sig-event+jws", "SIG-ATTESTATION+JWT", null];
@@ -170,7 +170,7 @@ Deno.test("the header has exactly alg, typ and kid", async () => {
   await refuses(raw, claims, "invalid_header", exactly);
 });
 
-Deno.test("kid is a DID with a fragment", async () => {
+Deno.test("kid must be a DID with a fragment", async () => {
   const kids = ["", "key-1", "did:key:z6Mk", "#z6Mk", "did:key:#z", null, 5];
   const odd = [
     "did:web:a.example/p#k",
@@ -188,7 +188,7 @@ Deno.test("kid is a DID with a fragment", async () => {
   }
 });
 
-Deno.test("the claims are there and have the right JSON types", async () => {
+Deno.test("the required claims are present with the right JSON types", async () => {
   const names = ["iss", "sub", "aud", "nonce", "jti"];
   for (const name of [...names, "iat", "exp"]) {
     const type = names.includes(name) ? "string" : "number";
@@ -223,8 +223,8 @@ Deno.test("the claims are there and have the right JSON types", async () => {
   }
 });
 
-Deno.test("the header is judged before the claims", async () => {
+Deno.test("checks the header before the claims", async () => {
   await refuses({ ...header, alg: "none" }, {}, "algorithm_not_allowed", "alg");
-  // Strict JSON of both comes before both.
+  // The syntax of both parts is checked before either.
   await refuses({ ...header, alg: "none" }, "[]", "invalid_attestation", "one");
 });

@@ -1,4 +1,8 @@
-/** Validates a challenge that a server sent (docs/protocol.md §7.1). @module */
+/**
+ * Validation and description of login challenges (docs/protocol.md §7.1).
+ *
+ * @module
+ */
 
 import {
   type ErrorCode,
@@ -13,43 +17,43 @@ import { Fields, isIdentifier, isObject } from "@sig/core/internal";
 import { ENROL_SCOPE } from "./attestation.ts";
 import { member } from "../bytes/json_object.ts";
 
-/** A challenge whose members have the right shape. */
+/** A challenge with valid members. */
 export interface ValidChallenge {
-  /** Its id. */
+  /** The challenge's identifier. */
   readonly challengeId: string;
-  /** The origin or DID that asks. */
+  /** The origin or DID of the service. */
   readonly audience: string;
-  /** The nonce. */
+  /** The challenge's nonce. */
   readonly nonce: string;
-  /** What may be granted. */
+  /** The scopes that may be granted. */
   readonly scopes: readonly string[];
-  /** Who must answer, if it says so. */
+  /** The only DID that may answer; undefined for any. */
   readonly subject: string | undefined;
-  /** When it expires. */
+  /** End of the challenge. */
   readonly expiresAt: Instant;
 }
 
-/** A challenge that may be signed: its text says what its members say. */
+/** A challenge that may be signed: its text matches its members. */
 export interface ValidSignableChallenge extends ValidChallenge {
-  /** What the relationship must meet; empty for nothing. */
+  /** The requirements on the subject's relationship; empty for none. */
   readonly require: readonly string[];
-  /** The challenge in words, made here. */
+  /** The description of the challenge, built here. */
   readonly text: string;
 }
 
-/** Scopes of a challenge at most (docs/protocol.md §7). */
+/** Maximum number of scopes in a challenge (docs/protocol.md §7). */
 export const MAX_SCOPES: number = 32;
 
 /** RFC 6749 §3.3: printable ASCII without space, quote and backslash. */
 const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
-/** Whether a text is one scope token. */
+/** Returns whether a value is one scope token. */
 export function isScopeToken(scope: unknown): scope is string {
   return typeof scope === "string" && SCOPE_TOKEN.test(scope);
 }
 
 /**
- * Reads the members that an attestation answers; others are ignored.
+ * Validates the members that an attestation answers; other members are ignored.
  *
  * @throws {SigError} `missing_field`, `invalid_field`, with their pointer.
  */
@@ -67,7 +71,7 @@ export function validateChallenge(challenge: unknown): ValidChallenge {
     expiresAt: fields.timestamp("expires_at"),
   };
   requireNoIssue(fields);
-  // Each required member without an issue was read.
+  // Every required member is present, because none has an issue.
   return read as ValidChallenge;
 }
 
@@ -80,10 +84,11 @@ function requireNoIssue({ issues: [issue] }: Fields): void {
 }
 
 /**
- * {@linkcode validateChallenge} for the signer. The text that a person reads and
- * the members that are signed are separate, and a relay could change one of
- * them: the text is rebuilt from the members, and a different one is refused. The audience is an origin or a DID, since it is what the
- * person compares with where they are. (docs/protocol.md §7)
+ * Validates a challenge for the signer. The text that a person reads is
+ * separate from the signed members, so a relay could change one of them: the
+ * text is rebuilt from the members, and any other text is rejected. The
+ * audience must be an origin or a DID, because the person compares it with the
+ * current site (docs/protocol.md §7).
  *
  * @throws {SigError} `missing_field`, `invalid_field`, with their pointer.
  */
@@ -140,16 +145,16 @@ export function validateSignableChallenge(
   return { ...checked, require: require ?? [], text };
 }
 
-/** An origin as browsers spell it, or a DID. */
+/** Returns whether a text is an origin as browsers spell it, or a DID. */
 function isAudience(text: string): boolean {
   return /^did:[a-z0-9]+:[A-Za-z0-9._:%-]+$/.test(text) ||
     /^https?:/.test(text) && URL.parse(text)?.origin === text;
 }
 
 /**
- * A site could pass an issuer's invitation on as a login: its DID as the
- * audience, its jti and digest as id and nonce. Who signed that would have
- * joined without knowing it. (docs/protocol.md §9)
+ * Rejects an invitation that a site relays as a login, with the issuer's DID as
+ * the audience and the invitation's jti and digest as id and nonce. Its signer
+ * would join an organisation without knowing it (docs/protocol.md §9).
  */
 function requireNoEnrolment(audience: string, scopes: readonly string[]): void {
   if (!audience.startsWith("did:") || !scopes.includes(ENROL_SCOPE)) return;
@@ -182,34 +187,35 @@ function fault(code: ErrorCode, pointer: string, why: string): SigError {
   });
 }
 
-/** What the text is made of: the members of a challenge but the text. */
+/** The members of a challenge that its description contains. */
 export interface DescribedChallenge {
-  /** Comes back as `jti`. */
+  /** The challenge's identifier. */
   readonly challenge_id: string;
-  /** The origin or DID that asks. */
+  /** The origin or DID of the service. */
   readonly audience: string;
-  /** What makes the answer fit this challenge only. */
+  /** The nonce, which binds the answer to this challenge. */
   readonly nonce: string;
-  /** What may be granted, in the order in which it is shown. */
+  /** The scopes that may be granted, in the order of the description. */
   readonly scopes: readonly string[];
-  /** The only DID that may answer, or null for anyone. */
+  /** The only DID that may answer; null for any. */
   readonly subject: string | null;
-  /** What the subject's relationship must meet, or null for nothing. */
+  /** The requirements on the subject's relationship; null for none. */
   readonly require: readonly string[] | null;
-  /** RFC 3339 UTC, as it was sent. */
+  /** Start of the challenge: RFC 3339 UTC, in its original spelling. */
   readonly issued_at: string;
-  /** RFC 3339 UTC, as it was sent. */
+  /** End of the challenge: RFC 3339 UTC, in its original spelling. */
   readonly expires_at: string;
 }
 
 /**
- * The challenge in words, in the shape of ERC-4361 ("Sign-In with …"). What is
- * signed is not this text but the attestation, which names the same values: so
- * a program that shows a text makes it with this, and `signAttestation` refuses a
- * challenge whose `message` is another. (docs/protocol.md §7)
+ * Describes a challenge in the format of ERC-4361 ("Sign-In with …"). The
+ * person does not sign this text but an attestation with the same values. A
+ * program that shows a text must build it with this function, and
+ * `signAttestation` rejects a challenge with another `message`
+ * (docs/protocol.md §7).
  *
- * Every value stays on its own line: line breaks and marks that hide or reorder
- * text are shown as `\uXXXX`, so that no value can pose as another line.
+ * Each value is on one line: line breaks and marks that hide or reorder text
+ * become `\uXXXX`, so that no value can look like another line.
  *
  * @example
  * ```ts

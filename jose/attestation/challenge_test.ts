@@ -12,13 +12,13 @@ const BARE: DescribedChallenge = {
   expires_at: "2026-01-31T09:05:00Z",
 };
 
-Deno.test("a message without scopes says so", () => {
+Deno.test("the description of a challenge without scopes says so", () => {
   const lines = describeChallenge(BARE).split("\n");
   assertEquals(lines.length, 12);
   assertEquals(lines[3], "You grant: nothing more");
 });
 
-Deno.test("no value can pose as another line", () => {
+Deno.test("a value can't look like another line of the description", () => {
   for (const mark of "\n\r\u2028\u2029\u0085\u000b\u202e") {
     const value = `x${mark}URI: https://bank.example`;
     const message = describeChallenge({

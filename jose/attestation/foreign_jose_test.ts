@@ -30,7 +30,7 @@ const FILES = [
 ].map((name) => `wycheproof/${name}.json`);
 
 vectorTest(
-  "Wycheproof JOSE: none of the 510 tokens passes, none of the 56 key sets has a key",
+  "Wycheproof JOSE: rejects all 510 tokens and all keys of the 56 key sets",
   "wycheproof/json_web_signature_test.json",
   async () => {
     const groups = FILES.flatMap((path) =>
@@ -59,7 +59,10 @@ async function requireNoKey(keyOrSet: unknown): Promise<void> {
   }
 }
 
-/** Neither an event nor a login, even when a key of that kid is offered. */
+/**
+ * Requires that a token is rejected as an event and as a login, even with a key
+ * of its kid.
+ */
 async function requireRefused(token: unknown, tcId: number): Promise<void> {
   const { kid, parts, text } = readToken(token);
   const keys = await offerKey(kid);

@@ -1,4 +1,4 @@
-/** Answering a login challenge (docs/protocol.md §7). @module */
+/** Signing of answers to login challenges (docs/protocol.md §7). @module */
 
 import {
   DEFAULT_LIMITS,
@@ -13,43 +13,45 @@ import { validateSignableChallenge, type ValidChallenge } from "./challenge.ts";
 import { chooseSubject, refuseToSign, signClaims } from "./sign_claims.ts";
 import type { SigningKey } from "../keys/signing_key.ts";
 
-/** What {@linkcode signAttestation} needs. */
+/** Options of {@linkcode signAttestation}. */
 export interface SignAttestationOptions {
   /** The challenge as the service sent it. */
   readonly challenge: SignableChallenge;
   /** The subject's key. */
   readonly key: SigningKey;
   /**
-   * Who answers: a did:web whose document lists the key under
-   * `authentication`, or the key's did:key (default). A challenge can't
-   * choose it: a site must not learn a name by asking for it.
+   * The DID that answers: a did:web whose document lists the key under
+   * `authentication`, or the key's did:key (default). The challenge does not
+   * select it, because a site must not learn a name by requesting it.
    */
   readonly subject?: string;
-  /** The scopes to grant, among the challenge's (default: all of them). */
+  /**
+   * The scopes to grant, a subset of the challenge's (default: all of them).
+   */
   readonly scopes?: readonly string[];
-  /** The clock. */
+  /** Returns the current time. */
   readonly now: () => Date;
 }
 
-/** What a person agrees to by signing. */
+/** The content of an attestation, for the person who signs it. */
 export interface AttestationPreview {
-  /** The origin or DID that gets the answer, and can log the subject in. */
+  /** The origin or DID that receives the answer and can log the subject in. */
   readonly audience: string;
   /** The subject that is logged in. */
   readonly subject: string;
-  /** What is granted, sorted; empty for nothing more. */
+  /** The granted scopes, sorted; empty for none. */
   readonly scopes: readonly string[];
-  /** What the subject's relationship must meet; empty for nothing. */
+  /** The requirements on the subject's relationship; empty for none. */
   readonly require: readonly string[];
-  /** RFC 3339 UTC: from then on the answer counts no more. */
+  /** End of the attestation: RFC 3339 UTC. */
   readonly expires_at: string;
 }
 
 /**
- * What {@linkcode signAttestation} would sign, judged in the same way: show it
- * before. It comes from the members that get signed, never from a text that was
- * sent along. Names are as they were sent: escape them for a terminal
- * (`escapeInvisible` of `@sig/core`).
+ * Returns what {@linkcode signAttestation} would sign, after the same checks;
+ * show it before signing. It is built from the signed members, never from the
+ * challenge's `message`. Names are not escaped: use `escapeInvisible` of
+ * `@sig/core` for a terminal.
  *
  * @example
  * ```ts
@@ -85,15 +87,15 @@ export function previewAttestation(
 }
 
 /**
- * Signs the answer to a login challenge: a compact JWS that names the audience,
- * the nonce and what is granted, and expires with the challenge. The caller
- * must have shown the user which site asks for what (see
- * {@linkcode previewAttestation}); check that `challenge.audience` is the site
- * that the challenge came from. (docs/protocol.md §7)
+ * Signs the answer to a login challenge: a compact JWS with the audience, the
+ * nonce and the granted scopes, which expires with the challenge. Before
+ * calling it, show the user which site requests what (see {@linkcode
+ * previewAttestation}), and check that `challenge.audience` is the site that
+ * sent the challenge (docs/protocol.md §7).
  *
- * A `message` must be what `describeChallenge` makes of the other members: else
- * a site that passes on another site's challenge could have a person read one
- * thing and sign another.
+ * A `message` must be the text that `describeChallenge` builds from the other
+ * members. Otherwise a site that relays another site's challenge could show one
+ * text and have another one signed.
  *
  * @example
  * ```ts
@@ -124,11 +126,12 @@ export function previewAttestation(
  * ```
  *
  * @throws {SigError} `missing_field` and `invalid_field` for the challenge
- * (another `message` and a life that is not 30 to 900 s too),
- * `challenge_expired`, `scope_not_granted` for a scope that was not asked for,
- * `subject_mismatch` when the challenge is for another subject (a did:web that
- * was not asked for with `subject` too) or the did:key for another key, `unsupported_did_method`, `invalid_identifier`,
- * `invalid_attestation` when it would be longer than 8 KiB.
+ * (also for another `message`, or a validity outside 30 to 900 s),
+ * `challenge_expired`, `scope_not_granted` for a scope that the challenge does
+ * not contain, `subject_mismatch` if the challenge is for another subject (also
+ * for a did:web that is not in `subject`) or the did:key is that of another
+ * key, `unsupported_did_method`, `invalid_identifier`, `invalid_attestation` if
+ * it would be longer than 8 KiB.
  */
 export async function signAttestation(
   options: SignAttestationOptions,
@@ -137,7 +140,7 @@ export async function signAttestation(
   return await signClaims(claims, kid, options.key);
 }
 
-/** What gets signed, and the same for people: made at one place. */
+/** Builds the claims and their preview together, so that they agree. */
 function prepare(options: SignAttestationOptions): {
   readonly claims: AttestationClaims;
   readonly kid: string;
@@ -169,7 +172,10 @@ function prepare(options: SignAttestationOptions): {
   };
 }
 
-/** Whole seconds, rounded so that the token never outlives the challenge. */
+/**
+ * Returns the times in whole seconds, rounded so that the token never outlives
+ * the challenge.
+ */
 function chooseTimes(
   { now }: SignAttestationOptions,
   { expiresAt }: ValidChallenge,
@@ -182,7 +188,8 @@ function chooseTimes(
       `the challenge expired at ${formatInstant(expiresAt)}`,
     );
   }
-  // Its own issued_at is a claim; how long the answer counts from now is not.
+  // The challenge's issued_at can be false, so the remaining time is also
+  // limited by the local clock.
   const most = MAX_TTL_SECONDS + DEFAULT_LIMITS.clockSkewSeconds;
   if (exp - iat <= most) return { iat, exp };
   throw new SigError(

@@ -27,7 +27,7 @@ function sign(more: Partial<SignAttestationOptions> = {}): Promise<string> {
   });
 }
 
-Deno.test("it answers the challenge and nothing else", async () => {
+Deno.test("an attestation answers exactly its challenge", async () => {
   const jwt = await sign();
   const { header, claims } = parseAttestation(jwt);
   assertEquals<unknown>(header, {
@@ -50,7 +50,7 @@ Deno.test("it answers the challenge and nothing else", async () => {
   await compactVerify(jwt, await importJWK({ kty, crv, x }, "EdDSA"));
 });
 
-Deno.test("fewer scopes may be granted; without any there is no claim", async () => {
+Deno.test("grants a subset of the scopes, and omits the claim without any", async () => {
   const scopeOf = async (scopes: readonly string[]) =>
     parseAttestation(await sign({ scopes })).claims.scope;
   assertEquals(await scopeOf(["profile"]), "profile");
@@ -58,13 +58,13 @@ Deno.test("fewer scopes may be granted; without any there is no claim", async ()
   assertEquals(await scopeOf([]), undefined);
 });
 
-Deno.test("a token never outlives the challenge", async () => {
+Deno.test("a token never outlives its challenge", async () => {
   const challenge = { ...CHALLENGE, expires_at: "2026-01-31T09:05:00.999Z" };
   const { claims } = parseAttestation(await sign({ challenge }));
   assertEquals(claims.exp, NOW_SECONDS + 300);
 });
 
-Deno.test("the subject is the did:key, or the did:web that was asked for", async () => {
+Deno.test("the subject is the did:key, or the selected did:web", async () => {
   const subjectOf = async (more: Partial<SignAttestationOptions>) => {
     const { subject, header } = parseAttestation(await sign(more));
     return [subject, header.kid];
@@ -80,7 +80,7 @@ Deno.test("the subject is the did:key, or the did:web that was asked for", async
   assertEquals(await subjectOf({ challenge: anyone }), [did, kidOf(key)]);
 });
 
-Deno.test("what must not be signed is not signed", async () => {
+Deno.test("refuses a challenge or an option that must not be signed", async () => {
   const { nonce: _, ...withoutNonce } = CHALLENGE;
   const asked = { ...CHALLENGE, subject: otherDid };
   const cases: readonly (readonly [object, ErrorCode, string])[] = [
@@ -148,7 +148,7 @@ Deno.test("what must not be signed is not signed", async () => {
 
 const TEXT = describeChallenge({ ...CHALLENGE, subject: null, require: null });
 
-Deno.test("a message is signed for only if it says what gets signed", async () => {
+Deno.test("refuses a message that differs from the signed members", async () => {
   const challenge = { ...CHALLENGE, message: TEXT };
   assertEquals(await sign({ challenge }), await sign());
   const relayed = {
@@ -179,7 +179,7 @@ Deno.test("a message is signed for only if it says what gets signed", async () =
   }
 });
 
-Deno.test("a challenge lives 30 to 900 seconds, and no longer than that from now", async () => {
+Deno.test("a challenge is valid for 30 to 900 seconds, also by the local clock", async () => {
   const life = (issued_at: string, expires_at: string) =>
     sign({ challenge: { ...CHALLENGE, issued_at, expires_at } });
   await life("2026-01-31T09:00:00Z", "2026-01-31T09:00:30Z");
@@ -205,7 +205,7 @@ Deno.test("a challenge lives 30 to 900 seconds, and no longer than that from now
   );
 });
 
-Deno.test("a challenge that can't be shown truly is not signed", async () => {
+Deno.test("refuses a challenge that can't be shown reliably", async () => {
   const { issued_at: _, ...undated } = CHALLENGE;
   const cases: readonly (readonly [object, ErrorCode, string])[] = [
     [undated, "missing_field", "/issued_at is required"],
@@ -253,7 +253,7 @@ Deno.test("a challenge that can't be shown truly is not signed", async () => {
   }
 });
 
-Deno.test("a preview is what gets signed, and is refused as signing is", async () => {
+Deno.test("a preview shows the signed content, and fails where signing fails", async () => {
   const challenge = { ...CHALLENGE, require: ["role=deploy"] };
   const options = { challenge, key, now: () => NOW, scopes: ["email"] };
   const { claims } = parseAttestation(await signAttestation(options));

@@ -1,4 +1,4 @@
-/** Signing as a subject, whatever is answered (docs/protocol.md §7, §9). @module */
+/** Signs attestations as a subject (docs/protocol.md §7, §9). @module */
 
 import {
   ATTESTATION_TYP,
@@ -15,15 +15,15 @@ import { jwkToDidKey } from "../keys/did_key.ts";
 import { signCompactJws } from "../event/jws.ts";
 import type { SigningKey } from "../keys/signing_key.ts";
 
-/** Who signs. */
+/** The signer of an attestation. */
 export interface SignAsOptions {
   /** The subject's key. */
   readonly key: SigningKey;
-  /** A did:web, or the key's did:key (default). */
+  /** The subject: a did:web, or the key's did:key (default). */
   readonly subject?: string;
 }
 
-/** A refusal to sign an attestation. */
+/** Creates the error of a refusal to sign an attestation. */
 export function refuseToSign(
   code: ErrorCode,
   why: string,
@@ -35,7 +35,7 @@ export function refuseToSign(
 }
 
 /**
- * The subject's DID and the kid that its key has there.
+ * Returns the subject's DID and the kid of its key there.
  *
  * @param asked The only DID that may answer; undefined for anyone.
  * @throws {SigError} `subject_mismatch`, `unsupported_did_method`,
@@ -69,13 +69,14 @@ export function chooseSubject(
       `${quote(did)} is neither a did:key nor a did:web`,
     );
   }
-  // A private host is the verifier's to allow; here the form is judged.
+  // Only the form is checked; the verifier decides whether a private host is
+  // allowed.
   parseDidWeb(did, { allowPrivate: true });
   return { did, kid: `${did}#${key.kid}` };
 }
 
 /**
- * The compact JWS of claims.
+ * Signs claims as a compact JWS.
  *
  * @throws {SigError} `invalid_attestation` when it would be longer than 8 KiB.
  */

@@ -1,4 +1,8 @@
-/** Verifying the answer to a login challenge (docs/protocol.md §7). @module */
+/**
+ * Verification of answers to login challenges (docs/protocol.md §7).
+ *
+ * @module
+ */
 
 import { DEFAULT_LIMITS, type ErrorCode, instantOf, SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
@@ -12,41 +16,39 @@ import { equalInConstantTime } from "../bytes/bytes.ts";
 import { resolveDidKey } from "../keys/did_key.ts";
 import type { VerificationKey } from "../keys/verification_key.ts";
 
-/** Finds the key that an attestation's `kid` names, or throws. */
+/** Returns the key that an attestation's `kid` names, or throws. */
 export type AttestationKeyResolver = (
   kid: string,
 ) => VerificationKey | Promise<VerificationKey>;
 
 /** Options of {@linkcode verifyAttestation}. */
 export interface VerifyAttestationOptions {
-  /** The challenge that was issued; its members are what is expected. */
+  /** The issued challenge, whose members the attestation must repeat. */
   readonly challenge: AttestationChallenge;
-  /** The clock. */
+  /** Returns the current time. */
   readonly now: () => Date;
   /**
-   * Finds the subject's key (default: `resolveDidKey`); or one key, which
-   * then answers for its own `kid` and no other.
+   * Resolves the subject's key (default: `resolveDidKey`). A single key is
+   * valid for its own `kid` only.
    */
   readonly key?: VerificationKey | AttestationKeyResolver;
   /**
-   * What must have been granted, whatever was asked for; judged directly after
-   * the challenge's own scopes.
+   * Scopes that must be granted; checked directly after the challenge's scopes.
    */
   readonly requiredScopes?: readonly string[];
-  /** Seconds by which clocks may differ (default: 60). */
+  /** Tolerated difference between clocks in seconds (default: 60). */
   readonly clockSkewSeconds?: number;
 }
 
 /**
- * Verifies an attestation against its challenge: all that the token itself can
- * show, in the order of docs/protocol.md §7, so audience, nonce, subject, scopes, times
- * and signature. It keeps no state: that a challenge is used **only once**, and
- * burned after failures, is up to the store of the challenges.
+ * Verifies an attestation against its challenge, in the order of
+ * docs/protocol.md §7: audience, nonce, subject, scopes, times and signature.
+ * It keeps no state: the caller must store challenges, accept each **only
+ * once**, and invalidate it after failures.
  *
- * An attestation that was parsed before, to find its challenge, is not parsed
- * again.
+ * A parsed attestation is not parsed again.
  *
- * @example A token for another site is refused
+ * @example Reject a token for another site
  * ```ts
  * import {
  *   generateSigningKey,
@@ -76,10 +78,10 @@ export interface VerifyAttestationOptions {
  * assert(isSigError(error, "audience_mismatch"));
  * ```
  *
- * @throws {SigError} whatever `parseAttestation` throws; then
+ * @throws {SigError} as `parseAttestation`; then
  * `invalid_attestation` (another challenge), `audience_mismatch`,
  * `nonce_mismatch`, `subject_mismatch`, `scope_not_granted`,
- * `attestation_time_invalid`; whatever the key resolver throws;
+ * `attestation_time_invalid`; the errors of the key resolver;
  * `attestation_signature_invalid`. `missing_field`, `invalid_field` for the
  * challenge.
  */
@@ -103,7 +105,10 @@ export async function verifyAttestation(
   );
 }
 
-/** One subject's key must not vouch for another subject's name. */
+/**
+ * Returns the key of a kid. A single key is valid for its own kid only, so that
+ * it can't sign as another subject.
+ */
 async function findKey(
   kid: string,
   key: VerificationKey | AttestationKeyResolver,

@@ -27,7 +27,7 @@ const key = await testKey("subject");
 const other = await testKey("b");
 const WEB = "did:web:alice.example";
 
-/** No network: a did:key is verified offline. */
+/** Runs a test without network access: a did:key is verified offline. */
 function offline(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, permissions: { net: false, read: true }, fn });
 }
@@ -51,7 +51,7 @@ async function refuses(
   await expectSigError(() => verify(jwt, more), code, says);
 }
 
-offline("an honest attestation verifies offline", async () => {
+offline("a valid attestation verifies offline", async () => {
   const now = () => NOW;
   const jwt = await signAttestation({ challenge: CHALLENGE, key, now });
   const { subject, scopes } = await verify(jwt);
@@ -59,7 +59,7 @@ offline("an honest attestation verifies offline", async () => {
   assertEquals(scopes, ["email", "profile"]);
 });
 
-offline("each expectation has its code", async () => {
+offline("each violation of the challenge has its error code", async () => {
   const cases: readonly (readonly [object, ErrorCode, string])[] = [
     [{ jti: "x" }, "invalid_attestation", "it answers another challenge"],
     ...["https://evil.example", `${CHALLENGE.audience}/`].map((aud) =>
@@ -108,7 +108,7 @@ offline(
   },
 );
 
-offline("the first failure wins, in the order of the protocol", async () => {
+offline("reports the first failure in the order of the protocol", async () => {
   const steps: readonly (readonly [object, ErrorCode])[] = [
     [{ jti: "x" }, "invalid_attestation"],
     [{ aud: "x" }, "audience_mismatch"],
@@ -120,7 +120,7 @@ offline("the first failure wins, in the order of the protocol", async () => {
   for (let from = 0; from < steps.length; from++) {
     const claims = steps.slice(from).map(([wrong]) => wrong);
     const all = Object.assign({}, claimsOf(key), ...claims);
-    // Signed by nobody who may.
+    // Signed with a key that is not the subject's.
     const jwt = await tokenOf(other, headerOf(key), all);
     await expectSigError(
       () => verify(jwt),
@@ -130,7 +130,7 @@ offline("the first failure wins, in the order of the protocol", async () => {
   }
 });
 
-offline("what must have been granted is judged after the scopes", async () => {
+offline("checks required scopes after the challenge's scopes", async () => {
   const requiredScopes = ["profile"];
   const says = 'scope "profile" was expected, and is not granted';
   await refuses({ exp: 1 }, "scope_not_granted", says, { requiredScopes });
@@ -180,7 +180,7 @@ offline(
   },
 );
 
-offline("a did:web subject needs a way to its key", async () => {
+offline("a did:web subject needs a key resolver", async () => {
   const now = () => NOW;
   const jwt = await signAttestation({
     challenge: CHALLENGE,

@@ -5,7 +5,7 @@ import {
 } from "@std/encoding/base58";
 import { decodeBase58 } from "./bytes.ts";
 
-Deno.test("what another encoder wrote is decoded, leading zeroes included", () => {
+Deno.test("decodes the output of another encoder, including leading zeroes", () => {
   for (let length = 0; length <= 80; length++) {
     for (let zeroes = 0; zeroes <= Math.min(length, 3); zeroes++) {
       const bytes = crypto.getRandomValues(new Uint8Array(length));
@@ -13,14 +13,14 @@ Deno.test("what another encoder wrote is decoded, leading zeroes included", () =
       assertEquals(decodeBase58(encodeBase58(bytes)), bytes);
     }
   }
-  // The draft's own example.
+  // The example of the draft.
   assertEquals(
     decodeBase58("2NEpo7TZRRrLZSi2U"),
     new TextEncoder().encode("Hello World!"),
   );
 });
 
-Deno.test("whatever is decoded is in its one spelling, and as another decoder reads it", () => {
+Deno.test("decoded text has a single spelling, and the same bytes as with another decoder", () => {
   const alphabet = encodeBase58(new Uint8Array(1)) +
     "23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
   const random = crypto.getRandomValues(new Uint8Array(60_000));
@@ -33,7 +33,7 @@ Deno.test("whatever is decoded is in its one spelling, and as another decoder re
   }
 });
 
-Deno.test("characters outside of the alphabet are refused", () => {
+Deno.test("rejects characters outside the alphabet", () => {
   for (const wrong of [..."0OIl+/ \n-_=.#", "é", "\u0100", "１", "\ud800"]) {
     for (
       const text of [wrong, `${wrong}z6Mk`, `z6${wrong}Mk`, `z6Mk${wrong}`]

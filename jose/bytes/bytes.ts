@@ -1,8 +1,8 @@
-/** Base64url, base58btc, and comparing secrets. @module */
+/** Base64url, base58btc, and comparison of secrets. @module */
 
 import { encodeBase64Url as encodeInScript } from "@std/encoding/base64url";
 
-/** As much of newer platforms as is used here; older ones don't have it. */
+/** The method of newer platforms that is used here. */
 interface NativeEncoder {
   toBase64?(options: { alphabet: "base64url"; omitPadding: true }): string;
 }
@@ -10,8 +10,8 @@ interface NativeEncoder {
 const OPTIONS = { alphabet: "base64url", omitPadding: true } as const;
 
 /**
- * The canonical spelling, without padding (RFC 4648 §5). By the platform's own
- * encoder where there is one, which is several times as fast.
+ * Encodes bytes as canonical base64url, without padding (RFC 4648 §5). It uses
+ * the platform's encoder where available, which is several times as fast.
  *
  * @example
  * ```ts
@@ -26,8 +26,8 @@ export function encodeBase64Url(bytes: Uint8Array): string {
 }
 
 /**
- * Whether two strings are equal, in a time that depends on their lengths only:
- * how many characters of a secret or a nonce were right must not show.
+ * Compares two strings in a time that depends on their lengths only, so that it
+ * does not reveal how many characters of a secret are correct.
  *
  * @example
  * ```ts
@@ -48,21 +48,20 @@ export function equalInConstantTime(a: string, b: string): boolean {
 
 const ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 
-/** The value of each ASCII character; -1 for others than the alphabet's. */
+/** The value of each ASCII character in the alphabet; -1 for any other. */
 const DIGITS = Int8Array.from(
   { length: 128 },
   (_, code) => ALPHABET.indexOf(String.fromCharCode(code)),
 );
 
-/** As many digits as a double holds exactly: 58^9 < 2^53. */
+/** The number of digits that a double holds exactly: 58^9 < 2^53. */
 const CHUNK = 9;
 
 /**
- * The bytes of a base58btc text (draft-msporny-base58), or undefined for characters outside of the alphabet.
- * No two texts give the same bytes: each leading `1` is a zero byte, and the
- * rest, which begins with another digit, is a number. So whatever is decoded is
- * in the one spelling that encoding gives. The cost is the square of the length,
- * which is the caller's to limit.
+ * Decodes base58btc (draft-msporny-base58), or returns undefined for characters
+ * outside the alphabet. Each byte string has a single spelling: a leading `1`
+ * is a zero byte, and the rest, which begins with another digit, is a number.
+ * The cost is quadratic, so callers must limit the length.
  */
 export function decodeBase58(
   text: string,

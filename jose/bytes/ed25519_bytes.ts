@@ -1,24 +1,24 @@
 /**
- * The byte checks that make every platform's verifier a strict one
+ * Byte checks that make every platform's Ed25519 verifier strict
  * (docs/protocol.md §2.5): S < L, canonical points, no point of small order.
  *
- * All constants are little-endian, as RFC 8032 encodes numbers.
+ * All constants are little-endian, as in RFC 8032.
  *
  * @module
  */
 
 import { decodeHex } from "@std/encoding/hex";
 
-/** Bytes of a public key. */
+/** Size of a public key in bytes. */
 export const PUBLIC_KEY_BYTES = 32;
 
-/** Bytes of a signature: R, then S. */
+/** Size of a signature in bytes: R, then S. */
 export const SIGNATURE_BYTES = 64;
 
 /**
- * The y coordinates of the eight points of small order: 0, 1, -1 and the two
- * of order 8. Under such a key signatures can be forged without any private
- * key.
+ * The y coordinates of the eight points of small order: 0, 1, -1 and the two of
+ * order 8. With such a public key, anyone can forge signatures without a
+ * private key.
  */
 const SMALL_ORDER_Y: readonly Uint8Array[] = [
   "0000000000000000000000000000000000000000000000000000000000000000",
@@ -33,27 +33,27 @@ const L = decodeHex(
   "edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010",
 );
 
-/** Why a point encoding is refused. */
+/** The fault of a point encoding. */
 export type PointFault = "non-canonical" | "small-order";
 
 /**
- * Judges the first 32 bytes as a point encoding, without saying whether it
- * lies on the curve. The eight points of small order, with all their
- * non-canonical spellings, are the 14 encodings known from attacks.
+ * Checks whether the first 32 bytes are a canonical encoding and not of small
+ * order; does not check the curve. The eight points of small order have 14
+ * encodings with all their non-canonical spellings.
  */
 export function findPointFault(bytes: Uint8Array): PointFault | undefined {
   if (!isBelowP(bytes)) return "non-canonical";
-  // x = 0 with the sign bit set is non-canonical as well; its y are 1 and -1,
-  // which the list refuses with either sign.
+  // x = 0 with the sign bit set is also non-canonical. Its y is 1 or -1, which
+  // the list rejects with either sign.
   if (SMALL_ORDER_Y.some((y) => hasY(bytes, y))) return "small-order";
   return undefined;
 }
 
 /**
- * Whether a signature is worth giving to the platform: 64 bytes, S < L (else
- * one signature has several spellings), R canonical and not of small order.
- * `VerificationKey.verify` asks this itself; it is for those who let the
- * platform verify elsewhere. (docs/protocol.md §2.5)
+ * Returns whether a signature passes the strict checks: 64 bytes, S < L
+ * (otherwise one signature has several spellings), R canonical and not of small
+ * order. `VerificationKey.verify` includes these checks; use this function
+ * where the platform verifies elsewhere (docs/protocol.md §2.5).
  *
  * @example
  * ```ts
@@ -68,7 +68,7 @@ export function isStrictSignature(signature: Uint8Array): boolean {
     findPointFault(signature) === undefined;
 }
 
-/** y < p = 2^255 - 19, the sign bit left aside. */
+/** Returns whether y < p = 2^255 - 19, without the sign bit. */
 function isBelowP(bytes: Uint8Array): boolean {
   if (((bytes[31] ?? 0) & 0x7f) !== 0x7f) return true;
   for (let i = 30; i > 0; i--) {
@@ -84,7 +84,7 @@ function hasY(bytes: Uint8Array, y: Uint8Array): boolean {
   return ((bytes[31] ?? 0) & 0x7f) === y[31];
 }
 
-/** S, the last 32 of the 64 bytes, below L. */
+/** Returns whether S, the last 32 of the 64 bytes, is below L. */
 function isBelowL(signature: Uint8Array): boolean {
   for (let i = 31; i >= 0; i--) {
     const s = signature[32 + i] ?? 0;
@@ -94,21 +94,20 @@ function isBelowL(signature: Uint8Array): boolean {
   return false;
 }
 
-/** The field's prime, 2^255 - 19. */
+/** The prime of the field, 2^255 - 19. */
 const P = 2n ** 255n - 19n;
 
-/** The curve's constant, -121665/121666. */
+/** The constant of the curve, -121665/121666. */
 const D =
   37095705934669439343138083508754565189542113879843219016388785533085940283555n;
 
 /**
- * Whether an encoding names a point of the curve at all. WebCrypto imports
- * off-curve keys everywhere and `node:crypto` throws on them in Deno, so the
- * answer is computed here, alike on every platform. Public input only: the time
- * it takes reveals nothing.
+ * Returns whether an encoding is a point on the curve. WebCrypto imports keys
+ * off the curve on every platform, and `node:crypto` throws on them in Deno, so
+ * it is computed here. The time is not constant; use it for public input only.
  *
- * A canonical y has an x: x² = (y² - 1) / (d·y² + 1) must be a square.
- * The quotient is one exactly if the product is, and d·y² + 1 is never 0.
+ * A canonical y has an x if x² = (y² - 1) / (d·y² + 1) is a square. The
+ * quotient is a square if and only if the product is, and d·y² + 1 is never 0.
  */
 export function isOnCurve(publicKey: Uint8Array): boolean {
   const y2 = squareOf(readY(publicKey));
@@ -125,7 +124,10 @@ function readY(bytes: Uint8Array): bigint {
   return y;
 }
 
-/** z^((p-1)/2) = z^(2^254 - 10): 1 for a square, -1 for any other. */
+/**
+ * Returns z^((p-1)/2) = z^(2^254 - 10): 1 for a square, -1 for any other
+ * number.
+ */
 function eulerCriterion(z: bigint): bigint {
   // ones(n) is z^(2^n - 1); doubling n halves the number of multiplications.
   const ones2 = (squareOf(z) * z) % P;
@@ -142,7 +144,7 @@ function eulerCriterion(z: bigint): bigint {
   return (squareOf(ones250, 4) * squareOf(ones2)) % P;
 }
 
-/** z squared `times` times. */
+/** Returns z, squared `times` times. */
 function squareOf(z: bigint, times = 1): bigint {
   let result = z;
   for (let i = 0; i < times; i++) result = (result * result) % P;

@@ -13,7 +13,7 @@ import {
 } from "../testdata/edwards.ts";
 
 const SIGN_BIT = 1n << 255n;
-/** A point's encoding and some S that keep to the rules. */
+/** A valid point encoding, as R of signatures. */
 const GOOD_R = encodeNumber(
   46316835694926478169428394003475163141307993866256225615783033603165251855960n,
 );
@@ -22,10 +22,10 @@ function signatureOf(r: Uint8Array, s: bigint): Uint8Array {
   return Uint8Array.of(...r, ...encodeNumber(s));
 }
 
-Deno.test("the 14 encodings of points of small order are refused", () => {
+Deno.test("rejects the 14 encodings of points of small order", () => {
   const ys = smallOrderYs();
   assertEquals(ys.length, 5);
-  // Two of them (0 and 1) fit into 255 bits a second time.
+  // Two of them (0 and 1) have a second spelling in 255 bits.
   const spellings = ys.flatMap((y) => y + P < SIGN_BIT ? [y, y + P] : [y])
     .flatMap((y) => [y, y | SIGN_BIT]);
   assertEquals(spellings.length, 14);
@@ -39,7 +39,7 @@ Deno.test("the 14 encodings of points of small order are refused", () => {
   }
 });
 
-Deno.test("all 38 encodings with y >= p are non-canonical", () => {
+Deno.test("rejects all 38 encodings with y >= p as non-canonical", () => {
   for (let y = P; y < SIGN_BIT; y++) {
     for (const encoding of [y, y | SIGN_BIT].map(encodeNumber)) {
       assertEquals(findPointFault(encoding), "non-canonical");
@@ -68,7 +68,7 @@ Deno.test("a signature has 64 bytes", () => {
   assert(!isStrictSignature(Uint8Array.of(...good, 0)));
 });
 
-Deno.test("a y is on the curve exactly when it has an x", () => {
+Deno.test("a y is on the curve if and only if it has an x", () => {
   let on = 0;
   for (let i = 0n; i < 120n; i++) {
     for (const y of [i, P - 1n - i, (i * 7919n) ** 9n % P]) {

@@ -1,17 +1,20 @@
-/** Reading members of parsed JSON without ever meeting a prototype. @module */
+/** Reads own members of parsed JSON, never inherited ones. @module */
 
 import type { OpenObject } from "@sig/core";
 import { isIdentifier } from "@sig/core/internal";
 
-/** Characters of a `kid` at most (docs/protocol.md §1). */
+/** Maximum length of a `kid` in characters (docs/protocol.md §1). */
 export const MAX_KID_LENGTH = 256;
 
-/** An own member; undefined when absent or only inherited. */
+/** Returns an own member; undefined if absent or inherited. */
 export function member(object: OpenObject, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/** Whether a value can be a `kid`: 1–256 characters, none of them control. */
+/**
+ * Returns whether a value is a valid `kid`: 1 to 256 characters without control
+ * characters.
+ */
 export function isKid(value: unknown): value is string {
   return isIdentifier(value) && value.length <= MAX_KID_LENGTH;
 }

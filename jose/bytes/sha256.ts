@@ -1,17 +1,17 @@
-/** SHA-256 (FIPS 180-4), piece by piece, with a state that can be stored. @module */
+/** SHA-256 (FIPS 180-4) in pieces, with a state that can be stored. @module */
 
 import { decodeBase64Url, encodeBase64Url } from "@std/encoding/base64url";
 import { encodeHex } from "@std/encoding/hex";
 
 const BLOCK = 64;
 
-/** Where the length is in the last block. */
+/** Offset of the length in the last block. */
 const LENGTH_AT = 56;
 
 /**
- * The fractions of the square roots of the first 8 primes, and of the cube roots
- * of the first 64 (§5.3.3, §4.2.2). Exact: a double keeps more than the 32 bits
- * of the fraction that are used.
+ * The fractions of the square roots of the first 8 primes, and of the cube
+ * roots of the first 64 (§5.3.3, §4.2.2). They are exact: a double has more
+ * precision than the 32 bits used.
  */
 const [INITIAL, K] = constants();
 
@@ -34,7 +34,7 @@ export class Sha256 {
   readonly #w = new Int32Array(BLOCK);
   #bytes = 0;
 
-  /** Begins, or continues with what another one has read. */
+  /** Begins a digest, or copies another one. */
   constructor(from?: Sha256) {
     this.#h = (from === undefined ? INITIAL : from.#h).slice();
     if (from === undefined) return;
@@ -42,7 +42,7 @@ export class Sha256 {
     this.#bytes = from.#bytes;
   }
 
-  /** Reads the next bytes. */
+  /** Adds the next bytes. */
   update(bytes: Uint8Array): this {
     let at = 0;
     const filled = this.#bytes % BLOCK;
@@ -58,17 +58,17 @@ export class Sha256 {
     return this;
   }
 
-  /** The digest of the bytes so far; more may follow. */
+  /** Returns the digest of the bytes so far; more bytes may be added. */
   digest(): Uint8Array<ArrayBuffer> {
     return new Sha256(this).#finish();
   }
 
-  /** The same in hexadecimal. */
+  /** Returns the digest in hexadecimal. */
   hex(): string {
     return encodeHex(this.digest());
   }
 
-  /** The state as text, for {@linkcode load}. */
+  /** Returns the state as a text for {@linkcode load}. */
   save(): string {
     const filled = this.#bytes % BLOCK;
     const saved = new DataView(new ArrayBuffer(40 + filled));
@@ -79,7 +79,7 @@ export class Sha256 {
     return encodeBase64Url(bytes);
   }
 
-  /** Continues from a saved state; undefined for any other text. */
+  /** Restores a saved state; returns undefined for any other text. */
   static load(text: string): Sha256 | undefined {
     let bytes: Uint8Array;
     try {

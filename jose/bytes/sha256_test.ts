@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { encodeHex } from "@std/encoding/hex";
 import { Sha256 } from "./sha256.ts";
 
-/** Bytes without a pattern, the same each time. */
+/** Returns pseudo-random bytes, the same in each run. */
 function bytesOf(length: number): Uint8Array<ArrayBuffer> {
   let x = 1;
   return Uint8Array.from({ length }, () => {
@@ -15,14 +15,14 @@ async function expected(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return encodeHex(await crypto.subtle.digest("SHA-256", bytes));
 }
 
-Deno.test("every length is digested as the platform does", async () => {
+Deno.test("every length has the digest of the platform", async () => {
   for (let length = 0; length <= 260; length++) {
     const bytes = bytesOf(length);
     assertEquals(new Sha256().update(bytes).hex(), await expected(bytes));
   }
 });
 
-Deno.test("a state that was saved at any place leads to the same digest", async () => {
+Deno.test("a state saved at any position leads to the same digest", async () => {
   const bytes = bytesOf(300);
   const whole = await expected(bytes);
   for (let at = 0; at <= bytes.length; at++) {
@@ -34,7 +34,7 @@ Deno.test("a state that was saved at any place leads to the same digest", async 
   }
 });
 
-Deno.test("a text that is not a saved state is refused", () => {
+Deno.test("rejects a text that is not a saved state", () => {
   const saved = new Sha256().update(bytesOf(10)).save();
   for (const text of ["", "!", "AAAA", saved.slice(4), `AAAA${saved}`]) {
     assertEquals(Sha256.load(text), undefined, text);

@@ -1,4 +1,8 @@
-/** The envelope of an event: signing and verifying it (docs/protocol.md §2). @module */
+/**
+ * Signing and verification of event envelopes (docs/protocol.md §2).
+ *
+ * @module
+ */
 
 import {
   EVENT_TYP,
@@ -15,10 +19,11 @@ import type { KeyResolver } from "../keys/key_resolver.ts";
 import type { VerificationKey } from "../keys/verification_key.ts";
 
 /**
- * Signs an event: the header is exactly `{"alg":"EdDSA","kid":…,"typ":
- * "sig-event+jws"}`, the payload is the event as `JSON.stringify` spells it.
- * The same event and key give the same bytes, on every platform. The event is
- * not validated here: call core's `validateEvent` first. (docs/protocol.md §2)
+ * Signs an event. The header is exactly `{"alg":"EdDSA","kid":…,"typ":
+ * "sig-event+jws"}`, and the payload is the event as `JSON.stringify`
+ * serializes it, so the same event and key give the same bytes on every
+ * platform. The event is not validated: call core's `validateEvent` first
+ * (docs/protocol.md §2).
  *
  * @example
  * ```ts
@@ -34,7 +39,7 @@ import type { VerificationKey } from "../keys/verification_key.ts";
  * assertEquals(atob(envelope.payload), '{"sequence":1}');
  * ```
  *
- * @throws {TypeError} when the event is not an object, or not JSON.
+ * @throws {TypeError} if the event is not an object or can't be serialized.
  */
 export async function signEvent(
   event: SigEvent | Readonly<Record<string, unknown>>,
@@ -49,12 +54,12 @@ export async function signEvent(
 }
 
 /**
- * Verifies one envelope: key known, key authorised, signature. The payload has
- * not been read yet; do that afterwards, with core's `parseEventPayload`.
- * (docs/protocol.md §2.5)
+ * Verifies an envelope: key known, key authorised, signature valid. The payload
+ * is not parsed; do that afterwards with core's `parseEventPayload`
+ * (docs/protocol.md §2.5).
  *
- * Returns the key that signed. It is a promise only where the key verifies
- * asynchronously, so that a whole feed can be verified without one `await` for
+ * Returns the key of the signature. The result is a promise only while the key
+ * verifies asynchronously, so that a whole feed does not need an `await` for
  * each event:
  *
  * @example
@@ -79,8 +84,9 @@ export async function signEvent(
  * ```
  *
  * @throws {SigError} `key_not_found`, `key_not_authorized`, and
- * `signature_invalid`, also for a signature of another length than 64 bytes;
- * `context.kid` names the key. Thrown at once, or the promise rejects with it.
+ * `signature_invalid`, also if the signature does not have 64 bytes;
+ * `context.kid` names the key. It is thrown synchronously, or the promise
+ * rejects with it.
  */
 export function verifyEnvelope(
   parsed: ParsedEnvelope,

@@ -37,7 +37,7 @@ interface Corpus {
   }[];
 }
 
-/** The codes that a class of cases may end with. */
+/** The codes allowed for a class of cases. */
 const CODES: Readonly<Record<string, readonly ErrorCode[]>> = {
   alg: ["algorithm_not_allowed"],
   kid: ["invalid_header", "key_not_found", "signature_invalid"],
@@ -60,7 +60,7 @@ const CODES: Readonly<Record<string, readonly ErrorCode[]>> = {
   ],
 };
 
-/** The same for faults of the key set itself. */
+/** The codes allowed for faults of the key set. */
 const JWKS_CODES: Readonly<Record<string, ErrorCode>> = {
   dupkid: "duplicate_kid",
   dupkidSame: "duplicate_kid",
@@ -76,8 +76,8 @@ const JWKS_CODES: Readonly<Record<string, ErrorCode>> = {
 const BACKENDS: readonly VerificationBackend[] = ["node", "web"];
 
 for (const backend of BACKENDS) {
-  // No network: whatever a header names (`jku`, `x5u`, a kid that is a URL),
-  // a request would end with NotCapable instead of the code.
+  // Without network access, a request for anything that a header names (`jku`,
+  // `x5u`, a kid that is a URL) would fail with NotCapable instead of the code.
   vectorTest(
     `${backend}: every line of the envelope corpus, without any request`,
     "own/envelopes.json",
@@ -160,7 +160,7 @@ Deno.test("the same event and key give the same bytes, in the same order", async
   assertEquals(new TextDecoder().decode(payload), JSON.stringify(EVENT));
 });
 
-Deno.test("only an object is signed", async () => {
+Deno.test("rejects anything but an object with a TypeError", async () => {
   const key = await testKey("a");
   for (const event of [[], null, "{}", 5, undefined] as unknown[]) {
     await assertRejects(
@@ -180,7 +180,7 @@ interface Rfc8037 {
 }
 
 vectorTest(
-  "RFC 8037, A.4: the same members, and no SIG event",
+  "RFC 8037, A.4: the same members, but not a SIG event",
   "rfc8037/jws.json",
   async () => {
     const { input, output } = readJsonVectors<Rfc8037>("rfc8037/jws.json");
@@ -210,13 +210,13 @@ for (const backend of BACKENDS) {
       keys,
     );
 
-  Deno.test(`${backend}: the key that signed is returned`, async () => {
+  Deno.test(`${backend}: returns the key of the signature`, async () => {
     const signedBy = verify({});
     assertEquals(signedBy instanceof Promise, backend === "web");
     assertEquals((await signedBy).kid, "a");
   });
 
-  Deno.test(`${backend}: another payload, header or signature does not verify`, async () => {
+  Deno.test(`${backend}: rejects another payload, header or signature`, async () => {
     const theirs = await signEvent({ sequence: 1, note: "é😀" }, other);
     const second = await signEvent({ sequence: 2 }, signer);
     for (
@@ -257,14 +257,14 @@ for (const backend of BACKENDS) {
     }
   });
 
-  Deno.test(`${backend}: lines in flight do not share their bytes`, async () => {
+  Deno.test(`${backend}: concurrent verifications do not share bytes`, async () => {
     const lines = await Promise.all(
       Array.from({ length: 50 }, async (_, i) => {
         const event = { sequence: i, pad: "x".repeat((i * 997) % 9000) };
         return JSON.stringify(await signEvent(event, signer));
       }),
     );
-    // One parser reads all lines into the same arrays.
+    // The parser reuses the same arrays for all lines.
     const parse = createFeedLineParser();
     const encoder = new TextEncoder();
     const verdicts = lines.map((line) =>
@@ -292,7 +292,7 @@ const UNUSABLE = [
 ] as const;
 
 for (const [name, jwks, options, code, message] of UNUSABLE) {
-  Deno.test(`an ${name} key is refused before the signature`, async () => {
+  Deno.test(`rejects an ${name} key before it verifies the signature`, async () => {
     const keys = await createKeyResolver(jwks, options);
     const parsed = parseFeedLine(
       JSON.stringify({ ...envelope, signature: "" }),

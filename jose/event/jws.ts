@@ -1,4 +1,8 @@
-/** JWS as it is signed and read here (RFC 7515, docs/protocol.md §2.2, §7.2). @module */
+/**
+ * Signing and parsing of JWS (RFC 7515, docs/protocol.md §2.2, §7.2).
+ *
+ * @module
+ */
 
 import {
   type FlattenedJws,
@@ -14,7 +18,7 @@ import type { SigningKey } from "../keys/signing_key.ts";
 
 const encoder = new TextEncoder();
 
-/** The signed bytes `<protected>.<payload>`; base64url makes them ASCII. */
+/** Returns the signed bytes `<protected>.<payload>`, which are ASCII. */
 function encodeSigningInput(
   header: string,
   payload: string,
@@ -22,7 +26,9 @@ function encodeSigningInput(
   return encoder.encode(`${header}.${payload}`);
 }
 
-/** Signs header and payload as `JSON.stringify` writes them. */
+/**
+ * Signs a header and a payload; the header is serialized with `JSON.stringify`.
+ */
 export async function signJws(
   header: Readonly<Record<string, string>>,
   payload: string,
@@ -46,22 +52,22 @@ export async function signCompactJws(
   return `${jws.protected}.${jws.payload}.${jws.signature}`;
 }
 
-/** The parts of a JWT in compact serialization; nothing is verified. */
+/** A parsed JWT in compact serialization. Its signature is not verified. */
 export interface CompactJws {
   /** The protected header. */
   readonly header: OpenObject;
   /** The claims. */
   readonly claims: OpenObject;
-  /** The signature, of any length; empty for an unsecured token. */
+  /** The decoded signature, of any length; empty for an unsecured token. */
   readonly signature: Uint8Array<ArrayBuffer>;
-  /** The bytes that were signed. */
+  /** The signed bytes. */
   readonly signingInput: Uint8Array<ArrayBuffer>;
 }
 
 /**
- * Reads three base64url parts, the first two of them strict JSON objects.
+ * Parses three base64url parts, of which the first two are strict JSON objects.
  *
- * @throws what `fault` makes of the reason.
+ * @throws the error that `fault` returns.
  */
 export function readCompactJws(
   text: string,
@@ -87,22 +93,28 @@ interface JwtHeader<Typ extends string> {
   readonly kid: string;
 }
 
-/** Which headers a JWT may have, and the errors of others. */
+/** The rules for a JWT's header, and the errors of violations. */
 export interface HeaderRules<Typ extends string> {
-  /** Keeps a signature that was made for something else from counting. */
+  /**
+   * The required `typ`, which prevents a signature made for another purpose
+   * from being accepted.
+   */
   readonly typ: Typ;
-  /** What a `kid` must be. */
+  /** Returns whether a value is a valid `kid`. */
   readonly isKid: (kid: unknown) => kid is string;
-  /** The same in words. */
+  /** A description of a valid `kid`. */
   readonly kid: string;
-  /** The error of a fault. */
+  /** Creates the error of a violation. */
   readonly fault: (
     code: "algorithm_not_allowed" | "typ_mismatch" | "invalid_header",
     why: string,
   ) => SigError;
 }
 
-/** Exactly `alg`, `typ` and `kid`: no embedded key, no `crit`, no `b64`. */
+/**
+ * Requires exactly `alg`, `typ` and `kid`: no embedded key, no `crit`, no
+ * `b64`.
+ */
 export function requireHeader<Typ extends string>(
   header: OpenObject,
   rules: HeaderRules<Typ>,

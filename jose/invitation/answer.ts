@@ -1,4 +1,8 @@
-/** Answering an invitation, and verifying the answer (docs/protocol.md §9). @module */
+/**
+ * Answers to invitations, and their verification (docs/protocol.md §9).
+ *
+ * @module
+ */
 
 import { instantOf, SigError } from "@sig/core";
 import { isObject } from "@sig/core/internal";
@@ -26,49 +30,50 @@ import { encodeBase64Url } from "../bytes/bytes.ts";
 import { member } from "../bytes/json_object.ts";
 import type { SigningKey } from "../keys/signing_key.ts";
 
-/** What a person gives back: as JSON, for the operator. */
+/** A person's answer to an invitation, as JSON for the operator. */
 export interface InvitationAnswer {
-  /** The invitation as it was given. */
+  /** The invitation, unchanged. */
   readonly invitation: string;
-  /** An attestation of docs/protocol.md §7 that answers this invitation alone. */
+  /** An attestation (docs/protocol.md §7) that answers only this invitation. */
   readonly attestation: string;
 }
 
-/** What {@linkcode answerInvitation} needs. */
+/** Options of {@linkcode answerInvitation}. */
 export interface AnswerInvitationOptions {
-  /** The invitation; verify it first, and show what it says. */
+  /** The invitation. Verify it first, and show its content to the person. */
   readonly invitation: string | ParsedInvitation;
   /** The person's key. */
   readonly key: SigningKey;
   /**
-   * Who answers, and so who will be published: a did:web whose document lists
+   * The DID that answers and will be published: a did:web whose document lists
    * the key under `authentication`, or the key's did:key (default).
    */
   readonly subject?: string;
-  /** The clock. */
+  /** Returns the current time. */
   readonly now: () => Date;
 }
 
 /** Options of {@linkcode verifyAnswer}. */
 export interface VerifyAnswerOptions extends VerifyInvitationOptions {
-  /** Finds the subject's key (default: `resolveDidKey`). */
+  /** Resolves the subject's key (default: `resolveDidKey`). */
   readonly key?: AttestationKeyResolver;
 }
 
-/** An answer that counts: who answered what. */
+/** A verified answer. */
 export interface VerifiedAnswer {
   /** The invitation. */
   readonly invitation: ParsedInvitation;
-  /** The DID that is to get the relationship; its key has signed. */
+  /** The DID for the relationship; its key signed the answer. */
   readonly subject: string;
-  /** The attestation. */
+  /** The verified attestation. */
   readonly attestation: ParsedAttestation;
 }
 
 /**
- * Answers an invitation: proves that the person has the key, to this issuer
- * and for this invitation only. No login takes it: its nonce is the digest of
- * the invitation. See `createInvitation` for an example. (docs/protocol.md §9)
+ * Answers an invitation. The answer proves possession of the key, to this
+ * issuer and for this invitation only. It is never valid as a login, because
+ * its nonce is the digest of the invitation. See `createInvitation` for an
+ * example (docs/protocol.md §9).
  *
  * @throws {SigError} `invalid_invitation`, `invitation_expired`;
  * `subject_mismatch`, `unsupported_did_method`, `invalid_identifier` for the
@@ -99,10 +104,10 @@ export async function answerInvitation(
 }
 
 /**
- * Verifies an answer: first the invitation, then the attestation, as
- * docs/protocol.md §9 says. It keeps no state: single use is the feed's, whose event
- * ids come once (`enrol` of `@sig/issuer`). See `createInvitation` for an
- * example. Members other than the two are ignored.
+ * Verifies an answer: first the invitation, then the attestation
+ * (docs/protocol.md §9). It keeps no state: the feed enforces single use,
+ * because its event ids are unique (`enrol` of `@sig/issuer`). See
+ * `createInvitation` for an example. Other members are ignored.
  *
  * @param answer Parsed JSON; parse it with core's strict `parseJson`.
  *
@@ -110,7 +115,7 @@ export async function answerInvitation(
  * `verifyAttestation` throws: `invalid_attestation` (also for another
  * invitation), `audience_mismatch`, `nonce_mismatch`, `subject_mismatch`,
  * `scope_not_granted`, `attestation_time_invalid`,
- * `attestation_signature_invalid`, and what finding the key can run into.
+ * `attestation_signature_invalid`, and the errors of the key resolver.
  */
 export async function verifyAnswer(
   answer: unknown,
@@ -128,7 +133,7 @@ export async function verifyAnswer(
   const attestation = await verifyAttestation(given.attestation, {
     challenge: await challengeOf(invitation),
     now: options.now,
-    // Without it the answer could be one of no scope at all.
+    // Rejects an attestation that grants no scope.
     requiredScopes: [ENROL_SCOPE],
     ...(options.key === undefined ? {} : { key: options.key }),
     ...(options.clockSkewSeconds === undefined
@@ -150,8 +155,9 @@ function readAnswer(
 }
 
 /**
- * The invitation as what an attestation answers. The digest ties the answer to
- * these very terms, also where one `jti` were given to two invitations.
+ * Returns the challenge that an attestation of an invitation answers. The
+ * digest binds the answer to these terms, even if two invitations share a
+ * `jti`.
  */
 async function challengeOf(
   { text, claims, expires_at }: ParsedInvitation,

@@ -44,7 +44,7 @@ async function digestOf(text: string): Promise<string> {
   );
 }
 
-/** The claims of an honest answer. */
+/** Returns the claims of a valid answer. */
 async function claimsOf(
   { text, claims }: ParsedInvitation,
 ): Promise<Record<string, unknown>> {
@@ -60,7 +60,7 @@ async function claimsOf(
   };
 }
 
-/** An honest answer, or another one. */
+/** Returns an answer, valid or modified. */
 function answered(
   more: Partial<AnswerInvitationOptions> = {},
 ): Promise<InvitationAnswer> {
@@ -93,7 +93,7 @@ Deno.test("an answer has exactly the claims of docs/protocol.md §9, and verifie
   assertEquals(same, answer);
 });
 
-Deno.test("an answer is for one invitation, one issuer and enrolment only", async () => {
+Deno.test("an answer is valid for one invitation, one issuer and enrolment only", async () => {
   const other = await invite();
   const cases: readonly (readonly [object, ErrorCode, string])[] = [
     [
@@ -130,7 +130,7 @@ Deno.test("an answer is for one invitation, one issuer and enrolment only", asyn
   for (const [change, code, says] of cases) await refuses(change, code, says);
 });
 
-Deno.test("an answer moves to no other invitation, whatever they share", async () => {
+Deno.test("an answer can't be used for another invitation, even with the same jti", async () => {
   const { attestation } = await answered();
   const other = await invite({ ...TERMS, roles: ["admin"] });
   await expectSigError(
@@ -138,7 +138,7 @@ Deno.test("an answer moves to no other invitation, whatever they share", async (
     "invalid_attestation",
     "it answers another challenge",
   );
-  // The same `jti`, for a key of another person.
+  // The same `jti`, in an invitation for another person's key.
   const claims = { ...invitation.claims, same_person_as: "did:web:a.example" };
   const also = await tokenOf(orgKey, invitation.header, claims);
   await expectSigError(
@@ -148,7 +148,7 @@ Deno.test("an answer moves to no other invitation, whatever they share", async (
   );
 });
 
-Deno.test("nobody answers with another's key", async () => {
+Deno.test("rejects an answer signed with another key", async () => {
   const claims = await claimsOf(invitation);
   const attestation = await tokenOf(foreignKey, headerOf(personKey), claims);
   await expectSigError(
@@ -167,7 +167,7 @@ Deno.test("nobody answers with another's key", async () => {
   }
 });
 
-Deno.test("the invitation is judged before the attestation", async () => {
+Deno.test("verifies the invitation before the attestation", async () => {
   const late = () => new Date((NOW_SECONDS + 8 * 86_400) * 1000);
   const answer = await answered();
   await expectSigError(
@@ -193,7 +193,7 @@ Deno.test("the invitation is judged before the attestation", async () => {
   );
 });
 
-Deno.test("an answer of another shape is refused by the member that is wrong", async () => {
+Deno.test("rejects an answer of another shape and names the invalid member", async () => {
   const { text } = invitation;
   for (const answer of [null, [], "x", {}, { attestation: "x" }]) {
     await expectSigError(
@@ -211,9 +211,10 @@ Deno.test("an answer of another shape is refused by the member that is wrong", a
   }
 });
 
-Deno.test("an answer logs nobody in, and a login enrols nobody", async () => {
+Deno.test("an answer is not valid as a login, nor a login as an answer", async () => {
   const { attestation } = await answered();
-  // The worst case: a login that knows the invitation and has a DID's audience.
+  // The worst case: a login that knows the invitation and has a DID as its
+  // audience.
   const login = {
     ...CHALLENGE,
     challenge_id: invitation.claims.jti,
@@ -225,7 +226,7 @@ Deno.test("an answer logs nobody in, and a login enrols nobody", async () => {
     "nonce_mismatch",
     "another nonce",
   );
-  // Passed on as a login, so that the person does not learn what it is.
+  // Relayed as a login, to hide from the person that it is an invitation.
   const relayed = { ...login, nonce: await digestOf(invitation.text) };
   for (const work of [previewAttestation, signAttestation]) {
     await expectSigError(
@@ -235,7 +236,7 @@ Deno.test("an answer logs nobody in, and a login enrols nobody", async () => {
       "/scopes must not have enrol",
     );
   }
-  // A site's own scope of that name stays what it is.
+  // A site may define a scope with the same name.
   const site = { ...CHALLENGE, scopes: ["enrol"] };
   const own = await signAttestation({ challenge: site, key: personKey, now });
   await expectSigError(
@@ -245,7 +246,7 @@ Deno.test("an answer logs nobody in, and a login enrols nobody", async () => {
   );
 });
 
-Deno.test("a did:web answers with a key that its own document has", async () => {
+Deno.test("a did:web answers with a key of its DID document", async () => {
   const subject = "did:web:alice.example";
   const answer = await answered({ subject });
   const asked: string[] = [];
@@ -273,7 +274,7 @@ Deno.test("a did:web answers with a key that its own document has", async () => 
   );
 });
 
-Deno.test("no character of an answer can be another one", async () => {
+Deno.test("changing any character of an answer makes it invalid", async () => {
   const answer = await answered();
   for (const name of ["invitation", "attestation"] as const) {
     const text = answer[name];

@@ -1,4 +1,4 @@
-/** Inviting somebody (docs/protocol.md §9). @module */
+/** Creation of invitations (docs/protocol.md §9). @module */
 
 import { instantOf, INVITATION_TYP } from "@sig/core";
 import {
@@ -12,23 +12,24 @@ import { encodeBase64Url } from "../bytes/bytes.ts";
 import { signCompactJws } from "../event/jws.ts";
 import type { SigningKey } from "../keys/signing_key.ts";
 
-/** What {@linkcode createInvitation} needs. */
+/** Options of {@linkcode createInvitation}. */
 export interface CreateInvitationOptions {
   /** The issuer's DID. */
   readonly issuer: string;
   /** The key that signs the issuer's events. */
   readonly key: SigningKey;
-  /** What is offered. */
+  /** The terms of the offered relationship. */
   readonly terms: InvitationTerms;
-  /** Seconds that it counts: 3,600 to 7,776,000; default: 604,800 (7 d). */
+  /** Validity in seconds: 3,600 to 7,776,000 (default: 604,800, 7 days). */
   readonly ttlSeconds?: number;
-  /** The clock. */
+  /** Returns the current time. */
   readonly now: () => Date;
 }
 
 /**
- * Makes an invitation: a signed text that its first holder can answer once, so
- * give it to that person alone. Nothing is stored. (docs/protocol.md §9)
+ * Creates an invitation: a signed text that its first holder can answer once,
+ * so give it to the invited person only. Nothing is stored (docs/protocol.md
+ * §9).
  *
  * @example From the invitation to the verified answer
  * ```ts
@@ -66,8 +67,8 @@ export interface CreateInvitationOptions {
  * assertEquals(subject, jwkToDidKey(key.publicJwk));
  * ```
  *
- * @throws {SigError} `invalid_invitation` for terms that can't be offered, with
- * `context.pointer`; also when it would be longer than 16 KiB.
+ * @throws {SigError} `invalid_invitation` for invalid terms, with
+ * `context.pointer`; also if it would be longer than 16 KiB.
  */
 export async function createInvitation(
   options: CreateInvitationOptions,

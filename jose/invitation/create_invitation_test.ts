@@ -38,7 +38,7 @@ Deno.test("an invitation has exactly the documented header and claims", async ()
   assert((await invite()).claims.jti !== jti, "a jti is random");
 });
 
-Deno.test("terms that could not be published are refused before they are signed", async () => {
+Deno.test("refuses to sign terms that can't be published", async () => {
   const signed: string[] = [];
   const key = {
     ...orgKey,
@@ -77,7 +77,7 @@ Deno.test("terms that could not be published are refused before they are signed"
   assertEquals(signed, []);
 });
 
-Deno.test("the largest terms fit into an invitation", async () => {
+Deno.test("the longest terms fit into an invitation", async () => {
   const roles = Array.from(
     { length: 64 },
     (_, i) => `${i}`.padStart(128, "r"),

@@ -1,4 +1,8 @@
-/** Invitations and their claims, read strictly (docs/protocol.md §9). @module */
+/**
+ * Strict parsing of invitations and their claims (docs/protocol.md §9).
+ *
+ * @module
+ */
 
 import {
   compareInstants,
@@ -22,77 +26,77 @@ import { isKid } from "../bytes/json_object.ts";
 import { readCompactJws, requireHeader } from "../event/jws.ts";
 
 /**
- * Characters of an invitation at most: 64 roles of 128 characters fit in, and
- * so does the whole into a link.
+ * Maximum length of an invitation in characters; enough for 64 roles of 128
+ * characters, and short enough for a link.
  */
 export const MAX_INVITATION_LENGTH = 16 * 1024;
-/** Seconds that an invitation lives at least. */
+/** Minimum validity of an invitation in seconds. */
 export const MIN_INVITATION_SECONDS = 3_600;
-/** Seconds that an invitation is valid by default. */
+/** Default validity of an invitation in seconds. */
 export const DEFAULT_INVITATION_SECONDS = 7 * 86_400;
-/** Seconds that an invitation lives at most. */
+/** Maximum validity of an invitation in seconds. */
 export const MAX_INVITATION_SECONDS = 90 * 86_400;
-/** Characters of the name that an invitation is for. */
+/** Maximum length of the invited person's name in characters. */
 export const MAX_INVITED_NAME_LENGTH = 128;
 
-/** What is offered: what the relationship will be. */
+/** The terms of the offered relationship. */
 export interface InvitationTerms {
-  /** What kind of relationship. */
+  /** The relationship's type, such as `employee`. */
   readonly relationship_type: RelationshipType;
-  /** At most 64 of 128 characters, each once. */
+  /** The roles: at most 64, distinct, of at most 128 characters. */
   readonly roles: readonly string[];
-  /** RFC 3339 UTC: start of validity (inclusive). */
+  /** Start of validity (inclusive): RFC 3339 UTC. */
   readonly valid_from?: string;
-  /** RFC 3339 UTC: end of validity (exclusive). */
+  /** End of validity (exclusive): RFC 3339 UTC. */
   readonly valid_until?: string;
-  /** A name for people, 1 to 128 characters; never published. */
+  /** The name of the invited person, 1 to 128 characters; never published. */
   readonly for?: string;
   /**
-   * The DID of the person whose further key this is. The other members are then
-   * for display: enrolling takes those of the person (docs/protocol.md §9.3).
+   * The DID of the person who adds this key. The other members are then only
+   * displayed: enrolment uses those of the person (docs/protocol.md §9.3).
    */
   readonly same_person_as?: string;
 }
 
-/** The claims of an invitation: these and no others. */
+/** The claims of an invitation, without other claims. */
 export interface InvitationClaims extends InvitationTerms {
   /** The issuer's DID. */
   readonly iss: string;
-  /** 32 random bytes in base64url. */
+  /** An identifier of 32 random bytes in base64url. */
   readonly jti: string;
-  /** Seconds since 1970 at which it was made. */
+  /** Time of creation in seconds since 1970. */
   readonly iat: number;
-  /** Seconds since 1970 from which on it no longer counts: 1 h to 90 d later. */
+  /** Time of expiry in seconds since 1970, 1 hour to 90 days after `iat`. */
   readonly exp: number;
 }
 
-/** The header of an invitation: exactly these members. */
+/** The header of an invitation, without other members. */
 export interface InvitationHeader {
   /** Always `EdDSA`. */
   readonly alg: "EdDSA";
   /** Always `sig-invitation+jwt`. */
   readonly typ: typeof INVITATION_TYP;
-  /** A key that signs the issuer's events. */
+  /** The kid of a key that signs the issuer's events. */
   readonly kid: string;
 }
 
-/** An invitation that is well-formed. Its signature may still be anybody's. */
+/** A well-formed invitation. Its signature is not verified yet. */
 export interface ParsedInvitation {
   /** The compact JWS. */
   readonly text: string;
-  /** The header. */
+  /** The protected header. */
   readonly header: InvitationHeader;
   /** The claims. */
   readonly claims: InvitationClaims;
   /** `exp` as RFC 3339 UTC. */
   readonly expires_at: string;
-  /** The signature's bytes, of whatever length. */
+  /** The decoded signature, of any length. */
   readonly signature: Uint8Array<ArrayBuffer>;
-  /** The bytes that were signed. */
+  /** The signed bytes. */
   readonly signingInput: Uint8Array<ArrayBuffer>;
 }
 
-// Tied to the type, so that a claim can't be forgotten in one place.
+// The type requires an entry for each claim, so that none can be forgotten.
 const CLAIMS: { readonly [C in keyof Required<InvitationClaims>]: true } = {
   iss: true,
   jti: true,
@@ -105,12 +109,12 @@ const CLAIMS: { readonly [C in keyof Required<InvitationClaims>]: true } = {
   for: true,
   same_person_as: true,
 };
-/** What the random bytes of a `jti` are counted in. */
+/** Size of a `jti` in bytes. */
 const JTI_BYTES = 32;
-/** 9999-12-31T23:59:59Z, the last instant that RFC 3339 can write. */
+/** 9999-12-31T23:59:59Z, the last instant that RFC 3339 can express. */
 const MAX_SECONDS = 253_402_300_799;
 
-/** An error of form; `pointer` names the claim. */
+/** Creates the error of a malformed invitation; `pointer` names the claim. */
 export function malformed(why: string, pointer?: string): SigError {
   return new SigError("invalid_invitation", `Cannot use invitation: ${why}`, {
     context: pointer === undefined ? {} : { pointer },
@@ -118,8 +122,8 @@ export function malformed(why: string, pointer?: string): SigError {
 }
 
 /**
- * Reads the claims. The set is closed: an unknown claim may have been meant to
- * limit what is offered.
+ * Validates the claims. Unknown claims are rejected, because they may be meant
+ * to restrict the offer.
  *
  * @throws {SigError} `invalid_invitation` with `context.pointer`.
  */
@@ -159,7 +163,7 @@ export function readInvitationClaims(claims: OpenObject): InvitationClaims {
     const { pointer, detail } = issue;
     throw malformed(`claim ${pointer.slice(1)} ${detail}`, pointer);
   }
-  // Each required claim without an issue was read.
+  // Every required claim is present, because none has an issue.
   return {
     iss: iss!,
     jti: jti!,
@@ -212,14 +216,14 @@ function isName(value: unknown): value is string {
   return isIdentifier(value) && value.length <= MAX_INVITED_NAME_LENGTH;
 }
 
-/** What precedes the invitation in a link's fragment. */
+/** The text before the invitation in a link's fragment. */
 const FRAGMENT = "#/invitation/";
 
 /**
- * The link that carries an invitation to a person: everything is after the
- * `#`, which browsers send to no server. (docs/protocol.md §9)
+ * Returns a link with an invitation. The invitation is after the `#`, which
+ * browsers do not send to a server (docs/protocol.md §9).
  *
- * @param page The address of a page that knows invitations.
+ * @param page URL of a page that supports invitations.
  *
  * @example
  * ```ts
@@ -243,16 +247,18 @@ export function invitationLink(page: string, invitation: string): string {
   return `${url.href}${FRAGMENT}${invitation}`;
 }
 
-/** Whether a text is a link that carries an invitation, or such a fragment. */
+/**
+ * Returns whether a text is a link with an invitation, or the fragment of one.
+ */
 export function isInvitationLink(text: string): boolean {
   return text.includes(FRAGMENT);
 }
 
 /**
- * Reads an invitation: the compact JWS, a link that carries it, or the link's
- * fragment as `location.hash` has it; blanks around it don't count. Every fault
- * of form is one code. Who signed it is `verifyInvitation`'s to say.
- * (docs/protocol.md §9)
+ * Parses an invitation: the compact JWS, a link that contains it, or the link's
+ * fragment as in `location.hash`; surrounding white space is ignored. Every
+ * fault of the form has the same code. The signature is not verified: use
+ * `verifyInvitation` (docs/protocol.md §9).
  *
  * @example
  * ```ts
@@ -291,7 +297,7 @@ export function parseInvitation(invitation: string): ParsedInvitation {
 
 function textOf(invitation: unknown): string {
   if (typeof invitation !== "string") throw malformed("it must be a string");
-  // Not searched when it is far too long for the longest link.
+  // A text longer than any link is rejected before it is searched.
   if (invitation.length > 2 * MAX_INVITATION_LENGTH) {
     throw malformed(`it is longer than ${MAX_INVITATION_LENGTH} characters`);
   }

@@ -16,7 +16,7 @@ import {
 } from "../testdata/invitations.ts";
 import { NOW_SECONDS, tokenOf } from "../testdata/tokens.ts";
 
-/** An issuer's own signature does not excuse a wrong form. */
+/** A valid signature of the issuer does not make the form valid. */
 async function refuses(
   header: string | object,
   claims: string | object,
@@ -27,7 +27,7 @@ async function refuses(
   await expectSigError(() => verifyInvitation(text, EXPECTED), code, says);
 }
 
-Deno.test("a header has exactly EdDSA, the type and a kid", async () => {
+Deno.test("the header has exactly EdDSA, the type and a kid", async () => {
   for (const alg of ["none", "HS256", "ES256", "eddsa", undefined]) {
     await refuses({ ...HEADER, alg }, CLAIMS, "alg must be EdDSA");
   }
@@ -43,7 +43,7 @@ Deno.test("a header has exactly EdDSA, the type and a kid", async () => {
   }
 });
 
-Deno.test("claims are closed, strict JSON and within their limits", async () => {
+Deno.test("claims are strict JSON, within their limits, and without unknown ones", async () => {
   const claims = JSON.stringify(CLAIMS);
   await refuses(
     HEADER,
@@ -108,7 +108,7 @@ Deno.test("claims are closed, strict JSON and within their limits", async () => 
   assertEquals((await verifyInvitation(text, EXPECTED)).claims.roles, []);
 });
 
-Deno.test("anything but a compact JWS of at most 16 KiB is invalid_invitation", async () => {
+Deno.test("rejects anything but a compact JWS of at most 16 KiB with invalid_invitation", async () => {
   const { text } = await invite();
   const cases: readonly (readonly [unknown, string])[] = [
     ["", "three base64url parts"],

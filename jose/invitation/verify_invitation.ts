@@ -1,4 +1,4 @@
-/** Whether an invitation is the issuer's, and still counts (docs/protocol.md §9). @module */
+/** Verification of invitations (docs/protocol.md §9). @module */
 
 import { DEFAULT_LIMITS, instantOf, SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
@@ -11,20 +11,20 @@ import type { KeyResolver } from "../keys/key_resolver.ts";
 
 /** Options of {@linkcode verifyInvitation}. */
 export interface VerifyInvitationOptions {
-  /** The DID of the issuer whose keys these are: who must have made it. */
+  /** The DID of the expected issuer, to which the keys belong. */
   readonly issuer: string;
-  /** The keys that may sign that issuer's events. */
+  /** The keys that may sign the issuer's events. */
   readonly keys: KeyResolver;
-  /** The clock. */
+  /** Returns the current time. */
   readonly now: () => Date;
-  /** Seconds by which clocks may differ (default: 60). */
+  /** Tolerated difference between clocks in seconds (default: 60). */
   readonly clockSkewSeconds?: number;
 }
 
 /**
  * Verifies an invitation with the keys of its issuer, in the order of
- * docs/protocol.md §9: form, key, signature, time. That it was not used before is the
- * feed's to say. See `createInvitation` for an example.
+ * docs/protocol.md §9: form, key, signature, time. Single use is enforced by
+ * the feed. See `createInvitation` for an example.
  *
  * @throws {SigError} `invalid_invitation` (its form; another issuer's; its
  * `iat` lies more than 60 s ahead), `key_not_found`, `key_not_authorized`,
@@ -57,8 +57,8 @@ export async function verifyInvitation(
 }
 
 /**
- * Requires that an invitation has not expired: for a reader that can't verify it
- * and has only its claims.
+ * Requires that an invitation has not expired, for a reader that has no keys to
+ * verify it.
  *
  * @throws {SigError} `invitation_expired`.
  */

@@ -17,7 +17,7 @@ import {
 } from "../testdata/invitations.ts";
 import { NOW, tokenOf } from "../testdata/tokens.ts";
 
-Deno.test("an honest invitation verifies, bare, with blanks around it, and out of a link", async () => {
+Deno.test("accepts a valid invitation as text, with white space around it, or in a link", async () => {
   const { text, claims } = await invite();
   const link = invitationLink("https://login.example/?lang=en#old", text);
   assertEquals(link, `https://login.example/?lang=en#/invitation/${text}`);
@@ -30,7 +30,7 @@ Deno.test("an honest invitation verifies, bare, with blanks around it, and out o
   }
 });
 
-Deno.test("only the issuer's own key counts, under its own kid", async () => {
+Deno.test("accepts only the issuer's own key under its own kid", async () => {
   const { text } = await invite();
   const [header, claims, signature = ""] = text.split(".");
   const forged = await tokenOf(foreignKey, HEADER, CLAIMS);
@@ -65,7 +65,7 @@ Deno.test("only the issuer's own key counts, under its own kid", async () => {
   }
 });
 
-Deno.test("an invitation counts from 60 s before it was made until it expires", async () => {
+Deno.test("an invitation is valid from 60 s before its creation until it expires", async () => {
   const { text } = await invite();
   const at = (ms: number) =>
     verifyInvitation(text, {
@@ -86,7 +86,7 @@ Deno.test("an invitation counts from 60 s before it was made until it expires", 
   );
 });
 
-Deno.test("of several faults the first in the order of docs/protocol.md §9 is told", async () => {
+Deno.test("reports the first fault in the order of docs/protocol.md §9", async () => {
   const late = { ...EXPECTED, now: () => new Date(NOW.getTime() + 1e12) };
   const other = { ...HEADER, kid: "x" };
   const cases: readonly (readonly [string, ErrorCode])[] = [
@@ -100,7 +100,7 @@ Deno.test("of several faults the first in the order of docs/protocol.md §9 is t
   }
 });
 
-Deno.test("an event of the same key is not an invitation", async () => {
+Deno.test("an event signed with the same key is not an invitation", async () => {
   const { protected: header, payload, signature } = await signEvent(
     CLAIMS,
     orgKey,

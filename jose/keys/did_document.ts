@@ -1,4 +1,4 @@
-/** Which keys a DID document authorises (docs/protocol.md §1). @module */
+/** The keys that a DID document authorises (docs/protocol.md §1). @module */
 
 import { type OpenObject, SigError } from "@sig/core";
 import { isObject, quote } from "@sig/core/internal";
@@ -6,26 +6,29 @@ import { readDidKey } from "./did_key.ts";
 import { isKid, member } from "../bytes/json_object.ts";
 import { decode32 } from "./public_key.ts";
 
-/** What a key may be used for (DID Core §5.3). */
+/** The purpose of a key (DID Core §5.3). */
 export type VerificationRelationship = "assertionMethod" | "authentication";
 
 /** Options of {@linkcode readDidDocument}. */
 export interface ReadDidDocumentOptions {
-  /** Default: `assertionMethod` (signing events); login uses the other. */
+  /**
+   * The purpose: `assertionMethod` signs events, `authentication` logs in
+   * (default: `assertionMethod`).
+   */
   readonly relationship?: VerificationRelationship;
 }
 
 /**
- * The keys that a DID document lists for a purpose: `x` by kid. A key counts
- * when `<did>#<kid>`, `#<kid>` or an embedded method is in the list.
- * Methods without an Ed25519 key, methods of other DIDs and references to
- * nothing authorise nothing. The document's size is the caller's to limit.
- * (docs/protocol.md §1)
+ * Returns the keys that a DID document lists for a purpose: `x` by kid. A key
+ * is listed as `<did>#<kid>`, `#<kid>` or an embedded method. Methods without
+ * an Ed25519 key, methods of other DIDs and dangling references authorise
+ * nothing. The caller must limit the size of the document (docs/protocol.md
+ * §1).
  *
- * Keys are read from `publicKeyJwk`. Under `authentication`, where the document
- * is a person's and not an issuer's, also from the `publicKeyMultibase` of a
- * `Multikey` (Controlled Identifiers 1.0 §2.2.2) or an
- * `Ed25519VerificationKey2020`, in base58btc.
+ * Keys are read from `publicKeyJwk`. For `authentication`, where the document
+ * belongs to a person and not to an issuer, they are also read from the
+ * `publicKeyMultibase` (base58btc) of a `Multikey` (Controlled Identifiers 1.0
+ * §2.2.2) or an `Ed25519VerificationKey2020`.
  *
  * @example
  * ```ts
@@ -85,7 +88,7 @@ function list(document: OpenObject, name: string): readonly unknown[] {
   throw invalid(`${name} must be an array`, `/${name}`);
 }
 
-/** The place of a method. */
+/** The position and context of a method. */
 interface Place {
   readonly did: string;
   readonly pointer: string;
@@ -101,7 +104,7 @@ function addEmbedded(
   throw invalid("it must be a reference or a method", place.pointer);
 }
 
-/** Notes the method's key under its kid, which is returned. */
+/** Adds the method's key and returns its kid. */
 function addMethod(
   methods: Map<string, string>,
   method: OpenObject,
@@ -126,10 +129,15 @@ function addMethod(
   return kid;
 }
 
-/** Multicodec `ed25519-pub` and 32 bytes always begin so in base58btc. */
+/**
+ * The prefix of every multicodec `ed25519-pub` key with 32 bytes in base58btc.
+ */
 const ED25519_MULTIBASE = "z6Mk";
 
-/** The `x` of a method with an Ed25519 multikey; undefined for others. */
+/**
+ * Returns the `x` of a method with an Ed25519 multikey; undefined for other
+ * keys.
+ */
 function readMultibase(
   method: OpenObject,
   pointer: string,
@@ -161,7 +169,9 @@ function readMultibase(
   }
 }
 
-/** The `x` of a method with an Ed25519 JWK; undefined for others. */
+/**
+ * Returns the `x` of a method with an Ed25519 JWK; undefined for other keys.
+ */
 function readX(method: OpenObject, pointer: string): string | undefined {
   const place = `${pointer}/publicKeyJwk`;
   const jwk = member(method, "publicKeyJwk");
@@ -181,7 +191,10 @@ function readX(method: OpenObject, pointer: string): string | undefined {
   return member(jwk, "x") as string;
 }
 
-/** The fragment of `<did>#<kid>` or `#<kid>`; of another DID's URL none. */
+/**
+ * Returns the fragment of `<did>#<kid>` or `#<kid>`; undefined for the URL of
+ * another DID.
+ */
 function kidOf(url: string, did: string): string | undefined {
   const fragment = url.startsWith("#")
     ? url.slice(1)

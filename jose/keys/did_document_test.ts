@@ -19,7 +19,7 @@ function read(
   return [...readDidDocument({ id: DID, ...document }, DID)];
 }
 
-Deno.test("absolute and relative references and embedded methods authorise", () => {
+Deno.test("absolute references, relative references and embedded methods authorise", () => {
   for (const id of [`${DID}#k`, "#k"]) {
     for (const reference of [`${DID}#k`, "#k"]) {
       assertEquals(
@@ -34,7 +34,7 @@ Deno.test("absolute and relative references and embedded methods authorise", () 
   }
 });
 
-Deno.test("what is not in assertionMethod authorises nothing", () => {
+Deno.test("a key outside assertionMethod is not authorised", () => {
   const verificationMethod = [method("#k", a)];
   const authentication = ["#k"];
   for (
@@ -49,7 +49,7 @@ Deno.test("what is not in assertionMethod authorises nothing", () => {
   ) assertEquals(read({ verificationMethod, ...more }), []);
 });
 
-Deno.test("authentication is read on request", () => {
+Deno.test("reads authentication on request", () => {
   const document = {
     id: DID,
     verificationMethod: [method("#k", a), method("#b", b)],
@@ -62,7 +62,7 @@ Deno.test("authentication is read on request", () => {
   );
 });
 
-Deno.test("other kinds of keys and methods of other DIDs are left aside", () => {
+Deno.test("ignores other types of keys, and methods of other DIDs", () => {
   assertEquals(
     read({
       verificationMethod: [
@@ -83,7 +83,7 @@ Deno.test("other kinds of keys and methods of other DIDs are left aside", () => 
   );
 });
 
-Deno.test("another id is refused", async () => {
+Deno.test("rejects another id", async () => {
   for (const id of [undefined, null, 5, `${DID}/`, `${DID}#`, "did:web:x"]) {
     const error = await expectSigError(
       () => readDidDocument({ id }, DID),
@@ -94,7 +94,7 @@ Deno.test("another id is refused", async () => {
   }
 });
 
-Deno.test("a malformed document is refused", async () => {
+Deno.test("rejects a malformed document", async () => {
   const okp = { kty: "OKP", crv: "Ed25519" };
   const cases: readonly (readonly [Record<string, unknown>, string])[] = [
     [{ verificationMethod: {} }, "verificationMethod must be an array"],
@@ -176,7 +176,7 @@ Deno.test("a person's key may be a JWK or a multikey", () => {
       [["k", a.x]],
     );
   }
-  // The key of test 1 in RFC 8032 §7.1 as did:key writes it.
+  // The key of test 1 in RFC 8032 §7.1, in the spelling of did:key.
   assertEquals(
     readAuthentication({
       id,
@@ -187,11 +187,11 @@ Deno.test("a person's key may be a JWK or a multikey", () => {
   );
 });
 
-Deno.test("other kinds of multikeys authorise nothing", () => {
+Deno.test("multikeys of other types authorise nothing", () => {
   const id = "#k";
   assertEquals(
     readAuthentication(
-      // X25519, and an Ed25519 key of a type that has no such member.
+      // X25519, and an Ed25519 key in a type without that member.
       {
         id,
         type: "Multikey",
@@ -203,7 +203,7 @@ Deno.test("other kinds of multikeys authorise nothing", () => {
     ),
     [],
   );
-  // An issuer's key is a JWK (docs/protocol.md §1).
+  // An issuer's key must be a JWK (docs/protocol.md §1).
   assertEquals(
     read({
       assertionMethod: [
@@ -214,7 +214,7 @@ Deno.test("other kinds of multikeys authorise nothing", () => {
   );
 });
 
-Deno.test("a multikey that is not exactly an Ed25519 key is refused", async () => {
+Deno.test("rejects a multikey that is not exactly an Ed25519 key", async () => {
   const key = decodeBase64Url(a.x);
   const encode = (...bytes: readonly number[]) =>
     `z${encodeBase58(Uint8Array.of(...bytes))}`;

@@ -17,15 +17,18 @@ import {
   type VerificationKey,
 } from "./verification_key.ts";
 
-/** Multicodec `ed25519-pub`, as a varint. */
+/** The multicodec `ed25519-pub`, as a varint. */
 const MULTICODEC = [0xed, 0x01] as const;
 
-/** Decoding base58 costs the square of its length; an Ed25519 one has 48. */
+/**
+ * Maximum length of a did:key in characters. An Ed25519 one has 56; decoding
+ * base58 is quadratic.
+ */
 const MAX_DID_KEY_LENGTH = 128;
 
 /**
- * The key that a did:key is. Offline: the DID is the key. Only the one
- * spelling that encoding the key gives is accepted. (docs/protocol.md §7)
+ * Returns the public key in a did:key, without any request. Only the canonical
+ * spelling is accepted (docs/protocol.md §7).
  *
  * @example
  * ```ts
@@ -42,16 +45,16 @@ const MAX_DID_KEY_LENGTH = 128;
  * );
  * ```
  *
- * @throws {SigError} `invalid_identifier` for anything but a did:key (a fragment
- * included), `unsupported_did_method` for another DID method, `invalid_key`
- * for another kind of key or wrong bytes.
+ * @throws {SigError} `invalid_identifier` for anything but a did:key (also with
+ * a fragment), `unsupported_did_method` for another DID method, `invalid_key`
+ * for another type of key or invalid bytes.
  */
 export function didKeyToJwk(did: string): Jwk {
   return { kty: "OKP", crv: "Ed25519", x: readDidKey(did).x };
 }
 
 /**
- * {@linkcode didKeyToJwk} as bytes that were judged: on the curve, and so on.
+ * Returns the public key in a did:key, after all checks of its bytes.
  *
  * @throws {SigError} as {@linkcode didKeyToJwk}.
  */
@@ -76,7 +79,7 @@ export function readDidKey(did: string): PublicKey {
 }
 
 /**
- * The did:key of a public (or the public part of a private) Ed25519 JWK.
+ * Returns the did:key of a public or private Ed25519 JWK.
  *
  * @example
  * ```ts
@@ -95,8 +98,8 @@ export function jwkToDidKey(jwk: Jwk): string {
 }
 
 /**
- * Two spellings of one subject would be two subjects in a comparison: base58
- * has one for all bytes.
+ * Decodes a did:key. In base58, each byte string has a single spelling, so that
+ * subjects can be compared as texts.
  */
 function decodeDidKey(did: string): Uint8Array<ArrayBuffer> {
   const malformed = (why: string) =>
@@ -113,10 +116,10 @@ function decodeDidKey(did: string): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * The key that a did:key URL such as `did:key:z6Mk…#z6Mk…` names. Nothing is
- * fetched: the DID is the key. This is what `verifyAttestation` does by default;
- * a verifier that also knows did:web subjects falls back to it. The backend is
- * `web` by default: most keys are used once.
+ * Returns the key that a did:key URL such as `did:key:z6Mk…#z6Mk…` names,
+ * without any request. It is the default resolver of `verifyAttestation`; a
+ * verifier that also supports did:web can fall back to it. The default backend
+ * is `web`, because most keys are used once.
  *
  * @example
  * ```ts
@@ -129,9 +132,9 @@ function decodeDidKey(did: string): Uint8Array<ArrayBuffer> {
  * ```
  *
  * @throws {SigError} `unsupported_did_method` for another DID method,
- * `invalid_key`, and `invalid_header` for anything but a did:key, or for another
- * fragment than its own: the kid is a signed header's, not a caller's mistake.
- * @throws {TypeError} when backend `node` is requested and the platform has none.
+ * `invalid_key`, and `invalid_header` for anything but a did:key with its own
+ * fragment, because the kid is from a signed header and not a caller's mistake.
+ * @throws {TypeError} if backend `node` is requested but not available.
  */
 export async function resolveDidKey(
   kid: string,

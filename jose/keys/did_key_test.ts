@@ -5,7 +5,7 @@ import { encodeNumber, smallOrderYs } from "../testdata/edwards.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { publicJwkOf, testJwk } from "../testdata/keys.ts";
 
-/** From the did:key method's own test vectors. */
+/** Test vectors of the did:key method. */
 const KNOWN = [
   "did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp",
   "did:key:z6MkjchhfUsD6mmvni8mCdXHw216Xrm9bQe2mBH1P5RDjVJG",
@@ -16,7 +16,7 @@ function didOf(...bytes: readonly number[]): string {
   return `did:key:z${encodeBase58(Uint8Array.from(bytes))}`;
 }
 
-Deno.test("did:key and JWK are two spellings of one key", async () => {
+Deno.test("did:key and JWK are two spellings of the same key", async () => {
   for (const did of KNOWN) assertEquals(jwkToDidKey(didKeyToJwk(did)), did);
   for (const word of ["a", "b", "c"]) {
     const jwk = await testJwk(word);
@@ -25,7 +25,7 @@ Deno.test("did:key and JWK are two spellings of one key", async () => {
   }
 });
 
-Deno.test("anything but a did:key is invalid_identifier", async () => {
+Deno.test("rejects anything but a did:key with invalid_identifier", async () => {
   const [known = ""] = KNOWN;
   const malformed = [
     "",
@@ -69,7 +69,7 @@ Deno.test("another method is unsupported_did_method", async () => {
   }
 });
 
-Deno.test("other kinds of keys and bad bytes are invalid_key", async () => {
+Deno.test("another type of key or invalid bytes are invalid_key", async () => {
   const { x } = await testJwk("a");
   const key = [...atob(x.replaceAll("-", "+").replaceAll("_", "/"))]
     .map((c) => c.charCodeAt(0));
@@ -102,7 +102,7 @@ Deno.test("other kinds of keys and bad bytes are invalid_key", async () => {
   }
 });
 
-Deno.test("a kid names the did:key's own key", async () => {
+Deno.test("a kid must name the did:key's own key", async () => {
   const [did = "", other = ""] = KNOWN;
   const fragment = did.slice("did:key:".length);
   const key = await resolveDidKey(`${did}#${fragment}`);

@@ -1,4 +1,4 @@
-/** From a header's `kid` to the key (docs/protocol.md §1.5). @module */
+/** Resolves a header's `kid` to its key (docs/protocol.md §1.5). @module */
 
 import {
   DEFAULT_LIMITS,
@@ -12,12 +12,13 @@ import { MAX_KID_LENGTH, member } from "../bytes/json_object.ts";
 import { readKeySet } from "./key_set.ts";
 import { importKey, type VerificationKey } from "./verification_key.ts";
 
-/** Finds the keys that may sign an issuer's events. */
+/** The keys that may sign an issuer's events. */
 export interface KeyResolver {
-  /** Every usable key of the set by its kid, authorised or not. */
+  /** Every usable key of the key set by its kid, authorised or not. */
   readonly keys: ReadonlyMap<string, VerificationKey>;
   /**
-   * The key of that exact kid. Nothing is fetched, whatever the kid looks like.
+   * Returns the key of exactly this kid. It never sends a request, even if the
+   * kid is a URL.
    *
    * @throws {SigError} `key_not_found`, `key_not_authorized`.
    */
@@ -27,30 +28,37 @@ export interface KeyResolver {
 /** Options of {@linkcode createKeyResolver}. */
 export interface CreateKeyResolverOptions {
   /**
-   * What the issuer's DID document authorises, from `readDidDocument`: `x` by
-   * kid. Undefined only when there is no DID document: then every key signs.
+   * The keys that the issuer's DID document authorises (from
+   * `readDidDocument`): `x` by kid. Undefined only if there is no DID document;
+   * then every key may sign.
    */
   readonly authorized?: ReadonlyMap<string, string> | undefined;
-  /** Only `maxJwksKeys` is used (default: `DEFAULT_LIMITS`). */
+  /**
+   * Size limits, of which only `maxJwksKeys` is used (default:
+   * `DEFAULT_LIMITS`).
+   */
   readonly limits?: Limits;
-  /** Default: `auto`; `node` for whole feeds of a known large size. */
+  /**
+   * The verifier (default: `auto`). Use `node` for a whole feed that is known
+   * to be large.
+   */
   readonly backend?: VerificationBackend;
   /**
-   * Keys that were imported before, by kid: one whose `kid` and `x` are
-   * published again is used again, with its backend. A set is refused and keys
-   * are skipped as without.
+   * Previously imported keys by kid. A key that is published with the same
+   * `kid` and `x` is reused with its backend. The checks of the key set do not
+   * change.
    */
   readonly known?: ReadonlyMap<string, VerificationKey> | undefined;
 }
 
 /**
- * Reads a published key set. It is refused as a whole for a secret in it, for
- * a key whose bytes are wrong and for one kid twice; an organisation's other
+ * Reads a published key set. The set is rejected for a private member, for a
+ * key with invalid bytes, and for a duplicate kid. The organisation's other
  * keys (no kid, another `kty`, `crv`, `use`, `alg`, or `key_ops` without
- * `verify`) are skipped as if they were absent. (docs/protocol.md §1)
+ * `verify`) are skipped (docs/protocol.md §1).
  *
  * The argument is parsed JSON; parse it with core's strict `parseJson`, which
- * refuses doubled members.
+ * rejects duplicate members.
  *
  * @example
  * ```ts
@@ -73,9 +81,9 @@ export interface CreateKeyResolverOptions {
  * );
  * ```
  *
- * @throws {SigError} `private_key_in_jwks`, `invalid_key` (also for what is no
- * key set at all), `duplicate_kid`, `document_too_large`.
- * @throws {TypeError} when backend `node` is requested and the platform has none.
+ * @throws {SigError} `private_key_in_jwks`, `invalid_key` (also for anything
+ * but a key set), `duplicate_kid`, `document_too_large`.
+ * @throws {TypeError} if backend `node` is requested but not available.
  */
 export async function createKeyResolver(
   jwks: unknown,
@@ -99,7 +107,7 @@ export async function createKeyResolver(
   };
 }
 
-/** The key of a kid that the documents authorise. */
+/** Returns the key of a kid, if the documents authorise it. */
 function authorizedKey(
   kid: string,
   keys: ReadonlyMap<string, VerificationKey>,
@@ -137,7 +145,7 @@ function refusal(
   const hint = skipReason === undefined
     ? {}
     : { hint: `The key set lists this kid, but skips it: ${skipReason}.` };
-  // A kid comes from a header that is not verified yet, and may be long.
+  // The kid is from an unverified header and may be long.
   const shown = kid.slice(0, MAX_KID_LENGTH).toWellFormed();
   return new SigError(code, `Cannot use key ${quote(kid)}: ${why}`, {
     context: { kid: shown, ...hint },

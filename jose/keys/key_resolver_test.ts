@@ -10,7 +10,7 @@ const a = (await testKey("a")).publicJwk;
 const b = (await testKey("b")).publicJwk;
 const withoutKid = { kty: "OKP", crv: "Ed25519", x: a.x };
 
-Deno.test("a key is found by its exact kid only", async () => {
+Deno.test("resolves a key by its exact kid only", async () => {
   const kids = ["k", "__proto__", "constructor", "a b", "k".repeat(256)];
   const jwks = JSON.stringify({ keys: kids.map((kid) => ({ ...a, kid })) });
   const keys = await createKeyResolver(JSON.parse(jwks));
@@ -27,7 +27,7 @@ Deno.test("a key is found by its exact kid only", async () => {
   }
 });
 
-Deno.test("a hostile kid is shown escaped and cut", async () => {
+Deno.test("a hostile kid is escaped and shortened", async () => {
   const keys = await createKeyResolver({ keys: [] });
   const kid = `\u001b[31m\n${"😀".repeat(20_000)}`;
   const error = await expectSigError(
@@ -40,7 +40,7 @@ Deno.test("a hostile kid is shown escaped and cut", async () => {
   assert(shown.length <= 256 && shown.isWellFormed());
 });
 
-Deno.test("an organisation's other keys are skipped as if absent", async () => {
+Deno.test("skips the organisation's other keys", async () => {
   const other: readonly Readonly<Record<string, unknown>>[] = [
     withoutKid,
     { kty: "EC", crv: "P-256", x: "AA", y: "AA", kid: "ec" },
@@ -72,7 +72,7 @@ Deno.test("an organisation's other keys are skipped as if absent", async () => {
   );
 });
 
-Deno.test("key_ops with verify, and no use and alg at all, are fine", async () => {
+Deno.test("accepts key_ops with verify, and absent use and alg", async () => {
   const keys = await createKeyResolver({
     keys: [
       { ...withoutKid, kid: "bare" },
@@ -82,7 +82,7 @@ Deno.test("key_ops with verify, and no use and alg at all, are fine", async () =
   assertEquals([...keys.keys.keys()], ["bare", "b"]);
 });
 
-Deno.test("a published secret refuses the set, wherever it stands", async () => {
+Deno.test("rejects a key set with a private member at any position", async () => {
   const secrets: readonly Readonly<Record<string, unknown>>[] = [
     { ...a, d: "AAAA" },
     { ...a, d: null },
@@ -107,7 +107,7 @@ Deno.test("a published secret refuses the set, wherever it stands", async () => 
   }
 });
 
-Deno.test("one kid for two keys refuses the set, also for the same key", async () => {
+Deno.test("rejects a key set with two entries of the same kid, even for the same key", async () => {
   for (const keys of [[a, { ...b, kid: "a" }], [a, b, a]]) {
     const error = await expectSigError(
       () => createKeyResolver({ keys }),
@@ -118,7 +118,7 @@ Deno.test("one kid for two keys refuses the set, also for the same key", async (
   }
 });
 
-Deno.test("one bad Ed25519 key refuses the set", async () => {
+Deno.test("rejects a key set with an invalid Ed25519 key", async () => {
   const [, one = 1n] = smallOrderYs();
   const bad: readonly (readonly [unknown, string])[] = [
     [publicJwkOf(encodeNumber(one), "z"), "x is a point of small order"],
@@ -138,7 +138,7 @@ Deno.test("one bad Ed25519 key refuses the set", async () => {
   }
 });
 
-Deno.test("anything but a key set is refused", async () => {
+Deno.test("rejects anything but a key set", async () => {
   const inherited = Object.create({ keys: [a] });
   const sets = [null, 5, "keys", [a], {}, { keys: {} }, { keys: null }];
   for (
@@ -152,7 +152,7 @@ Deno.test("anything but a key set is refused", async () => {
   }
 });
 
-Deno.test("256 keys are accepted and 257 are not", async () => {
+Deno.test("accepts 256 keys and rejects 257", async () => {
   const skipped = { kty: "EC", kid: "e" };
   const keys = Array.from({ length: 256 }, () => skipped);
   assertEquals((await createKeyResolver({ keys })).keys.size, 0);
@@ -170,7 +170,7 @@ Deno.test("256 keys are accepted and 257 are not", async () => {
   );
 });
 
-Deno.test("a key signs only if the DID document lists it with the same x", async () => {
+Deno.test("a key may sign only if the DID document lists it with the same x", async () => {
   const authorized = new Map([["a", a.x], ["b", a.x]]);
   const keys = await createKeyResolver({ keys: [a, b, { ...b, kid: "c" }] }, {
     authorized,
@@ -187,12 +187,12 @@ Deno.test("a key signs only if the DID document lists it with the same x", async
     'Cannot use key "c": the DID document\'s assertionMethod does not list it',
   );
   assertEquals(error.context.kid, "c");
-  // Listed there alone, it is not in the key set.
+  // A key that only the DID document lists is not in the key set.
   await expectSigError(() => keys.resolve("d"), "key_not_found", '"d"');
   assertEquals(keys.keys.size, 3);
 });
 
-Deno.test("the keys of a set go over to the synchronous verifier together", async () => {
+Deno.test("the keys of a set switch to the synchronous verifier together", async () => {
   const keys = await createKeyResolver({ keys: [a, b] });
   const signature = await (await testKey("b")).sign(new Uint8Array(1));
   for (let i = 0; i < 300; i++) {
@@ -201,7 +201,7 @@ Deno.test("the keys of a set go over to the synchronous verifier together", asyn
   assertEquals(keys.resolve("b").verify(signature, new Uint8Array(1)), true);
 });
 
-Deno.test("a known key is used again where kid and x are the same", async () => {
+Deno.test("reuses a known key with the same kid and x", async () => {
   const jwks = { keys: [{ ...a, kid: "k" }, { ...b, kid: "other" }] };
   const { keys: known } = await createKeyResolver(jwks);
   const again = await createKeyResolver(jwks, { known });
@@ -213,7 +213,7 @@ Deno.test("a known key is used again where kid and x are the same", async () => 
   assertEquals(keys.get("k")?.jwk.x, b.x);
   assert(keys.get("other") === known.get("other"));
 
-  // Known or not: what else an entry says counts.
+  // The other members are checked for known keys too.
   const skipped = { keys: [{ ...a, kid: "k", use: "enc" }] };
   assertEquals((await createKeyResolver(skipped, { known })).keys.size, 0);
   await expectSigError(
@@ -223,14 +223,14 @@ Deno.test("a known key is used again where kid and x are the same", async () => 
   );
 });
 
-Deno.test("a key tells its thumbprint, whatever its kid is", async () => {
+Deno.test("calculates the thumbprint of a key independently of its kid", async () => {
   const jwks = { keys: [{ ...a, kid: "k" }] };
   const key = (await createKeyResolver(jwks)).resolve("k");
   assertEquals(await calculateKidOf(key), await calculateKid(a));
   assertEquals(await calculateKidOf(key), await calculateKid(a));
 });
 
-Deno.test("a thumbprint is kept only of a key that can't be changed", async () => {
+Deno.test("caches the thumbprint of a frozen key only", async () => {
   const jwk = { ...a };
   const first = await calculateKidOf({ jwk });
   jwk.x = b.x;

@@ -1,19 +1,23 @@
-/** The rules for a published key set (docs/protocol.md §1, RFC 7517). @module */
+/**
+ * Validation of a published key set (docs/protocol.md §1, RFC 7517).
+ *
+ * @module
+ */
 
 import { type Limits, type OpenObject, SigError } from "@sig/core";
 import { isObject, quote } from "@sig/core/internal";
 import { isKid, member } from "../bytes/json_object.ts";
 import { invalidKey } from "./public_key.ts";
 
-/** What a key set comes down to, before any key is imported. */
+/** The entries of a key set, before any key is imported. */
 export interface KeySetEntries {
   /** The keys to import, by kid. */
   readonly usable: ReadonlyMap<string, OpenObject>;
-  /** Why a kid is skipped: only for telling people. */
+  /** The reason why a key is skipped, by kid; for messages only. */
   readonly skipped: ReadonlyMap<string, string>;
 }
 
-/** Members that are secret in a JWK of any type (RFC 7518 §6; `priv` of AKP). */
+/** Private members in a JWK of any type (RFC 7518 §6; `priv` of AKP). */
 const PRIVATE_MEMBERS: readonly string[] = [
   "d",
   "p",
@@ -27,15 +31,14 @@ const PRIVATE_MEMBERS: readonly string[] = [
 ];
 
 /**
- * Sorts the entries of a key set into keys to use and keys to skip.
+ * Splits the entries of a key set into keys to use and keys to skip.
  *
- * @throws {SigError} `invalid_key` for anything but a key set, or for a kid
- * that can't be one, `document_too_large`, `private_key_in_jwks`,
- * `duplicate_kid`.
+ * @throws {SigError} `invalid_key` for anything but a key set, or for an
+ * invalid kid, `document_too_large`, `private_key_in_jwks`, `duplicate_kid`.
  */
 export function readKeySet(jwks: unknown, limits: Limits): KeySetEntries {
   const entries = listEntries(jwks, limits);
-  // First of all, and whatever else is wrong: a published secret is reported.
+  // A published private key is reported before any other fault.
   for (const entry of entries) refusePrivate(entry);
   const usable = new Map<string, OpenObject>();
   const skipped = new Map<string, string>();
@@ -99,7 +102,10 @@ function refusePrivate(entry: OpenObject): void {
   );
 }
 
-/** Why a key is skipped: other keys of the organisation may be in the set. */
+/**
+ * Returns the reason to skip a key, because a set may contain other keys of the
+ * organisation.
+ */
 function findSkipReason(entry: OpenObject): string | undefined {
   const has = (name: string) => Object.hasOwn(entry, name);
   if (member(entry, "kty") !== "OKP") return 'its "kty" is not OKP';

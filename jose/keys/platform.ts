@@ -1,9 +1,9 @@
-/** `node:crypto`, where the platform has it. @module */
+/** Access to `node:crypto` where the platform has it. @module */
 
-/** A key that `node:crypto` holds; opaque here. */
+/** A key of `node:crypto`; opaque here. */
 export type NodeKey = { readonly type: string };
 
-/** A public key as `node:crypto` imports it. */
+/** The input for importing a public key into `node:crypto`. */
 export interface NodeJwkInput {
   /** The public JWK. */
   readonly key: {
@@ -15,7 +15,7 @@ export interface NodeJwkInput {
   readonly format: "jwk";
 }
 
-/** As much of `node:crypto` as is used here. */
+/** The functions of `node:crypto` that are used here. */
 export interface NodeCrypto {
   /** Imports a public key, or throws. */
   createPublicKey(input: NodeJwkInput): NodeKey;
@@ -37,34 +37,34 @@ export interface NodeCrypto {
 }
 
 /**
- * The module, or undefined in browsers and most workers: with a static import it
- * would break there, and cost each start its 30 to 60 ms.
+ * Loads `node:crypto`; returns undefined in browsers and most workers. A static
+ * import would fail there, and add 30 to 60 ms to each start.
  */
 export function loadNodeCrypto(): NodeCrypto | undefined {
   return loadBuiltin("node:crypto") as NodeCrypto | undefined;
 }
 
 /**
- * `web`: WebCrypto, asynchronous, there at once, on every platform. `node`:
- * `node:crypto`, synchronous and about 1.5 times as fast, but it takes 30 to
- * 60 ms to load in Deno. `auto`: WebCrypto first, `node:crypto` (where there
- * is one) once there turn out to be many signatures. All accept and refuse the
+ * The verifier of signatures. `web`: WebCrypto, asynchronous, available
+ * immediately on every platform. `node`: `node:crypto`, synchronous and about
+ * 1.5 times as fast, but takes 30 to 60 ms to load in Deno. `auto`: WebCrypto
+ * first, then `node:crypto` (if available) after 256 signatures. All accept the
  * same signatures.
  */
 export type VerificationBackend = "auto" | "node" | "web";
 
 /**
- * Verifications by WebCrypto before `auto` loads `node:crypto`: so few that a
- * whole feed hardly notices, so many that a short question never pays for it.
+ * The number of verifications by WebCrypto before `auto` loads `node:crypto`:
+ * small compared to a whole feed, and large enough for a short question.
  */
 export const WEB_VERIFICATIONS = 256;
 
-/** The choice for all keys of one set; it counts their verifications. */
+/** The backend for all keys of a set; counts their verifications. */
 export class BackendChoice {
   #node: NodeCrypto | undefined;
   #webLeft: number;
 
-  /** @throws {TypeError} when `node` is wanted and the platform has none. */
+  /** @throws {TypeError} if `node` is requested but not available. */
   constructor(wanted: VerificationBackend = "auto") {
     this.#webLeft = wanted === "auto" ? WEB_VERIFICATIONS : Infinity;
     if (wanted !== "node") return;
@@ -76,12 +76,14 @@ export class BackendChoice {
     }
   }
 
-  /** What is chosen now, without counting. */
+  /** The current backend, without counting; undefined means WebCrypto. */
   get node(): NodeCrypto | undefined {
     return this.#node;
   }
 
-  /** What the next verification is done with; undefined means WebCrypto. */
+  /**
+   * Returns the backend of the next verification; undefined means WebCrypto.
+   */
   next(): NodeCrypto | undefined {
     if (this.#node !== undefined) return this.#node;
     if (this.#webLeft > 0) {
@@ -103,16 +105,16 @@ function loader(): Load | undefined {
   return process?.getBuiltinModule;
 }
 
-/** Whether this runtime has any: Deno, Node.js and Bun do, browsers don't. */
+/** Returns whether this runtime has built-in modules (Deno, Node.js, Bun). */
 export function hasBuiltins(): boolean {
   return loader() !== undefined;
 }
 
 /**
- * A built-in module of Deno and Node.js; undefined where it is missing, as in
- * browsers and most workers. By a call instead of an import: browsers can bundle
- * what calls it, and a program that does not get there does not pay for loading
- * (30 to 60 ms for `node:crypto` in Deno).
+ * Loads a built-in module of Deno or Node.js; returns undefined where it is
+ * missing, as in browsers and most workers. Unlike an import, this call can be
+ * bundled for browsers, and modules are loaded only when needed (30 to 60 ms
+ * for `node:crypto` in Deno).
  *
  * @example
  * ```ts
@@ -127,7 +129,7 @@ export function loadBuiltin(name: `node:${string}`): unknown {
   try {
     return loader()?.(name);
   } catch {
-    // Some workers have the function and refuse the name.
+    // Some workers have the function but reject the name.
     return undefined;
   }
 }

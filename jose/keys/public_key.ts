@@ -1,4 +1,4 @@
-/** The public part of an Ed25519 JWK, checked to the last bit. @module */
+/** Strict parsing of the public part of Ed25519 JWKs. @module */
 
 import {
   type ErrorContext,
@@ -15,9 +15,9 @@ import {
 } from "../bytes/ed25519_bytes.ts";
 import { isKid, member } from "../bytes/json_object.ts";
 
-/** A public key that a signature may be verified with. */
+/** A valid Ed25519 public key. */
 export interface PublicKey {
-  /** The one base64url spelling of the bytes. */
+  /** The bytes in canonical base64url. */
   readonly x: string;
   /** The 32 bytes. */
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -30,14 +30,14 @@ const POINT_HINTS: Readonly<Record<PointFault, string>> = {
     "x is a point of small order, under which signatures can be forged",
 };
 
-/** `invalid_key`, with the reason. Never with the key's text. */
+/** Creates an `invalid_key` error. The reason must not contain the key. */
 export function invalidKey(why: string, kid?: unknown): SigError {
   const context: ErrorContext = isKid(kid) ? { kid } : {};
   return new SigError("invalid_key", `Cannot use key: ${why}`, { context });
 }
 
 /**
- * Reads `kty`, `crv` and `x`, whatever else there is.
+ * Reads `kty`, `crv` and `x`, and ignores other members.
  *
  * @throws {SigError} `invalid_key`.
  */
@@ -55,7 +55,7 @@ export function readPublicKey(jwk: unknown): PublicKey {
 }
 
 /**
- * The `kid` of a key; undefined when it has none.
+ * Reads the `kid` of a key; undefined if absent.
  *
  * @throws {SigError} `invalid_key`.
  */
@@ -65,7 +65,9 @@ export function readKid(jwk: unknown): string | undefined {
   throw invalidKey("kid must be 1 to 256 characters without control ones");
 }
 
-/** Why 32 bytes can't be used as a public key; undefined if they can. */
+/**
+ * Returns why 32 bytes can't be used as a public key; undefined if they can.
+ */
 export function findPublicKeyFault(bytes: Uint8Array): string | undefined {
   const fault = findPointFault(bytes);
   if (fault !== undefined) return POINT_HINTS[fault];
@@ -73,7 +75,7 @@ export function findPublicKeyFault(bytes: Uint8Array): string | undefined {
 }
 
 /**
- * A member of exactly 32 bytes in canonical base64url.
+ * Decodes a member of exactly 32 bytes in canonical base64url.
  *
  * @throws {SigError} `invalid_key`.
  */
@@ -100,9 +102,9 @@ export function decode32(
 }
 
 /**
- * The public part of a key as it is in a key set (docs/protocol.md §1): `kty`,
- * `crv`, `x`, the `kid` if there is one, `use` `sig` and `alg` `EdDSA`, in
- * this order. Nothing else is taken over.
+ * Returns the public part of a key as published in a key set (docs/protocol.md
+ * §1): `kty`, `crv`, `x`, the `kid` if present, `use` `sig` and `alg` `EdDSA`,
+ * in this order. Other members are dropped.
  *
  * @example
  * ```ts
@@ -130,8 +132,9 @@ export function toPublicJwk(jwk: Jwk): Jwk {
 }
 
 /**
- * The RFC 7638 thumbprint (SHA-256, base64url) of a public or private key: a
- * kid that names exactly one key. Only `kty`, `crv` and `x` enter it.
+ * Calculates the RFC 7638 thumbprint (SHA-256, base64url) of a public or
+ * private key, a kid that identifies exactly one key. Only `kty`, `crv` and `x`
+ * are included.
  *
  * @example RFC 8037, A.3
  * ```ts
@@ -152,14 +155,14 @@ export async function calculateKid(jwk: Jwk): Promise<string> {
 }
 
 /**
- * Of keys whose JWK is frozen, as that of every imported key is. No state: the
- * same would be calculated again, by two turns of a pool of threads.
+ * Thumbprints of keys whose JWK is frozen, as for every imported key. This is
+ * only a cache, because each calculation takes two turns of a thread pool.
  */
 const thumbprints = new WeakMap<Jwk, string>();
 
 /**
- * {@linkcode calculateKid} of an imported key, which is not judged again, and
- * calculated once.
+ * Calculates the thumbprint of an imported key, without further checks, and
+ * caches it.
  *
  * @example
  * ```ts
@@ -184,7 +187,7 @@ export async function calculateKidOf(
 }
 
 async function thumbprintOf(x: string): Promise<string> {
-  // Loaded when first needed: verification alone never loads jose.
+  // Imported on demand, because verification does not need jose.
   const { calculateJwkThumbprint } = await import("jose/jwk/thumbprint");
   return await calculateJwkThumbprint({ kty: "OKP", crv: "Ed25519", x });
 }

@@ -1,4 +1,4 @@
-/** A private key that signs and shows nothing of itself. @module */
+/** Private keys that sign and can't be read back. @module */
 
 import type { Jwk, OpenObject, PrivateJwk } from "@sig/core";
 import { isObject, joinBytes } from "@sig/core/internal";
@@ -15,36 +15,36 @@ import { importVerificationKey } from "./verification_key.ts";
 import { isKid } from "../bytes/json_object.ts";
 
 /**
- * Signs with a key that may live anywhere: this package's hold the private part
- * in the platform, where nothing can read it; a key service would fit as well.
+ * A key that signs. The implementation of this package keeps the private part
+ * inside the platform, where it can't be read; a key service is another
+ * possible implementation.
  */
 export interface SigningKey {
   /** The key's identifier. */
   readonly kid: string;
-  /** The public part, as it is published in a key set. */
+  /** The public part, as published in a key set. */
   readonly publicJwk: Jwk;
-  /** The 64 bytes of the Ed25519 signature of these bytes. */
+  /** Returns the Ed25519 signature of these bytes (64 bytes). */
   sign(message: Uint8Array): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** ASN.1 around the 32 bytes of an Ed25519 seed in PKCS #8 (RFC 8410 §7). */
+/** The ASN.1 prefix of a 32-byte Ed25519 seed in PKCS #8 (RFC 8410 §7). */
 export const PKCS8_PREFIX: Uint8Array = Uint8Array.of(
   ...[0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06],
   ...[0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20],
 );
 
-/** No JWS signing input looks like this: it has no dot. */
+/** Differs from any JWS signing input, because it has no dot. */
 const SELF_TEST = new TextEncoder().encode("sig signing key self-test");
 
 /**
- * Imports a private Ed25519 JWK and tests it by signing and verifying once: a
- * JWK whose `x` belongs to another `d` imports without complaint, and would
- * write signatures that can't be verified. Without a `kid` the key's is its
- * RFC 7638 thumbprint. `use`, `alg` and `key_ops`, where they are given, must
- * allow signing.
+ * Imports a private Ed25519 JWK and tests it with one signature: a JWK whose
+ * `x` does not belong to its `d` imports without an error, but its signatures
+ * could not be verified. The default `kid` is the RFC 7638 thumbprint. `use`,
+ * `alg` and `key_ops` must allow signing if present.
  *
- * The key can't be read back: neither JSON, nor `console.log`, nor the
- * platform's export shows the private part. (docs/protocol.md §2.5)
+ * The key can't be read back: JSON, `console.log` and the platform's export do
+ * not show the private part (docs/protocol.md §2.5).
  *
  * @example
  * ```ts
@@ -58,7 +58,7 @@ const SELF_TEST = new TextEncoder().encode("sig signing key self-test");
  * assert(!JSON.stringify(key).includes(jwk.d));
  * ```
  *
- * @throws {SigError} `invalid_key`, with the reason and never the key.
+ * @throws {SigError} `invalid_key`, with the reason but never the key.
  */
 export async function importSigningKey(jwk: unknown): Promise<SigningKey> {
   if (!isObject(jwk)) throw invalidKey("it must be a JWK object");
@@ -68,8 +68,8 @@ export async function importSigningKey(jwk: unknown): Promise<SigningKey> {
   const seed = decode32(jwk, "d");
   const bare: Jwk = { kty: "OKP", crv: "Ed25519", x: jwk.x as string };
   const named = { ...bare, kid: kid ?? await calculateKid(bare) };
-  // By way of PKCS #8 the platform derives the public key itself: signing for a
-  // wrong `x` would reveal the private key to a reader of two signatures.
+  // With PKCS #8 the platform derives the public key itself: two signatures,
+  // one of them for a wrong `x`, would reveal the private key.
   const pkcs8 = joinBytes([PKCS8_PREFIX, seed]);
   seed.fill(0);
   const key = new PlatformSigningKey(
@@ -121,24 +121,24 @@ async function selfTest(key: SigningKey, publicJwk: Jwk): Promise<void> {
 }
 
 /**
- * Signatures by WebCrypto before `node:crypto` takes over, which saves some 20
- * to 40 µs a signature and takes 30 to 60 ms to load in Deno: from about here on
- * it pays; a program that signs a few events never waits for it.
+ * The number of signatures by WebCrypto before `node:crypto` is loaded, which
+ * saves 20 to 40 µs for each signature but takes 30 to 60 ms to load in Deno. A
+ * program that signs few events never loads it.
  */
 const WEB_SIGNATURES = 1_024;
 
 /**
- * Signs by WebCrypto, and in bulk by `node:crypto`, which imports the same
- * PKCS #8 for itself: taking over the `CryptoKey` by `KeyObject.from` would give
- * up that it can't be exported, and is deprecated for that (DEP0204 of Node.js).
+ * Signs with WebCrypto, and many messages with `node:crypto`, which imports the
+ * same PKCS #8. `KeyObject.from` with the `CryptoKey` would make the key
+ * exportable, and is deprecated (DEP0204 of Node.js).
  */
 class PlatformSigningKey implements SigningKey {
   readonly kid: string;
   readonly publicJwk: Jwk;
-  /** Not extractable. */
+  /** The WebCrypto key, not extractable. */
   readonly #web: CryptoKey;
   #webLeft = WEB_SIGNATURES;
-  /** Zeros and gone as soon as nothing can import them any more. */
+  /** Overwritten with zeros and dropped as soon as it is no longer needed. */
   #pkcs8: Uint8Array | undefined;
   #signInBulk: ((message: Uint8Array) => Uint8Array) | undefined;
 
@@ -172,7 +172,10 @@ class PlatformSigningKey implements SigningKey {
   }
 }
 
-/** Undefined where there is no `node:crypto`, or it refuses the key. */
+/**
+ * Imports the key into `node:crypto`; returns undefined if it is missing or
+ * rejects the key.
+ */
 function takeOver(
   pkcs8: Uint8Array,
 ): ((message: Uint8Array) => Uint8Array) | undefined {
@@ -191,13 +194,14 @@ function takeOver(
 
 /** Options of {@linkcode generateSigningKey}. */
 export interface GenerateSigningKeyOptions {
-  /** 1–256 characters (default: the RFC 7638 thumbprint). */
+  /** The kid, 1 to 256 characters (default: the RFC 7638 thumbprint). */
   readonly kid?: string;
 }
 
 /**
- * Makes a private Ed25519 key as a JWK. Store it where only the owner can read it;
- * `importSigningKey` makes it a signer, `toPublicJwk` its public part.
+ * Generates a private Ed25519 key as a JWK. Store it where only the owner can
+ * read it. `importSigningKey` imports it for signing; `toPublicJwk` returns its
+ * public part.
  *
  * @example
  * ```ts
@@ -208,7 +212,7 @@ export interface GenerateSigningKeyOptions {
  * assertEquals(jwk.kid, await calculateKid(jwk));
  * ```
  *
- * @throws {RangeError} for a kid that can't be one.
+ * @throws {RangeError} for an invalid kid.
  */
 export async function generateSigningKey(
   options: GenerateSigningKeyOptions = {},
@@ -225,7 +229,7 @@ export async function generateSigningKey(
     crv: "Ed25519",
     extractable: true,
   });
-  // Platforms add members of their own (`alg`, `ext`, `key_ops`).
+  // Platforms add further members (`alg`, `ext`, `key_ops`).
   const { x = "", d = "" } = await exportJWK(privateKey);
   const bare = { kty: "OKP", crv: "Ed25519", x } as const;
   const publicJwk = toPublicJwk({

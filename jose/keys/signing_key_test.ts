@@ -12,7 +12,7 @@ import { testJwk } from "../testdata/keys.ts";
 
 const jwk = await testJwk("a");
 
-Deno.test("a generated key imports, and its kid is the thumbprint or the given", async () => {
+Deno.test("a generated key imports, and its kid is the thumbprint or the given one", async () => {
   const fresh = await generateSigningKey();
   assertEquals(Object.keys(fresh), [
     "kty",
@@ -37,7 +37,7 @@ Deno.test("a generated key imports, and its kid is the thumbprint or the given",
   }
 });
 
-Deno.test("a key without kid is named by its thumbprint", async () => {
+Deno.test("the default kid of a key is its thumbprint", async () => {
   const { kid: _, ...nameless } = jwk;
   const key = await importSigningKey(nameless);
   assertEquals(key.kid, await calculateKid(jwk));
@@ -60,7 +60,7 @@ Deno.test("the published part has exactly six members", async () => {
   );
 });
 
-Deno.test("no way of looking at a key shows its private part", async () => {
+Deno.test("JSON, console output and export never show the private part", async () => {
   const key = await importSigningKey(jwk);
   const views = [
     JSON.stringify(key),
@@ -75,7 +75,7 @@ Deno.test("no way of looking at a key shows its private part", async () => {
   assert(!("d" in key));
 });
 
-Deno.test("a flipped bit in x or d fails the self-test", async () => {
+Deno.test("a changed bit in x or d fails the self-test", async () => {
   const other = await testJwk("b");
   const flip = (text: string, at: number) =>
     text.slice(0, at) + (text[at] === "A" ? "B" : "A") + text.slice(at + 1);
@@ -98,7 +98,7 @@ Deno.test("a flipped bit in x or d fails the self-test", async () => {
   }
 });
 
-Deno.test("anything but a private Ed25519 key is refused, and never shown", async () => {
+Deno.test("rejects anything but a private Ed25519 key without showing it", async () => {
   const { d: _, ...publicJwk } = jwk;
   const cases: readonly (readonly [unknown, string])[] = [
     [null, "it must be a JWK object"],
@@ -127,12 +127,12 @@ Deno.test("anything but a private Ed25519 key is refused, and never shown", asyn
   }
 });
 
-Deno.test("a key as a browser exports it is accepted", async () => {
+Deno.test("accepts a key as exported by a browser", async () => {
   const exported = { ...jwk, alg: "Ed25519", ext: true, key_ops: ["sign"] };
   assertEquals((await importSigningKey(exported)).publicJwk.alg, "EdDSA");
 });
 
-Deno.test("signing in bulk goes over to node:crypto with no other signature, and without KeyObject.from", async () => {
+Deno.test("signing many messages switches to node:crypto with the same signatures, without KeyObject.from", async () => {
   const node = process.getBuiltinModule("node:crypto");
   const { from } = node.KeyObject;
   const { createPrivateKey } = node;
@@ -155,7 +155,7 @@ Deno.test("signing in bulk goes over to node:crypto with no other signature, and
     const verifier = await importVerificationKey(key.publicJwk);
     const expected = await key.sign(message);
     assert(await verifier.verify(expected, message));
-    // The self-test was one signature, and this was another.
+    // The self-test and this are the first two signatures.
     for (let i = 2; i < 1_024; i++) {
       assertEquals(await key.sign(message), expected);
     }

@@ -1,4 +1,8 @@
-/** OpenSSH public keys of Ed25519 (RFC 8709 §4) as JWKs. @module */
+/**
+ * Conversion between Ed25519 JWKs and OpenSSH public keys (RFC 8709 §4).
+ *
+ * @module
+ */
 
 import { type Jwk, SigError } from "@sig/core";
 import {
@@ -11,23 +15,24 @@ import { findPublicKeyFault, readPublicKey } from "./public_key.ts";
 
 const TYPE = "ssh-ed25519";
 
-/** The strings of RFC 4251 §5: the type, then the length of 32 bytes. */
+/** The strings of RFC 4251 §5: the type, then the length of the 32 bytes. */
 const PREFIX = Uint8Array.of(
   ...[0, 0, 0, TYPE.length],
   ...new TextEncoder().encode(TYPE),
   ...[0, 0, 0, 32],
 );
 
-/** 51 bytes are 68 characters without padding or unused bits. */
+/** 51 bytes take 68 base64 characters without padding or unused bits. */
 const LINE = /^ssh-ed25519 ([A-Za-z0-9+/]{68})(?: [^\p{Cc}]*)?$/u;
 
-/** A word that names the type of an OpenSSH key. */
+/** The type of an OpenSSH key. */
 const KEY_TYPE = /^(?:sk-)?(?:ssh|ecdsa)-[a-z0-9@.-]{1,60}$/;
 
 /**
- * The key of an OpenSSH public key line, `ssh-ed25519 <base64> [comment]`, as
- * `ssh-keygen` writes it into a `.pub` file. Only the one spelling of a key is
- * accepted: one line, no options before the type, nothing behind the 32 bytes.
+ * Converts an OpenSSH public key line, `ssh-ed25519 <base64> [comment]`, as in
+ * a `.pub` file of `ssh-keygen`, to a JWK. Only the canonical spelling is
+ * accepted: one line, no options before the type, no bytes after the 32 of the
+ * key.
  *
  * @example
  * ```ts
@@ -42,8 +47,8 @@ const KEY_TYPE = /^(?:sk-)?(?:ssh|ecdsa)-[a-z0-9@.-]{1,60}$/;
  * );
  * ```
  *
- * @throws {SigError} `invalid_identifier` with the reason, and never with what
- * was given but for its key type: it may be a private key.
+ * @throws {SigError} `invalid_identifier` with the reason. It contains nothing
+ * of the input except its key type, because the input may be a private key.
  */
 export function sshKeyToJwk(line: string): Jwk {
   const text = line.replace(/\r?\n$/, "");
@@ -62,8 +67,8 @@ export function sshKeyToJwk(line: string): Jwk {
 }
 
 /**
- * The OpenSSH public key, `ssh-ed25519 <base64>`, of a public (or the public
- * part of a private) Ed25519 JWK.
+ * Converts a public or private Ed25519 JWK to an OpenSSH public key,
+ * `ssh-ed25519 <base64>`.
  *
  * @example
  * ```ts
@@ -86,7 +91,7 @@ export function jwkToSshKey(jwk: Jwk): string {
   return `${TYPE} ${base64}`;
 }
 
-/** Why a line is refused, and what makes a key that is not. */
+/** Creates the error of a rejected line, with a hint how to get a valid key. */
 function refused(text: string): SigError {
   if (text.includes("PRIVATE KEY-----")) {
     return invalid(

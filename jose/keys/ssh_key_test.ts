@@ -70,12 +70,12 @@ withOpenSsh(
       "invalid_identifier",
       "Cannot use OpenSSH public key: it is a private key",
     );
-    const told = `${error.stack}${JSON.stringify(error.context)}`;
-    assertEquals(told.includes(secret.split("\n")[1]!), false);
+    const shown = `${error.stack}${JSON.stringify(error.context)}`;
+    assertEquals(shown.includes(secret.split("\n")[1]!), false);
   },
 );
 
-/** Bytes with the type and a key, as they may come. */
+/** Returns the bytes of a key with any type, length and content. */
 function blob(type: string, key: Uint8Array, more: readonly number[] = []) {
   const name = new TextEncoder().encode(type);
   const size = [0, 0, 0, key.length];
@@ -83,7 +83,7 @@ function blob(type: string, key: Uint8Array, more: readonly number[] = []) {
     .toBase64();
 }
 
-Deno.test("one spelling of each key is accepted, and no other", () => {
+Deno.test("accepts exactly one spelling of each key", () => {
   const key = Uint8Array.from({ length: 32 }, (_, i) => i);
   const good = Uint8Array.fromBase64(BASE64).subarray(19);
   const body = "ssh-ed25519 must be followed by one space and the 68 " +
@@ -138,7 +138,7 @@ Deno.test("one spelling of each key is accepted, and no other", () => {
   }
 });
 
-Deno.test("whatever is accepted is written again as it was", () => {
+Deno.test("an accepted key converts back to the same line", () => {
   const character = fc.constantFrom(..."AZaz09+/ =\n-");
   fc.assert(fc.property(
     fc.array(fc.tuple(fc.nat(LINE.length), character), { maxLength: 3 }),

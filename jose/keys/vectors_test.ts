@@ -14,7 +14,7 @@ import {
   vectorTest,
 } from "../../tests/kit/others_vectors.ts";
 
-/** A key that can't be imported verifies nothing. */
+/** A key that can't be imported verifies no signature. */
 async function verifies(
   publicKey: Uint8Array,
   message: Uint8Array,
@@ -209,7 +209,7 @@ vectorTest(
 );
 
 vectorTest(
-  "djb: 1024 signatures, byte for byte, and none with a flipped bit",
+  "djb: 1024 signatures, byte for byte, and rejects each with a flipped bit",
   "djb/djb_sign_input_1024.txt",
   async () => {
     const lines = readVectors("djb/djb_sign_input_1024.txt").trim().split("\n");

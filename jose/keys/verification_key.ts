@@ -1,4 +1,8 @@
-/** A public key, and strict verification with it (docs/protocol.md §2.5). @module */
+/**
+ * Public keys and strict verification of signatures (docs/protocol.md §2.5).
+ *
+ * @module
+ */
 
 import { type Jwk, SigError } from "@sig/core";
 import { isObject } from "@sig/core/internal";
@@ -17,20 +21,20 @@ import {
   readPublicKey,
 } from "./public_key.ts";
 
-/** An Ed25519 public key that signatures can be verified with. */
+/** An Ed25519 public key that verifies signatures. */
 export interface VerificationKey {
-  /** The key's identifier, when it has one. */
+  /** The key's identifier, if it has one. */
   readonly kid?: string;
-  /** `kty`, `crv`, `x` and, when it has one, `kid`. */
+  /** The public JWK: `kty`, `crv`, `x` and the `kid` if there is one. */
   readonly jwk: Jwk;
-  /** A copy of the 32 bytes of the public key. */
+  /** A copy of the public key (32 bytes). */
   readonly publicKey: Uint8Array<ArrayBuffer>;
   /**
-   * Whether these 64 bytes are the signature of that message: RFC 8032 without
-   * cofactor, S < L, R canonical and not of small order. Whatever is wrong, a
-   * signature of another length and a failure of the platform included, the
-   * answer is `false`; it never throws or rejects. Both arrays may be reused
-   * as soon as the call returns.
+   * Returns whether a signature of a message is valid: RFC 8032 without
+   * cofactor, S < L, R canonical and not of small order. It returns `false` for
+   * any fault, including a wrong length and a failure of the platform, and
+   * never throws or rejects. Both arrays may be reused as soon as the call
+   * returns.
    */
   verify(
     signature: Uint8Array,
@@ -40,16 +44,15 @@ export interface VerificationKey {
 
 /** Options of {@linkcode importVerificationKey}. */
 export interface ImportVerificationKeyOptions {
-  /** Default: `auto`. */
+  /** The verifier (default: `auto`). */
   readonly backend?: VerificationBackend;
 }
 
 /**
- * Imports a public Ed25519 JWK. An import without error proves nothing on any
- * platform, so the bytes are checked here: 32 of them in canonical base64url, a
- * canonical encoding of a point on the curve, not of small order. `use`, `alg`
- * and `key_ops` are the business of a key set (see `createKeyResolver`).
- * (docs/protocol.md §2.5)
+ * Imports a public Ed25519 JWK. Platforms also import invalid keys, so the
+ * bytes are checked here: 32 bytes in canonical base64url, a canonical encoding
+ * of a point on the curve, not of small order. `use`, `alg` and `key_ops` are
+ * not checked (see `createKeyResolver`) (docs/protocol.md §2.5).
  *
  * @example
  * ```ts
@@ -72,8 +75,8 @@ export interface ImportVerificationKeyOptions {
  * assert(isSigError(error, "invalid_key"));
  * ```
  *
- * @throws {SigError} `invalid_key`; `private_key_in_jwks` when there is a `d`.
- * @throws {TypeError} when backend `node` is requested and the platform has none.
+ * @throws {SigError} `invalid_key`; `private_key_in_jwks` if it has a `d`.
+ * @throws {TypeError} if backend `node` is requested but not available.
  */
 export async function importVerificationKey(
   jwk: unknown,
@@ -82,7 +85,7 @@ export async function importVerificationKey(
   return await importKey(jwk, new BackendChoice(options.backend));
 }
 
-/** {@linkcode importVerificationKey} for one key of a set. */
+/** Imports one key of a set. */
 export async function importKey(
   jwk: unknown,
   choice: BackendChoice,
@@ -99,7 +102,7 @@ export async function importKey(
 }
 
 /**
- * {@linkcode importVerificationKey} for bytes that were judged already.
+ * Imports a public key that has been checked already.
  *
  * @throws {SigError} `invalid_key` where the platform refuses them.
  */
@@ -141,7 +144,7 @@ function importNode(
   }
 }
 
-/** What a key was imported into when it was made. */
+/** The platform's key at creation. */
 type Imported = { readonly web: CryptoKey } | { readonly node: NodeKey };
 
 class Ed25519VerificationKey implements VerificationKey {
@@ -150,7 +153,10 @@ class Ed25519VerificationKey implements VerificationKey {
   readonly #publicKey: PublicKey;
   readonly #choice: BackendChoice;
   readonly #web: CryptoKey | undefined;
-  /** Null once `node:crypto` has refused the key: WebCrypto stays. */
+  /**
+   * The key in `node:crypto`; null after `node:crypto` rejected it, so
+   * WebCrypto is used.
+   */
   #node: NodeKey | undefined | null;
 
   constructor(
@@ -207,8 +213,7 @@ class Ed25519VerificationKey implements VerificationKey {
     message: Uint8Array,
   ): Promise<boolean> {
     if (this.#web === undefined) return false;
-    // The copies are what was judged and what was given, whatever the caller
-    // does with its arrays meanwhile.
+    // Copies, because the caller may change its arrays during the verification.
     const copies = [signature.slice(), message.slice()] as const;
     try {
       return await crypto.subtle.verify("Ed25519", this.#web, ...copies);

@@ -19,7 +19,7 @@ const message = new TextEncoder().encode("a message");
 for (const backend of BACKENDS) {
   const options = { backend };
 
-  Deno.test(`${backend}: a signature verifies, and no other one does`, async () => {
+  Deno.test(`${backend}: accepts a valid signature and no other`, async () => {
     const signer = await testKey("a");
     const other = await testKey("b");
     const key = await importVerificationKey(signer.publicJwk, options);
@@ -38,7 +38,7 @@ for (const backend of BACKENDS) {
     }
   });
 
-  Deno.test(`${backend}: S + L is refused`, async () => {
+  Deno.test(`${backend}: rejects S + L`, async () => {
     const signer = await testKey("a");
     const key = await importVerificationKey(signer.publicJwk, options);
     const signature = await signer.sign(message);
@@ -55,14 +55,14 @@ for (const backend of BACKENDS) {
     }
   });
 
-  Deno.test(`${backend}: signatures of other lengths do not verify`, async () => {
+  Deno.test(`${backend}: rejects signatures of other lengths`, async () => {
     const key = await importVerificationKey(RFC8037, options);
     for (const length of [0, 1, 32, 63, 65, 128, 70_000]) {
       assertEquals(await key.verify(new Uint8Array(length), message), false);
     }
   });
 
-  Deno.test(`${backend}: keys of small order are refused`, async () => {
+  Deno.test(`${backend}: rejects keys of small order`, async () => {
     for (const y of smallOrderYs()) {
       for (const encoding of [y, y | (1n << 255n)].map(encodeNumber)) {
         await expectSigError(
@@ -74,7 +74,7 @@ for (const backend of BACKENDS) {
     }
   });
 
-  Deno.test(`${backend}: non-canonical and off-curve keys are refused`, async () => {
+  Deno.test(`${backend}: rejects non-canonical keys, and keys off the curve`, async () => {
     for (const y of [P, P + 1n, P + 3n, 2n ** 255n - 1n]) {
       for (const encoding of [y, y | (1n << 255n)].map(encodeNumber)) {
         await expectSigError(
@@ -97,7 +97,7 @@ for (const backend of BACKENDS) {
   });
 }
 
-Deno.test("what is no Ed25519 public key is refused with the reason", async () => {
+Deno.test("rejects an invalid Ed25519 public key with the reason", async () => {
   const cases: readonly (readonly [unknown, string])[] = [
     [null, "it must be a JWK object"],
     ["key", "it must be a JWK object"],
@@ -128,7 +128,7 @@ Deno.test("what is no Ed25519 public key is refused with the reason", async () =
   }
 });
 
-Deno.test("a private key is not taken for a public one", async () => {
+Deno.test("rejects a private key as a public key", async () => {
   const error = await expectSigError(
     () => importVerificationKey({ ...RFC8037, kid: "k", d: "secret" }),
     "private_key_in_jwks",
@@ -138,7 +138,7 @@ Deno.test("a private key is not taken for a public one", async () => {
   assert(!error.message.includes("secret"));
 });
 
-Deno.test("a key shows its public part and can't be changed", async () => {
+Deno.test("a key exposes its public part and can't be changed", async () => {
   const jwk = { ...RFC8037, kid: "k", use: "sig", ext: true };
   const key = await importVerificationKey(jwk);
   assertEquals(key.kid, "k");
@@ -148,7 +148,7 @@ Deno.test("a key shows its public part and can't be changed", async () => {
   assertEquals(publicJwkOf(key.publicKey).x, X);
 });
 
-Deno.test("auto goes over to the synchronous verifier after a while", async () => {
+Deno.test("auto switches to the synchronous verifier", async () => {
   const signer = await testKey("a");
   const key = await importVerificationKey(signer.publicJwk);
   const signature = await signer.sign(message);
@@ -161,7 +161,7 @@ Deno.test("auto goes over to the synchronous verifier after a while", async () =
   assertEquals(key.verify(signature, new Uint8Array(0)), false);
 });
 
-Deno.test("where there is no node:crypto, web and auto still verify", async () => {
+Deno.test("web and auto verify without node:crypto", async () => {
   const signer = await testKey("a");
   const signature = await signer.sign(message);
   await withoutProcess(async () => {
@@ -177,7 +177,7 @@ Deno.test("where there is no node:crypto, web and auto still verify", async () =
   });
 });
 
-Deno.test("arrays may be reused as soon as verify has returned", async () => {
+Deno.test("the caller may reuse the arrays as soon as verify has returned", async () => {
   const signer = await testKey("a");
   const key = await importVerificationKey(signer.publicJwk, { backend: "web" });
   const signature = await signer.sign(message);

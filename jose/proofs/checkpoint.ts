@@ -1,4 +1,4 @@
-/** The checkpoint of a feed: its size, root, state and keys, signed. @module */
+/** Checkpoints of a feed: signed size, hashes and keys. @module */
 
 import { quote, sameBytes } from "@sig/core/internal";
 import type { VerificationKey } from "../keys/verification_key.ts";
@@ -13,31 +13,38 @@ import {
 import type { Sha256 } from "./sha256.ts";
 import { HASH_BYTES } from "./tree.ts";
 
-/** Bytes of a checkpoint, at most. */
+/** Maximum size of a checkpoint in bytes. */
 export const MAX_CHECKPOINT_BYTES: number = 128 * 1024;
 
-/** What a checkpoint says of a feed. */
+/** The content of a checkpoint. */
 export interface Checkpoint {
-  /** `proofs_uri` without the scheme and the last slash. */
+  /**
+   * The name of the log: `proofs_uri` without the scheme and the last slash.
+   */
   readonly origin: string;
-  /** Events. */
+  /** The number of events. */
   readonly size: number;
-  /** The tree hash over the feed's lines. */
+  /** The tree hash of the feed's lines. */
   readonly root: Uint8Array;
-  /** Bytes of these lines with their LFs. */
+  /** The size of these lines in bytes, including their LFs. */
   readonly bytes: number;
   /** The hash of the state tree. */
   readonly state: Uint8Array;
-  /** {@linkcode digestKeys} of the keys that may sign events. */
+  /**
+   * The digest of the keys that may sign events (see {@linkcode digestKeys}).
+   */
   readonly keys: Uint8Array;
 }
 
-/** The origin of checkpoints: `proofs_uri` without the scheme and the last slash. */
+/**
+ * Returns the origin of checkpoints: `proofs_uri` without the scheme and the
+ * last slash.
+ */
 export function originOfProofs(uri: string): string {
   return uri.replace(/^https?:\/\//, "").slice(0, -1);
 }
 
-/** The text that is signed. */
+/** Returns the signed text of a checkpoint. */
 export function formatCheckpoint(of: Checkpoint): string {
   return [
     of.origin,
@@ -51,7 +58,7 @@ export function formatCheckpoint(of: Checkpoint): string {
 }
 
 /**
- * Reads the text of a checkpoint. Lines that are not known are ignored.
+ * Parses the text of a checkpoint. Unknown lines are ignored.
  *
  * @throws {SigError} `invalid_checkpoint`.
  */
@@ -94,32 +101,39 @@ function readHash(text: string, name: string): Uint8Array {
   throw invalidCheckpoint(`its ${name} is not base64 of ${HASH_BYTES} bytes`);
 }
 
-/** Whose signatures count on a checkpoint. */
+/** Options of {@linkcode openCheckpoint}. */
 export interface OpenCheckpointOptions {
-  /** `proofs_uri` without the scheme and the last slash. */
+  /**
+   * The expected origin: `proofs_uri` without the scheme and the last slash.
+   */
   readonly origin: string;
   /** The issuer's keys that may sign events, by kid. */
   readonly keys: ReadonlyMap<string, VerificationKey>;
-  /** Keys of cosigners. */
+  /** The keys of accepted cosigners (default: none). */
   readonly cosigners?: readonly NoteKey[];
 }
 
-/** A checkpoint whose signatures were verified. */
+/** A checkpoint with verified signatures. */
 export interface OpenedCheckpoint extends Checkpoint {
-  /** The kids of the issuer's keys that signed it, in the order of the lines. */
+  /**
+   * The kids of the issuer's keys that signed it, in the order of the lines.
+   */
   readonly kids: readonly string[];
-  /** The latest time of a cosignature by the issuer, in POSIX seconds. */
+  /**
+   * The latest time of a cosignature by the issuer in POSIX seconds; null
+   * without any.
+   */
   readonly time: number | null;
-  /** The latest cosignature of each cosigner that made one. */
+  /** The latest cosignature of each cosigner in POSIX seconds. */
   readonly cosignatures: ReadonlyMap<NoteKey, number>;
 }
 
 /**
- * Reads a checkpoint and verifies its signatures.
+ * Parses a checkpoint and verifies its signatures.
  *
- * @throws {SigError} `invalid_checkpoint` when it is malformed, of another
- * origin, without a signature by a key of the issuer, or with a signature by a
- * known key that does not verify.
+ * @throws {SigError} `invalid_checkpoint` if it is malformed, has another
+ * origin, no signature by a key of the issuer, or an invalid signature by a
+ * known key.
  */
 export async function openCheckpoint(
   sha256: Sha256,
@@ -173,8 +187,8 @@ function latestOfEach(
 }
 
 /**
- * The digest of the keys that may sign events: SHA-256 over a line
- * `<kid> <thumbprint>` for each, sorted by the bytes of the kid.
+ * Returns the digest of the keys that may sign events: SHA-256 of one line
+ * `<kid> <thumbprint>` for each key, sorted by the bytes of the kid.
  *
  * @param thumbprints RFC 7638 thumbprints by kid.
  */
@@ -191,21 +205,22 @@ export function digestKeys(
   return sha256(...lines.map(({ line }) => line));
 }
 
-/** What key continuity is decided on. */
+/** The input of {@linkcode findKeyNotIntroduced}. */
 export interface KeyIntroduction {
   /** Thumbprints by kid of the keys that were accepted before. */
   readonly remembered: ReadonlyMap<string, string>;
   /** Thumbprints by kid of the keys that may sign events now. */
   readonly documents: ReadonlyMap<string, string>;
-  /** The checkpoint beside these documents, if one opens. */
+  /** The checkpoint published with these documents, if it is valid. */
   readonly checkpoint?: OpenedCheckpoint | undefined;
 }
 
 /**
- * The kid of a key that no remembered key has introduced; undefined if there is
- * none. A new key counts only if a remembered key has signed a checkpoint that
- * names it: a thief of the web server can publish a key, but can't
- * make that signature. Keys replaced under a known kid are not judged here.
+ * Returns the kid of a new key that no remembered key has introduced; undefined
+ * if there is none. A new key is accepted only if a remembered key signed a
+ * checkpoint that lists it: an attacker on the web server can publish a key,
+ * but can't make that signature. A key that replaces another one under the same
+ * kid is not checked here.
  */
 export function findKeyNotIntroduced(
   sha256: Sha256,

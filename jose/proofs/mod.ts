@@ -1,9 +1,9 @@
 /**
- * Proofs of a feed: the Merkle tree over its lines (RFC 6962), signed checkpoints
- * (C2SP signed-note, tlog-checkpoint, tlog-cosignature), and the tree over its
- * subjects. Pure functions: nothing here reads a file, a socket or a clock.
+ * Proofs of a feed: the Merkle tree of its lines (RFC 6962), signed checkpoints
+ * (C2SP signed-note, tlog-checkpoint, tlog-cosignature), and the tree of its
+ * subjects. All functions are pure: they use no file, socket or clock.
  *
- * @example A feed that has grown, and the proof that nothing else has changed
+ * @example Prove that a feed has only been appended to
  * ```ts
  * import {
  *   createSha256,

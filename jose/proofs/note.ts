@@ -1,4 +1,8 @@
-/** Signed notes (C2SP signed-note) and cosignatures (C2SP tlog-cosignature). @module */
+/**
+ * Signed notes (C2SP signed-note) and cosignatures (C2SP tlog-cosignature).
+ *
+ * @module
+ */
 
 import { SigError } from "@sig/core";
 import { encodeHex } from "@std/encoding/hex";
@@ -16,58 +20,64 @@ import {
 import { encodeBase64Url } from "../bytes/bytes.ts";
 import type { Sha256 } from "./sha256.ts";
 
-/** What the type byte of a key promises (C2SP signed-note, "Signature types"). */
+/**
+ * The type byte of a key, by what it signs (C2SP signed-note, "Signature
+ * types").
+ */
 export const SIGNATURE_TYPES = { note: 0x01, cosignature: 0x04 } as const;
 
-/** Signature lines of a note, at most. */
+/** Maximum number of signature lines in a note. */
 export const MAX_SIGNATURE_LINES = 64;
 
 /** A key that signs notes under a name. */
 export interface NoteKey {
-  /** The name that stands on signature lines. */
+  /** The name in signature lines. */
   readonly name: string;
-  /** `note`: over the text. `cosignature`: over a time and the text. */
+  /**
+   * What the key signs: `note` signs the text, `cosignature` a time and the
+   * text.
+   */
   readonly type: keyof typeof SIGNATURE_TYPES;
   /** The public key. */
   readonly key: VerificationKey;
 }
 
-/** One line below a note's text. */
+/** A signature line of a note. */
 export interface NoteSignature {
-  /** Whose line it is. */
+  /** The name of the signer. */
   readonly name: string;
-  /** The key ID (4 bytes) and what follows it. */
+  /** The key ID (4 bytes) and the signature. */
   readonly bytes: Uint8Array;
 }
 
-/** A note, read and not verified. */
+/** A parsed note. Its signatures are not verified. */
 export interface Note {
-  /** The text that is signed, with its last LF. */
+  /** The signed text, including its last LF. */
   readonly text: string;
-  /** The lines below the text. */
+  /** The signature lines. */
   readonly signatures: readonly NoteSignature[];
 }
 
-/** A signature that a known key has made. */
+/** A verified signature of a known key. */
 export interface VerifiedNoteSignature {
-  /** Who made it. */
+  /** The key of the signature. */
   readonly key: NoteKey;
-  /** Of a cosignature: POSIX seconds. */
+  /** The time of a cosignature in POSIX seconds. */
   readonly time?: number;
 }
 
-/** Control characters but LF. */
+/** Control characters except LF. */
 // deno-lint-ignore no-control-regex -- these are what a note may not contain
 const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f]/;
 const SIGNATURE_LINE = /^— ([^\s+]+) ([A-Za-z0-9+/]+={0,2})$/u;
 
-/** The error of every fault in a checkpoint. */
+/** Creates the error of an invalid checkpoint. */
 export function invalidCheckpoint(why: string): SigError {
   return new SigError("invalid_checkpoint", `Cannot read checkpoint: ${why}`);
 }
 
 /**
- * Reads a note: a text, an empty line, signature lines.
+ * Parses a note: a text, an empty line, signature lines.
  *
  * @throws {SigError} `invalid_checkpoint`.
  */
@@ -98,17 +108,17 @@ function parseLine(line: string, at: number): NoteSignature {
   return { name, bytes };
 }
 
-/** A note as text: `parseNote` reads it back. */
+/** Formats a note as text; the inverse of `parseNote`. */
 export function formatNote({ text, signatures }: Note): string {
   return `${text}\n${signatures.map(formatSignature).join("")}`;
 }
 
-/** A signature line with its LF. */
+/** Formats a signature line with its LF. */
 export function formatSignature({ name, bytes }: NoteSignature): string {
   return `— ${name} ${encodeBase64(bytes)}\n`;
 }
 
-/** The first bytes of a signature line: which key of this name it is by. */
+/** Returns the key ID, which identifies one of the keys of a name. */
 export function noteKeyId(
   sha256: Sha256,
   name: string,
@@ -123,9 +133,9 @@ export function noteKeyId(
 const encoder = new TextEncoder();
 
 /**
- * Verifies the lines whose key ID is that of a known key; others are ignored.
+ * Verifies the lines with the key ID of a known key; other lines are ignored.
  *
- * @throws {SigError} `invalid_checkpoint` when a known key's line is not a
+ * @throws {SigError} `invalid_checkpoint` if the line of a known key is not a
  * signature of this text.
  */
 export async function verifyNote(
@@ -177,7 +187,7 @@ function cosignedMessage(text: string, time: number): Uint8Array {
   return encoder.encode(`cosignature/v1\ntime ${time}\n${text}`);
 }
 
-/** Signs a note's text. */
+/** Signs the text of a note. */
 export async function signNote(
   sha256: Sha256,
   text: string,
@@ -190,7 +200,7 @@ export async function signNote(
 }
 
 /**
- * Cosigns a note's text.
+ * Cosigns the text of a note.
  *
  * @param time POSIX seconds.
  */
@@ -224,7 +234,7 @@ function signerId(
 const VKEY = /^([^\s+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]+={0,2})$/u;
 
 /**
- * Reads a verifier key as notes name it: `<name>+<key ID>+<base64>`.
+ * Parses a verifier key in the format of notes: `<name>+<key ID>+<base64>`.
  *
  * @throws {SigError} `invalid_key`, with what is wrong.
  */
@@ -251,7 +261,7 @@ export async function parseVerifierKey(
   return { name, type, key };
 }
 
-/** A key as {@linkcode parseVerifierKey} reads it. */
+/** Formats a verifier key; the inverse of {@linkcode parseVerifierKey}. */
 export function formatVerifierKey(sha256: Sha256, of: NoteKey): string {
   const { publicKey } = of.key;
   const id = encodeHex(noteKeyId(sha256, of.name, of.type, publicKey));
@@ -263,13 +273,13 @@ function invalidVerifierKey(why: string): SigError {
   return new SigError("invalid_key", `Cannot read verifier key: ${why}`);
 }
 
-/** The bytes as base64 with padding. */
+/** Encodes bytes as base64 with padding. */
 export function encodeBase64(bytes: Uint8Array): string {
   const text = encodeBase64Url(bytes).replaceAll("-", "+").replaceAll("_", "/");
   return text.padEnd(Math.ceil(text.length / 4) * 4, "=");
 }
 
-/** The bytes, or undefined for any other spelling. */
+/** Decodes canonical base64; returns undefined for any other spelling. */
 export function decodeBase64(
   text: string,
 ): Uint8Array<ArrayBuffer> | undefined {

@@ -73,7 +73,10 @@ async function thumbprintsOf(keys: readonly Named[]) {
   );
 }
 
-/** Leaves "leaf 0" to "leaf <size - 1>", by node. */
+/**
+ * Returns the tree hash of the leaves "leaf 0" to "leaf <size - 1>", and the
+ * hash of each node.
+ */
 function hashLog(size: number) {
   const nodes = new Map<string, Uint8Array>();
   const tree = new TreeHasher(sha256);
@@ -96,7 +99,7 @@ interface LogVectors {
 }
 
 vectorTest(
-  "tree hashes and consistency proofs are those of RFC 6962",
+  "tree hashes and consistency proofs match RFC 6962",
   "proofs/log.json",
   async () => {
     const log = readJsonVectors<LogVectors>("proofs/log.json");
@@ -127,25 +130,29 @@ vectorTest(
   },
 );
 
-vectorTest("any node comes out of its tile", "proofs/log.json", () => {
-  const size = 513;
-  const { hashOf } = hashLog(size);
-  for (let level = 0; level <= 9; level++) {
-    for (let index = 0; (index + 1) * 2 ** level <= size; index++) {
-      const tile = tileOfNode({ level, index }, size);
-      const hashes = Array.from({ length: tile.width }, (_, i) =>
-        hashOf({
-          level: 8 * tile.level,
-          index: 256 * tile.index + i,
-        }));
-      const bytes = Uint8Array.from(hashes.flatMap((hash) => [...hash]));
-      assertEquals(
-        hashInTile(sha256, { level, index }, bytes),
-        hashOf({ level, index }),
-      );
+vectorTest(
+  "every node's hash can be calculated from its tile",
+  "proofs/log.json",
+  () => {
+    const size = 513;
+    const { hashOf } = hashLog(size);
+    for (let level = 0; level <= 9; level++) {
+      for (let index = 0; (index + 1) * 2 ** level <= size; index++) {
+        const tile = tileOfNode({ level, index }, size);
+        const hashes = Array.from({ length: tile.width }, (_, i) =>
+          hashOf({
+            level: 8 * tile.level,
+            index: 256 * tile.index + i,
+          }));
+        const bytes = Uint8Array.from(hashes.flatMap((hash) => [...hash]));
+        assertEquals(
+          hashInTile(sha256, { level, index }, bytes),
+          hashOf({ level, index }),
+        );
+      }
     }
-  }
-});
+  },
+);
 
 interface NoteVectors {
   readonly origin: string;
@@ -159,7 +166,7 @@ interface NoteVectors {
 }
 
 vectorTest(
-  "checkpoints are taken or refused",
+  "accepts and rejects the checkpoints of the vectors",
   "proofs/checkpoints.json",
   async (t) => {
     const all = readJsonVectors<NoteVectors>("proofs/checkpoints.json");
@@ -225,7 +232,7 @@ vectorTest(
             checkpoint,
           },
         });
-        // A replaced key is refused by the comparison of thumbprints, before.
+        // A replaced key is rejected earlier, by the comparison of thumbprints.
         const isRefused = outcome === "key_not_introduced";
         assertEquals(found, isRefused ? "test-2" : undefined);
       });
@@ -234,7 +241,7 @@ vectorTest(
 );
 
 vectorTest(
-  "notes and cosignatures are signed byte for byte",
+  "signed notes and cosignatures equal the vectors byte for byte",
   "proofs/small",
   async () => {
     const { private_jwk, vkey } = readJsonVectors<
@@ -257,7 +264,7 @@ vectorTest(
   },
 );
 
-Deno.test("SHA-256 in JavaScript is the platform's, at every length of padding", () => {
+Deno.test("the SHA-256 in JavaScript equals the platform's, at every length of padding", () => {
   const sha256InJavaScript = createPlainSha256();
   for (let length = 0; length < 200; length++) {
     const message = Uint8Array.from({ length }, (_, i) => i * 7 + length);
@@ -269,7 +276,7 @@ Deno.test("SHA-256 in JavaScript is the platform's, at every length of padding",
   );
 });
 
-Deno.test("tiles since a size are those that it lacks", () => {
+Deno.test("tilesSince returns the tiles that a tree of an earlier size lacks", () => {
   assertEquals(tilesSince(0, 3).map(tilePath), ["tile/0/000.p/3"]);
   assertEquals(tilesSince(3, 3), []);
   assertEquals(tilesSince(90, 260).map(tilePath), [

@@ -1,9 +1,9 @@
-/** SHA-256 (FIPS 180-4), synchronous on every platform. @module */
+/** Synchronous SHA-256 (FIPS 180-4) on every platform. @module */
 
 import { Sha256 as PlainSha256 } from "../bytes/sha256.ts";
 import { loadBuiltin } from "../keys/platform.ts";
 
-/** Digests some pieces, read one after the other, to 32 bytes. */
+/** Returns the digest (32 bytes) of the concatenated pieces. */
 export type Sha256 = (...pieces: readonly Uint8Array[]) => Uint8Array;
 
 interface NodeHash {
@@ -12,9 +12,9 @@ interface NodeHash {
 }
 
 /**
- * The platform's SHA-256 where it has a synchronous one (Deno and Node.js),
- * otherwise one in plain JavaScript: WebCrypto's returns promises, and a tree
- * needs thousands of digests of 65 bytes.
+ * Creates a synchronous SHA-256: the platform's where available (Deno and
+ * Node.js), otherwise one in JavaScript. WebCrypto's is asynchronous, and a
+ * tree needs thousands of digests of 65 bytes.
  *
  * @example
  * ```ts
@@ -38,7 +38,7 @@ export function createSha256(): Sha256 {
   };
 }
 
-/** {@linkcode createSha256} for platforms without a synchronous digest. */
+/** Creates a SHA-256 in JavaScript, for platforms without a synchronous one. */
 export function createPlainSha256(): Sha256 {
   return (...pieces) => {
     const hash = new PlainSha256();

@@ -1,4 +1,4 @@
-/** The tree over a feed's subjects, and the files that hold it. @module */
+/** The tree of a feed's subjects, and its files. @module */
 
 import {
   createFeedLineParser,
@@ -21,49 +21,51 @@ import {
   TreeHasher,
 } from "./tree.ts";
 
-/** Bytes of one subject's lines above which its leaf has no digest. */
+/**
+ * Maximum size of a subject's lines in bytes; above it, the leaf has no digest.
+ */
 export const MAX_SUBJECT_BYTES = 1_048_576;
-/** Bytes of lines up to which a set of subjects is one file of lines. */
+/** Maximum size in bytes of a file with the lines of several subjects. */
 export const MAX_LINES_FILE_BYTES = 32_768;
-/** Bytes of a page: 16 rows of 64 digits and LF. */
+/** Size of a page in bytes: 16 rows of 64 digits and LF. */
 export const PAGE_BYTES = 1_040;
-/** Pages from the root to a file of lines, at most. */
+/** Maximum number of pages from the root to a file of lines. */
 export const MAX_PAGES = 16;
 
 const UPSERT = "relationship.upsert";
-/** Children of a node. */
+/** The number of children of a node. */
 const BRANCHES = 16;
-/** The hash of no subject, and the digest of lines that are too many. */
+/** The hash of an empty subtree, and the digest of too many lines. */
 export const EMPTY_HASH: Uint8Array = new Uint8Array(HASH_BYTES);
 
-/** The error of every fault in a file of the state tree. */
+/** Creates the error of an invalid file of the state tree. */
 export function proofInvalid(why: string): SigError {
   return new SigError("proof_invalid", `Cannot use proof: ${why}`);
 }
 
-/** The key of a subject: where it is in the tree. */
+/** Returns the key of a subject, which is its position in the tree. */
 export function subjectKey(sha256: Sha256, subject: string): Uint8Array {
   return sha256(new TextEncoder().encode(subject));
 }
 
-/** A digit of a key, from 0 to 15; digit 0 is the first one. */
+/** Returns a digit of a key, from 0 to 15; digit 0 is the first one. */
 export function digitOf(key: Uint8Array, depth: number): number {
   const byte = key[depth >> 1] ?? 0;
   return depth % 2 === 0 ? byte >> 4 : byte & 15;
 }
 
-/** A subject in the tree. */
+/** The leaf of a subject. */
 export interface StateLeaf {
-  /** Where it is in the tree. */
+  /** The subject's key. */
   readonly key: Uint8Array;
-  /** Its hash. */
+  /** The leaf's hash. */
   readonly hash: Uint8Array;
 }
 
 /**
- * The leaf of a subject.
+ * Creates the leaf of a subject.
  *
- * @param digest SHA-256 of its lines; {@linkcode EMPTY_HASH} if they are over
+ * @param digest SHA-256 of its lines; {@linkcode EMPTY_HASH} if they exceed
  * {@linkcode MAX_SUBJECT_BYTES}.
  */
 export function stateLeaf(
@@ -74,7 +76,10 @@ export function stateLeaf(
   return { key, hash: sha256(Uint8Array.of(0), key, digest) };
 }
 
-/** The hash of the node over some subjects whose first `depth` digits agree. */
+/**
+ * Returns the hash of the node of some subjects whose first `depth` digits are
+ * equal.
+ */
 export function stateHash(
   sha256: Sha256,
   leaves: readonly StateLeaf[],
@@ -88,7 +93,7 @@ export function stateHash(
   );
 }
 
-/** Leaves (or what else has a key) by the digit at a depth. */
+/** Groups leaves (or other values with a key) by the digit at a depth. */
 export function childrenOf<T extends { readonly key: Uint8Array }>(
   leaves: readonly T[],
   depth: number,
@@ -98,35 +103,38 @@ export function childrenOf<T extends { readonly key: Uint8Array }>(
   return children;
 }
 
-/** What of an event decides to which subject its line belongs. */
+/** The members of an event that decide to which subject its line belongs. */
 export type PlacedEvent = Pick<
   SigEvent | UnknownEvent,
   "event_type" | "relationship_id" | "sequence" | "subject"
 >;
 
-/** A line of a feed and what decides to which subject it belongs. */
+/** A feed line with the members that decide to which subject it belongs. */
 export interface PlacedLine {
-  /** What the line says. */
+  /** The members of the line's event. */
   readonly event: PlacedEvent;
   /** The line without its LF. */
   readonly bytes: Uint8Array;
 }
 
-/** The lines of one subject: of every relationship that began with it. */
+/**
+ * The lines of one subject, with all events of each relationship that began
+ * with the subject.
+ */
 export interface SubjectLines {
   /** The subject. */
   readonly subject: string;
-  /** Its place in the tree. */
+  /** The subject's key. */
   readonly key: Uint8Array;
-  /** In feed order. */
+  /** The lines, in feed order. */
   readonly lines: PlacedLine[];
 }
 
 /**
- * Lines by subject. A relationship belongs to the subject of its first upsert;
- * a revoke without an earlier upsert belongs to nobody and is left out.
+ * Groups lines by subject. A relationship belongs to the subject of its first
+ * upsert; a revoke without an earlier upsert is left out.
  *
- * @param lines in feed order.
+ * @param lines The lines in feed order.
  */
 export function groupBySubject(
   sha256: Sha256,
@@ -150,12 +158,12 @@ export function groupBySubject(
   return [...groups.values()];
 }
 
-/** Bytes of lines with their LFs. */
+/** Returns the size of lines in bytes, including their LFs. */
 export function bytesOfLines(lines: readonly PlacedLine[]): number {
   return lines.reduce((sum, { bytes }) => sum + bytes.length + 1, 0);
 }
 
-/** The leaf of a subject, made of its lines. */
+/** Creates the leaf of a subject from its lines. */
 export function leafOf(
   sha256: Sha256,
   { key, lines }: SubjectLines,
@@ -171,7 +179,7 @@ function joinLines(lines: readonly PlacedLine[]): Uint8Array<ArrayBuffer> {
   return joinBytes(lines.flatMap(({ bytes }) => [bytes, LF]));
 }
 
-/** A file of the state tree, and the hash that names it. */
+/** A file of the state tree, and the hash in its name. */
 export interface StateFile {
   /** The hash of the node. */
   readonly hash: Uint8Array;
@@ -179,15 +187,15 @@ export interface StateFile {
   readonly bytes: Uint8Array;
 }
 
-/** The path of a state file below `proofs_uri`. */
+/** Returns the path of a state file below `proofs_uri`. */
 export function statePath(hash: Uint8Array): string {
   const hex = encodeHex(hash);
   return `state/${hex.slice(0, 2)}/${hex.slice(2)}`;
 }
 
 /**
- * Whether a path below `proofs_uri` is that of a tile or of a state file, which
- * never change.
+ * Returns whether a path below `proofs_uri` is that of a tile or a state file,
+ * whose content never changes.
  */
 export function isProofFile(path: string): boolean {
   return /^state\/[0-9a-f]{2}\/[0-9a-f]{62}$/.test(path) ||
@@ -195,10 +203,10 @@ export function isProofFile(path: string): boolean {
 }
 
 /**
- * The files of the node over some subjects, the node's own file last. Returns
- * its hash.
+ * Yields the files of the node of some subjects, the node's own file last.
+ * Returns the node's hash.
  *
- * @param depth how many first digits the keys have in common.
+ * @param depth The number of first digits that the keys have in common.
  */
 export function* stateFiles(
   sha256: Sha256,
@@ -222,9 +230,9 @@ export function* stateFiles(
   return page.hash;
 }
 
-/** What a checkpoint says of some lines, and the files that it needs. */
+/** The hashes for a checkpoint of some lines, and the files of their proofs. */
 export interface ProofsOfLines {
-  /** The tree hash over the lines. */
+  /** The tree hash of the lines. */
   readonly root: Uint8Array;
   /** The hash of the state tree. */
   readonly state: Uint8Array;
@@ -233,9 +241,10 @@ export interface ProofsOfLines {
 }
 
 /**
- * The proofs of a whole feed, made at once.
+ * Creates the proofs of a whole feed.
  *
- * @param sizes for which partial tiles are made too (default: that of the feed).
+ * @param sizes The sizes for which to create partial tiles (default: the
+ * feed's).
  */
 export function proveLines(
   sha256: Sha256,
@@ -270,7 +279,7 @@ function linesFile(
   return joinLines(lines.sort((a, b) => a.event.sequence - b.event.sequence));
 }
 
-/** A page over the hashes of its 16 children. */
+/** Creates the page with the hashes of 16 children. */
 export function pageFile(
   sha256: Sha256,
   children: readonly Uint8Array[],
@@ -288,17 +297,17 @@ function isEmpty(hash: Uint8Array): boolean {
   return hash.every((byte) => byte === 0);
 }
 
-/** What a state file holds. */
+/** The parsed content of a state file. */
 export type StateNode =
   | { readonly kind: "page"; readonly children: readonly Uint8Array[] }
   | { readonly kind: "lines"; readonly subjects: readonly SubjectLines[] }
   | { readonly kind: "too_large"; readonly key: Uint8Array };
 
 /**
- * Reads a state file and compares it with the hash that names it.
+ * Parses a state file and verifies the hash in its name.
  *
- * @param key the key that the walk follows.
- * @param depth digits of it that led here.
+ * @param key The key whose path is followed.
+ * @param depth The number of its digits that lead to the file.
  * @throws {SigError} `proof_invalid`.
  */
 export function readStateFile(
@@ -381,7 +390,7 @@ function hashOfNode(
   }
 }
 
-/** Whether the first digits of two keys agree. */
+/** Returns whether the first digits of two keys are equal. */
 export function sharesDigits(
   a: Uint8Array,
   b: Uint8Array,
@@ -393,7 +402,7 @@ export function sharesDigits(
   return true;
 }
 
-/** The four siblings of a child of a node, from the child up. */
+/** Returns the four siblings of a child of a node, from the child up. */
 export function siblingsOf(
   sha256: Sha256,
   children: readonly Uint8Array[],
@@ -412,7 +421,9 @@ export function siblingsOf(
   return siblings;
 }
 
-/** Where the path to a key ends among some leaves: siblings from the end up. */
+/**
+ * Returns the path from the end of a key's path up to the node of some leaves.
+ */
 export function pathAmong(
   sha256: Sha256,
   leaves: readonly StateLeaf[],
@@ -430,9 +441,9 @@ export function pathAmong(
 }
 
 /**
- * The hash of the whole tree, from the end of a path up.
+ * Calculates the hash of the whole tree from a path.
  *
- * @param path four siblings for each digit of the key.
+ * @param path Four siblings for each digit of the key.
  */
 export function stateHashOfPath(
   sha256: Sha256,

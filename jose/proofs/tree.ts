@@ -1,6 +1,6 @@
 /**
- * The Merkle tree of a feed's lines (RFC 6962 §2.1), and the tiles that hold
- * its hashes (C2SP tlog-tiles).
+ * The Merkle tree of a feed's lines (RFC 6962 §2.1), and tiles of its hashes
+ * (C2SP tlog-tiles).
  *
  * @module
  */
@@ -11,12 +11,12 @@ import type { Sha256 } from "./sha256.ts";
 const LEAF = Uint8Array.of(0);
 const NODE = Uint8Array.of(1);
 
-/** The hash of one leaf. */
+/** Returns the hash of a leaf. */
 export function leafHash(sha256: Sha256, data: Uint8Array): Uint8Array {
   return sha256(LEAF, data);
 }
 
-/** The hash over two subtrees. */
+/** Returns the hash of a node with two subtrees. */
 export function nodeHash(
   sha256: Sha256,
   left: Uint8Array,
@@ -25,17 +25,17 @@ export function nodeHash(
   return sha256(NODE, left, right);
 }
 
-/** A perfect subtree: `index` counts subtrees of 2^`level` leaves. */
+/** A perfect subtree with 2^`level` leaves. */
 export interface TreeNode {
-  /** Levels above the leaves. */
+  /** The number of levels above the leaves. */
   readonly level: number;
-  /** Subtrees of this size to its left. */
+  /** The number of subtrees of this size to its left. */
   readonly index: number;
 }
 
 /**
- * The tree over leaves that are added one by one. It keeps one hash for each
- * bit of the size, so that a feed of any length needs a few hundred bytes.
+ * A tree to which leaves are added one by one. It keeps one hash for each set
+ * bit of the size, so any feed needs a few hundred bytes at most.
  *
  * @example
  * ```ts
@@ -51,15 +51,15 @@ export interface TreeNode {
  */
 export class TreeHasher {
   readonly #sha256: Sha256;
-  /** Hashes of the perfect subtrees from left to right. */
+  /** Hashes of the perfect subtrees, from left to right. */
   readonly #peaks: Uint8Array[];
   #size: number;
 
   /**
-   * A tree without leaves, or one to continue.
+   * Creates an empty tree, or continues one.
    *
-   * @param peaks the hashes of {@linkcode peaksOf} this size, to continue a
-   * tree; their number must be that of the size's set bits.
+   * @param peaks The hashes of {@linkcode peaksOf} this size, to continue a
+   * tree, one for each set bit of the size.
    */
   constructor(sha256: Sha256, size = 0, peaks: readonly Uint8Array[] = []) {
     if (peaks.length !== peaksOf(size).length) {
@@ -70,19 +70,19 @@ export class TreeHasher {
     this.#peaks = [...peaks];
   }
 
-  /** Hashes of the perfect subtrees, to continue from. */
+  /** Hashes of the perfect subtrees, from which to continue. */
   get peaks(): readonly Uint8Array[] {
     return [...this.#peaks];
   }
 
-  /** Leaves so far. */
+  /** The number of leaves so far. */
   get size(): number {
     return this.#size;
   }
 
   /**
    * Adds a leaf by its hash. `made` is called for each perfect subtree that the
-   * leaf completes, the leaf itself first.
+   * leaf completes, beginning with the leaf itself.
    */
   add(leaf: Uint8Array, made?: (node: TreeNode, hash: Uint8Array) => void) {
     let hash = leaf;
@@ -96,13 +96,16 @@ export class TreeHasher {
     this.#peaks.push(hash);
   }
 
-  /** The tree hash; of no leaves that of no bytes. */
+  /** Returns the tree hash; without leaves, the hash of no bytes. */
   root(): Uint8Array {
     return foldPeaks(this.#sha256, this.#peaks);
   }
 }
 
-/** The tree hash of some leaves or subtrees of one size, given by hash. */
+/**
+ * Returns the tree hash of leaves, or of subtrees of the same size, given by
+ * their hashes.
+ */
 export function treeHash(
   sha256: Sha256,
   hashes: readonly Uint8Array[],
@@ -117,7 +120,9 @@ function foldPeaks(sha256: Sha256, peaks: readonly Uint8Array[]): Uint8Array {
   return peaks.reduceRight((right, left) => nodeHash(sha256, left, right));
 }
 
-/** The perfect subtrees that the leaves from `from` to before `to` make up. */
+/**
+ * Returns the perfect subtrees of the leaves from `from` to `to` (exclusive).
+ */
 function subtreesOf(from: number, to: number): TreeNode[] {
   const nodes: TreeNode[] = [];
   for (let at = from, level; at < to; at += 2 ** level) {
@@ -131,12 +136,15 @@ function isRoomFor(level: number, at: number, to: number): boolean {
   return at % 2 ** level === 0 && at + 2 ** level <= to;
 }
 
-/** The perfect subtrees of a whole tree, from left to right. */
+/** Returns the perfect subtrees of a whole tree, from left to right. */
 export function peaksOf(size: number): readonly TreeNode[] {
   return subtreesOf(0, size);
 }
 
-/** Ranges of leaves whose tree hashes are a consistency proof, in its order. */
+/**
+ * Returns the ranges of leaves whose tree hashes form a consistency proof, in
+ * its order.
+ */
 function proofRanges(old: number, size: number): [number, number][] {
   const ranges: [number, number][] = [];
   let [from, to, isOldRoot] = [0, size, true];
@@ -158,10 +166,11 @@ function proofRanges(old: number, size: number): [number, number][] {
 }
 
 /**
- * The consistency proof from the first `old` leaves to all `size` of them
- * (RFC 6962 §2.1.2), out of hashes of perfect subtrees, as tiles have them.
+ * Creates the consistency proof from the first `old` leaves to all `size`
+ * leaves (RFC 6962 §2.1.2) from hashes of perfect subtrees, which tiles
+ * contain.
  *
- * @param old from 1 to `size`.
+ * @param old The smaller size, from 1 to `size`.
  */
 export async function proveConsistency(
   sha256: Sha256,
@@ -179,23 +188,23 @@ export async function proveConsistency(
   );
 }
 
-/** Two sizes of one tree and their hashes. */
+/** A consistency proof between two sizes of a tree. */
 export interface Consistency {
-  /** Leaves of the smaller tree. */
+  /** The number of leaves of the smaller tree. */
   readonly old: number;
-  /** Its tree hash. */
+  /** The tree hash of the smaller tree. */
   readonly oldRoot: Uint8Array;
-  /** Leaves of the larger tree. */
+  /** The number of leaves of the larger tree. */
   readonly size: number;
-  /** Its tree hash. */
+  /** The tree hash of the larger tree. */
   readonly root: Uint8Array;
-  /** The hashes of RFC 6962 §2.1.2. */
+  /** The hashes of the proof (RFC 6962 §2.1.2). */
   readonly proof: readonly Uint8Array[];
 }
 
 /**
- * Whether the proof shows that the larger tree begins with the leaves of the
- * smaller one (RFC 9162 §2.1.4.2). Whatever is wrong, the answer is `false`.
+ * Returns whether the proof shows that the larger tree begins with the leaves
+ * of the smaller tree (RFC 9162 §2.1.4.2); `false` for any fault.
  */
 export function verifyConsistency(
   sha256: Sha256,
@@ -220,30 +229,33 @@ export function verifyConsistency(
   return last === 0 && sameBytes(oldHash, oldRoot) && sameBytes(newHash, root);
 }
 
-/** Not `>> 1`: sizes go beyond 32 bits. */
+/** Divides by 2. `>> 1` would fail for sizes beyond 32 bits. */
 function half(n: number): number {
   return Math.floor(n / 2);
 }
 
-/** Levels of the tree in a tile: 256 hashes of its lowest one. */
+/**
+ * The number of tree levels in a tile, which has 256 hashes of its lowest
+ * level.
+ */
 const HEIGHT = 8;
-/** Hashes in a full tile. */
+/** The number of hashes in a full tile. */
 export const TILE_WIDTH = 256;
-/** Bytes of a hash. */
+/** Size of a hash in bytes. */
 export const HASH_BYTES = 32;
 
 /** A tile, full or partial. */
 export interface Tile {
-  /** Levels of tiles below it. */
+  /** The number of levels of tiles below it. */
   readonly level: number;
-  /** Tiles to its left. */
+  /** The number of tiles to its left. */
   readonly index: number;
-  /** Hashes in it, from 1 to 256. */
+  /** The number of hashes in it, from 1 to 256. */
   readonly width: number;
 }
 
 /**
- * The path of a tile below `proofs_uri`.
+ * Returns the path of a tile below `proofs_uri`.
  *
  * @example
  * ```ts
@@ -263,7 +275,10 @@ export function tilePath({ level, index, width }: Tile): string {
   return `tile/${level}/${name.join("/")}${partial}`;
 }
 
-/** The tiles of a tree that one of `old` leaves lacks, the lowest level first. */
+/**
+ * Returns the tiles that a tree of `size` leaves adds to one of `old` leaves,
+ * the lowest level first.
+ */
 export function tilesSince(old: number, size: number): readonly Tile[] {
   const tiles: Tile[] = [];
   for (let level = 0; size > 0; level++) {
@@ -281,18 +296,18 @@ export function tilesSince(old: number, size: number): readonly Tile[] {
   return tiles;
 }
 
-/** The hashes that tiles hold, collected while a tree grows. */
+/** Collects the hashes of tiles while a tree grows. */
 export class TileHashes {
   readonly #hashes = new Map<string, Uint8Array>();
 
-  /** What {@linkcode TreeHasher.add} calls for each node. */
+  /** Collects a node; pass it to {@linkcode TreeHasher.add}. */
   readonly collect = ({ level, index }: TreeNode, hash: Uint8Array): void => {
     if (level % HEIGHT === 0) {
       this.#hashes.set(`${level / HEIGHT}/${index}`, hash);
     }
   };
 
-  /** The bytes of a tile from a hash on (default: the first). */
+  /** Returns the bytes of a tile, beginning at a hash (default: the first). */
   bytesOf({ level, index, width }: Tile, from = 0): Uint8Array {
     const hashes: Uint8Array[] = [];
     for (let at = from; at < width; at++) {
@@ -302,7 +317,10 @@ export class TileHashes {
   }
 }
 
-/** The tile of a tree of `size` leaves from which a node's hash is made. */
+/**
+ * Returns the tile of a tree of `size` leaves that contains the hashes below a
+ * node.
+ */
 export function tileOfNode(node: TreeNode, size: number): Tile {
   const level = Math.floor(node.level / HEIGHT);
   const first = node.index * 2 ** (node.level - level * HEIGHT);
@@ -315,7 +333,7 @@ export function tileOfNode(node: TreeNode, size: number): Tile {
   };
 }
 
-/** A node's hash, made of the bytes of {@linkcode tileOfNode}. */
+/** Calculates a node's hash from the bytes of {@linkcode tileOfNode}. */
 export function hashInTile(
   sha256: Sha256,
   node: TreeNode,

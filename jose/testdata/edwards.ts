@@ -1,6 +1,6 @@
-/** Plain arithmetic of edwards25519, to check constants by computing them. */
+/** Arithmetic of edwards25519 with bigints, to verify constants. */
 
-/** The field's prime. */
+/** The prime of the field. */
 export const P = 2n ** 255n - 19n;
 /** The order of the base point. */
 export const L = 2n ** 252n + 27742317777372353535851937790883648493n;
@@ -41,7 +41,7 @@ function multiply(point: Point, times: bigint): Point {
   return result;
 }
 
-/** The x of a y, one of the two; undefined off the curve. */
+/** Returns one of the two x of a y; undefined off the curve. */
 export function findX(y: bigint): bigint | undefined {
   const square = mod((y * y - 1n) * inverse(D * y * y + 1n));
   const candidate = power(square, (P + 3n) / 8n);
@@ -51,7 +51,7 @@ export function findX(y: bigint): bigint | undefined {
   return mod(root * root) === square ? root : undefined;
 }
 
-/** A number as 32 bytes, little-endian. */
+/** Returns a number as 32 bytes, little-endian. */
 export function encodeNumber(n: bigint): Uint8Array {
   return Uint8Array.from(
     { length: 32 },
@@ -59,7 +59,9 @@ export function encodeNumber(n: bigint): Uint8Array {
   );
 }
 
-/** Every y of a point whose order divides 8, by clearing other points' order. */
+/**
+ * Returns every y of a point whose order divides 8, by multiplying points by L.
+ */
 export function smallOrderYs(): readonly bigint[] {
   const found = new Set<bigint>();
   for (let y = 2n; found.size < 5; y++) {

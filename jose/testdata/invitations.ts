@@ -15,16 +15,16 @@ export const ISSUER = "did:web:acme.example";
 export const orgKey = await testKey("org", "orgsign-1");
 /** The person's key. */
 export const personKey = await testKey("person");
-/** Another person's, or another issuer's, under the issuer's own kid. */
+/** A key of another person or issuer, under the issuer's kid. */
 export const foreignKey = await testKey("foreign", "orgsign-1");
-/** Who is expected, with the issuer's keys, at the time of the tests. */
+/** Options that verify the test invitations. */
 export const EXPECTED = {
   issuer: ISSUER,
   keys: await createKeyResolver({ keys: [orgKey.publicJwk] }),
   now: () => NOW,
 };
 
-/** What is offered. */
+/** The offered terms. */
 export const TERMS: InvitationTerms = {
   relationship_type: "employee",
   roles: ["deploy", "review"],
@@ -32,7 +32,7 @@ export const TERMS: InvitationTerms = {
   for: "Alice Doe",
 };
 
-/** An honest invitation. */
+/** Creates a valid invitation. */
 export async function invite(
   terms: InvitationTerms = TERMS,
 ): Promise<ParsedInvitation> {
@@ -40,14 +40,14 @@ export async function invite(
   return await createInvitation({ issuer: ISSUER, key: orgKey, terms, now });
 }
 
-/** The header of an honest invitation. */
+/** The header of a valid invitation. */
 export const HEADER = {
   alg: "EdDSA",
   typ: "sig-invitation+jwt",
   kid: "orgsign-1",
 };
 
-/** The claims of an honest invitation. */
+/** The claims of a valid invitation. */
 export const CLAIMS = {
   iss: ISSUER,
   jti: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8",

@@ -1,4 +1,4 @@
-/** Keys for tests only: everybody can derive them. */
+/** Keys for tests only: anyone can derive them. */
 
 import type { Jwk, PrivateJwk } from "@sig/core";
 import { importSigningKey, type SigningKey } from "@sig/jose";
@@ -7,7 +7,7 @@ import { decodeHex } from "@std/encoding/hex";
 
 const PKCS8_PREFIX = decodeHex("302e020100300506032b657004220420");
 
-/** The private JWK of a seed. */
+/** Returns the private JWK of a seed. */
 export async function jwkOfSeed(
   seed: Uint8Array,
   kid?: string,
@@ -27,19 +27,19 @@ export async function jwkOfSeed(
   return { kty: "OKP", crv: "Ed25519", x, ...named, d };
 }
 
-/** A private test key, derived from a word. */
+/** Returns a private test key, derived from a name. */
 export async function testJwk(word: string, kid = word): Promise<PrivateJwk> {
   const text = new TextEncoder().encode(`sig-test-key-${word}`);
   const seed = await crypto.subtle.digest("SHA-256", text);
   return await jwkOfSeed(new Uint8Array(seed), kid);
 }
 
-/** {@linkcode testJwk}, ready to sign. */
+/** Returns a test key, imported for signing. */
 export async function testKey(word: string, kid = word): Promise<SigningKey> {
   return await importSigningKey(await testJwk(word, kid));
 }
 
-/** A public JWK of these bytes, whatever they are. */
+/** Returns a public JWK of any bytes, valid or not. */
 export function publicJwkOf(bytes: Uint8Array, kid?: string): Jwk {
   const named = kid === undefined ? {} : { kid };
   return { kty: "OKP", crv: "Ed25519", x: encodeBase64Url(bytes), ...named };

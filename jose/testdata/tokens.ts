@@ -1,15 +1,15 @@
-/** Attestations with any header and claims, for tests of the readers. */
+/** Attestations with any header and claims, for tests of parsers. */
 
 import type { SigningKey } from "@sig/jose";
 import { jwkToDidKey } from "@sig/jose";
 import { encodeBase64Url } from "@std/encoding/base64url";
 
-/** When the tests take place. */
+/** The current time of the tests. */
 export const NOW = new Date("2026-01-31T09:00:00Z");
 /** {@linkcode NOW} in seconds. */
 export const NOW_SECONDS = NOW.getTime() / 1000;
 
-/** A challenge that is open at {@linkcode NOW}. */
+/** A challenge that is valid at {@linkcode NOW}. */
 export const CHALLENGE = {
   challenge_id: "challenge-1",
   audience: "https://shop.example",
@@ -19,18 +19,18 @@ export const CHALLENGE = {
   expires_at: "2026-01-31T09:05:00Z",
 };
 
-/** The did:key URL of a key. */
+/** Returns the did:key URL of a key. */
 export function kidOf(key: SigningKey): string {
   const did = jwkToDidKey(key.publicJwk);
   return `${did}#${did.slice("did:key:".length)}`;
 }
 
-/** The header of an honest attestation. */
+/** Returns the header of a valid attestation. */
 export function headerOf(key: SigningKey): Record<string, unknown> {
   return { alg: "EdDSA", typ: "sig-attestation+jwt", kid: kidOf(key) };
 }
 
-/** The claims of an honest attestation. */
+/** Returns the claims of a valid attestation. */
 export function claimsOf(key: SigningKey): Record<string, unknown> {
   const did = jwkToDidKey(key.publicJwk);
   return {

@@ -1,6 +1,6 @@
-/** Throw-away certificates for tests, made by openssl. @module */
+/** Temporary certificates for tests, made with openssl. @module */
 
-/** Whether there is an openssl to make them. */
+/** Whether openssl is installed. */
 export function hasOpenssl(): boolean {
   try {
     return new Deno.Command("openssl", { args: ["version"] }).outputSync()
@@ -10,17 +10,17 @@ export function hasOpenssl(): boolean {
   }
 }
 
-/** A server's certificate with its key, and the authority that signed it. */
+/** A server's certificate and key, with the authority that signed it. */
 export interface TestCertificate {
-  /** PEM of the authority, to be trusted by the client. */
+  /** The authority as PEM, for clients to trust. */
   readonly authority: string;
-  /** PEM of the server's certificate. */
+  /** The server's certificate as PEM. */
   readonly cert: string;
-  /** PEM of the server's key. */
+  /** The server's private key as PEM. */
   readonly key: string;
 }
 
-/** Makes an authority and a certificate for one name, valid for some days. */
+/** Creates an authority and a certificate for one name, valid for some days. */
 export async function makeCertificate(
   subjectAltName: string,
   { days = 2 }: { readonly days?: number } = {},

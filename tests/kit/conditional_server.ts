@@ -1,18 +1,18 @@
-/** An issuer's server as servers are: entity tags, ranges, and neither. @module */
+/** A server for issuers, with or without entity tags and ranges. @module */
 
 import { PATHS } from "./test_issuer.ts";
 
-/** One request and its answer. */
+/** One request and its response. */
 export interface Exchange {
   readonly path: string;
   readonly ifNoneMatch: string | null;
   readonly range: string | null;
   readonly status: number;
-  /** Bytes of the answer's body. */
+  /** Size of the response body in bytes. */
   readonly bytes: number;
 }
 
-/** What a document is, or what is answered in its place. */
+/** The content of a document, or a function that responds instead. */
 export type Served =
   | string
   | Uint8Array<ArrayBuffer>
@@ -22,21 +22,21 @@ export type Served =
 export interface ConditionalServer extends AsyncDisposable {
   /** `http://127.0.0.1:<port>` */
   readonly origin: string;
-  /** The did:web of that origin. */
+  /** The did:web of the origin. */
   readonly did: string;
-  /** By path; 404 for others. */
+  /** The documents by path; other paths are 404. */
   readonly documents: Map<string, Served>;
   /** The paths of all requests so far. */
   readonly requests: string[];
-  /** Every request that was answered. */
+  /** The requests with their responses. */
   readonly exchanges: Exchange[];
-  /** Tells entity tags and honours `If-None-Match`. */
+  /** Whether to send entity tags and support `If-None-Match`. */
   etags: boolean;
-  /** Stands in every entity tag. */
+  /** A prefix of every entity tag, to change all of them. */
   era: string;
-  /** Honours `Range`. */
+  /** Whether to support `Range`. */
   ranges: boolean;
-  /** The exchanges about one path. */
+  /** Returns the exchanges about one path. */
   of(path: string): readonly Exchange[];
 }
 

@@ -1,4 +1,4 @@
-/** Events for tests: valid ones, changed where a test says so. @module */
+/** Valid events for tests, with changes. @module */
 
 import type {
   RelationshipRevokeEvent,
@@ -11,12 +11,14 @@ export const ISSUER = "did:web:acme.example";
 /** The subject of all test events. */
 export const ALICE = "did:web:alice.example";
 
-/** `2026-01-<day>T00:00:00Z`; `rest` replaces what follows the date. */
+/**
+ * Returns `2026-01-<day>T00:00:00Z`; `rest` replaces the text after the date.
+ */
 export function day(n: number, rest = "T00:00:00Z"): string {
   return `2026-01-${String(n).padStart(2, "0")}${rest}`;
 }
 
-/** A valid upsert, issued on the January day of its sequence. */
+/** Returns a valid upsert, issued on the day of January with its sequence. */
 export function upsert(
   sequence: number,
   changes: Partial<RelationshipUpsertEvent> = {},
@@ -40,7 +42,10 @@ export function upsert(
   };
 }
 
-/** A valid revoke, issued and effective on the January day of its sequence. */
+/**
+ * Returns a valid revoke, issued and effective on the day of January with its
+ * sequence.
+ */
 export function revoke(
   sequence: number,
   changes: Partial<RelationshipRevokeEvent> = {},
@@ -63,7 +68,7 @@ export function revoke(
   };
 }
 
-/** An event as a payload's bytes. */
+/** Returns an event as the bytes of a payload. */
 export function encode(value: unknown): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(
     typeof value === "string" ? value : JSON.stringify(value),

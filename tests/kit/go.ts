@@ -1,6 +1,6 @@
 /**
- * Programs in Go, built from Debian's packages golang-go and
- * golang-golang-x-mod-dev: code of others that ours must agree with.
+ * Go programs, built with Debian's packages golang-go and
+ * golang-golang-x-mod-dev, to compare with independent implementations.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { hasProgram, runWell } from "./process.ts";
 
 const MODULES = "/usr/share/gocode";
 
-/** Whether tests that need Go are left out: never in CI, where they fail. */
+/** Whether to skip tests that need Go: never in CI, where they fail instead. */
 export const WITHOUT_GO = !hasGo() && Deno.env.get("SIG_CI") !== "1";
 
 function hasGo(): boolean {
@@ -21,7 +21,7 @@ function hasGo(): boolean {
   return hasProgram("go");
 }
 
-/** Builds a program. Returns its path. */
+/** Builds a program and returns its path. */
 export async function buildGo(source: URL, folder: string): Promise<string> {
   if (!hasGo()) {
     throw new Error(

@@ -1,4 +1,4 @@
-/** Feeds of the vectors as values, and what they ask of a reader. @module */
+/** Feeds of the test vectors as values, and their options. @module */
 
 import type { FeedPolicy, InlineFeed } from "@sig/consumer";
 import { DOCUMENT_PATHS, type FeedVector } from "./vectors.ts";
@@ -6,8 +6,8 @@ import { DOCUMENT_PATHS, type FeedVector } from "./vectors.ts";
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * The case as values; undefined where values can't say what the files say: text
- * that is not UTF-8, or JSON that a request could not have carried.
+ * Returns the case as values; undefined where values can't represent the files:
+ * text that is not UTF-8, or JSON that a request can't contain.
  */
 export function toInlineFeed(
   { documents, name }: FeedVector,
@@ -36,7 +36,7 @@ export function toInlineFeed(
   }
 }
 
-/** The options that the case asks for. */
+/** Returns the options of a case. */
 export function policyOf({ expected }: FeedVector): FeedPolicy {
   return {
     unknownEvents: expected.options?.unknown_events,

@@ -1,4 +1,4 @@
-/** An issuer's server without entity tags and ranges. @module */
+/** A server for issuers without entity tags and ranges. @module */
 
 import type { SigningKey } from "@sig/jose";
 import { type IssuerLocation, openSource, parseSource } from "@sig/consumer";
@@ -8,7 +8,7 @@ import {
 } from "./conditional_server.ts";
 import { makeDocuments } from "./test_issuer.ts";
 
-/** What the server does when a path is asked for. */
+/** The content of a document, or a function that responds instead. */
 export type { Served as Answer } from "./conditional_server.ts";
 
 /** A running server. */
@@ -19,15 +19,15 @@ export function startIssuerServer(): IssuerServer {
   return startConditionalServer({ etags: false, ranges: false });
 }
 
-/** A server that publishes an issuer of its own origin. */
+/** A server that publishes an issuer at its own origin. */
 export interface PublishedIssuer extends IssuerServer {
-  /** Where its documents are read. */
+  /** The location of its documents. */
   readonly location: IssuerLocation;
   /** The lines of its feed. */
   readonly lines: readonly string[];
 }
 
-/** Starts it, with lines that are made for its DID. */
+/** Starts a server and publishes lines made for its DID. */
 export async function publishIssuer(
   keys: readonly SigningKey[],
   makeLines: (issuer: string) => Promise<readonly string[]>,
@@ -42,7 +42,7 @@ export async function publishIssuer(
   return { ...server, location, lines };
 }
 
-/** An answer with a status and no document. */
+/** Returns a response with a status and without a body. */
 export function status(code: number): () => Response {
   return () => new Response(null, { status: code });
 }

@@ -1,16 +1,16 @@
-/** Debian's openssh-server, openssh-client and git, for tests. @module */
+/** Helpers for Debian's openssh-server, openssh-client and git. @module */
 
 import { hasProgram, run, runWell, TestProcess } from "./process.ts";
 import { waitUntil } from "./wait.ts";
 
 const PROGRAMS = ["sshd", "ssh", "ssh-add", "ssh-agent", "ssh-keygen", "git"];
 
-/** Those that this machine lacks. */
+/** The programs that are not installed. */
 const MISSING = PROGRAMS.filter((name) => !hasProgram(name));
 
 /**
- * A test that needs these programs: without them it is ignored and its name says
- * so; with `SIG_CI=1` it fails.
+ * Defines a test that needs these programs. If one is missing, the test is
+ * ignored and its name says so; with `SIG_CI=1` it fails.
  */
 export function withOpenSsh(
   name: string,
@@ -24,17 +24,17 @@ export function withOpenSsh(
   });
 }
 
-/** A key that was made for this test. */
+/** A key made for a test. */
 export interface MadeKey {
-  /** The private key's file. */
+  /** Path of the private key. */
   readonly file: string;
-  /** The public key's file. */
+  /** Path of the public key. */
   readonly publicFile: string;
-  /** The line in it. */
+  /** The line of the public key. */
   readonly line: string;
 }
 
-/** Makes a key without a passphrase in a folder. */
+/** Creates a key without a passphrase in a folder. */
 export async function makeKey(
   folder: string,
   name: string,
@@ -50,13 +50,13 @@ export async function makeKey(
 
 /** A running ssh-agent. */
 export interface TestAgent extends AsyncDisposable {
-  /** The path of its socket. */
+  /** Path of its socket. */
   readonly socket: string;
   /** Adds a key. */
   add(key: MadeKey, ...flags: string[]): Promise<void>;
-  /** Runs `ssh-add` with other words. */
+  /** Runs `ssh-add` with other arguments. */
   sshAdd(...words: string[]): Promise<string>;
-  /** Ends it. */
+  /** Stops the agent. */
   stop(): Promise<void>;
 }
 
@@ -67,7 +67,7 @@ export async function startAgent(folder: string): Promise<TestAgent> {
   const env = { SSH_AUTH_SOCK: socket };
   const sshAdd = (...words: string[]) => runWell("ssh-add", words, { env });
   await waitUntil("ssh-agent listens", async () =>
-    // 1: it has no keys.
+    // Exit code 1: the agent has no keys.
     (await run("ssh-add", ["-l"], { env })).code === 1);
   const stop = async () => void await agent.stop();
   return {
@@ -81,15 +81,15 @@ export async function startAgent(folder: string): Promise<TestAgent> {
 
 /** A running sshd, and how to log in to it as the user of this process. */
 export interface TestSshd extends AsyncDisposable {
-  /** Logs in with a key, runs `true`, and gives how that ended. */
+  /** Logs in with a key, runs `true`, and returns the result. */
   logIn(key: MadeKey): Promise<{ readonly code: number; stderr: string }>;
-  /** What it has logged. */
+  /** The log of sshd. */
   log(): string;
 }
 
 /**
- * Starts sshd on loopback, with a host key and a configuration of its own, in
- * which a command tells whose keys may log in.
+ * Starts sshd on loopback with a temporary host key and configuration, in which
+ * a command returns the authorized keys.
  */
 export async function startSshd(
   folder: string,
@@ -109,7 +109,7 @@ export async function startSshd(
       "",
     ].join("\n"),
   );
-  // What the service makes when it starts; only for root.
+  // A directory that the service creates at its start; root only.
   if (Deno.uid() === 0) await Deno.mkdir("/run/sshd", { recursive: true });
   const sshd = new TestProcess(SSHD, ["-D", "-e", "-f", config]);
   await sshd.listens(port);
@@ -127,5 +127,5 @@ export async function startSshd(
   };
 }
 
-/** sshd must be started by its whole path. */
+/** sshd must be started by its absolute path. */
 const SSHD = "/usr/sbin/sshd";

@@ -1,22 +1,21 @@
 /**
- * Test vectors that are read from outside of `vectors/feed`: those of other
- * projects, which `deno task vectors:fetch` brings, and `vectors/own` and
- * `vectors/proofs`. @module
+ * Reads test vectors outside `vectors/feed`: those of other projects, which
+ * `deno task vectors:fetch` downloads, and `vectors/own` and `vectors/proofs`.
  */
 
 const ROOT = new URL("../../", import.meta.url);
 
-/** `SIG_VECTORS` names a folder that is searched first. */
+/** The folders to search; the one in `SIG_VECTORS` is first. */
 const FOLDERS: readonly string[] = [
   Deno.env.get("SIG_VECTORS") ?? [],
   "vectors/others",
   "vectors",
 ].flat().map((folder) => decodeURIComponent(new URL(folder, ROOT).pathname));
 
-/** Whether this is the run in which nothing may be skipped. */
+/** Whether this run must not skip any test. */
 export const isCi: boolean = Deno.env.get("SIG_CI") === "1";
 
-/** Where a file or folder is; undefined where it is missing. */
+/** Returns the path of a file or folder; undefined if it is missing. */
 export function findVectors(path: string): string | undefined {
   return FOLDERS.map((folder) => `${folder}/${path}`).find((candidate) => {
     try {
@@ -28,7 +27,7 @@ export function findVectors(path: string): string | undefined {
   });
 }
 
-/** The path of a file or folder that must be there. */
+/** Returns the path of a file or folder; throws if it is missing. */
 export function vectorPath(path: string): string {
   const found = findVectors(path);
   if (found !== undefined) return found;
@@ -37,19 +36,19 @@ export function vectorPath(path: string): string {
   );
 }
 
-/** The text of one file. */
+/** Reads a text file. */
 export function readVectors(path: string): string {
   return Deno.readTextFileSync(vectorPath(path));
 }
 
-/** The value of one JSON file. */
+/** Reads and parses a JSON file. */
 export function readJsonVectors<T>(path: string): T {
   return JSON.parse(readVectors(path)) as T;
 }
 
 /**
- * A test that needs vector files. Without them it is named as ignored, and
- * fails where `SIG_CI=1` promises them. It may not reach the network.
+ * Defines a test that needs vector files. Without them it is ignored, or fails
+ * with `SIG_CI=1`. By default it may not use the network.
  */
 export function vectorTest(
   name: string,

@@ -1,15 +1,15 @@
-/** A pin store in a file of its own, which goes with the test. @module */
+/** A pin store in a temporary file. @module */
 
 import { openPinStore, type PinStore } from "@sig/consumer/pins";
 
 /** An open pin store. */
 export interface PinFile extends AsyncDisposable {
   readonly pins: PinStore;
-  /** Its path. */
+  /** Path of the file. */
   readonly path: string;
 }
 
-/** Opens a new pin store in a temporary folder. */
+/** Creates and opens a pin store in a temporary folder. */
 export async function openPinFile(): Promise<PinFile> {
   const folder = await Deno.makeTempDir();
   const path = `${folder}/pins.db`;

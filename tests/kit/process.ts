@@ -1,7 +1,7 @@
 /**
- * Processes that tests start: their outputs are read, their ends awaited, and
- * they are ended by their id. No other test file spawns one
- * (`deno task check:tests`).
+ * Runs processes in tests: reads their output, waits for their exit, and ends
+ * them by their id. No other test file may start a process (`deno task
+ * check:tests`).
  *
  * @module
  */
@@ -9,42 +9,48 @@
 import { assertEquals } from "@std/assert";
 import { waitUntil, within } from "./wait.ts";
 
-/** The folder of the workspace. */
+/** URL of the workspace. */
 export const ROOT: URL = new URL("../../", import.meta.url);
 
-/** What a process is given. */
+/** Options of {@linkcode TestProcess}. */
 export interface ProcessOptions {
-  /** Its working directory. */
+  /** The working directory. */
   readonly cwd?: string | URL;
-  /** Variables. */
+  /** Environment variables. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Whether these variables are all there are. */
+  /** Whether to remove all other environment variables (default: false). */
   readonly clearEnv?: boolean;
-  /** Its standard input; "open" is for {@linkcode TestProcess.write} (default: none). */
+  /**
+   * Standard input; "open" is for {@linkcode TestProcess.write} (default:
+   * none).
+   */
   readonly stdin?: "open" | { readonly text: string } | undefined;
-  /** Leaves standard error unread until {@linkcode TestProcess.readStderr}. */
+  /**
+   * Whether to leave standard error unread until {@linkcode
+   * TestProcess.readStderr} (default: false).
+   */
   readonly unread?: boolean;
 }
 
-/** What came of a process. */
+/** The result of a process. */
 export interface Ran {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** How it ended as well. */
+/** The result of a process, with the signal that ended it. */
 export interface Ended extends Ran {
   readonly signal: Deno.Signal | null;
 }
 
-/** A running process; it is ended where its scope ends. */
+/** A running process, which is killed when its scope ends. */
 export class TestProcess implements AsyncDisposable {
-  /** Its id. */
+  /** The process id. */
   readonly pid: number;
-  /** What it has written so far. */
+  /** Standard output so far. */
   stdout = "";
-  /** What it has written so far. */
+  /** Standard error so far. */
   stderr = "";
   readonly #child: Deno.ChildProcess;
   readonly #words: string;
@@ -54,7 +60,7 @@ export class TestProcess implements AsyncDisposable {
   readonly #reading: Promise<void>[] = [];
   #ended: Promise<Ended> | undefined;
 
-  /** Starts one. */
+  /** Starts a process. */
   constructor(
     command: string | URL,
     args: readonly string[],
@@ -78,26 +84,26 @@ export class TestProcess implements AsyncDisposable {
     }
   }
 
-  /** Begins to read standard error, where `unread` left it alone. */
+  /** Begins to read standard error, if `unread` was set. */
   readStderr(): void {
     if (this.#isStderrRead) return;
     this.#isStderrRead = true;
     this.#reading.push(this.#read("stderr"));
   }
 
-  /** Writes to its standard input; one that has gone takes nothing. */
+  /** Writes to standard input; does nothing if the process has exited. */
   async write(text: string): Promise<void> {
     await this.#input!.write(new TextEncoder().encode(text)).catch(() => {});
   }
 
-  /** Ends its standard input. */
+  /** Closes standard input. */
   async closeInput(): Promise<void> {
     await this.#input?.close().catch(() => {});
   }
 
   /**
-   * Waits until it has written this on one of its outputs, after `from` there;
-   * what was found. Throws if it ends before.
+   * Waits until standard output or standard error contains a text after
+   * position `from`, and returns the match. Throws if the process exits before.
    */
   async said(wanted: string | RegExp, from = 0): Promise<RegExpExecArray> {
     const pattern = typeof wanted === "string"
@@ -117,7 +123,10 @@ export class TestProcess implements AsyncDisposable {
     });
   }
 
-  /** Waits until something listens at a port of loopback; throws if it ends. */
+  /**
+   * Waits until a port of loopback accepts connections; throws if the process
+   * exits.
+   */
   async listens(port: number): Promise<void> {
     await waitUntil(`${this.#words}\nlistens`, async () => {
       if (this.#hasEnded) {
@@ -128,33 +137,39 @@ export class TestProcess implements AsyncDisposable {
     });
   }
 
-  /** Sends a signal; one that has ended gets none. */
+  /** Sends a signal; does nothing if the process has exited. */
   signal(signal: Deno.Signal): void {
     try {
       this.#child.kill(signal);
     } catch (error) {
-      // It has ended by itself.
+      // The process has exited.
       if (!(error instanceof TypeError)) throw error;
     }
   }
 
-  /** Waits for its end without reading what `unread` left alone; its exit code. */
+  /**
+   * Waits for the exit without reading standard error if `unread` was set;
+   * returns the exit code.
+   */
   async exited(): Promise<number> {
     return (await within(`${this.#words}\nends`, this.#child.status)).code;
   }
 
-  /** Waits for its end; one that does not end is killed, and the test fails. */
+  /**
+   * Waits for the exit. A process that does not exit is killed, and the test
+   * fails.
+   */
   ended(): Promise<Ended> {
     return this.#ended ??= this.#waitForEnd();
   }
 
-  /** Sends a signal and waits for its end. */
+  /** Sends a signal and waits for the exit. */
   async stop(signal: Deno.Signal = "SIGTERM"): Promise<Ended> {
     this.signal(signal);
     return await this.ended();
   }
 
-  /** Kills it, unless it has ended. */
+  /** Kills the process, unless it has exited. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop("SIGKILL");
   }
@@ -185,7 +200,7 @@ export class TestProcess implements AsyncDisposable {
   }
 }
 
-/** Runs a process to its end. */
+/** Runs a process to its exit. */
 export async function run(
   command: string,
   args: readonly string[],
@@ -196,7 +211,7 @@ export async function run(
   return { code, stdout, stderr };
 }
 
-/** Runs a process that must succeed, and gives what it printed. */
+/** Runs a process that must succeed, and returns its standard output. */
 export async function runWell(
   command: string,
   args: readonly string[],
@@ -207,15 +222,18 @@ export async function runWell(
   return stdout;
 }
 
-/** How our servers and `deno serve` say where they listen. */
+/** The line in which our servers and `deno serve` print their address. */
 const ANNOUNCEMENT = /(?:^|Listening on )(http:\/\/127\.0\.0\.1:\d+)\/?\s/m;
 
-/** A server in a process of its own. */
+/** A server in a separate process. */
 export class StartedServer extends TestProcess {
-  /** Its origin, once it has printed it. */
+  /** The origin, once the server has printed it. */
   origin = "";
 
-  /** Waits for the address that it prints; ends it if it prints none. */
+  /**
+   * Waits for the address that the server prints; kills the server if there is
+   * none.
+   */
   async announced(): Promise<this> {
     try {
       [, this.origin = ""] = await this.said(ANNOUNCEMENT);
@@ -236,13 +254,13 @@ export async function startServer(
   return await new StartedServer(command, args, options).announced();
 }
 
-/** A port of loopback that was free a moment ago. */
+/** Returns a port of loopback that was free just now. */
 export function freePort(): number {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   return listener.addr.port;
 }
 
-/** Whether a program is there, also where only root looks. */
+/** Returns whether a program is installed, also in root's directories. */
 export function hasProgram(name: string): boolean {
   const folders = (Deno.env.get("PATH") ?? "").split(":");
   return [...folders, "/usr/sbin"].some((folder) => {
@@ -263,7 +281,7 @@ async function listensAt(port: number): Promise<boolean> {
   }
 }
 
-/** A temporary folder, removed in the end. */
+/** Creates a temporary folder, removed when its scope ends. */
 export async function tempFolder(): Promise<
   AsyncDisposable & { readonly path: string }
 > {

@@ -1,4 +1,4 @@
-/** The proofs of a feed as an issuer publishes them, by path. @module */
+/** Creates the proofs of a feed as an issuer publishes them. @module */
 
 import { createFeedLineParser, parseEventPayload } from "@sig/core";
 import { calculateKid, type SigningKey } from "@sig/jose";
@@ -18,32 +18,32 @@ import { PATHS } from "./test_issuer.ts";
 
 const sha256 = createSha256();
 
-/** Where proofs are, below the origin. */
+/** Path of the proofs below the origin. */
 export const PROOFS = "/.well-known/sig/";
 
-/** What is to be proved, and by whom. */
+/** Options of {@linkcode makeProofs}. */
 export interface ProofsContent {
-  /** Where the issuer publishes. */
+  /** The origin of the issuer. */
   readonly origin: string;
-  /** Keys that sign the checkpoint; the last one also its time. */
+  /** The keys that sign the checkpoint; the last one also cosigns it. */
   readonly keys: readonly SigningKey[];
-  /** All keys of the documents (default: `keys`). */
+  /** All keys in the documents (default: `keys`). */
   readonly published?: readonly SigningKey[];
-  /** Lines of the feed, without LF. */
+  /** The lines of the feed, without LF. */
   readonly lines: readonly string[];
-  /** POSIX seconds of the cosignature; null for none. */
+  /** The time of the cosignature in POSIX seconds; null for none. */
   readonly time?: number | null;
-  /** Changes what the checkpoint says. */
+  /** Members that replace those of the checkpoint. */
   readonly claim?: Partial<Checkpoint>;
 }
 
-/** The files of the proofs by their paths. */
+/** Creates the files of the proofs, by path. */
 export async function makeProofs(
   { origin, keys, published = keys, lines, time = 1_780_000_000, claim }:
     ProofsContent,
 ): Promise<Map<string, Uint8Array<ArrayBuffer>>> {
   const feed = placed(lines);
-  // As if each event had been published alone.
+  // As if each event had been published separately.
   const sizes = feed.map((_, i) => i + 1);
   const { files, root, state } = proveLines(sha256, feed, sizes);
   const made = new Map<string, Uint8Array<ArrayBuffer>>();
@@ -73,7 +73,7 @@ export async function makeProofs(
   return made;
 }
 
-/** Metadata that says where the proofs are. */
+/** Returns metadata with the URL of the proofs. */
 export function withProofs(metadata: string, origin: string): string {
   return JSON.stringify({
     ...JSON.parse(metadata),
@@ -81,7 +81,7 @@ export function withProofs(metadata: string, origin: string): string {
   });
 }
 
-/** Publishes proofs, and the metadata that names them. */
+/** Publishes proofs, and metadata with their URL. */
 export async function publishProofs(
   documents: Map<string, unknown>,
   content: ProofsContent,

@@ -1,16 +1,16 @@
-/** What `fetch` can't send. @module */
+/** Sends requests that `fetch` can't send. @module */
 
 import { waitUntil } from "./wait.ts";
 
-/** A response as it came. */
+/** A response without interpretation. */
 export interface RawResponse {
-  /** 0: the connection was closed without one. */
+  /** The status; 0 if the connection was closed without a response. */
   readonly status: number;
   readonly headers: Headers;
   readonly body: string;
 }
 
-/** A connection of a test's own. */
+/** A raw TCP connection. */
 export class RawClient implements Disposable {
   readonly #connection: Deno.TcpConn;
   #rest = "";
@@ -19,12 +19,15 @@ export class RawClient implements Disposable {
     this.#connection = connection;
   }
 
-  /** Connects to loopback. */
+  /** Connects to a port of loopback. */
   static async connect(port: number): Promise<RawClient> {
     return new RawClient(await Deno.connect({ hostname: "127.0.0.1", port }));
   }
 
-  /** Sends bytes as they are; false when the server has closed. */
+  /**
+   * Sends bytes unchanged; returns false if the server has closed the
+   * connection.
+   */
   async send(data: string | Uint8Array): Promise<boolean> {
     const bytes = typeof data === "string" ? latin1(data) : data;
     try {
@@ -88,7 +91,7 @@ function latin1(text: string): Uint8Array {
   return Uint8Array.from(text, (c) => c.charCodeAt(0));
 }
 
-/** Sends bytes on a connection of their own and reads one response. */
+/** Sends bytes on a separate connection and reads one response. */
 export async function exchangeRaw(
   port: number,
   data: string | Uint8Array,
@@ -98,7 +101,10 @@ export async function exchangeRaw(
   return await client.receive();
 }
 
-/** Sends again what is answered with this status; the first other answer. */
+/**
+ * Repeats a request while the response has this status; returns the first other
+ * one.
+ */
 export async function askWhile(
   port: number,
   data: string,
@@ -110,7 +116,7 @@ export async function askWhile(
   });
 }
 
-/** A request's head: its first line and headers, `Host` first. */
+/** Returns the head of a request: the first line and headers, `Host` first. */
 export function head(
   first: string,
   headers: readonly string[] = [],
@@ -119,7 +125,7 @@ export function head(
   return [first, host, ...headers, "", ""].join("\r\n");
 }
 
-/** A `POST` of JSON with its length. */
+/** Returns a `POST` of JSON with its length. */
 export function rawPost(
   path: string,
   body: string,

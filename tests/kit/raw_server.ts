@@ -1,8 +1,8 @@
-/** A server on loopback that sends exactly the bytes it is given. @module */
+/** A server on loopback that sends exactly the given bytes. @module */
 
 import { within } from "./wait.ts";
 
-/** What the server does with one connection, once the request was read. */
+/** Handles one connection after its request was read. */
 export type Behaviour = (
   connection: Deno.TcpConn,
   request: string,
@@ -16,16 +16,16 @@ export interface RawServer {
   readonly port: number;
   /** The heads of the requests so far. */
   readonly requests: readonly string[];
-  /** How many connections were made. */
+  /** Returns the number of connections so far. */
   readonly connections: () => number;
   /**
-   * Stops it and waits for every connection to end; throws when the client
-   * leaves one open.
+   * Stops the server and waits for every connection to end; throws if the
+   * client leaves one open.
    */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Starts a server; each connection is closed after its behaviour ends. */
+/** Starts a server, which closes each connection after its behaviour ends. */
 export function startRawServer(
   behave: Behaviour,
   hostname = "127.0.0.1",
@@ -41,7 +41,7 @@ export function startRawServer(
       requests.push(request);
       await behave(connection, request);
     } catch {
-      // The client went away: most of these tests are about that.
+      // The client has closed the connection, as in most of these tests.
     } finally {
       close(connection);
     }
@@ -73,7 +73,7 @@ export function startRawServer(
   };
 }
 
-/** Writes all of a text. */
+/** Writes a whole text. */
 export async function send(
   connection: Deno.TcpConn,
   text: string | Uint8Array,
@@ -86,7 +86,7 @@ export async function send(
   }
 }
 
-/** A behaviour that sends one text and closes. */
+/** Returns a behaviour that sends some parts and closes. */
 export function say(...parts: (string | Uint8Array)[]): Behaviour {
   return async (connection) => {
     for (const part of parts) await send(connection, part);
@@ -116,6 +116,6 @@ function close(connection: Deno.TcpConn): void {
   try {
     connection.close();
   } catch {
-    // Already closed.
+    // The connection is closed already.
   }
 }

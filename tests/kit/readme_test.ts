@@ -4,7 +4,10 @@ import { sha256 } from "../../tools/workspace.ts";
 import { hasProgram, ROOT, runWell } from "./process.ts";
 import { readFeedVectors } from "./vectors.ts";
 
-/** What the reader in the document has of each case, with the bytes' sums. */
+/**
+ * Code that prints the SHA-256 of each file that the document's reader has
+ * read.
+ */
 const ALSO = `
         import hashlib
         for path in sorted(files):
@@ -12,8 +15,8 @@ const ALSO = `
 `;
 
 Deno.test({
-  name: "the reader in the vectors' README finds the same bytes",
-  // CI brings no Python of its own.
+  name: "the reader in the vectors' README reads the same bytes",
+  // CI does not install Python.
   ignore: !hasProgram("python3"),
   fn: async () => {
     const text = await Deno.readTextFile(new URL("vectors/README.md", ROOT));

@@ -9,19 +9,19 @@ const PROGRAM = "redis-server";
 export interface TestRedis extends AsyncDisposable {
   /** `redis://127.0.0.1:<port>`. */
   readonly url: string;
-  /** Its port. */
+  /** The port. */
   readonly port: number;
-  /** Its process. */
+  /** The process id. */
   readonly pid: number;
-  /** Stops it and waits for its end. */
+  /** Stops the server and waits for its exit. */
   stop(): Promise<void>;
 }
 
-/** Whether the program is there; with `SIG_CI=1` it has to be. */
+/** Whether Redis is installed; with `SIG_CI=1` it must be. */
 export const HAS_REDIS: boolean = Deno.env.get("SIG_CI") === "1" ||
   hasProgram(PROGRAM);
 
-/** Starts a server that keeps nothing on disk and waits until it answers. */
+/** Starts a server without persistence and waits until it listens. */
 export async function startRedis(
   args: readonly string[] = [],
   port: number = freePort(),
@@ -29,7 +29,7 @@ export async function startRedis(
   const child = new TestProcess(PROGRAM, [
     ...["--bind", "127.0.0.1", "--port", `${port}`],
     ...["--save", "", "--appendonly", "no"],
-    // A replica need not wait 5 s for others, and keeps no file on its way.
+    // A replica starts without the delay of 5 s, and writes no temporary file.
     ...["--repl-diskless-sync-delay", "0"],
     ...["--repl-diskless-load", "swapdb", ...args],
   ]);
@@ -43,7 +43,10 @@ export async function startRedis(
   };
 }
 
-/** Does something while a server hangs: it takes connections and says nothing. */
+/**
+ * Runs `work` while a server is stopped: it accepts connections and does not
+ * respond.
+ */
 export async function whileFrozen<T>(
   { pid }: TestRedis,
   work: () => Promise<T>,
@@ -57,8 +60,8 @@ export async function whileFrozen<T>(
 }
 
 /**
- * Makes a server the read-only replica of another one, whose data it takes over
- * in the place of its own: what a fail-over leaves of the old primary.
+ * Makes a server the read-only replica of another one, whose data replaces its
+ * own, as a failover does with the old primary.
  */
 export async function demote(
   old: TestRedis,
@@ -71,7 +74,7 @@ export async function demote(
   });
 }
 
-/** What a server answers to one command, as it came. */
+/** Returns the raw response of a server to one command. */
 export async function askRedis(
   port: number,
   command: string,

@@ -1,14 +1,14 @@
-/** A server of ours as a real process, with the least permissions. @module */
+/** Runs our servers as processes with minimal permissions. @module */
 
 import { assert, assertEquals } from "@std/assert";
 import { type Ended, type Ran, ROOT, run, StartedServer } from "./process.ts";
 
-/** The two servers. */
+/** A server that listens. */
 export type ServerName = "api" | "web";
-/** Both of them. */
+/** Both servers. */
 export const SERVERS: readonly ServerName[] = ["api", "web"];
 
-/** A JSON POST that each server answers with 200 without any network. */
+/** For each server, a JSON POST with status 200 that needs no network. */
 export const QUESTIONS: {
   readonly [name in ServerName]: {
     readonly path: string;
@@ -22,20 +22,20 @@ export const QUESTIONS: {
   web: { path: "/v1/auth/challenge/create", body: '{"scopes":["profile"]}' },
 };
 
-/** How a process is started. */
+/** Options of a server process. */
 export interface ServerOptions {
-  /** Instead of the least that a server on loopback needs. */
+  /** Permissions (default: {@linkcode LEAST}). */
   readonly permissions?: readonly string[];
-  /** Variables beside those of this process. */
+  /** Environment variables in addition to those of this process. */
   readonly env?: Readonly<Record<string, string>>;
-  /** The limit of descriptors. */
+  /** Maximum number of file descriptors. */
   readonly maxDescriptors?: number;
 }
 
-/** What a server on loopback needs, and no more. */
+/** The minimal permissions of a server on loopback. */
 export const LEAST: readonly string[] = ["--allow-net=127.0.0.1"];
 
-/** The words of the command, its program first. */
+/** Returns the command, beginning with its program. */
 function wordsOf(
   name: ServerName | "cli",
   args: readonly string[],
@@ -47,7 +47,7 @@ function wordsOf(
   return ["sh", "-c", script, "sh", Deno.execPath(), ...run, ...args];
 }
 
-/** Runs a server that is expected to end by itself. */
+/** Runs a server that is expected to exit. */
 export async function runToEnd(
   name: ServerName,
   args: readonly string[],
@@ -60,11 +60,11 @@ export async function runToEnd(
   });
 }
 
-/** A server that runs; it is stopped where its scope ends. */
+/** A running server, which is killed when its scope ends. */
 export class ServerProcess extends StartedServer {
   /**
-   * Starts it on a free port of loopback and waits for its first line. `cli` is
-   * for `sig serve`.
+   * Starts a server on a free port of loopback and waits for its first line.
+   * `cli` runs `sig serve`.
    */
   static async start(
     name: ServerName | "cli",
@@ -80,30 +80,30 @@ export class ServerProcess extends StartedServer {
       .announced();
   }
 
-  /** The first line that it printed. */
+  /** The origin of the server. */
   get url(): string {
     return this.origin;
   }
 
-  /** Where it listens. */
+  /** The port of the server. */
   get port(): number {
     return Number(new URL(this.origin).port);
   }
 
-  /** Waits for its end; `stdout` is what came after the first line. */
+  /** Waits for the exit; `stdout` is the output after the first line. */
   override async ended(): Promise<Ended> {
     const ended = await super.ended();
     return { ...ended, stdout: ended.stdout.replace(/^.*\n/, "") };
   }
 }
 
-/** The lines of a server's log; every one must be one JSON value. */
+/** Parses a server's log; each line must be one JSON value. */
 export function logEntries(
   stderr: string,
 ): readonly { readonly [name: string]: unknown }[] {
   const lines = stderr.split("\n");
   assertEquals(lines.pop(), "", "the last line is not complete");
-  // The first one is for people.
+  // The first line is text for people.
   return lines.slice(1).map((line) => {
     const entry = JSON.parse(line);
     assert(typeof entry === "object" && entry !== null, line);
@@ -111,7 +111,7 @@ export function logEntries(
   });
 }
 
-/** Posts JSON, and reads the JSON of the answer. */
+/** Posts JSON, and parses the JSON of the response. */
 export async function postJson(url: string, body: unknown) {
   const response = await fetch(url, {
     method: "POST",
@@ -121,7 +121,7 @@ export async function postJson(url: string, body: unknown) {
   return { status: response.status, body: await response.json() };
 }
 
-/** Asserts that the service answers as if nothing had happened. */
+/** Asserts that the server responds normally. */
 export async function assertUntouched(server: ServerProcess): Promise<void> {
   const response = await fetch(`${server.url}/healthz`);
   assertEquals([response.status, (await response.json()).status], [200, "ok"]);

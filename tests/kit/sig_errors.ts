@@ -1,9 +1,12 @@
-/** Asserting an error's code and message together. @module */
+/** Asserts an error's code and message together. @module */
 
 import { type ErrorCode, isSigError, type SigError } from "@sig/core";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 
-/** Asserts that the work fails with this code and a message that contains this. */
+/**
+ * Asserts that the work fails with this code and a message that contains this
+ * text.
+ */
 export async function expectSigError(
   work: Promise<unknown> | (() => unknown),
   code: ErrorCode,
@@ -21,7 +24,7 @@ export async function expectSigError(
   return thrown;
 }
 
-/** Runs and returns the SigError that is thrown, or fails. */
+/** Returns the SigError that a function throws; fails without one. */
 export function catchSigError(run: () => unknown): SigError {
   let thrown: unknown;
   try {
@@ -33,7 +36,9 @@ export function catchSigError(run: () => unknown): SigError {
   return thrown;
 }
 
-/** Asserts that running throws a SigError with this code and this message. */
+/**
+ * Asserts that a function throws a SigError with this code and this message.
+ */
 export function assertSigError(
   run: () => unknown,
   code: ErrorCode,

@@ -1,4 +1,4 @@
-/** Feeds of any content, signed by a fresh issuer. @module */
+/** Feeds with any content, signed by a new issuer. @module */
 
 import {
   createMemoryKeyStore,
@@ -8,7 +8,7 @@ import {
   openIssuer,
 } from "@sig/issuer";
 
-/** An issuer's four documents as one JSON text, to be pasted. */
+/** Returns an issuer's four documents as one JSON text. */
 export async function signedFeed(
   drafts: readonly EventDraft[],
 ): Promise<string> {

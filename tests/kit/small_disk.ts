@@ -1,16 +1,19 @@
-/** A file system that is full soon; Linux, and only as root. @module */
+/** A small file system, on Linux and as root only. @module */
 
-/** One of its own, until the test that it was made for ends. */
+/** A small file system, mounted during one test. */
 export interface SmallDisk {
-  /** Where it is. */
+  /** The mount point. */
   readonly path: string;
-  /** Mounts it with other options (`size=4m`, `ro`). */
+  /** Remounts it with other options (`size=4m`, `ro`). */
   remount(options: string): void;
-  /** Fills it, but for so many pages (default: none). */
+  /** Fills it except for some pages of 4 KiB (default: 0). */
   fill(leaving?: number): void;
 }
 
-/** A test with a disk of a size; ignored where none can be mounted. */
+/**
+ * Defines a test with a disk of a given size; ignored where it can't be
+ * mounted.
+ */
 export function smallDiskTest(
   name: string,
   size: string,
@@ -68,7 +71,7 @@ function mountOrThrow(path: string, options: string): void {
   if (!mount(path, options)) throw new Error(`Cannot mount: ${options}`);
 }
 
-/** False where that is not allowed. */
+/** Mounts a file system; returns false where that is not permitted. */
 function mount(path: string, options: string): boolean {
   try {
     return new Deno.Command("mount", {

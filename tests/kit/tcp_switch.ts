@@ -1,19 +1,19 @@
 /**
- * A place on loopback behind which servers change, as behind a name that a
- * fail-over points elsewhere: connections that stand stay where they are.
+ * A TCP proxy whose target can be changed, like a host name after a failover.
+ * Open connections keep their target.
  *
  * @module
  */
 
-/** Where connections go from now on. */
+/** A running proxy. */
 export interface TcpSwitch extends AsyncDisposable {
-  /** The place itself. */
+  /** The port of the proxy. */
   readonly port: number;
-  /** Sends further connections to a port of loopback. */
+  /** Sends new connections to a port of loopback. */
   point(port: number): void;
 }
 
-/** Opens a place that leads nowhere yet. */
+/** Starts a proxy without a target. */
 export function openTcpSwitch(): TcpSwitch {
   const hostname = "127.0.0.1";
   const listener = Deno.listen({ hostname, port: 0 });
@@ -39,7 +39,7 @@ export function openTcpSwitch(): TcpSwitch {
     try {
       connection.close();
     } catch (error) {
-      // Its streams have closed it.
+      // The streams have closed it.
       if (!(error instanceof Deno.errors.BadResource)) throw error;
     }
   };

@@ -1,4 +1,4 @@
-/** An issuer made for a test: documents and signed lines. @module */
+/** An issuer for tests: documents and signed lines. @module */
 
 import { importSigningKey, signEvent, type SigningKey } from "@sig/jose";
 import { ALICE, ISSUER, upsert as validUpsert } from "./events.ts";
@@ -6,9 +6,9 @@ import { readTestKeys } from "./vectors.ts";
 
 export { ALICE };
 
-/** The issuer's DID (default). */
+/** The default DID of the issuer. */
 export const DID: string = ISSUER;
-/** The clock of the tests. */
+/** The current time of the tests. */
 export const NOW = new Date("2026-06-01T00:00:00Z");
 
 /** Paths of the four documents. */
@@ -19,7 +19,10 @@ export const PATHS = {
   feed: "/.well-known/sig/events.jsonl",
 } as const;
 
-/** The published test keys: two, and a stranger's with the kid of the first. */
+/**
+ * Imports the published test keys: two, and a foreign key with the kid of the
+ * first.
+ */
 export async function importTestKeys(): Promise<
   readonly [key1: SigningKey, key2: SigningKey, stranger: SigningKey]
 > {
@@ -30,7 +33,9 @@ export async function importTestKeys(): Promise<
   return [key1, key2, stranger];
 }
 
-/** An upsert of a relationship of its own, issued with all others. */
+/**
+ * Returns an upsert of a separate relationship; all have the same `issued_at`.
+ */
 export function upsert(
   sequence: number,
   changes: Record<string, unknown> = {},
@@ -44,7 +49,7 @@ export function upsert(
   };
 }
 
-/** An event as a line of the feed, without its LF. */
+/** Returns an event as a feed line, without its LF. */
 export async function lineOf(
   event: Record<string, unknown>,
   key: SigningKey,
@@ -52,7 +57,7 @@ export async function lineOf(
   return JSON.stringify(await signEvent(event, key));
 }
 
-/** Upserts 1 to n, signed by one key, as lines. */
+/** Returns upserts 1 to n as lines, signed with one key. */
 export async function makeLines(
   n: number,
   key: SigningKey,
@@ -64,24 +69,24 @@ export async function makeLines(
   );
 }
 
-/** Lines as the bytes of a feed. */
+/** Returns lines as the bytes of a feed. */
 export function feedOf(lines: readonly string[]): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(lines.map((each) => `${each}\n`).join(""));
 }
 
-/** What {@linkcode makeDocuments} is to make. */
+/** Options of {@linkcode makeDocuments}. */
 export interface IssuerContent {
   /** The issuer's DID. */
   readonly did?: string;
-  /** Where it publishes. */
+  /** The origin of the issuer. */
   readonly origin?: string;
-  /** Its keys; all of them may sign events. */
+  /** The issuer's keys, all of which may sign events. */
   readonly keys: readonly SigningKey[];
-  /** Lines of its feed. */
+  /** The lines of the feed. */
   readonly lines: readonly string[];
 }
 
-/** The four documents by their paths. */
+/** Returns the four documents by path. */
 export function makeDocuments(
   { did = DID, origin = "https://acme.example", keys, lines }: IssuerContent,
 ): Map<string, string | Uint8Array<ArrayBuffer>> {

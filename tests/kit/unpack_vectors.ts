@@ -11,7 +11,7 @@ function spell(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** An issuer's directory, as it would be published. */
+/** Writes an issuer's directory, as it would be published. */
 export async function writeDocuments(
   documents: Iterable<readonly [path: string, content: string | Uint8Array]>,
   folder: string,
@@ -26,7 +26,9 @@ export async function writeDocuments(
   }
 }
 
-/** `<folder>/<case>/`: an issuer's directory with its `expected.json`. */
+/**
+ * Writes `<folder>/<case>/`: an issuer's directory with its `expected.json`.
+ */
 export async function unpackFeed(
   vector: FeedVector,
   folder: string,
@@ -37,7 +39,7 @@ export async function unpackFeed(
   await Deno.writeTextFile(`${path}/expected.json`, spell(vector.expected));
 }
 
-/** `<folder>/<question>.json`. */
+/** Writes `<folder>/<question>.json`. */
 export async function unpackQuestion(
   { name, ...content }: QuestionVector,
   folder: string,
@@ -45,12 +47,12 @@ export async function unpackQuestion(
   await Deno.writeTextFile(`${folder}/${name}.json`, spell(content));
 }
 
-/** A case's documents in a temporary folder, as a source for tests. */
+/** A case's documents in a temporary folder. */
 export interface UnpackedFeed extends AsyncDisposable {
   readonly path: string;
 }
 
-/** Unpacks a case for a test; it goes when the test ends. */
+/** Unpacks a case into a temporary folder, removed when its scope ends. */
 export async function unpackedFeed(
   vector: FeedVector | string,
 ): Promise<UnpackedFeed> {

@@ -32,7 +32,7 @@ async function assertUnpacked(
   assertEquals(JSON.parse(text), expected);
 }
 
-Deno.test("vectors:unpack writes every case when none is named", async () => {
+Deno.test("vectors:unpack writes every case if none is named", async () => {
   await using folder = await tempFolder();
   const path = `${folder.path}/new/cases`;
   assertEquals(await unpack(path), {
@@ -53,7 +53,7 @@ Deno.test("vectors:unpack writes every case when none is named", async () => {
   );
 });
 
-Deno.test("vectors:unpack writes what is named, a question with its feed", async () => {
+Deno.test("vectors:unpack writes the named cases, and a question with its feed", async () => {
   await using folder = await tempFolder();
   const { code } = await unpack(folder.path, "upsert", "all-in-one");
   assertEquals(code, 0);
@@ -65,7 +65,7 @@ Deno.test("vectors:unpack writes what is named, a question with its feed", async
   assertEquals(JSON.parse(text), content);
 });
 
-Deno.test("vectors:unpack refuses a directory that holds something, and leaves it", async () => {
+Deno.test("vectors:unpack refuses a directory that is not empty, and leaves it unchanged", async () => {
   await using folder = await tempFolder();
   await Deno.writeTextFile(`${folder.path}/mine`, "");
   const { code, stdout, stderr } = await unpack(folder.path, "upsert");
@@ -108,7 +108,7 @@ Deno.test("vectors:unpack rejects unknown names and flags, and writes nothing", 
   );
 });
 
-Deno.test("an unpacked feed is gone when its test ends", async () => {
+Deno.test("an unpacked feed is removed when its scope ends", async () => {
   let path: string;
   {
     await using unpacked = await unpackedFeed("did-missing");

@@ -1,6 +1,6 @@
 /**
- * What the files of `vectors/` say, as `vectors/README.md` explains them.
- * Nothing here leans on a platform: the suites for Node and browsers use it.
+ * The format of the files in `vectors/` (see `vectors/README.md`). This module
+ * works on every platform: the suites for Node and browsers use it.
  *
  * @module
  */
@@ -15,16 +15,16 @@ import type {
 interface ExpectedHead {
   readonly description: string;
   readonly spec: string;
-  /** The reader's clock. */
+  /** The reader's current time. */
   readonly now: string;
-  /** Absent: the reader's defaults. */
+  /** Options of the reader (default: the reader's defaults). */
   readonly options?: {
     readonly unknown_events?: "ignore" | "reject";
     readonly unmatched_revoke?: "ignore" | "reject";
   };
 }
 
-/** What a valid feed must come to. */
+/** The expected result of a valid feed. */
 export interface ExpectedValid extends ExpectedHead {
   readonly result: "valid";
   readonly issuer: string;
@@ -33,7 +33,7 @@ export interface ExpectedValid extends ExpectedHead {
   readonly warnings: readonly WarningCode[];
 }
 
-/** How an invalid one must fail. */
+/** The expected error of an invalid feed. */
 export interface ExpectedInvalid extends ExpectedHead {
   readonly result: "invalid";
   readonly code: ErrorCode;
@@ -42,10 +42,10 @@ export interface ExpectedInvalid extends ExpectedHead {
   readonly kid?: string;
 }
 
-/** What a verifier must make of a feed. */
+/** The expected result of a feed. */
 export type Expected = ExpectedValid | ExpectedInvalid;
 
-/** Where an issuer's documents lie, but for `metadata-other-paths`. */
+/** Paths of an issuer's documents, except in `metadata-other-paths`. */
 export const DOCUMENT_PATHS = {
   metadata: ".well-known/sig.json",
   jwks: ".well-known/jwks.json",
@@ -53,13 +53,13 @@ export const DOCUMENT_PATHS = {
   feed: ".well-known/sig/events.jsonl",
 } as const;
 
-/** An issuer's documents by their path. */
+/** An issuer's documents by path. */
 export type Documents = ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
 
 /** A case of `vectors/feed`. */
 export interface FeedVector {
   readonly name: string;
-  /** What the cases of its file are about. */
+  /** The theme of the case's file. */
   readonly theme: string;
   readonly expected: Expected;
   readonly documents: Documents;
@@ -70,7 +70,7 @@ export interface QuestionVector {
   readonly name: string;
   readonly description: string;
   readonly spec: string;
-  /** The case of `vectors/feed` that is asked about. */
+  /** The case of `vectors/feed` that the question is about. */
   readonly feed: string;
   readonly question: {
     readonly subject: string;
@@ -82,7 +82,7 @@ export interface QuestionVector {
   readonly expected: { readonly error: ErrorCode } | ExpectedAnswer;
 }
 
-/** What an answer must say. */
+/** The expected members of an answer. */
 export type ExpectedAnswer =
   & { readonly error?: undefined }
   & Pick<
@@ -94,7 +94,7 @@ export type ExpectedAnswer =
     | "reasons"
   >;
 
-/** A text, lines that end in LF each, bytes, or null for none. */
+/** A text, lines that each end in LF, bytes, or null for no document. */
 type DocumentText =
   | string
   | readonly string[]
@@ -126,13 +126,13 @@ export interface QuestionFile {
   readonly cases: readonly QuestionVector[];
 }
 
-/** The cases of a file, each with all of its documents. */
+/** Returns the cases of a file, each with all of its documents. */
 export function parseFeedFile(file: FeedFile): readonly FeedVector[] {
   const { cases, theme, usual } = file;
   return cases.map(({ name, documents, expected, ...head }) => ({
     name,
     theme,
-    // In the order in which a person reads it.
+    // In the order in which people read it.
     expected: {
       description: head.description,
       spec: head.spec,

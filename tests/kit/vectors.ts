@@ -1,4 +1,4 @@
-/** Reads `vectors/` for every test that needs a case of it. @module */
+/** Reads the cases of `vectors/` for tests. @module */
 
 import type { PrivateJwk } from "@sig/core";
 import {
@@ -18,14 +18,14 @@ function read<T>(path: string): T {
   return JSON.parse(Deno.readTextFileSync(new URL(path, FOLDER))) as T;
 }
 
-/** All feeds, sorted by name. */
+/** Returns all feeds, sorted by name. */
 export function readFeedVectors(): readonly FeedVector[] {
   return [...Deno.readDirSync(new URL("feed/", FOLDER))]
     .flatMap(({ name }) => parseFeedFile(read<FeedFile>(`feed/${name}`)))
     .sort((a, b) => a.name < b.name ? -1 : 1);
 }
 
-/** One feed by its name. */
+/** Returns a feed by its name. */
 export function readFeedVector(name: string): FeedVector {
   const found = readFeedVectors().find((vector) => vector.name === name);
   if (found === undefined) throw new Error(`There is no feed ${name}`);
@@ -33,8 +33,9 @@ export function readFeedVector(name: string): FeedVector {
 }
 
 /**
- * About sixty feeds, for tests of what only passes a verdict on: of each file
- * the first case of each error code, of each warning, and of neither.
+ * Returns about sixty feeds, for tests of code that only passes results on:
+ * from each file the first case of each error code, of each warning, and
+ * without either.
  */
 export function readOneFeedOfEach(): readonly FeedVector[] {
   const seen = new Set<string>();
@@ -51,13 +52,13 @@ export function readOneFeedOfEach(): readonly FeedVector[] {
   });
 }
 
-/** All questions, sorted by name. */
+/** Returns all questions, sorted by name. */
 export function readQuestionVectors(): readonly QuestionVector[] {
   return [...read<QuestionFile>("questions.json").cases]
     .sort((a, b) => a.name < b.name ? -1 : 1);
 }
 
-/** The keys that everyone knows, in the order of `vectors/keys.json`. */
+/** Returns the published test keys, in the order of `vectors/keys.json`. */
 export function readTestKeys(): readonly PrivateJwk[] {
   return read<{ keys: { jwk: PrivateJwk }[] }>("keys.json").keys
     .map(({ jwk }) => jwk);

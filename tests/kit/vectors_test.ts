@@ -22,14 +22,14 @@ const validator = new Validator(readJson("schema.json"), "2020-12", false);
 const feedFiles = [...Deno.readDirSync(new URL("feed/", FOLDER))]
   .map(({ name }) => `feed/${name}`).sort();
 
-Deno.test("the files of the vectors are as their schema says", () => {
+Deno.test("the files of the vectors match their schema", () => {
   for (const path of [...feedFiles, "questions.json"]) {
     const { valid, errors } = validator.validate(readJson(path));
     assert(valid, `${path}: ${JSON.stringify(errors.slice(-3))}`);
   }
 });
 
-Deno.test("the schema refuses what it does not know", () => {
+Deno.test("the schema rejects unknown and invalid members", () => {
   const changes: readonly ((file: Json) => void)[] = [
     (file) => file.kind = "other",
     (file) => file.extra = true,
@@ -51,7 +51,7 @@ Deno.test("the schema refuses what it does not know", () => {
   }
 });
 
-Deno.test("what is read from a file is what its case was made of", () => {
+Deno.test("a case that is read equals the case from which its file was made", () => {
   const cases = Object.values(themes).flatMap(({ cases }) => cases);
   const vectors = new Map(readFeedVectors().map((each) => [each.name, each]));
   assertEquals(vectors.size, cases.length);
@@ -73,12 +73,15 @@ Deno.test("what is read from a file is what its case was made of", () => {
   }
 });
 
-/** assertEquals would spell a line of 64 KiB, byte by byte. */
+/**
+ * Compares bytes without assertEquals, which would print a line of 64 KiB byte
+ * by byte.
+ */
 function isSame(a: Uint8Array, b: Uint8Array | undefined): boolean {
   return a.length === b?.length && a.every((byte, at) => byte === b[at]);
 }
 
-Deno.test("nothing in the files is hidden from an editor", () => {
+Deno.test("the files contain no characters that an editor hides", () => {
   for (const path of [...feedFiles, "questions.json"]) {
     const text = Deno.readTextFileSync(new URL(path, FOLDER));
     const found = /(?!\n)[\p{C}\p{M}\p{Zl}\p{Zp}\u00a0]/u.exec(text);
@@ -96,13 +99,13 @@ function outcomesOf(vectors: readonly FeedVector[]): ReadonlySet<string> {
   );
 }
 
-Deno.test("one feed of each has every error code and warning of every theme", () => {
+Deno.test("readOneFeedOfEach has every error code and warning of every theme", () => {
   const few = readOneFeedOfEach();
   assertEquals(outcomesOf(few), outcomesOf(readFeedVectors()));
   assert(few.length > 50 && few.length < 80, `${few.length} feeds`);
 });
 
-Deno.test("a question is about a feed that is there", () => {
+Deno.test("every question is about an existing feed", () => {
   for (const feed of new Set(readQuestionVectors().map(({ feed }) => feed))) {
     readFeedVector(feed);
   }

@@ -1,17 +1,19 @@
 /**
- * Waiting in tests: for what is expected, with one long limit, and never for a
- * time. No other test file calls a timer (`deno task check:tests`).
+ * Waits in tests for conditions, with a single long limit, and never for a
+ * fixed time. No other test file may use a timer (`deno task check:tests`).
  *
  * @module
  */
 
 import { assertEquals } from "@std/assert";
 
-/** After this a test fails, whatever it waits for and however slow the machine. */
+/**
+ * A test fails after this time, whatever it waits for, even on a slow machine.
+ */
 export const WAIT_LIMIT_MS = 120_000;
 const POLL_MS = 10;
 
-/** Gives timers, sockets and whatever else is ready their turn. */
+/** Yields to the event loop, so that ready timers and sockets are processed. */
 export async function turns(count = 1): Promise<void> {
   for (let i = 0; i < count; i++) {
     await new Promise((resolve) => setTimeout(resolve, 0));
@@ -19,8 +21,8 @@ export async function turns(count = 1): Promise<void> {
 }
 
 /**
- * Looks again and again until `look` answers something; that is returned. False,
- * null, undefined, 0 and "" mean not yet.
+ * Calls `look` repeatedly until it returns a truthy value, and returns that
+ * value.
  *
  * @param what completes the sentence "never: …" of the failure.
  */
@@ -39,7 +41,7 @@ export async function waitUntil<T>(
   }
 }
 
-/** Tries again and again until nothing is thrown; what came of it. */
+/** Repeats `work` until it does not throw, and returns its result. */
 export async function retry<T>(work: () => T | Promise<T>): Promise<T> {
   const startMs = performance.now();
   for (;;) {
@@ -52,7 +54,7 @@ export async function retry<T>(work: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** Reads again and again until it equals what is expected; what was read. */
+/** Reads repeatedly until the value equals the expected one, and returns it. */
 export async function waitForEqual<T>(
   read: () => T | Promise<T>,
   expected: T,
@@ -64,7 +66,7 @@ export async function waitForEqual<T>(
   });
 }
 
-/** What a promise settles to; fails when it does not settle. */
+/** Returns what a promise resolves to; fails if it does not settle. */
 export async function within<T>(what: string, promise: Promise<T>): Promise<T> {
   const { promise: over, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(
@@ -78,7 +80,7 @@ export async function within<T>(what: string, promise: Promise<T>): Promise<T> {
   }
 }
 
-/** Counts how often timers got their turn. */
+/** Counts the turns of the event loop in which timers ran. */
 export function countTurns(): Disposable & { count: number } {
   const counter = {
     count: 0,
@@ -88,7 +90,7 @@ export function countTurns(): Disposable & { count: number } {
   return counter;
 }
 
-/** Does `work` again and again, with a pause between, until it is disposed of. */
+/** Repeats `work` at an interval until it is disposed of. */
 export function repeatedly(everyMs: number, work: () => unknown): Disposable {
   const timer = setInterval(work, everyMs);
   return { [Symbol.dispose]: () => clearInterval(timer) };

@@ -1,4 +1,4 @@
-/** An issuer on a server, a consumer of it, and a clock that stands still. @module */
+/** An issuer on a server, a consumer of it, and a manual clock. @module */
 
 import type { CheckAnswer, ErrorCode, SigError } from "@sig/core";
 import type { SigningKey } from "@sig/jose";
@@ -25,7 +25,7 @@ import {
   upsert,
 } from "./test_issuer.ts";
 
-/** What a test of a running consumer needs. */
+/** The parts of a test of a running consumer. */
 export interface WatchedIssuer extends AsyncDisposable {
   readonly server: ConditionalServer;
   readonly consumer: Consumer;
@@ -33,37 +33,42 @@ export interface WatchedIssuer extends AsyncDisposable {
   readonly did: string;
   /** The lines of its feed at the start. */
   readonly lines: readonly string[];
-  /** Verifies what it publishes now. */
+  /** Verifies the published feed. */
   verify(): Promise<VerifiedIssuer>;
-  /** Asserts that this fails, with code and message. */
+  /** Asserts that the verification fails with this code and message. */
   refused(code: ErrorCode, message: string): Promise<SigError>;
-  /** Asks {@linkcode QUESTION}, with these changes. */
+  /** Asks {@linkcode QUESTION} with these changes. */
   check(changes?: Partial<ConsumerQuestion>): Promise<CheckAnswer>;
-  /** The HTTP status of each request for the feed. */
+  /** Returns the HTTP status of each request for the feed. */
   statuses(): readonly number[];
-  /** Holds the feed back until `go`; `asked` resolves when it is requested. */
+  /**
+   * Delays the feed until `go` is called; `asked` resolves when it is
+   * requested.
+   */
   holdFeed(): { readonly asked: Promise<void>; readonly go: () => void };
   /** Publishes these lines. */
   publish(lines: readonly string[]): void;
-  /** Publishes these keys, in key set and DID document. */
+  /** Publishes these keys in the key set and the DID document. */
   publishKeys(keys: readonly SigningKey[]): void;
-  /** The upsert with that sequence, signed. */
+  /** Returns the upsert with this sequence, signed. */
   line(
     sequence: number,
     key: SigningKey,
     changes?: Record<string, unknown>,
   ): Promise<string>;
-  /** Moves the clock. */
+  /** Advances the clock. */
   wait(ms: number): void;
 }
 
-/** Whether Alice may deploy, which each line of the feed allows. */
+/**
+ * The question whether Alice may deploy, which each line of the feed allows.
+ */
 export const QUESTION = { subject: ALICE, require: ["role=deploy"] } as const;
 
-/** When the clock starts. */
+/** The initial time of the clock. */
 export const START_MS = Date.parse("2026-06-01T00:00:00Z");
 
-/** Starts an issuer with upserts 1 to n, signed by one key. */
+/** Starts an issuer with upserts 1 to n, signed with one key. */
 export async function watchIssuer(
   n: number,
   key: SigningKey,
@@ -118,8 +123,8 @@ export async function watchIssuer(
 }
 
 /**
- * A consumer that is a new one for each question, as if each came from another
- * process, with one memory for all of them.
+ * Returns a consumer that is created again for each question, like many
+ * processes that share one memory.
  */
 export function consumerOfManyProcesses(
   options: ConsumerOptions & { readonly pins: PinStore },
@@ -137,7 +142,7 @@ export function consumerOfManyProcesses(
   };
 }
 
-/** The last of what a server was asked, or of anything that is not empty. */
+/** Returns the last item of a non-empty list. */
 export function last<T>(items: readonly T[]): T {
   return items.at(-1)!;
 }
