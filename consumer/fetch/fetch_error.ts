@@ -1,4 +1,4 @@
-/** The errors of a fetch. @module */
+/** Errors of a fetch. @module */
 
 import {
   type ErrorCode,
@@ -10,13 +10,16 @@ import { quote } from "@sig/core/internal";
 import type { FetchLimits } from "./fetch_options.ts";
 import { WaitTimeout } from "./network_budget.ts";
 
-/** Longest URL that an error's context carries. */
+/** Maximum length of a URL in an error's context, in characters. */
 const MAX_SHOWN_URL = 300;
 
-/** Longest host name that an error's hint carries: that of DNS. */
+/** Maximum length of a host name in a hint: the limit of DNS. */
 const MAX_SHOWN_HOST = 253;
 
-/** "Cannot fetch <url>: why", with the URL in the context. No query is shown. */
+/**
+ * Makes the error "Cannot fetch <url>: why", with the URL in the context. The
+ * query of the URL is left out.
+ */
 export function fetchError(
   code: ErrorCode,
   url: URL,
@@ -31,7 +34,10 @@ export function fetchError(
   });
 }
 
-/** What went wrong below HTTP, by the platform's code: a closed list of words. */
+/**
+ * The kinds of failure below HTTP, by the platform's error code. The first
+ * match applies.
+ */
 const FAILURES: readonly (readonly [RegExp, kind: string, why: string])[] = [
   [
     /^(?:ENOTFOUND|EAI_.*|ENODATA|ESERVFAIL)$/,
@@ -71,9 +77,10 @@ const FAILURES: readonly (readonly [RegExp, kind: string, why: string])[] = [
 ];
 
 /**
- * Turns whatever a transport throws into a SigError: `fetch_timeout` or
- * `fetch_failed`, with the kind of failure. The text of the platform stays in
- * the `cause`. SigErrors, and the reason of the caller's own abort, pass.
+ * Converts an error of a transport to a SigError: `fetch_timeout` or
+ * `fetch_failed`, with the kind of failure. The platform's message is kept in
+ * `cause` only. Returns a SigError, and the reason of the caller's abort,
+ * unchanged.
  */
 export function toFetchError(
   error: unknown,
@@ -104,7 +111,8 @@ export function toFetchError(
     return fetchError("fetch_timeout", url, why, {}, error);
   }
   if (isNotPermitted(name, code, syscall)) {
-    // Names are resolved first, and addresses connected to.
+    // Deno checks the permission for the name when it resolves it, and for each
+    // address when it connects.
     const host = url.hostname.slice(0, MAX_SHOWN_HOST);
     const why = "this program may not connect to the host's addresses";
     return fetchError("fetch_failed", url, why, {
@@ -119,7 +127,9 @@ export function toFetchError(
   return fetchError("fetch_failed", url, why, { kind }, error);
 }
 
-/** Deno says EPERM where a name may not be resolved; no resolver does. */
+/**
+ * Deno reports EPERM if it may not resolve a name; no resolver returns EPERM.
+ */
 function isNotPermitted(
   name: unknown,
   code: unknown,

@@ -13,7 +13,7 @@ const OK = "HTTP/1.1 200 OK\r\n";
 const CHUNKED = `${OK}transfer-encoding: chunked\r\n\r\n`;
 const LONG = `${OK}content-length: ${2 ** 40}\r\n\r\n`;
 
-/** Sends the same bytes until the other side has enough, or 256 MiB went. */
+/** Sends the same bytes until the client closes, up to 256 MiB. */
 function forEver(head: string, part: string): Behaviour {
   const bytes = new TextEncoder().encode(part);
   return async (connection) => {
@@ -24,7 +24,7 @@ function forEver(head: string, part: string): Behaviour {
   };
 }
 
-/** One byte now and then. */
+/** Sends the same few bytes again and again, with pauses. */
 function drip(head: string, part: string): Behaviour {
   return async (connection) => {
     await send(connection, head);
@@ -50,7 +50,7 @@ const encoded = (name: string, bytes: Uint8Array) =>
 const [gzip, deflate] = [await bomb("gzip"), await bomb("deflate")];
 const X = "x".repeat(MIB);
 
-/** Twenty endpoints. */
+/** The 20 hostile endpoints, by path. */
 const HOSTILE: Readonly<Record<string, Behaviour>> = {
   "/silent": untilClosed,
   "/half-head": async (connection) => {
@@ -80,13 +80,13 @@ const HOSTILE: Readonly<Record<string, Behaviour>> = {
   "/gzip-twice": encoded("gzip, gzip", gzip),
 };
 
-/** Which of them depends on who is faster; none of them is an answer. */
+/** The code depends on timing; each of these is a refusal. */
 const REFUSALS = ["fetch_failed", "fetch_timeout", "document_too_large"];
 
 const GOOD = say(`${OK}content-length: 2\r\n\r\n{}`);
 const FETCHER = new URL("../testdata/fetch_hostile.ts", import.meta.url);
 
-Deno.test("twenty hostile endpoints take less than 64 MiB, each by itself and all at once", async () => {
+Deno.test("20 hostile endpoints take less than 64 MiB each, one at a time and concurrently", async () => {
   await using server = startRawServer(async (connection, request) => {
     const path = request.split(" ")[1] ?? "";
     await (HOSTILE[path] ?? GOOD)(connection, request);

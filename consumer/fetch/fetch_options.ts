@@ -1,36 +1,44 @@
-/** The options of a guarded fetch. @module */
+/** Options of a guarded fetch. @module */
 
 import { MAX_TIMEOUT_MS } from "./network_budget.ts";
 
-/** Which hosts may be fetched from, and how: the same for every fetch. */
+/**
+ * The options that apply to every fetch: which hosts are allowed, and how to
+ * connect.
+ */
 export interface FetchPolicy {
-  /** Milliseconds to connect, DNS and TLS included (default: 5,000). */
+  /**
+   * Time limit for connecting in milliseconds, DNS and TLS included (default:
+   * 5,000).
+   */
   readonly connectTimeoutMs?: number | undefined;
-  /** Milliseconds spent waiting for the network, in all (default: 30,000). */
+  /**
+   * Total time spent waiting for the network in milliseconds (default: 30,000).
+   */
   readonly totalTimeoutMs?: number | undefined;
   /**
-   * Allow `http:` and private addresses: for tests and closed networks only,
-   * since a URL from outside can then reach this machine's own services.
+   * Allows `http:` and private addresses. For tests and closed networks only: a
+   * URL from outside can then reach services of this machine.
    */
   readonly allowPrivate?: boolean | undefined;
-  /** Stops the fetch; its reason is what is thrown. */
+  /** Aborts the fetch, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Resolves host names, instead of the operating system. */
+  /** Resolves host names (default: the operating system's resolver). */
   readonly resolve?: ((host: string) => Promise<readonly string[]>) | undefined;
   /**
-   * Sends the request, instead of our own connection. It chooses the address
-   * itself: names are resolved and vetted before only when `resolve` is given.
-   * It must reject a body that was cut: what ends without having said so
-   * (HTTP/1 without length or chunks) can't be recognised here.
+   * Sends the request (default: a connection to the vetted address). The
+   * function chooses the address itself: names are resolved and vetted first
+   * only if `resolve` is given. It must reject a truncated body: a body without
+   * framing (HTTP/1 without length or chunks) can't be recognised here.
    */
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
-  /** PEM certificates of authorities to trust instead of the runtime's own. */
+  /** PEM certificates of the authorities to trust, instead of the runtime's. */
   readonly caCertificates?: readonly string[] | undefined;
 }
 
 /**
- * The members of a fetch policy, and no others: for those whose own options
- * hold them among much else.
+ * Returns the members of a fetch policy from options that have other members
+ * too.
  *
  * @example
  * ```ts
@@ -53,77 +61,89 @@ export function fetchPolicyOf(options: FetchPolicy): FetchPolicy {
 
 /** Options of {@linkcode guardedFetch}. */
 export interface GuardedFetchOptions extends FetchPolicy {
-  /** Bytes of the body, at most. */
+  /** Maximum size of the body in bytes. */
   readonly maxBytes: number;
-  /** The code of a body that is larger. */
+  /** The error code if the body is larger than `maxBytes`. */
   readonly tooLargeCode: "document_too_large" | "feed_too_large";
-  /** What to ask beyond the plain document. */
+  /** Conditions of the request (default: none). */
   readonly conditions?: FetchConditions | undefined;
-  /** The `accept` header. */
+  /** Value of the `accept` header (default: `application/json`). */
   readonly accept?: string;
 }
 
-/** How much one fetch may take, in the units of its options. */
+/** The limits of one fetch, in milliseconds and bytes. */
 export type FetchLimits = Readonly<
   Record<"connectTimeoutMs" | "totalTimeoutMs" | "maxBytes", number>
 >;
 
-/** What to ask beyond the plain document. */
+/** Conditions of a request. */
 export interface FetchConditions {
-  /** An entity tag that we hold: 304 is then an answer. */
+  /**
+   * Entity tag of the copy that the caller has. The server may then respond
+   * with 304.
+   */
   readonly ifNoneMatch?: string | undefined;
-  /** Only the bytes from here on: 206 is then an answer, and so is 200. */
+  /**
+   * Requests only the bytes from this offset on. The server may then respond
+   * with 206 or 200.
+   */
   readonly range?: { readonly from: number } | undefined;
 }
 
-/** The bytes that a 206 carries: `first` to `last`, inclusive, of `total`. */
+/** The bytes in a 206 response: `first` to `last`, inclusive, of `total`. */
 export interface ContentRange {
   /** Offset of the first byte. */
   readonly first: number;
-  /** Offset of the last byte; always the document's last one. */
+  /** Offset of the last byte, which is always the last byte of the document. */
   readonly last: number;
-  /** Bytes of the whole document. */
+  /** Size of the whole document in bytes. */
   readonly total: number;
 }
 
-/** A document whose bytes are on their way. Read it once, or cancel it. */
+/** A document whose body has not been read yet. Read it once, or cancel it. */
 export interface OpenedDocument {
   /**
-   * The bytes, in chunks; to be iterated at most once. Leaving the loop early
-   * closes the file or connection.
+   * The body in chunks. Can be iterated once. Leaving the loop early closes the
+   * file or connection.
    */
   readonly bytes: AsyncIterable<Uint8Array>;
-  /** The media type from the server, or null. */
+  /** Media type from the server, or null if there is none. */
   readonly mediaType: string | null;
-  /** The entity tag from the server, or null. */
+  /** Entity tag from the server, or null if there is none. */
   readonly etag: string | null;
-  /** The document is the one that `ifNoneMatch` names; no bytes follow. */
+  /**
+   * True if the document still has the entity tag `ifNoneMatch`. The body is
+   * then empty.
+   */
   readonly unchanged?: boolean;
-  /** Bytes to come, if known; for progress only, never relied upon. */
+  /** Size of the body in bytes, if known. For progress only: not verified. */
   readonly length?: number | undefined;
-  /** Which bytes these are, when they are not all. */
+  /** The bytes that the body contains, if it is not the whole document. */
   readonly range?: ContentRange | undefined;
-  /** Closes the file or connection; may be called at any time and twice. */
+  /**
+   * Closes the file or connection. Can be called at any time, and more than
+   * once.
+   */
   cancel(): void | Promise<void>;
 }
 
-/** RFC 9110 §8.8.3; anything else could smuggle another header. */
+/** RFC 9110 §8.8.3. Other characters could inject another header. */
 const ENTITY_TAG = /^(?:W\/)?"[\x21\x23-\x7e]{0,256}"$/;
 
-/** Whether a text is an entity tag that can be sent back. */
+/** Returns whether a text is an entity tag that can be sent back. */
 export function isEntityTag(text: string): boolean {
   return ENTITY_TAG.test(text);
 }
 
 /**
- * Checks the numbers, which come from our own callers.
+ * Checks the options and returns the limits.
  *
  * @throws {RangeError} for invalid limits and offsets.
  * @throws {TypeError} for a malformed entity tag.
  */
 export function requireFetchOptions(
   {
-    // The time limits of docs/protocol.md §8.
+    // The defaults are the time limits of docs/protocol.md §8.
     connectTimeoutMs = 5_000,
     totalTimeoutMs = 30_000,
     maxBytes,

@@ -33,16 +33,17 @@ import {
 } from "./require_allowed_url.ts";
 
 /**
- * Fetches one document over https from an untrusted URL: only public addresses,
- * connected to exactly as they were vetted; no redirects, no proxy of the
- * environment, no cookies, no decompression; limits on bytes and on time. (docs/protocol.md §8, §10)
+ * Fetches one document over https from an untrusted URL. Connects only to
+ * public addresses, and exactly to those that were vetted. Follows no
+ * redirects, uses no proxy from the environment, sends no cookies, decompresses
+ * nothing, and limits bytes and time. (docs/protocol.md §8, §10)
  *
- * Iterating `bytes` throws when the body breaks off, is too large or too slow.
- * The time that the loop itself takes does not count.
+ * Iterating `bytes` throws if the body is truncated, too large or too slow. The
+ * time that the caller's loop takes is not counted.
  *
  * In browsers, in Cloudflare Workers and with `options.fetch`, the platform
- * connects: a name that was vetted may lead elsewhere by then, and a body that
- * was cut is reported only where the platform reports it.
+ * connects: it may resolve a vetted name to another address, and a truncated
+ * body is reported only if the platform reports it.
  *
  * @example A closed door
  * ```ts
@@ -77,8 +78,8 @@ export async function guardedFetch(
   try {
     const head = judgeResponse(response, url, options);
     if (head.unchanged) await response.close();
-    // What a platform decoded has another length than the one that was sent;
-    // of a range nothing is encoded.
+    // A platform that decodes the body changes its length. Ranges are never
+    // encoded.
     const isCounted = response.isVerbatim || response.status !== 200;
     const length = isCounted ? head.length : undefined;
     const bytes = createCountedBody(sent, options, length);
@@ -95,37 +96,38 @@ function requestHeaders(
   const { ifNoneMatch: tag, range } = conditions;
   return {
     accept,
-    // Nothing is decoded, so nothing may come encoded.
+    // Nothing is decoded here, so the body must not be encoded.
     "accept-encoding": "identity",
     ...(tag === undefined ? {} : { "if-none-match": tag }),
     ...(range === undefined ? {} : { range: `bytes=${range.from}-` }),
   };
 }
 
-/** What is asked. */
+/** A request, without the URL and the options. */
 type GuardedRequest =
   & Pick<TransportRequest, "method" | "headers" | "body">
   & Pick<VetUrlOptions, "allowHttp">;
 
-/** A response whose head has arrived and is not checked yet. */
+/** A response whose head has arrived but is not checked yet. */
 interface GuardedResponse {
   /** The response; the caller closes it. */
   readonly response: TransportResponse;
-  /** The URL, as it was parsed. */
+  /** The parsed URL. */
   readonly url: URL;
-  /** How much of it may be had. */
+  /** The limits of this fetch. */
   readonly limits: FetchLimits;
-  /** The time that is left. */
+  /** The remaining time. */
   readonly budget: NetworkBudget;
-  /** Turns what reading the body throws into a `SigError`. */
+  /** Converts an error of reading the body to a `SigError`. */
   fail(error: unknown): unknown;
 }
 
 /**
- * Vets a URL, resolves its host, and asks exactly the addresses that were
- * vetted. (docs/protocol.md §10)
+ * Vets a URL, resolves its host, and connects only to the vetted addresses.
+ * (docs/protocol.md §10)
  *
- * @throws {SigError} and others as `guardedFetch`, up to the answer's head.
+ * @throws {SigError} and others as `guardedFetch`, up to the head of the
+ * response.
  */
 async function sendGuarded(
   input: string | URL,
@@ -164,13 +166,13 @@ async function sendGuarded(
 
 /** Options of {@linkcode postText}. */
 export interface PostTextOptions extends FetchPolicy {
-  /** Bytes of the answer, at most. */
+  /** Maximum size of the response body in bytes. */
   readonly maxBytes: number;
 }
 
 /**
- * Posts a text to a URL that an operator has named; the answer's status, whatever
- * it is, and its body as text. The guards are those of every fetch.
+ * Posts a text to a URL that an operator has configured. Returns the status,
+ * whatever it is, and the body as text. The guards are those of `guardedFetch`.
  *
  * @throws {SigError} as `guardedFetch`, without `fetch_status`.
  */
@@ -193,7 +195,10 @@ export async function postText(
   return { status, text: new TextDecoder().decode(joinBytes(chunks)) };
 }
 
-/** The operating system's resolver: it knows the hosts file and the order. */
+/**
+ * The operating system's resolver, which uses the hosts file and the configured
+ * order of addresses.
+ */
 function systemResolver(node: NodeBuiltins | undefined): Resolve | undefined {
   if (node === undefined) return undefined;
   return async (host) => {
@@ -202,7 +207,7 @@ function systemResolver(node: NodeBuiltins | undefined): Resolve | undefined {
   };
 }
 
-/** Uses the platform's fetch where a connection of our own is not possible. */
+/** Uses the platform's fetch if the connection can't be pinned. */
 function createTransport(
   node: NodeBuiltins | undefined,
   { fetch = (request) => globalThis.fetch(request) }: GuardedFetchOptions,
@@ -220,7 +225,7 @@ function createTransport(
   };
 }
 
-/** The chunks of a body, to be iterated once. */
+/** Returns the chunks of a body. Can be iterated once. */
 function createCountedBody(
   { response, url, limits: { maxBytes }, budget, fail }: GuardedResponse,
   { tooLargeCode }: GuardedFetchOptions,
@@ -259,18 +264,18 @@ function createCountedBody(
 
 /** Options of {@linkcode probeUrl}. */
 export interface ProbeOptions extends FetchPolicy {
-  /** Default: GET. */
+  /** Method of the request (default: GET). */
   readonly method?: RequestMethod;
   /** Header fields by lower-case name, without `host`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Allow `http:` to public addresses too, to see what it answers. */
+  /** Allows `http:` to public addresses too, to see how the server responds. */
   readonly allowHttp?: boolean;
 }
 
 /**
- * Asks once and answers with the head of whatever comes, errors and redirects
- * too. The guards are those of every fetch: no private addresses unless
- * allowed, no redirect is followed, time limits.
+ * Sends one request and returns the head of the response, whatever its status.
+ * The guards are those of `guardedFetch`: private addresses are refused unless
+ * allowed, redirects are not followed, and time is limited.
  *
  * @example An injected server
  * ```ts

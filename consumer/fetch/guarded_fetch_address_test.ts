@@ -7,7 +7,7 @@ import { say, startRawServer } from "../../tests/kit/raw_server.ts";
 
 const OK = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
 
-/** A fetch without `allowPrivate`, as production does it. */
+/** A fetch without `allowPrivate`, as in production. */
 function fetchStrictly(
   url: string,
   resolve?: (host: string) => Promise<readonly string[]>,
@@ -41,7 +41,7 @@ Deno.test("refuses private hosts in every spelling, before it connects", async (
   assertEquals(server.connections(), 0);
 });
 
-Deno.test("other schemes, userinfo and no URL at all are refused", async () => {
+Deno.test("refuses other schemes, userinfo and malformed URLs", async () => {
   const rows: [string, ErrorCode, string][] = [
     ["http://acme.example/", "insecure_url", 'over "http:"'],
     ["file:///etc/hostname", "insecure_url", 'over "file:"'],
@@ -62,13 +62,13 @@ Deno.test("other schemes, userinfo and no URL at all are refused", async () => {
   }
 });
 
-Deno.test("userinfo and other schemes stay refused with allowPrivate", async () => {
+Deno.test("refuses userinfo and other schemes with allowPrivate too", async () => {
   for (const url of ["http://me:pw@127.0.0.1/", "file:///etc/hostname"]) {
     await expectSigError(() => fetchText(url), "insecure_url", "Cannot fetch");
   }
 });
 
-Deno.test("one answer that is not public refuses the name (rebinding)", async () => {
+Deno.test("refuses a name if one of its addresses is not public (DNS rebinding)", async () => {
   await using server = startRawServer(say(OK));
   for (
     const answers of [
@@ -96,11 +96,11 @@ Deno.test("one answer that is not public refuses the name (rebinding)", async ()
   assertEquals(server.connections(), 0);
 });
 
-Deno.test("a name is resolved once, and only the vetted address is dialled", async () => {
+Deno.test("resolves a name once and connects only to the vetted address", async () => {
   await using vetted = startRawServer(say(OK), "127.0.0.1");
   await using other = startRawServer(say(OK), "127.0.0.2", vetted.port);
   const asked: string[] = [];
-  // A name that changes its mind: what was vetted is what is connected to.
+  // The name resolves to another address the second time.
   const resolve = (host: string) => {
     asked.push(host);
     return Promise.resolve([asked.length === 1 ? "127.0.0.1" : "127.0.0.2"]);
@@ -115,14 +115,14 @@ Deno.test("a name is resolved once, and only the vetted address is dialled", asy
   );
 });
 
-Deno.test("the next address is tried when one is dead", async () => {
+Deno.test("tries the next address if one does not respond", async () => {
   await using server = startRawServer(say(OK));
   const resolve = () => Promise.resolve(["127.0.0.9", "::1", "127.0.0.1"]);
   const url = `http://acme.example:${server.port}/`;
   assertEquals(await fetchText(url, { resolve }), "{}");
 });
 
-Deno.test("anything but an address is not dialled, with allowPrivate either", async () => {
+Deno.test("does not connect to an address that is not an IP literal, with allowPrivate either", async () => {
   await using server = startRawServer(say(OK));
   const resolve = () => Promise.resolve(["localhost"]);
   await expectSigError(
@@ -133,7 +133,7 @@ Deno.test("anything but an address is not dialled, with allowPrivate either", as
   assertEquals(server.connections(), 0);
 });
 
-Deno.test("a name without answers is fetch_failed", async () => {
+Deno.test("a name without addresses is fetch_failed", async () => {
   const failing = Object.assign(new Error("secret text"), {
     code: "ENOTFOUND",
   });
@@ -152,7 +152,7 @@ Deno.test("a name without answers is fetch_failed", async () => {
   assertEquals(JSON.stringify(error.context).includes("secret"), false);
 });
 
-Deno.test("a resolver that does not answer is fetch_timeout", async () => {
+Deno.test("a resolver that does not respond is fetch_timeout", async () => {
   const error = await expectSigError(
     () =>
       fetchText("http://acme.example/", {
@@ -171,7 +171,7 @@ Deno.test("the system's resolver and localhost work with allowPrivate", async ()
 });
 
 Deno.test({
-  name: "without permission for the network it is fetch_failed, with a hint",
+  name: "a missing network permission is fetch_failed, with a hint",
   permissions: { net: false },
   async fn() {
     const error = await expectSigError(
@@ -180,7 +180,7 @@ Deno.test({
       "this program may not connect",
     );
     assertEquals(error.context.kind, "permission");
-    // A name may not even be resolved.
+    // The name can't be resolved either.
     const named = await expectSigError(
       () => fetchText("http://localhost:8/"),
       "fetch_failed",

@@ -19,7 +19,7 @@ import { turns, waitUntil } from "../../tests/kit/wait.ts";
 const OK = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
 const CHUNKED = `${OK}transfer-encoding: chunked\r\n\r\n`;
 
-/** A behaviour that sends this and waits for the client to close. */
+/** Sends a text and waits for the client to close. */
 function hold(text: string): Behaviour {
   return async (connection) => {
     await send(connection, text);
@@ -27,7 +27,7 @@ function hold(text: string): Behaviour {
   };
 }
 
-/** A behaviour that sends this, and then a part again and again. */
+/** Sends a text, and then `part` again and again. */
 function drip(text: string, part: string): Behaviour {
   return async (connection) => {
     await send(connection, text);
@@ -35,7 +35,7 @@ function drip(text: string, part: string): Behaviour {
   };
 }
 
-Deno.test("a body of exactly the limit passes, one byte more does not", async () => {
+Deno.test("accepts a body of exactly the limit and refuses one byte more", async () => {
   for (const extra of [0, 1]) {
     const body = "x".repeat(1000 + extra);
     const size = body.length.toString(16);
@@ -59,7 +59,7 @@ Deno.test("a body of exactly the limit passes, one byte more does not", async ()
   }
 });
 
-Deno.test("a length over the limit is refused without reading", async () => {
+Deno.test("refuses a content-length over the limit without reading the body", async () => {
   await using server = startRawServer(
     hold(`${OK}content-length: 1001\r\n\r\n`),
   );
@@ -70,7 +70,7 @@ Deno.test("a length over the limit is refused without reading", async () => {
   );
 });
 
-Deno.test("a body without end is cut off, and the connection closed", async () => {
+Deno.test("stops reading an endless body at the limit and closes the connection", async () => {
   let sent = 0;
   let isClosed = false;
   const behave = async (connection: Deno.TcpConn) => {
@@ -95,7 +95,7 @@ Deno.test("a body without end is cut off, and the connection closed", async () =
   assert(sent < 2 ** 28, `${sent} bytes`);
 });
 
-Deno.test("a body that nobody reads is not taken in", async () => {
+Deno.test("a body that is not read is not buffered", async () => {
   let sent = 0;
   await using server = startRawServer(async (connection) => {
     await send(connection, `${OK}content-length: ${2 ** 30}\r\n\r\n`);
@@ -104,7 +104,7 @@ Deno.test("a body that nobody reads is not taken in", async () => {
     }
   });
   const fetched = await fetchLocal(server.url, { maxBytes: 2 ** 31 });
-  // As much as the buffers of two sockets hold, and then nothing more.
+  // The buffers of the two sockets fill up, and then sending stops.
   let last = -1;
   let same = 0;
   await waitUntil("sending stops", () => {
@@ -117,7 +117,7 @@ Deno.test("a body that nobody reads is not taken in", async () => {
   assert(sent < 2 ** 27, `${sent} bytes`);
 });
 
-Deno.test("a body that breaks off is fetch_failed", async () => {
+Deno.test("a truncated body is fetch_failed", async () => {
   for (
     const answer of [
       `${OK}content-length: 900\r\n\r\nabc`,
@@ -136,7 +136,7 @@ Deno.test("a body that breaks off is fetch_failed", async () => {
   }
 });
 
-Deno.test("a body whose end nobody said is refused before it is read", async () => {
+Deno.test("refuses a body without framing before it is read", async () => {
   const old = OK.replace("HTTP/1.1", "HTTP/1.0");
   for (
     const head of [
@@ -158,7 +158,7 @@ Deno.test("a body whose end nobody said is refused before it is read", async () 
   }
 });
 
-Deno.test("a body whose end was said is complete, also of HTTP/1.0", async () => {
+Deno.test("accepts a body with framing, also over HTTP/1.0", async () => {
   for (
     const answer of [
       `${OK.replace("1.1", "1.0")}content-length: 7\r\n\r\n{"a":1}`,
@@ -171,7 +171,7 @@ Deno.test("a body whose end was said is complete, also of HTTP/1.0", async () =>
   }
 });
 
-Deno.test("a reset is fetch_failed, before the answer and within it", async () => {
+Deno.test("a reset before or within the response is fetch_failed", async () => {
   for (const head of ["", `${OK}content-length: 900\r\n\r\nabc`]) {
     let reset = () => {};
     const server = createServer((socket) => {
@@ -208,7 +208,7 @@ Deno.test("a refused connection is fetch_failed", async () => {
   assertEquals(error.context.kind, "refused");
 });
 
-Deno.test("a server that never answers, stalls or drips is fetch_timeout", async () => {
+Deno.test("a server that never responds, stalls or drips is fetch_timeout", async () => {
   const behaviours = [
     untilClosed,
     hold("HTTP/1.1 200 OK\r\n"),
@@ -234,7 +234,7 @@ Deno.test("leaving the loop closes the connection", async () => {
   for await (const _ of fetched.bytes) break;
 });
 
-Deno.test("cancelling ends a read that is under way", async () => {
+Deno.test("cancelling ends a pending read", async () => {
   await using server = startRawServer(
     hold(`${OK}content-length: 900\r\n\r\nabc`),
   );
@@ -245,7 +245,7 @@ Deno.test("cancelling ends a read that is under way", async () => {
   await expectSigError(() => reading, "fetch_failed", "closed");
 });
 
-Deno.test("the caller's abort is what is thrown, at any stage", async () => {
+Deno.test("an abort rejects with the caller's reason at any stage", async () => {
   await using server = startRawServer(
     hold(`${OK}content-length: 900\r\n\r\nabc`),
   );

@@ -14,8 +14,9 @@ import process from "node:process";
 const ANSWER = say("HTTP/1.1 200 OK\r\ncontent-length: 7\r\n\r\n", '{"a":1}');
 
 /**
- * A `node:http` as that of Cloudflare Workers (workerd 2026-11-17): `request`
- * makes its own connection when it is sent, and never asks the agent for one.
+ * A `node:http` like that of Cloudflare Workers (workerd 2026-11-17): `request`
+ * opens its own connection when it is sent, and never requests one from the
+ * agent.
  */
 function httpOfWorkers(): NodeBuiltins["http"] {
   const request = (options: http.RequestOptions) => {
@@ -25,7 +26,7 @@ function httpOfWorkers(): NodeBuiltins["http"] {
   return { ...http, request } as NodeBuiltins["http"];
 }
 
-/** What the work comes to on a platform with such a `node:http`. */
+/** Runs `work` on a platform with such a `node:http`. */
 async function likeWorkers<T>(work: () => Promise<T>): Promise<T> {
   const { getBuiltinModule } = process;
   process.getBuiltinModule =
@@ -40,7 +41,7 @@ async function likeWorkers<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-Deno.test("without a connection of our own, node:http fails before anything is sent", async () => {
+Deno.test("a `node:http` that opens its own connections fails before anything is sent", async () => {
   await using server = startRawServer(ANSWER);
   const node = { ...loadNodeBuiltins()!, http: httpOfWorkers() };
   const budget = createNetworkBudget(30_000);
@@ -58,17 +59,17 @@ Deno.test("without a connection of our own, node:http fails before anything is s
   assertEquals(server.connections(), 0);
 });
 
-Deno.test("where connections can't be pinned, the platform's fetch gets the document", async () => {
+Deno.test("uses the platform's fetch if connections can't be pinned", async () => {
   await using server = startRawServer(ANSWER);
   assertEquals(await likeWorkers(() => fetchText(server.url)), '{"a":1}');
   const [request] = server.requests;
   assertEquals(server.connections(), 1);
-  // By its own URL, not by an address in its place.
+  // The host is that of the URL, not an address.
   const host = `host: 127.0.0.1:${server.port}`;
   assertEquals(request?.toLowerCase().includes(host), true);
 });
 
-Deno.test("where connections can be pinned, the platform's fetch is not asked", async () => {
+Deno.test("does not use the platform's fetch if connections can be pinned", async () => {
   await using server = startRawServer(ANSWER);
   const { fetch } = globalThis;
   globalThis.fetch = () => Promise.reject(new Error("asked"));

@@ -7,7 +7,7 @@ import { say, startRawServer } from "../../tests/kit/raw_server.ts";
 
 const OK = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
 
-Deno.test("a document is fetched with its type and tag", async () => {
+Deno.test("a fetch returns the body, the media type and the entity tag", async () => {
   await using server = startRawServer(
     say(`${OK}etag: "v1"\r\ncontent-length: 2\r\n\r\n{}`),
   );
@@ -20,7 +20,7 @@ Deno.test("a document is fetched with its type and tag", async () => {
   await assertRejects(() => readText(fetched), TypeError, "twice");
 });
 
-Deno.test("the request says what is asked and nothing about us", async () => {
+Deno.test("a request has only the required headers", async () => {
   await using server = startRawServer(say(`${OK}content-length: 0\r\n\r\n`));
   await fetchText(`${server.url}?a=b#c`, {
     accept: "x/y",
@@ -38,7 +38,7 @@ Deno.test("the request says what is asked and nothing about us", async () => {
   ]);
 });
 
-/** Answers that are refused, by what is wrong with them. */
+/** Responses that are refused, and the expected errors. */
 const REFUSED: readonly (readonly [
   name: string,
   answer: string,
@@ -154,7 +154,7 @@ for (const [name, answer, code, message, conditions] of REFUSED) {
   });
 }
 
-Deno.test("follows no redirect, and names only the origin of its target", async () => {
+Deno.test("does not follow redirects, and shows only the origin of the target", async () => {
   await using target = startRawServer(say(`${OK}content-length: 0\r\n\r\n`));
   const targets = [
     [`http://127.0.0.1:${target.port}/a?secret`, `127.0.0.1:${target.port}"`],
@@ -184,7 +184,7 @@ Deno.test("follows no redirect, and names only the origin of its target", async 
   assertEquals(target.connections(), 0);
 });
 
-Deno.test("304 answers a conditional request, with an empty body", async () => {
+Deno.test("accepts 304 with an empty body for a conditional request", async () => {
   await using server = startRawServer(
     say('HTTP/1.1 304 Not Modified\r\netag: "v1"\r\n\r\n'),
   );
@@ -194,7 +194,7 @@ Deno.test("304 answers a conditional request, with an empty body", async () => {
   assertEquals(await readText(fetched), "");
 });
 
-Deno.test("206 to the end and 200 with everything answer a range request", async () => {
+Deno.test("accepts 206 up to the end, and 200, for a range request", async () => {
   const range = { first: 7, last: 9, total: 10 };
   for (
     const [answer, expected, text] of [
@@ -214,7 +214,7 @@ Deno.test("206 to the end and 200 with everything answer a range request", async
   }
 });
 
-Deno.test("refuses any encoding before it reads the body", async () => {
+Deno.test("refuses every content encoding before it reads the body", async () => {
   const zeros = new Blob([new Uint8Array(8 * 1024 * 1024)]).stream();
   const bomb = await new Response(
     zeros.pipeThrough(new CompressionStream("gzip")),
@@ -235,7 +235,7 @@ Deno.test("refuses any encoding before it reads the body", async () => {
   assertEquals(await fetchText(server.url), "{}");
 });
 
-Deno.test("forgets an entity tag that it could not send back", async () => {
+Deno.test("drops an entity tag that can't be sent back", async () => {
   for (const tag of ["v1", '"a"b"', `"${"x".repeat(5000)}"`]) {
     await using server = startRawServer(
       say(`${OK}etag: ${tag}\r\ncontent-length: 2\r\n\r\n{}`),
@@ -246,7 +246,7 @@ Deno.test("forgets an entity tag that it could not send back", async () => {
   }
 });
 
-Deno.test("options that make no sense are the caller's mistake", async () => {
+Deno.test("invalid options throw a RangeError or TypeError", async () => {
   const url = "https://acme.example/";
   for (
     const options of [
@@ -264,7 +264,7 @@ Deno.test("options that make no sense are the caller's mistake", async () => {
   );
 });
 
-Deno.test("an error tells the URL without its query", async () => {
+Deno.test("an error shows the URL without its query", async () => {
   await using server = startRawServer(say("HTTP/1.1 404 X\r\n\r\n"));
   const error = await expectSigError(
     () => fetchLocal(`${server.url}?token=secret`),

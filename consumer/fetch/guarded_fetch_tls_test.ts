@@ -13,7 +13,7 @@ import {
   untilClosed,
 } from "../../tests/kit/raw_server.ts";
 
-/** Skipped, visibly, without openssl; in CI it fails. */
+/** Skipped without openssl, except in CI, where it fails. */
 function tlsTest(name: string, fn: () => Promise<void>): void {
   const ignore = !hasOpenssl() && Deno.env.get("SIG_CI") !== "1";
   Deno.test({ name, ignore, fn });

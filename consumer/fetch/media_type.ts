@@ -11,7 +11,7 @@ export type DocumentName =
   | "feed"
   | "proof";
 
-/** What an issuer's server should call the feed, and what others call it. */
+/** The recommended media type of a feed, and common alternatives. */
 const FEED_TYPES: ReadonlySet<string> = new Set([
   "application/x-ndjson",
   "application/ndjson",
@@ -19,7 +19,7 @@ const FEED_TYPES: ReadonlySet<string> = new Set([
   "application/x-jsonlines",
 ]);
 
-/** What to ask for; every server may ignore it. */
+/** The `accept` header for each document. Servers may ignore it. */
 export const ACCEPT: Readonly<Record<DocumentName, string>> = Object.freeze({
   metadata: "application/json",
   jwks: "application/jwk-set+json, application/json",
@@ -29,13 +29,13 @@ export const ACCEPT: Readonly<Record<DocumentName, string>> = Object.freeze({
   proof: "application/octet-stream, text/plain",
 });
 
-/** Longest media type that is kept: enough for any real one. */
+/** Maximum length of a media type in characters. Real ones are shorter. */
 const MAX_LENGTH = 100;
 
 /**
- * The media type of a `Content-Type` header: lower case, without parameters,
- * cut to 100 characters; null when there is none. It is the server's text, to
- * be quoted before it is shown.
+ * Returns the media type of a `Content-Type` header in lower case, without
+ * parameters, cut to 100 characters; null if there is none. The text is the
+ * server's: quote it before showing it.
  */
 export function parseMediaType(contentType: string | null): string | null {
   const type = trimOws((contentType ?? "").split(/[;,]/, 1)[0]!).toLowerCase();
@@ -43,8 +43,8 @@ export function parseMediaType(contentType: string | null): string | null {
 }
 
 /**
- * Whether a document of this media type can't be what was asked for:
- * `text/html` is an error page or a portal, `multipart/*` several ranges.
+ * Returns whether a media type can't be that of a document: `text/html` is an
+ * error page or a portal, `multipart/*` contains several ranges.
  */
 export function isRefusedMediaType(mediaType: string | null): boolean {
   return mediaType !== null &&
@@ -52,9 +52,10 @@ export function isRefusedMediaType(mediaType: string | null): boolean {
 }
 
 /**
- * The warning `media_type_unexpected` for a document whose media type is not
- * one of those that fit it; undefined when it fits or is absent (local and
- * inline documents have none). The bytes decide, not the label. (docs/protocol.md §10)
+ * Returns the warning `media_type_unexpected` if the media type does not fit
+ * the document, or undefined if it fits or is absent (local and inline
+ * documents have none). The media type is never a reason to refuse.
+ * (docs/protocol.md §10)
  *
  * @example
  * ```ts

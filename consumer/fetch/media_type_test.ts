@@ -5,7 +5,7 @@ import {
   parseMediaType,
 } from "./media_type.ts";
 
-Deno.test("a media type is read without parameters and case", () => {
+Deno.test("parses a media type without parameters and case", () => {
   assertEquals(parseMediaType(null), null);
   assertEquals(parseMediaType(""), null);
   assertEquals(
@@ -16,14 +16,14 @@ Deno.test("a media type is read without parameters and case", () => {
   assertEquals(parseMediaType("x".repeat(5000))?.length, 100);
 });
 
-Deno.test("pages and multipart bodies are refused", () => {
+Deno.test("refuses HTML pages and multipart bodies", () => {
   assertEquals(isRefusedMediaType("text/html"), true);
   assertEquals(isRefusedMediaType("multipart/byteranges"), true);
   assertEquals(isRefusedMediaType("text/plain"), false);
   assertEquals(isRefusedMediaType(null), false);
 });
 
-Deno.test("a type that fits, or none, gives no warning", () => {
+Deno.test("a matching media type, or none, gives no warning", () => {
   for (
     const [name, type] of [
       ["metadata", "application/json"],
@@ -37,7 +37,7 @@ Deno.test("a type that fits, or none, gives no warning", () => {
   ) assertEquals(judgeMediaType(name, type), undefined, String(type));
 });
 
-Deno.test("another type is a warning with the text escaped", () => {
+Deno.test("another media type gives a warning with the text escaped", () => {
   assertEquals(judgeMediaType("feed", "application/octet-\u001bstream"), {
     code: "media_type_unexpected",
     detail: 'the feed is served as "application/octet-\\u001bstream" ' +

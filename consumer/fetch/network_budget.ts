@@ -1,52 +1,55 @@
-/** How long one fetch may wait for the network. @module */
+/** Limits how long one fetch waits for the network. @module */
 
-/** Timers hold 32 bits: a longer delay would fire at once. */
+/** Timers use 32 bits: a longer delay would fire immediately. */
 export const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** Thrown by {@linkcode NetworkBudget.wait} when a wait took too long. */
+/** Thrown by {@linkcode NetworkBudget.wait} if a wait took too long. */
 export class WaitTimeout extends Error {
-  /** Which limit was reached: that of this wait, or the whole budget. */
+  /**
+   * The limit that was reached: that of this wait, or that of the whole budget.
+   */
   readonly scope: "wait" | "total";
 
-  /** Makes the error of one of the two limits. */
+  /** Creates the error for one of the two limits. */
   constructor(scope: "wait" | "total") {
     super(`Cannot wait longer: the ${scope} limit is reached`);
     this.scope = scope;
   }
 }
 
-/** The time that one fetch may spend waiting, all its waits together. */
+/** The total time that one fetch may spend waiting. */
 export interface NetworkBudget {
-  /** Milliseconds waited so far. */
+  /** Time waited so far in milliseconds. */
   readonly spentMs: number;
   /**
-   * Waits for work of the network, at most `limitMs` and what is left of the
-   * budget. Rejects with {@linkcode WaitTimeout}, or with the signal's reason
-   * when the caller aborts; the work itself must then be stopped by the caller.
+   * Waits for `work`, at most `limitMs` and the rest of the budget. Rejects
+   * with {@linkcode WaitTimeout}, or with the signal's reason if the caller
+   * aborts. The caller must then stop the work itself.
    */
   wait<T>(work: Promise<T>, limitMs?: number): Promise<T>;
 }
 
 /**
- * Makes a budget. Only the time within {@linkcode NetworkBudget.wait} counts,
- * so that verifying between two chunks takes nothing from a slow network, and
- * a server that drips a byte at a time still runs out.
+ * Creates a budget. Only the time within {@linkcode NetworkBudget.wait} counts:
+ * verifying between two chunks takes nothing from a slow network, while a
+ * server that drips a byte at a time uses up the budget.
  *
- * The stopwatch is monotonic and never compared with a time of day.
+ * The clock is monotonic and is never compared with the time of day.
  */
 export function createNetworkBudget(
   totalMs: number,
   signal?: AbortSignal,
 ): NetworkBudget {
   let spentMs = 0;
-  // Timers may fire a moment early; over is over.
+  // A timer may fire slightly early, which must not leave time for another
+  // wait.
   let isOver = false;
   return {
     get spentMs() {
       return spentMs;
     },
     async wait<T>(work: Promise<T>, limitMs = Infinity): Promise<T> {
-      // The work may fail after the wait was given up.
+      // The work may reject after the wait has ended.
       work.catch(() => {});
       signal?.throwIfAborted();
       const leftMs = totalMs - spentMs;
@@ -72,10 +75,13 @@ export function createNetworkBudget(
   };
 }
 
-/** What closes does so at once; this only keeps a bug from hanging us. */
+/**
+ * Maximum wait for a close in milliseconds. Closing takes no time unless there
+ * is a bug.
+ */
 const CLOSE_TIMEOUT_MS = 1_000;
 
-/** Waits until it is closed, a second at most. Never rejects. */
+/** Waits until `closing` settles, one second at most. Never rejects. */
 export async function waitForClose(closing: Promise<unknown>): Promise<void> {
   const over = Promise.withResolvers<void>();
   const timer = setTimeout(over.resolve, CLOSE_TIMEOUT_MS);

@@ -3,12 +3,12 @@ import { createNetworkBudget, WaitTimeout } from "./network_budget.ts";
 
 const never = () => new Promise<never>(() => {});
 
-// real time: what is tested is a stopwatch, which takes no clock.
+// Uses real time, because the budget measures real time.
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-Deno.test("a wait gives what the work gives", async () => {
+Deno.test("a wait returns the result of the work", async () => {
   const budget = createNetworkBudget(10_000);
   assertEquals(await budget.wait(Promise.resolve(7)), 7);
   await assertRejects(
@@ -18,7 +18,7 @@ Deno.test("a wait gives what the work gives", async () => {
   );
 });
 
-Deno.test("the nearer of the two limits ends a wait", async () => {
+Deno.test("a wait ends at the nearer of the two limits", async () => {
   const budget = createNetworkBudget(50);
   const first = await assertRejects(() => budget.wait(never(), 5), WaitTimeout);
   assertEquals(first.scope, "wait");
@@ -31,24 +31,24 @@ Deno.test("the nearer of the two limits ends a wait", async () => {
   assertEquals(third.scope, "total");
 });
 
-Deno.test("only the time within waits is spent", async () => {
+Deno.test("only the time within waits counts", async () => {
   const budget = createNetworkBudget(200);
   await budget.wait(Promise.resolve());
-  // More than the budget passes, but nothing of it is waiting.
+  // More time than the budget passes, but not within a wait.
   await pause(300);
   assertEquals(await budget.wait(Promise.resolve("ok")), "ok");
 });
 
-Deno.test("short waits add up", async () => {
+Deno.test("the budget counts the sum of all waits", async () => {
   const budget = createNetworkBudget(60);
   await assertRejects(async () => {
     for (let i = 0; i < 100; i++) await budget.wait(pause(5));
   }, WaitTimeout);
-  // The loser of the last race ends by itself.
+  // The work of the last wait is still pending.
   await pause(20);
 });
 
-Deno.test("the caller's abort ends a wait with its reason", async () => {
+Deno.test("an abort ends a wait with its reason", async () => {
   const abort = new AbortController();
   const budget = createNetworkBudget(10_000, abort.signal);
   const waiting = budget.wait(never());
@@ -57,7 +57,7 @@ Deno.test("the caller's abort ends a wait with its reason", async () => {
   await assertRejects(() => budget.wait(never()), RangeError, "enough");
 });
 
-Deno.test("work that fails after its wait is nobody's unhandled error", async () => {
+Deno.test("work that rejects after its wait is not an unhandled rejection", async () => {
   const budget = createNetworkBudget(5);
   const work = pause(20).then(() => {
     throw new Error("late");

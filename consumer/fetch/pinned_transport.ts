@@ -1,4 +1,8 @@
-/** HTTP over a connection to exactly the vetted addresses. @module */
+/**
+ * Sends HTTP requests over a connection to exactly the vetted addresses.
+ *
+ * @module
+ */
 
 import type { ClientRequest, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
@@ -19,41 +23,45 @@ import type * as stream from "node:stream";
 import type * as timers from "node:timers";
 import type * as tls from "node:tls";
 
-/** A resolver must not make us knock at any number of doors. */
+/**
+ * Maximum number of addresses that are tried, however many the resolver
+ * returns.
+ */
 const MAX_ADDRESSES = 6;
 
 /**
- * Thrown where the platform's `node:http` does not let us make the connection.
- * Nothing was sent then.
+ * Thrown if the platform's `node:http` does not use our connection. Nothing has
+ * been sent then.
  */
 export class CannotPin extends Error {
-  /** Says so. */
+  /** Creates the error. */
   constructor() {
     super("Cannot pin connection: node:http asks for none here");
   }
 }
 
 /**
- * A transport that dials the addresses itself, one after the other, so no name
- * is resolved after the check (DNS rebinding), no proxy of the environment
- * and no redirect is followed, and each connection serves one request. TLS
- * still checks the certificate against the URL's host. (docs/protocol.md §10)
+ * Creates a transport that connects to the addresses itself, one after the
+ * other: no name is resolved after the check (DNS rebinding), no proxy from the
+ * environment is used, no redirect is followed, and each connection serves one
+ * request. TLS still checks the certificate against the URL's host.
+ * (docs/protocol.md §10)
  *
  * The `lookup` option of `node:https` would do the same on newer runtimes only,
  * and is skipped for IP literals.
  *
- * Node, Deno and Bun ask the agent for a connection when the request is made.
- * Cloudflare Workers has a `node:http` which never does: it would send the
- * request by its own means, without TLS and to the address as its host.
+ * Node, Deno and Bun call the agent's `createConnection` within `request`. The
+ * `node:http` of Cloudflare Workers never calls it: it would send the request
+ * itself, without TLS and with the address as its host.
  *
- * @throws {CannotPin} from the transport, at once, on such a platform.
+ * @throws {CannotPin} from the transport, immediately, on such a platform.
  */
 export function createPinnedTransport(node: NodeBuiltins): Transport {
   return async (request, budget) => {
     const addresses = request.addresses.slice(0, MAX_ADDRESSES);
     const giveUpAtMs = budget.spentMs + request.connectTimeoutMs;
     for (const [i, address] of addresses.entries()) {
-      // A dead address takes its share of the time, not all of it.
+      // An address that does not respond uses only its share of the time.
       const shareMs = (giveUpAtMs - budget.spentMs) / (addresses.length - i);
       const exchange = startExchange(node, request, address);
       let isConnected = false;
@@ -71,13 +79,13 @@ export function createPinnedTransport(node: NodeBuiltins): Transport {
   };
 }
 
-/** Whether the next address may fare better. */
+/** Returns whether the next address is worth trying after this error. */
 function isOfThisAddress(error: unknown): boolean {
   const { code, scope } = error as { code?: unknown; scope?: unknown };
   return typeof code === "string" || scope === "wait";
 }
 
-/** One request to one address. */
+/** Sends one request to one address. */
 function startExchange(
   node: NodeBuiltins,
   request: TransportRequest,
@@ -114,14 +122,15 @@ function startExchange(
     sent = node.http.request({
       agent,
       method: request.method ?? "GET",
-      // For the agent's bookkeeping only: the socket is ours.
+      // Used only by the agent: the socket is already chosen.
       host: address,
       port: portOf(request.url),
       path: request.url.pathname + request.url.search,
       headers: { ...request.headers, host: request.url.host },
     });
     sent.on("error", fail);
-    // Asked for by now or never: before end() nothing is sent.
+    // The agent has been called by now, or never will be. Nothing is sent
+    // before end().
     if (socket === undefined) throw new CannotPin();
     const answer = (message: IncomingMessage) =>
       response.resolve(toResponse(message, socket!, () => failure, close));
@@ -153,7 +162,7 @@ function dial(
     host: address,
     port,
     // The certificate must be for the URL's host. An IP literal can't be sent
-    // as server name (RFC 6066 §3): then `host` is what is checked.
+    // as server name (RFC 6066 §3): then `host` is checked.
     ...(parseIpBytes(name) === undefined ? { servername: name } : {}),
     ...(caCertificates === undefined ? {} : { ca: [...caCertificates] }),
     ALPNProtocols: ["http/1.1"],
@@ -168,7 +177,7 @@ function portOf(url: URL): number {
   return url.protocol === "https:" ? 443 : 80;
 }
 
-/** When the server's certificate ends; undefined without TLS. */
+/** Returns when the server's certificate expires, or undefined without TLS. */
 function certificateEnd(socket: Socket): Date | undefined {
   if (!("getPeerCertificate" in socket)) return undefined;
   const { valid_to } = (socket as TLSSocket).getPeerCertificate();
@@ -176,18 +185,23 @@ function certificateEnd(socket: Socket): Date | undefined {
   return Number.isNaN(end.getTime()) ? undefined : end;
 }
 
-/** All that has arrived, in one read: one for each tiny chunk takes long. */
+/**
+ * Returns everything that is buffered in one read: reading each tiny chunk is
+ * slow.
+ */
 function takeBuffered(message: IncomingMessage): Uint8Array | null {
   const length = message.readableLength;
   return length > 0 ? message.read(length) : null;
 }
 
-/** A Buffer's slice() would be a view: the plain class copies. */
+/** The slice() of a Buffer is a view; that of a Uint8Array copies. */
 function plainBytes(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
-/** @param failed The latest error of the connection, also after the head. */
+/**
+ * @param failed Returns the first error of the connection, also after the head.
+ */
 function toResponse(
   message: IncomingMessage,
   socket: Socket,
@@ -210,10 +224,11 @@ function toResponse(
       if (buffered !== null) return plainBytes(buffered);
       const { done, value } = await chunks.next();
       if (done !== true) return plainBytes(value);
-      // Bytes after the end, or an end that the runtime took for one.
+      // There were bytes after the end, or the runtime took an error for the
+      // end.
       const failure = failed();
       if (failure !== undefined) throw failure;
-      // Chunks without the last one, where a runtime takes that for an end.
+      // The last chunk is missing, which some runtimes accept as the end.
       if (!message.complete) {
         const why = "Cannot read on: the answer is not complete";
         throw Object.assign(new Error(why), { code: "ECONNRESET" });
@@ -224,21 +239,24 @@ function toResponse(
   };
 }
 
-/** Holds 2,700 chunks of one byte; a body of 64 MiB takes 4,096 turns. */
+/**
+ * Size of one piece in bytes: 2,700 chunks of one byte. 64 MiB take 4,096
+ * turns.
+ */
 const PIECE_BYTES = 16 * 1024;
 
 /**
- * Stands before a socket and hands on what arrives piece by piece, with a turn
- * of the event loop after each, and only while more is wanted.
+ * Wraps a socket and passes on the received bytes in pieces, with one turn of
+ * the event loop after each piece, and only while the reader wants more.
  *
- * Against a server that sends its body in chunks of one byte: a runtime reads
- * a socket until it is empty, half a mebibyte at a time, and makes an object
- * of every chunk in it before anybody can read one, say stop, or notice that
- * the time is up. (docs/protocol.md §10)
+ * Protects against a server that sends its body in chunks of one byte: a
+ * runtime reads up to half a mebibyte from a socket at a time, and creates an
+ * object for every chunk in it before the body can be read or cancelled, or a
+ * timeout can fire. (docs/protocol.md §10)
  *
- * Deno before 2.9 gets its socket as it is: its `node:http` never stops waiting
- * for an answer that comes by any other stream. Executables can have such a
- * runtime. The limits on bytes and time hold there too, only later.
+ * Deno before 2.9 gets the socket itself: its `node:http` never receives a
+ * response over any other stream. Compiled executables can contain such a
+ * runtime. The limits on bytes and time apply there too, but take effect later.
  */
 export function paceSocket(
   { stream, timers }: Pick<NodeBuiltins, "stream" | "timers">,
@@ -251,7 +269,7 @@ export function paceSocket(
     read: () => wanted.resolve(),
     write: (bytes, encoding, done) => void socket.write(bytes, encoding, done),
     final(done) {
-      // After the other side's end there is nothing left to end.
+      // If the other side has ended, the socket can't be ended again.
       if (socket.writable) socket.end();
       done();
     },
@@ -278,7 +296,7 @@ export function paceSocket(
   return paced;
 }
 
-/** The version of Deno; undefined on every other platform. */
+/** Returns the version of Deno, or undefined on other platforms. */
 function runtimeVersion(): string | undefined {
   const { Deno } = globalThis as {
     Deno?: { readonly version?: { readonly deno?: string } };
@@ -286,14 +304,17 @@ function runtimeVersion(): string | undefined {
   return Deno?.version?.deno;
 }
 
-/** Whether `node:http` takes a connection that is not a socket. */
+/** Returns whether `node:http` accepts a connection that is not a socket. */
 export function takesAnyStream(deno: string | undefined): boolean {
   if (deno === undefined) return true;
   const [major = 0, minor = 0] = deno.split(".").map(Number);
   return major > 2 || (major === 2 && minor >= 9);
 }
 
-/** The modules that a pinned connection takes; undefined in browsers. */
+/**
+ * Loads the modules that a pinned connection needs. Returns undefined in
+ * browsers.
+ */
 export function loadNodeBuiltins() {
   if (loadBuiltin("node:http") === undefined) return undefined;
   return {
@@ -306,5 +327,5 @@ export function loadNodeBuiltins() {
   };
 }
 
-/** What {@linkcode loadNodeBuiltins} returns. */
+/** The modules that {@linkcode loadNodeBuiltins} returns. */
 export type NodeBuiltins = NonNullable<ReturnType<typeof loadNodeBuiltins>>;

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { takesAnyStream } from "./pinned_transport.ts";
 
-Deno.test("a connection is paced where node:http takes one that is not a socket", () => {
+Deno.test("a connection is paced if node:http accepts one that is not a socket", () => {
   const rows = [
     [undefined, true],
     ["2.9.0", true],

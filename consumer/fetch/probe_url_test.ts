@@ -3,7 +3,7 @@ import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { say, startRawServer } from "../../tests/kit/raw_server.ts";
 import { probeUrl } from "./guarded_fetch.ts";
 
-Deno.test("a probe tells the head of any answer, and follows no redirect", async () => {
+Deno.test("a probe returns the head of any response and follows no redirect", async () => {
   const answer = "HTTP/1.1 301 Moved\r\nlocation: http://127.0.0.1:2/\r\n" +
     "x-a: b\r\ncontent-length: 0\r\n\r\n";
   await using server = startRawServer(say(answer));
@@ -24,7 +24,7 @@ Deno.test("a probe tells the head of any answer, and follows no redirect", async
   assertEquals(/^origin: https:\/\/a\.example\r$/im.test(request), true);
 });
 
-Deno.test("http is probed on request only, and never a private address by it", async () => {
+Deno.test("probes http only if allowed, and never a private address", async () => {
   await using server = startRawServer(say("HTTP/1.1 200 OK\r\n\r\n"));
   const resolve = () => Promise.resolve(["127.0.0.1"]);
   await expectSigError(

@@ -1,6 +1,6 @@
-/** Which addresses and host names may be connected to (docs/protocol.md §10). @module */
+/** Public addresses and host names (docs/protocol.md §10). @module */
 
-/** A prefix of an address: its bytes and how many bits of them count. */
+/** A prefix of an address: its bytes, and the number of significant bits. */
 type Block = readonly [bytes: readonly number[], bits: number];
 
 /** Not globally reachable, or not unicast (IANA special-purpose registry). */
@@ -22,8 +22,9 @@ const REFUSED_IPV4: readonly Block[] = [
 ];
 
 /**
- * All of global unicast. What lies outside (loopback, mapped and compatible
- * IPv4, NAT64, unique local, link local, multicast) is refused without a list.
+ * The whole of global unicast. All other addresses (loopback, mapped and
+ * compatible IPv4, NAT64, unique local, link local, multicast) are refused
+ * without a list.
  */
 const GLOBAL_UNICAST_IPV6: Block = [[0x20], 3];
 
@@ -35,11 +36,11 @@ const REFUSED_IPV6: readonly Block[] = [
 ];
 
 /**
- * Whether an IP address literal is public unicast: one that anybody on the
- * Internet could connect to as well. Anything that is not exactly an IPv4 or
- * IPv6 literal is not public. (docs/protocol.md §10)
+ * Returns whether an IP address literal is public unicast: an address that any
+ * host on the Internet could connect to. Anything that is not exactly an IPv4
+ * or IPv6 literal is not public. (docs/protocol.md §10)
  *
- * This is what stops an issuer's name from leading into a private network.
+ * Prevents an issuer's name from leading into a private network.
  *
  * @example
  * ```ts
@@ -63,10 +64,10 @@ export function isPublicAddress(ip: string): boolean {
 }
 
 /**
- * Whether a host name is refused before any resolution: `localhost`,
- * `*.localhost`, `*.local`, `*.internal`, a name without a dot, a trailing dot.
- * Judges names only, in any case of letters; IP literals are the business of
- * {@linkcode isPublicAddress}. (docs/protocol.md §10)
+ * Returns whether a host name is refused without resolving it: `localhost`,
+ * `*.localhost`, `*.local`, `*.internal`, a name without a dot, or with a
+ * trailing dot. Ignores case. For names only; for IP literals use {@linkcode
+ * isPublicAddress}. (docs/protocol.md §10)
  *
  * @example
  * ```ts
@@ -97,9 +98,9 @@ const OCTET = /^(?:0|[1-9]\d{0,2})$/;
 const HEXTET = /^[0-9a-fA-F]{1,4}$/;
 
 /**
- * The 4 or 16 bytes of an IP address literal, or undefined for anything else:
- * brackets, zone identifiers, ports, leading zeros and the short or
- * hexadecimal spellings of IPv4, which different parsers read differently.
+ * Returns the 4 or 16 bytes of an IP address literal, or undefined for anything
+ * else: brackets, zone identifiers, ports, leading zeros and the short or
+ * hexadecimal spellings of IPv4, which parsers read differently.
  */
 export function parseIpBytes(text: string): Uint8Array | undefined {
   return text.includes(":") ? parseIpv6(text) : parseIpv4(text);
@@ -120,7 +121,7 @@ function parseIpv4(text: string): Uint8Array | undefined {
 function parseIpv6(text: string): Uint8Array | undefined {
   const halves = text.split("::");
   if (halves.length > 2) return undefined;
-  // Only the very end may be written as IPv4.
+  // Only the last 32 bits may be written as IPv4.
   const head = parseGroups(halves[0]!, halves.length === 1);
   const tail = halves.length === 2 ? parseGroups(halves[1]!, true) : [];
   if (head === undefined || tail === undefined) return undefined;

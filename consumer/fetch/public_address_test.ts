@@ -12,7 +12,7 @@ vectorTest("public and refused addresses", "own/addresses.json", () => {
   }
 });
 
-Deno.test("each refused IPv4 block ends where docs/protocol.md §10 says", () => {
+Deno.test("each refused IPv4 block has the bounds of docs/protocol.md §10", () => {
   const blocks = [
     [null, "0.0.0.0", "0.255.255.255", "1.0.0.0"],
     ["9.255.255.255", "10.0.0.0", "10.255.255.255", "11.0.0.0"],
@@ -37,7 +37,7 @@ Deno.test("each refused IPv4 block ends where docs/protocol.md §10 says", () =>
   }
 });
 
-Deno.test("each refused IPv6 block ends where docs/protocol.md §10 says", () => {
+Deno.test("each refused IPv6 block has the bounds of docs/protocol.md §10", () => {
   const rows: [string, boolean][] = [
     ["1fff:ffff::1", false],
     ["2000::", true],
@@ -65,7 +65,7 @@ Deno.test("each refused IPv6 block ends where docs/protocol.md §10 says", () =>
   }
 });
 
-Deno.test("IPv4 inside IPv6 is refused, whatever it is", () => {
+Deno.test("refuses every IPv4 address inside IPv6", () => {
   for (
     const ip of [
       "::",
@@ -83,7 +83,7 @@ Deno.test("IPv4 inside IPv6 is refused, whatever it is", () => {
   ) assertEquals(isPublicAddress(ip), false, ip);
 });
 
-Deno.test("what is not exactly an IP literal is not public", () => {
+Deno.test("an address that is not exactly an IP literal is not public", () => {
   for (
     const text of [
       "",
@@ -120,7 +120,7 @@ Deno.test("what is not exactly an IP literal is not public", () => {
   assertEquals(isPublicAddress("2606:4700::1:1.1.1.1"), true);
 });
 
-Deno.test("local names, single labels and a trailing dot are refused", () => {
+Deno.test("refuses local names, single labels and a trailing dot", () => {
   for (
     const name of [
       "localhost",

@@ -1,4 +1,4 @@
-/** Which URLs may be fetched at all (docs/protocol.md §10). @module */
+/** Checks which URLs may be fetched (docs/protocol.md §10). @module */
 
 import { SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
@@ -10,8 +10,8 @@ import {
 import { fetchError } from "./fetch_error.ts";
 
 /**
- * Ports of other protocols, as the Fetch standard lists them: a URL must not
- * make us talk to a mail server. Port 0 among them.
+ * Ports of other protocols, as listed by the Fetch standard, and port 0: a URL
+ * must not lead to a mail server.
  */
 const BLOCKED_PORTS: ReadonlySet<number> = new Set(
   [0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77]
@@ -23,29 +23,32 @@ const BLOCKED_PORTS: ReadonlySet<number> = new Set(
     .concat([10080]),
 );
 
-/** A URL that may be fetched, judged by its text alone. */
+/** A URL that passed the checks of its text. */
 export interface VettedUrl {
   /** The parsed URL. */
   readonly url: URL;
-  /** The IP address, without brackets, when the host is one. */
+  /**
+   * The IP address without brackets if the host is a literal, else undefined.
+   */
   readonly literal: string | undefined;
 }
 
 /** Options of {@linkcode vetUrl}. */
 export interface VetUrlOptions {
-  /** Allow `http:` and any host: for tests and closed networks. */
+  /** Allows `http:` and any host. For tests and closed networks. */
   readonly allowPrivate?: boolean | undefined;
-  /** Allow `http:` alone. */
+  /** Allows `http:`, but no private hosts. */
   readonly allowHttp?: boolean | undefined;
 }
 
 /**
- * Judges a URL by its text alone: https, no userinfo, a host that is neither a
- * refused name nor a non-public address. The host is judged as the URL parser
- * reads it, so `0x7f.1`, `2130706433` or full-width digits are 127.0.0.1.
+ * Checks a URL by its text alone: https, no userinfo, and a host that is
+ * neither a refused name nor a non-public address. The host is checked as the
+ * URL parser reads it, so `0x7f.1`, `2130706433` and full-width digits are
+ * 127.0.0.1.
  *
- * @throws {SigError} `invalid_identifier` when it is no URL, `insecure_url` for
- * scheme and userinfo, `address_not_allowed` for host and port.
+ * @throws {SigError} `invalid_identifier` for a malformed URL, `insecure_url`
+ * for scheme and userinfo, `address_not_allowed` for host and port.
  */
 export function vetUrl(
   input: string | URL,
@@ -53,7 +56,7 @@ export function vetUrl(
 ): VettedUrl {
   const url = URL.parse(input);
   if (url === null) {
-    // Its text is not shown: it may hold a password.
+    // The text of the URL is not shown: it may contain a password.
     throw new SigError(
       "invalid_identifier",
       "Cannot fetch: the URL is malformed (expected https://host/path)",
@@ -113,15 +116,16 @@ function requireScheme(url: URL, allowHttp: boolean): void {
   );
 }
 
-/** Gives every IPv4 and IPv6 address of a host name, as literals. */
+/** Returns every IPv4 and IPv6 address of a host name, as literals. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
 /**
- * Resolves the URL's host and vets the answers: if **any** of them is not
- * public the name is refused, since such a name is either a mistake or an
- * attack that waits for the right moment (DNS rebinding). (docs/protocol.md §10)
+ * Resolves the URL's host and checks the addresses. If **any** of them is not
+ * public, the name is refused: such a name is either a mistake or an attack by
+ * DNS rebinding. (docs/protocol.md §10)
  *
- * @throws {SigError} `address_not_allowed`; `fetch_failed` without any answer.
+ * @throws {SigError} `address_not_allowed`; `fetch_failed` if there is no
+ * address.
  */
 export async function resolveAddresses(
   url: URL,
@@ -130,7 +134,8 @@ export async function resolveAddresses(
 ): Promise<readonly string[]> {
   const addresses = await resolve(url.hostname);
   for (const address of addresses) {
-    // With `allowPrivate` too: anything but a literal would be resolved again.
+    // Anything but a literal would be resolved again, so it is refused with
+    // `allowPrivate` too.
     const isAllowed = allowPrivate
       ? parseIpBytes(address) !== undefined
       : isPublicAddress(address);

@@ -1,4 +1,8 @@
-/** Which responses are an answer (docs/protocol.md §10). Judges only. @module */
+/**
+ * Checks whether a response is acceptable (docs/protocol.md §10). No I/O.
+ *
+ * @module
+ */
 
 import type { SigError } from "@sig/core";
 import { quote, trimOws } from "@sig/core/internal";
@@ -13,13 +17,13 @@ import { isRefusedMediaType, parseMediaType } from "./media_type.ts";
 import type { TransportResponse } from "./transport.ts";
 
 /**
- * Judges the head of a response to our own request. `mediaType` is in lower case
- * and without parameters, `etag` a proper one, and `length` the bytes that the
- * body must have, if the server said so.
+ * Checks the head of a response. In the result, `mediaType` is in lower case
+ * without parameters, `etag` is well-formed or null, and `length` is the
+ * required size of the body in bytes, if the server sent it.
  *
  * @throws {SigError} `fetch_redirected`, `fetch_status`, `fetch_failed` (an
- * encoding that we did not ask for, a length that makes no sense, no sign of
- * where the body ends), `fetch_media_type`, or the options' `tooLargeCode`.
+ * encoding that was not requested, an invalid length, a body without framing),
+ * `fetch_media_type`, or the options' `tooLargeCode`.
  */
 export function judgeResponse(
   head: TransportResponse,
@@ -71,12 +75,16 @@ function judgeStatus(
   );
 }
 
-/** Redirects could lead anywhere, also to this machine: none is followed. */
+/**
+ * Makes the error of a redirect. Redirects are never followed: the target could
+ * be anywhere, also on this machine.
+ */
 function redirected(head: TransportResponse, url: URL): SigError {
   const location = head.header("location");
   const target = location === null ? null : URL.parse(location, url);
   const isWeb = target?.protocol === "https:" || target?.protocol === "http:";
-  // Only the origin: path and query could be long, or somebody's secret.
+  // Path and query of the target could be long or secret, so only the origin is
+  // shown.
   const place = target === null
     ? "another place"
     : isWeb
@@ -95,7 +103,9 @@ function redirected(head: TransportResponse, url: URL): SigError {
   );
 }
 
-/** No decoding: a few hundred bytes can unpack to gigabytes. */
+/**
+ * Refuses encodings: a few hundred compressed bytes can expand to gigabytes.
+ */
 function judgeEncoding(head: TransportResponse, url: URL): void {
   const rules = {
     "content-encoding": "identity",
@@ -113,7 +123,7 @@ function judgeEncoding(head: TransportResponse, url: URL): void {
   }
 }
 
-/** The rest of the document from where we asked, and all of it. */
+/** Requires the range that was requested, up to the end of the document. */
 function judgeRange(
   head: TransportResponse,
   url: URL,
@@ -156,16 +166,17 @@ function judgeLength(
 }
 
 /**
- * A body whose end is that of the connection may have been cut by anybody on
- * the way, also under TLS, whose own end (close_notify) runtimes don't insist
- * on: the last lines of a feed, a revoke among them, would be missing unseen
- * (RFC 9112 §8). Only a length, a range or chunks say where it ends.
+ * Refuses a body without framing, which ends with its connection. Anybody on
+ * the way could truncate it, also under TLS, since runtimes don't require
+ * close_notify: the last lines of a feed, a revoke among them, would be missing
+ * unnoticed (RFC 9112 §8). Only a length, a range or chunks show where a body
+ * ends.
  *
- * Where the platform speaks HTTP for us, HTTP/2 says it out of our sight, and
- * headers may be hidden: then only a visible sign of such a body refuses it.
+ * If the platform speaks HTTP, HTTP/2 frames and some headers are not visible
+ * here. Then a body is refused only if the headers show that it has no framing.
  */
 function judgeFraming(head: TransportResponse, url: URL): void {
-  // judgeEncoding() let nothing but "chunked" pass.
+  // judgeEncoding() accepts only "chunked".
   if (trimOws(head.header("transfer-encoding") ?? "") !== "") return;
   const endsWithConnection = head.isVerbatim ||
     /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i.test(head.header("connection") ?? "");
@@ -186,7 +197,7 @@ function parseLength(text: string): number {
   return /^\d{1,15}$/.test(text) ? Number(text) : NaN;
 }
 
-/** The error of a body over the limit. */
+/** Makes the error of a body over the limit. */
 export function tooLarge(
   url: URL,
   maxBytes: number,

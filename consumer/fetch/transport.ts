@@ -1,71 +1,76 @@
-/** What a transport does: one request, no judgement. @module */
+/**
+ * The interface of a transport, which sends one request without checking the
+ * response. @module
+ */
 
 import { type NetworkBudget, waitForClose } from "./network_budget.ts";
 
-/** The methods that are sent: none of them changes anything. */
+/** The methods of a request. All of them are safe (RFC 9110 §9.2.1). */
 export type RequestMethod = "GET" | "HEAD" | "OPTIONS";
 
 /** One request. */
 export interface TransportRequest {
-  /** Default: GET. */
+  /** Method of the request (default: GET). */
   readonly method?: RequestMethod | "POST";
-  /** What is posted. */
+  /** Body of a POST. */
   readonly body?: Uint8Array<ArrayBuffer> | undefined;
-  /** Vetted: scheme, port, host name, no userinfo. */
+  /**
+   * The vetted URL: scheme, port and host name are allowed, and it has no
+   * userinfo.
+   */
   readonly url: URL;
   /** Header fields by lower-case name, without `host`. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The only addresses that may be connected to; vetted IP literals. */
+  /** Vetted IP literals: the only addresses that may be connected to. */
   readonly addresses: readonly string[];
-  /** Milliseconds that connecting may take, all addresses together. */
+  /** Time limit for connecting in milliseconds, all addresses together. */
   readonly connectTimeoutMs: number;
-  /** PEM certificates to trust instead of the runtime's own. */
+  /** PEM certificates of the authorities to trust, instead of the runtime's. */
   readonly caCertificates?: readonly string[] | undefined;
 }
 
 /** The head of a response. */
 export interface ResponseHead {
-  /** Status code; 0 for a redirect that a browser hides. */
+  /** Status code, or 0 for a redirect that a browser hides. */
   readonly status: number;
-  /** When the server's certificate ends, if the platform says so. */
+  /** When the server's certificate expires, if the platform reports it. */
   readonly certificateUntil?: Date | undefined;
-  /** A header field by its lower-case name, or null. */
+  /** Returns a header field by its lower-case name, or null. */
   header(name: string): string | null;
 }
 
 /** A response whose head has arrived. */
 export interface TransportResponse extends ResponseHead {
   /**
-   * The next chunk, or undefined at the end. Rejects when the body breaks off.
-   * Not bounded in time: the budget is the caller's.
+   * Returns the next chunk, or undefined at the end. Rejects if the body is
+   * truncated. Has no timeout: the caller applies the budget.
    */
   read(): Promise<Uint8Array | undefined>;
   /**
-   * Whether the headers are those of HTTP/1 as they were sent, so that
-   * `content-length` counts the very bytes that `read` gives, and a missing
-   * header was not sent.
+   * Whether the headers are HTTP/1 headers exactly as sent: `content-length`
+   * counts the bytes that `read` returns, and a missing header was not sent.
    */
   readonly isVerbatim: boolean;
-  /** Closes the connection. Never rejects; may be called twice. */
+  /** Closes the connection. Never rejects. Can be called more than once. */
   close(): Promise<void>;
 }
 
 /**
- * Sends the request and waits, within the budget, for the head of the answer.
- * When it rejects, the connection is closed already.
+ * Sends the request and waits, within the budget, for the head of the response.
+ * If it rejects, the connection is already closed.
  */
 export type Transport = (
   request: TransportRequest,
   budget: NetworkBudget,
 ) => Promise<TransportResponse>;
 
-/** What {@linkcode createPlainTransport} needs of `fetch`. */
+/** The `fetch` function that {@linkcode createPlainTransport} calls. */
 export type Fetch = (request: Request) => Promise<Response>;
 
 /**
- * A transport for browsers and for injected `fetch` functions. It can't choose
- * the address: where names must be checked, the caller does so by other means.
- * It sends no cookie, no credentials and no referrer, and follows no redirect.
+ * Creates a transport for browsers and for injected `fetch` functions. It can't
+ * choose the address: the caller checks names by other means. It sends no
+ * cookies, no credentials and no referrer, and follows no redirect.
  */
 export function createPlainTransport(fetch: Fetch): Transport {
   return async ({ url, headers, body, method = "GET" }, budget) => {
@@ -74,7 +79,7 @@ export function createPlainTransport(fetch: Fetch): Transport {
       method,
       headers,
       body: body ?? null,
-      // Not "error": that would hide why it failed.
+      // With "error" the reason of the failure would be hidden.
       redirect: "manual",
       credentials: "omit",
       referrerPolicy: "no-referrer",
@@ -96,7 +101,7 @@ function toResponse(
 ): TransportResponse {
   const reader = response.body?.getReader();
   return {
-    // An injected function may have followed a redirect all the same.
+    // An injected function may have followed a redirect despite "manual".
     status: response.redirected ? 0 : response.status,
     isVerbatim: false,
     header: (name) => response.headers.get(name),
@@ -105,7 +110,7 @@ function toResponse(
       return result?.value;
     },
     async close() {
-      // An injected `fetch` decides when its body is closed, if ever.
+      // An injected `fetch` may never finish closing its body.
       if (reader !== undefined) await waitForClose(reader.cancel());
       abort.abort();
     },

@@ -26,7 +26,7 @@ function fetchWith(
   });
 }
 
-Deno.test("an injected fetch gets one careful request", async () => {
+Deno.test("an injected fetch gets one request without cookies, cache or referrer", async () => {
   const seen: Request[] = [];
   const fetched = await fetchWith((request) => {
     seen.push(request);
@@ -47,7 +47,7 @@ Deno.test("an injected fetch gets one careful request", async () => {
   ]);
 });
 
-Deno.test("an injected fetch is asked for public https URLs only", async () => {
+Deno.test("an injected fetch gets public https URLs only", async () => {
   let asked = 0;
   const answer = () => {
     asked++;
@@ -75,7 +75,7 @@ Deno.test("an injected fetch is asked for public https URLs only", async () => {
   assertEquals(asked, 0);
 });
 
-Deno.test("judges the response of an injected fetch", async () => {
+Deno.test("checks the response of an injected fetch", async () => {
   const gzip = { headers: { "content-encoding": "gzip" } };
   for (
     const [response, code, message] of [
@@ -92,7 +92,7 @@ Deno.test("judges the response of an injected fetch", async () => {
   }
 });
 
-Deno.test("a body that ends with its connection is refused where it shows", async () => {
+Deno.test("refuses a body without framing if the headers show it", async () => {
   for (const connection of ["close", "Close", "x, close"]) {
     const headers = { connection };
     const error = await expectSigError(
@@ -111,11 +111,11 @@ Deno.test("a body that ends with its connection is refused where it shows", asyn
       assertEquals(await readText(fetched), "{}");
     }
   }
-  // HTTP/2 has neither header, and says in frames where a body ends.
+  // HTTP/2 has neither header; its frames show where a body ends.
   assertEquals(await readText(await fetchWith(() => new Response("{}"))), "{}");
 });
 
-Deno.test("only SP and HTAB are white space around a header's value", async () => {
+Deno.test("only SP and HTAB are trimmed around a header's value", async () => {
   for (
     const [name, value] of [
       ["content-encoding", "identity\u00a0"],
@@ -132,7 +132,7 @@ Deno.test("only SP and HTAB are white space around a header's value", async () =
   }
 });
 
-Deno.test("a range that is cut is refused by what it said of itself", async () => {
+Deno.test("refuses a range that is shorter than its content-range", async () => {
   const headers = { "content-range": "bytes 3-6/7" };
   const options = { conditions: { range: { from: 3 } } };
   await expectSigError(
@@ -163,7 +163,7 @@ Deno.test("a redirect that was hidden or followed is fetch_redirected", async ()
   }
 });
 
-Deno.test("a fetch that fails or hangs has the same codes", async () => {
+Deno.test("a fetch that rejects or hangs has the same codes", async () => {
   const error = await expectSigError(
     () => fetchWith(() => Promise.reject(new TypeError("os error 7"))),
     "fetch_failed",
@@ -183,7 +183,7 @@ Deno.test("a fetch that fails or hangs has the same codes", async () => {
   );
 });
 
-Deno.test("the platform's fetch reports a cut body, a stall and a redirect", async () => {
+Deno.test("the platform's fetch reports a truncated body, a stall and a redirect", async () => {
   const head = "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nabc";
   const away = "HTTP/1.1 302 X\r\nlocation: /x\r\ncontent-length: 0\r\n\r\n";
   const stall: Behaviour = async (connection) => {
@@ -207,7 +207,7 @@ Deno.test("the platform's fetch reports a cut body, a stall and a redirect", asy
   }
 });
 
-Deno.test("a body whose cancel never settles is closed within a moment", async () => {
+Deno.test("a body whose cancel never settles is closed within a second", async () => {
   let aborted: AbortSignal | undefined;
   const fetched = await fetchWith((request) => {
     aborted = request.signal;
