@@ -3,7 +3,7 @@ import { createNetworkBudget, WaitTimeout } from "./network_budget.ts";
 
 const never = () => new Promise<never>(() => {});
 
-// Uses real time, because the budget measures real time.
+// real time: the budget itself measures real time.
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,6 +1,8 @@
 /**
  * The interface of a transport, which sends one request without checking the
- * response. @module
+ * response.
+ *
+ * @module
  */
 
 import { type NetworkBudget, waitForClose } from "./network_budget.ts";

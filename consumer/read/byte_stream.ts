@@ -1,8 +1,8 @@
-/** Taking a stream of bytes apart, and putting chunks together. @module */
+/** Reads a stream of bytes in parts. @module */
 
 import { joinBytes } from "@sig/core/internal";
 
-/** A stream whose beginning is read apart from its rest. */
+/** A stream whose first bytes can be read separately from the rest. */
 export class ByteStream {
   readonly #iterator: AsyncIterator<Uint8Array>;
   #left: Uint8Array | undefined;
@@ -11,7 +11,7 @@ export class ByteStream {
     this.#iterator = bytes[Symbol.asyncIterator]();
   }
 
-  /** The next chunk, of at most that many bytes; undefined at the end. */
+  /** Returns the next chunk, of at most `maxBytes`, or undefined at the end. */
   async next(maxBytes = Infinity): Promise<Uint8Array | undefined> {
     let chunk = this.#left;
     this.#left = undefined;
@@ -25,7 +25,7 @@ export class ByteStream {
     return chunk.subarray(0, maxBytes);
   }
 
-  /** Up to that many bytes, copied into one array; fewer only at the end. */
+  /** Returns the next `maxBytes` bytes as a copy; fewer only at the end. */
   async take(maxBytes: number): Promise<Uint8Array> {
     const taken: Uint8Array[] = [];
     let length = 0;
@@ -38,12 +38,12 @@ export class ByteStream {
     return joinBytes(taken, length);
   }
 
-  /** Ends the stream, however much of it was read. */
+  /** Ends the stream, even if it has not been read to the end. */
   async close(): Promise<void> {
     await this.#iterator.return?.();
   }
 
-  /** What was not read yet. */
+  /** Yields the bytes that have not been read yet. */
   async *rest(): AsyncGenerator<Uint8Array> {
     for (;;) {
       const chunk = await this.next();

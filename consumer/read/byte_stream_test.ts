@@ -12,7 +12,7 @@ function range(from: number, to: number): number[] {
   return Array.from({ length: to - from }, (_, i) => from + i);
 }
 
-Deno.test("a stream comes apart at any byte, whatever its chunks are", async () => {
+Deno.test("a stream can be divided at any byte, whatever its chunks are", async () => {
   for (const sizes of [[10], [3, 3, 4], [0, 5, 0, 5], Array(10).fill(1)]) {
     for (let at = 0; at <= 10; at++) {
       const stream = new ByteStream(chunks(sizes));
@@ -24,7 +24,7 @@ Deno.test("a stream comes apart at any byte, whatever its chunks are", async () 
   }
 });
 
-Deno.test("a stream that ends early gives what it has", async () => {
+Deno.test("a stream that ends early returns the bytes it has", async () => {
   const stream = new ByteStream(chunks([3, 2]));
   assertEquals([...await stream.take(9)], range(0, 5));
   assertEquals(await stream.next(), undefined);

@@ -1,4 +1,9 @@
-/** Documents fetched together, and again only when they changed. @module */
+/**
+ * Fetches the documents of an issuer concurrently, and again only if they
+ * changed.
+ *
+ * @module
+ */
 
 import { isSigError } from "@sig/core";
 import { sameBytes } from "@sig/core/internal";
@@ -14,64 +19,68 @@ import type {
 } from "../fetch/fetch_options.ts";
 import type { DocumentName } from "../fetch/media_type.ts";
 
-/** One document that will most likely be opened, and with which options. */
+/** A document that will probably be opened, with the options of its `open`. */
 export interface LikelyDocument {
-  /** Its reference. */
+  /** Its reference in the metadata, an absolute URL. */
   readonly ref: string;
   /** The options for {@linkcode DocumentReader.open}. */
   readonly options: OpenOptions;
 }
 
 /**
- * How long several requests at once wait for their answers. A firewall that drops
- * a connection too many says nothing; a lost packet comes again within this time.
+ * Time limit for concurrent requests in milliseconds. A firewall may silently
+ * drop a connection over its limit; a lost packet is retransmitted within this
+ * time.
  */
 const TOGETHER_MS = 3_000;
 
-/** A request that was sent ahead. */
+/** A request that was sent before its document is opened. */
 interface Sent extends LikelyDocument {
   readonly opened: Promise<OpenedDocument>;
   readonly abort: AbortController;
 }
 
-/** A small document as it was when everything of its issuer was verified. */
+/**
+ * A small document, from the time when all documents of its issuer were
+ * verified.
+ */
 export interface HeldDocument {
-  /** Where it was got from. */
+  /** The reference from which it was fetched. */
   readonly ref: string;
-  /** Its entity tag; without one it is fetched again each time. */
+  /** Entity tag; if null, the document is fetched again each time. */
   readonly etag: string | null;
   /** The server's `Content-Type`. */
   readonly mediaType: string | null;
-  /** The document. */
+  /** The bytes of the document. */
   readonly bytes: Uint8Array;
 }
 
-/** The documents of one issuer as they were read last. */
+/** The documents of one issuer from the last verification. */
 export type HeldDocuments = ReadonlyMap<DocumentName, HeldDocument>;
 
-/** For a first fetch of everything. */
+/** No documents, for a first fetch. */
 export const NO_DOCUMENTS: HeldDocuments = new Map();
 
 /**
  * Reads the documents of an issuer that was read before.
  *
- * Small ones are requested by their entity tags, and an unchanged one is read
- * from memory. The bytes are kept, not what was made of them: so documents are
- * judged again each time, whichever of them changed, and a 304 can't hide what
- * two documents say together.
+ * Small documents are requested with their entity tags, and an unchanged one is
+ * read from memory. The bytes are kept, not the parsed documents: all documents
+ * are checked again each time, so that a 304 can't hide a contradiction between
+ * two documents.
  *
- * Requests may be sent ahead, all together, so that four documents take as long
- * as one. An answer is used by the first `open` of that reference with the same
- * options: so what is checked, and in which order, is the same as without, errors
- * included.
+ * Requests may be sent ahead concurrently, so that four documents take as long
+ * as one. A response is used by the first `open` of that reference with the
+ * same options. The checks, their order and their errors are therefore the same
+ * as without it.
  *
- * The metadata decides: if it has changed, nothing that was sent ahead is used.
- * An issuer that changes several documents publishes it last, so it is never read
- * with older ones.
+ * If the metadata has changed, no other response that was requested ahead is
+ * used. An issuer that changes several documents publishes the metadata last,
+ * so it is never read together with older documents.
  *
- * A server may have room for fewer requests at a time than these: where it
- * refuses one, no other is used, and that one is requested again. So are those
- * that it has not answered within 3 s, except the first document.
+ * A server may accept fewer concurrent requests: if it refuses one, the other
+ * responses are not used, and that document is requested again. So are
+ * documents that it has not sent within 3 s, except the first.
  */
 export class IssuerDocuments implements DocumentReader {
   readonly #reader: DocumentReader;
@@ -84,7 +93,8 @@ export class IssuerDocuments implements DocumentReader {
   /**
    * Sends requests ahead. The caller must call {@linkcode end}.
    *
-   * @param likely What will most likely be opened; the metadata comes first.
+   * @param likely The documents that will probably be opened; the metadata is
+   * the first.
    */
   constructor(
     reader: DocumentReader,
@@ -99,7 +109,7 @@ export class IssuerDocuments implements DocumentReader {
       const opened = reader.open(ref, { ...options, signal });
       if (i > 0) this.#unanswered.add(abort);
       const answered = () => void this.#unanswered.delete(abort);
-      // A failure is for the caller that opens it, if there is one.
+      // A failure is reported by `open`, if this document is opened.
       opened.then(answered, answered);
       return { ref, options, opened, abort };
     });
@@ -113,17 +123,20 @@ export class IssuerDocuments implements DocumentReader {
     return this.#reader.kind;
   }
 
-  /** What to keep, once everything that was read is verified. */
+  /** The documents to keep once everything that was read is verified. */
   get documents(): HeldDocuments {
     return this.#read;
   }
 
-  /** As the reader below, but small documents are read at once. */
+  /**
+   * Opens a document like the wrapped reader, but reads small documents
+   * completely.
+   */
   async open(ref: string, options: OpenOptions): Promise<OpenedDocument> {
     const { name, maxBytes } = options;
     if (name === "feed") return await this.#take(ref, options);
     const found = this.#kept.get(name);
-    // The metadata may name another place now.
+    // The metadata may contain another reference now.
     const kept = found?.ref === ref ? found : undefined;
     const conditions = conditionsFor(kept);
     const document = await this.#take(ref, { ...options, conditions });
@@ -147,13 +160,13 @@ export class IssuerDocuments implements DocumentReader {
       if (sent !== undefined) return await sent.opened;
     } catch (error) {
       if (!sent?.abort.signal.aborted && !mayBeCrowded(error)) throw error;
-      // The others may be what takes the room.
+      // The other requests may be what exceeds the server's limit.
       await this.#drop();
     }
     return await this.#reader.open(ref, options);
   }
 
-  /** Closes the connections of all that nobody opened. */
+  /** Closes the connections of all requests that were not opened. */
   async end(): Promise<void> {
     clearTimeout(this.#timer);
     await this.#drop();
@@ -166,7 +179,7 @@ export class IssuerDocuments implements DocumentReader {
         try {
           await (await opened).cancel();
         } catch {
-          // There is nothing to close.
+          // The request failed, so there is no connection to close.
         }
       }),
     );
@@ -174,8 +187,8 @@ export class IssuerDocuments implements DocumentReader {
 }
 
 /**
- * Whether a server in trouble says so. One that says nothing until the time is
- * up is not waited for twice.
+ * Returns whether a server may have refused a request because there were too
+ * many. A timeout does not count: the request would wait for it twice.
  */
 function mayBeCrowded(error: unknown): boolean {
   if (isSigError(error, "fetch_status")) {
@@ -198,7 +211,10 @@ function isSame(
     before.conditions?.range?.from === conditions?.range?.from;
 }
 
-/** How a document that was read before is requested; undefined: as a whole. */
+/**
+ * Returns the conditions for requesting a document again, or undefined to
+ * request it unconditionally.
+ */
 export function conditionsFor(
   kept: HeldDocument | undefined,
 ): FetchConditions | undefined {
@@ -206,7 +222,7 @@ export function conditionsFor(
   return etag === null ? undefined : { ifNoneMatch: etag };
 }
 
-/** A reader whose first document was read a moment ago. */
+/** A reader that has already read its first document. */
 export class ReadBefore implements DocumentReader {
   readonly #reader: DocumentReader;
   #documents: HeldDocuments;
@@ -220,7 +236,10 @@ export class ReadBefore implements DocumentReader {
     return this.#reader.kind;
   }
 
-  /** As the reader below; what was read before is used once. */
+  /**
+   * Opens a document like the wrapped reader. The document that was already
+   * read is used once.
+   */
   async open(ref: string, options: OpenOptions): Promise<OpenedDocument> {
     const document = this.#documents.get(options.name);
     this.#documents = NO_DOCUMENTS;

@@ -1,16 +1,21 @@
-/** Chunks of bytes into lines, split at LF only (docs/protocol.md §2). @module */
+/**
+ * Splits chunks of bytes into lines, at LF only (docs/protocol.md §2). @module
+ */
 
 const LF = 0x0a;
 
-/** A line, or the bytes where a line was expected. */
+/** One line of a feed. */
 export interface FeedLine {
-  /** Its bytes without the LF; empty when it is too long to be kept. */
+  /** The line without the LF; empty if it is too long. */
   readonly bytes: Uint8Array;
-  /** It is longer than the limit, and is passed over. */
+  /** True if the line is longer than the limit. Its bytes are skipped. */
   readonly tooLong: boolean;
 }
 
-/** Splits a stream; keeps at most one line of `maxLineBytes` between chunks. */
+/**
+ * Splits a stream into lines. Keeps at most one line of `maxLineBytes` between
+ * chunks.
+ */
 export class LineSplitter {
   readonly #maxLineBytes: number;
   #buffer: Uint8Array = new Uint8Array();
@@ -22,11 +27,12 @@ export class LineSplitter {
   }
 
   /**
-   * The lines that end in this chunk, valid until the next one. A line that is
-   * too long comes as soon as that is known: its end may never come.
+   * Yields the lines that end in this chunk. They are valid until the next
+   * chunk. A line that is too long is reported as soon as it exceeds the limit:
+   * it may never end.
    *
-   * One at a time: a chunk of nothing but LFs must not become millions of
-   * objects. All of them must be taken before the next chunk.
+   * Lines are created one at a time: a chunk of nothing but LFs must not become
+   * millions of objects. Take all of them before the next `push`.
    */
   *push(chunk: Uint8Array): Generator<FeedLine> {
     let start = 0;
@@ -53,8 +59,8 @@ export class LineSplitter {
   }
 
   /**
-   * Whether bytes follow the last LF: the last line is incomplete. Not so for
-   * a line that was too long: it was reported already.
+   * Whether bytes follow the last LF: the last line is incomplete. False after
+   * a line that was too long, which has already been reported.
    */
   get hasRest(): boolean {
     return this.#length > 0;
@@ -63,17 +69,18 @@ export class LineSplitter {
   #finish(piece: Uint8Array): Uint8Array {
     if (this.#length === 0) return piece;
     this.#keep(piece);
-    // A copy: the rest of this chunk goes where this line is now.
+    // A copy, because the rest of this chunk overwrites the buffer.
     const line = this.#buffer.slice(0, this.#length);
     this.#length = 0;
     return line;
   }
 
-  /** A copy: the memory of the chunk may be used again. */
+  /** Copies the piece, because the chunk's memory may be reused. */
   #keep(piece: Uint8Array): void {
     const length = this.#length + piece.length;
     if (length > this.#buffer.length) {
-      // Doubled, so that a line that comes byte by byte costs no square of it.
+      // The size doubles: a line that arrives byte by byte would otherwise take
+      // quadratic time.
       const larger = new Uint8Array(
         Math.min(this.#maxLineBytes, Math.max(length, 2 * this.#buffer.length)),
       );

@@ -3,13 +3,16 @@ import { LineSplitter } from "./line_splitter.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);
 
-/** The lines as texts (`!` for one that is too long), and whether a rest is left. */
+/**
+ * Returns the lines as texts (`!` for one that is too long), and whether bytes
+ * follow the last LF.
+ */
 function split(text: string, chunkBytes: number, maxLineBytes = 8) {
   const splitter = new LineSplitter(maxLineBytes);
   const bytes = encode(text);
   const lines: string[] = [];
   for (let at = 0; at < bytes.length; at += chunkBytes) {
-    // The same memory for every chunk, as a stream may do it.
+    // Uses the same memory for every chunk, as streams may do.
     const chunk = bytes.slice(at, at + chunkBytes);
     for (const line of splitter.push(chunk)) {
       lines.push(line.tooLong ? "!" : new TextDecoder().decode(line.bytes));
@@ -19,7 +22,7 @@ function split(text: string, chunkBytes: number, maxLineBytes = 8) {
   return { lines, hasRest: splitter.hasRest };
 }
 
-Deno.test("lines are the same in chunks of every size", () => {
+Deno.test("chunks of any size give the same lines", () => {
   const text = "one\n\ntwo\r\n12345678\n123456789\nlast one too long\né\nrest";
   for (let size = 1; size <= text.length + 2; size++) {
     assertEquals(split(text, size), {
@@ -29,7 +32,7 @@ Deno.test("lines are the same in chunks of every size", () => {
   }
 });
 
-Deno.test("nothing is left behind a final LF", () => {
+Deno.test("no bytes remain after a final LF", () => {
   for (const size of [1, 2, 100]) {
     assertEquals(split("a\n", size).hasRest, false);
     assertEquals(split("", size).hasRest, false);
@@ -37,19 +40,19 @@ Deno.test("nothing is left behind a final LF", () => {
   }
 });
 
-Deno.test("a line that is too long is reported before its end comes", () => {
+Deno.test("a line that is too long is reported before it ends", () => {
   const splitter = new LineSplitter(8);
   assertEquals([...splitter.push(encode("12345678"))].length, 0);
   const told = [...splitter.push(encode("9"))].map(({ tooLong }) => tooLong);
   assertEquals(told, [true]);
-  // Only once, however long it goes on, and it leaves no incomplete line.
+  // It is reported only once, and leaves no incomplete line.
   assertEquals([...splitter.push(encode("0".repeat(100)))], []);
   assertEquals(splitter.hasRest, false);
   const [next] = [...splitter.push(encode("x\nok\n"))];
   assertEquals(next && new TextDecoder().decode(next.bytes), "ok");
 });
 
-Deno.test("lines are made one at a time, however many a chunk has", () => {
+Deno.test("lines are created one at a time, however many a chunk contains", () => {
   const chunk = encode("a\nb\n");
   const lines = new LineSplitter(8).push(chunk);
   assertEquals(lines.next().value?.bytes, encode("a"));

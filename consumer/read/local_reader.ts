@@ -1,4 +1,6 @@
-/** Documents from an issuer's directory (docs/protocol.md §1.4). @module */
+/**
+ * Reads documents from an issuer's directory (docs/protocol.md §1.4). @module
+ */
 
 import {
   type ErrorCode,
@@ -14,31 +16,33 @@ import {
   tooLargeCode,
 } from "./reader.ts";
 
-/** Large enough that the calls don't show, small enough to stay in a cache. */
+/** Large enough for few system calls, small enough for a CPU cache. */
 const CHUNK_BYTES = 256 * 1024;
 
-/** Where an issuer's files lie. */
+/** A local issuer: its directory or its `sig.json`. */
 export interface LocalSource {
-  /** Whether the path is the issuer's directory or its `sig.json`. */
+  /** Whether `path` is the issuer's directory or its `sig.json`. */
   readonly kind: "directory" | "file";
-  /** A path of the operating system. */
+  /** Path in the operating system's notation. */
   readonly path: string;
 }
 
 /**
- * Reads an issuer's directory (the folder that holds `.well-known`) or one
- * `sig.json`. References are read by their path inside the directory,
- * their host is not used; nothing is fetched. A `sig.json` that lies in no
- * `.well-known` counts as lying at the top of its directory. (docs/protocol.md §1)
+ * Reads an issuer's directory (the folder that contains `.well-known`) or one
+ * `sig.json`. References are read by their path inside the directory; their
+ * host is ignored, and nothing is fetched. A `sig.json` outside a `.well-known`
+ * folder is treated as if it were at the top of its directory.
+ * (docs/protocol.md §1)
  *
- * A file is read as far as it reached when it was opened, so that an append
- * meanwhile does not show as half a line.
+ * A file is read up to its size when it was opened, so that a concurrent append
+ * does not show as an incomplete line.
  *
  * @throws {SigError} from the reader: `source_not_found` with `context.reason`
  * `missing`, `permission_denied`, `not_a_file` or `unreadable`;
  * `invalid_metadata` for a path or symbolic link that leaves the directory;
  * `document_too_large`, `feed_too_large`.
- * @throws {TypeError} from the reader, in a runtime without Deno's file functions.
+ * @throws {TypeError} from the reader, in a runtime without Deno's file
+ * functions.
  */
 export function locateLocal(source: LocalSource): IssuerLocation {
   const { folder, name } = splitPath(source);
@@ -86,14 +90,17 @@ export function locateLocal(source: LocalSource): IssuerLocation {
 function splitPath({ kind, path }: LocalSource) {
   if (kind === "directory") return { folder: path };
   const slash = path.search(/[/\\][^/\\]*$/);
-  // "/sig.json" lies in "/", "sig.json" in ".".
+  // The folder of "/sig.json" is "/", that of "sig.json" is ".".
   return {
     folder: slash < 0 ? "." : path.slice(0, slash + 1),
     name: path.slice(slash + 1),
   };
 }
 
-/** The real folder, and the directory that references start from. */
+/**
+ * Returns the real path of the folder, and the directory to which references
+ * are relative.
+ */
 async function locate(given: string, isOfFile: boolean) {
   const folder = asPrefix(await Deno.realPath(given));
   const isWellKnown = isOfFile && folder.endsWith("/.well-known/");
@@ -101,7 +108,10 @@ async function locate(given: string, isOfFile: boolean) {
   return { folder, top };
 }
 
-/** With the separators of URLs, which Windows takes as well; ends in one. */
+/**
+ * Returns a path with the separators of URLs, which Windows accepts too, and
+ * one at its end.
+ */
 function asPrefix(path: string): string {
   const slashed = Deno.build.os === "windows"
     ? path.replaceAll("\\", "/")
@@ -128,7 +138,7 @@ async function* readChunks(
   }
 }
 
-/** Why a local document could not be had: `context.reason`, and in words. */
+/** Why a local document can't be read: `context.reason` and its text. */
 type LocalFailure = readonly [
   reason: "missing" | "permission_denied" | "not_a_file" | "unreadable",
   why: string,
@@ -146,7 +156,7 @@ const BELOW_A_FILE: LocalFailure = [
 ];
 const UNREADABLE: LocalFailure = ["unreadable", "reading it failed"];
 
-/** What the runtime's errors mean, by their code or name. */
+/** The failures by the code or name of the runtime's error. */
 const FAILURES: Readonly<Record<string, LocalFailure>> = {
   ...{ ENOENT: MISSING, NotFound: MISSING },
   ...{ EACCES: FORBIDDEN, EPERM: FORBIDDEN, PermissionDenied: FORBIDDEN },
@@ -154,15 +164,18 @@ const FAILURES: Readonly<Record<string, LocalFailure>> = {
   ...{ ENOTDIR: BELOW_A_FILE, NotADirectory: BELOW_A_FILE },
 };
 
-/** What was to be read: a source, or a reference inside it. */
+/** A document to read: a source, or a reference inside it. */
 interface LocalPlace {
-  /** The source's own path. */
+  /** Path of the source. */
   readonly path: string;
-  /** The reference, when it is not the source itself. */
+  /** The reference; absent for the source itself. */
   readonly ref?: string;
 }
 
-/** "Cannot read <what>: why", with the place in the context. */
+/**
+ * Makes the error "Cannot read <what>: why", with path and reference in the
+ * context.
+ */
 function localError(
   code: ErrorCode,
   { path, ref }: LocalPlace,
@@ -183,7 +196,10 @@ function localError(
   });
 }
 
-/** `source_not_found` with its reason; only `missing` means absence. */
+/**
+ * Makes a `source_not_found` error with its reason. Only `missing` means
+ * absence.
+ */
 function localFailure(
   place: LocalPlace,
   [reason, why]: LocalFailure,
@@ -192,13 +208,16 @@ function localFailure(
   return localError("source_not_found", place, why, { reason }, cause);
 }
 
-/** A SigError as it is; the runtime's errors as {@linkcode localFailure}. */
+/**
+ * Returns a SigError unchanged; converts errors of the runtime with {@linkcode
+ * localFailure}.
+ */
 function toLocalError(error: unknown, place: LocalPlace): SigError {
   if (isSigError(error)) return error;
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
   const failure = String(typeof code === "string" ? code : name);
   if (failure === "NotCapable") {
-    // Deno's own, not the system's: another flag helps, and not chmod.
+    // Deno itself refused: another permission flag helps, chmod does not.
     const why = "the program was not given permission to read it";
     return localError("source_not_found", place, why, {
       reason: "permission_denied",
@@ -212,13 +231,13 @@ function toLocalError(error: unknown, place: LocalPlace): SigError {
 const ORIGIN = /^[a-zA-Z][a-zA-Z0-9+.-]*:\/\/[^/\\?#]*/;
 
 /**
- * The segments of a reference's path (an absolute URL, whose host is not used,
- * or a URL path), percent-decoded once and without dot segments. Taken from the
- * text itself, since a URL parser would hide a path that climbs out.
- * (docs/protocol.md §1)
+ * Returns the segments of a reference's path, percent-decoded once and without
+ * dot segments. The reference is an absolute URL, whose host is ignored, or a
+ * URL path. The text itself is parsed, because a URL parser would hide a path
+ * that leaves the directory. (docs/protocol.md §1)
  *
- * @throws {SigError} `invalid_metadata` for a path that climbs out of the
- * directory, ends in a folder or can't be a file name.
+ * @throws {SigError} `invalid_metadata` for a path that leaves the directory,
+ * is empty or contains control characters.
  */
 export function parseLocalPath(ref: string): readonly string[] {
   const path = ref.replace(ORIGIN, "").replace(/[?#].*$/s, "");
@@ -233,7 +252,7 @@ export function parseLocalPath(ref: string): readonly string[] {
     throw refused(ref, "it contains a control character");
   }
   const segments: string[] = [];
-  // Windows takes both for a separator.
+  // Windows accepts both as separators.
   for (const segment of decoded.split(/[/\\]/)) {
     if (segment === "" || segment === ".") continue;
     if (segment !== "..") {
@@ -246,7 +265,7 @@ export function parseLocalPath(ref: string): readonly string[] {
   return segments;
 }
 
-/** The error of a reference that can't be followed inside the directory. */
+/** Makes the error of a reference that can't be read inside the directory. */
 function refused(ref: string, why: string, cause?: unknown): SigError {
   return new SigError(
     "invalid_metadata",

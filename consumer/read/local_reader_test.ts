@@ -12,7 +12,10 @@ const JWKS = "https://acme.example/.well-known/jwks.json";
 const FEED = "https://acme.example/.well-known/sig/events.jsonl";
 const jwks = { name: "jwks", maxBytes: 1000 } as const;
 
-/** A test with an issuer's directory, and a secret in the folder above it. */
+/**
+ * Registers a test with an issuer's directory, and a secret file in its parent
+ * folder.
+ */
 function folderTest(
   name: string,
   test: (path: string, reader: DocumentReader) => Promise<void>,
@@ -98,7 +101,7 @@ folderTest(
     await Deno.writeTextFile(`${path}-other/x.json`, "secret");
     await Deno.symlink("../../secret.json", `${path}/.well-known/link.json`);
     await Deno.symlink("../..", `${path}/.well-known/up`);
-    // Outside too: a folder whose name begins with the directory's.
+    // A folder outside whose name begins with the directory's name.
     await Deno.symlink("../../acme-other/x.json", `${path}/.well-known/x.json`);
     const link = "a symbolic link leaves the issuer's directory";
     for (
@@ -139,7 +142,7 @@ folderTest("only a file that does not exist is missing", async (path) => {
       [path, "/.well-known/did.json", 'Cannot read "/.well-known/did', true],
       [`${path}/nothing`, undefined, "there is no such file", true],
       [path, "/.well-known/sig", "it is not a regular file", false],
-      // Without waiting for a writer.
+      // The FIFO has no writer; opening it must not wait for one.
       [path, "/.well-known/fifo", "it is not a regular file", false],
       [path, "/.well-known/sig.json/x", "a file is where a directory", false],
       [file, undefined, `in "${file}": a file is where a directory`, false],
@@ -162,11 +165,11 @@ folderTest("a file that may not be read is not missing", async (path) => {
     "the system does not let this user read it",
   );
   assert(!isMissing(error));
-  // Nothing is forbidden to root.
+  // Root may read every file.
 }, Deno.uid() === 0);
 
 Deno.test({
-  name: "without permission for the folder it may not be read",
+  name: "a missing read permission is source_not_found",
   permissions: { read: [new URL(".", import.meta.url).pathname] },
   async fn() {
     await expectSigError(
@@ -222,7 +225,7 @@ folderTest(
   },
 );
 
-Deno.test("a reference is read by its path, its host is not used", () => {
+Deno.test("a reference is read by its path, and its host is ignored", () => {
   for (
     const ref of [
       "https://acme.example/.well-known/jwks.json",
@@ -235,7 +238,7 @@ Deno.test("a reference is read by its path, its host is not used", () => {
   ) assertEquals(parseLocalPath(ref), [".well-known", "jwks.json"], ref);
 });
 
-Deno.test("a path that climbs out of the directory is refused", async () => {
+Deno.test("refuses a path that leaves the directory", async () => {
   for (
     const ref of [
       "https://acme.example/../jwks.json",
@@ -258,11 +261,11 @@ Deno.test("a path that climbs out of the directory is refused", async () => {
   }
 });
 
-Deno.test("percent codes are decoded once only", () => {
+Deno.test("percent codes are decoded only once", () => {
   assertEquals(parseLocalPath("/%252e%252e/x"), ["%2e%2e", "x"]);
 });
 
-Deno.test("a path that can't be a file is refused", async () => {
+Deno.test("refuses a path that can't be a file", async () => {
   for (
     const [ref, why] of [
       ["https://acme.example", "it has no file name"],

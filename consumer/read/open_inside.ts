@@ -1,6 +1,6 @@
 /**
- * Files inside of a folder, judged by what was opened and never by a name that
- * may mean something else by then.
+ * Opens files inside a folder. Checks the opened file instead of its path,
+ * which may be replaced between check and use.
  *
  * @module
  */
@@ -10,47 +10,55 @@ import { loadBuiltin } from "@sig/jose/internal";
 
 /** An open regular file; the caller closes it. */
 export interface InsideFile {
-  /** Its place below the top, no symbolic link in it, such as `a/b.json`. */
+  /** Path below the top folder without symbolic links, such as `a/b.json`. */
   readonly place: string;
-  /** Bytes when it was opened. */
+  /** Size in bytes when it was opened. */
   readonly size: number;
-  /** Which file it is, and when it was last written. */
+  /** Identifies the file and its last modification. */
   readonly version: string;
   /**
-   * When a folder above it last got, lost or renamed an entry, in milliseconds
-   * since 1970 and rounded down to a second. See {@linkcode openInside}.
+   * The last time an entry of a folder above it was added, removed or renamed,
+   * in milliseconds since 1970, rounded down to a second. See {@linkcode
+   * openInside}.
    */
   readonly foldersChangedMs: number;
-  /** Fills the bytes from a position of the file on; answers how far. */
+  /**
+   * Fills `bytes` from a position of the file. Returns the number of bytes
+   * read.
+   */
   read(bytes: Uint8Array, position: number): Promise<number>;
-  /** Closes it; may be called twice. */
+  /** Closes the file. Can be called more than once. */
   close(): void;
 }
 
-/** Why there is no file. Errors of the system are thrown as they are. */
+/** Why a file was not opened. Errors of the system are thrown unchanged. */
 export type NotInside = "outside" | "not_a_file" | "exchanged";
 
-/** Exchanges of a file that are waited out: each is one rename by its writer. */
+/**
+ * Maximum number of attempts. Each one fails only if the file was replaced
+ * meanwhile.
+ */
 const MAX_ATTEMPTS = 8;
 
 /**
- * Opens a file of a folder. Symbolic links inside of the folder are followed,
- * one that leads out of it is refused. It does not wait for a FIFO's writer.
+ * Opens a file of a folder. Follows symbolic links inside the folder, and
+ * refuses one that leaves it. Does not wait for the writer of a FIFO.
  *
- * The path is resolved, the result is opened without following a link, and then
- * the **handle** is judged: it is a regular file, and the file at
- * the resolved name (device and inode), below folders that are not links and are
- * the same before and after. A user who may rename folders here could put another
- * one in place for an instant and back again; that shows in
- * {@linkcode InsideFile.foldersChangedMs}, unless it happens in the very second
- * in which a folder was changed before. So a caller that would betray something
- * by reading a file from elsewhere waits for that second to be over.
+ * The path is resolved, and the result is opened without following a link. Then
+ * the **handle** is checked: it must be a regular file, the same (device and
+ * inode) as the file at the resolved path, and the folders above it must not be
+ * links and must be unchanged. A user who may rename folders here could replace
+ * one briefly and restore it. {@linkcode InsideFile.foldersChangedMs} shows
+ * this, unless it happens in the same second as an earlier change. A caller
+ * that would disclose something by reading a file from elsewhere must therefore
+ * wait until that second is over.
  *
- * A hard link is a file of this folder like any other.
+ * A hard link is treated like any other file of the folder.
  *
- * @param top the folder's real path, as `Deno.realPath` answers it, but with
+ * @param top The folder's real path, as `Deno.realPath` returns it, but with
  * the separators of URLs and one at its end.
- * @param path the file, absolute; below `top` unless links lead elsewhere.
+ * @param path Absolute path of the file; below `top` unless links lead
+ * elsewhere.
  */
 export function openInside(top: string, path: string): InsideFile | NotInside {
   const fs = loadBuiltin("node:fs") as typeof nodeFs;
@@ -63,9 +71,9 @@ export function openInside(top: string, path: string): InsideFile | NotInside {
   }
 }
 
-/** Undefined for a path elsewhere. */
+/** Returns the path below `top`, or undefined for a path elsewhere. */
 function placeBelow(top: string, real: string): string | undefined {
-  // Windows takes both, and answers with the other one.
+  // Windows accepts both separators and returns backslashes.
   const path = Deno.build.os === "windows" ? real.replaceAll("\\", "/") : real;
   return path.startsWith(top) ? path.slice(top.length) : undefined;
 }
@@ -100,9 +108,12 @@ function tryOpen(
   }
 }
 
-/** Undefined when the name has become a link, or nothing, since it was resolved. */
+/**
+ * Returns undefined if the path has become a link, or was removed, since it was
+ * resolved.
+ */
 function openPlainly(fs: typeof nodeFs, path: string): number | undefined {
-  // Absent on Windows, which has neither FIFOs nor such links by default.
+  // Absent on Windows, where FIFOs and such links are not usual.
   const { O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY } = fs.constants;
   try {
     return fs.openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -113,19 +124,23 @@ function openPlainly(fs: typeof nodeFs, path: string): number | undefined {
   }
 }
 
-/** The folders, unless one of them is something else. */
+/**
+ * Returns the identity of the folders, or undefined if one of them is not a
+ * folder.
+ */
 function lookAt(fs: typeof nodeFs, folders: readonly string[]) {
   let mark = "";
   let changedMs = 0;
   for (const [at, path] of folders.entries()) {
-    // With its last slash a link would be followed.
+    // With a trailing slash, a link would be followed.
     const info = fs.lstatSync(path.slice(0, -1) || "/", {
       bigint: true,
       throwIfNoEntry: false,
     });
     if (!info?.isDirectory()) return undefined;
     mark += `${info.dev}:${info.ino} `;
-    // Files come and go in the last one; its own identity is in the one above.
+    // Files of the last folder change often. Its identity is protected by the
+    // folder above it.
     if (at === folders.length - 1) break;
     mark += `${info.ctimeMs}:${info.mtimeNs} `;
     changedMs = Math.max(changedMs, Number(info.ctimeMs));
@@ -151,7 +166,10 @@ class OpenedFile implements InsideFile {
   readonly #fs: typeof nodeFs;
   readonly #fd: number;
   #open = true;
-  /** Reads that are under way: their number must not become another file's. */
+  /**
+   * Number of pending reads. The descriptor stays open during a read, so that
+   * it can't be reused for another file.
+   */
   #reading = 0;
 
   constructor(

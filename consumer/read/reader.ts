@@ -1,4 +1,8 @@
-/** Documents from servers and values, as bytes; judges nothing about their meaning. @module */
+/**
+ * Reads documents from servers and values, as bytes. Does not interpret them.
+ *
+ * @module
+ */
 
 import {
   isSigError,
@@ -17,45 +21,51 @@ import { guardedFetch } from "../fetch/guarded_fetch.ts";
 
 /** Options of {@linkcode DocumentReader.open}. */
 export interface OpenOptions {
-  /** Which document it is: decides codes and expected media types. */
+  /** The document, which determines error codes and expected media types. */
   readonly name: DocumentName;
-  /** More bytes than these are an error. */
+  /** Maximum size in bytes. */
   readonly maxBytes: number;
-  /** What to ask beyond the plain document; a reader may ignore it. */
+  /** Conditions of the request; a reader may ignore them. */
   readonly conditions?: FetchConditions | undefined;
-  /** Stops what was begun; a reader that is done at once may ignore it. */
+  /** Aborts the request; a reader without I/O may ignore it. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Bytes of a piece: what is done with one takes little time. */
+/** Size of a piece in bytes. Processing one piece takes little time. */
 const PIECE_BYTES = 64 * 1024;
 
-/** Gets bytes; judges nothing about their meaning. */
+/** Reads documents as bytes. Does not interpret them. */
 export interface DocumentReader {
-  /** How the documents are read; `sourceOf` says what an answer calls it. */
+  /**
+   * How the documents are read. `sourceOf` returns the name used in answers.
+   */
   readonly kind: "local" | "remote" | "inline";
   /**
    * Opens a document by its reference in the metadata (an absolute URL).
    *
    * @throws {SigError} `document_too_large`, or `feed_too_large` for the feed,
-   * and the errors of getting it; {@linkcode isMissing} recognises absence.
+   * and the errors of reading it; {@linkcode isMissing} recognises absence.
    */
   open(ref: string, options: OpenOptions): Promise<OpenedDocument>;
 }
 
-/** Where an issuer's documents are, and which issuer must publish there. */
+/**
+ * The location of an issuer's documents, and the issuer that must publish
+ * there.
+ */
 export interface IssuerLocation {
-  /** Gets the bytes. */
+  /** Reads the documents. */
   readonly reader: DocumentReader;
   /** The reference of `sig.json`. */
   readonly metadataRef: string;
-  /** The DID that the origin proves; undefined for local and inline ones. */
+  /** The DID that the origin proves; undefined for local and inline sources. */
   readonly expectedIssuer?: string | undefined;
 }
 
 /**
- * What an answer calls its source (docs/protocol.md §1): `http` as soon as one of the
- * documents came without TLS, since nothing proves the origin then.
+ * Returns the name of the source in answers (docs/protocol.md §1): `http` if
+ * any of the documents was fetched without TLS, since nothing proves the origin
+ * then.
  */
 export function sourceOf(
   { reader, metadataRef }: IssuerLocation,
@@ -66,14 +76,14 @@ export function sourceOf(
   return urls.some((url) => url?.startsWith("http:")) ? "http" : "https";
 }
 
-/** Bytes that are at hand, in pieces as they come from a file or a server. */
+/** Yields bytes in pieces, like a file or a server. */
 export async function* inPieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
     yield bytes.subarray(at, at + PIECE_BYTES);
   }
 }
 
-/** A document whose bytes are at hand. */
+/** Makes a document from bytes in memory. */
 export function documentAtHand(
   { bytes, mediaType, etag }: Pick<OpenedDocument, "mediaType" | "etag"> & {
     readonly bytes: Uint8Array;
@@ -82,7 +92,7 @@ export function documentAtHand(
   return { bytes: inPieces(bytes), mediaType, etag, cancel() {} };
 }
 
-/** The code of a document over its limit. */
+/** Returns the error code of a document over its limit. */
 export function tooLargeCode(
   name: DocumentName,
 ): "document_too_large" | "feed_too_large" {
@@ -90,10 +100,11 @@ export function tooLargeCode(
 }
 
 /**
- * Whether an error of {@linkcode DocumentReader.open} says that the document is
- * not there at all: 404, 410, no such file. Everything else (no permission, a
- * folder in its place, a server in trouble) must not pass for absence, or
- * an attacker who causes it could switch a check off. (docs/protocol.md §1)
+ * Returns whether an error of {@linkcode DocumentReader.open} means that the
+ * document does not exist: 404, 410, no such file. Everything else (no
+ * permission, a folder in its place, a failing server) must not count as
+ * absence, or an attacker who causes it could switch a check off.
+ * (docs/protocol.md §1)
  *
  * @example
  * ```ts
@@ -119,8 +130,9 @@ export function isMissing(error: unknown): boolean {
 /**
  * Reads a whole small document into memory.
  *
- * @param maxBytes Bytes at most: a second check after the reader's own limit.
- * @throws {SigError} `document_too_large`, and whatever the reader throws.
+ * @param maxBytes Maximum size in bytes; checked again after the reader's own
+ * check.
+ * @throws {SigError} `document_too_large`, and the errors of the reader.
  */
 export async function readAll(
   doc: OpenedDocument,
@@ -146,19 +158,19 @@ export async function readAll(
   return joinBytes(chunks, length);
 }
 
-/** An issuer's four documents as values. They prove no origin. */
+/** An issuer's four documents as values. They don't prove the origin. */
 export interface InlineFeed {
   /** `sig.json`, parsed. */
   readonly metadata: unknown;
   /** `jwks.json`, parsed. */
   readonly jwks: unknown;
-  /** `did.json`, parsed; absent like a file that isn't there. */
+  /** `did.json`, parsed; absent if there is no such document. */
   readonly did_document?: unknown;
   /** The feed as NDJSON text. */
   readonly events: string;
 }
 
-/** A reader over values instead of files. */
+/** Creates a reader of values instead of files. */
 export function createInlineReader(feed: InlineFeed): DocumentReader {
   const texts: { readonly [name in DocumentName]: string | undefined } = {
     metadata: JSON.stringify(feed.metadata),
@@ -189,8 +201,8 @@ function missing(name: DocumentName): SigError {
 }
 
 /**
- * Makes a reader that gets each document with {@linkcode guardedFetch}, under
- * one policy.
+ * Creates a reader that fetches each document with {@linkcode guardedFetch},
+ * under one policy.
  *
  * @example An injected server
  * ```ts

@@ -41,7 +41,7 @@ Deno.test("readAll joins the chunks and closes", async () => {
   assertEquals(cancelled(), 1);
 });
 
-Deno.test("readAll stops beyond the limit and closes", async () => {
+Deno.test("readAll stops at the limit and closes", async () => {
   const { doc, cancelled } = documentOf([1, 2], [3], [4]);
   await expectSigError(
     () => readAll(doc, 2),
@@ -51,7 +51,7 @@ Deno.test("readAll stops beyond the limit and closes", async () => {
   assertEquals(cancelled(), 1);
 });
 
-Deno.test("only 404, 410 and no such file mean absence", () => {
+Deno.test("only 404, 410 and a missing file mean absence", () => {
   const error = (
     code: "fetch_status" | "source_not_found" | "fetch_failed",
     context: Record<string, string | number>,
@@ -91,7 +91,7 @@ Deno.test("one document without TLS makes the source http", () => {
 const keys = (await importTestKeys()).slice(0, 1);
 const lines = await makeLines(2, keys[0]!);
 
-/** A feed as it comes in a request. */
+/** An inline feed, as in a request. */
 function inline(changes: Partial<InlineFeed> = {}): InlineFeed {
   const documents = makeDocuments({ keys, lines });
   const parse = (path: string) => JSON.parse(String(documents.get(path)));
@@ -123,7 +123,7 @@ Deno.test("reports an inline feed without a key set as not found", async () => {
   );
 });
 
-Deno.test("neither fetches nor compares the URIs of an inline feed", async () => {
+Deno.test("does not fetch or compare the URIs of an inline feed", async () => {
   const { metadata } = inline();
   const elsewhere = {
     ...metadata as Record<string, unknown>,
@@ -134,7 +134,7 @@ Deno.test("neither fetches nor compares the URIs of an inline feed", async () =>
   assertEquals(state.last_sequence, 2);
 });
 
-Deno.test("a feed comes in pieces, so that none of them takes long", async () => {
+Deno.test("reads an inline feed in small pieces", async () => {
   const text = "é".repeat(100_000);
   const { reader } = openInlineFeed(inline({ events: text }));
   const document = await reader.open("", { name: "feed", maxBytes: Infinity });
@@ -150,7 +150,7 @@ Deno.test("a feed comes in pieces, so that none of them takes long", async () =>
   assertEquals(new TextDecoder().decode(bytes), text);
 });
 
-Deno.test("each document is asked for with its own media type", async () => {
+Deno.test("requests each document with its own media type", async () => {
   const accepted: (string | null)[] = [];
   const reader = createRemoteReader({
     fetch: (request) => {
@@ -174,7 +174,7 @@ Deno.test("each document is asked for with its own media type", async () => {
   ]);
 });
 
-Deno.test("a feed over its limit has its own code", async () => {
+Deno.test("a feed over its limit is feed_too_large", async () => {
   const reader = createRemoteReader({
     fetch: () => Promise.resolve(new Response("123")),
   });

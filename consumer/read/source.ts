@@ -1,4 +1,9 @@
-/** From the text of a source to where its documents are (docs/protocol.md §1). @module */
+/**
+ * Converts the text of a source to the location of its documents
+ * (docs/protocol.md §1).
+ *
+ * @module
+ */
 
 import {
   didWebOf,
@@ -18,44 +23,49 @@ import {
 } from "./reader.ts";
 import { type LocalSource, locateLocal } from "./local_reader.ts";
 
-/** Where an issuer's documents are to be got from. */
+/** A source of an issuer's documents. */
 export type Source =
   | LocalSource
   | {
-    /** An issuer by its did:web, or by its host name. */
+    /** An issuer named by its did:web or its host name. */
     readonly kind: "did";
     /** `did:web:<host>`, without a path. */
     readonly did: string;
-    /** `https://host[:port]`; `http://` for private hosts, on request only. */
+    /**
+     * `https://host[:port]`; `http://` for private hosts, if they are allowed.
+     */
     readonly origin: string;
-    /** Hint for the error if it fails: a folder of that name exists. */
+    /**
+     * Hint for the error if the source can't be read: a folder of that name
+     * exists.
+     */
     readonly hint?: string;
   }
   | {
     /** The URL of a `sig.json`. */
     readonly kind: "url";
-    /** As it was parsed. */
+    /** The URL, normalized by the URL parser. */
     readonly url: string;
   };
 
 /** Options of {@linkcode parseSource}. */
 export interface ParseSourceOptions {
-  /** Accept `http:`, IP addresses and local names (`--allow-insecure`). */
+  /** Accepts `http:`, IP addresses and local names (`--allow-insecure`). */
   readonly allowPrivate?: boolean | undefined;
-  /** Whether a path exists; only used to hint at a forgotten `../`. */
+  /** Returns whether a path exists. Used only for a hint at a missing `./`. */
   readonly exists?: (path: string) => boolean;
 }
 
-/** A scheme; neither a host with a port nor a drive letter. */
+/** A URL scheme, but neither a host with a port nor a drive letter. */
 const SCHEME =
   /^(?:[a-zA-Z][a-zA-Z0-9+.-]*:\/\/|[a-zA-Z][a-zA-Z0-9+-]+:(?!\d+(?:\/|$)))/;
 const HOST_AND_PORT = /^([^:]*)(?::(.*))?$/s;
 
 /**
- * Reads a source as a user writes it: a did:web, a host name, an https URL of a
- * `sig.json`, a `sig.json` file or a directory. A path contains `/`, starts
- * with `.` or ends in `.json`; any other text is a host, never a file, so that
- * a planted folder can't answer in a host's name.
+ * Parses a source as written by a user: a did:web, a host name, an https URL of
+ * a `sig.json`, a `sig.json` file or a directory. A path contains `/`, starts
+ * with `.` or ends in `.json`; any other text is a host and never a file, so
+ * that a planted folder can't be read instead of a host.
  *
  * @example
  * ```ts
@@ -110,11 +120,13 @@ function parseHost(host: string, options: ParseSourceOptions): Source {
     ? `A folder of that name exists: write ./${host} to read it.`
     : undefined;
   const [, name = "", port] = HOST_AND_PORT.exec(host) ?? [];
-  // Host names have no case, DIDs do. Only ASCII: the Kelvin sign is not a K.
+  // Host names are case-insensitive, DIDs are not. Only ASCII: the Kelvin sign
+  // is not a K.
   const lower = name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
   const did = `did:web:${lower}` +
     (port === undefined ? "" : `%3A${port}`);
-  // A percent code would pass for the port's, a colon in it for a path's.
+  // A percent code could be read as the port's separator, a colon in the port
+  // as a path.
   if (host === "" || host.includes("%") || port?.includes(":")) {
     throw notASource(host, hint);
   }
@@ -145,26 +157,26 @@ function notASource(text: string, hint: string | undefined): SigError {
   );
 }
 
-/** An issuer whose origin proves who speaks. */
+/** The location of an issuer whose origin proves its DID. */
 export type ProvenLocation = IssuerLocation & {
   /** The DID that the origin proves. */
   readonly expectedIssuer: string;
 };
 
 /**
- * The name of an issuer, read: its did:web, its host or the https URL of its
- * `sig.json`. Only {@linkcode IssuerName.parse} makes one.
+ * A parsed name of an issuer: its did:web, its host or the https URL of its
+ * `sig.json`. Created by {@linkcode IssuerName.parse} only.
  */
 export class IssuerName {
-  /** As it was written. */
+  /** The name as it was written. */
   readonly text: string;
-  /** How it was written: a did:web or a host, or a URL. */
+  /** Whether it was written as a did:web or a host, or as a URL. */
   readonly kind: "did" | "url";
   /** The DID that the origin proves. */
   readonly expectedIssuer: string;
   /** The URL of its `sig.json`. */
   readonly metadataRef: string;
-  /** Whether that is exactly its host's own `sig.json`. */
+  /** Whether `metadataRef` is the well-known `sig.json` of its host. */
   readonly isUsual: boolean;
 
   private constructor(
@@ -181,11 +193,11 @@ export class IssuerName {
   }
 
   /**
-   * Reads a name; one that was read already is returned as it is.
+   * Parses a name. Returns an `IssuerName` unchanged.
    *
    * @throws {SigError} `invalid_identifier`, also for a file or a directory,
    * which prove no origin; `insecure_url`, `unsupported_did_method`,
-   * `address_not_allowed`; and what `requireSource` throws.
+   * `address_not_allowed`; and the errors of `requireSource`.
    */
   static parse(
     name: string | IssuerName,
@@ -198,7 +210,7 @@ export class IssuerName {
     if (source.kind === "did" || source.kind === "url") {
       return new IssuerName(name, source, { allowPrivate });
     }
-    // A file proves no origin: each could be asked in the place of any other.
+    // A file proves no origin, so it could be used in place of any issuer.
     throw new SigError(
       "invalid_identifier",
       `Cannot ask issuer ${
@@ -209,29 +221,30 @@ export class IssuerName {
   }
 }
 
-/** A source that is fetched. */
+/** A source that is fetched over the network. */
 type FetchedSource = Extract<Source, { kind: "did" | "url" }>;
 
-/** Where its `sig.json` is, and the DID that the origin proves. */
+/** Returns the URL of the `sig.json`, and the DID that the origin proves. */
 function placeOf(source: FetchedSource, options: ParseSourceOptions) {
   if (source.kind === "did") {
-    // Not by its own `origin`: the DID decides.
+    // Computed from the DID, not from the source's `origin`, which the caller
+    // could change.
     const { did: expectedIssuer, origin } = parseDid(source.did, options);
     const metadataRef = origin + WELL_KNOWN_PATHS.metadata;
     return { expectedIssuer, metadataRef, origin };
   }
   const url = new URL(source.url);
-  // It is never sent: with it one document would have many references.
+  // The fragment is never sent. With it, one document would have many
+  // references.
   url.hash = "";
   const { href: metadataRef, origin } = url;
   return { expectedIssuer: didWebOf(url), metadataRef, origin };
 }
 
 /**
- * Where an issuer publishes that is named by its did:web, its host or the https
- * URL of its `sig.json`. Files are refused: they prove no origin, so every one
- * of them could be asked in the place of any other. Nothing is fetched.
- * (docs/protocol.md §1)
+ * Returns the location of an issuer named by its did:web, its host or the https
+ * URL of its `sig.json`. Files are refused: they prove no origin, so they could
+ * be used in place of any issuer. Nothing is fetched. (docs/protocol.md §1)
  *
  * @example Two names of one issuer
  * ```ts
@@ -255,8 +268,9 @@ export function locateIssuer(
 }
 
 /**
- * Where a source's documents are, and which issuer its origin proves. Nothing
- * is read yet. (docs/protocol.md §1: the origin decides who speaks)
+ * Returns the location of a source's documents, and the issuer that its origin
+ * proves. Nothing is read yet. (docs/protocol.md §1: the origin determines the
+ * issuer)
  *
  * @example
  * ```ts
@@ -280,7 +294,7 @@ export function openSource(
   return { reader: createRemoteReader(policy), metadataRef, expectedIssuer };
 }
 
-/** A feed that is at hand as values; it proves no origin. */
+/** Opens a feed from values in memory. It proves no origin. */
 export function openInlineFeed(feed: InlineFeed): IssuerLocation {
   return {
     reader: createInlineReader(feed),

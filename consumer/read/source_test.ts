@@ -12,7 +12,7 @@ function did(host: string, origin: string) {
   return { kind: "did" as const, did: `did:web:${host}`, origin };
 }
 
-Deno.test("a did:web, a host and a URL are sources", () => {
+Deno.test("a did:web, a host and a URL are valid sources", () => {
   const rows: [string, Source][] = [
     ["did:web:acme.example", did("acme.example", "https://acme.example")],
     ["acme.example", did("acme.example", "https://acme.example")],
@@ -31,7 +31,7 @@ Deno.test("a did:web, a host and a URL are sources", () => {
   }
 });
 
-Deno.test("what has a slash, starts with a dot or ends in .json is a path", () => {
+Deno.test("text with a slash, a leading dot or a final .json is a path", () => {
   for (
     const [path, kind] of [
       [".", "directory"],
@@ -46,7 +46,7 @@ Deno.test("what has a slash, starts with a dot or ends in .json is a path", () =
   ) assertEquals(parseSource(path), { kind, path }, path);
 });
 
-Deno.test("any other word is a host, even when a folder has its name", async () => {
+Deno.test("any other text is a host, even if a folder has that name", async () => {
   const exists = (path: string) => path.startsWith("acme");
   assertEquals(parseSource("acme.example", { exists }), {
     ...did("acme.example", "https://acme.example"),
@@ -63,7 +63,7 @@ Deno.test("any other word is a host, even when a folder has its name", async () 
   );
 });
 
-Deno.test("private hosts are sources on request only, and mean http", async () => {
+Deno.test("private hosts are valid only if allowed, and use http", async () => {
   for (
     const [text, didHost, origin] of [
       ["127.0.0.1:8080", "127.0.0.1%3A8080", "http://127.0.0.1:8080"],
@@ -87,7 +87,7 @@ Deno.test("private hosts are sources on request only, and mean http", async () =
   );
 });
 
-Deno.test("everything else is refused with its own code", async () => {
+Deno.test("any other text is refused with its own code", async () => {
   const rows: [string, ErrorCode, string][] = [
     ["http://acme.example/sig.json", "insecure_url", 'over "http:"'],
     ["file:///etc/hostname", "insecure_url", 'over "file:"'],
@@ -119,7 +119,7 @@ Deno.test("everything else is refused with its own code", async () => {
   }
 });
 
-Deno.test("a password in a URL is not echoed", async () => {
+Deno.test("a password in a URL is not shown", async () => {
   for (
     const [url, code] of [
       ["https://me:s3cret@acme.example/", "insecure_url"],
@@ -132,13 +132,13 @@ Deno.test("a password in a URL is not echoed", async () => {
   }
 });
 
-/** What a source says about where to read and who must speak there. */
+/** Returns the kind, the reference and the expected issuer of a source. */
 function place(text: string) {
   const { reader, metadataRef, expectedIssuer } = openSource(parseSource(text));
   return [reader.kind, metadataRef, expectedIssuer];
 }
 
-Deno.test("a DID, its host and a URL prove the did:web of host and port", () => {
+Deno.test("a DID, its host and a URL prove the did:web of the host and port", () => {
   const metadata = "https://acme.example:8443/.well-known/sig.json";
   const url = "https://acme.example/team/sig.json";
   const did = "did:web:acme.example";
@@ -155,7 +155,7 @@ Deno.test("a DID, its host and a URL prove the did:web of host and port", () => 
   }
 });
 
-Deno.test("files and values prove nothing", () => {
+Deno.test("files and values prove no issuer", () => {
   assertEquals(place("./acme"), ["local", "/.well-known/sig.json", undefined]);
   const [kind, , issuer] = place("/srv/acme/.well-known/sig.json");
   assertEquals([kind, issuer], ["local", undefined]);
@@ -166,7 +166,7 @@ Deno.test("files and values prove nothing", () => {
   );
 });
 
-Deno.test("opens a private host on request only", async () => {
+Deno.test("opens a private host only if allowed", async () => {
   const source = parseSource("did:web:localhost", { allowPrivate: true });
   await expectSigError(
     () => openSource(source),
@@ -175,7 +175,7 @@ Deno.test("opens a private host on request only", async () => {
   );
 });
 
-Deno.test("a URL's fragment is not part of the place", () => {
+Deno.test("a URL's fragment is not part of the location", () => {
   const url = "https://acme.example/.well-known/sig.json";
   for (const text of [url, `${url}#`, `${url}#f`]) {
     assertEquals(openSource(parseSource(text)).metadataRef, url);

@@ -1,4 +1,4 @@
-/** The key of a did:web subject, from its published document. @module */
+/** Fetches the key of a did:web subject from its published document. @module */
 
 import {
   DEFAULT_LIMITS,
@@ -19,12 +19,13 @@ import { guardedFetch } from "../fetch/guarded_fetch.ts";
 import { readAll } from "./reader.ts";
 
 /**
- * The key that a did:web publishes under `authentication` (docs/protocol.md §7),
- * fetched each time: one that was taken out of the document counts no more.
+ * Returns the key that a did:web publishes under `authentication`
+ * (docs/protocol.md §7). Fetches the document each time, so that a key that was
+ * removed is no longer accepted.
  *
- * What can't be got or read is `key_unresolvable`: nothing is known against the
- * subject, and trying again may help. A document that was read and does not list
- * the key is an answer: the signature is not the subject's.
+ * A document that can't be fetched or parsed is `key_unresolvable`: it is no
+ * evidence against the subject, and a retry may help. If the document was read
+ * and does not list the key, the signature is not the subject's.
  *
  * @example
  * ```ts
@@ -48,8 +49,8 @@ import { readAll } from "./reader.ts";
  * assertEquals(key.jwk.x, x);
  * ```
  *
- * @param kid `<did>#<fragment>`, as the attestation's header has it.
- * @param policy How the document is fetched.
+ * @param kid `<did>#<fragment>` from the attestation's header.
+ * @param policy Options for fetching the document.
  * @throws {SigError} `key_unresolvable` (with `context.reason`),
  * `attestation_signature_invalid` when the document does not list the key,
  * `invalid_header` for a malformed did:web, `address_not_allowed`,
@@ -80,8 +81,8 @@ export async function fetchSubjectKey(
 }
 
 /**
- * Where the document of a did:web that signs is. The DID is a signed header's,
- * not a caller's mistake.
+ * Returns the URL of the document of a did:web that signs. The DID comes from a
+ * signed header, so a malformed one is not the caller's mistake.
  *
  * @example
  * ```ts
