@@ -47,4 +47,6 @@ async function measure(events: number): Promise<number> {
 
 const short = await measure(10);
 const long = await measure(Number(Deno.args[0] ?? 100_000));
-console.log(`long against short feed: ${(long / short).toFixed(2)} (goal: 1)`);
+console.log(
+  `long compared with short feed: ${(long / short).toFixed(2)} (goal: 1)`,
+);

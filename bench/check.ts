@@ -48,9 +48,9 @@ function question({ url }: Started, isNew: boolean): Uint8Array {
 }
 
 /** Hono sends the response of our server. */
-const asking = await Connection.open(api.url);
-const { body } = await asking.ask(question(api, false));
-asking.close();
+const client = await Connection.open(api.url);
+const { body } = await client.ask(question(api, false));
+client.close();
 const hono = await startServer("bench/servers/bare_hono.ts", [body]);
 
 interface Questions extends Load {
@@ -93,7 +93,7 @@ try {
   for (const { name, costs, goal } of all) {
     const times = median(costs.map((cost, i) => cost / floor.costs[i]!));
     console.log(
-      `${name}: ${median(costs).toFixed(1)} µs a request, ` +
+      `${name}: ${median(costs).toFixed(1)} µs per request, ` +
         `${times.toFixed(2)} ×${goal}`,
     );
   }
@@ -109,7 +109,7 @@ try {
     );
     p99.push(percentile(times, 99));
     console.log(
-      `${each.name} at 80 % of ${rate.toFixed(0)} a second: p99 ${
+      `${each.name} at 80 % of ${rate.toFixed(0)} per second: p99 ${
         p99.at(-1)!.toFixed(1)
       } ms`,
     );

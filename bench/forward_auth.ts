@@ -61,7 +61,7 @@ const work = median(pairs.map(({ a, b }) => b.micros / a.micros));
 console.log(
   `${(rate * 100).toFixed(0)} % of bare hono's ${
     median(pairs.map(({ b }) => b.rate)).toFixed(0)
-  } a second, by processor time ${(work * 100).toFixed(0)} % ` +
+  } per second, by CPU time ${(work * 100).toFixed(0)} % ` +
     "(goal: at least 45 %)",
 );
 for (const each of [...ours.connections, ...floor.connections]) each.close();

@@ -76,10 +76,10 @@ try {
   const most = await check(large.host);
   const firstMs = performance.now() - start;
   console.log(
-    `first look at ${EVENTS} events, stored: ${
+    `first read of ${EVENTS} events, stored: ${
       (firstMs / 1000).toFixed(1)
     } s, ` +
-      `${most.toFixed(0)} MiB at most (goal: 384 with 1,000,000)`,
+      `${most.toFixed(0)} MiB maximum (goal: 384 with 1,000,000)`,
   );
   await check(small.host);
   const { a, b, ratio } = await comparePairs(
@@ -88,16 +88,18 @@ try {
     9,
   );
   console.log(
-    `a fresh check ${a.toFixed(0)} ms, of 5 events ${b.toFixed(0)} ms: ` +
+    `a new process of sig check ${a.toFixed(0)} ms, with 5 events ${
+      b.toFixed(0)
+    } ms: ` +
       `${ratio.toFixed(2)} × (goal: at most 2)`,
   );
   const before = performance.now();
   await sig("who", "--sig", large.host, "--allow-insecure", "--role", "deploy");
   const listMs = performance.now() - before;
   console.log(
-    `a list of all: ${(listMs / 1000).toFixed(1)} s, ${
+    `sig who: ${(listMs / 1000).toFixed(1)} s, ${
       (listMs / firstMs).toFixed(2)
-    } × the first look`,
+    } × the first read`,
   );
 } finally {
   await large.server.shutdown();

@@ -24,7 +24,7 @@ const ROUNDS = 5;
 /**
  * The number of concurrent logins, so that waiting of a server has no effect.
  */
-const AT_ONCE = 8;
+const CONCURRENT = 8;
 
 /**
  * The number of people who log in in turn; a hundred open sessions of one
@@ -163,8 +163,8 @@ for (const { did: subject } of PEOPLE) {
     body: subject,
   })).bytes();
 }
-const toOwn = await openConnections(own.url, AT_ONCE);
-const toOther = await openConnections(other.url, AT_ONCE);
+const toOwn = await openConnections(own.url, CONCURRENT);
+const toOther = await openConnections(other.url, CONCURRENT);
 for (const alg of ALGORITHMS) {
   const ours = () => measure(own, toOwn, logInToOwn, alg);
   const theirs = () => measure(other, toOther, logInToOther, alg);
@@ -179,7 +179,7 @@ for (const alg of ALGORITHMS) {
   console.log(
     `${alg}: ${median(pairs.map(({ a }) => a.rate)).toFixed(0)} logins/s, ${
       ratio.toFixed(2)
-    } × oidc-provider, by processor time ${work.toFixed(2)} ×`,
+    } × oidc-provider, by CPU time ${work.toFixed(2)} ×`,
   );
 }
 console.log("(goals: RS256 at least 1.5, EdDSA at least 2)");

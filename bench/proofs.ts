@@ -48,7 +48,7 @@ async function measure(what: string, count: number): Promise<void> {
   const ms = (times: readonly number[]) =>
     `${(median(times) / count).toFixed(2)} ms`;
   console.log(
-    `${what}: ${ms(without!)} an event, proofs ${ms(more!)} more, ` +
+    `${what}: ${ms(without!)} per event, proofs ${ms(more!)} in addition, ` +
       `${median(files!)} files`,
   );
 }

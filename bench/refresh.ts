@@ -36,9 +36,11 @@ try {
     if (decision !== "allow") throw new Error("not allowed");
   }
   console.log(
-    `${EVENTS} events verified in ${coldMs.toFixed(0)} ms, 10 more in ${
-      median(times).toFixed(1)
-    } ms: 1/${(coldMs / median(times)).toFixed(0)} ` +
+    `${EVENTS} events verified in ${
+      coldMs.toFixed(0)
+    } ms, check after 10 more in ${median(times).toFixed(1)} ms: 1/${
+      (coldMs / median(times)).toFixed(0)
+    } ` +
       `(goal: 1/${EVENTS / 100})`,
   );
 } finally {

@@ -56,8 +56,8 @@ for (const [name, request] of KINDS) {
   const { now, most } = await web.memory();
   const answers = Array.from(statuses, ([status, n]) => `${n} × ${status}`);
   console.log(
-    `${name} (${answers.join(", ")}): ${(now - rest).toFixed(0)} MiB more, ` +
-      `${(most - rest).toFixed(0)} at most (goal: less than 64)`,
+    `${name} (${answers.join(", ")}): ${(now - rest).toFixed(0)} MiB remain, ` +
+      `${(most - rest).toFixed(0)} maximum (goal: less than 64)`,
   );
 }
 for (const connection of connections) connection.close();

@@ -30,6 +30,6 @@ const { a, b, ratio } = await comparePairs(async () => {
 }, bareVerification(jwk, signed));
 const us = (ms: number) => `${(ms * 1000 / EVENTS).toFixed(1)} µs`;
 console.log(
-  `verified and replayed ${us(a)} an event, bare node:crypto ${us(b)}: ` +
+  `verified and replayed ${us(a)} per event, bare node:crypto ${us(b)}: ` +
     `${ratio.toFixed(2)} × (goal: at most 1.25)`,
 );

@@ -78,7 +78,7 @@ browserTest(
 );
 
 /** The page's use of the two packages, which returns the results. */
-const USE_THEM = `
+const PAGE_CODE = `
 import * as core from "/core.js";
 import * as jose from "/jose.js";
 
@@ -126,7 +126,7 @@ browserTest(
     await using server = servePage({
       "core.js": core,
       "jose.js": jose,
-      "use.js": USE_THEM,
+      "use.js": PAGE_CODE,
       "worker.js": WORKER,
     });
     const page = await browser.newPage();

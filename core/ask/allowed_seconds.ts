@@ -52,12 +52,12 @@ export function allowedSeconds(
         !requirements.every((each) => meets(state, each))
       ) continue;
       const { valid_from, valid_until } = state;
-      const first = ceil(bound(1, from, valid_from));
-      const last = lastBefore(bound(-1, until, valid_until));
+      const first = firstSecond(stricterBound(1, from, valid_from));
+      const last = lastSecond(stricterBound(-1, until, valid_until));
       if (first <= last) ranges.push({ first, last });
     }
   }
-  return joined(ranges);
+  return mergeRanges(ranges);
 }
 
 /**
@@ -93,20 +93,24 @@ function* inForce(
  * Returns the later (sign 1) or earlier (sign -1) of two bounds, undefined
  * without any.
  */
-function bound(sign: 1 | -1, a: Instant | undefined, text: string | null) {
+function stricterBound(
+  sign: 1 | -1,
+  a: Instant | undefined,
+  text: string | null,
+) {
   const b = text === null ? undefined : validInstant(text);
   return a && (!b || sign * compareInstants(a, b) > 0) ? a : b;
 }
 
-function ceil(from: Instant | undefined): number {
+function firstSecond(from: Instant | undefined): number {
   return from ? from.seconds + (from.nanoseconds > 0 ? 1 : 0) : -Infinity;
 }
 
-function lastBefore(until: Instant | undefined): number {
+function lastSecond(until: Instant | undefined): number {
   return until ? until.seconds - (until.nanoseconds > 0 ? 0 : 1) : Infinity;
 }
 
-function joined(ranges: SecondsRange[]): readonly SecondsRange[] {
+function mergeRanges(ranges: SecondsRange[]): readonly SecondsRange[] {
   ranges.sort((a, b) => a.first < b.first ? -1 : a.first > b.first ? 1 : 0);
   const found: SecondsRange[] = [];
   for (const { first, last } of ranges) {

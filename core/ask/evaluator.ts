@@ -34,7 +34,7 @@ const NONE = Object.freeze([]);
 /** A question's requirements, as indexes into the distinct requirements. */
 interface Needs {
   /** The index of each of its requirements, in their order. */
-  readonly places: readonly number[];
+  readonly indexes: readonly number[];
   /** The verdict, shared by all questions with the same requirements. */
   readonly verdict: Verdict;
   /** Maximum number of explained relationships. */
@@ -76,19 +76,19 @@ export class Evaluator {
         ? questions[0]!.requirements
         : questions.flatMap(({ requirements }) => requirements),
     );
-    const { distinct, places } = this.#index;
+    const { distinct, indexes } = this.#index;
     const [only] = questions;
     if (only !== undefined && questions.length === 1) {
       // The usual case needs no grouping of questions.
       const verdict = new Verdict(NONE, limits);
       const maxExplained = maxExplainedOf(only, limits);
-      this.#needs = [{ places, verdict, maxExplained }];
+      this.#needs = [{ indexes, verdict, maxExplained }];
       this.#verdicts = [verdict];
       this.#byRarest = NONE;
       this.#maxExplained = maxExplained;
       return;
     }
-    this.#needs = needsOf(questions, places, limits);
+    this.#needs = needsOf(questions, indexes, limits);
     this.#verdicts = [...new Set(this.#needs.map(({ verdict }) => verdict))];
     this.#byRarest = byRarest(this.#verdicts, distinct.length);
     this.#maxExplained = this.#needs.reduce(
@@ -138,7 +138,7 @@ export class Evaluator {
     question: number,
     requirements: readonly Requirement[],
   ): Pick<CheckResult, "reasons" | "reasons_left_out"> {
-    const { verdict, places } = this.#needs[question]!;
+    const { verdict, indexes } = this.#needs[question]!;
     if (verdict.match) return { reasons: [] };
     if (this.#count === 0) return { reasons: [{ code: "no_relationship" }] };
     if (verdict.inactive.length > 0) {
@@ -150,9 +150,9 @@ export class Evaluator {
     }
     const reasons: Reason[] = [];
     for (const [i, requirement] of requirements.entries()) {
-      const place = places[i]!;
-      if (this.#metByActive[place]) continue;
-      const last = this.#lastMeeting[place];
+      const index = indexes[i]!;
+      if (this.#metByActive[index]) continue;
+      const last = this.#lastMeeting[index];
       reasons.push(
         last
           ? statusReason(last, requirement)
@@ -170,7 +170,7 @@ export class Evaluator {
     requirements: readonly Requirement[],
     time: EvaluationTime,
   ): Steps<Explanation> {
-    const { verdict: { match }, places, maxExplained } = this
+    const { verdict: { match }, indexes, maxExplained } = this
       .#needs[question]!;
     const fitting = countFitting(
       this.#explained,
@@ -184,7 +184,7 @@ export class Evaluator {
     const relationships: ExplainedRelationship[] = [];
     let units = 0;
     for (const effective of shown) {
-      relationships.push(this.#explainOne(effective, requirements, places));
+      relationships.push(this.#explainOne(effective, requirements, indexes));
       units += requirements.length + (effective.state.roles.length >> 3);
       if (units < STEP_UNITS) continue;
       units = 0;
@@ -204,7 +204,7 @@ export class Evaluator {
   #explainOne(
     { state, status }: EffectiveState,
     requirements: readonly Requirement[],
-    places: readonly number[],
+    indexes: readonly number[],
   ): ExplainedRelationship {
     const met = this.#index.metBy(state);
     return {
@@ -217,7 +217,7 @@ export class Evaluator {
       last_sequence: state.last_sequence,
       requirements: requirements.map((each, i) => ({
         ...each,
-        met: met.has(places[i]!),
+        met: met.has(indexes[i]!),
       })),
     };
   }
@@ -254,19 +254,19 @@ function maxExplainedOf(
 
 function needsOf(
   questions: readonly ParsedQuestion[],
-  places: readonly number[],
+  indexes: readonly number[],
   limits: AnswerLimits,
 ): readonly Needs[] {
   const verdicts = new Map<string, Verdict>();
   let at = 0;
   return questions.map((question) => {
-    const own = places.slice(at, at += question.requirements.length);
+    const own = indexes.slice(at, at += question.requirements.length);
     const needs = [...new Set(own)].sort((a, b) => a - b);
     const name = needs.join();
     const verdict = verdicts.get(name) ?? new Verdict(needs, limits);
     verdicts.set(name, verdict);
     const maxExplained = maxExplainedOf(question, limits);
-    return { places: own, verdict, maxExplained };
+    return { indexes: own, verdict, maxExplained };
   });
 }
 

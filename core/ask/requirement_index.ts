@@ -16,7 +16,7 @@ export class RequirementIndex {
   /** Each requirement once. */
   readonly distinct: Requirement[] = [];
   /** For each requirement of the questions, its index in `distinct`. */
-  readonly places: readonly number[];
+  readonly indexes: readonly number[];
   /** Indexes of the requirements of roles, by role. */
   readonly #roles = new Map<string, number>();
   /** Indexes of all other requirements. */
@@ -24,14 +24,14 @@ export class RequirementIndex {
 
   constructor(requirements: readonly Requirement[]) {
     const known = new Map<string, number>();
-    this.places = requirements.map((each) => {
+    this.indexes = requirements.map((each) => {
       const name = `${each.key}=${each.value}`;
-      const place = known.get(name) ?? this.distinct.push(each) - 1;
-      if (known.has(name)) return place;
-      known.set(name, place);
-      if (each.key === "role") this.#roles.set(each.value, place);
-      else this.#others.push(place);
-      return place;
+      const index = known.get(name) ?? this.distinct.push(each) - 1;
+      if (known.has(name)) return index;
+      known.set(name, index);
+      if (each.key === "role") this.#roles.set(each.value, index);
+      else this.#others.push(index);
+      return index;
     });
   }
 
@@ -41,13 +41,13 @@ export class RequirementIndex {
    */
   metBy(state: RelationshipState): ReadonlySet<number> {
     const met = new Set<number>();
-    for (const place of this.#others) {
-      if (meets(state, this.distinct[place]!)) met.add(place);
+    for (const index of this.#others) {
+      if (meets(state, this.distinct[index]!)) met.add(index);
     }
     if (this.#roles.size === 0) return met;
     for (const role of state.roles) {
-      const place = this.#roles.get(role);
-      if (place !== undefined) met.add(place);
+      const index = this.#roles.get(role);
+      if (index !== undefined) met.add(index);
     }
     return met;
   }

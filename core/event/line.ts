@@ -118,7 +118,7 @@ export function createFeedLineParser(
       if (typeof parsed !== "string") return parsed;
     }
     const envelope = parseEnvelope(line, limits);
-    const parsed = reading.read(...rewrite(envelope));
+    const parsed = reading.read(...concatenate(envelope));
     if (typeof parsed !== "string") return parsed;
     throw fault(
       "invalid_base64url",
@@ -171,7 +171,7 @@ function matchesAt(line: Uint8Array, at: number, part: Uint8Array): boolean {
 }
 
 /** Returns the three members concatenated, with their offsets. */
-function rewrite(envelope: FlattenedJws): [Uint8Array, MemberPlaces] {
+function concatenate(envelope: FlattenedJws): [Uint8Array, MemberPlaces] {
   const header = encoder.encode(envelope.protected);
   const payload = encoder.encode(envelope.payload);
   const signature = encoder.encode(envelope.signature);

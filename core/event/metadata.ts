@@ -53,7 +53,7 @@ function findMetadataIssues(value: unknown): readonly Issue[] {
   );
   fields.optional("event_serialization", isJwsFlattened, '"jws-flattened"');
   const proofs = fields.get("proofs_uri");
-  const place = proofsPlace(value);
+  const place = allowedProofsUri(value);
   if (proofs !== undefined && proofs !== place) {
     const expected = place ?? "a URL on the issuer's host";
     fields.report("proofs_uri", "invalid_field", `must be ${expected}`);
@@ -78,7 +78,7 @@ function isJwsFlattened(value: unknown): value is "jws-flattened" {
  * Returns the only allowed URL of proofs: on the issuer's host, with the scheme
  * of `jwks_uri`.
  */
-function proofsPlace(
+function allowedProofsUri(
   { issuer, jwks_uri }: Readonly<Record<string, unknown>>,
 ): string | undefined {
   if (!isString(issuer) || !isString(jwks_uri)) return undefined;

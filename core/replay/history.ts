@@ -94,7 +94,7 @@ class ListedIds implements RelationshipIds {
 
 /** The number of events in a block, whose latest instant is kept. */
 const BLOCK_EVENTS = 1_024;
-const NOBODY: readonly string[] = Object.freeze([]);
+const EMPTY: readonly string[] = Object.freeze([]);
 
 /** Builds a {@linkcode FeedHistory} from events. */
 export class HistoryBuilder implements GrowingHistory {
@@ -171,7 +171,7 @@ export class HistoryBuilder implements GrowingHistory {
     if (this.#keepOnly !== undefined && this.#keepOnly !== subject) {
       throw new TypeError("Cannot ask: nothing was kept about this subject");
     }
-    const ids = this.#bySubject.get(subject) ?? NOBODY;
+    const ids = this.#bySubject.get(subject) ?? EMPTY;
     // Not copied: these may be all relationships of the feed.
     return ids instanceof Set ? ids : new ListedIds(ids);
   }
@@ -184,7 +184,7 @@ export class HistoryBuilder implements GrowingHistory {
   }
 
   subjectsWarnedAt(sequence: number): readonly string[] {
-    return this.#warnedAt.get(sequence) ?? NOBODY;
+    return this.#warnedAt.get(sequence) ?? EMPTY;
   }
 
   issuedAt(sequence: number): Instant {

@@ -16,7 +16,7 @@ import type {
   UnknownEvent,
   Warning,
 } from "../event/types.ts";
-import { leftOut } from "./warnings.ts";
+import { warningsLeftOut } from "./warnings.ts";
 
 /** The state of a feed after its last event. */
 export interface FeedState {
@@ -108,7 +108,7 @@ export class Replay {
     if (this.#leftOut === 0) return this.#warnings;
     return [
       ...this.#warnings,
-      leftOut(`${this.#leftOut} more about any event`),
+      warningsLeftOut(`${this.#leftOut} more about any event`),
     ];
   }
 

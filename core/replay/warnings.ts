@@ -36,16 +36,16 @@ export function warningsAbout(
   // These always count as concerning the feed, because their subjects are not
   // known.
   const uncounted = warnings.filter(({ code }) => code === "warnings_left_out");
-  const room = MAX_ANSWER_WARNINGS - uncounted.length;
-  if (concerned.length <= room) return [...concerned, ...uncounted];
-  const shown = concerned.slice(0, room - 1);
-  const hidden = leftOut(
+  const maxShown = MAX_ANSWER_WARNINGS - uncounted.length;
+  if (concerned.length <= maxShown) return [...concerned, ...uncounted];
+  const shown = concerned.slice(0, maxShown - 1);
+  const hidden = warningsLeftOut(
     `${concerned.length - shown.length} more about the subject or the feed`,
   );
   return [...shown, hidden, ...uncounted];
 }
 
 /** Creates the warning that other warnings were left out. */
-export function leftOut(what: string): Warning {
+export function warningsLeftOut(what: string): Warning {
   return { code: "warnings_left_out", detail: `left out: ${what}` };
 }

@@ -347,7 +347,7 @@ class Scan {
         end = text.indexOf('"', end + 1);
       }
     }
-    if (end === -1) return text.length; // JSON.parse refuses it
+    if (end === -1) return text.length; // JSON.parse will reject it.
     this.#endString(start, end);
     return end + 1;
   }
@@ -497,7 +497,7 @@ function unescape(raw: string): string {
   try {
     return JSON.parse(`"${raw}"`) as string;
   } catch {
-    return raw; // the whole text is refused for it
+    return raw; // JSON.parse will reject the whole text.
   }
 }
 

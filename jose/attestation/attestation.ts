@@ -222,9 +222,9 @@ function isNumber(value: unknown): value is number {
 function splitScope(scope: string): readonly string[] {
   if (scope === "") return [];
   const tokens = scope.split(" ").sort();
-  const isTwice = (token: string, i: number) =>
+  const isDuplicate = (token: string, i: number) =>
     token !== "" && token === tokens[i - 1];
-  if (!tokens.some(isTwice)) return [...new Set(tokens)];
+  if (!tokens.some(isDuplicate)) return [...new Set(tokens)];
   throw fault("invalid_attestation", "claim scope must name each scope once", {
     pointer: "/scope",
   });

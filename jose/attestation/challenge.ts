@@ -117,7 +117,7 @@ export function validateSignableChallenge(
     "null or an array of strings without control characters",
   ) ?? null;
   requireNoIssue(fields);
-  requireLife(issuedAt!, expiresAt);
+  requireValidity(issuedAt!, expiresAt);
   const text = describeChallenge({
     challenge_id: checked.challengeId,
     audience,
@@ -165,7 +165,7 @@ function requireNoEnrolment(audience: string, scopes: readonly string[]): void {
   );
 }
 
-function requireLife(from: Instant, to: Instant): void {
+function requireValidity(from: Instant, to: Instant): void {
   const seconds = to.seconds - from.seconds +
     (to.nanoseconds - from.nanoseconds) / 1e9;
   if (seconds >= MIN_TTL_SECONDS && seconds <= MAX_TTL_SECONDS) return;

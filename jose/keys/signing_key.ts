@@ -152,13 +152,13 @@ class PlatformSigningKey implements SigningKey {
     this.publicJwk = Object.freeze(publicJwk);
     this.#web = web;
     this.#pkcs8 = pkcs8;
-    if (!hasBuiltins()) this.#forget();
+    if (!hasBuiltins()) this.#eraseSeed();
   }
 
   async sign(message: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
     if (this.#pkcs8 !== undefined && --this.#webLeft < 0) {
-      this.#signInBulk = takeOver(this.#pkcs8);
-      this.#forget();
+      this.#signInBulk = importForBulk(this.#pkcs8);
+      this.#eraseSeed();
     }
     if (this.#signInBulk) return new Uint8Array(this.#signInBulk(message));
     const copy = message.slice();
@@ -166,7 +166,7 @@ class PlatformSigningKey implements SigningKey {
     return new Uint8Array(signature);
   }
 
-  #forget(): void {
+  #eraseSeed(): void {
     this.#pkcs8?.fill(0);
     this.#pkcs8 = undefined;
   }
@@ -176,7 +176,7 @@ class PlatformSigningKey implements SigningKey {
  * Imports the key into `node:crypto`; returns undefined if it is missing or
  * rejects the key.
  */
-function takeOver(
+function importForBulk(
   pkcs8: Uint8Array,
 ): ((message: Uint8Array) => Uint8Array) | undefined {
   try {

@@ -140,22 +140,22 @@ export function groupBySubject(
   sha256: Sha256,
   lines: Iterable<PlacedLine>,
 ): SubjectLines[] {
-  const groups = new Map<string, SubjectLines>();
-  const homes = new Map<string, SubjectLines>();
+  const bySubject = new Map<string, SubjectLines>();
+  const byRelationship = new Map<string, SubjectLines>();
   for (const line of lines) {
     const { event } = line;
-    let home = homes.get(event.relationship_id);
-    if (home === undefined) {
+    let group = byRelationship.get(event.relationship_id);
+    if (group === undefined) {
       if (event.event_type !== UPSERT) continue;
       const { subject } = event;
-      home = groups.get(subject) ??
+      group = bySubject.get(subject) ??
         { subject, key: subjectKey(sha256, subject), lines: [] };
-      groups.set(subject, home);
-      homes.set(event.relationship_id, home);
+      bySubject.set(subject, group);
+      byRelationship.set(event.relationship_id, group);
     }
-    home.lines.push(line);
+    group.lines.push(line);
   }
-  return [...groups.values()];
+  return [...bySubject.values()];
 }
 
 /** Returns the size of lines in bytes, including their LFs. */

@@ -126,13 +126,13 @@ function foldPeaks(sha256: Sha256, peaks: readonly Uint8Array[]): Uint8Array {
 function subtreesOf(from: number, to: number): TreeNode[] {
   const nodes: TreeNode[] = [];
   for (let at = from, level; at < to; at += 2 ** level) {
-    for (level = 0; isRoomFor(level + 1, at, to);) level++;
+    for (level = 0; fits(level + 1, at, to);) level++;
     nodes.push({ level, index: at / 2 ** level });
   }
   return nodes;
 }
 
-function isRoomFor(level: number, at: number, to: number): boolean {
+function fits(level: number, at: number, to: number): boolean {
   return at % 2 ** level === 0 && at + 2 ** level <= to;
 }
 

@@ -53,7 +53,7 @@ export class TestProcess implements AsyncDisposable {
   /** Standard error so far. */
   stderr = "";
   readonly #child: Deno.ChildProcess;
-  readonly #words: string;
+  readonly #command: string;
   #hasEnded = false;
   #isStderrRead = false;
   readonly #input: WritableStreamDefaultWriter<Uint8Array> | undefined;
@@ -74,7 +74,7 @@ export class TestProcess implements AsyncDisposable {
       stderr: "piped",
     }).spawn();
     this.pid = this.#child.pid;
-    this.#words = [command, ...args].join(" ");
+    this.#command = [command, ...args].join(" ");
     this.#child.status.then(() => this.#hasEnded = true);
     if (stdin !== undefined) this.#input = this.#child.stdin.getWriter();
     this.#reading.push(this.#read("stdout"));
@@ -109,14 +109,14 @@ export class TestProcess implements AsyncDisposable {
     const pattern = typeof wanted === "string"
       ? new RegExp(RegExp.escape(wanted))
       : wanted;
-    return await waitUntil(`${this.#words}\nsays ${wanted}`, async () => {
+    return await waitUntil(`${this.#command}\nsays ${wanted}`, async () => {
       const hasEnded = this.#hasEnded;
       if (hasEnded) await this.ended();
       const found = pattern.exec(this.stdout.slice(from)) ??
         pattern.exec(this.stderr.slice(from));
       if (found === null && hasEnded) {
         throw new Error(
-          `${this.#words}\nended without ${wanted}:\n${this.stdout}${this.stderr}`,
+          `${this.#command}\nended without ${wanted}:\n${this.stdout}${this.stderr}`,
         );
       }
       return found;
@@ -128,10 +128,10 @@ export class TestProcess implements AsyncDisposable {
    * exits.
    */
   async listens(port: number): Promise<void> {
-    await waitUntil(`${this.#words}\nlistens`, async () => {
+    await waitUntil(`${this.#command}\nlistens`, async () => {
       if (this.#hasEnded) {
         const { stdout, stderr } = await this.ended();
-        throw new Error(`${this.#words}\nended:\n${stdout}${stderr}`);
+        throw new Error(`${this.#command}\nended:\n${stdout}${stderr}`);
       }
       return await listensAt(port);
     });
@@ -152,7 +152,7 @@ export class TestProcess implements AsyncDisposable {
    * returns the exit code.
    */
   async exited(): Promise<number> {
-    return (await within(`${this.#words}\nends`, this.#child.status)).code;
+    return (await within(`${this.#command}\nends`, this.#child.status)).code;
   }
 
   /**
@@ -177,18 +177,18 @@ export class TestProcess implements AsyncDisposable {
   async #waitForEnd(): Promise<Ended> {
     this.readStderr();
     try {
-      await within(`${this.#words}\nends`, this.#child.status);
+      await within(`${this.#command}\nends`, this.#child.status);
     } catch (error) {
       this.signal("SIGKILL");
-      await this.#rest();
+      await this.#finish();
       throw error;
     }
-    await this.#rest();
+    await this.#finish();
     const { code, signal } = await this.#child.status;
     return { code, signal, stdout: this.stdout, stderr: this.stderr };
   }
 
-  async #rest(): Promise<void> {
+  async #finish(): Promise<void> {
     await this.closeInput();
     await Promise.all(this.#reading);
     await this.#child.status;

@@ -8,7 +8,7 @@ import { readFeedVectors } from "./vectors.ts";
  * Code that prints the SHA-256 of each file that the document's reader has
  * read.
  */
-const ALSO = `
+const PRINT_DIGESTS = `
         import hashlib
         for path in sorted(files):
             print("", path, hashlib.sha256(files[path]).hexdigest())
@@ -24,7 +24,7 @@ Deno.test({
       language === "python"
     );
     assert(program);
-    const args = ["-c", program.text + ALSO];
+    const args = ["-c", program.text + PRINT_DIGESTS];
     const env = { PYTHONIOENCODING: "utf-8" };
     const found = (await runWell("python3", args, { cwd: ROOT, env }))
       .split(/\n(?! )/)

@@ -21,18 +21,18 @@ export async function turns(count = 1): Promise<void> {
 }
 
 /**
- * Calls `look` repeatedly until it returns a truthy value, and returns that
- * value.
+ * Calls `condition` repeatedly until it returns a truthy value, and returns
+ * that value.
  *
  * @param what completes the sentence "never: …" of the failure.
  */
 export async function waitUntil<T>(
   what: string,
-  look: () => T | Promise<T>,
+  condition: () => T | Promise<T>,
 ): Promise<Exclude<T, false | null | undefined | 0 | "">> {
   const startMs = performance.now();
   for (;;) {
-    const found = await look();
+    const found = await condition();
     if (found) return found as Exclude<T, false | null | undefined | 0 | "">;
     if (performance.now() - startMs > WAIT_LIMIT_MS) {
       throw new Error(`never: ${what}`);
