@@ -1,6 +1,6 @@
 /**
- * The login as an application (docs/protocol.md §7). Long because here
- * every part of it is put together, and nowhere else.
+ * The login server as a Hono application (docs/protocol.md §7). This is the
+ * only file that combines all of its parts, hence its length.
  *
  * @module
  */
@@ -48,51 +48,59 @@ import { VERSION } from "./version.ts";
 /** Options of {@linkcode createApp}. */
 export interface AppOptions extends GuardOptions, FetchPolicy {
   /**
-   * The origins or DIDs that it speaks for; the first one is the default. They
+   * Origins or DIDs that people log in to; the first one is the default. They
    * are never taken from a request.
    */
   readonly audiences: readonly string[];
-  /** Issuers that the page can show. */
+  /** Issuers that the page can show: did:web identifiers, hosts or URLs. */
   readonly issuers?: readonly string[] | undefined;
-  /** What a login needs of a relationship with the one issuer: `key=value`. */
+  /**
+   * Requirements of a login, as `key=value`; they need exactly one issuer
+   * (default: no relationship is required).
+   */
   readonly require?: readonly string[] | undefined;
-  /** What a login on the page asks to learn, as scopes (default: nothing). */
+  /** Scopes that a login on the page requests (default: none). */
   readonly scopes?: readonly string[] | undefined;
-  /** How old the issuer's state may be, in milliseconds (default: 0). */
+  /** Maximum age of the issuer's state, in milliseconds (default: 0). */
   readonly maxAgeMs?: number | undefined;
   /**
-   * Remembers that issuer for longer than this process, together with others;
-   * it stays open. As in `createConsumer`.
+   * Keeps the pin of the required issuer across restarts and processes; the
+   * caller closes it. As in `createConsumer`.
    */
   readonly pins?: PinStore | undefined;
-  /** With `pins`: an issuer that is not remembered there is an error. */
+  /** With `pins`: rejects an issuer without a pin (default: false). */
   readonly requirePin?: boolean | undefined;
   /**
-   * Keeps challenges, sessions, codes and tokens (default: in memory). The caller
-   * closes it.
+   * Store of challenges, sessions, codes and tokens (default: in memory). The
+   * caller closes it.
    */
   readonly store?: RecordStore | undefined;
-  /** Seconds that a challenge lives, 30 to 900 (default: 300). */
+  /** Lifetime of a challenge in seconds, 30 to 900 (default: 300). */
   readonly ttlSeconds?: number | undefined;
-  /** Makes it an OpenID Provider too; needs `require`. */
+  /**
+   * Settings of the OpenID Provider; needs `require` (default: no provider).
+   */
   readonly openid?: ProviderSettings | undefined;
 }
 
-/** The application. */
+/** The application that {@linkcode createApp} returns. */
+
 export interface WebApp extends App {
-  /** With `openid`: the background work of the provider, for a long-running process. */
+  /**
+   * With `openid`: the provider's background work, for a long-running process.
+   */
   readonly provider?: ProviderWork;
 }
 
-/** How old an answer to a proxy may be by default, in milliseconds. */
+/** Default maximum age of an answer to a proxy, in milliseconds. */
 const DEFAULT_GATE_MAX_AGE_MS = 30_000;
 
-/** Bytes of a request's body (docs/protocol.md §8). */
+/** Maximum size of a request body in bytes (docs/protocol.md §8). */
 const MAX_BODY_BYTES = 64 * 1024;
 
 /**
- * Makes the application: the two endpoints of the login, the page, and what the
- * page reads.
+ * Creates the application: the two login endpoints, the page, and the routes
+ * that the page reads.
  *
  * @example A challenge
  * ```ts
@@ -112,8 +120,8 @@ const MAX_BODY_BYTES = 64 * 1024;
  * ```
  *
  * @throws {SigError} `invalid_request`, `invalid_requirement`,
- * `invalid_identifier` and the like for options that can't be meant.
- * @throws {RangeError} for numbers out of range, and without an audience.
+ * `invalid_identifier` and similar codes for invalid options.
+ * @throws {RangeError} for numbers out of range and for empty `audiences`.
  */
 export function createApp(options: AppOptions): WebApp {
   const now = options.now ?? (() => new Date());
@@ -160,7 +168,8 @@ export function createApp(options: AppOptions): WebApp {
   const gateHosts = openid?.gateHosts?.length
     ? createGateHosts(openid.gateHosts, issuer!)
     : undefined;
-  // Of its own: a flood of the open endpoint leaves room for the page's.
+  // The page has a separate quota of challenges, so that a flood of the open
+  // endpoint does not use it up.
   const own = { challenges: challengesIn(store, PAGE_CHALLENGE) };
   const provider = openid && createProvider({
     ...openid,
@@ -180,7 +189,7 @@ export function createApp(options: AppOptions): WebApp {
     demo: false,
   };
   const { allowOrigin } = provider ?? {};
-  // Proxies may pass on the name that the browser asked for.
+  // Proxies may forward the host name of the browser's request.
   const hosts = options.hosts &&
     [...options.hosts, ...options.openid?.gateHosts ?? []];
   const service = createService({
@@ -188,9 +197,9 @@ export function createApp(options: AppOptions): WebApp {
     ...{ allowOrigin, hosts },
     service: "sig-web",
     version: VERSION,
-    // A proxy asks it once for each file of a page.
+    // A proxy sends one such request for each file of a page.
     unlimited: ["/forward-auth"],
-    // Forms of applications; browsers send no cookies with them.
+    // Forms of applications post here; browsers send no cookies with them.
     crossSite: ["/oidc/authorize", "/oidc/logout"],
     checkReadiness: createReadiness({
       ...fetchPolicyOf(options),
@@ -199,7 +208,10 @@ export function createApp(options: AppOptions): WebApp {
       now,
     }),
   });
-  /** A store, an issuer or a host that hangs holds up logins, and not the page. */
+  /**
+   * Limits concurrent logins: a store, issuer or host that hangs delays logins
+   * but not the page.
+   */
   const addLogin = (
     path: string,
     answer: (body: unknown, client: string | undefined) => Promise<unknown>,
@@ -235,7 +247,7 @@ export function createApp(options: AppOptions): WebApp {
   };
 }
 
-/** @throws {SigError} `invalid_request` where everybody may log in. */
+/** @throws {SigError} `invalid_request` where no relationship is required. */
 function requireQuestion({ issuer, require, ask }: LoginGate) {
   if (ask !== undefined && require !== null) {
     return { ask, require, askedIssuer: issuer };

@@ -18,9 +18,9 @@ Deno.test("the health check names service, version and uptime", async () => {
   });
 });
 
-Deno.test("it is ready while its store and an issuer answer, and does not name the issuer that fails", async () => {
+Deno.test("is ready while its store and an issuer respond, and does not name a failing issuer", async () => {
   assertEquals((await new Site().ask("/readyz")).body, { status: "ready" });
-  // Port 1 of loopback: nothing listens there.
+  // Nothing listens on port 1 of the loopback address.
   const issuers = ["did:web:127.0.0.1%3A1"];
   const site = new Site({ issuers, allowPrivate: true });
   const { status, body } = await site.ask("/readyz");
@@ -30,7 +30,7 @@ Deno.test("it is ready while its store and an issuer answer, and does not name t
   }]);
 });
 
-Deno.test("a client with keys made elsewhere logs in, once", async () => {
+Deno.test("an independently written client logs in, once per challenge", async () => {
   const site = new Site();
   const alice = new Person();
   const challenge = await site.challenge({ scopes: ["profile", "email"] });
@@ -56,11 +56,12 @@ Deno.test("a client with keys made elsewhere logs in, once", async () => {
   assertEquals([again.status, again.body.code], [409, "challenge_used"]);
 });
 
-Deno.test("a misuse is answered as a problem, and does not use the challenge up", async () => {
+Deno.test("a misused attestation gets problem details and does not consume the challenge", async () => {
   const site = new Site();
   const alice = new Person();
   const challenge = await site.challenge({ scopes: ["email"] });
-  // Every code is tried with verifyLogin; these are of three statuses.
+  // The tests of verifyLogin cover every code; these three have different
+  // statuses.
   const cases = [
     [403, "nonce_mismatch", { nonce: "A".repeat(43) }, {}],
     [404, "challenge_not_found", { jti: "A".repeat(32) }, {}],
@@ -78,7 +79,7 @@ Deno.test("a misuse is answered as a problem, and does not use the challenge up"
   assertEquals(honest.status, 200);
 });
 
-Deno.test("of a hundred answers at once exactly one logs in", async () => {
+Deno.test("exactly one of a hundred concurrent attestations logs in", async () => {
   const site = new Site();
   const alice = new Person();
   const challenge = await site.challenge();
@@ -91,7 +92,7 @@ Deno.test("of a hundred answers at once exactly one logs in", async () => {
   assertEquals(codes.filter((code) => code === "challenge_used").length, 99);
 });
 
-Deno.test("an audience that was not configured is refused, whatever Host says", async () => {
+Deno.test("rejects an audience that is not configured, and ignores the Host header", async () => {
   const site = new Site();
   const { status, body } = await site.ask("/v1/auth/challenge/create", {
     audience: "https://evil.example",
@@ -107,7 +108,7 @@ Deno.test("an audience that was not configured is refused, whatever Host says", 
   assertEquals((await response.json()).audience, ORIGIN);
 });
 
-Deno.test("what was signed for one of two sites over a store logs nobody in at the other", async () => {
+Deno.test("an attestation for one of two sites that share a store is rejected at the other", async () => {
   const store = createMemoryStore();
   const shop = new Site({ store });
   const other = new Site({ store, audiences: ["https://other.example"] });
@@ -119,7 +120,7 @@ Deno.test("what was signed for one of two sites over a store logs nobody in at t
   assertEquals((await shop.verify(attestation)).status, 200);
 });
 
-Deno.test("nothing is fetched for a did:web of this machine, unless allowPrivate is set", async () => {
+Deno.test("resolves a did:web of this machine only with allowPrivate", async () => {
   const did = "did:web:127.0.0.1%3A8080";
   const fetch = () => Promise.resolve(new Response(null, { status: 404 }));
   for (
@@ -139,7 +140,7 @@ Deno.test("nothing is fetched for a did:web of this machine, unless allowPrivate
   }
 });
 
-Deno.test("a page of another site can't ask in a person's name", async () => {
+Deno.test("rejects requests from pages of other sites", async () => {
   const site = new Site();
   for (const type of ["text/plain", "application/x-www-form-urlencoded"]) {
     const simple = await site.app.fetch(
@@ -165,7 +166,7 @@ Deno.test("a page of another site can't ask in a person's name", async () => {
   assertEquals((await crossSite.json()).code, "origin_not_allowed");
 });
 
-Deno.test("a store that hangs holds up logins, and not the page", async () => {
+Deno.test("a store that hangs delays logins but not the page", async () => {
   const silence = Promise.withResolvers<void>();
   const memory = createMemoryStore();
   let waiting = 0;
@@ -195,7 +196,7 @@ Deno.test("a store that hangs holds up logins, and not the page", async () => {
   await Promise.all(hanging);
 });
 
-Deno.test("errors are pages for clients that accept HTML, and problems for all others", async () => {
+Deno.test("errors are pages for clients that accept HTML, and problem details for all others", async () => {
   const site = new Site();
   const get = async (path: string, accept: string, method = "GET") => {
     const headers = { accept };

@@ -1,9 +1,9 @@
-/** The process `sig-web`. @module */
+/** The entry point of the process `sig-web`. @module */
 
 import { createServerIo, runServer, surviveRejections } from "@sig/api/server";
 import { webProgram } from "./program.ts";
 
-/** Runs the process's own words and ends it with their exit code. */
+/** Runs `sig-web` with the arguments of the process and exits with its code. */
 export async function main(): Promise<void> {
   const io = createServerIo();
   surviveRejections(globalThis, io);

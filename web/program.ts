@@ -1,6 +1,6 @@
 /**
- * The server as a program: its flags, and what they mean (docs/reference/http.md).
- * It serves the packages of this project and is not covered by semantic
+ * The command `sig-web`: its flags and their effects (docs/reference/http.md).
+ * It is for the packages of this project and is not covered by semantic
  * versioning.
  *
  * @example
@@ -42,7 +42,7 @@ import type { OpenIdProgram } from "./openid/start_openid.ts";
 import { readStorePassword } from "./store_password.ts";
 import { VERSION } from "./version.ts";
 
-/** An origin, spelled as browsers do, or a DID. */
+/** An origin in the form that browsers send, or a DID. */
 const audience: ValueType<string> = {
   placeholder: "ORIGIN|DID",
   parse(text, flag) {
@@ -55,7 +55,7 @@ const audience: ValueType<string> = {
   },
 };
 
-/** A duration within bounds. */
+/** A duration from `minMs` to `maxMs`, in steps of `stepMs`. */
 function durationWithin(
   minMs: number,
   maxMs: number,
@@ -77,7 +77,7 @@ const textOf = (placeholder: string): ValueType<string> => ({
   placeholder,
 });
 
-/** Of the OpenID Provider alone. */
+/** Flags that only the OpenID Provider uses. */
 const OPENID_FLAGS = {
   "oidc-keys": optional(
     file,
@@ -157,7 +157,7 @@ const FLAGS = {
 
 type WebValues = Values<typeof FLAGS>;
 
-/** `sig-web`, and `sig web`. */
+/** The program of `sig-web` and `sig web`. */
 export const webProgram: ServerProgram = {
   name: "sig-web",
   version: VERSION,
@@ -222,7 +222,7 @@ async function start(given: GivenFlags, io: ServerIo): Promise<Startup> {
           ...{ require: options.require, scopes: options.scopes },
         });
       }
-      // A demo whose applications nobody can log in to needs no provider.
+      // A demo without applications needs no provider.
       const isNeeded = demo === undefined || isProviderAsked(flags);
       const provided = demo?.settings ??
         (isNeeded ? openid?.settings : undefined);
@@ -266,7 +266,7 @@ async function readScopes(
   texts: readonly string[],
 ): Promise<readonly string[]> {
   if (texts.length === 0) return texts;
-  // Loaded here, so that help and version need no cryptography.
+  // A dynamic import, so that --help and --version load no cryptography.
   const { isScopeToken } = await import("@sig/jose");
   const wrong = texts.find((text) => !isScopeToken(text));
   if (wrong === undefined) return texts;
@@ -279,11 +279,11 @@ async function readScopes(
 }
 
 /**
- * Reads the provider's flags, and loads it where there is one: undefined
- * elsewhere.
+ * Reads the provider's flags and loads the provider. Returns undefined where no
+ * flag requests one.
  *
- * @throws {SigError} `invalid_request` for flags that need others, and as
- * `startOpenId`.
+ * @throws {SigError} `invalid_request` for a flag without those that it needs;
+ * the codes of `startOpenId`.
  */
 async function readOpenIdFlags(
   flags: WebValues,
@@ -302,7 +302,7 @@ async function readOpenIdFlags(
   });
 }
 
-/** Whether applications of the operator log people in here. */
+/** Whether the operator's own applications use the provider. */
 function isProviderAsked(flags: WebValues): boolean {
   return flags["gate-host"].length > 0 || flags["oidc-clients"] !== undefined;
 }

@@ -1,13 +1,14 @@
 /**
- * The login for `deno serve` and Deno Deploy, set up by the variables of
- * `sig-web` (`SIG_WEB_REQUIRE` for `--require`, lists with commas between).
- * `SIG_WEB_AUDIENCE` is required. `SIG_AUDIENCES`, `SIG_ISSUERS`, `SIG_REQUIRE`,
- * `SIG_MAX_AGE` and `SIG_PINS` are other names of five of them. Challenges are
- * kept in the platform's Deno KV where there is one (`--unstable-kv`), else in
- * memory, which is right for one process only.
+ * The login for `deno serve` and Deno Deploy, configured by the environment
+ * variables of `sig-web` (`SIG_WEB_REQUIRE` for `--require`; lists are
+ * separated by commas). `SIG_WEB_AUDIENCE` is required. `SIG_AUDIENCES`,
+ * `SIG_ISSUERS`, `SIG_REQUIRE`, `SIG_MAX_AGE` and `SIG_PINS` are aliases of
+ * five of them. Challenges are kept in Deno KV where the platform has it
+ * (`--unstable-kv`), else in memory, which only works for a single process.
  *
  * ```sh
- * SIG_WEB_AUDIENCE=https://login.acme.example deno serve --unstable-kv --allow-net --allow-env jsr:@sig/web/serve
+ * SIG_WEB_AUDIENCE=https://login.acme.example deno serve --unstable-kv
+ * --allow-net --allow-env jsr:@sig/web/serve
  * ```
  *
  * @module
@@ -16,7 +17,7 @@
 import { serveProgram } from "@sig/api/server";
 import { webProgram } from "./program.ts";
 
-/** What `deno serve` calls. */
+/** The server that `deno serve` runs. */
 const server: Deno.ServeDefaultExport = await serveProgram(webProgram, {
   aliases: {
     SIG_AUDIENCES: "audience",

@@ -1,28 +1,30 @@
-/** Where the password of `--store redis://…` comes from. @module */
+/** Reads the password of `--store redis://…`. @module */
 
 import { usageError } from "@sig/api/flags";
 import { decodeSecretLine } from "@sig/api/process";
 import type { ServerIo } from "@sig/api/server";
 
-/** The variable that may hold the password. */
+/** The environment variable that may contain the password. */
 export const PASSWORD_VARIABLE = "SIG_REDIS_PASSWORD";
 
 const FILE_FLAG = "--store-password-file";
 const MAX_PASSWORD_BYTES = 4096;
 
-/** A password, and whether others on this machine can see it. */
+/** A password, with warnings if other users of the machine can see it. */
 interface StorePassword {
-  /** To be used besides the URL; undefined where the URL has it, or none is. */
+  /**
+   * The password; undefined where the URL contains it or the store needs none.
+   */
   readonly password: string | undefined;
-  /** Printed for the operator at the start. */
+  /** Warnings to print at the start. */
   readonly warnings: readonly string[];
 }
 
 /**
  * Reads the password of a Redis store from `--store-password-file`, else from
- * `SIG_REDIS_PASSWORD`. One within the URL still works, with a warning: the
- * arguments of a process are there for every user of a machine to read, and
- * often in a log. No error shows any part of it.
+ * `SIG_REDIS_PASSWORD`. A password in the URL works too, with a warning: every
+ * user of the machine can read the arguments of a process, and logs often
+ * contain them. No error shows any part of the password.
  *
  * @throws {SigError} `invalid_request`, `source_not_found`,
  * `document_too_large`.
@@ -40,7 +42,7 @@ export async function readStorePassword(
       flag: FILE_FLAG,
     });
   }
-  // Loaded here: help needs none of it.
+  // A dynamic import, so that --help does not load the stores.
   const { parseRedisUrl } = await import("@sig/consumer/store");
   if (parseRedisUrl(store).password !== undefined) {
     if (file === undefined) {

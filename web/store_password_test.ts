@@ -20,7 +20,7 @@ function read(
   );
 }
 
-Deno.test("a file comes before the environment, and neither warns", async () => {
+Deno.test("a file takes precedence over the environment, and neither causes a warning", async () => {
   for (const store of ["redis://r.example", "rediss://alice@r.example:1/2"]) {
     const rows = [
       [await read(store), undefined],
@@ -39,7 +39,7 @@ Deno.test("a file comes before the environment, and neither warns", async () => 
   }
 });
 
-Deno.test("a password in the arguments is said to be seen, without showing it", async () => {
+Deno.test("warns of a password in the arguments without showing it", async () => {
   const store = "redis://alice:s3cret@r.example";
   const { password, warnings } = await read(store, { env: "of-env" });
   assertEquals(password, undefined);
@@ -48,7 +48,7 @@ Deno.test("a password in the arguments is said to be seen, without showing it", 
   ]);
 });
 
-Deno.test("a password that can't be meant is refused, and not shown", async () => {
+Deno.test("rejects an invalid password without showing it", async () => {
   const redis = "redis://r.example";
   const notALine = "the password must be one line of text";
   const rows: readonly (readonly [string, string | Uint8Array, string])[] = [

@@ -8,7 +8,7 @@ import { HonoSite } from "./testdata/hono_site.ts";
 
 const JSON_TYPE = { "content-type": "application/json" };
 
-/** A person's browser at an application. */
+/** A person and a browser at one application. */
 class Visitor {
   readonly browser: Browser;
   readonly person: Person;
@@ -23,7 +23,7 @@ class Visitor {
     this.person = person ?? new Person();
   }
 
-  /** The same at another one. */
+  /** Returns the same person and browser at another application. */
   at(site: HonoSite): Visitor {
     return new Visitor(site, this);
   }
@@ -68,7 +68,7 @@ async function told(response: Response) {
   return { status, headers, text, body };
 }
 
-Deno.test("an application gets the key that signed, and the person whose key it is", async () => {
+Deno.test("a session has the DID of the key and the DID of the person", async () => {
   await using site = await HonoSite.start();
   const [laptop, phone] = [new Visitor(site), new Visitor(site)];
   await site.demo.enrol(laptop.person.did);
@@ -81,7 +81,7 @@ Deno.test("an application gets the key that signed, and the person whose key it 
   }
 });
 
-Deno.test("an employee signs in, is known to handlers, and signs out", async () => {
+Deno.test("an employee signs in, handlers read the session, and the employee signs out", async () => {
   await using site = await HonoSite.start();
   const visitor = new Visitor(site);
   const { did } = visitor.person;
@@ -105,7 +105,7 @@ Deno.test("an employee signs in, is known to handlers, and signs out", async () 
   assertEquals((await visitor.get("/")).text, "nobody");
 });
 
-Deno.test("a revocation ends the session; an issuer that can't be asked does not", async () => {
+Deno.test("a revocation ends the session; an unreachable issuer does not", async () => {
   await using site = await HonoSite.start();
   const visitor = new Visitor(site);
   const { relationship_id } = await site.demo.enrol(visitor.person.did);
@@ -125,7 +125,7 @@ Deno.test("a revocation ends the session; an issuer that can't be asked does not
   assertEquals([again.status, again.body.code], [403, "relationship_denied"]);
 });
 
-Deno.test("while the issuer is silent a session continues for graceMs, then pages are 503", async () => {
+Deno.test("while the issuer fails, a session continues for graceMs, then pages get 503", async () => {
   await using site = await HonoSite.start({ graceMs: 60_000 });
   const visitor = new Visitor(site);
   await site.demo.enrol(visitor.person.did);
@@ -141,7 +141,7 @@ Deno.test("while the issuer is silent a session continues for graceMs, then page
   assertEquals((await visitor.get("/")).text, visitor.person.did);
 });
 
-Deno.test("within recheckMs the issuer is not asked again", async () => {
+Deno.test("the issuer is not queried again within recheckMs", async () => {
   await using site = await HonoSite.start({ recheckMs: 60_000 });
   const visitor = new Visitor(site);
   const { relationship_id } = await site.demo.enrol(visitor.person.did);
@@ -152,7 +152,7 @@ Deno.test("within recheckMs the issuer is not asked again", async () => {
   assertEquals((await visitor.get("/")).text, "nobody");
 });
 
-Deno.test("who lacks a relationship gets 403 with the reasons; nobody gets 401, or the login", async () => {
+Deno.test("a missing relationship gets 403 with reasons; without a login, scripts get 401 and pages the login", async () => {
   await using site = await HonoSite.start();
   const visitor = new Visitor(site);
   const page = { accept: "text/html,*/*" };
@@ -173,7 +173,7 @@ Deno.test("who lacks a relationship gets 403 with the reasons; nobody gets 401, 
   assertEquals(denied.body.reasons[0].code, "role_missing");
 });
 
-Deno.test("a login that was begun in another browser, or is used again, is refused", async () => {
+Deno.test("rejects a challenge of another browser and a used challenge", async () => {
   await using site = await HonoSite.start();
   const visitor = new Visitor(site);
   await site.demo.enrol(visitor.person.did);
@@ -198,7 +198,7 @@ Deno.test("a login that was begun in another browser, or is used again, is refus
   assertEquals([again.status, again.body.code], [409, "challenge_used"]);
 });
 
-Deno.test("pages of other sites can neither sign in nor out", async () => {
+Deno.test("pages of other sites can neither sign in nor sign out", async () => {
   await using site = await HonoSite.start();
   const visitor = new Visitor(site);
   await site.demo.enrol(visitor.person.did);
@@ -223,7 +223,7 @@ Deno.test("pages of other sites can neither sign in nor out", async () => {
   assertEquals((await visitor.get("/")).text, visitor.person.did);
 });
 
-Deno.test("a body that is too large, or no JSON, or has more members, is refused", async () => {
+Deno.test("rejects a body that is too large, is not JSON, or has unknown members", async () => {
   await using site = await HonoSite.start();
   const visitor = new Visitor(site);
   await visitor.post("/sig/challenge");
@@ -245,7 +245,7 @@ Deno.test("a body that is too large, or no JSON, or has more members, is refused
   assertEquals([none.status, none.body.code], [400, "invalid_json"]);
 });
 
-Deno.test("what a handler does to c.get(sig) changes nobody's relationship", async () => {
+Deno.test("a handler that changes c.get(sig) does not change the session", async () => {
   await using site = await HonoSite.start({ recheckMs: 60_000 });
   const visitor = new Visitor(site);
   await site.demo.enrol(visitor.person.did);
@@ -256,7 +256,7 @@ Deno.test("what a handler does to c.get(sig) changes nobody's relationship", asy
   ]);
 });
 
-Deno.test("a session of another issuer does not count, also while ours is silent", async () => {
+Deno.test("rejects a session of another issuer, even while our issuer fails", async () => {
   const store = createMemoryStore();
   await using before = await HonoSite.start({ store });
   const visitor = new Visitor(before);
@@ -273,10 +273,11 @@ Deno.test("a session of another issuer does not count, also while ours is silent
   assertEquals(await response.text(), "nobody");
 });
 
-Deno.test("two applications of one issuer, store and host are two logins", async () => {
+Deno.test("two applications with the same issuer, store and host have separate logins", async () => {
   const store = createMemoryStore();
   await using shop = await HonoSite.start({ store });
-  // Cookies ignore ports: this browser sends all to both.
+  // Cookies ignore ports, so this browser sends all of them to both
+  // applications.
   await using wiki = await HonoSite.start({
     ...{ store, issuer: shop.demo.did },
   });
@@ -286,7 +287,8 @@ Deno.test("two applications of one issuer, store and host are two logins", async
   await visitor.signIn();
   const there = visitor.at(wiki);
   assertEquals((await there.get("/")).text, "nobody");
-  // Not even under its name, in a store that knows it.
+  // The cookie's value is rejected under the other application's cookie name
+  // too.
   const { cookies } = visitor.browser;
   const session = cookies.get(cookieAt("sig-session", shop))!;
   cookies.set(cookieAt("sig-session", wiki), session);
@@ -298,7 +300,7 @@ Deno.test("two applications of one issuer, store and host are two logins", async
   assertEquals((await visitor.get("/")).text, did);
 });
 
-Deno.test("what was signed for another application of the same store logs nobody in", async () => {
+Deno.test("rejects an attestation for another application of the same store", async () => {
   const store = createMemoryStore();
   await using shop = await HonoSite.start({ store });
   await using wiki = await HonoSite.start({
@@ -316,7 +318,7 @@ Deno.test("what was signed for another application of the same store logs nobody
   assertEquals([status, body.code], [403, "audience_mismatch"]);
 });
 
-Deno.test("where nothing is required any more no relationship is told", async () => {
+Deno.test("omits the relationship of a session once nothing is required", async () => {
   const store = createMemoryStore();
   await using site = await HonoSite.start({ store });
   const visitor = new Visitor(site);
@@ -331,7 +333,7 @@ Deno.test("where nothing is required any more no relationship is told", async ()
   assertEquals([subject, relationship], [visitor.person.did, null]);
 });
 
-Deno.test("options that can't be meant are refused", () => {
+Deno.test("rejects invalid options", () => {
   const wrong: readonly (readonly [() => unknown, string])[] = [
     [
       () => sigLogin({ audience: "https://shop.example/" }),

@@ -1,8 +1,8 @@
 /**
- * The login of SIG for applications of Hono: routes and a session
- * (`sigLogin`), and middleware that asks an issuer (`requireRelationship`).
+ * The login of SIG for applications of Hono: routes and a session (`sigLogin`),
+ * and middleware that requires a relationship (`requireRelationship`).
  *
- * @example Only people who are logged in get in
+ * @example Allow employees only
  * ```ts
  * import { requireRelationship, type SigEnv } from "@sig/web/hono";
  * import { Hono } from "hono";

@@ -1,4 +1,4 @@
-/** Answering only those whom an issuer vouches for. @module */
+/** Middleware that requires a relationship with an issuer. @module */
 
 import type { FetchPolicy } from "@sig/consumer";
 import { fetchPolicyOf, locateIssuer } from "@sig/consumer/internal";
@@ -13,17 +13,22 @@ import {
 
 /** Options of {@linkcode requireRelationship}. */
 export interface RequireRelationshipOptions extends FetchPolicy {
-  /** A did:web, a host, or the https URL of a `sig.json`. */
+  /** The issuer: a did:web, a host, or the https URL of a `sig.json`. */
   readonly issuer: string;
-  /** What the person's relationship must meet: `key=value`, each. */
+  /**
+   * Requirements that the person's relationship must meet, `key=value` each.
+   */
   readonly require: readonly string[];
-  /** Milliseconds that the issuer's word may be old (default: 60,000). */
+  /** Maximum age of the issuer's state in milliseconds (default: 60,000). */
   readonly maxAgeMs?: number;
-  /** The subject (default: `c.get("sig")` of `sigLogin`). Never take it from a header. */
+  /**
+   * Returns the subject of a request (default: that of `c.get("sig")`, which
+   * `sigLogin` sets). Never take it from a header.
+   */
   readonly subject?: (c: Context<SigEnv>) => string | undefined;
   /**
-   * Where a page that nobody is logged in for sends people, with the parameter
-   * `rd`: such as `/sig/login`. Without it, pages get 401 too.
+   * The path that pages redirect to if nobody is logged in, such as
+   * `/sig/login`; it gets the parameter `rd` (default: pages get 401 too).
    */
   readonly loginAt?: string;
   /** The clock (default: `() => new Date()`). */
@@ -33,10 +38,10 @@ export interface RequireRelationshipOptions extends FetchPolicy {
 const DEFAULT_MAX_AGE_MS = 60_000;
 
 /**
- * Middleware that lets only those pass for whom an issuer vouches. The others
- * get problem details: 401 `unauthorized` where nobody is logged in, 403
- * `relationship_denied` with its `reasons`, and 503 where the issuer can't be
- * asked, which is neither yes nor no.
+ * Returns middleware that passes requests on only if the subject has the
+ * required relationship. Other requests get problem details: 401 `unauthorized`
+ * if nobody is logged in, 403 `relationship_denied` with its `reasons`, and 503
+ * if the issuer can't be reached.
  *
  * @example
  * ```ts
@@ -56,14 +61,14 @@ const DEFAULT_MAX_AGE_MS = 60_000;
  * ```
  *
  * @throws {SigError} `invalid_requirement`, `requirements_empty`;
- * `invalid_request` for a `maxAgeMs` that is not a duration; those of
+ * `invalid_request` for a `maxAgeMs` that is not a duration; the codes of
  * `locateIssuer` for an invalid issuer.
  */
 export function requireRelationship(
   options: RequireRelationshipOptions,
 ): MiddlewareHandler<SigEnv> {
   const { loginAt, maxAgeMs = DEFAULT_MAX_AGE_MS } = options;
-  // What is required is settled now: the list may be the caller's to change.
+  // A copy, since the caller may change its list later.
   const require = [...options.require];
   requireDuration("maxAgeMs", maxAgeMs);
   if (require.length === 0) {
@@ -91,14 +96,14 @@ export function requireRelationship(
       judge((await ask!(subject)).answer, subject);
     } catch (error) {
       if (isSigError(error, "relationship_denied")) return refuse(error);
-      // Whatever kept the issuer from being asked: it is neither yes nor no.
+      // No answer from the issuer is neither an allow nor a deny.
       return refuse(error, isSigError(error) ? 503 : 500);
     }
     await next();
   };
 }
 
-/** What a person opened, and not what a script asked for. */
+/** Whether the request opens a page, in contrast to a request of a script. */
 export function isPage({ headers, method }: Request): boolean {
   const mode = headers.get("sec-fetch-mode");
   return method === "GET" &&
@@ -107,40 +112,41 @@ export function isPage({ headers, method }: Request): boolean {
       : mode === "navigate");
 }
 
-/** A page of our own, which knows where it leads back to. */
+/** Returns the address of the login page, which leads back to `from`. */
 function loginUrl(loginAt: string, from: string): string {
   const { pathname, search } = new URL(from);
   return `${loginAt}?${new URLSearchParams({ rd: pathname + search })}`;
 }
 
-/** Who is logged in. */
+/** The session of the person who is logged in. */
 export interface SigSession {
   /** The DID of the key that signed. */
   readonly subject: string;
   /**
-   * The same for all keys of a person (docs/protocol.md §4.1): what an account
-   * belongs to.
+   * The DID of the person, the same for all of their keys (docs/protocol.md
+   * §4.1). Use it as the key of an account.
    */
   readonly person: string;
-  /** What the issuer says of them; null where `sigLogin` requires nothing. */
+  /** The relationship with the issuer; null where `sigLogin` requires none. */
   readonly relationship: MatchedRelationship | null;
-  /** RFC 3339 UTC; when the person signed. */
+  /** Time of the login, RFC 3339 UTC. */
   readonly signedInAt: string;
 }
 
-/** What `sigLogin` gives to the handlers of a Hono application. */
+/** The Hono environment that `sigLogin` provides. */
 export interface SigEnv {
-  /** Read by `c.get("sig")`. */
+  /** Variables of the context. */
   Variables: {
-    /** Undefined: nobody is logged in. */
+    /** The session, from `c.get("sig")`; undefined if nobody is logged in. */
     sig: SigSession | undefined;
   };
 }
 
 /**
- * The response to a request that failed; without details unless it is a `SigError`.
+ * Returns the response to a failed request. Errors other than `SigError` are
+ * not described.
  *
- * @param status (default: the error's own)
+ * @param status The HTTP status (default: that of the error).
  */
 export function refuse(error: unknown, status?: number): Response {
   const known = toProblem(error);
@@ -159,7 +165,8 @@ export function refuse(error: unknown, status?: number): Response {
   });
 }
 
-/** Nobody is logged in. */
+/** Returns the error of a request without a login. */
+
 export function unauthorized(): SigError {
   return new SigError(
     "unauthorized",
@@ -168,7 +175,7 @@ export function unauthorized(): SigError {
   );
 }
 
-/** An error that keeps anyone from logging in, with what helps. */
+/** Returns the error of invalid login options. */
 export function invalidLogin(why: string, hint: string): SigError {
   return new SigError("invalid_request", `Cannot log anyone in: ${why}`, {
     context: { hint },
@@ -176,10 +183,10 @@ export function invalidLogin(why: string, hint: string): SigError {
 }
 
 /**
- * Refuses what is not a duration, such as `Number(undefined)`, with which no issuer would
- * be asked again.
+ * Rejects an invalid duration. With NaN, such as `Number(undefined)`, the
+ * issuer would never be queried again.
  *
- * @throws {SigError} `invalid_request` unless it is finite, and 0 or more.
+ * @throws {SigError} `invalid_request` unless `ms` is finite and at least 0.
  */
 export function requireDuration(name: string, ms: number): void {
   if (Number.isFinite(ms) && ms >= 0) return;
@@ -190,7 +197,7 @@ export function requireDuration(name: string, ms: number): void {
 }
 
 /**
- * Refuses an issuer that nothing is required of, and so would never be asked.
+ * Rejects an issuer without requirements, which would never be queried.
  *
  * @throws {SigError} `invalid_request`
  */

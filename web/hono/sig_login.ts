@@ -1,4 +1,4 @@
-/** The login of SIG inside a Hono application. @module */
+/** Routes and a session that log people in to a Hono application. @module */
 
 import { createMemoryStore, type RecordStore } from "@sig/consumer/store";
 import type { FetchPolicy } from "@sig/consumer";
@@ -38,35 +38,41 @@ import {
 
 /** Options of {@linkcode sigLogin}. */
 export interface SigLoginOptions extends FetchPolicy {
-  /** The application's origin, which people sign for; never that of a request. */
+  /**
+   * The application's origin, which people sign; never take it from a request.
+   */
   readonly audience: string;
-  /** A did:web, a host, or the https URL of a `sig.json`; goes with `require`. */
+  /**
+   * The issuer: a did:web, a host, or the https URL of a `sig.json`; needs
+   * `require`.
+   */
   readonly issuer?: string | undefined;
-  /** What a login needs of a relationship, `key=value` each (default: none). */
+  /** Requirements of a login, `key=value` each (default: none). */
   readonly require?: readonly string[] | undefined;
-  /** Milliseconds from a login to the session's end (default: 8 hours). */
+  /** Lifetime of a session in milliseconds (default: 8 hours). */
   readonly sessionMs?: number;
   /**
-   * Milliseconds that the issuer's word about somebody who is logged in may be
-   * old (default: 30,000).
+   * Maximum age, in milliseconds, of the issuer's answer about a person who is
+   * logged in (default: 30,000).
    */
   readonly recheckMs?: number;
   /**
-   * Milliseconds for which a session continues after it was last confirmed, while
-   * the issuer gives no answer; after that, requests are answered 503 (default:
-   * 1 hour).
+   * Milliseconds for which a session continues after its last confirmation if
+   * the issuer does not respond; then requests get 503 (default: 1 hour).
    */
   readonly graceMs?: number;
-  /** Keeps challenges and sessions, as `openStore` opens it (default: in memory). */
+  /**
+   * Store of challenges and sessions, from `openStore` (default: in memory).
+   */
   readonly store?: RecordStore;
   /**
-   * Proxies in front of it, as networks (`10.0.0.0/8`), whose `X-Forwarded-For`
-   * says who asks (default: none). One client gets a share of challenges, sessions
-   * and fetches of did:web documents, where the platform tells its address
+   * Networks of trusted proxies (`10.0.0.0/8`), whose `X-Forwarded-For` names
+   * the client (default: none). Each client has quotas of challenges, sessions
+   * and fetches of did:web documents if the platform provides its address
    * (`Deno.serve(app.fetch)`).
    */
   readonly trustProxy?: readonly string[] | undefined;
-  /** Where its routes are (default: `/sig`). */
+  /** Path prefix of its routes (default: `/sig`). */
   readonly path?: string;
   /** The clock (default: `() => new Date()`). */
   readonly now?: () => Date;
@@ -79,15 +85,15 @@ const CHALLENGE_SECONDS = 300;
 const MAX_BODY_BYTES = 64 * 1024;
 
 /**
- * Makes a Hono application that logs people in: mount it at `/`, before the
- * routes that read `c.get("sig")`. A revocation ends the session of whom it
- * concerns with the next page, once the issuer's word is older than `recheckMs`.
- * While the issuer gives no answer, sessions continue for `graceMs` after they
- * were last confirmed; then requests are answered 503, and nothing is ended.
+ * Creates a Hono application that logs people in: mount it at `/`, before the
+ * routes that read `c.get("sig")`. A revocation ends the person's session at
+ * the next request, once the issuer's answer is older than `recheckMs`. While
+ * the issuer does not respond, sessions continue for `graceMs` after their last
+ * confirmation; then requests get 503, and the sessions remain.
  *
  * | route | |
  * |---|---|
- * | `GET /sig/login?rd=PATH` | a page that signs in by a key of the browser, and leads to a path |
+ * | `GET /sig/login?rd=PATH` | a page that signs in with a key of the browser, then redirects to PATH |
  * | `POST /sig/challenge` | a challenge for this browser |
  * | `POST /sig/session` `{attestation}` | begins the session: `{subject, relationship, signedInAt}` |
  * | `GET /sig/session` | the same, or 401 |
@@ -108,7 +114,8 @@ const MAX_BODY_BYTES = 64 * 1024;
  * ```
  *
  * @throws {SigError} `invalid_request` for requirements without an issuer, an
- * issuer without requirements, and invalid durations; `invalid_requirement`; those of `locateIssuer`.
+ * issuer without requirements, and invalid durations; `invalid_requirement`;
+ * the codes of `locateIssuer`.
  */
 export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
   const { audience, path = "/sig" } = options;
@@ -138,7 +145,7 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     store,
     lifeMs: sessionMs,
     conditions: { audience, issuer: gate.issuer, require: gate.require ?? [] },
-    // Where nothing is required, anybody can make any number of keys.
+    // Without requirements, anybody can log in with any number of keys.
     quota: new OwnerQuota({ maxRecords: SESSION.maxRecords! / 4 }),
     now,
   });
@@ -151,16 +158,20 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     return address === undefined ? undefined : clientNetwork(address);
   };
 
-  /** The session of a request, if the issuer still vouches for its person. */
+  /**
+   * Returns the session of a request if the issuer still confirms the
+   * relationship.
+   */
   async function sessionOf(
     headers: Headers,
   ): Promise<Session<MatchedRelationship | null> | undefined> {
     const session = await sessions.find(sessionCookie.read(headers));
     if (session === undefined) return undefined;
-    // From when something was required: nobody asks about that any more.
+    // The session may be from a time with requirements; its relationship is no
+    // longer rechecked.
     if (recheck === undefined) return { ...session, relationship: null };
     const { relationship } = session;
-    // From before this was required: it must be signed for.
+    // The session is from a time without requirements: a new login is needed.
     if (relationship === null) return undefined;
     const confirmed = await recheck.recheckOrGrace(
       { ...session, relationship },
@@ -204,7 +215,8 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
         now,
       },
     );
-    // Only the browser that asked may answer: nobody is logged in as another.
+    // Only the browser that requested the challenge may answer it, which
+    // prevents login fixation.
     c.header(
       ...challengeCookie.set(challenge.challenge_id, CHALLENGE_SECONDS),
       { append: true },
@@ -219,7 +231,8 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     const body = await readUntypedJson(c, MAX_BODY_BYTES);
     let asked: IssuerAnswer | undefined;
     const login = await verifyLogin(
-      // The store may hold challenges of others, whom the person signed for.
+      // The store may contain challenges of other applications, for which the
+      // person signed.
       { ...Object(body), challenge_id, audience },
       {
         challenges,

@@ -1,4 +1,4 @@
-/** A Hono application on loopback, and the issuer that it asks. */
+/** A Hono application on loopback, and its issuer. */
 
 import { Hono } from "hono";
 import { createDemoIssuer, type DemoIssuer } from "../../demo/demo_issuer.ts";
@@ -10,13 +10,13 @@ import type { SigLoginOptions } from "../sig_login.ts";
 export class HonoSite implements AsyncDisposable {
   origin = "";
   demo!: DemoIssuer;
-  /** Answers nothing while it is so. */
+  /** Makes the issuer fail every request. */
   issuerIsDown = false;
   skewMs = 0;
   readonly now = (): Date => new Date(Date.now() + this.skewMs);
   #servers: Deno.HttpServer<Deno.NetAddr>[] = [];
 
-  /** Starts both; `options` replace those of `sigLogin`. */
+  /** Starts both; `options` override those of `sigLogin`. */
   static async start(
     options: Partial<SigLoginOptions> = {},
   ): Promise<HonoSite> {
