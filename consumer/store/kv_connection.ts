@@ -1,21 +1,21 @@
-/** Deno KV as the record store uses it. @module */
+/** Opens Deno KV for the record store. @module */
 
 import { isSigError } from "@sig/core";
 import type { Unavailable } from "./record_store.ts";
 import { loadSqlite } from "./sqlite_file.ts";
 import { DeadlineOver, retryWhileBusy, withDeadline } from "./waiting.ts";
 
-/** How long one call may take in all, in milliseconds. */
+/** Time limit for one call in milliseconds, retries included. */
 const TIMEOUT_MS = 5_000;
 
 /**
- * Opens Deno KV: a file that the processes of one machine share, or Deno
+ * Opens Deno KV: a file shared by the processes of one machine, or Deno
  * Deploy's database (no path).
  *
- * Deno offers KV only to programs started with `--unstable-kv`; a file needs
- * `--allow-read` and `--allow-write` for it, too.
+ * Deno offers KV only to programs started with `--unstable-kv`. A file also
+ * needs `--allow-read` and `--allow-write`.
  *
- * @throws {SigError} what `unavailable` makes, with what to do.
+ * @throws {SigError} the error of `unavailable`, with a hint.
  */
 async function openKv(
   path: string | undefined,
@@ -58,20 +58,21 @@ async function openKv(
 }
 
 /**
- * Whether the file is a database that has tables, and none of KV's: Deno adds
- * its own to any. What can't be looked at is for Deno to judge.
+ * Returns whether the file is a database with tables, but without those of KV:
+ * Deno would add its tables to any database. Returns false if the file can't be
+ * read; opening it reports the error.
  */
 function isOfAnother(path: string): boolean {
   const sqlite = loadSqlite();
   if (sqlite === undefined) return false;
   try {
     if (!Deno.statSync(path).isFile) return false;
-    // Not read-only: then a log would be left where the database has one.
+    // A read-only connection would leave a log file if the database uses one.
     const database = new sqlite.DatabaseSync(path);
     try {
       const { tables, own } = database.prepare(
         "SELECT count(*) AS tables, " +
-          // Made first, of whatever version of KV.
+          // Every version of KV creates one of these tables first.
           "sum(name IN ('migration_state', 'kv')) AS own FROM sqlite_schema",
       ).get()!;
       return Number(tables) > 0 && Number(own) === 0;
@@ -89,20 +90,20 @@ export class Conflict extends Error {
   override readonly name = "Conflict";
 }
 
-/** An open database. */
+/** An open KV database. */
 export interface KvDatabase {
   /**
-   * Does the work, which throws {@linkcode Conflict} to be repeated.
+   * Runs the work. Work that throws {@linkcode Conflict} is repeated.
    *
    * @throws {SigError} `store_unavailable`, and the work's own `SigError`s.
    */
   run<T>(work: (kv: Deno.Kv) => Promise<T>): Promise<T>;
-  /** A second call does nothing. */
+  /** Closes the database. Can be called more than once. */
   close(): Promise<void>;
 }
 
 /**
- * Opens Deno KV for work that is repeated while it is busy.
+ * Opens Deno KV. Work is repeated while the database is busy.
  *
  * @throws {SigError} as {@linkcode openKv}.
  */
@@ -111,8 +112,8 @@ export async function openKvDatabase(
   unavailable: Unavailable,
 ): Promise<KvDatabase> {
   const kv = await openKv(path, unavailable);
-  // A file has one writer at a time: hundreds of transactions at once would
-  // only starve other processes. A served database has many.
+  // A file has one writer at a time: hundreds of concurrent transactions would
+  // only block other processes. A served database has many writers.
   const turn = path === undefined ? <T>(work: () => T) => work() : oneAtATime();
   const isBusy = (error: unknown) =>
     error instanceof Conflict || isKvBusy(error);
@@ -143,12 +144,12 @@ export async function openKvDatabase(
   };
 }
 
-/** What was given up is not done later. */
+/** Prevents work from starting after its deadline. */
 function never(): Promise<never> {
   return Promise.reject(new DeadlineOver());
 }
 
-/** Lets pieces of work through in the order in which they came. */
+/** Runs pieces of work one at a time, in the order of the calls. */
 function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
@@ -158,7 +159,10 @@ function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
   };
 }
 
-/** SQLite gives way at once where two processes write: nothing was written. */
+/**
+ * Returns whether SQLite reported a lock of another process. Nothing was
+ * written then.
+ */
 function isKvBusy(error: unknown): boolean {
   return error instanceof Error &&
     /database (table )?is locked/.test(error.message);

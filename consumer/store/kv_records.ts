@@ -12,20 +12,23 @@ import {
 } from "./record_store.ts";
 import { Conflict, openKvDatabase } from "./kv_connection.ts";
 
-/** Records of one page. */
+/** Number of records of one page. */
 const PAGE_RECORDS = 500;
 
-/** After this time a full kind is counted again, in milliseconds. */
+/**
+ * Time in milliseconds after which the records of a full kind are counted
+ * again.
+ */
 const RECOUNT_MS = 5_000;
 
-/** An entry; the version is the database's own. */
+/** An entry of the database. The version is the database's own. */
 interface Entry {
-  /** UTF-8: a string takes two bytes a character there, or one. */
+  /** The text in UTF-8. A string would take one or two bytes per character. */
   readonly text: Uint8Array;
   readonly expiresAtMs: number | null;
 }
 
-/** How many records of a kind there are. */
+/** The number of records of a kind. */
 interface Count {
   readonly countedAtMs: number;
   readonly found: number;
@@ -33,16 +36,16 @@ interface Count {
 }
 
 /**
- * Opens Deno KV as a record store: a file that the processes of one machine
- * share, or Deno Deploy's database (no path).
+ * Opens Deno KV as a record store: a file shared by the processes of one
+ * machine, or Deno Deploy's database (no path).
  *
- * Deno offers KV only to programs started with `--unstable-kv`; a file needs
- * `--allow-read` and `--allow-write`, too. `expireIn` is only a sweep there: the
- * stored instant decides. The database does not count, so the records of a kind
- * are counted with the first one and each time a tenth of the limit was added:
- * each process may exceed the limit by that much.
+ * Deno offers KV only to programs started with `--unstable-kv`. A file also
+ * needs `--allow-read` and `--allow-write`. `expireIn` only removes old
+ * records; the stored expiry decides. The database does not count records, so
+ * those of a kind are counted at the first put and after each tenth of the
+ * limit: each process may exceed the limit by that much.
  *
- * @throws {SigError} `store_unavailable`, with what to do.
+ * @throws {SigError} `store_unavailable`, with a hint.
  */
 export async function openKvStore(
   path: string | undefined,
@@ -65,7 +68,7 @@ export async function openKvStore(
   async function requireRoom(kind: RecordKind, at: Date): Promise<void> {
     const { name, maxRecords: limit } = kind;
     if (limit === undefined) return;
-    // One count for all puts that wait for it.
+    // Concurrent puts share one count.
     const counting = counts.get(name) ?? countRecords(kind, at);
     counts.set(name, counting);
     const count = await counting.catch((error) => {
@@ -152,7 +155,7 @@ function keyOf({ name }: RecordKind, ...id: readonly string[]): Deno.KvKey {
   return ["sig", "records", name, ...id];
 }
 
-/** The record, unless it is not there or has expired. */
+/** Returns the record, or undefined if there is none or it has expired. */
 function recordOf(
   { value, versionstamp }: Deno.KvEntryMaybe<Entry>,
   at: Date,

@@ -15,8 +15,8 @@ import {
 const PLACE = "in memory";
 
 /**
- * Keeps records in memory, for one process. There are no timers: the first put
- * of a second sweeps what has expired.
+ * Keeps records in memory, for one process. Uses no timers: the first put of
+ * each second removes expired records.
  *
  * @example
  * ```ts
@@ -54,8 +54,8 @@ export function createMemoryStore(): RecordStore {
 }
 
 /**
- * A promise of what a function returns or throws now. The work is done when this
- * returns, so that nothing can come in between.
+ * Returns a promise of the result. Runs `work` synchronously, so that no other
+ * call can run in between.
  */
 function settle<T>(work: () => T): Promise<T> {
   try {
@@ -129,7 +129,7 @@ class Partition {
 
   #sweep(at: Date): void {
     const second = Math.floor(at.getTime() / 1000);
-    // Not "later than": a clock that was set ahead once must not stop sweeping.
+    // Not "later than": a clock that was ahead once must not stop the removal.
     if (second === this.#sweptSecond) return;
     this.#sweptSecond = second;
     for (const [id, record] of this.#records) {
@@ -138,7 +138,10 @@ class Partition {
   }
 }
 
-/** What the engine keeps of a text: two bytes a character beyond Latin-1. */
+/**
+ * Memory that the engine uses for a text: two bytes per character if any is
+ * beyond Latin-1.
+ */
 function bytesOf(text: string): number {
   return /^[\0-\xff]*$/.test(text) ? text.length : text.length * 2;
 }

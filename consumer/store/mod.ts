@@ -1,8 +1,8 @@
 /**
- * The record store of the toolkit: short texts by kind and id, with versions and
- * expiry, in memory, in Deno KV or in Redis.
+ * The record store of the toolkit: short texts by kind and id, with versions
+ * and expiry, in memory, in Deno KV or in Redis.
  *
- * @example A record that one taker gets
+ * @example A record that only one caller can take
  * ```ts
  * import { openStore, recordsOf } from "@sig/consumer/store";
  * import { assertEquals } from "@std/assert";

@@ -1,4 +1,8 @@
-/** Opens the record store that a text names, such as that of `--store`. @module */
+/**
+ * Opens the record store that a text describes, such as the value of `--store`.
+ *
+ * @module
+ */
 
 import { SigError } from "@sig/core";
 import { quote, suggest } from "@sig/core/internal";
@@ -12,7 +16,9 @@ import {
 
 const FORMS = "memory, kv:PATH, redis://HOST or rediss://HOST";
 
-/** The same message is not repeated to the operator within this time. */
+/**
+ * Interval in milliseconds within which the same message is logged only once.
+ */
 const QUIET_MS = 10_000;
 
 /** Options of {@linkcode openStore}. */
@@ -20,19 +26,22 @@ export interface OpenStoreOptions {
   /** The password of a `redis:` store whose URL has none; a secret. */
   readonly password?: string | undefined;
   /**
-   * For a server that others reach: what errors of the open store show in the
-   * place of its path or address, such as `of this server`.
+   * For a public server: the text that replaces path or address in errors of
+   * the open store, such as `of this server`.
    */
   readonly shownAs?: string | undefined;
-  /** With `shownAs`: gets those errors with the place, for the operator. */
+  /**
+   * With `shownAs`: receives the same errors with path or address, for the
+   * operator's log.
+   */
   readonly tell?: ((message: string) => void) | undefined;
 }
 
 /**
- * Opens the store that a text names: `memory`; `kv:PATH` (Deno KV in a file;
- * needs `deno run --unstable-kv`), `kv:` (the platform's own database, as on
- * Deno Deploy); `redis://[user:password@]host[:port][/database]`, `rediss://…`
- * for TLS. A driver is loaded only when it is named.
+ * Opens the store that a text describes: `memory`; `kv:PATH` (Deno KV in a
+ * file; needs `deno run --unstable-kv`), `kv:` (the platform's own database, as
+ * on Deno Deploy); `redis://[user:password@]host[:port][/database]`,
+ * `rediss://…` for TLS. A driver is loaded only when it is used.
  *
  * @example
  * ```ts
@@ -78,7 +87,7 @@ export async function openStore(
   throw unknownStore(text, `it must be ${FORMS}`);
 }
 
-/** Where a store is, for those who read its errors. */
+/** The place of a store, as shown to clients and to the operator. */
 export class ShownPlace implements ShownStore {
   readonly place: string;
   readonly unavailable: Unavailable;
@@ -89,7 +98,7 @@ export class ShownPlace implements ShownStore {
     this.place = shownAs ?? place;
     this.unavailable = (why, cause, hint) => {
       const error = storeUnavailable(place, why, cause, hint);
-      // The operator starts the server and reads why its store can't be opened.
+      // The operator, who starts the server, needs to see the path or address.
       if (shownAs === undefined || !this.#isOpen) return error;
       this.#tell(error.message, tell);
       return storeUnavailable(shownAs, why, cause, hint);
@@ -110,7 +119,10 @@ export class ShownPlace implements ShownStore {
   }
 }
 
-/** Shows only a plain word: a mistyped URL may contain a password. */
+/**
+ * Makes the error of an unknown store. Shows only a plain word: a mistyped URL
+ * may contain a password.
+ */
 function unknownStore(text: string, why: string): SigError {
   const isWord = /^[a-z]{1,20}$/i.test(text);
   const near = isWord ? suggest(text, ["memory", "kv", "redis"]) : undefined;

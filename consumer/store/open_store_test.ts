@@ -3,7 +3,7 @@ import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { openStore } from "./open_store.ts";
 import { parseRedisUrl } from "./redis_connection.ts";
 
-Deno.test("a text that does not name a store is refused, with what may be meant", async () => {
+Deno.test("refuses a text that does not name a store and suggests the right one", async () => {
   const cases = [
     ["", "Cannot use store: it must be memory, kv:PATH", "Choose memory"],
     ["memroy", 'Cannot use store "memroy": it must be', "Did you mean memory?"],
@@ -31,7 +31,7 @@ Deno.test("a text that does not name a store is refused, with what may be meant"
   }
 });
 
-Deno.test("a mistyped URL is never shown", async () => {
+Deno.test("a mistyped URL is not shown", async () => {
   const texts = [
     "redis:/user:s3cret@host",
     "redis//user:s3cret@host",
@@ -58,7 +58,7 @@ Deno.test("a mistyped URL is never shown", async () => {
   }
 });
 
-Deno.test("a Redis URL is taken apart", () => {
+Deno.test("parses a Redis URL", () => {
   assertEquals(parseRedisUrl("redis://localhost"), {
     hostname: "localhost",
     port: 6379,

@@ -2,38 +2,42 @@
 
 import { isSigError, SigError } from "@sig/core";
 
-/** The longest text of a record, in bytes of UTF-8: Deno KV takes 64 KiB. */
+/**
+ * Maximum size of a record's text in bytes of UTF-8. Deno KV accepts 64 KiB.
+ */
 export const MAX_RECORD_BYTES = 60_000;
 
-/** A kind of record, with limits of its own. */
+/** A kind of record, with separate limits. */
 export interface RecordKind {
   /** Lower-case letters and `_`; part of the keys in the database. */
   readonly name: string;
-  /** Most records of this kind (default: no limit). */
+  /** Maximum number of records of this kind (default: no limit). */
   readonly maxRecords?: number;
-  /** Most memory of their texts, in bytes; only the memory driver counts it. */
+  /**
+   * Maximum memory of their texts in bytes. Applied by the memory driver only.
+   */
   readonly maxBytes?: number;
 }
 
-/** What is written. */
+/** A record to be written. */
 export interface NewRecord {
-  /** Any text of up to {@linkcode MAX_RECORD_BYTES}. */
+  /** Any text of at most {@linkcode MAX_RECORD_BYTES}. */
   readonly text: string;
-  /** The record ends at this instant, in milliseconds since 1970; null: never. */
+  /** When the record expires, in milliseconds since 1970; null: never. */
   readonly expiresAtMs: number | null;
 }
 
-/** What was written, with its version. */
+/** A stored record with its version. */
 export interface StoredRecord extends NewRecord {
-  /** Changes with every write, also of the same text. Never empty. */
+  /** Changes with every write, even of the same text. Never empty. */
   readonly version: string;
 }
 
-/** Some of the records of a kind. */
+/** A page of the records of a kind. */
 export interface RecordPage {
-  /** The records, in no particular order. */
+  /** The records of the page, in no particular order. */
   readonly records: readonly (StoredRecord & { readonly id: string })[];
-  /** Where the next page begins; absent on the last page. */
+  /** Position of the next page; absent on the last page. */
   readonly next?: string;
 }
 
@@ -42,7 +46,7 @@ export interface RecordPage {
  * must follow these rules, which `@sig/consumer/store-contract` tests:
  *
  * - The clock is always `at`, never the store's own. An expired record is not
- *   there, whether it was swept or not.
+ *   there, whether it was removed or not.
  * - `put` and `take` are atomic across all processes that share the store: of
  *   parallel puts over one version exactly one is written, of parallel takes
  *   exactly one gets the record.
@@ -55,10 +59,10 @@ export interface RecordPage {
  * - Errors contain neither credentials nor stored texts.
  */
 export interface RecordStore {
-  /** Where it is, for messages; without a password. */
+  /** Path or address for messages, without a password. */
   readonly place: string;
   /**
-   * Returns the record, or undefined where there is none.
+   * Returns the record, or undefined if there is none.
    *
    * @throws {SigError} `store_unavailable`.
    */
@@ -68,8 +72,8 @@ export interface RecordStore {
     at: Date,
   ): Promise<StoredRecord | undefined>;
   /**
-   * Writes over the version that was read, or where there is no record
-   * (`null`). Returns whether it was written.
+   * Writes a record over the given version, or creates it (`null`). Returns
+   * whether it was written.
    *
    * @throws {SigError} `store_unavailable`, also for a text that is too long;
    * `rate_limited` when the kind is full.
@@ -82,9 +86,10 @@ export interface RecordStore {
     at: Date,
   ): Promise<boolean>;
   /**
-   * Removes the record and returns it, or undefined where there was none.
+   * Removes the record and returns it, or undefined if there was none.
    *
-   * @throws {SigError} `store_unavailable`; it may have been removed then.
+   * @throws {SigError} `store_unavailable`; the record may have been removed
+   * then.
    */
   take(
     kind: RecordKind,
@@ -92,33 +97,34 @@ export interface RecordStore {
     at: Date,
   ): Promise<StoredRecord | undefined>;
   /**
-   * Returns a page of a kind's records.
+   * Returns a page of a kind's records, from the start or from `next` of a
+   * page.
    *
    * @throws {SigError} `store_unavailable`.
    */
   list(kind: RecordKind, at: Date, from?: string): Promise<RecordPage>;
-  /** Closes connections and files; a second call does nothing. */
+  /** Closes connections and files. Can be called more than once. */
   close(): Promise<void>;
 }
 
-/** Makes the error of a store that can't be used. */
+/** Creates the error of a store that can't be used. */
 export type Unavailable = (
   why: string,
   cause?: unknown,
   hint?: string,
 ) => SigError;
 
-/** How the errors of a store name it. */
+/** How a store appears in errors. */
 export interface ShownStore {
-  /** Where it is; without a password. */
+  /** Path or address, without a password. */
   readonly place: string;
-  /** Makes its errors. */
+  /** Creates the errors of the store. */
   readonly unavailable: Unavailable;
 }
 
 /**
- * `store_unavailable` with the place of the store. The message is ours; the
- * database's own text is only in the cause.
+ * Creates a `store_unavailable` error with the place of the store. The
+ * database's own message is only in the cause.
  */
 export function storeUnavailable(
   place: string,
@@ -133,7 +139,7 @@ export function storeUnavailable(
     {
       context: {
         place,
-        // Tells a program that lacks a permission from a store that failed.
+        // Distinguishes a missing permission from a failing store.
         ...(isForbidden(cause) ? { reason: "permission" } : {}),
         hint,
       },
@@ -147,7 +153,7 @@ function isForbidden(cause: unknown): boolean {
     (cause.name === "NotCapable" || /Requires \w+ access/.test(cause.message));
 }
 
-/** Whether a record is still there; false for a clock that is not a number. */
+/** Returns whether a record has not expired; false for an invalid date. */
 export function isLive(
   { expiresAtMs }: Pick<NewRecord, "expiresAtMs">,
   at: Date,
@@ -156,15 +162,15 @@ export function isLive(
 }
 
 /**
- * Refuses a text that a driver could not write, in every driver alike.
+ * Refuses a text over the limit, the same in every driver.
  *
- * @throws {SigError} what `unavailable` makes.
+ * @throws {SigError} the error of `unavailable`.
  */
 export function requireRecordSize(
   text: string,
   unavailable: Unavailable,
 ): void {
-  // A character has at most three bytes.
+  // A UTF-16 code unit takes at most three bytes.
   if (text.length * 3 <= MAX_RECORD_BYTES) return;
   const bytes = new TextEncoder().encode(text).length;
   if (bytes <= MAX_RECORD_BYTES) return;
@@ -175,10 +181,10 @@ export function requireRecordSize(
   );
 }
 
-/** Seconds after which a client may retry while a kind is full. */
+/** Seconds after which a client may retry if a kind is full. */
 const RETRY_SECONDS = 30;
 
-/** The error of a kind that is full. */
+/** Creates the error of a full kind. */
 export function kindFull(kind: RecordKind): SigError {
   return new SigError(
     "rate_limited",

@@ -54,13 +54,13 @@ testRecordStoreContract("redis", async () => {
   };
 }, !HAS_REDIS);
 
-/** What a careless driver does instead, and the rule that it breaks. */
+/** The rules of the contract, each with a driver that breaks it. */
 const BROKEN: readonly (readonly [
   rule: string,
   breakIt: (store: RecordStore) => Partial<RecordStore>,
 ])[] = [
   ["of 50 parallel takes exactly one gets the record", (store) => ({
-    // Looks, and then removes.
+    // Reads the record and then removes it, not atomically.
     async take(kind, id, at) {
       const found = await store.get(kind, id, at);
       await store.take(kind, id, at);
@@ -71,7 +71,7 @@ const BROKEN: readonly (readonly [
     async put(kind, id, record, over, at) {
       const found = await store.get(kind, id, at);
       if ((found?.version ?? null) !== over) return false;
-      // Over whatever version it has by now.
+      // Overwrites whichever version is stored now.
       for (;;) {
         const now = await store.get(kind, id, at);
         const version = now?.version ?? null;
@@ -79,17 +79,17 @@ const BROKEN: readonly (readonly [
       }
     },
   })],
-  ["it expires to the millisecond, by the clock that is given", (store) => ({
+  ["a record expires to the millisecond, by the given clock", (store) => ({
     take: (kind, id) => store.take(kind, id, new Date(0)),
   })],
-  ["a record without an end stays, beside others that expire", (store) => ({
+  ["a record without expiry is kept while others expire", (store) => ({
     put: (kind, id, record, over, at) =>
       store.put(kind, id, { ...record, expiresAtMs: 1e13 }, over, at),
   })],
 ];
 
 for (const [rule, breakIt] of BROKEN) {
-  Deno.test(`a driver that breaks it fails the contract: ${rule}`, async () => {
+  Deno.test(`a driver that breaks a rule fails the contract: ${rule}`, async () => {
     const { verify } = RECORD_STORE_RULES.find(({ name }) => name === rule)!;
     const store = createMemoryStore();
     const broken: RecordStore = { ...store, ...breakIt(store) };
@@ -99,7 +99,7 @@ for (const [rule, breakIt] of BROKEN) {
   });
 }
 
-Deno.test("the memory of a kind is limited, changes and ends make room", async () => {
+Deno.test("the memory of a kind is limited, and changes and removals free memory", async () => {
   const store = createMemoryStore();
   const kind = { name: "small", maxBytes: 10 };
   const put = (id: string, text: string, at = AT) =>
@@ -117,7 +117,7 @@ Deno.test("the memory of a kind is limited, changes and ends make room", async (
       "Cannot store small: the limit is reached",
     );
   await put("a", "12345");
-  // Two bytes a character beyond Latin-1.
+  // Two bytes per character beyond Latin-1.
   await refuse("€€€");
   await put("b", "12345");
   await refuse("1");
@@ -127,7 +127,7 @@ Deno.test("the memory of a kind is limited, changes and ends make room", async (
   await put("d", "1234567890", new Date(IN_A_MINUTE_MS));
 });
 
-Deno.test("a clock that was ahead and is set back neither keeps nor drops", async () => {
+Deno.test("setting the clock back neither loses records nor stops their expiry", async () => {
   const store = createMemoryStore();
   const kind = { name: "few", maxRecords: 2 };
   const day = new Date(AT.getTime() + 86_400_000);
@@ -136,13 +136,13 @@ Deno.test("a clock that was ahead and is set back neither keeps nor drops", asyn
   const soon = { text: "x", expiresAtMs: IN_A_MINUTE_MS };
   await store.put(kind, "soon", soon, null, AT);
   assertEquals((await store.get(kind, "soon", AT))?.text, "x");
-  // Swept although the store has seen later seconds before.
+  // Removed, although the store has already seen later seconds.
   const later = new Date(IN_A_MINUTE_MS + 1_000);
   await store.put(kind, "next", record, null, later);
   assertEquals(await store.get(kind, "soon", later), undefined);
 });
 
-Deno.test("values are changed until no other process was faster", async () => {
+Deno.test("a change is repeated until it does not conflict", async () => {
   const store = createMemoryStore();
   const counts = recordsOf<number>(store, { name: "count" });
   await counts.create("n", 0, null, AT);
@@ -168,7 +168,7 @@ Deno.test("values are changed until no other process was faster", async () => {
   assert(!Deno.inspect(error, { depth: 9 }).includes("s3cret"));
 });
 
-Deno.test("KV writes nothing into a database of another program", async () => {
+Deno.test("KV does not write into a database of another program", async () => {
   const { DatabaseSync } = await import("node:sqlite");
   const folder = await Deno.makeTempDir();
   const path = `${folder}/my #1 file?.db`;
@@ -185,7 +185,7 @@ Deno.test("KV writes nothing into a database of another program", async () => {
   await Deno.remove(folder, { recursive: true });
 });
 
-Deno.test("entries of other programs are store_unavailable, and not shown", async () => {
+Deno.test("entries of other programs are store_unavailable and not shown", async () => {
   const folder = await Deno.makeTempDir();
   const kv = await (Deno as unknown as {
     openKv(path: string): Promise<{
@@ -212,7 +212,7 @@ Deno.test("entries of other programs are store_unavailable, and not shown", asyn
 });
 
 Deno.test({
-  name: "the place of a store is told to the operator, not shown",
+  name: "the place of a store is logged for the operator and not shown",
   ignore: !HAS_REDIS,
   async fn() {
     const redis = await startRedis();
@@ -221,7 +221,7 @@ Deno.test({
       shownAs: "of this server",
       tell: (message) => told.push(message),
     }).catch((error: Error) => error.message);
-    // Opening shows it: the operator starts the server.
+    // The error of opening shows it to the operator.
     assertEquals(
       store,
       `Cannot use store ${redis.url}/0: no Redis at ` +

@@ -6,13 +6,16 @@ import {
   storeUnavailable,
 } from "./record_store.ts";
 
-/** Values of one kind by their ids. */
+/** Values of one kind by id. */
 export interface Records<T> {
-  /** Returns the value, if it is there. */
+  /** Returns the value, or undefined if there is none. */
   get(id: string, at: Date): Promise<T | undefined>;
   /** Returns the value with its version, for a later {@linkcode change}. */
   find(id: string, at: Date): Promise<Found<T> | undefined>;
-  /** Stores a new value until it expires (null: it never does). Returns whether the id was free. */
+  /**
+   * Stores a new value until it expires (null: never). Returns whether the id
+   * was free.
+   */
   create(
     id: string,
     value: T,
@@ -20,13 +23,13 @@ export interface Records<T> {
     at: Date,
   ): Promise<boolean>;
   /**
-   * Changes a value that is there. `next` is called again with the newer value
-   * whenever another process was faster, and may return undefined to leave the
-   * value as it is.
+   * Changes a stored value. `next` is called again with the newer value after
+   * each conflict, and may return undefined to leave the value unchanged.
    *
-   * @param options.found What was found before, to be tried first. It may be
-   * outdated: a change of it then fails and is repeated with the newer value, so
-   * `next` may leave alone only what stays right in that case.
+   * @param options.found A value found before, which is tried first. It may be
+   * outdated: its change then fails and is repeated with the newer value.
+   * `next` must therefore return undefined only if that is right for an
+   * outdated value too.
    */
   change(
     id: string,
@@ -34,40 +37,40 @@ export interface Records<T> {
     next: (value: T) => T | undefined,
     options?: ChangeOptions<T>,
   ): Promise<Changed<T>>;
-  /** Removes a value and returns it; of parallel takes one gets it. */
+  /** Removes a value and returns it. Of concurrent calls only one gets it. */
   take(id: string, at: Date): Promise<T | undefined>;
-  /** All values, page by page. */
+  /** Yields all values, page by page. */
   list(at: Date): AsyncIterable<readonly [id: string, value: T]>;
 }
 
-/** A value as it was found. */
+/** A value that was found. */
 export interface Found<T> {
   /** The value. */
   readonly value: T;
   /** Its version in the store. */
   readonly version: string;
-  /** When it ends, in milliseconds since 1970; null: never. */
+  /** When it expires, in milliseconds since 1970; null: never. */
   readonly expiresAtMs: number | null;
 }
 
-/** How a value is changed. */
+/** Options of a change. */
 export interface ChangeOptions<T> {
-  /** When it expires from then on (default: as before). */
+  /** The new expiry (default: unchanged). */
   readonly expiresAt?: Date | undefined;
-  /** What was found before (default: it is read). */
+  /** The value found before (default: it is read). */
   readonly found?: Found<T> | undefined;
 }
 
-/** The outcome of a change. */
+/** The result of a change. */
 export interface Changed<T> {
-  /** The value that `next` was last called with; undefined: there is none. */
+  /** The value of the last call of `next`; undefined if there is none. */
   readonly before: T | undefined;
-  /** The value after it; undefined: it was not changed. */
+  /** The changed value; undefined if it was not changed. */
   readonly after: T | undefined;
 }
 
 /**
- * The records of a kind as values, which are stored as JSON.
+ * Returns access to the records of a kind as values, which are stored as JSON.
  *
  * @throws {SigError} from its methods `store_unavailable`, `rate_limited`.
  */
@@ -79,7 +82,7 @@ export function recordsOf<T>(
     try {
       return JSON.parse(text) as T;
     } catch {
-      // Without the cause, which quotes the text.
+      // No cause, because it would quote the text.
       throw storeUnavailable(
         store.place,
         `a record of the kind ${kind.name} is damaged`,

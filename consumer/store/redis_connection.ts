@@ -1,43 +1,48 @@
-/** One connection to Redis that reconnects by itself. @module */
+/** A connection to Redis that reconnects automatically. @module */
 
 import { SigError } from "@sig/core";
 import type { Unavailable } from "./record_store.ts";
 import { DeadlineOver, retryWhileBusy, withDeadline } from "./waiting.ts";
 
-/** Calls that may wait at once, so that a dead server does not fill the memory. */
+/**
+ * Maximum number of waiting calls, so that an unreachable server does not fill
+ * the memory.
+ */
 const MAX_WAITING_CALLS = 10_000;
 
-/** Longest pause before the connection is tried again, in milliseconds. */
+/** Maximum pause between attempts to connect in milliseconds. */
 const MAX_RECONNECT_MS = 1_000;
 
-/** Shortest time between two connections to a replica, in milliseconds. */
+/** Minimum interval between two connections to a replica in milliseconds. */
 const REPLACE_AFTER_MS = 500;
 
-/** How long one call may take in all, in milliseconds. */
+/** Time limit for one call in milliseconds, retries included. */
 const DEFAULT_TIMEOUT_MS = 5_000;
 
 /** A connection that runs scripts. */
 export interface RedisConnection {
   /**
-   * Runs a script over keys; it answers with a list of texts.
+   * Runs a script over keys. Returns its list of texts.
    *
-   * @throws {SigError} `store_unavailable`, also when the time is over. The
-   * script may have run.
+   * @throws {SigError} `store_unavailable`, also after the timeout. The script
+   * may have run.
    */
   run(
     script: string,
     keys: readonly string[],
     rest: readonly string[],
   ): Promise<readonly string[]>;
-  /** Ends the connection. */
+  /** Closes the connection. Can be called more than once. */
   close(): Promise<void>;
 }
 
 /** Options of {@linkcode connectRedis}. */
 export interface ConnectRedisOptions {
-  /** How long one call may take in all, in milliseconds (default: 5,000). */
+  /**
+   * Time limit for one call in milliseconds, retries included (default: 5,000).
+   */
   readonly timeoutMs?: number | undefined;
-  /** What is thrown. */
+  /** Creates the errors. */
   readonly unavailable: Unavailable;
 }
 
@@ -59,16 +64,16 @@ export async function connectRedis(
   let replaceableAt = 0;
   let replacing: Promise<void> | undefined;
 
-  /** Reconnects once for all calls that were refused. */
+  /** Reconnects once for all refused calls. */
   const replace = (old: typeof client) => {
     if (client !== old || closed) return;
     if (replacing !== undefined) return replacing;
-    // The server there may stay a replica: many calls must not flood it.
+    // The server may remain a replica, so the calls must not flood it.
     if (performance.now() < replaceableAt) return;
     replaceableAt = performance.now() + REPLACE_AFTER_MS;
     replacing = open().then((next) => {
       client = closed ? client : next;
-      // Calls that still wait on the old connection are answered first.
+      // Pending calls on the old connection are answered first.
       const unused = closed ? next : old;
       withDeadline(timeoutMs, () => unused.close())
         .catch(() => unused.destroy());
@@ -98,7 +103,8 @@ export async function connectRedis(
   return {
     run(script, keys, rest) {
       const options = { keys: [...keys], arguments: [...rest] };
-      // The error of an attempt: the deadline may pass in the pause after it.
+      // The last error of an attempt: the deadline may pass in the pause after
+      // it.
       let demoted: unknown;
       const tried = withDeadline(timeoutMs, (signal) =>
         retryWhileBusy(
@@ -126,9 +132,11 @@ export async function connectRedis(
   };
 }
 
-/** Opens one connection, which reconnects by itself once it was ready. */
+/**
+ * Opens one connection, which reconnects automatically after it was ready once.
+ */
 async function openClient(address: RedisAddress, timeoutMs: number) {
-  // Loaded here, so that it costs nothing where another store is used.
+  // Loaded here, so that other stores don't load it.
   const { createClient } = await import("@redis/client");
   const { hostname, port, tls, database, username, password } = address;
   let lastError: unknown;
@@ -139,7 +147,8 @@ async function openClient(address: RedisAddress, timeoutMs: number) {
       port,
       connectTimeout: timeoutMs,
       ...(tls ? { tls: true as const } : {}),
-      // The first attempt is the operator's to see; later ones never give up.
+      // The first attempt fails, for the operator to see; later ones are
+      // repeated without limit.
       reconnectStrategy: (retries) =>
         isReady &&
         Math.min(2 ** Math.min(retries, 10) * 25, MAX_RECONNECT_MS) *
@@ -148,22 +157,23 @@ async function openClient(address: RedisAddress, timeoutMs: number) {
     database,
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
-    // RESP2 needs no more than EVAL, and none of the client's own extensions.
+    // RESP2 is enough for EVAL. The client's own extensions are not used.
     RESP: 2,
     maintNotifications: "disabled",
     disableClientInfo: true,
     commandsQueueMaxLength: MAX_WAITING_CALLS,
-    // We measure the time ourselves, retries included.
+    // run() applies the timeout, retries included.
     commandOptions: { timeout: 0 },
   });
-  // Without a listener a lost connection would end the process.
+  // Without a listener, a lost connection would end the process.
   client.on("error", (error: unknown) => {
     lastError = error;
   });
   try {
     await withDeadline(timeoutMs, async () => {
       await client.connect();
-      // Some servers refuse us only now: no login, or no right to run scripts.
+      // Some servers refuse only here: not logged in, or no right to run
+      // scripts.
       await client.eval("return {}");
     });
     isReady = true;
@@ -174,15 +184,15 @@ async function openClient(address: RedisAddress, timeoutMs: number) {
   }
 }
 
-/** With these errors the server says that the script had no effect. */
+/** Returns whether the error means that the script had no effect. */
 function isBusy(error: unknown): boolean {
   return isDemoted(error) || error instanceof Error &&
       /^(?:BUSY|LOADING|TRYAGAIN|MASTERDOWN)\b/.test(error.message);
 }
 
 /**
- * It has become a replica, and refused the first write of a script. Before
- * version 7 the words stand behind the name of the script.
+ * Returns whether the server has become a replica and refused the first write
+ * of a script. Before version 7 the name of the script precedes this text.
  */
 function isDemoted(error: unknown): boolean {
   return error instanceof Error &&
@@ -211,7 +221,7 @@ function notConnected(
     );
   }
   const { code, message = "" } = error as { code?: unknown; message?: string };
-  // Only words that are a code; the rest of a server's text is not ours.
+  // Only codes are shown; the rest of a server's text is not trusted.
   const reason = typeof code === "string" && /^[A-Z_]{3,40}$/.test(code)
     ? code
     : /^(?:NOAUTH|WRONGPASS|NOPERM|LOADING|DENIED)\b/.exec(message)?.[0] ??
@@ -223,19 +233,21 @@ function notConnected(
   );
 }
 
-/** The address of a Redis server, with the credentials. */
+/** Address of a Redis server, with credentials. */
 export interface RedisAddress {
-  /** Name or address, without brackets. */
+  /** Name or IP address, without brackets. */
   readonly hostname: string;
-  /** Default: 6379. */
+  /** Port (default: 6379). */
   readonly port: number;
-  /** `rediss:`: the connection is encrypted and the certificate checked. */
+  /**
+   * Whether the connection uses TLS (`rediss:`). The certificate is checked.
+   */
   readonly tls: boolean;
-  /** The number of the database (default: 0). */
+  /** Number of the database (default: 0). */
   readonly database: number;
-  /** For `AUTH`. */
+  /** User name for `AUTH`. */
   readonly username?: string;
-  /** For `AUTH`; a secret. */
+  /** Password for `AUTH`; a secret. */
   readonly password?: string;
 }
 
@@ -243,7 +255,7 @@ export interface RedisAddress {
  * Parses `redis[s]://[user[:password]@]host[:port][/database]`.
  *
  * @throws {SigError} `invalid_request`; no part of the text is in the error,
- * since there may be a password in it.
+ * since it may contain a password.
  */
 export function parseRedisUrl(text: string): RedisAddress {
   const url = /^rediss?:\/\//.test(text) ? URL.parse(text) : null;

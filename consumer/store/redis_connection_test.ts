@@ -11,7 +11,8 @@ import { connectRedis, parseRedisUrl } from "./redis_connection.ts";
 const unavailable = (why: string) => new SigError("store_unavailable", why);
 
 Deno.test({
-  name: "a server that stays a replica is reported as one, and is not stormed",
+  name:
+    "a server that stays a replica is reported and does not get many connections",
   ignore: !HAS_REDIS,
   async fn() {
     const redis = await startRedis();
@@ -29,7 +30,7 @@ Deno.test({
         )));
       const stats = await askRedis(redis.port, "INFO stats");
       const [, count] = /total_connections_received:(\d+)/.exec(stats) ?? [];
-      // Ours, those of this test, and a new one each half of a second.
+      // Our connection, those of this test, and a new one every half second.
       assert(Number(count) < 12, `${count} connections`);
     } finally {
       await connection.close();

@@ -16,9 +16,9 @@ import {
 } from "./redis_connection.ts";
 
 /**
- * A kind is a hash from id to `<expires>:<version>:<text>` (nothing before the
- * first colon: it never expires), and a sorted set of ids by expiry, from which
- * each put sweeps a hundred. Both expire with their last record.
+ * A kind is a hash from id to `<expires>:<version>:<text>` (an empty expiry
+ * means never), and a sorted set of ids by expiry, from which each put removes
+ * up to a hundred expired ids. Both expire with their last record.
  */
 const FIND = `
 local raw = redis.call('HGET', KEYS[1], ARGV[1])
@@ -44,7 +44,7 @@ redis.call('ZREM', KEYS[2], ARGV[1])
 return {raw}
 `;
 
-/** `ARGV`: id, clock, version to write over, expires, new value, limit. */
+/** `ARGV`: id, clock, version to overwrite, expiry, new value, limit. */
 const PUT = `${FIND}
 if ARGV[3] == '' then
   if raw then return {'changed'} end
@@ -80,14 +80,14 @@ return page[2]
 `;
 
 /**
- * Opens Redis 6 or later (or what speaks its protocol and runs Lua) as a record
- * store, for any number of machines. Every change is one script, which Redis
- * runs alone.
+ * Opens Redis 6 or later, or a server that implements its protocol and Lua, as
+ * a record store for any number of machines. Every change is one script, which
+ * Redis runs atomically.
  *
- * A write is as durable as the server's own: a server that falls back to an
- * older replica, or evicts keys, forgets records.
+ * Writes are as durable as the server: a server that falls back to an older
+ * replica, or evicts keys, loses records.
  *
- * @throws {SigError} `store_unavailable`; never with the password.
+ * @throws {SigError} `store_unavailable`; without the password.
  */
 export async function openRedisStore(
   address: RedisAddress,
@@ -95,7 +95,7 @@ export async function openRedisStore(
 ): Promise<RecordStore> {
   const { unavailable } = options;
   const redis = await connectRedis(address, options);
-  // In braces, so that a cluster keeps both keys of a kind together.
+  // In braces, so that a cluster keeps both keys of a kind on one node.
   const run = (script: string, { name }: RecordKind, ...rest: string[]) =>
     redis.run(script, [
       `sig:records:{${name}}`,
@@ -147,7 +147,7 @@ export async function openRedisStore(
   };
 }
 
-/** The address for messages: never with a user or a password. */
+/** Returns the address for messages, without user and password. */
 export function placeOf(
   { hostname, port, tls, database }: RedisAddress,
 ): string {

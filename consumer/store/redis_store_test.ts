@@ -42,7 +42,7 @@ async function withRedis(
 }
 
 redisTest(
-  "a lost connection is made again, what was kept is there",
+  "a lost connection is opened again, and the records are kept",
   () =>
     withRedis(async (redis) => {
       const store = await openStore(`${redis.url}/3`);
@@ -63,26 +63,29 @@ function openWithin2s(url: string): Promise<RecordStore> {
   return openRedisStore(address, { place, unavailable, timeoutMs: 2_000 });
 }
 
-redisTest("a server that is gone is unavailable, within the time", async () => {
-  const redis = await startRedis();
-  const store = await openWithin2s(redis.url);
-  await redis.stop();
-  for (const ask of ["get", "take"] as const) {
-    await expectSigError(
-      () => store[ask](KIND, "a", AT),
-      "store_unavailable",
-      `Cannot use store ${redis.url}/0: Redis`,
-    );
-  }
-  // It comes back, empty; the store needs no help.
-  const again = await startRedis([], redis.port);
-  await waitForEqual(() => store.take(KIND, "a", AT), undefined);
-  await store.close();
-  await again.stop();
-});
+redisTest(
+  "a server that is gone is store_unavailable within the timeout",
+  async () => {
+    const redis = await startRedis();
+    const store = await openWithin2s(redis.url);
+    await redis.stop();
+    for (const ask of ["get", "take"] as const) {
+      await expectSigError(
+        () => store[ask](KIND, "a", AT),
+        "store_unavailable",
+        `Cannot use store ${redis.url}/0: Redis`,
+      );
+    }
+    // The server returns empty; the store reconnects automatically.
+    const again = await startRedis([], redis.port);
+    await waitForEqual(() => store.take(KIND, "a", AT), undefined);
+    await store.close();
+    await again.stop();
+  },
+);
 
 redisTest(
-  "a server that hangs is unavailable, within the time",
+  "a server that hangs is store_unavailable within the timeout",
   () =>
     withRedis(async (redis) => {
       const store = await openWithin2s(redis.url);
@@ -97,7 +100,7 @@ redisTest(
 );
 
 redisTest(
-  "logs in with a password in the URL or beside it, and shows it nowhere",
+  "uses a password from the URL or the options, and never shows it",
   () =>
     withRedis(async (redis) => {
       const named = redis.url.replace("//", "//alice@");
@@ -134,7 +137,7 @@ redisTest(
     ]),
 );
 
-redisTest("nobody there is said at once", async () => {
+redisTest("a refused connection is reported immediately", async () => {
   const port = freePort();
   await expectSigError(
     () => openStore(`redis://:s3cret@127.0.0.1:${port}`),
@@ -144,7 +147,7 @@ redisTest("nobody there is said at once", async () => {
 });
 
 redisTest(
-  "it needs the permission for its address, and no other",
+  "needs network permission for its address only",
   () =>
     withRedis(async (redis) => {
       const run = async (...permissions: readonly string[]) => {

@@ -8,32 +8,36 @@ import { loadBuiltin } from "@sig/jose/internal";
 import type { Unavailable } from "./record_store.ts";
 import { retryWhileBusy } from "./waiting.ts";
 
-/** How long a file that another process writes is retried, in milliseconds. */
+/**
+ * Time limit for retries in milliseconds, while another process writes the
+ * file.
+ */
 const BUSY_TIMEOUT_MS = 60_000;
 
-/** Bits of a mode by which group or others may write. */
+/** Mode bits that allow group or others to write. */
 const WRITABLE_BY_OTHERS = 0o022;
 
-// With a write-ahead log and NORMAL a commit needs no flush; after a crash of
-// the process the file is whole, after a power cut it is at worst behind.
-// Waiting for a lock is ours: SQLite would block the event loop.
+// With a write-ahead log and NORMAL, a commit needs no flush. After a crash of
+// the process the file is intact; after a power failure it may lack the latest
+// commits. Waiting for a lock is done here, because SQLite would block the
+// event loop.
 const SETTINGS = `
 PRAGMA busy_timeout = 0;
 PRAGMA synchronous = NORMAL;
 PRAGMA cache_size = -2048;
 `;
 
-/** What a file of one program looks like. */
+/** The format of a database file. */
 export interface SqliteSchema {
-  /** Tells files of this program from those of others. */
+  /** Identifies files of this program. */
   readonly applicationId: number;
-  /** Changes when the tables do. */
+  /** Changes with the tables. */
   readonly version: number;
-  /** Makes the tables. */
+  /** SQL that creates the tables. */
   readonly tables: string;
 }
 
-/** `node:sqlite`; undefined where the platform has none. */
+/** Returns `node:sqlite`, or undefined if the platform has none. */
 export function loadSqlite(): typeof sqlite | undefined {
   return loadBuiltin("node:sqlite") as typeof sqlite | undefined;
 }
@@ -42,7 +46,7 @@ export function loadSqlite(): typeof sqlite | undefined {
 export class SqliteFile {
   readonly #path: string;
   readonly #database: DatabaseSync;
-  /** Makes the errors of the store. */
+  /** Creates the errors of the store. */
   readonly unavailable: Unavailable;
   readonly #statements = new Map<string, StatementSync>();
   #isOpen = true;
@@ -58,8 +62,7 @@ export class SqliteFile {
   }
 
   /**
-   * Opens a file, which is made if it is missing (0600), in a folder that must
-   * be there.
+   * Opens a file. A missing file is created (0600); its folder must exist.
    *
    * @throws {SigError} `store_unavailable` for a file that can't be opened, is
    * empty or damaged, belongs to another user or program or to another version
@@ -74,7 +77,7 @@ export class SqliteFile {
     if (modules === undefined) throw unavailable("this platform has no SQLite");
     try {
       if (!modules.fs.existsSync(path)) makeFile(modules, path, schema);
-      // Links may lead here from other names; the log stands beside the file.
+      // Symbolic links may lead here; the log is next to the real file.
       const real = modules.fs.realpathSync(path);
       const opened = checkFile(modules.fs, real, unavailable);
       const file = SqliteFile.#connect(modules.sqlite, real, unavailable);
@@ -94,7 +97,7 @@ export class SqliteFile {
     }
   }
 
-  /** Another connection to the same file, with transactions of its own. */
+  /** Opens another connection to the same file, with separate transactions. */
   connect(): SqliteFile {
     try {
       return SqliteFile.#connect(loadSqlite()!, this.#path, this.unavailable);
@@ -113,12 +116,12 @@ export class SqliteFile {
     return new SqliteFile(path, database, unavailable);
   }
 
-  /** Runs statements outside of a transaction. */
+  /** Runs statements outside a transaction. */
   exec(text: string): void {
     this.#database.exec(text);
   }
 
-  /** A statement, prepared once. */
+  /** Returns a statement, which is prepared once. */
   sql(text: string): StatementSync {
     const known = this.#statements.get(text) ?? this.#database.prepare(text);
     this.#statements.set(text, known);
@@ -126,9 +129,9 @@ export class SqliteFile {
   }
 
   /**
-   * Does what may fail in SQLite.
+   * Runs work and converts errors of SQLite.
    *
-   * @throws {SigError} `store_unavailable`, and what else the work throws.
+   * @throws {SigError} `store_unavailable`, and the other errors of the work.
    */
   attempt<T>(work: () => T): T {
     try {
@@ -145,10 +148,10 @@ export class SqliteFile {
   }
 
   /**
-   * Does the work in one transaction, which sees the file as of one moment.
-   * Work that returns a promise needs a connection that nobody else uses.
+   * Runs the work in one transaction, which sees a snapshot of the file. Work
+   * that returns a promise needs a separate connection.
    *
-   * @throws {SigError} `store_unavailable`, and what the work throws.
+   * @throws {SigError} `store_unavailable`, and the errors of the work.
    */
   async transaction<T>(
     mode: "read" | "write",
@@ -161,7 +164,7 @@ export class SqliteFile {
         let hasWorked = false;
         try {
           const working = work();
-          // A result that is there is committed before anything else runs.
+          // A synchronous result is committed before any other code runs.
           const result = working instanceof Promise ? await working : working;
           this.#database.exec("COMMIT");
           hasWorked = true;
@@ -177,7 +180,7 @@ export class SqliteFile {
     }
   }
 
-  /** A second call does nothing. */
+  /** Closes the connection. Can be called more than once. */
   close(): void {
     if (this.#isOpen) this.#database.close();
     this.#isOpen = false;
@@ -220,8 +223,8 @@ function loadModules(): Modules | undefined {
 }
 
 /**
- * Makes the file under another name and links it when it is whole, so that an
- * empty file is never one that somebody is about to fill.
+ * Creates the file under another name and links it when it is complete. An
+ * empty file is therefore never one that is being created.
  */
 function makeFile({ sqlite, fs }: Modules, path: string, schema: SqliteSchema) {
   const part = `${path}.${crypto.randomUUID()}.part`;
@@ -237,7 +240,7 @@ function makeFile({ sqlite, fs }: Modules, path: string, schema: SqliteSchema) {
     }
     fs.linkSync(part, path);
   } catch (error) {
-    // Another process was faster.
+    // Another process created the file first.
     if ((error as { code?: unknown }).code !== "EEXIST") throw error;
   } finally {
     fs.unlinkSync(part);
@@ -289,13 +292,16 @@ function checkFile(
   return file;
 }
 
-/** Our user, found without a permission to ask for it; undefined on Windows. */
+/**
+ * Returns the user id of this process, which needs no extra permission;
+ * undefined on Windows.
+ */
 function ownerOfNewFile(files: typeof fs, path: string): number | undefined {
   const probe = `${path}.${crypto.randomUUID()}.part`;
   files.closeSync(files.openSync(probe, "wx", 0o600));
   try {
     const { uid, mode } = files.statSync(probe);
-    // Where modes mean nothing, such as on Windows, owners don't either.
+    // Where modes have no meaning, such as on Windows, owners have none either.
     return (mode & 0o777) === 0o600 ? uid : undefined;
   } finally {
     files.unlinkSync(probe);
@@ -305,12 +311,15 @@ function ownerOfNewFile(files: typeof fs, path: string): number | undefined {
 const BUSY = /database is locked/;
 const FORBIDDEN = /NotCapable|Requires \w+ access/;
 
-/** Another process writes; nothing was done. */
+/** Returns whether another process was writing. Nothing was changed then. */
 function isSqliteBusy(error: unknown): boolean {
   return error instanceof Error && BUSY.test(error.message);
 }
 
-/** Why SQLite failed, and what to do, by its name and message. */
+/**
+ * Explanations and hints by the error's name and message. The first match
+ * applies.
+ */
 const FAILURES: readonly (readonly [RegExp, why: string, hint?: string])[] = [
   [
     /too large to be represented|not a database|malformed|no such (?:table|column|index)|constraint failed/,
@@ -335,7 +344,10 @@ const FAILURES: readonly (readonly [RegExp, why: string, hint?: string])[] = [
   ],
 ];
 
-/** `store_unavailable` for what SQLite or the platform threw, and what to do. */
+/**
+ * Converts an error of SQLite or the platform to `store_unavailable` with a
+ * hint.
+ */
 function sqliteFailure(cause: unknown, unavailable: Unavailable): unknown {
   if (isSigError(cause)) return cause;
   const { message, code, name } = cause as {

@@ -10,10 +10,10 @@ import {
 } from "./record_store.ts";
 import type { SqliteFile } from "./sqlite_file.ts";
 
-/** Records of one page. */
+/** Number of records of one page. */
 const PAGE_RECORDS = 500;
 
-/** The table of all records. */
+/** SQL of the table of all records. */
 export const RECORD_TABLE = `
 CREATE TABLE record (
   kind TEXT NOT NULL,
@@ -29,7 +29,7 @@ CREATE INDEX record_expiry ON record (kind, expires_at)
 
 const IS_LIVE = "(expires_at IS NULL OR expires_at > ?)";
 
-/** Keeps records in a file that has the {@linkcode RECORD_TABLE}. */
+/** Creates a record store in a file that has the {@linkcode RECORD_TABLE}. */
 export function keepRecordsInSqlite(
   file: SqliteFile,
   place: string,

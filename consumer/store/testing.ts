@@ -1,6 +1,6 @@
 /**
- * The tests that every driver of {@linkcode RecordStore} must pass, yours
- * included. For tests only.
+ * The contract tests that every driver of {@linkcode RecordStore} must pass,
+ * including your own. For tests only.
  *
  * @example
  * ```ts
@@ -24,11 +24,13 @@ import {
   type RecordStore,
 } from "./record_store.ts";
 
-/** A store to be tested, and a second connection, as another process has one. */
+/**
+ * A store to be tested, and a second connection like that of another process.
+ */
 export interface OpenedStore {
   /** An empty store. */
   readonly store: RecordStore;
-  /** The same records through another connection; absent: there is none. */
+  /** The same records through another connection; absent if there is none. */
   readonly other?: RecordStore;
   /** Closes both. */
   readonly close: () => Promise<void>;
@@ -36,7 +38,7 @@ export interface OpenedStore {
 
 /** One rule of the contract. */
 export interface RecordStoreRule {
-  /** The rule as a sentence. */
+  /** The rule as a test name. */
   readonly name: string;
   /** Rejects with an `AssertionError` if the store breaks the rule. */
   readonly verify: (opened: OpenedStore) => Promise<void>;
@@ -91,10 +93,10 @@ async function put(store: RecordStore, text = "one"): Promise<string> {
   return id;
 }
 
-/** The contract's rules, for other test runners than Deno's. */
+/** The rules of the contract, for test runners other than Deno's. */
 export const RECORD_STORE_RULES: readonly RecordStoreRule[] = [
   {
-    name: "a record is there for every connection, in its kind alone",
+    name: "a record can be read by every connection, in its kind only",
     verify: async ({ store, other = store }) => {
       const text = 'a:b:{"c":"ä\\u0000\\n\u{1f600}"}\n:';
       const id = await put(store, text);
@@ -108,7 +110,7 @@ export const RECORD_STORE_RULES: readonly RecordStoreRule[] = [
     },
   },
   {
-    name: "a new record does not replace an old one",
+    name: "a new record does not overwrite an old one",
     verify: async ({ store, other = store }) => {
       const id = await put(store);
       assertEquals(
@@ -131,7 +133,7 @@ export const RECORD_STORE_RULES: readonly RecordStoreRule[] = [
       assertEquals(taken.filter((each) => each?.text === "one").length, 1);
       assertEquals(taken.filter((each) => each === undefined).length, 49);
       assertEquals(await other.get(KIND, id, after(1)), undefined);
-      // Its id is free again.
+      // The id is free again.
       assert(await store.put(KIND, id, some("two"), null, after(1)));
     },
   },
@@ -172,7 +174,7 @@ export const RECORD_STORE_RULES: readonly RecordStoreRule[] = [
     },
   },
   {
-    name: "the same text put again is another version",
+    name: "putting the same text again changes the version",
     verify: async ({ store }) => {
       const id = await put(store);
       const { version } = (await store.get(KIND, id, after(0)))!;
@@ -184,7 +186,8 @@ export const RECORD_STORE_RULES: readonly RecordStoreRule[] = [
     },
   },
   {
-    name: "a record that was taken is not put over, nor one that came after it",
+    name:
+      "a put over a taken record fails, also after a new record was created",
     verify: async ({ store }) => {
       const id = await put(store);
       const { version } = (await store.get(KIND, id, after(0)))!;
@@ -198,7 +201,7 @@ export const RECORD_STORE_RULES: readonly RecordStoreRule[] = [
     },
   },
   {
-    name: "it expires to the millisecond, by the clock that is given",
+    name: "a record expires to the millisecond, by the given clock",
     verify: async ({ store }) => {
       const id = await put(store);
       assert(await store.get(KIND, id, after(LIFE_MS - 1)));
@@ -214,7 +217,7 @@ export const RECORD_STORE_RULES: readonly RecordStoreRule[] = [
     },
   },
   {
-    name: "a put can extend a life, and a sweep by the old one spares it",
+    name: "a put can extend the expiry, and cleaning up keeps the record",
     verify: async ({ store }) => {
       const id = await put(store);
       const { version } = (await store.get(KIND, id, after(0)))!;
@@ -226,7 +229,7 @@ export const RECORD_STORE_RULES: readonly RecordStoreRule[] = [
     },
   },
   {
-    name: "a record without an end stays, beside others that expire",
+    name: "a record without expiry is kept while others expire",
     verify: async ({ store, other = store }) => {
       const id = newId();
       const forever = { text: "pin", expiresAtMs: null };
@@ -243,7 +246,7 @@ export const RECORD_STORE_RULES: readonly RecordStoreRule[] = [
     },
   },
   {
-    name: "the longest text is kept, a longer one is store_unavailable",
+    name: "the longest text is kept, and a longer one is store_unavailable",
     verify: async ({ store, other = store }) => {
       for (const text of ["x", "ä", "\u{1f600}"]) {
         const bytes = new TextEncoder().encode(text).length;
@@ -260,7 +263,7 @@ export const RECORD_STORE_RULES: readonly RecordStoreRule[] = [
     },
   },
   {
-    name: "the pages of a list show every record",
+    name: "the pages of a list contain every record",
     verify: async ({ store, other = store }) => {
       const ids = new Set<string>();
       for (let i = 0; i < 1_200; i++) ids.add(await put(store, `n${i}`));
@@ -278,7 +281,7 @@ export const RECORD_STORE_RULES: readonly RecordStoreRule[] = [
     },
   },
   {
-    name: "a full kind refuses new records, changes go on, others have room",
+    name: "a full kind refuses new records but not changes or other kinds",
     verify: async ({ store }) => {
       const first = newId();
       assert(await store.put(SMALL, first, some("one"), null, after(0)));
@@ -298,7 +301,7 @@ export const RECORD_STORE_RULES: readonly RecordStoreRule[] = [
       const { version } = (await store.get(SMALL, first, after(0)))!;
       assert(await store.put(SMALL, first, some("two"), version, after(0)));
       await put(store);
-      // Expired records make room again.
+      // Expired records free space.
       const late = after(LIFE_MS + 2_000);
       assert(await store.put(SMALL, newId(), some("x", 2e5), null, late));
     },

@@ -1,22 +1,25 @@
-/** Waiting for a store: repeated attempts and deadlines. @module */
+/** Retries and deadlines for calls of a store. @module */
 
-/** The longest pause between two tries, in milliseconds. */
+/** Maximum pause between two attempts in milliseconds. */
 const MAX_PAUSE_MS = 100;
 
 /** What {@linkcode retryWhileBusy} needs. */
 export interface RetryOptions {
-  /** Whether an error only means that another process was faster. */
+  /**
+   * Returns whether an error means that the store was busy or changed by
+   * another process.
+   */
   readonly isBusy: (error: unknown) => boolean;
-  /** How long to retry, in milliseconds. */
+  /** Time limit for the retries in milliseconds. */
   readonly timeoutMs: number;
-  /** Ends the retrying, also in a pause. */
+  /** Stops the retries, also during a pause. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
  * Repeats the work while the store is busy, at growing and random intervals so
- * that several processes don't collide again. After the timeout the last error
- * is thrown. A failed attempt must have had no effect.
+ * that processes don't collide again. After the timeout it rejects with the
+ * last error. A failed attempt must have had no effect.
  */
 export async function retryWhileBusy<T>(
   work: () => Promise<T>,
@@ -40,15 +43,15 @@ export async function retryWhileBusy<T>(
   }
 }
 
-/** The deadline has passed. */
+/** Thrown if the deadline has passed. */
 export class DeadlineOver extends Error {
   /** Always `DeadlineOver`. */
   override readonly name = "DeadlineOver";
 }
 
 /**
- * Waits for the work until the deadline. The signal is aborted then, so that
- * work which watches it can skip what it has not started.
+ * Waits for the work until the deadline. Then it aborts the signal, so that the
+ * work can skip steps that have not started.
  *
  * @throws {DeadlineOver}
  */
@@ -63,7 +66,7 @@ export async function withDeadline<T>(
     ending.abort();
   }, timeoutMs);
   const working = work(ending.signal);
-  // Its later failure must not become an unhandled rejection.
+  // A later rejection must not be unhandled.
   working.catch(() => {});
   try {
     return await Promise.race([working, promise]);

@@ -1,4 +1,4 @@
-/** Opens and closes the store that its argument names; tells how that went. */
+/** Opens and closes the store given as argument, and prints the result. */
 
 import { isSigError } from "@sig/core";
 import { openStore } from "../open_store.ts";
