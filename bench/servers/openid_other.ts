@@ -31,7 +31,7 @@ const provider = new OidcProvider(origin, {
   jwks: {
     keys: await Promise.all(ALGORITHMS.map(async (alg) => {
       const { privateKey } = await generateKeyPair(alg, { extractable: true });
-      // deno-lint-ignore no-explicit-any -- the two declare a JWK differently
+      // deno-lint-ignore no-explicit-any -- the packages declare a JWK differently
       return { ...await exportJWK(privateKey), alg, use: "sig" } as any;
     })),
   },

@@ -22,7 +22,7 @@ import { runSteps, STEP_UNITS, type Steps } from "../text/steps.ts";
 import { formatInstant, instantOf } from "../text/timestamp.ts";
 
 /**
- * Answers whether **one** relationship of the subject meets **every**
+ * Checks whether **one** relationship of the subject meets **every**
  * requirement and is effective. (docs/protocol.md §5)
  *
  * @example

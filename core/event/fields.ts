@@ -8,7 +8,7 @@ import type { OpenObject } from "./types.ts";
 
 // C0, DEL and C1 controls, with which a text could forge lines in logs and
 // terminals.
-// deno-lint-ignore no-control-regex -- control characters are the point
+// deno-lint-ignore no-control-regex -- matches control characters
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
 /** Returns whether a value is a non-empty string without control characters. */

@@ -100,7 +100,7 @@ Deno.test("a copy that ends earlier contains no fractions of its original's late
   assertEquals(copy.prefixAt(instant(day(2))), 2);
 });
 
-Deno.test("throws on misuse", () => {
+Deno.test("throws for an event that is not replayed, and for a revoke without an upsert", () => {
   const history = new HistoryBuilder();
   assertThrows(
     () => history.issuedAt(1),

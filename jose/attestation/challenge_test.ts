@@ -29,7 +29,7 @@ Deno.test("a value can't look like another line of the description", () => {
       require: [value],
       nonce: value,
     });
-    // deno-lint-ignore no-control-regex -- control characters are the point
+    // deno-lint-ignore no-control-regex -- matches control characters
     const lines = message.split(/[\n\r\u000b\u0085\u2028\u2029]/);
     assertEquals(lines.length, 13);
     assertEquals(

@@ -230,7 +230,7 @@ Deno.test("an answer is not valid as a login, nor a login as an answer", async (
   const relayed = { ...login, nonce: await digestOf(invitation.text) };
   for (const work of [previewAttestation, signAttestation]) {
     await expectSigError(
-      // deno-lint-ignore require-await -- one of the two throws at once
+      // deno-lint-ignore require-await -- one of the two throws synchronously
       (async () => work({ challenge: relayed, key: personKey, now }))(),
       "invalid_field",
       "/scopes must not have enrol",

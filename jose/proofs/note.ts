@@ -67,7 +67,7 @@ export interface VerifiedNoteSignature {
 }
 
 /** Control characters except LF. */
-// deno-lint-ignore no-control-regex -- these are what a note may not contain
+// deno-lint-ignore no-control-regex -- matches the characters that a note must not contain
 const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f]/;
 const SIGNATURE_LINE = /^— ([^\s+]+) ([A-Za-z0-9+/]+={0,2})$/u;
 

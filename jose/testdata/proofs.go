@@ -1,5 +1,6 @@
-// Checks notes, roots and consistency proofs with golang.org/x/mod, which other
-// people wrote. Reads one JSON value on standard input, prints "ok" or a fault.
+// Checks notes, roots and consistency proofs with golang.org/x/mod, an
+// independent implementation. Reads one JSON value on standard input and prints
+// "ok" or a fault.
 package main
 
 import (

@@ -11,7 +11,7 @@ import {
 
 const FOLDER = new URL("../../vectors/", import.meta.url);
 
-// deno-lint-ignore no-explicit-any -- files of any shape are looked into
+// deno-lint-ignore no-explicit-any -- reads files of any shape
 type Json = any;
 
 function readJson(path: string): Json {
