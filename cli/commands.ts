@@ -1,6 +1,5 @@
 /**
- * Every command, in the order of the help. Only the one that is called is
- * loaded.
+ * Every command, in the order of the help. Only the called command is loaded.
  *
  * @module
  */
@@ -14,7 +13,7 @@ import {
 import type { ServerProgram } from "@sig/api/server";
 import { writeResult } from "./output/write.ts";
 
-/** The command that starts a server until it is stopped. */
+/** Returns the command that runs a server until it is interrupted. */
 export function serverCommand(
   name: string,
   program: ServerProgram,
@@ -38,7 +37,7 @@ export function serverCommand(
   };
 }
 
-/** A module's commands: what each is called, what it does, other names. */
+/** Returns the entries of a module's commands: name, summary, aliases. */
 function from<N extends string>(
   load: () => Promise<{ readonly [E in NoInfer<N>]: LoadedCommand }>,
   commands: {
@@ -54,7 +53,9 @@ function from<N extends string>(
   });
 }
 
-/** The table that dispatch, help and completion come from. */
+/**
+ * The table of commands, from which dispatch, help and completion are derived.
+ */
 export const COMMANDS: readonly CommandEntry[] = [
   ...from(() => import("./commands/init.ts"), {
     init: ["init", "create an issuer"],
@@ -212,14 +213,14 @@ export const COMMANDS: readonly CommandEntry[] = [
   }),
 ];
 
-/** All of them, for what is about all: the manual page, the reference. */
+/** Loads every command, for the manual page and the reference. */
 export function loadCommands(): Promise<readonly Command[]> {
   return Promise.all(COMMANDS.map(loadCommand));
 }
 
 /**
- * The command with the longest name that the words begin with, the name it was
- * called by (its own, or an alias), and the words behind that.
+ * Finds the command with the longest name that the words begin with. Returns it
+ * with the typed name (its own or an alias) and the remaining words.
  */
 export function findCommand(words: readonly string[]) {
   for (const count of [3, 2, 1]) {
@@ -228,13 +229,13 @@ export function findCommand(words: readonly string[]) {
       entry.name === name || entry.aliases?.includes(name)
     );
     if (entry !== undefined) return { entry, name, words: words.slice(count) };
-    // Such as `web client`, which is not the server's.
+    // For example `web client`, which is not an argument of `web`.
     if (commandsBelow(name).length > 0) return undefined;
   }
   return undefined;
 }
 
-/** The commands whose names go on behind that: `pin list`, … below `pin`. */
+/** Returns the subcommands of a name: `pin list`, … for `pin`. */
 export function commandsBelow(name: string): readonly CommandEntry[] {
   return COMMANDS.filter((entry) => entry.name.startsWith(`${name} `));
 }

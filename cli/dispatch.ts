@@ -1,4 +1,4 @@
-/** From the first word to its command. @module */
+/** Runs the command that a command line names. @module */
 
 import { usageError } from "@sig/api/flags";
 import { type SigError, SPEC_VERSION } from "@sig/core";
@@ -20,7 +20,7 @@ import {
 import { resolveSubjects } from "./people/subject.ts";
 import { VERSION } from "./terminal/version.ts";
 
-/** Runs the command that the words name. */
+/** Runs the command that the words name, and returns its exit code. */
 export async function dispatch(
   args: readonly string[],
   io: Io,
@@ -59,7 +59,8 @@ export async function dispatch(
     const ready = await resolveSubjects(command, call);
     if (command.endless) return await command.run(ready);
     const done = command.run(ready);
-    // It loses the race when interrupted, and may fail then.
+    // After an interrupt the command may still fail; that must not be an
+    // unhandled rejection.
     done.catch(() => {});
     return await Promise.race([
       done,
@@ -70,7 +71,7 @@ export async function dispatch(
   }
 }
 
-/** `--format` may stand before the command as well. */
+/** `--format` may also precede the command. */
 function formatApart(args: readonly string[]) {
   const count = args[0] === "--format"
     ? 2
@@ -80,7 +81,10 @@ function formatApart(args: readonly string[]) {
   return { format: args.slice(0, count), words: args.slice(count) };
 }
 
-/** Offers nothing rather than a message: a shell asks, not a person. */
+/**
+ * Prints the candidates; on an error it prints nothing, since a shell reads the
+ * output.
+ */
 async function completeWords(
   [, ...words]: readonly string[],
   io: Io,
@@ -103,7 +107,7 @@ async function completeWords(
     });
     for (const line of completionLines(offer)) io.stdout(`${line}\n`);
   } catch {
-    // Without the file of names, for example, nothing is known.
+    // For example, the file of names can be missing.
   }
   return 0;
 }

@@ -8,8 +8,8 @@ import { VERSION } from "./terminal/version.ts";
 /**
  * Runs a command. Never throws for what a user can cause.
  *
- * `sig --version` imports nothing else, so that it costs what an empty script
- * costs.
+ * `sig --version` imports no other module, so that it starts as fast as an
+ * empty script.
  *
  * @example
  * ```ts
@@ -33,16 +33,16 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   return await dispatch(args, io);
 }
 
-/** Runs the process's own words and ends it with their exit code. */
+/** Runs the arguments of the process and exits with the resulting code. */
 export async function main(): Promise<void> {
   const io = createDenoIo();
-  // An error that nobody caught must not end with Deno's own 1: a script would
-  // read it as "deny".
+  // An uncaught error must not exit with Deno's code 1, which a script would
+  // read as "deny".
   const fail = (error: unknown) => {
     try {
       return reportError(io, error, askedFormat(Deno.args) ?? "text");
     } catch {
-      // Nobody reads it, and 2 is all that is left to say.
+      // stderr is closed too, so only the exit code remains.
       return 2;
     }
   };

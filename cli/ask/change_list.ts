@@ -1,4 +1,7 @@
-/** What events and time change in relationships, one by one. @module */
+/**
+ * The changes of relationships, caused by events or by the passing of time.
+ * @module
+ */
 
 import {
   compareInstants,
@@ -10,7 +13,7 @@ import {
 } from "@sig/core";
 import type { VerifiedEvent } from "@sig/consumer";
 
-/** What a relationship gives, as far as a question looks at it. */
+/** The members of a relationship that decide a question. */
 export interface Grant {
   readonly relationship_type: string;
   readonly roles: readonly string[];
@@ -18,22 +21,27 @@ export interface Grant {
   readonly valid_until: string | null;
 }
 
-/** Something that a subject gained or lost, or that was recorded of it. */
+/**
+ * A change of one subject's relationship: gained, lost, changed or recorded.
+ */
 export interface DatedChange {
-  /** When: the event's `issued_at`, or the start or end of a validity. */
+  /**
+   * Time of the change: the event's `issued_at`, or a validity's start or end.
+   */
   readonly at: string;
   /**
-   * When it could be known: `at`, but not before the latest `issued_at` of the
-   * events up to its own. An event that is dated back was not there at its date
-   * (as `as_of` counts, docs/protocol.md §5).
+   * Time from which readers could know of it: `at`, but not before the latest
+   * `issued_at` of the events up to its own. A backdated event did not exist at
+   * its date (the same rule as for `as_of`, docs/protocol.md §5).
    */
   readonly known_at: string;
   /**
-   * `gained` and `lost`: it began or ceased to hold. `changed`: it holds on,
-   * with other members. `recorded`: it held neither before nor after.
+   * `gained` and `lost`: the relationship became active or inactive. `changed`:
+   * it stays active, with other members. `recorded`: it was active neither
+   * before nor after.
    */
   readonly kind: "gained" | "lost" | "changed" | "recorded";
-  /** An event, or that a validity began or ended by itself. */
+  /** An event, or the start or end of a validity without an event. */
   readonly cause: "event" | "valid_from" | "valid_until";
   readonly subject: string;
   readonly relationship_id: string;
@@ -41,23 +49,23 @@ export interface DatedChange {
   readonly after: Grant | null;
   readonly roles_gained: readonly string[];
   readonly roles_lost: readonly string[];
-  /** Of the event that did it, or that had set the validity. */
+  /** Sequence of the event that made the change or set the validity. */
   readonly sequence: number;
   readonly event_id: string;
   /** The key that signed that event. */
   readonly kid: string;
   readonly reason_code: ReasonCode | null;
   readonly reason: string | null;
-  /** Since when it is ended, where an event says so. */
+  /** The `effective_at` of a revoke; null for other changes. */
   readonly effective_at: string | null;
-  /** It is said to have ended before the event that says so was issued. */
+  /** Whether the end is before the event's own `issued_at`. */
   readonly backdated: boolean;
 }
 
-/** One relationship as the last event left it. */
+/** A relationship after its latest event. */
 interface Version {
   readonly subject: string;
-  /** The event. */
+  /** The event that set this version. */
   readonly origin: Pick<DatedChange, "sequence" | "event_id" | "kid">;
   readonly grant: Grant;
   readonly isRevoked: boolean;
@@ -66,9 +74,10 @@ interface Version {
 }
 
 /**
- * The changes of a feed, event by event. What held before an event is judged at
- * the time when the event came to be known: an event that is dated back, even
- * before an end that has passed, removes nothing from an earlier report.
+ * Collects the changes of a feed, event by event. Whether a relationship was
+ * active before an event is decided at the time when the event became known. A
+ * backdated event therefore removes nothing from an earlier report, even if its
+ * date is before an end that has passed.
  */
 export class ChangeList {
   readonly #latest = new Map<string, Version>();
@@ -79,7 +88,10 @@ export class ChangeList {
     return this.#known;
   }
 
-  /** What the next verified event changes, and what had ended before it. */
+  /**
+   * Adds the next verified event. Returns its changes, and before them the
+   * starts and ends of validity since the previous event of the relationship.
+   */
   add(
     { event, kid }: Pick<VerifiedEvent, "event" | "kid">,
   ): readonly DatedChange[] {
@@ -108,7 +120,8 @@ export class ChangeList {
     const origin = { sequence, event_id, kid };
     const version = { subject, origin, grant, isRevoked, issuedAt, knownAt };
     this.#latest.set(id, version);
-    // Another's feed may hand a relationship on: one loses it, another gains it.
+    // Feeds of other software may change the subject of a relationship: one
+    // subject loses it, another gains it.
     const own = before?.subject === subject ? before : undefined;
     const held = own !== undefined && holds(own, cameAt);
     const now = holds(version, issuedAt);
@@ -146,7 +159,10 @@ export class ChangeList {
     return [...changes, change];
   }
 
-  /** What begins and ends by itself until then, after the last event. */
+  /**
+   * Returns the starts and ends of validity up to `until`, after the last
+   * event.
+   */
   open(until: Instant): readonly DatedChange[] {
     return [...this.#latest].flatMap(([id, version]) =>
       validityChanges(id, version, until)
@@ -154,7 +170,10 @@ export class ChangeList {
   }
 }
 
-/** Those that came to be known after `from` and up to `to`, in that order. */
+/**
+ * Returns the changes that became known after `from` and up to `to`, sorted by
+ * that time.
+ */
 export function changesBetween(
   changes: readonly DatedChange[],
   from: Instant | undefined,
@@ -171,7 +190,7 @@ export function changesBetween(
   );
 }
 
-/** What becomes of a version by itself, until an event replaces it. */
+/** Returns the starts and ends of a version's validity up to `until`. */
 function validityChanges(
   id: string,
   version: Version,
@@ -231,7 +250,7 @@ function rolesOf(
   before: Grant | null,
   after: Grant | null,
 ): Pick<DatedChange, "roles_gained" | "roles_lost"> {
-  // As sets: a line of another's feed holds thousands.
+  // Sets, since a line of an untrusted feed can hold thousands of roles.
   const had = new Set(before?.roles);
   const has = new Set(after?.roles);
   return {
@@ -240,7 +259,7 @@ function rolesOf(
   };
 }
 
-/** Of a timestamp that was validated with its event. */
+/** Parses a timestamp that was validated with its event. */
 function instant(timestamp: string): Instant {
   return parseTimestamp(timestamp)!;
 }

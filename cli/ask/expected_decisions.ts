@@ -1,4 +1,4 @@
-/** A file of questions with the answers that are expected. @module */
+/** Decision test cases: questions with their expected answers. @module */
 
 import { isObject, quote, suggest } from "@sig/core/internal";
 import { usageError } from "@sig/api/flags";
@@ -8,14 +8,14 @@ import { readYaml } from "../people/yaml.ts";
 
 /** One question and its expected answer. */
 export interface ExpectedDecision {
-  /** Given, else made of the question. */
+  /** Name from the file (default: subject and requirements). */
   readonly name: string;
   readonly subject: string;
   readonly require: readonly string[];
   readonly at?: string;
   readonly as_of?: string;
   readonly expect: "allow" | "deny";
-  /** Codes of a deny, in any order; undefined where any will do. */
+  /** Expected codes of a deny, in any order; undefined accepts any. */
   readonly reasons?: readonly string[];
 }
 
@@ -25,7 +25,7 @@ const isText = (value: unknown) => typeof value === "string";
 const areTexts = (value: unknown) =>
   Array.isArray(value) && value.every(isText);
 
-/** Members of a case: whether a value is one, and what it must be. */
+/** The members of a case, each with its test and its error message. */
 const CASE_MEMBERS: {
   readonly [name: string]: readonly [(value: unknown) => boolean, string];
 } = {
@@ -52,11 +52,11 @@ const CASE_MEMBERS: {
 const REQUIRED = ["subject", "require", "expect"];
 
 /**
- * Reads `{source?, cases: [{name?, subject, require, at?, as_of?, expect,
- * reasons?}]}` (docs/reference/command-line.md), strictly: a misspelt member would be a case
- * that tests something else.
+ * Parses `{source?, cases: [{name?, subject, require, at?, as_of?, expect,
+ * reasons?}]}` (docs/reference/command-line.md). Rejects unknown members: a
+ * case with a misspelt member would test something else.
  *
- * @throws {SigError} `invalid_request` with the case that is at fault.
+ * @throws {SigError} `invalid_request`, which names the wrong case.
  */
 export function parseExpectedDecisions(text: string) {
   const file = readYaml(text, notCases);
@@ -67,7 +67,7 @@ export function parseExpectedDecisions(text: string) {
     throw notCases("source must be text");
   }
   if (!Array.isArray(cases) || cases.length === 0) {
-    // Nothing tested must not pass for all is well.
+    // A file without cases must not count as a success.
     throw notCases("cases must be a list of at least one case");
   }
   return { source, cases: cases.map(parseCase) };

@@ -1,4 +1,4 @@
-/** Where fetched issuers are remembered (docs/protocol.md §6). @module */
+/** Flags of the pin store and of proofs (docs/protocol.md §6). @module */
 
 import { isSigError, SigError, type Warning } from "@sig/core";
 import type { PinStore } from "@sig/consumer/pins";
@@ -17,7 +17,7 @@ import { dataFolder } from "@sig/api/process";
 import type { Call } from "../command_line/command.ts";
 import { textOf } from "../command_line/values.ts";
 
-/** Where the memory is. */
+/** The location of the pin store. */
 export const PINS_FLAG = {
   pins: optional(
     textOf("FILE|kv:PATH|redis://HOST"),
@@ -25,7 +25,7 @@ export const PINS_FLAG = {
   ),
 };
 
-/** Flags of the commands that remember what they fetched. */
+/** Flags of the commands that use the pin store. */
 export const PIN_FLAGS = {
   ...PINS_FLAG,
   "no-pin": toggle("do not use the pin store"),
@@ -37,7 +37,7 @@ export const PIN_FLAGS = {
   ),
 };
 
-/** The flag of a question that may be answered by proof. */
+/** Flags of the commands that can answer from a proof. */
 export const PROOF_FLAGS = {
   "no-proof": toggle(
     "read the whole feed, so that the server can't tell who is asked about",
@@ -60,7 +60,10 @@ export const PROOF_FLAGS = {
   ),
 };
 
-/** What {@linkcode PROOF_FLAGS} demand of a checkpoint; undefined: nothing. */
+/**
+ * Returns the checkpoint policy of {@linkcode PROOF_FLAGS}; undefined without
+ * one.
+ */
 export async function checkpointPolicy(
   { flags }: Call<PinValues>,
 ): Promise<ProofPolicy | undefined> {
@@ -85,7 +88,7 @@ export async function checkpointPolicy(
   };
 }
 
-/** The key of a cosigner, from a flag. */
+/** Parses the value of a flag as the key of a cosigner. */
 export async function readCosigner(
   vkey: string,
   flag: string,
@@ -96,26 +99,29 @@ export async function readCosigner(
   throw usageError(`${flag} must be a key that cosigns (type 0x04)`, { flag });
 }
 
-/** The values of {@linkcode PIN_FLAGS}; not every command has all of them. */
+/**
+ * The values of {@linkcode PIN_FLAGS} and {@linkcode PROOF_FLAGS}, of which
+ * each command has some.
+ */
 export type PinValues = Partial<
   Values<typeof PIN_FLAGS & typeof PROOF_FLAGS>
 >;
 
-/** What {@linkcode PinValues} mean. */
+/** The settings that {@linkcode PinValues} result in. */
 export interface PinChoice {
-  /** How old a state may be, in milliseconds. */
+  /** Maximum age of a remembered state in milliseconds. */
   readonly maxAgeMs: number;
-  /** Verify everything again. */
+  /** Whether to verify the whole feed again. */
   readonly full: boolean;
-  /** The pin must be there. */
+  /** Whether to refuse an issuer that is not in the pin store. */
   readonly requirePin: boolean;
-  /** A question about one subject may be answered by proof. */
+  /** Whether a proof may answer a question about one subject. */
   readonly proofs: boolean;
-  /** What a checkpoint must have. */
+  /** The requirements on a checkpoint (default: none). */
   readonly checkpointPolicy?: ProofPolicy | undefined;
 }
 
-/** Judges the flags before anything is opened. */
+/** Validates the flags before any file or connection is opened. */
 export function pinChoice({ flags }: Call<PinValues>): PinChoice {
   const { full = false, "max-age": maxAgeMs = 0, "require-pin": requirePin } =
     flags;
@@ -135,15 +141,15 @@ export function pinChoice({ flags }: Call<PinValues>): PinChoice {
   };
 }
 
-/** A memory, or why there is none. */
+/** A pin store, or the reason why there is none. */
 type OpenedPins =
   | { readonly pins: PinStore; readonly warning?: undefined }
   | { readonly pins?: undefined; readonly warning: Warning | undefined };
 
 /**
- * Opens the pin store that is named, else the user's own. The latter
- * may be impossible, which is a warning; but if it is there, it must be usable,
- * and with `--require-pin` there must be one: without it nothing holds a pin.
+ * Opens the pin store of `--pins`, else the user's own. If the user's own can't
+ * be created, the result is a warning, or an error with `--require-pin`. If it
+ * exists, it must be usable.
  *
  * @throws {SigError} `store_unavailable`
  */
@@ -154,7 +160,8 @@ export async function openPins(
   const { openPinStore } = await import("@sig/consumer/pins");
   const named = call.flags.pins;
   if (named !== undefined) {
-    // A variable, since arguments can be read by others on the machine.
+    // From the environment, since other users of the machine can read
+    // arguments.
     const password = call.io.env("SIG_REDIS_PASSWORD") || undefined;
     const isRedis = /^rediss?:/.test(named);
     return { pins: await openPinStore(named, isRedis ? { password } : {}) };
@@ -178,7 +185,7 @@ export async function openPins(
 }
 
 /**
- * The memory for `sig pin`, which is of no use without one.
+ * Opens the pin store for `sig pin`, which needs one.
  *
  * @throws {SigError} `store_unavailable`, `invalid_request`
  */

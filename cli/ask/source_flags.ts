@@ -1,4 +1,4 @@
-/** What the commands that read a feed share. @module */
+/** Flags and functions of the commands that read a feed. @module */
 
 import type {
   Consumer,
@@ -39,24 +39,25 @@ import { type Output, warn, writeWarnings } from "../output/write.ts";
 import type { Names, NamesValue } from "../people/names.ts";
 
 /**
- * A first look at a million events takes minutes, and what was begun ends with
- * this process. Waiting for the network has a limit of its own.
+ * Maximum time of a verification: none in practice. The first verification of a
+ * million events takes minutes, and the work ends with this process. Requests
+ * have separate timeouts.
  */
 const MAX_WAIT_MS = 24 * 60 * 60 * 1000;
 
-/** What a source may be, for help. */
+/** The kinds of sources, for the help. */
 export const SOURCE_HELP =
   "did:web:host, a host, an https URL of a sig.json, a sig.json file, or a directory";
 
-/** The source as the only word of a command, or by `--sig`. */
+/** The source as the only argument of a command; `--sig` can replace it. */
 export const SOURCE_WORD = Object.freeze(
   { name: "source", help: SOURCE_HELP, optional: true } as const,
 );
 
-/** Names that people give to `--sig` elsewhere. */
+/** Names of similar flags in other tools, for the hint to use `--sig`. */
 export const MISTAKEN_SIG = ["issuer", "source"];
 
-/** The source as a flag, so that all commands can be given it in one way. */
+/** The source as a flag, which every command accepts. */
 export const SOURCE_FLAG = {
   sig: optional(source, "the source, instead of the argument", {
     mistaken: MISTAKEN_SIG,
@@ -64,10 +65,10 @@ export const SOURCE_FLAG = {
 };
 
 /**
- * The source of a command with {@linkcode SOURCE_WORD} and
- * {@linkcode SOURCE_FLAG}.
+ * Returns the source of a command with {@linkcode SOURCE_WORD} and {@linkcode
+ * SOURCE_FLAG}.
  *
- * @throws {SigError} `invalid_request` where there is none, or two.
+ * @throws {SigError} `invalid_request` if there is none, or if there are two.
  */
 export function sourceOf(
   { flags: { sig }, name, positionals: [word] }: Call<
@@ -86,12 +87,12 @@ export function sourceOf(
   });
 }
 
-/** The flag that opens private networks. */
+/** The flag that allows http and private addresses. */
 export const INSECURE_FLAG = {
   "allow-insecure": toggle("allow http: and private addresses, for tests"),
 };
 
-/** Flags of a reader's policy. */
+/** Flags of the policy for unusual events. */
 export const POLICY_FLAGS = {
   ...INSECURE_FLAG,
   "unknown-events": optional(
@@ -104,14 +105,16 @@ export const POLICY_FLAGS = {
   ),
 };
 
-/** The values of {@linkcode POLICY_FLAGS}; not every command has all of them. */
+/** The values of {@linkcode POLICY_FLAGS}, of which each command has some. */
 export type PolicyValues = Partial<Values<typeof POLICY_FLAGS>>;
 
 type SourceCall<F extends Flags> = Call<
   Values<F> & Values<typeof POLICY_FLAGS>
 >;
 
-/** A command about one source, with the flags that each of them has. */
+/**
+ * Returns a command about one source, with the flags that all of these share.
+ */
 export function sourceCommand<const F extends Flags>(
   { flags, run, ...spec }: Omit<CommandSpec<F>, "positionals" | "run"> & {
     run(call: SourceCall<F>, source: string): Promise<number>;
@@ -128,7 +131,7 @@ export function sourceCommand<const F extends Flags>(
   });
 }
 
-/** How a source is understood, wherever one is given. */
+/** Returns the options of `parseSource` for a call. */
 export function sourceOptions({ flags, io }: Call<PolicyValues>): {
   readonly allowPrivate: boolean;
   readonly exists: Io["exists"];
@@ -145,7 +148,7 @@ export const TIME_FLAGS = {
   "as-of": optional(asOf, "as it was known then"),
 };
 
-/** The time of {@linkcode TIME_FLAGS}. */
+/** Returns the times of {@linkcode TIME_FLAGS}. */
 export function timeOf(
   { at, "as-of": asOf }: Values<typeof TIME_FLAGS>,
 ): ParsedTime {
@@ -153,8 +156,8 @@ export function timeOf(
 }
 
 /**
- * The names of a source's people: those of `--names`, else those that lie
- * beside a directory.
+ * Reads the display names of a source's subjects from the file of `--names`,
+ * else from the source's directory.
  *
  * @throws {SigError} as `readNames`.
  */
@@ -172,33 +175,38 @@ export async function namesOf(
   );
 }
 
-/** What says what is odd about it. */
+/** A result with its warnings. */
 interface Warned {
   readonly warnings: readonly Warning[];
 }
 
-/** What a command does with a source, from memory or without. */
+/** The work of a command on a source, with and without the pin store. */
 interface SourceWork<T> {
-  /** With a consumer that remembers; `name` is the source as it was given. */
+  /**
+   * Works with a consumer that uses the pin store; `name` is the source as
+   * given.
+   */
   remembered(
     consumer: Consumer,
     name: string,
     choice: PinChoice,
   ): Promise<T>;
-  /** From the first byte, and without keeping anything. */
+  /** Works without the pin store, from the first byte of the feed. */
   plain(
     location: IssuerLocation,
     options: VerifyIssuerOptions,
     choice: PinChoice,
   ): Promise<T>;
-  /** Told of every event: then all of them are verified again. */
+  /**
+   * Called with every event, which makes the consumer verify all of them again.
+   */
   onEvent?(verified: VerifiedEvent): void;
 }
 
 /**
- * Reads a source by `work`: a fetched one from memory unless there is none, a
- * local one always from its beginning (docs/protocol.md §6). If there is no
- * memory, the first warning says why.
+ * Runs `work` on a source: with the pin store for a fetched source, without it
+ * for a local source or if it can't be opened (docs/protocol.md §6). In the
+ * last case the first warning gives the reason.
  */
 export async function withMemory<T extends Warned>(
   call: Call<PolicyValues & PinValues>,
@@ -261,9 +269,8 @@ export async function withMemory<T extends Warned>(
 }
 
 /**
- * Reads a source by `work`. Where that fails and a folder has the name of the
- * host that was asked, or a URL does not look like that of a `sig.json`, the
- * error says so.
+ * Runs `work` on a source. If it fails, and a folder has the name of the host
+ * or the URL does not look like that of a `sig.json`, the error has a hint.
  */
 export async function withSource<T>(
   call: Call<PolicyValues>,
@@ -321,7 +328,9 @@ export async function verifySource(
   return verified;
 }
 
-/** The state of a source, and for a page which bytes it is about. */
+/**
+ * Reads the state of a source and, for an HTML page, the digest of its feed.
+ */
 export async function readState(
   call: Call<PolicyValues & PinValues>,
   source: string,
@@ -344,7 +353,10 @@ export async function readState(
   return { ...read, sha256: report?.valid ? report.feed_sha256 : feed.sha256 };
 }
 
-/** What there is where no `sig.json` is: nothing, a redirect, or a page. */
+/**
+ * Errors of a URL that is not a `sig.json`: not found, a redirect, or a web
+ * page.
+ */
 const NO_METADATA: ReadonlySet<ErrorCode> = new Set([
   "fetch_status",
   "fetch_redirected",
@@ -352,17 +364,20 @@ const NO_METADATA: ReadonlySet<ErrorCode> = new Set([
   "invalid_json",
 ]);
 
-/** A copied address of a site most likely means its host. */
+/** Returns a hint to use the host, for the copied address of a web page. */
 function hintOfUrl(url: string, code: ErrorCode): string | undefined {
   const { host, pathname } = new URL(url);
   if (pathname.endsWith(".json") || !NO_METADATA.has(code)) return undefined;
   return `A URL names a sig.json; to ask the host write ${host}.`;
 }
 
-/** Shorter work needs no news. */
+/** Bytes between two progress messages; smaller feeds show none. */
 const NEWS_EVERY_BYTES = 4 * 1024 * 1024;
 
-/** Says that no event is about a subject, and what a word may have meant. */
+/**
+ * Returns a message that no event is about a subject, with a suggestion if it
+ * is not a DID.
+ */
 export function neverHeardOf(subject: string): string {
   const said = `the feed has no event about ${quote(subject)}`;
   return isDid(subject)
@@ -371,8 +386,8 @@ export function neverHeardOf(subject: string): string {
 }
 
 /**
- * {@linkcode neverHeardOf} for a person who looks at an empty list; a program
- * sees that it is empty, and expects nothing on stderr.
+ * Writes {@linkcode neverHeardOf} to a terminal after an empty list. A program
+ * sees the empty list and expects nothing on stderr.
  */
 export function tellStranger(call: Output, name: StrangeName): void {
   if (!call.io.isTerminal("stderr")) return;
@@ -384,7 +399,7 @@ export function tellStranger(call: Output, name: StrangeName): void {
   );
 }
 
-/** What a list was to be about. */
+/** The subject or relationship that a list was filtered by. */
 type StrangeName =
   | { readonly subject: string }
   | { readonly relationshipId: string };

@@ -1,4 +1,7 @@
-/** What a command is: help, completions and parsing come from this. @module */
+/**
+ * The definition of a command, from which help, completions and parsing are
+ * derived. @module
+ */
 
 import {
   type Flags,
@@ -16,28 +19,31 @@ export const INTERRUPTED = 130;
 
 export type { Format };
 
-/** A command line that was understood, with the values of its flags. */
+/** A parsed command line with the values of its flags. */
 export interface Call<V = unknown> {
-  /** The name it was called by: the command's, or an alias. */
+  /** The name that was typed: the command's name or an alias. */
   readonly name: string;
   /** Arguments that are not flags. */
   readonly positionals: readonly string[];
   /** The output format. */
   readonly format: Format;
-  /** Which of the command's own formats, such as `csv`, if one was asked for. */
+  /**
+   * The command's own format of `--format`, such as `csv`; undefined for text
+   * and JSON.
+   */
   readonly ownFormat: string | undefined;
-  /** The outside. */
+  /** Access to the system. */
   readonly io: Io;
   /** The values of its flags. */
   readonly flags: V;
 }
 
-/** A command line whose flags are still texts. */
+/** A command line whose flags are not parsed to values yet. */
 export interface ParsedCall extends Omit<Call, "flags">, GivenFlags {}
 
-/** A command, but for what the table of commands says of it. */
+/** A command without the members of its row in the table of commands. */
 export interface CommandSpec<F extends Flags> {
-  /** More, for its own help. */
+  /** Longer description for the command's help. */
   readonly description?: string;
   /** Arguments that are not flags, as shown in the usage line. */
   readonly positionals?: readonly {
@@ -48,28 +54,32 @@ export interface CommandSpec<F extends Flags> {
   }[];
   /** Its flags by name; `--format` and `--help` are added. */
   readonly flags: F;
-  /** Lines to copy. */
+  /** Example command lines. */
   readonly examples: readonly string[];
-  /** Where `--format` is not given and no terminal reads; (default: text). */
+  /** Format without `--format` if stdout is not a terminal (default: text). */
   readonly format?: Format;
-  /** Formats beside text and JSON; {@linkcode Call.ownFormat} tells which. */
+  /**
+   * Formats in addition to text and JSON, passed in {@linkcode Call.ownFormat}.
+   */
   readonly formats?: readonly string[];
-  /** It runs until it is stopped, so an interrupt is its normal end. */
+  /** Whether it runs until it is interrupted, which is then a success. */
   readonly endless?: true;
-  /** Does it and answers with the exit code. */
-  run(call: Call<Values<F>>): Promise<number>;
+  /** Runs the command and returns the exit code. */ run(
+    call: Call<Values<F>>,
+  ): Promise<number>;
 }
 
-/** A command as help and the parser know it: its flags are texts. */
+/** A command with its flags as texts, as help and parser use it. */
 export interface LoadedCommand
   extends Omit<CommandSpec<Flags>, "flags" | "run"> {
   /** Its flags; `--format` and `--help` are added. */
   readonly flags: readonly FlagSpec[];
-  /** Does it and answers with the exit code. */
-  run(call: ParsedCall): Promise<number>;
+  /** Runs the command and returns the exit code. */ run(
+    call: ParsedCall,
+  ): Promise<number>;
 }
 
-/** A command whose `run` gets the values of its flags, each read once. */
+/** Returns a command whose `run` gets the parsed values of its flags. */
 export function typedCommand<const F extends Flags>(
   spec: CommandSpec<F>,
 ): LoadedCommand {
@@ -80,19 +90,19 @@ export function typedCommand<const F extends Flags>(
   };
 }
 
-/** A row of the table of commands: what is known without loading the command. */
+/** A row of the table of commands, available without loading the command. */
 export interface CommandEntry {
   /** Its name. */
   readonly name: string;
   /** Other names. */
   readonly aliases?: readonly string[];
-  /** One line for the list of commands. */
+  /** Summary of one line, for the list of commands. */
   readonly summary: string;
-  /** Loads the rest. */
+  /** Loads the remaining members. */
   readonly load: () => Promise<LoadedCommand>;
 }
 
-/** A command. */
+/** A loaded command with its row of the table. */
 export interface Command extends LoadedCommand, Omit<CommandEntry, "load"> {}
 
 /** Loads a command of the table. */

@@ -1,4 +1,4 @@
-/** `sig __complete`: what may come next on a command line. @module */
+/** `sig __complete`: shell completion. @module */
 
 import type { FlagSpec } from "@sig/api/flags";
 import { escapeInvisible } from "@sig/core";
@@ -6,33 +6,39 @@ import type { Command, CommandEntry } from "./command.ts";
 import { did } from "./values.ts";
 import { flagsOf } from "./parse_command_line.ts";
 
-/** What is offered in a place. */
+/** The candidates at one position of a command line. */
 interface Offer {
-  /** Candidates, and what each means. */
+  /** Candidates, each with a description. */
   readonly candidates: readonly (readonly [word: string, help: string])[];
-  /** What the shell itself completes. */
+  /** The kind of paths that the shell itself completes. */
   readonly paths?: "files" | "folders";
 }
 
-/** What completion needs to know beside the words. */
+/** The data that completion needs in addition to the words. */
 interface CompletionContext {
   readonly commands: readonly CommandEntry[];
-  /** Loads the command that words begin with, and gives the words behind. */
+  /**
+   * Loads the command that the words begin with, and returns the remaining
+   * words.
+   */
   load(words: readonly string[]): Promise<
     | { readonly command: Command; readonly words: readonly string[] }
     | undefined
   >;
-  /** The people of an issuer's directory, by subject. */
+  /** Reads the display names of an issuer's directory, by subject. */
   names(dir: string): Promise<ReadonlyMap<string, string>>;
 }
 
-/** Words and values that name a file, or a folder that may stand for one. */
+/**
+ * Placeholders of arguments and values that are a file, or a folder instead of
+ * a file.
+ */
 const FILES = ["FILE", "FILE.pub", "SOURCE", "OTHER", "CASES", "INVITATION"];
 const FOLDERS = ["DIR"];
 
 /**
- * Completes the last of the words behind `sig`. Bash gives `--flag=value` as
- * three words, other shells as one.
+ * Completes the last of the words after `sig`. Bash splits `--flag=value` into
+ * three words, other shells pass one.
  */
 export async function complete(
   words: readonly string[],
@@ -80,7 +86,7 @@ export async function complete(
   );
 }
 
-/** The lines that \`sig __complete\` prints. */
+/** Returns the lines that `sig __complete` prints. */
 export function completionLines(
   { candidates, paths }: Offer,
 ): readonly string[] {
@@ -90,7 +96,7 @@ export function completionLines(
   return paths === undefined ? lines : [...lines, `:${paths}`];
 }
 
-/** The next words of the commands whose names begin so. */
+/** Offers the next words of the commands whose names begin with `before`. */
 function nextWords(
   before: readonly string[],
   word: string,
@@ -111,7 +117,7 @@ function nextWords(
   return starting("", word, { candidates: [...next] });
 }
 
-/** Values of a flag; of a subject the names of people, and their DIDs. */
+/** Offers the values of a flag; for a subject, display names and DIDs. */
 async function valuesOf(
   flag: FlagSpec,
   placeholder: string,
@@ -127,7 +133,7 @@ async function valuesOf(
   };
   const [first] = before;
   const word = positionals?.[0]?.name === "source" ? first : undefined;
-  // A word without a slash is a host (docs/reference/command-line.md).
+  // A source without a slash is a host (docs/reference/command-line.md).
   const source = [valueOf("--sig"), word].find((each) => each?.includes("/"));
   const dir = valueOf("--dir") ?? source;
   if (placeholder !== did.placeholder || dir === undefined) {
@@ -142,7 +148,9 @@ async function valuesOf(
   };
 }
 
-/** A placeholder such as \`FILE|-\` says what is meant. */
+/**
+ * Offers the choices, or files or folders by a placeholder such as `FILE|-`.
+ */
 function offerOf(
   placeholder: string,
   choices: readonly string[] | undefined,
@@ -160,7 +168,9 @@ function offerOf(
   return { candidates: [] };
 }
 
-/** Those that begin so; in shells that need it, with the flag before them. */
+/**
+ * Keeps the candidates that begin with `word`, and puts `start` before each.
+ */
 function starting(start: string, word: string, offer: Offer): Offer {
   return {
     ...offer,

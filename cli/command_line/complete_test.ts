@@ -8,7 +8,7 @@ import { flagsOf } from "./parse_command_line.ts";
 
 const COMMANDS = await loadCommands();
 
-/** What is offered for the last of these words. */
+/** Returns the candidates for the last of these words. */
 async function offered(words: readonly string[]): Promise<readonly string[]> {
   let offers: readonly string[] = [];
   await inWorkspace(async (workspace) => {
@@ -20,7 +20,7 @@ async function offered(words: readonly string[]): Promise<readonly string[]> {
   return offers;
 }
 
-Deno.test("every command and every flag is offered, a given flag only if it repeats", async () => {
+Deno.test("completion offers every command and flag, a given flag only if it is repeatable", async () => {
   assertEquals(await offered([""]), [
     ...new Set(
       COMMANDS.flatMap(({ name, aliases = [] }) =>
@@ -46,12 +46,12 @@ Deno.test("every command and every flag is offered, a given flag only if it repe
   );
 });
 
-/** The words behind `sig`, and what is offered for the last of them. */
+/** The words after `sig`, and the candidates for the last of them. */
 const OFFERED: readonly (readonly [string, readonly string[]])[] = [
   ["ver", ["verify"]],
   ["upsert --type empl", ["employee"]],
   ["upsert --type=empl", ["--type=employee"]],
-  // As bash gives it.
+  // As bash splits it.
   ["upsert --type = empl", ["employee"]],
   ["audit --format ht", ["html"]],
   ["plan --from peop", [":files"]],
@@ -62,7 +62,7 @@ const OFFERED: readonly (readonly [string, readonly string[]])[] = [
   ["verify --no-pin acm", [":files"]],
   ["verify acme ", []],
   ["completions fi", ["fish"]],
-  // A value that looks like a command or a flag changes nothing.
+  // A value that looks like a command or a flag has no effect.
   ["offboard --subject verify --reason-co", ["--reason-code"]],
   ["who --names --role x --ty", ["--type"]],
   ["upsert --title ", []],
@@ -73,7 +73,7 @@ const OFFERED: readonly (readonly [string, readonly string[]])[] = [
   ["key did al", [":files"]],
 ];
 
-Deno.test("values, files and folders are offered where they may stand", async (t) => {
+Deno.test("completion offers values, files and folders where they are valid", async (t) => {
   for (const [typed, expected] of OFFERED) {
     await t.step(typed, async () => {
       assertEquals(await offered(typed.split(" ")), expected);
@@ -81,7 +81,7 @@ Deno.test("values, files and folders are offered where they may stand", async (t
   }
 });
 
-test("subjects are offered from the issuer's names, with the names", async (workspace) => {
+test("completion offers subjects and display names from the issuer's names", async (workspace) => {
   await Deno.mkdir(workspace.path("acme/.sig"), { recursive: true });
   await Deno.writeTextFile(
     workspace.path("acme/.sig/names.csv"),
@@ -111,14 +111,14 @@ test("subjects are offered from the issuer's names, with the names", async (work
     await offered("check", "--sig=$D/acme", "--subject=An"),
     `--subject=${name}`,
   );
-  // Names are for people to tell each other apart: not in another's list.
+  // Display names are local to the issuer's directory.
   assertEquals(
     await offered("check", "--sig", "acme", "--subject", ""),
     ":files\n",
   );
 });
 
-/** Files of the operator; a name that ends in a slash is a folder. */
+/** Files in the test folder; a name that ends in a slash is a folder. */
 const FILES = {
   "acme corp/.sig/names.csv":
     "subject,name\ndid:web:ann.example,Ann O'Neil\ndid:web:bob.example,Bob Roe\n",
@@ -127,7 +127,7 @@ const FILES = {
   "key/": "",
 };
 
-/** What is typed, and the words that `sig` is then given. */
+/** The typed line, and the words that `sig` gets after completion. */
 const TYPED: readonly (readonly [string, readonly string[]])[] = [
   ["ver\t", ["verify"]],
   ["off\t --di\t acm\t", ["offboard", "--dir", "acme corp"]],
@@ -140,7 +140,7 @@ const TYPED: readonly (readonly [string, readonly string[]])[] = [
     "set --dir acm\t --subject Ann\t",
     ["set", "--dir", "acme corp", "--subject", "Ann O'Neil"],
   ],
-  // A folder is not a list, and a switch has no value.
+  // Folders are no candidates for a file, and a toggle has no value.
   ["apply --yes --dir peop\t", ["apply", "--yes", "--dir", "peop"]],
 ];
 
@@ -153,7 +153,7 @@ for (const shell of ["bash", "zsh", "fish"] as const satisfies ShellName[]) {
       for (const [typed, words] of TYPED) {
         await t.step(typed.replaceAll("\t", "⇥"), async () => {
           const given = await opened.wordsOf(typed);
-          // A folder is completed with its slash; zsh takes it away again.
+          // A folder is completed with its slash, which zsh removes again.
           assertEquals(
             given.map((word) => word.replace(/[/=]$/, "")),
             words,

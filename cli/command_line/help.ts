@@ -1,4 +1,4 @@
-/** Help, from the same table that parses. @module */
+/** Help texts, derived from the definitions that the parser uses. @module */
 
 import {
   example,
@@ -12,10 +12,10 @@ import type { Io } from "../terminal/io.ts";
 import type { Command, CommandEntry } from "./command.ts";
 import { flagsOf } from "./parse_command_line.ts";
 
-/** What `sig` is, in one line. */
+/** Description of `sig` in one line. */
 export const ABOUT = "publish, verify and query signed relationships";
 
-/** What the exit codes mean, as [code, meaning]. */
+/** The exit codes as [code, meaning]. */
 export const EXIT_CODES = Object.freeze(
   [
     ["0", "yes or done"],
@@ -25,7 +25,7 @@ export const EXIT_CODES = Object.freeze(
   ] as const,
 );
 
-/** What else there is to ask. */
+/** The command lines that show more. */
 const MORE = Object.freeze(
   [
     ["sig <command> --help", "flags and examples of a command"],
@@ -33,14 +33,14 @@ const MORE = Object.freeze(
   ] as const,
 );
 
-/** Lines to copy that show what it is for. */
+/** Example command lines. */
 export const EXAMPLES = Object.freeze([
   "sig init acme.example",
   "sig upsert --dir acme.example --subject did:web:alice.example --type employee --role deploy",
   "sig check --sig ./acme.example --subject did:web:alice.example --require role=deploy",
 ]);
 
-/** The list of commands, as wide as the terminal, if there is one. */
+/** Returns the list of commands, wrapped to the width of the terminal. */
 export function overallHelp(
   commands: readonly CommandEntry[],
   io: Io,
@@ -64,7 +64,7 @@ ${EXAMPLES.map((line) => example(line, width)).join("\n")}
 `;
 }
 
-/** How a command is typed. */
+/** Returns the usage line of a command. */
 export function usageLine(command: Command, name: string): string {
   const words = (command.positionals ?? []).map((each) =>
     each.optional ? `[${each.name}]` : `<${each.name}>`
@@ -74,7 +74,7 @@ export function usageLine(command: Command, name: string): string {
   return ["sig", name, ...words, ...required, "[flags]"].join(" ");
 }
 
-/** The help of one command, as wide as the terminal, if there is one. */
+/** Returns the help of a command, wrapped to the width of the terminal. */
 export function commandHelp(
   command: Command,
   name: string,

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { COMMANDS } from "../commands.ts";
 import { workspaceTest as test } from "../testdata/workspace.ts";
 
-test("help fits a terminal of 40 to 200 columns and breaks no word", async (workspace) => {
+test("help fits a terminal of 40 to 200 columns without breaking words", async (workspace) => {
   const names = COMMANDS.flatMap(({ name, aliases }) => [
     name,
     ...aliases ?? [],
@@ -21,7 +21,7 @@ test("help fits a terminal of 40 to 200 columns and breaks no word", async (work
       assertEquals(code, 0);
       assertEquals(wordsOf(stdout), wordsOf(whole.stdout));
       for (const line of stdout.split("\n")) {
-        // At 40 a word may be wider, alone in its line; a sample stays.
+        // At 40 columns a wider word has its own line; samples are not wrapped.
         const isWhole = words[0] === "test" ||
           /^ *(?:\S+|"[^"]*")(?: \\)?$/.test(line);
         assert(

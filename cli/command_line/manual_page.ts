@@ -1,11 +1,11 @@
-/** The manual page, from the same table as the help. @module */
+/** The manual page, derived from the same definitions as the help. @module */
 
 import { flagRow, isSample, partsOf } from "@sig/api/flags";
 import type { Command } from "./command.ts";
 import { ABOUT, EXAMPLES, EXIT_CODES, usageLine } from "./help.ts";
 import { flagsOf } from "./parse_command_line.ts";
 
-/** A word in bold, and what it means. */
+/** A term, printed in bold, and its meaning. */
 type Entry = readonly [string, string];
 
 const ENVIRONMENT: readonly Entry[] = [
@@ -33,15 +33,15 @@ const FILES: readonly Entry[] = [
   ],
 ];
 
-/** What the page does not take from the table. */
+/** Data of the page that is not in the table of commands. */
 interface ManualEdition {
   /** The version of the program. */
   readonly version: string;
-  /** The day that is printed below the page. */
+  /** The day in the footer of the page. */
   readonly date: Date;
 }
 
-/** The page sig(1) as roff, with the macros of man(7). */
+/** Returns the page sig(1) as roff with the macros of man(7). */
 export function manualPage(
   commands: readonly Command[],
   { version, date }: ManualEdition,
@@ -52,7 +52,7 @@ export function manualPage(
     ...[".SH NAME", `sig \\- ${ABOUT}`],
     ...[".SH SYNOPSIS", ".B sig", "command [flags]", ".br"],
     ...[".B sig", `command ${literal("--help")}`],
-    // Values of flags are not to be cut, nor words spread.
+    // No hyphenation, which would split values of flags, and no justification.
     ...[".nr HY 0", ".ad l"],
     ".SH DESCRIPTION",
     ...paragraphs(
@@ -100,7 +100,9 @@ function example(lines: readonly string[]): readonly string[] {
   return [".EX", ...lines.map(literal), ".EE"];
 }
 
-/** The lines of a help are as long as a terminal; here they are filled. */
+/**
+ * Returns paragraphs as roff, which fills their lines, and samples as they are.
+ */
 function paragraphs(text: string): readonly string[] {
   return partsOf(text).flatMap((part) =>
     part === ""
@@ -111,7 +113,7 @@ function paragraphs(text: string): readonly string[] {
   );
 }
 
-/** Text in which a hyphen of a flag stays the one that is typed. */
+/** Escapes prose; the hyphens of flags stay ASCII hyphens. */
 function prose(text: string): string {
   return escape(text).replaceAll(
     /(?<=^|[\s(])-+/g,
@@ -119,12 +121,12 @@ function prose(text: string): string {
   );
 }
 
-/** Text to copy: no hyphen becomes another character. */
+/** Escapes text to copy; every hyphen stays an ASCII hyphen. */
 function literal(text: string): string {
   return escape(text).replaceAll("-", "\\-");
 }
 
-/** Nothing in a text is a request or an escape, and all of it is ASCII. */
+/** Escapes roff requests and escapes in a text, and non-ASCII characters. */
 function escape(text: string): string {
   return text.replaceAll("\\", "\\e")
     .replace(/^[.']/, "\\&$&")

@@ -33,7 +33,7 @@ async function withPage(work: (file: string) => Promise<void>): Promise<void> {
 }
 
 Deno.test({
-  name: "mandoc finds nothing to say against the manual page",
+  name: "mandoc reports no problem in the manual page",
   ignore: !isCi && !hasProgram("mandoc"),
   async fn() {
     await withPage(async (file) => {
@@ -46,7 +46,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "man shows every command and flag, at 60 and at 120 columns",
+  name: "man shows every command and flag at 60 and at 120 columns",
   ignore: !isCi && !hasProgram("man"),
   async fn() {
     await withPage(async (file) => {
@@ -68,7 +68,7 @@ Deno.test({
           for (const { name } of flagsOf(command)) {
             assertStringIncludes(part, `\n       --${name}`);
           }
-          // What is copied is as it is typed.
+          // Copied text equals the text to type.
           for (const example of command.examples) {
             assertStringIncludes(part, `       ${example}\n`);
           }
@@ -80,7 +80,7 @@ Deno.test({
   },
 });
 
-Deno.test("no text of the table is taken for a request", () => {
+Deno.test("texts of the table are not interpreted as roff requests", () => {
   const page = manualPage([{
     name: "x",
     summary: ".so /etc/passwd",
@@ -94,7 +94,7 @@ Deno.test("no text of the table is taken for a request", () => {
   assertStringIncludes(page, "\\[u2026]");
 });
 
-Deno.test("what a description shows is not filled", () => {
+Deno.test("samples in a description are not filled", () => {
   assertStringIncludes(
     PAGE,
     "\n.EX\n  source: ./acme.example\n  cases:\n    \\- name: alice may deploy\n",

@@ -1,14 +1,16 @@
-/** From words to a {@linkcode Call}. @module */
+/**
+ * The parser of a command line, which returns a {@linkcode ParsedCall}. @module
+ */
 
 import { suggest } from "@sig/core/internal";
 import { type FlagSpec, parseFlags, usageError } from "@sig/api/flags";
 import type { Command, Format, ParsedCall } from "./command.ts";
 import type { Io } from "../terminal/io.ts";
 
-/** How every command can write. */
+/** The output formats of every command. */
 const FORMATS = ["text", "json"];
 
-/** The flags of a command. */
+/** Returns the flags of a command, with `--format` and `--help`. */
 export function flagsOf(command: Command): readonly FlagSpec[] {
   const formats = [...FORMATS, ...command.formats ?? []];
   return [
@@ -24,8 +26,8 @@ export function flagsOf(command: Command): readonly FlagSpec[] {
 }
 
 /**
- * The output format without `--format`: JSON where that is the command's default,
- * else text.
+ * Returns the output format without `--format`: JSON if it is the command's
+ * default and stdout is not a terminal, else text.
  */
 export function defaultFormat(command: Command, io: Io): Format {
   const isJson = command.format === "json" && !io.isTerminal("stdout");
@@ -33,7 +35,8 @@ export function defaultFormat(command: Command, io: Io): Format {
 }
 
 /**
- * Reads a command's words, strictly.
+ * Parses the words after a command's name. Rejects unknown flags and surplus
+ * arguments.
  *
  * @throws {SigError} `invalid_request` with `context.flag`.
  */
@@ -46,7 +49,8 @@ export function parseCommandLine(
   const given = parseFlags(words, {
     flags: flagsOf(command),
     seeHelp: seeHelp(command),
-    // Most commands take their source as a word: one may be typed as the others.
+    // Most commands take their source as an argument, so users try that with
+    // this command too.
     hintOfMissing: (missing, [word]) =>
       command.positionals || word === undefined || missing.value !== "SOURCE"
         ? undefined
@@ -58,7 +62,7 @@ export function parseCommandLine(
     ...given,
     name,
     io,
-    // A command's own format speaks text besides its result.
+    // With a command's own format, messages are text.
     format: asked === undefined
       ? defaultFormat(command, io)
       : asked === "json"

@@ -24,7 +24,7 @@ const SAMPLE: Command = {
 
 const io = createDenoIo();
 
-Deno.test("a source given as an argument gets a hint to give it by its flag", () => {
+Deno.test("a source that is given as an argument gets a hint to use the flag", () => {
   for (
     const [name, words, missing, hint] of [
       ["check", ["./acme"], "--sig", "Did you mean sig check --sig ./acme?"],
@@ -51,7 +51,7 @@ Deno.test("a source given as an argument gets a hint to give it by its flag", ()
   }
 });
 
-/** Any words: flags of the command, near misses, and all kinds of text. */
+/** Random words: flags of the command, near misses, and arbitrary text. */
 function anyWords(command: Command): fc.Arbitrary<string[]> {
   const flags = flagsOf(command).map((flag) => `--${flag.name}`);
   const flag = fc.constantFrom(...flags);
@@ -68,13 +68,13 @@ function anyWords(command: Command): fc.Arbitrary<string[]> {
   return fc.array(word, { maxLength: 8 });
 }
 
-Deno.test("every command parses or refuses any words", () => {
+Deno.test("every command parses or rejects arbitrary words", () => {
   for (const command of COMMANDS) {
     for (const name of [command.name, ...command.aliases ?? []]) {
       fc.assert(fc.property(anyWords(command), (words) => {
         try {
           const { positionals } = parseCommandLine(command, name, words, io);
-          // No word is made up, split or changed.
+          // The parser does not invent, split or change words.
           for (const word of positionals) assert(words.includes(word));
         } catch (error) {
           assert(isSigError(error, "invalid_request"), String(error));
@@ -84,7 +84,7 @@ Deno.test("every command parses or refuses any words", () => {
   }
 });
 
-Deno.test("a value is never lost or given to another flag", () => {
+Deno.test("a value is never lost or assigned to another flag", () => {
   const value = fc.string({ unit: "binary", minLength: 1, maxLength: 12 })
     .filter((text) => !text.startsWith("--"));
   fc.assert(fc.property(value, value, fc.boolean(), (one, many, joined) => {

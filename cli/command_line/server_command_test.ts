@@ -1,7 +1,9 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { sig, start } from "../testdata/process.ts";
 
-/** Starts a server, gives its first line to `work`, and ends it by SIGTERM. */
+/**
+ * Starts a server, passes its first line to `work`, and stops it by SIGTERM.
+ */
 async function withServer(
   args: readonly string[],
   work: (first: string) => Promise<void>,
@@ -36,7 +38,7 @@ for (const name of ["api", "web"]) {
       await response.body?.cancel();
     });
     assertEquals(code, 0);
-    // Into a pipe the log is lines of JSON.
+    // The log is JSON lines if stderr is a pipe.
     const log = stderr.trim().split("\n").map((line) => JSON.parse(line));
     assert(log.some(({ path }) => path === "/healthz"), stderr);
   });

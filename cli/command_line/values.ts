@@ -1,4 +1,4 @@
-/** Types of flags' values that are about feeds and people. @module */
+/** Value types of flags for feeds and subjects. @module */
 
 import {
   isSigError,
@@ -16,12 +16,12 @@ import {
 import { isObject, parseTime, Timepoint } from "@sig/core/internal";
 import { oneOf, text, usageError, type ValueType } from "@sig/api/flags";
 
-/** Any text, shown in help as what it stands for. */
+/** Returns a type that accepts any text, with its placeholder for the help. */
 export function textOf(placeholder: string): ValueType<string> {
   return { ...text, placeholder };
 }
 
-/** A type whose values must pass a test as well. */
+/** Returns a type that also rejects values that fail `isValid`. */
 export function checked<T>(
   type: ValueType<T>,
   isValid: (value: T) => boolean,
@@ -41,41 +41,47 @@ export function checked<T>(
   };
 }
 
-// What becomes a member of an event is judged by the issuer alone.
-/** A subject; an OpenSSH public key, or its file, becomes its did:key. */
+// Values that become members of an event are validated by the issuer alone.
+/** A subject. An OpenSSH public key or its file is converted to a did:key. */
 export const did = textOf("DID|KEY|FILE.pub");
 export const id = textOf("ID");
 export const kid = textOf("KID");
 export const role = textOf("ROLE");
 export const source = textOf("SOURCE");
 export const url = textOf("URL");
-/** A private key: a JWK's file, or a key in ssh-agent. */
+/** A private key: the file of a JWK, or a key in ssh-agent. */
 export const signingKey = textOf("FILE|agent:…");
-/** A file, or standard input. */
+/** A file, or `-` for standard input. */
 export const input = textOf("FILE|-");
 
-/** A type of relationships. */
+/** A relationship type. */
 export const relationshipType: ValueType<RelationshipType> = {
   ...oneOf(...RELATIONSHIP_TYPES),
   placeholder: "TYPE",
 };
 
-/** Why a relationship ends. */
+/** The reason code of a revoke. */
 export const reasonCode: ValueType<ReasonCode> = {
   ...oneOf(...REASON_CODES),
   placeholder: "CODE",
 };
 
-/** A bare date is an instant of that day, UTC; other text stays as it is. */
+/**
+ * Converts a bare date to an instant of that day, UTC; returns other text
+ * unchanged.
+ */
 function instantOfDay(text: string, instant: string): string {
   return /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T${instant}Z` : text;
 }
 
 const DAY_START = "00:00:00";
-/** The last instant that RFC 3339 can write with nine digits. */
+/** The last instant of a day with nine decimal places. */
 const DAY_END = "23:59:59.999999999";
 
-/** A time of an event, which the issuer judges; a bare date is its start. */
+/**
+ * A time of an event, validated by the issuer; a bare date is the start of the
+ * day.
+ */
 export const time: ValueType<string> = {
   placeholder: "TIME",
   parse: (text) => instantOfDay(text, DAY_START),
@@ -90,10 +96,10 @@ function timepoint(ofDay: string): ValueType<Timepoint> {
   };
 }
 
-/** A time as it was spelled and as it is meant; a bare date is its start. */
+/** A time with its spelling; a bare date is the start of the day. */
 export const timestamp = timepoint(DAY_START);
 
-/** The same, through the end of a bare date. */
+/** As {@linkcode timestamp}, but a bare date is the end of the day. */
 export const timestampThrough = timepoint(DAY_END);
 
 function knownUntil(
@@ -105,7 +111,8 @@ function knownUntil(
       try {
         return parseTime({ asOf: instantOfDay(text, ofDay) }).asOf!;
       } catch (error) {
-        // Core's refusal names the member of a request: here it is a flag.
+        // The error of core names a member of a request; here it must name a
+        // flag.
         if (!isSigError(error, "invalid_request")) throw error;
         const what = "a sequence, an RFC 3339 UTC timestamp or a date";
         return notATime(flag, what);
@@ -114,10 +121,12 @@ function knownUntil(
   };
 }
 
-/** Up to which event or time a feed is known; a bare date is its start. */
+/**
+ * The last known event or time of a feed; a bare date is the start of the day.
+ */
 export const asOf = knownUntil(DAY_START);
 
-/** The same, through the end of a bare date. */
+/** As {@linkcode asOf}, but a bare date is the end of the day. */
 export const asOfThrough = knownUntil(DAY_END);
 
 function notATime(flag: string, what: string): never {
@@ -127,18 +136,18 @@ function notATime(flag: string, what: string): never {
   });
 }
 
-/** Which end of a validity a cell is. */
+/** The start or the end of a validity. */
 export type End = "valid_from" | "valid_until";
 
 const DAY_MS = 86_400_000;
 
 /**
- * A cell as an instant: RFC 3339 UTC as it is, a bare date as the start of that
- * day, or, as an end, through the end of it (the next midnight), UTC. Every
- * other spelling is refused with what to write instead, since 03/04/2026 is
- * two days.
+ * Parses a cell as an instant. RFC 3339 UTC stays unchanged. A bare date is the
+ * start of that day, or for `valid_until` its end (the next midnight), UTC.
+ * Rejects every other spelling and says what to write instead, since 03/04/2026
+ * is ambiguous.
  *
- * @returns the instant, or why not.
+ * @returns the instant, or the reason why there is none.
  */
 export function readDay(
   text: string,
@@ -158,7 +167,7 @@ function wholeDay(text: string, end: End) {
   if (end === "valid_from") return { instant: start };
   const next = new Date(Date.parse(start) + DAY_MS).toISOString();
   const instant = next.replace(".000Z", "Z");
-  // The last day that RFC 3339 can write has no next midnight.
+  // The midnight after 9999-12-31 can't be written in RFC 3339.
   if (parseTimestamp(instant) === undefined) {
     return { why: "the day after it can't be written" };
   }
@@ -181,7 +190,10 @@ function whyNot(text: string): string {
   return "it is not a date";
 }
 
-/** An end of a validity as an instant; a bare date is the whole day. */
+/**
+ * Returns the type of a validity's start or end; the validity includes the
+ * whole day of a bare date.
+ */
 export function dayOf(end: End): ValueType<string> {
   return {
     placeholder: "TIME",
@@ -195,7 +207,7 @@ export function dayOf(end: End): ValueType<string> {
   };
 }
 
-/** A value, or null for the word `none`. */
+/** Returns a type that also accepts `none`, as null. */
 export function orNone<T>(type: ValueType<T>): ValueType<T | null> {
   return {
     placeholder: `${type.placeholder}|none`,
@@ -203,7 +215,7 @@ export function orNone<T>(type: ValueType<T>): ValueType<T | null> {
   };
 }
 
-/** The number of an event. */
+/** The sequence of an event, 1 or more. */
 export const sequence: ValueType<number> = {
   placeholder: "SEQ",
   parse(text, flag) {
@@ -212,7 +224,7 @@ export const sequence: ValueType<number> = {
   },
 };
 
-/** A number of people, 0 too. */
+/** A number of people, 0 or more. */
 export const people: ValueType<number> = {
   placeholder: "N",
   parse(text, flag) {
@@ -221,7 +233,7 @@ export const people: ValueType<number> = {
   },
 };
 
-/** One strict JSON object. */
+/** A JSON object, parsed strictly. */
 export const metadata: ValueType<OpenObject> = {
   placeholder: "JSON",
   parse(text, flag) {

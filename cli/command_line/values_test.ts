@@ -9,7 +9,7 @@ import {
   timestampThrough,
 } from "./values.ts";
 
-Deno.test("a bare date is the start of its day, and the end where a flag says until", () => {
+Deno.test("a bare date is the start of its day, or its end for a validity's end", () => {
   const day = "2024-02-29";
   const start = `${day}T00:00:00Z`;
   const end = `${day}T23:59:59.999999999Z`;
@@ -21,18 +21,19 @@ Deno.test("a bare date is the start of its day, and the end where a flag says un
   assertEquals(read(asOfThrough.parse(day, "--to")), end);
   assertEquals(time.parse(day, "--effective-at"), start);
   assertEquals(dayOf("valid_from").parse(day, "--valid-from"), start);
-  // Validity ends before its end, so the next midnight is through that day.
+  // The end of a validity is exclusive, so the next midnight includes the whole
+  // day.
   assertEquals(
     dayOf("valid_until").parse(day, "--valid-until"),
     "2024-03-01T00:00:00Z",
   );
 });
 
-Deno.test("what is not a bare date is taken as it is, or refused with its flag", () => {
+Deno.test("other text than a bare date stays unchanged or is rejected with its flag", () => {
   const instant = "2026-01-31T09:00:00.5Z";
   assertEquals(timestampThrough.parse(instant, "--to").text, instant);
   assertEquals(asOfThrough.parse("20260131", "--to"), 20260131);
-  // The issuer judges what goes into its event.
+  // The issuer validates values of its events.
   assertEquals(time.parse("31.1.2026", "--effective-at"), "31.1.2026");
   for (const wrong of ["2026-02-30", "2026-1-31", "31.1.2026", "today", ""]) {
     const context = {

@@ -4,28 +4,28 @@ import type { Io } from "../terminal/io.ts";
 import { hasKeyStore, keyStoreDir } from "../issue/private_key.ts";
 import type { FindingTable } from "./finding.ts";
 
-/** Bits that let anybody but the owner in. */
+/** Permission bits of group and others. */
 const OTHERS = 0o077;
-/** Bits that let the group or everybody read. */
+/** Read permission bits of group and others. */
 const READABLE = 0o044;
 
-/** What is published, each folder before what it holds. */
+/** The published paths, each folder before its content. */
 const PUBLISHED = [
   ...["", "/sig.json", "/jwks.json", "/did.json"],
   ...["/sig", "/sig/events.jsonl", "/sig/checkpoint", "/sig/state"],
   "/sig/tile",
 ].map((place) => `.well-known${place}`);
 
-/** Permission bits of what is private and of what is published. */
+/** Permission bits of private and published files. */
 interface ExaminedDisk {
   readonly dir: string;
-  /** The modes of all that exists, by path. */
+  /** The modes of existing files and folders, by path. */
   readonly modes: ReadonlyMap<string, number>;
-  /** Paths of the key store, and of the key that the environment names. */
+  /** Paths in the key store, and the key file of `SIG_KEY_FILE`. */
   readonly keys: readonly string[];
 }
 
-/** Reads the modes. */
+/** Reads the permission bits of an issuer's files and keys. */
 export async function readDisk(
   io: Io,
   dir: string,
@@ -42,7 +42,7 @@ export async function readDisk(
   return { dir, modes, keys };
 }
 
-/** The key that is named, and those of the key store. */
+/** Returns the key file of `SIG_KEY_FILE`, and those of the key store. */
 function keyPaths(
   io: Io,
   issuer: string,
@@ -51,7 +51,7 @@ function keyPaths(
   const file = io.env("SIG_KEY_FILE");
   const named = file === undefined ? [] : [file];
   if (!hasKeyStore(io)) return named;
-  // The feed was verified: the issuer is a proper did:web without a path.
+  // The feed was verified, so the issuer is a valid did:web without a path.
   const host = decodeURIComponent(issuer.slice("did:web:".length));
   const folder = `${keyStoreDir(io)}/${host}`;
   const files = kids.filter((kid) => /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/.test(kid))
@@ -62,7 +62,7 @@ function keyPaths(
 const isOpen = ({ modes }: ExaminedDisk, path: string) =>
   ((modes.get(path) ?? 0) & OTHERS) !== 0;
 
-/** Of sources that are directories. */
+/** Findings about a directory. */
 export const DISK_FINDINGS = {
   folder_open_to_others: {
     severity: "warning",

@@ -1,4 +1,4 @@
-/** The documents beside the feed. @module */
+/** Findings about the documents other than the feed. @module */
 
 import { isSigError, JsonError, parseJson } from "@sig/core";
 import { isObject } from "@sig/core/internal";
@@ -7,25 +7,25 @@ import { type loadIssuer, readAll, signingKeys } from "@sig/consumer/internal";
 import type { FindingTable } from "./finding.ts";
 import type { Requests } from "./served.ts";
 
-/** Bytes of a document at most. */
+/** Maximum size of a document in bytes. */
 const MAX_BYTES = 256 * 1024;
 
 /** File names that other drafts of the protocol gave to the metadata. */
 const OTHER_NAMES = ["/.well-known/sig-metadata.json"];
 
-/** Documents that were read. */
+/** The documents of an issuer, for the findings. */
 interface ExaminedDocuments {
   /** Those of {@linkcode OTHER_NAMES} that exist. */
   readonly otherDrafts: readonly string[];
   /** The kids of the key set, in its order. */
   readonly kids: readonly string[];
-  /** Those that may sign. */
+  /** The kids that are authorised to sign. */
   readonly authorised: ReadonlySet<string>;
-  /** Those that have signed. */
+  /** The kids that have signed an event. */
   readonly used: ReadonlySet<string>;
 }
 
-/** Looks at the keys, and asks for documents of other drafts. */
+/** Reads the keys, and checks for documents of other drafts. */
 export async function readDocuments(
   { metadataRef, reader }: IssuerLocation,
   { keys, metadata }: Awaited<ReturnType<typeof loadIssuer>>,
@@ -43,7 +43,7 @@ export async function readDocuments(
         signal,
       } as const;
       const opened = await reader.open(href, options);
-      // A server may answer every path with a page of its own.
+      // A server may answer every path with an HTML page.
       return isObject(parseJson(await readAll(opened, MAX_BYTES)));
     }).catch((error) => {
       if (isSigError(error) || error instanceof JsonError) return false;
@@ -56,7 +56,7 @@ export async function readDocuments(
   return { otherDrafts, kids, authorised, used };
 }
 
-/** Of every source. */
+/** Findings about every source. */
 export const DOCUMENT_FINDINGS = {
   other_draft_document: {
     severity: "warning",
@@ -82,7 +82,7 @@ export const DOCUMENT_FINDINGS = {
     when: "A key that is not the newest has signed nothing",
     why: "Each key that is not needed is one more that can be stolen",
     mend: "Remove it from jwks.json and did.json",
-    // The newest may be about to begin.
+    // The newest key may not have signed yet.
     find: ({ authorised, kids, used }) =>
       kids.slice(0, -1)
         .filter((kid) => !used.has(kid) && authorised.has(kid))

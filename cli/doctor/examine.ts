@@ -1,4 +1,4 @@
-/** Reads what there is of an issuer, and judges it by the tables. @module */
+/** Reads an issuer's documents and applies the tables of findings. @module */
 
 import { isSigError } from "@sig/core";
 import type {
@@ -28,19 +28,19 @@ import {
   SERVED_FINDINGS,
 } from "./served.ts";
 
-/** For all requests together, once the feed is verified. */
+/** Timeout of all requests together, after the feed is verified. */
 const DEADLINE_MS = 30_000;
 
-/** A source, examined. */
+/** The result for a source. */
 export interface Examined {
   readonly findings: readonly Finding[];
-  /** Of the events that were verified. */
+  /** Digests of the verified events. */
   readonly digests: EventDigests;
-  /** Undefined where what is published is faulty. */
+  /** Undefined if verification failed. */
   readonly verified?: VerifiedIssuer;
 }
 
-/** Verifies, and examines the rest if the feed is valid. */
+/** Verifies a source, and examines everything else if the feed is valid. */
 export async function examine(
   call: Call<PolicyValues>,
   source: Source,
@@ -84,7 +84,7 @@ export async function examine(
   }
 }
 
-/** Documents, disk and server. */
+/** Examines documents, permissions and server. */
 async function examineAround(
   call: Call<PolicyValues>,
   source: Source,
@@ -117,7 +117,7 @@ async function examineAround(
   return findings;
 }
 
-/** Every fault of documents that readers refuse. */
+/** Returns a finding for every fault of documents that readers refuse. */
 async function listFaults(
   location: IssuerLocation,
   options: VerifyIssuerOptions,

@@ -1,4 +1,4 @@
-/** The feed and its state. @module */
+/** Findings about the feed and its state. @module */
 
 import {
   addSeconds,
@@ -21,17 +21,17 @@ import {
   places,
 } from "./finding.ts";
 
-/** What a server accepts by default (docs/protocol.md §8). */
+/** Limits that a server has by default (docs/protocol.md §8). */
 const SERVER_BYTES = 64 * 1024 * 1024;
 const SERVER_EVENTS = 250_000;
-/** Share of a server's limits from which on a feed is large. */
+/** Share of these limits from which a feed counts as large. */
 const LARGE = 0.75;
 
 const KEY_DAYS = 365;
 const DAY_SECONDS = 86_400;
 
 const PERSONAL: readonly (readonly [string, RegExp])[] = [
-  // One sign before the @ is enough; more would be looked at again and again.
+  // Only one character before the @: a repetition there would backtrack.
   ["a mail address", /[\w.+-]@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}/i],
   ["a phone number", /(?<![\w.:-])\+\d{1,3}(?:[ ()/.-]{0,2}\d){7,12}(?![\w-])/],
   [
@@ -40,15 +40,15 @@ const PERSONAL: readonly (readonly [string, RegExp])[] = [
   ],
 ];
 
-/** What is kept of each event while a feed is verified. */
+/** Notes about the events, taken while a feed is verified. */
 export class FeedNotes {
-  /** Sequences by the kind of personal data that their text seems to hold. */
+  /** Sequences of events that seem to contain personal data, by its kind. */
   readonly personal = new Map<string, number[]>();
-  /** The key of the last event, and when it was used first. */
+  /** The key of the last event, and the time of its first use. */
   key: { readonly kid: string; readonly since: string } | undefined;
   readonly #firstUse = new Map<string, string>();
 
-  /** Takes the next event. */
+  /** Adds the next event. */
   add({ event, kid }: VerifiedEvent): void {
     const since = this.#firstUse.get(kid) ?? event.issued_at;
     this.#firstUse.set(kid, since);
@@ -63,13 +63,13 @@ export class FeedNotes {
   }
 }
 
-/** What a writer of events chose freely. */
+/** Returns the free text of an event. */
 function freeText(event: SigEvent | UnknownEvent): string {
   const display = isUpsert(event) ? event.display : undefined;
   return JSON.stringify([display, event.reason, event.metadata]);
 }
 
-/** A feed that was verified. */
+/** A verified feed. */
 export interface ExaminedFeed {
   readonly notes: Pick<FeedNotes, "personal" | "key">;
   readonly state: VerifiedIssuer["state"];
@@ -77,7 +77,7 @@ export interface ExaminedFeed {
   readonly now: Date;
 }
 
-/** Of every source. */
+/** Findings about every source. */
 export const FEED_FINDINGS = {
   personal_data: {
     severity: "warning",
@@ -194,7 +194,7 @@ const FIXES: { readonly [code: string]: string } = {
   did_document_missing: "Publish .well-known/did.json",
 };
 
-/** Warnings of readers, one finding for each code. */
+/** Returns the warnings of verification as findings, one for each code. */
 export function warningFindings(
   warnings: readonly Warning[],
 ): readonly Finding[] {

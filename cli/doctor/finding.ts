@@ -1,55 +1,57 @@
-/** What `sig doctor` finds: rows that judge what was read, and SARIF. @module */
+/** Findings of `sig doctor`: tables of rules, and SARIF. @module */
 
 import { firstOf } from "../output/write.ts";
 import { VERSION } from "../terminal/version.ts";
 
-/** How much it matters. */
+/** The severity of a finding. */
 type Severity = "error" | "warning" | "info";
 
 /** A finding, as it is printed (docs/reference/findings.md). */
 export interface Finding {
-  /** Stable: the kind of finding. */
+  /** The kind of finding, stable across versions. */
   readonly code: string;
   /** `error`: answers are wrong or missing. `warning`: that may happen. */
   readonly severity: Severity;
-  /** What was found. */
+  /** Description of the problem. */
   readonly what: string;
-  /** Why it matters. */
+  /** Consequence of the problem. */
   readonly why: string;
   /** How to fix it. */
   readonly mend: string;
-  /** A document, a file, a key or an event. */
+  /** The affected document, file, key or event. */
   readonly where: string;
 }
 
 /**
- * Where something was found, or what and where, and how to fix it if not as its
- * row says.
+ * A place, or a description with a place and, if it differs from the row's, a
+ * fix.
  */
 export type Found =
   | string
   | readonly [what: string, where: string, mend?: string];
 
-/** A kind of finding: judges what was read, and asks nobody. */
+/** A kind of finding. It examines data that was already read, without I/O. */
 export interface FindingRow<X> {
   /** As {@linkcode Finding.severity}. */
   readonly severity: Severity;
-  /** When it is found: for the reference, and what a finding says by default. */
+  /**
+   * Condition of the finding, for the reference; also its default description.
+   */
   readonly when: string;
   /** As {@linkcode Finding.why}. */
   readonly why: string;
   /** As {@linkcode Finding.mend}. */
   readonly mend: string;
-  /** Judges. */
+  /** Returns the findings of this kind. */
   find(examined: X): readonly Found[];
 }
 
-/** Rows by their codes. */
+/** Rows by code. */
 export interface FindingTable<X> {
   readonly [code: string]: FindingRow<X>;
 }
 
-/** The findings of a table, in its order. */
+/** Returns the findings of a table, in its order. */
 export function judge<X>(
   table: FindingTable<X>,
   examined: X,
@@ -64,10 +66,10 @@ export function judge<X>(
   );
 }
 
-/** Text of the reference as a message has it. */
+/** Converts a text of the reference to a message. */
 function plain(text: string): string {
   const [first = "", ...rest] = text.replaceAll("`", "");
-  // An acronym and the name of a header stay as they are.
+  // Acronyms and header names keep their case.
   const isWord = /^[A-Z][a-z]* /.test(text);
   return [isWord ? first.toLowerCase() : first, ...rest].join("");
 }
@@ -83,8 +85,8 @@ export function places(
 const LEVELS = { error: "error", warning: "warning", info: "note" } as const;
 
 /**
- * Findings as SARIF 2.1.0, which code hosts show. GitHub shows no result
- * without a file, so each has one beside the exact place.
+ * Returns findings as SARIF 2.1.0, which code hosts show. GitHub shows only
+ * results with a file, so each has one in addition to the exact place.
  */
 export function sarif(findings: readonly Finding[]): unknown {
   const codes = [...new Set(findings.map(({ code }) => code))];
@@ -118,7 +120,10 @@ export function sarif(findings: readonly Finding[]): unknown {
   };
 }
 
-/** The document that a place is about, as it lies in an issuer's directory. */
+/**
+ * Returns the path of the document of a place, relative to the issuer's
+ * directory.
+ */
 function fileOf(where: string): string {
   const path = /\.well-known(?:\/[\w-][\w.-]*)+/.exec(where)?.[0];
   if (path !== undefined) return path;

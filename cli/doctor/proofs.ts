@@ -1,4 +1,4 @@
-/** The proofs, recomputed from the feed. @module */
+/** Findings about the proofs, which are recomputed from the feed. @module */
 
 import {
   isSigError,
@@ -21,25 +21,31 @@ import {
 import type { FindingTable } from "./finding.ts";
 import type { Requests } from "./served.ts";
 
-/** Files of a server that are asked for; of a directory, all are read. */
+/**
+ * Maximum number of proof files requested from a server; of a directory, all
+ * are read.
+ */
 const MAX_REQUESTS = 40;
 const DAY_SECONDS = 86_400;
 
-/** Proofs that were read; absent where the issuer publishes none. */
+/** The proofs of an issuer, compared with its feed. */
 export interface ExaminedProofs {
-  /** The checkpoint, or why readers refuse it. */
+  /** The checkpoint, or the error with which readers refuse it. */
   readonly checkpoint: OpenedCheckpoint | SigError;
-  /** Which of its numbers and hashes are not those of the feed. */
+  /** Names of its numbers and hashes that differ from those of the feed. */
   readonly different: readonly string[];
-  /** Subjects whose relationships are given to others. */
+  /** Subjects whose relationships were changed to another subject. */
   readonly changed: readonly string[];
-  /** Files that are missing or have other bytes than the feed gives. */
+  /** Proof files that are missing or differ from the recomputed bytes. */
   readonly damaged: readonly string[];
   readonly lastSequence: number;
   readonly now: Date;
 }
 
-/** Reads the checkpoint and its files, and compares them with the feed. */
+/**
+ * Reads the checkpoint and its files, and compares them with the feed. Returns
+ * undefined if the issuer publishes no proofs.
+ */
 export async function readProofs(
   { reader }: IssuerLocation,
   { issuer, keys, metadata }: Awaited<ReturnType<typeof loadIssuer>>,
@@ -105,7 +111,7 @@ export async function readProofs(
   };
 }
 
-/** What a checkpoint says of these lines, and the files that it needs. */
+/** Computes the members of a checkpoint of these lines, and its proof files. */
 function hashFeed(feed: Uint8Array) {
   const lines: PlacedLine[] = [];
   const homes = new Map<string, string>();
@@ -129,7 +135,7 @@ function hashFeed(feed: Uint8Array) {
 const REBUILD = "sig checkpoint --dir <dir> --rebuild, then publish it";
 const FEED_INSTEAD = "Readers take the whole feed instead, which costs more";
 
-/** Of sources that publish proofs. */
+/** Findings about an issuer that publishes proofs. */
 export const PROOF_FINDINGS = {
   checkpoint_unusable: {
     severity: "error",

@@ -1,10 +1,12 @@
-/** A published copy, compared with the source. @module */
+/** Findings about a published copy, compared with the source. @module */
 
 import type { VerifiedEvent, VerifiedIssuer } from "@sig/consumer";
 import { loadBuiltin } from "@sig/jose/internal";
 import type { FindingTable } from "./finding.ts";
 
-/** What is used of `node:crypto`, which digests at once. */
+/**
+ * The part of `node:crypto` that is used here, since it digests synchronously.
+ */
 interface NodeCrypto {
   createHash(name: "sha256"): {
     update(text: string): { digest(encoding: "base64"): string };
@@ -12,15 +14,15 @@ interface NodeCrypto {
 }
 
 /**
- * Digests of a feed's events, so that two feeds are compared in all that they
- * say: equal states may come from other events.
+ * Digests of a feed's events, which compare two feeds completely: different
+ * events can result in equal states.
  */
 export class EventDigests {
   readonly #digests: string[] = [];
-  // The command line runs in Deno alone, which has it.
+  // The command line runs in Deno only, which has `node:crypto`.
   readonly #crypto = loadBuiltin("node:crypto") as NodeCrypto;
 
-  /** Takes the next verified event. */
+  /** Adds the next verified event. */
   add({ event, kid }: VerifiedEvent): void {
     this.#digests.push(
       this.#crypto.createHash("sha256")
@@ -28,7 +30,10 @@ export class EventDigests {
     );
   }
 
-  /** The first event, from 1, that both have and that differs. */
+  /**
+   * Returns the sequence of the first event that differs, among those that both
+   * feeds have.
+   */
   firstDifference(other: EventDigests): number | undefined {
     const others = other.#digests;
     const at = this.#digests.findIndex((digest, at) =>
@@ -38,11 +43,11 @@ export class EventDigests {
   }
 }
 
-/** Both feeds. */
+/** The local and the published feed. */
 interface ComparedFeeds {
   readonly here: VerifiedIssuer["state"];
   readonly there: VerifiedIssuer["state"];
-  /** The first event that differs. */
+  /** Sequence of the first event that differs. */
   readonly firstDifference: number | undefined;
   /** The published source. */
   readonly against: string;
@@ -70,7 +75,7 @@ function whenRelated(
 const counts = ({ here, there }: ComparedFeeds) =>
   `the published feed has ${there.last_sequence} events, this one ${here.last_sequence}`;
 
-/** With `--against`. */
+/** Findings of `--against`. */
 export const PUBLISHED_FINDINGS = {
   published_other_issuer: {
     severity: "error",

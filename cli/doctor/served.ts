@@ -1,4 +1,4 @@
-/** How documents are served. @module */
+/** Findings about how a server serves the documents. @module */
 
 import {
   isSigError,
@@ -10,35 +10,40 @@ import type { IssuerLocation, OpenedDocument } from "@sig/consumer";
 import type { ProbeOptions, ResponseHead } from "@sig/consumer/internal";
 import type { FindingTable, Found } from "./finding.ts";
 
-/** Bytes by which a feed may have grown since it was verified. */
+/** Bytes by which the feed may have grown since it was verified. */
 const NEW_BYTES = 256 * 1024;
-/** A path at which nobody publishes anything. */
+/** A path at which no issuer publishes a document. */
 const ABSENT = "/.well-known/sig/no-such-document-of-sig-doctor";
-/** A file of proofs that no issuer has. */
+/** A proof file that no issuer has. */
 const ABSENT_PROOF = `/.well-known/sig/state/00/${"0".repeat(62)}`;
-/** Files of each issuer's directory that nobody may fetch. */
+/** Private files of an issuer's directory. */
 const PRIVATE = ["/.sig/lock", "/.sig/names.csv"];
 
 const DAY_MS = 86_400_000;
-/** Certificates that renew by themselves do so a month before they end. */
+/**
+ * Minimum validity in days: automatic renewal happens a month before the end.
+ */
 const CERTIFICATE_DAYS = 21;
-/** A revocation should not be delayed for longer. */
+/** Maximum time in a cache, since caches delay revocations. */
 const CACHE_SECONDS = 300;
 /** The clock skew of docs/protocol.md §8. */
 const CLOCK_MS = 60_000;
 
-/** What a server answers within a deadline, and what it does not. */
+/** Requests with a common deadline, and those that it cut off. */
 export class Requests {
-  /** What had no answer in time. */
+  /** The requests without a response before the deadline. */
   readonly unanswered: string[] = [];
   readonly #deadline: AbortSignal;
 
-  /** @param deadline Aborts when the time of all requests is over. */
+  /** @param deadline Aborts all requests. */
   constructor(deadline: AbortSignal) {
     this.#deadline = deadline;
   }
 
-  /** An answer; undefined and noted if the deadline comes first. */
+  /**
+   * Runs a request. Returns undefined and adds it to `unanswered` after the
+   * deadline.
+   */
   async ask<T>(
     what: string,
     work: (deadline: AbortSignal) => Promise<T>,
@@ -53,64 +58,67 @@ export class Requests {
   }
 }
 
-/** How a URL is asked; `probeUrl` with its policy. */
+/** Requests a URL; `probeUrl` with its policy. */
 export type Probe = (
   url: string,
   options?: ProbeOptions,
 ) => Promise<ResponseHead>;
 
-/** The head of a document's answer. */
+/** The head of a document's response. */
 interface ServedHead {
   /** The path of its URL. */
   readonly path: string;
-  /** The head. */
+  /** Headers and certificate of the response. */
   readonly head: Pick<ResponseHead, "header" | "certificateUntil">;
 }
 
-/** What {@linkcode askServer} needs. */
+/** The parameters of {@linkcode askServer}. */
 interface ServedPlace {
-  /** Where the documents were read. */
+  /** The location of the documents. */
   readonly location: IssuerLocation;
-  /** The metadata there. */
+  /** The metadata at that location. */
   readonly metadata: SigMetadata;
-  /** Bytes of the feed when it was verified. */
+  /** Size of the verified feed in bytes. */
   readonly feedBytes: number;
-  /** Asks a URL for the head of its answer. */
+  /** Requests a URL and returns the head of the response. */
   readonly probe: Probe;
-  /** The time. */
+  /** The current time. */
   readonly now: Date;
-  /** Where the same host speaks http (default: its port 80). */
+  /** Origin of the same host over http (default: its port 80). */
   readonly httpOrigin?: string;
 }
 
-/** What a server answered. */
+/** The responses of a server. */
 interface ServedAnswers {
   readonly metadataRef: string;
   readonly feedUrl: string;
   readonly now: Date;
-  /** The documents that were there. */
+  /** The documents that were answered with 200. */
   readonly heads: readonly ServedHead[];
-  /** The feed's entity tag; undefined: not answered. */
+  /** The feed's entity tag, null without one; undefined after the deadline. */
   readonly etag: string | null | undefined;
-  /** The feed was sent again to a reader that named its tag. */
+  /** Whether the feed was sent again despite `If-None-Match` with its tag. */
   readonly isSentAgain: boolean;
-  /** `ignored`, or the fault of the answer to a range. */
+  /** `ignored`, or the error of a range request; undefined if ranges work. */
   readonly range: "ignored" | SigError | undefined;
-  /** What http answered, at this URL. */
+  /** The response over http, and its URL. */
   readonly http:
     | { readonly url: string; readonly head: ResponseHead }
     | undefined;
-  /** The answer to a preflight, null if nobody answered; undefined: too late. */
+  /**
+   * The response to a preflight, null if the server is unreachable; undefined
+   * after the deadline.
+   */
   readonly preflight: ResponseHead | null | undefined;
-  /** What does not exist, and was answered with 404. */
+  /** The responses with 404 to paths that do not exist. */
   readonly absent: readonly ServedHead[];
-  /** Paths that exist and must not. */
+  /** Paths that were answered with 200 and must not be. */
   readonly present: readonly string[];
-  /** What had no answer within the deadline. */
+  /** The requests without a response before the deadline. */
   readonly unanswered: readonly string[];
 }
 
-/** Asks for each document as a browser and as a reader would. */
+/** Requests each document as a browser and as a reader would. */
 export async function askServer(
   place: ServedPlace,
   requests: Requests,
@@ -170,7 +178,7 @@ export async function askServer(
   };
 }
 
-/** Whether a reader can ask for what is new only. */
+/** Tests conditional requests and range requests of the feed. */
 async function askConditions(
   { feedBytes: bytes, location: { reader }, metadata }: ServedPlace,
   requests: Requests,
@@ -200,7 +208,10 @@ async function askConditions(
   }
 }
 
-/** The same request without a range was answered a moment ago. */
+/**
+ * Whether a range caused the error, since the same request without a range
+ * succeeded.
+ */
 function isAboutRange(error: unknown): error is SigError {
   if (isSigError(error, "fetch_failed")) {
     return error.context.kind === "range" || error.context.kind === "http";
@@ -209,7 +220,7 @@ function isAboutRange(error: unknown): error is SigError {
     isSigError(error, "fetch_media_type");
 }
 
-/** Null where nobody answers. */
+/** Returns null if the server is unreachable. */
 async function reached(
   probing: Promise<ResponseHead | undefined>,
 ): Promise<ResponseHead | null | undefined> {
@@ -222,8 +233,8 @@ async function reached(
 }
 
 /**
- * For how many seconds a shared cache may answer without asking (RFC 9111
- * §4.2.1); undefined where it may guess.
+ * Returns the freshness lifetime in a shared cache in seconds (RFC 9111
+ * §4.2.1); undefined if a cache may use a heuristic.
  */
 function cachedSeconds(
   { head }: ServedHead,
@@ -242,11 +253,11 @@ function cachedSeconds(
   const expires = head.header("expires");
   if (expires === null) return undefined;
   const until = Date.parse(expires);
-  // A malformed one, `0` above all, says that it is over (RFC 9111 §5.3).
+  // An invalid date, especially `0`, means expired (RFC 9111 §5.3).
   return Number.isNaN(until) ? 0 : (until - now.getTime()) / 1000;
 }
 
-/** Finds documents by a header. */
+/** Returns a rule that finds documents by a header. */
 function inHeader(name: string, isWrong: (value: string) => boolean) {
   return ({ heads }: ServedAnswers) =>
     pathsOf(
@@ -256,7 +267,7 @@ function inHeader(name: string, isWrong: (value: string) => boolean) {
     );
 }
 
-/** Finds what caches may keep for so long that readers notice. */
+/** Finds documents that caches may keep for longer than `CACHE_SECONDS`. */
 function keptTooLong(
   found: readonly ServedHead[],
   now: Date,
@@ -267,7 +278,7 @@ function keptTooLong(
     .map((paths) => [`caches may keep it for up to ${most} s`, paths]);
 }
 
-/** The paths of documents, if there are any, as one place. */
+/** Joins the paths of documents to one place; none without documents. */
 function pathsOf(found: readonly ServedHead[]): readonly string[] {
   return found.length === 0 ? [] : [found.map(({ path }) => path).join(", ")];
 }
@@ -276,7 +287,9 @@ const COSTS = "Every look costs the whole feed, for its readers and for you";
 const EXPORT = "sig export prints a configuration that does";
 const NO_ANSWER = "Readers refuse it, so that no check can be answered";
 
-/** Of sources whose documents could not be read because of how they are served. */
+/**
+ * Findings about documents that can't be read because of how they are served.
+ */
 export const REFUSED_FINDINGS = {
   certificate_refused: {
     severity: "error",
@@ -310,7 +323,7 @@ function refused(kind: string): (error: SigError) => readonly Found[] {
       : [];
 }
 
-/** Of sources that are fetched. */
+/** Findings about a fetched source. */
 export const SERVED_FINDINGS = {
   server_slow: {
     severity: "warning",
@@ -477,7 +490,7 @@ export const SERVED_FINDINGS = {
     when: "`.sig` of the issuer's directory can be fetched",
     why: "It holds names of people, and what was cut off after a crash",
     mend: "Serve the published documents alone; sig export prints how",
-    // A server that answers everything with 200 shows nothing by that.
+    // If every path is answered with 200, this says nothing.
     find: ({ present: [path] }) =>
       path === undefined || !PRIVATE.includes(path) ? [] : [path],
   },
@@ -489,7 +502,7 @@ export const SERVED_FINDINGS = {
       "With a wrong clock events lie in the future, and certificates and ends of validity are misjudged",
     mend: "Set both clocks by NTP",
     find({ heads, now }) {
-      // A cache answers with the time at which the cache asked.
+      // A cached response has the `Date` of the cache's own request.
       const date = heads.filter(({ head }) => head.header("age") === null)
         .map(({ head }) => Date.parse(head.header("date") ?? ""))
         .find((each) => !Number.isNaN(each));
