@@ -140,7 +140,7 @@ const TYPED: readonly (readonly [string, readonly string[]])[] = [
     "set --dir acm\t --subject Ann\t",
     ["set", "--dir", "acme corp", "--subject", "Ann O'Neil"],
   ],
-  // Folders are no candidates for a file, and a toggle has no value.
+  // Folders are not candidates for a file, and a toggle has no value.
   ["apply --yes --dir peop\t", ["apply", "--yes", "--dir", "peop"]],
 ];
 

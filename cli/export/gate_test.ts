@@ -9,7 +9,7 @@ const GATE = [
   "wiki.acme.example",
 ];
 
-test("gate-traefik is YAML that strips forged headers before it asks", async (workspace) => {
+test("gate-traefik is YAML that removes forged headers before the auth request", async (workspace) => {
   const { code, stdout } = await workspace.sig([
     "export",
     "gate-traefik",
@@ -41,7 +41,7 @@ test("gate-traefik is YAML that strips forged headers before it asks", async (wo
   }]);
 });
 
-test("Traefik, which can't remove cookies, is refused on the login's own host", async (workspace) => {
+test("refuses Traefik on the host of the login, since Traefik can't remove cookies", async (workspace) => {
   for (const app of ["login.acme.example", "login.acme.example:8443"]) {
     const words = ["--login", "https://login.acme.example", "--app", app];
     const { code, stdout, stderr } = await workspace.sig([
@@ -57,7 +57,7 @@ test("Traefik, which can't remove cookies, is refused on the login's own host", 
   }
 });
 
-Deno.test("a login or an application that is not a host is refused", async (t) => {
+Deno.test("refuses a login or an application that is not a host", async (t) => {
   await inWorkspace(async (workspace) => {
     const wrong: readonly (readonly [readonly string[], string])[] = [
       [["--app", "a.example"], "--login is required"],

@@ -1,4 +1,4 @@
-/** What `sig export` writes, byte for byte. */
+/** Tests the output of `sig export` byte for byte. */
 
 import { assertEquals } from "@std/assert";
 import { inWorkspace } from "../testdata/workspace.ts";
@@ -16,7 +16,10 @@ const HTTPS_GATE = [
   ...["--app", "wiki.acme.example"],
 ];
 
-/** The file in `testdata/export`, the issuer's host if there is one, the words. */
+/**
+ * The file in `testdata/export`, the issuer's host if there is one, the
+ * arguments.
+ */
 const CASES: readonly (readonly [
   file: string,
   host: string | undefined,

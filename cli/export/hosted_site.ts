@@ -1,26 +1,28 @@
-/** What a web server must know of an issuer's directory. @module */
+/**
+ * The values of an issuer's directory for a web server's configuration. @module
+ */
 
 import { parseIssuerDid, SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import { documentTypes, proofsPath } from "../site/site_headers.ts";
 
-/** Letters, digits and what no configuration gives a meaning in a path. */
+/** Matches paths without characters that are special in any configuration. */
 const PATH = /^\/\.well-known(?:\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/;
 const HOSTNAME = /^(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])$/;
-/** Stands in double quotes as it is, for nginx and for Caddy alike. */
+/** Matches texts that nginx and Caddy read unchanged in double quotes. */
 const QUOTABLE = /^[\p{L}\p{M}\p{N} /._~+,@=()-]+$/u;
 
 /**
- * Reads what is to be served from the documents of a directory, all but the
- * feed; every text of it is fit for a configuration.
+ * Reads the values of a configuration from the documents of a directory, except
+ * the feed. All texts are safe in a configuration.
  *
- * @throws {SigError} `private_key_in_jwks` and all that `loadIssuer`
- * throws; `invalid_metadata` where a document has a place that no
- * configuration should name: outside of `/.well-known/`, at another origin, or
- * with other characters than letters, digits, `.`, `_` and `-`.
+ * @throws {SigError} `private_key_in_jwks` and all errors of `loadIssuer`;
+ * `invalid_metadata` if the path of a document is unsafe: outside of
+ * `/.well-known/`, at another origin, or with other characters than letters,
+ * digits, `.`, `_` and `-`.
  */
 export async function readHostedSite(dir: string) {
-  // The help must not load what reads an issuer.
+  // Loaded here, since the help does not need it.
   const { openSource } = await import("@sig/consumer");
   const { loadIssuer } = await import("@sig/consumer/internal");
   const { issuer, metadata } = await loadIssuer(
@@ -48,24 +50,24 @@ export async function readHostedSite(dir: string) {
     scheme,
     hostname,
     port,
-    // In the order in which they are shown; a type with a blank is quoted.
+    // Sorted by path; a type with a space is quoted.
     documents: documents.sort(([a], [b]) => a < b ? -1 : 1)
       .map(([path, type]) => ({
         path,
         type,
         typeWord: type.includes(" ") ? `"${type}"` : type,
       })),
-    // Folders of files that never change.
+    // Folders of immutable files.
     proofs: proofs === undefined
       ? []
       : ["state", "tile"].map((kind) => ({ kind, path: `${proofs}${kind}/` })),
   };
 }
 
-/** Whether TLS is spoken. */
+/** The scheme of a URL. */
 export type Scheme = keyof typeof SCHEME_PORTS;
 
-/** The ports that a URL doesn't name. */
+/** The default ports of the schemes. */
 export const SCHEME_PORTS = Object.freeze({ https: 443, http: 80 } as const);
 
 function refused(what: string): SigError {
@@ -82,11 +84,11 @@ function refused(what: string): SigError {
 }
 
 /**
- * A text in double quotes, for the configurations of nginx and of Caddy. What
- * one of them would read in another way (quotes, backslashes, `$`, braces,
- * control characters) is refused instead of escaped: nginx can't escape `$`.
+ * Returns a text in double quotes for the configurations of nginx and Caddy.
+ * Rejects special characters (quotes, backslashes, `$`, braces, control
+ * characters) instead of escaping them, since nginx can't escape `$`.
  *
- * @param name What it is, for the message.
+ * @param name Description of the value, for the error message.
  * @throws {SigError} `invalid_request`
  */
 export function quoted(name: string, text: string): string {

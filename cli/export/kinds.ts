@@ -1,4 +1,4 @@
-/** What `sig export` can write: one row and one template each. @module */
+/** The kinds of `sig export`: a row and a template each. @module */
 
 import {
   file,
@@ -27,7 +27,7 @@ import nginx from "./nginx.txt" with { type: "text" };
 import { readProtectedApp } from "./protected_app.ts";
 import staticHost from "./static.txt" with { type: "text" };
 
-/** The flags of all kinds. */
+/** The flags of all kinds together. */
 export const EXPORT_FLAGS = {
   dir: optional(folder, "issuer directory"),
   root: optional(
@@ -55,13 +55,13 @@ export const EXPORT_FLAGS = {
 
 type ExportCall = Call<Values<typeof EXPORT_FLAGS>>;
 
-/** One thing that can be exported. */
+/** A kind of export. */
 interface ExportKind {
-  /** The word for it. */
+  /** The name, an argument of `sig export`. */
   readonly name: string;
-  /** The flags that it takes; others are refused. */
+  /** The flags that it accepts; others are rejected. */
   readonly takes: readonly (keyof typeof EXPORT_FLAGS)[];
-  /** Makes its text. */
+  /** Returns the exported text. */
   make(call: ExportCall): Promise<string>;
 }
 
@@ -112,7 +112,7 @@ async function protectedApp(
 ): Promise<string> {
   const { flags } = call;
   const app = readProtectedApp(flags.login, flags.app, flags.upstream);
-  // Browsers send a host's cookies to each of its ports.
+  // Browsers send the cookies of a host to all of its ports.
   if (keepsCookies && app.hostname === new URL(app.login).hostname) {
     throw usageError("--app needs another host name than --login", {
       flag: "--app",
@@ -145,7 +145,7 @@ async function hosted(
   });
 }
 
-/** Where a server listens, and with which certificate. */
+/** Returns the addresses and the certificate of a server. */
 function listening(
   call: ExportCall,
   { hostname, port, scheme }: Pick<
@@ -157,7 +157,7 @@ function listening(
   const found = `/etc/letsencrypt/live/${hostname}`;
   const certificate = given?.[0] ?? `${found}/fullchain.pem`;
   const key = given?.[1] ?? `${found}/privkey.pem`;
-  // Without TLS only tests make sense: they stay on this machine.
+  // http is for tests only, so the server listens on loopback.
   const addresses = hostname === "localhost"
     ? ["127.0.0.1", "[::1]"]
     : [hostname];
@@ -169,7 +169,7 @@ function listening(
     // Caddy writes IPv6 addresses without brackets.
     bind: !https,
     addresses: addresses.map((each) => each.replace(/^\[|\]$/g, "")).join(" "),
-    // Without one, Caddy gets it itself.
+    // Without this flag, Caddy obtains a certificate.
     tls: https && given !== undefined,
     certificate: quoted("the certificate", certificate),
     key: quoted("the certificate's key", key),
@@ -199,7 +199,9 @@ function requiredDir(call: ExportCall): string {
   });
 }
 
-/** A path on the server, which is another machine than this one. */
+/**
+ * Returns the path of the directory on the server, which is another machine.
+ */
 function absoluteRoot(call: ExportCall): TemplateValues {
   const root = call.flags.root ?? call.io.absolutePath(requiredDir(call));
   if (root.startsWith("/")) return { root: quoted("the directory", root) };

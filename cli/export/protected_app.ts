@@ -7,9 +7,9 @@ import { type Scheme, SCHEME_PORTS } from "./hosted_site.ts";
 const HOSTNAME = /^(?:\[[0-9a-f:.]+\]|[a-z0-9.-]+)$/;
 
 /**
- * Reads `--login`, `--app` and `--upstream`: the values of a proxy's
- * configuration. Hosts have their port unless that is the scheme's own; the
- * application's scheme is the login's.
+ * Parses `--login`, `--app` and `--upstream` to the values of a proxy's
+ * configuration. Hosts include the port unless it is the scheme's default. The
+ * application has the scheme of the login.
  *
  * @throws {SigError} `invalid_request` with `context.flag`.
  */
@@ -35,7 +35,7 @@ export function readProtectedApp(
     login: at.origin,
     loginHost: at.host,
     ...{ origin, host, hostname, scheme },
-    // Of nginx, which other hosts must not have.
+    // Name of a zone of nginx, unique for the host.
     zone: `sig_${host.replaceAll(/[^a-z0-9]/g, "_")}`,
     port: port === "" ? SCHEME_PORTS[scheme] : Number(port),
     upstream:

@@ -1,4 +1,4 @@
-/** The exported configurations, in the servers that they are for. */
+/** Tests the exported configurations in real servers. */
 
 import {
   checkIssuer,
@@ -43,14 +43,17 @@ interface Site {
 async function sig(workspace: Workspace, words: string): Promise<string> {
   const { code, stdout, stderr } = await workspace.sig(
     words.split(" "),
-    // Certificates are of now, so the events must be.
+    // The events use the real clock, as the certificates do.
     { io: { now: () => new Date() } },
   );
   assertEquals(code, 0, stderr);
   return stdout;
 }
 
-/** Serves an issuer with a space in its folder's name over TLS, by a server. */
+/**
+ * Serves an issuer over TLS by a server, from a folder with a space in its
+ * name.
+ */
 async function serving(
   name: WebServerName,
   work: (site: Site) => Promise<void>,
@@ -66,7 +69,7 @@ async function serving(
       workspace,
       "upsert --dir $D/acme --subject did:web:a.example --type employee",
     );
-    // Such a name would be asked over http: this one is not.
+    // Names of this kind use http by default, so this one must be another kind.
     for (const file of ["sig.json", "did.json"]) {
       const path = workspace.path(`acme/.well-known/${file}`);
       const text = await Deno.readTextFile(path);
@@ -117,7 +120,7 @@ async function secretIsKept(site: Site): Promise<void> {
     assert(!(await response.text()).includes("SECRET"), path);
     assertEquals(response.status, 404, path);
   }
-  // As no client would write them.
+  // Paths that normal clients would not send.
   const { port } = new URL(site.origin);
   for (
     const path of [
@@ -264,7 +267,8 @@ async function consumerFollows(site: Site): Promise<void> {
     return [proof?.size, proof?.tail];
   };
   assertEquals(await proofs(), [2, 0]);
-  // An older checkpoint, and what the feed has beyond it: asked for by a range.
+  // With an older checkpoint, a reader requests the rest of the feed by a
+  // range.
   const checkpoint = site.workspace.path("acme dir/.well-known/sig/checkpoint");
   const newest = await Deno.readTextFile(checkpoint);
   await Deno.writeTextFile(checkpoint, old);
@@ -285,21 +289,20 @@ async function doctorIsContent(site: Site): Promise<void> {
 
 for (const name of ["nginx", "caddy"] as const) {
   Deno.test({
-    name:
-      `${name} serves the documents by the exported configuration, and nothing else`,
+    name: `${name} with the exported configuration serves only the documents`,
     ignore: !(hasProgram(name) && hasOpenssl()) &&
       Deno.env.get("SIG_CI") !== "1",
     fn: (t) =>
       serving(name, async (site) => {
         await t.step("headers, tags, ranges, preflights", () =>
           documentsAreServed(site));
-        await t.step("files of proofs never change", () =>
+        await t.step("proof files are immutable", () =>
           proofsAreServed(site));
-        await t.step("our consumer follows it", () => consumerFollows(site));
+        await t.step("a consumer reads it", () => consumerFollows(site));
         await t.step("sig doctor finds nothing", () => doctorIsContent(site));
         await t.step("nothing private is served", () => secretIsKept(site));
         if (name !== "nginx") return;
-        await t.step("no link leads out", async () => {
+        await t.step("no link leads out of the directory", async () => {
           const { get, workspace } = site;
           await Deno.writeTextFile(workspace.path("key.jwk"), "SECRET");
           const file = workspace.path("acme dir/.well-known/jwks.json");

@@ -1,9 +1,9 @@
-/** Changes of relationships for people to read: before → after. @module */
+/** Changes of relationships as text: before → after. @module */
 
 import type { Plan, PlannedChange, PlannedField } from "@sig/issuer";
 import { colour, type Output, safe } from "./write.ts";
 
-/** The members that differ, in the order of both; all but those left out. */
+/** Returns the names of the members that differ, without `leftOut`. */
 export function differingFields<M extends object>(
   before: M,
   after: M,
@@ -20,7 +20,7 @@ export function differingFields<M extends object>(
   );
 }
 
-/** `roles deploy → deploy, refund`, for each field. */
+/** Returns a text such as `roles deploy → deploy, refund` for each field. */
 export function describeFields<M extends object>(
   before: M,
   after: M,
@@ -31,14 +31,14 @@ export function describeFields<M extends object>(
   );
 }
 
-/** A member's value. */
+/** Returns a member's value as text. */
 export function describeValue(value: unknown): string {
   if (value === null || value === undefined) return "none";
   if (value instanceof Array) return value.join(", ") || "none";
   return typeof value === "object" ? JSON.stringify(value) : `${value}`;
 }
 
-/** What people are called. */
+/** Display names by subject. */
 type Names = ReadonlyMap<string, string>;
 
 const MARKS = Object.freeze(
@@ -50,7 +50,9 @@ const MARKS = Object.freeze(
   } as const,
 );
 
-/** Writes what would change, field by field, with people's names if known. */
+/**
+ * Writes the changes of a plan, field by field, with display names if known.
+ */
 export function writePlan(
   call: Output,
   plan: Plan,
@@ -62,7 +64,7 @@ export function writePlan(
   io.stdout(`${summary(plan)}\n`);
 }
 
-/** One line: how many of what. */
+/** Returns the counts of a plan's changes as one line. */
 export function summary({ changes, unchanged, unmanaged }: Plan): string {
   const count = (action: PlannedChange["action"]) =>
     changes.filter((each) => each.action === action).length;

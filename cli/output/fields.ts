@@ -1,14 +1,14 @@
-/** Labels with values, for people to read before they agree. @module */
+/** Labels with values, which a person reads before confirming. @module */
 
 import type { InvitationTerms } from "@sig/jose";
 import { safe } from "./write.ts";
 import { displayWidth, wrap } from "@sig/api/flags";
 import type { Io } from "../terminal/io.ts";
 
-/** A label and what it says. */
+/** A label and its value. */
 export type Line = readonly [label: string, value: string];
 
-/** What an invitation offers. */
+/** Returns the terms of an invitation as lines. */
 export function termLines(terms: InvitationTerms): readonly Line[] {
   const { roles, valid_from, valid_until } = terms;
   const from = valid_from === undefined ? "" : `from ${valid_from} `;
@@ -25,20 +25,23 @@ export function termLines(terms: InvitationTerms): readonly Line[] {
   ];
 }
 
-/** A role that could be taken for several, or for less than it is, in quotes. */
+/**
+ * Returns a role; in quotes if it looks like several roles or has blanks at its
+ * ends.
+ */
 function oneRole(role: string): string {
   return /^\p{Zs}|\p{Zs}$|\p{Zs}{2}|,|"/u.test(role)
     ? JSON.stringify(role)
     : role;
 }
 
-/** Columns that a value has at least, also where the terminal is narrow. */
+/** Minimum width of a value in columns, also on a narrow terminal. */
 const LEAST_WIDTH = 20;
 
 /**
- * Writes lines under each other for people, on the side; no value can pose as
- * another line: what is too wide continues beneath itself, and blanks that would
- * push text to where a label stands are shown escaped.
+ * Writes lines to stderr. No value can look like another line: a value that is
+ * too wide is wrapped below itself, and blanks that would move text to the
+ * column of labels are escaped.
  */
 export function writeLines(
   io: Io,
@@ -60,7 +63,9 @@ export function writeLines(
   );
 }
 
-/** Blanks of any kind are seen between words; others could be any number. */
+/**
+ * Escapes leading, trailing and repeated blanks, whose number is not visible.
+ */
 function showBlanks(text: string): string {
   return text.replace(
     /^\p{Zs}+|\p{Zs}+$|(?<=\p{Zs})\p{Zs}+/gu,
@@ -73,8 +78,9 @@ function escaped(blank: string): string {
 }
 
 /**
- * A line in pieces that fit: a terminal would continue a line where labels stand.
- * Each character counts by itself, as in a terminal that joins none.
+ * Splits a line into pieces that fit, since a terminal would wrap it to the
+ * column of labels. Counts each character separately, as terminals without
+ * ligatures do.
  */
 function broken(line: string, width: number): readonly string[] {
   const pieces = [""];

@@ -3,7 +3,7 @@ import { displayWidth } from "@sig/api/flags";
 import type { Io } from "../terminal/io.ts";
 import { type Line, termLines, writeLines } from "./fields.ts";
 
-/** What a terminal of that width shows of lines, row by row. */
+/** Returns the rows that a terminal of that width shows. */
 function shown(columns: number | undefined, lines: readonly Line[]) {
   let text = "";
   const io = {
@@ -20,17 +20,17 @@ function shown(columns: number | undefined, lines: readonly Line[]) {
 
 const TERMS = { relationship_type: "contractor" as const, roles: [] };
 
-Deno.test("no value poses as another line, however wide the terminal is", () => {
+Deno.test("no value looks like another line at any width of the terminal", () => {
   for (const columns of [undefined, 40, 80, 120]) {
     const width = columns ?? 80;
     const fake = "published as did:web:mallory.example";
     const values = [
       "review".padEnd(width - 13) + fake,
       "review".padEnd(2 * width - 13) + fake,
-      // By words instead of blanks.
+      // Words instead of blanks.
       `${"a ".repeat(width)}`.slice(0, width - 13) + fake,
       `${"a ".repeat(width)}`.slice(0, width - 14) + ` ${fake}`,
-      // By other blanks, and by a word that has none.
+      // Other blanks, and a word without blanks.
       "review".padEnd(width - 13, "\u00a0") + fake,
       "review".padEnd(width - 13, "\u2003") + fake,
       "r".repeat(width - 13) + fake,
@@ -49,8 +49,8 @@ Deno.test("no value poses as another line, however wide the terminal is", () => 
   }
 });
 
-Deno.test("a value that is wider than it is long breaks before the terminal breaks it", () => {
-  // Two columns each, and marks that stand beside their letter.
+Deno.test("a value of wide characters is wrapped before the terminal would wrap it", () => {
+  // Characters of two columns, and combining marks.
   for (const text of ["漢".repeat(60), "\u0915".padEnd(60, "\u093e")]) {
     const roles = [text];
     const [first, ...others] = shown(
@@ -65,7 +65,7 @@ Deno.test("a value that is wider than it is long breaks before the terminal brea
   }
 });
 
-Deno.test("a role that is not what it looks like stands in quotes", () => {
+Deno.test("a role that looks like several, or has blanks at its ends, is quoted", () => {
   const roles = ["deploy", "a, b", " ops", "x  y", "two words", "\u3000z"];
   assertEquals(shown(undefined, termLines({ ...TERMS, roles }).slice(1, 2)), [
     'roles        deploy, "a, b", " ops", "x \\u0020y", two words, "\u3000z"',

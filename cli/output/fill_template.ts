@@ -1,4 +1,4 @@
-/** Filling in a text template. @module */
+/** Text templates, a subset of Mustache. @module */
 
 /** The values of a template, by name. */
 export interface TemplateValues {
@@ -10,16 +10,19 @@ export interface TemplateValues {
     | undefined;
 }
 
-/** The lines from `{{#name}}` or `{{^name}}` to `{{/name}}`, or a value. */
+/**
+ * Matches the lines from `{{#name}}` or `{{^name}}` to `{{/name}}`, or a value.
+ */
 const TAG = /^\{\{([#^])(\w+)\}\}\n(.*?)^\{\{\/\2\}\}\n|\{\{(\w+)\}\}/gms;
 
 /**
- * A part of Mustache (mustache.github.io): `{{name}}` is a value, as it is; the
- * lines between `{{#name}}` and `{{/name}}` are kept if the value is true, and
- * repeated for each item of a list; those after `{{^name}}` are kept if it is
- * false or absent.
+ * Fills in a template in a subset of Mustache (mustache.github.io). `{{name}}`
+ * is a value, unescaped. The lines between `{{#name}}` and `{{/name}}` are kept
+ * if the value is true, and repeated for each item of a list; the lines after
+ * `{{^name}}` are kept if it is false or absent.
  *
- * @throws {TypeError} for a name without a value: a fault of the template.
+ * @throws {TypeError} for a name without a value, which is a bug in the
+ * template.
  */
 export function fillTemplate(text: string, values: TemplateValues): string {
   const fillTag = (

@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { fillTemplate } from "./fill_template.ts";
 
-Deno.test("a template's values, conditions and lists are filled in", () => {
+Deno.test("fills in values, conditions and lists", () => {
   const text = `a {{x}}
 {{#on}}
 on {{x}}
@@ -30,11 +30,11 @@ none
   );
 });
 
-Deno.test("a value is text: neither a tag nor a pattern in it is filled in", () => {
+Deno.test("tags and replacement patterns in a value have no effect", () => {
   const x = "{{y}} $& $1\n{{#on}}\n";
   assertEquals(fillTemplate("{{x}}", { x, y: "no", on: true }), x);
 });
 
-Deno.test("a name without a value is a fault of the template", () => {
+Deno.test("throws for a name without a value", () => {
   assertThrows(() => fillTemplate("{{x}}", {}), TypeError, "no value for x");
 });

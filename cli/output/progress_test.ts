@@ -3,7 +3,7 @@ import { describeProgress } from "./write.ts";
 
 const MIB = 1024 * 1024;
 
-Deno.test("progress tells events, their rate and the time left", () => {
+Deno.test("progress shows events, their rate and the time left", () => {
   const half = { bytes: 40 * MIB, events: 50_000, elapsedMs: 2_000 };
   assertEquals(
     describeProgress({ ...half, totalBytes: 80 * MIB }),
@@ -15,13 +15,13 @@ Deno.test("progress tells events, their rate and the time left", () => {
   );
 });
 
-Deno.test("where the length is not told, progress tells what was read", () => {
+Deno.test("progress shows the bytes read if the length is unknown", () => {
   const told = { bytes: 9 * MIB, events: 0, elapsedMs: 0 };
   assertEquals(
     describeProgress({ ...told, totalBytes: undefined }),
     "verified 0 events, 0/s, 9 MiB read",
   );
-  // A length that turned out too short leaves nothing.
+  // A length that is too short results in no time left.
   assertEquals(
     describeProgress({ ...told, totalBytes: MIB }),
     "verified 0 events, 0/s, 0 s left",

@@ -1,4 +1,4 @@
-/** Rows as CSV, and as an HTML page that prints. @module */
+/** Rows as CSV and as a printable HTML page. @module */
 
 import type { KeyUse } from "@sig/consumer";
 import { escapeInvisible } from "@sig/core";
@@ -6,7 +6,7 @@ import { fillTemplate } from "./fill_template.ts";
 import style from "./report_page.css" with { type: "text" };
 import template from "./report_page.txt" with { type: "text" };
 
-/** What was verified, for the head of a page. */
+/** The verified feed, for the head of a page. */
 interface ReportedFeed {
   readonly issuer: string;
   readonly verifiedEvents: number;
@@ -14,10 +14,10 @@ interface ReportedFeed {
   readonly keys: readonly KeyUse[];
 }
 
-/** Text, or a link to a file beside the page. */
+/** Text, or a link to a file in the folder of the page. */
 export type Cell = string | { readonly text: string; readonly file: string };
 
-/** A page: what was verified, and a table. */
+/** A page with the verified feed and a table. */
 interface ReportPage {
   readonly title: string;
   /** A sentence about the rows. */
@@ -25,13 +25,13 @@ interface ReportPage {
   readonly feed: ReportedFeed;
   readonly columns: readonly string[];
   readonly rows: readonly (readonly Cell[])[];
-  /** Indexes of the rows that stand out. */
+  /** Indexes of the highlighted rows. */
   readonly marked?: ReadonlySet<number>;
-  /** In the place of a table without rows. */
+  /** Text instead of a table without rows. */
   readonly empty: string;
 }
 
-/** CSV (RFC 4180), safe to open in a spreadsheet. */
+/** Returns rows as CSV (RFC 4180) that is safe to open in a spreadsheet. */
 export function csvOf(
   columns: readonly string[],
   rows: readonly (readonly string[])[],
@@ -41,9 +41,9 @@ export function csvOf(
 }
 
 /**
- * In quotes always. What a spreadsheet would run as a formula is made text, also
- * behind blanks and in the full width of East Asian keyboards; and behind each
- * `;`, where spreadsheets of many countries begin a new cell.
+ * Quotes a cell. Prefixes formulas with `'`, which makes them text: also after
+ * blanks, in full-width characters, and after each `;`, which separates cells
+ * in the spreadsheets of many countries.
  */
 function csvCell(value: string): string {
   const shown = escapeInvisible(value)
@@ -51,7 +51,7 @@ function csvCell(value: string): string {
   return `"${shown.replaceAll('"', '""')}"`;
 }
 
-/** A page without script or anything from elsewhere. */
+/** Returns a page without scripts and external resources. */
 export function pageOf(
   { about, columns, empty, feed, marked, rows, title }: ReportPage,
 ): string {
@@ -80,7 +80,10 @@ export function pageOf(
   });
 }
 
-/** Times, types and kids; a DID is broken anywhere. */
+/**
+ * Whether a cell is short, such as a time, type or kid; a DID may break
+ * anywhere.
+ */
 function isShort(cell: Cell): boolean {
   return typeof cell !== "string" || /^\S{1,20}$/.test(cell);
 }
@@ -91,7 +94,7 @@ function htmlOf(cell: Cell): string {
   return `<a href="${text(href)}">${text(cell.text)}</a>`;
 }
 
-/** Text of a feed as HTML. */
+/** Escapes text of a feed for HTML. */
 function text(value: string): string {
   return escapeInvisible(value).replaceAll(
     /[&<>"']/g,

@@ -1,6 +1,6 @@
 /**
- * The report of an error. Whatever else can't be loaded, this is: it imports
- * core alone, and nothing when it is called.
+ * The report of an error. It must load even if other modules can't, so it
+ * imports only core, and nothing dynamically.
  *
  * @module
  */
@@ -22,17 +22,20 @@ import {
   safeJson,
 } from "./write.ts";
 
-/** How a fault's detail begins that is in one row or line of a list. */
+/** Matches the detail of an issue in one row or line of a list. */
 const LIST_PLACE = /^(row|line) (\d+)([,:] .+)$/s;
 
-/** The `--format` among the words, if it is there and says what can be done. */
+/**
+ * Returns the value of `--format` among the words; undefined if it is absent or
+ * not text or JSON.
+ */
 export function askedFormat(words: readonly string[]): Format | undefined {
   const at = words.findIndex((word) => /^--format(?:=|$)/.test(word));
   const value = words[at]?.split("=")[1] ?? words[at + 1];
   return at >= 0 && (value === "json" || value === "text") ? value : undefined;
 }
 
-/** Reports why a command could not do its work: exit code 2. */
+/** Writes an error to stderr and returns exit code 2. */
 export function reportError(io: Io, thrown: unknown, format: Format): number {
   const error = namedError(thrown);
   const problem = toProblem(error);
@@ -55,11 +58,14 @@ export function reportError(io: Io, thrown: unknown, format: Format): number {
   return 2;
 }
 
-/** Each fault, and once what many rows or lines of a list share. */
+/**
+ * Returns a line for each issue; issues that many rows or lines share have one
+ * line.
+ */
 function describeIssues(issues: readonly Issue[]): readonly string[] {
   const placed = issues.map((issue) => {
     const [, word = "", number, rest] = LIST_PLACE.exec(issue.detail) ?? [];
-    // A row's fault names its column itself.
+    // The detail of a row names the column already.
     const field = word === "line" ? issue.pointer.replace(/^\/\d+/, "") : "";
     const what = rest && (field === "" ? rest : `, field ${field}${rest}`);
     return { ...issue, word, number: Number(number), what };
@@ -78,7 +84,7 @@ function describeIssues(issues: readonly Issue[]): readonly string[] {
   });
 }
 
-/** An error of the runtime or of `writeAll`, as what it means to people. */
+/** Converts an error of the runtime or of `writeAll` to a SigError. */
 function namedError(thrown: unknown): unknown {
   if (!(thrown instanceof Error)) return thrown;
   const named = (code: ErrorCode, message: string, hint?: string) =>
@@ -102,7 +108,7 @@ function namedError(thrown: unknown): unknown {
     );
   }
   if ("code" in thrown && thrown.code === "ERR_MODULE_NOT_FOUND") {
-    // The first line names the module; more lines are of Deno's own.
+    // The first line names the module; the others are internals of Deno.
     const what = /^[^\n]*/.exec(thrown.message)?.[0] ?? "";
     return named(
       "fetch_failed",
@@ -113,7 +119,7 @@ function namedError(thrown: unknown): unknown {
   return thrown;
 }
 
-/** Adds to the hint which command accepts the new feed. */
+/** The next step if the feed contradicts the pin. */
 const AFTER_ASKING =
   "sig pin ack <issuer> --reason TEXT accepts what is served now";
 
@@ -138,21 +144,24 @@ const BY_CODE: { readonly [code in ErrorCode]?: string } = {
   write_failed: "check the path, its permissions and the space on the disk",
 };
 
-/** One line that quotes nothing; undefined where nothing is to be said. */
+/**
+ * Returns the next step as one line without quoted values; undefined if there
+ * is none.
+ */
 function nextStep(error: SigError): string | undefined {
   const { category, code, context } = error;
   if (code === "source_not_found" && !isMissingIssuer(context)) {
     return undefined;
   }
-  // Where the hint knows why, the disk need not be looked at.
+  // The hint already names the reason, which is not the disk.
   if (code === "write_failed" && context.hint !== undefined) return undefined;
   const known = BY_CODE[code];
-  // It is the memory that contradicts: no cursor, and no index of an operator.
+  // `sig pin ack` applies to pins only, not to a cursor or an issuer's index.
   if (known === AFTER_ASKING && context.remembered_sequence === undefined) {
     return undefined;
   }
   if (known !== undefined) return known;
-  // A line of drafts is not a line of the feed, whose faults can be listed.
+  // `sig verify` lists errors in lines of a feed, not in lines of drafts.
   if (context.draft !== undefined) return undefined;
   if (category === "invalid" && context.line !== undefined) {
     return "sig verify <source> lists every fault";
@@ -160,11 +169,12 @@ function nextStep(error: SigError): string | undefined {
   return undefined;
 }
 
-/** Whether a second `sig init` may be what is wanted. */
+/** Whether the missing path is an issuer, which `sig init` could create. */
 function isMissingIssuer({ ref, path }: SigError["context"]): boolean {
-  // A list or a key is not an issuer; only documents of one have its path.
+  // Only errors about an issuer have a path, errors about lists and keys do
+  // not.
   if (path === undefined) return false;
-  // Where a document is missing beside the metadata, the path is right.
+  // If only another document than the metadata is missing, the path is correct.
   const place = String(ref ?? path);
   return !place.includes("/.well-known/") || place.endsWith("/sig.json");
 }

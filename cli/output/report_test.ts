@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { csvOf } from "./report.ts";
 
-Deno.test("no cell of a CSV begins a formula, however a spreadsheet splits it", () => {
+Deno.test("no cell of a CSV begins with a formula, also if a spreadsheet splits at semicolons", () => {
   for (
     const [cell, written] of [
       ["plain; text", `"plain; text"`],

@@ -1,23 +1,27 @@
-/** Rows as a terminal of some width shows them, never broken within a word. @module */
+/** Tables for a terminal, wrapped between words. @module */
 
 import { displayWidth, wrap } from "@sig/api/flags";
 import type { Io } from "../terminal/io.ts";
 import { type Colour, colour, type Output, safe } from "./write.ts";
 
-/** A column of {@linkcode writeTable}; a cell's text tells its colour. */
+/** A column of {@linkcode writeTable}. */
 export interface TableColumn {
-  /** What stands above it. */
-  readonly title: string;
-  /** The colour of a cell. */
+  /**
+   * The heading. */ readonly title: string; /** Returns the colour of a cell.
+   */
+
   readonly colour?: (cell: string) => Colour | undefined;
 }
 
-/** Columns of the terminal that reads the result; undefined where none does. */
+/**
+ * Returns the width of the terminal in columns; undefined if stdout is not a
+ * terminal.
+ */
 export function widthOf(io: Io): number | undefined {
   return io.isTerminal("stdout") ? io.columns() : undefined;
 }
 
-/** Writes rows for people, as wide as their terminal is. */
+/** Writes rows as a table, wrapped to the width of the terminal. */
 export function writeTable(
   { io }: Output,
   columns: readonly TableColumn[],
@@ -32,28 +36,29 @@ export function writeTable(
   }));
   const cells = rows.map((row) => row.map(safe));
   const lines = layOut(shown, cells, widthOf(io));
-  // At once: a feed may have very many.
+  // One write, since a feed may have very many rows.
   if (lines.length > 0) io.stdout(`${lines.join("\n")}\n`);
 }
 
-/** One column. */
+/** A column of {@linkcode layOut}. */
 export interface Column {
-  /** What stands above it; nothing above any makes a table without a head. */
+  /** The heading; if all are empty, the table has no heading line. */
   readonly title: string;
-  /** Colours a line of a cell; it must not change its width. */
+  /** Colours a line of a cell, without changing its width. */
   readonly paint?: (shown: string, cell: string) => string;
 }
 
-/** Blanks between two columns. */
+/** Space between two columns. */
 const GAP = "  ";
-/** Blanks before what belongs to a line above. */
+/** Indentation of continuation lines. */
 const INDENT = "  ";
 
 /**
- * The lines of a table. Where its rows don't fit, cells are wrapped between
- * words; where that isn't enough, each row becomes a block with a line or two
- * for each cell, or, where cells have no titles, with as many as fit in a line. A word is never broken: one that is wider than the terminal
- * stands in a line of its own, so that identifiers can be copied.
+ * Returns the lines of a table. If rows don't fit, cells are wrapped between
+ * words. If that isn't enough, each row becomes a block, with one line or two
+ * for each cell, or without headings with as many cells in a line as fit. Words
+ * are never broken, so that identifiers can be copied: a word that is wider
+ * than the terminal has a separate line.
  *
  * @param width Columns of the terminal; undefined for a file or a pipe, where
  * each row is one line.
@@ -64,7 +69,7 @@ export function layOut(
   width?: number,
 ): readonly string[] {
   if (rows.length === 0) return [];
-  // A column without a single cell says nothing.
+  // Empty columns are omitted.
   const used = columns
     .map((column, at) => ({ ...column, at }))
     .filter(({ at }) => rows.some((row) => row[at] !== ""));
@@ -75,7 +80,10 @@ export function layOut(
     : lines(used, table, widths);
 }
 
-/** The width of each column, undefined where not even wrapping helps. */
+/**
+ * Returns the width of each column; undefined if the table doesn't fit even
+ * when wrapped.
+ */
 function fit(
   columns: readonly Column[],
   table: readonly (readonly string[])[],
@@ -94,7 +102,7 @@ function fit(
     numbers.reduce((a, b) => a + b, 0);
   if (sum(least) > room) return undefined;
   while (sum(widths) > room) {
-    // From the widest that can give something.
+    // Shrink the widest column that can be narrower.
     const spare = widths.map((each, at) => each > least[at]! ? each : 0);
     widths[spare.indexOf(Math.max(...spare))]!--;
   }
@@ -124,7 +132,10 @@ function lines(
   return heading === "" ? body : [heading, ...body];
 }
 
-/** Cells one behind the other, as many as fit, then indented below. */
+/**
+ * Returns a row as lines of as many cells as fit, indented from the second line
+ * on.
+ */
 function flowed(
   columns: readonly Column[],
   row: readonly string[],
@@ -150,7 +161,10 @@ function flowed(
   return lines;
 }
 
-/** The first cell, and below it each other one with its title. */
+/**
+ * Returns each row as a block: the first cell, then the others with their
+ * headings.
+ */
 function blocks(
   columns: readonly Column[],
   table: readonly (readonly string[])[],

@@ -17,7 +17,7 @@ const ROWS = [
   ["did:web:張偉.example", "advisor", "審査, 承認", "", "r3"],
 ];
 
-Deno.test("each row is one aligned line where there is no terminal", () => {
+Deno.test("each row is one aligned line without a terminal", () => {
   assertEquals(layOut(COLUMNS, ROWS.slice(1)), [
     "subject                type        roles       id",
     "did:web:alice.example  contractor              r2",
@@ -25,7 +25,7 @@ Deno.test("each row is one aligned line where there is no terminal", () => {
   ]);
 });
 
-Deno.test("tables fit 60 to 200 columns and break no word", () => {
+Deno.test("tables fit 60 to 200 columns without breaking words", () => {
   const words = new Set(ROWS.flat().flatMap((cell) => cell.split(" ")));
   for (let width = 60; width <= 200; width++) {
     const lines = layOut(COLUMNS, ROWS, width);
@@ -38,7 +38,7 @@ Deno.test("tables fit 60 to 200 columns and break no word", () => {
   }
 });
 
-Deno.test("a row that can't fit becomes a block with a line for each cell", () => {
+Deno.test("a row that does not fit becomes a block with a line for each cell", () => {
   assertEquals(layOut(COLUMNS, ROWS.slice(0, 1), 60), [
     KEY,
     "  type     employee",
@@ -48,7 +48,7 @@ Deno.test("a row that can't fit becomes a block with a line for each cell", () =
   ]);
 });
 
-Deno.test("a cell is wrapped between words, beside its row", () => {
+Deno.test("a cell is wrapped between words within its column", () => {
   assertEquals(
     layOut([{ title: "who" }, { title: "roles" }], [
       ["alice", "deploy, review"],
@@ -66,7 +66,7 @@ Deno.test("colour does not count as width", () => {
   assertEquals(layOut(COLUMNS, []), []);
 });
 
-Deno.test("cells without titles follow each other, as many as fit in a line", () => {
+Deno.test("cells without headings share a line if they fit", () => {
   const paint = (text: string) => `<${text}>`;
   const columns = [{ title: "" }, { title: "", paint }, { title: "" }, {
     title: "",

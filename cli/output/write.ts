@@ -1,6 +1,6 @@
 /**
- * Text for people and JSON for programs. The report of an error needs it, so it
- * imports core alone.
+ * Output as text and JSON. `report_error.ts` imports it, so it imports only
+ * core.
  *
  * @module
  */
@@ -15,20 +15,20 @@ import type { Io } from "../terminal/io.ts";
 
 export { safe };
 
-/** How a command writes where `--format` is not given. */
+/** The common output formats. */
 export type Format = "text" | "json";
 
-/** Where a command writes, and how. */
+/** The destination and format of a command's output. */
 export interface Output {
   /** The output format. */
   readonly format: Format;
-  /** The outside. */
+  /** Access to the system. */
   readonly io: Io;
 }
 
-/** JSON text that means the same and is safe for a terminal. */
+/** Returns equivalent JSON text that is safe for a terminal. */
 export function safeJson(json: string): string {
-  // A line feed stands between the members only, never inside a string.
+  // JSON has line feeds only between members, never inside a string.
   return json.split("\n").map(safe).join("\n");
 }
 
@@ -47,10 +47,10 @@ export function writeResult(
   else io.stdout(text);
 }
 
-/** Ranges of lines that are listed at most. */
+/** Maximum number of ranges listed. */
 const MAX_RANGES = 8;
 
-/** What a colour is for: yes, no, attention, less important. */
+/** Colours of output: yes, no, attention, less important. */
 export type Colour = "green" | "red" | "yellow" | "dim";
 const CODES: { readonly [name in Colour]: number } = {
   green: 32,
@@ -70,20 +70,20 @@ export function colour(
   return `\x1b[${CODES[name]}m${text}\x1b[0m`;
 }
 
-/** A timestamp to the second, so that a column of them has one width. */
+/** Returns a timestamp without fractions, so that all have the same width. */
 export function toSecond(timestamp: string | null): string {
   return timestamp?.replace(/\.\d+Z$/, "Z") ?? "";
 }
 
-/** The colour of an effective status. */
+/** Returns the colour of an effective status. */
 export function statusColour(status: string): Colour {
   if (status === "active") return "green";
   return status === "not_yet_valid" ? "dim" : "red";
 }
 
 /**
- * Writes warnings, to people only; once for what many lines share. Documents
- * without TLS prove no origin: that is said as well.
+ * Writes warnings in text format, grouped if many lines share one. Also warns
+ * about documents over http, which prove no origin.
  */
 export function writeWarnings(
   call: Output,
@@ -99,14 +99,16 @@ export function writeWarnings(
   }
 }
 
-/** The member `warnings` of a JSON value, if there are any. */
+/**
+ * Returns the member `warnings` of a JSON value; no member without warnings.
+ */
 export function givenWarnings(warnings: readonly Warning[]) {
   return warnings.length === 0 ? {} : { warnings };
 }
 
 /**
- * Findings of one kind over many lines, as one with its lines as ranges:
- * `lines 3 to 57, 60`. The detail is that of the first one.
+ * Groups findings of one kind over many lines. Returns the first of each group,
+ * and its lines as ranges: `lines 3 to 57, 60`.
  */
 export function groupByLines<T extends { readonly line?: number }>(
   found: readonly T[],
@@ -114,7 +116,7 @@ export function groupByLines<T extends { readonly line?: number }>(
 ): readonly { readonly first: T; readonly lines: string }[] {
   const groups = Map.groupBy(
     found,
-    // A finding without a line is about the whole file and stays alone.
+    // A finding without a line is about the whole file and is not grouped.
     (each) => each.line === undefined ? each : kindOf(each),
   );
   return [...groups.values()].map((group) => ({
@@ -123,18 +125,20 @@ export function groupByLines<T extends { readonly line?: number }>(
   }));
 }
 
-/** `1 event`, `2 events`. */
+/** Returns a count with its noun, such as `1 event` or `2 events`. */
 export function counted(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? "" : "s"}`;
 }
 
-/** `1, 2, 3, 4, 5 and 7 more` */
+/** Returns up to five values, such as `1, 2, 3, 4, 5 and 7 more`. */
 export function firstOf(all: readonly (string | number)[]): string {
   const more = all.length > 5 ? ` and ${all.length - 5} more` : "";
   return `${all.slice(0, 5).join(", ")}${more}`;
 }
 
-/** `row 7`, `lines 3 to 57, 60`; empty without a number. */
+/**
+ * Returns ranges such as `row 7` or `lines 3 to 57, 60`; empty without numbers.
+ */
 export function describeRanges(
   word: string,
   numbers: readonly number[],
@@ -154,14 +158,14 @@ export function describeRanges(
   }`;
 }
 
-/** Says something odd, to people only. */
+/** Writes a warning in text format. */
 export function warn(call: Output, text: string): void {
   if (call.format === "json") return;
   const label = colour(call.io, "stderr", "yellow", "warning");
   call.io.stderr(`${label}: ${safe(text)}\n`);
 }
 
-/** Where an error is, in words; empty when it is nowhere. */
+/** Returns the place of an error as text; empty without one. */
 export function placeOf(context: {
   readonly [name: string]: unknown;
 }): string {
@@ -175,7 +179,10 @@ export function placeOf(context: {
   return words.join(", ");
 }
 
-/** News each time that so much more is done; shorter work needs none. */
+/**
+ * Returns a progress display, updated each time `every` more is done; undefined
+ * if stderr is not a terminal.
+ */
 export function createProgress(
   call: Output,
   every: number,
@@ -196,7 +203,7 @@ export function createProgress(
   };
 }
 
-/** What the words are made of. */
+/** The values of a progress message. */
 interface ReadProgress extends VerifyProgress {
   /** Bytes read. */
   readonly bytes: number;
@@ -204,7 +211,9 @@ interface ReadProgress extends VerifyProgress {
   readonly elapsedMs: number;
 }
 
-/** Events, events a second, and the time left where the length is known. */
+/**
+ * Returns events, events per second, and the time left if the length is known.
+ */
 export function describeProgress(
   { bytes, events, totalBytes, elapsedMs }: ReadProgress,
 ): string {

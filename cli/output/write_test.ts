@@ -11,16 +11,16 @@ import { issuerTest as test } from "../testdata/workspace.ts";
 const EVIL = "a\u202eb\u009b31mc\u200bd\u00ade\u3164f\u{e0061}g\u200dh";
 const RAW = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Zl}\p{Zp}\p{Cc}]/u;
 
-/** What a screen would be given, without the line feeds between lines. */
+/** Returns the written text without the line feeds between lines. */
 function hidesText(output: string): boolean {
   return RAW.test(output.replaceAll("\n", ""));
 }
 
-Deno.test("text that could forge a terminal's lines is shown escaped", () => {
+Deno.test("text that could forge lines on a terminal is escaped", () => {
   assertEquals(safe("a\nb\x1b[31m\u061c"), "a\\u000ab\\u001b[31m\\u061c");
 });
 
-Deno.test("safe JSON means the same", () => {
+Deno.test("safe JSON is equivalent JSON", () => {
   const value = { [EVIL]: [EVIL, "\n", "ä€😀"] };
   const json = safeJson(JSON.stringify(value, null, 2));
   assert(!hidesText(json));
@@ -86,7 +86,7 @@ test("colour is for terminals without NO_COLOR", async (workspace) => {
   assert(!(json.stdout + json.stderr).includes("\x1b"));
 });
 
-Deno.test("findings of one kind over many lines are written once, with their lines", () => {
+Deno.test("findings of one kind are written once with all their lines", () => {
   const at = (code: string, line?: number) => ({
     code,
     ...(line === undefined ? {} : { line }),
@@ -110,14 +110,14 @@ Deno.test("findings of one kind over many lines are written once, with their lin
   );
 });
 
-test("hint and next step have a line each", async (workspace) => {
+test("hint and next step have separate lines", async (workspace) => {
   const { stderr } = await workspace.sig(
     ["init", "acme.example", "--dir", "$D/acme"],
   );
   assertMatch(stderr, /\n {2}hint: .+\n {2}next: sig upsert --help\n$/);
 });
 
-test("JSON has the next step that text has", async (workspace) => {
+test("JSON has the same next step as text", async (workspace) => {
   const cases: readonly (readonly [readonly string[], string, RegExp?])[] = [
     [["verify", "$D/nowhere"], "source_not_found", /holds \.well-known/],
     [
@@ -130,7 +130,7 @@ test("JSON has the next step that text has", async (workspace) => {
       "write_failed",
       /^check the path/,
     ],
-    // The hint says it.
+    // The hint already has the next step.
     [["key", "generate", "--out", "$D/acme"], "write_failed"],
     [["verify", "$D/acme", "--ful"], "invalid_request"],
   ];

@@ -1,7 +1,7 @@
 /**
- * An issuer's directory as a web site: for servers of your own, `deno serve`
- * and Deno Deploy. What `sig serve` runs, and what `sig export deno-deploy`
- * prints a program of.
+ * Serves an issuer's directory over HTTP: in your own server, `deno serve` or
+ * Deno Deploy. `sig serve` runs it, and `sig export deno-deploy` prints a
+ * program that uses it.
  *
  * @example A program for `deno serve --allow-read`
  * ```ts ignore
@@ -37,7 +37,10 @@ import {
 } from "./site_headers.ts";
 
 const LF = 0x0a;
-/** Bytes looked at from the end of a feed for its last LF: one line at most. */
+/**
+ * Bytes from the end of a feed that are searched for its last LF: the maximum
+ * length of a line.
+ */
 const TAIL_BYTES = 64 * 1024 + 1;
 const CHUNK_BYTES = 256 * 1024;
 /** RFC 9110 §15.5.13. */
@@ -49,16 +52,18 @@ export interface IssuerSiteOptions {
   /** The clock (default: the system's). */
   readonly now?: () => Date;
   /**
-   * Entity tags that say nothing of the disk, so that several copies of one
-   * directory answer alike: size and end of the document alone make them.
+   * Whether entity tags depend only on the size and end of the document
+   * (default: false), so that several copies of one directory send the same
+   * tags.
    */
   readonly portableTags?: boolean;
 }
 
 /**
- * Makes what answers requests for an issuer's directory: GET and HEAD of its documents,
- * with entity tags, conditional and range requests (RFC 9110 §13, §14), for
- * every origin. A feed ends at its last LF, so that no reader sees half a line.
+ * Returns a function that answers requests for an issuer's documents: GET and
+ * HEAD, with entity tags, conditional and range requests (RFC 9110 §13, §14),
+ * for every origin. A feed is sent up to its last LF, so that no reader sees
+ * half a line.
  */
 export function createIssuerSite(
   dir: string,
@@ -88,7 +93,7 @@ export function createIssuerSite(
       response = await respond(request, opened, portableTags);
       return response;
     } finally {
-      // A body closes the file itself, when it is sent or given up.
+      // A body closes the file when it is sent or cancelled.
       if (!response?.body) opened.file.close();
     }
   };
@@ -102,7 +107,10 @@ const NOT_NOW: { readonly [why in NotNow]: readonly [string, string] } = {
   unreadable: ["the document can't be opened now", "5"],
 };
 
-/** Waits for folders to rest: on average half a second after a change. */
+/**
+ * Opens a document, and waits while its folders change: on average half a
+ * second after a change.
+ */
 async function openSettled(
   dir: string,
   pathname: string,
@@ -154,8 +162,8 @@ async function respond(
     etag: tag,
   });
   const ifMatch = request.headers.get("if-match");
-  // First of all (RFC 9110 §13.2.2). There is no Last-Modified: conditions on
-  // times say nothing, and are ignored (§13.1.3, §13.1.4).
+  // If-Match has precedence (RFC 9110 §13.2.2). Responses have no
+  // Last-Modified, so conditions on times are ignored (§13.1.3, §13.1.4).
   if (ifMatch !== null && !matches(ifMatch, tag)) {
     return new Response(null, { status: PRECONDITION_FAILED, headers });
   }
@@ -176,19 +184,21 @@ async function respond(
 }
 
 /**
- * Whether a list of entity tags holds this one, by strong comparison: a weak
- * tag never does (RFC 9110 §13.1.1).
+ * Whether a list of entity tags contains this one, by strong comparison: a weak
+ * tag never matches (RFC 9110 §13.1.1).
  */
 function matches(list: string, tag: string): boolean {
   return list.trim() === "*" ||
     list.split(",").some((each) => each.trim() === tag);
 }
 
-/** The whole, one range of it, or 416. */
+/**
+ * Returns status and bytes of the body: the whole document, one range, or 416.
+ */
 function chooseBody(request: Request, size: number, tag: string) {
   const header = request.headers.get("range");
   const condition = request.headers.get("if-range");
-  // Only the same bytes can be continued; a date is never the same.
+  // A range needs an equal tag in If-Range; a date never matches.
   const applies = request.method === "GET" && header !== null &&
     (condition === null || condition === tag);
   const range = applies ? parseByteRange(header, size) : undefined;
@@ -199,8 +209,9 @@ function chooseBody(request: Request, size: number, tag: string) {
 }
 
 /**
- * A strong tag without reading a whole feed: size, file and time unless it is to
- * be portable, and the bytes of its end, which hold the last event's signature.
+ * Returns a strong tag without reading a whole feed. It depends on the size,
+ * the bytes at the end, which contain the last event's signature, and, unless
+ * it is portable, the version of the file.
  */
 async function tagOf(
   file: InsideFile,
@@ -215,14 +226,16 @@ async function tagOf(
   return await eTag(all) ?? `"${size}"`;
 }
 
-/** Bytes up to the last LF: an append that is under way is not shown. */
+/**
+ * Returns the number of bytes up to the last LF, without an incomplete append.
+ */
 async function wholeLines(file: InsideFile): Promise<number> {
   const { size } = file;
   const start = Math.max(0, size - TAIL_BYTES);
   const tail = new Uint8Array(size - start);
   const length = await file.read(tail, start);
   const last = tail.subarray(0, length).lastIndexOf(LF);
-  // Longer than any line: that damage is not hidden, readers must see it.
+  // A line over the maximum length is damage, which readers must see.
   return last < 0 && start > 0 ? size : start + last + 1;
 }
 
@@ -242,7 +255,7 @@ function stream(
           return controller.enqueue(chunk.subarray(0, count));
         }
         file.close();
-        // A file that shrank must not look like a whole answer.
+        // A file that shrank must not look like a complete response.
         if (at === to) controller.close();
         else controller.error(new Error("the file became shorter"));
       } catch (error) {
@@ -255,9 +268,10 @@ function stream(
 }
 
 /**
- * Reads a `Range` header for a document of that many bytes: those from `from` up
- * to, not including, `to`; undefined when it is to be ignored (another unit, several ranges, malformed), `unsatisfiable`
- * when it lies behind the end.
+ * Parses a `Range` header for a document of `length` bytes. Returns the bytes
+ * from `from` up to, not including, `to`; undefined if the header is ignored
+ * (another unit, several ranges, malformed); `unsatisfiable` if the range is
+ * after the end.
  */
 function parseByteRange(header: string, length: number) {
   const match = /^bytes=[ \t]*(\d{0,15})-(\d{0,15})[ \t]*$/i.exec(header);

@@ -12,12 +12,12 @@ const FEED = "/.well-known/sig/events.jsonl";
 
 interface Served {
   readonly workspace: Workspace;
-  /** The feed's bytes on the disk. */
+  /** Size of the feed on the disk in bytes. */
   readonly feed: string;
   get(path: string, headers?: HeadersInit, method?: string): Promise<Response>;
 }
 
-/** A test of the site of an issuer of three events. */
+/** Declares a test of the site of an issuer with three events. */
 function siteTest(
   name: string,
   work: (served: Served) => Promise<void>,
@@ -34,7 +34,7 @@ function siteTest(
     }));
 }
 
-/** Nothing is there: a problem, without a byte of any file. */
+/** Asserts 404 with a problem, without a byte of any file. */
 async function assertNotFound(response: Response): Promise<void> {
   assertEquals(response.status, 404);
   assertEquals(
@@ -236,10 +236,10 @@ siteTest(
       [{ range: `bytes=${size - 1}-${size + 9}` }, 206, size - 1],
       [{ range: `bytes=${size}-` }, 416],
       [{ range: "bytes=-0" }, 416],
-      // Several, malformed, or of another unit.
+      // Several ranges, malformed, or another unit.
       ...["bytes=9-5", "bytes=0-1,3-4", "bytes=-", "bytes=a-b", "lines=0-1"]
         .map((range) => [{ range }, 200] as const),
-      // Only the same bytes can be continued.
+      // If-Range must be an equal tag.
       [{ range, "if-range": tag }, 206, 5],
       ...['"other"', `W/${tag}`, date].map((other) =>
         [{ range, "if-range": other }, 200] as const
@@ -251,12 +251,12 @@ siteTest(
       ...[tag, "*", `"x", ${tag}`].map((tags) =>
         [{ "if-match": tags }, 200] as const
       ),
-      // A strong comparison: a weak tag is never the same.
+      // Strong comparison: a weak tag never matches.
       ...['"x"', `W/${tag}`].map((tags) =>
         [{ "if-match": tags }, 412] as const
       ),
       [{ "if-match": '"x"', "if-none-match": tag, range: "bytes=0-" }, 412],
-      // Without Last-Modified a condition on times has no meaning.
+      // Without Last-Modified, conditions on times are ignored.
       [{ "if-unmodified-since": date }, 200],
     ];
     for (const [headers, status, from = 0, to = size] of cases) {
@@ -313,14 +313,14 @@ siteTest(
 );
 
 siteTest("cancelling a body closes its file", async ({ get }) => {
-  // The sanitizer finds a file that stays open.
+  // The sanitizer of Deno.test reports a file that stays open.
   await (await get(FEED)).body!.cancel();
   const reader = (await get(FEED)).body!.getReader();
   await reader.read();
   await reader.cancel();
 });
 
-/** Exchanges names in another process, until it is told to stop. */
+/** Exchanges names in another process until it is stopped. */
 async function whileExchanging(
   script: string,
   work: () => Promise<void>,
@@ -359,7 +359,7 @@ siteTest(
         for (const body of await bodies(get, FEED, 4)) seen.add(body);
       }
       assertEquals([...seen].filter((body) => body.includes("SECRET")), []);
-      // The file itself is a document, also while its name is contested.
+      // The file itself is a document, also while its name is exchanged.
       assert(seen.has(feed));
     });
   },
@@ -413,7 +413,7 @@ siteTest(
     const files = [];
     try {
       for (;;) files.push(Deno.openSync("/dev/null"));
-    } catch { /* No descriptor is left. */ }
+    } catch { /* No free file descriptor is left. */ }
     const names = ["did.json", "sig/events.jsonl"];
     console.log(JSON.stringify(await Promise.all(names.map(get))));`;
     const script = workspace.path("site.mjs");

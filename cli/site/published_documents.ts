@@ -1,4 +1,4 @@
-/** The files of an issuer's directory that anyone may read. @module */
+/** The public files of an issuer's directory. @module */
 
 import { parseJson, validateMetadata, WELL_KNOWN_PATHS } from "@sig/core";
 import { isObject } from "@sig/core/internal";
@@ -11,12 +11,12 @@ import {
   proofsPath,
 } from "./site_headers.ts";
 
-/** Longest `sig.json` that is read (docs/protocol.md §8). */
+/** Maximum size of `sig.json` in bytes (docs/protocol.md §8). */
 const MAX_METADATA_BYTES = 16 * 1024;
-/** Longest file that can be a set of private keys (docs/protocol.md §8). */
+/** Maximum size of a key set in bytes (docs/protocol.md §8). */
 const MAX_KEYS_BYTES = 256 * 1024;
 
-/** Why an existing document can't be sent now. */
+/** The reason why an existing document can't be sent now. */
 export type NotNow = "unsettled" | "unreadable";
 
 /** A published file, open for reading. The caller closes it. */
@@ -28,16 +28,16 @@ export interface PublishedDocument {
 }
 
 /**
- * What a URL path names: DID document, metadata, the two documents that the
- * metadata names, and the files of proofs. Undefined is everything else: what is not a regular file,
- * what a symbolic link takes out of the directory or to our private folder, and
- * a private key, whatever its name: a hard link or a careless copy looks like a
- * document otherwise.
+ * Opens the document of a URL path: DID document, metadata, the documents that
+ * the metadata names, or a proof file. Returns undefined for everything else:
+ * other files, symbolic links out of the directory or to its private folder,
+ * and private keys of any name, since a hard link or a mistaken copy could have
+ * the name of a document.
  *
- * @returns `unsettled` while folders are being renamed: then nothing proves
- * that what was opened lies in the directory. Ask again. `unreadable` when the
- * system refuses to open it, such as without file descriptors: a reader that
- * gets "not found" for `did.json` would trust every key.
+ * @returns `unsettled` while folders are being renamed: the opened file may be
+ * outside of the directory, so the caller must try again. `unreadable` if the
+ * system can't open it, for example without free file descriptors: a reader
+ * that gets "not found" for `did.json` would trust every key.
  */
 export async function openPublished(
   dir: string,
@@ -50,8 +50,8 @@ export async function openPublished(
   if (file === undefined || typeof file === "string") return file;
   let kept = false;
   try {
-    // Every append changes a folder above the files of proofs, and nothing that
-    // is private has names of digits alone: they don't wait.
+    // Proof files don't wait: every append changes a folder above them, and
+    // private files never have names of digits only.
     if (type !== PROOF_TYPE && !isSettled(file, now)) return "unsettled";
     if (await holdsPrivateKey(file)) return undefined;
     kept = true;
@@ -62,17 +62,18 @@ export async function openPublished(
 }
 
 /**
- * Folder times are whole seconds, and the system's own clock may be a tick
- * behind: only when that second is over would a further renaming show.
+ * Whether the folders have not changed for a while. Their times are whole
+ * seconds, and the clock of the system may be a tick behind, so another rename
+ * within the same second would not be visible.
  */
 function isSettled({ foldersChangedMs }: InsideFile, now: Date): boolean {
   return now.getTime() >= foldersChangedMs + 1_000 + TICK_MS;
 }
 
-/** Longest tick of the clocks that file systems take their times from. */
+/** Maximum resolution of the clocks of file systems in milliseconds. */
 const TICK_MS = 20;
 
-/** The type of what the metadata calls its key set or its feed. */
+/** Returns the media type of a document that the metadata names. */
 async function namedType(
   dir: string,
   pathname: string,
@@ -89,7 +90,7 @@ async function namedType(
       isProofFile(pathname.slice(proofs.length));
     return isProof ? PROOF_TYPE : documentTypes(metadata).get(pathname);
   } catch {
-    // Readers can't get past such metadata either.
+    // Readers refuse such metadata too.
   } finally {
     file.close();
   }
@@ -116,7 +117,7 @@ function openFile(
   }
 }
 
-/** Errors of a path that names nothing. */
+/** Errors of a path that does not exist. */
 const ABSENT = [
   Deno.errors.NotFound,
   Deno.errors.NotADirectory,
@@ -126,7 +127,7 @@ const ABSENT = [
   TypeError,
 ];
 
-/** Whether the file is a private JWK, or a set with one. */
+/** Whether the file is a private JWK or a set that contains one. */
 async function holdsPrivateKey(file: InsideFile): Promise<boolean> {
   if (file.size > MAX_KEYS_BYTES) return false;
   let value: unknown;
@@ -143,7 +144,7 @@ async function holdsPrivateKey(file: InsideFile): Promise<boolean> {
   );
 }
 
-/** RFC 7518 §6, RFC 8037 §2. */
+/** Private members of a JWK (RFC 7518 §6, RFC 8037 §2). */
 const PRIVATE_MEMBERS = ["d", "k", "p", "q", "dp", "dq", "qi", "oth"];
 
 async function readUpTo(

@@ -1,8 +1,10 @@
-/** Headers and media types of an issuer's documents, for every server. @module */
+/**
+ * Headers and media types of an issuer's documents, for all servers. @module
+ */
 
 import { type SigMetadata, WELL_KNOWN_PATHS } from "@sig/core";
 
-/** The methods that a document knows. */
+/** The methods that documents support. */
 export const SITE_METHODS = "GET, HEAD, OPTIONS";
 
 /** Headers of every response. */
@@ -11,13 +13,13 @@ export const SITE_HEADERS = Object.freeze(
     "access-control-allow-origin": "*",
     "access-control-expose-headers": "etag, content-range, accept-ranges",
     "x-content-type-options": "nosniff",
-    // A consumer asks again, and gets 304 while nothing has changed. Unchanged
-    // bytes, since readers refuse every content-encoding.
+    // `no-cache`: a consumer revalidates, and gets 304 if nothing has changed.
+    // `no-transform`: readers refuse every content-encoding.
     "cache-control": "no-cache, no-transform",
   } as const,
 );
 
-/** What else the answer to a preflight says (Fetch §3.2.2). */
+/** Additional headers of the response to a preflight (Fetch §3.2.2). */
 export const PREFLIGHT_HEADERS = Object.freeze(
   {
     "access-control-allow-methods": SITE_METHODS,
@@ -25,7 +27,9 @@ export const PREFLIGHT_HEADERS = Object.freeze(
   } as const,
 );
 
-/** Headers of files whose content never changes: their name says what it is. */
+/**
+ * Headers of files whose content never changes, since their name determines it.
+ */
 export const IMMUTABLE_HEADERS = Object.freeze(
   {
     ...SITE_HEADERS,
@@ -40,7 +44,7 @@ const CHECKPOINT_TYPE = "text/plain; charset=utf-8";
 /** The media type of a feed. */
 export const FEED_TYPE = "application/x-ndjson";
 
-/** Paths and types of what is found without the metadata. */
+/** Paths and types of the documents with fixed paths. */
 export const FIXED_TYPES: ReadonlyMap<string, string> = new Map([
   [WELL_KNOWN_PATHS.did_document, "application/did+json"],
   [WELL_KNOWN_PATHS.metadata, JSON_TYPE],
@@ -49,12 +53,14 @@ export const FIXED_TYPES: ReadonlyMap<string, string> = new Map([
 /** The media type of tiles and state files. */
 export const PROOF_TYPE = "application/octet-stream";
 
-/** Where proofs are, if the metadata says that there are any. */
+/** Returns the path of the proofs; undefined if the metadata has none. */
 export function proofsPath({ proofs_uri }: SigMetadata): string | undefined {
   return proofs_uri && new URL(proofs_uri).pathname;
 }
 
-/** The media types of an issuer's documents, by the paths of their URLs. */
+/**
+ * Returns the media types of an issuer's documents, by the paths of their URLs.
+ */
 export function documentTypes(
   metadata: SigMetadata,
 ): ReadonlyMap<string, string> {

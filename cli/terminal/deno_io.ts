@@ -1,4 +1,4 @@
-/** The outside as Deno gives it. @module */
+/** Access to the system through Deno. @module */
 
 import {
   createProcessIo,
@@ -13,11 +13,11 @@ import { SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import type { Io } from "./io.ts";
 
-/** Makes the real {@linkcode Io} of a process. */
+/** Creates the {@linkcode Io} of a process. */
 export function createDenoIo(): Io {
   return {
     ...createProcessIo(),
-    // NO_COLOR is known to the runtime without a permission.
+    // The runtime provides NO_COLOR without a permission.
     env: (name) =>
       name === "NO_COLOR"
         ? (Deno.noColor ? "1" : undefined)
@@ -48,14 +48,14 @@ export function createDenoIo(): Io {
   };
 }
 
-/** Unlike `confirm`, which holds up the process, it lets Ctrl-C end it. */
+/** Asks for confirmation. Unlike the blocking `confirm`, Ctrl-C ends it. */
 async function ask(question: string): Promise<boolean> {
   if (!Deno.stdin.isTerminal()) return false;
   writeAll(Deno.stdout, `${question} [y/N] `);
-  // A terminal hands out a line at a time, and none is longer.
+  // A terminal returns one line at a time, of at most 4096 bytes.
   const line = new Uint8Array(4096);
   const length = await Deno.stdin.read(line) ?? 0;
-  // Ctrl-D ends the question, but not its line.
+  // Ctrl-D prints no line feed.
   if (length === 0) writeAll(Deno.stdout, "\n");
   const answer = new TextDecoder().decode(line.subarray(0, length));
   return /^y(?:es)?$/i.test(answer.trim());
@@ -86,11 +86,11 @@ function absolutePath(path: string): string {
 }
 
 /**
- * Runs a program with its words, without a shell, and waits for its end. What it
- * prints goes where ours does.
+ * Runs a program without a shell, and waits until it exits. It inherits stdout
+ * and stderr.
  *
- * @returns Its exit code.
- * @throws {SigError} `invalid_request` when it can't be started.
+ * @returns the exit code.
+ * @throws {SigError} `invalid_request` if it can't be started.
  */
 async function runProgram(
   [program = "", ...args]: readonly string[],
@@ -121,7 +121,7 @@ async function runProgram(
     await writer.write(new TextEncoder().encode(stdin));
     await writer.close();
   } catch {
-    // It need not read.
+    // The program may close its standard input without reading it.
   }
   return (await child.status).code;
 }

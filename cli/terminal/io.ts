@@ -1,40 +1,44 @@
-/** All that the command line touches of the outside. @module */
+/** The interface between the command line and the system. @module */
 
 import type { ProcessIo } from "@sig/api/process";
 
-/**
- * The outside, as one object: commands are tested as data, with what they were
- * given and what they said.
- */
+/** Access to the system as one object, which tests replace. */
 export interface Io extends ProcessIo {
-  /** All of standard input, at most so many bytes. */
+  /** Reads standard input to its end, at most `maxBytes`. */
   readStdin(maxBytes: number): Promise<Uint8Array>;
-  /** Writes a file of mode 0600 in the place of an old one, all or nothing. */
+  /** Replaces a file atomically; its mode is 0600. */
   replaceFile?(path: string, text: string): Promise<void>;
-  /** Makes a folder of mode 0700, unless it is there; whether it is. */
+  /**
+   * Creates a folder of mode 0700 unless it exists; resolves to false if it
+   * can't.
+   */
   makePrivateFolder(path: string): Promise<boolean>;
-  /** Makes a file for others to read; rejects as `createPrivateFile`. */
+  /** Creates a file of mode 0644; rejects as `createPrivateFile`. */
   createFile(path: string, text: string): Promise<void>;
-  /** A path from the root on; links in it are left as they are. */
+  /** Returns the absolute path, without resolving links. */
   absolutePath(path: string): string;
-  /** A path without links; undefined where there is none such. */
+  /** Resolves the links of a path; undefined if it doesn't exist. */
   realPath?(path: string): Promise<string | undefined>;
   /**
-   * Runs a program, without a shell, with that on its standard input, and waits
-   * for its end; its exit code. Rejects with `invalid_request` if it can't.
+   * Runs a program without a shell, with `stdin` as its standard input, and
+   * resolves to its exit code. Rejects with `invalid_request` if it can't be
+   * started.
    */
   runProgram?(words: readonly string[], stdin: string): Promise<number>;
-  /** Connects to a Unix socket; undefined where nothing listens. */
+  /** Connects to a Unix socket; undefined if no process listens. */
   connectSocket?(
     path: string,
   ): Promise<Pick<Deno.Conn, "read" | "write" | "close"> | undefined>;
-  /** Aborts when so much time has passed. */
+  /** Returns a signal that aborts after `ms` milliseconds. */
   deadline(ms: number): AbortSignal;
-  /** Adds to a file, made of mode 0600; rejects with `write_failed`. */
+  /**
+   * Appends to a file, which it creates with mode 0600; rejects with
+   * `write_failed`.
+   */
   appendFile(path: string, text: string): Promise<void>;
   /** Whether a path exists. */
   exists(path: string): boolean;
-  /** Asks a person who sits at a terminal; false where nobody does. */
+  /** Asks for confirmation on the terminal; false without a terminal. */
   ask?(question: string): boolean | Promise<boolean>;
   /** Resolves when the user interrupts (Ctrl-C). */
   interrupted(): Promise<void>;

@@ -1,9 +1,9 @@
-/** What is read from a file or from standard input. @module */
+/** Input from a file or from standard input. @module */
 
 import { JsonError, parseJson, SigError } from "@sig/core";
 import type { Io } from "./io.ts";
 
-/** The bytes of a file; `-` is standard input. */
+/** Reads the bytes of a file; `-` is standard input. */
 export async function readInput(
   io: Io,
   path: string,
@@ -14,22 +14,22 @@ export async function readInput(
     : await io.readFile(path, maxBytes);
 }
 
-/** A JSON value, and what it is to people. */
+/** Description of a JSON input, for errors. */
 interface JsonInput {
-  /** In the words of a message: `plan`, `answer`. */
+  /** Its name in messages, such as `plan` or `answer`. */
   readonly what: string;
-  /** The flag that names it. */
+  /** The flag that the file was given by. */
   readonly flag: string;
-  /** Bytes at most. */
+  /** Maximum size in bytes. */
   readonly maxBytes: number;
-  /** What it may be taken for. */
+  /** Hint if it is not JSON. */
   readonly hint?: string;
 }
 
 /**
- * The strict JSON of {@linkcode readInput}.
+ * Parses the bytes of {@linkcode readInput} as strict JSON.
  *
- * @throws {SigError} `invalid_json`, and what reading throws.
+ * @throws {SigError} `invalid_json`, and the errors of reading.
  */
 export async function readJsonInput(
   io: Io,

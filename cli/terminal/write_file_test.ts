@@ -14,7 +14,7 @@ async function inFolder(work: (dir: string) => Promise<void>): Promise<void> {
   }
 }
 
-Deno.test("a file is made once, for its owner only, and added to", () =>
+Deno.test("createPrivateFile creates mode 0600 and never overwrites; appendFile appends", () =>
   inFolder(async (dir) => {
     const path = `${dir}/f`;
     await io.createPrivateFile(path, "a\n");
@@ -34,9 +34,9 @@ Deno.test("a file is made once, for its owner only, and added to", () =>
     assertEquals(io.exists(`${dir}/elsewhere`), false);
   }));
 
-// A limit on the size of files stands for a disk that is full.
+// A limit on the size of files simulates a full disk.
 Deno.test({
-  name: "what can't be written whole leaves no part of it behind",
+  name: "a failed write leaves no partial data",
   ignore: Deno.build.os !== "linux",
   fn: () =>
     inFolder(async (dir) => {
