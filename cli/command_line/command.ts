@@ -64,7 +64,8 @@ export interface CommandSpec<F extends Flags> {
   readonly formats?: readonly string[];
   /** Whether it runs until it is interrupted, which is then a success. */
   readonly endless?: true;
-  /** Runs the command and returns the exit code. */ run(
+  /** Runs the command and returns the exit code. */
+  run(
     call: Call<Values<F>>,
   ): Promise<number>;
 }
@@ -74,7 +75,8 @@ export interface LoadedCommand
   extends Omit<CommandSpec<Flags>, "flags" | "run"> {
   /** Its flags; `--format` and `--help` are added. */
   readonly flags: readonly FlagSpec[];
-  /** Runs the command and returns the exit code. */ run(
+  /** Runs the command and returns the exit code. */
+  run(
     call: ParsedCall,
   ): Promise<number>;
 }

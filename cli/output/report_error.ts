@@ -145,8 +145,8 @@ const BY_CODE: { readonly [code in ErrorCode]?: string } = {
 };
 
 /**
- * Returns the next step as one line without quoted values; undefined if there
- * is none.
+ * Returns the next step as one line without quoted values; undefined if
+ * there is no next step.
  */
 function nextStep(error: SigError): string | undefined {
   const { category, code, context } = error;

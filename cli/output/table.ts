@@ -6,10 +6,9 @@ import { type Colour, colour, type Output, safe } from "./write.ts";
 
 /** A column of {@linkcode writeTable}. */
 export interface TableColumn {
-  /**
-   * The heading. */ readonly title: string; /** Returns the colour of a cell.
-   */
-
+  /** The heading. */
+  readonly title: string;
+  /** Returns the colour of a cell. */
   readonly colour?: (cell: string) => Colour | undefined;
 }
 
