@@ -6,18 +6,18 @@ import {
 } from "../testdata/failing_workers.ts";
 
 const THROWING = {
-  "die at once": "throw new Error('no')",
-  "don't understand us": "postMessage('what?'); throw new Error('no')",
-  "die of the first batch":
+  "fail immediately": "throw new Error('no')",
+  "send an unexpected message": "postMessage('what?'); throw new Error('no')",
+  "fail in the first batch":
     "onmessage = () => { throw new Error('no') }; postMessage('ready')",
-  "die of the third batch":
+  "fail in the third batch":
     "let n = 0; onmessage = ({data: {id}}) => { if (++n === 3) throw new Error('no'); postMessage({id, verdicts: new Uint8Array(999)}) }; postMessage('ready')",
 };
 
 Deno.test(
-  `with workers that ${
+  `a feed is verified the same with workers that ${
     Object.keys(THROWING).join(", or ")
-  } a feed is judged as ever`,
+  }`,
   async () => {
     const { code, stderr } = await new Deno.Command(Deno.execPath(), {
       args: [
@@ -35,19 +35,19 @@ Deno.test(
 
 for (
   const [name, code] of Object.entries({
-    "find nothing valid":
+    "find no signature valid":
       "onmessage = ({data: {id, batch}}) => postMessage({id, verdicts: new Uint8Array(batch.length)}); postMessage('ready')",
-    "answer with no verdict":
+    "answer without verdicts":
       "onmessage = ({data: {id}}) => postMessage({id}); postMessage('ready')",
-    "answer for others":
+    "answer for other batches":
       "onmessage = ({data: {id}}) => { postMessage({id: id + 7, verdicts: new Uint8Array(9).fill(1)}); postMessage({id, verdicts: new Uint8Array()}) }; postMessage('ready')",
   })
 ) {
-  Deno.test(`with workers that ${name} a feed is judged as ever`, () =>
+  Deno.test(`a feed is verified the same with workers that ${name}`, () =>
     judgesWithCode(code));
 }
 
-Deno.test("where workers don't exist or may not start, a feed is judged as ever", async () => {
+Deno.test("a feed is verified the same if workers don't exist or can't start", async () => {
   class Refused {
     constructor() {
       throw new TypeError("not here");
@@ -60,12 +60,12 @@ Deno.test("where workers don't exist or may not start, a feed is judged as ever"
   }
 });
 
-Deno.test("workers start in a process without any permission", async () => {
+Deno.test("workers start in a process without permissions", async () => {
   const module = new URL("./signature_workers.ts", import.meta.url).href;
   const program = `import { SignatureWorkers } from "${module}";
 const workers = new SignatureWorkers({ maxWorkers: 1 });
 workers.join();
-// real time: a process without permissions imports nothing of ours.
+// real time: a process without permissions can't import the test kit.
 while (workers.isStarting) await new Promise((r) => setTimeout(r, 5));
 console.log(workers.isReady);
 workers.leave();`;

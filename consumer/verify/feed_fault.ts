@@ -1,10 +1,12 @@
-/** Which errors are about what was published (docs/reference/command-line.md). @module */
+/**
+ * Errors about published documents (docs/reference/command-line.md). @module
+ */
 
 import { type ErrorContext, isSigError, SigError } from "@sig/core";
 
 /**
- * Whether an error says that what was published is wrong, and not that it could
- * not be read (docs/reference/errors.md).
+ * Returns whether an error means that a published document is faulty, not that
+ * it could not be read (docs/reference/errors.md).
  */
 export function isFault(error: unknown): error is SigError {
   return isSigError(error) &&
@@ -12,7 +14,9 @@ export function isFault(error: unknown): error is SigError {
       error.code === "line_too_long");
 }
 
-/** The error with its place in the feed, and one beginning for all messages. */
+/**
+ * Adds the place in the feed to an error, and a common start to its message.
+ */
 export function located(error: SigError, place: ErrorContext): SigError {
   const { code, reason } = error;
   return new SigError(code, { action: "verify feed", reason }, {
@@ -21,7 +25,7 @@ export function located(error: SigError, place: ErrorContext): SigError {
   });
 }
 
-/** The error of a feed over our limit. */
+/** Makes the error of a feed over the size limit. */
 export function feedTooLarge(limit: number): SigError {
   return new SigError(
     "feed_too_large",
@@ -30,7 +34,7 @@ export function feedTooLarge(limit: number): SigError {
   );
 }
 
-/** The fault of a line over the limit; it is counted from 1. */
+/** Makes the fault of a line over the limit. `line` counts from 1. */
 export function lineTooLong(line: number, limit: number): SigError {
   return new SigError(
     "line_too_long",
@@ -39,7 +43,7 @@ export function lineTooLong(line: number, limit: number): SigError {
   );
 }
 
-/** The fault of a last line without its LF. */
+/** Makes the fault of a last line without LF. */
 export function incompleteLine(): SigError {
   return new SigError(
     "incomplete_line",
@@ -52,7 +56,10 @@ export function incompleteLine(): SigError {
   );
 }
 
-/** Whether a fault may be a key that was added after the documents were read. */
+/**
+ * Returns whether a fault may be due to a key that was published after the
+ * documents were read.
+ */
 export function lacksKey({ code }: { readonly code: string }): boolean {
   return code === "key_not_found" || code === "key_not_authorized";
 }

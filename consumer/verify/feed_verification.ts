@@ -1,5 +1,5 @@
 /**
- * Verifies a feed line by line, and can continue when the feed has grown
+ * Verifies a feed line by line, and can continue after the feed has grown
  * (docs/protocol.md §2.6, §4).
  *
  * @module
@@ -39,52 +39,55 @@ import type {
   VerifyFeedOptions,
 } from "./verified_feed.ts";
 
-/** Lines between two yields to the event loop: some milliseconds. */
+/** Number of lines between two yields to the event loop: some milliseconds. */
 const LINES_PER_YIELD = 128;
 
-/** The same for long lines, whose bytes cost more than their signatures. */
+/** Number of bytes between two yields, for long lines. */
 const BYTES_PER_YIELD = 256 * 1024;
 
 const LF = new Uint8Array([0x0a]);
 
-/** What holds from a feed's first byte to its last. */
+/** Options that apply to the whole feed. */
 export interface FeedVerificationOptions
   extends
     FeedPolicy,
     Pick<VerifyFeedOptions, "issuer" | "publicOnly" | "keepOnly"> {
-  /** Called with each verified line; its bytes are valid until it returns. */
+  /** Called with each verified line. The bytes are valid until it returns. */
   readonly onLine?:
     | ((bytes: Uint8Array, event: SigEvent | UnknownEvent) => void)
     | undefined;
-  /** Takes each verified line too; continues where `start` ends. */
+  /** Also receives each verified line; continues at the end of `start`. */
   readonly tree?: FeedTree | undefined;
-  /** Where another verification ended, to continue from. */
+  /**
+   * The end of another verification, to continue from there (default: the start
+   * of the feed).
+   */
   readonly start?: VerificationStart | undefined;
 }
 
-/** Where a verification stopped, at the end of a line, with no fault. */
+/** The end of a verification without faults, at the end of a line. */
 export interface VerificationStart {
-  /** Bytes that were read. */
+  /** Number of bytes that were read. */
   readonly bytes: number;
-  /** The last event's `event_id`. */
+  /** The `event_id` of the last event. */
   readonly lastEventId: string | null;
-  /** As {@linkcode FeedVerification.overlap}. */
+  /** See {@linkcode FeedVerification.overlap}. */
   readonly overlap: Uint8Array;
   /** The keys that signed. */
   readonly keys: readonly KeyUse[];
-  /** The events. */
+  /** The state of the replay. */
   readonly replay: ReplayStart;
 }
 
-/** What holds for one reading. */
+/** Options that apply to one call of `read`. */
 export type ReadFeedOptions = Omit<
   VerifyFeedOptions,
   keyof FeedVerificationOptions | "digest"
 >;
 
-/** A verification in progress, line by line, over one reading or several. */
+/** A verification in progress, line by line, in one or several readings. */
 export class FeedVerification {
-  /** The trees over what was verified, where they are wanted. */
+  /** The trees over the verified lines, if requested. */
   readonly tree: FeedTree | undefined;
   readonly #policy: FeedVerificationOptions;
   readonly #limits: Limits;
@@ -104,7 +107,7 @@ export class FeedVerification {
   #lineBytes: Uint8Array = new Uint8Array();
   #lastEventId: string | null = null;
   #overlap: Uint8Array = new Uint8Array();
-  /** Faulty lines since the last good one, each of which may be an event. */
+  /** Number of faulty lines since the last valid one. Each may be an event. */
   #unread = 0;
   #linesSinceYield = 0;
   #bytesSinceYield = 0;
@@ -119,7 +122,7 @@ export class FeedVerification {
     const { start } = options;
     this.#replay = new Replay({
       issuer: options.issuer,
-      // A later reading has a later clock.
+      // Each reading has a later clock.
       get now() {
         return now();
       },
@@ -135,7 +138,7 @@ export class FeedVerification {
     for (const use of start.keys) this.#keyUse.set(use.kid, { ...use });
   }
 
-  /** Where it is now, for another verification to continue from. */
+  /** Returns the current end, for another verification to continue from. */
   checkpoint(): VerificationStart {
     return {
       bytes: this.#bytes,
@@ -147,39 +150,40 @@ export class FeedVerification {
   }
 
   /**
-   * Whether every reading ended well. A fault or a broken connection in the
-   * middle leaves events applied that must not be relied upon: then the feed must
-   * be verified from its start. States handed out before stay right.
+   * Whether every reading completed. After a fault or a broken connection, some
+   * of the applied events may not be used, so the feed must be verified from
+   * its start. States that were returned before remain valid.
    */
   get isIntact(): boolean {
     return this.#isIntact;
   }
 
-  /** Events so far. */
+  /** Number of events so far. */
   get events(): number {
     return this.#verified;
   }
 
-  /** The last event's `event_id`. */
+  /** The `event_id` of the last event. */
   get lastEventId(): string | null {
     return this.#lastEventId;
   }
 
   /**
-   * The last line with its LF, which bytes that continue the feed must repeat:
-   * its signature proves that they follow the same event.
+   * The last line with its LF. Bytes that continue the feed must repeat it: its
+   * signature proves that they follow the same event.
    */
   get overlap(): Uint8Array {
     return this.#overlap;
   }
 
-  /** Kids that signed so far. */
+  /** The `kid` of each key that has signed so far. */
   get kids(): Iterable<string> {
     return this.#keyUse.keys();
   }
 
   /**
-   * Continues with the next bytes, from the start of a line to the feed's end.
+   * Continues with the next bytes, from the start of a line to the end of the
+   * feed.
    *
    * @throws {SigError} as `verifyFeed`.
    */
@@ -198,12 +202,14 @@ export class FeedVerification {
     const splitter = new LineSplitter(this.#limits.maxLineBytes);
     const queue = new SignatureQueue(options.workers ?? new SignatureWorkers());
     try {
-      // Not in a server, where a sender could announce much and send little.
+      // Not in a server, where a sender could announce a large feed and send
+      // little.
       if (options.yieldToEventLoop === undefined) {
         queue.joinFor(options.expectedBytes ?? 0);
       }
       const broken = await this.#readLines(bytes, splitter, queue);
-      // What was read before it broke is judged first, as without workers.
+      // Lines that were read before the failure are verified first, as without
+      // workers.
       await this.#judgeAll(queue);
       if (broken !== undefined && !this.#isFull) throw broken.error;
     } finally {
@@ -222,7 +228,10 @@ export class FeedVerification {
     }
   }
 
-  /** Reads to the end, until it is enough, or to where reading fails. */
+  /**
+   * Reads to the end, until the maximum number of faults, or until reading
+   * fails.
+   */
   async #readLines(
     bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
     splitter: LineSplitter,
@@ -237,16 +246,16 @@ export class FeedVerification {
       }
       queue.note(chunk.length);
       for (const line of splitter.push(chunk)) {
-        // Only a promise is awaited: with a synchronous verifier a feed costs
-        // no turn of the event loop per line.
+        // Awaiting only promises avoids a turn of the event loop per line if
+        // the verifier is synchronous.
         const pending = this.#takeLine(line, queue);
         if (pending !== undefined) await pending;
-        // The rest of a chunk may be millions of lines.
+        // The rest of the chunk may contain millions of lines.
         if (this.#isFull) return undefined;
         const turn = this.#yieldAfter(line.bytes.length, queue);
         if (turn !== undefined) await turn;
       }
-      // The memory of the chunk may be used again.
+      // The chunk's memory may be reused.
       if (!queue.isOpen) this.#lineBytes = this.#lineBytes.slice();
       queue.sendIfIdle();
       while (queue.isAnswered && !this.#isFull) await this.#judgeNext(queue);
@@ -255,7 +264,10 @@ export class FeedVerification {
     return undefined;
   }
 
-  /** Lets others have a turn now and then; workers that start need one too. */
+  /**
+   * Yields to the event loop from time to time, also for workers that are
+   * starting.
+   */
   #yieldAfter(
     bytes: number,
     queue: SignatureQueue,
@@ -273,7 +285,7 @@ export class FeedVerification {
     return queue.isStarting ? yieldToEventLoop() : undefined;
   }
 
-  /** Judges a line, or queues it until a worker has looked at its signature. */
+  /** Verifies a line, or queues it until a worker has checked its signature. */
   #takeLine(
     { bytes, tooLong }: FeedLine,
     queue: SignatureQueue,
@@ -286,7 +298,7 @@ export class FeedVerification {
       fault = error;
     }
     if (parsed === undefined) {
-      // Lines before it may have faults of their own.
+      // Earlier lines may have faults too, which must be reported first.
       if (!queue.hasLines) return this.#refuse(fault);
       return this.#judgeAll(queue).then(() => this.#refuse(fault));
     }
@@ -298,14 +310,14 @@ export class FeedVerification {
     return queue.isFull ? this.#judgeNext(queue) : undefined;
   }
 
-  /** Notes the fault of a line that can't be parsed, or is too long. */
+  /** Records the fault of a line that can't be parsed, or is too long. */
   #refuse(fault: unknown): undefined {
     if (this.#isFull) return;
     this.#line++;
     this.#note(fault ?? lineTooLong(this.#line, this.#limits.maxLineBytes));
   }
 
-  /** Undefined for a key that is not known yet, or may not sign. */
+  /** Returns undefined for a key that is unknown or may not sign. */
   #keyOf({ header }: ParsedEnvelope): VerificationKey | undefined {
     try {
       return this.#reading!.keys.resolve(header.kid);
@@ -329,7 +341,10 @@ export class FeedVerification {
     }
   }
 
-  /** The fault of bytes that would follow and don't end in LF; nothing changes. */
+  /**
+   * Makes the fault of appended bytes that don't end in LF, after `lines`
+   * complete lines. Changes nothing.
+   */
   incompleteLineAfter(lines: number): SigError {
     const line = this.#line + lines + 1;
     return located(incompleteLine(), {
@@ -338,7 +353,10 @@ export class FeedVerification {
     });
   }
 
-  /** The result so far; unchanged when the verification continues. */
+  /**
+   * Returns the result so far, which does not change when the verification
+   * continues.
+   */
   result(): Omit<VerifiedFeed, "sha256"> {
     return {
       state: this.#replay.state(),
@@ -350,16 +368,16 @@ export class FeedVerification {
     };
   }
 
-  /** Whether as many faults are found as were asked for. */
+  /** Whether the maximum number of faults has been found. */
   get #isFull(): boolean {
     return this.#faults.length > 0 &&
       this.#faults.length >= (this.#reading?.maxFaults ?? 1);
   }
 
   /**
-   * The signature, and all that comes after it; a promise only where the
-   * verifier gives one. A worker's verdict saves verifying a signature again;
-   * faults are found here.
+   * Verifies the signature and everything after it. Returns a promise only if
+   * the verifier does. A worker's positive result replaces verifying the
+   * signature; faults are always found here.
    */
   #judge(parsed: ParsedEnvelope, isProven = false): Promise<void> | undefined {
     this.#line++;
@@ -381,7 +399,10 @@ export class FeedVerification {
     return undefined;
   }
 
-  /** After the signature: payload, fields, issuer, sequence, event_id. */
+  /**
+   * Checks what follows the signature: payload, fields, issuer, sequence,
+   * event_id.
+   */
   #apply({ header, payload }: ParsedEnvelope): void {
     let event: SigEvent | UnknownEvent;
     try {
@@ -400,7 +421,7 @@ export class FeedVerification {
     this.#count(header.kid, event.sequence);
     this.#policy.onLine?.(this.#lineBytes, event);
     this.tree?.add(this.#lineBytes, event);
-    // Outside of the try: what it throws is not a fault of the feed.
+    // Outside the try: an error of the callback is not a fault of the feed.
     this.#reading?.onEvent?.({ event, kid: header.kid, line: this.#line });
   }
 
@@ -419,7 +440,7 @@ export class FeedVerification {
     }
   }
 
-  /** Throws the fault with its place, or keeps it and continues. */
+  /** Throws the fault with its place, or records it and continues. */
   #note(error: unknown, kid?: string, payload?: Uint8Array): void {
     if (!isFault(error)) throw error;
     const claimed = payload && claimedSequence(payload);
@@ -431,7 +452,7 @@ export class FeedVerification {
     if (this.#reading?.maxFaults === undefined) throw fault;
     this.#faults.push(fault);
     if (error.code === "sequence_gap" && claimed !== undefined) {
-      // The claim is signed: the events between are missing, once.
+      // The claimed sequence is signed: the missing events are reported once.
       this.#replay.resume(claimed);
       this.#unread = 0;
     } else {
@@ -440,9 +461,9 @@ export class FeedVerification {
   }
 
   /**
-   * Continues after faulty lines, so that each is reported once: it is not known
+   * Continues after faulty lines, so that each is reported once. It is unknown
    * which of them took a sequence (a blank line does not, a forged event does),
-   * so the next good event may have any of those.
+   * so the next valid event may have any of those.
    */
   #resync(sequence: number): void {
     const ahead = sequence - (this.#replay.lastSequence + 1);
@@ -450,12 +471,12 @@ export class FeedVerification {
   }
 }
 
-/** Where reading failed. */
+/** The error of reading. */
 interface Broken {
   readonly error: unknown;
 }
 
-/** The chunks, then the error if reading them failed. */
+/** Yields the chunks, then the error if reading them failed. */
 async function* untilBroken(
   bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array | Broken> {
@@ -467,8 +488,8 @@ async function* untilBroken(
 }
 
 /**
- * One turn of the event loop, by `setImmediate` where it exists: a timer takes at
- * least a millisecond, in which this thread does nothing.
+ * Waits for one turn of the event loop, with `setImmediate` if it exists: a
+ * timer takes at least a millisecond.
  */
 export function yieldToEventLoop(): Promise<void> {
   const { setImmediate = setTimeout } = globalThis as {

@@ -20,7 +20,7 @@ function start(): FeedVerification {
   return new FeedVerification({ issuer: DID, publicOnly: true });
 }
 
-Deno.test("a feed in parts comes to what it comes to at once", async () => {
+Deno.test("verifying a feed in parts gives the same result as verifying it as a whole", async () => {
   const lines = await makeLines(6, key1);
   const whole = start();
   await whole.read([feedOf(lines)], { keys, now: NOW });
@@ -35,14 +35,14 @@ Deno.test("a feed in parts comes to what it comes to at once", async () => {
     assertEquals(state.by_relationship_id, expected.by_relationship_id);
     assertEquals(state.last_sequence, 6);
     assertEquals(parts.lastEventId, "event-6");
-    // Results from before are as they were.
+    // The earlier result is unchanged.
     assertEquals(early.verifiedEvents, at);
     assertEquals(early.state.last_sequence, at);
     assertEquals(early.state.by_relationship_id.size, at);
   }
 });
 
-Deno.test("a later reading has a later clock", async () => {
+Deno.test("a later reading uses a later clock", async () => {
   const verification = start();
   const at = (hour: number) => ({
     keys,
@@ -62,7 +62,7 @@ Deno.test("a later reading has a later clock", async () => {
   );
 });
 
-Deno.test("places and limits count from the feed's first byte", async () => {
+Deno.test("line numbers and limits count from the start of the feed", async () => {
   const lines = await makeLines(3, key1);
   const bytes = feedOf(lines);
   const first = feedOf(lines.slice(0, 2));
@@ -87,7 +87,7 @@ Deno.test("places and limits count from the feed's first byte", async () => {
   );
 });
 
-Deno.test("a verification that broke off can't continue", async () => {
+Deno.test("a verification that failed can't continue", async () => {
   const lines = await makeLines(2, key1);
   const verification = start();
   await verification.read([feedOf(lines.slice(0, 1))], { keys, now: NOW });
@@ -109,51 +109,51 @@ Deno.test("a verification that broke off can't continue", async () => {
   );
 });
 
-Deno.test("once there are faults enough, nothing more of a chunk is looked at", async () => {
+Deno.test("reads no more of a chunk after the maximum number of faults", async () => {
   const limits = { ...DEFAULT_LIMITS, maxLineBytes: 64 };
   const verification = new FeedVerification({
     issuer: DID,
     publicOnly: true,
     limits,
   });
-  let breaths = 0;
-  // Longer lines further on would be faults of another kind, and breaths.
+  let yields = 0;
+  // The empty lines that follow would be other faults, and enough for a yield.
   const text = "{}\n".repeat(3) + "\n".repeat(100_000);
   await verification.read([new TextEncoder().encode(text)], {
     keys,
     now: NOW,
     maxFaults: 3,
     yieldToEventLoop: () => {
-      breaths++;
+      yields++;
       return Promise.resolve();
     },
   });
   const { faults } = verification.result();
   assertEquals(faults.map(({ context }) => context.line), [1, 2, 3]);
-  assertEquals(breaths, 0);
+  assertEquals(yields, 0);
 });
 
-Deno.test("there is a breath after 128 lines, or after 256 KiB of long ones", async () => {
-  const breathsOf = async (lines: readonly string[]) => {
-    let breaths = 0;
+Deno.test("yields to the event loop after 128 lines or 256 KiB", async () => {
+  const countYields = async (lines: readonly string[]) => {
+    let yields = 0;
     await start().read([feedOf(lines)], {
       keys,
       now: NOW,
       yieldToEventLoop: () => {
-        breaths++;
+        yields++;
         return Promise.resolve();
       },
     });
-    return breaths;
+    return yields;
   };
   const short = await makeLines(260, key1);
-  assertEquals(await breathsOf(short.slice(0, 127)), 0);
-  assertEquals(await breathsOf(short), 2);
+  assertEquals(await countYields(short.slice(0, 127)), 0);
+  assertEquals(await countYields(short), 2);
   const long: string[] = [];
   for (let i = 1; i <= 20; i++) {
     const metadata = { text: "x".repeat(40_000) };
     long.push(await lineOf(upsert(i, { metadata }), key1));
   }
-  // 54 KB each as a line: every fifth one.
-  assertEquals(await breathsOf(long), 4);
+  // Each line has 54 KB, so it yields after every fifth line.
+  assertEquals(await countYields(long), 4);
 });

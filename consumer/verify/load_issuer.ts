@@ -1,4 +1,9 @@
-/** An issuer's three documents, judged before the feed is read (docs/protocol.md §1). @module */
+/**
+ * Loads and checks an issuer's documents before its feed is read
+ * (docs/protocol.md §1).
+ *
+ * @module
+ */
 
 import {
   DEFAULT_LIMITS,
@@ -38,36 +43,38 @@ import {
 export interface LoadIssuerOptions {
   /** Size limits (default: core's). */
   readonly limits?: Limits | undefined;
-  /** Follow `jwks_uri` and `events_uri` to other origins too. */
+  /**
+   * Accepts `jwks_uri` and `events_uri` of other origins too (default: false).
+   */
   readonly allowOtherOrigins?: boolean | undefined;
   /**
-   * What verifies signatures (default: `auto`). A long-running server uses
-   * `node`: it has `node:crypto` loaded anyway.
+   * The verifier of signatures (default: `auto`). A long-running server uses
+   * `node`, since it loads `node:crypto` anyway.
    */
   readonly backend?: VerificationBackend | undefined;
 }
 
-/** {@linkcode LoadIssuerOptions}, and what is at hand of an earlier time. */
+/** {@linkcode LoadIssuerOptions}, and results of an earlier load. */
 export interface ReloadIssuerOptions extends LoadIssuerOptions {
-  /** Keys that were imported then, by kid. */
+  /** Keys that were imported earlier, by kid. */
   readonly knownKeys?: ReadonlyMap<string, VerificationKey> | undefined;
-  /** Called with metadata that was judged, before more is asked for. */
+  /** Called with the checked metadata, before other documents are requested. */
   readonly onMetadata?: ((metadata: SigMetadata) => void) | undefined;
 }
 
-/** An issuer whose documents are in order. */
+/** An issuer whose documents were checked. */
 export interface LoadedIssuer {
   /** The issuer's DID. */
   readonly issuer: string;
-  /** Where its documents came from. */
+  /** The kind of source of its documents. */
   readonly source: SourceKind;
   /** Its metadata. */
   readonly metadata: SigMetadata;
   /** The keys that may sign its events. */
   readonly keys: KeyResolver;
-  /** What was odd. */
+  /** Warnings about the documents. */
   readonly warnings: readonly Warning[];
-  /** Opens the feed; `warnings` are about how it is served. */
+  /** Opens the feed. The warnings are about its media type. */
   openFeed(conditions?: FetchConditions): Promise<{
     readonly document: OpenedDocument;
     readonly warnings: readonly Warning[];
@@ -75,14 +82,14 @@ export interface LoadedIssuer {
 }
 
 /**
- * Gets and judges metadata, key set and DID document. Metadata comes first and
- * alone: before anything else is asked for, it must name the issuer that its
- * origin proves, or a host could speak for another. (A reader may have asked
- * an issuer that is known ahead of us, at its own origin: `IssuerDocuments`.)
+ * Reads and checks metadata, key set and DID document. Metadata is read first:
+ * it must name the issuer that its origin proves before anything else is
+ * requested, or a host could publish in another's name. (`IssuerDocuments` may
+ * send requests to a known issuer's origin ahead.)
  *
  * @throws {SigError} `invalid_metadata`, `issuer_mismatch`,
  * `invalid_did_document`, the codes of `createKeyResolver`,
- * `duplicate_json_member`, and what getting the bytes can run into.
+ * `duplicate_json_member`, and the errors of reading the documents.
  */
 export async function loadIssuer(
   location: IssuerLocation,
@@ -103,7 +110,7 @@ export async function loadIssuer(
     requireSameOrigin(metadata, location.metadataRef);
   }
   options.onMetadata?.(metadata);
-  // The origin was checked to be the issuer's; local readers use the path only.
+  // The origin has been checked; local readers use only the path.
   const base = reader.kind === "remote"
     ? location.metadataRef
     : metadata.events_uri;
@@ -118,7 +125,8 @@ export async function loadIssuer(
       });
     }),
   ] as const;
-  // Nothing is left running; of two failures the first is thrown.
+  // Waits for both, so that no request is left running. Of two failures, the
+  // first in the list is thrown.
   await Promise.allSettled(reading);
   const [jwks, didDocument] = await Promise.all(reading);
   const authorized = didDocument === undefined
@@ -165,7 +173,10 @@ function requireIssuer(
   );
 }
 
-/** Else one host could make a reader fetch from, and trust, any other. */
+/**
+ * Without this, a host could make a reader fetch from any other host and trust
+ * it.
+ */
 function requireSameOrigin(metadata: SigMetadata, metadataRef: string): void {
   const { origin } = new URL(metadataRef);
   for (const name of ["jwks_uri", "events_uri"] as const) {
@@ -178,7 +189,7 @@ function requireSameOrigin(metadata: SigMetadata, metadataRef: string): void {
   }
 }
 
-/** Opens a document and adds the warning about how it is served. */
+/** Opens a document and adds a warning about its media type. */
 async function open(
   reader: DocumentReader,
   ref: string,
@@ -191,7 +202,7 @@ async function open(
   return document;
 }
 
-/** Code and file name of what is wrong with a document. */
+/** The error code and the file name of each faulty document. */
 const FAULT_OF = Object.freeze(
   {
     metadata: ["invalid_metadata", "sig.json"],

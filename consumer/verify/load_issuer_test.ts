@@ -17,7 +17,10 @@ const [key1] = await importTestKeys();
 const lines = await makeLines(1, key1);
 const POLICY = { allowPrivate: true };
 
-/** A server that publishes an issuer of its own origin, with other metadata. */
+/**
+ * Starts a server that publishes an issuer of its own origin, with other
+ * metadata.
+ */
 async function publish(changes: Record<string, unknown> = {}) {
   const server = await publishIssuer([key1], () => Promise.resolve(lines));
   const metadata = JSON.parse(String(server.documents.get(PATHS.metadata)));
@@ -26,7 +29,7 @@ async function publish(changes: Record<string, unknown> = {}) {
   return server;
 }
 
-Deno.test("metadata comes first, then keys and DID document; the feed when opened", async () => {
+Deno.test("requests metadata first, then keys and DID document, and the feed when it is opened", async () => {
   await using server = await publish();
   const loaded = await loadIssuer(server.location);
   assertEquals(loaded.issuer, server.did);
@@ -44,7 +47,7 @@ Deno.test("metadata comes first, then keys and DID document; the feed when opene
   assertEquals(server.requests.at(-1), PATHS.feed);
 });
 
-Deno.test("another issuer than the origin's is refused before anything else is fetched", async () => {
+Deno.test("refuses an issuer other than the origin's before it fetches anything else", async () => {
   for (
     const issuer of ["did:web:other.example", "did:web:127.0.0.1%3A1", DID]
   ) {
@@ -59,13 +62,13 @@ Deno.test("another issuer than the origin's is refused before anything else is f
   }
 });
 
-Deno.test("a URL proves the did:web of its host and port, wherever its path leads", async () => {
+Deno.test("a URL proves the did:web of its host and port, whatever its path is", async () => {
   await using server = await publish();
   server.documents.set("/deep/sig.json", server.documents.get(PATHS.metadata)!);
   const url = `${server.origin}/deep/sig.json`;
   const loaded = await loadIssuer(openSource(parseSource(url, POLICY), POLICY));
   assertEquals(loaded.issuer, server.did);
-  // The DID document stands where did:web says, not beside the metadata.
+  // The DID document is at the did:web location, not next to the metadata.
   assert(server.requests.includes(PATHS.did));
 
   await using stranger = await publish({ issuer: server.did });
@@ -78,7 +81,7 @@ Deno.test("a URL proves the did:web of its host and port, wherever its path lead
   assertEquals(stranger.requests, [PATHS.metadata]);
 });
 
-Deno.test("jwks_uri and events_uri of other origins are followed on request only", async () => {
+Deno.test("follows jwks_uri and events_uri to other origins only if allowed", async () => {
   for (const name of ["jwks_uri", "events_uri"] as const) {
     await using elsewhere = await publish();
     const path = name === "jwks_uri" ? PATHS.jwks : PATHS.feed;
@@ -103,7 +106,7 @@ Deno.test("jwks_uri and events_uri of other origins are followed on request only
   }
 });
 
-Deno.test("only a did.json that is not there at all is a mere warning", async () => {
+Deno.test("only a did.json that does not exist is a warning", async () => {
   await using server = await publish();
   for (const code of [404, 410]) {
     server.documents.set(PATHS.did, status(code));
@@ -111,7 +114,7 @@ Deno.test("only a did.json that is not there at all is a mere warning", async ()
     assertEquals(warnings.map(({ code }) => code), ["did_document_missing"]);
     assertEquals(keys.resolve("orgsign-1").kid, "orgsign-1");
   }
-  // An attacker who causes errors must not be able to switch a check off.
+  // An attacker who causes errors must not be able to switch this check off.
   for (const code of [204, 401, 403, 429, 500, 503]) {
     server.documents.set(PATHS.did, status(code));
     const error = await expectSigError(
@@ -123,7 +126,7 @@ Deno.test("only a did.json that is not there at all is a mere warning", async ()
   }
 });
 
-Deno.test("a document that is missing, other than did.json, is an error", async () => {
+Deno.test("a missing document other than did.json is an error", async () => {
   for (const path of [PATHS.metadata, PATHS.jwks]) {
     await using server = await publish();
     server.documents.delete(path);
@@ -143,7 +146,7 @@ Deno.test("a document that is missing, other than did.json, is an error", async 
   );
 });
 
-Deno.test("of two failures the key set's is told, whichever comes first", async () => {
+Deno.test("of two failures, that of the key set is thrown, whichever is first", async () => {
   for (const slow of [PATHS.jwks, PATHS.did]) {
     await using server = await publish();
     const answered = Promise.withResolvers<void>();
@@ -164,7 +167,7 @@ Deno.test("of two failures the key set's is told, whichever comes first", async 
   }
 });
 
-Deno.test("each document has its own limit, at n and not at n + 1", async () => {
+Deno.test("each document has a separate limit, which allows n bytes but not n + 1", async () => {
   const documents = makeDocuments({ keys: [key1], lines });
   const reader = createMemoryReader(documents);
   const location = { reader, metadataRef: PATHS.metadata };

@@ -1,21 +1,24 @@
-/** Limits how much work runs at a time. @module */
+/** Limits how many pieces of work run concurrently. @module */
 
 import { SigError } from "@sig/core";
 
 /** Options of {@linkcode Semaphore}. */
 export interface SemaphoreOptions {
-  /** How many work at a time. */
+  /** Maximum number of concurrent holders. */
   readonly maxWorking: number;
-  /** How many may wait. */
+  /** Maximum number of waiters. */
   readonly maxWaiting: number;
-  /** Milliseconds that each waits at most. */
+  /** Maximum wait in milliseconds. */
   readonly maxWaitMs: number;
-  /** Makes the error of work that is refused (default: about feeds). */
+  /**
+   * Creates the error if a caller is refused (default: an error about feeds).
+   */
   readonly refuse?: ((retryAfterSeconds: number) => SigError) | undefined;
 }
 
 /**
- * First come, first served; work that would wait too long is refused.
+ * Limits concurrency, first come, first served. Refuses a caller that would
+ * wait too long.
  *
  * @example
  * ```ts
@@ -35,16 +38,17 @@ export class Semaphore {
   readonly #line: (() => void)[] = [];
   #free: number;
 
-  /** All places are free. */
+  /** Creates a semaphore with all places free. */
   constructor(options: SemaphoreOptions) {
     this.#options = options;
     this.#free = options.maxWorking;
   }
 
   /**
-   * Takes a place, to be given back by {@linkcode leave}.
+   * Takes a place, which {@linkcode leave} returns. Waits until a place is
+   * free.
    *
-   * @throws {SigError} `overloaded` when the line is full or too slow.
+   * @throws {SigError} `overloaded` if the queue is full or the wait too long.
    */
   async enter(): Promise<void> {
     if (this.#free > 0) {
@@ -57,7 +61,7 @@ export class Semaphore {
     this.#line.push(resolve);
     const timer = setTimeout(() => {
       const at = this.#line.indexOf(resolve);
-      // Not in the line: the place is its own already.
+      // Not in the queue: it has been given a place.
       if (at < 0) return;
       this.#line.splice(at, 1);
       reject(this.#refusal());
@@ -69,7 +73,7 @@ export class Semaphore {
     }
   }
 
-  /** Gives a place back; the next one in the line has it at once. */
+  /** Returns a place. The next waiter gets it immediately. */
   leave(): void {
     const next = this.#line.shift();
     if (next === undefined) this.#free++;

@@ -2,12 +2,12 @@ import { assertEquals } from "@std/assert";
 import { Semaphore } from "./semaphore.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 
-/** Lets everything go on that waits for nothing. */
+/** Lets all ready promise callbacks run. */
 async function settle(): Promise<void> {
   for (let i = 0; i < 20; i++) await Promise.resolve();
 }
 
-Deno.test("first come, first served, so many at a time", async () => {
+Deno.test("serves callers in order, up to the maximum concurrently", async () => {
   const places = new Semaphore({
     maxWorking: 2,
     maxWaiting: 10,
@@ -31,7 +31,7 @@ Deno.test("first come, first served, so many at a time", async () => {
   await places.enter();
 });
 
-Deno.test("a line that is full or too slow is overloaded, and leaks no place", async () => {
+Deno.test("a full queue and a long wait are overloaded, and leak no place", async () => {
   const places = new Semaphore({ maxWorking: 1, maxWaiting: 1, maxWaitMs: 10 });
   await places.enter();
   const tooSlow = expectSigError(

@@ -1,29 +1,37 @@
-/** Workers that verify signatures in parallel to the reading thread. @module */
+/**
+ * Verifies signatures in workers, in parallel to the reading thread. @module
+ */
 
 import type { ParsedEnvelope } from "@sig/core";
 import type { VerificationKey } from "@sig/jose/keys";
 import { isStrictSignature, loadBuiltin } from "@sig/jose/internal";
 
 /**
- * Bytes of a feed from which on workers are worth their start (50 to 70 ms):
- * most of a smaller feed would be verified by then.
+ * Size in bytes from which a feed is verified with workers. A smaller one would
+ * be almost verified in the 50 to 70 ms that they take to start.
  */
 const WORTH_WORKERS_BYTES = 2 * 1024 * 1024;
 
-/** Bytes of a batch: some milliseconds of signatures. */
+/** Size of a batch in bytes: some milliseconds of signatures. */
 const BATCH_BYTES = 256 * 1024;
 
-/** One in work, and enough at hand for the time that judging a batch takes. */
+/**
+ * Maximum number of batches in memory per worker: one being verified, and
+ * enough others while the reader processes a batch.
+ */
 const BATCHES_PER_WORKER = 4;
 
-/** More would wait for the thread that reads. Each takes some 40 MiB. */
+/**
+ * Maximum number of workers. More would wait for the reading thread. Each takes
+ * about 40 MiB.
+ */
 const MAX_WORKERS = 6;
 
 const READY = "ready";
 
 /**
- * All that a worker does. A `data:` URL needs no permission, no file next to an
- * executable, and loads nothing of the library.
+ * The whole code of a worker. A `data:` URL needs no permission and no file
+ * next to an executable, and loads nothing of the library.
  */
 const WORKER_URL = `data:text/javascript,${
   encodeURIComponent(`import { createPublicKey, verify } from "node:crypto";
@@ -44,35 +52,41 @@ globalThis.postMessage("${READY}");`)
 
 /** A signature to verify. */
 export interface SignedMessage {
-  /** Its 64 bytes. */
+  /** The signature of 64 bytes. */
   readonly signature: Uint8Array;
-  /** What was signed. */
+  /** The signed bytes. */
   readonly message: Uint8Array;
-  /** The `x` of the key. */
+  /** The public key, as the `x` of its JWK. */
   readonly x: string;
 }
 
 /** Options of {@linkcode SignatureWorkers}. */
 export interface SignatureWorkersOptions {
-  /** How many at most (default: one for each core, up to 6; none for one). */
+  /**
+   * Maximum number of workers (default: one per core, up to 6; none on a single
+   * core).
+   */
   readonly maxWorkers?: number | undefined;
 }
 
 interface RunningWorker {
   readonly worker: Worker;
-  /** What waits for an answer, by its id; undefined where there will be none. */
+  /**
+   * Resolves each pending task by its id, with undefined if the worker fails.
+   */
   readonly tasks: Map<number, (verdicts: Uint8Array | undefined) => void>;
   isReady: boolean;
 }
 
 /**
- * Workers for all who read large feeds at the same time. They are started when
- * the first reader joins and ended when the last one leaves. They only find
- * that a signature is valid: every other verdict, and which key counts, is the
- * reader's. A worker that fails leaves its work to the reader.
+ * A pool of workers, shared by all concurrent readers of large feeds. The
+ * workers start when the first reader joins and end when the last one leaves.
+ * They only confirm valid signatures: the reader verifies all others, and
+ * chooses the key. If a worker fails, the reader does its work.
  *
- * None start where the platform has no workers or no `node:crypto` (browsers,
- * Deno Deploy): then the reader verifies, with the same results.
+ * No workers start on platforms without workers or `node:crypto` (browsers,
+ * Deno Deploy): there the reader verifies all signatures, with the same
+ * results.
  *
  * @example One feed with two workers
  * ```ts
@@ -96,40 +110,48 @@ export class SignatureWorkers {
   #readers = 0;
   #lastId = 0;
 
-  /** Starts none yet. */
+  /** Creates a pool without starting workers. */
   constructor(options: SignatureWorkersOptions = {}) {
     const cores = globalThis.navigator?.hardwareConcurrency ?? 1;
     const most = cores < 2 ? 0 : Math.min(MAX_WORKERS, cores);
     this.#maxWorkers = options.maxWorkers ?? most;
   }
 
-  /** How many run. */
+  /** The number of running workers. */
   get size(): number {
     return this.#running.length;
   }
 
-  /** Whether some run and none of them is ready. */
+  /** Whether workers are running and none is ready yet. */
   get isStarting(): boolean {
     return this.size > 0 && !this.isReady;
   }
 
-  /** Whether a batch would be verified. */
+  /** Whether at least one worker is ready. */
   get isReady(): boolean {
     return this.#running.some(({ isReady }) => isReady);
   }
 
-  /** Comes before batches; a reader that joined must {@linkcode leave}. */
+  /**
+   * Must be called before `verify`. Each reader that joins must {@linkcode
+   * leave}.
+   */
   join(): void {
     if (++this.#readers === 1) this.#start();
   }
 
-  /** The last reader to leave ends the workers, whatever they are doing. */
+  /**
+   * Leaves the pool. When the last reader leaves, all workers end immediately.
+   */
   leave(): void {
     if (--this.#readers > 0) return;
     for (const each of [...this.#running]) this.#end(each);
   }
 
-  /** For each signature 1 if it is valid; undefined where no worker knows. */
+  /**
+   * Returns 1 for each valid signature, or undefined if no worker could verify
+   * the batch.
+   */
   verify(batch: readonly SignedMessage[]): Promise<Uint8Array | undefined> {
     const [least] = this.#running.filter(({ isReady }) => isReady)
       .sort((a, b) => a.tasks.size - b.tasks.size);
@@ -152,7 +174,7 @@ export class SignatureWorkers {
         const options = { type: "module", name: "signatures" } as const;
         this.#listen(new Worker(WORKER_URL, options));
       } catch {
-        // As many as the platform gives.
+        // The platform allows no more workers.
         return;
       }
     }
@@ -162,7 +184,7 @@ export class SignatureWorkers {
     const each: RunningWorker = { worker, tasks: new Map(), isReady: false };
     this.#running.push(each);
     const fail = (event: Event) => {
-      // Else it would end this process.
+      // Otherwise the error would end this process.
       event.preventDefault();
       this.#end(each);
     };
@@ -188,13 +210,16 @@ export class SignatureWorkers {
   }
 }
 
-/** A line whose signature a worker has looked at. */
+/** A line whose signature a worker has checked. */
 export interface QueuedLine {
-  /** The line, parsed. */
+  /** The parsed line. */
   readonly parsed: ParsedEnvelope;
-  /** As it came. */
+  /** The line's bytes. */
   readonly bytes: Uint8Array;
-  /** Whether it has the signature of the key that it was added with. */
+  /**
+   * Whether a worker found the signature valid for the key that was passed to
+   * `add`.
+   */
   readonly isProven: boolean;
 }
 
@@ -206,20 +231,20 @@ interface Batch {
     bytes: Uint8Array;
     isSent: boolean;
   }[];
-  /** Those of the lines that workers can verify. */
+  /** The lines that workers can verify. */
   readonly signed: SignedMessage[];
   verdicts?: Promise<Uint8Array | undefined>;
   isAnswered: boolean;
 }
 
 /**
- * The lines between the one that was read last and the one that was judged
- * last, in their order. Their number is bounded: a reader takes what
- * {@linkcode next} gives when {@linkcode isFull}.
+ * The lines that were read but not processed yet, in their order. Bounded: if
+ * {@linkcode isFull}, the reader must process the lines of {@linkcode next}
+ * first.
  */
 export class SignatureQueue {
   readonly #workers: SignatureWorkers;
-  // Used again: as garbage it would add up before it is collected.
+  // Memory is reused, because it would accumulate before garbage collection.
   readonly #spare: Uint8Array<ArrayBuffer>[] = [];
   readonly #sent: Batch[] = [];
   #batch: Batch | undefined;
@@ -227,50 +252,53 @@ export class SignatureQueue {
   #bytes = 0;
   #joined = false;
 
-  /** Starts no workers yet. */
+  /** Creates a queue without starting workers. */
   constructor(workers: SignatureWorkers) {
     this.#workers = workers;
   }
 
-  /** Bytes were read. */
+  /** Counts bytes that were read, and starts the workers for a large feed. */
   note(bytes: number): void {
     this.#bytes += bytes;
     this.joinFor(this.#bytes);
   }
 
-  /** Starts the workers for a feed of that many bytes, if it is large. */
+  /** Starts the workers if a feed of this size in bytes is large. */
   joinFor(bytes: number): void {
     if (this.#joined || !(bytes >= WORTH_WORKERS_BYTES)) return;
     this.#joined = true;
     this.#workers.join();
   }
 
-  /** Whether the event loop must turn for workers to become ready. */
+  /** Whether workers need a turn of the event loop to become ready. */
   get isStarting(): boolean {
     return this.#joined && this.#workers.isStarting;
   }
 
-  /** Whether lines are to be added; else each is judged at once. */
+  /**
+   * Whether lines must be added; otherwise the reader verifies each
+   * immediately.
+   */
   get isOpen(): boolean {
     return this.hasLines || this.#joined && this.#workers.isReady;
   }
 
-  /** Whether lines wait to be judged. */
+  /** Whether lines are waiting to be processed. */
   get hasLines(): boolean {
     return this.#sent.length > 0 || this.#batch !== undefined;
   }
 
-  /** Whether lines must be taken before others are added. */
+  /** Whether lines must be processed before others are added. */
   get isFull(): boolean {
     return this.#sent.length > BATCHES_PER_WORKER * this.#workers.size;
   }
 
-  /** Whether the next lines can be taken without waiting. */
+  /** Whether `next` returns lines without waiting. */
   get isAnswered(): boolean {
     return this.#sent[0]?.isAnswered ?? false;
   }
 
-  /** Adds a copy of a line, to be verified with a key where there is one. */
+  /** Adds a copy of a line. A worker verifies it if a key is given. */
   add(
     bytes: Uint8Array,
     { header, signature, signingInput, payload }: ParsedEnvelope,
@@ -305,7 +333,7 @@ export class SignatureQueue {
     });
   }
 
-  /** Lets a worker begin with what was added. */
+  /** Sends the added lines to a worker. */
   send(): void {
     const batch = this.#batch;
     if (batch === undefined) return;
@@ -316,12 +344,15 @@ export class SignatureQueue {
     });
   }
 
-  /** The same where the workers have nothing to do. */
+  /** Sends the added lines if the workers have nothing to do. */
   sendIfIdle(): void {
     if (this.#sent.length === 0) this.send();
   }
 
-  /** The next lines, once a worker has answered; valid until the next call. */
+  /**
+   * Returns the next lines when a worker has answered. They are valid until the
+   * next call.
+   */
   async next(): Promise<readonly QueuedLine[]> {
     if (this.#taken?.memory.length === BATCH_BYTES) {
       this.#spare.push(this.#taken.memory);
@@ -340,7 +371,7 @@ export class SignatureQueue {
     }));
   }
 
-  /** Gives the workers back; lines that were not taken are gone. */
+  /** Leaves the pool and discards the remaining lines. */
   end(): void {
     if (this.#joined) this.#workers.leave();
     this.#joined = false;

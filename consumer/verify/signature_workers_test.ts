@@ -29,7 +29,7 @@ import { turns } from "../../tests/kit/wait.ts";
 
 const [key1, key2, stranger] = await importTestKeys();
 
-/** The code and line of what was thrown. */
+/** Returns the code and line of the thrown error. */
 function thrown(result: Awaited<ReturnType<typeof outcome>>) {
   assert("thrown" in result && result.thrown !== undefined);
   return [result.thrown.code, result.thrown.context.line];
@@ -40,7 +40,7 @@ function signedBy(line: string, other: string): string {
   return JSON.stringify({ ...JSON.parse(line), signature });
 }
 
-Deno.test("a feed has the same outcome with workers as without", async () => {
+Deno.test("a feed gives the same result with workers as without", async () => {
   const result = await sameOutcome(feedOf(good));
   assert("verifiedEvents" in result);
   assertEquals(result.verifiedEvents, LINES);
@@ -86,7 +86,10 @@ const FAULTY: Readonly<Record<string, readonly [Uint8Array, ErrorCode]>> = {
   ],
 };
 
-/** A line whose signature is over its bytes, not over what JSON reads. */
+/**
+ * Returns a line whose signature is over its escaped text, not over the parsed
+ * payload.
+ */
 async function signedAsSpelled(): Promise<string> {
   const { protected: header, payload } = JSON.parse(good[AT]!);
   const code = payload.charCodeAt(0).toString(16).padStart(4, "0");
@@ -99,7 +102,10 @@ async function signedAsSpelled(): Promise<string> {
   return line;
 }
 
-/** A line whose signature node:crypto accepts, and the strict rules refuse. */
+/**
+ * Returns a line whose signature node:crypto accepts and the strict rules
+ * refuse.
+ */
 function signedWithNeutralPoint(): string {
   const { protected: header, payload } = JSON.parse(good[AT]!);
   const input = new TextEncoder().encode(`${header}.${payload}`);
@@ -113,7 +119,7 @@ function signedWithNeutralPoint(): string {
 }
 
 for (const [name, [bytes, code]] of Object.entries(FAULTY)) {
-  Deno.test(`with workers ${name} is the same fault at the same place`, async () => {
+  Deno.test(`with workers, ${name} gives the same fault on the same line`, async () => {
     const result = await sameOutcome(bytes);
     assertEquals(thrown(result), [code, AT + 1]);
     assertEquals(result.events.length, AT);
@@ -126,7 +132,7 @@ for (const [name, [bytes, code]] of Object.entries(FAULTY)) {
   });
 }
 
-Deno.test("with workers many faults of all kinds are reported in order", async () => {
+Deno.test("with workers, many faults of all kinds are reported in order", async () => {
   const lines = [...good];
   const { signature: _, ...unsigned } = JSON.parse(good[0]!);
   for (let i = 100; i < LINES; i += 97) {
@@ -147,7 +153,7 @@ Deno.test("with workers many faults of all kinds are reported in order", async (
   }
 });
 
-Deno.test("of two faults the first counts, also when the later one is of the reading", async () => {
+Deno.test("the first of two faults counts, also if the later one is a read error", async () => {
   const bytes = withLines(forged);
   const limits = { ...DEFAULT_LIMITS, maxFeedBytes: bytes.length - 1 };
   const tooLarge = await sameOutcome(bytes, () => ({ limits }));
@@ -176,7 +182,7 @@ Deno.test("a small feed starts no worker", async () => {
   assertEquals([workers.batches, workers.size], [0, 0]);
 });
 
-Deno.test("workers start at once for a feed that is announced as large, but not in a server", async () => {
+Deno.test("workers start immediately for a feed announced as large, but not in a server", async () => {
   const MUCH = 100 * 1024 * 1024;
   const seen = async (options: Partial<VerifyFeedOptions>) => {
     const workers = new CountedWorkers({ maxWorkers: 1 });
@@ -216,7 +222,7 @@ Deno.test("concurrent readers share the workers, and the last reader ends them",
           }
         },
         workers,
-        // As in a server: others need this thread.
+        // As in a server, which yields to other requests.
         { yieldToEventLoop: turns },
       )),
   );
@@ -245,7 +251,7 @@ Deno.test("aborting a verification ends its workers", async () => {
   assertEquals(workers.size, 0);
 });
 
-Deno.test("with workers a line may be spelled in any way that JSON allows", async () => {
+Deno.test("with workers, a line may use any valid JSON spelling", async () => {
   const { protected: header, payload, signature } = JSON.parse(good[AT]!);
   const result = await sameOutcome(withLines(
     JSON.stringify({ signature, payload, protected: header }),
@@ -256,7 +262,10 @@ Deno.test("with workers a line may be spelled in any way that JSON allows", asyn
   assertEquals(result.verifiedEvents, LINES);
 });
 
-/** With R the neutral element, as RFC 8032 verifies it: S = k·a mod L. */
+/**
+ * Signs with the neutral element as R, which RFC 8032 verification accepts: S =
+ * k·a mod L.
+ */
 function signWithNeutralPoint(message: Uint8Array): Uint8Array {
   const sha512 = (...parts: readonly Uint8Array[]) => {
     const hash = createHash("sha512");
@@ -280,7 +289,7 @@ function signWithNeutralPoint(message: Uint8Array): Uint8Array {
   return signature;
 }
 
-Deno.test("a long feed keeps few batches in memory at a time", async () => {
+Deno.test("a long feed keeps only a few batches in memory", async () => {
   let batches = 0;
   let held = 0;
   let most = 0;

@@ -30,12 +30,12 @@ for (const vector of vectors) {
   });
 }
 
-Deno.test("every code and warning that files can give has a feed", () => {
+Deno.test("every code and warning about files has a feed vector", () => {
   const expected = vectors.map(({ expected }) => expected);
   const codes = new Set(
     expected.flatMap((each) => each.result === "invalid" ? [each.code] : []),
   );
-  // The others of its category are about logging in, joining, and proofs.
+  // The other invalid codes are about logging in, joining, and proofs.
   const ofOthers = [
     ...["invalid_attestation", "invalid_invitation"],
     ...["invalid_checkpoint", "proof_invalid", "invalid_evidence"],
@@ -47,7 +47,7 @@ Deno.test("every code and warning that files can give has a feed", () => {
   const warnings = new Set(
     expected.flatMap((each) => each.result === "valid" ? each.warnings : []),
   );
-  // All but the two that are about servers and about what was seen before.
+  // All warnings except those about servers and about pins.
   assertEquals([...warnings].sort(), [
     "did_document_missing",
     "effective_at_future",
@@ -62,10 +62,10 @@ Deno.test("every code and warning that files can give has a feed", () => {
   ]);
 });
 
-Deno.test("almost every feed is also judged inline", () => {
+Deno.test("all but nine feeds are also verified inline", () => {
   const skipped = vectors.filter((vector) => toInlineFeed(vector) === undefined)
     .map(({ name }) => name);
-  // What values can't say: malformed documents, other paths, bytes beside UTF-8.
+  // Values can't express malformed documents, other paths or invalid UTF-8.
   assertEquals(skipped, [
     "did-duplicate-member",
     "did-not-json",
@@ -127,7 +127,7 @@ function assertWarnings(
   );
 }
 
-/** The code and the place; the kid where the case names one. */
+/** Compares the code and the place, and the kid if the vector has one. */
 function assertFault(
   found: Partial<Pick<ReportedFault, "code" | "line" | "sequence" | "kid">>,
   expected: ExpectedInvalid,

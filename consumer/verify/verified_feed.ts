@@ -1,4 +1,4 @@
-/** What verifying a feed takes, and what comes of it. @module */
+/** Options and results of verifying a feed. @module */
 
 import type {
   FeedState,
@@ -11,11 +11,17 @@ import type {
 import type { KeyResolver } from "@sig/jose/keys";
 import type { SignatureWorkers } from "./signature_workers.ts";
 
-/** What a reader decides about feeds that others wrote. */
+/** How strictly feeds are verified. */
 export interface FeedPolicy {
-  /** Events of a type that v0.1 does not know (default: `reject`). */
+  /**
+   * Whether events of an unknown type are ignored or rejected (default:
+   * `reject`).
+   */
   readonly unknownEvents?: "ignore" | "reject" | undefined;
-  /** A revoke without an earlier upsert (default: `ignore`). */
+  /**
+   * Whether a revoke without an earlier upsert is ignored or rejected (default:
+   * `ignore`).
+   */
   readonly unmatchedRevoke?: "ignore" | "reject" | undefined;
   /** Size limits (default: core's). */
   readonly limits?: Limits | undefined;
@@ -27,39 +33,41 @@ export interface VerifyFeedOptions extends FeedPolicy {
   readonly issuer: string;
   /** The keys that may sign. */
   readonly keys: KeyResolver;
-  /** The metadata says that the feed holds public events only. */
+  /** Whether the metadata says that the feed contains public events only. */
   readonly publicOnly: boolean;
-  /** The clock, for the warning `issued_at_future`. */
+  /** The current time, for the warning `issued_at_future`. */
   readonly now: Date;
   /**
-   * Faults to collect before giving up. The first one is thrown unless this is
-   * set; `maxFaults: 100` answers with all of them in `faults` instead.
+   * Maximum number of faults to collect in `faults` before stopping, such as
+   * 100 (default: the first fault is thrown).
    */
   readonly maxFaults?: number | undefined;
-  /** Digest the bytes too (default: false). */
+  /** Whether to compute `sha256` (default: false). */
   readonly digest?: boolean | undefined;
   /**
-   * The one subject that the state will be asked about, null for none; see
-   * core's `Replay`. A large feed then takes a fraction of the memory.
+   * The only subject that the state will be queried for, or null for none
+   * (default: all subjects); see core's `Replay`. A large feed then needs much
+   * less memory.
    */
   readonly keepOnly?: string | null | undefined;
-  /** Told of each verified event, in order. */
+  /** Called with each verified event, in order. */
   readonly onEvent?: ((verified: VerifiedEvent) => void) | undefined;
   /**
-   * Awaited after every 128 lines or 256 KiB of them, so that a process that serves others stays
-   * responsive: `() => new Promise((resolve) => setTimeout(resolve))`.
-   * Signatures are verified synchronously where the platform can do so.
+   * Awaited after every 128 lines or 256 KiB, so that a server stays
+   * responsive: `() => new Promise((resolve) => setTimeout(resolve))`. On some
+   * platforms signatures are verified synchronously.
    */
   readonly yieldToEventLoop?: (() => Promise<void>) | undefined;
   /**
-   * What verifies signatures beside this thread once a feed is large; its
-   * own workers by default. Share them where several feeds are read at a time;
-   * with `new SignatureWorkers({ maxWorkers: 0 })` this thread does it alone.
+   * Workers that verify the signatures of a large feed in parallel (default:
+   * separate workers for this feed). Share them if several feeds are read
+   * concurrently. With `new SignatureWorkers({ maxWorkers: 0 })` this thread
+   * verifies all signatures.
    */
   readonly workers?: SignatureWorkers | undefined;
   /**
-   * About how many bytes will come, if known: workers for a large feed then
-   * start at once. Nothing else depends on it.
+   * Approximate size of the feed in bytes, if known. Only used to start workers
+   * for a large feed immediately.
    */
   readonly expectedBytes?: number | undefined;
 }
@@ -68,38 +76,38 @@ export interface VerifyFeedOptions extends FeedPolicy {
 export interface VerifiedEvent {
   /** The event. */
   readonly event: SigEvent | UnknownEvent;
-  /** The key that signed it. */
+  /** The `kid` of the key that signed it. */
   readonly kid: string;
-  /** Its line, from 1. */
+  /** Line number in the feed, from 1. */
   readonly line: number;
 }
 
-/** Which events a key signed. */
+/** The events signed by a key. */
 export interface KeyUse {
-  /** The `kid` of its header, a key of the key set. */
+  /** The `kid` of the key in the key set. */
   readonly kid: string;
-  /** How many events. */
+  /** Number of events. */
   readonly events: number;
-  /** The first of them. */
+  /** Sequence of the first event. */
   readonly first_sequence: number;
-  /** The last of them. */
+  /** Sequence of the last event. */
   readonly last_sequence: number;
 }
 
-/** What came of verifying a feed. */
+/** The result of verifying a feed. */
 export interface VerifiedFeed {
-  /** The state after the last event; of no use when there are faults. */
+  /** The state after the last event. Do not use it if there are faults. */
   readonly state: FeedState;
-  /** Events verified. */
+  /** Number of verified events. */
   readonly verifiedEvents: number;
-  /** Bytes read. */
+  /** Number of bytes read. */
   readonly bytes: number;
-  /** SHA-256 of all bytes, hexadecimal; only with `digest`. */
+  /** SHA-256 of all bytes in hexadecimal; only with `digest`. */
   readonly sha256?: string;
-  /** The keys that signed, in the order of their first event. */
+  /** The keys that signed, in the order of their first events. */
   readonly keys: readonly KeyUse[];
-  /** What was odd; the first 1,000. */
+  /** Warnings about the feed, up to 1,000. */
   readonly warnings: readonly Warning[];
-  /** What was wrong; empty unless `maxFaults` is set. */
+  /** Faults of the feed; always empty without `maxFaults`. */
   readonly faults: readonly SigError[];
 }

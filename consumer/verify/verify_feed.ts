@@ -1,4 +1,9 @@
-/** Verifying what an issuer publishes, while its feed streams (docs/protocol.md §2–§4). @module */
+/**
+ * Verifies an issuer's documents and its feed as a stream (docs/protocol.md
+ * §2–§4).
+ *
+ * @module
+ */
 
 import {
   type AnswerProof,
@@ -25,9 +30,9 @@ import type { IssuerLocation } from "../read/reader.ts";
 import type { FetchPolicy, OpenedDocument } from "../fetch/fetch_options.ts";
 import { openSource, parseSource } from "../read/source.ts";
 
-/** A SHA-256 of bytes that come piece by piece. */
+/** A SHA-256 that is computed incrementally. */
 export type RunningHash = Pick<Sha256, "hex"> & {
-  /** Reads the next bytes. */
+  /** Adds the next bytes. */
   update(bytes: Uint8Array): unknown;
 };
 
@@ -38,8 +43,8 @@ interface NodeHash {
 }
 
 /**
- * The platform's SHA-256 where it has one that can be read in between: some ten
- * times as fast as `Sha256`, but `node:crypto` takes 30 ms to load.
+ * Creates a SHA-256 that can be read before its end. The platform's is about
+ * ten times as fast as `Sha256`, but `node:crypto` takes 30 ms to load.
  */
 export function createFastSha256(): RunningHash {
   const node = loadBuiltin("node:crypto") as
@@ -52,11 +57,15 @@ export function createFastSha256(): RunningHash {
   };
 }
 
-/** Up to here a digest takes less time than loading a faster one. */
+/**
+ * Size in bytes up to which `Sha256` takes less time than loading
+ * `node:crypto`.
+ */
 const LARGE_FEED_BYTES = 1024 * 1024;
 
 /**
- * Verifies every line of a feed and replays it, holding one chunk at a time.
+ * Verifies every line of a feed and replays it. Keeps one chunk in memory at a
+ * time.
  *
  * @example An empty feed is valid
  * ```ts
@@ -73,10 +82,10 @@ const LARGE_FEED_BYTES = 1024 * 1024;
  * assertEquals(verified.verifiedEvents, 0);
  * ```
  *
- * @throws {SigError} the first fault with its line, sequence and kid: the
- * codes of `parseFeedLine`, `verifyEnvelope`, `parseEventPayload` and `replay`,
- * and `incomplete_line`. With `maxFaults` only `feed_too_large`,
- * `too_many_events` and what reading the bytes can run into.
+ * @throws {SigError} the first fault with its line, sequence and kid: the codes
+ * of `parseFeedLine`, `verifyEnvelope`, `parseEventPayload` and `replay`, and
+ * `incomplete_line`. With `maxFaults` only `feed_too_large`, `too_many_events`
+ * and the errors of reading the bytes.
  */
 export async function verifyFeed(
   bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -96,7 +105,7 @@ export async function verifyFeed(
   return { ...verification.result(), sha256: digest.hex() };
 }
 
-/** The same chunks; the function gets each of them first. */
+/** Yields the same chunks, and calls the function with each chunk first. */
 async function* watched(
   bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   onChunk: (chunk: Uint8Array) => void,
@@ -109,13 +118,13 @@ async function* watched(
 
 /** The progress of a verification, in addition to the bytes read. */
 export interface VerifyProgress {
-  /** Events verified. */
+  /** Number of events verified. */
   readonly events: number;
-  /** Announced bytes of the feed, if known. */
+  /** Announced size of the feed in bytes, if known. */
   readonly totalBytes: number | undefined;
 }
 
-/** How what an issuer publishes is verified. */
+/** How an issuer's documents and feed are verified. */
 export interface ReadingOptions
   extends
     FeedPolicy,
@@ -125,38 +134,38 @@ export interface ReadingOptions
 
 /** Options of {@linkcode verifyIssuer}. */
 export interface VerifyIssuerOptions extends ReadingOptions {
-  /** The clock. */
+  /** The current time. */
   readonly now: Date;
-  /** Told of each verified event, in order. */
+  /** Called with each verified event, in order. */
   readonly onEvent?: ((verified: VerifiedEvent) => void) | undefined;
-  /** Told how many bytes of the feed were read, now and then. */
+  /** Called from time to time with the number of bytes read. */
   readonly onProgress?:
     | ((bytes: number, more: VerifyProgress) => void)
     | undefined;
-  /** Also return `feed.sha256`. */
+  /** Whether to return `feed.sha256` too (default: false). */
   readonly digest?: boolean | undefined;
 }
 
-/** An issuer whose every document and event was verified. */
+/** An issuer whose documents and events were all verified. */
 export interface VerifiedIssuer {
   /** The issuer's DID. */
   readonly issuer: string;
-  /** Where the bytes came from. */
+  /** The kind of source of the documents. */
   readonly source: SourceKind;
-  /** What the feed says. */
+  /** The state after the last event of the feed. */
   readonly state: FeedState;
-  /** The feed's figures. */
+  /** Number of events and bytes, keys and digest of the feed. */
   readonly feed: VerifiedFeed;
-  /** What was odd, in documents and feed. */
+  /** Warnings about documents and feed. */
   readonly warnings: readonly Warning[];
-  /** How it was proved, where the lines of one subject were read alone. */
+  /** The proof, if only the lines of one subject were read. */
   readonly proof?: AnswerProof | null | undefined;
 }
 
 /**
- * Verifies everything that an issuer publishes, or throws at the first fault.
- * For a key that the documents lack, a server is read a second time, unless
- * events were handed out already.
+ * Verifies all documents and the feed of an issuer, or throws the first fault.
+ * If a key is missing in the documents, a server is read a second time, unless
+ * events have been passed to `onEvent`.
  *
  * @throws {SigError} as `loadIssuer` and `verifyFeed`.
  */
@@ -177,10 +186,10 @@ export async function verifyIssuer(
 }
 
 /**
- * The feed's part of {@linkcode verifyIssuer}.
+ * Verifies the feed of a loaded issuer.
  *
- * @param extra Faults may be collected instead of thrown, and of the state only
- * what the caller needs be kept.
+ * @param extra Whether to collect faults instead of throwing the first, and
+ * which part of the state to keep.
  * @throws {SigError} as `verifyFeed`.
  */
 export async function verifyLoaded(
@@ -221,19 +230,19 @@ export async function verifyLoaded(
   }
 }
 
-/** A feed on its way. Read or cancel `document`. */
+/** An opened feed. Read or cancel `document`. */
 export interface FetchedFeed {
-  /** The issuer, whose documents were judged. */
+  /** The issuer, whose documents were checked. */
   readonly issuer: LoadedIssuer;
-  /** The feed's bytes, to be given to `verifyFeed`. */
+  /** The bytes of the feed, for `verifyFeed`. */
   readonly document: OpenedDocument;
-  /** What was odd so far, about the documents and how the feed is served. */
+  /** Warnings about the documents and the feed's media type. */
   readonly warnings: readonly Warning[];
 }
 
 /**
- * Gets an issuer's documents and opens its feed, without verifying it: for
- * those who want the bytes. Everyone else calls `verifyIssuer`.
+ * Loads an issuer's documents and opens its feed without verifying it, for
+ * callers that need the bytes. Otherwise use `verifyIssuer`.
  *
  * @example
  * ```ts ignore

@@ -36,7 +36,7 @@ async function outcome(
   };
 }
 
-Deno.test("both verifiers of the platform give the same for every vector", async () => {
+Deno.test("both verifiers of the platform give the same result for every vector", async () => {
   let compared = 0;
   for (const vector of readFeedVectors()) {
     const feed = vector.documents.get(DOCUMENT_PATHS.feed);
@@ -47,7 +47,7 @@ Deno.test("both verifiers of the platform give the same for every vector", async
       jwks = JSON.parse(new TextDecoder().decode(text));
       await createKeyResolver(jwks);
     } catch {
-      continue; // a faulty key set: not what this is about
+      continue; // a faulty key set is not the subject of this test
     }
     const options = { ...policyOf(vector), publicOnly: false };
     assertEquals(
@@ -60,8 +60,8 @@ Deno.test("both verifiers of the platform give the same for every vector", async
   assert(compared > 200, `${compared} feeds`);
 });
 
-Deno.test("a change from one verifier to the other goes unnoticed", async () => {
-  // `auto` begins with the one and goes over to the other after 256 lines.
+Deno.test("changing the verifier during a feed does not change the result", async () => {
+  // `auto` starts with one verifier and changes to the other after 256 lines.
   const lines = await makeLines(300, key1);
   lines[279] = await lineOf(upsert(280), stranger);
   const jwks = { keys: [key1.publicJwk] };

@@ -24,7 +24,7 @@ function* inChunks(bytes: Uint8Array, size: number): Generator<Uint8Array> {
   }
 }
 
-/** Code, line and sequence of each fault. */
+/** Returns code, line and sequence of each fault. */
 async function survey(
   lines: readonly string[],
   options: Partial<VerifyFeedOptions> = {},
@@ -40,7 +40,7 @@ async function survey(
   ]);
 }
 
-Deno.test("a fault says its line, its sequence and its key", async () => {
+Deno.test("a fault has its line, its sequence and its key", async () => {
   const lines = [
     await lineOf(upsert(1), key1),
     await lineOf(upsert(3), key1),
@@ -58,7 +58,7 @@ Deno.test("a fault says its line, its sequence and its key", async () => {
   });
 });
 
-Deno.test("the sequence is the claimed one, else the one expected there", async () => {
+Deno.test("the sequence of a fault is the claimed one, or else the expected one", async () => {
   const first = await lineOf(upsert(1), key1);
   const claimed = await lineOf(upsert(7), stranger);
   const forged = await expectSigError(
@@ -79,7 +79,7 @@ Deno.test("the sequence is the claimed one, else the one expected there", async 
   });
 });
 
-Deno.test("a survey reports every fault once and goes on behind it", async () => {
+Deno.test("with maxFaults, each fault is reported once and verification continues", async () => {
   const good = await makeLines(12, key1);
   const lines = [
     good[0]!,
@@ -90,13 +90,13 @@ Deno.test("a survey reports every fault once and goes on behind it", async () =>
     await lineOf(upsert(5, { event_id: "event-1" }), key1),
     await lineOf(upsert(6, { issuer: "did:web:other.example" }), key1),
     good[6]!,
-    good[6]!, // stands twice
+    good[6]!, // is repeated
     good[7]!,
     good[9]!, // 9 is missing
     good[10]!,
     "{}",
     "not json",
-    good[11]!, // after two lines that may have been anything
+    good[11]!, // follows two lines of unknown sequence
   ];
   assertEquals(await survey(lines), [
     ["invalid_line", 2, 2],
@@ -110,7 +110,7 @@ Deno.test("a survey reports every fault once and goes on behind it", async () =>
   ]);
 });
 
-Deno.test("a forged sequence does not lead a survey astray", async () => {
+Deno.test("with maxFaults, a forged sequence does not cause further faults", async () => {
   const good = await makeLines(4, key1);
   const forged = await lineOf(upsert(2 ** 53 - 1), stranger);
   assertEquals(await survey([good[0]!, forged, good[1]!, good[2]!, good[3]!]), [
@@ -118,7 +118,7 @@ Deno.test("a forged sequence does not lead a survey astray", async () => {
   ]);
 });
 
-Deno.test("a survey sees an unfinished last line too", async () => {
+Deno.test("with maxFaults, an incomplete last line is reported too", async () => {
   const [first] = await makeLines(1, key1);
   const bytes = new TextEncoder().encode(`${first}\n{}\n${first}`);
   const { faults } = await verify(bytes, { maxFaults: 100 });
@@ -128,7 +128,7 @@ Deno.test("a survey sees an unfinished last line too", async () => {
   ]);
 });
 
-Deno.test("a survey that is complete reads no further", async () => {
+Deno.test("with maxFaults, reading stops at the maximum", async () => {
   let pulled = 0;
   function* source(): Generator<Uint8Array> {
     for (;;) {
@@ -140,7 +140,7 @@ Deno.test("a survey that is complete reads no further", async () => {
   assertEquals([faults.length, pulled], [5, 3]);
 });
 
-Deno.test("chunks of every size give the same state and digest", async () => {
+Deno.test("chunks of any size give the same state and digest", async () => {
   const feed = feedOf(await makeLines(3, key1));
   const whole = await verify(feed, { digest: true });
   assertEquals(whole.verifiedEvents, 3);
@@ -158,7 +158,7 @@ Deno.test("chunks of every size give the same state and digest", async () => {
   }
 });
 
-Deno.test("a feed that ends within a line is incomplete, wherever it ends", async () => {
+Deno.test("a feed that ends within a line is incomplete, at any offset", async () => {
   const lines = await makeLines(2, key1);
   const feed = feedOf(lines);
   const second = lines[0]!.length + 1;
@@ -173,7 +173,7 @@ Deno.test("a feed that ends within a line is incomplete, wherever it ends", asyn
   }
 });
 
-Deno.test("the line limit holds at n, and not at n + 1", async () => {
+Deno.test("the line limit allows n bytes but not n + 1", async () => {
   const [line] = await makeLines(1, key1);
   const feed = feedOf([line!]);
   const n = line!.length;
@@ -192,7 +192,7 @@ Deno.test("the line limit holds at n, and not at n + 1", async () => {
   }
 });
 
-Deno.test("a line without an end is refused before the feed's limit", async () => {
+Deno.test("refuses a line without an end before the limit of the feed", async () => {
   let pulled = 0;
   let closed = false;
   async function* endless(): AsyncGenerator<Uint8Array> {
@@ -214,7 +214,7 @@ Deno.test("a line without an end is refused before the feed's limit", async () =
   assert(closed, "the source must be closed");
 });
 
-Deno.test("the limits of bytes and events hold at n, and not at n + 1", async () => {
+Deno.test("the limits of bytes and events allow n but not n + 1", async () => {
   const feed = feedOf(await makeLines(3, key1));
   for (
     const [name, n, code, message] of [
@@ -235,7 +235,7 @@ Deno.test("the limits of bytes and events hold at n, and not at n + 1", async ()
   }
 });
 
-Deno.test("after a fault the source is closed and not read on", async () => {
+Deno.test("after a fault, the source is closed and not read further", async () => {
   const [line] = await makeLines(1, key1);
   let pulled = 0;
   let closed = false;
@@ -257,26 +257,26 @@ Deno.test("after a fault the source is closed and not read on", async () => {
   assertEquals([pulled, closed], [2, true]);
 });
 
-Deno.test("each verified event is passed on once, in order", async () => {
+Deno.test("passes each verified event on once, in order", async () => {
   const lines = [
     ...await makeLines(2, key1),
     await lineOf(upsert(3), stranger),
     await lineOf(upsert(4), key2),
   ];
-  const told: unknown[] = [];
+  const passed: unknown[] = [];
   await verify(feedOf(lines), {
     keys: bothKeys,
     maxFaults: 100,
-    onEvent: ({ event, kid, line }) => told.push([event.sequence, kid, line]),
+    onEvent: ({ event, kid, line }) => passed.push([event.sequence, kid, line]),
   });
-  assertEquals(told, [
+  assertEquals(passed, [
     [1, "orgsign-1", 1],
     [2, "orgsign-1", 2],
     [4, "orgsign-2", 4],
   ]);
 });
 
-Deno.test("an error of the listener is not a fault of the feed", async () => {
+Deno.test("an error of the callback is not a fault of the feed", async () => {
   const feed = feedOf(await makeLines(2, key1));
   const own = new SigError("invalid_field", "Cannot note event: no room");
   for (const backend of ["web", "node"] as const) {

@@ -91,7 +91,7 @@ Deno.test("the report on an invalid feed lists its faults in order", async () =>
   ]);
 });
 
-Deno.test("a fault of the documents is reported, without an issuer", async () => {
+Deno.test("a fault of the documents is reported without an issuer", async () => {
   for (
     const [name, code, issuer] of [
       ["metadata-not-json", "invalid_metadata", null],
@@ -108,7 +108,7 @@ Deno.test("a fault of the documents is reported, without an issuer", async () =>
   }
 });
 
-Deno.test("what can't be read is thrown, never reported as invalid", async () => {
+Deno.test("an issuer that can't be read is thrown, not reported as invalid", async () => {
   const location = openSource({ kind: "directory", path: "./no-such-issuer" });
   for (const read of [reportIssuer, verifyIssuer]) {
     await expectSigError(
@@ -119,7 +119,7 @@ Deno.test("what can't be read is thrown, never reported as invalid", async () =>
   }
 });
 
-/** An issuer without its second key, which is published when the feed is read. */
+/** Publishes an issuer whose second key is added while the feed is read. */
 async function startRotating() {
   const server = await publishIssuer([key1], async (issuer) => [
     await lineOf(upsert(1, { issuer }), key1),
@@ -136,7 +136,7 @@ async function startRotating() {
   return server;
 }
 
-Deno.test("an issuer that adds a key while it is read is read a second time", async () => {
+Deno.test("an issuer that adds a key during the reading is read a second time", async () => {
   await using first = await startRotating();
   const { feed } = await verifyIssuer(first.location, { now: NOW });
   assertEquals(feed.keys.map(({ kid }) => kid), ["orgsign-1", "orgsign-2"]);
@@ -146,7 +146,7 @@ Deno.test("an issuer that adds a key while it is read is read a second time", as
   assertEquals(report.valid, true);
 });
 
-Deno.test("for a key that stays unknown an issuer is read twice, not once a line", async () => {
+Deno.test("for an unknown key, an issuer is read twice, not once per line", async () => {
   await using server = await publishIssuer(
     [key1],
     (issuer) => makeLines(150, key2, { issuer }),
@@ -158,7 +158,7 @@ Deno.test("for a key that stays unknown an issuer is read twice, not once a line
   assertEquals(server.requests.filter((path) => path === PATHS.feed).length, 2);
 });
 
-Deno.test("an issuer that can't be read a second time leaves the question open", async () => {
+Deno.test("if the second reading fails, its error is thrown instead of a fault", async () => {
   await using server = await startRotating();
   server.documents.set(PATHS.feed, () => {
     server.documents.set(PATHS.jwks, status(503));
@@ -171,7 +171,7 @@ Deno.test("an issuer that can't be read a second time leaves the question open",
   );
 });
 
-Deno.test("warnings of documents, transport and feed come together", async () => {
+Deno.test("returns the warnings of documents, transport and feed together", async () => {
   await using server = await publishIssuer([key1], async (issuer) => [
     await lineOf(upsert(1, { issuer, subject: "alice" }), key1),
   ]);
@@ -201,28 +201,28 @@ Deno.test("warnings of documents, transport and feed come together", async () =>
   );
 });
 
-Deno.test("progress counts the bytes of the feed and its events", async () => {
+Deno.test("progress reports the bytes of the feed and its events", async () => {
   const lines = await makeLines(300, key1);
   const documents = makeDocuments({ keys: [key1], lines });
   const location = {
     reader: createMemoryReader(documents),
     metadataRef: PATHS.metadata,
   };
-  const told: unknown[] = [];
+  const calls: unknown[] = [];
   const feed = documents.get(PATHS.feed)!;
   await verifyIssuer(location, {
     now: NOW,
-    onProgress: (bytes, more) => told.push([bytes, more]),
+    onProgress: (bytes, more) => calls.push([bytes, more]),
   });
-  // Told when bytes come: before their events are verified.
+  // Called when bytes arrive, before their events are verified.
   const totalBytes = feed.length;
-  assertEquals(told[0], [65_536, { events: 0, totalBytes }]);
-  const [bytes, { events }] = told.at(-1) as [number, { events: number }];
+  assertEquals(calls[0], [65_536, { events: 0, totalBytes }]);
+  const [bytes, { events }] = calls.at(-1) as [number, { events: number }];
   assertEquals(bytes, totalBytes);
   assert(events > 0 && events < 300);
 });
 
-Deno.test("a fetched feed is what verifyFeed takes, with what was odd so far", async () => {
+Deno.test("fetchFeed returns the bytes for verifyFeed, and the warnings so far", async () => {
   await using server = await publishIssuer(
     [key1],
     (issuer) => makeLines(3, key1, { issuer }),
@@ -240,7 +240,7 @@ Deno.test("a fetched feed is what verifyFeed takes, with what was odd so far", a
   assertEquals(state.last_sequence, 3);
 });
 
-Deno.test("a feed is fetched from private hosts on request only", async () => {
+Deno.test("fetches a feed from private hosts only if allowed", async () => {
   await expectSigError(
     () => fetchFeed("did:web:127.0.0.1%3A8080"),
     "address_not_allowed",

@@ -1,4 +1,6 @@
-/** What `sig verify` and `/v1/verify` report (docs/reference/http.md). @module */
+/**
+ * The report of `sig verify` and `/v1/verify` (docs/reference/http.md). @module
+ */
 
 import type { SigError, SourceKind, Warning } from "@sig/core";
 import {
@@ -11,65 +13,65 @@ import { isFault, lacksKey } from "./feed_fault.ts";
 import { type LoadedIssuer, loadIssuer } from "./load_issuer.ts";
 import { type IssuerLocation, sourceOf } from "../read/reader.ts";
 
-/** Faults in one report. */
+/** Maximum number of faults in one report. */
 export const MAX_REPORTED_FAULTS = 100;
 
 /** One fault in a {@linkcode VerifyReport}. */
 export interface ReportedFault {
-  /** The stable code. */
+  /** The stable error code. */
   readonly code: string;
-  /** In words. */
+  /** The message. */
   readonly detail: string;
-  /** The event, if it is about one. */
+  /** Sequence of the event, if the fault is about one. */
   readonly sequence?: number;
-  /** The line of the feed, if it is about one. */
+  /** Line of the feed, from 1, if the fault is about one. */
   readonly line?: number;
-  /** The key, if it is about one. */
+  /** The `kid` of the key, if the fault is about one. */
   readonly kid?: string;
-  /** The field, if it is about one. */
+  /** JSON pointer of the field, if the fault is about one. */
   readonly pointer?: string;
 }
 
-/** A report on a feed that is valid. */
+/** The report on a valid feed. */
 export interface ValidReport {
-  /** Every signature and rule holds. */
+  /** True: every signature and rule holds. */
   readonly valid: true;
   /** The issuer's DID. */
   readonly issuer: string;
-  /** Where the bytes came from. */
+  /** The kind of source of the documents. */
   readonly source: SourceKind;
-  /** How many events. */
+  /** Number of events. */
   readonly verified_events: number;
   /** Sequence of the last event. */
   readonly last_sequence: number;
-  /** SHA-256 of the feed's bytes, hexadecimal. */
+  /** SHA-256 of the feed's bytes in hexadecimal. */
   readonly feed_sha256: string;
   /** The keys that signed. */
   readonly keys: readonly KeyUse[];
-  /** What was odd. */
+  /** Warnings about documents and feed. */
   readonly warnings: readonly Warning[];
 }
 
-/** A report on documents that were read and found faulty. */
+/** The report on documents with faults. */
 export interface InvalidReport {
-  /** Something that was published is wrong. */
+  /** False: a published document or the feed has a fault. */
   readonly valid: false;
   /** The faults, up to 100, in the order of the feed. */
   readonly errors: readonly ReportedFault[];
-  /** The issuer's DID, null when one of its documents is at fault. */
+  /** The issuer's DID, or null if one of its documents has a fault. */
   readonly issuer: string | null;
-  /** Where the bytes came from. */
+  /** The kind of source of the documents. */
   readonly source: SourceKind;
-  /** Events that did verify; none of them may be relied upon. */
+  /** Number of events that were verified. Do not rely on any of them. */
   readonly verified_events: number;
-  /** What was odd. */
+  /** Warnings about documents and feed. */
   readonly warnings: readonly Warning[];
 }
 
 /** The result of `sig verify` and `/v1/verify`. */
 export type VerifyReport = ValidReport | InvalidReport;
 
-/** The report on an issuer whose feed was verified and digested. */
+/** Makes the report on an issuer whose feed was verified and digested. */
 export function validReport(
   { issuer, source, state, feed, warnings }: VerifiedIssuer,
 ): ValidReport {
@@ -86,9 +88,9 @@ export function validReport(
 }
 
 /**
- * The report on documents that were read and found faulty.
+ * Makes the report on documents with faults.
  *
- * @param faults In the order of the feed.
+ * @param faults The faults in the order of the feed.
  */
 export function invalidReport(
   faults: readonly SigError[],
@@ -110,11 +112,11 @@ function reportedFault({ code, message, context }: SigError): ReportedFault {
 }
 
 /**
- * Verifies everything that an issuer publishes and reports up to 100 faults. For
- * a key that the documents lack, a server is read a second time.
+ * Verifies all documents and the feed of an issuer, and reports up to 100
+ * faults. If a key is missing in the documents, a server is read a second time.
  *
- * @throws {SigError} only for what could not be read or is over a limit of
- * ours: then it is not known whether the feed is valid.
+ * @throws {SigError} only for documents that can't be read or exceed a limit:
+ * then it is unknown whether the feed is valid.
  */
 export async function reportIssuer(
   location: IssuerLocation,
@@ -126,7 +128,10 @@ export async function reportIssuer(
   return mayPass ? await reportIssuerOnce(location, options) : report;
 }
 
-/** {@linkcode reportIssuer} by one reading, for who has read it twice already. */
+/**
+ * Does the same as {@linkcode reportIssuer} with one reading, for callers that
+ * have already read the issuer twice.
+ */
 export async function reportIssuerOnce(
   location: IssuerLocation,
   options: VerifyIssuerOptions,
