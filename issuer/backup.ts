@@ -1,6 +1,5 @@
 /**
- * All of an issuer that can't be made again: read for a backup, verified, and
- * put back.
+ * Reads, verifies and restores the parts of an issuer that can't be rebuilt.
  *
  * @module
  */
@@ -31,19 +30,19 @@ import {
 } from "./store/feed_store.ts";
 import { createMemoryStore } from "./store/memory_store.ts";
 
-/** What a backup holds. */
+/** The parts of a backup. */
 export interface IssuerBackup {
   /**
-   * Documents, feed, and files that are not published: `/.sig/names.csv`, and of
-   * a login server `/.sig/oidc-keys.json` and `/.sig/oidc-clients.json`. By path
-   * below the issuer's root.
+   * Files by path below the issuer's root: documents, feed, and unpublished
+   * files (`/.sig/names.csv`, and for a login server `/.sig/oidc-keys.json` and
+   * `/.sig/oidc-clients.json`).
    */
   readonly files: ReadonlyMap<string, Uint8Array>;
   /** Private keys by kid. */
   readonly keys: ReadonlyMap<string, StoredKey>;
 }
 
-/** What a verified backup is about. */
+/** Summary of a verified backup. */
 export interface VerifiedBackup {
   /** The issuer's DID. */
   readonly issuer: string;
@@ -51,23 +50,23 @@ export interface VerifiedBackup {
   readonly last_sequence: number;
   /** The published kids, the newest last. */
   readonly kids: readonly string[];
-  /** Whether the issuer publishes proofs, which are made again from the feed. */
+  /** Whether the issuer publishes proofs, which are rebuilt from the feed. */
   readonly has_proofs: boolean;
 }
 
-/** What {@linkcode restoreBackup} did. */
+/** The result of {@linkcode restoreBackup}. */
 export interface RestoredBackup extends VerifiedBackup {
-  /** Events that the feed did not have before. */
+  /** Number of events that the feed did not have before. */
   readonly restored: number;
 }
 
-/** What {@linkcode restoreBackup} needs besides the backup. */
+/** Options of {@linkcode restoreBackup}. */
 export interface RestoreBackupOptions {
-  /** Where the issuer's files will be. */
+  /** Destination of the issuer's files. */
   readonly store: FeedStore;
-  /** Where its private keys will be kept. */
+  /** Destination of its private keys. */
   readonly keys: KeyStore;
-  /** The clock, for the name of an unfinished line that is kept aside. */
+  /** The clock, for the file name of a saved unfinished line. */
   readonly now: () => Date;
   /** For tests only. */
   readonly faults?: FaultHooks;
@@ -75,25 +74,25 @@ export interface RestoreBackupOptions {
 
 const NAMES_PATH = "/.sig/names.csv";
 
-/** What is not published, and may be in a backup. */
+/** Unpublished files that a backup may contain. */
 const PRIVATE_PATHS: readonly string[] = [
   ...[NAMES_PATH, "/.sig/oidc-keys.json", "/.sig/oidc-clients.json"],
 ];
 
-/** Where the private keys of a backup are. */
+/** Sources of the private keys for a backup. */
 export interface BackupKeys {
   /** The key store. */
   readonly keys: KeyStore;
-  /** A key that is kept in another place, with its public part. */
+  /** A key that is kept outside the key store, with its public part. */
   readonly own?: { readonly x: unknown; readonly key: StoredKey } | undefined;
 }
 
 /**
- * Reads what a backup holds, under the lock.
+ * Reads the parts of a backup, under the lock.
  *
- * @param feedBytes bytes of the feed that are whole lines.
- * @throws {SigError} `signing_key_not_found` if the newest key is not there,
- * and those of the stores.
+ * @param feedBytes number of bytes that the feed's complete lines have.
+ * @throws {SigError} `signing_key_not_found` if the newest key is missing, and
+ * those of the stores.
  */
 export async function readBackup(
   store: FeedStore,
@@ -142,7 +141,10 @@ async function readKey(
   return key !== undefined && "sign" in key ? undefined : key;
 }
 
-/** Where the documents and the feed are; readers need the last one first. */
+/**
+ * Returns the paths of feed and documents, `sig.json` last: it makes the issuer
+ * readable.
+ */
 function publishedPaths(
   { feedPath, jwksPath }: IssuerDocuments,
 ): readonly string[] {
@@ -151,12 +153,12 @@ function publishedPaths(
 }
 
 /**
- * Verifies all of a backup: the documents, every line of the feed, and that each
- * private key is the one that is published.
+ * Verifies a backup: the documents, every line of the feed, and that each
+ * private key matches its published key.
  *
- * @throws {SigError} `invalid_request` for a file that does not belong in a backup,
- * `invalid_key`, `incomplete_line`, the first fault of a line, and those of
- * {@linkcode openIssuer}.
+ * @throws {SigError} `invalid_request` for a file that does not belong in a
+ * backup, `invalid_key`, `incomplete_line`, the first fault of a line, and
+ * those of {@linkcode openIssuer}.
  */
 export async function verifyBackup(
   backup: IssuerBackup,
@@ -196,16 +198,16 @@ async function verify({ files, keys }: IssuerBackup) {
 }
 
 /**
- * Puts a backup in place, after all of it was verified: keys, names, feed, key
- * set and DID document, and at last `sig.json`, each of them durable before the
- * next. What is there already is kept, and must be the same; a feed may be the
- * beginning of the backup's. So a call that was broken off is completed by the
- * same call.
+ * Verifies a backup and restores it: keys, names, feed, key set and DID
+ * document, and finally `sig.json`, each durable before the next. Existing
+ * files are kept and must be identical; an existing feed may be the beginning
+ * of the backup's feed. Repeating the call therefore completes an interrupted
+ * restore.
  *
- * @throws {SigError} `kid_exists`, `issuer_exists`, `feed_rolled_back` where
- * something else is there, which may be newer; `feed_rewritten`; those of
- * {@linkcode verifyBackup} and of the stores. Nothing was written then, except
- * for `write_failed`.
+ * @throws {SigError} `kid_exists`, `issuer_exists`, `feed_rolled_back` if a
+ * different, possibly newer file exists; `feed_rewritten`; those of
+ * {@linkcode verifyBackup} and of the stores. Except for `write_failed`,
+ * nothing was written.
  */
 export async function restoreBackup(
   backup: IssuerBackup,
@@ -255,7 +257,7 @@ function isSameKey(a: StoredKey, b: StoredKey | undefined): boolean {
     : a.x === b.x && a.d === b.d;
 }
 
-/** Another issuer's directory is left alone. */
+/** Refuses the directory of another issuer. */
 async function requireIssuer(store: FeedStore, issuer: string): Promise<void> {
   if (await store.revision(WELL_KNOWN_PATHS.metadata) === undefined) return;
   const found = await readDocuments(store, DEFAULT_LIMITS);
@@ -267,7 +269,7 @@ async function requireIssuer(store: FeedStore, issuer: string): Promise<void> {
   );
 }
 
-/** What is not there yet; anything else than what is in the backup is refused. */
+/** Returns the missing files; refuses an existing file that differs. */
 async function missingFiles(
   backup: IssuerBackup,
   paths: readonly string[],
@@ -292,7 +294,7 @@ async function missingFiles(
   return missing;
 }
 
-/** The feed that is there, which the one of the backup continues. */
+/** Returns the existing feed, which must be a beginning of the backup's. */
 async function findHeld(
   writer: FeedWriter,
   feed: Uint8Array,

@@ -1,4 +1,9 @@
-/** From a verified answer to the relationship (docs/protocol.md §9). @module */
+/**
+ * Turns a verified answer to an invitation into a relationship
+ * (docs/protocol.md §9).
+ *
+ * @module
+ */
 
 import {
   compareInstants,
@@ -19,11 +24,12 @@ import {
 } from "./plan/published.ts";
 
 /**
- * What enrolling publishes: the invitation's terms and who answered, but
- * not the name that it was for. The `event_id` is `inv-` and the `jti`, and a
- * feed has each id once: that makes an invitation single-use. Appended again for
- * the same subject, the old sequence is returned (`repeated`); for another one,
- * `append` rejects with `invitation_used`. (docs/protocol.md §9)
+ * Returns the draft for an answered invitation: the invitation's terms and the
+ * subject that answered, but not the invited person's name. The `event_id` is
+ * `inv-` and the `jti`, and a feed has each id once, so an invitation is
+ * single-use. Appending the draft again for the same subject returns the old
+ * sequence (`repeated`); for another subject, `append` rejects with
+ * `invitation_used` (docs/protocol.md §9).
  *
  * @example
  * ```ts
@@ -70,9 +76,9 @@ import {
  * assertEquals((await issuer.append(draft)).repeated, true);
  * ```
  *
- * @param person Needed for the further key of a person: type, roles and dates
- * are then those of that person now. Append the draft only while the feed ends
- * as this state does.
+ * @param person Required for a further key of a person, which receives the
+ * current type, roles and dates of that person. Append the draft only if the
+ * feed still ends with the event of this state.
  *
  * @throws {SigError} of a further key: `unknown_relationship`,
  * `ambiguous_relationship`, `invitation_used`, and `subject_mismatch` for a
@@ -93,7 +99,8 @@ export function enrolmentDraft(
       ...draft,
       relationship_type: claims.relationship_type,
       roles: claims.roles,
-      // Always given, so that an event of this id with other dates is a conflict.
+      // Always set, so that an event with this id but other dates is a
+      // conflict.
       valid_from: claims.valid_from ?? null,
       valid_until: claims.valid_until ?? null,
     };
@@ -105,7 +112,7 @@ export function enrolmentDraft(
   const enrolled = [...state.relationships.values()].find((each) =>
     each.first_event_id === draft.event_id
   );
-  // Only what the append compares: the person's relationship may have changed.
+  // Only the compared members: the person's relationship may have changed.
   if (enrolled !== undefined) {
     const { relationship_type, sequence, subject: first } = enrolled.upsert;
     if (first !== subject) throw invitationUsed(sequence);
@@ -115,7 +122,8 @@ export function enrolmentDraft(
   const { relationship_type, roles, valid_from, valid_until } =
     relationshipToShare(state, named, claims.relationship_type);
   requireFurtherKey(state, subject, claims.same_person_as);
-  // To the root, so that a chain of devices never gets too long for readers.
+  // Link to the root, so that a chain of devices never becomes too long for
+  // readers.
   const same_person_as = personIn(state, claims.same_person_as);
   return {
     ...draft,
@@ -125,8 +133,8 @@ export function enrolmentDraft(
 }
 
 /**
- * The relationship that a further key of a subject gets: its only one that is
- * active and has not expired, or the only one of a type where there are several.
+ * Returns the relationship that a further key of a subject receives: the only
+ * active, unexpired one, or the only one of the given type.
  *
  * @throws {SigError} `unknown_relationship`, `ambiguous_relationship`.
  */
@@ -168,7 +176,10 @@ export function relationshipToShare(
   );
 }
 
-/** A link that readers ignore would make a person that offboarding misses. */
+/**
+ * Readers would ignore this link, and offboarding would miss the resulting
+ * person.
+ */
 function requireFurtherKey(
   state: PublishedState,
   subject: string,

@@ -1,4 +1,4 @@
-/** A new issuer. @module */
+/** Creates a new issuer. @module */
 
 import {
   DEFAULT_LIMITS,
@@ -36,26 +36,31 @@ import { isSigningKey, type Keys } from "./documents/signing_key.ts";
 
 /** Options of {@linkcode initIssuer}. */
 export interface InitIssuerOptions {
-  /** Where the issuer's files will be. */
+  /** Destination of the issuer's files. */
   readonly store: FeedStore;
-  /** Where its private key will be kept; or the key itself, kept elsewhere. */
+  /**
+   * Destination of its private key, or the key itself if it is kept elsewhere.
+   */
   readonly keys: Keys;
   /**
-   * The key that signs, if it is kept elsewhere; the key store keeps the
-   * reference (default: a new private key).
+   * The signing key, if it is kept elsewhere; the key store saves a reference
+   * to it (default: a new private key).
    */
   readonly key?: ReferencedKey | undefined;
   /** The issuer's did:web, without a path. */
   readonly did: string;
-  /** The first key's identifier (default: `orgsign-1` or the given key's). */
+  /** Identifier of the first key (default: `orgsign-1` or the given key's). */
   readonly kid?: string;
-  /** Whether the feed is to hold public events only (default: true). */
+  /** Whether the feed contains public events only (default: true). */
   readonly publicOnly?: boolean;
-  /** Accept an IP address or `localhost`, which then means `http://`. */
+  /**
+   * Accept an IP address or `localhost`, and use `http://` for it (default:
+   * false).
+   */
   readonly allowPrivate?: boolean;
   /**
-   * Whether a key of this host and kid that the key store has already may sign
-   * for an issuer of which nothing else is here (default: true).
+   * Whether an existing private key of this host and kid may be used for an
+   * issuer that has no other files yet (default: true).
    */
   readonly reuseKey?: boolean;
   /** Milliseconds to wait for another writer (default: 10,000). */
@@ -64,25 +69,24 @@ export interface InitIssuerOptions {
   readonly faults?: FaultHooks;
 }
 
-/** What {@linkcode initIssuer} made. */
+/** The result of {@linkcode initIssuer}. */
 export interface InitializedIssuer {
   /** The metadata as published. */
   readonly metadata: SigMetadata;
   /** The key that signs. */
   readonly kid: string;
-  /** True when the key store had a key of this issuer and kid already. */
+  /** Whether the key store already had a key of this issuer and kid. */
   readonly keyReused: boolean;
 }
 
 /**
- * Makes a new issuer: private key, empty feed, `jwks.json`, `did.json`, and at
- * last `sig.json`, each of them durable before the next (docs/protocol.md §1). Of
- * several calls at once exactly one succeeds.
+ * Creates a new issuer: private key, empty feed, `jwks.json`, `did.json`, and
+ * finally `sig.json`, each durable before the next (docs/protocol.md §1). If
+ * several calls run concurrently, exactly one succeeds.
  *
- * A private key of this host and kid that the key store has already is used
- * again, never replaced: `did#kid` has one key. So a call that was broken off is
- * completed by the same call; anything else that is found in place is
- * left alone (`issuer_exists`).
+ * An existing private key of this host and kid is reused and never replaced:
+ * `did#kid` has one key. Repeating the call therefore completes an interrupted
+ * one; any other existing file is left unchanged (`issuer_exists`).
  *
  * @example
  * ```ts
@@ -99,9 +103,9 @@ export interface InitializedIssuer {
  * ```
  *
  * @throws {SigError} `issuer_exists`, `kid_exists` (unless `reuseKey`),
- * `invalid_identifier`,
- * `unsupported_did_method`, `address_not_allowed`, `invalid_key`,
- * `feed_locked`, `invalid_metadata`, `store_unavailable`, `write_failed`.
+ * `invalid_identifier`, `unsupported_did_method`, `address_not_allowed`,
+ * `invalid_key`, `feed_locked`, `invalid_metadata`, `store_unavailable`,
+ * `write_failed`.
  */
 export async function initIssuer(
   options: InitIssuerOptions,
@@ -131,14 +135,14 @@ export async function initIssuer(
 
 type Found = ReadonlyMap<string, Uint8Array>;
 
-/** What a call that was broken off, or someone else, left in place. */
+/** Returns existing files: of an interrupted call, or of another program. */
 async function findFiles(store: FeedStore): Promise<Found> {
   const { did_document, feed, jwks } = WELL_KNOWN_PATHS;
   const found = new Map<string, Uint8Array>();
   for (const path of [feed, jwks, did_document]) {
     const bytes = await store.read(path, DEFAULT_LIMITS.maxJwksBytes).catch(
       (error: unknown) => {
-        // So large, it is not ours.
+        // A file of this size was not made by `initIssuer`.
         if (isSigError(error, "document_too_large")) throw exists(path);
         throw error;
       },
@@ -162,7 +166,7 @@ async function obtainKey(
   const name = { host: port === undefined ? host : `${host}:${port}`, kid };
   const kept = await keys.read(name);
   const [path] = found.keys();
-  // The key is made first of all: files without it are not our unfinished work.
+  // The key is made first: files without it are not our own unfinished work.
   if (kept === undefined && path !== undefined) throw exists(path);
   if (kept !== undefined && path === undefined && options.reuseKey === false) {
     throw keyExists(name);
@@ -186,7 +190,7 @@ async function makeKey(
     return fresh;
   } catch (error) {
     if (!isSigError(error, "kid_exists")) throw error;
-    // An issuer of the same name elsewhere was faster.
+    // A concurrent call for another directory has created the key.
     return await keys.read(name) ?? fresh;
   }
 }
@@ -209,7 +213,7 @@ async function publish(
   for (const [path, there] of found) {
     if (!sameBytes(there, files.get(path)!)) throw exists(path);
   }
-  // Metadata last: an issuer exists when its metadata does.
+  // Metadata is written last: an issuer exists only once its metadata does.
   files.set(
     WELL_KNOWN_PATHS.metadata,
     encodeDocument(metadata, maxMetadataBytes),

@@ -1,6 +1,6 @@
 /**
- * What the other packages of this project need of issuer beside its public
- * names. Not covered by semantic versioning: it may change in any release.
+ * What the other packages of this project use of issuer besides its public API.
+ * Not covered by semantic versioning: it may change in any release.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * The issuer's side of SIG: makes an issuer, appends signed events to its feed
- * without ever leaving a broken one, and changes its keys.
+ * Creates issuers, appends signed events to their feeds without ever leaving a
+ * broken one, and rotates their keys.
  *
  * @example From nothing to a signed event
  * ```ts

@@ -1,8 +1,8 @@
 /**
- * An issuer at work.
+ * An open issuer: appends events, publishes proofs and rotates keys.
  *
- * Long because of its documentation: the rest is one class that guards one turn,
- * one lock and one index.
+ * Long because of its documentation: the rest is one class that serializes the
+ * operations on one lock and one index.
  *
  * @module
  */
@@ -69,37 +69,37 @@ import {
 
 /** Options of {@linkcode openIssuer}. */
 export interface OpenIssuerOptions {
-  /** Where the issuer's files are. `close` closes it. */
+  /** The issuer's files. `close` closes the store. */
   readonly store: FeedStore;
   /**
-   * Where its private keys are kept, or the one key that signs; or what tells
-   * which, once the issuer's documents are known.
+   * The private keys: a key store, the one key that signs, or a function that
+   * returns either for the issuer's documents.
    */
   readonly keys: KeySource;
   /** The clock. */
   readonly now: () => Date;
   /**
-   * The key that signs (default: the last one of the key set that the DID document
-   * authorises and whose private part is in the key store).
+   * Identifier of the key that signs (default: the last key of the key set that
+   * the DID document authorises and whose private part is in the key store).
    */
   readonly kid?: string;
-  /** Where further private keys are, which sign checkpoints as well. */
+  /** Sources of further private keys, which also sign checkpoints. */
   readonly otherKeys?: readonly KeySource[];
   /** Size limits (default: those of docs/protocol.md §8). */
   readonly limits?: Limits;
-  /** Write even what a reader of the feed would warn about. */
+  /** Append drafts for which a reader would only warn (default: false). */
   readonly allowWarnings?: boolean;
   /**
-   * Milliseconds to wait for another writer (default: 10,000; 40,000 if the key
-   * that signs is kept elsewhere, where it may wait for a person).
+   * Milliseconds to wait for another writer (default: 10,000; 40,000 if the
+   * signing key is in an agent, where it may wait for a person).
    */
   readonly lockTimeoutMs?: number | undefined;
   /**
-   * Go on after the feed's end even where later events are known to have been
-   * there; readers that saw those will refuse the feed.
+   * Append even if the feed lacks events that the index knows (default: false).
+   * Readers that have seen those events will refuse the feed.
    */
   readonly acceptRollback?: boolean;
-  /** Told of whatever was mended after a crash. */
+  /** Called for each repair after a crash. */
   readonly onRecovery?: (notice: RecoveryNotice) => void;
   /** For tests only. */
   readonly faults?: FaultHooks;
@@ -108,44 +108,45 @@ export interface OpenIssuerOptions {
 /** Options of {@linkcode Issuer.appendAll}. */
 export interface AppendOptions {
   /**
-   * Append only while the feed ends with this sequence, else reject with
-   * `plan_outdated`: the drafts were made for that feed.
+   * Append only if the feed ends with this sequence, else reject with
+   * `plan_outdated`.
    */
   readonly ifLastSequence?: number | undefined;
   /**
-   * Faults of drafts to collect before it rejects, in `context.errors`, each
-   * with its `draft` (default: 1, the first fault).
+   * Number of faulty drafts to collect before rejecting; `context.errors` lists
+   * them, each with its `draft` (default: 1).
    */
   readonly maxFaults?: number | undefined;
-  /** Told now and then how many drafts were judged and signed. */
+  /** Called every 1,000 drafts with the number of drafts processed so far. */
   readonly onProgress?: ((drafts: number) => void) | undefined;
 }
 
-/** What {@linkcode Issuer.rotateKey} did. */
+/** The result of {@linkcode Issuer.rotateKey}. */
 export interface RotatedKey {
-  /** The key that signs from now on. */
+  /** Identifier of the new key, which signs from now on. */
   readonly kid: string;
-  /** `proofs_behind` if the proofs could not be signed once more. */
+  /** `proofs_behind` if the proofs could not be signed again. */
   readonly warnings: readonly Warning[];
 }
 
-/** What {@linkcode Issuer.identity} tells. */
+/** The result of {@linkcode Issuer.identity}. */
 export interface IssuerIdentity {
   /** The issuer's DID. */
   readonly did: string;
-  /** The key that signs its events now. */
+  /** The key that currently signs events. */
   readonly signingKey: SigningKey;
-  /** The keys that it publishes, as a reader of its documents takes them. */
+  /** The published keys, as a reader of the documents resolves them. */
   readonly keys: KeyResolver;
 }
 
 /**
- * Opens an issuer that {@linkcode initIssuer}, or another SIG implementation,
- * has made. Its documents are read at once; what others change later is seen.
+ * Opens an issuer that {@linkcode initIssuer} or another SIG implementation has
+ * made. Reads its documents immediately, and again whenever they have changed.
  *
- * Every append recovers the feed's end first: a crash at any point leaves at
- * worst an unfinished line, which is kept aside, never a wrong event
- * (docs/protocol.md §11). The cost of an append does not depend on the feed's length.
+ * Every append first recovers the feed's end: a crash at any point leaves at
+ * worst an unfinished line, which is saved and cut off, never a wrong event
+ * (docs/protocol.md §11). The cost of an append does not depend on the feed's
+ * length.
  *
  * @example Appending
  * ```ts
@@ -185,26 +186,28 @@ export async function openIssuer(options: OpenIssuerOptions): Promise<Issuer> {
 }
 
 /**
- * Events that the index may be behind. Its file is not written for each event,
- * which would double the cost of an append; after a crash so many lines are
- * verified again.
+ * Maximum number of events that the index file may be behind. Writing the file
+ * for each event would double the cost of an append; after a crash, this many
+ * lines are verified again.
  */
 const MAX_PENDING = 256;
 
 /** A key in an agent may take 30 s for one signature. */
 export const AGENT_LOCK_TIMEOUT_MS = 40_000;
 
-/** Attempts with an index that was reset, the last one in memory. */
+/**
+ * Maximum number of attempts after resetting the index; the last one in memory.
+ */
 const MAX_ATTEMPTS = 4;
 
-/** Work on a feed up to whose recovered end the index goes. */
+/** Work on a recovered feed, with an index whose head is the feed's end. */
 type FeedWork<T> = (
   feed: OpenFeed,
   index: FeedIndex,
   documents: IssuerDocuments,
 ) => T | Promise<T>;
 
-/** An open issuer. Its methods may be called at any time; they take turns. */
+/** An open issuer. Concurrent calls are queued and run in order. */
 export class Issuer implements AsyncDisposable {
   readonly #options: OpenIssuerOptions;
   readonly #limits: Limits;
@@ -213,11 +216,11 @@ export class Issuer implements AsyncDisposable {
   readonly #otherKeys: KeySource[];
   #kid: string | undefined;
   #documents: IssuerDocuments | undefined;
-  /** Of the documents; undefined when it isn't known: then they are read again. */
+  /** Revision of the documents; undefined forces reading them again. */
   #revision: string | undefined;
-  /** Chosen when it is first needed. */
+  /** The signing key, chosen on first use. */
   #key: SigningKey | undefined;
-  /** Whether the index's file is behind. */
+  /** Whether events are missing in the index file. */
   #hasPending = false;
   readonly #ids = new FeedIds();
   #turn: Promise<unknown> = Promise.resolve();
@@ -232,7 +235,7 @@ export class Issuer implements AsyncDisposable {
     this.#kid = options.kid;
   }
 
-  /** {@linkcode openIssuer}. */
+  /** Implements {@linkcode openIssuer}. */
   static async open(options: OpenIssuerOptions): Promise<Issuer> {
     const issuer = new Issuer(options);
     const documents = await issuer.#readDocuments();
@@ -244,22 +247,24 @@ export class Issuer implements AsyncDisposable {
   }
 
   /**
-   * Appends one event: durable when the promise resolves; when it rejects,
-   * nothing was written.
+   * Appends one event. It is durable when the promise resolves; if the promise
+   * rejects, nothing was written.
    *
-   * A draft whose `event_id` the feed has already, with every given member
-   * equal, is not written again: its sequence is returned, `repeated` is true.
+   * If the feed already has the draft's `event_id` and every given member is
+   * equal, nothing is written: the sequence of that event is returned, and
+   * `repeated` is true.
    *
    * Rejects with a `SigError`: the code of a wrong field (`missing_field`,
    * `invalid_field`, `unknown_event_type`, `private_event_in_public_feed`; also
-   * `invalid_field` for what a reader would only warn about, unless
+   * `invalid_field` for a draft for which a reader would only warn, unless
    * `allowWarnings`), `duplicate_event_id`, `unknown_relationship`,
    * `already_revoked` (unless `amend`), `line_too_long`, `feed_too_large`,
    * `too_many_events`, `signing_key_not_found`, `key_not_authorized`,
    * `invalid_key`, `feed_locked`, `write_failed`, `store_unavailable`,
    * `source_not_found`, `invalid_metadata`, `invalid_did_document`,
    * `feed_rolled_back` and `feed_rewritten` (the feed lacks events that the
-   * index knows of; unless `acceptRollback`), and the fault of a feed line that is complete and wrong.
+   * index knows; unless `acceptRollback`), and the fault of a complete but
+   * wrong feed line.
    */
   async append(draft: EventDraft): Promise<AppendedEvent> {
     const [appended] = await this.appendAll([draft]);
@@ -267,11 +272,11 @@ export class Issuer implements AsyncDisposable {
   }
 
   /**
-   * Appends several events, all or none of them, with one lock, one write and
-   * one flush. A draft may build on those before it. When it rejects,
-   * `context.draft` is the index of the faulty draft. Only a crash in the middle
-   * of the write can leave the first ones without the others: give the drafts
-   * an `event_id` each, and the same call completes them.
+   * Appends several events, all or none, with one lock, one write and one
+   * flush. A draft may build on earlier drafts. If it rejects, `context.draft`
+   * is the index of the faulty draft. Only a crash during the write can leave
+   * the first events without the rest: if every draft has an `event_id`,
+   * repeating the call completes them.
    */
   async appendAll(
     drafts: readonly EventDraft[],
@@ -300,8 +305,8 @@ export class Issuer implements AsyncDisposable {
 
   /**
    * Adds a key at the end of the key set and to `assertionMethod`, keeps the
-   * old ones, and signs with it from now on. A rotation that was broken off is
-   * completed by the same call.
+   * old keys, and signs with the new key from now on. Repeating the call
+   * completes an interrupted rotation.
    *
    * Rejects with a `SigError`: `kid_exists`, `invalid_identifier`,
    * `invalid_key`, `document_too_large`, and those of the store.
@@ -330,9 +335,9 @@ export class Issuer implements AsyncDisposable {
   }
 
   /**
-   * Brings the proofs up to the feed's end and signs their checkpoint with every
-   * key that is at hand; also renews its time (docs/protocol.md §13.6). The files
-   * are complete before the checkpoint that needs them is published.
+   * Brings the proofs up to the feed's end and signs their checkpoint with
+   * every available key; also renews its time (docs/protocol.md §13.6). All
+   * files are complete before the checkpoint that needs them is published.
    *
    * Rejects with a `SigError`, and has signed nothing: `invalid_request` if
    * there are no proofs and `init` is not given, `feed_rolled_back` and
@@ -347,9 +352,9 @@ export class Issuer implements AsyncDisposable {
   }
 
   /**
-   * {@linkcode Issuer.checkpoint} after appends, if the issuer publishes proofs.
-   * It does not reject for a `SigError`: what was appended remains in effect, and
-   * readers read on from the last checkpoint.
+   * Runs {@linkcode Issuer.checkpoint} after appends, if the issuer publishes
+   * proofs. Does not reject with a `SigError`: the appended events remain in
+   * effect, and readers continue from the last checkpoint.
    *
    * @returns the warning `proofs_behind` if it failed.
    */
@@ -358,8 +363,9 @@ export class Issuer implements AsyncDisposable {
   }
 
   /**
-   * Who the issuer is, for what it signs and verifies beside its feed, such as
-   * invitations. Read again where its documents have changed.
+   * Returns the issuer's DID and keys, for signing and verifying things other
+   * than events, such as invitations. Reads the documents again if they have
+   * changed.
    *
    * Rejects with a `SigError`: `signing_key_not_found`, `key_not_authorized`,
    * `invalid_key`, and those of the documents.
@@ -373,8 +379,8 @@ export class Issuer implements AsyncDisposable {
   }
 
   /**
-   * The state that the feed derives, from a full verification of every line.
-   * Rejects with the first fault's `SigError`.
+   * Verifies every line of the feed and returns the derived state. Rejects with
+   * the `SigError` of the first fault.
    */
   async state(): Promise<FeedState> {
     const { documents, feed } = await this.#readFeed();
@@ -382,9 +388,8 @@ export class Issuer implements AsyncDisposable {
   }
 
   /**
-   * What the feed says of each relationship, display and metadata included:
-   * what `planChanges` compares with. Verified as by {@linkcode Issuer.state},
-   * and rejects likewise.
+   * Returns every relationship with its display and metadata, as `planChanges`
+   * needs it. Verifies the feed and rejects as {@linkcode Issuer.state}.
    */
   async published(): Promise<PublishedState> {
     const { documents, feed } = await this.#readFeed();
@@ -406,8 +411,8 @@ export class Issuer implements AsyncDisposable {
   }
 
   /**
-   * What the feed says of one relationship, and of a subject's active ones,
-   * right now. Costs the same after any number of events.
+   * Returns the current state of one relationship, or of a subject's active
+   * relationships. The cost does not depend on the number of events.
    */
   async current(question: CurrentQuestion): Promise<CurrentRelationships> {
     return await this.#onFeed((feed, index, { parseLine }) =>
@@ -416,8 +421,9 @@ export class Issuer implements AsyncDisposable {
   }
 
   /**
-   * Rejects with `feed_rolled_back` when this feed ends before a published copy
-   * of it, with `feed_rewritten` when the two differ. The copy is not verified.
+   * Rejects with `feed_rolled_back` if this feed ends before a published copy
+   * of it, and with `feed_rewritten` if the two differ. The copy is not
+   * verified.
    */
   async requireNotBehind(published: Uint8Array): Promise<void> {
     await this.#takeTurn(async (writer) => {
@@ -427,13 +433,13 @@ export class Issuer implements AsyncDisposable {
   }
 
   /**
-   * Brings a feed that has lost its end, such as one from a backup, up to the
-   * published one, durably. Every published line is verified with the keys of
-   * this issuer first.
+   * Restores the lost end of a feed, such as that of an old backup, from the
+   * published copy, durably. First verifies every published line with the keys
+   * of this issuer.
    *
-   * Rejects with a `SigError`: `feed_rewritten` when the published feed does not
-   * continue this one byte for byte, `incomplete_line`, the fault of a published
-   * line, and those of the store; then nothing was written.
+   * Rejects with a `SigError`: `feed_rewritten` if the published feed does not
+   * continue this one byte for byte, `incomplete_line`, the fault of a
+   * published line, and those of the store; then nothing was written.
    */
   async restore(published: Uint8Array): Promise<RestoredFeed> {
     return await this.#takeTurn(async (writer) => {
@@ -449,12 +455,13 @@ export class Issuer implements AsyncDisposable {
   }
 
   /**
-   * What a backup holds: documents, names, the feed up to its recovered end, and
-   * private keys. What can be made again is left out: the index and the proofs.
+   * Returns the parts of a backup: documents, names, the feed up to its
+   * recovered end, and private keys. The index and the proofs are omitted,
+   * since they can be rebuilt.
    *
-   * Rejects with a `SigError`: `signing_key_not_found` if the newest key is in
-   * neither place, those of the documents, and those of an append that are about
-   * the feed.
+   * Rejects with a `SigError`: `signing_key_not_found` if no source has the
+   * newest key, those of the documents, and those of an append that concern the
+   * feed.
    */
   async backup(keys: BackupKeys): Promise<IssuerBackup> {
     const { store } = this.#options;
@@ -463,7 +470,7 @@ export class Issuer implements AsyncDisposable {
     );
   }
 
-  /** Waits for what is under way, then closes the store. */
+  /** Waits for running operations, then closes the store. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -472,12 +479,12 @@ export class Issuer implements AsyncDisposable {
     await this.#options.store.close();
   }
 
-  /** {@linkcode Issuer.close}, for `await using`. */
+  /** Calls {@linkcode Issuer.close}, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
 
-  /** The feed up to its recovered end. */
+  /** Reads the feed up to its recovered end. */
   async #readFeed() {
     const { documents, bytes } = await this.#onFeed((
       _,
@@ -486,18 +493,18 @@ export class Issuer implements AsyncDisposable {
     ) => ({
       ...{ documents, bytes: head!.bytes },
     }));
-    // Outside of the lock: what is there by now stays as it is.
+    // Read outside the lock: the feed's recovered bytes never change.
     const feed = await this.#options.store
       .read(documents.feedPath, Number.MAX_SAFE_INTEGER);
     return { documents, feed: (feed ?? new Uint8Array()).slice(0, bytes) };
   }
 
-  /** The documents as they are now; read again only when they have changed. */
+  /** Returns the documents, read again only if they have changed. */
   async #readDocuments(): Promise<IssuerDocuments> {
     const { store } = this.#options;
     const before = this.#documents;
     const jwksPath = before?.jwksPath ?? WELL_KNOWN_PATHS.jwks;
-    // Asked before reading: a change meanwhile is then seen the next time.
+    // Taken before reading, so that a concurrent change is seen next time.
     const revision = await documentsRevision(store, jwksPath);
     if (before !== undefined && revision === this.#revision) return before;
     const documents = await readDocuments(store, this.#limits);
@@ -507,7 +514,10 @@ export class Issuer implements AsyncDisposable {
     return documents;
   }
 
-  /** Spares the next one to open the issuer some work, if nobody is writing. */
+  /**
+   * Saves verification work at the next opening, if there is no concurrent
+   * writer.
+   */
   async #leaveIndex(): Promise<void> {
     if (!this.#hasPending) return;
     try {
@@ -520,7 +530,9 @@ export class Issuer implements AsyncDisposable {
     }
   }
 
-  /** One after the other here, and under the lock for everyone else. */
+  /**
+   * Queues the work in this process and holds the lock against other processes.
+   */
   async #takeTurn<T>(work: (writer: FeedWriter) => Promise<T>): Promise<T> {
     if (this.#closed) {
       throw new TypeError("Cannot use an issuer after it was closed");
@@ -542,8 +554,9 @@ export class Issuer implements AsyncDisposable {
   }
 
   /**
-   * A checkpoint that names a key before it is published, signed by it and by
-   * the keys before it: readers accept no new key without.
+   * Publishes a checkpoint that names a new key before the key itself is
+   * published, signed by it and the older keys: otherwise readers would refuse
+   * the new key.
    */
   async #introduce(
     writer: FeedWriter,
@@ -552,12 +565,12 @@ export class Issuer implements AsyncDisposable {
   ): Promise<void> {
     const next = { key, published };
     const held = await heldKeys(await this.#readDocuments(), this.#sources);
-    // Without an older key, no reader could open the checkpoint before then.
+    // Without an older key, no reader could verify the checkpoint yet.
     if (held.every(({ kid }) => kid === key.kid)) return;
     try {
       await this.#updateProofs(writer, {}, next);
     } catch (error) {
-      // A key that was stolen is replaced all the same.
+      // A stolen key must be replaced even if the proofs can't be updated.
       if (!isSigError(error, "subject_changed")) throw error;
       await this.#updateProofs(writer, { stay: true }, next);
     }
@@ -613,7 +626,7 @@ export class Issuer implements AsyncDisposable {
     );
   }
 
-  /** {@linkcode #withFeed} in a turn of its own. */
+  /** Runs {@linkcode #withFeed} in its own turn. */
   async #onFeed<T>(work: FeedWork<T>): Promise<T> {
     return await this.#takeTurn(async (writer) =>
       await this.#withFeed(writer, await this.#readDocuments(), work)
@@ -621,8 +634,8 @@ export class Issuer implements AsyncDisposable {
   }
 
   /**
-   * Works with an index that stands at the recovered end of the feed; starts over
-   * with an empty one when it proves unusable.
+   * Runs work with an index at the recovered end of the feed. Retries with an
+   * empty index if the index proves unusable.
    */
   async #withFeed<T>(
     writer: FeedWriter,
@@ -649,13 +662,13 @@ export class Issuer implements AsyncDisposable {
         }
       }
     } finally {
-      // A rotation opens it twice.
+      // A rotation opens the feed twice.
       feed.close();
     }
   }
 }
 
-/** Events are durable already: an index that fails is only behind. */
+/** The events are already durable: an index that fails is only behind. */
 function flushIndex(index: FeedIndex, most: number): void {
   if (index.pending < most) return;
   try {
@@ -665,7 +678,7 @@ function flushIndex(index: FeedIndex, most: number): void {
   }
 }
 
-/** Drafts that were made for one end of the feed fit no other. */
+/** Drafts planned for another end of the feed must not be appended. */
 function requireEnd(sequence: number, expected: number | undefined): void {
   if (expected === undefined || sequence === expected) return;
   const why =

@@ -1,4 +1,4 @@
-/** A further signing key (docs/protocol.md §11). @module */
+/** Adds a signing key (docs/protocol.md §11). @module */
 
 import {
   type Jwk,
@@ -35,19 +35,21 @@ import {
 
 /** Options of a rotation. */
 export interface RotateKeyOptions {
-  /** The new key's identifier: `[A-Za-z0-9._-]{1,64}`, no dot first. */
+  /**
+   * Identifier of the new key: `[A-Za-z0-9._-]{1,64}`, not starting with a dot.
+   */
   readonly kid: string;
-  /** The new key (default: a fresh private key). */
+  /** The new key (default: a new private key). */
   readonly key?: KeptKey;
 }
 
-/** What a rotation works on. */
+/** What a rotation needs besides its options. */
 export interface RotateKeyContext {
-  /** The documents as they are. */
+  /** The current documents. */
   readonly documents: IssuerDocuments;
-  /** Where private keys are kept. */
+  /** The store of the private keys. */
   readonly keys: Keys;
-  /** Called with the new key when only the documents are left to be written. */
+  /** Called with the new key before the documents are written. */
   readonly beforePublishing: (
     key: SigningKey,
     published: VerificationKey,
@@ -58,9 +60,9 @@ export interface RotateKeyContext {
 
 /**
  * Makes the private key durable, then publishes it in the key set, then
- * authorises it in the DID document. Broken off anywhere, it leaves an issuer
- * that signs with its old key, and is completed by running it again with the
- * same kid: what is there already is kept.
+ * authorises it in the DID document. An interrupted rotation leaves an issuer
+ * that signs with its old key; running it again with the same kid completes it
+ * and keeps what exists.
  *
  * @returns the new key, ready to sign.
  * @throws {SigError} `kid_exists`, `invalid_identifier`, `invalid_key`,
@@ -89,7 +91,7 @@ export async function addSigningKey(
   const jwksBytes = encodeDocument(jwks, limits.maxJwksBytes);
   const didBytes = didDocument &&
     encodeDocument(didDocument, limits.maxDidDocumentBytes);
-  // What is about to be published is read the way a consumer will.
+  // Reads the new documents as a consumer will before publishing them.
   const resolver = await createKeyResolver(jwks, {
     authorized: didDocument && readDidDocument(didDocument, documents.issuer),
     limits,
@@ -111,7 +113,7 @@ export async function addSigningKey(
   return key;
 }
 
-/** A kid that can sign, or stands for something else, is not given twice. */
+/** Refuses the kid of a key that can already sign, or that SIG ignores. */
 function refuseTaken(
   kid: string,
   documents: IssuerDocuments,
@@ -145,7 +147,10 @@ async function pickKey(
   return await generateSigningKey({ kid });
 }
 
-/** The key set with the key at its end; the same object if it is there. */
+/**
+ * Returns the key set with the key at its end, or the same object if it is
+ * included.
+ */
 function withKey(
   jwks: OpenObject,
   key: Jwk,
@@ -155,7 +160,10 @@ function withKey(
   return { ...jwks, keys: [...entriesOf(jwks, "keys"), buildPublicJwk(key)] };
 }
 
-/** The DID document with the key authorised; the same object if it is. */
+/**
+ * Returns the DID document with the key authorised, or the same object if it
+ * is.
+ */
 function withMethod(
   { authorized, didDocument, issuer }: IssuerDocuments,
   key: Jwk,

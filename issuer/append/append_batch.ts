@@ -1,8 +1,8 @@
 /**
- * Events into the feed: one write, all or nothing (docs/protocol.md §11).
+ * Appends events to the feed: one write, all or nothing (docs/protocol.md §11).
  *
- * Long because a batch is one thing: what one draft has changed is what the next
- * one is judged by, and nothing of it may be seen before all is written.
+ * Long because a batch is one unit: each draft is checked against the changes
+ * of the drafts before it, and no change is visible before all are written.
  *
  * @module
  */
@@ -42,48 +42,48 @@ import {
 } from "../index/feed_index.ts";
 import type { OpenFeed } from "../store/feed_store.ts";
 
-/** What became of a draft. */
+/** The result of appending one draft. */
 export interface AppendedEvent {
-  /** The event as it stands in the feed. */
+  /** The event as written to the feed. */
   readonly event: SigEvent;
-  /** Its sequence. */
+  /** Sequence of the event. */
   readonly sequence: number;
-  /** Its identifier. */
+  /** Identifier of the event. */
   readonly event_id: string;
-  /** Its relationship. */
+  /** Identifier of the event's relationship. */
   readonly relationship_id: string;
-  /** True when it was there already and nothing was written. */
+  /** True if the feed already had the event and nothing was written. */
   readonly repeated: boolean;
-  /** What readers will warn about; empty unless that was asked for. */
+  /** Warnings of readers; empty unless `allowWarnings` or `amend` is set. */
   readonly warnings: readonly Warning[];
 }
 
 /** What an append needs besides the feed. */
 export interface AppendContext extends WriteRules {
-  /** Signs the events. */
+  /** The key that signs the events. */
   readonly key: SigningKey;
-  /** Knows which ids the feed has, whatever the index says. */
+  /** The event ids of the feed, read without trusting the index. */
   readonly ids: FeedIds;
-  /** Faults of drafts that are collected before the refusal (default: 1). */
+  /** Number of faulty drafts to collect before rejecting (default: 1). */
   readonly maxFaults?: number | undefined;
-  /** Told now and then how many drafts were judged and signed. */
+  /** Called every 1,000 drafts with the number of drafts processed so far. */
   readonly onProgress?: ((drafts: number) => void) | undefined;
 }
 
 /**
- * Signatures that are made at a time, by the platform's threads, while further
- * drafts are judged: half of the time of a large batch.
+ * Maximum number of concurrent signatures. The platform's threads sign while
+ * further drafts are checked, which halves the time of a large batch.
  */
 const MAX_SIGNING = 64;
-/** Drafts between two words of progress. */
+/** Number of drafts between two calls of `onProgress`. */
 const PROGRESS_EVERY = 1_000;
 const LF = Uint8Array.of(0x0a);
 const encoder = new TextEncoder();
 
 /**
- * Judges, completes and signs drafts, then writes them at once and adds them to
- * the index, which must stand at the feed's end. On refusal nothing is written
- * and nothing added.
+ * Checks, completes and signs drafts, writes them in one write and adds them to
+ * the index, whose head must be at the feed's end. If a draft is refused,
+ * neither the feed nor the index changes.
  *
  * @throws {SigError} as `append` of `openIssuer`.
  * @throws {IndexError} before anything was written.
@@ -119,7 +119,7 @@ export async function appendDrafts(
   }
 }
 
-/** An invitation's event is published once, for the first subject. */
+/** An invitation's event is published only once, for the first subject. */
 function idInUse(
   { event_id, subject }: DraftMembers,
   { sequence, subject: first }: SigEvent,
@@ -131,7 +131,9 @@ function idInUse(
   return refused("duplicate_event_id", why, { pointer: "/event_id", sequence });
 }
 
-/** The error of an invitation that another subject has answered. */
+/**
+ * Returns the error for an invitation that another subject has already used.
+ */
 export function invitationUsed(sequence: number): SigError {
   return new SigError(
     "invitation_used",
@@ -148,12 +150,12 @@ export function invitationUsed(sequence: number): SigError {
 class Batch {
   readonly #feed: OpenFeed;
   readonly #index: FeedIndex;
-  /** What is written; the index is ahead of it. */
+  /** The end of the written feed; the index is ahead of it during a batch. */
   readonly #start: FeedHead;
   readonly #context: AppendContext;
   readonly #events = new Map<string, SigEvent>();
   readonly #lines: Uint8Array[] = [];
-  /** Of every line of this key, beside its payload. */
+  /** Bytes of each line signed by this key, without its payload. */
   readonly #envelopeBytes: number;
   #signing: Promise<void>[] = [];
 
@@ -180,7 +182,7 @@ class Batch {
     this.#events.set(event.event_id, event);
     this.#lines.push(line, LF);
     const signing = this.#sign(event, line);
-    // `#signed` awaits it; until then a rejection is not unhandled.
+    // `#signed` awaits it; the empty handler avoids an unhandled rejection.
     signing.catch(() => {});
     this.#signing.push(signing);
     if (this.#signing.length >= MAX_SIGNING) await this.#signed();
@@ -193,7 +195,7 @@ class Batch {
     await this.#feed.append(joinBytes(this.#lines));
   }
 
-  /** Waits for what is under way, whatever becomes of it. */
+  /** Waits for all signatures, whether they succeed or fail. */
   async settle(): Promise<void> {
     await Promise.allSettled(this.#signing);
   }
@@ -203,7 +205,7 @@ class Batch {
     this.#signing = [];
   }
 
-  /** The event that already has the draft's `event_id`. */
+  /** Returns the event that already has the draft's `event_id`. */
   async #findEarlier(draft: DraftMembers): Promise<SigEvent | undefined> {
     const id = draft.event_id;
     const { ids, parseLine } = this.#context;
@@ -222,13 +224,15 @@ class Batch {
     throw new IndexError("Cannot use an index that lacks an event");
   }
 
-  /** The relationship as the index has it, held against its last event. */
+  /**
+   * Returns the indexed relationship after comparing it with its last event.
+   */
   async #findRelationship(
     id: unknown,
   ): Promise<IndexedRelationship | undefined> {
     if (typeof id !== "string") return undefined;
     const found = this.#index.relationship(id);
-    // Of a draft before this one it has no line yet.
+    // An earlier draft of this batch has no line in the feed yet.
     if (found !== undefined && found.offset < this.#start.bytes) {
       await readLastEvent(found, this.#feed, this.#context.parseLine);
     }
@@ -253,7 +257,7 @@ class Batch {
     return requireWritable(event, this.#index, { ...context, amend });
   }
 
-  /** Room for the line: a signature's length is known before it is made. */
+  /** Allocates the line: the signature's length is known before signing. */
   #makeLine(payloadBytes: number): Uint8Array {
     const { maxFeedBytes, maxLineBytes } = this.#context.limits;
     const line = new Uint8Array(
@@ -269,18 +273,18 @@ class Batch {
     throw refused("feed_too_large", why, { limit: maxFeedBytes });
   }
 
-  /** Fills the line, which the index's mark may hold already. */
+  /** Fills the line, which the index's head may already reference. */
   async #sign(event: SigEvent, line: Uint8Array): Promise<void> {
     const envelope = await signEvent(event, this.#context.key);
     const text = JSON.stringify(envelope);
-    // All of it is ASCII.
+    // The text is ASCII, so its length equals the number of bytes.
     if (text.length !== line.length) {
       throw new TypeError("Cannot append: the key makes no Ed25519 signatures");
     }
     encoder.encodeInto(text, line);
   }
 
-  /** A feed that readers refuse for its size can't be mended. */
+  /** A feed that readers refuse for its size can't be repaired. */
   #requireFewEvents(): void {
     const { maxEvents } = this.#context.limits;
     const { sequence } = this.#index.head!;
@@ -329,7 +333,7 @@ function requireRevocable(
 const SIGNATURE_BYTES = 64;
 const FRAME = JSON.stringify({ protected: "", payload: "", signature: "" });
 
-/** Bytes of the envelopes that `signEvent` makes, without payload and LF. */
+/** Returns the bytes of an envelope of `signEvent` without payload and LF. */
 function envelopeBytes(kid: string): number {
   const header = { alg: "EdDSA", kid, typ: EVENT_TYP };
   return FRAME.length +
@@ -337,7 +341,7 @@ function envelopeBytes(kid: string): number {
     base64UrlLength(SIGNATURE_BYTES);
 }
 
-/** Characters that encode so many bytes, without padding. */
+/** Returns the length of unpadded base64url for this number of bytes. */
 function base64UrlLength(bytes: number): number {
   return Math.ceil(bytes * 4 / 3);
 }

@@ -1,26 +1,26 @@
-/** From a draft to an event. @module */
+/** Builds events from drafts. @module */
 
 import { SPEC_VERSION } from "@sig/core";
 import type { DraftMembers } from "./draft.ts";
 
-/** What the issuer adds to a draft. */
+/** Values that the issuer adds to a draft. */
 export interface EventPlace {
   /** The issuer's DID. */
   readonly issuer: string;
   /** The event's sequence. */
   readonly sequence: number;
-  /** RFC 3339 UTC. */
+  /** The current time, RFC 3339 UTC. */
   readonly now: string;
-  /** Makes an identifier. */
+  /** Generates an identifier. */
   readonly newId: () => string;
   /** The relationship's subject, if the relationship exists. */
   readonly subject: string | undefined;
 }
 
 /**
- * Completes a draft. Nothing is judged here, so a wrong value stays wrong. The
- * members come in the order of docs/protocol.md §3: it is part of the bytes that
- * are signed.
+ * Completes a draft. Values are not validated here, so a wrong value is kept.
+ * The order of the members is that of docs/protocol.md §3, because it
+ * determines the signed bytes.
  */
 export function buildEvent(
   draft: DraftMembers,
@@ -59,7 +59,8 @@ export function buildEvent(
         valid_until: given("valid_until", () => null),
         display: draft.display ?? undefined,
       }),
-    // Null means absent in these three (docs/protocol.md §3), and absent is shorter.
+    // Null means absent for these three (docs/protocol.md §3), and absent is
+    // shorter.
     reason: draft.reason ?? undefined,
     metadata: draft.metadata ?? undefined,
   });

@@ -1,4 +1,4 @@
-/** What a feed says of one relationship, or one subject, right now. @module */
+/** Reads the current state of one relationship or one subject. @module */
 
 import {
   type FeedLineParser,
@@ -15,48 +15,55 @@ import {
 } from "../index/feed_index.ts";
 import type { OpenFeed } from "../store/feed_store.ts";
 
-/** Which relationships are asked for: those that either member names. */
+/** Selects relationships: those that match either member. */
 export interface CurrentQuestion {
-  /** This relationship. */
+  /** Identifier of a relationship. */
   readonly relationship_id?: string | undefined;
-  /** The active relationships of this subject. */
+  /** A subject; selects its active relationships. */
   readonly subject?: string | undefined;
-  /** Those of the subject with the latest events, so many (default: all). */
+  /**
+   * Maximum number of the subject's relationships, latest events first
+   * (default: all).
+   */
   readonly most?: number | undefined;
-  /** Also the upserts in the last so many bytes of the feed (default: 0). */
+  /**
+   * Also return the upserts in this many bytes at the feed's end (default: 0).
+   */
   readonly recentBytes?: number | undefined;
 }
 
-/** A relationship as its last event leaves it. */
+/** A relationship after its last event. */
 export interface CurrentRelationship {
-  /** The relationship. */
+  /** Identifier of the relationship. */
   readonly relationship_id: string;
-  /** The party that its last upsert names. */
+  /** The subject that its last upsert names. */
   readonly subject: string;
-  /** The event that published it; null once it is revoked. */
+  /** The event that published it; null if it is revoked. */
   readonly upsert: RelationshipUpsertEvent | null;
   /** Sequence of its last event. */
   readonly last_sequence: number;
 }
 
-/** An answer, and the feed that it is true of. */
+/** The relationships found, and the end of the feed that was read. */
 export interface CurrentRelationships {
   /** Sequence of the feed's last event. */
   readonly last_sequence: number;
-  /** In the order of their last events. */
+  /** The relationships, in the order of their last events. */
   readonly relationships: readonly CurrentRelationship[];
-  /** The upserts of `recentBytes`; their signatures are not verified again. */
+  /**
+   * The upserts within `recentBytes`; their signatures are not verified again.
+   */
   readonly recent: readonly RelationshipUpsertEvent[];
 }
 
-/** More than any feed has events. */
+/** More than the number of events of any feed. */
 const MANY = 2 ** 40;
 
 /**
- * Asks the index and reads the lines that it points to: the cost depends on the
- * number of relationships found, not on the feed's length.
+ * Queries the index and reads the lines that it points to. The cost depends on
+ * the number of relationships found, not on the length of the feed.
  *
- * @throws {IndexError} when a line does not say what the index says.
+ * @throws {IndexError} if a line contradicts the index.
  */
 export async function readCurrent(
   { relationship_id: id, subject, most = MANY, recentBytes = 0 }:
@@ -89,7 +96,7 @@ export async function readCurrent(
 
 const LF = 0x0a;
 
-/** The upserts of the whole lines in the end of a feed. */
+/** Yields the upserts in the complete lines of the feed's last bytes. */
 function* readRecent(
   bytes: Uint8Array,
   parseLine: FeedLineParser,
@@ -102,15 +109,15 @@ function* readRecent(
       const event = parseEventPayload(payload);
       if (isUpsert(event)) yield event;
     } catch {
-      // The first line may be the rest of one.
+      // The first line may be truncated.
     }
     start = end + 1;
   }
 }
 
 /**
- * The event in a place of the feed, which was verified when the index learned
- * of it; undefined where no event is.
+ * Reads the event at a position of the feed. It was verified when it was added
+ * to the index. Returns undefined if there is no event.
  */
 export async function readEventAt(
   { bytes, offset }: LinePlace,
@@ -128,10 +135,10 @@ export async function readEventAt(
 }
 
 /**
- * The last event of a relationship that the index has. So the index can make
- * nothing up; to hide a later event is all that a wrong one can do.
+ * Reads the last event of an indexed relationship. A wrong index can therefore
+ * not invent an event; it can only hide a later one.
  *
- * @throws {IndexError} when the feed's line does not say what the index says.
+ * @throws {IndexError} if the line contradicts the index.
  */
 export async function readLastEvent(
   found: IndexedRelationship,

@@ -1,4 +1,9 @@
-/** Drafts: what a caller says of an event, its strict reading, and its faults. @module */
+/**
+ * Drafts: the caller's part of an event, their strict parsing, and their
+ * faults.
+ *
+ * @module
+ */
 
 import {
   type Display,
@@ -20,17 +25,22 @@ import {
   withContext,
 } from "@sig/core/internal";
 
-/** What both kinds of draft may say. Everything left out is generated. */
+/**
+ * Members of both kinds of draft. Omitted identifiers and times are generated.
+ */
 export interface DraftBase {
-  /** Given again, the append is repeated, not doubled (default: a new ULID). */
+  /**
+   * Repeating an append with the same value writes no second event (default: a
+   * new ULID).
+   */
   readonly event_id?: string;
-  /** RFC 3339 UTC (default: now). */
+  /** Time of issue, RFC 3339 UTC (default: now). */
   readonly issued_at?: string;
-  /** Who may read it (default: `public`). */
+  /** Who may read the event (default: `public`). */
   readonly visibility?: Visibility;
-  /** For people, at most 2,000 characters. */
+  /** Explanation for people, at most 2,000 characters. */
   readonly reason?: string | null;
-  /** The issuer's own members, at most 16 KiB as JSON. */
+  /** Members defined by the issuer, at most 16 KiB as JSON. */
   readonly metadata?: OpenObject | null;
 }
 
@@ -38,19 +48,19 @@ export interface DraftBase {
 export interface UpsertDraft extends DraftBase {
   /** Always `relationship.upsert`. */
   readonly event_type: "relationship.upsert";
-  /** A DID. An existing relationship keeps its subject. */
+  /** DID of the subject. An existing relationship keeps its subject. */
   readonly subject: string;
-  /** What kind of relationship. */
+  /** The type of relationship. */
   readonly relationship_type: RelationshipType;
-  /** An existing one is replaced (default: a new ULID). */
+  /** Identifier; an existing relationship is replaced (default: a new ULID). */
   readonly relationship_id?: string;
-  /** At most 64 of 128 characters (default: none). */
+  /** Roles: at most 64, of at most 128 characters each (default: none). */
   readonly roles?: readonly string[];
   /** Start of validity (inclusive), or null. */
   readonly valid_from?: string | null;
   /** End of validity (exclusive), or null. */
   readonly valid_until?: string | null;
-  /** For people. */
+  /** Texts for display to people. */
   readonly display?: Display | null;
 }
 
@@ -58,22 +68,25 @@ export interface UpsertDraft extends DraftBase {
 export interface RevokeDraft extends DraftBase {
   /** Always `relationship.revoke`. */
   readonly event_type: "relationship.revoke";
-  /** The relationship that ends. */
+  /** Identifier of the relationship to revoke. */
   readonly relationship_id: string;
-  /** Why. */
+  /** The reason of the revocation. */
   readonly reason_code: ReasonCode;
-  /** Must be the relationship's (default: taken from it). */
+  /** Must be the relationship's subject (default: that subject). */
   readonly subject?: string;
   /** At most 60 s after `issued_at` (default: `issued_at`). */
   readonly effective_at?: string;
-  /** Revoke once more, to correct reason or time of the first revoke. */
+  /** Revoke again, to correct the reason or time of the first revocation. */
   readonly amend?: boolean;
 }
 
 /** A draft of an event. */
 export type EventDraft = UpsertDraft | RevokeDraft;
 
-/** A draft whose members nobody changes any more; their values are unjudged. */
+/**
+ * A copied draft that the caller can't change; its values are not validated
+ * yet.
+ */
 export type DraftMembers = {
   readonly [member: string]: unknown;
   readonly event_type: "relationship.upsert" | "relationship.revoke";
@@ -90,7 +103,7 @@ const SHARED_MEMBERS = {
   metadata: true,
 } as const;
 
-// Tied to the types, so that a member can't be forgotten in one place.
+// Typed by the drafts' members, so that a new member can't be forgotten here.
 const UPSERT_MEMBERS: { readonly [M in keyof Required<UpsertDraft>]: true } = {
   ...SHARED_MEMBERS,
   relationship_type: true,
@@ -108,12 +121,12 @@ const REVOKE_MEMBERS: { readonly [M in keyof Required<RevokeDraft>]: true } = {
 };
 
 /**
- * Copies a draft by way of JSON: its getters run once, and what can't be
- * written (functions, undefined) is not there. A misspelt member is refused,
- * since leaving it out would write another event than was meant.
+ * Copies a draft through JSON: its getters run once, and what JSON can't
+ * represent (functions, undefined) is dropped. A misspelt member is refused,
+ * because ignoring it would write another event than intended.
  *
  * @throws {SigError} `unknown_event_type`, `missing_field`, `invalid_field`
- * @throws {TypeError} for what is not JSON: cycles, BigInt.
+ * @throws {TypeError} if the draft is not JSON: cycles, BigInt.
  */
 export function readDraft(draft: unknown): DraftMembers {
   const text: string | undefined = JSON.stringify(draft);
@@ -146,17 +159,19 @@ export function readDraft(draft: unknown): DraftMembers {
   return { ...copy, event_type: type };
 }
 
-/** Members of events that may be left out; null says the same (docs/protocol.md §3). */
+/**
+ * Members of events that are optional; null means absent (docs/protocol.md §3).
+ */
 const OPTIONAL = ["display", "reason", "metadata"];
 
 /**
- * Whether every member that the draft gives is the same in the event. What the
- * draft leaves to the issuer is not compared.
+ * Returns whether the event has every member of the draft with the same value.
+ * Members that the issuer generates are not compared.
  */
 export function hasSameContent(draft: DraftMembers, event: SigEvent): boolean {
   const written = new Map<string, unknown>(Object.entries(event));
   return Object.keys(draft).every((name) => {
-    // Not a member of the event, but of the question.
+    // Controls the append; it is not a member of the event.
     if (name === "amend") return true;
     const wanted = draft[name];
     if (wanted === null && OPTIONAL.includes(name)) {
@@ -166,7 +181,9 @@ export function hasSameContent(draft: DraftMembers, event: SigEvent): boolean {
   });
 }
 
-/** Whether two values are the same JSON; the order of members means nothing. */
+/**
+ * Returns whether two values are the same JSON, whatever the order of members.
+ */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (typeof a === "number" && typeof b === "number") return a === b;
@@ -180,10 +197,10 @@ export function sameJson(a: unknown, b: unknown): boolean {
     names.every((name) => Object.hasOwn(b, name) && sameJson(a[name], b[name]));
 }
 
-/** Faults of which a draft, and not the disk or the feed, is the cause. */
+/** Codes of faults that are caused by a draft, not by the disk or the feed. */
 const CAUSED_BY_DRAFT: readonly string[] = ["usage", "invalid", "conflict"];
 
-/** Collects faults up to a number; any other error is thrown at once. */
+/** Collects faults up to a limit; any other error is thrown immediately. */
 export class DraftFaults {
   readonly #drafts: number;
   readonly #most: number;
@@ -195,7 +212,7 @@ export class DraftFaults {
     this.#most = most;
   }
 
-  /** Notes why a draft is refused. */
+  /** Adds the fault of a draft. */
   add(error: unknown, draft: number): void {
     if (!isSigError(error)) throw error;
     const { category, code, context, message } = error;
@@ -223,7 +240,7 @@ export class DraftFaults {
   }
 }
 
-/** The error of an append that is refused. */
+/** Returns the error of a refused append. */
 export function refused(
   code: ErrorCode,
   why: string,

@@ -1,6 +1,6 @@
 /**
- * Brings the index up to the end of the feed, and mends the feed's end after a
- * crash (docs/protocol.md §11).
+ * Brings the index up to the end of the feed, and repairs the feed's end after
+ * a crash (docs/protocol.md §11).
  *
  * @module
  */
@@ -19,51 +19,51 @@ import type { FeedHead, FeedIndex } from "../index/feed_index.ts";
 import { type FeedLine, readLines } from "../store/feed_lines.ts";
 import type { OpenFeed } from "../store/feed_store.ts";
 
-/** Something that was mended; nothing acknowledged is ever lost by it. */
+/** A repair after a crash. A repair never loses an acknowledged event. */
 export interface RecoveryNotice {
   /**
-   * `line_completed`: a whole event lacked its LF, which was added.
-   * `tail_cut`: an unfinished write was kept aside and cut off.
-   * `index_rebuilt`: the index did not fit the feed, all of which was verified.
+   * `line_completed`: a complete event lacked its LF, which was added.
+   * `tail_cut`: an unfinished write was saved and cut off. `index_rebuilt`: the
+   * index did not match the feed, and the whole feed was verified.
    */
   readonly kind: "line_completed" | "tail_cut" | "index_rebuilt";
-  /** In words. */
+  /** Description for people. */
   readonly detail: string;
-  /** Where the bytes that were cut off are kept. */
+  /** Path where the bytes that were cut off are saved. */
   readonly kept?: string;
 }
 
 /** What recovery needs besides the feed. */
 export interface RecoveryOptions {
-  /** The clock, for the name of a torn tail. */
+  /** The clock, for the file name of a torn tail. */
   readonly now: () => Date;
-  /** Forget events that the index knows of and the feed lacks. */
+  /** Forget events that the index has and the feed lacks. */
   readonly acceptRollback?: boolean;
-  /** Told of whatever was mended. */
+  /** Called for each repair. */
   readonly onRecovery?: ((notice: RecoveryNotice) => void) | undefined;
 }
 
-/** Events added to the index in one transaction. */
+/** Number of events added to the index in one transaction. */
 const BATCH = 1_000;
 const NUL = 0x00;
 const LF = Uint8Array.of(0x0a);
 
 /**
- * Verifies what the index does not know yet. Only the bytes behind its head are
- * read, unless it does not belong to this feed: then all of them.
+ * Verifies the lines that are not in the index yet. Reads only the bytes after
+ * the index's head, or the whole feed if the head does not belong to this feed.
  *
- * A line that is complete and wrong is an error and stays as it is. The one
- * exception are the zeros that a power cut leaves where a write never reached
- * the disk: from the first line behind the head that holds a NUL byte on, the
- * bytes count as torn. Where the head is lost as well, this is so only when no
- * well-formed line follows.
+ * A line that is complete but wrong is an error and is not changed. The only
+ * exception: a power cut leaves zeros where a write never reached the disk.
+ * From the first line after the head that contains a NUL byte, the bytes count
+ * as torn. If the head is lost as well, this applies only if no well-formed
+ * line follows.
  *
- * A feed that lacks an event which is known to have been in it is refused, and
- * nothing is changed.
+ * A feed that lacks an event that it once had is refused, and nothing is
+ * changed.
  *
  * @throws {SigError} the first fault of a line, `feed_rolled_back`,
  * `feed_rewritten`, `write_failed`, `store_unavailable`
- * @throws {IndexError} when the index can't be used.
+ * @throws {IndexError} if the index can't be used.
  */
 export async function recoverFeed(
   feed: OpenFeed,
@@ -76,7 +76,7 @@ export async function recoverFeed(
   if (found?.bytes === feed.size) return index.startFrom(found);
   const stale = found === undefined ? index.stored() : undefined;
   if (options.acceptRollback !== true) {
-    // What this process has seen counts as well: the file may be behind it.
+    // The index file may be behind the events that this process has verified.
     const seen = [found === before ? undefined : before, stale];
     for (const known of new Set(seen)) {
       if (known !== undefined) await requireSeenEvent(feed, known, rules);
@@ -91,7 +91,8 @@ export async function recoverFeed(
     index.startFrom(beginning(feed, rules.issuer));
     await readOn(feed, index, rules, options);
   } catch (error) {
-    // Else a copy from before, put in the place of this feed, would pass.
+    // Without this, an older copy put in the place of the feed would be
+    // accepted.
     index.reset(stale, before);
     throw error;
   }
@@ -121,8 +122,8 @@ async function readOn(
     } catch (error) {
       if (
         !isSigError(error) || !line.bytes.includes(NUL) ||
-        // The index may be behind what was acknowledged: what a good line
-        // follows is damage, not the unfinished write of a power cut.
+        // The index may be behind the acknowledged events: bytes followed by a
+        // valid line are damage, not the unfinished write of a power cut.
         await isFollowed(line, feed, rules)
       ) throw unusable(error);
       await cutOff(line.offset, feed, options);
@@ -133,7 +134,7 @@ async function readOn(
   index.flush();
 }
 
-/** The furthest place up to which this feed is known to be verified. */
+/** Returns the last position up to which this feed is known to be verified. */
 async function findStart(
   feed: OpenFeed,
   index: FeedIndex,
@@ -141,7 +142,7 @@ async function findStart(
 ): Promise<FeedHead | undefined> {
   const { head } = index;
   const isKept = head !== undefined && await fits(head, feed, rules.issuer);
-  // Nobody has written since: the file need not be read.
+  // No other process has written since, so the file need not be read.
   if (isKept && head.bytes === feed.size) return head;
   const stored = index.stored();
   if (stored === undefined) return undefined;
@@ -151,8 +152,8 @@ async function findStart(
 }
 
 /**
- * Whether the signed line at the stored head says what that says, and the tables
- * know it. The head alone is not believed: an attacker who can write it would
+ * Returns whether the signed line at the stored head matches the head and is in
+ * the tables. The head alone is not trusted: an attacker who can write it could
  * choose the sequence that is signed next.
  */
 async function headIsVerified(
@@ -189,7 +190,10 @@ function beginning(feed: OpenFeed, issuer: string): FeedHead {
   };
 }
 
-/** Whether the index was made from this feed: its last line is in its place. */
+/**
+ * Returns whether the index was built from this feed: the feed has the head's
+ * last line at its offset.
+ */
 async function fits(
   mark: FeedHead,
   feed: OpenFeed,
@@ -205,7 +209,7 @@ async function fits(
     sameBytes(found.subarray(0, length), mark.last_line);
 }
 
-/** Someone may have fetched a whole event already, so it is kept. */
+/** A reader may already have fetched a complete event, so it is kept. */
 async function mendTail(
   line: FeedLine,
   feed: OpenFeed,
@@ -243,7 +247,10 @@ async function cutOff(
   });
 }
 
-/** Whether any line behind this one is well-formed: then it was not the last. */
+/**
+ * Returns whether a later line is well-formed, so that this line is not the
+ * last.
+ */
 async function isFollowed(
   line: FeedLine,
   feed: OpenFeed,
@@ -261,7 +268,7 @@ async function isFollowed(
   return false;
 }
 
-/** A fault inside of the feed stops the issuer: it is never repaired. */
+/** A fault before the feed's end stops the issuer and is never repaired. */
 function unusable(error: unknown): unknown {
   if (!isSigError(error)) return error;
   const { line } = error.context;
@@ -279,8 +286,9 @@ function unusable(error: unknown): unknown {
 }
 
 /**
- * The event of the line that a head keeps, if a key of this issuer signed it.
- * Nobody can make that up: so it was in the feed once, at its sequence.
+ * Returns the event of the head's last line if a key of this issuer signed it.
+ * The signature can't be forged, so the feed once had this event at its
+ * sequence.
  */
 async function provenEvent(
   line: Uint8Array,
@@ -296,9 +304,9 @@ async function provenEvent(
 }
 
 /**
- * Refuses a feed that has lost an event which was in it: a copy from before, or
- * another history. What is appended to such a feed would make readers that have
- * seen the lost events refuse it permanently. Nothing is changed.
+ * Refuses a feed that has lost an event: an older copy, or another history. If
+ * events were appended to it, readers that have seen the lost events would
+ * refuse the feed permanently. Nothing is changed.
  *
  * @throws {SigError} `feed_rolled_back`, `feed_rewritten`
  */
@@ -313,7 +321,7 @@ async function requireSeenEvent(
   for await (const { bytes, terminated } of readLines(feed, 0)) {
     if (sequence + 1 === known.sequence) {
       if (sameBytes(bytes, last_line)) return;
-      // The verification of that line names the damage.
+      // The verification of that line reports the damage.
       if (terminated && await provenEvent(bytes, rules) === undefined) return;
       if (terminated) throw lost("feed_rewritten", known, known.sequence);
     }

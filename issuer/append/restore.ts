@@ -1,4 +1,4 @@
-/** Comparing a feed with its published copy, and restoring its end. @module */
+/** Compares a feed with its published copy, and restores its end. @module */
 
 import { SigError } from "@sig/core";
 import { sameBytes } from "@sig/core/internal";
@@ -7,19 +7,19 @@ import { replayFeed } from "./verify_feed.ts";
 import { readLines } from "../store/feed_lines.ts";
 import type { OpenFeed } from "../store/feed_store.ts";
 
-/** What {@linkcode Issuer.restore} did. */
+/** The result of {@linkcode Issuer.restore}. */
 export interface RestoredFeed {
-  /** Events that were brought back; 0 when nothing was missing. */
+  /** Number of events that were restored; 0 if none was missing. */
   readonly restored: number;
-  /** Sequence of the last event now. */
+  /** Sequence of the last event after the restore. */
   readonly last_sequence: number;
 }
 
 const LF = 0x0a;
 
 /**
- * Refuses a feed that ends before the published one, or says something else:
- * what is appended to it would make every reader refuse the issuer.
+ * Refuses a feed that ends before the published copy or differs from it: after
+ * an append, every reader would refuse the issuer.
  *
  * @throws {SigError} `feed_rolled_back`, `feed_rewritten`
  */
@@ -45,11 +45,10 @@ export async function requireNotBehind(
 }
 
 /**
- * Brings a feed that has lost its end up to the published one: appends the
- * missing bytes in one durable write, after every line of the published feed
- * was verified with the issuer's own keys. An unfinished line is kept aside.
- * Nothing is written when the published feed does not continue the lines that
- * are here byte for byte.
+ * Restores the lost end of a feed from the published copy: verifies every
+ * published line with the issuer's own keys, then appends the missing bytes in
+ * one durable write. An unfinished line is saved first. Nothing is written if
+ * the published copy does not continue the local lines byte for byte.
  *
  * @throws {SigError} `feed_rewritten`, the first fault of a published line,
  * `write_failed`.
@@ -76,7 +75,10 @@ export async function restoreFeed(
   return { restored: last_sequence - lines, last_sequence };
 }
 
-/** Appends what follows the whole lines; an unfinished line is kept aside. */
+/**
+ * Appends the bytes that follow the complete lines, after saving an unfinished
+ * one.
+ */
 export async function appendRest(
   feed: OpenFeed,
   published: Uint8Array,
@@ -88,10 +90,11 @@ export async function appendRest(
 }
 
 /**
- * Compares the feed with another copy of it, as far as both have whole lines.
+ * Compares the complete lines that the feed and another copy of it both have.
  *
- * @param copy what the other one is called, in a message.
- * @returns the bytes of the feed's whole lines, and how many these are.
+ * @param copy the name of the other copy, for messages.
+ * @returns the number of bytes and of lines that the feed's complete lines
+ * have.
  * @throws {SigError} `feed_rewritten`
  */
 export async function compareFeeds(
@@ -102,7 +105,7 @@ export async function compareFeeds(
   let whole = 0;
   let lines = 0;
   for await (const { bytes, terminated } of readLines(feed, 0)) {
-    // An unfinished line is cut off before an append: it contradicts nothing.
+    // An unfinished line is not compared: an append cuts it off first.
     if (!terminated) break;
     const { length } = bytes;
     const other = published.subarray(whole, whole + length + 1);
@@ -119,7 +122,7 @@ export async function compareFeeds(
   return { whole, lines };
 }
 
-/** Lines that have an end. */
+/** Counts the complete lines. */
 export function countLines(feed: Uint8Array): number {
   let lines = 0;
   for (let at = feed.indexOf(LF); at >= 0; at = feed.indexOf(LF, at + 1)) {

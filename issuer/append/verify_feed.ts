@@ -1,4 +1,4 @@
-/** Lines of the issuer's own feed, verified as a reader does. @module */
+/** Verifies lines of the issuer's own feed as a reader does. @module */
 
 import {
   FeedRules,
@@ -17,8 +17,8 @@ import type { LineRules } from "../documents/documents.ts";
 import type { FeedIndex } from "../index/feed_index.ts";
 
 /**
- * The event of a line whose signature verifies; a promise only if a key has to
- * be waited for, since a million promises take long.
+ * Returns the event of a line after verifying its signature. Returns a promise
+ * only if the key is not available yet, because a million promises are slow.
  *
  * @throws {SigError} the first fault of docs/protocol.md §2.
  */
@@ -34,7 +34,10 @@ export function verifyEvent(
   return verdict instanceof Promise ? verdict.then(read) : read();
 }
 
-/** The rules of a reader that has seen all events up to the index's head. */
+/**
+ * Returns the rules of a reader that has read all events up to the index's
+ * head.
+ */
 export function rulesAfter(
   index: FeedIndex,
   options: ReplayOptions,
@@ -45,9 +48,10 @@ export function rulesAfter(
 }
 
 /**
- * Verifies the line that follows the index's head. Nothing is added.
+ * Verifies the line that follows the index's head. Does not change the index.
  *
- * @throws {SigError} the first fault of docs/protocol.md §2 and §4, with its place.
+ * @throws {SigError} the first fault of docs/protocol.md §2 and §4, with its
+ * line.
  */
 export async function verifyLine(
   line: Uint8Array,
@@ -69,9 +73,9 @@ export async function verifyLine(
 const LF = 0x0a;
 
 /**
- * Verifies whole lines and replays them.
+ * Verifies complete lines and replays them.
  *
- * @param onEvent called with each event that verified and applies, in order.
+ * @param onEvent called with each verified and applied event, in order.
  * @param keepOnly as in `Replay`: null keeps nothing of the state.
  * @throws {SigError} the first fault, with its line.
  */
@@ -101,14 +105,15 @@ export async function replayFeed(
   return replay.state();
 }
 
-/** Lines that are signed or verified before anything else may run: 0.1 s. */
+/** Number of lines signed or verified before yielding: about 0.1 s. */
 const LINES_AT_ONCE = 500;
 
 /**
- * Lets timers, signals and requests in from time to time: signatures are made
- * and verified without ever waiting, and Ctrl-C would count only at the end.
+ * Yields to timers, signals and requests every 500 lines. Signatures are made
+ * and verified without waiting, so Ctrl-C would otherwise take effect only at
+ * the end.
  *
- * @param done How many lines are done.
+ * @param done number of lines done so far.
  */
 export async function yieldToEventLoop(done: number): Promise<void> {
   if (done % LINES_AT_ONCE > 0 || done === 0) return;

@@ -1,6 +1,6 @@
 /**
- * The rules of a feed in their strictest form: what our own reader would refuse
- * or only warn about is not written (docs/protocol.md §3, §4).
+ * Applies the rules of a feed in their strictest form: an event that a reader
+ * would refuse or warn about is not written (docs/protocol.md §3, §4).
  *
  * @module
  */
@@ -22,9 +22,9 @@ import { rulesAfter } from "./verify_feed.ts";
 
 /** The rules that a new event must meet. */
 export interface WriteRules extends LineRules {
-  /** The issuer's clock: one reading for all drafts. */
+  /** The current time, the same for all drafts of a batch. */
   readonly now: Date;
-  /** Write even what a reader warns about. */
+  /** Write events for which a reader would only warn. */
   readonly allowWarnings: boolean;
 }
 
@@ -32,27 +32,27 @@ export interface WriteRules extends LineRules {
 export interface WritableEvent {
   /** The event. */
   readonly event: SigEvent;
-  /** What readers will warn about. */
+  /** Warnings that readers will report. */
   readonly warnings: readonly Warning[];
-  /** Bytes of its payload. */
+  /** Size of the payload in bytes. */
   readonly payloadBytes: number;
 }
 
 const encoder = new TextEncoder();
 
 /**
- * Judges the event that is to follow the index's head, by reading it the way a
- * consumer will.
+ * Checks the event that is to follow the index's head by reading it as a
+ * consumer does.
  *
- * @throws {SigError} what core's `parseEventPayload` and `FeedRules` throw, and
- * `invalid_field` for whatever a reader warns about; all of it in
+ * @throws {SigError} as core's `parseEventPayload` and `FeedRules`, and
+ * `invalid_field` for anything that a reader warns about; all faults are in
  * `context.errors`.
  */
 export function requireWritable(
   event: Readonly<Record<string, unknown>>,
   index: FeedIndex,
   { amend, ...rules }: WriteRules & {
-    /** The draft asks for a second revoke. */
+    /** Whether the draft asks for a second revocation. */
     readonly amend: boolean;
   },
 ): WritableEvent {
@@ -88,7 +88,7 @@ function hintAbout(code: WarningCode | undefined): string {
     : warned;
 }
 
-/** Also finds what only JSON shows: lone surrogates, depth, huge integers. */
+/** Also finds faults of the JSON: lone surrogates, depth, huge integers. */
 function readBack(payload: Uint8Array, publicOnly: boolean): SigEvent {
   try {
     // Unknown event types are refused by default.

@@ -1,4 +1,8 @@
-/** The documents that an issuer publishes (docs/protocol.md §1). @module */
+/**
+ * Builds the documents that an issuer publishes (docs/protocol.md §1).
+ *
+ * @module
+ */
 
 import {
   type DidDocument,
@@ -18,7 +22,7 @@ const CONTEXTS = [
 ];
 
 /**
- * Builds `did.json`: every key is listed in `assertionMethod`, so each may sign
+ * Builds `did.json`. Every key is listed in `assertionMethod`, so each may sign
  * events.
  *
  * @example
@@ -47,7 +51,7 @@ export function buildDidDocument(
   };
 }
 
-/** A key as a verification method of a DID. */
+/** Returns a key as a verification method of a DID. */
 export function buildVerificationMethod(
   did: string,
   key: Jwk,
@@ -62,7 +66,7 @@ export function buildVerificationMethod(
 }
 
 /**
- * Builds `jwks.json`: public parts only, whatever the keys hold besides.
+ * Builds `jwks.json` with the public parts of the keys only.
  *
  * @example
  * ```ts
@@ -87,7 +91,7 @@ export function buildJwks(keys: readonly Jwk[]): Jwks {
   return { keys: keys.map(buildPublicJwk) };
 }
 
-/** A key as it is published, in the key set and in the DID document. */
+/** Returns a key as published in the key set and in the DID document. */
 export function buildPublicJwk(key: Jwk): Jwk & { readonly kid: string } {
   const { kid } = key;
   if (kid === undefined) {
@@ -98,9 +102,12 @@ export function buildPublicJwk(key: Jwk): Jwk & { readonly kid: string } {
 
 /** Options of {@linkcode buildMetadata}. */
 export interface BuildMetadataOptions {
-  /** Whether the feed holds public events only (default: true). */
+  /** Whether the feed contains public events only (default: true). */
   readonly publicOnly?: boolean;
-  /** Accept an IP address or `localhost`, which then means `http://`. */
+  /**
+   * Accept an IP address or `localhost`, and use `http://` for it (default:
+   * false).
+   */
   readonly allowPrivate?: boolean;
 }
 
@@ -140,9 +147,9 @@ export function buildMetadata(
 }
 
 /**
- * A document's bytes, for people to read as well.
+ * Encodes a document as indented JSON, which people can read as well.
  *
- * @throws {SigError} `document_too_large`: readers would refuse it.
+ * @throws {SigError} `document_too_large` if readers would refuse it.
  */
 export function encodeDocument(
   document: unknown,

@@ -1,4 +1,4 @@
-/** The issuer's documents, read for signing. @module */
+/** Reads the issuer's documents. @module */
 
 import {
   createFeedLineParser,
@@ -21,44 +21,47 @@ import {
 } from "@sig/jose/keys";
 import type { FeedStore } from "../store/feed_store.ts";
 
-/** What a feed's lines are verified against. */
+/** The rules that verify a feed's lines. */
 export interface LineRules {
   /** The issuer's DID. */
   readonly issuer: string;
   /** The feed's `public_only`. */
   readonly publicOnly: boolean;
-  /** Finds the keys that may sign. */
+  /** Resolves the keys that may sign events. */
   readonly keys: KeyResolver;
   /** Size limits. */
   readonly limits: Limits;
-  /** Reads lines of this feed. */
+  /** Parses lines of this feed. */
   readonly parseLine: FeedLineParser;
 }
 
-/** The documents, read and found in order. */
+/** The parsed and validated documents. */
 export interface IssuerDocuments extends LineRules {
-  /** Metadata. */
+  /** The metadata, `sig.json`. */
   readonly metadata: SigMetadata;
   /** Host of the issuer, with its port if it has one: names the key folder. */
   readonly host: string;
-  /** Where the key set is, below the published root. */
+  /** Path of the key set below the published root. */
   readonly jwksPath: string;
-  /** Where the feed is, below the published root. */
+  /** Path of the feed below the published root. */
   readonly feedPath: string;
-  /** The key set, with members of others. */
+  /** The key set, including members that SIG does not define. */
   readonly jwks: OpenObject;
-  /** The DID document, with members of others; undefined when absent. */
+  /**
+   * The DID document, including members that SIG does not define; undefined if
+   * absent.
+   */
   readonly didDocument: OpenObject | undefined;
-  /** What the DID document lists for signing events: `x` by kid. */
+  /** Keys that the DID document authorises to sign events: `x` by kid. */
   readonly authorized: ReadonlyMap<string, string> | undefined;
 }
 
 /**
- * Reads metadata, key set and DID document, by the rules of a reader.
+ * Reads metadata, key set and DID document by the rules of a reader.
  *
  * @throws {SigError} `source_not_found`, `invalid_metadata`,
- * `invalid_did_document`, `document_too_large`, and what jose's
- * `createKeyResolver` throws.
+ * `invalid_did_document`, `document_too_large`, and those of jose's
+ * `createKeyResolver`.
  */
 export async function readDocuments(
   store: FeedStore,
@@ -101,7 +104,7 @@ export async function readDocuments(
   };
 }
 
-/** Whether the documents may have changed: compare with what it said before. */
+/** Returns a value that changes when the documents change. */
 export async function documentsRevision(
   store: FeedStore,
   jwksPath: string,
@@ -141,14 +144,14 @@ async function readJson(
 }
 
 /**
- * The path below the published root that a URL of `sig.json` means; its host is
- * not looked at (docs/protocol.md §1).
+ * Returns the path below the published root of a URL in `sig.json`, whatever
+ * its host (docs/protocol.md §1).
  *
  * @throws {SigError} `invalid_metadata` for a path that could leave the root or
- * name our private folder.
+ * that names the private folder.
  */
 function publishedPath(member: string, uri: string): string {
-  // `URL` resolves "..", plain or encoded; only what decodes to a slash is left.
+  // `URL` resolves "..", plain or encoded, but not encoded slashes.
   const segments = new URL(uri).pathname.split("/").slice(1).map(decode);
   const plain = segments.every((segment) =>
     segment !== undefined && segment !== "" && segment !== "." &&

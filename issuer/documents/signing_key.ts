@@ -1,4 +1,4 @@
-/** Which key signs. @module */
+/** Chooses the key that signs. @module */
 
 import {
   isSigError,
@@ -16,26 +16,26 @@ import {
   toSigningKey,
 } from "../keys/key_store.ts";
 
-/** Private keys: a store of them, or the one key itself. */
+/** Private keys: a key store, or a single key. */
 export type Keys = KeyStore | SigningKey;
 
-/** What the issuer publishes, as far as a key source may need it. */
+/** The published documents that a key source may need. */
 export interface PublishedDocuments {
-  /** Metadata. */
+  /** The metadata, `sig.json`. */
   readonly metadata: SigMetadata;
-  /** The key set, with members of others. */
+  /** The key set, including members that SIG does not define. */
   readonly jwks: OpenObject;
 }
 
 /**
- * Where private keys come from; also as a function of the documents, which is
- * asked once they are read, and may refuse by throwing.
+ * The source of private keys. A function is called with the documents once they
+ * are read, and may refuse by throwing.
  */
 export type KeySource =
   | Keys
   | ((documents: PublishedDocuments) => Keys | Promise<Keys>);
 
-/** The private keys for these documents. */
+/** Returns the private keys for these documents. */
 export async function resolveKeys(
   keys: KeySource,
   documents: PublishedDocuments,
@@ -43,17 +43,17 @@ export async function resolveKeys(
   return typeof keys === "function" ? await keys(documents) : keys;
 }
 
-/** Whether there is a single key. */
+/** Returns whether the source is a single key. */
 export function isSigningKey(keys: Keys): keys is SigningKey {
   return "sign" in keys;
 }
 
 /**
- * The key of that kid; without one the last of the key set that the DID
- * document authorises and whose private part is at hand.
+ * Returns the key of that kid; without a kid, the last key of the key set that
+ * the DID document authorises and whose private part is available.
  *
  * @throws {SigError} `signing_key_not_found`, `key_not_authorized`,
- * `invalid_key` when the private key is not the one that is published.
+ * `invalid_key` if the private key does not match the published key.
  */
 export async function chooseSigningKey(
   documents: IssuerDocuments,
@@ -81,14 +81,15 @@ export async function chooseSigningKey(
   );
 }
 
-/** The keys that may sign events. */
+/** Returns the keys that may sign events. */
 function kidsNewestFirst(documents: IssuerDocuments): readonly string[] {
   return [...authorizedKeys(documents).keys()].reverse();
 }
 
 /**
- * Whether the key that {@linkcode chooseSigningKey} chooses is kept elsewhere,
- * so that a signature may wait for a person; false if that can't be known yet.
+ * Returns whether the key that {@linkcode chooseSigningKey} chooses is kept in
+ * an agent, where a signature may wait for a person; false if this is not known
+ * yet.
  */
 export async function isKeptElsewhere(
   documents: IssuerDocuments,
@@ -118,7 +119,7 @@ async function isReference(
     : isOwnKid(kid) && await keys.reference?.({ host, kid }) !== undefined;
 }
 
-/** Whether a published key may sign events. */
+/** Returns whether a published key may sign events. */
 export function isAuthorized(
   documents: IssuerDocuments,
   kid: string,
@@ -129,7 +130,7 @@ export function isAuthorized(
     (authorized === undefined || authorized.get(kid) === x);
 }
 
-/** The keys that may sign events, by kid. */
+/** Returns the keys that may sign events, by kid. */
 export function authorizedKeys(
   documents: IssuerDocuments,
 ): ReadonlyMap<string, VerificationKey> {
@@ -138,12 +139,12 @@ export function authorizedKeys(
 }
 
 /**
- * Every key that may sign events and whose private part is at hand, the newest
- * first. Keys that are kept elsewhere are left out on request; an older one of
- * them that can't be found is not at hand.
+ * Returns every key that may sign events and whose private part is available,
+ * the newest first. Keys in an agent can be left out; an older key that its
+ * agent does not have is skipped.
  *
- * @throws {SigError} `invalid_key` when one is not the one that is published,
- * `signing_key_not_found` when the newest can't be found where it is kept.
+ * @throws {SigError} `invalid_key` if a key does not match the published key,
+ * `signing_key_not_found` if the newest key is missing in its agent.
  */
 export async function heldKeys(
   documents: IssuerDocuments,
@@ -172,7 +173,7 @@ export async function heldKeys(
   return kids.flatMap((kid) => held.get(kid) ?? []);
 }
 
-/** The key of that kid, if its private part is at hand. */
+/** Returns the key of that kid, if its private part is available. */
 async function findKey(
   { host }: IssuerDocuments,
   keys: Keys,
@@ -184,7 +185,7 @@ async function findKey(
   return kept && await toSigningKey(kept, kid);
 }
 
-/** Signing with any other key would write events that nobody can verify. */
+/** A signature by any other key could not be verified by readers. */
 function requirePublished(
   key: SigningKey,
   documents: IssuerDocuments,

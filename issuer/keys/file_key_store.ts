@@ -18,13 +18,13 @@ import {
 /** Options of {@linkcode createFileKeyStore}. */
 export interface FileKeyStoreOptions {
   /**
-   * Told when others may read a key's file or list its folder, which is then
-   * used all the same. Without it such a key is refused (`invalid_key`).
+   * Called if other users may read a key's file or list its folder; the key is
+   * then used. Without this function such a key is refused (`invalid_key`).
    */
   readonly onWarning?: (warning: string) => void;
   /**
-   * Finds the key of a reference, to sign under that kid. Without it a
-   * reference is refused (`signing_key_not_found`).
+   * Resolves a reference to a key that signs under that kid. Without this
+   * function a reference is refused (`signing_key_not_found`).
    */
   readonly findReferenced?: (
     reference: string,
@@ -35,14 +35,14 @@ export interface FileKeyStoreOptions {
 /** A SHA-256 fingerprint as `ssh-add -l` prints it. */
 const REFERENCE = /^SHA256:[A-Za-z0-9+/]{43}$/;
 
-/** More than any Ed25519 JWK needs. */
+/** Maximum bytes of a key file, more than any Ed25519 JWK needs. */
 const MAX_KEY_BYTES = 16 * 1024;
 
 /**
- * Makes a key store of files `<dir>/<host>/<kid>.jwk`: one private JWK each,
- * mode 0600 in folders of mode 0700, all made when they are needed. To be kept
- * outside of every published tree. `<kid>.agent` has the reference to a key that
- * is kept elsewhere.
+ * Makes a key store of files `<dir>/<host>/<kid>.jwk`, each with one private
+ * JWK: mode 0600 in folders of mode 0700, created when needed. Keep it outside
+ * every published tree. `<kid>.agent` contains the reference to a key that is
+ * kept elsewhere.
  *
  * @example
  * ```ts
@@ -84,7 +84,7 @@ class FileKeyStore implements KeyStore {
   }
 
   async read(name: KeyName): Promise<KeptKey | undefined> {
-    // A reference comes first: with both, no other key signs than the agent's.
+    // A reference has priority: if both exist, only the agent's key signs.
     const reference = await this.reference(name);
     if (reference === undefined) {
       return this.#readPrivate(this.#place(name), parseKey);
@@ -164,7 +164,9 @@ class FileKeyStore implements KeyStore {
   }
 }
 
-/** The JWK, which the import validates further. Nothing of it is quoted. */
+/**
+ * Parses the JWK, which the import validates further. Never quotes its content.
+ */
 function parseKey(place: string, bytes: Uint8Array): PrivateJwk {
   let value: unknown;
   try {

@@ -1,11 +1,16 @@
 // deno-lint-ignore-file require-await -- the contract's methods answer with promises
-/** Private keys: the contract of their store, their names, a store in memory. @module */
+/**
+ * Private keys: the interface of their store, their names, and a store in
+ * memory.
+ *
+ * @module
+ */
 
 import { type PrivateJwk, SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import { importSigningKey, type SigningKey } from "@sig/jose/keys";
 
-/** Which key: the issuer's `host` or `host:port`, and the `kid`. */
+/** The name of a key: the issuer's `host` or `host:port`, and the `kid`. */
 export interface KeyName {
   /** Host of the issuer's did:web, with its port if it has one. */
   readonly host: string;
@@ -18,24 +23,24 @@ export interface KeyName {
  * signature may wait for a person.
  */
 export interface ReferencedKey extends SigningKey {
-  /** Finds the key again, as `SHA256:…` does in ssh-agent. Not a secret. */
+  /** Identifies the key, such as `SHA256:…` for ssh-agent. Not a secret. */
   readonly reference: string;
 }
 
-/** Whether the private part is kept elsewhere. */
+/** Returns whether the private part is kept elsewhere. */
 export function isReferenced(key: SigningKey): key is ReferencedKey {
   return "reference" in key;
 }
 
-/** What a key store keeps: a private key, or the reference to one. */
+/** What a key store saves: a private key, or the reference to one. */
 export type StoredKey = PrivateJwk | Pick<ReferencedKey, "reference">;
 
-/** What a key store finds: a private key, or one that is kept elsewhere. */
+/** What a key store returns: a private key, or one that is kept elsewhere. */
 export type KeptKey = PrivateJwk | ReferencedKey;
 
 /**
- * The kept key as one that signs under this kid: the name that it is kept by
- * decides, not what is written in it.
+ * Returns the stored key as a key that signs under this kid. The name in the
+ * store determines the kid, not the key's content.
  *
  * @throws {SigError} `invalid_key`
  */
@@ -47,28 +52,35 @@ export async function toSigningKey(
 }
 
 /**
- * Keeps private keys. A key is never changed and never removed. Every method
- * rejects with a `SigError`: `store_unavailable` when reading fails,
- * `write_failed` when writing fails, `invalid_key` for a damaged key,
- * `signing_key_not_found` for a reference to a key that can't be found; none
- * of them ever says anything of the key itself.
+ * A store of private keys. A key is never changed and never removed. Every
+ * method rejects with a `SigError`: `store_unavailable` if reading fails,
+ * `write_failed` if writing fails, `invalid_key` for a damaged key,
+ * `signing_key_not_found` for a reference to a missing key. No error contains
+ * any part of the key.
  */
 export interface KeyStore {
-  /** The key, undefined when there is none of that name. */
+  /** Returns the key, or undefined if there is no key of that name. */
   read(name: KeyName): Promise<KeptKey | undefined>;
-  /** Whether there is a key of that name. */
+  /** Returns whether there is a key of that name. */
   has(name: KeyName): Promise<boolean>;
-  /** The reference of a key that is kept elsewhere (default: no key is). */
+  /**
+   * Returns the reference of a key that is kept elsewhere (default: no key is).
+   */
   reference?(name: KeyName): Promise<string | undefined>;
-  /** Keeps a new key, durably. Rejects with `kid_exists`, keeping the old one. */
+  /**
+   * Saves a new key durably. Rejects with `kid_exists` and keeps the old key.
+   */
   write(name: KeyName, key: StoredKey): Promise<void>;
 }
 
-/** Our own kids become file names and URL fragments (docs/protocol.md §1). */
+/**
+ * The kids of our own keys become file names and URL fragments
+ * (docs/protocol.md §1).
+ */
 const KID = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$/;
 const HOST = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[1-9][0-9]{0,4})?$/;
 
-/** Whether a kid may be given to a new key. */
+/** Returns whether a new key may have this kid. */
 export function isOwnKid(kid: string): boolean {
   return KID.test(kid);
 }
@@ -90,7 +102,7 @@ export function requireKid(kid: string): void {
 }
 
 /**
- * Refuses a host that could name a place outside of the key store.
+ * Refuses a host that could name a path outside of the key store.
  *
  * @throws {SigError} `invalid_identifier`
  */
@@ -105,7 +117,7 @@ export function requireHost(host: string): void {
   );
 }
 
-/** The kid of an issuer's first key, by default. */
+/** The default kid of an issuer's first key. */
 export const DEFAULT_KID = "orgsign-1";
 
 /**
