@@ -1,4 +1,4 @@
-/** What attacks on the gate come to. */
+/** Attacks on forward auth. */
 
 import {
   assert,
@@ -19,7 +19,7 @@ function start() {
   });
 }
 
-/** The links of a visitor's login that came back to the host with a code. */
+/** Returns the links of a login that led back to the host with a code. */
 function returnsOf({ steps }: Arrival): readonly string[] {
   return steps.filter((each) => each.includes("/_sig/return?code="));
 }
@@ -29,7 +29,7 @@ async function assertRefused(visitor: Visitor, url: string, says: string) {
   assertStringIncludes(refusal, says, `not refused: ${steps.join(" ")}`);
 }
 
-Deno.test("attack: rd that leads elsewhere is refused, and nothing is sent there", async (t) => {
+Deno.test("attack: rejects an rd to another host and does not redirect", async (t) => {
   await using provider = await start();
   const { visitor } = await Visitor.logIn(provider, PAGE);
   const evil = [
@@ -74,17 +74,17 @@ Deno.test("attack: rd that leads elsewhere is refused, and nothing is sent there
   assertStringIncludes(await bare.text(), "rd must say where to go");
 });
 
-Deno.test("attack: a code is good once", async () => {
+Deno.test("attack: a code is valid once", async () => {
   await using provider = await start();
   const { visitor, arrival } = await Visitor.logIn(provider, PAGE);
   const [, last = ""] = returnsOf(arrival);
   await assertRefused(visitor, last, "its code is not good, or was used");
 });
 
-Deno.test("attack: of parallel uses of a code one gets a cookie", async () => {
+Deno.test("attack: only one of eight concurrent uses of a code gets a cookie", async () => {
   await using provider = await start();
   const { visitor } = await Visitor.logIn(provider, PAGE);
-  // At the second host the browser is known by now: one more code, unused.
+  // The login knows the browser now, so this is another, unused code.
   const begun = await visitor.login.follow(visitor.gate(PAGE));
   const bound = await codeFor(visitor, provider, begun.href);
   const answers = await Promise.all(
@@ -103,7 +103,10 @@ Deno.test("attack: of parallel uses of a code one gets a cookie", async () => {
   assertEquals(statuses.toSorted(), [303, ...Array(7).fill(400)]);
 });
 
-/** From a link back that only begins to one with a code for this browser. */
+/**
+ * Exchanges a link with an unbound code for a link with a code for this
+ * browser.
+ */
 async function codeFor(
   visitor: Visitor,
   provider: TestProvider,
@@ -120,7 +123,7 @@ async function codeFor(
   return (await visitor.login.follow(begun.headers.get("location") ?? "")).href;
 }
 
-Deno.test("attack: a code of another host opens nothing, and is gone", async () => {
+Deno.test("attack: using a code at another host fails and consumes the code", async () => {
   await using provider = await start();
   const { visitor } = await Visitor.logIn(provider, PAGE);
   const link = await visitor.login.follow(visitor.gate(PAGE));
@@ -132,7 +135,7 @@ Deno.test("attack: a code of another host opens nothing, and is gone", async () 
   assertEquals((await visitor.ask(OPS)).status, 401);
 });
 
-Deno.test("attack: a host's cookie is good at no other host, nor at the login", async () => {
+Deno.test("attack: a host's cookie is invalid at other hosts and at the login", async () => {
   await using provider = await start();
   const { visitor } = await Visitor.logIn(provider, PAGE);
   await visitor.walk(visitor.gate(`http://${OPS}/`));
@@ -151,29 +154,29 @@ Deno.test("attack: a host's cookie is good at no other host, nor at the login", 
   const asked = await thief.login.send(`${provider.origin}/forward-auth`);
   await asked.body?.cancel();
   assertEquals(asked.status, 401);
-  // Its name on its own host is another matter: proxies overwrite this header.
+  // The cookie is valid at its own host; proxies overwrite this header.
   thief.at(WIKI).cookies.set("sig-gate", stolen);
   assertEquals((await thief.ask(WIKI)).status, 200);
 });
 
-Deno.test("attack: a link with the attacker's code logs nobody in as the attacker", async () => {
+Deno.test("attack: a link with the attacker's code does not log a victim in as the attacker", async () => {
   await using provider = await start();
   const { person: attacker } = await provider.employ();
   const { person: victim } = await provider.employ();
   const theirs = new Visitor(provider);
   await theirs.logIn(attacker, PAGE);
-  // One that no browser is named for.
+  // A code that is not bound to a browser.
   const loose = await theirs.login.follow(theirs.gate(PAGE));
   const stranger = new Visitor(provider);
   const { url } = await stranger.walk(loose.href);
   assertMatch(url.hash, /^#\/sign-in\//);
   assertEquals((await stranger.ask(WIKI)).status, 401);
-  // One for the attacker's own browser.
+  // A code that is bound to the attacker's browser.
   const again = await theirs.login.follow(theirs.gate(PAGE));
   const bound = await codeFor(theirs, provider, again.href);
   await assertRefused(stranger, bound, "another browser began it");
   assertEquals((await stranger.ask(WIKI)).status, 401);
-  // Somebody who is logged in stays who they are.
+  // A victim who is logged in keeps their own identity.
   const third = await theirs.login.follow(theirs.gate(PAGE));
   const employee = new Visitor(provider);
   await employee.logIn(victim, PAGE);
@@ -184,7 +187,7 @@ Deno.test("attack: a link with the attacker's code logs nobody in as the attacke
   );
 });
 
-Deno.test("attack: what a browser held before a login is good for nothing after it", async () => {
+Deno.test("attack: cookies from before a login are invalid after it", async () => {
   await using provider = await start();
   const { person } = await provider.employ();
   const visitor = new Visitor(provider);
@@ -197,7 +200,7 @@ Deno.test("attack: what a browser held before a login is good for nothing after 
     before !== fixed &&
       visitor.login.cookies.get(cookieAt("sig-session", provider)) !== fixed,
   );
-  // Logging in again ends what the applications' cookies held.
+  // Logging in again invalidates the cookies of the hosts.
   const id = await visitor.login.begin(
     await provider.authorizeUrl({ prompt: "login" }),
   );
@@ -211,7 +214,7 @@ Deno.test("attack: what a browser held before a login is good for nothing after 
   assertEquals((await visitor.ask(WIKI)).status, 200);
 });
 
-Deno.test("attack: of two cookies of one name none is believed", async () => {
+Deno.test("attack: rejects two cookies with the same name", async () => {
   await using provider = await start();
   const { visitor } = await Visitor.logIn(provider, PAGE);
   const own = visitor.at(WIKI).cookie;
@@ -224,7 +227,7 @@ Deno.test("attack: of two cookies of one name none is believed", async () => {
   }
 });
 
-Deno.test("attack: identity headers of a request are never passed back", async () => {
+Deno.test("attack: identity headers of a request never appear in the response", async () => {
   await using provider = await start();
   const { person } = await provider.employ();
   const visitor = new Visitor(provider);
@@ -240,7 +243,7 @@ Deno.test("attack: identity headers of a request are never passed back", async (
   assertEquals(headers.get("remote-groups"), "employee,role:deploy");
 });
 
-Deno.test("attack: a way back to another host than the one that is asked is refused", async () => {
+Deno.test("attack: rejects an rd to a host other than the requested one", async () => {
   await using provider = await start();
   const { visitor } = await Visitor.logIn(provider, PAGE);
   const ask = async (host: string, rd: string) => {
@@ -269,7 +272,7 @@ Deno.test("attack: a way back to another host than the one that is asked is refu
   }
 });
 
-Deno.test("attack: a gate is not an application: no code, no token, no logout target", async () => {
+Deno.test("attack: a protected host can't use OpenID Connect: no code, no token", async () => {
   await using provider = await start();
   const { visitor } = await Visitor.logIn(provider, PAGE);
   const response = await visitor.login.send(
@@ -289,7 +292,7 @@ Deno.test("attack: a gate is not an application: no code, no token, no logout ta
   assertEquals(token.body.error, "invalid_client");
 });
 
-Deno.test("attack: a code ends after 60 seconds, and with its session", async () => {
+Deno.test("attack: a code expires after 60 seconds and with its session", async () => {
   await using provider = await start();
   const { visitor, relationship } = await Visitor.logIn(provider, PAGE);
   const link = await visitor.login.follow(visitor.gate(PAGE));

@@ -1,4 +1,8 @@
-/** The question of a proxy: who is signed in? @module */
+/**
+ * `GET /forward-auth`, which proxies call for each request (docs/gate.md).
+ *
+ * @module
+ */
 
 import { problemResponse, type ServiceEnv } from "@sig/api/http";
 import type { Context, Hono } from "hono";
@@ -18,30 +22,35 @@ import {
 
 /** An answer to a proxy. */
 interface Answered {
-  /** The version of the session's record: with another one it is asked again. */
+  /**
+   * The version of the session's record; a changed version invalidates the
+   * answer.
+   */
   readonly version: string;
-  /** Who it is. */
+  /** The identity headers of the response. */
   readonly headers: Identity;
 }
 
 type Identity = [string, string][];
 
-/** Milliseconds for which the same is answered, at most. */
+/** Milliseconds for which an answer is cached. */
 const RECENT_MS = 1_000;
-/** Answers that are kept for one second; with more it starts again. */
+/** Maximum number of cached answers; the cache is cleared when it is full. */
 const MAX_RECENT = 10_000;
 
 /**
- * `GET /forward-auth`: 200 with who it is, else 401. With `?redirect`, for proxies
- * that pass our answer on as it is, a page is sent to the login instead.
+ * `GET /forward-auth`: responds with 200 and the person's identity, else with
+ * 401. With `?redirect`, for proxies that forward the response unchanged, pages
+ * are redirected to the login instead.
  *
- * An issuer that gives no answer is not a deny: the session continues for the
- * grace period, and after that the answer is 503.
+ * An issuer that does not respond is not a deny: the session continues for the
+ * grace period; after that the response is 503.
  *
- * A page is many requests at once. So the same cookie gets the same answer in the
- * same second of the clock, while the store has the session as it was: its end
- * counts at once, and so does the end of a relationship, which nearly always ends
- * with a second. The issuer's state may be a second younger for that.
+ * Opening a page causes many requests. So the answer for a cookie is cached
+ * until the end of the current second, unless the session's record changes: the
+ * end of a session takes effect immediately, and so does the end of a
+ * relationship, which is nearly always at a full second. The maximum age of the
+ * issuer's state is one second shorter in return.
  */
 export function addForwardAuth(
   app: Hono<ServiceEnv>,
@@ -58,7 +67,8 @@ export function addForwardAuth(
     if (current !== second || recent.size >= MAX_RECENT) recent.clear();
     second = current;
     const key = `${host.clientId} ${cookie}`;
-    // Before the session: one that changes meanwhile is asked about again.
+    // Read before the session, so that a concurrent change invalidates the
+    // answer.
     const version = await sessions.versionOf(cookie);
     if (version === undefined) return undefined;
     const known = recent.get(key);
@@ -70,7 +80,7 @@ export function addForwardAuth(
     return headers;
   }
 
-  /** Who a cookie is, if the issuer still confirms it. */
+  /** Returns the identity of a cookie if the issuer still confirms it. */
   async function identityOf({ isOwn, clientId }: GateHost, cookie: string) {
     const session = isOwn
       ? await sessions.find(cookie)
@@ -102,14 +112,17 @@ export function addForwardAuth(
   );
 }
 
-/** Header by header: a list for the constructor costs five times that. */
+/**
+ * Setting headers one by one is five times as fast as passing a list to the
+ * constructor.
+ */
 function identified(headers: Identity): Response {
   const response = new Response(null);
   for (const [name, value] of headers) response.headers.set(name, value);
   return response;
 }
 
-/** What identifies the session at a host. */
+/** Returns the cookie that identifies the session at a host. */
 function cookieAt(
   host: GateHost,
   { req: { raw: { headers } } }: Context<ServiceEnv>,
@@ -118,7 +131,10 @@ function cookieAt(
   return (host.isOwn ? sessionCookie : host.cookie).read(headers);
 }
 
-/** Only a page that a person opens: a script could do nothing with ours. */
+/**
+ * Returns a redirect to the login, for pages only: a script could not use the
+ * login page.
+ */
 function toLogin(
   c: Context<ServiceEnv>,
   { hosts, issuer }: GateContext,
@@ -144,7 +160,10 @@ function unauthorized(): SigError {
   );
 }
 
-/** The headers that say who it is: the person's root, groups with commas, a name. */
+/**
+ * Returns the identity headers: the person's root DID, comma-separated groups,
+ * and the display name.
+ */
 export function identityHeaders(
   { subject, relationship }: {
     readonly subject: string;
@@ -166,21 +185,23 @@ export function identityHeaders(
 const CONTROL = /[\x00-\x1f\x7f-\x9f]/;
 
 /**
- * Whether a group arrives as it is: one that lost a space or a control character
- * on its way would be another group.
+ * Whether a header transports a group unchanged. Without a space or control
+ * character it would be a different group.
  */
 function arrivesWhole(group: string): boolean {
   return group === group.trim() && group.isWellFormed() &&
     !CONTROL.test(group);
 }
 
-/** Printable ASCII that neither begins nor ends with a space. */
+/** Matches printable ASCII without a space at either end. */
 const PLAIN = /^[!-~]+(?: +[!-~]+)*$/;
 
-/** The bytes of its UTF-8, each as a character: what a header holds. */
+/**
+ * Returns the UTF-8 bytes of a text, each as one character, as headers require.
+ */
 function asHeader(text: string): string {
   if (PLAIN.test(text)) return text;
-  // Trimmed before: a byte of a letter may look like a space.
+  // Trimmed before encoding, since a byte of a letter may equal a space.
   const shown = text.replaceAll(new RegExp(CONTROL, "g"), " ").trim();
   const bytes = new TextEncoder().encode(shown);
   return Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { identityHeaders } from "./forward_auth.ts";
 
-/** What an application reads that takes headers as UTF-8. */
+/** Returns the headers as an application reads them that decodes UTF-8. */
 function told(roles: readonly string[], name: string) {
   const relationship = {
     ...{ issuer: "did:web:acme.example", relationship_id: "r1" },
@@ -18,7 +18,7 @@ function told(roles: readonly string[], name: string) {
   });
 }
 
-Deno.test("attack: a role that a header would make another one is left out", () => {
+Deno.test("attack: omits a role that a header would change into another role", () => {
   for (
     const role of [
       ...["ops ", "ops\t", "ops\r\n", "\u0000ops", "op\u0000s", "ops\u007f"],
@@ -33,7 +33,7 @@ Deno.test("attack: a role that a header would make another one is left out", () 
   }
 });
 
-Deno.test("names and roles arrive whole, whatever byte they end with", () => {
+Deno.test("names and roles arrive unchanged, whichever byte they end with", () => {
   assertEquals(
     told(["città"], " Š\u0085\r\nRemote-User: root à "),
     ["employee,role:città", "Š   Remote-User: root à"],

@@ -1,4 +1,4 @@
-/** The gate, put together (docs/gate.md). @module */
+/** The routes of forward auth (docs/gate.md). @module */
 
 import type { ServiceEnv } from "@sig/api/http";
 import { recordsOf, type RecordStore } from "@sig/consumer/store";
@@ -27,17 +27,17 @@ import { onlyValue } from "../openid/parameters.ts";
 import type { ProviderContext } from "../openid/provider_context.ts";
 import { GATE_CODE } from "../store/kinds.ts";
 
-/** What the gate needs beyond the sessions. */
+/** Options of {@linkcode addGateRoutes}. */
 interface GateOptions {
-  /** The hosts that it is for. */
+  /** The protected hosts. */
   readonly hosts: GateHosts;
-  /** Where codes are kept. */
+  /** The store of the codes. */
   readonly store: RecordStore;
-  /** How old the issuer's word may be, in milliseconds. */
+  /** Maximum age of the issuer's state, in milliseconds. */
   readonly maxAgeMs: number;
 }
 
-/** Adds the routes that proxies and their people ask. */
+/** Adds the routes for proxies and for the browsers of their users. */
 export function addGateRoutes(
   app: Hono<ServiceEnv>,
   provider: ProviderContext,
@@ -61,14 +61,15 @@ export function addGateRoutes(
   app.route("/", pages);
 }
 
-/** Milliseconds that a code is good for. */
+/** Lifetime of a code in milliseconds. */
 const CODE_LIFE_MS = 60_000;
 const CODE_BYTES = 32;
 
 /**
- * `GET /gate/login?rd=…`. Who is logged in, and still confirmed by the issuer,
- * goes back: straight on the login's own host, elsewhere with a code for that
- * host. The hosts are the operator's own, so nobody is asked what they may learn.
+ * `GET /gate/login?rd=…` redirects a person who is logged in, and still
+ * confirmed by the issuer, back to `rd`: directly on the login's own host, on
+ * other hosts with a code for that host. There is no consent page, since the
+ * hosts are the operator's own.
  */
 async function logIn(
   c: Context<ServiceEnv>,
@@ -107,7 +108,7 @@ async function logIn(
   );
 }
 
-/** The digest of a browser's cookie at the host of an application. */
+/** Reads the digest of the browser's cookie at the application's host. */
 function readBegin(before: URLSearchParams): string | undefined {
   if (!before.has("begin")) return undefined;
   const begin = onlyValue(before, "begin") ?? "";
@@ -119,12 +120,13 @@ const BEGIN_BYTES = 32;
 const BEGIN_LIFE_SECONDS = 900;
 
 /**
- * `GET /_sig/return?code=…&rd=…`, on the application's host by way of its proxy:
+ * `GET /_sig/return?code=…&rd=…`, on the application's host, through its proxy,
  * sets the cookie there.
  *
- * A code alone would log in any browser that follows its link: an attacker's, as the
- * attacker. So one that no browser was named for only begins: the browser gets a
- * cookie here, and brings a code for that from the login, where it is known.
+ * A code alone would let an attacker log in a victim's browser as the attacker,
+ * by a link. So a code that is not bound to a browser only starts the login:
+ * the browser gets a cookie here and fetches a code bound to that cookie from
+ * the login server, which knows the browser.
  */
 async function continueLogin(
   c: Context<ServiceEnv>,

@@ -16,7 +16,7 @@ function start(settings: Record<string, unknown> = {}) {
   });
 }
 
-Deno.test("a login at a gate leads back to the page, and the proxy gets the person's identity", async () => {
+Deno.test("a login leads back to the page, and the proxy gets the person's identity", async () => {
   await using provider = await start({ nameOf: () => "Zoë" });
   const { person } = await provider.employ();
   const visitor = new Visitor(provider);
@@ -33,7 +33,7 @@ Deno.test("a login at a gate leads back to the page, and the proxy gets the pers
   const name = headers.get("remote-name") ?? "";
   const bytes = Uint8Array.from(name, (each) => each.charCodeAt(0));
   assertEquals(new TextDecoder().decode(bytes), "Zoë");
-  // The second one asks for no signature.
+  // The second host needs no further signature.
   const other = await visitor.walk(
     visitor.gate(encodeURIComponent(`http://${OPS}/`)),
   );
@@ -41,7 +41,7 @@ Deno.test("a login at a gate leads back to the page, and the proxy gets the pers
   assertEquals((await visitor.ask(OPS)).status, 200);
 });
 
-Deno.test("the proxy gets the person, whichever key signed and whatever became of the first", async () => {
+Deno.test("the proxy gets the person's DID, whichever key signed, even after the first key's relationship is revoked", async () => {
   const names = new Map<string, string>();
   const nameOf = (subject: string) => names.get(subject);
   await using provider = await start({ nameOf });
@@ -59,13 +59,14 @@ Deno.test("the proxy gets the person, whichever key signed and whatever became o
   ]);
 });
 
-Deno.test("two applications at ports of one host keep their cookies apart", async () => {
+Deno.test("two applications on different ports of a host have separate cookies", async () => {
   const hosts = ["apps.example:8001", "apps.example:8002"];
   await using provider = await start({ gateHosts: hosts });
   const { visitor } = await Visitor.logIn(provider, `http://${hosts[0]}/`);
   const second = encodeURIComponent(`http://${hosts[1]}/`);
   await visitor.walk(visitor.gate(second));
-  // Browsers send every cookie of a host to all its ports; the newer one stays.
+  // Browsers send every cookie of a host to all of its ports, and keep the
+  // newer of two with the same name.
   const all = hosts.flatMap((host) => [...visitor.at(host).cookies]);
   for (const host of hosts) {
     for (const [name, value] of all) visitor.at(host).cookies.set(name, value);
@@ -73,7 +74,7 @@ Deno.test("two applications at ports of one host keep their cookies apart", asyn
   }
 });
 
-Deno.test("on the login's own host, at another port too, there is one cookie and no code", async () => {
+Deno.test("on any port of the login's own host the session cookie suffices, without a code", async () => {
   await using provider = await start({ gateHosts: ["127.0.0.1:8443"] });
   const { person } = await provider.employ();
   const visitor = new Visitor(provider);
@@ -87,13 +88,13 @@ Deno.test("on the login's own host, at another port too, there is one cookie and
     await response.body?.cancel();
     assertEquals(response.status, 200);
   }
-  // Behind another name the same cookie is nobody's.
+  // The same cookie is invalid under another host name.
   const forged = await ask({ "x-forwarded-host": "wiki.example" });
   await forged.body?.cancel();
   assertEquals(forged.status, 401);
 });
 
-Deno.test("a revoked relationship closes the gate at the next question", async () => {
+Deno.test("a revocation denies access at the next request", async () => {
   await using provider = await start();
   const { visitor, relationship } = await Visitor.logIn(provider, PAGE);
   assertEquals((await visitor.ask(WIKI)).status, 200);
@@ -103,7 +104,7 @@ Deno.test("a revoked relationship closes the gate at the next question", async (
   assertMatch(url.hash, /^#\/sign-in\//);
 });
 
-Deno.test("the watch closes the gate too, where answers may be old", async () => {
+Deno.test("the watch denies access too, even if answers may be old", async () => {
   await using provider = await start({ gateMaxAgeMs: 600_000 });
   const { visitor, relationship } = await Visitor.logIn(provider, PAGE);
   await provider.demo.revoke(relationship);
@@ -112,7 +113,7 @@ Deno.test("the watch closes the gate too, where answers may be old", async () =>
   assertEquals((await visitor.ask(WIKI)).status, 401);
 });
 
-Deno.test("an issuer that can't be asked closes no gate, and opens none", async () => {
+Deno.test("an unreachable issuer neither ends access nor grants it", async () => {
   await using provider = await start();
   const { visitor, person } = await Visitor.logIn(provider, PAGE);
   provider.issuerIsDown = true;
@@ -123,7 +124,7 @@ Deno.test("an issuer that can't be asked closes no gate, and opens none", async 
   assertEquals((await visitor.ask(OPS)).status, 401);
 });
 
-Deno.test("a logout closes every gate", async () => {
+Deno.test("a logout ends access to every host", async () => {
   await using provider = await start();
   const { visitor } = await Visitor.logIn(provider, PAGE);
   const form =
@@ -137,7 +138,7 @@ Deno.test("a logout closes every gate", async () => {
   assertEquals((await visitor.ask(WIKI)).status, 401);
 });
 
-Deno.test("with ?redirect a page goes to the login, a script gets 401", async () => {
+Deno.test("with ?redirect, pages are redirected to the login and scripts get 401", async () => {
   await using provider = await start();
   const ask = async (headers: Record<string, string>) => {
     const response = await fetch(`${provider.origin}/forward-auth?redirect`, {
@@ -173,7 +174,7 @@ Deno.test("with ?redirect a page goes to the login, a script gets 401", async ()
   }
 });
 
-Deno.test("the page says for which host it is, and a decline leads nowhere", async () => {
+Deno.test("the page names the host, and declining does not redirect to it", async () => {
   await using provider = await start();
   const visitor = new Visitor(provider);
   const { url } = await visitor.walk(visitor.gate(PAGE));
@@ -186,7 +187,7 @@ Deno.test("the page says for which host it is, and a decline leads nowhere", asy
   assertEquals(await declined.json(), { redirect_to: `${provider.origin}/` });
 });
 
-Deno.test("a --gate-host that is not a host is refused", async () => {
+Deno.test("rejects a --gate-host that is not a host", async () => {
   const wrong = [
     "https://wiki.example",
     "wiki.example/",

@@ -1,4 +1,4 @@
-/** The hosts of applications behind a proxy that asks us (docs/gate.md). @module */
+/** The hosts that are protected by forward auth (docs/gate.md). @module */
 
 import type { Records } from "@sig/consumer/store";
 import { SigError } from "@sig/core";
@@ -11,31 +11,33 @@ import { type HostCookie, hostCookie } from "../sessions/cookies.ts";
 
 /** A host protected by forward auth. */
 export interface GateHost {
-  /** Its name, with the port unless that is the scheme's own. */
+  /** The host name, with the port unless it is the default of the scheme. */
   readonly host: string;
   /** Its origin. */
   readonly origin: string;
-  /** What it is called among the applications of a session. */
+  /** Its client id among the applications of a session. */
   readonly clientId: string;
-  /** Whether browsers send the login's own cookie to it: ports do not matter. */
+  /**
+   * Whether browsers send the login's own cookie to it: ports do not matter.
+   */
   readonly isOwn: boolean;
-  /** Names the session at a host other than the login's own. */
+  /** The session cookie at a host other than the login's own. */
   readonly cookie: HostCookie;
-  /** Names the browser there while somebody logs in. */
+  /** The cookie that identifies the browser at the host during a login. */
   readonly beginCookie: HostCookie;
 }
 
-/** The hosts that the operator named. */
+/** The configured hosts. */
 export type GateHosts = ReturnType<typeof createGateHosts>;
 
 const NAME = /^(?:\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::\d{1,5})?$/;
 
 /**
- * Reads the names of hosts, `HOST[:PORT]`. One without a port means the port of
- * the scheme alone.
+ * Reads the names of hosts, `HOST[:PORT]`. Without a port, only the default
+ * port of the scheme is meant.
  *
- * @param issuer The login's own origin, whose scheme is that of all hosts.
- * @throws {SigError} `invalid_request` for what is not a host.
+ * @param issuer The login's own origin, whose scheme applies to all hosts.
+ * @throws {SigError} `invalid_request` for a text that is not a host.
  */
 export function createGateHosts(names: readonly string[], issuer: string) {
   const own = new URL(issuer);
@@ -47,7 +49,7 @@ export function createGateHosts(names: readonly string[], issuer: string) {
     host,
     {
       ...{ host, origin, isOwn: hostname === own.hostname },
-      // No client_id of a file has a colon.
+      // Client ids in a file have no colon, so they can't collide.
       clientId: `gate:${host}`,
       cookie: hostCookie("sig-gate", origin),
       beginCookie: hostCookie("sig-begin", origin),
@@ -58,16 +60,16 @@ export function createGateHosts(names: readonly string[], issuer: string) {
     if (url === undefined) throw refuse(name);
     return hostAt(url);
   });
-  // A proxy on the login's very own host needs no further name.
+  // The login's own host is always included.
   const hosts = new Map([...named, hostAt(own)]);
   return {
     /**
-     * The host of that name, spelled in any way; undefined for all others. Most
-     * spell it as it is: then it need not be read.
+     * Returns the host with this name in any spelling; undefined for unknown
+     * hosts. The usual spelling is found without parsing.
      */
     find: (host: string) =>
       hosts.get(host) ?? hosts.get(read(host)?.host ?? ""),
-    /** Each host as an application: people see one, no protocol is for it. */
+    /** Each host as a client, which pages display; no protocol accepts it. */
     clients: new Map(Array.from(hosts.values(), clientOf)),
   };
 }
@@ -101,16 +103,17 @@ function refuse(name: string): SigError {
   );
 }
 
-/** Characters of an address at most. */
+/** Maximum length of an address in characters. */
 const MAX_LENGTH = 4_096;
 
 /**
- * Reads a query whose last parameter is `rd`, percent-encoded or raw: nginx can't
- * encode, so that what follows it may have any `&` in it.
+ * Reads a query whose last parameter is `rd`, percent-encoded or raw: nginx
+ * can't encode it, so a raw value may contain `&`.
  *
- * @param url The request's address.
- * @returns The parameters before `rd`, and what it says.
- * @throws {OAuthError} `invalid_request` unless it is at one of the hosts.
+ * @param url The URL of the request.
+ * @returns The parameters before `rd`, and the address in `rd`.
+ * @throws {OAuthError} `invalid_request` unless the address is at one of the
+ * hosts.
  */
 export function readGateQuery(url: string, hosts: GateHosts) {
   const [, before = "", raw] = /^[^?]*\?(.*?)(?<=[?&])rd=(.*)$/s.exec(url) ??
@@ -128,7 +131,10 @@ export function readGateQuery(url: string, hosts: GateHosts) {
   throw invalidRequest("rd leads to no host that this login is for");
 }
 
-/** The address, if it is at one of the hosts; what is judged is what is used. */
+/**
+ * Returns the address if it is at one of the hosts. Callers use the normalized
+ * result, which is the one that was checked.
+ */
 export function readReturnAddress(text: string, hosts: GateHosts) {
   const url = text.length > MAX_LENGTH ? null : URL.parse(text);
   const host = url === null ? undefined : hosts.find(url.host);
@@ -148,35 +154,38 @@ function decode(text: string): string {
   }
 }
 
-/** A code on its way from the login to a host. */
+/** A code that logs a browser in to a host. */
 export interface GateCode {
-  /** The session. */
+  /** The id of the session. */
   readonly sid: string;
   /** The only host that may use it. */
   readonly host: string;
-  /** SHA-256 of the cookie of the browser that asked there; absent: unknown. */
+  /**
+   * SHA-256 of the cookie of the requesting browser at the host; absent if not
+   * yet known.
+   */
   readonly begin_sha256?: string;
 }
 
-/** What the routes of the gate share. */
+/** The state that the routes of the gate share. */
 export interface GateContext extends ProviderContext {
-  /** The hosts that it is for. */
+  /** The protected hosts. */
   readonly hosts: GateHosts;
-  /** Codes by their digests. */
+  /** The codes by their SHA-256 digests. */
   readonly codes: Records<GateCode>;
-  /** How old the issuer's word may be, in milliseconds. */
+  /** Maximum age of the issuer's state, in milliseconds. */
   readonly maxAgeMs: number;
 }
 
-/** The scopes of what the proxy gets, which the person is asked to grant. */
+/** The scopes that the person grants to a proxy. */
 export const GATE_SCOPES: readonly string[] = Object.freeze([
   ...["openid", "profile", "groups"],
 ]);
 
 /**
- * The host that a request is about, by the word of the proxy in front of us, else
- * its own. A client that forges it is shown no more than what they have a cookie for:
- * each is good on its own host alone.
+ * Returns the host from the proxy's `X-Forwarded-Host`, else that of the
+ * request. A client gains nothing by forging it, since a cookie is only valid
+ * for its own host.
  */
 export function gateHostOf(
   { headers, url }: Request,
@@ -186,7 +195,7 @@ export function gateHostOf(
   return hosts.find(said ?? new URL(url).host);
 }
 
-/** The address that logs a browser in and leads to another one. */
+/** Returns the address of the login that redirects to `rd` afterwards. */
 export function gateLoginUrl(
   issuer: string,
   rd: string,

@@ -16,7 +16,7 @@ async function start(
   });
 }
 
-Deno.test("who is asked about all the time is known to be revoked within the max age", async () => {
+Deno.test("a revocation takes effect within the max age, however frequent the requests", async () => {
   await using provider = await start();
   const { visitor, relationship } = await Visitor.logIn(
     provider,
@@ -26,7 +26,7 @@ Deno.test("who is asked about all the time is known to be revoked within the max
   assertEquals((await visitor.ask(WIKI)).status, 200);
   await provider.demo.revoke(relationship);
   let lastMs = 0;
-  // From the last answer that was asked for, so that the next one is the oldest.
+  // The requests before the limit must not extend the age of the answer.
   for (const ms of [3_000, 3_900, 4_500, 4_890, 4_950, 5_000, 5_500, 5_900]) {
     provider.skewMs = ms;
     if ((await visitor.ask(WIKI)).status === 200) lastMs = ms;
@@ -35,12 +35,12 @@ Deno.test("who is asked about all the time is known to be revoked within the max
   assert(lastMs < MAX_AGE_MS, `still there after ${lastMs} ms`);
 });
 
-Deno.test("a session's end counts at once, however recent the answer is", async () => {
+Deno.test("the end of a session takes effect immediately, however recent the answer", async () => {
   await using provider = await start();
   const { store, now } = provider;
   const { visitor, person } = await Visitor.logIn(provider, `http://${WIKI}/`);
   assertEquals((await visitor.ask(WIKI)).status, 200);
-  // As another process marks it, before it is removed.
+  // Another process marks the session as ended before removing it.
   const [session] = (await store.list(SESSION, now())).records;
   const { id, text, expiresAtMs, version } = session!;
   const ended = JSON.stringify({ ...JSON.parse(text), ended_ms: 1 });
@@ -57,7 +57,7 @@ Deno.test("a session's end counts at once, however recent the answer is", async 
   assertEquals((await visitor.ask(WIKI)).status, 401);
 });
 
-Deno.test("a recent answer is for the cookie and the host that it was given to", async () => {
+Deno.test("a cached answer is only valid for its cookie and its host", async () => {
   await using provider = await start();
   const { visitor } = await Visitor.logIn(provider, `http://${WIKI}/`);
   assertEquals((await visitor.ask(WIKI)).status, 200);
@@ -70,9 +70,9 @@ Deno.test("a recent answer is for the cookie and the host that it was given to",
   assertEquals((await thief.ask(OPS)).status, 401);
 });
 
-Deno.test("a max age below two seconds asks each time", async () => {
+Deno.test("a max age below two seconds disables the cache of answers", async () => {
   await using provider = await start(1_000);
-  // The login's own answer is as old as the clock says, however long it takes.
+  // A frozen clock keeps the duration of the login out of the answer's age.
   provider.frozenMs = Date.now();
   const { visitor, relationship } = await Visitor.logIn(
     provider,

@@ -1,4 +1,8 @@
-/** Login challenges: their life in the store (docs/protocol.md §7). @module */
+/**
+ * Login challenges and their lifecycle in the store (docs/protocol.md §7).
+ *
+ * @module
+ */
 
 import {
   type RecordKind,
@@ -8,85 +12,93 @@ import {
 import { CHALLENGE } from "../store/kinds.ts";
 import { OwnerQuota } from "../store/owner_quota.ts";
 
-/** Counted failures after which a challenge is burned. */
+/** Number of counted failures that burns a challenge. */
 const MAX_COUNTED_FAILURES = 5;
 
-/** How long a challenge is remembered after it expired, in milliseconds. */
+/** Milliseconds for which the store keeps a challenge after it expires. */
 export const REMEMBER_MS = 60_000;
 
-/** Challenges that one client may hold; its oldest make room for new ones. */
+/** Maximum number of challenges of one client; new ones displace its oldest. */
 const MAX_PER_CLIENT = 4_096;
-/** A quarter of the memory for all of them. */
+/** Maximum size of one client's challenges: a quarter of the total. */
 const MAX_CLIENT_BYTES = 16 * 1024 ** 2;
 
 /**
- * What a verifier needs of a challenge. The nonce itself is not in it: a
- * reader of the store can't answer the challenges in it.
+ * A stored challenge. It contains no nonce, so that a reader of the store can't
+ * answer it.
  */
 export interface ChallengeRecord {
-  /** 32 characters of base64url. */
+  /** The id: 32 characters of base64url. */
   readonly challenge_id: string;
-  /** The origin or DID that asked. */
+  /** The origin or DID that the login is for. */
   readonly audience: string;
   /** SHA-256 of the nonce's UTF-8 bytes, in base64url. */
   readonly nonce_sha256: string;
-  /** What may be granted. */
+  /** The scopes that may be granted. */
   readonly scopes: readonly string[];
-  /** The only DID that may answer, or null. */
+  /** The only DID that may answer; null: any. */
   readonly subject: string | null;
-  /** RFC 3339 UTC. */
+  /** Expiry, RFC 3339 UTC. */
   readonly expires_at: string;
-  /** What the answer is good for and nothing else, such as one sign-in. */
+  /**
+   * The only purpose that the answer is valid for, such as one sign-in
+   * (default: any login).
+   */
   readonly bound_to?: string;
 }
 
-/** Why a challenge that is remembered can't be answered any more. */
+/** The state of a stored challenge that can no longer be answered. */
 export type ClosedState = "used" | "burned" | "expired";
 
-/** The state of a challenge: `issued → used | burned | expired`, no way back. */
+/**
+ * The state of a challenge: `issued → used | burned | expired`, irreversibly.
+ */
 export type ChallengeState = "issued" | ClosedState | "not_found";
 
-/** What a store knows of a challenge. */
+/** The result of reading a challenge. */
 export type ChallengeReading =
   | { readonly state: "issued"; readonly record: ChallengeRecord }
   | { readonly state: ClosedState | "not_found" };
 
-/** The outcome of using a challenge. */
+/** The result of consuming a challenge. */
 export type Consumption = "consumed" | ClosedState | "not_found";
 
 /**
- * Challenges in a store, for one process or for many. The clock is always `at`.
- * Where several states hold, `used` comes before `burned` before `expired`. A
- * challenge is remembered until {@linkcode REMEMBER_MS} after it expired,
- * whatever its state; from that instant on it is `not_found`.
+ * Challenges in a store, for one process or several. The current time is always
+ * `at`. If several states apply, `used` takes precedence over `burned`, and
+ * `burned` over `expired`. In every state, a challenge is kept until {@linkcode
+ * REMEMBER_MS} after its expiry; then it is `not_found`.
  *
- * A store that does not respond is `store_unavailable`, never `used` and never
- * `not_found`. When `consume` fails that way, the challenge may or may not be
- * used; it is never used twice.
+ * A store that does not respond is reported as `store_unavailable`, never as
+ * `used` or `not_found`. If `consume` fails that way, the challenge may have
+ * been used; it is never used twice.
  */
 export interface Challenges {
   /**
    * Stores a new challenge.
    *
-   * @param client The network address of the client, which limits how many
-   * challenges it holds (default: no such limit).
+   * @param client The network address of the client, for its quota of
+   * challenges (default: no quota).
    * @throws {SigError} `store_unavailable`; `rate_limited` with
-   * `context.retry_after_seconds` where the store is full.
-   * @throws {RangeError} when the id is taken.
+   * `context.retry_after_seconds` if the store is full.
+   * @throws {RangeError} if the id exists.
    */
   create(record: ChallengeRecord, at: Date, client?: string): Promise<void>;
-  /** Looks a challenge up. */
+  /** Reads the state of a challenge. */
   read(challengeId: string, at: Date): Promise<ChallengeReading>;
   /**
-   * Counts a failed attempt against a challenge that is still open, and returns
-   * its state then: `burned` from the fifth failure on.
+   * Counts a failed attempt if the challenge is still open. Returns the
+   * resulting state: `burned` from the fifth failure on.
    */
   countFailure(challengeId: string, at: Date): Promise<ChallengeState>;
-  /** Uses the challenge, if it is still open: of parallel calls one succeeds. */
+  /**
+   * Marks the challenge as used if it is still open: one of several concurrent
+   * calls succeeds.
+   */
   consume(challengeId: string, at: Date): Promise<Consumption>;
 }
 
-/** What is stored; the record goes when nobody can answer it any more. */
+/** The stored entry; the record is removed when the challenge is closed. */
 interface Entry {
   readonly record?: ChallengeRecord;
   readonly expires_ms: number;
@@ -95,7 +107,7 @@ interface Entry {
 }
 
 /**
- * The challenges of a store.
+ * Returns the challenges of a store.
  *
  * @example
  * ```ts
@@ -180,13 +192,15 @@ export function challengesIn(
         ({ record: _, ...rest }) => ({ ...rest, used: true }),
       );
       if (after !== undefined) return "consumed";
-      // An open challenge was changed, or it was not open.
+      // Without a change, the challenge was not open.
       return before as ClosedState | "not_found";
     },
   };
 }
 
-/** Written so that a clock that is not a number closes everything. */
+/**
+ * With an invalid date the comparison is false, so every challenge is expired.
+ */
 function stateOf(entry: Entry | undefined, at: Date): ChallengeState {
   if (entry === undefined) return "not_found";
   if (entry.used) return "used";
@@ -194,7 +208,10 @@ function stateOf(entry: Entry | undefined, at: Date): ChallengeState {
   return at.getTime() < entry.expires_ms ? "issued" : "expired";
 }
 
-/** Whether a text can be the id of a challenge; keeps any other from a store. */
+/**
+ * Whether a text can be the id of a challenge. The store is not queried for
+ * other texts.
+ */
 export function isChallengeId(text: string): boolean {
   return /^[A-Za-z0-9_-]{32}$/.test(text);
 }

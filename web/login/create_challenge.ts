@@ -1,4 +1,4 @@
-/** Issuing a login challenge (docs/protocol.md §7). @module */
+/** Creates login challenges (docs/protocol.md §7). @module */
 
 import {
   eachOnce,
@@ -31,26 +31,26 @@ import { z } from "zod";
 import type { Challenges } from "./challenges.ts";
 import { randomText, sha256Base64Url } from "./digest.ts";
 
-/** 192 bits, so 32 characters: what `isChallengeId` accepts. */
+/** 192 bits are 32 characters, as `isChallengeId` requires. */
 const ID_BYTES = 24;
 const NONCE_BYTES = 32;
 
 /** Default lifetime of a challenge in seconds. */
 export const DEFAULT_TTL_SECONDS = 300;
 
-/** A login challenge as it is sent. */
+/** A login challenge, as sent to the client. */
 export interface Challenge extends DescribedChallenge {
-  /** The same as text, to be shown before the person agrees. */
+  /** A description of the challenge, to show before the person signs. */
   readonly message: string;
 }
 
 /**
- * Characters of a scope at most: 32 of them fit in an attestation, and 100,000
- * challenges in memory.
+ * Maximum length of a scope in characters, so that 32 scopes fit in an
+ * attestation and 100,000 challenges in memory.
  */
 const MAX_SCOPE_LENGTH = 128;
 
-/** Scope tokens, each once. */
+/** Schema of a list of unique scope tokens. */
 export const SCOPES: z.ZodType<readonly string[]> = list(
   z.string().max(MAX_SCOPE_LENGTH).check(
     requires((scope) =>
@@ -63,34 +63,42 @@ export const SCOPES: z.ZodType<readonly string[]> = list(
   MAX_SCOPES,
 ).check(eachOnce);
 
-/** What {@linkcode createChallenge} works with. */
+/** Options of {@linkcode createChallenge}. */
 export interface CreateChallengeOptions {
-  /** Stores the challenge, with a digest instead of its nonce. */
+  /** The store of challenges, which keeps a digest instead of the nonce. */
   readonly challenges: Challenges;
-  /** The client's network address, which limits how many it holds (default: no limit). */
+  /**
+   * The client's network address, for its quota of challenges (default: no
+   * quota).
+   */
   readonly client?: string | undefined;
-  /** What an answer is good for and nothing else (default: any login). */
+  /** The only purpose that the answer is valid for (default: any login). */
   readonly boundTo?: string | undefined;
-  /** The origins or DIDs that this server speaks for. */
+  /**
+   * The origins or DIDs that people log in to; the first one is the default.
+   */
   readonly audiences: readonly string[];
-  /** What the subject's relationship must meet, for display (default: none). */
+  /** Requirements of the login, for display only (default: none). */
   readonly require?: readonly string[] | null;
-  /** How long a challenge lives when a request does not say (default: 300). */
+  /** Lifetime in seconds if the request contains none (default: 300). */
   readonly defaultTtlSeconds?: number;
-  /** Allow did:web subjects of IP addresses and local names: for tests only. */
+  /**
+   * Allows did:web subjects at IP addresses and local names; for tests only
+   * (default: false).
+   */
   readonly allowPrivate?: boolean;
-  /** The clock: it says `issued_at`, and what in the store is over. */
+  /** The clock, for `issued_at` and for the expiry of records. */
   readonly now: () => Date;
 }
 
 /**
- * Makes a challenge out of the body of `POST /v1/auth/challenge/create`,
- * `{audience?, scopes?, subject?, ttl_seconds?}`, and keeps it. Nothing is
- * clamped or guessed: an unknown member, a null and a lifetime outside of 30 to
- * 900 seconds are refused. A scope has at most 128 characters.
+ * Creates and stores a challenge from the body of `POST
+ * /v1/auth/challenge/create`, `{audience?, scopes?, subject?, ttl_seconds?}`.
+ * Unknown members, null values, and lifetimes outside of 30 to 900 seconds are
+ * rejected, not corrected. A scope has at most 128 characters.
  *
- * Faults of form are named all at once; then the subject is judged, then the
- * audience.
+ * All errors of form are reported together; then the subject is checked, then
+ * the audience.
  *
  * @example
  * ```ts
@@ -107,12 +115,12 @@ export interface CreateChallengeOptions {
  * assertEquals(challenge.expires_at, "2026-01-31T09:05:00Z");
  * ```
  *
- * @throws {SigError} `invalid_request` with `context.errors`, for the scope
- * `enrol` of a DID too;
- * `invalid_identifier`, `unsupported_did_method`, `address_not_allowed` for the
- * subject; `audience_not_allowed`; `rate_limited` (with
- * `context.retry_after_seconds`) and `store_unavailable` from the store.
- * @throws {RangeError} for options that make no sense.
+ * @throws {SigError} `invalid_request` with `context.errors`, also for the
+ * scope `enrol` with a DID as the audience; `invalid_identifier`,
+ * `unsupported_did_method`, `address_not_allowed` for the subject;
+ * `audience_not_allowed`; `rate_limited` (with `context.retry_after_seconds`)
+ * and `store_unavailable` from the store.
+ * @throws {RangeError} for invalid options.
  */
 export async function createChallenge(
   input: unknown,
@@ -145,7 +153,10 @@ export async function createChallenge(
   return { ...bare, message: describeChallenge(bare) };
 }
 
-/** A misspelt `subject` must not make a challenge that anybody may answer. */
+/**
+ * Unknown members are rejected, since a misspelt `subject` would create a
+ * challenge that anybody may answer.
+ */
 const REQUEST = strictObject({
   audience: z.string().optional(),
   scopes: SCOPES.optional(),
@@ -189,7 +200,10 @@ function requireTtl(seconds: number): void {
   );
 }
 
-/** Signers refuse it: where the audience is a DID, that is how one enrols. */
+/**
+ * Rejects a scope that signers refuse: with a DID as the audience it is for
+ * enrolment.
+ */
 function requireNoEnrolment(audience: string, scopes: readonly string[]): void {
   const index = scopes.indexOf(ENROL_SCOPE);
   if (index < 0 || !audience.startsWith("did:")) return;
@@ -219,7 +233,7 @@ function audienceNotAllowed(audience: string): SigError {
   );
 }
 
-/** Characters of a subject at most (docs/protocol.md §8). */
+/** Maximum length of a subject in characters (docs/protocol.md §8). */
 const MAX_SUBJECT_LENGTH = 512;
 
 /**
@@ -242,7 +256,7 @@ function requireSubject(did: string, allowPrivate: boolean): void {
     else throw malformed(did, "it must be a did:key or did:web");
   } catch (error) {
     if (!isSigError(error)) throw error;
-    // The request is wrong, whatever is wrong with the key in it.
+    // An invalid key in the DID is an error of the request.
     const code = error.code === "invalid_key"
       ? "invalid_identifier"
       : error.code;

@@ -1,13 +1,13 @@
-/** Random texts, digests of texts, and `node:crypto`, which makes them. @module */
+/** Random texts and digests, by `node:crypto`. @module */
 
 import { encodeBase64Url, loadBuiltin } from "@sig/jose/internal";
 import type * as NodeCrypto from "node:crypto";
 
 /**
- * `node:crypto`, which answers at once: a round trip of WebCrypto takes ten times
- * as long beside other requests. Loading it takes 30 to 60 ms, with the first use.
+ * Returns `node:crypto`. It is synchronous: under load, a round trip of
+ * WebCrypto takes ten times as long. The first call loads it, in 30 to 60 ms.
  *
- * @throws {TypeError} where the runtime has none.
+ * @throws {TypeError} if the runtime has no `node:crypto`.
  */
 export function nodeCrypto(): typeof NodeCrypto {
   const node = loadBuiltin("node:crypto");
@@ -15,12 +15,12 @@ export function nodeCrypto(): typeof NodeCrypto {
   throw new TypeError("Cannot log anyone in: this runtime has no node:crypto");
 }
 
-/** SHA-256 of a text's UTF-8 bytes, in base64url. */
+/** Returns the SHA-256 of a text's UTF-8 bytes, in base64url. */
 export function sha256Base64Url(text: string): string {
   return nodeCrypto().createHash("sha256").update(text).digest("base64url");
 }
 
-/** A text of random bytes, which nobody guesses from 16 on. */
+/** Returns random bytes in base64url; 16 or more can't be guessed. */
 export function randomText(bytes: number): string {
   return encodeBase64Url(crypto.getRandomValues(new Uint8Array(bytes)));
 }

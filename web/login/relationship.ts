@@ -1,4 +1,4 @@
-/** The relationship that a login needs, and the question about it. @module */
+/** Checks the relationship that a login requires. @module */
 
 import { createTurns } from "@sig/api/http";
 import { type Consumer, createConsumer, type FetchPolicy } from "@sig/consumer";
@@ -18,15 +18,17 @@ import {
 import { quote } from "@sig/core/internal";
 
 /**
- * Asks an issuer about a subject; which issuer and what is required has been
- * configured. It must throw when there is no answer.
+ * Queries the configured issuer about a subject, with the configured
+ * requirements. It must throw if there is no answer.
  */
 export type CheckRelationship = (
   subject: string,
   now: Date,
 ) => Promise<LoginAnswer>;
 
-/** An answer; a deny may say which relationship is not active, and when. */
+/**
+ * An issuer's answer; a deny may contain the relationship that is not active.
+ */
 export type LoginAnswer = CheckAnswer & {
   readonly relationship?: InactiveRelationship | undefined;
 };
@@ -37,7 +39,10 @@ export type InactiveRelationship = Pick<
   "relationship_type" | "valid_from" | "valid_until" | "revoked_effective_at"
 >;
 
-/** The relationship that a login was allowed by. Ask again by `not_after`. */
+/**
+ * The relationship that allowed a login. It must be checked again by
+ * `not_after`.
+ */
 export interface LoginRelationship extends
   Pick<
     CheckAnswer,
@@ -51,14 +56,12 @@ export interface LoginRelationship extends
   > {
   /** Its identifier in the issuer's feed. */
   readonly relationship_id: string;
-}
-
-/**
- * The relationship of an answer.
+} /** * Returns the relationship of an answer.
  *
  * @throws {SigError} `relationship_denied` with `context.reasons`.
- * @throws {TypeError} for an answer about somebody else.
+ * @throws {TypeError} for an answer about another subject.
  */
+
 export function requireRelationship(
   answer: LoginAnswer,
   subject: string,
@@ -87,7 +90,7 @@ export function requireRelationship(
     {
       context: {
         issuer: answer.issuer,
-        // Reasons are JSON; interfaces lack the index signature to say so.
+        // Reasons are JSON, but their interface has no index signature.
         reasons: answer.reasons as unknown as JsonValue,
         ...(answer.relationship &&
           { relationship: { ...answer.relationship } }),
@@ -98,25 +101,25 @@ export function requireRelationship(
   );
 }
 
-/** An issuer that can be asked, and how it is fetched from. */
+/** An issuer, and the policy for fetching from it. */
 interface GateIssuer {
   /** Its DID. */
   readonly did: string;
-  /** Decides which addresses it may have. */
+  /** The policy of its fetches. */
   readonly policy: FetchPolicy;
 }
 
-/** What a login needs. */
+/** Options of {@linkcode createLoginGate}. */
 interface LoginGateOptions {
-  /** Exactly one, where something is required. */
+  /** The issuers; exactly one if `require` is not empty. */
   readonly issuers: readonly GateIssuer[];
-  /** `key=value`, each (default: nothing). */
+  /** Requirements, `key=value` each (default: none). */
   readonly require?: readonly string[] | undefined;
-  /** Milliseconds that the issuer's state may be old (default: 0). */
+  /** Maximum age of the issuer's state in milliseconds (default: 0). */
   readonly maxAgeMs?: number | undefined;
-  /** Remembers the issuer (default: this process does). */
+  /** The pin store (default: in memory, for this process). */
   readonly pins?: PinStore | undefined;
-  /** With `pins`: the issuer must be there already. */
+  /** With `pins`: rejects an issuer without a pin (default: false). */
   readonly requirePin?: boolean | undefined;
   /** Counts answers, for telemetry. */
   readonly metrics?: AnswerMetrics | undefined;
@@ -124,7 +127,7 @@ interface LoginGateOptions {
   readonly now: () => Date;
 }
 
-/** The relationship that meets what is required. */
+/** A relationship that meets the requirements. */
 export interface MatchedRelationship {
   /** The issuer's DID. */
   readonly issuer: string;
@@ -134,13 +137,13 @@ export interface MatchedRelationship {
   readonly type: string;
   /** Its roles. */
   readonly roles: readonly string[];
-  /** The last event of the feed that was read. */
+  /** The sequence of the last event that was read. */
   readonly sequence: number;
-  /** RFC 3339; when it ends with no further event. Absent: never. */
+  /** Its end without further events, RFC 3339; absent: no end. */
   readonly not_after?: string;
 }
 
-/** Whether it has ended by the date that the issuer gave. */
+/** Whether a relationship has reached its `not_after`. */
 export function hasEnded(
   { not_after }: MatchedRelationship,
   at: Date,
@@ -150,54 +153,58 @@ export function hasEnded(
   return end === undefined || compareInstants(instantOf(at), end) >= 0;
 }
 
-/** A question about a subject, beyond what the login requires of everybody. */
+/** Options of a single query. */
 interface FurtherQuestion {
-  /** Further requirements, `key=value` each. */
-  readonly require?: readonly string[] | undefined;
-  /** How old the issuer's state may be (default: that of the login). */
+  /** Requirements besides those of the login, `key=value` each. */
+  readonly require?:
+    | readonly string[]
+    | undefined; /** Maximum age of the issuer's state in milliseconds (default: that of the login). */
   readonly maxAgeMs?: number | undefined;
-  /** False: only what this process has read answers, whatever its age. */
+  /**
+   * False: answers only from the state that this process has read, whatever its
+   * age.
+   */
   readonly refresh?: false;
 }
 
-/** What an issuer says of a subject. */
+/** An issuer's answer about a subject. */
 export interface IssuerAnswer {
-  /** The whole answer. */
+  /** The complete answer. */
   readonly answer: LoginAnswer;
-  /** The relationship that matches, or undefined for a deny. */
+  /** The matching relationship; undefined for a deny. */
   readonly relationship: MatchedRelationship | undefined;
-  /** When the issuer last confirmed it, in milliseconds since 1970. */
+  /** When the issuer's state was last observed, in milliseconds since 1970. */
   readonly observedMs: number;
   /**
-   * The root of the subject's person (docs/protocol.md §4.1): reads the whole
-   * feed, at least up to the event that this answer rests upon.
+   * Returns the root DID of the person (docs/protocol.md §4.1). Reads the whole
+   * feed, at least up to the last event of this answer.
    */
   personOf(): Promise<string>;
 }
 
-/** Asks the issuer about a subject; throws when it can't answer. */
+/** Queries the issuer about a subject; throws if there is no answer. */
 export type AskIssuer = (
   subject: string,
   further?: FurtherQuestion,
 ) => Promise<IssuerAnswer>;
 
-/** The issuer and the question that a login needs. */
+/** The issuer and the requirements of a login. */
 export interface LoginGate {
-  /** The issuer of the relationship, or null when none is needed. */
+  /** The issuer's DID; null if no relationship is required. */
   readonly issuer: string | null;
-  /** What it must be, or null. */
+  /** The requirements; null if there are none. */
   readonly require: readonly string[] | null;
-  /** Asks about a subject, where something is required. */
+  /** Queries the issuer about a subject; absent without requirements. */
   readonly ask?: AskIssuer;
 }
 
 /**
- * Reads the configuration; nothing is fetched yet. With `require` and without
- * `maxAgeMs` the issuer is asked at every login, so that a revocation takes
- * effect at the next one.
+ * Creates the check from the configuration; nothing is fetched yet. By default
+ * (`maxAgeMs` 0) the issuer is queried at every login, so that a revocation
+ * takes effect at the next one.
  *
  * @throws {SigError} `invalid_requirement`; `invalid_request` for requirements
- * without their one issuer.
+ * without exactly one issuer.
  */
 export function createLoginGate(options: LoginGateOptions): LoginGate {
   const { issuers: [issuer, ...others], require: own = [], now } = options;
@@ -219,12 +226,12 @@ export function createLoginGate(options: LoginGateOptions): LoginGate {
   const consumer = createConsumer({
     ...issuer.policy,
     issuers: [issuer.did],
-    // Each question says how old its answer may be.
+    // Each query sets its own maximum age.
     maxAgeMs: Infinity,
     pins: options.pins,
     requirePin: options.requirePin,
     backend: "node",
-    // A person's root is read from the whole feed.
+    // Finding a person's root reads the whole feed.
     yieldToEventLoop: createTurns(),
     now,
   });
@@ -265,14 +272,14 @@ function matchOf(
 ): MatchedRelationship {
   return {
     ...{ issuer, relationship_id, type: relationship_type },
-    // A copy: the state answers again, and callers pass this on.
+    // A copy, since callers may change it and the state is reused.
     roles: [...roles],
     sequence: last_sequence,
     ...(not_after === null ? {} : { not_after }),
   };
 }
 
-/** The relationship that a deny is about; it helps people to understand it. */
+/** Returns the relationship that a deny is about, to explain the deny. */
 async function inactiveOf(
   consumer: Consumer,
   { issuer, subject, reasons }: CheckAnswer,
@@ -280,7 +287,7 @@ async function inactiveOf(
   const id = reasons.find((each) => each.relationship_id !== undefined)
     ?.relationship_id;
   if (id === undefined) return undefined;
-  // The deny stands, whether or not its relationship can be described.
+  // The deny is valid even if its relationship can't be read.
   const part = { subjects: [subject], refresh: false };
   const state = await consumer.state(issuer, part).catch(() => undefined);
   const found = state?.by_relationship_id.get(id);

@@ -1,4 +1,4 @@
-/** From the `kid` of an attestation to the subject's key. @module */
+/** Resolves the `kid` of an attestation to the subject's key. @module */
 
 import { Quota } from "@sig/api/http";
 import { type FetchPolicy, fetchSubjectKey } from "@sig/consumer";
@@ -8,40 +8,46 @@ import { quote } from "@sig/core/internal";
 import { resolveDidKey, type VerificationKey } from "@sig/jose";
 
 /**
- * Finds the key that the `kid` of an attestation names, or throws.
+ * Returns the key for the `kid` of an attestation, or throws.
  *
- * @param client The network address of who sent the attestation, which limits
- * how many documents are fetched for it (default: no limit of its own).
+ * @param client The network address of the client, for its quota of fetches
+ * (default: no quota).
  */
 export type LoginKeyResolver = (
   kid: string,
   client?: string,
 ) => VerificationKey | Promise<VerificationKey>;
 
-/** Imported did:key keys that are remembered. */
+/** Maximum number of cached did:key keys. */
 const MAX_KEYS = 1_024;
 
-/** DID documents that are fetched at a time, in all. */
+/** Maximum number of concurrent fetches of DID documents. */
 const MAX_FETCHES = 64;
-/** A quarter: silent hosts that one client names keep out no other subjects. */
+/**
+ * A quarter of the total, so that hanging hosts in one client's logins do not
+ * block other subjects.
+ */
 const MAX_FETCHES_OF_CLIENT = 16;
-/** From one host. */
+/** Maximum number of concurrent fetches from one host. */
 const MAX_FETCHES_OF_HOST = 4;
 
-/** Milliseconds for a subject's did.json in all: a person waits for it. */
+/**
+ * Timeout of a subject's did.json in milliseconds; a person is waiting for it.
+ */
 const TIMEOUT_MS = 5_000;
 
 /**
- * Makes the resolver that a server keeps. A did:key is its own key, so it is
- * never fetched, and the imported key of one that comes again is remembered,
- * least recently used out first. The document of a did:web is fetched for each
- * attestation, so a key that was taken out of it counts no more; of one host
- * four at a time, of one client 16, and 64 in all.
+ * Creates a resolver, which a server uses for all logins. A did:key contains
+ * its key, so nothing is fetched; imported keys are cached, and the least
+ * recently used one is evicted first. The document of a did:web is fetched for
+ * each attestation, so that removing a key takes effect immediately. Concurrent
+ * fetches are limited to four from one host, 16 for one client, and 64 in
+ * total.
  *
- * What can't be got or read is `key_unresolvable`: nothing is known against the
- * subject, and trying again may help. A document that was read and does not
- * list the key under `authentication` is an answer: the signature is not the
- * subject's, `attestation_signature_invalid`, which counts as a failure.
+ * A document that can't be fetched or parsed is `key_unresolvable`: retrying
+ * may help, and no failure is counted. A document that does not list the key
+ * under `authentication` is `attestation_signature_invalid`, which counts as a
+ * failure.
  *
  * @example
  * ```ts
@@ -54,8 +60,8 @@ const TIMEOUT_MS = 5_000;
  * assertEquals(key.jwk.x, "O2onvM62pC1io6jQKm8Nc2UyFXcd4kOmOsBIoYtZ2ik");
  * ```
  *
- * @param policy How did:web documents are fetched, for 5 seconds at most;
- * without it did:web can't log in.
+ * @param policy The policy of fetches of did:web documents, with a timeout of
+ * at most 5 seconds (default: did:web is rejected).
  * @throws {SigError} from the resolver: `invalid_header`, `invalid_key` for a
  * malformed DID; `unsupported_did_method`; for did:web `key_unresolvable` (with
  * `context.reason`), `overloaded`, `attestation_signature_invalid`,
@@ -68,7 +74,8 @@ export function createSubjectKeys(policy?: FetchPolicy): LoginKeyResolver {
     if (fetchKey !== undefined && kid.startsWith("did:web:")) {
       return await fetchKey(kid, client);
     }
-    // By one call of `node:crypto`, where WebCrypto takes two that wait.
+    // One synchronous call of `node:crypto` instead of two asynchronous ones of
+    // WebCrypto.
     const key = known.get(kid) ?? await resolveDidKey(kid, { backend: "node" });
     known.delete(kid);
     known.set(kid, key);
@@ -78,7 +85,10 @@ export function createSubjectKeys(policy?: FetchPolicy): LoginKeyResolver {
   };
 }
 
-/** Refused for want of a place, nothing is said of the subject or counted. */
+/**
+ * Returns a resolver that fetches within the limits. An `overloaded` error does
+ * not count as a failure.
+ */
 function createFetch(policy: FetchPolicy): LoginKeyResolver {
   const totalTimeoutMs = Math.min(
     policy.totalTimeoutMs ?? Infinity,
@@ -114,7 +124,7 @@ function overloaded(did: string): SigError {
     }: too many DID documents are being fetched`,
     {
       context: {
-        // As long as a fetch takes at most: then there is a place for certain.
+        // The maximum duration of a fetch, after which capacity is free again.
         retry_after_seconds: TIMEOUT_MS / 1000,
         hint: "Send the same attestation again in a moment.",
       },

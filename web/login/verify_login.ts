@@ -1,6 +1,7 @@
 /**
- * Verifies the answer to a login challenge (docs/protocol.md §7). Long because its rules
- * have one order, which is read from top to bottom.
+ * Verifies the answer to a login challenge (docs/protocol.md §7). The file is
+ * long because its rules apply in a fixed order, which is readable from top to
+ * bottom.
  *
  * @module
  */
@@ -36,50 +37,54 @@ import {
 } from "./relationship.ts";
 import type { LoginKeyResolver } from "./subject_key.ts";
 
-/** What {@linkcode verifyLogin} works with. */
+/** Options of {@linkcode verifyLogin}. */
 export interface VerifyLoginOptions {
-  /** Where the challenge is stored. */
+  /** The store of challenges. */
   readonly challenges: Challenges;
-  /** What the challenge must be bound to (default: nothing, as any login). */
+  /** The purpose that the challenge must be bound to (default: none). */
   readonly boundTo?: string | undefined;
-  /** Finds the subject's key: one `createSubjectKeys` for all logins. */
+  /**
+   * Resolves the subject's key; share one `createSubjectKeys` among all logins.
+   */
   readonly resolveKey: LoginKeyResolver;
   /** The client's network address, for the limits of `resolveKey`. */
   readonly client?: string | undefined;
   /**
-   * Whom a login may be for here: several logins may share a store, and what was
-   * signed for one must not log in at another (default: every audience).
+   * The audiences of this login, since several logins may share a store and
+   * must reject each other's attestations (default: every audience).
    */
   readonly audiences?: readonly string[];
-  /** The relationship that is required; without it everybody may log in. */
+  /** Checks the required relationship (default: none is required). */
   readonly checkRelationship?: CheckRelationship;
-  /** Called when a login was verified, for telemetry. */
+  /** Called after each verified login, for telemetry. */
   readonly onVerified?: (() => void) | undefined;
-  /** The clock; asked again after whatever may take long. */
+  /** The clock, which is read again after slow steps. */
   readonly now: () => Date;
 }
 
-/** A login that was verified. */
+/** A verified login. */
 export interface VerifiedLogin {
-  /** Always true; what is not verified is an error. */
+  /** Always true; a failed verification is an error. */
   readonly verified: true;
-  /** The DID of who logged in. */
+  /** The DID of the person who logged in. */
   readonly subject: string;
-  /** The origin or DID that they logged in to. */
+  /** The origin or DID that the person logged in to. */
   readonly audience: string;
-  /** What was granted, sorted. */
+  /** The granted scopes, sorted. */
   readonly scopes: readonly string[];
-  /** The challenge, which is used now. */
+  /** The id of the challenge, which is now used. */
   readonly challenge_id: string;
-  /** The key that signed: a DID with a fragment. */
+  /** The kid of the key that signed: a DID with a fragment. */
   readonly kid: string;
-  /** RFC 3339 UTC; when the challenge was used. */
+  /** Time at which the challenge was used, RFC 3339 UTC. */
   readonly verified_at: string;
-  /** What it was allowed by, or null where nothing is required. */
+  /** The relationship that allowed the login; null if none is required. */
   readonly relationship: LoginRelationship | null;
 }
 
-/** What the caller sends and expects: a misspelt expectation must not be dropped. */
+/**
+ * Unknown members are rejected, so that a misspelt expectation is not ignored.
+ */
 const REQUEST = strictObject({
   attestation: z.string(),
   challenge_id: z.string().optional(),
@@ -90,25 +95,26 @@ const REQUEST = strictObject({
 type LoginRequest = z.output<typeof REQUEST>;
 
 /**
- * Judges the body of `POST /v1/auth/attestation/verify`, `{attestation,
- * challenge_id?, audience?, nonce?, scopes?}`. The first failure wins, in the
- * order of docs/protocol.md §7; what the caller expects is judged directly after our
- * own check of the same thing:
+ * Verifies the body of `POST /v1/auth/attestation/verify`, `{attestation,
+ * challenge_id?, audience?, nonce?, scopes?}`. The first failure is reported,
+ * in the order of docs/protocol.md §7; each expectation of the caller is
+ * checked directly after the server's check of the same member:
  *
  * 1. the request; size, syntax, header, claims of the attestation
- * 2. `challenge_id` as expected; known, not used, not burned, not expired
+ * 2. `challenge_id` as expected; the challenge is known, not used, not burned,
+ *    not expired
  * 3. audience, then as expected; nonce, then as expected
  * 4. subject; scopes, then each expected one granted; times; key, signature
  * 5. relationship
- * 6. the attestation's time again, since keys and issuers may have taken long;
- *    the challenge is used, atomically, if it is still open
+ * 6. the attestation's expiry again, since keys and issuers may have been slow;
+ *    the challenge is consumed atomically if it is still open
  *
- * Failures of 4, a deny in 5 and an attestation that is over in 6 count against
- * the challenge, but none of the categories `usage`, `unavailable` and
- * `internal`, and none of the errors that keep the issuer from being asked.
- * Nothing else counts: without the nonce nobody can spoil a login. When
- * counting fails, that is the error: else attempts would be free while the store
- * is away.
+ * Failures in 4, a deny in 5 and an expired attestation in 6 count against the
+ * challenge, except errors of the categories `usage`, `unavailable` and
+ * `internal`, and errors that prevent a query to the issuer. Other failures do
+ * not count, so that an attacker without the nonce can't burn a challenge. If
+ * counting fails, that error is reported; otherwise attempts would be unlimited
+ * while the store is unavailable.
  *
  * @example
  * ```ts
@@ -143,13 +149,13 @@ type LoginRequest = z.output<typeof REQUEST>;
  * assertEquals(login.subject, jwkToDidKey(key.publicJwk));
  * ```
  *
- * @throws {SigError} `invalid_request`; whatever `parseAttestation` throws;
+ * @throws {SigError} `invalid_request`; the codes of `parseAttestation`;
  * `invalid_attestation` (another challenge than expected);
  * `challenge_not_found`, `challenge_used`, `challenge_burned`,
  * `challenge_expired`; `audience_mismatch`, `nonce_mismatch`,
- * `subject_mismatch`, `scope_not_granted`, `attestation_time_invalid`; whatever
- * `resolveKey` throws; `attestation_signature_invalid`; whatever
- * `checkRelationship` throws, `relationship_denied`; `store_unavailable`.
+ * `subject_mismatch`, `scope_not_granted`, `attestation_time_invalid`; the
+ * codes of `resolveKey`; `attestation_signature_invalid`; the codes of
+ * `checkRelationship`, `relationship_denied`; `store_unavailable`.
  */
 export async function verifyLogin(
   input: unknown,
@@ -163,11 +169,11 @@ export async function verifyLogin(
   requireAudience(parsed, request, record, options.audiences);
   requireNonce(parsed, request, record);
 
-  // From here on the caller knows the nonce.
+  // From here on, the caller has proved that it knows the nonce.
   const id = record.challenge_id;
   await counted(challenges, id, now, () =>
     verifyAttestation(parsed, {
-      // The nonce was compared by its digest: the store knows no other.
+      // The nonce was already compared by its digest; the store has only that.
       challenge: { ...record, nonce: parsed.claims.nonce },
       requiredScopes: request.scopes ?? [],
       key: (kid) => options.resolveKey(kid, options.client),
@@ -180,7 +186,7 @@ export async function verifyLogin(
     : await counted(challenges, id, now, () =>
       requireRelationship(answer, subject));
 
-  // What came before may have taken long: the clock is asked again.
+  // The steps before may have been slow, so the clock is read again.
   const usedAt = now();
   if (!(usedAt.getTime() < parsed.claims.exp * 1000)) {
     await requireOpen(challenges, id, usedAt);
@@ -206,7 +212,10 @@ export async function verifyLogin(
   };
 }
 
-/** Known, not used, not burned, not expired: the store judges in this order. */
+/**
+ * Reads the challenge. The store checks in this order: known, not used, not
+ * burned, not expired.
+ */
 async function findChallenge(
   { claims }: ParsedAttestation,
   { challenge_id }: LoginRequest,
@@ -215,11 +224,12 @@ async function findChallenge(
 ): Promise<ChallengeRecord> {
   const id = claims.jti;
   if (challenge_id !== undefined && challenge_id !== id) throw another();
-  // What can't be an id is not carried to a store, whatever its length.
+  // The store is not queried for texts that can't be an id, whatever their
+  // length.
   if (!isChallengeId(id)) throw closed("not_found");
   const reading = await challenges.read(id, at);
   if (reading.state !== "issued") throw closed(reading.state);
-  // An answer for one sign-in must not finish another one, nor the reverse.
+  // An answer that is bound to one sign-in must not complete another.
   if (reading.record.bound_to !== boundTo) throw another();
   return reading.record;
 }
@@ -231,7 +241,10 @@ function another(): SigError {
   );
 }
 
-/** What closed meanwhile is reported first, as everywhere (docs/protocol.md §7). */
+/**
+ * Rejects a challenge that was closed in the meantime, which is reported first,
+ * as everywhere (docs/protocol.md §7).
+ */
 async function requireOpen(
   challenges: Challenges,
   id: string,
@@ -241,7 +254,7 @@ async function requireOpen(
   if (state !== "issued") throw closed(state);
 }
 
-/** An attestation that was given to another site must not log in here. */
+/** Rejects an attestation that was made for another site. */
 function requireAudience(
   { claims }: ParsedAttestation,
   { audience }: LoginRequest,
@@ -279,7 +292,10 @@ function requireNonce(
   }
 }
 
-/** Does the work; counts its failure when that says something of the attempt. */
+/**
+ * Runs a step and counts its failure against the challenge if {@linkcode
+ * isCounted}.
+ */
 async function counted<T>(
   challenges: Challenges,
   id: string,

@@ -1,6 +1,6 @@
 /**
- * The operator's file of names, which the command line and the OpenID Provider
- * both read. It serves the packages of this project and is not covered by
+ * Reads the operator's file of names, for the command line and the OpenID
+ * Provider. It is for the packages of this project and is not covered by
  * semantic versioning.
  *
  * @example
@@ -8,8 +8,10 @@
  * import { readNames } from "@sig/web/names";
  * import { assertEquals } from "@std/assert";
  *
- * const file = new TextEncoder().encode("subject,name\ndid:web:ada.example,Ada\n");
- * assertEquals(readNames(file, "names.csv").get("did:web:ada.example")?.name, "Ada");
+ * const file = new
+ * TextEncoder().encode("subject,name\ndid:web:ada.example,Ada\n");
+ * assertEquals(readNames(file, "names.csv").get("did:web:ada.example")?.name,
+ * "Ada");
  * ```
  *
  * @module
@@ -20,30 +22,32 @@ import { type Issue, SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import { parse } from "@std/csv/parse";
 
-/** What somebody is called. */
+/** The names of a person. */
 export interface PersonName {
-  /** For people to read. */
+  /** The display name. */
   readonly name: string;
-  /** For programs to list people by, where the file says so. */
+  /** The user name, for programs; absent if the file has none. */
   readonly username?: string;
-  /** The row of the file; the header is row 1. */
+  /** The row in the file; the header is row 1. */
   readonly row: number;
 }
 
-/** Bytes of a file of names: 100,000 people take about 10 MB. */
+/**
+ * Maximum size of a file of names in bytes; 100,000 people take about 10 MB.
+ */
 export const MAX_NAMES_BYTES = 64 * 1024 * 1024;
 
-/** Most faults that one error lists. */
+/** Maximum number of faults that an error lists. */
 const MAX_TOLD = 100;
 
 /**
- * Reads CSV with the columns `subject` and `name`, and `username` where there is
- * one; other columns are not looked at. A row without a name names nobody.
+ * Reads CSV with the columns `subject`, `name` and optionally `username`; other
+ * columns are ignored. A row without a name and a username is ignored.
  *
- * @param path For messages.
+ * @param path The file's path, for error messages.
  * @throws {SigError} `invalid_request` for text that is not UTF-8, a missing
- * column, a name without a subject, or two names for a subject; with every
- * row that is wrong.
+ * column, a name without a subject, or two names for a subject; it lists every
+ * invalid row.
  */
 export function readNames(
   bytes: Uint8Array,
@@ -82,17 +86,19 @@ export function readNames(
   return names;
 }
 
-/** Every fault of a file of names; it shows nothing of what the file says. */
+/** Collects the faults of a file of names, without showing its content. */
 export class NameFaults {
   readonly #path: string;
   readonly #faults: (Issue & { row: number })[] = [];
 
-  /** For a file, which messages name. */
+  /** Creates an empty list of the faults of a file. */
   constructor(path: string) {
     this.#path = path;
   }
 
-  /** Notes what names do in a row. */
+  /**
+   * Adds a fault of a row; `what` is a verb phrase with "names" as the subject.
+   */
   add(row: number, what: string): void {
     this.#faults.push({
       pointer: `/${row}`,
@@ -103,9 +109,9 @@ export class NameFaults {
   }
 
   /**
-   * Reports the faults.
+   * Throws the faults as one error.
    *
-   * @throws {SigError} `invalid_request` when there is any.
+   * @throws {SigError} `invalid_request` if there is a fault.
    */
   throwIfAny(): void {
     const [first] = this.#faults;
@@ -140,24 +146,23 @@ function decode(bytes: Uint8Array, path: string): string {
   }
 }
 
-/** One row that is not empty. */
+/** A row that is not empty. */
 export interface CsvRow {
-  /** As the spreadsheet counts: the header is row 1. */
+  /** The row number as in a spreadsheet; the header is row 1. */
   readonly row: number;
-  /** Its cells, without the blanks around them. */
+  /** The cells, trimmed of spaces and tabs. */
   readonly cells: readonly string[];
 }
 
-/** What a spreadsheet separates cells with. */
+/** The separators that spreadsheets use. */
 const SEPARATORS = [",", ";", "\t"] as const;
 
 /**
- * Splits CSV (RFC 4180) into rows. The separator is the one of comma,
- * semicolon and tab that the first row has most of; CRLF and LF both end rows.
- * A byte order mark does not belong to the first cell.
+ * Splits CSV (RFC 4180) into rows. The separator is comma, semicolon or tab,
+ * whichever is most frequent in the first row; rows end with CRLF or LF. A byte
+ * order mark is removed.
  *
- * @throws {SigError} `invalid_request` for quotes that are never closed and
- * the like, with `context.line`.
+ * @throws {SigError} `invalid_request` for invalid quotes, with `context.line`.
  */
 export function readCsv(text: string): readonly CsvRow[] {
   const separator = separatorOf(text);
@@ -166,7 +171,8 @@ export function readCsv(text: string): readonly CsvRow[] {
   return records
     .map((record, at) => ({
       row: at + 1,
-      // Only SP and HTAB: what else looks like a blank is part of a DID or role.
+      // Only SP and HTAB are trimmed; other white space is part of a DID or
+      // role.
       cells: record.map((cell) => cell.replace(/^[ \t]+|[ \t]+$/g, "")),
     }))
     .filter(({ cells }) => cells.some((cell) => cell !== ""));
@@ -177,7 +183,7 @@ function parseRecords(input: string, separator: string) {
     return parse(input, { separator });
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    // The parser's own text would quote the input.
+    // The parser's own message would quote the input.
     const line = Number(/on line (\d+)/.exec(error.message)?.[1]);
     throw new SigError(
       "invalid_request",
@@ -200,8 +206,9 @@ function separatorOf(text: string): string {
 }
 
 /**
- * Makes a row of empty cells of each blank line, since the parser passes over
- * blank lines and rows are counted. A line within quotes stays as it is.
+ * Replaces each blank line by a row of empty cells, since the parser skips
+ * blank lines and the row numbers must match. Lines within quotes are
+ * unchanged.
  */
 function keepBlankRows(text: string, separator: string): string {
   let isQuoted = false;

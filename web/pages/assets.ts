@@ -1,4 +1,4 @@
-/** The page's files, as text. @module */
+/** The page's files as texts. @module */
 
 import icon from "../ui/icon.svg" with { type: "text" };
 import page from "../ui/index.html" with { type: "text" };
@@ -11,8 +11,8 @@ export const PAGE: string = page;
 /** The icon, as SVG. */
 export const ICON: string = icon;
 
-/** The style sheet, which the demo's applications and other pages share. */
+/** The style sheet, shared by the demo's applications and other pages. */
 export const STYLE: string = style;
 
-/** The script: `deno task bundle` makes it from `web/ui/page.tsx`. */
+/** The script, which `deno task bundle` builds from `web/ui/page.tsx`. */
 export const SCRIPT: string = script;

@@ -1,4 +1,4 @@
-/** An issuer's published documents, passed on to the page. @module */
+/** Forwards an issuer's published documents to the page. @module */
 
 import type { Hono } from "hono";
 import type {
@@ -17,10 +17,10 @@ import {
 import { DEFAULT_LIMITS, SigError } from "@sig/core";
 import { send, type ServiceEnv } from "@sig/api/http";
 
-/** An issuer's documents as they are published, by the page's names. */
+/** An issuer's unchanged documents by file name. */
 type IssuerDocuments = ReadonlyMap<string, string>;
 
-/** The page's names of the documents. */
+/** The file names of the documents in the page's requests. */
 const DOCUMENT_FILES: {
   readonly [name in Exclude<DocumentName, "proof">]: string;
 } = {
@@ -36,8 +36,8 @@ type ShownIssuer = ReturnType<typeof locateIssuers>[number];
 /**
  * Locates issuers; nothing is fetched yet.
  *
- * @param issuers did:web, host or https URL of `sig.json`.
- * @throws {SigError} `invalid_identifier` and the like, as `locateIssuer`.
+ * @param issuers Each a did:web, a host, or the https URL of a `sig.json`.
+ * @throws {SigError} the codes of `locateIssuer`, such as `invalid_identifier`.
  */
 export function locateIssuers(
   issuers: readonly string[],
@@ -50,16 +50,18 @@ export function locateIssuers(
   });
 }
 
-/** Bytes of a feed that a page is given; beyond, a person reads no timeline. */
+/**
+ * Maximum size of a feed for the page in bytes; nobody reads a longer timeline.
+ */
 const MAX_FEED_BYTES = 16 * 1024 * 1024;
 const LIMITS = { ...DEFAULT_LIMITS, maxFeedBytes: MAX_FEED_BYTES };
 /**
- * Visitors of a page must not be able to make many requests to an issuer, least
- * of all to one that fails.
+ * Milliseconds for which documents and failures are cached, so that visitors of
+ * the page can't cause many requests to an issuer.
  */
 const KEPT_MS = 5_000;
 
-/** The documents of each issuer, under `/ui/issuers/<n>/`. */
+/** Serves the documents of each issuer under `/ui/issuers/<n>/`. */
 export function addIssuerDocuments(
   app: Hono<ServiceEnv>,
   issuers: readonly ShownIssuer[],
@@ -88,11 +90,12 @@ export function addIssuerDocuments(
 }
 
 /**
- * Gets an issuer's documents at most once in five seconds; a failure counts for
- * as long. They are passed on unchanged: the page verifies them.
+ * Returns a function that fetches an issuer's documents at most once in five
+ * seconds; failures are cached too. The documents are unchanged, and the page
+ * verifies them.
  *
- * @throws {SigError} from the function: as `loadIssuer`; `feed_too_large` over
- * 16 MiB.
+ * @throws {SigError} from the function: the codes of `loadIssuer`;
+ * `feed_too_large` over 16 MiB.
  */
 function createIssuerDocuments(
   { location }: ShownIssuer,
@@ -130,12 +133,12 @@ async function readDocuments(
   return documents;
 }
 
-/** A reader that keeps the text of what is read through it. */
+/** Wraps a reader to record the text of each document that it reads. */
 function recording(
   reader: DocumentReader,
   documents: Map<string, string>,
 ): DocumentReader {
-  // Faulty bytes stay visible as U+FFFD, and fail the page's verification.
+  // Invalid UTF-8 becomes U+FFFD, and then fails the page's verification.
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   return {
     kind: reader.kind,

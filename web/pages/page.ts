@@ -6,14 +6,17 @@ import type { Env, Hono } from "hono";
 import type { PageConfig } from "../ui/page_config.ts";
 import { ICON, PAGE, SCRIPT, STYLE } from "./assets.ts";
 
-/** Where sign-ins begin and end at this server. */
+/** The login endpoints of this server. */
 export const LOGIN_ROUTES: PageConfig["signIn"] = {
   challengeUrl: "/v1/auth/challenge/create",
   answerUrl: "/v1/auth/attestation/verify",
   returns: false,
 };
 
-/** The page may use only its own files and server, and no site may frame it. */
+/**
+ * The page's Content-Security-Policy: only files and requests of this origin,
+ * no framing.
+ */
 export const PAGE_CSP: string = [
   "default-src 'none'",
   "script-src 'self'",
@@ -26,7 +29,7 @@ export const PAGE_CSP: string = [
 ].join("; ");
 
 /**
- * Serves the page at `base` (`/` if it is empty) and its files below
+ * Serves the page at `base` (`/` if it is empty) and its files under
  * `<base>/ui/`, compressed for clients that accept gzip.
  */
 export function addPage<E extends Env>(
@@ -46,7 +49,7 @@ export function addPage<E extends Env>(
         ...PAGE_HEADERS.map(([name, value]): [string, string] => [name, value]),
         ["content-security-policy", PAGE_CSP],
         ["x-content-type-options", "nosniff"],
-        // Asked for each time, and answered with 304.
+        // Browsers revalidate each time and get 304 if nothing changed.
         ["cache-control", "no-cache"],
         ["vary", "accept-encoding"],
         ["etag", etag],
@@ -64,7 +67,9 @@ export function addPage<E extends Env>(
   serve(`${base}/ui/page.min.js`, "text/javascript; charset=utf-8", SCRIPT);
 }
 
-/** The HTML with its config and icon: what the page would ask for first. */
+/**
+ * Returns the HTML with its config and icon, which saves the page two requests.
+ */
 function complete(base: string, config: PageConfig): string {
   const json = JSON.stringify(config).replaceAll("&", "&amp;")
     .replaceAll('"', "&quot;").replaceAll("<", "&lt;");

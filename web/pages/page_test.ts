@@ -17,7 +17,7 @@ Deno.test("a request for an unknown document does not reach the issuer", async (
   assertEquals(requests, 1);
 });
 
-Deno.test("an issuer that fails is asked once in five seconds, however many people visit", async () => {
+Deno.test("a failing issuer is queried once in five seconds, however many people visit", async () => {
   let requests = 0;
   const site = new Site({
     issuers: ["acme.example"],
@@ -39,7 +39,7 @@ Deno.test("an issuer that fails is asked once in five seconds, however many peop
   assertEquals(requests, 2);
 });
 
-Deno.test("the page has a strict policy, and is sent again only when it changed", async () => {
+Deno.test("the page has a strict Content-Security-Policy and an ETag", async () => {
   const site = new Site();
   const page = await site.ask("/");
   assertEquals(page.headers.get("content-type"), "text/html; charset=utf-8");
@@ -59,7 +59,7 @@ Deno.test("the page has a strict policy, and is sent again only when it changed"
   }
 });
 
-Deno.test("the page holds its config, and no text of it can end the attribute", async () => {
+Deno.test("the page contains its config, and no text in it can end the attribute", async () => {
   const scopes = ['a"><script>alert(1)</script>', "b&quot;", "$& $`"];
   const site = new Site({ scopes });
   const { body } = await site.ask("/");
@@ -71,7 +71,7 @@ Deno.test("the page holds its config, and no text of it can end the attribute", 
   assert(!body.includes("<script>"));
 });
 
-Deno.test("gzip is sent only to clients that accept it", async () => {
+Deno.test("gzip is only sent to clients that accept it", async () => {
   const site = new Site();
   for (
     const [accepted, coding] of [
@@ -94,7 +94,7 @@ Deno.test("gzip is sent only to clients that accept it", async () => {
   }
 });
 
-Deno.test("the page is the same in both codings, each with its own tag", async () => {
+Deno.test("the page is identical in both encodings, each with a separate ETag", async () => {
   const site = new Site();
   const get = (headers: Record<string, string>) =>
     site.app.fetch(new Request(`${ORIGIN}/ui/page.min.js`, { headers }));

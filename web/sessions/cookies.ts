@@ -1,24 +1,28 @@
-/** Cookies as the login sets and reads them. @module */
+/** Reads and sets the cookies of the login. @module */
 
 import { SigError } from "@sig/core";
 import { trimOws } from "@sig/core/internal";
 
-/** A cookie of the login's own host. */
+/** A cookie for exactly one host. */
 export interface HostCookie {
-  /** Its value in a request; undefined without it, and where there are two. */
+  /**
+   * Returns its value in a request; undefined if it is absent or sent twice.
+   */
   read(headers: Headers): string | undefined;
-  /** Whether a request has two of it, of which neither is believed. */
+  /**
+   * Whether a request has two cookies with its name, which are both ignored.
+   */
   isDoubled(headers: Headers): boolean;
-  /** The header that sets it, as a list of headers wants it. */
+  /** Returns the name and value of the header that sets it. */
   set(value: string, maxAgeSeconds: number): readonly [string, string];
 }
 
 /**
- * Makes a cookie that only this host gets, no script reads, and no form of
- * another site sends. On https its name begins with `__Host-`, so that no
- * neighbour under the same domain can set it; where two of the name come all the
- * same, neither is believed. Browsers send it to every port: the name has the
- * port, so that servers of one host do not take each other's place.
+ * Creates a cookie that only this host receives, that scripts can't read, and
+ * that forms of other sites don't send. With https its name begins with
+ * `__Host-`, so that other hosts of the domain can't set it; if a request has
+ * two with this name, both are ignored. Browsers send cookies to every port, so
+ * the name contains the port, which keeps servers of one host apart.
  */
 export function hostCookie(name: string, origin: string): HostCookie {
   const { port, protocol } = new URL(origin);
@@ -28,7 +32,7 @@ export function hostCookie(name: string, origin: string): HostCookie {
     isSecure ? "; Secure" : ""
   }`;
   // Only SP and HTAB are white space (RFC 6265 §5.2): a name that begins with
-  // U+00A0 is another name, which any neighbour can set.
+  // U+00A0 is a different name, which other hosts of the domain can set.
   const valuesIn = (headers: Headers) =>
     (headers.get("cookie") ?? "").split(";").map(trimOws)
       .filter((pair) => pair.startsWith(`${full}=`))
@@ -47,8 +51,8 @@ export function hostCookie(name: string, origin: string): HostCookie {
 }
 
 /**
- * Whether a page of this very origin sent a request: pages of neighbours under
- * the same domain get cookies sent along, too.
+ * Whether a page of exactly this origin sent a request. Browsers also send the
+ * cookies with requests from other hosts of the same domain.
  */
 export function isOwnPage(headers: Headers, origin: string): boolean {
   const site = headers.get("sec-fetch-site") ?? "same-origin";

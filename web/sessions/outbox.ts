@@ -1,4 +1,4 @@
-/** Telling applications that a session is over, until they have received it. @module */
+/** Notifies applications of the end of a session, with retries. @module */
 
 import { recordsOf, type RecordStore } from "@sig/consumer/store";
 import { LOGOUT } from "../store/kinds.ts";
@@ -10,13 +10,13 @@ import type { LogoutNotification } from "./session.ts";
  */
 export type Delivery = "delivered" | "failed" | "no_recipient";
 
-/** What {@linkcode createOutbox} works with. */
+/** Options of {@linkcode createOutbox}. */
 interface OutboxOptions {
-  /** Where notifications are kept. */
+  /** The store of notifications. */
   readonly store: RecordStore;
-  /** Where people log in: others may share the store. */
+  /** The audience of this login, since several logins may share the store. */
   readonly audience: string;
-  /** Sends one; must end by itself, and soon. */
+  /** Sends a notification; must have a short timeout. */
   readonly send: (notification: LogoutNotification) => Promise<Delivery>;
   /** The clock. */
   readonly now: () => Date;
@@ -25,21 +25,26 @@ interface OutboxOptions {
 interface Note extends LogoutNotification {
   readonly audience: string;
   readonly attempts: number;
-  /** Not before; while it is being sent, when others may try. */
+  /**
+   * Earliest time of the next attempt; during an attempt, the end of its lease.
+   */
   readonly next_ms: number;
 }
 
-/** Milliseconds for which a delivery is tried again. */
+/** Milliseconds for which a delivery is retried. */
 const KEEP_MS = 24 * 3_600_000;
-/** Who sends has so long; after a crash another one does. */
+/**
+ * Milliseconds for which a process may send; after a crash another process
+ * retries.
+ */
 const LEASE_MS = 20_000;
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 5 * 60_000;
 
 /**
- * Makes the outbox. A notification is delivered at least once: also when processes
- * end in between, and by one of any number of them at a time. Those of another
- * login it leaves alone: an application takes them from that login only.
+ * Creates the outbox. A notification is delivered at least once, even if
+ * processes crash, and by one process at a time. Notifications of other logins
+ * are ignored, since an application accepts them from its login only.
  *
  * @throws {SigError} from its methods `store_unavailable`, `rate_limited`.
  */
@@ -65,7 +70,7 @@ export function createOutbox({ store, audience, send, now }: OutboxOptions) {
   }
 
   return {
-    /** Keeps one until it is delivered; the same one twice is one. */
+    /** Stores a notification until it is delivered; a duplicate is ignored. */
     async add(notification: LogoutNotification): Promise<void> {
       const at = now();
       const { sid, client_id, joined } = notification;
@@ -78,10 +83,11 @@ export function createOutbox({ store, audience, send, now }: OutboxOptions) {
       );
     },
     /**
-     * Sends what is due, the least often tried first, and nothing more to an
-     * application that did not take one: what it refuses holds up nothing else.
+     * Sends the notifications that are due, those with the fewest attempts
+     * first. After a failure, no more are sent to that application; other
+     * applications are not delayed.
      *
-     * @returns how many were delivered.
+     * @returns The number of delivered notifications.
      */
     async deliver(): Promise<number> {
       const due = new Map<string, { id: string; attempts: number }[]>();

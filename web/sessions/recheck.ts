@@ -1,4 +1,8 @@
-/** Whether a session may continue, also while the issuer gives no answer. @module */
+/**
+ * Checks whether a session may continue, also if the issuer does not respond.
+ *
+ * @module
+ */
 
 import { isSigError, SigError } from "@sig/core";
 import {
@@ -10,36 +14,39 @@ import {
 import type { Session } from "./session.ts";
 import type { Sessions } from "./sessions.ts";
 
-/** What {@linkcode createRecheck} works with. */
+/** Options of {@linkcode createRecheck}. */
 interface RecheckOptions {
-  /** The question to the issuer. */
+  /** Queries the issuer about a subject. */
   readonly ask: (
     ...asked: Parameters<AskIssuer>
   ) => Promise<Omit<IssuerAnswer, "personOf">>;
-  /** What ends, and what is known. */
+  /** The sessions to end and to update. */
   readonly sessions: Pick<Sessions, "end" | "leave" | "confirm">;
   /**
-   * Milliseconds for which a session continues after it was last confirmed,
-   * while the issuer gives no answer.
+   * Milliseconds for which a session continues after its last confirmation if
+   * the issuer does not respond.
    */
   readonly graceMs: number;
   /** The clock. */
   readonly now: () => Date;
 }
 
-/** An application that asks for a session. */
+/** An application that uses a session. */
 export interface AskingClient {
-  /** Its id. */
+  /** Its client id. */
   readonly client_id: string;
-  /** What it needs beyond the server's own requirements. */
+  /** Its requirements besides those of the server. */
   readonly require: readonly string[];
 }
 
-/** How a session is checked again. */
+/** Options of a recheck. */
 interface RecheckQuestion {
-  /** The application that asks (default: none). */
+  /** The application that uses the session (default: none). */
   readonly client?: AskingClient | undefined;
-  /** How old the issuer's state may be (default: that of the login). */
+  /**
+   * Maximum age of the issuer's state in milliseconds (default: that of the
+   * login).
+   */
   readonly maxAgeMs?: number | undefined;
 }
 
@@ -48,20 +55,20 @@ type Checked = Pick<
   "sid" | "subject" | "relationship" | "confirmed_ms"
 >;
 
-/** Both ways to check a session again. */
+/** The two ways to recheck a session. */
 export type Recheck = ReturnType<typeof createRecheck>;
 
-/** Milliseconds that a page waits for the issuer. */
+/** Milliseconds for which a page waits for the issuer. */
 const WAIT_MS = 3_000;
-/** Milliseconds in which an issuer without an answer is not asked again. */
+/** Milliseconds without queries after an issuer did not respond. */
 const QUIET_MS = 5_000;
 
 /**
- * The issuer denied, and the session, or the application's part of it, could not
- * be ended: the session must not continue.
+ * The issuer denied, but the store could not end the session or the
+ * application's part in it. The session must not continue.
  */
 export class SessionNotEnded extends SigError {
-  /** For the error of the store. */
+  /** Wraps the error of the store. */
   constructor(cause: unknown) {
     super(
       "store_unavailable",
@@ -71,24 +78,27 @@ export class SessionNotEnded extends SigError {
   }
 }
 
-/** Whether the issuer gave no answer, so that the grace period applies. */
+/**
+ * Whether an error means that the issuer did not respond, so that the grace
+ * period applies.
+ */
 export function isIssuerUnavailable(error: unknown): error is SigError {
   return isSigError(error) && !(error instanceof SessionNotEnded);
 }
 
-/** Makes both. */
+/** Creates the two functions. */
 export function createRecheck(
   { ask, sessions, graceMs, now }: RecheckOptions,
 ) {
   let quiet: { readonly untilMs: number; readonly error: SigError } | undefined;
 
   /**
-   * Asks the issuer. A deny of what the server requires ends the session; a deny
-   * of what only the application requires takes that application out of it. Both
-   * return undefined.
+   * Queries the issuer. If the server's requirements are denied, the session
+   * ends; if only those of the application are denied, the application leaves
+   * the session. Both cases return undefined.
    *
-   * @throws {SigError} when the issuer gives no answer; then nothing ends.
-   * @throws {SessionNotEnded} for a deny that the store could not record.
+   * @throws {SigError} if the issuer does not respond; nothing ends.
+   * @throws {SessionNotEnded} if the store could not record a deny.
    */
   async function recheckSession(
     session: Checked,
@@ -105,10 +115,12 @@ export function createRecheck(
       await sessions.end(sid).catch(notEnded);
       return undefined;
     }
-    // It is true whether the store takes it or not; the next question tries again.
+    // The answer is valid even if the store fails; the next recheck writes
+    // again.
     if (
       isNews(relationship, session.relationship) ||
-      // Also where a record of an older version says none.
+      // Negated, so that a record of an older version without `confirmed_ms` is
+      // updated too.
       (graceMs > 0 && !(observedMs < session.confirmed_ms + graceMs / 4))
     ) await sessions.confirm(session, relationship, observedMs).catch(() => {});
     if (client === undefined || require.length === 0) return relationship;
@@ -116,7 +128,7 @@ export function createRecheck(
     return undefined;
   }
 
-  /** What holds while the issuer gives no answer. */
+  /** Returns the relationship that applies if the issuer does not respond. */
   async function lastConfirmed(
     { subject, relationship: known, confirmed_ms }: Checked,
     error: SigError,
@@ -151,16 +163,18 @@ export function createRecheck(
   return {
     recheckSession,
     /**
-     * The same for a person who waits for a page: three seconds, and while the
-     * issuer gives no answer, the session continues for the grace period.
+     * Does the same for a person who waits for a page: after three seconds, or
+     * if the issuer does not respond, the session continues for the grace
+     * period.
      *
-     * Then the relationship is what this process last read of the issuer, or what
-     * the session has, whichever is newer. After the grace period, or where that
-     * was a deny or has ended, the answer is unknown.
+     * The relationship is then the last one that this process read or that of
+     * the session, whichever is newer. After the grace period, or if that
+     * relationship was denied or has ended, the result is unknown and the error
+     * is thrown.
      *
-     * @param question.wasMet Whether the session's relationship is known to meet
-     * what the client requires (default: it requires nothing).
-     * @throws {SigError} the issuer's error; nothing ends.
+     * @param question.wasMet Whether the session's relationship is known to
+     * meet the client's requirements (default: true, as without requirements).
+     * @throws {SigError} the error of the query; nothing ends.
      * @throws {SessionNotEnded} as above.
      */
     async recheckOrGrace(
@@ -171,7 +185,7 @@ export function createRecheck(
     ): Promise<MatchedRelationship | undefined> {
       const require = client?.require ?? [];
       const atMs = now().getTime();
-      // A clock that was set back must not make it quiet for long.
+      // Ignored if the clock was set back, which would extend the pause.
       const isQuiet = quiet !== undefined && atMs < quiet.untilMs &&
         quiet.untilMs <= atMs + QUIET_MS;
       try {
@@ -190,7 +204,10 @@ function notEnded(cause: unknown): never {
   throw new SessionNotEnded(cause);
 }
 
-/** Another process may have read less of the feed than is known. */
+/**
+ * Whether a relationship is newer than the known one and differs from it.
+ * Another process may have read less of the feed.
+ */
 function isNews(
   { sequence, relationship_id, type, not_after, roles }: MatchedRelationship,
   known: MatchedRelationship,
@@ -201,7 +218,7 @@ function isNews(
       roles.some((role, i) => role !== known.roles[i]));
 }
 
-/** @throws {SigError} `fetch_timeout` when the work takes longer. */
+/** @throws {SigError} `fetch_timeout` after {@linkcode WAIT_MS}. */
 async function withinWait<T>(work: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(

@@ -26,21 +26,21 @@ const SILENCE = new SigError(
   "Cannot ask issuer: for this test",
 );
 
-/** What an issuer says: a relationship, a deny, or nothing. */
+/** An issuer's answer: a relationship, a deny, or an error. */
 type Said = MatchedRelationship | "deny" | SigError;
 
-/** What a process has read of an issuer, and when. */
+/** The state that a process has read of an issuer, with its time. */
 interface Memory {
   readonly said: MatchedRelationship | "deny";
   readonly sequence: number;
   readonly observedMs: number;
 }
 
-/** A person with a session, the issuer, and a process that remembers. */
+/** A person with a session, the issuer, and a process with a cached state. */
 class Fixture {
   laterMs = 0;
   said: Said = EMPLOYEE;
-  /** Undefined: a process that was just started. */
+  /** Undefined after a restart. */
   memory: Memory | undefined;
   asked = 0;
   isReadOnly = false;
@@ -76,12 +76,12 @@ class Fixture {
     return fixture;
   }
 
-  /** The session as the store has it now. */
+  /** Returns the session as stored. */
   async session() {
     return (await this.sessions.get(this.#sid))!;
   }
 
-  /** What a page is told. */
+  /** Rechecks the session as for a page. */
   async page(wasMet?: boolean) {
     return await this.recheck.recheckOrGrace(
       await this.session(),
@@ -104,7 +104,7 @@ class Fixture {
       ? this.memory!.sequence
       : relationship?.sequence ?? 9;
     return Promise.resolve({
-      // As much of the answer as is read here.
+      // Only the member that the recheck reads.
       answer: { last_sequence } as CheckAnswer,
       relationship,
       observedMs: isMemory ? this.memory!.observedMs : this.now().getTime(),
@@ -112,7 +112,7 @@ class Fixture {
   };
 }
 
-Deno.test("a deny ends the session; one that the store could not record does not let it continue", async () => {
+Deno.test("a deny ends the session, which does not continue even if the store fails to record it", async () => {
   const fixture = await Fixture.signedIn();
   assertEquals(await fixture.page(), EMPLOYEE);
   const session = await fixture.session();
@@ -133,12 +133,12 @@ Deno.test("a deny ends the session; one that the store could not record does not
   assertEquals(await fixture.session(), undefined);
 });
 
-Deno.test("a client that can't be taken out of a session does not go on with it", async () => {
+Deno.test("a denied client does not continue even if the store fails to remove it", async () => {
   const fixture = await Fixture.signedIn();
   const session = await fixture.session();
   const fail = () => Promise.reject(storeUnavailable("in memory", "away"));
   const recheck = createRecheck({
-    // What only the client requires is denied.
+    // Denies only the requirements of the client.
     ask: (_subject, further) =>
       Promise.resolve({
         answer: { last_sequence: 1 } as CheckAnswer,
@@ -156,7 +156,7 @@ Deno.test("a client that can't be taken out of a session does not go on with it"
   );
 });
 
-Deno.test("an issuer without an answer is not asked again for 5 seconds", async () => {
+Deno.test("an issuer that does not respond is not queried again for 5 seconds", async () => {
   const fixture = await Fixture.signedIn();
   fixture.said = SILENCE;
   assertEquals(await fixture.page(), EMPLOYEE);
@@ -169,19 +169,30 @@ Deno.test("an issuer without an answer is not asked again for 5 seconds", async 
   assertEquals(fixture.asked, 2);
 });
 
-/** How long a session continues without an answer, by what is known of it. */
+/** Cases of the grace period. */
 const GRACE: readonly {
   readonly name: string;
   readonly graceMs?: number;
   readonly before?: (fixture: Fixture) => Promise<unknown> | void;
-  /** Milliseconds after the login; the last instant at which it continues. */
+  /**
+   * The last instant at which the session continues, in milliseconds after the
+   * login.
+   */
   readonly untilMs: number;
 }[] = [
-  { name: "after a restart, from the login on", untilMs: HOUR_MS - 1 },
-  { name: "by --grace 10m", graceMs: 10 * MINUTE_MS, untilMs: 599_999 },
-  { name: "by --grace 0s", graceMs: 0, untilMs: -1 },
   {
-    name: "from when the issuer last confirmed it, which a quarter writes down",
+    name: "after a restart, for the grace period from the login",
+    untilMs: HOUR_MS - 1,
+  },
+  {
+    name: "for 10 minutes by --grace 10m",
+    graceMs: 10 * MINUTE_MS,
+    untilMs: 599_999,
+  },
+  { name: "not at all by --grace 0s", graceMs: 0, untilMs: -1 },
+  {
+    name:
+      "from a confirmation after a quarter of the grace period, which is stored",
     async before(fixture) {
       fixture.laterMs = 15 * MINUTE_MS;
       await fixture.page();
@@ -189,7 +200,8 @@ const GRACE: readonly {
     untilMs: 75 * MINUTE_MS - 1,
   },
   {
-    name: "not from a confirmation within a quarter, which is not written",
+    name:
+      "not from a confirmation within a quarter of the grace period, which is not stored",
     async before(fixture) {
       fixture.laterMs = 15 * MINUTE_MS - 1;
       await fixture.page();
@@ -197,7 +209,7 @@ const GRACE: readonly {
     untilMs: HOUR_MS - 1,
   },
   {
-    name: "from news, which are written at once",
+    name: "from a changed relationship, which is stored immediately",
     async before(fixture) {
       fixture.laterMs = MINUTE_MS;
       fixture.said = ADMIN;
@@ -206,7 +218,7 @@ const GRACE: readonly {
     untilMs: 61 * MINUTE_MS - 1,
   },
   {
-    name: "from when this process last read the issuer",
+    name: "from the time at which this process last read the issuer",
     before(fixture) {
       const observedMs = START_MS + 30 * MINUTE_MS;
       fixture.memory = { said: EMPLOYEE, sequence: 1, observedMs };
@@ -214,7 +226,7 @@ const GRACE: readonly {
     untilMs: 90 * MINUTE_MS - 1,
   },
   {
-    name: "not by a process that has read less than the login",
+    name: "not from the state of a process that has read less than the login",
     before(fixture) {
       const observedMs = START_MS + 30 * MINUTE_MS;
       fixture.memory = { said: EMPLOYEE, sequence: 0, observedMs };
@@ -224,7 +236,7 @@ const GRACE: readonly {
 ];
 
 for (const { name, graceMs, before, untilMs } of GRACE) {
-  Deno.test(`without an answer a session continues ${name}`, async () => {
+  Deno.test(`without an answer, a session continues ${name}`, async () => {
     const fixture = await Fixture.signedIn(graceMs);
     await before?.(fixture);
     const { relationship } = await fixture.session();
@@ -237,24 +249,24 @@ for (const { name, graceMs, before, untilMs } of GRACE) {
     for (const _ of ["asked", "not asked again"]) {
       assertEquals(await assertRejects(() => fixture.page()), SILENCE);
     }
-    // Nothing is ended: with an answer it goes on.
+    // The session has not ended: with an answer it continues.
     fixture.laterMs += 10_000;
     fixture.said = MEMBER;
     assertEquals(await fixture.page(), MEMBER);
   });
 }
 
-Deno.test("without an answer no role comes back that the issuer took away", async () => {
+Deno.test("without an answer, a role that the issuer removed does not return", async () => {
   const fixture = await Fixture.signedIn();
   fixture.said = ADMIN;
   assertEquals(await fixture.page(), ADMIN);
-  // Whether the store takes it or not, it is true.
+  // The answer is valid even if the store fails.
   fixture.isReadOnly = true;
   fixture.said = MEMBER;
   assertEquals(await fixture.page(), MEMBER);
   fixture.isReadOnly = false;
   assertEquals(await fixture.page(), MEMBER);
-  // A process that has read less makes nobody forget.
+  // A process that has read less does not overwrite the newer state.
   fixture.said = ADMIN;
   assertEquals(await fixture.page(), ADMIN);
   fixture.said = SILENCE;
@@ -266,7 +278,7 @@ Deno.test("without an answer no role comes back that the issuer took away", asyn
   assertEquals(await fixture.page(), EMPLOYEE);
 });
 
-Deno.test("without an answer nobody continues beyond the end that the issuer gave, nor is ended", async () => {
+Deno.test("without an answer, a session pauses at the relationship's not_after but does not end", async () => {
   const fixture = await Fixture.signedIn();
   const until = { ...EMPLOYEE, not_after: "2026-01-31T09:30:00Z", sequence: 2 };
   const further = { ...until, not_after: "2026-01-31T09:50:00Z", sequence: 3 };
@@ -286,7 +298,7 @@ Deno.test("without an answer nobody continues beyond the end that the issuer gav
   assertEquals(await fixture.page(), further);
 });
 
-Deno.test("without an answer nobody continues whom the issuer denied, as far as this process knows", async () => {
+Deno.test("without an answer, a session does not continue after a deny that this process knows", async () => {
   const fixture = await Fixture.signedIn();
   fixture.said = SILENCE;
   const observedMs = START_MS;
@@ -296,7 +308,7 @@ Deno.test("without an answer nobody continues whom the issuer denied, as far as 
     fixture.memory = { said: "deny", sequence, observedMs };
     assertEquals(await assertRejects(() => fixture.page()), SILENCE);
   }
-  // It has read less than the login did.
+  // The process has read less than the login.
   fixture.memory = { said: "deny", sequence: 0, observedMs };
   assertEquals(await fixture.page(), EMPLOYEE);
   const newer = { ...EMPLOYEE, roles: ["ops"], sequence: 3 };
@@ -304,7 +316,7 @@ Deno.test("without an answer nobody continues whom the issuer denied, as far as 
   assertEquals(await fixture.page(), newer);
 });
 
-Deno.test("without an answer a client that requires more gets only what is known to meet it", async () => {
+Deno.test("without an answer, a client with requirements only gets a relationship known to meet them", async () => {
   const fixture = await Fixture.signedIn();
   fixture.said = SILENCE;
   assertEquals(await fixture.page(true), EMPLOYEE);
@@ -314,7 +326,7 @@ Deno.test("without an answer a client that requires more gets only what is known
   assertEquals(await fixture.page(false), ADMIN);
 });
 
-Deno.test("a session of an older version, which says no confirmation, has no grace period", async () => {
+Deno.test("a session of an older version without confirmed_ms has no grace period", async () => {
   const fixture = await Fixture.signedIn();
   const { confirmed_ms: _, ...old } = await fixture.session();
   fixture.said = SILENCE;

@@ -1,60 +1,68 @@
-/** What is kept of somebody who is logged in. @module */
+/** The record of a session. @module */
 
 import type { MatchedRelationship } from "../login/relationship.ts";
 
-/** A person in one browser; `S` is what an issuer says of them. */
+/** A person's session in one browser; `S` is the type of the relationship. */
 export interface Session<S = MatchedRelationship> {
-  /** Its name, which applications know; no secret. */
+  /** The session id, which applications know; not a secret. */
   readonly sid: string;
   /** SHA-256 of the cookie's secret, in base64url. */
   readonly secret_sha256: string;
   /** The DID of the key that signed. */
   readonly subject: string;
-  /** The person's root (docs/protocol.md §4.1); (default: the subject). */
+  /** The person's root DID (docs/protocol.md §4.1; default: the subject). */
   readonly person?: string;
-  /** Seconds since 1970; when the person last signed. */
+  /** When the person last signed, in seconds since 1970. */
   readonly auth_time: number;
-  /** Milliseconds since 1970. */
+  /** Expiry in milliseconds since 1970. */
   readonly expires_ms: number;
-  /** Where the person logged in, and what was required there. */
+  /** The audience and requirements of the login. */
   readonly conditions: LoginConditions;
-  /** What the issuer said last, as far as that is known. */
+  /** The last known relationship. */
   readonly relationship: S;
-  /** When the issuer last confirmed it, in milliseconds since 1970. */
+  /**
+   * When the issuer last confirmed the relationship, in milliseconds since
+   * 1970.
+   */
   readonly confirmed_ms: number;
-  /** The applications that it logged in to, by their ids. */
+  /** The applications of the session by client id. */
   readonly clients: { readonly [clientId: string]: SessionClient };
-  /** Milliseconds since 1970; it has ended, and its applications are being notified. */
+  /**
+   * When it ended, in milliseconds since 1970; its applications are being
+   * notified.
+   */
   readonly ended_ms?: number;
 }
 
 /** An application in a session. */
 export interface SessionClient {
-  /** Of this joining alone: what was given to an earlier one is not valid. */
+  /**
+   * The id of this joining; codes and tokens of an earlier joining are invalid.
+   */
   readonly id: string;
-  /** Milliseconds since 1970; when it joined. */
+  /** When it joined, in milliseconds since 1970. */
   readonly since_ms: number;
-  /** What the person was asked for; nothing at hosts behind forward auth. */
+  /** The requested scopes; empty for hosts behind forward auth. */
   readonly asked: readonly string[];
-  /** What of that the person granted. */
+  /** The scopes that the person granted. */
   readonly granted: readonly string[];
-  /** Ids of what it was given, the newest last. */
+  /** Ids of its grants, the newest last. */
   readonly grants: readonly string[];
   /**
-   * SHA-256 of the secrets of its own cookies, the newest last; of hosts behind
-   * forward auth.
+   * SHA-256 of the secrets of its cookies, the newest last; only for hosts
+   * behind forward auth.
    */
   readonly secrets_sha256?: readonly string[];
 }
 
-/** What applications know a session's person by. */
+/** Returns the DID by which applications identify the person. */
 export function personOfSession(
   { subject, person = subject }: Pick<Session<unknown>, "subject" | "person">,
 ): string {
   return person;
 }
 
-/** An application of a session, if it has joined. */
+/** Returns an application of a session; undefined if it has not joined. */
 export function sessionClient(
   { clients }: Pick<Session<unknown>, "clients">,
   clientId: string,
@@ -62,35 +70,36 @@ export function sessionClient(
   const joined = Object.hasOwn(clients, clientId)
     ? clients[clientId]
     : undefined;
-  // A record of an older version: the person is asked again.
+  // Records of an older version have no id: the person consents again.
   return joined?.id === undefined ? undefined : joined;
 }
 
-/** Tells an application that its session is over. */
+/** The notification of an application that a session ended. */
 export interface LogoutNotification {
-  /** The application. */
+  /** The client id of the application. */
   readonly client_id: string;
-  /** The session. */
+  /** The session id. */
   readonly sid: string;
-  /** The person's root. */
+  /** The person's root DID. */
   readonly subject: string;
-  /** The joining that is over, {@linkcode SessionClient.id}. */
+  /** The joining that ended, {@linkcode SessionClient.id}. */
   readonly joined: string;
 }
 
-/** Where somebody logged in, and what was required there. */
+/** The audience and requirements of a login. */
 export interface LoginConditions {
   /** The origin that the person signed for. */
   readonly audience: string;
-  /** The issuer that was asked, or null. */
+  /** The issuer that confirmed the login; null without requirements. */
   readonly issuer: string | null;
-  /** What it had to confirm, `key=value` each. */
+  /** The requirements, `key=value` each. */
   readonly require: readonly string[];
 }
 
 /**
- * Whether a login of then is enough for what is required now: the same issuer
- * was asked, and for at least as much. Without an issuer everybody may log in.
+ * Whether an earlier login meets the current requirements: it was confirmed by
+ * the same issuer with at least the same requirements. Without a current issuer
+ * every login does.
  */
 export function meetsConditions(
   then: LoginConditions,

@@ -9,7 +9,7 @@ const CONDITIONS = {
   ...{ audience: "https://login.example", issuer: null, require: [] },
 };
 
-Deno.test("a session of many applications that were given much fits every store, and ends", async () => {
+Deno.test("a session with the maximum number of applications and grants fits in every store and ends", async () => {
   const folder = await Deno.makeTempDir();
   const store = await openStore(`kv:${folder}/store.db`);
   try {
@@ -39,10 +39,11 @@ Deno.test("a session of many applications that were given much fits every store,
         given.push(grant);
         assert(await sessions.addGrant(sid, clientId, grant));
       }
-      // The first of an application goes for the seventeenth.
+      // The seventeenth grant of an application displaces its first.
       assertEquals(dropped.pop(), given.at(-17));
     }
-    // Those that joined first have left, with what they were given.
+    // The applications that joined first have left, and their grants are
+    // revoked.
     assertEquals(told.map((id) => id.split("-")[0]), ["0", "1"]);
     assertEquals(dropped, given.filter((_, i) => i < 34 && i % 17 > 0));
     const [sid = ""] = cookie!.split(".");
@@ -56,7 +57,7 @@ Deno.test("a session of many applications that were given much fits every store,
   }
 });
 
-Deno.test("one client's oldest session ends where it has too many, and nobody else's", async () => {
+Deno.test("too many sessions of one client end its oldest session and no other", async () => {
   const sessions = createSessions<MatchedRelationship | null>({
     store: createMemoryStore(),
     lifeMs: 60_000,
@@ -79,7 +80,7 @@ Deno.test("one client's oldest session ends where it has too many, and nobody el
   assertEquals(known, [true, false, true, true]);
 });
 
-Deno.test("of those that end a session one notifies its applications; another goes on 20 seconds later", async () => {
+Deno.test("one process notifies the applications of an ended session; another takes over after 20 seconds", async () => {
   let nowMs = Date.parse("2026-01-31T09:00:00Z");
   const store = createMemoryStore();
   const notified: string[] = [];
@@ -90,7 +91,7 @@ Deno.test("of those that end a session one notifies its applications; another go
       conditions: CONDITIONS,
       notify: ({ client_id }) => notify(client_id),
     });
-  // As if the process ended while it notifies.
+  // Simulates a process that crashes during the notification.
   const dying = sessionsOf(() => {
     begun.resolve();
     return new Promise(() => {});

@@ -1,4 +1,4 @@
-/** Who is logged in, and how that ends. @module */
+/** The sessions of people who are logged in. @module */
 
 import { recordsOf, type RecordStore } from "@sig/consumer/store";
 import { equalInConstantTime } from "@sig/jose/internal";
@@ -16,50 +16,56 @@ import {
   sessionClient,
 } from "./session.ts";
 
-/** What {@linkcode createSessions} works with. */
+/** Options of {@linkcode createSessions}. */
 interface SessionsOptions {
-  /** Where they are kept. */
+  /** The store of the sessions. */
   readonly store: RecordStore;
-  /** Milliseconds from a login to the session's end. */
+  /** Lifetime of a session in milliseconds. */
   readonly lifeMs: number;
   /**
-   * Where people log in here, and what is required of them now: a store that is
-   * kept outlives a configuration, and may have sessions of others in it.
+   * The current audience and requirements, since a store may contain sessions
+   * of an earlier configuration or of another login.
    */
   readonly conditions: LoginConditions;
-  /** Sees to it that an application is notified (default: none is). */
+  /** Notifies an application (default: no notification). */
   readonly notify?: (notification: LogoutNotification) => Promise<void>;
-  /** Ends what an application was given (default: nothing). */
+  /** Revokes a grant of an application (default: nothing). */
   readonly drop?: (grant: string) => Promise<void>;
-  /** How many one client may have; its oldest end (default: no such limit). */
+  /**
+   * Maximum number of sessions of one network client; its oldest session ends
+   * (default: no limit).
+   */
   readonly quota?: OwnerQuota;
   /** The clock. */
   readonly now: () => Date;
 }
 
-/** Somebody who has proved who they are. */
+/** A person who has proved their identity. */
 interface LoggedIn<S = MatchedRelationship> {
   /** The DID of the key that signed. */
   readonly subject: string;
-  /** The person's root (default: the subject). */
+  /** The person's root DID (default: the subject). */
   readonly person?: string;
-  /** What the issuer says of them. */
+  /** The relationship with the issuer. */
   readonly relationship: S;
-  /** When the issuer confirmed it, in milliseconds since 1970 (default: now). */
+  /**
+   * When the issuer confirmed the relationship, in milliseconds since 1970
+   * (default: now).
+   */
   readonly confirmed_ms?: number;
-  /** The application that it is for, which joins at once (default: none). */
+  /** The consent for the application that joins immediately (default: none). */
   readonly consent?: Consent | undefined;
-  /** The network address of the client, for its quota. */
+  /** The client's network address, for its quota. */
   readonly client?: string | undefined;
 }
 
-/** What a person agreed to. */
+/** A person's consent. */
 interface Consent {
-  /** The application. */
+  /** The client id of the application. */
   readonly clientId: string;
-  /** What the person was asked for. */
+  /** The requested scopes. */
   readonly asked: readonly string[];
-  /** What of that the person granted. */
+  /** The scopes that the person granted. */
   readonly granted: readonly string[];
 }
 
@@ -71,30 +77,39 @@ export type Sessions<S = MatchedRelationship> = ReturnType<
 const SECRET_BYTES = 32;
 const ID_BYTES = 16;
 
-/** Cookies of one host in one session: tabs that log in at once. */
+/**
+ * Maximum number of cookies of one host in one session, for tabs that log in
+ * concurrently.
+ */
 const MAX_SECRETS = 4;
-/** What one application may have been given in one session. */
+/** Maximum number of grants of one application in one session. */
 export const MAX_GRANTS = 16;
 /**
- * Applications of one session; the one that joined first leaves. A session is
- * one record, and one that no store takes any more could not even be ended.
+ * Maximum number of applications of one session; the first to join leaves. A
+ * session is one record, and a record too large for the store could not even be
+ * marked as ended.
  */
 const MAX_CLIENTS = 64;
-/** Sessions of one person; the oldest ends. */
+/** Maximum number of sessions of one person; the oldest ends. */
 export const MAX_SESSIONS = 50;
-/** Milliseconds in which who ends a session is done, or another one does it. */
+/**
+ * Milliseconds that a process has to end a session before another process
+ * retries.
+ */
 const ENDING_MS = 20_000;
 
 /**
- * Makes the sessions of a server. Each is one record, which every change
- * replaces only as it was read: logins that come at once lose nothing.
+ * Creates the sessions of a server. Each session is one record, which is
+ * replaced only if it is unchanged since it was read, so that concurrent logins
+ * lose nothing.
  *
- * A session ends in three steps: it is marked (from then on nobody finds or
- * joins it), the notifications of its applications are stored, it is removed. One that a
- * crash leaves in between is ended by the next watch.
+ * A session ends in three steps: it is marked as ended (and can't be found or
+ * joined any more), the notifications of its applications are stored, and it is
+ * removed. After a crash in between, the next watch completes the steps.
  *
- * A session of another audience, or of another issuer, or for which less was
- * asked than now, does not count: nobody has confirmed yet what is required.
+ * A session with another audience, another issuer or fewer requirements than
+ * the current ones is rejected, since the current requirements are not
+ * confirmed.
  *
  * @throws {SigError} from its methods `store_unavailable`, `rate_limited`.
  */
@@ -109,7 +124,7 @@ export function createSessions<S = MatchedRelationship>(
     session.conditions?.audience !== conditions.audience ||
     !meetsConditions(session.conditions, conditions);
 
-  /** The session of that name, unless it is over. */
+  /** Returns a session by its id, unless it is over. */
   async function get(sid: string): Promise<Session<S> | undefined> {
     const session = await records.get(sid, now());
     return session && !isOver(session) ? session : undefined;
@@ -129,7 +144,7 @@ export function createSessions<S = MatchedRelationship>(
       : undefined;
   }
 
-  /** Tells an application that its part is over, and ends what it was given. */
+  /** Notifies an application that its part is over, and revokes its grants. */
   async function dismiss(
     session: Session<S>,
     client_id: string,
@@ -141,7 +156,7 @@ export function createSessions<S = MatchedRelationship>(
     for (const grant of grants) await drop?.(grant);
   }
 
-  /** Takes an application out of a session, and notifies it. */
+  /** Removes an application from a session and notifies it. */
   async function leave(sid: string, clientId: string): Promise<void> {
     const session = await get(sid);
     if (!session || !Object.hasOwn(session.clients, clientId)) return;
@@ -153,7 +168,7 @@ export function createSessions<S = MatchedRelationship>(
     });
   }
 
-  /** The applications that joined first leave where there are too many. */
+  /** Removes the applications that joined first if there are too many. */
   async function trim({ sid, clients }: Session<S>): Promise<void> {
     const excess = Object.entries(clients)
       .sort(([, a], [, b]) => a.since_ms - b.since_ms)
@@ -161,7 +176,7 @@ export function createSessions<S = MatchedRelationship>(
     for (const [clientId] of excess) await leave(sid, clientId);
   }
 
-  /** Changes an application's part of a session, unless that is over. */
+  /** Changes an application's part of a session, unless the session is over. */
   const changeClient = (
     sid: string,
     clientId: string,
@@ -180,7 +195,8 @@ export function createSessions<S = MatchedRelationship>(
     const atMs = now().getTime();
     let isMine = false;
     const { before } = await records.change(sid, now(), (session) => {
-      // Who has begun to end it tells each application once.
+      // Only one process ends the session, so each application is notified
+      // once.
       const sinceMs = Math.abs(atMs - (session.ended_ms ?? -Infinity));
       isMine = !(sinceMs < ENDING_MS);
       return isMine ? { ...session, ended_ms: atMs } : undefined;
@@ -193,9 +209,9 @@ export function createSessions<S = MatchedRelationship>(
 
   return {
     /**
-     * Begins a session. In a browser with one of the same person, that one
-     * continues under a new secret; one of somebody else ends. So does the oldest
-     * where the person has too many.
+     * Begins a session. If the browser already has a session of the same
+     * person, that session continues with a new secret; a session of another
+     * person ends. If the person has too many sessions, the oldest ends.
      */
     async logIn(who: LoggedIn<S>, before?: Session<S>) {
       const { subject, person = subject, relationship, consent, client } = who;
@@ -217,7 +233,7 @@ export function createSessions<S = MatchedRelationship>(
       } else if (before !== undefined) {
         ({ after: session } = await records.change(before.sid, at, (known) => {
           if (isOver(known)) return undefined;
-          // What the cookies of hosts held before the login ends with it.
+          // A login invalidates the earlier cookies of hosts.
           const kept = Object.entries(known.clients)
             .map(([id, { secrets_sha256: _, ...joined }]) => [id, joined]);
           const clients = join(Object.fromEntries(kept));
@@ -237,25 +253,25 @@ export function createSessions<S = MatchedRelationship>(
       await trim(session);
       return { session, cookie: `${sid}.${secret}` };
     },
-    /** The session that a browser's cookie names, unless it is over. */
+    /** Returns the session of a browser's cookie, unless it is over. */
     find: (cookie: string | undefined) =>
       findBy(cookie, ({ secret_sha256 }) => [secret_sha256]),
     /**
-     * What changes with every change of the session that a cookie names, its end
-     * too; the cookie's secret is not compared.
+     * Returns the version of the record of a cookie's session, which changes
+     * with every change and with its end. The cookie's secret is not compared.
      */
     async versionOf(cookie: string | undefined) {
       const [sid] = readCookie(cookie);
-      // The store's own record: its text need not be read.
+      // Reads the record from the store without parsing its text.
       return sid === undefined
         ? undefined
         : (await store.get(SESSION, sid, now()))?.version;
     },
     get,
     /**
-     * Records the id of a grant for an application; its oldest grant ends where
-     * there are too many. Undefined when the session, or the application's part
-     * of it, is over.
+     * Adds the id of a grant to an application; if there are too many, its
+     * oldest grant is revoked. Returns undefined if the session, or the
+     * application's part of it, is over.
      */
     async addGrant(sid: string, clientId: string, grant: string) {
       let displaced: readonly string[] = [];
@@ -269,8 +285,8 @@ export function createSessions<S = MatchedRelationship>(
       return sessionClient(after, clientId);
     },
     /**
-     * Lets a host behind forward auth join, with a cookie of its own, which this
-     * browser will send to it alone. Undefined when the session is over.
+     * Adds a host behind forward auth to a session and creates a cookie for
+     * this host only. Returns undefined if the session is over.
      */
     async issueHostCookie(sid: string, clientId: string) {
       const secret = randomText(SECRET_BYTES);
@@ -287,13 +303,16 @@ export function createSessions<S = MatchedRelationship>(
       await trim(after);
       return { session: after, cookie: `${sid}.${secret}` };
     },
-    /** The session that a host's own cookie names, unless it is over. */
+    /** Returns the session of a host's cookie, unless it is over. */
     findByHostCookie: (cookie: string | undefined, clientId: string) =>
       findBy(
         cookie,
         (session) => sessionClient(session, clientId)?.secrets_sha256,
       ),
-    /** Records what the issuer confirmed, unless another request did meanwhile. */
+    /**
+     * Records a confirmation by the issuer, unless a concurrent request changed
+     * the relationship.
+     */
     async confirm(
       { sid, relationship: known }: Pick<Session<S>, "sid" | "relationship">,
       relationship: S,
@@ -312,8 +331,8 @@ export function createSessions<S = MatchedRelationship>(
     leave,
     end,
     /**
-     * All of this audience, those that are ending included; a session that began
-     * under other conditions is reported as over, too.
+     * Lists all sessions of this audience, including those that are ending. A
+     * session that does not meet the current requirements has `isOver` too.
      */
     async *list() {
       for await (const [, session] of records.list(now())) {
@@ -329,7 +348,10 @@ function joinedAt(at: Date): SessionClient {
   return { id, since_ms: at.getTime(), asked: [], granted: [], grants: [] };
 }
 
-/** What was asked for before and not now stays granted or kept back. */
+/**
+ * Adds a consent to an application. Earlier decisions about other scopes
+ * remain.
+ */
 function withConsent(
   clients: Session["clients"],
   { clientId, asked, granted }: Consent,

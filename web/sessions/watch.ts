@@ -1,50 +1,58 @@
-/** Ends sessions that the issuer no longer confirms, also of people who send no request. @module */
+/**
+ * Ends sessions that the issuer no longer confirms, even without a request of
+ * the person.
+ *
+ * @module
+ */
 
 import { pause } from "@sig/api/process";
 import { type AskingClient, type Recheck, SessionNotEnded } from "./recheck.ts";
 import type { Session } from "./session.ts";
 import type { Sessions } from "./sessions.ts";
 
-/** What {@linkcode createWatch} works with. */
+/** Options of {@linkcode createWatch}. */
 export interface WatchOptions {
-  /** Who is watched. */
+  /** The sessions to check. */
   readonly sessions: Pick<Sessions, "list" | "end" | "leave">;
-  /** The question to the issuer. */
+  /** Rechecks a session with the issuer. */
   readonly recheckSession: Recheck["recheckSession"];
-  /** What an application requires; undefined for one that is gone. */
+  /**
+   * Returns an application with its requirements; undefined if it no longer
+   * exists.
+   */
   readonly clientOf: (clientId: string) => AskingClient | undefined;
   /** The clock. */
   readonly now: () => Date;
 }
 
-/** What a look at all sessions found. */
+/** The result of checking all sessions. */
 export interface WatchReport {
-  /** Sessions looked at. */
+  /** The number of checked sessions. */
   readonly looked: number;
   /**
-   * Sessions that the issuer could not be asked about, which go on, and those
-   * that could not be ended.
+   * The number of sessions without an answer from the issuer, which continue,
+   * and of sessions that the store could not end.
    */
   readonly unanswered: number;
 }
 
 type Watched = Session & { readonly isOver: boolean };
 
-/** Sessions after which other work gets its turn. */
+/** Number of sessions after which it yields to the event loop. */
 const SLICE = 200;
 
 /**
- * Makes the look at all sessions. The issuer is asked once: what is learnt for
- * the first person is young enough for all others of the same look. Where it
- * can't be asked, nobody is, and nothing ends. A session that the store does not
- * end keeps no other one going.
+ * Returns a function that checks all sessions. It fetches the issuer's state
+ * once, for the first session, and uses it for all others. If the issuer does
+ * not respond, the remaining sessions are skipped and nothing ends. A session
+ * that the store can't end does not affect the others.
  */
 export function createWatch(options: WatchOptions): () => Promise<WatchReport> {
   const { sessions, recheckSession, clientOf, now } = options;
 
   async function look(session: Watched, beganMs: number): Promise<void> {
     if (session.isOver) return await sessions.end(session.sid);
-    // As old as this look: the first question of it asks the issuer.
+    // The age of this check, so that only its first query reaches the issuer.
     const maxAge = () => ({ maxAgeMs: Math.max(0, now().getTime() - beganMs) });
     const relationship = await recheckSession(session, maxAge());
     if (relationship === undefined) return;
@@ -79,13 +87,13 @@ export function createWatch(options: WatchOptions): () => Promise<WatchReport> {
   };
 }
 
-/** What {@linkcode runInBackground} does, and how often. */
+/** Options of {@linkcode runInBackground}. */
 interface Background {
-  /** Looks at all sessions. */
+  /** Checks all sessions. */
   readonly watch: () => Promise<unknown>;
-  /** Milliseconds from one look to the next. */
+  /** Milliseconds from one check to the next. */
   readonly watchEveryMs: number;
-  /** Tells applications. */
+  /** Delivers notifications to applications. */
   readonly deliver: () => Promise<unknown>;
   /** Called with a failure; the work continues. */
   readonly failed: (error: unknown) => void;
@@ -94,7 +102,10 @@ interface Background {
 /** Milliseconds from one delivery to the next. */
 const DELIVER_EVERY_MS = 1_000;
 
-/** Does it until it is stopped; the promise resolves when all has ended. */
+/**
+ * Starts the work. The returned function stops it; its promise resolves when
+ * all work has ended.
+ */
 export function runInBackground(work: Background): () => Promise<void> {
   const stopping = new AbortController();
   const { signal } = stopping;

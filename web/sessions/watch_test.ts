@@ -7,10 +7,10 @@ import { createRecheck } from "./recheck.ts";
 import { createSessions } from "./sessions.ts";
 import { createWatch } from "./watch.ts";
 
-/** Bytes of a value that Deno KV takes. */
+/** Maximum size of a value of Deno KV in bytes. */
 const MAX_KV_BYTES = 65_536;
 
-Deno.test("a session that the store does not end keeps no other one going", async () => {
+Deno.test("a session that the store can't end does not keep others alive", async () => {
   const folder = await Deno.makeTempDir();
   const store = await openStore(`kv:${folder}/store.db`);
   try {
@@ -43,7 +43,7 @@ Deno.test("a session that the store does not end keeps no other one going", asyn
     const found = await store.get(SESSION, first!, now());
     const { text, version, expiresAtMs } = found!;
     const session = JSON.parse(text);
-    // As large as a value can be: the mark of its end has no room.
+    // The value has the maximum size, so the mark of its end does not fit.
     for (let room = MAX_KV_BYTES - text.length;; room -= 4) {
       const relationship = "x".repeat(room);
       const large = JSON.stringify({ ...session, relationship });
@@ -56,7 +56,7 @@ Deno.test("a session that the store does not end keeps no other one going", asyn
     const watch = createWatch({
       sessions,
       ...createRecheck({
-        // All were revoked.
+        // All relationships are revoked.
         ask: () =>
           Promise.resolve({
             answer: { last_sequence: 2 } as CheckAnswer,

@@ -1,10 +1,10 @@
-/** How many records one owner may hold. @module */
+/** Limits the records of one owner. @module */
 
 /** Limits of one owner. */
 interface QuotaLimits {
-  /** Records. */
+  /** Maximum number of records. */
   readonly maxRecords: number;
-  /** Characters of their texts (default: no limit). */
+  /** Maximum total length of their texts in characters (default: no limit). */
   readonly maxBytes?: number;
 }
 
@@ -13,14 +13,14 @@ interface Held {
   readonly id: string;
   /** When it expires. */
   readonly until: Date;
-  /** Characters of its text (default: 0). */
+  /** Length of its text in characters (default: 0). */
   readonly bytes?: number;
 }
 
 /**
  * Counts the records of each owner, such as a client or a person, so that one
- * owner can't fill the store: its own oldest records make room for its new ones.
- * Each process counts what it created.
+ * owner can't fill the store: its new records displace its own oldest. Each
+ * process counts only the records that it created.
  *
  * @example
  * ```ts
@@ -37,18 +37,18 @@ interface Held {
  */
 export class OwnerQuota {
   readonly #limits: QuotaLimits;
-  /** The owner that was active longest ago comes first. */
+  /** Ordered by activity: the owner that was inactive the longest is first. */
   readonly #owners = new Map<
     string,
     { held: Map<string, number>; bytes: number; untilMs: number }
   >();
 
-  /** Nothing is held yet. */
+  /** Creates an empty quota. */
   constructor(limits: QuotaLimits) {
     this.#limits = limits;
   }
 
-  /** Adds a record, and returns the ids of those that must make room for it. */
+  /** Adds a record and returns the ids of the records that it displaces. */
   add(owner: string, { id, until, bytes = 0 }: Held, at: Date): string[] {
     const { maxRecords, maxBytes = Infinity } = this.#limits;
     this.remove(owner, id);
@@ -68,7 +68,8 @@ export class OwnerQuota {
       this.remove(owner, old);
       displaced.push(old);
     }
-    // What has expired is not looked for: the oldest records go first anyway.
+    // Only owners are removed after their expiry; expired records are the
+    // oldest, so they are displaced first anyway.
     for (const [other, { untilMs }] of this.#owners) {
       if (at.getTime() < untilMs) break;
       this.#owners.delete(other);
@@ -76,7 +77,7 @@ export class OwnerQuota {
     return displaced;
   }
 
-  /** Forgets a record that is gone. */
+  /** Removes a record that no longer exists. */
   remove(owner: string, id: string): void {
     const own = this.#owners.get(owner);
     if (own === undefined) return;

@@ -1,6 +1,6 @@
 /**
- * A person who logs in with nothing of ours: keys and signatures of
- * `node:crypto`, base58 and JWT written out here.
+ * A person who logs in without any code of this project: keys and signatures by
+ * `node:crypto`, base58 and JWT implemented here.
  */
 
 import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
@@ -18,7 +18,7 @@ function part(value: unknown): string {
   return Buffer.from(JSON.stringify(value)).toString("base64url");
 }
 
-/** What the client reads of a challenge. */
+/** The members of a challenge that the client reads. */
 export interface GivenChallenge {
   readonly challenge_id: string;
   readonly audience: string;
@@ -35,7 +35,7 @@ export class Person {
   /** The public key as a JWK's `x`. */
   readonly x: string;
 
-  /** Makes one with a fresh key. */
+  /** Creates a person with a new key. */
   constructor() {
     const { privateKey, publicKey } = generateKeyPairSync("ed25519");
     this.#key = privateKey;
@@ -49,7 +49,7 @@ export class Person {
     return `${this.did}#${this.did.slice("did:key:".length)}`;
   }
 
-  /** Answers a challenge; header and claims may be spoilt. */
+  /** Answers a challenge; `claims` and `header` override the correct ones. */
   attest(
     challenge: GivenChallenge,
     nowMs: number,

@@ -1,17 +1,17 @@
-/** `sig-web --demo` as its program starts it, inside this process. */
+/** Runs `sig-web --demo` inside this process. */
 
 import { createServerIo, runServer } from "@sig/api/server";
 import { webProgram } from "../program.ts";
 
-/** A demo that runs. */
+/** A running demo. */
 export interface RunningDemo extends AsyncDisposable {
   /** The login's origin. */
   readonly origin: string;
-  /** What it has printed, log lines too. */
+  /** Returns its output, including log lines. */
   said(): string;
 }
 
-/** Starts it on any port; it logs nothing (by default), and has the real clock. */
+/** Starts the demo on any port (default: no log, the system clock). */
 export async function startRunningDemo(
   args: readonly string[] = ["--log", "off"],
   now: () => Date = () => new Date(),

@@ -5,12 +5,12 @@ import { assertEquals } from "@std/assert";
 import { type AppOptions, createApp } from "../app.ts";
 import type { GivenChallenge } from "./independent_client.ts";
 
-/** Where it is reached. */
+/** The origin of the server. */
 export const ORIGIN = "http://127.0.0.1:8788";
-/** What its clock says first. */
+/** The initial time of its clock, in milliseconds since 1970. */
 export const START_MS = Date.parse("2026-01-31T09:00:00Z");
 
-/** An answer, its body read. */
+/** A response with its body. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;

@@ -1,4 +1,4 @@
-/** A browser whose proxies are played by the test: cookies by host. */
+/** A browser with cookies for each host; the test plays the proxies. */
 
 import type { Person } from "../../testdata/independent_client.ts";
 import {
@@ -6,7 +6,7 @@ import {
   type TestProvider,
 } from "../../openid/testdata/test_provider.ts";
 
-/** Where a walk ended. */
+/** The end of a chain of redirects. */
 export interface Arrival {
   readonly url: URL;
   /** The address of every step. */
@@ -17,7 +17,7 @@ export interface Arrival {
 
 const MAX_STEPS = 12;
 
-/** The login that a visitor is sent to. */
+/** The login server. */
 type Login = Pick<TestProvider, "origin" | "now">;
 
 /** A browser at the login and at applications behind proxies. */
@@ -31,7 +31,9 @@ export class Visitor {
     this.#provider = provider;
   }
 
-  /** An employee who is logged in, and where the login led to. */
+  /**
+   * Logs a new employee in; returns the visitor and the end of the redirects.
+   */
   static async logIn(provider: TestProvider, url: string) {
     const employed = await provider.employ();
     const visitor = new Visitor(provider);
@@ -39,14 +41,14 @@ export class Visitor {
     return { ...employed, visitor, arrival };
   }
 
-  /** Its cookies at a host. */
+  /** Returns the browser with its cookies at a host. */
   at(host: string): Browser {
     const browser = this.#hosts.get(host) ?? new Browser();
     this.#hosts.set(host, browser);
     return browser;
   }
 
-  /** The identity that a proxy gets for a host. */
+  /** Requests `/forward-auth` as the proxy of a host does. */
   async ask(host: string, headers: Record<string, string> = {}) {
     const response = await this.at(host).send(
       `${this.#provider.origin}/forward-auth`,
@@ -86,7 +88,7 @@ export class Visitor {
     }
   }
 
-  /** Signs at the page where a walk ended, and walks on. */
+  /** Signs in on the login page, then follows further redirects. */
   async sign(person: Person, { url }: Arrival): Promise<Arrival> {
     const { origin, now } = this.#provider;
     const id = url.hash.split("/").pop() ?? "";
@@ -98,12 +100,12 @@ export class Visitor {
     return await this.walk(body.redirect_to);
   }
 
-  /** Opens a page behind a gate, and logs in for it. */
+  /** Opens a protected page and logs in. */
   async logIn(person: Person, address: string): Promise<Arrival> {
     return await this.sign(person, await this.walk(this.gate(address)));
   }
 
-  /** Where a proxy sends people, as nginx writes it. */
+  /** Returns the login address that nginx redirects to, with a raw `rd`. */
   gate(address: string): string {
     return `${this.#provider.origin}/gate/login?rd=${address}`;
   }
