@@ -1,5 +1,6 @@
 /**
- * Keys in ssh-agent (draft-ietf-sshm-ssh-agent): the private part is never here.
+ * Keys in ssh-agent (draft-ietf-sshm-ssh-agent). The private part never leaves
+ * the agent.
  *
  * @module
  */
@@ -16,14 +17,14 @@ import {
 import { type Output, warn } from "../output/write.ts";
 import type { Io } from "../terminal/io.ts";
 
-/** How `--key` names a key in the agent, instead of a file. */
+/** Prefix of a `--key` value that names a key in the agent. */
 const AGENT = "agent:";
 
-/** A person may have to touch a token. */
+/** Long enough for a person to touch a hardware token. */
 const TIMEOUT_MS = 30_000;
-/** A key that needs nobody answers sooner. */
+/** Delay of the notice; a key that needs no confirmation signs sooner. */
 const NOTICE_MS = 1_000;
-/** As much as OpenSSH's agent sends and takes. */
+/** The maximum message size of OpenSSH's agent. */
 const MAX_MESSAGE_BYTES = 256 * 1024;
 
 const LIST = 11;
@@ -31,28 +32,28 @@ const LISTED = 12;
 const SIGN = 13;
 const SIGNED = 14;
 
-/** Whether a `--key` names a key in the agent. */
+/** Returns whether a `--key` value names a key in the agent. */
 export function isAgentKey(key: string): boolean {
   return key.startsWith(AGENT);
 }
 
 /** A key in the agent. */
 export interface AgentKey {
-  /** Its public part in a JWK. */
+  /** The `x` of its public JWK. */
   readonly x: string;
   /**
-   * The key under a kid (default: its RFC 7638 thumbprint). Each of its
-   * signatures is verified before it is given; after one that failed there are
-   * no others.
+   * Opens the key under a kid (default: its RFC 7638 thumbprint). Each
+   * signature is verified before it is returned; after a failure all later ones
+   * fail too.
    */
   open(kid?: string): Promise<ReferencedKey>;
 }
 
 /**
- * The Ed25519 key that `agent:SHA256:…` names, or with `agent:` alone the only
- * one.
+ * Finds the Ed25519 key that `agent:SHA256:…` names; `agent:` alone selects the
+ * only key.
  *
- * @throws {SigError} `signing_key_not_found`; so does `sign` of the key.
+ * @throws {SigError} `signing_key_not_found`, also from the key's `sign`.
  */
 export async function findAgentKey(
   output: Output,
@@ -89,7 +90,9 @@ export async function findAgentKey(
   };
 }
 
-/** One signature after the other: each may have to be confirmed. */
+/**
+ * Requests signatures one after another, because each may need a confirmation.
+ */
 async function createSigner(
   output: Output,
   { blob, jwk }: ListedKey,
@@ -113,7 +116,7 @@ interface ListedKey {
   readonly jwk: Jwk;
 }
 
-/** The agent's Ed25519 keys; others are passed over. */
+/** Lists the agent's Ed25519 keys and skips keys of other types. */
 async function listKeys(output: Output): Promise<readonly ListedKey[]> {
   const answer = await exchange(output, Uint8Array.of(LIST), "list its keys");
   const reader = new Reader(answer);
@@ -164,7 +167,7 @@ async function requestSignature(
   throw notUsable("the agent signs with a key of another type");
 }
 
-/** Sends a request and gives the whole answer, without its length. */
+/** Sends a request and returns the whole response without its length prefix. */
 async function exchange(
   output: Output,
   request: Uint8Array,
@@ -222,7 +225,7 @@ async function exchange(
   }
 }
 
-/** Connects to the agent's socket. */
+/** Connects to the agent's socket (`SSH_AUTH_SOCK`). */
 async function connect(io: Io) {
   const path = io.env("SSH_AUTH_SOCK");
   if (path === undefined || path === "") {
@@ -233,7 +236,9 @@ async function connect(io: Io) {
   throw notUsable(`there is no ssh-agent at ${quote(path)} (SSH_AUTH_SOCK)`);
 }
 
-/** The data types of RFC 4251 §5; what does not fit is an answer that is not used. */
+/**
+ * Reads the data types of RFC 4251 §5, and throws if the message is malformed.
+ */
 class Reader {
   readonly #bytes: Uint8Array<ArrayBuffer>;
   #at = 0;

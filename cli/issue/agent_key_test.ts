@@ -15,7 +15,7 @@ import { FEED, type Given, inWorkspace } from "../testdata/workspace.ts";
 const UPSERT =
   "upsert --dir $D/acme --type other --role x --subject did:web:alice.example";
 
-/** The fingerprint of a key that the agent lists under a comment. */
+/** Finds the fingerprint of the agent's key that has this comment. */
 async function fingerprintOf(
   agent: Awaited<ReturnType<typeof startAgent>>,
   comment: string,
@@ -31,7 +31,8 @@ withOpenSsh(
       await using folder = await tempFolder();
       await using agent = await startAgent(folder.path);
       const given = { env: { SSH_AUTH_SOCK: agent.socket } };
-      // An upsert warns that the subject has another relationship.
+      // stderr is not empty: a second upsert warns about the first
+      // relationship.
       const upsert = async (words = "", env = {}) => {
         const all = { env: { ...given.env, ...env } };
         const { code, stderr } = await workspace.sig(`${UPSERT} ${words}`, all);
@@ -60,7 +61,7 @@ withOpenSsh(
       const rotate = "rotate-key --dir $D/acme --kid";
       await workspace.ok(`${rotate} orgsign-2`);
       await upsert("", { SSH_AUTH_SOCK: undefined });
-      // A key in the agent again: the file key before it does not sign.
+      // Rotates back to a key in the agent; the file key then no longer signs.
       const next = await makeKey(folder.path, "next");
       await agent.add(next);
       const print = await fingerprintOf(agent, "next@test");
@@ -76,7 +77,8 @@ withOpenSsh(
           relationship_type: "other",
         })).join("\n");
       await workspace.ok("import --dir $D/acme -", { ...given, stdin });
-      // A checkpoint takes a signature of each key: no append asks for them.
+      // A checkpoint needs a signature of each key, so appends do not update
+      // it.
       const init = "checkpoint --dir $D/acme --init";
       assertStringIncludes(
         (await workspace.sig(init, given)).stderr,
@@ -149,9 +151,9 @@ withOpenSsh(
     }),
 );
 
-Deno.test("nothing is signed with an agent that refuses or sends invalid answers", async (t) => {
+Deno.test("signs nothing if the agent refuses or sends invalid responses", async (t) => {
   await inWorkspace(async (workspace) => {
-    // A test key, made for this run.
+    // A key for this run only.
     const key = await importSigningKey(await generateSigningKey());
     const blob = Uint8Array.fromBase64(
       jwkToSshKey(key.publicJwk).split(" ")[1]!,
@@ -176,7 +178,7 @@ Deno.test("nothing is signed with an agent that refuses or sends invalid answers
     const large = "the agent's answer has 4294967295 bytes";
     const unverified = "the agent's signature does not verify";
     const lists: readonly (readonly [string, AgentAnswer, string])[] = [
-      ["goes", "closes", closed],
+      ["closes the connection", "closes", closed],
       [
         "refuses to list",
         Uint8Array.of(5),
@@ -209,7 +211,7 @@ Deno.test("nothing is signed with an agent that refuses or sends invalid answers
       ],
     ];
     const signatures: typeof lists = [
-      ["goes before it signs", "closes", closed],
+      ["closes the connection before it signs", "closes", closed],
       ["refuses to sign", Uint8Array.of(5), "the agent refused to sign"],
       ["sends a signature of 4 GB", huge, large],
       [
@@ -228,7 +230,7 @@ Deno.test("nothing is signed with an agent that refuses or sends invalid answers
         "the agent signs with a key of another type",
       ],
       [
-        "sends bytes behind a signature",
+        "sends bytes after a signature",
         join(signed("ssh-ed25519", new Uint8Array(64)), Uint8Array.of(0)),
         wrong,
       ],
@@ -255,22 +257,23 @@ Deno.test("nothing is signed with an agent that refuses or sends invalid answers
         await fn();
       });
     for (const [name, why, ...acts] of cases) {
-      await step(`one that ${name}`, async () => {
+      await step(`agent ${name}`, async () => {
         await using _agent = act(...acts);
         const error = `signing_key_not_found: Cannot sign: ${why}`;
         await workspace.refused(UPSERT, error, given);
         assertEquals(await workspace.read(FEED), "");
       });
     }
-    await step("a silent one, after 30 s", async () => {
+    await step("agent does not respond within 30 s", async () => {
       await using _agent = act(list, "is silent");
       const waited: number[] = [];
-      // The clock of this test: while it lists, nothing is over.
+      // The agent lists its keys in time; only deadlines of the signature
+      // expire.
       const deadline = (ms: number) => {
         waited.push(ms);
         const isSigning = waited.filter((each) => each === ms).length > 1;
         const controller = new AbortController();
-        // First the notice, then the end.
+        // The notice is due first, then the timeout.
         if (isSigning) queueMicrotask(() => controller.abort());
         return controller.signal;
       };
@@ -282,7 +285,7 @@ Deno.test("nothing is signed with an agent that refuses or sends invalid answers
       assertEquals(new Set(waited), new Set([30_000, 1_000]));
     });
     await step(
-      "the notice names the reason of the wait, and JSON has none",
+      "a notice names the reason for the wait, except in JSON",
       async () => {
         await using _agent = act(list, "closes");
         const deadline = (ms: number) => {

@@ -1,4 +1,8 @@
-/** The one way from what a command proposes to what it has appended. @module */
+/**
+ * Previews, confirms, appends and reports the events that a command proposes.
+ *
+ * @module
+ */
 
 import {
   type ErrorContext,
@@ -25,56 +29,64 @@ import {
   writeWarnings,
 } from "../output/write.ts";
 
-/** What a command would append. */
+/** The events that a command proposes to append. */
 interface Proposal {
-  /** The issuer judges every member: flags are only text. */
+  /** The issuer validates every member; flags are only text. */
   readonly drafts: readonly EventDraft[];
   /** Append only while the feed ends with this sequence (default: any). */
   readonly ifLastSequence?: number;
-  /** What may not be meant. Asked about, or warned of beside a question. */
+  /**
+   * Possible mistakes: confirmed one by one, or shown as warnings before
+   * `question`.
+   */
   readonly doubts?: readonly string[];
-  /** Asked on a terminal; elsewhere it needs `--yes`. */
+  /** Confirmation, on a terminal; elsewhere `--yes` is required. */
   readonly question?: {
     readonly text: string;
     readonly refusal: string;
     readonly hint: string;
   };
-  /** Shows people what would be appended. */
+  /** Shows the proposed events to people. */
   readonly preview?: {
     write(): void | Promise<void>;
     /**
-     * Before a question; or also where `--yes` answers it, after the append if
-     * there is no question; or in any case, what is refused included.
+     * `asked`: before a question. `confirmed`: also with `--yes`, and after the
+     * append if there is no question. `always`: also if the proposal is then
+     * refused.
      */
     readonly when: "asked" | "confirmed" | "always";
   };
-  /** Faults of drafts to collect before it fails (default: 1). */
+  /** Maximum number of faulty drafts that one error reports (default: 1). */
   readonly maxFaults?: number;
-  /** What each draft does (default: not known). */
+  /** The planned change of each draft (default: unknown). */
   readonly changes?: readonly PlannedChange[];
-  /** Of the only draft: what the operator should know, and more for JSON. */
+  /**
+   * Returns notices for the operator and extra JSON members, for a single
+   * draft.
+   */
   readonly about?: (appended: AppendedEvent) => Promise<{
     readonly notices: readonly string[];
     readonly members?: OpenObject;
   }>;
 }
 
-/** The flags of a command that appends; not every one has `--yes`. */
+/** The call of a command that appends. Not every command has `--yes`. */
 type AppendCall = Call<IssuerValues & { readonly yes?: boolean }>;
 
-/** Other writers may come in between so many times. */
+/** Maximum number of attempts while other writers append. */
 const ATTEMPTS = 5;
 
-/** Events between two reports of progress. */
+/** Number of events between two progress reports. */
 const PROGRESS_EVERY = 1_000;
 
 /**
  * Opens the issuer of `--dir`, makes the proposal, confirms it, appends it, and
  * reports it. If another writer has appended meanwhile, the proposal is made
- * again; the operator is asked again only about what is new.
+ * again, and the operator confirms only what is new.
  *
  * @param propose Throws if the proposal must be refused, before any question.
- * @param once The proposal fits one state of the feed; do not make it again.
+ * @param once The proposal fits only one state of the feed: do not make it
+ * again.
  * @throws {SigError} `confirmation_required`, and as `appendAll` of an issuer.
  */
 export async function appendProposal(
@@ -137,7 +149,7 @@ async function confirmProposal(
       call.format === "text" &&
         (when === "always" || when === "confirmed" && call.flags.yes);
     if (isShown) await preview?.write();
-    // Between a long preview and the question.
+    // After a long preview, the warnings would otherwise scroll out of sight.
     for (const doubt of fresh) warn(call, doubt);
     const { hint, refusal, text } = question;
     const isConfirmed = call.flags.yes ||
@@ -148,7 +160,7 @@ async function confirmProposal(
   for (const doubt of doubts) agreed.add(doubt);
 }
 
-/** Asks about each doubt on a terminal; warns elsewhere. */
+/** Confirms each doubt on a terminal; warns elsewhere. */
 async function confirmDoubts(
   call: AppendCall,
   doubts: readonly string[],
@@ -163,7 +175,7 @@ async function confirmDoubts(
   }
 }
 
-/** Whether a terminal can answer questions, and `--yes` is not given. */
+/** Returns whether a terminal can answer questions and `--yes` is not given. */
 export function canAsk({ flags, format, io }: AppendCall): boolean {
   return !flags.yes && format === "text" && io.isTerminal("stdin") &&
     io.isTerminal("stdout") && io.ask !== undefined;
@@ -196,15 +208,16 @@ async function report(
   await acknowledge(call, issuer, shown, appended.length > 0);
 }
 
-/** What was appended, for people and for programs. */
+/** The report of an append: text for people, JSON for programs. */
 interface Acknowledgement {
   readonly text: string;
   readonly value: OpenObject;
 }
 
 /**
- * Reports what was appended, whatever becomes of the proofs: they are brought up
- * to it once for the whole batch. JSON is one value, so it comes last.
+ * Reports what was appended, then updates the proofs once for the whole batch;
+ * a failure there is only a warning. JSON is written last, since it includes
+ * the warnings.
  */
 async function acknowledge(
   call: Output,

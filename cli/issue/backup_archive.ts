@@ -1,6 +1,6 @@
 /**
- * A backup as one file: a tar archive, encrypted with age where there is a
- * passphrase. Without sig, `age -d`, `tar x` and `sha256sum -c` read it.
+ * A backup as one file: a tar archive, encrypted with age if there is a
+ * passphrase. `age -d`, `tar x` and `sha256sum -c` read it without sig.
  *
  * @module
  */
@@ -14,18 +14,21 @@ import { readInput } from "../terminal/read_input.ts";
 import type { Output } from "../output/write.ts";
 import { warnIfOpen } from "./private_key.ts";
 
-/** The maximum size of a backup in bytes: the largest feed, and everything else. */
+/** Maximum size of a backup in bytes: the largest feed, plus 64 MiB. */
 export const MAX_BACKUP_BYTES: number = DEFAULT_LIMITS.maxFeedBytes +
   64 * 1024 * 1024;
 
-/** The first entry: the version of the format, and the SHA-256 of each file. */
+/**
+ * The first entry. Its name is the format version; it holds the SHA-256 of each
+ * file.
+ */
 const SUMS = "SIG-BACKUP-1.sha256";
 const KEY_NAME = /^keys\/([^/]+)\.(jwk|agent)$/;
-/** How a file of age begins (age-encryption.org/v1). */
+/** The first bytes of a file that age encrypted (age-encryption.org/v1). */
 const AGE = "age-encryption.org/";
 const MAX_PASSPHRASE_BYTES = 4096;
 
-/** The bytes of a backup. */
+/** Returns the bytes of a backup. */
 export async function packBackup(
   { files, keys }: IssuerBackup,
   mtime: Date,
@@ -55,7 +58,7 @@ export async function packBackup(
   return await encrypter.encrypt(archive);
 }
 
-/** A line for each file, as `sha256sum` writes them. */
+/** Returns one line per file, in the format of `sha256sum`. */
 async function sumsOf(
   entries: ReadonlyMap<string, Uint8Array>,
 ): Promise<Uint8Array> {
@@ -67,10 +70,10 @@ async function sumsOf(
 }
 
 /**
- * What is in a backup. With a passphrase only an encrypted one is accepted:
- * anybody could have put another in its place.
+ * Reads a backup. With a passphrase, an unencrypted backup is refused, since an
+ * attacker could have substituted it.
  *
- * @returns also when it was made.
+ * @returns the files and keys, and the time when the backup was made.
  * @throws {SigError} `invalid_request`
  */
 export async function unpackBackup(
@@ -107,12 +110,14 @@ export async function unpackBackup(
   return { files, keys, madeAt: first.header.mtime ?? new Date(0) };
 }
 
-/** The kids of keys in an agent, of which a backup has the references alone. */
+/**
+ * Returns the kids of keys in an agent. A backup has only references to them.
+ */
 export function agentKeys({ keys }: IssuerBackup): readonly string[] {
   return [...keys].filter(([, key]) => "reference" in key).map(([kid]) => kid);
 }
 
-/** What is wrong with a private key is said when it is imported. */
+/** Reads a key file. A private key is validated later, when it is imported. */
 function readKey(bytes: Uint8Array, isReference: boolean): StoredKey {
   if (isReference) {
     return { reference: new TextDecoder().decode(bytes).trimEnd() };
@@ -161,7 +166,7 @@ function refused(
   });
 }
 
-/** The passphrase in a file, without the end of its line. */
+/** Reads a passphrase from a file, without the line ending. */
 export async function readPassphrase(
   call: Output,
   path: string | undefined,
@@ -170,7 +175,7 @@ export async function readPassphrase(
   const bytes = await readInput(call.io, path, MAX_PASSPHRASE_BYTES);
   await warnIfOpen(call, path, "passphrase");
   const text = decodeSecretLine(bytes);
-  // Blanks alone are what a mistake leaves in a file.
+  // A file of blanks alone is probably a mistake.
   if (text?.trim()) return text;
   throw usageError("the passphrase must be one line of text", {
     flag: "--passphrase-file",

@@ -1,4 +1,8 @@
-/** What an operator may not have meant, and what follows from a change. @module */
+/**
+ * Doubts before a change (possible mistakes) and notices about its effects.
+ *
+ * @module
+ */
 
 import {
   compareInstants,
@@ -20,19 +24,22 @@ import { writeChange } from "../output/changes.ts";
 import { namesOfKeys, type NamesValue, readNames } from "../people/names.ts";
 import { doubtsAboutName, SimilarNames } from "./similar_names.ts";
 
-/** Relationships of a subject, or doubts, that are named at most. */
+/** Maximum number of relationships, or of doubts, that are listed. */
 export const MOST_NAMED = 10;
 
-/** Bytes of the feed's end that new names are compared with: 5,000 events. */
+/**
+ * Bytes at the feed's end whose names new names are compared with: about 5,000
+ * events.
+ */
 const RECENT_BYTES = 4 * 1024 * 1024;
 
-/** Published names that new ones are compared with. */
+/** Published subjects and roles that new ones are compared with. */
 interface KnownNames {
   readonly subjects: SimilarNames;
   readonly roles: SimilarNames;
 }
 
-/** The names in upserts. */
+/** Collects the names in upserts. */
 function namesIn(
   upserts: Iterable<RelationshipUpsertEvent>,
 ): KnownNames {
@@ -45,14 +52,14 @@ function namesIn(
   return { subjects, roles };
 }
 
-/** The names in a feed, as each relationship was published last. */
+/** Collects the names in the latest upsert of each relationship. */
 export function namesOf({ relationships }: PublishedState): KnownNames {
   return namesIn(
     Iterator.from(relationships.values()).map(({ upsert }) => upsert),
   );
 }
 
-/** Shows changes with the names of the directory's people. */
+/** Prints changes, with display names for their subjects. */
 export async function writeChanges(
   call: Call<NamesValue>,
   changes: readonly PlannedChange[],
@@ -65,13 +72,13 @@ export async function writeChanges(
 
 /** An upsert that is about to be appended. */
 interface ReviewedUpsert {
-  /** What is hardly ever meant. */
+  /** Probable mistakes, to confirm before the append. */
   readonly doubts: readonly string[];
-  /** What the operator should know once it was appended. */
+  /** Returns notices for the operator after the append. */
   noticesAfter(appended: AppendedEvent): readonly string[];
 }
 
-/** Compares the draft of an upsert with what the feed says now. */
+/** Compares an upsert draft with the current state of the feed. */
 export async function reviewUpsert(
   issuer: Issuer,
   draft: OpenObject,
@@ -105,9 +112,9 @@ export async function reviewUpsert(
 }
 
 /**
- * What is hardly ever meant: to be asked about before anything is signed.
+ * Finds probable mistakes in a draft, to confirm before anything is signed.
  *
- * @param wanted Members of a draft; flags are only text.
+ * @param wanted Members of a draft. They are not validated yet.
  */
 export function doubtsAbout(
   { roles, subject, valid_until }: OpenObject,
@@ -129,7 +136,10 @@ export function doubtsAbout(
   return doubts;
 }
 
-/** Whether a link to a person does what it says (docs/protocol.md §4.1). */
+/**
+ * Checks whether a `same_person_as` link would take effect (docs/protocol.md
+ * §4.1).
+ */
 async function doubtsAboutLink(
   issuer: Issuer,
   { metadata, subject }: OpenObject,
@@ -152,7 +162,7 @@ async function doubtsAboutLink(
   ];
 }
 
-/** What a list may not have meant to say, each doubt once. */
+/** Finds probable mistakes in a plan. Each doubt is listed once. */
 export function doubtsAboutPlan(
   { changes, expired = [] }: Plan,
   state: PublishedState,
@@ -196,9 +206,9 @@ function expiredDoubt(subject: string, end: string | null): string {
 }
 
 /**
- * A role that looks like several: the commas and semicolons that separate them
- * elsewhere make one role here, which no requirement names. `none` clears other
- * members. Or one that looks like another.
+ * Finds probable mistakes in a role: a comma or semicolon that was meant as a
+ * separator, the name `none`, which clears other members, or a name that
+ * resembles a known role.
  */
 function doubtsAboutRole(
   role: string,
@@ -245,7 +255,10 @@ function noticesAfterUpsert(
   return notices;
 }
 
-/** What stays active of a subject, one of whose relationships has ended. */
+/**
+ * Returns a notice that lists the subject's remaining active relationships, or
+ * nothing.
+ */
 export function stillActive(
   known: readonly CurrentRelationship[],
   now: Date,
@@ -262,7 +275,10 @@ export function stillActive(
   ];
 }
 
-/** Those that allow something, now or one day: what has expired never will. */
+/**
+ * Returns the relationships that are neither revoked nor expired, including
+ * future ones.
+ */
 function activeOf(
   known: readonly CurrentRelationship[],
   now: Date,

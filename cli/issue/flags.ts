@@ -1,4 +1,8 @@
-/** Flags of the commands that append, and the members of drafts from them. @module */
+/**
+ * Flags of the commands that append, and the draft members that they set.
+ *
+ * @module
+ */
 
 import { type OpenObject, REASON_CODES, RELATIONSHIP_TYPES } from "@sig/core";
 import {
@@ -24,13 +28,13 @@ import {
   time,
 } from "../command_line/values.ts";
 
-/** The directory that a command works on. */
+/** `--dir`, the issuer's directory. */
 export const DIR_FLAG = { dir: required(folder, "the issuer's directory") };
 
-/** As requirements have it: `relationship=employee`. */
+/** Requirements call it `relationship`: `relationship=employee`. */
 const MISTAKEN_TYPE = { mistaken: ["relationship", "relationship-type"] };
 
-/** The type of a new relationship. */
+/** `--type` of a new relationship. */
 export const TYPE_FLAG = {
   type: required(
     relationshipType,
@@ -39,14 +43,14 @@ export const TYPE_FLAG = {
   ),
 };
 
-/** Selects relationships by type. */
+/** Returns a `--type` flag that selects relationships. */
 export function typeFlag(help: string) {
   return { type: optional(relationshipType, help, MISTAKEN_TYPE) };
 }
 
 const REASON_CODE_HELP = `why it ends: ${REASON_CODES.join(", ")}`;
 
-/** Why a relationship ends, and since when. */
+/** The reason and the time of an ending. */
 export const ENDING_FLAGS = {
   "reason-code": required(reasonCode, REASON_CODE_HELP),
   "effective-at": optional(
@@ -55,15 +59,17 @@ export const ENDING_FLAGS = {
   ),
 };
 
-/** Why a relationship ends, for what may end none. */
+/**
+ * The optional reason of an ending, for commands that may end no relationship.
+ */
 export const REASON_CODE_FLAG = {
   "reason-code": optional(reasonCode, REASON_CODE_HELP),
 };
 
 /**
- * Validity and what is shown to people.
+ * Returns the flags for validity dates and display fields.
  *
- * @param of The type of each value, such as `orNone`.
+ * @param of Wraps the type of each value, such as `orNone`.
  */
 export function contentFlags<T>(of: (type: ValueType<string>) => ValueType<T>) {
   return {
@@ -75,7 +81,7 @@ export function contentFlags<T>(of: (type: ValueType<string>) => ValueType<T>) {
   };
 }
 
-/** Which key signs. */
+/** Flags that select the signing key. */
 export const KEY_FLAGS = {
   kid: optional(kid, "the key that signs (default: the newest)"),
   key: optional(
@@ -84,7 +90,7 @@ export const KEY_FLAGS = {
   ),
 };
 
-/** Flags of what signs, of every append. */
+/** Flags that every command that appends has. */
 export const SIGNING_FLAGS = {
   ...KEY_FLAGS,
   "allow-warnings": toggle("append even if readers will warn about it"),
@@ -100,12 +106,12 @@ export const SIGNING_FLAGS = {
   ),
 };
 
-/** What opens an issuer's directory; not every command has all of them. */
+/** Flags that open an issuer's directory. Not every command has all of them. */
 export type IssuerValues =
   & Values<typeof DIR_FLAG>
   & Partial<Values<typeof SIGNING_FLAGS>>;
 
-/** Flags of an event's own members, which `sig set` can change. */
+/** Flags for members of the event itself, which `sig set` also has. */
 export const MEMBER_FLAGS = {
   "event-id": optional(id, "safe to repeat (default: a new ULID)"),
   "issued-at": optional(textOf("TIME"), "RFC 3339 UTC (default: now)"),
@@ -123,7 +129,10 @@ export const APPEND_FLAGS = {
   ...SIGNING_FLAGS,
 };
 
-/** The members of a draft that both kinds have, as far as they are given. */
+/**
+ * Returns the draft members that upserts and revokes share, if their flags are
+ * given.
+ */
 export function commonMembers(
   flags: Partial<Values<typeof APPEND_FLAGS>>,
 ): OpenObject {
@@ -132,7 +141,7 @@ export function commonMembers(
   return given({ event_id, issued_at, reason, metadata, visibility });
 }
 
-/** An object without its undefined members. */
+/** Returns the object without its undefined members. */
 export function given(members: OpenObject): OpenObject {
   return Object.fromEntries(
     Object.entries(members).filter(([, value]) => value !== undefined),

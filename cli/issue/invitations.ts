@@ -1,4 +1,8 @@
-/** Invitations that the command line is given: reading and verifying. @module */
+/**
+ * Reads and verifies invitations that are given on the command line.
+ *
+ * @module
+ */
 
 import { loadIssuer } from "@sig/consumer/internal";
 import {
@@ -22,14 +26,17 @@ import type { Call } from "../command_line/command.ts";
 import type { Io } from "../terminal/io.ts";
 import { readInput } from "../terminal/read_input.ts";
 
-/** Bytes of a file with one: as JSON it stands beside other members. */
+/**
+ * Maximum size of an invitation file in bytes; as JSON it has further members.
+ */
 const MAX_BYTES = 4 * MAX_INVITATION_LENGTH;
-/** No file's name is so long, and no invitation so short. */
+/** File names are at most this long; invitations are longer. */
 const MAX_NAME_LENGTH = 255;
 
 /**
- * Reads the invitation that a word is: itself, a link, a file, or `-` for
- * standard input. A file may hold what `sig invite --format json` prints.
+ * Reads an invitation from an argument: the invitation itself, a link, a file,
+ * or `-` for standard input. A file may hold the output of `sig invite --format
+ * json`.
  *
  * @throws {SigError} `invalid_invitation`, `source_not_found`,
  * `document_too_large`.
@@ -61,16 +68,18 @@ function memberOf(bytes: Uint8Array): string {
   );
 }
 
-/** What becomes of asking the issuer's published keys. */
+/** Whether the issuer's published keys verified the invitation. */
 export type InvitedBy =
   | { readonly verified: true }
   | {
     readonly verified: false;
-    /** Why the keys could not be had. */
+    /** Why the keys could not be loaded. */
     readonly why: string;
   };
 
-/** The keys are not there, or not to be had from here. */
+/**
+ * Errors that mean the keys do not exist or can't be fetched from this machine.
+ */
 const NOT_THERE: readonly ErrorCode[] = [
   "source_not_found",
   "address_not_allowed",
@@ -78,12 +87,12 @@ const NOT_THERE: readonly ErrorCode[] = [
 
 /**
  * Verifies an invitation with the keys that the issuer publishes, or those of
- * `--sig`. Without these keys the invitation is still usable and is reported as
- * not verified: an issuer needs no server for people to join, and a forged
- * invitation is of no use, since the issuer refuses the answer to it.
+ * `--sig`. If these keys can't be loaded, the invitation is reported as not
+ * verified and stays usable: an issuer needs no server for people to join, and
+ * it refuses the answer to a forged invitation.
  *
- * @throws {SigError} as `verifyInvitation`, and for documents that are wrong;
- * with `--sig` also for a source that can't be read.
+ * @throws {SigError} as `verifyInvitation`, and for invalid documents; with
+ * `--sig` also for a source that can't be read.
  */
 export async function verifyInvitedBy(
   call: Call<PolicyValues & { readonly sig: string | undefined }>,

@@ -1,4 +1,4 @@
-/** The issuer's directory that a command works on. @module */
+/** Opens the issuer's directory that a command works on. @module */
 
 import { isObject } from "@sig/core/internal";
 import {
@@ -20,7 +20,7 @@ import {
   readNamedKey,
 } from "./private_key.ts";
 
-/** The private keys of this machine. */
+/** Opens the key store of this machine. */
 export function fileKeys(call: Output) {
   return createFileKeyStore(keyStoreDir(call.io), {
     onWarning: (text) => warn(call, text),
@@ -52,8 +52,8 @@ export async function openIssuerDir(
 }
 
 /**
- * {@linkcode openIssuerDir}, refused if the feed that `--against` names has
- * more events than the local one.
+ * Opens the issuer as {@linkcode openIssuerDir}. Refuses if the feed at
+ * `--against` has more events than the local feed.
  */
 export async function openIssuerForAppend(
   call: Call<IssuerValues>,
@@ -72,8 +72,8 @@ export async function openIssuerForAppend(
 }
 
 /**
- * The kid that a key is published under, which its file may not know; the one
- * in its file if there are several.
+ * Finds the kid that a key is published under. The key's file may lack it; if
+ * there are several, the kid in the file is preferred, then the last.
  */
 function findKid(
   { x, kid }: NamedKey,

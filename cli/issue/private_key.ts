@@ -1,4 +1,4 @@
-/** Private keys as the command line is given them. @module */
+/** Reads private keys that are named on the command line. @module */
 
 import {
   JsonError,
@@ -21,8 +21,8 @@ import { readInput } from "../terminal/read_input.ts";
 const MAX_KEY_BYTES = 16 * 1024;
 
 /**
- * Reads a file with a JWK, or the text of one with an OpenSSH key; nothing of
- * it is ever quoted.
+ * Reads a key file: returns a JWK as an object, or an OpenSSH key as text.
+ * Errors never quote its content.
  */
 export async function readKeyFile(
   io: Io,
@@ -58,7 +58,7 @@ function notAJwk(path: string, hint?: string): SigError {
   );
 }
 
-/** The private JWK of a file; warns where others can read it. */
+/** Reads a private JWK from a file. Warns if other users can read the file. */
 export async function readPrivateJwk(
   call: Output,
   path: string,
@@ -74,7 +74,7 @@ export async function readPrivateJwk(
   return jwk;
 }
 
-/** Warns where others can read the file of a secret. */
+/** Warns if other users can access a file that holds a secret. */
 export async function warnIfOpen(
   call: Output,
   path: string,
@@ -91,19 +91,26 @@ export async function warnIfOpen(
   );
 }
 
-/** A private key that was named, whose kid may depend on where it signs. */
+/**
+ * A private key that was named by `--key`. Its kid may depend on the issuer.
+ */
 export interface NamedKey {
   /** The `x` of its JWK. */
   readonly x: unknown;
   /** The `kid` of its JWK. */
   readonly kid?: unknown;
-  /** The key under a kid (default: its own, else its RFC 7638 thumbprint). */
+  /**
+   * Opens the key under a kid (default: its own, else its RFC 7638 thumbprint).
+   */
   open(kid?: string): Promise<SigningKey>;
-  /** What a key store keeps of it: a private key, or the reference to one. */
+  /**
+   * Returns what a key store saves: a private key, or a reference to a key in
+   * ssh-agent.
+   */
   keep(kid: string): Promise<KeptKey>;
 }
 
-/** The private key of a file, or in ssh-agent (`agent:…`). */
+/** Reads a private key from a file, or finds it in ssh-agent (`agent:…`). */
 export async function readNamedKey(
   call: Output,
   name: string,
@@ -118,12 +125,12 @@ export async function readNamedKey(
     x: jwk.x,
     kid: jwk.kid,
     open: (kid) => importSigningKey(kid === undefined ? jwk : { ...jwk, kid }),
-    // Its members are judged before it is kept.
+    // The key store validates its members.
     keep: () => Promise.resolve(jwk as unknown as PrivateJwk),
   };
 }
 
-/** {@linkcode readNamedKey} under its own kid. */
+/** Reads a key as {@linkcode readNamedKey} and opens it under its own kid. */
 export async function readSigningKey(
   call: Output,
   name: string,
@@ -131,16 +138,16 @@ export async function readSigningKey(
   return await (await readNamedKey(call, name)).open();
 }
 
-/** Whether {@linkcode keyStoreDir} knows a folder. */
+/** Returns whether {@linkcode keyStoreDir} would find a folder. */
 export function hasKeyStore({ env }: Io): boolean {
   return env("SIG_KEYS_DIR") !== undefined ||
     dataFolder(env).folder !== undefined;
 }
 
 /**
- * `SIG_KEYS_DIR`, else a folder of the user's data directory.
+ * Returns `SIG_KEYS_DIR`, else the folder `keys` in the user's data directory.
  *
- * @throws {SigError} `invalid_request` where there is none.
+ * @throws {SigError} `invalid_request` if neither exists.
  */
 export function keyStoreDir(io: Io): string {
   const dir = io.env("SIG_KEYS_DIR");

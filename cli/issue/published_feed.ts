@@ -1,4 +1,4 @@
-/** The feed of an issuer as it is published. @module */
+/** Fetches the published feed of an issuer. @module */
 
 import { openSource, verifyFeed } from "@sig/consumer";
 import { loadIssuer } from "@sig/consumer/internal";
@@ -9,11 +9,11 @@ import { withSource } from "../ask/source_flags.ts";
 import type { IssuerValues } from "./flags.ts";
 
 /**
- * The verified bytes of the feed that a source publishes, which must be of the
- * issuer of `--dir`.
+ * Fetches and verifies the feed of a source, which must have the same issuer as
+ * `--dir`.
  *
- * @throws {SigError} `issuer_mismatch`, and what a source can run into: that
- * it could not be asked is never taken for agreement.
+ * @throws {SigError} `issuer_mismatch`, and the errors of reading a source: an
+ * unreachable source never counts as agreement.
  */
 export async function readPublishedFeed(
   call: Call<IssuerValues>,
@@ -36,7 +36,7 @@ export async function readPublishedFeed(
     async function* kept(): AsyncGenerator<Uint8Array> {
       let bytes = 0;
       for await (const chunk of document.bytes) {
-        // A reader may use the same buffer again.
+        // A reader may reuse its buffer.
         chunks.push(chunk.slice());
         bytes += chunk.length;
         options.onProgress?.(bytes, { events, totalBytes: document.length });
@@ -50,7 +50,7 @@ export async function readPublishedFeed(
         publicOnly: metadata.public_only,
         now: options.now,
         onEvent: () => events++,
-        // Its bytes are compared, its state with nothing.
+        // Only the bytes are compared; the state is not needed.
         keepOnly: null,
         expectedBytes: document.length,
       });

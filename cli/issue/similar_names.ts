@@ -1,13 +1,13 @@
-/** Names that people can't tell apart, and that checks do. @module */
+/** Finds names that look the same to people but differ in checks. @module */
 
 import { quote } from "@sig/core/internal";
 
-/** What is not seen: zero-width characters, direction marks, other blanks. */
+/** Invisible characters: zero-width ones, direction marks, special blanks. */
 const HIDDEN = /[\p{Cf}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/u;
 
 const EVERY_HIDDEN = new RegExp(HIDDEN, "gu");
 
-/** Why a name may not be what it looks like; undefined for an ordinary one. */
+/** Returns why a name may not be what it looks like, or undefined. */
 export function hiddenIn(name: string): string | undefined {
   if (HIDDEN.test(name)) return "contains a character that is not visible";
   return /^ | $| {2}/.test(name)
@@ -15,17 +15,19 @@ export function hiddenIn(name: string): string | undefined {
     : undefined;
 }
 
-/** The same text for names that look the same, or differ in case alone. */
+/**
+ * Returns the same text for names that look the same or differ only in case.
+ */
 function appearance(name: string): string {
   return name.normalize("NFKC").toLowerCase()
     .replaceAll(EVERY_HIDDEN, "").replaceAll(/\s+/g, " ").trim();
 }
 
-/** Names that are known, by what they look like. */
+/** A set of known names, indexed by appearance. */
 export class SimilarNames {
   readonly #names = new Map<string, Set<string>>();
 
-  /** Knows these names. */
+  /** Creates a set with these names. */
   constructor(names: Iterable<string> = []) {
     for (const name of names) this.add(name);
   }
@@ -38,20 +40,23 @@ export class SimilarNames {
     else names.add(name);
   }
 
-  /** A known name that looks like an unknown one. */
+  /** Returns a known name that looks like this unknown name, or undefined. */
   like(name: string): string | undefined {
     const names = this.#names.get(appearance(name));
     return names === undefined || names.has(name) ? undefined : [...names][0];
   }
 
-  /** All names of which several look the same. */
+  /** Groups of two or more names that look the same, each sorted. */
   get groups(): readonly (readonly string[])[] {
     return [...this.#names.values()].filter(({ size }) => size > 1)
       .map((names) => [...names].sort());
   }
 }
 
-/** What is doubtful about a name among those that are known. */
+/**
+ * Finds doubts about a name: invisible characters, or similarity to a known
+ * name.
+ */
 export function doubtsAboutName(
   kind: "role" | "subject",
   name: string,

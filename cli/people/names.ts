@@ -1,11 +1,11 @@
-/** Names for people behind DIDs: local, for display only, never published. @module */
+/** Display names for DIDs: local, never published. @module */
 
 import { isSigError } from "@sig/core";
 import { file, optional, type Values } from "@sig/api/flags";
 import type { Call } from "../command_line/command.ts";
 import { safe, warn } from "../output/write.ts";
 
-/** The flag that names the file. */
+/** The flag for the names file. */
 export const NAMES_FLAG = {
   names: optional(
     file,
@@ -13,26 +13,25 @@ export const NAMES_FLAG = {
   ),
 };
 
-/** What names are read by; not every command has both. */
+/** Flags that locate the names file. Not every command has both. */
 export interface NamesValue extends Partial<Values<typeof NAMES_FLAG>> {
   /** The issuer's directory. */
   readonly dir?: string | undefined;
 }
 
-/** What people are called. */
+/** Display names by subject. */
 export type Names = ReadonlyMap<string, string>;
 
-/** Where the names of an issuer's people lie, beside what is published. */
+/** Returns the path of the names file in an issuer's directory. */
 export function namesFile(dir: string): string {
   return `${dir}/.sig/names.csv`;
 }
 
 /**
  * Reads the file of `--names`, else `.sig/names.csv` of the issuer's directory
- * where there is one.
+ * if it exists.
  *
- * @throws {SigError} `invalid_request` for a file that can't be meant;
- * `source_not_found`.
+ * @throws {SigError} `invalid_request` for an invalid file; `source_not_found`.
  */
 export async function readNames(
   { flags, io }: Pick<Call<NamesValue>, "flags" | "io">,
@@ -49,7 +48,10 @@ export async function readNames(
   return new Map(Array.from(people, ([subject, { name }]) => [subject, name]));
 }
 
-/** The names of subjects, also of other keys of people who have one. */
+/**
+ * Returns the names with further keys added: each key of a person gets the
+ * person's name.
+ */
 export function namesOfKeys(
   names: Names,
   subjects: Iterable<string>,
@@ -66,8 +68,8 @@ export function namesOfKeys(
 const HEADER = "subject,name";
 
 /**
- * Adds rows to `.sig/names.csv` of the issuer's directory. What is published
- * is published by then: that it can't be done is said, not thrown.
+ * Adds rows to `.sig/names.csv` of the issuer's directory. A failure is a
+ * warning, not an error, because the events are already published.
  */
 export async function saveNames(
   call: Call<NamesValue>,

@@ -14,7 +14,7 @@ test("enrol saves the invited name only with --keep-name or after a confirmation
   assertEquals(await workspace.read(NAMES).catch(() => "none"), "none");
   const first =
     `subject,name\n"${answer.subject}","Alice ""Al"" Doe, née \u202eRoe"\n`;
-  // Repeated, it is there once; a second one is added.
+  // Repeating adds no second row.
   for (const _ of [1, 2]) {
     const { code, stderr } = await enrolled(workspace, answer, KEEP);
     assertEquals([code, stderr.includes("\u202e")], [0, false]);

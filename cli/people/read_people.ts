@@ -1,4 +1,8 @@
-/** A list of people, as CSV, JSON or YAML: what should be published. @module */
+/**
+ * Reads lists of people (CSV, JSON or YAML), the desired state of a feed.
+ *
+ * @module
+ */
 
 import {
   DEFAULT_LIMITS,
@@ -20,7 +24,7 @@ import { type End, readDay } from "../command_line/values.ts";
 import { isSshKey } from "./subject.ts";
 import { readYaml } from "./yaml.ts";
 
-/** The format that a file's name tells; undefined if it tells none. */
+/** Returns the format for a file's ending, or undefined if it is unknown. */
 export function formatOf(path: string): string | undefined {
   const ending = /\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase();
   if (ending === "tsv" || ending === "txt") return "csv";
@@ -28,19 +32,19 @@ export function formatOf(path: string): string | undefined {
   return ["csv", "json", "yaml"].find((format) => format === ending);
 }
 
-/** One row with what its list gives; cells of CSV are text. */
+/** A row with its raw values; cells of CSV are text. */
 interface Row {
   readonly row: number;
   readonly values: ReadonlyMap<Column, unknown>;
 }
 
 /**
- * Reads a list: what should be published, and names by subject, which are never
- * published. An empty cell, null or an empty list means none; what has no
- * column is kept as it is published.
+ * Reads a list: the desired relationships, and display names by subject, which
+ * are never published. An empty cell, null or an empty list clears a value; a
+ * value without a column is kept as it is published.
  *
  * @throws {SigError} `invalid_field` with every fault, each with row and
- * column; `invalid_request` for an unknown column or for what is not a list;
+ * column; `invalid_request` for an unknown column or if the text is not a list;
  * `invalid_json`.
  */
 export function readPeople(bytes: Uint8Array, format: string) {
@@ -67,7 +71,7 @@ export function readPeople(bytes: Uint8Array, format: string) {
     return { ...read, subject, type };
   });
   faults.throwIfAny();
-  // Without a fault no row is undefined.
+  // A row is undefined only if it has a fault.
   const wanted: readonly DesiredRelationship[] = desired.filter((each) =>
     each !== undefined
   );
@@ -91,7 +95,8 @@ function rowsOfCsv(
   if (header === undefined) {
     throw notAList("it is empty", "Its first row names the columns.");
   }
-  // Spreadsheets say `Valid from`; members of JSON and YAML are as they are.
+  // Spreadsheets use headers such as `Valid from`; JSON and YAML members must
+  // match exactly.
   const columns = header.cells.map((cell) => {
     const name = cell.trim().toLowerCase().replaceAll(/[\s_-]+/g, "_");
     const isColumn = (COLUMNS as readonly string[]).includes(name);
@@ -167,19 +172,19 @@ function notAList(why: string, hint?: string): SigError {
   });
 }
 
-/** What a row says, each value as its column is read. */
+/** A row with its values parsed. */
 type ReadRow =
   & {
     -readonly [C in Column]?: ReturnType<typeof READERS[C]>;
   }
   & { readonly row: number };
 
-/** Reads the values of one row, noting every fault. */
+/** Parses the values of one row and collects every fault. */
 function readRow({ row, values }: Row, faults: RowFaults): ReadRow {
   const read: { [column: string]: unknown } = { row };
   for (const column of COLUMNS) {
     const value = values.get(column);
-    // A value without a column is missing; an empty cell is null.
+    // Without a column the value is absent; an empty cell is null.
     const given = value === "" || value === undefined ? null : value;
     if (!values.has(column) && !REQUIRED.includes(column)) continue;
     try {
@@ -192,7 +197,7 @@ function readRow({ row, values }: Row, faults: RowFaults): ReadRow {
   return read as ReadRow;
 }
 
-/** Why a value can't be used. */
+/** A reason why a value is invalid. */
 class Fault extends Error {}
 
 function readSubject(value: unknown): string {
@@ -275,7 +280,7 @@ function readMetadata(value: unknown): OpenObject | null {
   throw new Fault("it must be one strict JSON object");
 }
 
-/** The columns, or members, that a list may have, and how each is read. */
+/** The columns (or members) that a list may have, with the parser of each. */
 const READERS = {
   subject: readSubject,
   type: readType,
@@ -294,14 +299,14 @@ type Column = keyof typeof READERS;
 const COLUMNS = Object.keys(READERS) as readonly Column[];
 const REQUIRED: readonly Column[] = ["subject", "type"];
 
-/** Faults that are reported at most. */
+/** Maximum number of faults that an error lists. */
 const MAX_FAULTS = 100;
 
 /** Collects the faults of a list. */
 class RowFaults {
   readonly #faults: (Issue & { row: number; column?: string })[] = [];
 
-  /** Notes what is wrong with a row, or with one of its columns. */
+  /** Adds a fault of a row, or of one of its columns. */
   add(row: number, column: string | undefined, detail: string): void {
     const isWhole = column === undefined;
     this.#faults.push({
@@ -313,7 +318,7 @@ class RowFaults {
     });
   }
 
-  /** @throws {SigError} `invalid_field` when there is any. */
+  /** @throws {SigError} `invalid_field` if there are faults. */
   throwIfAny(): void {
     const [first] = this.#faults;
     if (first === undefined) return;

@@ -11,7 +11,7 @@ const ALICE = "did:web:alice.example";
 
 function read(text: string, format = "csv") {
   const { desired } = readPeople(new TextEncoder().encode(text), format);
-  // Members that are undefined say nothing.
+  // Drops undefined members.
   return desired.map((row) => JSON.parse(JSON.stringify(row)));
 }
 
@@ -24,10 +24,10 @@ function refused(text: string, format = "csv") {
 const HEADER = "subject,type";
 const EMPLOYEE = { subject: ALICE, type: "employee", row: 2 };
 
-/** Lists that are read, and what their rows say. */
+/** Valid lists and their parsed rows. */
 const READ: readonly (readonly [string, string, object[]])[] = [
   [
-    "rows count as in a spreadsheet, with blank lines and line feeds in cells",
+    "rows are numbered as in a spreadsheet, despite blank lines and line feeds in cells",
     `\uFEFF${HEADER},label\r\n${ALICE},employee,"two\r\nlines"\r\n\r\n${ALICE},advisor,x\r\n`,
     [
       { ...EMPLOYEE, label: "two\nlines" },
@@ -35,12 +35,12 @@ const READ: readonly (readonly [string, string, object[]])[] = [
     ],
   ],
   [
-    "semicolons separate, and quotes hold a separator",
+    "semicolons may separate cells, and a quoted cell may contain one",
     `subject;type;roles\n${ALICE};employee;"a;b"`,
     [{ ...EMPLOYEE, roles: ["a", "b"] }],
   ],
   [
-    "tabs separate",
+    "tabs may separate cells",
     `subject\ttype\troles\n${ALICE}\temployee\ta;b`,
     [{ ...EMPLOYEE, roles: ["a", "b"] }],
   ],
@@ -50,7 +50,7 @@ const READ: readonly (readonly [string, string, object[]])[] = [
     [{ ...EMPLOYEE, roles: [], valid_until: null, title: null }],
   ],
   [
-    "a bare date is a whole day, and headers are read in any case, with blanks",
+    "a date without a time is a whole day, and headers may have any case and blanks",
     `Subject, TYPE ,Valid From,valid-until,Roles\n${ALICE},employee,2026-02-01,2026-12-31,a\n`,
     [{
       ...{ ...EMPLOYEE, roles: ["a"] },
@@ -64,7 +64,7 @@ for (const [name, text, rows] of READ) {
   Deno.test(name, () => assertEquals(read(text), rows));
 }
 
-Deno.test("ambiguous dates, and dates in a spreadsheet's own form, are refused", () => {
+Deno.test("refuses ambiguous dates, and dates in a spreadsheet's own format", () => {
   for (
     const [text, why] of [
       ["03/04/2026", "it is ambiguous: day first or month first"],
@@ -86,7 +86,7 @@ Deno.test("ambiguous dates, and dates in a spreadsheet's own form, are refused",
   }
 });
 
-Deno.test("every fault is reported at once, with its row and column", () => {
+Deno.test("one error reports every fault with its row and column", () => {
   const { code, context: { errors = [] } } = refused(
     [
       `${HEADER},roles,metadata`,
@@ -103,7 +103,7 @@ Deno.test("every fault is reported at once, with its row and column", () => {
   assertStringIncludes(errors[1]!.detail, "did you mean employee?");
 });
 
-Deno.test("a row with too few or too many cells is refused", () => {
+Deno.test("refuses a row with too few or too many cells", () => {
   const { code, context, message } = refused(
     `${HEADER},label\n${ALICE},employee\nx,owner,x`,
   );
@@ -144,7 +144,7 @@ const REFUSED: readonly (readonly [
   ["json", '[{"type":"a","type":"b"}]', "invalid_json", ""],
   ["json", "{}", "invalid_request", "it must be a list of objects"],
   ["json", "[1]", "invalid_request", "item 1 must be an object"],
-  // Members of JSON are not typed by hand.
+  // Names of JSON members must match exactly.
   [
     "json",
     `[{"Subject":"${ALICE}","type":"employee"}]`,
@@ -153,7 +153,7 @@ const REFUSED: readonly (readonly [
   ],
   ["yaml", "- a: [", "invalid_request", ""],
   ["yaml", "- type: a\n  type: b", "invalid_request", ""],
-  // YAML that means more than it writes, or numbers that JSON can't say.
+  // YAML aliases that expand, and numbers that JSON can't represent.
   [
     "yaml",
     `${row} &m\n    x: *m\n`,
@@ -185,7 +185,7 @@ for (const [at, [format, text, code, message]] of REFUSED.entries()) {
   });
 }
 
-Deno.test("unknown columns, bytes that are not UTF-8 and open quotes are refused, without quoting the text", () => {
+Deno.test("refuses unknown columns, invalid UTF-8 and unclosed quotes, without quoting the text", () => {
   assertEquals(
     refused(`${HEADER},Valid Untl\n`).context.hint,
     "Did you mean valid_until?",
@@ -199,7 +199,7 @@ Deno.test("unknown columns, bytes that are not UTF-8 and open quotes are refused
   assert(isSigError(error, "invalid_request"));
 });
 
-Deno.test("JSON and YAML say the same as CSV", () => {
+Deno.test("JSON and YAML lists have the same result", () => {
   const item = {
     subject: ALICE,
     type: "employee",
@@ -223,14 +223,14 @@ Deno.test("JSON and YAML say the same as CSV", () => {
   assertEquals(read(shared, "yaml").length, 2);
 });
 
-Deno.test("the file's name tells the format", () => {
+Deno.test("the file's ending determines the format", () => {
   assertEquals(
     ["a.csv", "a.TSV", "b.json", "c.yml", "d.yaml", "e"].map(formatOf),
     ["csv", "csv", "json", "yaml", "yaml", undefined],
   );
 });
 
-Deno.test("a column name holds display names, which are not published", () => {
+Deno.test("the column name holds display names, which are not published", () => {
   const { desired, names } = readPeople(
     new TextEncoder().encode(
       `Name,${HEADER}\n Alice ,${ALICE},employee\n,did:web:bob.example,advisor\nAlice,${ALICE},advisor\n`,

@@ -1,6 +1,6 @@
 /**
- * What stands for a subject: an OpenSSH public key (docs/ssh-and-git.md), or a
- * name of the issuer's names file.
+ * Resolves the subject of a flag: an OpenSSH public key (docs/ssh-and-git.md),
+ * or a name in the issuer's names file.
  *
  * @module
  */
@@ -11,18 +11,22 @@ import type { LoadedCommand, ParsedCall } from "../command_line/command.ts";
 import { did } from "../command_line/values.ts";
 import type { Io } from "../terminal/io.ts";
 
-/** More than any public key with its comment needs. */
+/** More than any public key with its comment. */
 const MAX_KEY_BYTES = 16 * 1024;
 
-/** People of one name that a message lists. */
+/** Maximum number of people with the same name that a message lists. */
 const MAX_NAMED = 5;
 
-/** Text with the type of an OpenSSH key in it, and something behind that. */
+/**
+ * Returns whether a text contains the type of an OpenSSH key, followed by more.
+ */
 export function isSshKey(text: string): boolean {
   return /(?:^|\s)(?:sk-)?(?:ssh|ecdsa)-[a-z0-9@.-]+\s/.test(text);
 }
 
-/** The flags, with the DID of each subject that is a key or a name. */
+/**
+ * Returns the call with keys and names replaced by DIDs in its subject flags.
+ */
 export async function resolveSubjects(
   { flags, positionals }: Pick<LoadedCommand, "flags" | "positionals">,
   call: ParsedCall,
@@ -48,13 +52,19 @@ export async function resolveSubjects(
   return { ...call, text: (flag) => subjects.get(flag) ?? call.text(flag) };
 }
 
-/** Where people have names: the issuer's directory, or a source that is one. */
+/**
+ * Where to find the names file: the issuer's directory, or a source that is a
+ * directory.
+ */
 interface Place {
   readonly dir: string | undefined;
   readonly source: string | undefined;
 }
 
-/** A DID may end in .pub, as `did:web:alice.pub` does: it is not a file. */
+/**
+ * Returns the DID of a DID, key, key file or name. A DID may end in `.pub`,
+ * such as `did:web:alice.pub`; it is not a file.
+ */
 async function readSubject(
   io: Io,
   text: string,
@@ -71,11 +81,11 @@ async function readSubject(
 }
 
 /**
- * The person of that name in the names file beside the feed; without such a file
- * the text itself, and also where the feed has it as a subject.
+ * Finds the person with that name in the names file. Returns the text unchanged
+ * if there is no such file, or if the feed has a subject with that text.
  *
- * @throws {SigError} `invalid_identifier` for a name of nobody,
- * `ambiguous_relationship` for that of several.
+ * @throws {SigError} `invalid_identifier` for an unknown name,
+ * `ambiguous_relationship` if several people have it.
  */
 async function subjectCalled(
   io: Io,
@@ -95,7 +105,7 @@ async function subjectCalled(
     openSource({ kind: "directory", path }),
     { now: io.now(), unknownEvents: "ignore" },
   ).catch((error) => {
-    // The command itself says what is wrong with its feed.
+    // The command itself reports errors of the feed later.
     if (!isSigError(error)) throw error;
   });
   if (verified && verified.state.history.relationshipsOf(text).size > 0) {

@@ -9,7 +9,7 @@ import { issuerTest as test, type Workspace } from "../testdata/workspace.ts";
 
 const CHECK = "check --sig $D/acme --require role=deploy --subject";
 
-/** Bob is the name of two people. */
+/** Writes a names file in which two people are named Bob. */
 const nameThem = (workspace: Workspace) =>
   workspace.write(
     "acme/.sig/names.csv",
@@ -43,7 +43,7 @@ test("every command accepts a name from the names file as the subject", async (w
 });
 
 test("an unknown or ambiguous name is an error, never a deny", async (workspace) => {
-  // Without a file of names any text is a subject.
+  // Without a names file any text is a subject.
   assertEquals((await workspace.sig(`${CHECK} Bob`)).code, 1);
   await nameThem(workspace);
   await workspace.refused(`${CHECK} Bob --format text`, [

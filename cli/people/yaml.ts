@@ -1,19 +1,24 @@
-/** YAML that says what JSON could say. @module */
+/** Parses YAML that JSON could express. @module */
 
 import { parse } from "@std/yaml/parse";
 
-/** As in JSON (docs/protocol.md §2.3); a list and its rows are two of them. */
+/**
+ * The same depth as in JSON (docs/protocol.md §2.3); the list and its rows are
+ * two levels.
+ */
 const MAX_DEPTH = 16;
-/** Values, each counted as often as it is meant: 10,000 people have 200,000. */
+/**
+ * Maximum number of values after aliases expand; a list of 10,000 people has
+ * 200,000.
+ */
 const MAX_VALUES = 2_000_000;
 
 /**
- * Parses YAML of the core schema. An alias is its value once more, so a few
- * lines can mean more than any memory holds, or contain themselves: that is
- * refused before anybody walks through it, as are numbers that JSON has not
- * or that were rounded.
+ * Parses YAML of the core schema. Aliases can expand a few lines beyond any
+ * memory, or contain themselves, so expanded values and depth are limited.
+ * Numbers that JSON can't represent exactly are refused.
  *
- * @param refuse Makes the error out of a reason, which quotes nothing.
+ * @param refuse Creates the error from a reason, which never quotes the input.
  */
 export function readYaml(text: string, refuse: (why: string) => Error) {
   let value: unknown;
@@ -21,7 +26,7 @@ export function readYaml(text: string, refuse: (why: string) => Error) {
     value = parse(text, { schema: "core" });
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    // The parser's own text quotes the input.
+    // The parser's message quotes the input.
     const line = /line (\d+)/.exec(error.message)?.[1];
     throw refuse(
       `it is no YAML${line === undefined ? "" : `, from line ${line} on`}`,
