@@ -1,4 +1,9 @@
-/** The trees over a feed's lines and subjects, while it is read (docs/protocol.md §13.2). @module */
+/**
+ * Computes the trees over a feed's lines and subjects while it is read
+ * (docs/protocol.md §13.2).
+ *
+ * @module
+ */
 
 import { isUpsert, type SigEvent, type UnknownEvent } from "@sig/core";
 import { runInSlices, type Steps } from "@sig/core/internal";
@@ -17,22 +22,25 @@ import {
 } from "@sig/jose/proofs";
 import { Sha256 as RunningSha256 } from "@sig/jose/internal";
 
-/** The hashes after some events. */
+/** The hashes after a number of events. */
 export interface FeedHashes {
-  /** The tree hash over the lines. */
+  /** The hash of the tree over the lines. */
   readonly root: Uint8Array;
-  /** Bytes of the lines that were read. */
+  /** Size of the lines that were read, in bytes. */
   readonly bytes: number;
   /**
-   * The hash of the state tree, made once it is asked for, in slices; undefined
-   * where the feed's start was not read, or where it has none.
+   * Computes the hash of the state tree in slices, once. Undefined if the start
+   * of the feed was not read, or the feed has no state hash.
    */
   readonly state?: (
     yieldToEventLoop: () => Promise<void>,
   ) => Promise<Uint8Array>;
 }
 
-/** Takes each verified line, and tells the hashes after some of them. */
+/**
+ * Receives each verified line, and computes the hashes after chosen numbers of
+ * events.
+ */
 export class FeedTree {
   readonly #sha256: Sha256;
   readonly #lines: TreeHasher;
@@ -41,7 +49,7 @@ export class FeedTree {
   #wanted: ReadonlySet<number> = new Set();
   readonly #found = new Map<number, FeedHashes>();
 
-  /** From the first line on, or after those that some peaks are of. */
+  /** Starts at the first line, or after the lines that `start.peaks` cover. */
   constructor(
     sha256: Sha256,
     start?: { readonly size: number; readonly peaks: readonly Uint8Array[] },
@@ -51,19 +59,19 @@ export class FeedTree {
     if (start === undefined) this.#subjects = new Subjects(sha256);
   }
 
-  /** To continue from. */
+  /** The peaks of the tree, to continue from. */
   get peaks(): readonly Uint8Array[] {
     return this.#lines.peaks;
   }
 
-  /** Takes the numbers of events after which {@linkcode at} will be asked. */
+  /** Sets the numbers of events for which {@linkcode at} will be called. */
   want(sizes: Iterable<number>): void {
     this.#wanted = new Set(sizes);
     this.#found.clear();
     this.#note();
   }
 
-  /** Takes the next line, without its LF. */
+  /** Adds the next line, without its LF. */
   add(bytes: Uint8Array, event: SigEvent | UnknownEvent): void {
     this.#lines.add(leafHash(this.#sha256, bytes));
     this.#bytes += bytes.length + 1;
@@ -71,12 +79,15 @@ export class FeedTree {
     this.#note();
   }
 
-  /** The hashes after so many events; undefined if they were not read. */
+  /**
+   * Returns the hashes after a number of events, or undefined if they were not
+   * computed.
+   */
   at(size: number): FeedHashes | undefined {
     return this.#found.get(size);
   }
 
-  /** Forgets the subjects: what follows has no state hash, and confirms none. */
+  /** Discards the subjects: later hashes have no state hash. */
   endState(): void {
     this.#subjects = undefined;
   }
@@ -91,13 +102,16 @@ export class FeedTree {
 }
 
 const LF = Uint8Array.of(10);
-/** About a tenth of a millisecond. */
+/** Number of leaves per step: about a tenth of a millisecond. */
 const LEAVES_PER_STEP = 8;
 
-/** A running digest for each subject, as text: a million of them fit. */
+/**
+ * A running digest for each subject, stored as text so that a million of them
+ * fit.
+ */
 class Subjects {
   readonly #sha256: Sha256;
-  /** Whose each relationship is: the subject of its first upsert. */
+  /** The subject of each relationship's first upsert, as an index. */
   readonly #homes = new Map<string, number>();
   readonly #numbers = new Map<string, number>();
   readonly #digests: string[] = [];
@@ -107,7 +121,10 @@ class Subjects {
     this.#sha256 = sha256;
   }
 
-  /** False for an upsert that changes a subject, which no proof can show. */
+  /**
+   * Adds a line. Returns false for an upsert that changes a subject, which no
+   * proof can show.
+   */
   add(bytes: Uint8Array, event: SigEvent | UnknownEvent): boolean {
     const home = this.#homes.get(event.relationship_id) ?? this.#begin(event);
     if (home === undefined) return true;
@@ -132,7 +149,10 @@ class Subjects {
     return home;
   }
 
-  /** The hash of the state tree over the lines so far. */
+  /**
+   * Returns a function that computes the hash of the state tree over the lines
+   * so far.
+   */
   snapshot(): NonNullable<FeedHashes["state"]> {
     const digests = this.#digests.slice();
     const bytes = this.#bytes.slice();
@@ -161,7 +181,7 @@ class Subjects {
   }
 }
 
-/** {@linkcode stateHash} in steps. */
+/** Does the same as {@linkcode stateHash}, in steps. */
 function* hashInSteps(
   sha256: Sha256,
   leaves: readonly StateLeaf[],

@@ -10,7 +10,7 @@ import { FeedTree } from "./feed_tree.ts";
 
 const sha256 = createSha256();
 
-/** One upsert for each subject, but that each 50th subject has two. */
+/** Returns one upsert per subject, except that every 50th subject has two. */
 function makeLines(count: number) {
   return Array.from({ length: count }, (_, i) => {
     const event = upsert(i + 1, {
@@ -21,7 +21,7 @@ function makeLines(count: number) {
   });
 }
 
-Deno.test("the state hash of many subjects is made in slices", async () => {
+Deno.test("the state hash of many subjects is computed in slices", async () => {
   const lines = makeLines(3_000);
   const tree = new FeedTree(sha256);
   tree.want([2_000, 3_000]);

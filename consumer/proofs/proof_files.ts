@@ -1,4 +1,6 @@
-/** The files below `proofs_uri`, as bytes (docs/protocol.md §13.1). @module */
+/**
+ * Reads the files below `proofs_uri` as bytes (docs/protocol.md §13.1). @module
+ */
 
 import { isSigError, type SigError } from "@sig/core";
 import {
@@ -27,17 +29,20 @@ import {
 } from "@sig/jose/proofs";
 import { type DocumentReader, readAll } from "../read/reader.ts";
 
-/** Where the path to a subject ends. */
+/** The end of the path to a subject. */
 export interface Walk {
-  /** The last node; undefined for one without subjects. */
+  /** The last node; undefined for a subject that has no entry. */
   readonly end: Exclude<StateNode, { kind: "page" }> | undefined;
-  /** Pages above it: how many digits of the key led there. */
+  /**
+   * Number of pages above it, which is the number of digits of the key that
+   * were used.
+   */
   readonly depth: number;
-  /** The siblings of the pages' children, from the end up. */
+  /** The siblings of the pages' children, from the last page up. */
   readonly path: readonly Uint8Array[];
 }
 
-/** Reads the files of one issuer's proofs, and counts their bytes. */
+/** Reads the files of one issuer's proofs. */
 export class ProofFiles {
   readonly #reader: DocumentReader;
   readonly #base: string;
@@ -50,15 +55,15 @@ export class ProofFiles {
     this.#sha256 = sha256;
   }
 
-  /** `proofs_uri` without the scheme and the last slash. */
+  /** `proofs_uri` without its scheme and final slash. */
   get origin(): string {
     return originOfProofs(this.#base);
   }
 
   /**
-   * The checkpoint's text.
+   * Reads the text of the checkpoint.
    *
-   * @throws {SigError} `invalid_checkpoint`, and why it can't be read.
+   * @throws {SigError} `invalid_checkpoint`, and the errors of reading it.
    */
   async checkpoint(): Promise<string> {
     const tooLarge = invalidCheckpoint(
@@ -78,10 +83,10 @@ export class ProofFiles {
   }
 
   /**
-   * Follows a subject's key from the hash of a state tree, each file compared
-   * with the hash that names it.
+   * Follows a subject's key from the hash of a state tree. Compares each file
+   * with its hash.
    *
-   * @throws {SigError} `proof_invalid`, and why a file can't be read.
+   * @throws {SigError} `proof_invalid`, and the errors of reading a file.
    */
   async walk(state: Uint8Array, subject: string): Promise<Walk> {
     const key = subjectKey(this.#sha256, subject);
@@ -108,15 +113,16 @@ export class ProofFiles {
   }
 
   /**
-   * Whether tiles show that the larger tree begins with the smaller one.
+   * Returns whether the tiles prove that the larger tree starts with the
+   * smaller one.
    *
-   * @throws {SigError} `proof_invalid`, and why a tile can't be read.
+   * @throws {SigError} `proof_invalid`, and the errors of reading a tile.
    */
   async isContinued(
     before: { readonly size: number; readonly root: Uint8Array },
     { size, root }: { readonly size: number; readonly root: Uint8Array },
   ): Promise<boolean> {
-    // Every tree begins with the empty one.
+    // Every tree starts with the empty tree.
     if (before.size === 0) return true;
     const proof = await this.proveContinued(before.size, size);
     const claim = { old: before.size, oldRoot: before.root, size, root, proof };
@@ -124,11 +130,11 @@ export class ProofFiles {
   }
 
   /**
-   * The consistency proof from the first `old` leaves to all `size` of them, out
-   * of tiles.
+   * Returns the consistency proof from the first `old` leaves to all `size`
+   * leaves, computed from tiles.
    *
-   * @param old from 1 to `size`.
-   * @throws {SigError} `proof_invalid`, and why a tile can't be read.
+   * @param old Number of leaves, from 1 to `size`.
+   * @throws {SigError} `proof_invalid`, and the errors of reading a tile.
    */
   async proveContinued(old: number, size: number): Promise<Uint8Array[]> {
     const tiles = new Map<string, Promise<Uint8Array>>();

@@ -1,7 +1,7 @@
 /**
- * What a reader demands of a checkpoint in addition to the issuer's signature: its
- * age and its cosigners (docs/protocol.md §13.3). Whether a proof is used at all is
- * decided in `follow/observe_by_proof.ts`.
+ * Requirements for a checkpoint in addition to the issuer's signature: its age
+ * and its cosigners (docs/protocol.md §13.3). `follow/observe_by_proof.ts`
+ * decides whether a proof is used at all.
  *
  * @module
  */
@@ -9,19 +9,22 @@
 import { SigError } from "@sig/core";
 import type { NoteKey, OpenedCheckpoint } from "@sig/jose/proofs";
 
-/** What a reader demands of a checkpoint; then nothing is answered without one. */
+/**
+ * Requirements for a checkpoint. If any is set, there is no answer without a
+ * checkpoint.
+ */
 export interface ProofPolicy {
-  /** How long ago the issuer may have confirmed it, in milliseconds. */
+  /** Maximum age of the checkpoint in milliseconds (default: no limit). */
   readonly maxCheckpointAgeMs?: number | undefined;
-  /** Keys of cosigners. */
+  /** Public keys of cosigners. */
   readonly cosigners?: readonly NoteKey[] | undefined;
-  /** How many of them must have signed it (default: all). */
+  /** Number of cosigners that must have signed it (default: all). */
   readonly requiredCosigners?: number | undefined;
-  /** How long ago they may have signed it, in milliseconds (default: any time). */
+  /** Maximum age of their signatures in milliseconds (default: no limit). */
   readonly cosignedWithinMs?: number | undefined;
 }
 
-/** A policy as text; that of another one is another. */
+/** Returns a text that differs for different policies. */
 export function describePolicy(
   { cosigners = [], ...limits }: ProofPolicy,
 ): string {
@@ -31,25 +34,25 @@ export function describePolicy(
   return JSON.stringify([...numbers, ...names]);
 }
 
-/** What is at hand of a checkpoint. */
+/** The checkpoint of an issuer, or the reason why there is none. */
 export interface FoundCheckpoint {
-  /** The checkpoint, if there is one that opens. */
+  /** The checkpoint, if it could be read and opened. */
   readonly checkpoint?: OpenedCheckpoint | undefined;
-  /** Why it does not open, or can't be had. */
+  /** The error, if it could not be read or opened. */
   readonly fault?: SigError | undefined;
 }
 
-/** How far ahead of the reader's clock a time may be. */
+/** How far a time may be ahead of the local clock, in milliseconds. */
 const SKEW_MS = 60_000;
 
-/** Whether a time is at most so long ago, and not ahead of the clock. */
+/** Returns whether a time is within the limit and not ahead of the clock. */
 function isWithin(seconds: number, limitMs: number, now: Date): boolean {
   const ageMs = now.getTime() - 1000 * seconds;
   return ageMs <= limitMs && ageMs >= -SKEW_MS;
 }
 
 /**
- * Refuses a checkpoint that is not what the reader demands.
+ * Refuses a checkpoint that does not meet the policy.
  *
  * @throws {SigError} `invalid_checkpoint`, `cosignatures_missing`,
  * `checkpoint_stale`.
@@ -90,7 +93,7 @@ export function requirePolicy(
   );
 }
 
-/** A cosigner counts once, however often it is named. */
+/** Identifies a cosigner, so that a key that is listed twice counts once. */
 function idOf({ name, key }: NoteKey): string {
   return `${name} ${key.jwk.x}`;
 }

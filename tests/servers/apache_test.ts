@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** Apache's mod_auth_openidc, by the configuration of docs/openid.md. */
+/** Tests Apache's mod_auth_openidc with the configuration in docs/openid.md. */
 
 import { assert, assertEquals } from "@std/assert";
 
@@ -26,7 +26,10 @@ function lacking(): string | undefined {
   }
 }
 
-/** The lines of the document that are Apache's, for this test's addresses. */
+/**
+ * Returns the Apache configuration of the document, with the addresses of this
+ * test.
+ */
 async function documented(login: string, app: string): Promise<string> {
   const text = await Deno.readTextFile(
     new URL("../../docs/openid.md", import.meta.url),
@@ -92,7 +95,7 @@ ${site}
   return { [Symbol.asyncDispose]: async () => void await stop() };
 }
 
-/** Consents as the page does, with the person's key outside of the browser. */
+/** Consents like the page, but with a key outside the browser. */
 async function consent(
   page: Page,
   provider: TestProvider,
@@ -120,7 +123,7 @@ async function consent(
 }
 
 browserTest(
-  "Apache logs a person in and out, and out when the issuer says so",
+  "Apache logs a person in and out, and logs them out after a back-channel logout",
   async (browser) => {
     const port = freePort();
     const app = `http://localhost:${port}`;
@@ -150,7 +153,8 @@ browserTest(
         "the wiki",
       ]);
 
-      // Out, by Apache: no form, since its ID token shows who asks.
+      // Log out at Apache: no form appears, because its ID token identifies the
+      // person.
       await page.goto(
         `${app}/oidc?logout=${encodeURIComponent(`${app}/bye.html`)}`,
       );
@@ -161,20 +165,21 @@ browserTest(
       await consent(page, provider, person);
       assertEquals(await text(), "the wiki");
 
-      // Out, by the issuer: nobody clicks anything.
+      // Log out by the issuer, without any action in the browser.
       await provider.demo.revoke(relationship);
       await provider.web.provider!.watch();
-      // A delivery that is under way does not include the newest notification.
-      const heard = await waitUntil(
+      // A delivery in progress does not include the newest notification.
+      const delivered = await waitUntil(
         "delivered",
         () => provider.web.provider!.deliver(),
       );
-      assertEquals(heard, 1);
-      // What the page shows says more than that another one did not come.
-      const isAsked = () => new URL(page.url()).hash.startsWith("#/sign-in/");
+      assertEquals(delivered, 1);
+      // On failure, the page's content says more than a missing URL.
+      const isAtSignIn = () =>
+        new URL(page.url()).hash.startsWith("#/sign-in/");
       await waitUntil("asked to sign in", async () => {
         await page.goto(app);
-        return isAsked();
+        return isAtSignIn();
       });
     } finally {
       await context.close();

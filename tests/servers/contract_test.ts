@@ -13,11 +13,11 @@ import { ServerProcess } from "../kit/server_process.ts";
 /** A route of the contract. */
 interface Listed {
   readonly path: string;
-  /** The media type of its 200, for `GET`; absent: it is a `POST`. */
+  /** Media type of its 200 response to `GET`; absent for a `POST` route. */
   readonly type?: string;
-  /** Answers without a token. */
+  /** The route needs no token. */
   readonly open?: true;
-  /** The answer to a body of another media type (default: 415). */
+  /** The response to a body of another media type (default: 415). */
   readonly otherType?: readonly [number, string];
 }
 
@@ -57,7 +57,7 @@ const METHODS = [
 const TOKEN = "token-of-the-contract-test";
 const AUTHORIZED = `Authorization: Bearer ${TOKEN}`;
 
-/** Sends one request on a connection of its own. */
+/** Sends one request on a separate connection. */
 async function ask(
   port: number,
   method: string,
@@ -75,7 +75,7 @@ async function ask(
   return await client.receive(method);
 }
 
-/** Asserts that a response is a problem with every member that one has. */
+/** Asserts that a response is a complete problem document. */
 function assertProblem(
   response: RawResponse,
   [status, code]: readonly [number, string],
@@ -97,7 +97,7 @@ function assertProblem(
   );
 }
 
-/** What every response says to browsers and caches. */
+/** Asserts the security headers that every response has. */
 function assertSafe({ headers }: RawResponse, what: string): void {
   assertEquals(headers.get("x-content-type-options"), "nosniff", what);
   assert(headers.has("x-request-id"), what);
@@ -120,7 +120,7 @@ async function startServer(
 }
 
 for (const name of ["api", "web"] as const) {
-  Deno.test(`${name}: every route keeps the contract with every method, type and token`, async (t) => {
+  Deno.test(`${name}: every route follows the contract for every method, media type and token`, async (t) => {
     await using folder = await tempFolder();
     const tokenFile = `${folder.path}/token`;
     await Deno.writeTextFile(tokenFile, TOKEN);
@@ -128,7 +128,7 @@ for (const name of ["api", "web"] as const) {
     for (const route of ROUTES[name]) {
       await t.step(route.path, () => keepsContract(server.port, route));
     }
-    await t.step("elsewhere", async () => {
+    await t.step("an unknown path", async () => {
       for (const method of METHODS) {
         if (method === "HEAD") continue;
         assertProblem(
@@ -178,7 +178,7 @@ async function keepsContract(port: number, route: Listed): Promise<void> {
     assertSafe(found, path);
     const bare = await ask(port, "HEAD", path);
     for (const header of ["content-type", "content-length", "etag"]) {
-      // The health answer's length grows with its uptime.
+      // The length of the health response grows with the uptime.
       if (path === "/healthz" && header === "content-length") continue;
       assertEquals(bare.headers.get(header), found.headers.get(header), header);
     }

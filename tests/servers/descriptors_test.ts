@@ -26,19 +26,18 @@ import { writeDocuments } from "../kit/unpack_vectors.ts";
 
 const MAX_DESCRIPTORS = 120;
 
-/** Idle connections, held until the end of their scope. */
+/** Idle connections, which stay open until the end of their scope. */
 class IdleConnections implements Disposable {
   readonly #open: Deno.Conn[] = [];
 
-  /** Opens so many, or as many as the server accepts. */
+  /** Opens `count` connections, or as many as the server accepts. */
   async add(port: number, count: number): Promise<void> {
     try {
       for (let i = 0; i < count; i++) {
         this.#open.push(await Deno.connect({ hostname: "127.0.0.1", port }));
       }
     } catch (error) {
-      // Not connected: it was reset between connect() and the question of its
-      // addresses.
+      // NotConnected: the connection was reset before its addresses were read.
       const { ConnectionRefused, ConnectionReset, NotConnected } = Deno.errors;
       const closed = [ConnectionRefused, ConnectionReset, NotConnected];
       if (!closed.some((each) => error instanceof each)) throw error;
@@ -50,7 +49,7 @@ class IdleConnections implements Disposable {
   }
 }
 
-/** Asks on a new connection until one is answered. */
+/** Sends a request on new connections until it gets a response. */
 function send(port: number, data: string): Promise<RawResponse> {
   return retry(async () => {
     const answer = await exchangeRaw(port, data);
@@ -64,7 +63,7 @@ async function post(port: number, path: string, body: unknown) {
   return { status: answer.status, body: JSON.parse(answer.body) };
 }
 
-Deno.test("sig-web outlives connections that use up its descriptors, with its memory", async () => {
+Deno.test("sig-web survives connections that use up its descriptors, and keeps its memory", async () => {
   const key = await importSigningKey(await generateSigningKey());
   await using server = await ServerProcess.start("web", [], {
     maxDescriptors: MAX_DESCRIPTORS,
@@ -76,7 +75,7 @@ Deno.test("sig-web outlives connections that use up its descriptors, with its me
   using idle = new IdleConnections();
   await idle.add(port, 2 * MAX_DESCRIPTORS);
   await server.said("Closing idle connections: ");
-  // It is the same process: the challenge is still known.
+  // The process is the same: it still knows the challenge.
   const now = () => new Date();
   const attestation = await signAttestation({ challenge, key, now });
   const verified = await post(port, "/v1/auth/attestation/verify", {
@@ -86,7 +85,7 @@ Deno.test("sig-web outlives connections that use up its descriptors, with its me
   assertEquals((await server.stop()).code, 0);
 });
 
-Deno.test("sig-api leaves descriptors to its own requests", async () => {
+Deno.test("sig-api keeps descriptors free for its own requests", async () => {
   const [key] = await importTestKeys();
   await using issuer = await publishIssuer(
     [key],
@@ -98,7 +97,8 @@ Deno.test("sig-api leaves descriptors to its own requests", async () => {
   const { port, pid } = server;
   await send(port, head("GET /healthz HTTP/1.1"));
   using idle = new IdleConnections();
-  // All but two: no connection is refused that could tell the server of it.
+  // Leave two free, so that no connection is refused, which would alert the
+  // server.
   const open = Array.from(Deno.readDirSync(`/proc/${pid}/fd`)).length;
   await idle.add(port, MAX_DESCRIPTORS - open - 2);
   await server.said(
@@ -112,7 +112,7 @@ Deno.test("sig-api leaves descriptors to its own requests", async () => {
   assertEquals((await server.stop()).code, 0);
 });
 
-Deno.test("sig serve outlives connections that use up its descriptors", async () => {
+Deno.test("sig serve survives connections that use up its descriptors", async () => {
   const [key] = await importTestKeys();
   await using folder = await tempFolder();
   const dir = folder.path;

@@ -1,4 +1,4 @@
-// What slow clients and silent others hold up, at real processes.
+// Slow clients and issuers that don't respond, with real processes.
 import { assertEquals } from "@std/assert";
 import { type ClientHttp2Session, connect } from "node:http2";
 import { exchangeRaw, RawClient, rawPost } from "../kit/raw_client.ts";
@@ -9,18 +9,18 @@ import {
   SERVERS,
 } from "../kit/server_process.ts";
 
-/** Bodies of one client that may be on their way at a time. */
+/** Maximum number of concurrent bodies of one client. */
 const BODIES_EACH_CLIENT = 128;
 
-/** The status of each request of a connection, as they come. */
+/** A request of an HTTP/2 connection. */
 interface Stream {
   readonly status: Promise<number>;
 }
 
-/** One connection of HTTP/2, which Deno speaks without TLS as well. */
+/** Opens an HTTP/2 connection, which Deno supports without TLS too. */
 function openHttp2(url: string): ClientHttp2Session & Disposable {
   const session = connect(url);
-  // It is destroyed while requests are under way.
+  // The session is destroyed while requests are pending.
   session.on("error", () => {});
   return Object.assign(session, {
     [Symbol.dispose]: () => session.destroy(),
@@ -47,7 +47,7 @@ function sendPart(
   return { status };
 }
 
-/** Resolves when so many of them are answered. */
+/** Resolves when `count` of the requests have a response. */
 function answered(
   streams: readonly Stream[],
   count: number,
@@ -66,7 +66,7 @@ function answered(
 for (const name of SERVERS) {
   const { path, body } = QUESTIONS[name];
 
-  Deno.test(`${name}: slow bodies count for their address, not their connection, and refuse no body that is there`, async () => {
+  Deno.test(`${name}: slow bodies count per address, not per connection, and complete bodies are accepted`, async () => {
     await using server = await ServerProcess.start(name, ["--log", "off"]);
     const data = rawPost(path, body);
     using slow = await RawClient.connect(server.port);
@@ -88,7 +88,7 @@ for (const name of SERVERS) {
   });
 }
 
-Deno.test("api: questions about a silent issuer hold up no others", async () => {
+Deno.test("api: questions about an issuer that does not respond don't block others", async () => {
   const held: Deno.Conn[] = [];
   const silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const accepting = (async () => {
@@ -115,12 +115,12 @@ Deno.test("api: questions about a silent issuer hold up no others", async () => 
       ...["--allow-insecure", "--log", "off", "--max-concurrent", "32"],
       ...["--issuer", silentHost, "--issuer", quickHost],
     ]);
-    // A quarter of the places is for one client.
+    // One client gets a quarter of the places.
     for (let i = 0; i < 8; i++) {
       const client = await RawClient.connect(server.port);
       clients.push(client);
       await client.send(about(silentHost));
-      // The server takes in what was sent before.
+      // After this request, the server has read what was sent before.
       await assertUntouched(server);
     }
     const refused = await exchangeRaw(server.port, about(silentHost));
@@ -132,7 +132,7 @@ Deno.test("api: questions about a silent issuer hold up no others", async () => 
       ],
     );
     assertEquals(refused.headers.get("retry-after"), "1");
-    // Its issuer answers, with 404.
+    // The other issuer responds with 404.
     const other = await exchangeRaw(server.port, about(quickHost));
     assertEquals(JSON.parse(other.body).code, "fetch_status");
     const { path, body } = QUESTIONS.api;

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** The gate behind the real proxies, by the configurations of `sig export`. */
+/** The gate with real proxies, configured by `sig export`. */
 
 import {
   assert,
@@ -23,7 +23,7 @@ import { createKey } from "../../web/ui_test/testdata/person.ts";
 import { WAIT_LIMIT_MS } from "../kit/wait.ts";
 import { freePort, hasProgram } from "../kit/process.ts";
 
-/** A browser that keeps cookies by host name, as browsers do. */
+/** A browser that keeps cookies by host name. */
 class Visitor {
   readonly #provider: TestProvider;
   readonly #jars = new Map<string, Browser>();
@@ -85,7 +85,7 @@ const FORGED: HeadersInit = [
   ["x-original-url", "/public"],
 ];
 
-/** An application behind a proxy, and the login that it asks. */
+/** Starts an application behind a proxy, and its login server. */
 async function startGated(
   name: WebServerName,
   workspace: Workspace,
@@ -122,8 +122,7 @@ async function startGated(
 
 for (const name of ["nginx", "caddy"] as const satisfies WebServerName[]) {
   Deno.test({
-    name:
-      `${name} lets in whom the login knows, and a revocation lets nobody in`,
+    name: `${name} admits a logged-in person until a revocation`,
     ignore: !hasProgram(name) && Deno.env.get("SIG_CI") !== "1",
     fn: () =>
       inWorkspace(async (workspace) => {
@@ -153,7 +152,7 @@ for (const name of ["nginx", "caddy"] as const satisfies WebServerName[]) {
         assertEquals(headers["remote_user"], undefined);
         assertEquals(headers["remote_groups"], undefined);
 
-        // Whatever a browser names in Connection.
+        // The headers are kept, even if the browser lists them in Connection.
         const named = await exchangeRaw(
           Number(new URL(start).port),
           head("GET / HTTP/1.1", [
@@ -167,7 +166,7 @@ for (const name of ["nginx", "caddy"] as const satisfies WebServerName[]) {
           assertEquals(kept[`remote-${name}`], headers[`remote-${name}`]);
         }
 
-        // Without the cookie nothing that a browser may say opens it.
+        // Without the cookie, no request reaches the application.
         for (
           const path of [
             "/",
@@ -194,7 +193,7 @@ for (const name of ["nginx", "caddy"] as const satisfies WebServerName[]) {
 
   Deno.test({
     name:
-      `${name} keeps the login's cookies from an application on the login's own host, and passes on its own`,
+      `${name} hides the login's cookies from an application on the same host, and passes other cookies`,
     ignore: !hasProgram(name) && Deno.env.get("SIG_CI") !== "1",
     fn: () =>
       inWorkspace(async (workspace) => {
@@ -239,7 +238,7 @@ for (const name of ["nginx", "caddy"] as const satisfies WebServerName[]) {
   });
 
   browserTest(
-    `a person with a browser approves, is back at the site behind ${name}, and is out with the next page after a revocation`,
+    `a person approves in a browser, returns to the site at ${name}, and has to sign in again after a revocation`,
     (browser) =>
       inWorkspace(async (workspace) => {
         await using gated = await startGated(name, workspace);
@@ -286,7 +285,7 @@ for (const name of ["nginx", "caddy"] as const satisfies WebServerName[]) {
 
 for (const name of ["nginx", "caddy"] as const satisfies WebServerName[]) {
   Deno.test({
-    name: `${name} ends connections that are idle, before and after a request`,
+    name: `${name} closes idle connections before and after a request`,
     ignore: !hasProgram(name) && Deno.env.get("SIG_CI") !== "1",
     fn: () =>
       inWorkspace(async (workspace) => {
@@ -302,7 +301,7 @@ for (const name of ["nginx", "caddy"] as const satisfies WebServerName[]) {
           ...[name, workspace.dir, shorter, port] as const,
         );
         using silent = await RawClient.connect(port);
-        // No answer: the connection ended.
+        // There is no response: the connection was closed.
         assertNotEquals((await soon(silent.receive())).status, 200);
         using idle = await RawClient.connect(port);
         await idle.send(head("HEAD / HTTP/1.1", [], `Host: localhost:${port}`));
@@ -313,7 +312,7 @@ for (const name of ["nginx", "caddy"] as const satisfies WebServerName[]) {
 }
 
 Deno.test({
-  name: "nginx takes 100 requests of one address at a time",
+  name: "nginx accepts 100 concurrent requests per address",
   ignore: !hasProgram("nginx") && Deno.env.get("SIG_CI") !== "1",
   fn: () =>
     inWorkspace(async (workspace) => {
@@ -347,11 +346,11 @@ Deno.test({
     }),
 });
 
-/** Sooner than a server ends idle connections by itself. */
+/** Fails if the work takes as long as the server's own idle timeout. */
 async function soon<T>(work: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
   const error = new Error("the connection was kept for 30 s");
-  // real time: what is told apart are two timeouts of the server.
+  // real time: distinguishes two timeouts of the server.
   const timer = setTimeout(() => late.reject(error), 30_000);
   try {
     return await Promise.race([work, late.promise]);
@@ -360,7 +359,7 @@ async function soon<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** A server that stands for a login, or an application. */
+/** Serves in place of a login server or an application. */
 function serveOnLoopback(
   answer: () => Response | Promise<Response>,
 ): Deno.HttpServer<Deno.NetAddr> {
@@ -374,7 +373,7 @@ function originOf({ addr }: Deno.HttpServer<Deno.NetAddr>): string {
 
 Deno.test({
   name:
-    "nginx says 500, and lets nobody in, while the login of two applications is away",
+    "nginx responds with 500 while the login server of two applications is unreachable",
   ignore: !hasProgram("nginx") && Deno.env.get("SIG_CI") !== "1",
   fn: () =>
     inWorkspace(async (workspace) => {

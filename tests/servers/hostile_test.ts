@@ -1,4 +1,4 @@
-// What `fetch` doesn't send, sent to both servers as real processes.
+// Requests that `fetch` does not send, sent to both servers as real processes.
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { exchangeRaw, head, RawClient, rawPost } from "../kit/raw_client.ts";
 import {
@@ -9,19 +9,19 @@ import {
   SERVERS,
 } from "../kit/server_process.ts";
 
-/** One request, and the status and problem code that answer it. */
+/** One request, with the expected status and problem code. */
 interface Probe {
   readonly name: string;
   readonly data: string | Uint8Array;
   readonly status: number;
-  /** `undefined`: the transport itself refuses, without a body. */
+  /** Absent if the HTTP layer refuses the request without a body. */
   readonly code?: string;
 }
 
 const GET = "GET /healthz HTTP/1.1";
 const JSON_TYPE = "Content-Type: application/json";
 
-/** Requests that aren't HTTP, or that two parties could read differently. */
+/** Requests that are not HTTP, or that two servers could parse differently. */
 const SMUGGLING: readonly Probe[] = [
   ...([
     ["Content-Length and Transfer-Encoding", [
@@ -43,7 +43,11 @@ const SMUGGLING: readonly Probe[] = [
   })),
   { name: "NUL in the path", data: head("GET /a\0 HTTP/1.1"), status: 400 },
   { name: "ESC in the path", data: head("GET /\x1b[2J HTTP/1.1"), status: 400 },
-  { name: "no HTTP at all", data: "\x16\x03\x01\x02\r\n\r\n", status: 400 },
+  {
+    name: "data that is not HTTP",
+    data: "\x16\x03\x01\x02\r\n\r\n",
+    status: 400,
+  },
   {
     name: "a header of 500 KiB",
     data: head(GET, [`X-A: ${"a".repeat(500 * 1024)}`]),
@@ -64,7 +68,7 @@ const SMUGGLING: readonly Probe[] = [
 const OTHER_HOST = { status: 421, code: "host_not_allowed" };
 const NO_HOST = { status: 400, code: "invalid_request" };
 
-/** Names that a page of the web could reach this server by. */
+/** Host names by which a web page could reach this server. */
 const HOSTS: readonly Probe[] = [
   ...["evil.example", "evil.example:80", "localhost.evil.example", "127.1"]
     .map((host) => ({
@@ -72,7 +76,8 @@ const HOSTS: readonly Probe[] = [
       data: head(GET, [], `Host: ${host}`),
       ...OTHER_HOST,
     })),
-  // Each would shift the path of the request's URL, or can't be read as one.
+  // Each of these would shift the path of the request's URL, or is not a valid
+  // host.
   ...["", "evil@localhost", "localhost/docs#", "localhost?", "a b", "[", "%zz"]
     .concat("localhost:99999", "localhost, localhost", "localhost\\")
     .map((host) => ({
@@ -101,7 +106,7 @@ const HOSTS: readonly Probe[] = [
   },
 ];
 
-/** Bodies that must not be read; other ones are in `contract_test.ts`. */
+/** Bodies that must not be read; `contract_test.ts` tests others. */
 function bodies(path: string): readonly Probe[] {
   return [
     {
@@ -121,7 +126,7 @@ function bodies(path: string): readonly Probe[] {
 
 const NOT_FOUND = { status: 404, code: "not_found" };
 
-/** Paths that lead nowhere, whatever they look like. */
+/** Paths without a route. */
 const PATHS: readonly Probe[] = [
   ...[
     ...["/nowhere", "//healthz", "/healthz/", "/HEALTHZ", "/v1/../healthz"],
@@ -135,12 +140,12 @@ const PATHS: readonly Probe[] = [
   { name: "OPTIONS *", data: head("OPTIONS * HTTP/1.1"), ...NOT_FOUND },
 ];
 
-// Control characters of any kind.
+// Control characters, including those of Unicode.
 // deno-lint-ignore no-control-regex -- they are the point
 const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e]/;
 
 for (const name of SERVERS) {
-  Deno.test(`${name}: each hostile request has its answer, and leaves no trace`, async (t) => {
+  Deno.test(`${name}: every hostile request gets its expected response and logs no error`, async (t) => {
     await using server = await ServerProcess.start(name, ["--log", "json"]);
     const { path, body } = QUESTIONS[name];
     const probes = [...SMUGGLING, ...HOSTS, ...PATHS, ...bodies(path)];
@@ -165,7 +170,7 @@ for (const name of SERVERS) {
         await assertUntouched(server);
       });
     }
-    await t.step("and a good request is still answered", async () => {
+    await t.step("a valid request is still answered", async () => {
       const response = await exchangeRaw(server.port, rawPost(path, body));
       assertEquals(response.status, 200, response.body);
     });
@@ -177,7 +182,7 @@ for (const name of SERVERS) {
     assertEquals(entries.filter(({ level }) => level === "error"), []);
   });
 
-  Deno.test(`${name}: requests that are odd but well-formed are answered`, async () => {
+  Deno.test(`${name}: accepts unusual but well-formed requests`, async () => {
     await using server = await ServerProcess.start(name, ["--log", "off"]);
     const { path, body } = QUESTIONS[name];
     const chunked = head(`POST ${path} HTTP/1.1`, [
@@ -197,7 +202,7 @@ for (const name of SERVERS) {
     for (const data of odd) {
       assertEquals((await exchangeRaw(server.port, data)).status, 200, data);
     }
-    // Several requests at once on one connection.
+    // Several pipelined requests on one connection.
     using client = await RawClient.connect(server.port);
     await client.send(head(GET).repeat(3));
     for (let i = 0; i < 3; i++) {

@@ -1,4 +1,4 @@
-// Tokens, rates and places, at both servers as real processes.
+// Tokens, rate limits and concurrency limits of both servers as real processes.
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import {
   askWhile,
@@ -19,7 +19,7 @@ import {
 import { tempFolder } from "../kit/process.ts";
 import { repeatedly } from "../kit/wait.ts";
 
-/** The head of a question whose body is announced, and not sent. */
+/** The head of a request that announces a body without sending it. */
 function unfinished(path: string, length: number): string {
   return head(`POST ${path} HTTP/1.1`, [
     "Content-Type: application/json",
@@ -40,7 +40,7 @@ async function withTokenFile(
   await use(path, [...LEAST, `--allow-read=${path}`]);
 }
 
-Deno.test("api: a token that may be guessed is warned of where others reach it", async () => {
+Deno.test("api: warns about a token that can be guessed if the server is public", async () => {
   const proxied = ["--host", "sig.acme.example"];
   const rows = [
     [proxied, "s3cret", true],
@@ -61,7 +61,7 @@ Deno.test("api: a token that may be guessed is warned of where others reach it",
   }
 });
 
-Deno.test("api: the token of a file is asked for, and never told", async () => {
+Deno.test("api: requires the token of the file and never shows it", async () => {
   const token = "s3cret-token";
   await withTokenFile(`${token}\n`, async (file, permissions) => {
     const words = ["--token-file", file];
@@ -99,7 +99,7 @@ async function status(response: Response): Promise<number> {
   return response.status;
 }
 
-Deno.test("api: a token file that holds no token is refused", async () => {
+Deno.test("api: refuses a token file without a valid token", async () => {
   const many = new Uint8Array(5000).fill(0x61);
   for (
     const [content, code] of [
@@ -126,7 +126,7 @@ Deno.test("api: a token file that holds no token is refused", async () => {
 for (const name of SERVERS) {
   const { path, body } = QUESTIONS[name];
 
-  Deno.test(`${name}: a client over its rate waits, another one doesn't`, async () => {
+  Deno.test(`${name}: the rate limit applies to each client separately`, async () => {
     await using server = await ServerProcess.start(name, [
       ...["--rate-limit", "1/s", "--public", "--log", "off"],
       ...["--trust-proxy", "127.0.0.0/8"],
@@ -150,7 +150,7 @@ for (const name of SERVERS) {
     for (let i = 0; i < 5; i++) await assertUntouched(server);
   });
 
-  Deno.test(`${name}: rooms of clients that went away are free again`, async () => {
+  Deno.test(`${name}: places of disconnected clients are free again`, async () => {
     await using server = await ServerProcess.start(name, [
       "--max-concurrent",
       "4",
@@ -166,7 +166,7 @@ for (const name of SERVERS) {
     assertEquals([...levels], ["info"]);
   });
 
-  Deno.test(`${name}: a body that never comes, or drips, is given up`, async () => {
+  Deno.test(`${name}: a body that never arrives, or drips, times out`, async () => {
     await using server = await ServerProcess.start(name, ["--log", "off"]);
     using silent = await RawClient.connect(server.port);
     await silent.send(unfinished(path, 50));
@@ -186,7 +186,7 @@ for (const name of SERVERS) {
     for (const answer of await Promise.all(clients.map((c) => c.receive()))) {
       assertEquals(answer.status, 408);
       assertEquals(JSON.parse(answer.body).code, "request_timeout");
-      // The rest is not awaited.
+      // The server does not wait for the rest.
       assertMatch(answer.headers.get("connection")!, /^close(, close)?$/);
     }
     await assertUntouched(server);
@@ -195,7 +195,7 @@ for (const name of SERVERS) {
 
 Deno.test({
   name:
-    "api: bodies that were given up hold no memory, however much still comes",
+    "api: bodies that timed out use no memory, even if the client sends more",
   ignore: Deno.build.os !== "linux",
   async fn() {
     await using server = await ServerProcess.start("api", ["--log", "off"]);
@@ -210,7 +210,7 @@ Deno.test({
       for (const client of clients) {
         assertEquals((await client.receive()).status, 408);
       }
-      // All but the last byte of what was announced.
+      // All of the announced bytes except the last.
       const mebibyte = new Uint8Array(1024 * 1024).fill(0x20);
       for (const client of clients) {
         for (let i = 0; i < 3; i++) await client.send(mebibyte);

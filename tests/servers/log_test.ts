@@ -1,4 +1,4 @@
-// What the servers' logs say, and don't.
+// The contents of the servers' logs.
 import { assert, assertEquals } from "@std/assert";
 import { exchangeRaw, head, RawClient, rawPost } from "../kit/raw_client.ts";
 import {
@@ -10,7 +10,7 @@ import {
 } from "../kit/server_process.ts";
 
 for (const name of SERVERS) {
-  Deno.test(`${name}: a line a request, with neither query, token nor body`, async () => {
+  Deno.test(`${name}: logs one line per request, without query, token or body`, async () => {
     await using server = await ServerProcess.start(name);
     const { path, body } = QUESTIONS[name];
     const secrets = [
@@ -48,7 +48,7 @@ for (const name of SERVERS) {
     assertEquals(last!.request_id, '"},{"a":"b');
   });
 
-  Deno.test(`${name}: a log that nobody reads holds up no request; a late reader learns how many lines were dropped`, async () => {
+  Deno.test(`${name}: an unread log does not block requests, and a late reader sees how many lines were dropped`, async () => {
     await using server = await ServerProcess.start(name, [], { unread: true });
     const requests = await fillLog(server);
     await assertUntouched(server);
@@ -63,16 +63,19 @@ for (const name of SERVERS) {
     const { code, stderr } = await server.stop();
     assertEquals(code, 0);
     const entries = logEntries(stderr);
-    const told = entries.filter(({ status }) => status === 404).length;
+    const logged = entries.filter(({ status }) => status === 404).length;
     let dropped = 0;
     for (const { dropped_lines } of entries) {
       dropped += Number(dropped_lines ?? 0);
     }
-    // Health checks of this test may be among the dropped ones.
-    assert(dropped > 0 && told + dropped >= requests, `${told} + ${dropped}`);
+    // The dropped lines may include health checks of this test.
+    assert(
+      dropped > 0 && logged + dropped >= requests,
+      `${logged} + ${dropped}`,
+    );
   });
 
-  Deno.test(`${name}: a log that nobody reads holds up no end`, async () => {
+  Deno.test(`${name}: an unread log does not block the end of the process`, async () => {
     await using server = await ServerProcess.start(name, [], { unread: true });
     await fillLog(server);
     server.signal("SIGTERM");
@@ -80,7 +83,10 @@ for (const name of SERVERS) {
   });
 }
 
-/** Sends as many requests as fill a pipe and what may wait; their number. */
+/**
+ * Sends enough requests to fill the pipe and the log's buffer. Returns their
+ * number.
+ */
 async function fillLog({ port }: ServerProcess): Promise<number> {
   using client = await RawClient.connect(port);
   const lost = head(`GET /${"x".repeat(300)} HTTP/1.1`);

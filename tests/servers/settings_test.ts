@@ -1,9 +1,10 @@
-// Settings of real processes: a file, the environment, and what may be read of it.
+// Settings of real processes from files and the environment, and the
+// permissions that they need.
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { tempFolder } from "../kit/process.ts";
 import { LEAST, postJson, ServerProcess } from "../kit/server_process.ts";
 
-/** Which of three issuers a server may be asked about. */
+/** Returns which of three issuers the server is configured with. */
 async function listed(server: ServerProcess): Promise<readonly string[]> {
   const hosts = ["file.example", "variable.example", "flag.example"];
   const statuses = await Promise.all(hosts.map(async (issuer) => {
@@ -13,7 +14,7 @@ async function listed(server: ServerProcess): Promise<readonly string[]> {
   return hosts.filter((_, i) => statuses[i] !== "issuer_not_allowed");
 }
 
-Deno.test("flags come before variables, variables before the file", async () => {
+Deno.test("flags override variables, and variables override the file", async () => {
   await using folder = await tempFolder();
   const file = `${folder.path}/api.yaml`;
   await Deno.writeTextFile(file, "issuer: [file.example]\nlog: json\n");
@@ -35,7 +36,7 @@ Deno.test("flags come before variables, variables before the file", async () => 
   }
 });
 
-Deno.test("with a narrower permission the known variables are read, and the log says so", async () => {
+Deno.test("with a narrow permission, reads the known variables and logs that others were not checked", async () => {
   await using server = await ServerProcess.start("api", [], {
     permissions: [...LEAST, "--allow-env=SIG_API_ISSUER,SIG_API_ISUER"],
     env: { SIG_API_ISSUER: "variable.example", SIG_API_ISUER: "flag.example" },

@@ -1,4 +1,4 @@
-// Processes of a server with one memory (docs/protocol.md §6).
+// Processes of a server that share one pin store (docs/protocol.md §6).
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { listPins, openPinStore } from "@sig/consumer/pins";
@@ -21,7 +21,7 @@ import { waitUntil } from "../kit/wait.ts";
 const [key] = await importTestKeys();
 assert(key);
 
-/** What a server says about a person, by a question or by a login. */
+/** Returns the server's decision about a person, from a question or a login. */
 const ASK = {
   async api(url: string, issuer: string, { did }: Person) {
     const require = ["role=deploy"];
@@ -36,19 +36,19 @@ const ASK = {
   },
 };
 
-/** What a server needs besides to ask for the role. */
+/** Arguments with which a server requires the role. */
 const MORE = { api: [], web: ["--require", "role=deploy"] };
 
-/** An issuer, and processes that share what they remember of it. */
+/** An issuer, and server processes that share a pin store. */
 interface Processes {
   readonly issuer: WatchedIssuer;
   readonly lines: readonly string[];
   start(...args: string[]): Promise<ServerProcess>;
-  /** The status, "allow" or the code, and the whole answer. */
+  /** Returns the status with "allow" or the code, and the whole response. */
   ask(server: ServerProcess): Promise<
-    { readonly said: readonly [number, string]; readonly body: Answer }
+    { readonly outcome: readonly [number, string]; readonly body: Answer }
   >;
-  /** What the feed was answered with since this was called last. */
+  /** Returns the statuses of the feed's responses since the last call. */
   feedAnswers(): readonly number[];
 }
 
@@ -57,7 +57,7 @@ type Answer = any;
 
 const ALLOWED: readonly [number, string] = [200, "allow"];
 
-/** The issuer's third event gives the person the role. */
+/** Publishes an issuer whose third event gives the person the role. */
 async function withProcesses(
   name: ServerName,
   pins: string,
@@ -85,7 +85,7 @@ async function withProcesses(
       const { status, body } = await ASK[name](url, server.did, person);
       const isAllowed = body.decision === "allow" ||
         body.relationship?.relationship_id === "rel-3";
-      return { said: [status, isAllowed ? "allow" : body.code], body };
+      return { outcome: [status, isAllowed ? "allow" : body.code], body };
     },
     feedAnswers: () => {
       const all = server.of(PATHS.feed).map(({ status }) => status);
@@ -95,47 +95,48 @@ async function withProcesses(
   });
 }
 
-/** The rules that hold over every store that processes can share. */
-async function shareOneMemory(
+/** Checks the rules for every store that processes can share. */
+async function sharePinStore(
   { issuer, lines, start, ask, feedAnswers }: Processes,
 ): Promise<void> {
   const [first, second] = [await start(), await start()];
-  assertEquals((await ask(first)).said, ALLOWED);
+  assertEquals((await ask(first)).outcome, ALLOWED);
   assertEquals(feedAnswers(), [200]);
 
-  // The pin is shared; each process verifies the feed once, against it.
+  // The pin is shared. Each process verifies the feed once and compares it with
+  // the pin.
   const asking = await start("--max-age", "0s", "--require-pin");
   for (const each of [second, asking]) {
-    const { said, body } = await ask(each);
-    assertEquals(said, ALLOWED);
+    const { outcome, body } = await ask(each);
+    assertEquals(outcome, ALLOWED);
     if ("continuity" in body) assertEquals(body.continuity, "consistent");
     assertEquals(feedAnswers(), [200]);
   }
 
-  // From then on it reads only what is new.
+  // After that, it fetches only new events.
   await ask(asking);
   assertEquals(feedAnswers(), [304]);
 
-  // One sees a rollback: none answers, though their own states are young.
+  // After one process sees a rollback, none answers, even with a recent state.
   issuer.publish(lines.slice(0, 2));
   for (const each of [asking, first, second, await start()]) {
-    assertEquals((await ask(each)).said, [409, "feed_rolled_back"]);
+    assertEquals((await ask(each)).outcome, [409, "feed_rolled_back"]);
   }
 
-  // It lasts until the history is back, for all of them.
+  // The error lasts for all processes until the history is restored.
   issuer.publish(lines);
   for (const each of [asking, first, second]) {
-    const { said, body } = await ask(each);
-    assertEquals(said, ALLOWED);
+    const { outcome, body } = await ask(each);
+    assertEquals(outcome, ALLOWED);
     const codes = body.warnings?.map(({ code }: { code: string }) => code);
     if (codes) assertEquals(codes, ["history_was_inconsistent"]);
   }
 }
 
-Deno.test("api: processes over a KV file share one memory", async () => {
+Deno.test("api: processes share a pin store in a KV file", async () => {
   await using folder = await tempFolder();
   const { path } = folder;
-  await withProcesses("api", `kv:${path}/pins.kv`, shareOneMemory, [
+  await withProcesses("api", `kv:${path}/pins.kv`, sharePinStore, [
     ...["--unstable-kv", `--allow-read=${path}`, `--allow-write=${path}`],
   ]);
 });
@@ -145,13 +146,13 @@ function redisTest(name: string, fn: () => Promise<void>): void {
 }
 
 for (const name of SERVERS) {
-  redisTest(`${name}: processes over Redis share one memory`, async () => {
+  redisTest(`${name}: processes share a pin store in Redis`, async () => {
     await using redis = await startRedis();
-    await withProcesses(name, redis.url, shareOneMemory);
+    await withProcesses(name, redis.url, sharePinStore);
   });
 
   redisTest(
-    `${name}: a memory that fails over to an empty replica is a first look, and then known`,
+    `${name}: after a failover to an empty replica, the issuer is seen for the first time and pinned again`,
     async () => {
       await using place = openTcpSwitch();
       await using before = await startRedis();
@@ -162,60 +163,62 @@ for (const name of SERVERS) {
         const { issuer, start, ask, feedAnswers } = processes;
         const [usual, strict] = [await start(), await start("--require-pin")];
         for (const each of [usual, strict]) {
-          assertEquals((await ask(each)).said, ALLOWED);
+          assertEquals((await ask(each)).outcome, ALLOWED);
         }
         place.point(after.port);
         await demote(before, after);
         const missing = await ask(strict);
-        assertEquals(missing.said, [503, "store_unavailable"]);
+        assertEquals(missing.outcome, [503, "store_unavailable"]);
         const why = `it has no pin of ${issuer.server.did}`;
         assertStringIncludes(missing.body.detail, why);
         feedAnswers();
-        // A first look, which the one that takes writes now remembers.
+        // The process that may create pins treats the issuer as first seen, and
+        // pins it.
         const again = await ask(usual);
-        assertEquals(again.said, ALLOWED);
+        assertEquals(again.outcome, ALLOWED);
         if ("continuity" in again.body) {
           assertEquals(again.body.continuity, "first_seen");
         }
-        // Nothing is left that a conditional request could name.
+        // The process has no entity tag left for a conditional request.
         assertEquals(feedAnswers(), [200]);
-        const { said, body } = await ask(await start());
-        assertEquals(said, ALLOWED);
+        const { outcome, body } = await ask(await start());
+        assertEquals(outcome, ALLOWED);
         if ("continuity" in body) assertEquals(body.continuity, "consistent");
-        // It only reads, and so stays with the replica, which lags.
+        // This process only reads, and stays connected to the replica, which is
+        // behind.
         await waitUntil(
           "answered",
-          async () => (await ask(strict)).said[1] === "allow",
+          async () => (await ask(strict)).outcome[1] === "allow",
         );
       });
     },
   );
 
   redisTest(
-    `${name}: a memory that freezes while it is needed is an error that names its place, and forgiven`,
+    `${name}: a pin store that freezes during a request gives an error with its address, and later requests succeed`,
     async () => {
       await using redis = await startRedis();
       await withProcesses(name, redis.url, async ({ issuer, start, ask }) => {
         const server = await start("--max-age", "0s");
-        assertEquals((await ask(server)).said, ALLOWED);
+        assertEquals((await ask(server)).outcome, ALLOWED);
         const { documents } = issuer.server;
         const metadata = documents.get(PATHS.metadata) as string;
         documents.set(PATHS.metadata, () => {
           Deno.kill(redis.pid, "SIGSTOP");
           return new Response(metadata);
         });
-        const { said, body } = await ask(server);
+        const { outcome, body } = await ask(server);
         Deno.kill(redis.pid, "SIGCONT");
-        assertEquals(said, [503, "store_unavailable"]);
+        assertEquals(outcome, [503, "store_unavailable"]);
         assertStringIncludes(body.detail, `127.0.0.1:${redis.port}`);
         documents.set(PATHS.metadata, metadata);
-        assertEquals((await ask(server)).said, ALLOWED);
+        assertEquals((await ask(server)).outcome, ALLOWED);
       });
     },
   );
 }
 
-Deno.test("an issuer that is on no list takes no room in the shared memory", async () => {
+Deno.test("an unlisted issuer is not stored in the shared pin store", async () => {
   await using temporary = await tempFolder();
   const folder = temporary.path;
   const path = `${folder}/pins.db`;
@@ -244,7 +247,7 @@ Deno.test("an issuer that is on no list takes no room in the shared memory", asy
   assertEquals(pins.map(({ issuer }) => issuer), [listed.server.did]);
 });
 
-Deno.test("where others reach a server its answers don't say where the memory is; its log does", async () => {
+Deno.test("a public server does not show the place of its store in responses, but logs it", async () => {
   await using temporary = await tempFolder();
   const folder = temporary.path;
   const path = `${folder}/pins.db`;
@@ -276,7 +279,7 @@ Deno.test("where others reach a server its answers don't say where the memory is
 });
 
 for (const name of SERVERS) {
-  Deno.test(`${name}: a memory that can't be used stops the start, with its place`, async () => {
+  Deno.test(`${name}: a pin store that can't be used prevents the start, and the error has its place`, async () => {
     const { code, stderr } = await runToEnd(name, [
       ...["--addr", "127.0.0.1:0", "--pins", "redis://127.0.0.1:1"],
     ]);

@@ -1,4 +1,4 @@
-// From words to a server that listens, or to one line that says why not.
+// Starting a server, or failing with one line that says why.
 import {
   assert,
   assertEquals,
@@ -13,7 +13,9 @@ import {
   SERVERS,
 } from "../kit/server_process.ts";
 
-/** Code, first line and hint of a start that failed; anything else fails. */
+/**
+ * Returns the first line and the hint of a failed start. Anything else fails.
+ */
 async function refusal(
   name: "api" | "web",
   args: readonly string[],
@@ -33,7 +35,7 @@ async function refusal(
 
 for (const name of SERVERS) {
   const onlyHere = name === "api" ? [] : ["--demo"];
-  /** One of each kind; the others are in `api/flags` and `web`. */
+  /** One case of each kind; `api/flags` and `web` test the others. */
   const refused: readonly (readonly [
     args: readonly string[],
     line: RegExp,
@@ -54,7 +56,7 @@ for (const name of SERVERS) {
     ],
   ];
 
-  Deno.test(`${name}: what can't be meant is refused in a line with a hint`, async () => {
+  Deno.test(`${name}: refuses invalid arguments with one line and a hint`, async () => {
     for (const [args, line, expected] of refused) {
       const address = args.includes("--addr") ? [] : ["--addr", "127.0.0.1:0"];
       const [found, hint] = await refusal(name, [...address, ...args]);
@@ -74,7 +76,7 @@ for (const name of SERVERS) {
     assertMatch(version.stdout, /^sig-(api|web) \d+\.\d+\.\d+\n$/);
   });
 
-  Deno.test(`${name}: a port in use, and a permission that is missing`, async () => {
+  Deno.test(`${name}: a used port and a missing permission are reported`, async () => {
     await using server = await ServerProcess.start(name);
     const address = `127.0.0.1:${server.port}`;
     const expected = `invalid_request: Cannot listen on ${address}:`;
@@ -89,7 +91,7 @@ for (const name of SERVERS) {
     await assertUntouched(server);
   });
 
-  Deno.test(`${name}: the network of loopback is all that a server needs`, async () => {
+  Deno.test(`${name}: a server needs no permission except for the network of loopback`, async () => {
     for (
       const args of [
         ...[[], ["--public", "--trust-proxy", "10.0.0.0/8"]],

@@ -1,4 +1,4 @@
-// Stopping under load: every request that was read is answered.
+// Stopping under load: every request that was read gets a response.
 import { assert, assertEquals } from "@std/assert";
 import { askWhile, head, RawClient, rawPost } from "../kit/raw_client.ts";
 import { QUESTIONS, ServerProcess, SERVERS } from "../kit/server_process.ts";
@@ -6,7 +6,7 @@ import { repeatedly } from "../kit/wait.ts";
 
 const WORKERS = 8;
 
-/** Asks on its own connection until the server says no more. */
+/** Sends requests on new connections until the server refuses them. */
 async function askOn(
   port: number,
   data: string,
@@ -23,7 +23,7 @@ async function askOn(
       if (!await connection.send(data)) break;
       const { status, headers, body } = await connection.receive();
       if (status === 0) break;
-      // 503: sent away in words, after the signal.
+      // 503: refused with a response after the signal.
       if (!isWhole(body, headers)) broken++;
       else if (status === 200) {
         answered++;
@@ -41,12 +41,12 @@ function isWhole(body: string, headers: Headers): boolean {
 
 for (const name of SERVERS) {
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    Deno.test(`${name}: ${signal} and further signals under load break no answer`, async () => {
+    Deno.test(`${name}: ${signal} and further signals under load interrupt no response`, async () => {
       await using server = await ServerProcess.start(name, ["--log", "off"]);
       const { path, body } = QUESTIONS[name];
       const data = rawPost(path, body);
-      // Taken (a 100 says so), and answered when its last byte comes, after the
-      // signal.
+      // The server has accepted this request (100), and responds when its last
+      // byte arrives after the signal.
       using late = await RawClient.connect(server.port);
       await late.send(
         rawPost(path, body, ["Expect: 100-continue"]).slice(0, -1),
@@ -62,7 +62,7 @@ for (const name of SERVERS) {
             if (++answers > 10 * WORKERS) loaded.resolve();
           }),
       );
-      // When no worker goes on, the count below tells.
+      // If all workers end early, the count below fails.
       await Promise.race([loaded.promise, Promise.all(workers)]);
       server.signal(signal);
       await untilDraining(server.port);
@@ -84,7 +84,7 @@ for (const name of SERVERS) {
     });
   }
 
-  Deno.test(`${name}: idle connections don't hold up the end`, async () => {
+  Deno.test(`${name}: idle connections don't delay the end`, async () => {
     await using server = await ServerProcess.start(name, ["--log", "off"]);
     using idle = await RawClient.connect(server.port);
     await idle.send(head("GET /healthz HTTP/1.1"));
@@ -97,7 +97,7 @@ for (const name of SERVERS) {
   });
 }
 
-Deno.test("web: a request that never ends is cut off when the grace is over", async () => {
+Deno.test("web: a request that never ends is aborted after the grace period", async () => {
   await using server = await ServerProcess.start("web", ["--log", "off"]);
   using client = await RawClient.connect(server.port);
   await client.send(
@@ -109,7 +109,10 @@ Deno.test("web: a request that never ends is cut off when the grace is over", as
   assertEquals(code, 0, stderr);
 });
 
-/** It has heard of the signal when it takes no further request. */
+/**
+ * Waits until the server refuses new requests, which means that it has received
+ * the signal.
+ */
 async function untilDraining(port: number): Promise<void> {
   const answer = await askWhile(port, head("GET /healthz HTTP/1.1"), 200);
   assertEquals(answer.status, 503);

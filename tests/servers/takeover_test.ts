@@ -1,4 +1,5 @@
-// A thief of an issuer's web server gets nothing from readers that remember.
+// An attacker who controls an issuer's web server gets no access from consumers
+// with pins.
 import { jwkToDidKey, signAttestation } from "@sig/jose";
 import { assert, assertEquals } from "@std/assert";
 import { publishProofs } from "../kit/proofs.ts";
@@ -12,15 +13,15 @@ assert(key && thief && person);
 
 const SUBJECT = jwkToDidKey(person.publicJwk);
 
-/** Asks the API; the decision, or the code of the problem. */
+/** Queries the API. Returns the decision, or the code of the problem. */
 async function askApi({ url }: ServerProcess, issuer: string) {
   const question = { issuer, subject: SUBJECT, require: ["role=deploy"] };
   const { body } = await postJson(`${url}/v1/check`, question);
   const { decision, code, proof } = body;
-  return { said: decision ?? code, proof };
+  return { outcome: decision ?? code, proof };
 }
 
-/** Logs in; "allow", or the code of the problem. */
+/** Logs in. Returns "allow", or the code of the problem. */
 async function logIn({ url }: ServerProcess) {
   const at = `${url}/v1/auth`;
   const { body: challenge } = await postJson(`${at}/challenge/create`, {
@@ -35,7 +36,7 @@ async function logIn({ url }: ServerProcess) {
   return body.verified ? "allow" : body.code;
 }
 
-/** Asks as a person does; "allow", or the code of the problem. */
+/** Runs `sig check`. Returns the decision, or the code of the error. */
 async function check(issuer: string, pins: string) {
   const { stdout, stderr } = await run(Deno.execPath(), [
     ...["run", "-A", "--no-check", "cli/main.ts", "check", "--sig", issuer],
@@ -46,7 +47,7 @@ async function check(issuer: string, pins: string) {
   return decision ?? code;
 }
 
-Deno.test("a key and an event uploaded by a thief are refused by all who remember", async () => {
+Deno.test("a key and an event uploaded by an attacker are refused by all consumers with pins", async () => {
   await using issuer = await watchIssuer(3, key);
   const { server } = issuer;
   const folder = await Deno.makeTempDir();
@@ -75,7 +76,7 @@ Deno.test("a key and an event uploaded by a thief are refused by all who remembe
   const web = await start("web", "--require", "role=deploy");
   const own = `${folder}/own.db`;
   const first = await askApi(api, did);
-  assertEquals([first.said, first.proof?.size], ["allow", 4]);
+  assertEquals([first.outcome, first.proof?.size], ["allow", 4]);
   assertEquals(await logIn(web), "allow");
   assertEquals(await check(did, own), "allow");
 
@@ -91,12 +92,12 @@ Deno.test("a key and an event uploaded by a thief are refused by all who remembe
   await publishProofs(documents, {
     ...{ origin, keys: [thief], published: [key, thief], lines: more },
   });
-  assertEquals((await askApi(api, did)).said, "key_not_introduced");
+  assertEquals((await askApi(api, did)).outcome, "key_not_introduced");
   assertEquals(await logIn(web), "key_not_introduced");
   assertEquals(await check(did, own), "key_not_introduced");
-  // Also by processes that begin later.
+  // Processes that start later refuse them too.
   assertEquals(
-    (await askApi(await start("api"), did)).said,
+    (await askApi(await start("api"), did)).outcome,
     "key_not_introduced",
   );
   assertEquals(

@@ -1,4 +1,5 @@
-// OpenTelemetry is Deno's own: switched on by variables, with nothing else.
+// OpenTelemetry, which is a feature of Deno that needs only environment
+// variables.
 import { assert, assertEquals } from "@std/assert";
 import { Person } from "../../web/testdata/independent_client.ts";
 import { freePort, tempFolder } from "../kit/process.ts";
@@ -15,7 +16,7 @@ import {
 type Attributes = { readonly [name: string]: string };
 
 interface Span {
-  /** 2: of a request that a server answers. */
+  /** The span's kind; 2 is a request that a server answers. */
   readonly kind: number;
   readonly traceId: string;
   readonly attributes: Attributes;
@@ -38,10 +39,10 @@ function attributesOf({ attributes }: Sent): Attributes {
   );
 }
 
-/** A collector on loopback, and the variables that name it. */
+/** Starts a collector on loopback. `env` contains the variables for it. */
 function startCollector() {
   const spans: Span[] = [];
-  /** The newest points of each metric. */
+  /** The newest data points of each metric. */
   const metrics = new Map<string, readonly Point[]>();
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen() {} },
@@ -84,21 +85,22 @@ function startCollector() {
 }
 
 /**
- * What is sent at once, not at the end: Deno sometimes does not end when it is
- * stopped while it sends metrics, so these servers are killed.
+ * Exports immediately instead of at the end of the process. Deno sometimes does
+ * not end if it is stopped while it exports metrics, so these servers are
+ * killed.
  */
 const OFTEN = {
   OTEL_METRIC_EXPORT_INTERVAL: "100",
   OTEL_BSP_SCHEDULE_DELAY: "100",
 };
 
-/** The routes of the requests that were answered. */
+/** Returns the routes of the answered requests. */
 function routesOf(spans: readonly Span[]): readonly (string | undefined)[] {
   return spans.filter(({ kind }) => kind === 2)
     .map(({ attributes }) => attributes["http.route"]).sort();
 }
 
-/** The metrics of this project, each as `value {attributes}`. */
+/** Returns the metrics of this project, each as its value and attributes. */
 function ours(metrics: ReadonlyMap<string, readonly Point[]>) {
   return Object.fromEntries(
     [...metrics].filter(([name]) => name.startsWith("sig.")).map((
@@ -116,7 +118,7 @@ function ours(metrics: ReadonlyMap<string, readonly Point[]>) {
 }
 
 for (const name of SERVERS) {
-  Deno.test(`${name}: OTEL_DENO sends a span a request, and no permission more`, async () => {
+  Deno.test(`${name}: OTEL_DENO exports one span per request and needs no further permission`, async () => {
     const traceId = "0af7651916cd43dd8448eb211c80319c";
     await using collector = startCollector();
     await using server = await ServerProcess.start(name, [], {
@@ -128,7 +130,7 @@ for (const name of SERVERS) {
       head("GET /healthz HTTP/1.1", [traceparent]),
     );
     await exchangeRaw(server.port, head("GET /nowhere HTTP/1.1"));
-    // What was not sent yet is sent at the end.
+    // The remaining spans are exported at the end.
     assertEquals((await server.stop()).code, 0);
     assertEquals(
       collector.spans.map(({ attributes }) => [
@@ -141,8 +143,10 @@ for (const name of SERVERS) {
   });
 }
 
-/** Asserts that no attribute of a metric contains one of these texts, or a path. */
-function assertNobodyNamed(
+/**
+ * Asserts that no attribute of a metric contains one of these texts, or a path.
+ */
+function assertNoIdentifiers(
   metrics: ReadonlyMap<string, readonly Point[]>,
   names: readonly string[],
 ): void {
@@ -155,7 +159,7 @@ function assertNobodyNamed(
   assertEquals(named, []);
 }
 
-Deno.test("api: decisions, failures and the feed's age are measured, and nobody is named", async () => {
+Deno.test("api: measures decisions, failures and the age of the feed without identifying anybody", async () => {
   await using collector = startCollector();
   await using issuer = await startLoopbackIssuer();
   const silent = `127.0.0.1:${freePort()}`;
@@ -191,7 +195,7 @@ Deno.test("api: decisions, failures and the feed's age are measured, and nobody 
   const [age, did] = found["sig.feed.age_seconds"]![0]!.split(" ");
   assert(Number(age) >= 0);
   assertEquals([did, found["sig.feed.age_seconds"]!.length], [issuer.did, 1]);
-  assertNobodyNamed(collector.metrics, [ALICE, "alice-1"]);
+  assertNoIdentifiers(collector.metrics, [ALICE, "alice-1"]);
   await waitForEqual(
     () => routesOf(collector.spans),
     ["/v1/check", "/v1/check", "/v1/check", "/v1/check/batch"],
@@ -200,7 +204,7 @@ Deno.test("api: decisions, failures and the feed's age are measured, and nobody 
 
 Deno.test({
   name:
-    "web: logins, sessions and store errors are measured, and nobody is named",
+    "web: measures logins, sessions and store errors without identifying anybody",
   ignore: !HAS_REDIS,
   async fn() {
     await using collector = startCollector();
@@ -230,7 +234,7 @@ Deno.test({
         "sig.store.errors": ["1"],
       });
     }
-    // The sessions of an OpenID Provider, of which there are none yet.
+    // The sessions of an OpenID provider; there are none yet.
     {
       await using _ = await ServerProcess.start("web", [
         ...settings,
@@ -249,7 +253,7 @@ Deno.test({
         () => ours(collector.metrics)["sig.sessions"]?.[0] === "0",
       );
     }
-    assertNobodyNamed(collector.metrics, [person.did, person.kid]);
+    assertNoIdentifiers(collector.metrics, [person.did, person.kid]);
     await redis.stop();
   },
 });
