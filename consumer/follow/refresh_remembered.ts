@@ -23,6 +23,8 @@ export type RememberOptions = MemoryOptions & RefreshOptions & {
   readonly full?: boolean | undefined;
   /** The store must have the issuer's pin already. */
   readonly requirePin?: boolean | undefined;
+  /** Called before each attempt: events of an earlier attempt do not count. */
+  readonly onAttempt?: (() => void) | undefined;
   /**
    * Accepts the history that is served, whatever the pin says: gets the pin
    * before it, what was found, and the first stored line that differs; returns
@@ -53,6 +55,7 @@ export async function refreshRemembered(
   const memory = new IssuerMemory(store, location, options);
   const { now, full, requirePin, accept, needsState } = options;
   return await whileOthersWrite(store, async () => {
+    options.onAttempt?.();
     // With `full` nothing but the pin is read: stored lines may be damaged.
     const before = full
       ? await memory.recallPin(known, now)

@@ -2,7 +2,13 @@ import { assert, assertEquals } from "@std/assert";
 import { nameKids, shortenKids } from "../memory/pin.ts";
 import type { PinStore } from "../memory/sqlite_lines.ts";
 import { removePin } from "./manage_pins.ts";
-import { feedOf, PATHS } from "../../tests/kit/test_issuer.ts";
+import type { Consumer } from "../consumer.ts";
+import {
+  feedOf,
+  importTestKeys,
+  lineOf,
+  PATHS,
+} from "../../tests/kit/test_issuer.ts";
 import { revoke, upsert } from "../../tests/kit/events.ts";
 import { QUESTION } from "../../tests/kit/watched_issuer.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
@@ -125,6 +131,35 @@ racesTest(
       const { warnings } = await fresh({ pins: slow, full }).verify(did);
       assertEquals(warnings.map(({ code }) => code), [...INCONSISTENT]);
     }
+  },
+);
+
+racesTest(
+  "watching hands out no event of a history that another process replaced",
+  async ({ did, pins, fresh, publish, server: { documents } }) => {
+    const watched = async (watcher: Consumer, from?: number) => {
+      const options = { once: true, from };
+      const events = await Array.fromAsync(watcher.watch(did, options));
+      return events.map(({ event_id }) => event_id);
+    };
+    await publish([upsert(1)]);
+    const first = new TextDecoder().decode(
+      documents.get(PATHS.feed) as Uint8Array,
+    );
+    assertEquals(await watched(fresh(), 1), ["e1"]);
+    await publish([upsert(2)]);
+    const whole = documents.get(PATHS.feed)!;
+    const otherLine = await lineOf(
+      { ...upsert(2, { event_id: "other" }), issuer: did },
+      (await importTestKeys())[0],
+    );
+    documents.set(PATHS.feed, `${first}${otherLine}\n`);
+    const slow = before(pins, async () => {
+      await removePin(pins, did);
+      documents.set(PATHS.feed, whole);
+      await fresh().verify(did);
+    });
+    assertEquals(await watched(fresh({ pins: slow })), ["e2"]);
   },
 );
 

@@ -295,6 +295,7 @@ class WatchedFeed {
       ...this.#options,
       workers: this.#workers,
       now: this.#options.now(),
+      onAttempt: () => events.clear(),
       onEvent: (verified: VerifiedEvent) => {
         const { sequence } = verified.event;
         if (sequence >= after) events.set(sequence, verified);
