@@ -1,4 +1,4 @@
-/** The settings and questions of a consumer. @module */
+/** Types of a consumer: its options, questions and answers. @module */
 
 import type {
   AskedQuestion,
@@ -26,67 +26,68 @@ import type { VerifyReport } from "./verify/verify_report.ts";
 export interface ConsumerOptions
   extends FeedPolicy, LoadIssuerOptions, FetchPolicy, Partial<WaitingLimits> {
   /**
-   * The issuers that may be asked: did:web, host or https URL of `sig.json`,
-   * which may be anywhere on the issuer's host.
+   * The allowed issuers: did:web, host or https URL of `sig.json`, which may be
+   * anywhere on the issuer's host.
    */
   readonly issuers: readonly string[];
   /**
-   * Ask issuers outside of the list too: by did:web, host, or the URL
-   * `https://<host>/.well-known/sig.json` and no other. They are not pinned
-   * (`continuity: "unpinned"`). Their states are cached for the 256 that were
-   * asked last, up to 48 MiB of feeds. At most 2 of their feeds of more than
-   * 64 KiB are read at a time, while 256 more wait for up to 30 s
-   * (`overloaded`).
+   * Whether issuers outside of the list are allowed too (default: false): by
+   * did:web, host, or the URL `https://<host>/.well-known/sig.json`. They are
+   * not pinned (`continuity: "unpinned"`). The states of the 256 most recently
+   * used are cached, up to 48 MiB of feeds. At most 2 of their feeds of more
+   * than 64 KiB are read concurrently; up to 256 more wait for at most 30 s
+   * (else `overloaded`).
    */
   readonly anyIssuer?: boolean | undefined;
-  /** How old a state may be, in milliseconds (default: 60,000). */
+  /** Maximum age of a state in milliseconds (default: 60,000). */
   readonly maxAgeMs?: number | undefined;
   /** The clock (default: `() => new Date()`). */
   readonly now?: (() => Date) | undefined;
   /**
-   * Awaited now and then while a feed is verified (see `verifyFeed`), and while
+   * Awaited at intervals while a feed is verified (see `verifyFeed`), and while
    * a question about very many relationships is answered.
    */
   readonly yieldToEventLoop?: (() => Promise<void>) | undefined;
   /**
-   * Remembers the issuers of the list for longer than this process, and shares
-   * what is known with other processes (`@sig/consumer/pins`); it stays open. A
-   * file keeps the verified lines too, of which each question reads its part.
+   * A store that keeps the memory of the listed issuers after this process
+   * ends, and shares it with other processes (`@sig/consumer/pins`). The
+   * consumer does not close it. A file also keeps the verified lines; a
+   * question reads only those about its subject.
    */
   readonly pins?: PinStore | undefined;
   /**
-   * With `pins` that keep lines: how large the feed of an issuer may become.
-   * `limits` are then of what is new in it, and of a feed that must be verified
-   * from its start.
+   * With `pins` that keep lines: the maximum size of a feed. `limits` then
+   * apply to the new part of a feed, and to a feed that must be verified from
+   * its start.
    */
   readonly rememberedLimits?: Limits | undefined;
   /**
-   * When questions about one subject are answered from an issuer's proofs: while
-   * its feed is not loaded (the default), always, or never.
+   * When questions about one subject are answered from an issuer's proofs:
+   * until its feed is loaded (default), always, or never.
    */
   readonly proofs?: "until_loaded" | "always" | "never" | undefined;
   /**
-   * What an issuer's checkpoint must have (its age, cosigners); then nothing is
-   * answered without one.
+   * Requirements for an issuer's checkpoint (age, cosigners). If set, an issuer
+   * without a valid checkpoint is an error.
    */
   readonly checkpointPolicy?: ProofPolicy | undefined;
-  /** With `pins`: verify everything again, whenever an issuer is asked. */
+  /** With `pins`: verify the whole feed at each refresh (default: false). */
   readonly full?: boolean | undefined;
-  /** With `pins`: an issuer that is not remembered there is an error. */
+  /** With `pins`: an issuer without a pin is an error (default: false). */
   readonly requirePin?: boolean | undefined;
   /** Called with each newly verified event, in order. */
   readonly onEvent?: ((verified: VerifiedEvent) => void) | undefined;
   /**
-   * Called now and then with the bytes of a feed that were read, and their
-   * number as far as the server says it.
+   * Called at intervals with the number of bytes of a feed that were read, and
+   * the total if the server states it.
    */
   readonly onProgress?:
     | ((bytes: number, totalBytes: number | undefined) => void)
     | undefined;
   /**
-   * What verifies signatures of large feeds beside this thread, for all issuers
-   * together; (default: one for each core but one, up to 6). They run while a
-   * large feed is read.
+   * The workers that verify signatures of large feeds, shared by all issuers
+   * (default: one for each core but one, up to 6). They run only while a large
+   * feed is read.
    */
   readonly workers?: SignatureWorkers | undefined;
 }
@@ -99,36 +100,39 @@ export type ConsumerQuestion = (AskedQuestion | ParsedQuestion) & {
   readonly minSequence?: number | undefined;
 };
 
-/** How a question is asked. */
+/** Options of {@linkcode Consumer.check} and {@linkcode Consumer.ask}. */
 export type AskOptions = Pick<ObserveOptions, "waitFor" | "refresh">;
 
-/** An answer with what it rests upon. */
+/** An answer with the relationship that it is based on. */
 export interface AskedAnswer {
   /** The answer. */
   readonly answer: CheckAnswer;
-  /** The relationship that it rests upon; null for a deny. */
+  /** The relationship that allows; null for a deny. */
   readonly relationship: RelationshipState | null;
 }
 
-/** A consumer of issuers, for a long-running process. */
+/** A consumer of issuers for a long-running process. */
 export interface Consumer {
-  /** Asks the issuer now, whatever the age of what is known. */
+  /**
+   * Fetches and verifies the issuer now, regardless of the age of the known
+   * state.
+   */
   verify(issuer: string | IssuerName): Promise<VerifiedIssuer>;
   /**
-   * Asks the issuer now and reports (the body of `/v1/verify`). Faults of what
-   * it publishes, and contradictions to what is remembered, are `valid: false`;
-   * what could not be read is thrown.
+   * Fetches and verifies the issuer now and reports (the body of `/v1/verify`).
+   * Faults in its documents, and contradictions to the pin, are reported as
+   * `valid: false`. Throws if a document can't be read.
    */
   report(
     issuer: string | IssuerName,
     options?: Pick<ObserveOptions, "waitFor">,
   ): Promise<VerifyReport>;
-  /** The issuer, no older than asked for. */
+  /** Returns the verified issuer, within the requested age. */
   observe(
     issuer: string | IssuerName,
     options?: ObserveOptions,
   ): Promise<ObservedIssuer>;
-  /** The issuer's state, no older than asked for. */
+  /** Returns the issuer's state, within the requested age. */
   state(
     issuer: string | IssuerName,
     options?: ObserveOptions,
@@ -139,23 +143,26 @@ export interface Consumer {
     question: ConsumerQuestion,
     options?: AskOptions,
   ): Promise<CheckAnswer>;
-  /** The same with the relationship that the answer rests upon. */
+  /**
+   * Answers like `check`, and adds the relationship that the answer is based
+   * on.
+   */
   ask(
     issuer: string | IssuerName,
     question: ConsumerQuestion,
     options?: AskOptions,
   ): Promise<AskedAnswer>;
   /**
-   * Asks several issuers, up to 100, at the same time: allow if one of them
-   * allows. See {@linkcode combineAnswers} for those that can't answer.
+   * Asks up to 100 issuers concurrently: allow if one of them allows. See
+   * {@linkcode combineAnswers} for issuers that can't answer.
    */
   checkAny(
     issuers: readonly (string | IssuerName)[],
     question: ConsumerQuestion,
   ): Promise<AnyAnswer>;
   /**
-   * Follows an issuer of the list: each newly verified event once, in order, as
-   * {@linkcode watchIssuer}. With `pins` the cursor outlives the process.
+   * Follows a listed issuer: yields each newly verified event once, in order
+   * (see {@linkcode watchIssuer}). With `pins` the cursor survives restarts.
    */
   watch(
     issuer: string | IssuerName,

@@ -1,4 +1,4 @@
-/** A consumer that stays: one verified state an issuer (docs/protocol.md §6). @module */
+/** A long-running consumer with one verified state per issuer (docs/protocol.md §6). @module */
 
 import {
   type CheckAnswer,
@@ -49,26 +49,25 @@ import {
 } from "./verify/verify_report.ts";
 
 /**
- * Makes a consumer for a running process. It fetches and verifies only what is
- * new, and remembers what it verified: when an issuer takes back, rewrites or
- * re-signs its history, questions fail (`feed_rolled_back`, `key_replaced`,
- * `key_withdrawn`, `feed_rewritten`) until it serves
- * the remembered history again. (docs/protocol.md §6)
+ * Creates a consumer for a long-running process. It fetches and verifies only
+ * new data, and remembers what it verified: if an issuer rolls back, rewrites
+ * or re-signs its history, questions fail (`feed_rolled_back`, `key_replaced`,
+ * `key_withdrawn`, `feed_rewritten`) until it serves the remembered history
+ * again. (docs/protocol.md §6)
  *
- * - Who asks while a refresh is under way shares it, unless it began longer ago
- *   than the state may be old. Who must have an answer of now (`verify`,
- *   `report`, max age 0, `minSequence`) shares the next one.
- * - The age counts when the question is asked, in `freshness` too: a slow fetch
- *   makes nothing stale and causes no further fetch.
- * - Who asks while a refresh is under way that then fails shares the failure.
- *   At most `maxWaiting` questions wait for one issuer (`overloaded`), each for
- *   at most `maxWaitMs` (`fetch_timeout`): a silent issuer does not delay
- *   questions about others.
+ * - A question that arrives during a refresh shares it, unless the refresh
+ *   began longer ago than the maximum age. A question that needs current data
+ *   (`verify`, `report`, max age 0, `minSequence`) shares the next one.
+ * - The age is measured when the question arrives, in `freshness` too: a slow
+ *   fetch does not make an answer stale and causes no further fetch.
+ * - Questions that share a refresh share its failure. At most `maxWaiting`
+ *   questions wait for one issuer (`overloaded`), each for at most `maxWaitMs`
+ *   (`fetch_timeout`): a silent issuer does not delay questions about others.
  * - A failure is not remembered: the next question tries again. While an issuer
- *   can't be reached, a state that is young enough still answers. After a fault
- *   or a contradiction nothing does until a refresh was in order.
+ *   can't be reached, a state within the maximum age still answers. After a
+ *   fault or a contradiction every question fails until a refresh succeeds.
  *
- * @example Only the issuers of the list are ever asked
+ * @example Only the listed issuers are allowed
  * ```ts
  * import { createConsumer } from "@sig/consumer";
  * import { SigError } from "@sig/core";
@@ -83,12 +82,13 @@ import {
  * ```
  *
  * @throws {SigError} `invalid_identifier`, `address_not_allowed` and the like
- * for an issuer that can't be one; from the methods also `issuer_not_allowed`, `overloaded`,
- * `feed_stale` when what is known is too old and can't be refreshed,
- * `consistency_unavailable` for a `minSequence` that the feed has not reached,
- * `invalid_request` for malformed numbers, the four codes above, and as
- * `checkIssuer`. `invalid_identifier` also for two places of one issuer on the
- * list, and for a URL that is on no list and is not its host's own `sig.json`.
+ * for an invalid issuer; from the methods also `issuer_not_allowed`,
+ * `overloaded`, `feed_stale` when the known state is too old and can't be
+ * refreshed, `consistency_unavailable` for a `minSequence` that the feed has
+ * not reached, `invalid_request` for malformed numbers, the four codes above,
+ * and as `checkIssuer`. `invalid_identifier` also if the list has two URLs for
+ * one issuer, and for an unlisted URL other than `/.well-known/sig.json` of its
+ * host.
  * @throws {RangeError} for a `maxAgeMs` that is not 0 or more, and for
  * malformed waiting limits.
  */
@@ -151,7 +151,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       return watchIssuer(location, { ...options, now, ...asked });
     },
     async checkAny(asked, question) {
-      // A wrong question is wrong to all of them.
+      // An invalid question fails before any issuer is asked.
       parseQuestion(question);
       return await combineAnswers(asked.map((issuer) => ({
         issuer: nameOf(issuer, options),
@@ -174,7 +174,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     bounds: Bounds,
   ): Promise<ObservedIssuer> {
     const at = now();
-    // Mostly it is known, and there is nothing to wait for.
+    // Usually the state is known, which avoids a promise.
     const known = pins ? undefined : observedWithin(issuer, bounds, at);
     const { waitFor, refresh } = asked;
     const { observation, verified } = known
@@ -208,7 +208,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
   }
 }
 
-/** The relationship that an answer about the present rests upon. */
+/** Returns the relationship that an answer about the present is based on. */
 function relationshipOf(
   { state: { history } }: VerifiedIssuer,
   { matched_relationship_id: id, last_sequence: last }: CheckAnswer,
@@ -219,14 +219,17 @@ function relationshipOf(
     null;
 }
 
-/** The report of a refresh that failed, with all faults of what is published. */
+/**
+ * Returns the report of a failed refresh, with all faults of the published
+ * documents.
+ */
 async function reportOf(
   error: SigError,
   location: ProvenLocation,
   options: VerifyIssuerOptions,
 ): Promise<VerifyReport> {
   const all = await reportIssuerOnce(location, options).catch((unread) => {
-    // What contradicts the memory does so, whatever can be read now.
+    // A contradiction to the pin is reported even if nothing can be read now.
     if (error.category !== "conflict") throw unread;
     return undefined;
   });
@@ -239,7 +242,9 @@ async function reportOf(
   });
 }
 
-/** As answers say it, also of one that can't be an issuer. */
+/**
+ * Returns the issuer's name for an answer, even if it is not a valid issuer.
+ */
 function nameOf(
   issuer: string | IssuerName,
   { allowPrivate = false }: ConsumerOptions,

@@ -20,7 +20,7 @@ async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
 }
 
-Deno.test("only what can be an issuer is taken on the list", async () => {
+Deno.test("an invalid issuer on the list is an error", async () => {
   const rows: readonly (readonly [string, ErrorCode, string])[] = [
     ["./acme", "invalid_identifier", "it must be a did:web, a host name"],
     ["/srv/sig.json", "invalid_identifier", "it must be a did:web, a host"],
@@ -32,7 +32,7 @@ Deno.test("only what can be an issuer is taken on the list", async () => {
   }
 });
 
-Deno.test("malformed limits of a consumer are a RangeError", () => {
+Deno.test("invalid limits of a consumer are a RangeError", () => {
   for (
     const limits of [
       ...[{ maxAgeMs: -1 }, { maxAgeMs: NaN }],
@@ -48,7 +48,7 @@ Deno.test("malformed limits of a consumer are a RangeError", () => {
   }
 });
 
-Deno.test("a question that is refused fetches nothing", async () => {
+Deno.test("a rejected question causes no request", async () => {
   await using issuer = await watchIssuer(2, key1);
   await using other = await watchIssuer(1, key1);
   const { check, consumer } = issuer;
@@ -90,7 +90,7 @@ Deno.test("a question that is refused fetches nothing", async () => {
   assertEquals([issuer, other].map(({ server }) => server.exchanges), [[], []]);
 });
 
-Deno.test("a report on a feed in order is the body of /v1/verify", async () => {
+Deno.test("the report of a valid feed is the body of /v1/verify", async () => {
   await using issuer = await watchIssuer(2, key1);
   for (const _ of [1, 2]) {
     assertEquals(await issuer.consumer.report(issuer.did), {
@@ -105,7 +105,7 @@ Deno.test("a report on a feed in order is the body of /v1/verify", async () => {
   }
 });
 
-Deno.test("a report lists the faults, and throws if something can't be read", async () => {
+Deno.test("a report lists the faults, and throws if a document can't be read", async () => {
   await using issuer = await watchIssuer(2, key1);
   const { did, lines, server: { documents } } = issuer;
   const report = async () => {
@@ -124,7 +124,7 @@ Deno.test("a report lists the faults, and throws if something can't be read", as
   await expectSigError(report, "fetch_status", "answered with status 500");
 });
 
-Deno.test("any issuer is asked when that is allowed, and is not pinned", async () => {
+Deno.test("with anyIssuer, an unlisted issuer answers and is not pinned", async () => {
   const options = { issuers: [], anyIssuer: true };
   await using issuer = await watchIssuer(2, key1, options);
   const { consumer, did, server } = issuer;
@@ -138,7 +138,7 @@ Deno.test("any issuer is asked when that is allowed, and is not pinned", async (
   assertEquals(continuity, "unpinned");
 });
 
-Deno.test("verifying yields to the event loop, once per line also with a pin file", async () => {
+Deno.test("verification yields to the event loop, and verifies each line once also with a pin file", async () => {
   await using file = await openPinFile();
   await using issuer = await watchIssuer(300, key1);
   for (const pins of [undefined, file.pins]) {
@@ -150,13 +150,13 @@ Deno.test("verifying yields to the event loop, once per line also with a pin fil
         return Promise.resolve();
       },
     });
-    // After each 128 lines: none of them is verified a second time.
+    // One turn for each 128 lines: no line is verified twice.
     const { state } = await consumer.verify(issuer.did);
     assertEquals([turns, state.by_relationship_id.size], [2, 300]);
   }
 });
 
-Deno.test("without node:crypto the tail of a feed is digested as well", async () => {
+Deno.test("without node:crypto the tail of a feed extends the digest too", async () => {
   const { process } = globalThis as unknown as {
     process: { getBuiltinModule: (name: string) => unknown };
   };
@@ -184,7 +184,7 @@ Deno.test("without node:crypto the tail of a feed is digested as well", async ()
   }
 });
 
-/** Issuers whose feeds have 8 lines of 54 KB, served a line at a time. */
+/** Starts issuers whose feeds have 8 lines of 54 KB, served line by line. */
 async function startLargeIssuers(hosts: readonly string[]) {
   const metadata = { text: "x".repeat(40_000) };
   const documents = new Map<string, string>();
@@ -203,7 +203,7 @@ async function startLargeIssuers(hosts: readonly string[]) {
     const lines = [...linesOf.get(host)!];
     return new ReadableStream<Uint8Array<ArrayBuffer>>({
       async pull(controller) {
-        // The last lines wait until the test has counted.
+        // The last line waits until the test has counted.
         if (lines.length === 1) await go.promise;
         const line = lines.shift();
         if (line === undefined) return controller.close();
@@ -227,7 +227,7 @@ async function startLargeIssuers(hosts: readonly string[]) {
   };
 }
 
-Deno.test("two large feeds of unlisted issuers are read at a time, listed ones at once", async () => {
+Deno.test("at most two large feeds of unlisted issuers are read concurrently; listed issuers do not wait", async () => {
   const unlisted = ["a.example", "b.example", "c.example", "d.example"];
   const issuers = await startLargeIssuers([...unlisted, "listed.example"]);
   const { fetch } = issuers;
@@ -238,7 +238,8 @@ Deno.test("two large feeds of unlisted issuers are read at a time, listed ones a
   });
   const states = unlisted.map((host) => consumer.state(host));
   const listed = consumer.state("listed.example");
-  // 64 KiB are one of these lines; the second waits for a place.
+  // One line has less than 64 KiB, two have more: feeds wait at the second
+  // line.
   const quiet = [2, 2, 7, 7, 7];
   await waitForEqual(issuers.sent, quiet);
   issuers.go();
@@ -246,14 +247,14 @@ Deno.test("two large feeds of unlisted issuers are read at a time, listed ones a
   for (const state of states) assertEquals((await state).last_sequence, 8);
 });
 
-Deno.test("an unlisted issuer that rewrites its large feed gives its places back", async () => {
+Deno.test("an unlisted issuer that rewrites its large feed releases the semaphore", async () => {
   const options = { issuers: [], anyIssuer: true };
   await using issuer = await watchIssuer(0, key1, options);
   const histories = await Promise.all(["x", "y"].map((each) => {
     const metadata = { text: each.repeat(40_000) };
     return makeLines(3, key1, { issuer: issuer.did, metadata });
   }));
-  // More often than large feeds are read at a time.
+  // More often than large feeds may be read concurrently.
   for (let i = 0; i < 4; i++) {
     issuer.publish(histories[i % 2]!);
     assertEquals((await issuer.verify()).state.last_sequence, 3);

@@ -1,6 +1,6 @@
 /**
- * What the other packages of this project need of consumer beside its public
- * names. Not covered by semantic versioning: it may change in any release.
+ * Exports for the other packages of this project. Not covered by semantic
+ * versioning: they may change in any release.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * Reading an issuer: its documents are fetched with guards, every signature is
- * verified, the feed is replayed, and questions are answered from it.
+ * Reads an issuer: fetches its documents with guards, verifies every signature,
+ * replays the feed, and answers questions from it.
  *
  * @example Ask an issuer
  * ```ts ignore

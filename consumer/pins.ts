@@ -1,6 +1,6 @@
 /**
- * Memory of issuers that outlives a process and is shared by several, for
- * `createConsumer` (docs/protocol.md §6).
+ * Pin stores for `createConsumer`: a memory of issuers that survives restarts
+ * and can be shared by processes (docs/protocol.md §6).
  *
  * @example Two consumers with one memory
  * ```ts

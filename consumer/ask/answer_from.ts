@@ -1,4 +1,4 @@
-/** From a verified issuer to an answer (docs/protocol.md §5). @module */
+/** Answers questions from a verified issuer (docs/protocol.md §5). @module */
 
 import {
   type AskedQuestion,
@@ -20,23 +20,23 @@ import {
 } from "@sig/core/internal";
 import type { VerifiedIssuer } from "../verify/verify_feed.ts";
 
-/** A question, parsed or not, without its clock, which is an option. */
+/** A question, parsed or not. The clock is an option instead. */
 export type IssuerQuestion = AskedQuestion | ParsedQuestion;
 
-/** What an answer rests upon, beside the issuer. */
+/** What an answer depends on in addition to the issuer. */
 export interface AnswerBasis {
   /** The clock. */
   readonly now: Date;
-  /** How old the state is; null where nothing was fetched. */
+  /** The age of the state; null if nothing was fetched. */
   readonly freshness?: Freshness | null | undefined;
-  /** How the state relates to what was seen before; (default: `unpinned`). */
+  /** How the feed relates to the pin (default: `unpinned`). */
   readonly continuity?: Continuity | undefined;
 }
 
 /**
- * Answers a question from an issuer that is verified already, for those who ask
- * several or keep what they verified. Local and inline sources have no
- * freshness; `freshness` is ignored for them. (docs/protocol.md §6)
+ * Answers a question from an issuer that is already verified, for several
+ * questions or a cached state. Local and inline sources have no freshness;
+ * `freshness` is ignored for them. (docs/protocol.md §6)
  *
  * @example
  * ```ts
@@ -77,18 +77,18 @@ export function answerFrom(
   return runSteps(answerSteps(verified, parseQuestion(question), basis, {}));
 }
 
-/** How {@linkcode answerInSlices} lets others in, and what it says at most. */
+/** How {@linkcode answerInSlices} yields, and the limits of its answer. */
 export interface SliceOptions extends AnswerLimits {
   /** Awaited between slices of a few milliseconds. */
   readonly yieldToEventLoop: () => Promise<void>;
 }
 
 /**
- * {@linkcode answerFrom} for a process that serves others: a subject of very
- * many relationships is looked at in slices. Where there are few, which is the
- * usual case, the answer comes at once and without a promise.
+ * Answers like {@linkcode answerFrom}, for servers: yields to the event loop
+ * while it reads a subject with very many relationships. With few
+ * relationships, the usual case, it returns the answer without a promise.
  *
- * @throws {SigError} as {@linkcode answerFrom}, at once.
+ * @throws {SigError} as {@linkcode answerFrom}, synchronously.
  */
 export function answerInSlices(
   verified: VerifiedIssuer,
@@ -101,11 +101,11 @@ export function answerInSlices(
 }
 
 /**
- * {@linkcode answerInSlices} of several questions about one subject at one time:
- * its relationships are looked at once for all of them. Each answer is made when
- * it is asked for, since all of them together may be very large.
+ * Answers several questions about one subject at one time, like
+ * {@linkcode answerInSlices}, and reads the relationships once for all of them.
+ * Each answer is made on demand, since all of them together may be very large.
  *
- * @returns What makes the answers, in the order of the questions.
+ * @returns Functions that make the answers, in the order of the questions.
  * @throws {SigError} as {@linkcode answerFrom}.
  * @throws {TypeError} for questions about several subjects or times.
  */

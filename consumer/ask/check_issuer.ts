@@ -27,23 +27,26 @@ export interface CheckIssuerOptions
   /** The clock (default: now; no other function but `createConsumer` reads it). */
   readonly now?: Date | undefined;
   /**
-   * How old a state may be, in milliseconds (default: 60,000). It is fetched now,
-   * so this is only repeated in the answer's `freshness`.
+   * Maximum age of a state in milliseconds (default: 60,000). The state is
+   * fetched now, so this is only repeated in the answer's `freshness`.
    */
   readonly maxAgeMs?: number | undefined;
   /** Whether the issuer's proofs may be used instead of its feed (default: true). */
   readonly proofs?: boolean | undefined;
-  /** As in `ConsumerOptions`; where no proof answers, nothing does. */
+  /**
+   * As in `ConsumerOptions`. If set, a question that can't be answered by proof
+   * is an error.
+   */
   readonly checkpointPolicy?: ProofPolicy | undefined;
 }
 
-/** How old an answer's state may be by default. */
+/** Default maximum age of a state in milliseconds. */
 export const DEFAULT_MAX_AGE_MS = 60_000;
 
 /**
- * Gets and verifies everything that an issuer publishes, then answers.
+ * Fetches and verifies an issuer's documents and feed, then answers.
  *
- * "Could not answer" is thrown; it is never an allow and never a deny.
+ * A failure to answer is thrown; it is never an allow and never a deny.
  *
  * @example
  * ```ts ignore
@@ -55,7 +58,7 @@ export const DEFAULT_MAX_AGE_MS = 60_000;
  * });
  * ```
  *
- * @example A feed that is at hand
+ * @example A feed in memory
  * ```ts
  * import { checkIssuer, openInlineFeed } from "@sig/consumer";
  * import { assertEquals } from "@std/assert";
@@ -80,11 +83,11 @@ export const DEFAULT_MAX_AGE_MS = 60_000;
  * assertEquals(answer.source, "inline");
  * ```
  *
- * @param issuer Its host, its did:web or the URL of its `sig.json`; a file or
- * feed as `parseSource`, `openSource` and `openInlineFeed` give it. A text is
- * never a path, so that a planted folder can't answer in a host's name.
+ * @param issuer Its host, did:web or URL of `sig.json`, or a result of
+ * `parseSource`, `openSource` or `openInlineFeed`. A string is never a path, so
+ * that a planted folder can't answer for a host.
  * @throws {SigError} as `verifyIssuer` and core's `check`; `invalid_identifier`
- * for a text that can't be an issuer.
+ * for a string that is not a valid issuer.
  */
 export async function checkIssuer(
   issuer: string | Source | IssuerLocation,
@@ -97,7 +100,7 @@ export async function checkIssuer(
     ? issuer
     : openSource(issuer, given);
   const options = { ...given, now: given.now ?? new Date() };
-  // One that is wrong by itself is refused before anything is fetched.
+  // An invalid question fails before anything is fetched.
   const asked = parseQuestion(question);
   const verified = await verifyAsked(location, asked, options);
   const { maxAgeMs = DEFAULT_MAX_AGE_MS } = options;
@@ -112,7 +115,7 @@ export async function checkIssuer(
   });
 }
 
-/** By proof where there is one, else from the feed. */
+/** Verifies by proof if there is one, otherwise from the feed. */
 async function verifyAsked(
   location: IssuerLocation,
   asked: ParsedQuestion,
@@ -132,8 +135,8 @@ async function verifyAsked(
     throw proofInvalid("the question can't be answered by proof");
   }
   const loaded = found?.loaded ?? await loadIssuer(location, options);
-  // Of very many relationships those of one subject are needed. What was true
-  // then depends on all that a relationship has been before.
+  // Only the relationships of one subject are needed. A question with `at`
+  // needs all of them: it depends on all earlier versions of a relationship.
   const keepOnly = at === undefined ? subject : undefined;
   const verified = await verifyLoaded(loaded, options, { keepOnly });
   if (found?.warning === undefined) return verified;

@@ -28,7 +28,7 @@ const [key1, , stranger] = await importTestKeys();
 const QUESTION = { subject: ALICE, require: ["role=deploy"] } as const;
 const POLICY = { allowPrivate: true, totalTimeoutMs: 30_000 };
 
-/** A server that publishes an issuer who says yes to the question. */
+/** Starts a server of an issuer that allows the question. */
 async function publish(): Promise<IssuerServer> {
   const server = startIssuerServer();
   const { did, origin } = server;
@@ -46,7 +46,7 @@ function ask(
   return checkIssuer(openSource(source, POLICY), question, { now: NOW });
 }
 
-Deno.test("an answer has the members of docs/protocol.md §5, in their order", async () => {
+Deno.test("an answer has the members of docs/protocol.md §5, in that order", async () => {
   await using server = await publish();
   const answer = await ask(server);
   assertEquals(answer, {
@@ -81,7 +81,7 @@ Deno.test("an answer has the members of docs/protocol.md §5, in their order", a
   ]);
 });
 
-Deno.test("an answer from a directory proves no origin and has no freshness", async () => {
+Deno.test("an answer from a directory has the source `local` and no freshness", async () => {
   await using unpacked = await unpackedFeed("did-missing");
   const { path } = unpacked;
   const answer = await checkIssuer(
@@ -102,7 +102,7 @@ Deno.test("the subject of a question is not sent to the issuer", async () => {
   assertEquals(server.requests.toSorted(), Object.values(PATHS).toSorted());
 });
 
-/** How a step of the consumer fails, and how its server is broken for that. */
+/** A failing step, its error, and how the server causes it. */
 type Fault = readonly [
   step: string,
   code: ErrorCode,
@@ -199,7 +199,10 @@ for (const [step, code, message, breakIt] of FAULTS) {
   });
 }
 
-/** Asks an issuer whose server writes bytes; `respond` makes an answer of a document. */
+/**
+ * Asks an issuer through a raw server; `respond` makes a response from a
+ * document.
+ */
 async function askRaw(
   respond: (path: string, bytes: string | Uint8Array) => {
     readonly head: string;
@@ -226,7 +229,7 @@ async function askRaw(
   return await ask(content);
 }
 
-Deno.test("if a body breaks off, or has no stated end, the answer is an error", async () => {
+Deno.test("if a body is cut off or has no stated length, the answer is an error", async () => {
   const json = "content-type: application/json\r\n";
   const sized = (bytes: string | Uint8Array) =>
     `${json}content-length: ${bytes.length}\r\n`;
@@ -265,13 +268,13 @@ Deno.test("if the host refuses the connection, the answer is an error", async ()
   assertEquals(error.category, "unavailable");
 });
 
-Deno.test("a malformed question fetches nothing", async () => {
+Deno.test("a malformed question causes no request", async () => {
   await using server = await publish();
   const rows: readonly (readonly [IssuerQuestion, ErrorCode, string])[] = [
     [{ ...QUESTION, require: [] }, "requirements_empty", "at least one"],
     [{ ...QUESTION, subject: "" }, "invalid_identifier", "Cannot check: "],
     [{ ...QUESTION, asOf: 0 }, "invalid_request", "Cannot judge as_of"],
-    // Whether the feed reaches that sequence does not matter.
+    // The error does not depend on the length of the feed.
     [{ ...QUESTION, asOf: 9, at: "now" }, "invalid_request", "Cannot judge at"],
   ];
   for (const [question, code, message] of rows) {
@@ -280,7 +283,7 @@ Deno.test("a malformed question fetches nothing", async () => {
   assertEquals(server.requests, []);
 });
 
-Deno.test("an issuer is asked by its host, its DID, its URL, or a source", async () => {
+Deno.test("accepts an issuer as a host, a DID, a URL, or a source", async () => {
   await using server = await publish();
   const { did, origin } = server;
   const host = origin.replace("http://", "");
@@ -296,7 +299,7 @@ Deno.test("an issuer is asked by its host, its DID, its URL, or a source", async
   }
 });
 
-Deno.test("the name of a folder is not an issuer, and a private host needs consent", async () => {
+Deno.test("rejects a folder name, and a private host without allowPrivate", async () => {
   const error = await expectSigError(
     () => checkIssuer("./acme.example", QUESTION),
     "invalid_identifier",

@@ -1,4 +1,4 @@
-/** One question to many issuers (docs/protocol.md §6). @module */
+/** Asks one question of several issuers (docs/protocol.md §6). @module */
 
 import {
   type CheckAnswer,
@@ -11,38 +11,38 @@ import {
 
 /** An issuer that could not answer. */
 export interface FailedAnswer {
-  /** The issuer's DID, or how it was named. */
+  /** The issuer's DID, or the name given for it. */
   readonly issuer: string;
-  /** Why. */
+  /** The error. */
   readonly error: Problem;
 }
 
-/** What many issuers say to one question. */
+/** The answers of several issuers to one question. */
 export interface AnyAnswer {
-  /** `allow` if one of them allows; `deny` if all of them answered, and deny. */
+  /** `allow` if one issuer allows; `deny` if all of them answered deny. */
   readonly decision: "allow" | "deny";
-  /** What each says, in the order of the question. */
+  /** The answer of each issuer, in the order of the list. */
   readonly answers: readonly (CheckAnswer | FailedAnswer)[];
 }
 
-/** One of the issuers that are asked. */
+/** An issuer to ask. */
 export interface AskedIssuer {
-  /** How to name it where it can't answer. */
+  /** Its name in a failed answer. */
   readonly issuer: string;
-  /** Asks it. */
+  /** Asks the issuer. */
   readonly answer: () => Promise<CheckAnswer>;
 }
 
-/** One question is to no more issuers than this. */
+/** Maximum number of issuers per question. */
 const MAX_ISSUERS = 100;
 
-/** What the others still get once one has allowed. */
+/** How long to wait for the remaining issuers after an allow. */
 const PATIENCE_MS = 2_000;
 
 /**
- * Asks all of them at the same time. The first allow decides: those that have
- * not answered 2 s later are listed as `fetch_timeout`, so that a silent issuer
- * holds nobody up. A deny is said only when every one of them has answered.
+ * Asks all issuers concurrently. The first allow decides: issuers that have not
+ * answered 2 s later are listed as `fetch_timeout`, so that a silent issuer
+ * delays no answer. A deny needs the answers of all issuers.
  *
  * @example
  * ```ts
@@ -50,12 +50,12 @@ const PATIENCE_MS = 2_000;
  * import { SigError } from "@sig/core";
  * import { assertRejects } from "@std/assert";
  *
- * const dead = new SigError("fetch_failed", "Cannot fetch: nobody is there");
+ * const down = new SigError("fetch_failed", "Cannot fetch: refused");
  * await assertRejects(
  *   () =>
  *     combineAnswers([{
  *       issuer: "did:web:acme.example",
- *       answer: () => Promise.reject(dead),
+ *       answer: () => Promise.reject(down),
  *     }]),
  *   SigError,
  *   "none of 1 issuers allows, and did:web:acme.example could not answer",
@@ -63,8 +63,8 @@ const PATIENCE_MS = 2_000;
  * ```
  *
  * @throws {SigError} when none allows and one could not answer: its code, with
- * what each says in `context.answers`; `invalid_request` for no issuer, or more
- * than 100. What is no SigError is thrown as it is.
+ * all answers in `context.answers`; `invalid_request` for no issuer, or more
+ * than 100. Other errors are rethrown.
  */
 export async function combineAnswers(
   asked: readonly AskedIssuer[],

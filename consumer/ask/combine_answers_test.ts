@@ -9,7 +9,7 @@ import { combineAnswers } from "./combine_answers.ts";
 
 const [key] = await importTestKeys();
 
-Deno.test("an unreachable issuer is listed, and another may still allow", async () => {
+Deno.test("an unreachable issuer is listed, and another issuer may still allow", async () => {
   await using issuer = await watchIssuer(2, key);
   await using dead = startConditionalServer();
   const consumer = createConsumer({
@@ -43,7 +43,7 @@ Deno.test("an unreachable issuer is listed, and another may still allow", async 
   assertEquals([first.decision, second?.issuer], ["deny", dead.did]);
 });
 
-Deno.test("after an allow a silent issuer is listed as late", async () => {
+Deno.test("after an allow, a silent issuer is listed as fetch_timeout", async () => {
   const silence = Promise.withResolvers<CheckAnswer>();
   const allow = { issuer: "did:web:a.example", decision: "allow" };
   const { decision, answers } = await combineAnswers([
@@ -58,11 +58,11 @@ Deno.test("after an allow a silent issuer is listed as late", async () => {
   assert(late && "error" in late);
   assertEquals(late.issuer, "did:web:s.example");
   assertEquals(late.error.code, "fetch_timeout");
-  // Its later failure is handled.
+  // The later rejection is handled.
   silence.reject(new Error("late"));
 });
 
-Deno.test("a wrong question and a wrong number of issuers are refused without a request", async () => {
+Deno.test("rejects an invalid question and an invalid number of issuers without a request", async () => {
   const consumer = createConsumer({ issuers: ["acme.example"] });
   await expectSigError(
     () => consumer.checkAny(["acme.example"], { ...QUESTION, require: [] }),
@@ -78,7 +78,7 @@ Deno.test("a wrong question and a wrong number of issuers are refused without a 
   }
 });
 
-Deno.test("an error of the program is thrown as it is", async () => {
+Deno.test("rethrows an error that is not a SigError", async () => {
   await assertRejects(
     () =>
       combineAnswers([{

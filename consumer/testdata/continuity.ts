@@ -1,4 +1,7 @@
-/** Histories in one process, and across processes with one memory. */
+/**
+ * Tests of continuity in one process, and across processes that share a pin
+ * store.
+ */
 
 import { assert, assertEquals } from "@std/assert";
 import type { ErrorCode } from "@sig/core";
@@ -13,10 +16,10 @@ import {
 
 const [key1, key2, stranger] = await importTestKeys();
 
-/** The keys of the tests; the stranger's has the kid of the first. */
+/** The keys of the tests; the stranger's key has the kid of `key1`. */
 export const KEYS = { key1, key2, stranger };
 
-/** Events that are remembered. */
+/** Number of events that are remembered. */
 export const EVENTS = 6;
 
 /** Starts an issuer with events signed by key 1. */
@@ -44,8 +47,8 @@ const acrossProcesses: Watch = async (events = EVENTS, options = {}) => {
 };
 
 /**
- * A test in one process, and across processes with one memory: there each
- * question comes from a process of its own.
+ * Registers a test twice: in one process, and across processes that share a pin
+ * store, where each question comes from a separate process.
  */
 export function continuityTest(
   name: string,
@@ -55,7 +58,7 @@ export function continuityTest(
   Deno.test(`across processes: ${name}`, (t) => fn(acrossProcesses, t));
 }
 
-/** Asserts that no question is answered, and why. */
+/** Asserts that every question fails with this error. */
 export async function expectNoAnswer(
   { consumer, did, check, verify }: WatchedIssuer,
   code: ErrorCode,
@@ -80,7 +83,7 @@ export async function expectRecovered(
   const { decision, continuity, warnings } = await check();
   assertEquals([decision, continuity], ["allow", "consistent"]);
   assertEquals(warnings.map(({ code }) => code), ["history_was_inconsistent"]);
-  // While the state is young, no question asks the issuer again.
+  // While the state is within the maximum age, a question causes no request.
   const { length } = server.exchanges;
   await check();
   assertEquals(server.exchanges.length, length);

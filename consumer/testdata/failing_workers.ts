@@ -1,7 +1,7 @@
 /**
  * Verification with workers that fail. As a program it takes the code of
- * workers that throw: Deno prints what a worker throws, here to the standard
- * error of this process. @module
+ * workers that throw: Deno prints a worker's error, here to the standard error
+ * of a separate process. @module
  */
 
 import { assert, assertEquals } from "@std/assert";
@@ -25,7 +25,7 @@ import {
 const [, , stranger] = await importTestKeys();
 const forged = await lineOf(upsert(AT + 1), stranger);
 
-/** Replaces the platform's workers while `run` runs. */
+/** Replaces `Worker` while `run` runs. */
 export async function withWorkers(
   replacement: unknown,
   run: () => Promise<void>,
@@ -39,8 +39,11 @@ export async function withWorkers(
   }
 }
 
-/** Both feeds are judged as ever, whatever the workers do. */
-export async function judgesAsEver(): Promise<CountedWorkers> {
+/**
+ * Asserts that a valid and a forged feed have the same result as without
+ * workers.
+ */
+export async function expectSameResults(): Promise<CountedWorkers> {
   const workers = new CountedWorkers({ maxWorkers: 2 });
   for (const [bytes, code] of [[feedOf(good)], [withLines(forged), "s"]]) {
     assert(bytes instanceof Uint8Array);
@@ -53,19 +56,19 @@ export async function judgesAsEver(): Promise<CountedWorkers> {
   return workers;
 }
 
-/** The same with workers that run this code. */
-export async function judgesWithCode(code: string): Promise<void> {
+/** Calls {@linkcode expectSameResults} with workers that run this code. */
+export async function expectSameResultsWith(code: string): Promise<void> {
   const Real = globalThis.Worker;
   class Other extends Real {
     constructor(_url: string, options: WorkerOptions) {
       super(`data:text/javascript,${encodeURIComponent(code)}`, options);
     }
   }
-  await withWorkers(Other, async () => void await judgesAsEver());
+  await withWorkers(Other, async () => void await expectSameResults());
 }
 
 if (import.meta.main) {
   for (const code of Deno.args) {
-    await judgesWithCode(code);
+    await expectSameResultsWith(code);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * A program of its own that fetches from one hostile path after the other and
- * prints the code of each, and by how many bytes memory grew. @module
+ * A separate program that fetches hostile paths one after the other. It prints
+ * the error code of each, and by how many bytes the memory grew. @module
  */
 
 import { isSigError } from "@sig/core";
@@ -22,7 +22,9 @@ async function codeOf(path: string): Promise<string> {
   }
 }
 
-/** By how many bytes the program is larger, at most, while the work goes on. */
+/**
+ * Returns the maximum growth of the process's memory in bytes during the work.
+ */
 async function growthOf(work: () => Promise<unknown>): Promise<number> {
   const before = Deno.memoryUsage().rss;
   let most = before;
@@ -35,7 +37,7 @@ async function growthOf(work: () => Promise<unknown>): Promise<number> {
   return most - before;
 }
 
-// What the first fetch loads is not theirs.
+// The first fetch loads modules, which must not be counted.
 await codeOf("/good");
 const codes: Record<string, string> = {};
 const growth: Record<string, number> = {};

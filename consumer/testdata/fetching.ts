@@ -1,4 +1,4 @@
-/** Short ways to fetch in tests. @module */
+/** Shortcuts to fetch in tests. @module */
 
 import type {
   GuardedFetchOptions,
@@ -6,7 +6,7 @@ import type {
 } from "../fetch/fetch_options.ts";
 import { guardedFetch } from "../fetch/guarded_fetch.ts";
 
-/** Fetches from loopback, with room for 1,000 bytes. */
+/** Fetches from loopback, at most 1,000 bytes (default). */
 export function fetchLocal(
   url: string,
   options: Partial<GuardedFetchOptions> = {},
@@ -19,7 +19,7 @@ export function fetchLocal(
   });
 }
 
-/** The whole body as text. */
+/** Reads the whole body as text. */
 export async function readText(fetched: OpenedDocument): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
@@ -29,7 +29,7 @@ export async function readText(fetched: OpenedDocument): Promise<string> {
   return text + decoder.decode();
 }
 
-/** Fetches and reads. */
+/** Fetches and reads the body as text. */
 export async function fetchText(
   url: string,
   options: Partial<GuardedFetchOptions> = {},

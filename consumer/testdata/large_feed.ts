@@ -1,4 +1,4 @@
-/** A feed large enough for workers, and what comes of it with and without. @module */
+/** A feed large enough for workers, and its outcome with and without workers. @module */
 
 import { isSigError } from "@sig/core";
 import { createKeyResolver, type KeyResolver } from "@sig/jose";
@@ -21,30 +21,30 @@ import { waitUntil } from "../../tests/kit/wait.ts";
 
 const [key1] = await importTestKeys();
 
-/** The keys of the feed. */
+/** Resolves the key of the feed. */
 export const keys: KeyResolver = await createKeyResolver({
   keys: [key1.publicJwk],
 });
 
-/** No worker at all. */
+/** Signature workers without any worker. */
 export const ALONE: SignatureWorkers = new SignatureWorkers({ maxWorkers: 0 });
 
-/** Lines that make a feed large at once, then many short ones. */
+/** Number of long lines at the start, which make the feed large early. */
 const LONG_LINES = 60;
-/** Lines of the feed. */
+/** Number of lines of the feed. */
 export const LINES = 900;
 
-/** A signature costs more than reading a test: made once. */
+/** The lines of the valid feed, signed once because signing is slow. */
 export const good: readonly string[] = await Promise.all(
   Array.from({ length: LINES }, (_, i) => {
     const pad = i < LONG_LINES ? "x".repeat(30_000) : "";
     return lineOf(upsert(i + 1, { metadata: { pad } }), key1);
   }),
 );
-/** Two thirds of the way, with lines of many batches before and behind. */
+/** Index of a line at two thirds of the feed, many batches from both ends. */
 export const AT = 600;
 
-/** The feed with other lines from {@linkcode AT} on. */
+/** Returns the feed with other lines from {@linkcode AT} on. */
 export function withLines(
   ...lines: readonly (string | Uint8Array)[]
 ): Uint8Array {
@@ -67,7 +67,7 @@ function joined(parts: readonly Uint8Array[]): Uint8Array {
   return bytes;
 }
 
-/** Counts what the workers were given, and came to. */
+/** Counts the batches given to the workers, and those that they answered. */
 export class CountedWorkers extends SignatureWorkers {
   batches = 0;
   answered = 0;
@@ -82,7 +82,7 @@ export class CountedWorkers extends SignatureWorkers {
   }
 }
 
-/** Chunks that wait, once, until there are workers. */
+/** Yields the bytes in chunks, and waits until the workers have started. */
 export async function* chunksFor(
   workers: SignatureWorkers,
   bytes: Uint8Array,
@@ -93,14 +93,14 @@ export async function* chunksFor(
   }
 }
 
-/** Everything that a caller sees of a verification. */
+/** Returns everything that a caller sees of a verification. */
 export async function outcome(
   bytes: (workers: SignatureWorkers) => AsyncIterable<Uint8Array>,
   workers: SignatureWorkers,
   options: Partial<VerifyFeedOptions>,
 ) {
   const events: unknown[] = [];
-  const told = (error: unknown) => {
+  const describe = (error: unknown) => {
     if (!isSigError(error)) throw error;
     const { code, message, context } = error;
     return { code, message, context };
@@ -120,19 +120,22 @@ export async function outcome(
       },
     );
     const { by_relationship_id: relationships, last_sequence } = state;
-    // After a fault it depends on timing how far was read.
+    // After a fault, the number of bytes read depends on timing.
     const sha256 = faults.length > 0 ? undefined : rest.sha256;
     return {
       ...{ ...rest, sha256, events, last_sequence },
       relationships: [...relationships],
-      faults: faults.map(told),
+      faults: faults.map(describe),
     };
   } catch (error) {
-    return { thrown: told(error), events };
+    return { thrown: describe(error), events };
   }
 }
 
-/** The outcome with workers, which is the one without. */
+/**
+ * Returns the outcome with workers, after asserting that it equals the outcome
+ * without.
+ */
 export async function sameOutcome(
   bytes:
     | Uint8Array

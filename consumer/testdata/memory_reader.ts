@@ -1,15 +1,15 @@
-/** Documents out of a map: a reader for tests of what judges. @module */
+/** A document reader over a map, for tests of verification. @module */
 
 import { SigError } from "@sig/core";
 import { type DocumentReader, inPieces } from "../read/reader.ts";
 
-/** A reader that remembers what was asked of it. */
+/** A reader that records its requests. */
 export interface MemoryReader extends DocumentReader {
-  /** Paths in the order of asking. */
+  /** Requested paths, in order. */
   readonly requests: string[];
 }
 
-/** Makes a reader; a reference is looked up by its path. */
+/** Creates a reader that finds a reference by its path. */
 export function createMemoryReader(
   files: ReadonlyMap<string, string | Uint8Array>,
   kind: DocumentReader["kind"] = "local",

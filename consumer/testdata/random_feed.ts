@@ -1,12 +1,14 @@
-/** Feeds at random, as an issuer with proofs may publish them. @module */
+/** Random feeds that an issuer with proofs may publish. @module */
 
 import type { SigningKey } from "@sig/jose";
 import { lineOf } from "../../tests/kit/test_issuer.ts";
 
-/** A number from 0 to before `n`, always the same ones for one seed. */
+/**
+ * Returns an integer from 0 to `n - 1`; the sequence depends only on the seed.
+ */
 export type Random = (n: number) => number;
 
-/** Mulberry32. */
+/** Creates a Mulberry32 generator. */
 export function randomOf(seed: number): Random {
   return (n) => {
     seed = seed + 0x6d2b79f5 | 0;
@@ -19,19 +21,22 @@ export function randomOf(seed: number): Random {
 const ROLES = ["deploy", "read", "write"];
 const DAY_MS = 86_400_000;
 
-/** Subjects of a random feed. */
+/** Returns the name of a subject of a random feed. */
 export function subjectName(i: number): string {
   return `did:web:s${i}.example`;
 }
 
-/** When the first event of a random feed is issued. */
+/** Day 0 of a random feed; the first event is issued a day later. */
 export const FIRST_DAY_MS: number = Date.parse("2026-01-01T00:00:00Z");
 
 function day(n: number): string {
   return new Date(FIRST_DAY_MS + n * DAY_MS).toISOString();
 }
 
-/** Signed lines: upserts, changes, revokes, also of nothing; one a day. */
+/**
+ * Returns signed lines, one per day: upserts, changes, and revokes, also of
+ * unknown relationships.
+ */
 export async function randomLines(
   random: Random,
   { events, subjects, issuer, key }: {

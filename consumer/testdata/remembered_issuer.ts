@@ -1,4 +1,4 @@
-/** An issuer whose feed grows, and consumers that share a memory of it. */
+/** An issuer whose feed grows, and consumers that share a pin store. */
 
 import type { Consumer, ConsumerOptions } from "../consumer.ts";
 import { createConsumer } from "../create_consumer.ts";
@@ -20,23 +20,26 @@ import {
 
 const [key] = await importTestKeys();
 
-/** An event of its feed. */
+/** An event of the issuer's feed. */
 export type Event = ReturnType<typeof upsert> | ReturnType<typeof revoke>;
 
-/** What a test works with. */
+/** The issuer and its consumers, for a test. */
 export interface RememberedIssuer {
   readonly did: string;
   readonly pins: PinStore;
   /** The path of the pin store, if it is a file. */
   readonly path: string;
   readonly server: ConditionalServer;
-  /** A consumer of a process that has just begun. */
+  /** Creates a consumer as a new process would. */
   fresh(more?: Partial<ConsumerOptions>): Consumer;
   /** Adds events to the feed. */
   publish(events: readonly Event[]): Promise<void>;
 }
 
-/** Runs a test with such an issuer; the memory is a file, or records alone. */
+/**
+ * Runs a test with such an issuer; the pin store is a file, or has records
+ * only.
+ */
 export async function withIssuer(
   work: (issuer: RememberedIssuer) => Promise<void>,
   kind: "file" | "records" = "file",

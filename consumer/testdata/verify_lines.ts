@@ -1,4 +1,4 @@
-/** Verifying a feed of the test issuer, with its keys and a fixed clock. */
+/** Verifies a feed of the test issuer, with its keys and a fixed clock. */
 
 import { createKeyResolver } from "@sig/jose";
 import { DID, importTestKeys, NOW } from "../../tests/kit/test_issuer.ts";
@@ -10,7 +10,7 @@ import type {
 
 export const [key1, key2, stranger] = await importTestKeys();
 
-/** What the issuer publishes: one key, or both. */
+/** The keys that the issuer publishes: one, or both. */
 export const keys = await createKeyResolver({ keys: [key1.publicJwk] });
 export const bothKeys = await createKeyResolver({
   keys: [key1.publicJwk, key2.publicJwk],

@@ -1,7 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import {
-  judgesAsEver,
-  judgesWithCode,
+  expectSameResults,
+  expectSameResultsWith,
   withWorkers,
 } from "../testdata/failing_workers.ts";
 
@@ -44,7 +44,7 @@ for (
   })
 ) {
   Deno.test(`a feed is verified the same with workers that ${name}`, () =>
-    judgesWithCode(code));
+    expectSameResultsWith(code));
 }
 
 Deno.test("a feed is verified the same if workers don't exist or can't start", async () => {
@@ -55,7 +55,7 @@ Deno.test("a feed is verified the same if workers don't exist or can't start", a
   }
   for (const replacement of [undefined, Refused]) {
     await withWorkers(replacement, async () => {
-      assertEquals((await judgesAsEver()).batches, 0);
+      assertEquals((await expectSameResults()).batches, 0);
     });
   }
 });
