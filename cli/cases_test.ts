@@ -6,7 +6,10 @@ import {
   type Workspace,
 } from "./testdata/workspace.ts";
 
-/** Questions to an issuer of three events, exit codes, and results: whole, or parts. */
+/**
+ * Commands on an issuer of three events, with exit code and the whole or parts
+ * of the result.
+ */
 const ANSWERED:
   readonly (readonly [string, number, string | readonly string[]])[] = [
     [
@@ -83,7 +86,7 @@ const ANSWERED:
     ],
   ];
 
-/** Commands that are refused, and parts of their errors. */
+/** Commands that fail, and parts of their errors. */
 const REFUSED: readonly (readonly [string, ...string[]])[] = [
   [CHECK, '"code":"requirements_empty"'],
   [`${CHECK} --require team=red`, '"code":"invalid_requirement"'],
@@ -171,14 +174,14 @@ const REFUSED: readonly (readonly [string, ...string[]])[] = [
     `${UPSERT} --seed-hex 0101010101010101010101010101010101010101010101010101010101010101`,
     'there is no flag "--seed-hex"',
   ],
-  // Withdrawn.
+  // A removed command.
   [
     "append-upsert --dir $D/acme --subject did:web:carol.example --type advisor",
     "append-upsert",
   ],
 ];
 
-test("reading commands answer and change no file", async (workspace) => {
+test("reading commands return results and change no file", async (workspace) => {
   const before = await workspace.snapshot();
   for (const [args, code, stdout] of ANSWERED) {
     await runCase(workspace, { name: args, args, code, stdout });
@@ -186,7 +189,10 @@ test("reading commands answer and change no file", async (workspace) => {
   assertEquals(await workspace.snapshot(), before);
 });
 
-/** Refused as text and as JSON, by exit code 2, and without a changed file. */
+/**
+ * Asserts that a command fails in both formats with exit code 2, without
+ * changing a file.
+ */
 async function assertRefused(
   workspace: Workspace,
   words: string,
@@ -200,7 +206,7 @@ async function assertRefused(
   assert(typeof detail === "string");
 }
 
-test("a refused command is one problem with exit code 2, and changes no file", async (workspace) => {
+test("a failed command prints one problem, exits with 2 and changes no file", async (workspace) => {
   for (const [words, ...parts] of REFUSED) {
     await assertRefused(workspace, words, parts);
   }

@@ -5,7 +5,7 @@ const WORDS = ["check", "--subject", "did:web:alice.example"];
 const DEPLOY = ["--require", "role=deploy"];
 const SOURCES = ["--sig", "$D/other", "--sig", "$D/acme"];
 
-test("of several issuers one that allows is enough, and each is listed", async (workspace) => {
+test("one issuer that allows is enough, and every issuer is listed", async (workspace) => {
   await workspace.sig(["init", "other.example", "--dir", "$D/other"]);
   const run = (...words: string[]) =>
     workspace.sig([...WORDS, ...SOURCES, ...words]);
@@ -31,7 +31,7 @@ test("of several issuers one that allows is enough, and each is listed", async (
   );
 });
 
-test("an issuer that can't answer makes an error of what would be a deny, and only of that", async (workspace) => {
+test("an issuer that can't answer turns a deny into an error, but not an allow", async (workspace) => {
   const run = (...words: string[]) =>
     workspace.sig([...WORDS, ...SOURCES, ...words]);
   const allowed = await run(...DEPLOY);

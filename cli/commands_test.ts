@@ -31,7 +31,7 @@ test("an append prints its event as JSON", async (workspace) => {
   assertEquals(await workspace.json(words), { ...expected, repeated: true });
 });
 
-test("values that look like numbers or flags are text", async (workspace) => {
+test("values that look like numbers or flags are parsed as text", async (workspace) => {
   const words =
     `${UPSERT} --relationship-id 007 --event-id 1e3 --reason '-5% of it' --label=--x --role 12 --role 0x1f`;
   assertEquals(
@@ -45,7 +45,7 @@ test("values that look like numbers or flags are text", async (workspace) => {
   );
 });
 
-test("after a rotation events are signed with the new key, and all verify", async (workspace) => {
+test("after a rotation the new key signs, and all events verify", async (workspace) => {
   assertEquals(
     await workspace.ok("rotate-key --dir $D/acme --kid orgsign-2"),
     "Added key orgsign-2; new events are signed with it\n",
@@ -60,7 +60,7 @@ test("after a rotation events are signed with the new key, and all verify", asyn
 
 test("verify exits 1 on an invalid feed, and other commands exit 2", async (workspace) => {
   const lines = (await workspace.read(FEED)).split("\n");
-  // The payload of line 3 in line 2: its signature does not fit.
+  // Line 2 has the payload of line 3, so its signature is invalid.
   const [second, third] = [JSON.parse(lines[1]!), JSON.parse(lines[2]!)];
   lines[1] = JSON.stringify({ ...second, payload: third.payload });
   await workspace.write(FEED, lines.join("\n"));
@@ -118,7 +118,7 @@ test("init omits the scheme's default port from the DID", async (workspace) => {
   }
 });
 
-test("an append to an older copy of the feed is refused, and an amended revoke gives a warning", async (workspace) => {
+test("refuses an append to an older copy of the feed, and warns of an amended revoke", async (workspace) => {
   const upsert =
     "upsert --dir $D/acme --subject did:web:z.example --type employee --relationship-id z";
   const revoke = "revoke --dir $D/acme --relationship-id z --reason-code other";

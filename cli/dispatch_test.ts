@@ -11,7 +11,7 @@ import { VERSION } from "./terminal/version.ts";
 
 const COMMANDS = await loadCommands();
 
-Deno.test("the version is the package's", async () => {
+Deno.test("--version prints the version of the package", async () => {
   assertEquals(VERSION, config.version);
   await inWorkspace(async (workspace) => {
     assertEquals(await workspace.sig(["--version"]), {
@@ -24,7 +24,7 @@ Deno.test("the version is the package's", async () => {
   });
 });
 
-Deno.test("help of every command names its flags and shows examples", async (t) => {
+Deno.test("the help of every command lists its flags and examples", async (t) => {
   await inWorkspace(async (workspace) => {
     const overall = await workspace.sig(["--help"]);
     for (const command of COMMANDS) {
@@ -52,7 +52,7 @@ Deno.test("help of every command names its flags and shows examples", async (t) 
   });
 });
 
-test("help below the first word of commands lists those commands alone", async (workspace) => {
+test("help of a group of commands lists only that group", async (workspace) => {
   for (const words of [["pin", "--help"], ["help", "pin"]]) {
     const { code, stdout } = await workspace.sig(words);
     assertEquals(code, 0);
@@ -66,11 +66,11 @@ test("help below the first word of commands lists those commands alone", async (
   }
 });
 
-Deno.test("the examples of the help are understood", async (t) => {
+Deno.test("the examples of the help are valid command lines", async (t) => {
   await inWorkspace(async (workspace) => {
     for (const example of COMMANDS.flatMap(({ examples }) => examples)) {
       await t.step(example, async () => {
-        // With --help nothing is done, but the words are read.
+        // With --help the words are parsed, but the command does not run.
         const words = example.replace(/ > .*$/, "").split(" ").slice(1);
         const { code, stderr } = await workspace.sig([...words, "--help"]);
         assertEquals([code, stderr], [0, ""]);
@@ -79,7 +79,7 @@ Deno.test("the examples of the help are understood", async (t) => {
   });
 });
 
-Deno.test("a command line that is not understood ends with exit code 2", async (t) => {
+Deno.test("an invalid command line exits with 2", async (t) => {
   const wrong: readonly (readonly [string, string])[] = [
     ["", "Usage: sig <command>"],
     ["verfy", "Did you mean verify?"],
@@ -109,7 +109,7 @@ Deno.test("a command line that is not understood ends with exit code 2", async (
   });
 });
 
-test("--format may stand before the command, and behind a mistake", async (workspace) => {
+test("--format is valid before the command and after a mistake", async (workspace) => {
   for (
     const words of [
       ["--format", "json", "verify", "$D/none"],
@@ -125,7 +125,7 @@ test("--format may stand before the command, and behind a mistake", async (works
   }
 });
 
-test("every result as JSON is one value, a completion script too", async (workspace) => {
+test("every result as JSON is one value, including completion scripts", async (workspace) => {
   for (
     const args of [
       "completions bash",

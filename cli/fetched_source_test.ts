@@ -8,12 +8,12 @@ interface Served {
   readonly workspace: Workspace;
   readonly host: string;
   readonly url: string;
-  /** Answers in the place of the issuer's own server. */
+  /** Replaces the responses of the issuer's server. */
   answer(handler: Handler): void;
   sig(words: string): Promise<Ran>;
 }
 
-/** A test with an issuer of one employee, on a real server of this machine. */
+/** Declares a test with an issuer of one employee on a real loopback server. */
 function test(name: string, work: (served: Served) => Promise<void>): void {
   Deno.test(name, () =>
     inWorkspace(async (workspace) => {
@@ -38,7 +38,7 @@ function test(name: string, work: (served: Served) => Promise<void>): void {
     }));
 }
 
-/** A question that the issuer's events answer with allow. */
+/** Returns a question that the issuer's events answer with allow. */
 const question = (host: string, role = "deploy") =>
   `check --sig ${host} --subject did:web:alice.example --require role=${role}`;
 
@@ -86,7 +86,7 @@ test("text output warns of http without TLS", async ({ host, sig }) => {
   }
 });
 
-test("a private address is not asked without --allow-insecure", async ({ answer, host, url, workspace }) => {
+test("a private address is not requested without --allow-insecure", async ({ answer, host, url, workspace }) => {
   let asked = 0;
   answer(() => {
     asked++;
@@ -109,7 +109,7 @@ test("the metadata of another issuer is invalid before its feed is fetched", asy
   const { code, stdout } = await sig(`verify ${host}`);
   assertEquals(code, 1);
   assertStringIncludes(stdout, "invalid: issuer_mismatch");
-  // Once for the answer, and once for the report of all faults.
+  // Requested once by the verification and once by the report of all errors.
   assertEquals(paths, ["/.well-known/sig.json", "/.well-known/sig.json"]);
 });
 
@@ -143,7 +143,7 @@ test("a missing DID document is a warning on stderr, or in the JSON report", asy
   assertEquals(warning.code, "did_document_missing");
 });
 
-test("readers of a growing feed see whole events only", async ({ host, sig, workspace }) => {
+test("readers of a growing feed see only complete events", async ({ host, sig, workspace }) => {
   let writing = true;
   const writer = (async () => {
     for (let i = 0; i < 10; i++) {

@@ -87,7 +87,7 @@ issuerTest(
   },
 );
 
-test("key generate writes a private file once, and never over another", async (workspace) => {
+test("key generate writes a private file and never overwrites one", async (workspace) => {
   const said = await workspace.ok(GENERATE);
   assertStringIncludes(said, "Wrote private key $D/a.jwk (did:key:z6Mk");
   assertEquals(await workspace.mode("a.jwk"), 0o600);
@@ -114,13 +114,13 @@ test("public and did show the same key, from private and public files", async (w
   assertEquals(await workspace.json("key did $D/a.jwk"), { did: did.trim() });
 });
 
-test("sig key refuses what is not its action, its word or a key", async (workspace) => {
+test("sig key refuses unknown actions, surplus arguments and invalid keys", async (workspace) => {
   const read = async (name: string) => {
     await workspace.ok(`key generate --out $D/${name}`);
     return JSON.parse(await workspace.read(name));
   };
   const [a, b] = [await read("a.jwk"), await read("b.jwk")];
-  // The public part of another.
+  // The public part of another key.
   await workspace.write("mixed.jwk", JSON.stringify({ ...a, x: b.x }));
   for (
     const [args, message] of [
@@ -138,7 +138,7 @@ test("sig key refuses what is not its action, its word or a key", async (workspa
   ) await workspace.refused(args, message);
 });
 
-/** The last event's kid, from a report on the whole feed. */
+/** Returns the kid of the last event, from a report on the whole feed. */
 async function lastKid(workspace: Workspace): Promise<string> {
   const { keys, last_sequence } = await workspace.json("verify $D/acme");
   return keys.find((key: { last_sequence: number }) =>
@@ -170,8 +170,8 @@ issuerTest(
   },
 );
 
-test("a key file signs under the kid with which it is published, not its own kid", async (workspace) => {
-  // Its own kid is its thumbprint.
+test("a key file signs with the published kid, not with the kid in the file", async (workspace) => {
+  // The kid in the file is the thumbprint.
   await workspace.ok(GENERATE);
   await workspace.ok(
     "init acme.example --dir $D/acme --key $D/a.jwk --kid first",
@@ -190,7 +190,7 @@ issuerTest(
     };
     await signs("", "next");
     await signs(" --kid orgsign-1", "orgsign-1");
-    // Whose private part is not here can't sign.
+    // Without its private part on this machine, a key can't sign.
     await Deno.remove(workspace.path("keys/acme.example/next.jwk"));
     await signs("", "orgsign-1");
   },
@@ -341,7 +341,7 @@ test("attest refuses an invalid or expired challenge", async (workspace) => {
   await workspace.refused(ATTEST, "error: invalid_json: ", { stdin });
 });
 
-Deno.test("no flag takes a secret itself", () => {
+Deno.test("no flag takes a secret as its value", () => {
   const programs = [...COMMANDS, apiProgram, webProgram];
   const about = programs.flatMap(({ name, flags }) =>
     flags.flatMap((flag) =>
@@ -354,11 +354,11 @@ Deno.test("no flag takes a secret itself", () => {
     )
   );
   assert(about.includes("upsert --key FILE|agent:…"));
-  // Identifiers, and where public keys are, are not secret.
+  // Identifiers and the paths of keys are not secret.
   const others = about.filter((each) =>
     !/ (FILE|FILE\|agent:…|KID|DID\|KEY\|FILE\.pub|SOURCE|VKEY)$/.test(each)
   );
-  // The public key that sshd asks about, what stands before it, and a name.
+  // Members of a public key from sshd, options of authorized_keys, and a name.
   assertEquals(others, [
     "ssh-keys --key-type TYPE",
     "ssh-keys --key BASE64",

@@ -5,14 +5,17 @@ import { makeKey, startAgent, withOpenSsh } from "../tests/kit/open_ssh.ts";
 import { inWorkspace, workspaceTest as test } from "./testdata/workspace.ts";
 
 const ENV = "--allow-env=SIG_KEYS_DIR,SIG_KEY_FILE,XDG_DATA_HOME,HOME,NO_COLOR";
-/** The memory of issuers; `$D` is the working directory. */
+/** Permissions of the pin store; `$D` is the working directory. */
 const REMEMBERING = [
   ...["--allow-net", "--allow-read=$D/data", "--allow-write=$D/data"],
   "--allow-env=XDG_DATA_HOME,HOME",
 ];
 const WRITING = ["--allow-read", "--allow-write", ENV];
 
-/** The table of the README: what each command needs, in the order of a story. */
+/**
+ * The permissions of the README's table, for commands that depend on each
+ * other.
+ */
 const LEAST: readonly (readonly [string, readonly string[]])[] = [
   ["--version", []],
   ["--help", []],
@@ -92,9 +95,9 @@ const LEAST: readonly (readonly [string, readonly string[]])[] = [
   ],
 ];
 
-Deno.test("each command does its work with the permissions that the README names", async (t) => {
+Deno.test("each command works with the permissions that the README lists", async (t) => {
   await inWorkspace(async ({ dir: cwd }) => {
-    // One reading: a millisecond more than 900 s would be too long a life.
+    // Both times from one reading of the clock, since the limit is 900 s.
     const now = Date.now();
     const challenge = {
       challenge_id: "c1",
@@ -102,7 +105,7 @@ Deno.test("each command does its work with the permissions that the README names
       nonce: "n1",
       scopes: [],
       subject: null,
-      // Signed with the real clock: it must not have ended by then.
+      // The command uses the real clock, and the challenge must not be expired.
       issued_at: new Date(now).toISOString(),
       expires_at: new Date(now + 900_000).toISOString(),
     };
@@ -183,7 +186,7 @@ withOpenSsh(
   },
 );
 
-test("an unreadable environment is not taken for an empty one", async ({ dir: cwd }) => {
+test("an unreadable environment is not treated as an empty one", async ({ dir: cwd }) => {
   const permissions = ["--allow-read", "--allow-write"];
   const { code, stderr } = await sig(["init", "a.example"], {
     cwd,

@@ -21,21 +21,21 @@ import { repeatedly } from "../tests/kit/wait.ts";
 
 const [key] = await importTestKeys();
 
-/** How often each process is ended; a soak sets more. */
+/** Number of kills in each test; a soak test sets more. */
 const ROUNDS = Number(Deno.env.get("SIG_ROUNDS") ?? "2");
 
 interface Place {
   readonly cwd: string;
   readonly host: string;
   readonly server: ConditionalServer;
-  /** `sig` words about the issuer. */
+  /** Arguments of `sig check` about the issuer. */
   readonly check: readonly string[];
   readonly ack: readonly string[];
-  /** Serves that many events. */
+  /** Serves the first `events` events. */
   publish(events: number): void;
 }
 
-/** An issuer of many events on a server, and a folder. */
+/** Runs `work` with an issuer of many events on a server, and a folder. */
 async function withPlace(
   events: number,
   work: (place: Place) => Promise<void>,
@@ -78,7 +78,10 @@ async function withPlace(
   }
 }
 
-/** Starts `sig` and ends it by SIGKILL when the time has come; whether it had. */
+/**
+ * Starts `sig` and kills it when `hasCome` returns true. Returns false if it
+ * ended before.
+ */
 async function kill(
   words: readonly string[],
   { cwd }: Place,
@@ -93,14 +96,16 @@ async function kill(
   return signal === "SIGKILL";
 }
 
-/** That time has passed. */
+/** Returns a condition that is true after `ms` milliseconds. */
 function after(ms: number): () => boolean {
-  // real time: the moment of the kill may be any.
+  // real time: the process may be killed at any time.
   const start = performance.now();
   return () => performance.now() - start >= ms;
 }
 
-/** That so much was written into the memory. */
+/**
+ * Returns a condition that is true when the pin store's WAL has `bytes` bytes.
+ */
 function written({ cwd }: Place, bytes: number): () => boolean {
   return () => {
     try {
@@ -130,12 +135,12 @@ async function timeOf(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - start;
 }
 
-Deno.test("whenever a first verification is killed, the next one is whole", () =>
+Deno.test("after a killed first verification, the next one succeeds", () =>
   withPlace(2_000, async (place) => {
     let killed = 0;
     for (let round = 0; round < ROUNDS; round++) {
       await forgetAll(place);
-      // While its rows are staged, before anything is remembered.
+      // While rows are staged, before the pin is written.
       const bytes = 100_000 + 700_000 * round / ROUNDS;
       if (await kill(place.check, place, written(place, bytes))) killed++;
       const answer = await answerOf(place.check, place);
@@ -145,7 +150,7 @@ Deno.test("whenever a first verification is killed, the next one is whole", () =
     assert(killed > 0);
   }));
 
-Deno.test("whenever an incremental one is killed, a pin that holds is left", () =>
+Deno.test("after a killed incremental verification, the pin is valid", () =>
   withPlace(2_000, async (place) => {
     place.publish(500);
     await answerOf(place.check, place);
@@ -165,7 +170,7 @@ Deno.test("whenever an incremental one is killed, a pin that holds is left", () 
       );
       const pin = JSON.parse(stdout);
       assert(pin.sequence >= 500 && pin.sequence <= 2_000);
-      // Whatever it is, it is about exactly these bytes.
+      // The digest of the pin must be that of the bytes that it covers.
       const feed = place.server.documents.get(PATHS.feed) as Uint8Array<
         ArrayBuffer
       >;
@@ -182,7 +187,7 @@ Deno.test("whenever an incremental one is killed, a pin that holds is left", () 
     }
   }));
 
-Deno.test("whenever an acknowledgement is killed, it happened or it did not", () =>
+Deno.test("a killed acknowledgement is either complete or had no effect", () =>
   withPlace(2_000, async (place) => {
     await answerOf(place.check, place);
     for (let round = 0; round < ROUNDS; round++) {
@@ -204,7 +209,7 @@ Deno.test("whenever an acknowledgement is killed, it happened or it did not", ()
     assertEquals((await answerOf(place.check, place)).continuity, "consistent");
   }));
 
-Deno.test("processes at once share one memory, and none is turned away", () =>
+Deno.test("concurrent processes share one pin store, and all succeed", () =>
   withPlace(1_200, async (place) => {
     for (const events of [400, 800, 1_200]) {
       place.publish(events);
@@ -221,7 +226,7 @@ Deno.test("processes at once share one memory, and none is turned away", () =>
     assertEquals(JSON.parse(stdout)[0].sequence, 1_200);
   }));
 
-Deno.test("a full disk is an error that leaves what was remembered", () =>
+Deno.test("a full disk is an error that keeps the pin", () =>
   withPlace(1_500, async (place) => {
     const { check } = place;
     await Deno.mkdir(`${place.cwd}/data`);
@@ -231,7 +236,8 @@ Deno.test("a full disk is an error that leaves what was remembered", () =>
     const limited = async (): Promise<Ran> => {
       const { code, stdout, stderr } = await new Deno.Command("sh", {
         args: [
-          // In blocks of 512 bytes: the kernel takes what fits, then EFBIG.
+          // The limit is in blocks of 512 bytes. The kernel writes up to it,
+          // then fails with EFBIG.
           ...["-c", "trap '' XFSZ; ulimit -f 400; exec \"$@\"", "sh"],
           ...[Deno.execPath(), ...denoArgs(check, place)],
         ],
@@ -256,7 +262,7 @@ Deno.test("a full disk is an error that leaves what was remembered", () =>
     ]);
   }));
 
-Deno.test("KV is not written into the memory of another kind, by a sig of few rights", async () => {
+Deno.test("KV does not overwrite a SQLite pin store, with minimal permissions", async () => {
   const cwd = await Deno.makeTempDir();
   try {
     const permissions = [
@@ -279,7 +285,8 @@ Deno.test("KV is not written into the memory of another kind, by a sig of few ri
 });
 
 Deno.test({
-  name: "a Redis that is silent is an error, one that was emptied a first look",
+  name:
+    "an unresponsive Redis is an error, and an empty one results in first_seen",
   ignore: !HAS_REDIS,
   fn: () =>
     withPlace(50, async (place) => {

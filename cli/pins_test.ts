@@ -15,21 +15,24 @@ interface Remembered {
   readonly workspace: Workspace;
   readonly host: string;
   readonly did: string;
-  /** `check` of Alice's role; its answer or its problem. */
+  /** Runs `check` of Alice's role; `json` is the answer or the problem. */
   check(words?: string, given?: Given): Promise<Ran & { readonly json: Json }>;
-  /** `check` without an answer; its problem. */
+  /** Runs `check`, which must fail with `code`, and returns the problem. */
   unanswered(words: string, code: string, given?: Given): Promise<Json>;
-  /** `sig pin` with an action, as JSON. */
+  /** Runs `sig pin` with JSON output. */
   pin(words: string): Promise<Ran & { readonly json: Json }>;
   /** Appends an upsert of a person. */
   append(name: string): Promise<unknown>;
-  /** Serves the feed's first lines only; all of them without a number. */
+  /** Serves only the feed's first lines (default: all). */
   serveOnly(lines?: number): void;
-  /** Stops answering. */
+  /** Answers every request with 503 from then on. */
   silence(): void;
 }
 
-/** A test with an issuer of two people on a server, and a user's pin store. */
+/**
+ * Declares a test with an issuer of two people on a server, and a user's pin
+ * store.
+ */
 function test(
   name: string,
   work: (remembered: Remembered) => Promise<void>,
@@ -85,7 +88,7 @@ function test(
     }));
 }
 
-/** Changes the user's pin store as damage would. */
+/** Damages the user's pin store by SQL. */
 async function alter(workspace: Workspace, sql: string): Promise<void> {
   const { DatabaseSync } = await import("node:sqlite");
   using database = new DatabaseSync(workspace.path("data/sig/pins.db"));
@@ -117,11 +120,11 @@ test("a second process finds the history consistent with the pin", async ({ chec
     [did, 3, feed.length, new Uint8Array(digest).toHex()],
   );
   assertEquals((await pin("list")).json, [json]);
-  // Labels and values stand in two columns.
+  // Labels and values are two columns.
   const shown = await workspace.ok(`pin show ${did}`);
   const lines = shown.trimEnd().split("\n");
   assertEquals(lines.filter((line) => !/^.{10} {2}\S/.test(line)), []);
-  // As private as the keys.
+  // The pin store is as private as the keys.
   assertEquals(await workspace.mode("data/sig/pins.db"), 0o600);
 });
 
@@ -147,7 +150,7 @@ test("a rolled back feed is an error until the issuer serves the remembered even
   const codes = json.warnings.map((each: Json) => each.code);
   assertEquals(codes, ["history_was_inconsistent"]);
   assertEquals((await pin(`show ${host}`)).json.incident, null);
-  // Answers warn of it until it is accepted, so it is shown.
+  // Answers warn of it until it is acknowledged, so it is shown.
   const shown = () => workspace.ok(`pin show ${did}`);
   const warned = "warned of   feed_rolled_back, until sig pin ack";
   assertStringIncludes(await shown(), warned);
@@ -169,11 +172,11 @@ test("sig pin ack is advised for a pin only, not for a cursor or an issuer direc
   await workspace.sig(watch);
   serveOnly(1);
   assertStringIncludes((await refusal(watch)).next, "sig pin ack <issuer>");
-  // The pin has it then, and the cursor still stands behind it.
+  // The pin is reset, but the cursor is still ahead of the feed.
   await pin(`ack ${host} ${ACK} --yes`);
   const cursor = await refusal(watch);
   assertEquals([cursor.seen_sequence, cursor.next], [2, undefined]);
-  // The operator's own feed, which the index beside it knows better.
+  // The index of the operator's own feed shows the truncation.
   await append("carol");
   const [first] = (await workspace.read(FEED)).split("\n");
   await workspace.write(FEED, `${first}\n`);
@@ -183,7 +186,7 @@ test("sig pin ack is advised for a pin only, not for a cursor or an issuer direc
   assertEquals(operator.next, undefined);
 });
 
-test("pin ack accepts only the history that it has shown and a person has confirmed", async ({ append, check, unanswered, pin, serveOnly, workspace, host, did }) => {
+test("pin ack accepts only a history that was shown and confirmed", async ({ append, check, unanswered, pin, serveOnly, workspace, host, did }) => {
   await append("carol");
   await check();
   serveOnly(2);
@@ -220,7 +223,7 @@ test("pin ack accepts only the history that it has shown and a person has confir
     `Accept what ${did} serves now, in place of what is remembered?`,
   ]);
 
-  // Between the incident and the acknowledgement something else is served.
+  // The feed changes between the incident and the acknowledgement.
   serveOnly(1);
   for (const more of ["", "--yes"]) {
     const answer = await ack(true, more);
@@ -261,7 +264,7 @@ test("pin ack accepts only the history that it has shown and a person has confir
   }
 });
 
-test("a removed pin makes the next answer first_seen, and an error with --require-pin", async ({ check, unanswered, pin, did, host }) => {
+test("without its pin the next answer is first_seen, or an error with --require-pin", async ({ check, unanswered, pin, did, host }) => {
   await check();
   assertEquals((await pin(`remove ${host}`)).json.issuer, did);
   for (const action of ["show", "remove"]) {
@@ -275,7 +278,7 @@ test("a removed pin makes the next answer first_seen, and an error with --requir
   assertEquals((await check("--require-pin")).code, 0);
 });
 
-test("a damaged pin can be removed, as its error says", async ({ check, unanswered, pin, workspace, host, did }) => {
+test("a damaged pin can be removed, as its error suggests", async ({ check, unanswered, pin, workspace, host, did }) => {
   await check();
   await alter(workspace, "UPDATE record SET text = '{}'");
   const damaged = await unanswered("", "store_unavailable");
@@ -286,7 +289,7 @@ test("a damaged pin can be removed, as its error says", async ({ check, unanswer
   assertEquals((await check()).json.continuity, "first_seen");
 });
 
-test("a feed without stored lines is damaged until it is verified with --full", async ({ append, check, unanswered, workspace, did }) => {
+test("a pin without stored lines is damaged until a verification with --full", async ({ append, check, unanswered, workspace, did }) => {
   await check();
   await alter(workspace, "DELETE FROM feed");
   await append("carol");
@@ -320,7 +323,7 @@ test("pin list names a damaged pin and lists the others", async ({ check, worksp
   assertStringIncludes(text.stderr, `damaged is the pin of "${broken}"`);
 });
 
-test("an unreachable issuer is answered from the pin store within --max-age only", async ({ check, unanswered, silence }) => {
+test("the pin store answers for an unreachable issuer within --max-age only", async ({ check, unanswered, silence }) => {
   await check();
   silence();
   const young = await check("--max-age 5m");
@@ -342,7 +345,7 @@ test("a pin store that can't be made is a warning, or an error with --require-pi
       ...["--require-pin", "store_unavailable", given] as const,
     );
     assertStringIncludes(detail, "Cannot require a pin: nothing is");
-    // Each look begins at the feed's end: it must not be silent about that.
+    // Without a cursor, each run begins at the feed's end, so it must warn.
     const watch = `watch ${host} --allow-insecure --once`;
     const watched = await workspace.sig(watch, given);
     assertEquals([watched.code, watched.stdout], [0, ""]);
@@ -352,7 +355,7 @@ test("a pin store that can't be made is a warning, or an error with --require-pi
   assertEquals([json.continuity, json.warnings], ["unpinned", []]);
 });
 
-test("a damaged pin store is refused and named, and stays as it is", async ({ unanswered, workspace }) => {
+test("a damaged pin store is refused with its path and not changed", async ({ unanswered, workspace }) => {
   await workspace.refused(
     "pin list --pins $D",
     "it is not a file\n  hint: Name a file",

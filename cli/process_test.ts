@@ -17,14 +17,14 @@ import {
 
 const ROOT = new URL("..", import.meta.url).pathname;
 
-/** What docs/reference/command-line.md names, and nothing else. */
+/** The permissions that docs/reference/command-line.md lists. */
 const LEAST = [
   "--allow-read",
   "--allow-write",
   "--allow-env=SIG_KEYS_DIR,SIG_KEY_FILE,XDG_DATA_HOME,HOME,NO_COLOR",
 ];
 
-/** A test with an issuer of one employee, in the current folder. */
+/** Declares a test with an issuer of one employee in the current folder. */
 function issuerTest(
   name: string,
   work: (cwd: string) => Promise<void>,
@@ -75,7 +75,7 @@ test("an empty cache without network is an error, not an answer", async ({ dir: 
     const json = await sig(`${check} json`, options);
     assertEquals([json.code, json.stdout], [2, ""]);
     assertEquals(JSON.parse(json.stderr).code, "fetch_failed");
-    // The help needs no package of others.
+    // The help needs no external package.
     const help = await sig("--help", options);
     assertEquals(help.code, 0);
     assertStringIncludes(help.stdout, "Usage: sig");
@@ -107,9 +107,9 @@ issuerTest(
   },
 );
 
-test("an uncaught error ends with exit code 2, not 1", async ({ dir: cwd }) => {
+test("an uncaught error exits with 2, not 1", async ({ dir: cwd }) => {
   const main = JSON.stringify(`file://${ROOT}cli/main.ts`);
-  // real time: what is tested is an error thrown by a timer.
+  // real time: the tested error is thrown by a timer.
   const throwing = [
     "setTimeout(() => { throw new Error('secret'); });",
     "setTimeout(() => Promise.reject(new Error('secret')));",
@@ -150,10 +150,10 @@ Deno.test("--version and --help load no cryptography and no network", async () =
         if (code && !isDynamic) loaded.add(code.specifier);
       }
     }
-    // Below the root, whose own path may have any name in it.
+    // Relative to the root, since its path may contain any name.
     return [...loaded].join("\n").replaceAll(`file://${ROOT}`, "/");
   };
-  // What --version runs, and what --help runs in addition.
+  // --version loads `main.ts`; --help also loads `dispatch.ts`.
   assert(!/\/(jose|issuer|consumer)\/|npm:/.test(loadedBy("main.ts")));
   const help = loadedBy("dispatch.ts");
   assert(help.includes("/core/"));
@@ -162,11 +162,12 @@ Deno.test("--version and --help load no cryptography and no network", async () =
 
 Deno.test({
   name: "Ctrl-C ends a waiting command with 130",
-  // Only Linux tells when a process listens; a signal before that kills it.
+  // Only Linux shows when a process handles a signal; an earlier signal kills
+  // it.
   ignore: Deno.build.os !== "linux",
   fn: () =>
     inWorkspace(async ({ dir: cwd }) => {
-      // Its standard input stays open.
+      // The command waits for its standard input, which stays open.
       await using child = start("key did -", { cwd }, "open");
       await untilListening(child);
       assertEquals(await child.stop("SIGINT"), {
@@ -176,8 +177,8 @@ Deno.test({
 });
 
 /**
- * Waits until the process has a handler of SIGINT, and keeps it: while it starts
- * up, the runtime may have one of its own for a moment.
+ * Waits until the process handles SIGINT in 30 successive checks: during
+ * startup, the runtime may have a temporary handler.
  */
 async function untilListening(child: TestProcess): Promise<void> {
   let seen = 0;
@@ -191,7 +192,7 @@ async function untilListening(child: TestProcess): Promise<void> {
 
 Deno.test({
   name: "a terminal of unknown width gets unwrapped lines",
-  // That of util-linux; others have no -c.
+  // Needs `script` of util-linux; others have no -c.
   ignore: Deno.build.os !== "linux" || !isCi && !hasProgram("script"),
   async fn() {
     await inWorkspace(async ({ dir: cwd }) => {
@@ -206,7 +207,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a question at a terminal is answered by y, Enter or Ctrl-C",
+  name:
+    "y confirms a question on a terminal, Enter declines, Ctrl-C ends the command",
   ignore: Deno.build.os !== "linux" || !isCi && !hasProgram("script"),
   async fn() {
     await inWorkspace(async ({ dir: cwd }) => {
@@ -260,7 +262,7 @@ test("serve hosts an issuer until SIGINT", async ({ dir: cwd }) => {
   const verify = `verify ${source} --allow-insecure`;
   assertEquals((await sig(verify, { cwd })).code, 0);
 
-  // A server of ours compresses nothing: readers refuse every encoding.
+  // `sig serve` never compresses, since readers refuse every encoding.
   const head = await fetch(source, {
     headers: { "accept-encoding": "gzip, br" },
   });
@@ -296,7 +298,7 @@ issuerTest(
     await Deno.remove(`${known}/sig/events.jsonl`);
     const said = await refused("acme.example", "source_not_found: Cannot read");
     assertStringIncludes(said, "events.jsonl");
-    // A second init would make it worse.
+    // The error must not suggest a second `sig init`.
     assert(!said.includes("sig init"), said);
   },
 );

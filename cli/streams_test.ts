@@ -7,7 +7,7 @@ import { inWorkspace } from "./testdata/workspace.ts";
 const FULL = "/dev/full";
 const hasFull = await Deno.stat(FULL).then(() => true, () => false);
 
-/** More output than a pipe holds, from one long upsert. */
+/** More output than the buffer of a pipe, from one long upsert. */
 async function withIssuer(work: (cwd: string) => Promise<void>): Promise<void> {
   await inWorkspace(async (workspace) => {
     const { dir: cwd } = workspace;
@@ -23,7 +23,7 @@ async function withIssuer(work: (cwd: string) => Promise<void>): Promise<void> {
   });
 }
 
-/** Runs a line of a shell in which `sig …` is this command line. */
+/** Runs a line of shell in which `sig` is this checkout's command. */
 async function shell(line: string, cwd: string): Promise<string> {
   const words = denoArgs([], { cwd }).map((word) => `'${word}'`).join(" ");
   const { stdout } = await new Deno.Command("sh", {
@@ -35,7 +35,7 @@ async function shell(line: string, cwd: string): Promise<string> {
   return new TextDecoder().decode(stdout);
 }
 
-Deno.test("a reader that stops early is not an error", async () => {
+Deno.test("a pipe that its reader closes early is not an error", async () => {
   await withIssuer(async (cwd) => {
     const line = "{ sig log ./acme --format json 2>err; echo $? >code; }";
     assertEquals(await shell(`${line} | head -c 1`, cwd), "{");
@@ -44,7 +44,7 @@ Deno.test("a reader that stops early is not an error", async () => {
   });
 });
 
-Deno.test("a result of 128 KiB is written whole", async () => {
+Deno.test("a result of 128 KiB is written completely", async () => {
   await withIssuer(async (cwd) => {
     const { code, stdout } = await sig(["log", "./acme", "--format", "json"], {
       cwd,
@@ -57,7 +57,7 @@ Deno.test("a result of 128 KiB is written whole", async () => {
 });
 
 Deno.test({
-  name: "output that can't be written is write_failed with exit code 2",
+  name: "output that can't be written fails with write_failed and exit code 2",
   ignore: !isCi && !hasFull,
   fn: () =>
     inWorkspace(async (workspace) => {
@@ -81,7 +81,7 @@ Deno.test({
     }),
 });
 
-Deno.test("writing repeats after WouldBlock and stops after BrokenPipe", () => {
+Deno.test("writing retries after WouldBlock and stops after BrokenPipe", () => {
   const written: number[] = [];
   let calls = 0;
   writeAll({

@@ -20,7 +20,7 @@ async function sig(now: string, ...args: string[]): Promise<Ran> {
   return { code, stdout, stderr };
 }
 
-/** On exit code 2: one problem on stderr, and nothing on stdout. */
+/** Asserts exit code 2 without output, and returns the problem of stderr. */
 function problemOf({ code, stdout, stderr }: Ran): {
   readonly [member: string]: unknown;
 } {
@@ -38,7 +38,7 @@ function placeOf({ line, sequence, kid }: {
 
 for (const feed of readOneFeedOfEach()) {
   const { expected: vector, name } = feed;
-  Deno.test(`feed ${name}: verify ends with ${vector.result === "valid" ? 0 : 1}`, async () => {
+  Deno.test(`feed ${name}: verify exits with ${vector.result === "valid" ? 0 : 1}`, async () => {
     const { options = {}, now } = vector;
     const policy = Object.entries(options).map(([flag, value]) =>
       `--${flag.replaceAll("_", "-")}=${value}`
@@ -61,10 +61,10 @@ for (const feed of readOneFeedOfEach()) {
       assertEquals(placeOf(report.errors[0]), {
         line,
         sequence,
-        // Named more often than a case demands.
+        // Reports name the kid in more cases than the vectors require.
         kid: kid ?? report.errors[0].kid,
       });
-      // What can't be believed has no state, no events and no answer.
+      // The other commands fail with the same error for an invalid feed.
       for (const ran of asked) {
         const problem = problemOf(ran);
         assertEquals(problem.code, vector.code);
@@ -98,7 +98,7 @@ for (const vector of readQuestionVectors()) {
       ...question.as_of === null ? [] : [`--as-of=${question.as_of}`],
     );
     if (expected.error !== undefined) {
-      // An empty text is not a value of a flag.
+      // Flags reject empty values before the check.
       const code = question.subject === "" ? "invalid_request" : expected.error;
       assertEquals(problemOf(ran).code, code);
       return;

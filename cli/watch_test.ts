@@ -15,7 +15,7 @@ interface Watched {
   readonly t: Deno.TestContext;
 }
 
-/** A test with an issuer in the folder `acme`. */
+/** Declares a test with an issuer in the folder `acme`. */
 function test(name: string, work: (watched: Watched) => Promise<void>): void {
   Deno.test(name, (t) =>
     inWorkspace(async (workspace) => {
@@ -35,7 +35,7 @@ function test(name: string, work: (watched: Watched) => Promise<void>): void {
     }));
 }
 
-/** The sequences of lines that were printed; every line must be whole. */
+/** Returns the sequences of the printed lines; every line must be complete. */
 function sequencesOf(stdout: string): readonly number[] {
   const lines = stdout.split("\n");
   assertEquals(lines.pop(), "", "the last line is not complete");
@@ -47,7 +47,7 @@ function sequencesOf(stdout: string): readonly number[] {
   });
 }
 
-test("watch prints each new event once as a line of JSON, by any name of the folder", async ({ workspace, append }) => {
+test("watch prints each new event once as a JSON line, for any path to the folder", async ({ workspace, append }) => {
   await append(2);
   await Deno.symlink(workspace.path("acme"), workspace.path("link"));
   const once = async (...words: string[]) => {
@@ -63,7 +63,7 @@ test("watch prints each new event once as a line of JSON, by any name of the fol
   assertEquals(await once("$D/acme", "--no-pin", "--from", "3"), [3]);
 });
 
-test("--exec gets each event on standard input, again until it ends with 0", async ({ workspace, append }) => {
+test("--exec passes each event on standard input, and retries until exit code 0", async ({ workspace, append }) => {
   await append(3);
   const script = async (name: string, text: string) => {
     const path = workspace.path(name);
@@ -73,7 +73,7 @@ test("--exec gets each event on standard input, again until it ends with 0", asy
   const watch = (exec: string, ...words: string[]) =>
     workspace.sig(["watch", "$D/acme", "--exec", exec, ...words]);
   const got = () => Deno.readTextFile(workspace.path("got"));
-  // The second event is refused, and so is everything behind it.
+  // The program fails on the second event, so the later events wait.
   const picky = await script(
     "picky",
     `read -r line; case $line in '{"sequence":2'*) exit 7;; esac; echo "$line" >> "$1"`,
@@ -89,7 +89,7 @@ test("--exec gets each event on standard input, again until it ends with 0", asy
   const kept = await watch(`${keep} $D/got`, "--once");
   assertEquals([kept.code, kept.stdout, kept.stderr], [0, "", ""]);
   assertEquals(sequencesOf(await got()), [1, 2, 3]);
-  // No shell: its words are only words.
+  // No shell interprets the words.
   const words = await watch(
     `${keep} $D/other;false`,
     ...["--cursor", "w", "--from", "3", "--once"],
@@ -105,7 +105,7 @@ test("--exec gets each event on standard input, again until it ends with 0", asy
   assertStringIncludes(missing.stderr, "can't be run");
 });
 
-test("a killed watch loses no event and repeats at most the last", async ({ workspace, append }) => {
+test("a killed watch loses no event and repeats at most the last one", async ({ workspace, append }) => {
   await append();
   const cwd = workspace.dir;
   const begun = await workspace.sig("watch $D/acme --from 1 --once");
@@ -115,7 +115,7 @@ test("a killed watch loses no event and repeats at most the last", async ({ work
   for (let round = 0; round < rounds; round++) {
     await append(12);
     await using child = start("watch ./acme --interval 50ms", { cwd });
-    // Some while they begin, some in the middle, some when they wait.
+    // Kills at startup, while printing, and while waiting for events.
     const wanted = [0, 1, 3, 10][round % 4]!;
     await child.said(RegExp(`^(?:.*\n){${wanted}}`));
     const seen = sequencesOf((await child.stop("SIGKILL")).stdout);
@@ -130,7 +130,7 @@ test("a killed watch loses no event and repeats at most the last", async ({ work
   assert(repeated <= rounds);
 });
 
-test("an interrupt ends watch with 130, and no event comes again", async ({ workspace, append }) => {
+test("an interrupt ends watch with 130, and no event is repeated", async ({ workspace, append }) => {
   await append(3);
   await using child = start("watch ./acme --from 1 --interval 1h", {
     cwd: workspace.dir,
@@ -142,8 +142,9 @@ test("an interrupt ends watch with 130, and no event comes again", async ({ work
 });
 
 /**
- * An interrupt while `--exec` runs `body`, which has written "begun" to a file;
- * what became of the watch, and the events that the next one hands on.
+ * Sends signals while `--exec` runs `body`, after the program has written the
+ * file `begun`. Returns exit code and stderr of the watch, and the events of
+ * the next one.
  */
 async function interruptExec(
   workspace: Workspace,
@@ -151,7 +152,7 @@ async function interruptExec(
   { words = [], signals, until = "" }: {
     readonly words?: readonly string[];
     readonly signals: (child: TestProcess, program: number) => void;
-    /** What standard error says before the signals come. */
+    /** Text on stderr to wait for before the signals. */
     readonly until?: string;
   },
 ) {
@@ -180,10 +181,10 @@ async function interruptExec(
 
 test("an interrupt while --exec runs is not an error and acknowledges finished events only", async ({ workspace, append, t }) => {
   await append(2);
-  // A cursor that stands before the events of each step.
+  // The cursor is before the events of each step.
   await workspace.sig("watch $D/acme --once");
   await append();
-  // It goes on until it has seen that the watch was asked to stop.
+  // The program runs until the watch was asked to stop.
   const waits = (code: number) =>
     // real time: the shell waits until the test has written a file.
     `while [ ! -e asked ]; do sleep 0.05; done; rm asked; exit ${code}`;
@@ -191,16 +192,16 @@ test("an interrupt while --exec runs is not an error and acknowledges finished e
     child.signal(signal);
     Deno.writeTextFileSync(workspace.path("asked"), "");
   };
-  await t.step("SIGTERM, and it fails", async () => {
+  await t.step("SIGTERM, and the program fails", async () => {
     assertEquals(
       await interruptExec(workspace, waits(7), { signals: asks("SIGTERM") }),
       { code: 0, stderr: "", next: [3] },
     );
   });
-  await t.step("Ctrl-C, which ends the command too", async () => {
+  await t.step("Ctrl-C, which also ends the program", async () => {
     await append();
     assertEquals(
-      // real time: it is ended by the signal.
+      // real time: the signal ends the sleep.
       await interruptExec(workspace, "exec sleep 600", {
         signals(child, program) {
           Deno.kill(program, "SIGINT");
@@ -210,7 +211,7 @@ test("an interrupt while --exec runs is not an error and acknowledges finished e
       { code: 130, stderr: "", next: [4] },
     );
   });
-  await t.step("SIGINT before it is run again", async () => {
+  await t.step("SIGINT before the program is retried", async () => {
     await append();
     const ran = await interruptExec(workspace, "exit 7", {
       signals: (child) => child.signal("SIGINT"),
@@ -222,14 +223,14 @@ test("an interrupt while --exec runs is not an error and acknowledges finished e
       'warning: "./program" ended with 7 on event 5; again in 1 s\n',
     );
   });
-  await t.step("SIGTERM, and it ends well", async () => {
+  await t.step("SIGTERM, and the program succeeds", async () => {
     await append(2);
     assertEquals(
       await interruptExec(workspace, waits(0), { signals: asks("SIGTERM") }),
       { code: 0, stderr: "", next: [7] },
     );
   });
-  await t.step("with --once something was left undone", async () => {
+  await t.step("SIGINT with --once, and the program fails", async () => {
     await append();
     assertEquals(
       await interruptExec(workspace, waits(7), {
@@ -241,7 +242,7 @@ test("an interrupt while --exec runs is not an error and acknowledges finished e
   });
 });
 
-test("a rolled back feed ends watch with feed_rolled_back", async ({ workspace, append }) => {
+test("watch fails with feed_rolled_back on a rolled back feed", async ({ workspace, append }) => {
   await append(3);
   const run = () => workspace.sig("watch $D/acme");
   await workspace.sig("watch $D/acme --once");
@@ -268,7 +269,7 @@ test("sig log --follow prints new events", async ({ workspace, append }) => {
   assertEquals(lines.map(({ sequence }) => sequence), [1, 2, 3, 4]);
 });
 
-test("watch warns of quotes in --exec, and says on a terminal that it watches", async ({ workspace, append }) => {
+test("watch warns of quotes in --exec, and shows on a terminal that it waits", async ({ workspace, append }) => {
   await append();
   const watch = ["watch", "$D/acme", "--from", "1", "--exec"];
   const quoted = await workspace.sig([
@@ -283,7 +284,7 @@ test("watch warns of quotes in --exec, and says on a terminal that it watches", 
     quoted.stderr,
     "warning: --exec knows no quotes: the words are false, 'exit, 0'\n",
   );
-  // Interrupted once the event was handed over: no look is under way then.
+  // Interrupted after the program got the event, when no poll is running.
   const atTerminals = (
     ...terminals: ("stdout" | "stderr")[]
   ): Given => {

@@ -1,19 +1,19 @@
-/** Runs as data: what one is given, and what must come of it. @module */
+/** Runs of the command line as data, with the expected results. @module */
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import type { Given, Workspace } from "./workspace.ts";
 
-/** A run as data: what it is given, and what must come of it. */
+/** A run: arguments and input, with the expected results. */
 export interface Case extends Given {
   readonly name: string;
   readonly args: string;
   readonly code?: number;
-  /** Exactly, unless it is a list of what must be in it. */
+  /** The exact text, or a list of parts that it must contain. */
   readonly stdout?: string | readonly string[];
   readonly stderr?: string | readonly string[];
 }
 
-/** Runs a case, and asserts what came of it. */
+/** Runs a case and asserts its results. */
 export async function runCase(workspace: Workspace, each: Case): Promise<void> {
   const ran = await workspace.sig(each.args, each);
   expect(each, "stdout", ran.stdout, each.stdout ?? "");
@@ -36,8 +36,8 @@ function expect(
   }
 }
 
-/** A question, but for what it requires. */
+/** A question without its requirements. */
 export const CHECK = "check --sig $D/acme --subject did:web:alice.example";
-/** A new relationship. */
+/** Arguments that append a new relationship. */
 export const UPSERT =
   "upsert --dir $D/acme --subject did:web:carol.example --type advisor";

@@ -1,4 +1,4 @@
-/** Running `sig doctor` and reading what it found. @module */
+/** Runs of `sig doctor` and their findings. @module */
 
 import { assertEquals } from "@std/assert";
 import type { Given, Workspace } from "./workspace.ts";
@@ -9,7 +9,7 @@ interface Found {
   readonly [member: string]: string;
 }
 
-/** Runs it; the findings by code and severity. */
+/** Runs `sig doctor` and returns code and severity of each finding. */
 export async function doctor(
   workspace: Workspace,
   words: readonly string[] = ["$D/acme"],
@@ -23,7 +23,10 @@ export async function doctor(
   return { code, found: shortened(stdout) };
 }
 
-/** Code and severity of each finding; every one has all of its members. */
+/**
+ * Returns code and severity of each finding, and asserts that no member is
+ * missing.
+ */
 export function shortened(stdout: string): readonly (readonly string[])[] {
   const findings: readonly Found[] = JSON.parse(stdout).findings;
   for (const found of findings) {

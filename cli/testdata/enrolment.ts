@@ -1,9 +1,9 @@
-/** Inviting and answering on the command line, for tests. @module */
+/** Invitations and answers on the command line, for tests. @module */
 
 import { assertEquals } from "@std/assert";
 import type { Ran, Workspace } from "./workspace.ts";
 
-/** An answer as `sig accept` gives it. */
+/** An answer as `sig accept` prints it. */
 export interface Answer {
   readonly invitation: string;
   readonly attestation: string;
@@ -12,7 +12,7 @@ export interface Answer {
 
 const ENROL = "enrol --dir $D/acme --answer -";
 
-/** An invitation of the issuer in `acme`. */
+/** Returns an invitation of the issuer in `acme`. */
 export async function invited(
   workspace: Workspace,
   words = "",
@@ -24,7 +24,7 @@ export async function invited(
   return stdout.trim();
 }
 
-/** An answer with the key of that file, which is made if it isn't there. */
+/** Answers with the key of a file, which it creates if it is missing. */
 export async function answered(
   workspace: Workspace,
   invitation: string,
@@ -40,7 +40,7 @@ function textOf(answer: object | string): string {
   return typeof answer === "string" ? answer : JSON.stringify(answer);
 }
 
-/** `sig enrol` of an answer, given on standard input. */
+/** Runs `sig enrol` with an answer on standard input. */
 export async function enrolled(
   workspace: Workspace,
   answer: object | string,
@@ -49,7 +49,10 @@ export async function enrolled(
   return await workspace.sig(`${ENROL} ${words}`, { stdin: textOf(answer) });
 }
 
-/** `sig enrol` of an answer that is refused, with that in the error. */
+/**
+ * Runs `sig enrol` with an answer that is refused; the error must contain
+ * `parts`.
+ */
 export async function notEnrolled(
   workspace: Workspace,
   answer: object | string,

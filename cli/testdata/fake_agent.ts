@@ -1,22 +1,28 @@
-/** An ssh-agent that answers as a test says, on a real socket. @module */
+/** An ssh-agent on a real socket, with the responses of a test. @module */
 
-/** What it sends for a request, without its length; it may go, or be silent. */
+/**
+ * The response to a request, without its length; or the agent closes the
+ * connection, or sends nothing.
+ */
 export type AgentAnswer = Uint8Array | "closes" | "is silent" | {
-  /** These bytes and no length, then the end. */
+  /** Bytes to send without a length before closing. */
   readonly raw: Uint8Array;
 };
 
-/** Answers each request by its first byte: 11 lists keys, 13 signs. */
+/**
+ * Returns the response to a request, whose first byte is its type: 11 lists
+ * keys, 13 signs.
+ */
 export type AgentBehaviour = (request: Uint8Array) => AgentAnswer;
 
-/** A number of the agent protocol. */
+/** Encodes a number of the agent protocol. */
 export function uint32(value: number): Uint8Array {
   const bytes = new Uint8Array(4);
   new DataView(bytes.buffer).setUint32(0, value);
   return bytes;
 }
 
-/** A string of the agent protocol. */
+/** Encodes a string of the agent protocol. */
 export function string(value: Uint8Array | string): Uint8Array {
   const bytes = typeof value === "string"
     ? new TextEncoder().encode(value)
@@ -24,18 +30,18 @@ export function string(value: Uint8Array | string): Uint8Array {
   return join(uint32(bytes.length), bytes);
 }
 
-/** Puts bytes together. */
+/** Concatenates bytes. */
 export function join(...parts: readonly Uint8Array[]): Uint8Array {
   return Uint8Array.from(parts.flatMap((part) => [...part]));
 }
 
-/** The answer to 11. */
+/** Returns the response to type 11. */
 export function listOf(...blobs: readonly Uint8Array[]): Uint8Array {
   const keys = blobs.map((blob) => join(string(blob), string("a comment")));
   return join(Uint8Array.of(12), uint32(blobs.length), ...keys);
 }
 
-/** Listens until it is disposed of. */
+/** Starts an agent, which listens until it is disposed. */
 export function startFakeAgent(
   path: string,
   behave: AgentBehaviour,
@@ -54,7 +60,7 @@ export function startFakeAgent(
         await write(connection, string(answer));
       }
     } catch {
-      // The other side went.
+      // The client closed the connection.
     } finally {
       if (open.delete(connection)) connection.close();
     }

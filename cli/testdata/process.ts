@@ -1,23 +1,26 @@
-/** `sig` as a process of its own, started from another folder. @module */
+/** `sig` as a process, started from another folder. @module */
 
 import { type Ran, type Words, wordsOf } from "./workspace.ts";
 import { TestProcess } from "../../tests/kit/process.ts";
 
 const ROOT = new URL("../..", import.meta.url).pathname;
 
-/** What a process is given. */
+/** Options of a process. */
 export interface ProcessOptions {
-  /** Its working directory; its key store is `keys`, its data folder `data` in there. */
+  /**
+   * Working directory; its folders `keys` and `data` are key store and data
+   * folder.
+   */
   readonly cwd: string;
   /** Permission flags (default: all). */
   readonly permissions?: readonly string[];
-  /** Variables beside the key store's. */
+  /** Additional environment variables. */
   readonly env?: { readonly [name: string]: string };
-  /** The file that is run (default: `main.ts`). */
+  /** The module to run (default: `main.ts`). */
   readonly entry?: string;
 }
 
-/** The words that start `sig`. */
+/** Returns the arguments of `deno` that run `sig`. */
 export function denoArgs(
   words: Words,
   { permissions = ["-A"], entry = "main.ts" }: ProcessOptions,
@@ -33,7 +36,7 @@ export function denoArgs(
   ];
 }
 
-/** Starts `sig`; its standard input is `stdin`, nothing by default. */
+/** Starts `sig`, with an empty standard input unless `stdin` is "open". */
 export function start(
   words: Words,
   options: ProcessOptions,
@@ -51,7 +54,7 @@ export function start(
   });
 }
 
-/** Runs `sig` to its end, with nothing on standard input. */
+/** Runs `sig` until it exits, with an empty standard input. */
 export async function sig(
   words: Words,
   options: ProcessOptions,

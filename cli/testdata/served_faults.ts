@@ -1,14 +1,14 @@
-/** Servers that do something else than they should, by what is found. @module */
+/** Servers with faults, by the finding that each causes. @module */
 
 const FEED = "/.well-known/sig/events.jsonl";
 type Site = (request: Request) => Promise<Response>;
-/** A server that does something else than it should. */
+/** A server with a fault; `good` is the correct server. */
 export type Fault = (
   request: Request,
   good: Site,
 ) => Response | Promise<Response>;
 
-/** The good answer with other headers. */
+/** Returns a fault that changes the headers of responses. */
 function headed(
   change: (headers: Headers, request: Request, status: number) => void,
 ): Fault {
@@ -20,7 +20,7 @@ function headed(
   };
 }
 
-/** The good answer to a request that lacks something. */
+/** Returns a fault that ignores some request headers. */
 function deaf(...names: readonly string[]): Fault {
   return (request, good) => {
     const headers = new Headers(request.headers);
@@ -43,13 +43,15 @@ function compressed(isAsked: (request: Request) => boolean): Fault {
   };
 }
 
-/** All documents with one `cache-control`; what is missing, if `at` says so. */
+/**
+ * Returns a fault that sets `cache-control` of the responses with status `at`.
+ */
 export const cacheControl = (value: string, at = 200): Fault =>
   headed((headers, _request, status) => {
     if (status === at) headers.set("cache-control", value);
   });
 
-/** Code, severity, and what brings it about. */
+/** Code and severity of a finding, and its fault. */
 export const FAULTS: readonly (readonly [string, string, Fault])[] = [
   [
     "media_type_unexpected",
@@ -138,7 +140,7 @@ export const FAULTS: readonly (readonly [string, string, Fault])[] = [
   ],
 ];
 
-/** Codes after which nothing can be read, and what brings them about. */
+/** Codes of findings that prevent verification, and their faults. */
 export const FATAL: readonly (readonly [string, Fault])[] = [
   ["compressed_always", compressed(() => true)],
   [

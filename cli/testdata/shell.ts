@@ -1,4 +1,7 @@
-/** A real shell on a real terminal, in which `sig` tells what it was given. @module */
+/**
+ * A real shell on a terminal, in which a fake `sig` records its arguments.
+ * @module
+ */
 
 import { TestProcess } from "../../tests/kit/process.ts";
 import { run } from "../main.ts";
@@ -7,11 +10,13 @@ import { createDenoIo } from "../terminal/deno_io.ts";
 /** A shell whose completions are tested. */
 export type ShellName = "bash" | "zsh" | "fish";
 
-/** Written by the stand-in of `sig`, which keeps its words in a file. */
+/** Printed by the fake `sig`, which writes its arguments to a file. */
 const DONE = "sig-was-called";
 const READY = "ready> ";
 
-/** The real program completes; what it is given otherwise is kept. */
+/**
+ * The real program answers completion requests; other arguments are recorded.
+ */
 const ROOT = new URL("../..", import.meta.url).pathname;
 const REAL =
   `"${Deno.execPath()}" run -A --quiet --no-check --config "${ROOT}deno.json" "${ROOT}cli/main.ts"`;
@@ -60,7 +65,7 @@ const WORDS: { readonly [shell in ShellName]: readonly string[] } = {
   fish: ["fish", "--no-config", "--init-command", "'source start'", "-i"],
 };
 
-/** Whether the shell, and `script`, which gives it a terminal, are there. */
+/** Whether the shell and `script`, which provides a terminal, are installed. */
 export async function hasShell(shell: ShellName): Promise<boolean> {
   try {
     for (const program of [shell, "script"]) {
@@ -79,7 +84,7 @@ export async function hasShell(shell: ShellName): Promise<boolean> {
 export class Shell implements AsyncDisposable {
   readonly #dir: string;
   readonly #process: TestProcess;
-  /** How much of its output was looked at. */
+  /** Length of the output that was already read. */
   #seen = 0;
 
   private constructor(dir: string, process: TestProcess) {
@@ -87,7 +92,7 @@ export class Shell implements AsyncDisposable {
     this.#process = process;
   }
 
-  /** Starts one in a folder of its own, with completions installed. */
+  /** Starts a shell in a temporary folder, with completions installed. */
   static async open(
     shell: ShellName,
     files: { readonly [name: string]: string },
@@ -118,7 +123,7 @@ export class Shell implements AsyncDisposable {
       clearEnv: true,
       env: {
         PATH: Deno.env.get("PATH") ?? "/usr/bin:/bin",
-        // Where the program is cached, which HOME is not.
+        // The module cache, which is not in this HOME.
         DENO_DIR: Deno.env.get("DENO_DIR") ??
           `${Deno.env.get("HOME")}/.cache/deno`,
         HOME: dir,
@@ -133,7 +138,10 @@ export class Shell implements AsyncDisposable {
     return opened;
   }
 
-  /** The words that `sig` gets when this is typed behind it; `\t` completes. */
+  /**
+   * Types arguments of `sig`, where `\t` completes, and returns the words that
+   * it gets.
+   */
   async wordsOf(typed: string): Promise<readonly string[]> {
     await this.#type(`sig ${typed}\r`);
     await this.#called();
@@ -141,10 +149,11 @@ export class Shell implements AsyncDisposable {
     return text.trimEnd().split("\n");
   }
 
-  /** What is shown when the last word of this is completed. */
+  /** Returns the text that the shell shows when it completes the last word. */
   async listOf(typed: string): Promise<string> {
     await this.#type(`sig ${typed}\t\t`);
-    // The line is taken away and another command awaited: all was shown.
+    // Clears the line and waits for another command, after which the list is
+    // complete.
     await this.#type("\x15sig\r");
     return await this.#called();
   }
@@ -159,14 +168,16 @@ export class Shell implements AsyncDisposable {
     await this.#process.write(text);
   }
 
-  /** Waits for `sig`, then for the next prompt: earlier keys are lost on some. */
+  /**
+   * Waits for `sig` and the next prompt, since some shells lose earlier keys.
+   */
   async #called(): Promise<string> {
     const shown = await this.#until(DONE);
     await this.#until(READY);
     return shown;
   }
 
-  /** Reads the screen up to a text, and gives what was shown before. */
+  /** Waits for a text on the screen, and returns the text before it. */
   async #until(text: string): Promise<string> {
     const { index } = await this.#process.said(text, this.#seen);
     const at = this.#seen + index;

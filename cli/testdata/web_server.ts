@@ -1,19 +1,24 @@
-/** nginx and Caddy as processes on loopback, with a configuration of ours. @module */
+/**
+ * nginx and Caddy as processes on loopback with an exported configuration.
+ * @module
+ */
 
 import type { TestCertificate } from "../../tests/kit/certificates.ts";
 
-/** A server that this machine may have. */
+/** A supported server, if it is installed. */
 export type WebServerName = "nginx" | "caddy";
 
 /** A running server. */
 export interface WebServer extends AsyncDisposable {
-  /** What its own check of the configuration said; empty for no complaint. */
+  /**
+   * Messages of the server's check of the configuration; empty if it has none.
+   */
   readonly complaints: string;
 }
 
 /**
- * Starts a server with an exported configuration, in a folder of its own, and
- * waits until it listens. What would listen everywhere stays on loopback.
+ * Starts a server with an exported configuration in `folder`, restricted to
+ * loopback, and waits until it listens.
  */
 export async function startWebServer(
   name: WebServerName,
@@ -33,14 +38,16 @@ export async function startWebServer(
   await child.listens(port);
   return {
     complaints: complaints.split("\n").filter((line) =>
-      // A certificate of a test has nobody to ask by OCSP.
+      // Test certificates have no OCSP responder.
       /\[(?:warn|emerg)\]|error/.test(line) && !line.includes("OCSP")
     ).join("\n"),
     [Symbol.asyncDispose]: async () => void await child.stop(),
   };
 }
 
-/** Debian keeps it where only root looks. */
+/**
+ * Returns the path of nginx, which Debian installs outside of a user's PATH.
+ */
 function findNginx(): string {
   try {
     return Deno.statSync("/usr/sbin/nginx").isFile
@@ -80,7 +87,7 @@ ${
   include ${folder}/site.conf;
 }
 `,
-  // What the configuration says about the global options is followed.
+  // Includes the global options that comments of the configuration require.
   caddy: (folder, configuration) =>
     `{
 	admin off
@@ -109,14 +116,14 @@ const RUN = {
   ],
 } as const;
 
-/** The configuration, kept on loopback. */
+/** Returns the configuration with loopback addresses only. */
 export function onLoopback(configuration: string): string {
   return configuration
     .replace(/^ *listen \[::\]:\d+ ssl;\n/gm, "")
     .replace(/listen (\d+)/g, "listen 127.0.0.1:$1");
 }
 
-/** Writes certificate and key where a server finds them. */
+/** Writes certificate and key to files for a server. */
 export async function writeCertificate(
   folder: string,
   { authority, cert, key }: TestCertificate,

@@ -1,48 +1,53 @@
-/** Running the command line in a folder of its own, and recording it. @module */
+/**
+ * Runs of the command line in a temporary folder, recorded for tests. @module
+ */
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { createDenoIo } from "../terminal/deno_io.ts";
 import type { Io } from "../terminal/io.ts";
 import { run } from "../main.ts";
 
-/** What one run said and how it ended. */
+/** The output and exit code of a run. */
 export interface Ran {
   /** Exit code. */
   readonly code: number;
-  /** Everything written as a result. */
+  /** The results. */
   readonly stdout: string;
-  /** Everything else written. */
+  /** All other messages. */
   readonly stderr: string;
 }
 
-/** What a run is given beside its words. */
+/** Options of a run. */
 export interface Given {
   /** Standard input. */
   readonly stdin?: string;
-  /** Variables, added to those of the workspace. */
+  /** Environment variables in addition to those of the workspace. */
   readonly env?: { readonly [name: string]: string | undefined };
-  /** Streams that are terminals. */
+  /** The streams that are terminals. */
   readonly terminals?: readonly ("stdin" | "stdout" | "stderr")[];
-  /** Ends the run as Ctrl-C does. */
+  /** Interrupts the run as Ctrl-C does. */
   readonly interrupted?: Promise<void>;
-  /** Takes the place of parts of the outside. */
+  /** Replacements of members of `Io`. */
   readonly io?: Partial<Io>;
 }
 
-/** Words of a command line: as a list, or as a text. */
+/** Arguments of a command line, as a list or as text. */
 export type Words = string | readonly string[];
 
-/** The words of a command line. */
+/** Splits the text of a command line into arguments. */
 export function wordsOf(words: Words): readonly string[] {
   if (typeof words !== "string") return words;
   return [...words.matchAll(/'([^']*)'|(\S+)/g)]
     .map(([, quoted, plain]) => quoted ?? plain!);
 }
 
-/** The feed of the workspace's issuer. */
+/** Path of the feed of the workspace's issuer. */
 export const FEED = "acme/.well-known/sig/events.jsonl";
 
-/** A terminal without colours; `asked` has the questions that were answered. */
+/**
+ * Returns the options of a terminal without colours; `asked` collects the
+ * questions.
+ */
 export function terminal(
   answer: (question: string, count: number) => boolean | Promise<boolean> =
     () => true,
@@ -53,11 +58,11 @@ export function terminal(
   return { asked, terminals, env: { NO_COLOR: "1" }, io: { ask } };
 }
 
-/** A folder, a key store and a clock. */
+/** A temporary folder with a key store and a clock. */
 export class Workspace {
-  /** The folder: `$D` in words and in what is recorded. */
+  /** The folder, which is `$D` in arguments and recorded output. */
   readonly dir: string;
-  /** The clock; each reading is one second later. */
+  /** The clock, which advances by one second at each reading. */
   #seconds = 0;
 
   constructor(dir: string) {
@@ -65,15 +70,15 @@ export class Workspace {
   }
 
   /**
-   * Runs `sig` with words in which `$D` stands for the folder. In a text, blanks
-   * separate them and quotes keep blanks together.
+   * Runs `sig` with arguments in which `$D` is the folder. A text is split at
+   * blanks outside of quotes.
    */
   async sig(words: Words, given: Given = {}): Promise<Ran> {
     let stdout = "";
     let stderr = "";
     const env: Given["env"] = {
       SIG_KEYS_DIR: `${this.dir}/keys`,
-      // The memory of issuers, too, is the workspace's own.
+      // The workspace has a separate pin store.
       XDG_DATA_HOME: `${this.dir}/data`,
       ...given.env,
     };
@@ -98,14 +103,14 @@ export class Workspace {
     };
   }
 
-  /** Runs words that must succeed without a warning, and gives the result. */
+  /** Runs a command that must succeed without a warning, and returns stdout. */
   async ok(words: Words, given?: Given): Promise<string> {
     const { code, stdout, stderr } = await this.sig(words, given);
     assertEquals([code, stderr], [0, ""], `${words}`);
     return stdout;
   }
 
-  /** The result of words as JSON; its exit code is 0 or 1. */
+  /** Runs a command, which must exit with 0 or 1, and returns its JSON. */
   async json(words: string, given?: Given) {
     const ran = await this.sig(`${words} --format json`, given);
     assertEquals([ran.code < 2, ran.stderr], [true, ""], words);
@@ -113,8 +118,8 @@ export class Workspace {
   }
 
   /**
-   * Runs words that must be refused: exit code 2, without a result, and with
-   * every file as it was. Each part must be in the error.
+   * Runs a command that must fail: exit code 2, no result, no changed file. The
+   * error must contain each part.
    */
   async refused(
     words: Words,
@@ -129,17 +134,17 @@ export class Workspace {
     return stderr;
   }
 
-  /** A file of the folder. */
+  /** Returns the path of a file in the folder. */
   path(name: string): string {
     return `${this.dir}/${name}`;
   }
 
-  /** The text of a file of the folder. */
+  /** Reads a file in the folder. */
   read(name: string): Promise<string> {
     return Deno.readTextFile(this.path(name));
   }
 
-  /** Writes a file of the folder; a new one is for its owner alone. */
+  /** Writes a file in the folder; new files have mode 0600. */
   async write(name: string, content: string | Uint8Array): Promise<void> {
     const mode = await this.mode(name).catch(() => 0o600);
     const bytes = typeof content === "string"
@@ -148,12 +153,12 @@ export class Workspace {
     await Deno.writeFile(this.path(name), bytes, { mode });
   }
 
-  /** The permissions of a file of the folder. */
+  /** Returns the permission bits of a file in the folder. */
   async mode(name: string): Promise<number> {
     return (await Deno.stat(this.path(name))).mode! & 0o777;
   }
 
-  /** The events in the feed of `acme`. */
+  /** Returns the events in the feed of `acme`. */
   async events() {
     const lines = (await this.read(FEED)).trim().split("\n");
     return lines.filter((line) => line !== "").map((line) => {
@@ -163,13 +168,13 @@ export class Workspace {
     });
   }
 
-  /** Every file of the folder with its content: what a run may not change. */
+  /** Returns every file of the folder with its content, to detect changes. */
   async snapshot(): Promise<ReadonlyMap<string, string>> {
     const found = new Map<string, string>();
     const walk = async (path: string): Promise<void> => {
       for await (const { name, isDirectory, isFile } of Deno.readDir(path)) {
         const child = `${path}/${name}`;
-        // Lock, index and torn tails may change with any attempt.
+        // Lock, index and incomplete lines may change with any attempt.
         if (isDirectory && name !== ".sig") await walk(child);
         if (isFile) found.set(child, await Deno.readTextFile(child));
       }
@@ -187,7 +192,7 @@ export class Workspace {
   }
 }
 
-/** A test in a workspace of its own. */
+/** Declares a test with a workspace. */
 export function workspaceTest(
   name: string,
   work: (workspace: Workspace) => Promise<void>,
@@ -195,7 +200,9 @@ export function workspaceTest(
   Deno.test(name, () => inWorkspace(work));
 }
 
-/** A test in a workspace with the issuer of {@linkcode withIssuer}. */
+/**
+ * Declares a test with a workspace and the issuer of {@linkcode withIssuer}.
+ */
 export function issuerTest(
   name: string,
   work: (workspace: Workspace) => Promise<void>,
@@ -203,7 +210,7 @@ export function issuerTest(
   Deno.test(name, () => withIssuer(work));
 }
 
-/** Runs with a workspace that is removed afterwards. */
+/** Runs `work` with a workspace that is removed afterwards. */
 export async function inWorkspace(
   work: (workspace: Workspace) => Promise<void>,
 ): Promise<void> {
@@ -215,7 +222,10 @@ export async function inWorkspace(
   }
 }
 
-/** An issuer with one employee (sequence 1) and one ended contract (2, 3). */
+/**
+ * Runs `work` with an issuer of one employee (sequence 1) and one ended
+ * contract (2, 3).
+ */
 export async function withIssuer(
   work: (workspace: Workspace) => Promise<void>,
 ): Promise<void> {
