@@ -1,4 +1,4 @@
-// A file that somebody changed by hand, or restored in part.
+// Pin files that were edited by hand, or restored in part.
 import { assert, assertEquals } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import type { Consumer, ConsumerOptions } from "../consumer.ts";
@@ -23,8 +23,8 @@ const CAROL = "did:web:carol.example";
 const DAVE = "did:web:dave.example";
 
 /**
- * Alice is active, Bob was revoked, Carol has one event alone; what Dave had went
- * to Alice.
+ * Alice is active, Bob was revoked, Carol has a single event; Dave's
+ * relationship was moved to Alice.
  */
 const EVENTS = [
   upsert(1, { relationship_id: "r1", subject: ALICE }),
@@ -36,12 +36,12 @@ const EVENTS = [
 ];
 
 interface Remembered extends Pick<RememberedIssuer, "did" | "path"> {
-  /** Works as a process that has just begun. */
+  /** Runs the work as a new process would. */
   open<T>(
     work: (consumer: Consumer, pins: PinStore) => Promise<T>,
     options?: Partial<ConsumerOptions>,
   ): Promise<T>;
-  /** What such a process answers without asking the issuer. */
+  /** Returns the answer of a new process without a request to the issuer. */
   decide(subject: string, asOf?: string): Promise<string>;
   /** Changes the closed file. */
   change(sql: string): void;
@@ -85,7 +85,7 @@ async function withRemembered(
   });
 }
 
-Deno.test("the memory answers a new process", () =>
+Deno.test("a new process answers from the stored lines", () =>
   withRemembered(async ({ decide }) => {
     assertEquals(await decide(ALICE), "allow");
     assertEquals(await decide(BOB), "deny");
@@ -102,7 +102,10 @@ const ABOUT = "the lines of DID about a subject";
 const ATTACHED = "what is stored with the lines of DID";
 const line = (n: number) => `the stored line ${n} of DID`;
 
-/** The SQL that alters one field, a subject, and the damaged part for it. */
+/**
+ * The SQL that alters one field, the subject of the question, and the damaged
+ * part in the message.
+ */
 const ALTERED: readonly (readonly [
   what: string,
   sql: string,
@@ -211,7 +214,7 @@ const ALTERED: readonly (readonly [
 ];
 
 for (const [what, sql, subject, damaged] of ALTERED) {
-  Deno.test(`an altered field never gives an answer: ${what}`, () =>
+  Deno.test(`an altered field is an error: ${what}`, () =>
     withRemembered(async ({ decide, change, path, did }) => {
       change(sql);
       const part = damaged.replace("DID", did);
@@ -224,7 +227,7 @@ for (const [what, sql, subject, damaged] of ALTERED) {
     }));
 }
 
-Deno.test("an older copy of the pin's row never gives an answer", () =>
+Deno.test("an older copy of the pin's row is an error", () =>
   withRemembered(async ({ did, decide, open, change, publish, path }) => {
     const database = new DatabaseSync(path);
     database.exec("CREATE TABLE old AS SELECT * FROM record");
@@ -240,12 +243,12 @@ Deno.test("an older copy of the pin's row never gives an answer", () =>
     );
   }));
 
-/** The column of a line that is issued on this day of January. */
+/** Returns the `latest` of a line issued on this day of January. */
 function latestOf(n: number): string {
   return instantKey({ seconds: Date.UTC(2026, 0, n) / 1000, nanoseconds: 0 });
 }
 
-Deno.test("an altered time never gives an answer about the past", () =>
+Deno.test("an altered time is an error for a question about the past", () =>
   withRemembered(async ({ decide, change }) => {
     assertEquals(await decide(BOB, day(2)), "allow");
     assertEquals(await decide(BOB, day(3)), "deny");
@@ -266,11 +269,11 @@ Deno.test("an altered time never gives an answer about the past", () =>
     }
   }));
 
-Deno.test("an altered time never gives an answer if events are out of order", () =>
+Deno.test("an altered time is an error also if events are out of order", () =>
   withRemembered(async ({ decide, change }) => {
     assertEquals(await decide(BOB, day(10)), "deny");
     assertEquals(await decide(BOB, day(20)), "allow");
-    // Where the search looks first; that line itself is of the 9th of January.
+    // The search reads this line first; its own date is the 9th of January.
     change(`UPDATE event_1 SET latest='${latestOf(9)}' WHERE sequence=9`);
     await expectSigError(
       () => decide(BOB, day(10)),
@@ -287,7 +290,7 @@ Deno.test("an altered time never gives an answer if events are out of order", ()
     ),
   ]));
 
-Deno.test("a cursor with the text of another is refused", () =>
+Deno.test("a cursor with the text of another cursor is rejected", () =>
   withRemembered(async ({ did, change, open }) => {
     const watch = (cursor: string, from?: number) =>
       open(async (consumer) => {
@@ -311,7 +314,7 @@ Deno.test("a cursor with the text of another is refused", () =>
     );
   }));
 
-Deno.test("only pin remove forgets an issuer whose pin is missing", () =>
+Deno.test("an issuer whose pin is missing is an error until pin remove", () =>
   withRemembered(async ({ did, decide, change, open }) => {
     change(`DELETE FROM record WHERE ${PIN}`);
     await open(async (consumer, pins) => {
@@ -330,7 +333,7 @@ Deno.test("only pin remove forgets an issuer whose pin is missing", () =>
     assertEquals(await decide(BOB), "deny");
   }));
 
-Deno.test("damage is not overwritten; --full and pin remove repair it", () =>
+Deno.test("damaged lines are not overwritten; --full and pin remove repair them", () =>
   withRemembered(async ({ did, decide, change, publish, open }) => {
     change("DELETE FROM event_1 WHERE sequence=3");
     await publish(upsert(7, { relationship_id: "r7", subject: ALICE }));
@@ -351,7 +354,7 @@ Deno.test("damage is not overwritten; --full and pin remove repair it", () =>
     assertEquals(await ask(false), "deny");
   }));
 
-Deno.test("a file that another user could have written is refused, with its location", () =>
+Deno.test("a file that another user can write is rejected, with its location", () =>
   withRemembered(async ({ decide, path }) => {
     const refused = (message: string) =>
       expectSigError(
@@ -369,7 +372,7 @@ Deno.test("a file that another user could have written is refused, with its loca
       Deno.chownSync(path, 65_534, null);
       await refused(`the file ${path} belongs to another user`);
       Deno.chownSync(path, 0, null);
-      // SQLite reads these first.
+      // SQLite reads these files first.
       for (const log of [`${path}-wal`, `${path}-journal`]) {
         Deno.writeTextFileSync(log, "");
         Deno.chownSync(log, 65_534, null);
@@ -377,7 +380,7 @@ Deno.test("a file that another user could have written is refused, with its loca
         Deno.removeSync(log);
       }
     }
-    // A link to it is as good as the file.
+    // A link to the file is accepted like the file.
     Deno.symlinkSync(path, `${path}.link`);
     const pins = await openPinStore(`${path}.link`);
     assertEquals((await listPins(pins)).length, 1);

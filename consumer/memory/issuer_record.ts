@@ -1,4 +1,4 @@
-/** What a running consumer knows of one issuer. @module */
+/** The in-memory record of one issuer in a consumer. @module */
 
 import {
   addSeconds,
@@ -28,49 +28,55 @@ import {
   type StoredPin,
 } from "./pin.ts";
 
-/** An issuer as it was at one time. */
+/** A verified issuer at one time. */
 export interface Observation {
   /** Everything that was verified. */
   readonly verified: VerifiedIssuer;
-  /** When fetching it began. */
+  /** When the fetch began. */
   readonly observedAt: Date;
-  /** How it relates to what was seen before. */
+  /** How the feed relates to the pin. */
   readonly continuity: Continuity;
-  /** Where the state is when a store has it; that of `verified` is empty then. */
+  /**
+   * The stored lines of the state, if a store has them; the state of `verified`
+   * is then empty.
+   */
   readonly stored?: StoredLines | undefined;
 }
 
-/** What a refresh found, when all of it was in order. */
+/** The result of a refresh without a fault. */
 export interface Refreshed {
-  /** To be answered from. */
+  /** The observation that answers are made from. */
   readonly observation: Observation;
-  /** Where the feed ends. */
+  /** The pin of the feed that was read. */
   readonly pin: IssuerPin;
-  /** Its keys, which need not be imported again. */
+  /** The issuer's imported keys, for reuse. */
   readonly keys?: KeyResolver | undefined;
-  /** To continue from; undefined once nothing can. */
+  /** The feed to continue from; undefined if it must be read from its start. */
   readonly feed: HeldFeed | undefined;
-  /** To ask conditionally with. */
+  /** The documents, for conditional requests. */
   readonly documents: HeldDocuments;
 }
 
 /**
- * What is known, as a value: each refresh makes the next one. It grows only by
- * refreshes that were verified as a whole; what is faulty or contradicts the pin
- * only takes away the right to answer from the older state.
+ * An immutable record of an issuer; each refresh returns a new one. Only a
+ * refresh that was verified as a whole adds to it. After a fault or a
+ * contradiction to the pin the older state is kept, but does not answer.
  */
 export interface IssuerRecord {
-  /** What later fetches are compared with, and what happened to it. */
+  /**
+   * The pin, with its incidents and acknowledgements; undefined for an unknown
+   * issuer.
+   */
   readonly known: StoredPin | undefined;
-  /** Its text in a store, as it was read or written last. */
+  /** The stored text of the pin, as last read or written. */
   readonly text?: string | undefined;
-  /** What the last refresh in order found. */
+  /** The result of the last refresh without a fault. */
   readonly held: Refreshed | undefined;
-  /** When a refresh was last repeated for keys that it did not know. */
+  /** When a refresh was last repeated because of unknown keys. */
   readonly repeatedAt: Date | undefined;
 }
 
-/** The record of an issuer of which nothing is known. */
+/** The record of an unknown issuer. */
 export const NOTHING_KNOWN: IssuerRecord = Object.freeze({
   known: undefined,
   held: undefined,
@@ -78,24 +84,27 @@ export const NOTHING_KNOWN: IssuerRecord = Object.freeze({
 });
 
 /**
- * Whether a fault or contradiction was seen since the last refresh in order.
- * Then nothing is answered, and no request is conditional: everything is
- * fetched, so that no fault can hide.
+ * Returns whether a fault or contradiction was seen since the last valid
+ * refresh. If so, nothing is answered and no request is conditional: a 304 must
+ * not hide a fault.
  */
 export function isUnusable({ known }: IssuerRecord): boolean {
   return known !== undefined && (known.unusable || known.incident !== null);
 }
 
-/** The latest observation, unless a fault or contradiction was seen since. */
+/**
+ * Returns the latest observation, unless a fault or contradiction was seen
+ * since.
+ */
 export function answerable(record: IssuerRecord): Observation | undefined {
   const { known, held } = record;
-  // Others may have seen more of the issuer than this process holds.
+  // Other processes may have seen more events than this process.
   const isLatest = held?.pin.prefix_sha256 === known?.pin.prefix_sha256 &&
     (known?.pin.proof?.seen ?? 0) <= (held?.pin.sequence ?? 0);
   return isUnusable(record) || !isLatest ? undefined : held?.observation;
 }
 
-/** Bytes of the feed whose state is held, and of the documents with it. */
+/** Returns the size of the held feed and documents in bytes. */
 export function heldBytes({ held }: IssuerRecord): number {
   if (held === undefined) return 0;
   let bytes = held.pin.bytes;
@@ -105,7 +114,10 @@ export function heldBytes({ held }: IssuerRecord): number {
   return bytes;
 }
 
-/** The record with what a read by proof found; of the feed nothing is known. */
+/**
+ * Returns the record with the result of a read by proof; the pin of the feed
+ * stays as it is.
+ */
 export function acceptProof(
   record: IssuerRecord,
   proof: ProofMemory,
@@ -114,14 +126,14 @@ export function acceptProof(
   const at = proof.last_seen;
   const known = record.known ?? {
     ...newPin({
-      // Every feed continues an empty one.
+      // Every feed continues an empty feed.
       ...{ issuer, sequence: 0, bytes: 0, prefix_sha256: SHA256_OF_NOTHING },
       ...{ last_event_id: null, keys: {}, etag: null },
       ...{ first_seen: at, last_seen: at },
     }, rules),
     unread: true as const,
   };
-  // Another read may have ended before this one, which began earlier.
+  // A read that began later may have ended before this one.
   const before = known.pin.proof ?? proof;
   const later = before.size > proof.size ? before : proof;
   const seen = Math.max(before.seen, proof.seen);
@@ -132,16 +144,16 @@ export function acceptProof(
 const SHA256_OF_NOTHING =
   "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-/** Why there is nothing to answer from. */
+/** The failure of a refresh. */
 export class RefreshFailure extends Error {
   /** Always `RefreshFailure`. */
   override readonly name = "RefreshFailure";
-  /** Of a contradiction: what was served. */
+  /** What the issuer served; only for a contradiction. */
   readonly seen: SeenFeed | SeenProof | undefined;
-  /** Another feed was served before the connection broke. */
+  /** Whether a different feed was served before the connection broke. */
   readonly sawDifference: boolean;
 
-  /** The cause is a fault, a contradiction, or why something can't be read. */
+  /** Wraps a fault, a contradiction, or a read error. */
   constructor(
     cause: unknown,
     { seen, sawDifference = false }: Partial<
@@ -153,25 +165,25 @@ export class RefreshFailure extends Error {
     this.sawDifference = sawDifference;
   }
 
-  /** The failure itself where it is one already. */
+  /** Wraps an error, unless it is a RefreshFailure already. */
   static of(error: unknown): RefreshFailure {
     return error instanceof RefreshFailure ? error : new RefreshFailure(error);
   }
 }
 
-/** What came of a refresh, and what is known from then on. */
+/** The outcome of a refresh. */
 export interface Refresh {
-  /** Replaces the record that the refresh began with. */
+  /** The record after the refresh. */
   readonly record: IssuerRecord;
-  /** Why there is nothing to answer from; else `record.held` is what was found. */
+  /** The failure; undefined on success, when `record.held` is the result. */
   readonly failure?: RefreshFailure | undefined;
-  /** Whether all of the feed was verified, and not only what is new. */
+  /** Whether the whole feed was verified, and not only its new events. */
   readonly isFromStart: boolean;
 }
 
 /**
- * The record after a refresh that failed. An issuer that can't be reached
- * leaves the state as good as it was, unless it was seen to serve another feed.
+ * Returns the record after a failed refresh. If the issuer can't be reached,
+ * the state stays usable, unless the issuer was seen to serve a different feed.
  */
 export function acceptFailure(
   record: IssuerRecord,
@@ -183,7 +195,7 @@ export function acceptFailure(
   const isUnavailable = isSigError(error) && error.category === "unavailable";
   const code = contradictionOf(error);
   const { incident } = known;
-  // It may have continued before the failure: then nothing can go on from it.
+  // A verification that read events before it failed can't be continued.
   const { isIntact, events } = held?.feed?.verification ?? {};
   const isWhole = isIntact && events === held?.pin.sequence;
   return {
@@ -197,17 +209,20 @@ export function acceptFailure(
         code,
         since: formatInstant(instantOf(now)),
         detail: detailOf(error as SigError),
-        // What was seen first: what came later was never looked at.
+        // Keeps what was seen first: an operator has confirmed nothing later.
         seen: incident?.seen ?? seen ?? null,
       },
     },
   };
 }
 
-/** Characters of an incident's detail: the record has a limit. */
+/**
+ * Maximum length of an incident's detail in characters, because the size of a
+ * record is limited.
+ */
 const MAX_DETAIL = 2_000;
 
-/** The message, with old and new value where it has none. */
+/** Returns the message, with the old and new value if the context has them. */
 function detailOf({ message, context }: SigError): string {
   const { remembered_thumbprint: oldKey, published_thumbprint: newKey } =
     context;
@@ -220,14 +235,20 @@ function detailOf({ message, context }: SigError): string {
   return (message + values).slice(0, MAX_DETAIL);
 }
 
-/** The code of an error that contradicts a pin. */
+/**
+ * Returns the code of an error that contradicts a pin; undefined for other
+ * errors.
+ */
 export function contradictionOf(error: unknown): string | undefined {
   return isSigError(error) && CONTRADICTIONS.has(error.code)
     ? error.code
     : undefined;
 }
 
-/** An event that was ahead of the clock when it was read may be so no more. */
+/**
+ * Drops `issued_at_future` warnings of events that are no longer ahead of the
+ * clock.
+ */
 export function withoutPast(
   warnings: readonly Warning[],
   issuedAt: FeedHistory["issuedAt"],
@@ -244,8 +265,8 @@ export function withoutPast(
 }
 
 /**
- * The warning that the history was inconsistent once. It goes before those of
- * events: an answer has few, and an issuer can cause any number.
+ * Returns the warning that the history was inconsistent. It precedes the
+ * warnings of events: an answer lists few, and an issuer can cause any number.
  */
 export function contradictionWarning(
   known: StoredPin | undefined,

@@ -1,6 +1,6 @@
 /**
- * What a store remembers of an issuer: recalling it, and writing what a refresh
- * came to (docs/protocol.md §6).
+ * Reads an issuer's pin and lines from a store, and writes the result of a
+ * refresh (docs/protocol.md §6).
  *
  * @module
  */
@@ -33,34 +33,40 @@ import { attachmentOf, StoredLines, withoutTime } from "./stored_lines.ts";
 
 /** Options of {@linkcode IssuerMemory}. */
 export interface MemoryOptions extends ReadingOptions {
-  /** How large a feed may become whose lines are stored (default: `limits`). */
+  /** Size limits of a feed whose lines are stored (default: `limits`). */
   readonly rememberedLimits?: Limits | undefined;
-  /** What the checkpoint must have: a state that was read without does not answer. */
+  /**
+   * Requirements for the checkpoint. A state that was read without them does
+   * not answer.
+   */
   readonly checkpointPolicy?: ProofPolicy | undefined;
 }
 
-/** How a refresh was made, as far as the memory is about it. */
+/** Options of {@linkcode IssuerMemory.commit}. */
 export interface CommitOptions {
-  /** Whether the state of a feed that was read is whole, though lines are stored. */
+  /** Whether the refresh built the whole state although lines are stored. */
   readonly needsState?: boolean | undefined;
-  /** The new lines, where the store takes them. */
+  /** The new lines; undefined if the store keeps no lines. */
   readonly lines: NewLines | undefined;
   /** When the refresh began. */
   readonly now: Date;
 }
 
-/** A pin as it is stored now. */
+/** A pin as stored. */
 export interface WrittenPin {
-  /** What it says. */
+  /** The pin. */
   readonly known: StoredPin;
-  /** The text of its record. */
+  /** The text of the pin's record. */
   readonly text: string;
 }
 
-/** How often others may write the same history while it is written. */
+/**
+ * Maximum number of attempts to write while other processes write the same
+ * history.
+ */
 const MAX_WRITES = 32;
 
-/** One issuer in a store. */
+/** The memory of one issuer in a store. */
 export class IssuerMemory {
   readonly #store: PinStore;
   readonly #location: ProvenLocation;
@@ -84,8 +90,8 @@ export class IssuerMemory {
   }
 
   /**
-   * What is known, with what others have stored since: what one process has seen
-   * counts for all. A contradiction that one of them saw ends all answers.
+   * Returns the record updated from the store: all processes rely on what any
+   * of them has seen. A contradiction seen by one process stops all answers.
    *
    * @throws {SigError} `store_unavailable`
    */
@@ -97,13 +103,14 @@ export class IssuerMemory {
     if (text === before.text) return before;
     const known = await this.#decode(text);
     const from = { ...before, held: undefined, known, text };
-    if (!this.#isOfNow(known)) return from;
+    if (!this.#isCurrent(known)) return from;
     if (this.#store.lines !== undefined) {
       const opened = await this.#openLines(known, before);
       return opened === undefined ? from : this.#withLines(from, known, opened);
     }
-    // A state of this process is a base to continue from, if it is older. Of the
-    // same feed others have learnt something that answers tell.
+    // An older state of this process is a base to continue from. If the feed is
+    // the same but the pin differs, another process has recorded something that
+    // answers must show, so the state is read again.
     const { held } = before;
     const isMore = held?.pin.prefix_sha256 === known.pin.prefix_sha256 &&
       !(before.known !== undefined &&
@@ -111,7 +118,7 @@ export class IssuerMemory {
     return { ...from, held: isMore ? undefined : held };
   }
 
-  /** What is known from the pin alone, whatever became of its lines. */
+  /** Returns the record from the pin alone, without reading its lines. */
   async recallPin(before: IssuerRecord, now: Date): Promise<IssuerRecord> {
     const text = await this.#findText(now);
     if (text === undefined) return NOTHING_KNOWN;
@@ -119,7 +126,10 @@ export class IssuerMemory {
     return { ...before, held: undefined, known, text };
   }
 
-  /** The lines of a pin; those that were read before, with what is cached. */
+  /**
+   * Opens the lines of a pin; reuses open lines and their cache if they are
+   * unchanged.
+   */
   async #openLines(
     stored: StoredPin,
     { held, known }: IssuerRecord,
@@ -133,7 +143,7 @@ export class IssuerMemory {
       : await StoredLines.open(this.#store.lines!, stored, this.#options);
   }
 
-  /** The record with what can be continued from stored lines. */
+  /** Returns the record with a feed that can be continued from stored lines. */
   continued(record: IssuerRecord, lines: NewLines): IssuerRecord {
     const { held, known } = record;
     const stored = held?.observation.stored;
@@ -145,12 +155,12 @@ export class IssuerMemory {
   }
 
   /**
-   * Writes what a refresh found.
+   * Writes the result of a refresh.
    *
-   * @param before What it began with, as {@linkcode recall} gave it.
-   * @returns What is known now.
-   * @throws {HistoryMoved} where another process has written another history: the
-   * refresh is to be repeated.
+   * @param before The record before the refresh, from {@linkcode recall}.
+   * @returns The new record.
+   * @throws {HistoryMoved} if another process has written a different history.
+   * Repeat the refresh.
    */
   async commit(
     before: IssuerRecord,
@@ -175,11 +185,11 @@ export class IssuerMemory {
   }
 
   /**
-   * Writes a pin over the one that was read, or over the same one which others
-   * have only read the issuer for meanwhile.
+   * Overwrites the pin that was read, also if other processes have since
+   * written the same history with a later read time.
    *
-   * @returns What is stored now.
-   * @throws {HistoryMoved} where it is another history.
+   * @returns The stored pin.
+   * @throws {HistoryMoved} if the store has a different history.
    */
   async replace(
     pin: StoredPin,
@@ -198,7 +208,7 @@ export class IssuerMemory {
         const { known } = before;
         const isOther = !theirs || !known || !sameHistory(theirs, known);
         if (isOther) throw new HistoryMoved();
-        // The same lines may have another attachment now.
+        // The same lines may have a different attachment now.
         stored = { ...notOlder(stored, theirs), lines: theirs.lines };
       }
       const text = await this.#encode(stored);
@@ -261,13 +271,16 @@ export class IssuerMemory {
     return decodePin(this.#store.place, expectedIssuer, text);
   }
 
-  /** A pin of another place or other rules is compared with, not answered from. */
-  #isOfNow({ place, policy }: StoredPin): boolean {
+  /**
+   * A pin of another URL or policy is only compared with; its state does not
+   * answer.
+   */
+  #isCurrent({ place, policy }: StoredPin): boolean {
     return place === this.#location.metadataRef &&
       policy === policyOf(this.#options);
   }
 
-  /** What answers from stored lines without asking the issuer. */
+  /** Returns a record that answers from stored lines without a request. */
   #withLines(
     record: IssuerRecord,
     stored: StoredPin,
@@ -280,7 +293,7 @@ export class IssuerMemory {
       attachment.warnings.map((each) => [each.sequence, each.issued_at]),
     );
     const history = new PartialHistory();
-    // Counts those that were left out.
+    // Adds the count of omitted warnings.
     const { warnings: all } = new Replay(
       {},
       replayFrom(history, {
@@ -332,8 +345,9 @@ export class IssuerMemory {
   }
 
   /**
-   * Stored lines take no memory of this process: `limits` are of what is new,
-   * the whole may become as large as `rememberedLimits` say.
+   * Returns the limits for continuing a feed. Stored lines take no memory of
+   * this process: `limits` apply to the new part, `rememberedLimits` to the
+   * whole feed.
    */
   limitsAfter({ known }: IssuerRecord): Limits {
     const { limits = DEFAULT_LIMITS, rememberedLimits: whole } = this.#options;
@@ -347,12 +361,12 @@ export class IssuerMemory {
   }
 }
 
-/** What is stored but for what proofs said. */
+/** Returns a pin without its proof. */
 function withoutProof(stored: StoredPin): StoredPin {
   return { ...stored, pin: { ...stored.pin, proof: undefined } };
 }
 
-/** The rules of the reader, as text. */
+/** Returns the reader's rules as text. */
 export function policyOf(
   { unknownEvents = "reject", unmatchedRevoke = "ignore", checkpointPolicy }:
     MemoryOptions,
@@ -363,21 +377,24 @@ export function policyOf(
     : `${events} ${describePolicy(checkpointPolicy)}`;
 }
 
-/** An older view must not overwrite when the issuer was read last. */
+/** Keeps the later `last_seen` of two pins. */
 function notOlder(stored: StoredPin, theirs: StoredPin): StoredPin {
   const { last_seen } = theirs.pin;
   if (new Date(last_seen) <= new Date(stored.pin.last_seen)) return stored;
   return { ...stored, pin: { ...stored.pin, last_seen } };
 }
 
-/** The store has the lines: this process keeps what it answers from. */
+/** Drops a held feed if the store has its lines. */
 function withoutFeed(record: IssuerRecord): IssuerRecord {
   const { held } = record;
   if (held?.observation.stored === undefined) return record;
   return { ...record, held: { ...held, feed: undefined } };
 }
 
-/** What is odd, but for events and the history: those are added each time. */
+/**
+ * Returns the warnings about documents; those about events and the history are
+ * added at each read.
+ */
 function noticesOf({ verified }: Observation) {
   const ofFeed = new Set(verified.feed.warnings);
   return verified.warnings.filter((warning) =>

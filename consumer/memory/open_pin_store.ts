@@ -1,4 +1,4 @@
-/** Opens the pin store that a text names, such as that of `--pins`. @module */
+/** Opens a pin store by its location, such as the value of `--pins`. @module */
 
 import { SigError } from "@sig/core";
 import {
@@ -12,14 +12,14 @@ import { keepRecordsInSqlite, RECORD_TABLE } from "../store/sqlite_records.ts";
 import { LINE_TABLES, type PinStore, SqliteLines } from "./sqlite_lines.ts";
 
 /**
- * Opens the pin store that a text names: the path of a file (SQLite), `kv:PATH`
+ * Opens a pin store by its location: the path of a file (SQLite), `kv:PATH`
  * (Deno KV in a file), `kv:` (the platform's own database, as on Deno Deploy),
  * `redis://[user:password@]host[:port][/database]`, or `rediss://…` for TLS. A
- * driver is loaded only when it is named.
+ * driver is loaded only when it is used.
  *
- * @throws {SigError} `invalid_request` for a text that does not name a store;
- * `store_unavailable` when it can't be opened. Neither shows the credentials of
- * a URL.
+ * @throws {SigError} `invalid_request` for an invalid location;
+ * `store_unavailable` if it can't be opened. Neither message shows the
+ * credentials of a URL.
  */
 export async function openPinStore(
   text: string,
@@ -35,7 +35,7 @@ export async function openPinStore(
       throw error;
     }
   }
-  // Not shown: a mistyped URL may contain a password.
+  // The text is not shown: a mistyped URL may contain a password.
   if (text === "" || /:\/\/|^rediss?\/\//i.test(text)) {
     throw new SigError(
       "invalid_request",
@@ -55,16 +55,19 @@ export async function openPinStore(
   });
 }
 
-/** One record says that a store has no pins of an earlier version. */
+/**
+ * The kind of the record that marks a store without pins of an earlier version.
+ */
 const VERSION = { name: "pin_store" };
 const VERSION_ID = "version";
 
-/** Never the time of anything: this record does not expire. */
+/** The time is irrelevant: this record does not expire. */
 const ANY_TIME = new Date(0);
 
 /**
- * An earlier version kept its pins under other keys. They are not read, and an
- * issuer that they remember must not be taken for one that was never seen.
+ * Rejects a store with pins of an earlier version. They are under other keys
+ * and can't be read, and their issuers must not be treated as seen for the
+ * first time.
  */
 async function requireNoOldPins(
   store: RecordStore,

@@ -24,7 +24,7 @@ testRecordStoreContract("sqlite", async () => {
   };
 });
 
-Deno.test("a mistyped URL is not shown, as it may contain a password", async () => {
+Deno.test("a mistyped URL is not shown in the message, because it may contain a password", async () => {
   for (
     const text of [
       "redis//u:s3cret@h",
@@ -42,7 +42,7 @@ Deno.test("a mistyped URL is not shown, as it may contain a password", async () 
   }
 });
 
-Deno.test("100 processes that create the file at once see no empty file", async () => {
+Deno.test("100 concurrent opens of a new file leave one file with mode 0600", async () => {
   const folder = await Deno.makeTempDir();
   const stores = await Promise.all(
     Array.from({ length: 100 }, () => openPinStore(`${folder}/my #1 pins?.db`)),
@@ -56,12 +56,12 @@ Deno.test("100 processes that create the file at once see no empty file", async 
   await Deno.remove(folder, { recursive: true });
 });
 
-Deno.test("the path of a server's file is reported to the operator only", async () => {
+Deno.test("the path of a server's file is shown only to the operator", async () => {
   const folder = await Deno.makeTempDir();
-  const told: string[] = [];
+  const messages: string[] = [];
   const store = await openPinStore(`${folder}/pins.db`, {
     shownAs: "of this server",
-    tell: (message) => told.push(message),
+    tell: (message) => messages.push(message),
   });
   await store.close();
   const work: readonly (() => Promise<unknown>)[] = [
@@ -79,12 +79,12 @@ Deno.test("the path of a server's file is reported to the operator only", async 
     assertEquals(error.context.place, "of this server");
     assertEquals(JSON.stringify(error).includes(folder), false);
   }
-  assertEquals(told, [`Cannot use store ${folder}/pins.db: it is closed`]);
+  assertEquals(messages, [`Cannot use store ${folder}/pins.db: it is closed`]);
   await Deno.remove(folder, { recursive: true });
 });
 
-/** Never a first look: what they remember may contradict what is served. */
-async function refusesOldPins(text: string): Promise<void> {
+/** Ignoring the old pins would hide a contradiction to the served feed. */
+async function expectOldPinsRejected(text: string): Promise<void> {
   for (let process = 0; process < 2; process++) {
     const error = await expectSigError(
       () => openPinStore(text),
@@ -98,7 +98,7 @@ async function refusesOldPins(text: string): Promise<void> {
   }
 }
 
-Deno.test("pins of an earlier version in Deno KV are refused", async () => {
+Deno.test("rejects pins of an earlier version in Deno KV", async () => {
   const folder = await Deno.makeTempDir();
   const path = `${folder}/pins.kv`;
   const { openKv } = Deno as unknown as {
@@ -110,17 +110,17 @@ Deno.test("pins of an earlier version in Deno KV are refused", async () => {
   const kv = await openKv(path);
   await kv.set(["sig", "pins", "body", "did:web:acme.example", 5, 0], {});
   kv.close();
-  await refusesOldPins(`kv:${path}`);
+  await expectOldPinsRejected(`kv:${path}`);
   await Deno.remove(folder, { recursive: true });
 });
 
 Deno.test({
-  name: "pins of an earlier version in Redis are refused",
+  name: "rejects pins of an earlier version in Redis",
   ignore: !HAS_REDIS,
   async fn() {
     const redis = await startRedis();
     await askRedis(redis.port, "SADD sig:pins did:web:acme.example");
-    await refusesOldPins(redis.url);
+    await expectOldPinsRejected(redis.url);
     await redis.stop();
   },
 });

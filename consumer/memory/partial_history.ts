@@ -1,4 +1,4 @@
-/** A history of some relationships, replayed from their lines alone. @module */
+/** The history of some relationships, replayed from their lines only. @module */
 
 import {
   compareInstants,
@@ -20,21 +20,23 @@ import {
   versionAfter,
 } from "@sig/core/internal";
 
-/** Which part of a state a question is about. */
+/** The part of a state that a question needs. */
 export interface StatePart {
-  /** The only subjects (default: all). */
+  /** The subjects (default: all). */
   readonly subjects?: readonly string[] | undefined;
-  /** The time of the past that the question is about. */
+  /** The past time or sequence whose knowledge applies. */
   readonly asOf?: ParsedTime["asOf"];
-  /** What was true at which time; null for now (default: any may be asked). */
+  /**
+   * The time whose truth the question is about; null for now (default: any).
+   */
   readonly at?: ParsedTime["at"] | null;
 }
 
-const NOBODY: ReadonlySet<string> = new Set();
+const NO_IDS: ReadonlySet<string> = new Set();
 
 /**
- * What the lines about some subjects say. It answers questions about those, and
- * about the time of the past that was read with them.
+ * The history of some subjects, from their lines. It answers questions about
+ * these subjects, and about the past time that was read with them.
  */
 export class PartialHistory implements GrowingHistory {
   readonly versions: Map<string, RelationshipVersion[]> = new Map();
@@ -44,7 +46,7 @@ export class PartialHistory implements GrowingHistory {
   #prefix: { readonly instant: Instant; readonly events: number } | undefined;
 
   relationshipsOf(subject: string): RelationshipIds {
-    return this.#bySubject.get(subject) ?? NOBODY;
+    return this.#bySubject.get(subject) ?? NO_IDS;
   }
 
   personOf(): string {
@@ -69,12 +71,12 @@ export class PartialHistory implements GrowingHistory {
     return this.#warnedAt.get(sequence) ?? [];
   }
 
-  /** Takes how many events were known at a time. */
+  /** Records the number of events that were known at a time. */
   learnPrefix(instant: Instant, events: number): void {
     this.#prefix = { instant, events };
   }
 
-  /** Takes when an event was issued. */
+  /** Records when an event was issued. */
   learnInstant(sequence: number, issuedAt: Instant): void {
     this.#issuedAt.set(sequence, issuedAt);
   }
@@ -102,12 +104,14 @@ export class PartialHistory implements GrowingHistory {
   }
 }
 
-/** A warning, and when its event was issued where that was ahead of the clock. */
+/**
+ * A warning, with the `issued_at` of its event if that was ahead of the clock.
+ */
 export type StoredWarning = Warning & { readonly issued_at?: Instant };
 
-/** Keeps of a history only when the events were issued that were warned about. */
+/** A history that keeps only the `issued_at` of events with warnings. */
 export class WarnedEvents extends PartialHistory {
-  /** Begins with warnings that are stored. */
+  /** Starts with stored warnings. */
   constructor(warnings: readonly StoredWarning[] = []) {
     super();
     for (const { sequence, issued_at } of warnings) {
@@ -122,7 +126,7 @@ export class WarnedEvents extends PartialHistory {
   override add(): void {}
 }
 
-/** Where a replay begins (default: before the first event). */
+/** Returns the start of a replay (default: before the first event). */
 export function replayFrom(
   history: GrowingHistory,
   part: Partial<ReplayStart> = {},
@@ -134,7 +138,7 @@ export function replayFrom(
   };
 }
 
-/** The state of an issuer, as far as its history was read. */
+/** Returns the state of an issuer from a partial history. */
 export function stateOf(
   issuer: string,
   last_sequence: number,

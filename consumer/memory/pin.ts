@@ -1,6 +1,6 @@
 /**
- * What is remembered of an issuer: the pin that later fetches are compared with,
- * and what happened to it (docs/protocol.md §6.1).
+ * The pin that later fetches of an issuer are compared with, and its stored
+ * record (docs/protocol.md §6.1).
  *
  * @module
  */
@@ -12,60 +12,66 @@ import {
   storeUnavailable,
   type Unavailable,
 } from "../store/record_store.ts";
-/** One record for each issuer, by its DID. */
+/** The kind of pin records: one per issuer, by its DID. */
 export const PINS: RecordKind = { name: "pin" };
 
-/** One record for each watcher. */
+/** The kind of cursor records: one per watcher. */
 export const CURSORS: RecordKind = { name: "cursor" };
 
 /**
- * Enough to tell whether a feed that comes later continues the one that was
- * verified. JSON-safe, since a pin may be kept in a store.
+ * The data to check whether a later feed continues the verified one. JSON-safe,
+ * since a pin may be kept in a store.
  */
 export interface IssuerPin {
   /** The issuer's DID. */
   readonly issuer: string;
   /** Sequence of the last event. */
   readonly sequence: number;
-  /** Bytes of the feed. */
+  /** Size of the feed in bytes. */
   readonly bytes: number;
-  /** SHA-256 of these bytes, hexadecimal. */
+  /** SHA-256 of the feed, hexadecimal. */
   readonly prefix_sha256: string;
-  /** The last event's `event_id`; null for an empty feed, or a very long one. */
+  /**
+   * The last event's `event_id`; null for an empty feed, or an `event_id` of
+   * more than 512 characters.
+   */
   readonly last_event_id: string | null;
   /** RFC 7638 thumbprints of the keys that signed, by kid. */
   readonly keys: { readonly [kid: string]: string };
-  /** The feed's entity tag, if it has one. */
+  /** The feed's entity tag; null if it has none. */
   readonly etag: string | null;
-  /** When the issuer was first verified. */
+  /** When the issuer was first verified (RFC 3339). */
   readonly first_seen: string;
-  /** When it was last verified. */
+  /** When the issuer was last verified (RFC 3339). */
   readonly last_seen: string;
-  /** What its proofs said; undefined where none was used. */
+  /** The remembered proof; undefined if none was used. */
   readonly proof?: ProofMemory | undefined;
 }
 
-/** What is remembered of an issuer's proofs (docs/protocol.md §13.4). */
+/** A remembered checkpoint (docs/protocol.md §13.4). */
 export interface ProofPin {
-  /** Events of the checkpoint. */
+  /** Number of events in the checkpoint. */
   readonly size: number;
-  /** Its tree hash, base64. */
+  /** The root hash of its event tree, base64. */
   readonly root: string;
-  /** The hash of its state tree, base64. */
+  /** The root hash of its state tree, base64. */
   readonly state: string;
-  /** The largest number of events that was seen. */
+  /** The largest number of events seen so far. */
   readonly seen: number;
   /** RFC 7638 thumbprints of the keys that may sign events, by kid. */
   readonly keys: { readonly [kid: string]: string };
 }
 
-/** {@linkcode ProofPin}, with when it was last confirmed. */
+/** A {@linkcode ProofPin} with the time of its last confirmation. */
 export interface ProofMemory extends ProofPin {
-  /** When an answer by proof was last given. */
+  /** When the proof was last confirmed (RFC 3339). */
   readonly last_seen: string;
 }
 
-/** The kids that have signed for the first time, where no proofs tell. */
+/**
+ * Returns the kids that signed for the first time; empty if proofs are
+ * remembered, which introduce new keys.
+ */
 export function addedKeys(
   before: IssuerPin | undefined,
   { keys }: IssuerPin,
@@ -76,102 +82,113 @@ export function addedKeys(
   return Object.keys(keys).filter((kid) => !Object.hasOwn(before.keys, kid));
 }
 
-/** Longest `event_id` and entity tag of a pin; longer ones are left out. */
+/** Maximum length of `event_id` and entity tag in a pin, in characters. */
 const MAX_TEXT = 512;
 
-/** A text of an issuer's choice, if it is short enough for a pin. */
+/** Returns an issuer's text, or null if it is too long for a pin. */
 export function shortOrNull(text: string | null): string | null {
   return text === null || text.length > MAX_TEXT ? null : text;
 }
 
-/** What an issuer served that contradicts its pin. */
+/** A served feed that contradicts the pin. */
 export interface SeenFeed {
-  /** Lines of the feed. */
+  /** Number of lines of the feed. */
   readonly sequence: number;
-  /** SHA-256 of the feed. */
+  /** SHA-256 of the feed, hexadecimal. */
   readonly sha256: string;
   /** Thumbprints of the keys that may sign, by kid. */
   readonly keys: { readonly [kid: string]: string };
 }
 
-/** A contradiction that lasts. */
+/** An unresolved contradiction. */
 export interface PinIncident {
-  /** One of docs/protocol.md §6.2. */
+  /** The error code, see docs/protocol.md §6.2. */
   readonly code: string;
-  /** When it was first seen. */
+  /** When it was first seen (RFC 3339). */
   readonly since: string;
-  /** What was seen, with old and new value. */
+  /** A description with old and new value. */
   readonly detail: string;
-  /** What was served then; null where that was not read to its end. */
+  /** What was served; null if it was not read to its end. */
   readonly seen: SeenFeed | SeenProof | null;
 }
 
-/** What a checkpoint said that contradicts a pin. */
+/** A served checkpoint that contradicts the pin. */
 export interface SeenProof {
-  /** Its size; null where there is no checkpoint, as with the next two. */
+  /**
+   * Number of events in the checkpoint; null without a checkpoint, like `root`
+   * and `state`.
+   */
   readonly size: number | null;
-  /** Its tree hash. */
+  /** The root hash of its event tree, base64. */
   readonly root: string | null;
-  /** The hash of its state tree. */
+  /** The root hash of its state tree, base64. */
   readonly state: string | null;
   /** Thumbprints of the keys that may sign, by kid. */
   readonly keys: { readonly [kid: string]: string };
 }
 
-/** Another history was accepted. */
+/** The acceptance of a different history. */
 export interface PinAcknowledgement {
-  /** When. */
+  /** When it was accepted (RFC 3339). */
   readonly at: string;
-  /** Why, as the person who accepted it wrote. */
+  /** The reason, as written by the operator. */
   readonly reason: string;
-  /** What had contradicted the history before; null when nothing had. */
+  /** The code of the contradiction before; null if there was none. */
   readonly code: string | null;
 }
 
-/** Everything that a store keeps of an issuer in one record. */
+/** The stored record of an issuer. */
 export interface StoredPin {
-  /** What later fetches are compared with; long kids as digests. */
+  /**
+   * The pin that later fetches are compared with; long kids are stored as
+   * digests.
+   */
   readonly pin: IssuerPin;
-  /** The URL of the `sig.json` that was read: a host may have others. */
+  /** The URL of the `sig.json` that was read: a host may have several. */
   readonly place: string;
-  /** Whether all documents came with TLS (docs/protocol.md §1.3). */
+  /** Whether all documents were fetched over TLS (docs/protocol.md §1.3). */
   readonly source: "https" | "http";
-  /** The metadata's rule for events. */
+  /** `public_only` of the metadata. */
   readonly public_only: boolean;
   /** The reader's own rules for events. */
   readonly policy: string;
-  /** When the feed was last compared from its first byte on. */
+  /** When the feed was last compared from its first byte. */
   readonly compared_at: string;
-  /** A fault or contradiction was seen since: nothing may be answered. */
+  /**
+   * Whether a fault or contradiction was seen since; if so, nothing is
+   * answered.
+   */
   readonly unusable: boolean;
-  /** The last contradiction that nobody has acknowledged. */
+  /**
+   * The code of the last unacknowledged contradiction; null if there is none.
+   */
   readonly last_contradiction: string | null;
-  /** The contradiction that lasts. */
+  /** The unresolved contradiction; null if there is none. */
   readonly incident: PinIncident | null;
-  /** Only proofs were read: the pin is that of an empty feed. */
+  /** Set if only proofs were read; the pin is then that of an empty feed. */
   readonly unread?: true;
-  /** Keys that were new while no proof was remembered; the last 20. */
+  /** Keys that first signed while no proof was remembered; the last 20. */
   readonly key_added?: readonly { readonly kid: string; readonly at: string }[];
-  /** Which histories were accepted, and why; the last 20. */
+  /** Acceptances of different histories; the last 20. */
   readonly acknowledged: readonly PinAcknowledgement[];
-  /** For each accepted history the first event that it changed. */
+  /** For each accepted history, the first event that it changed. */
   readonly rewritten_from: readonly number[];
-  /** Where the verified lines are, in a store that has them. */
+  /** Where the verified lines are; null if the store has none. */
   readonly lines: {
-    /** The number of their table. */
+    /** The number of the lines' table. */
     readonly table: number;
-    /** SHA-256 of what belongs to them (documents, warnings). */
+    /** SHA-256 of the lines' attachment (documents, warnings). */
     readonly sha256: string;
   } | null;
 }
 
-/** How an issuer was read. */
+/** The conditions under which an issuer was read. */
 export type PinRules = Pick<
   StoredPin,
   "place" | "source" | "public_only" | "policy" | "compared_at"
 >;
 
-/** What is stored of an issuer to which nothing has happened yet. */
+/** Returns the first record of an issuer, without incidents. */
 export function newPin(pin: IssuerPin, rules: PinRules): StoredPin {
   return {
     pin,
@@ -181,10 +198,10 @@ export function newPin(pin: IssuerPin, rules: PinRules): StoredPin {
   };
 }
 
-/** New keys that are kept. */
+/** Maximum number of entries in `key_added`. */
 const MAX_KEYS_ADDED = 20;
 
-/** What is stored after a feed was read that continues what was stored. */
+/** Returns the record after reading a feed that continues the pin. */
 export async function continuePin(
   before: StoredPin | undefined,
   read: IssuerPin,
@@ -203,7 +220,7 @@ export async function continuePin(
   };
 }
 
-/** Codes of what contradicts a pin (docs/protocol.md §6.2). */
+/** The error codes of contradictions to a pin (docs/protocol.md §6.2). */
 export const CONTRADICTIONS: ReadonlySet<string> = new Set([
   "feed_rolled_back",
   "key_replaced",
@@ -213,20 +230,23 @@ export const CONTRADICTIONS: ReadonlySet<string> = new Set([
   "key_not_introduced",
 ]);
 
-/** Another process has stored another history meanwhile: recall it again. */
+/**
+ * Thrown if another process has stored a different history; the caller reads
+ * the store again.
+ */
 export class HistoryMoved extends Error {
   /** Always `HistoryMoved`. */
   override readonly name = "HistoryMoved";
 }
 
-/** How often another process may be faster before we give up. */
+/** Maximum number of attempts while other processes write. */
 const MAX_ATTEMPTS = 8;
 
 /**
- * Repeats work while other processes are faster: it then throws
- * {@linkcode HistoryMoved}.
+ * Repeats work while it throws {@linkcode HistoryMoved} because other processes
+ * write, at most 8 times.
  *
- * @param onMoved Called before the work is repeated.
+ * @param onMoved Called before each repetition.
  * @throws {SigError} `store_unavailable`, and what the work throws.
  */
 export async function whileOthersWrite<T>(
@@ -246,8 +266,8 @@ export async function whileOthersWrite<T>(
 }
 
 /**
- * Whether two pins say the same, but for when and how the issuer was last read:
- * then the later one may be written over the other.
+ * Returns whether two pins are equal except for when and how the issuer was
+ * last read. If so, one may overwrite the other.
  */
 export function sameHistory(a: StoredPin, b: StoredPin): boolean {
   return historyOf(a) === historyOf(b);
@@ -260,7 +280,7 @@ function historyOf({ pin, compared_at: _, lines, ...rest }: StoredPin): string {
   return canonical({ ...rest, ...history, proven, lines: table });
 }
 
-/** A value as JSON with sorted members, however it was made. */
+/** Returns a value as JSON with sorted members. */
 export function canonical(value: unknown): string {
   return JSON.stringify(
     value,
@@ -273,15 +293,15 @@ export function canonical(value: unknown): string {
   );
 }
 
-/** Which record a text belongs to. */
+/** Identifies a record. */
 export interface RecordName {
-  /** What it is about. */
+  /** The kind of the record. */
   readonly kind: RecordKind;
-  /** Its id among those of the kind. */
+  /** The id of the record within its kind. */
   readonly id: string;
 }
 
-/** The text of a record: a value as JSON, after a SHA-256. */
+/** Returns the text of a record: a SHA-256, then the value as JSON. */
 export async function encodeChecked(
   name: RecordName,
   value: unknown,
@@ -291,8 +311,8 @@ export async function encodeChecked(
 }
 
 /**
- * The value of a record; undefined for one that {@linkcode encodeChecked} did
- * not make, or made for another record.
+ * Returns the value of a record; undefined for a text that
+ * {@linkcode encodeChecked} did not write, or wrote for another record.
  */
 export async function decodeChecked(
   name: RecordName,
@@ -304,7 +324,10 @@ export async function decodeChecked(
     : undefined;
 }
 
-/** What the checksum of a record is about: also whose text it is. */
+/**
+ * Returns the bytes under the checksum. They include the record's name, so that
+ * the text of another record is rejected.
+ */
 function checkedBytes(
   { kind, id }: RecordName,
   json: string,
@@ -312,13 +335,13 @@ function checkedBytes(
   return new TextEncoder().encode(`${kind.name} ${id} ${json}`);
 }
 
-/** Characters before the JSON of a record. */
+/** Number of characters before the JSON of a record. */
 export const CHECKSUM_LENGTH = 65;
 
 /**
- * The pin of an issuer's record.
+ * Decodes the pin of an issuer's record.
  *
- * @throws {SigError} `store_unavailable` for one that was altered.
+ * @throws {SigError} `store_unavailable` for an altered record.
  */
 export async function decodePin(
   place: string,
@@ -332,8 +355,8 @@ export async function decodePin(
 }
 
 /**
- * `store_unavailable` for a pin that is not what we wrote: nothing is left that a
- * feed could be compared with.
+ * Returns `store_unavailable` for an altered pin: without it, a feed can't be
+ * compared with anything.
  */
 export function damagedPin(unavailable: Unavailable, what: string): Error {
   return unavailable(
@@ -343,7 +366,7 @@ export function damagedPin(unavailable: Unavailable, what: string): Error {
   );
 }
 
-/** SHA-256 of a text or of bytes, in hexadecimal. */
+/** Returns the SHA-256 of a text or of bytes, hexadecimal. */
 export async function sha256Hex(
   data: string | Uint8Array<ArrayBuffer>,
 ): Promise<string> {
@@ -355,13 +378,13 @@ export async function sha256Hex(
 
 const DIGEST_PREFIX = "sha256:";
 
-/** Longer kids are stored as their digest, so that any pin fits a record. */
+/** Longer kids are stored as digests, so that any pin fits into a record. */
 const MAX_STORED_KID = 64 + DIGEST_PREFIX.length;
 
-/** Thumbprints by kid. */
+/** RFC 7638 thumbprints by kid. */
 export type Thumbprints = { readonly [kid: string]: string };
 
-/** Keys as they are stored. */
+/** Returns keys for storage, with long kids as digests. */
 export async function shortenKids(keys: Thumbprints): Promise<Thumbprints> {
   const stored: [string, string][] = [];
   for (const [kid, key] of Object.entries(keys)) {
@@ -370,7 +393,9 @@ export async function shortenKids(keys: Thumbprints): Promise<Thumbprints> {
   return Object.fromEntries(stored);
 }
 
-/** A stored pin, with the kids that are published by their names. */
+/**
+ * Returns a stored pin, with digests of published kids replaced by the kids.
+ */
 export async function namePin(
   pin: IssuerPin,
   published: ReadonlyMap<string, unknown>,
@@ -388,7 +413,7 @@ async function withKeys(
   };
 }
 
-/** Stored keys with the kids that are published, by their names. */
+/** Returns stored keys, with digests of published kids replaced by the kids. */
 export async function nameKids(
   keys: Thumbprints,
   published: Iterable<string>,

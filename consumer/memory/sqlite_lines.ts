@@ -1,4 +1,4 @@
-/** Verified lines of feeds in the tables of a SQLite file. @module */
+/** Stores verified lines of feeds in tables of a SQLite file. @module */
 
 import type { SQLInputValue, SQLOutputValue } from "node:sqlite";
 import {
@@ -20,10 +20,10 @@ import {
   type StoredPin,
 } from "./pin.ts";
 
-/** A record store, which may keep verified lines too. */
+/** A record store that may also keep verified lines. */
 export interface PinStore extends RecordStore {
   /**
-   * Only a file (SQLite) has them.
+   * The lines; only a file (SQLite) has them.
    *
    * @internal
    */
@@ -31,9 +31,9 @@ export interface PinStore extends RecordStore {
 }
 
 /**
- * `feed` numbers the tables of lines, and no number comes twice: a reader whose
- * feed was replaced finds no table. `attachment` has what belongs to the lines
- * of an issuer; its SHA-256 is in the pin.
+ * `feed` numbers the tables of lines and never reuses a number: a reader whose
+ * feed was replaced finds no table. `attachment` holds the data that belongs to
+ * an issuer's lines; its SHA-256 is in the pin.
  */
 export const LINE_TABLES = `
 CREATE TABLE feed (
@@ -54,9 +54,9 @@ const COLUMNS = `(
 )`;
 
 /**
- * `subject_<n>` counts the lines of each subject, so that a line whose subject
- * was altered is missed. The index by kind is the smallest and is there to
- * count all lines.
+ * `subject_<n>` counts the lines of each subject, to detect a line whose
+ * subject was altered. The index by kind is the smallest; it serves to count
+ * all lines.
  */
 const feedTables = (n: number) => `
 CREATE TABLE event_${n} ${COLUMNS};
@@ -72,68 +72,75 @@ CREATE TABLE subject_${n} (
 
 const LF = Uint8Array.of(0x0a);
 
-/** Lines that are copied between two turns of the event loop. */
+/** Number of lines copied between two turns of the event loop. */
 const SLICE_LINES = 5_000;
 
-/** Lines of one page of a whole feed. */
+/** Number of lines in one page of a whole feed. */
 const PAGE_LINES = 500;
 
-/** What an event does to a relationship. */
+/** The stored kind of an event. */
 export const KIND = { upsert: 1, revoke: 2, other: 3 } as const;
 
-/** A line as it is stored. */
+/** A stored line. */
 export interface StoredLine {
-  /** Its sequence. */
+  /** The event's sequence. */
   readonly sequence: number;
-  /** Its `event_id`. */
+  /** The event's `event_id`. */
   readonly event_id: string;
-  /** Its `relationship_id`. */
+  /** The event's `relationship_id`. */
   readonly relationship: string;
-  /** Its `subject`. */
+  /** The event's `subject`. */
   readonly subject: string;
   /** The highest `issued_at` up to this line, as {@linkcode instantKey}. */
   readonly latest: string;
-  /** The line as it was signed, without its LF. */
+  /** The signed line, without its LF. */
   readonly line: Uint8Array<ArrayBuffer>;
 }
 
-/** Where the lines of a feed are. */
+/** The location of a feed's lines. */
 interface FeedPlace {
   readonly issuer: string;
   readonly table: number;
 }
 
-/** What a question about some subjects needs. */
+/** The lines that a question about some subjects needs. */
 export interface LinesAbout {
-  /** All lines of all relationships that were ever about one of them. */
+  /**
+   * All lines of all relationships that were ever about one of the subjects.
+   */
   readonly lines: readonly StoredLine[];
-  /** Those of the sequences that were asked for. */
+  /** The lines of the requested sequences. */
   readonly named: readonly StoredLine[];
-  /** The lines that prove a time of the past. */
+  /** The lines that prove a past time. */
   readonly around: readonly StoredLine[];
-  /** Of an instant: the events that were known then. */
+  /** For an instant: the number of events that were known then. */
   readonly events: number;
 }
 
-/** The lines of feeds in one file. */
+/** The stored lines of feeds in one file. */
 export class SqliteLines {
   readonly #file: SqliteFile;
-  /** Lines of a table, by the file's version that they were counted in. */
+  /**
+   * The line count of a table, with the version of the file in which it was
+   * counted.
+   */
   #counted = { table: 0, dataVersion: -1, lines: 0, subjects: false };
 
   constructor(file: SqliteFile) {
     this.#file = file;
   }
 
-  /** Begins to collect the new lines of a feed, of which a table may be there. */
+  /**
+   * Starts to collect new lines of a feed; `table` has its known lines, if any.
+   */
   begin(table: number | undefined): NewLines {
     return new NewLines(this.#file, table);
   }
 
   /**
-   * What belongs to the lines of an issuer; undefined where it is damaged.
+   * Reads the attachment of an issuer's lines; undefined if it is damaged.
    *
-   * @throws {HistoryMoved} where the pin names another one by now.
+   * @throws {HistoryMoved} if the pin now names a different attachment.
    */
   attachment(
     issuer: string,
@@ -153,10 +160,11 @@ export class SqliteLines {
   }
 
   /**
-   * That a pin is missing means a first look only where nothing else is left of
-   * the issuer: pin, lines and attachment come and go in one transaction.
+   * Requires that nothing is stored of an issuer without a pin. Pin, lines and
+   * attachment are written and removed in one transaction, so a leftover means
+   * that the pin was removed by other means.
    *
-   * @throws {SigError} `store_unavailable` where something is left.
+   * @throws {SigError} `store_unavailable` if lines or an attachment are left.
    */
   requireForgotten(issuer: string): Promise<void> {
     return this.#file.transaction("read", () => {
@@ -175,7 +183,7 @@ export class SqliteLines {
     });
   }
 
-  /** Forgets an issuer: pin, lines, and what belongs to them. */
+  /** Removes an issuer: pin, lines and attachment. */
   remove(issuer: string): Promise<boolean> {
     return this.#file.transaction("write", () => {
       const feeds = dropFeeds(this.#file, issuer, null);
@@ -190,10 +198,10 @@ export class SqliteLines {
   }
 
   /**
-   * The lines about some subjects, those of some sequences, and those around a
-   * time of the past, as of one moment.
+   * Reads the lines about some subjects, of some sequences, and around a past
+   * time, in one transaction.
    *
-   * @throws {SigError} `store_unavailable` where lines are missing.
+   * @throws {SigError} `store_unavailable` if lines are missing.
    * @throws {HistoryMoved}
    */
   about(
@@ -235,8 +243,8 @@ export class SqliteLines {
   }
 
   /**
-   * The latest line that an index finds, while a feed is continued. The index is
-   * named: SQLite would go through all lines from the last to the first.
+   * Finds the latest line by an index, while a feed is continued. The index is
+   * named because SQLite would otherwise scan all lines backwards.
    *
    * @throws {HistoryMoved}
    */
@@ -257,7 +265,7 @@ export class SqliteLines {
   }
 
   /**
-   * The bytes of a feed, in pieces.
+   * Reads the bytes of a feed, in chunks.
    *
    * @throws {HistoryMoved}
    */
@@ -277,12 +285,14 @@ export class SqliteLines {
     }
   }
 
-  /** `store_unavailable` for something that we did not write. */
+  /** Returns `store_unavailable` for damaged data. */
   damaged(what: string): Error {
     return damagedLines(this.#file.unavailable, what);
   }
 
-  /** Only as far as it is compared with the lines; its checksum is not. */
+  /**
+   * Reads the pin to compare it with the lines, without verifying its checksum.
+   */
   #pinOf(issuer: string): Partial<StoredPin> | undefined {
     const record = this.#file.sql(
       "SELECT text FROM record WHERE kind='pin' AND id=?",
@@ -294,18 +304,21 @@ export class SqliteLines {
     }
   }
 
-  /** The pin's lines must be in the list of feeds. */
+  /** Requires that the list of feeds has the pin's lines. */
   #requireListed({ issuer, table }: FeedPlace): void {
     const { n } = this.#file.sql(
       "SELECT count(*) AS n FROM feed WHERE number=? AND issuer=?",
     ).get(table, issuer)!;
     if (n === 1) return;
-    // Read after the list: another process may have replaced the lines.
+    // The pin is read after the list: another process may have replaced the
+    // lines.
     if (this.#pinOf(issuer)?.lines?.table !== table) throw new HistoryMoved();
     throw this.damaged(`the list of feeds has no lines of ${issuer}: it`);
   }
 
-  /** The number of lines must be the sequence of the pin that is there now. */
+  /**
+   * Requires that the number of lines equals the sequence of the current pin.
+   */
   #requireWhole({ issuer, table }: FeedPlace): void {
     const pin = this.#pinOf(issuer);
     if (pin?.lines?.table !== table) throw new HistoryMoved();
@@ -320,7 +333,8 @@ export class SqliteLines {
       const { first, last } = this.#file.sql(
         `SELECT min(sequence) AS first, max(sequence) AS last FROM event_${table}`,
       ).get()!;
-      // As many as the last sequence, and none outside: so none is missing.
+      // If the count equals the last sequence and the first is 1, no line is
+      // missing.
       const isWhole = n === 0 || first === 1 && last === n;
       this.#counted = {
         ...{ table, dataVersion, subjects: false },
@@ -334,8 +348,8 @@ export class SqliteLines {
   }
 
   /**
-   * Before it is said that nothing is stored about a subject: the counts of all
-   * subjects must come to all lines, or some of them are lost.
+   * Requires that the counts of all subjects add up to all lines. Otherwise
+   * lines are lost, and "no lines about this subject" would be unproven.
    */
   #requireSubjects(
     { issuer, table }: FeedPlace,
@@ -351,8 +365,8 @@ export class SqliteLines {
   }
 
   /**
-   * The event of a sequence; or the last event that was known at an instant and
-   * the first that was not.
+   * Reads the event of a sequence; or the last event known at an instant and
+   * its two neighbours.
    */
   #around(
     table: number,
@@ -395,7 +409,7 @@ export class SqliteLines {
   }
 }
 
-/** `store_unavailable` for stored lines that are not what we wrote. */
+/** Returns `store_unavailable` for damaged lines. */
 export function damagedLines(unavailable: Unavailable, what: string): Error {
   return unavailable(
     `${what} is damaged`,
@@ -404,25 +418,25 @@ export function damagedLines(unavailable: Unavailable, what: string): Error {
   );
 }
 
-/** What a commit writes. */
+/** What {@linkcode NewLines.commit} writes. */
 export interface LinesCommit<T extends { readonly text: string }> {
   /** The issuer's DID. */
   readonly issuer: string;
-  /** The lines replace the known ones; else they continue them. */
+  /** Whether the lines replace the known lines; otherwise they are appended. */
   readonly isFromStart: boolean;
-  /** What belongs to the lines. */
+  /** The attachment of the lines. */
   readonly attachment: Uint8Array;
   /**
-   * Decides, within the transaction, by the text of the pin's record, what to
-   * write; what it throws leaves everything as it is.
+   * Returns what to write, given the current text of the pin's record. Called
+   * within the transaction; an error rolls it back.
    */
   readonly decide: (current: string | undefined, table: number) => Promise<T>;
 }
 
 /**
- * The new lines of one reading. They wait in a temporary table of a connection
- * of their own, which locks nobody out and is gone after a crash, until one
- * short transaction copies them.
+ * The new lines of one read. They are collected in a temporary table of a
+ * separate connection, which blocks no other process and disappears after a
+ * crash. One short transaction copies them.
  */
 export class NewLines {
   readonly #main: SqliteFile;
@@ -437,12 +451,12 @@ export class NewLines {
     this.#known = known;
   }
 
-  /** Whether there is any line. */
+  /** Whether no line was added. */
   get isEmpty(): boolean {
     return this.#last === 0;
   }
 
-  /** Begins again, after lines whose latest `issued_at` is given. */
+  /** Starts again, after lines with this latest `issued_at`. */
   restart(latest: Instant | undefined): void {
     this.#latest = latest;
     this.#first = Infinity;
@@ -450,7 +464,7 @@ export class NewLines {
     this.#file?.exec("DELETE FROM temp.new_line");
   }
 
-  /** Takes a verified line; its bytes are copied. */
+  /** Adds a verified line; its bytes are copied. */
   add(line: Uint8Array, event: SigEvent | UnknownEvent): void {
     const issuedAt = validInstant(event.issued_at);
     const latest = this.#latest;
@@ -473,7 +487,10 @@ export class NewLines {
     );
   }
 
-  /** The first line that the known table has differently, if there is one. */
+  /**
+   * Returns the sequence of the first line that differs from the known table;
+   * undefined if none does.
+   */
   firstDifference(): number | undefined {
     if (this.#known === undefined) return undefined;
     try {
@@ -482,7 +499,7 @@ export class NewLines {
       ).get();
       return row === undefined ? undefined : Number(row.sequence);
     } catch {
-      // Without its place it is a contradiction all the same.
+      // The contradiction is reported without its sequence.
       return undefined;
     }
   }
@@ -490,7 +507,7 @@ export class NewLines {
   /**
    * Copies the lines, the attachment and the pin in one transaction.
    *
-   * @returns What was decided.
+   * @returns The result of `decide`.
    * @throws {SigError} `store_unavailable`, and what `decide` throws.
    */
   async commit<T extends { readonly text: string }>(
@@ -524,7 +541,7 @@ export class NewLines {
     });
   }
 
-  /** Gives the lines up. */
+  /** Discards the lines. */
   end(): void {
     this.#file?.close();
     this.#file = undefined;
@@ -547,7 +564,7 @@ export class NewLines {
     if (this.#file !== undefined) return this.#file;
     const file = this.#main.connect();
     try {
-      // One transaction for all inserts; it locks nothing but its own table.
+      // One transaction for all inserts; it locks only the temporary table.
       file.exec(`CREATE TEMP TABLE new_line ${COLUMNS}; BEGIN`);
     } catch (error) {
       file.close();
@@ -566,7 +583,10 @@ function kindOf(event: SigEvent | UnknownEvent): number {
   return isRevoke(event) ? KIND.revoke : KIND.other;
 }
 
-/** Forgets the lines of an issuer, but for one table; says how many it drops. */
+/**
+ * Drops the tables of an issuer except one; returns how many feeds were
+ * dropped.
+ */
 function dropFeeds(
   file: SqliteFile,
   issuer: string,
@@ -585,7 +605,7 @@ function dropFeeds(
   return old.length;
 }
 
-/** An instant as text that sorts by time, from the year 1 to 9999. */
+/** Returns an instant as text that sorts by time, for the years 1 to 9999. */
 export function instantKey({ seconds, nanoseconds }: Instant): string {
   const positive = String(seconds + 100_000_000_000).padStart(12, "0");
   return `${positive}.${String(nanoseconds).padStart(9, "0")}`;

@@ -1,7 +1,6 @@
 /**
- * A feed that a store keeps as verified lines: answering from them and
- * continuing after them. The lines that an answer relies on are verified again
- * (docs/protocol.md §6.4).
+ * Answers from stored lines and continues the feed after them. The lines that
+ * an answer relies on are verified again (docs/protocol.md §6.4).
  *
  * @module
  */
@@ -60,23 +59,23 @@ import {
   type StoredLine,
 } from "./sqlite_lines.ts";
 
-/** A verified feed, to continue from its end. */
+/** A verified feed that can be continued. */
 export interface HeldFeed {
-  /** Continues where the feed ends. */
+  /** The verification, at the end of the feed. */
   readonly verification: FeedVerification;
-  /** Continues as well. */
+  /** The SHA-256 of the feed, at its end. */
   readonly digest: RunningHash;
-  /** Where it was read from. */
+  /** The URL or path of the feed. */
   readonly ref: string;
-  /** The metadata's rule that its events were judged by. */
+  /** `public_only` of the metadata that its events were verified with. */
   readonly publicOnly: boolean;
-  /** What was odd about how it is served. */
+  /** Warnings about how the feed is served. */
   readonly warnings: readonly Warning[];
-  /** When it was last compared from its first byte on. */
+  /** When the feed was last compared from its first byte. */
   readonly comparedAt: Date;
 }
 
-/** What belongs to the lines of a feed; stored as JSON beside them. */
+/** The data that belongs to the lines of a feed, stored as JSON. */
 export interface Attachment {
   /** The documents that the lines were verified with. */
   readonly documents: readonly (readonly [
@@ -85,42 +84,42 @@ export interface Attachment {
   ])[];
   /** The keys that signed. */
   readonly keys: readonly KeyUse[];
-  /** Where the feed was read from. */
+  /** The URL or path of the feed. */
   readonly ref: string;
   /** The last event's `event_id`. */
   readonly last_event_id: string | null;
-  /** State of the SHA-256 over the feed. */
+  /** The saved state of the SHA-256 of the feed. */
   readonly hash: string;
   /** The last line with its LF. */
   readonly overlap: string;
-  /** Peaks of the tree over its lines, where proofs are known of. */
+  /** Peaks of the tree over the lines; undefined without proofs. */
   readonly tree?: readonly string[] | undefined;
   /** The latest `issued_at`. */
   readonly latest: Instant | null;
-  /** What was odd about events, and when those ahead of the clock were issued. */
+  /** Warnings about events, with `issued_at` of events ahead of the clock. */
   readonly warnings: readonly StoredWarning[];
-  /** How many more warnings there were. */
+  /** The number of omitted warnings. */
   readonly warnings_left_out: number;
-  /** What was odd about how the feed is served. */
+  /** Warnings about how the feed is served. */
   readonly served_warnings: readonly Warning[];
-  /** What was odd about the documents. */
+  /** Warnings about the documents. */
   readonly notices: readonly Warning[];
 }
 
-/** Lines of the states that are kept for the next question. */
+/** Maximum number of lines behind the cached states. */
 const MAX_CACHED_LINES = 20_000;
 
-/** The verified lines that belong to one pin. */
+/** The stored lines of one pin. */
 export class StoredLines {
-  /** What belongs to them. */
+  /** The attachment of the lines. */
   readonly attachment: Attachment;
-  /** The documents that they were verified with. */
+  /** The documents that the lines were verified with. */
   readonly documents: HeldDocuments;
   readonly #lines: SqliteLines;
   readonly #pin: StoredPin;
   readonly #options: ReadingOptions;
   #keys: Promise<KeyResolver> | undefined;
-  /** By subjects and time; all are forgotten when there are too many lines. */
+  /** States by subjects and time; cleared when they have too many lines. */
   readonly #states = new Map<string, FeedState>();
   #cachedLines = 0;
   #whole: WeakRef<FeedState> | undefined;
@@ -144,9 +143,9 @@ export class StoredLines {
   }
 
   /**
-   * The lines of a pin; undefined where the store has the pin alone.
+   * Opens the lines of a pin; undefined if the store has only the pin.
    *
-   * @throws {SigError} `store_unavailable` where something was altered.
+   * @throws {SigError} `store_unavailable` if the attachment was altered.
    * @throws {HistoryMoved}
    */
   static async open(
@@ -166,7 +165,7 @@ export class StoredLines {
   }
 
   /**
-   * Reads and verifies the lines of a part.
+   * Reads and verifies the lines of a part of the state.
    *
    * @throws {SigError} `store_unavailable`.
    * @throws {HistoryMoved}
@@ -191,12 +190,12 @@ export class StoredLines {
     return state;
   }
 
-  /** Keeps the state of all lines, which were verified just now. */
+  /** Keeps the whole state, which was just verified. */
   keepWhole(state: FeedState): void {
     this.#whole = new WeakRef(state);
   }
 
-  /** The feed, to be continued; its new lines are given to `lines`. */
+  /** Returns the feed to continue from; new lines are added to `lines`. */
   continued(
     lines: NewLines,
     limits: Limits | undefined,
@@ -241,8 +240,9 @@ export class StoredLines {
   }
 
   /**
-   * Lines that took a relationship from one subject to another. Nothing about
-   * the first subject would miss them if their columns were altered.
+   * The sequences of lines that moved a relationship to another subject. They
+   * are always checked: a question about the first subject would not detect
+   * that their columns were altered.
    */
   get #moved(): readonly number[] {
     return this.attachment.warnings.flatMap(({ code, sequence = 0 }) =>
@@ -258,7 +258,7 @@ export class StoredLines {
     return this.#lines.damaged(`${what} of ${this.#pin.pin.issuer}`);
   }
 
-  /** The keys, from the documents that are stored with the lines. */
+  /** Imports the keys from the stored documents. */
   async #loadKeys(): Promise<KeyResolver> {
     const { issuer } = this.#pin.pin;
     const { backend = "auto" } = this.#options;
@@ -283,7 +283,7 @@ export class StoredLines {
     );
     const replay = new Replay({ issuer }, replayFrom(history));
     for (const line of lines) {
-      // Another process may have stored more since.
+      // Another process may have stored more lines since.
       if (line.sequence > last) break;
       const event = await this.#verify(line);
       if (warned.has(line.sequence)) history.warnAt(event);
@@ -292,7 +292,7 @@ export class StoredLines {
     return stateOf(issuer, last, history);
   }
 
-  /** Verifies the event of a line as if it had just been fetched. */
+  /** Verifies a line like a fetched one, and returns its event. */
   async #verify(line: StoredLine): Promise<SigEvent | UnknownEvent> {
     const keys = await (this.#keys ??= this.#loadKeys());
     const { parsed, event } = this.#parse(line);
@@ -305,7 +305,7 @@ export class StoredLines {
     }
   }
 
-  /** The event of a line, which must be what its columns say. */
+  /** Parses a line and requires that its event matches the columns. */
   #parse(line: StoredLine) {
     try {
       const parsed = createFeedLineParser({ limits: this.#limits })(line.line);
@@ -324,7 +324,7 @@ export class StoredLines {
     throw this.#damaged(`the stored line ${line.sequence}`);
   }
 
-  /** Takes a time of the past, which signed lines must prove. */
+  /** Records a past time, which signed lines must prove. */
   async #learnTime(
     history: PartialHistory,
     { around, events }: Pick<LinesAbout, "around" | "events">,
@@ -333,15 +333,15 @@ export class StoredLines {
     const { sequence: last } = this.#pin.pin;
     let before: StoredLine | undefined;
     for (const line of around) {
-      // Another process has stored more since.
+      // Another process has stored more lines since.
       if (line.sequence > last) throw new HistoryMoved();
       const event = await this.#verify(line);
       const issuedAt = validInstant(event.issued_at);
       history.learnInstant(line.sequence, issuedAt);
       if (typeof time !== "object") continue;
       const isAfter = compareInstants(issuedAt, time) > 0;
-      // Events may be out of order: one altered `latest` must not end the search
-      // where the lines themselves look right.
+      // Events may be out of order: an altered `latest` must not lead the
+      // search to a wrong place where the neighbouring lines seem correct.
       const isLatest = line.latest === latestAfter(before, issuedAt);
       const isKnown = before !== undefined || line.sequence === 1;
       if (isAfter !== line.sequence > events || isKnown && !isLatest) {
@@ -352,7 +352,10 @@ export class StoredLines {
     if (typeof time === "object") history.learnPrefix(time, events);
   }
 
-  /** Looks up what a continued feed rests upon, among our lines. */
+  /**
+   * Returns a lookup of earlier events in the stored lines, for a continued
+   * feed.
+   */
   #pastEvents(): PastEvents {
     const { sequence: last } = this.#pin.pin;
     const find = (
@@ -387,7 +390,7 @@ export class StoredLines {
     return this.#options.limits ?? DEFAULT_LIMITS;
   }
 
-  /** Every line is verified again; the SHA-256 proves that none is missing. */
+  /** Verifies every line again; the SHA-256 proves that none is missing. */
   async #readWhole(): Promise<FeedState> {
     const known = this.#whole?.deref();
     if (known !== undefined) return known;
@@ -398,7 +401,7 @@ export class StoredLines {
         this.#lines.bytes(this.#place, pin.sequence),
         {
           ...this.#options,
-          // The caller has seen these events before.
+          // The caller has already seen these events.
           onEvent: undefined,
           issuer: pin.issuer,
           keys,
@@ -428,13 +431,16 @@ export class StoredLines {
   }
 }
 
-/** What the `latest` of a line must be, after that of the line before. */
+/** Returns the expected `latest` of a line, given the line before it. */
 function latestAfter(before: StoredLine | undefined, issuedAt: Instant) {
   const own = instantKey(issuedAt);
   return before !== undefined && before.latest > own ? before.latest : own;
 }
 
-/** Limits may have been higher when the lines were stored. */
+/**
+ * Raises the limits to the stored size: they may have been higher when the
+ * lines were stored.
+ */
 function roomFor(
   { bytes, sequence }: { readonly bytes: number; readonly sequence: number },
   limits: Limits,
@@ -446,7 +452,7 @@ function roomFor(
   };
 }
 
-/** What to store beside the lines of a feed that was verified. */
+/** Returns the attachment of a verified feed. */
 export function attachmentOf(
   feed: HeldFeed,
   documents: HeldDocuments,
@@ -479,7 +485,7 @@ export function attachmentOf(
   return new TextEncoder().encode(JSON.stringify(attachment));
 }
 
-/** A warning of an attachment as answers have it. */
+/** Returns a stored warning in the form of answers. */
 export function withoutTime(
   { issued_at: _, ...warning }: StoredWarning,
 ): Warning {
