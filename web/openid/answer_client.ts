@@ -1,4 +1,9 @@
-/** Answering an application by way of the browser (RFC 6749 §4.1.2, RFC 9207). @module */
+/**
+ * Sends authorization responses to applications through the browser (RFC 6749
+ * §4.1.2, RFC 9207).
+ *
+ * @module
+ */
 
 import type { ServiceEnv } from "@sig/api/http";
 import type { Hono } from "hono";
@@ -10,38 +15,38 @@ import { requireGet, showAnswerForm, withParameters } from "./pages.ts";
 import type { ProviderContext } from "./provider_context.ts";
 import { seal, unseal } from "./keys.ts";
 
-/** How a browser brings an answer: in the address, or in a form. */
+/** The supported response modes: query parameters or a form. */
 export const RESPONSE_MODES: readonly string[] = Object.freeze([
   ...["query", "form_post"],
 ]);
 
-/** Where an error goes. */
+/** The destination of an authorization response. */
 export interface Pending {
   readonly redirect_uri: string;
-  /** What the answer must repeat. */
+  /** The `state` to repeat in the response. */
   readonly state?: string | undefined;
-  /** Default: in the address. */
+  /** The response mode (default: query). */
   readonly response_mode?: "form_post" | undefined;
 }
 
-/** Where a code goes, and what it is for. */
+/** The destination of a code, and the request that it is for. */
 export interface PendingCode extends Pending, CodeBinding {
-  /** What was asked for. */
+  /** The requested scopes. */
   readonly scope: readonly string[];
 }
 
-/** What a form brings. */
+/** The content of a form response. */
 interface FormAnswer {
   readonly redirect_uri: string;
   readonly fields: { readonly [name: string]: string | undefined };
-  /** Milliseconds since 1970. */
+  /** Expiry in milliseconds since 1970. */
   readonly expires_ms: number;
 }
 
 const PATH = "/oidc/form-post";
 const PURPOSE = "form-post";
 
-/** The address with an answer; it names us, as every answer does. */
+/** Returns the address of a response, which contains `iss` (RFC 9207). */
 function answerUrl(
   { issuer, keys, now }: Pick<ProviderContext, "issuer" | "keys" | "now">,
   { redirect_uri, state, response_mode }: Pending,
@@ -57,7 +62,7 @@ function answerUrl(
   return withParameters(issuer + PATH, { answer: sealed });
 }
 
-/** The address with an error. */
+/** Returns the address of an error response. */
 export function errorUrl(
   context: Pick<ProviderContext, "issuer" | "keys" | "now">,
   pending: Pending,
@@ -68,10 +73,10 @@ export function errorUrl(
 }
 
 /**
- * The address with a code for a session that the application has joined, for as
- * much of the scope as the person granted.
+ * Creates a code for an application of the session, with the granted part of
+ * the scope, and returns the address of the response.
  *
- * @throws {OAuthError} `login_required` when the session is over.
+ * @throws {OAuthError} `login_required` if the session is over.
  * @throws {SigError} `store_unavailable`, `rate_limited`.
  */
 export async function codeUrl(
@@ -84,7 +89,7 @@ export async function codeUrl(
   const { sid, auth_time } = session;
   const subject = personOfSession(session);
   const grant = newGrantId();
-  // Noted first: from then on the grant ends with the session.
+  // Recorded in the session first, so that the grant ends with the session.
   const joined = await context.sessions.addGrant(sid, client_id, grant);
   if (joined === undefined) {
     throw new OAuthError("login_required", "the session has ended meanwhile");
@@ -98,8 +103,8 @@ export async function codeUrl(
 }
 
 /**
- * `GET /oidc/form-post?answer=…`: a page whose form brings an answer to the
- * application (OAuth 2.0 Form Post Response Mode).
+ * `GET /oidc/form-post?answer=…`: returns a page whose form submits the
+ * response to the application (OAuth 2.0 Form Post Response Mode).
  */
 export function addFormPostRoute(
   app: Hono<ServiceEnv>,

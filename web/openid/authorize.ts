@@ -1,4 +1,4 @@
-/** Where applications send people to log in (OIDC Core §3.1.2). @module */
+/** The authorization endpoint (OIDC Core §3.1.2). @module */
 
 import type { ServiceEnv } from "@sig/api/http";
 import type { Context, Hono } from "hono";
@@ -20,15 +20,15 @@ import { onlyValue } from "./parameters.ts";
 import type { ProviderContext } from "./provider_context.ts";
 
 const MAX_STATE_LENGTH = 2_048;
-/** Seconds that the clocks of two replicas may differ. */
+/** Maximum clock difference of two replicas in seconds. */
 const CLOCK_SKEW_SECONDS = 60;
 const PATH = "/oidc/authorize";
 
 /**
- * `GET` and `POST /oidc/authorize`. A browser with a session that the issuer
- * still confirms, and whose person has approved this application, goes straight
- * back with a code; every other one to the consent page. A form becomes a link:
- * only with that do browsers send their cookie.
+ * Adds `GET` and `POST /oidc/authorize`. If the browser has a session that the
+ * issuer still confirms, and the person has approved the application, the
+ * browser is redirected back with a code; otherwise to the consent page. A POST
+ * is redirected to a GET, since browsers send no cookie with cross-site forms.
  */
 export function addAuthorizeRoutes(
   app: Hono<ServiceEnv>,
@@ -47,7 +47,7 @@ async function authorize(
   context: ProviderContext,
 ): Promise<Response> {
   const given = new URL(c.req.url).searchParams;
-  // Until both are known, nothing is sent anywhere.
+  // Without a valid client and redirect_uri, nothing is redirected.
   const { client, redirect_uri } = requireAddress(given, context);
   const state = onlyValue(given, "state");
   const pending: Pending = {
@@ -73,7 +73,7 @@ async function authorize(
     const { client_id } = client;
     return beginInteraction(c, context, { ...asked, client_id, subject });
   } catch (error) {
-    // Without a page, every error goes to the application.
+    // With prompt=none, every error goes to the application.
     if (!(isSilent || error instanceof OAuthError)) throw error;
     const refusal = toOAuthError(error);
     if (refusal.code === "server_error") c.set("thrown", error);
@@ -101,7 +101,7 @@ const WHY = {
   consent_required: "the person has not approved this application yet",
 } as const;
 
-/** The browser's session, or why it is not enough for this request. */
+/** Returns the browser's session, or the reason why it is insufficient. */
 async function findSession(
   c: Context<ServiceEnv>,
   { sessions, sessionCookie, recheckSession, now }: ProviderContext,
@@ -116,7 +116,7 @@ async function findSession(
     (subject === undefined || subject === session.subject ||
       subject === personOfSession(session)) &&
     (maxAge === undefined ||
-      // Nobody has signed in the future: a clock was set back.
+      // A negative age means that a clock was set back.
       (age <= maxAge && age >= -CLOCK_SKEW_SECONDS));
   if (!isMeant) return "login_required";
   const { asked = [] } = sessionClient(session, client.client_id) ?? {};

@@ -1,4 +1,4 @@
-/** What an application asks for by a person's browser (OIDC Core §3.1.2.1). @module */
+/** Reads authorization requests (OIDC Core §3.1.2.1). @module */
 
 import { RESPONSE_MODES } from "./answer_client.ts";
 import { SCOPES } from "./claims.ts";
@@ -7,25 +7,25 @@ import { readHint, type Signer } from "./jwt.ts";
 import { invalidRequest, OAuthError } from "./oauth_error.ts";
 import { type Parameters, readParameters } from "./parameters.ts";
 
-/** A request that can be answered. */
+/** A valid authorization request. */
 export interface AuthorizeRequest {
-  /** What was asked for and means something. */
+  /** The requested scopes that are supported. */
   readonly scope: readonly string[];
-  /** The S256 challenge of PKCE. */
+  /** The S256 challenge of PKCE; undefined without PKCE. */
   readonly code_challenge: string | undefined;
-  /** What the ID token must repeat. */
+  /** The nonce to repeat in the ID token. */
   readonly nonce: string | undefined;
-  /** No page may be shown. */
+  /** Whether no page may be shown (prompt=none). */
   readonly isSilent: boolean;
-  /** The person must sign, even with a session. */
+  /** Whether the person must sign even with a session. */
   readonly mustSign: boolean;
-  /** Seconds since the person signed, at most. */
+  /** Maximum number of seconds since the person signed. */
   readonly maxAge: number | undefined;
-  /** The only person who may answer. */
+  /** The DID of the only person who may log in. */
   readonly subject: string | undefined;
 }
 
-/** What other servers know, and what must not be taken for granted here. */
+/** Parameters that must be rejected, not ignored, with their error codes. */
 const NOT_SUPPORTED = {
   request: "request_not_supported",
   request_uri: "request_uri_not_supported",
@@ -36,9 +36,9 @@ const PROMPTS = ["none", "login", "consent", "select_account"];
 const MAX_NONCE_LENGTH = 1_024;
 
 /**
- * Reads the rest of a request, whose application and address are known.
+ * Reads a request after its client and redirect_uri have been validated.
  *
- * @throws {OAuthError} which is sent to the application.
+ * @throws {OAuthError} to send to the application.
  */
 export async function readAuthorizeRequest(
   given: URLSearchParams,
@@ -76,12 +76,13 @@ export async function readAuthorizeRequest(
     throw invalidRequest("nonce is required");
   }
   return {
-    // Others are ignored (RFC 6749 §3.3); the answer names what was granted.
+    // Unknown scopes are ignored (RFC 6749 §3.3); the response contains the
+    // granted scopes.
     scope: SCOPES.filter((scope) => asked.includes(scope)),
     code_challenge: readCodeChallenge(parameters, client),
     nonce,
     isSilent: prompt.has("none"),
-    // A max_age of 0 asks for the same as prompt=login (OIDC Core §3.1.2.1).
+    // A max_age of 0 is the same as prompt=login (OIDC Core §3.1.2.1).
     mustSign: maxAge === 0 || (prompt.size > 0 && !prompt.has("none")),
     maxAge,
     subject: await readSubject(parameters, client, signer),
@@ -105,7 +106,7 @@ function readCodeChallenge(
     parameters.get("code_challenge_method") !== undefined;
   if (!pkce && !isGiven) return undefined;
   const challenge = parameters.require("code_challenge");
-  // Without a method it would be plain (RFC 7636 §4.3), which does not protect.
+  // The default method would be plain (RFC 7636 §4.3), which does not protect.
   if (parameters.get("code_challenge_method") !== "S256") {
     throw invalidRequest("code_challenge_method must be S256");
   }
@@ -120,7 +121,7 @@ function readMaxAge(parameters: Parameters): number | undefined {
   throw invalidRequest("max_age must be seconds");
 }
 
-/** A login hint that is no DID is for pages that ask for names; this one doesn't. */
+/** Returns the hinted person. A login_hint that is not a DID is ignored. */
 async function readSubject(
   parameters: Parameters,
   client: Client,

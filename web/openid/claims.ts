@@ -1,14 +1,14 @@
-/** Claims about a person. @module */
+/** Creates the claims about a person. @module */
 
 import { nodeCrypto } from "../login/digest.ts";
 import type { MatchedRelationship } from "../login/relationship.ts";
 
-/** Every scope that means something. */
+/** The supported scopes. */
 export const SCOPES: readonly string[] = Object.freeze([
   ...["openid", "profile", "groups", "offline_access"],
 ]);
 
-/** The names of all claims. */
+/** The names of all supported claims. */
 export const CLAIMS: readonly string[] = Object.freeze([
   ...[
     "sub",
@@ -24,34 +24,36 @@ export const CLAIMS: readonly string[] = Object.freeze([
   ...["amr", "name", "preferred_username", "groups", "roles", "sig"],
 ]);
 
-/** Characters of `sub` at most (OIDC Core §2). */
+/** Maximum length of `sub` in characters (OIDC Core §2). */
 export const MAX_SUB_LENGTH = 255;
 
-/** Somebody of whom claims are made. */
+/** A person to create claims for. */
 interface Described {
-  /** The person's root (docs/protocol.md §4.1). */
+  /** The person's root DID (docs/protocol.md §4.1). */
   readonly subject: string;
-  /** What the issuer says of them. */
+  /** The relationship with the issuer. */
   readonly relationship: MatchedRelationship;
-  /** What was granted. */
+  /** The granted scopes. */
   readonly scope: readonly string[];
 }
 
-/** What the operator calls people; undefined for who has no name. */
+/** Returns the operator's name for a subject; undefined if there is none. */
 export type NameOf = (subject: string) => string | undefined;
 
-/** People's display names; a digest of the subject where there is none. */
+/**
+ * The names of people; without a name, claims contain a digest of the subject.
+ */
 export interface Naming {
-  /** For people to read. */
+  /** Returns the display name. */
   readonly nameOf?: NameOf | undefined;
-  /** For programs, which may tell people apart by it. */
+  /** Returns the user name, by which programs may identify people. */
   readonly usernameOf?: NameOf | undefined;
 }
 
 /**
- * The claims beside those of the protocol, in ID tokens and userinfo alike. None
- * is chosen by the person: applications link accounts by them, so there is no
- * e-mail address either.
+ * Returns the claims about a person, which ID tokens and userinfo share. The
+ * person can't choose any of them, since applications link accounts by claims;
+ * that is also why there is no e-mail address.
  */
 export function claimsOf(
   { subject, relationship, scope }: Described,
@@ -77,8 +79,8 @@ export function claimsOf(
 }
 
 /**
- * What somebody is, as groups. Some programs join them with commas: a role that
- * has one is left out.
+ * Returns the type and roles of a relationship as groups. Roles with commas are
+ * omitted, since some programs join groups with commas.
  */
 export function groupsOf(
   { type, roles }: Pick<MatchedRelationship, "type" | "roles">,
@@ -87,7 +89,7 @@ export function groupsOf(
   return [type, ...named.map((role) => `role:${role}`)];
 }
 
-/** What people are shown of somebody. */
+/** Returns the display name of a person, or a digest. */
 export function shownNameOf(
   subject: string,
   nameOf: NameOf | undefined,
@@ -95,7 +97,9 @@ export function shownNameOf(
   return nameOf?.(subject) ?? shortNameOf(subject);
 }
 
-/** `u-` and 16 characters of a digest: stable, and no DID in a list of users. */
+/**
+ * Returns `u-` and 16 characters of a digest: stable, and shorter than a DID.
+ */
 function shortNameOf(subject: string): string {
   const hex = nodeCrypto().createHash("sha256").update(subject).digest("hex");
   return `u-${hex.slice(0, 16)}`;

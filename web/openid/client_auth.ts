@@ -1,4 +1,9 @@
-/** Which application asks directly (OIDC Core §9, RFC 6749 §2.3). @module */
+/**
+ * Authenticates applications at the token endpoint (OIDC Core §9, RFC 6749
+ * §2.3).
+ *
+ * @module
+ */
 
 import { equalInConstantTime } from "@sig/jose/internal";
 import { createLocalJWKSet, decodeJwt, jwtVerify } from "jose";
@@ -9,18 +14,21 @@ import type { Parameters } from "./parameters.ts";
 import type { ProviderContext } from "./provider_context.ts";
 import { toJose } from "./keys.ts";
 
-/** What assertions may be signed with. */
+/** The supported signing algorithms of assertions. */
 export const ASSERTION_ALGORITHMS: readonly string[] = Object.freeze([
   ...["RS256", "PS256", "ES256", "EdDSA"],
 ]);
 
 const ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
-/** Seconds that an assertion may live; its id is remembered so long. */
+/**
+ * Maximum lifetime of an assertion in seconds; its id is stored until it
+ * expires.
+ */
 const MAX_ASSERTION_SECONDS = 600;
 
 /**
- * The application that sent a request, proved in exactly one of the ways that
- * it is registered with.
+ * Returns the application that sent a request. It must use exactly one of its
+ * registered authentication methods.
  *
  * @throws {OAuthError} `invalid_client`, `invalid_request`.
  */
@@ -58,7 +66,10 @@ export async function authenticateClient(
   throw refuse();
 }
 
-/** Both halves are form-encoded (RFC 6749 §2.3.1). */
+/**
+ * Reads HTTP Basic credentials; id and secret are form-encoded (RFC 6749
+ * §2.3.1).
+ */
 function readBasic(authorization: string): readonly [string, string] {
   const [, encoded] = /^Basic +([A-Za-z0-9+/]+={0,2}) *$/i
     .exec(authorization) ?? [];
@@ -72,12 +83,15 @@ function readBasic(authorization: string): readonly [string, string] {
       return [decode(id), decode(secret)];
     }
   } catch {
-    // Reported below, without what the client sent.
+    // Reported below, without the client's input.
   }
   throw refuse("Basic");
 }
 
-/** What an unknown application's secret is compared with: it takes as long. */
+/**
+ * The digest to compare for unknown clients, which keeps the response time
+ * equal.
+ */
 const NO_DIGEST = "A".repeat(43);
 
 function bySecret(
@@ -101,7 +115,7 @@ function bySecret(
   throw refuse(method === "client_secret_basic" ? "Basic" : undefined);
 }
 
-/** RFC 7523 §3, each assertion once. */
+/** Authenticates by an assertion (RFC 7523 §3), which is accepted once. */
 async function byAssertion(
   assertion: string,
   parameters: Parameters,
@@ -136,7 +150,8 @@ async function byAssertion(
     throw refuse();
   }
   const lifeSeconds = payload.exp! - at.getTime() / 1000;
-  // One audience: an assertion for several servers can be replayed at another.
+  // Only a single audience: an assertion for several servers could be replayed
+  // at another one.
   if (
     lifeSeconds > MAX_ASSERTION_SECONDS || typeof payload.aud !== "string" ||
     typeof payload.jti !== "string" || payload.jti === ""

@@ -1,4 +1,4 @@
-/** An application that people log in to. @module */
+/** The applications that people log in to, from the operator's file. @module */
 
 import {
   eachOnce,
@@ -22,47 +22,51 @@ import {
   type SigningAlgorithm,
 } from "./keys.ts";
 
-/** How an application proves which one it is (OIDC Core §9). */
+/** An authentication method of an application (OIDC Core §9). */
 export type AuthMethod =
   | "client_secret_basic"
   | "client_secret_post"
   | "private_key_jwt"
   | "none";
 
-/** An application: its entry in the operator's file, with the defaults. */
+/**
+ * An application: its entry in the operator's file, completed with defaults.
+ */
 export interface Client {
-  /** Its id. */
+  /** Its unique id. */
   readonly client_id: string;
-  /** The name that people see. */
+  /** Its display name. */
   readonly client_name: string;
-  /** The ways that it may prove itself; with `none` PKCE alone does. */
+  /**
+   * The accepted authentication methods; with `none`, only PKCE protects it.
+   */
   readonly auth_methods: readonly AuthMethod[];
   /** SHA-256 of its secret, in base64url. */
   readonly client_secret_sha256?: string | undefined;
   /** Its public keys. */
   readonly jwks?: PublicKeySet | undefined;
-  /** Where codes may be sent, each character by character. */
+  /** The allowed redirect URIs, which must match exactly. */
   readonly redirect_uris: readonly string[];
-  /** Where people may be sent after a logout. */
+  /** The allowed redirect URIs after a logout. */
   readonly post_logout_redirect_uris: readonly string[];
-  /** Where it receives logout tokens. */
+  /** The address for logout tokens; undefined: none are sent. */
   readonly backchannel_logout_uri?: string | undefined;
-  /** What ID tokens for it are signed with. */
+  /** The signing algorithm of its ID tokens. */
   readonly id_token_signed_response_alg: SigningAlgorithm;
   /** Whether it gets refresh tokens. */
   readonly refresh: boolean;
-  /** Whether it must use PKCE; without it a nonce is required. */
+  /** Whether PKCE is required; if not, a nonce is required. */
   readonly pkce: boolean;
-  /** What it needs beyond the server's own requirements, `key=value` each. */
+  /** Its requirements besides those of the server, `key=value` each. */
   readonly require: readonly string[];
 }
 
-/** The applications by their ids. */
+/** The applications by client id. */
 export type Clients = ReadonlyMap<string, Client>;
 
 /**
- * The applications of the operator and others; the same map for as long as the
- * operator's are the same.
+ * Returns the operator's applications merged with others. The map is the same
+ * object until the operator's applications change.
  */
 export function withClients(
   clients: () => Clients,
@@ -88,7 +92,7 @@ export const AUTH_METHODS: readonly AuthMethod[] = [
 const MAX_CLIENTS = 10_000;
 const MAX_URIS = 32;
 
-/** An address that a browser or this server is sent to. */
+/** A URI for redirects or requests. */
 const URI = z.string().max(2_048);
 const REDIRECTS = (minItems: number) =>
   list(
@@ -127,14 +131,14 @@ const ENTRY = strictObject({
     ctx.addIssue({ code: "custom", message: why, path: [member] });
   }
 }, { when: ({ value }) => isObject(value) });
-/** An entry as it is written. */
+/** A parsed entry of the file. */
 type Entry = z.output<typeof ENTRY>;
 
 const FILE = strictObject({
   clients: list(ENTRY, 0, MAX_CLIENTS).superRefine((entries, ctx) => {
     const seen = new Set<string>();
     for (const [i, entry] of entries.entries()) {
-      // It may be anything, where that is reported already.
+      // An invalid entry can have any type; it is already reported.
       const id: string | undefined = entry?.client_id;
       if (id !== undefined && seen.has(id)) {
         const path = [i, "client_id"];
@@ -147,7 +151,7 @@ const FILE = strictObject({
 });
 
 /**
- * Reads `{"clients":[…]}` strictly.
+ * Parses `{"clients":[…]}` strictly.
  *
  * @example
  * ```ts
@@ -163,8 +167,8 @@ const FILE = strictObject({
  * assertEquals(clients.get("spa")?.auth_methods, ["none"]);
  * ```
  *
- * @throws {SigError} `invalid_json`; `invalid_request` whose message names every
- * fault with its JSON pointer, and `context.errors` too.
+ * @throws {SigError} `invalid_json`; `invalid_request`, whose message and
+ * `context.errors` list every fault with its JSON pointer.
  */
 export function readClients(bytes: Uint8Array | string): Clients {
   return new Map(
@@ -230,7 +234,7 @@ function refuse(
   });
 }
 
-/** What the members of an entry must keep to together. */
+/** Yields the faults of combinations of members. */
 function* judgeTies(entry: Entry): Generator<[keyof Entry, string]> {
   const method = entry.token_endpoint_auth_method;
   const hasSecret = entry.client_secret_sha256 !== undefined;
@@ -273,13 +277,16 @@ function judgeUri(text: string): string | undefined {
   if (url.username !== "" || url.password !== "" || text.includes("\\")) {
     return "it must not name a user, or have a backslash";
   }
-  // What a browser would read otherwise than it is written.
+  // Browsers would normalize other characters.
   return /^[\x21-\x7e]+$/.test(text)
     ? undefined
     : "it must be printable ASCII without white space";
 }
 
-/** A scheme of an installed app (RFC 8252 §7.1), which has a dot. */
+/**
+ * Whether a URI has the private scheme of an installed app (RFC 8252 §7.1),
+ * which contains a dot.
+ */
 function isAppScheme(text: string): boolean {
   return /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:\/[\x21\x22\x24-\x7e]*$/.test(
     text,

@@ -1,6 +1,6 @@
 /**
- * The routes that list what a person has approved and take it back. Consents are
- * stored in the session: `clients` of `sessions/session.ts`, by `logIn`.
+ * Routes that list and revoke a person's consents. Consents are stored in the
+ * session: `clients` in `sessions/session.ts`, written by `logIn`.
  *
  * @module
  */
@@ -20,12 +20,12 @@ const MAX_BODY_BYTES = 4 * 1024;
 const REVOKE = strictObject({ client_id: z.string() });
 
 /**
- * `GET /oidc/consents`: the applications that the person of this browser's
- * session has approved, and what each may learn. `POST /oidc/consents/revoke`
- * `{client_id}` takes one back: what it was given is not valid from then on, and
- * the next login there asks again.
+ * Adds `GET /oidc/consents`, which lists the applications that the person has
+ * approved in this session, with their scopes, and `POST /oidc/consents/revoke`
+ * `{client_id}`, which revokes a consent: the application's tokens become
+ * invalid, and its next login shows the consent page again.
  *
- * @param kick Called when there is an application to tell.
+ * @param kick Called when there is a logout token to send.
  */
 export function addConsentRoutes(
   app: Hono<ServiceEnv>,
@@ -66,7 +66,7 @@ function describe(
   return {
     subject: session?.subject ?? null,
     consents: joined.flatMap(([client_id, { asked = [], granted, since_ms }]) =>
-      // A host behind forward auth is asked nothing about.
+      // Hosts behind forward auth need no consent.
       asked.length === 0 ? [] : [{
         client_id,
         client_name: clients().get(client_id)?.client_name ?? client_id,

@@ -1,4 +1,8 @@
-/** What programs read before all else (OIDC Discovery 1.0, RFC 8414). @module */
+/**
+ * The metadata and public keys of the provider (OIDC Discovery 1.0, RFC 8414).
+ *
+ * @module
+ */
 
 import { isLoopback } from "@sig/api/flags";
 import { send, type ServiceEnv } from "@sig/api/http";
@@ -10,7 +14,7 @@ import { ASSERTION_ALGORITHMS } from "./client_auth.ts";
 import { AUTH_METHODS } from "./clients.ts";
 import { type ProviderKeys, SIGNING_ALGORITHMS } from "./keys.ts";
 
-/** Both well-known documents and the public keys. */
+/** Adds both well-known documents and the public keys. */
 export function addDiscoveryRoutes(
   app: Hono<ServiceEnv>,
   issuer: string,
@@ -57,8 +61,8 @@ function metadataOf(issuer: string): object {
 }
 
 /**
- * The issuer identifier: the first https audience; on this machine alone an http
- * one does. Undefined where none is an origin of that kind.
+ * Returns the issuer identifier: the first https audience, else the first http
+ * audience on a loopback address; undefined if there is neither.
  */
 export function findIssuerIdentifier(
   audiences: readonly string[],
@@ -71,7 +75,7 @@ export function findIssuerIdentifier(
 }
 
 /**
- * The same, or an error.
+ * Returns the issuer identifier of {@linkcode findIssuerIdentifier}, or throws.
  *
  * @example
  * ```ts
@@ -79,10 +83,11 @@ export function findIssuerIdentifier(
  * import { assertEquals } from "@std/assert";
  *
  * const audiences = ["did:web:acme.example", "https://login.acme.example"];
- * assertEquals(requireIssuerIdentifier(audiences), "https://login.acme.example");
+ * assertEquals(requireIssuerIdentifier(audiences),
+ * "https://login.acme.example");
  * ```
  *
- * @throws {SigError} `invalid_request` where none is an origin of that kind.
+ * @throws {SigError} `invalid_request` if no audience is suitable.
  */
 export function requireIssuerIdentifier(audiences: readonly string[]): string {
   const found = findIssuerIdentifier(audiences);
@@ -99,7 +104,7 @@ export function requireIssuerIdentifier(audiences: readonly string[]): string {
   );
 }
 
-/** Without the brackets of an IPv6 address. */
+/** Returns the host name without the brackets of an IPv6 address. */
 function hostnameOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, "$1");
 }

@@ -1,5 +1,5 @@
 /**
- * Editing the file of applications, for `sig web client`. It serves the packages
+ * Edits the file of applications, for `sig web client`. It is for the packages
  * of this project and is not covered by semantic versioning.
  *
  * @example
@@ -27,34 +27,35 @@ import { type Clients, readClients } from "./clients.ts";
 export { type Clients, readClients };
 export type { AuthMethod, Client } from "./clients.ts";
 
-/** An application to be added: members of its entry, as the file has them. */
+/** An application to add: the members of its entry in the file. */
 export interface NewClient {
-  /** Its id. */
+  /** Its unique id. */
   readonly client_id: string;
-  /** Where codes may be sent. */
+  /** The allowed redirect URIs. */
   readonly redirect_uris: readonly string[];
-  /** Any other member; undefined ones are left out. */
+  /** Other members of the entry; undefined members are omitted. */
   readonly [member: string]: unknown;
 }
 
-/** A file with a fresh secret in it. */
+/** A changed file, and the new secret of the application. */
 export interface EditedClients {
   /** The file's new text. */
   readonly text: string;
-  /** The application's secret, of 256 random bits. It is nowhere else. */
+  /** The application's secret, 256 random bits. It is not stored anywhere. */
   readonly secret: string;
 }
 
 type Entries = Record<string, unknown>[];
 
 /**
- * Adds an application with a fresh secret to the text of a file, of which it
- * keeps the digest alone: enough for a secret that nobody can guess, and for no
- * other.
+ * Adds an application with a new secret to the text of a file. The file
+ * contains only the SHA-256 of the secret, which is sufficient because the
+ * secret is random and long.
  *
- * @param text The file; undefined for a new one.
- * @throws {SigError} `invalid_request`, `invalid_json` for a file that is wrong,
- * before or after; the message names every fault with its pointer.
+ * @param text The text of the file; undefined for a new file.
+ * @throws {SigError} `invalid_request`, `invalid_json` for a file that is
+ * invalid before or after the change; the message lists every fault with its
+ * pointer.
  */
 export function addClient(
   text: string | undefined,
@@ -80,7 +81,7 @@ export function addClient(
 /**
  * Removes an application.
  *
- * @throws {SigError} as {@linkcode addClient}.
+ * @throws {SigError} the codes of {@linkcode addClient}.
  */
 export function removeClient(text: string, id: string): string {
   return edit(text, (entries) => {
@@ -89,10 +90,10 @@ export function removeClient(text: string, id: string): string {
 }
 
 /**
- * Gives an application a fresh secret; the one before is not valid any more.
+ * Replaces the secret of an application; the previous secret becomes invalid.
  *
- * @throws {SigError} as {@linkcode addClient}; `invalid_request` for one that
- * has no secret.
+ * @throws {SigError} the codes of {@linkcode addClient}; `invalid_request` for
+ * an application without a secret.
  */
 export function rotateSecret(
   text: string,

@@ -1,4 +1,4 @@
-/** What applications were given: codes, access and refresh tokens. @module */
+/** The codes, access tokens and refresh tokens of applications. @module */
 
 import { type Found, recordsOf, type RecordStore } from "@sig/consumer/store";
 import { equalInConstantTime } from "@sig/jose/internal";
@@ -8,58 +8,63 @@ import { type Session, sessionClient } from "../sessions/session.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { GRANT } from "../store/kinds.ts";
 
-/** What a code is bound to. */
+/** The members of a request that a code is bound to. */
 export interface CodeBinding {
-  /** Where it was sent. */
+  /** The redirect_uri of the request. */
   readonly redirect_uri: string;
-  /** The S256 challenge of PKCE; absent: the client uses none. */
+  /** The S256 challenge of PKCE; absent without PKCE. */
   readonly code_challenge?: string | undefined;
-  /** What the ID token must repeat. */
+  /** The nonce to repeat in the ID token. */
   readonly nonce?: string | undefined;
 }
 
-/** One login of a person at an application: the family of all its tokens. */
+/** A login of a person at an application, with the family of all its tokens. */
 export interface Grant {
-  /** The application. */
+  /** The client id of the application. */
   readonly client_id: string;
-  /** The person's root (docs/protocol.md §4.1). */
+  /** The person's root DID (docs/protocol.md §4.1). */
   readonly subject: string;
-  /** The session that it stands and falls with. */
+  /** The id of the session, with which the grant ends. */
   readonly sid: string;
-  /** The joining of the application, as the session says. */
+  /** The id of the application's joining, as in the session. */
   readonly joined: string;
-  /** What was granted. */
+  /** The granted scopes. */
   readonly scope: readonly string[];
-  /** What the application required beyond the server's own; nothing unless said. */
+  /**
+   * The application's requirements besides those of the server (default: none).
+   */
   readonly require?: readonly string[];
-  /** Seconds since 1970; when the person signed. */
+  /** When the person signed, in seconds since 1970. */
   readonly auth_time: number;
-  /** Milliseconds since 1970. */
+  /** When the grant was created, in milliseconds since 1970. */
   readonly created_ms: number;
-  /** What its code is bound to. */
+  /** The request that its code is bound to. */
   readonly binding: CodeBinding;
   /** SHA-256 of the code's secret, and whether it was used. */
   readonly code: { readonly sha256: string; readonly used: boolean };
-  /** The access tokens that are good. */
+  /** The valid access tokens. */
   readonly access: readonly {
     readonly sha256: string;
     readonly expires_ms: number;
-    /** Where it is less than what was granted. */
+    /** The scope, if it is smaller than the granted one. */
     readonly scope?: readonly string[];
   }[];
-  /** SHA-256 of the secret of the one refresh token that is good, or null. */
+  /**
+   * SHA-256 of the secret of the only valid refresh token; null if there is
+   * none.
+   */
   readonly refresh: string | null;
-  /** Nothing of the family is good any more. */
+  /** Present if the whole family is revoked. */
   readonly dead?: true;
 }
 
-/** A grant that a token names, and how. */
+/** The grant of a token. */
 export interface FoundGrant {
-  /** Its id. */
+  /** The id of the grant. */
   readonly id: string;
   /** The grant. */
   readonly grant: Grant;
-  /** As it was found. */
+  /** The record as it was read. */
   readonly found: Found<Grant>;
   /** The token's secret. */
   readonly secret: string;
@@ -67,11 +72,11 @@ export interface FoundGrant {
   readonly sha256: string;
 }
 
-/** How tokens are made, next to each other. */
+/** Options for issuing tokens. */
 interface IssueOptions {
-  /** Whether there is a refresh token; without one the family is soon over. */
+  /** Whether to issue a refresh token; without it the family expires soon. */
   readonly refresh: boolean;
-  /** Milliseconds since 1970; when the family's session is over. */
+  /** Expiry of the session, in milliseconds since 1970. */
   readonly expiresMs: number;
   /** The scope of the access token (default: all that was granted). */
   readonly scope?: readonly string[] | undefined;
@@ -80,36 +85,38 @@ interface IssueOptions {
 /** The grants of a provider. */
 export type Grants = ReturnType<typeof createGrants>;
 
-/** Milliseconds in which a code must be used. */
+/** Lifetime of a code in milliseconds. */
 export const CODE_LIFE_MS = 60_000;
 /**
- * Milliseconds for which it is remembered, so that a second use is noticed; by
- * then all access tokens that came of it are over.
+ * Milliseconds for which a code is stored to detect a second use; all access
+ * tokens that it produced have expired by then.
  */
 const CODE_REMEMBER_MS = 10 * 60_000;
-/** Seconds that access and ID tokens are good. */
+/** Lifetime of access and ID tokens in seconds. */
 export const TOKEN_LIFE_SECONDS = 300;
-/** Access tokens of one family that are good at a time. */
+/** Maximum number of valid access tokens of one family. */
 const MAX_ACCESS_TOKENS = 8;
 
 const ID_BYTES = 16;
 const SECRET_BYTES = 32;
 const SECRET_LENGTH = 43;
-/** Of a refresh token, 120 bits; an HMAC fills the rest, 138 bits. */
+/**
+ * A refresh token's secret has 120 random bits; the other 138 bits are an HMAC.
+ */
 const REFRESH_RANDOM_BYTES = 15;
 const REFRESH_RANDOM_LENGTH = 20;
 
-/** The id of a grant to come. */
+/** Creates the id of a new grant. */
 export function newGrantId(): string {
   return randomText(ID_BYTES);
 }
 
 /**
- * Makes the grants of a provider. A grant is one record: whatever happens to a
- * family at once, one change of it comes first, and the others see that.
+ * Creates the grants of a provider. A grant is one record, so concurrent
+ * changes of a family are serialized and each sees the previous one.
  *
- * Tokens are `<grant>.<secret>`; of the secret, 256 random bits, only the digest
- * is kept.
+ * Tokens are `<grant>.<secret>`; only the digest of the secret, 256 bits, is
+ * stored.
  *
  * @throws {SigError} from its methods `store_unavailable`, `rate_limited`.
  */
@@ -122,7 +129,10 @@ export function createGrants(
 ) {
   const records = recordsOf<Grant>(store, GRANT);
 
-  /** Whose last part shows that it was made here; the rest is random. */
+  /**
+   * Creates the secret of a refresh token. Its last part proves that this
+   * provider made it; the rest is random.
+   */
   function makeRefreshSecret(id: string): string {
     const random = randomText(REFRESH_RANDOM_BYTES);
     const [mac = ""] = refreshMacs(id, random);
@@ -160,7 +170,7 @@ export function createGrants(
       };
     }, {
       found,
-      // Whom nothing refreshes needs no longer than the code is remembered.
+      // Without a refresh token, the grant expires with its code.
       expiresAt: refresh ? new Date(expiresMs) : undefined,
     });
     if (after === undefined || after.dead) return undefined;
@@ -171,7 +181,10 @@ export function createGrants(
   }
 
   return {
-    /** Keeps a grant under an id of {@linkcode newGrantId} and makes its code. */
+    /**
+     * Stores a grant under an id from {@linkcode newGrantId} and returns its
+     * code.
+     */
     async create(
       id: string,
       grant: Omit<Grant, "code" | "access" | "refresh" | "created_ms">,
@@ -192,7 +205,10 @@ export function createGrants(
       );
       return `${id}.${secret}`;
     },
-    /** The grant that a code or token names, whether that is valid or not. */
+    /**
+     * Returns the grant of a code or token, even if the code or token is
+     * invalid.
+     */
     async find(token: string): Promise<FoundGrant | undefined> {
       const [, id, secret] = TOKEN.exec(token) ?? [];
       if (id === undefined || secret === undefined) return undefined;
@@ -206,7 +222,7 @@ export function createGrants(
         sha256: sha256Base64Url(secret),
       };
     },
-    /** Whether a token of this family is, or once was, its refresh token. */
+    /** Whether a token is or was a refresh token of this family. */
     wasRefreshToken({ id, grant: { refresh }, secret, sha256 }: FoundGrant) {
       if (refresh !== null && equalInConstantTime(refresh, sha256)) return true;
       const mac = secret.slice(REFRESH_RANDOM_LENGTH);
@@ -216,14 +232,14 @@ export function createGrants(
       );
     },
     /**
-     * Uses the code up. A second use revokes the family and returns undefined, and
-     * so does the slower of two at the same time.
+     * Redeems the code. A second use, even a concurrent one, revokes the family
+     * and returns undefined.
      */
     redeem: (found: FoundGrant, options: IssueOptions) =>
       issueTokens(found, options, ({ code }) => !code.used),
     /**
-     * Replaces the refresh token. Any other than the valid one revokes the family
-     * and returns undefined: an old one has been stolen.
+     * Replaces the refresh token. Any token except the valid one revokes the
+     * family and returns undefined, since use of an old token indicates theft.
      */
     rotate: (found: FoundGrant, options: IssueOptions) =>
       issueTokens(
@@ -256,14 +272,18 @@ export function createGrants(
 
 const TOKEN = /^([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
 
-/** It stays as a mark until it expires: requests being answered find it. */
+/**
+ * Returns a revoked grant. It is kept until it expires, so that concurrent
+ * requests find it.
+ */
 function dead(grant: Grant): Grant {
   return { ...grant, dead: true, access: [], refresh: null };
 }
 
 /**
- * The session of a grant, if it is alive and this application is still in it. A
- * grant from before the application left and joined again does not count.
+ * Returns the session of a grant if the session continues and the application
+ * is still in it. A grant from an earlier joining of the application is
+ * invalid.
  */
 export async function sessionOf(
   { sid, client_id, joined }: Grant,

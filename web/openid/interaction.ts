@@ -1,6 +1,6 @@
 /**
- * The consent page's side of a sign-in (docs/openid.md). What an application
- * asked for travels with the browser, sealed, and nothing of it is stored.
+ * The routes of the consent page (docs/openid.md). The application's request is
+ * sealed and kept in the browser's address; the server stores nothing.
  *
  * @module
  */
@@ -27,57 +27,62 @@ import { requireGet, sendTo } from "./pages.ts";
 import type { ProviderContext } from "./provider_context.ts";
 import { seal, unseal } from "./keys.ts";
 
-/** What waits for a person: an application for a code, or a proxy for a session. */
+/**
+ * A pending request: an application waits for a code, or a proxy for a session.
+ */
 type Waiting = (PendingCode | PendingGate) & {
-  /** The application. */
+  /** The client id of the application. */
   readonly client_id: string;
-  /** A key of the only person who may answer, or that person's root. */
+  /**
+   * The only person who may answer: the DID of one of their keys, or their root
+   * DID.
+   */
   readonly subject?: string | undefined;
 };
 
 interface PendingGate {
-  /** What was asked for. */
+  /** The requested scopes. */
   readonly scope: readonly string[];
-  /** An address of our own that continues when there is a session. */
+  /** The address on this server that continues after the login. */
   readonly return_to: string;
 }
 
-/** A sign-in that waits, as it is sealed. */
+/** A pending sign-in, as sealed. */
 type Interaction = Waiting & {
-  /** SHA-256 of the browser's cookie: the only browser that may answer. */
+  /** SHA-256 of the cookie of the only browser that may answer. */
   readonly browser_sha256: string;
-  /** Milliseconds since 1970. */
+  /** Expiry in milliseconds since 1970. */
   readonly expires_ms: number;
 };
 
-/** Milliseconds in which the person must answer. */
+/** Lifetime of a pending sign-in in milliseconds. */
 const LIFE_MS = 15 * 60_000;
 const BROWSER_BYTES = 32;
 /**
- * Characters of a sealed sign-in: with the other headers of the redirect that
- * carries it, it must fit into the 4 KiB that nginx has for headers by default.
+ * Maximum length of a sealed sign-in in characters. The headers of its redirect
+ * must fit into 4 KiB, the default limit of nginx.
  */
 const MAX_SEALED_LENGTH = 3_072;
 
-/** What an interaction needs of the login. */
+/** The parts of the login that an interaction needs. */
 export interface InteractionLogin {
-  /** How challenges are made. */
+  /** Options for creating challenges. */
   readonly challenges: Omit<CreateChallengeOptions, "require">;
-  /** What the server itself requires. */
+  /** The requirements of the server. */
   readonly require: readonly string[];
-  /** How answers are verified. */
+  /** Options for verifying answers. */
   readonly logins: Omit<VerifyLoginOptions, "checkRelationship">;
-  /** The question to the issuer. */
+  /** Queries the issuer about a subject. */
   readonly ask: AskIssuer;
-  /** Milliseconds that a session lives, for its cookie. */
+  /** Lifetime of a session in milliseconds, for its cookie. */
   readonly sessionMs: number;
 }
 
 const PURPOSE = "sign-in";
 
 /**
- * Sends the browser to the consent page, where it can continue and no other
- * browser can: a cookie identifies it.
+ * Redirects the browser to the consent page. A cookie identifies the browser,
+ * so that no other browser can continue.
  *
  * @throws {OAuthError} `invalid_request` for a request that is too long.
  */
@@ -116,15 +121,18 @@ const ANSWER = strictObject({
 const MAX_BODY_BYTES = 64 * 1024;
 const PATH = "/oidc/interaction/:id";
 
-/** A sign-in in the browser that began it. */
+/** A sign-in in the browser that started it. */
 interface Opened {
   readonly interaction: Interaction;
   readonly client: Client;
-  /** What its challenges are bound to. */
+  /** The value that its challenges are bound to. */
   readonly boundTo: string;
 }
 
-/** `GET` and `POST /oidc/interaction/<id>`, both with the browser's cookie. */
+/**
+ * Adds `GET` and `POST /oidc/interaction/<id>`, which need the browser's
+ * cookie.
+ */
 export function addInteractionRoutes(
   app: Hono<ServiceEnv>,
   context: ProviderContext,
@@ -134,7 +142,7 @@ export function addInteractionRoutes(
     const opened = openInteraction(c, c.req.param("id"), context);
     const { interaction, client, boundTo } = opened;
     const { client_id, client_name } = client;
-    // Any key of the person may answer it, so it names none.
+    // Without a subject, since any key of the person may answer.
     const challenge = await createChallenge(
       { audience: context.issuer, scopes: interaction.scope },
       {
@@ -159,8 +167,8 @@ export function addInteractionRoutes(
 }
 
 /**
- * Reads a sign-in that this browser began, if its application may still be
- * answered there.
+ * Reads a sign-in that this browser started, if its redirect_uri is still
+ * registered.
  *
  * @throws {SigError} `not_found`
  */
@@ -200,9 +208,10 @@ async function accept(
   const login = await verifyLogin(
     {
       attestation,
-      // Another login may share the store: what was signed for that is not for us.
+      // Another login may share the store; its attestations are not valid here.
       audience: context.issuer,
-      // A proxy gets all of it each time: nothing can be left out.
+      // A proxy always gets all scopes, so the person can't decline some of
+      // them.
       scopes: "redirect_uri" in interaction ? ["openid"] : scope,
     },
     {
@@ -241,7 +250,7 @@ function decline(
   { interaction }: Opened,
   context: ProviderContext,
 ): Response {
-  // A proxy would only ask again.
+  // Redirecting to the proxy would start the same login again.
   const redirect_to = "redirect_uri" in interaction
     ? errorUrl(
       context,
@@ -252,7 +261,10 @@ function decline(
   return sendJson(c, { redirect_to });
 }
 
-/** @throws {SigError} `subject_mismatch` for another person than was asked for. */
+/**
+ * @throws {SigError} `subject_mismatch` for a person other than the requested
+ * one.
+ */
 function requireMeant(
   names: readonly string[],
   { subject }: Interaction,
@@ -265,7 +277,10 @@ function requireMeant(
   );
 }
 
-/** OIDC Core §2: ASCII of 255 characters at most. */
+/**
+ * Rejects a DID that can't be a `sub`: at most 255 ASCII characters (OIDC Core
+ * §2).
+ */
 function requireSub(subject: string): void {
   if (subject.length <= MAX_SUB_LENGTH && /^[\x21-\x7e]+$/.test(subject)) {
     return;

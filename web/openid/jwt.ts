@@ -1,4 +1,9 @@
-/** ID tokens and logout tokens (OIDC Core §2, Back-Channel Logout §2.4). @module */
+/**
+ * Signs and reads ID tokens and logout tokens (OIDC Core §2, Back-Channel
+ * Logout §2.4).
+ *
+ * @module
+ */
 
 import { compactVerify, createLocalJWKSet, type JWTPayload } from "jose";
 import { encodeBase64Url } from "@sig/jose/internal";
@@ -13,7 +18,7 @@ import {
   toJose,
 } from "./keys.ts";
 
-/** Who signs, and when. */
+/** The signer of tokens, and its clock. */
 export interface Signer {
   /** The issuer identifier. */
   readonly issuer: string;
@@ -23,17 +28,17 @@ export interface Signer {
   readonly now: () => Date;
 }
 
-/** What an ID token is made of, beside the claims about the person. */
+/** The content of an ID token. */
 interface IdTokenParts {
   /** Claims about the person. */
   readonly claims: Record<string, unknown>;
-  /** Seconds since 1970; when the person signed. */
+  /** When the person signed, in seconds since 1970. */
   readonly auth_time: number;
-  /** The session. */
+  /** The session id. */
   readonly sid: string;
-  /** What the application sent along. */
+  /** The nonce of the request. */
   readonly nonce?: string | undefined;
-  /** The access token that goes with it. */
+  /** The access token that is issued with it. */
   readonly access_token: string;
 }
 
@@ -50,12 +55,14 @@ export function signIdToken(
     auth_time,
     sid,
     ...(nonce === undefined ? {} : { nonce }),
-    // What a hash is to EdDSA is not said anywhere.
+    // No specification defines the hash of at_hash for EdDSA.
     ...(alg === "EdDSA" ? {} : { at_hash: halfDigest(access_token) }),
   }, TOKEN_LIFE_SECONDS);
 }
 
-/** Signs the token that tells an application of a session's end. */
+/**
+ * Signs the logout token that notifies an application of the end of a session.
+ */
 export function signLogoutToken(
   signer: Signer,
   { client_id, id_token_signed_response_alg: alg }: Client,
@@ -91,13 +98,14 @@ function halfDigest(text: string): string {
   return encodeBase64Url(digest.subarray(0, 16));
 }
 
-/** What an ID token says that we signed ourselves: `sid`, if it says one. */
+/** The claims of an ID token that this provider signed; `sid` may be absent. */
 export type Hint = Awaited<ReturnType<typeof readHint>>;
 
 /**
- * Reads an ID token that comes back as a hint. It may have expired.
+ * Verifies an ID token that an application sends as a hint. It may have
+ * expired.
  *
- * @throws {OAuthError} `invalid_request` for whatever else is wrong with it.
+ * @throws {OAuthError} `invalid_request` for any other fault.
  */
 export async function readHint({ issuer, keys }: Signer, token: string) {
   try {

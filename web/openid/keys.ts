@@ -1,4 +1,4 @@
-/** The provider's own keys. @module */
+/** The signing keys of the provider. @module */
 
 import { SigError } from "@sig/core";
 import { isObject } from "@sig/core/internal";
@@ -15,15 +15,15 @@ import {
   type JWK,
 } from "jose";
 
-/** What ID tokens can be signed with. */
+/** A signing algorithm of ID tokens. */
 export type SigningAlgorithm = "RS256" | "ES256" | "EdDSA";
 
-/** All of them; RS256 is what every client knows. */
+/** All supported algorithms; every client supports RS256. */
 export const SIGNING_ALGORITHMS: readonly SigningAlgorithm[] = Object.freeze([
   ...["RS256", "ES256", "EdDSA"] as const,
 ]);
 
-/** Public keys (RFC 7517 §5). */
+/** A set of public keys (RFC 7517 §5). */
 export interface PublicKeySet {
   /** The keys. */
   readonly keys: readonly { readonly [member: string]: unknown }[];
@@ -31,9 +31,9 @@ export interface PublicKeySet {
 
 /** The keys of a provider. */
 export interface ProviderKeys {
-  /** The public keys, for everybody; old ones too. */
+  /** The public keys to publish, including old ones. */
   readonly jwks: PublicKeySet;
-  /** Signs claims as a JWT; `typ` says what the token is. */
+  /** Signs claims as a JWT; `typ` is the type of the token. */
   sign(
     header: {
       readonly alg: SigningAlgorithm;
@@ -42,16 +42,16 @@ export interface ProviderKeys {
     claims: { readonly [name: string]: unknown },
   ): Promise<string>;
   /**
-   * The HMACs of a text, in base64url, by keys for what only this server reads
-   * again: they are derived from the private keys, and rotated with them. The
-   * first one seals.
+   * Returns the HMACs of a text in base64url, one for each sealing key. Sealing
+   * keys are derived from the private keys and rotate with them; the first one
+   * seals.
    */
   macsOf(text: string): readonly string[];
 }
 
 /**
- * Makes a key for each algorithm, as the text of a file: `{"keys":[…]}` with
- * private keys. A secret.
+ * Generates a key for each algorithm and returns the text of a file,
+ * `{"keys":[…]}` with private keys. The text is secret.
  *
  * @example
  * ```ts
@@ -59,7 +59,8 @@ export interface ProviderKeys {
  * import { assertEquals } from "@std/assert";
  *
  * const keys = await readProviderKeys(await generateProviderKeys());
- * assertEquals(keys.jwks.keys.map(({ alg }) => alg), ["RS256", "ES256", "EdDSA"]);
+ * assertEquals(keys.jwks.keys.map(({ alg }) => alg), ["RS256", "ES256",
+ * "EdDSA"]);
  * ```
  */
 export async function generateProviderKeys(): Promise<string> {
@@ -73,11 +74,11 @@ export async function generateProviderKeys(): Promise<string> {
 const PUBLIC_MEMBERS = ["kty", "crv", "x", "y", "n", "e"] as const;
 
 /**
- * Reads what {@linkcode generateProviderKeys} made. The first key of each
- * algorithm signs; those behind it are published, so that what they signed can
- * still be verified: to rotate, put a new key in front of the old one.
+ * Reads a text from {@linkcode generateProviderKeys}. The first key of each
+ * algorithm signs; later keys are published too, so that their signatures can
+ * still be verified. To rotate, insert a new key before the old one.
  *
- * @throws {SigError} `invalid_key`, which shows nothing of the text.
+ * @throws {SigError} `invalid_key`, without any part of the text.
  */
 export async function readProviderKeys(text: string): Promise<ProviderKeys> {
   const signers = new Map<string, ProviderKeys["sign"]>();
@@ -98,7 +99,7 @@ export async function readProviderKeys(text: string): Promise<ProviderKeys> {
       kid = await calculateJwkThumbprint(publicJwk);
       key = await importJWK(jwk, alg, { extractable: false });
     } catch {
-      // Without the cause, which may quote the key.
+      // Omits the cause, which may quote the key.
       throw unusable(i, `it is not a key for ${alg}`);
     }
     if (key instanceof Uint8Array || key.type !== "private") {
@@ -109,7 +110,7 @@ export async function readProviderKeys(text: string): Promise<ProviderKeys> {
     await requirePair(i, alg, sign, publicJwk);
     if (!signers.has(alg)) signers.set(alg, sign);
     if (alg === "EdDSA") {
-      // A key of its own purpose (RFC 5869): the private key only signs JWTs.
+      // A separate key (RFC 5869), so that the private key only signs JWTs.
       const secret = base64url.decode(jwk.d ?? "");
       seals.push(node.hkdfSync("sha256", secret, "", "sig-web seal", 32));
     }
@@ -128,7 +129,10 @@ export async function readProviderKeys(text: string): Promise<ProviderKeys> {
   };
 }
 
-/** `node:crypto` signs by EdDSA in half the time of WebCrypto. */
+/**
+ * Creates the signing function. For EdDSA, `node:crypto` needs half the time of
+ * WebCrypto.
+ */
 function createSigner(
   kid: string,
   key: CryptoKey,
@@ -154,10 +158,11 @@ function createSigner(
 const encoder = new TextEncoder();
 
 /**
- * Makes the text that carries a value: its JSON, and an HMAC of that. It can be
- * read by everybody.
+ * Seals a value as a text: its JSON and an HMAC. The value is authenticated but
+ * not encrypted.
  *
- * @param purpose What it is for: sealed for one purpose it is not for another.
+ * @param purpose The purpose; a text that is sealed for one purpose is invalid
+ * for others.
  */
 export function seal(
   keys: Pick<ProviderKeys, "macsOf">,
@@ -169,7 +174,9 @@ export function seal(
   return `${payload}.${mac}`;
 }
 
-/** Reads it again; undefined for a text that this provider did not make. */
+/**
+ * Reads a sealed value; undefined for a text that this provider did not seal.
+ */
 export function unseal<T>(
   keys: Pick<ProviderKeys, "macsOf">,
   purpose: string,
@@ -182,7 +189,10 @@ export function unseal<T>(
   return JSON.parse(new TextDecoder().decode(base64url.decode(payload)));
 }
 
-/** Otherwise every application would refuse what it signs, at the first login. */
+/**
+ * Rejects a key that can't sign or whose public part does not match. Otherwise
+ * applications would reject its tokens at the first login.
+ */
 async function requirePair(
   at: number,
   alg: SigningAlgorithm,
@@ -228,7 +238,9 @@ function unusable(at: number | undefined, why: string): SigError {
   );
 }
 
-/** The same as `npm:jose` takes it, which judges the members itself. */
+/**
+ * Converts a key set to the type of `npm:jose`, which validates the members.
+ */
 export function toJose({ keys }: PublicKeySet): JSONWebKeySet {
   return { keys: keys as readonly JWK[] as JWK[] };
 }

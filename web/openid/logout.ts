@@ -1,4 +1,8 @@
-/** Logging out (OIDC RP-Initiated Logout 1.0). @module */
+/**
+ * The logout endpoint and logout tokens (OIDC RP-Initiated Logout 1.0).
+ *
+ * @module
+ */
 
 import { readForm, type ServiceEnv } from "@sig/api/http";
 import { equalInConstantTime } from "@sig/jose/internal";
@@ -30,12 +34,12 @@ const NAMES = [
 ];
 
 /**
- * `GET` and `POST /oidc/logout`. An ID token of this very session shows that its
- * application asks; everybody else's link leads to a form. A form of another
- * site becomes a link: only so does the browser's cookie come along.
+ * Adds `GET` and `POST /oidc/logout`. A request with an ID token of this
+ * session comes from the application; any other link leads to a confirmation
+ * form. A form of another site is redirected to a GET, since browsers send no
+ * cookie with it.
  *
- * @param kick Called when somebody was logged out: there are applications to
- * tell.
+ * @param kick Called after a logout, when there are logout tokens to send.
  */
 export function addLogoutRoutes(
   app: Hono<ServiceEnv>,
@@ -44,7 +48,7 @@ export function addLogoutRoutes(
 ): void {
   app.get(PATH, requireGet, (c) => {
     const given = new URL(c.req.url).searchParams;
-    // A link is never the form itself.
+    // Only the form may confirm a logout, not a link.
     given.delete("csrf");
     return logOut(c, readParameters(given), context, kick);
   });
@@ -100,7 +104,7 @@ async function logOut(
   });
 }
 
-/** Where the person goes afterwards: only where the application has said. */
+/** Returns the address to redirect to after the logout, if it is registered. */
 function readTarget(
   parameters: Parameters,
   hint: Hint | undefined,
@@ -113,19 +117,19 @@ function readTarget(
   const uri = parameters.get("post_logout_redirect_uri");
   if (uri === undefined) return undefined;
   const client = clients().get(named ?? hint?.aud ?? "");
-  // Elsewhere nobody is sent; the session ends all the same.
+  // With an unregistered address the session ends without a redirect.
   return client?.post_logout_redirect_uris.includes(uri)
     ? withParameters(uri, { state: parameters.get("state") })
     : undefined;
 }
 
-/** As a source of a content security policy. */
+/** Returns the origin as a source for a Content-Security-Policy. */
 function originOf(uri: string): string {
   const { origin, protocol } = new URL(uri);
   return origin === "null" ? protocol : origin;
 }
 
-/** What {@linkcode createBackchannel} works with. */
+/** Options of {@linkcode createBackchannel}. */
 interface BackchannelOptions extends Signer {
   /** The applications. */
   readonly clients: () => Clients;
@@ -133,10 +137,13 @@ interface BackchannelOptions extends Signer {
   readonly fetch: (request: Request) => Promise<Response>;
 }
 
-/** Milliseconds that an application may take. */
+/** Timeout of a request to an application in milliseconds. */
 const TIMEOUT_MS = 5_000;
 
-/** Makes what tells one application; it must answer 200 or 204. */
+/**
+ * Returns a function that sends a logout token to an application, which must
+ * respond with 200 or 204.
+ */
 export function createBackchannel(
   options: BackchannelOptions,
 ): (notification: LogoutNotification) => Promise<Delivery> {
@@ -150,7 +157,7 @@ export function createBackchannel(
         new Request(uri, {
           method: "POST",
           body: new URLSearchParams({ logout_token: token }),
-          // The operator named this address, and no other.
+          // Redirects are not followed, since only this address is configured.
           redirect: "manual",
           signal: AbortSignal.timeout(TIMEOUT_MS),
         }),
@@ -159,7 +166,7 @@ export function createBackchannel(
       const { status } = response;
       if (status === 200 || status === 204) return "delivered";
     } catch {
-      // Down, slow or unknown: it is sent later.
+      // Network errors and timeouts are retried later.
     }
     return "failed";
   };

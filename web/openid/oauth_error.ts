@@ -4,7 +4,9 @@ import { send, type ServiceEnv } from "@sig/api/http";
 import type { Context } from "hono";
 import { isSigError } from "@sig/core";
 
-/** The codes of RFC 6749 §4.1.2.1, §5.2, RFC 6750 §3.1 and OIDC Core §3.1.2.6. */
+/**
+ * The codes of RFC 6749 §4.1.2.1, §5.2, RFC 6750 §3.1 and OIDC Core §3.1.2.6.
+ */
 type OAuthCode =
   | "invalid_request"
   | "invalid_client"
@@ -23,15 +25,15 @@ type OAuthCode =
   | "temporarily_unavailable"
   | "server_error";
 
-/** The error that an application gets instead of what it asked for. */
+/** An OAuth error for an application. */
 export class OAuthError extends Error {
   override readonly name = "OAuthError";
   /** The code. */
   readonly code: OAuthCode;
-  /** The scheme by which the application tried to prove itself. */
+  /** The authentication scheme that the application used. */
   readonly scheme: "Basic" | "Bearer" | undefined;
 
-  /** @param message printable ASCII without quote and backslash. */
+  /** @param message Printable ASCII without quote and backslash. */
   constructor(code: OAuthCode, message: string, scheme?: "Basic" | "Bearer") {
     super(message);
     this.code = code;
@@ -39,21 +41,21 @@ export class OAuthError extends Error {
   }
 }
 
-/** The error for a request that is wrong. */
+/** Returns the error of an invalid request. */
 export function invalidRequest(message: string): OAuthError {
   return new OAuthError("invalid_request", message);
 }
 
 /**
- * The OAuth error of something thrown. An issuer or a store that can't be asked
- * does not refuse: the application may try again.
+ * Converts a thrown value to an OAuth error. If the issuer or store is
+ * unavailable, the application may retry.
  */
 export function toOAuthError(error: unknown): OAuthError {
   if (error instanceof OAuthError) return error;
   if (!isSigError(error)) {
     return new OAuthError("server_error", "it failed; the log says why");
   }
-  // The same again would be too large again.
+  // Retrying would not help if the body is too large.
   if (error.category === "usage" || error.code === "body_too_large") {
     return invalidRequest(plain(error.message));
   }
@@ -73,7 +75,10 @@ const STATUS: Partial<Record<OAuthCode, number>> = {
   server_error: 500,
 };
 
-/** The response to an application that asked directly (RFC 6749 §5.2). */
+/**
+ * Returns the error response to a direct request of an application (RFC 6749
+ * §5.2).
+ */
 export function refuseDirectly(
   c: Context<ServiceEnv>,
   thrown: unknown,
@@ -99,7 +104,7 @@ export function refuseDirectly(
   );
 }
 
-/** As RFC 6749 allows it in a description. */
+/** Replaces characters that RFC 6749 does not allow in a description. */
 function plain(text: string): string {
   return text.replaceAll(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, "'").slice(0, 500);
 }

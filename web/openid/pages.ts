@@ -1,4 +1,4 @@
-/** The server's own few pages. @module */
+/** The HTML pages that the server renders. @module */
 
 import {
   PAGE_HEADERS,
@@ -23,13 +23,13 @@ const POLICY =
 interface PageOptions {
   /** HTTP status (default: 200). */
   readonly status?: number;
-  /** Further headers. */
+  /** Additional headers. */
   readonly headers?: readonly (readonly [string, string])[];
-  /** Further directives of the content security policy. */
+  /** Additional directives of the Content-Security-Policy. */
   readonly policy?: string;
 }
 
-/** A page of a title and paragraphs; texts of others are escaped. */
+/** Returns a page with a title and paragraphs, which are escaped. */
 export function showPage(
   title: string,
   paragraphs: readonly string[],
@@ -40,8 +40,8 @@ export function showPage(
 }
 
 /**
- * The response to a person of whom an application asked something that can't be
- * answered: nothing is sent to an address that is not known to be its own.
+ * Returns the error page for a request that can't be answered. It does not
+ * redirect, since the redirect_uri may not be the application's.
  */
 export function refusePage(c: Context<ServiceEnv>, error: unknown): Response {
   if (error instanceof OAuthError) {
@@ -59,7 +59,10 @@ export function refusePage(c: Context<ServiceEnv>, error: unknown): Response {
     : problemResponse(c, error);
 }
 
-/** The error of an issuer or a store, as 503: neither yes nor no. */
+/**
+ * Returns the error of an issuer or store as 503, which is neither an allow nor
+ * a deny.
+ */
 export function refuseUnavailable(
   c: Context<ServiceEnv>,
   error: SigError,
@@ -74,8 +77,8 @@ export function refuseUnavailable(
 }
 
 /**
- * A problem as a page of ours, with the same status, where the client accepts
- * HTML; any other response as it is.
+ * Converts problem details to a page with the same status if the client accepts
+ * HTML; returns other responses unchanged.
  */
 export async function problemAsPage(
   { method, headers: given }: Request,
@@ -106,12 +109,15 @@ export async function problemAsPage(
   );
 }
 
-/** A page that asks before it logs out: a link alone must not do that. */
+/**
+ * Returns a page that asks for confirmation before a logout, which a link alone
+ * must not cause.
+ */
 export function showLogoutForm(
   fields: { readonly [name: string]: string },
   goesTo: string | undefined,
 ): Response {
-  // Browsers hold the redirect that follows a form against the policy, too.
+  // Browsers apply form-action to the redirect after a form too.
   const targets = ["'self'", ...(goesTo === undefined ? [] : [goesTo])];
   return pageOf(
     "Sign out?",
@@ -122,10 +128,12 @@ ${formOf("/oidc/logout", fields, "Sign out")}`,
 }
 
 const SUBMIT = "document.forms[0].submit()";
-/** The digest of {@linkcode SUBMIT}: no other script may run. */
+/** The digest of {@linkcode SUBMIT}, the only script that the policy allows. */
 const SUBMIT_SHA256 = "ePniVEkSivX/c7XWBGafqh8tSpiRrKiqYeqbG7N1TOE=";
 
-/** A page whose form brings an answer to an application, by itself. */
+/**
+ * Returns a page whose form submits a response to an application automatically.
+ */
 export function showAnswerForm(
   to: string,
   fields: { readonly [name: string]: string | undefined },
@@ -182,19 +190,21 @@ function pageOf(
   );
 }
 
-/** @param shown How invisible characters are shown; a value must stay as it is. */
+/**
+ * @param shown Replaces invisible characters; form values must stay unchanged.
+ */
 function escapeHtml(text: string, shown = escapeInvisible): string {
   return shown(text)
     .replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
     .replaceAll('"', "&quot;").replaceAll("'", "&#39;");
 }
 
-/** Bytes of a form at most. */
+/** Maximum size of a form in bytes. */
 export const MAX_FORM_BYTES = 16 * 1024;
 
 /**
- * Answers a form with a link to the same place: browsers send no cookie with the
- * forms of other sites, but with links.
+ * Redirects a POST to a GET with the same parameters: browsers send cookies
+ * with links of other sites but not with their forms.
  */
 export async function formToLink(
   c: Context<ServiceEnv>,
@@ -203,7 +213,7 @@ export async function formToLink(
   return sendTo(`${to}?${await readForm(c, MAX_FORM_BYTES)}`);
 }
 
-/** Sends a browser on; parameters that are undefined are left out. */
+/** Returns a redirect. */
 export function sendTo(
   location: string,
   headers: readonly (readonly [string, string])[] = [],
@@ -212,14 +222,16 @@ export function sendTo(
     status: 303,
     headers: [
       ["location", location],
-      // The address may hold a code: it is nobody else's business.
+      // The address may contain a code, which must not be in a Referer.
       ["referrer-policy", "no-referrer"],
       ...headers.map(([name, value]): [string, string] => [name, value]),
     ],
   });
 }
 
-/** An address with further parameters; undefined ones are left out. */
+/**
+ * Returns an address with additional parameters; undefined ones are omitted.
+ */
 export function withParameters(
   uri: string,
   parameters: { readonly [name: string]: string | undefined },
@@ -233,8 +245,8 @@ export function withParameters(
 }
 
 /**
- * Refuses HEAD and prefetches where GET changes something: only a person who
- * opens the link means it.
+ * Rejects HEAD and prefetches for routes where GET has effects, which only
+ * opening the link may cause.
  */
 export const requireGet: MiddlewareHandler<ServiceEnv> = async (c, next) => {
   const { method, headers } = c.req.raw;

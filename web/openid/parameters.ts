@@ -1,21 +1,25 @@
-/** Parameters of a request, each once (RFC 6749 §3.1, §3.2). @module */
+/**
+ * Reads request parameters, which must be unique (RFC 6749 §3.1, §3.2).
+ *
+ * @module
+ */
 
 import { invalidRequest } from "./oauth_error.ts";
 
-/** Characters of one parameter at most. */
+/** Maximum length of a parameter in characters. */
 const MAX_LENGTH = 4_096;
 
-/** Parameters by their names. */
+/** Parameters by name. */
 export interface Parameters {
-  /** The value; undefined where it is missing or empty. */
+  /** Returns the value; undefined if it is missing or empty. */
   get(name: string): string | undefined;
-  /** @throws {OAuthError} `invalid_request` without it. */
+  /** @throws {OAuthError} `invalid_request` if it is missing or empty. */
   require(name: string): string;
 }
 
 /**
- * Reads parameters. Two of one name are refused: which of them counts is what
- * two programs see differently.
+ * Reads parameters. Duplicates are rejected, since two programs may use
+ * different ones.
  *
  * @throws {OAuthError} `invalid_request`.
  */
@@ -41,7 +45,10 @@ export function readParameters(given: URLSearchParams): Parameters {
   };
 }
 
-/** The one value of a name, whatever else is wrong; undefined for two. */
+/**
+ * Returns the only value of a name, without validating other parameters;
+ * undefined for duplicates.
+ */
 export function onlyValue(
   given: URLSearchParams,
   name: string,

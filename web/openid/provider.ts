@@ -1,4 +1,4 @@
-/** The OpenID Provider, put together (docs/openid.md). @module */
+/** The OpenID Provider (docs/openid.md). @module */
 
 import { Hono } from "hono";
 import { recordsOf, type RecordStore } from "@sig/consumer/store";
@@ -25,65 +25,67 @@ import type { ProviderKeys } from "./keys.ts";
 import { addRevokeRoute, addTokenRoute } from "./token.ts";
 import { addUserinfoRoutes } from "./userinfo.ts";
 
-/** What the operator says of the provider. */
+/** The operator's settings of the provider. */
 export interface ProviderSettings extends Naming {
-  /** The applications, asked for each time: they may change. */
+  /** Returns the current applications; called for each request. */
   readonly clients: () => Clients;
   /** The provider's keys. */
   readonly keys: ProviderKeys;
-  /** Milliseconds that a session lives (default: 8 hours). */
+  /** Lifetime of a session in milliseconds (default: 8 hours). */
   readonly sessionMs?: number | undefined;
   /**
-   * Milliseconds for which sessions continue after they were last confirmed,
-   * while the issuer gives no answer (default: 1 hour).
+   * Milliseconds for which sessions continue after their last confirmation if
+   * the issuer does not respond (default: 1 hour).
    */
   readonly graceMs?: number | undefined;
   /** Hosts protected by forward auth, `HOST[:PORT]` (default: none). */
   readonly gateHosts?: readonly string[] | undefined;
-  /** Milliseconds that such an answer may be old (default: 30,000). */
+  /**
+   * Maximum age of an answer to forward auth in milliseconds (default: 30,000).
+   */
   readonly gateMaxAgeMs?: number | undefined;
   /** Sends logout tokens (default: `fetch`). */
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
 }
 
-/** What the provider needs of the server around it. */
+/** Options of {@linkcode createProvider}. */
 interface ProviderOptions
   extends ProviderSettings, Omit<InteractionLogin, "sessionMs"> {
   /** The issuer identifier. */
   readonly issuer: string;
-  /** The issuer that says who may log in. */
+  /** The DID of the issuer that confirms logins. */
   readonly askedIssuer: string | null;
-  /** Where sessions, codes and tokens are kept. */
+  /** The store of sessions, codes and tokens. */
   readonly store: RecordStore;
   /** The clock. */
   readonly now: () => Date;
 }
 
-/** The provider's work while nobody asks. */
+/** The background work of the provider. */
 export interface ProviderWork {
-  /** Checks all sessions, and ends those that the issuer denies. */
+  /** Checks all sessions and ends those that the issuer denies. */
   watch(): Promise<WatchReport>;
   /** Sends the logout tokens that are due; returns how many were delivered. */
   deliver(): Promise<number>;
 }
 
-/** The provider. */
+/** The provider's routes and background work. */
 export interface Provider extends ProviderWork {
   /** Adds its routes. */
   addRoutes(app: Hono<ServiceEnv>): void;
-  /** What its routes share, for others that know the same sessions. */
+  /** The state of its routes, for other routes with the same sessions. */
   readonly context: ProviderContext;
-  /** Pages of the applications may ask some of them. */
+  /** Allows pages of applications to request some routes. */
   readonly allowOrigin: AllowOrigin;
 }
 
-/** Milliseconds that a session lives by default: a day's work. */
+/** Default lifetime of a session in milliseconds. */
 export const DEFAULT_SESSION_MS = 8 * 3_600_000;
 
-/** Default of how long sessions continue while the issuer gives no answer. */
+/** Default grace period in milliseconds. */
 export const DEFAULT_GRACE_MS = 3_600_000;
 
-/** Puts the provider together; nothing is asked or written yet. */
+/** Creates the provider; nothing is fetched or written yet. */
 export function createProvider(options: ProviderOptions): Provider {
   const { issuer, clients, keys, store, ask, now } = options;
   const { nameOf, usernameOf } = options;
@@ -123,11 +125,11 @@ export function createProvider(options: ProviderOptions): Provider {
     sessionCookie: hostCookie("sig-session", issuer),
     browserCookie: hostCookie("sig-browser", issuer),
   };
-  // What fails now is due again.
+  // Failed deliveries are retried later.
   const kick = () => void outbox.deliver().catch(() => {});
   return {
     addRoutes(app) {
-      // Programs get the errors of OAuth, people get pages.
+      // Programs get OAuth errors, browsers get pages.
       const direct = new Hono<ServiceEnv>();
       direct.onError((error, c) => refuseDirectly(c, error));
       const pages = new Hono<ServiceEnv>();
@@ -155,7 +157,9 @@ export function createProvider(options: ProviderOptions): Provider {
   };
 }
 
-/** What pages of applications ask; the consent is not among it. */
+/**
+ * The routes that pages of applications may request; consents are not included.
+ */
 const OPEN_PATHS: ReadonlySet<string> = new Set([
   "/.well-known/openid-configuration",
   "/.well-known/oauth-authorization-server",

@@ -13,19 +13,19 @@ import type { ProviderKeys } from "./keys.ts";
 export interface ProviderContext extends Naming, Recheck {
   /** The issuer identifier: an origin, never taken from a request. */
   readonly issuer: string;
-  /** The applications, as the file says now. */
+  /** Returns the current applications. */
   readonly clients: () => Clients;
   /** The provider's keys. */
   readonly keys: ProviderKeys;
-  /** Who is logged in. */
+  /** The sessions of people who are logged in. */
   readonly sessions: Sessions;
-  /** What applications were given. */
+  /** The codes and tokens of applications. */
   readonly grants: Grants;
-  /** Ids of assertions that applications have used. */
+  /** The ids of used assertions. */
   readonly assertions: Records<true>;
-  /** Names the session. */
+  /** The cookie of the session. */
   readonly sessionCookie: HostCookie;
-  /** Names the browser while somebody logs in. */
+  /** The cookie that identifies the browser during a login. */
   readonly browserCookie: HostCookie;
   /** The clock. */
   readonly now: () => Date;

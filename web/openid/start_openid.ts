@@ -1,4 +1,4 @@
-/** The provider's flags and files (docs/openid.md). @module */
+/** Starts the provider from flags and files (docs/openid.md). @module */
 
 import { usageError } from "@sig/api/flags";
 import { dataFolder } from "@sig/api/process";
@@ -14,13 +14,13 @@ import { runInBackground } from "../sessions/watch.ts";
 
 /** The provider of a process. */
 export interface OpenIdProgram {
-  /** Printed for the operator at the start. */
+  /** Warnings to print at the start. */
   readonly warnings: readonly string[];
-  /** What the flags and files say. */
+  /** The settings from flags and files. */
   readonly settings: ProviderSettings;
-  /** Begins to watch sessions. */
+  /** Starts the background work. */
   begin(provider: ProviderWork, telemetry?: Telemetry): void;
-  /** Ends that. */
+  /** Ends the background work. */
   close(): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ const MAX_KEYS_BYTES = 256 * 1024;
 const MIN_RECHECK_MS = 1_000;
 const DEFAULT_RECHECK_MS = 30_000;
 
-/** The flags, as they are read; durations in milliseconds. */
+/** The parsed flags; durations are in milliseconds. */
 interface OpenIdFlags {
   readonly "oidc-clients"?: string | undefined;
   readonly "oidc-keys"?: string | undefined;
@@ -45,9 +45,9 @@ interface OpenIdFlags {
 
 /**
  * Reads `--oidc-clients`, `--oidc-keys`, `--names`, `--session`, `--recheck`,
- * `--grace`, `--gate-host`. The keys are made where there are none, and those of a demo
- * alone end with it; applications and names are read again at each SIGHUP, and
- * each stays as it is when its file is wrong then.
+ * `--grace`, `--gate-host`. Missing keys are generated; those of a demo without
+ * other flags are not saved. Applications and names are read again at each
+ * SIGHUP; if a file is invalid, its previous content remains in use.
  *
  * @throws {SigError} `invalid_request`, `invalid_json`, `invalid_key`,
  * `source_not_found`, `document_too_large`, `write_failed`.
@@ -58,7 +58,7 @@ export async function startOpenId(
 ): Promise<OpenIdProgram> {
   const { "oidc-clients": path, names: namesPath, log } = flags;
   const recheckMs = recheckOf(flags);
-  // Where only proxies ask there are no applications.
+  // With forward auth only, there are no applications.
   const read = async (): Promise<Clients> =>
     path === undefined
       ? new Map()
@@ -130,13 +130,15 @@ export async function startOpenId(
   };
 }
 
-/** Only our own words: others may hold a secret. */
+/**
+ * Returns a safe message: errors other than `SigError` may contain a secret.
+ */
 function describe(error: unknown): string {
   return isSigError(error) ? error.message : "an unexpected error";
 }
 
 function recheckOf({ recheck, demo, "max-age": maxAge = 0 }: OpenIdFlags) {
-  // Who watches a demo waits for it.
+  // A demo uses the minimum, since people are waiting for the result.
   if (demo) return recheck ?? MIN_RECHECK_MS;
   return recheck ??
     (maxAge === 0 ? DEFAULT_RECHECK_MS : Math.max(maxAge, MIN_RECHECK_MS));
@@ -168,7 +170,7 @@ async function readOrMakeKeys(path: string, makeFolder: boolean, io: ServerIo) {
   try {
     await io.createPrivateFile(path, text, { makeFolder });
   } catch (error) {
-    // Another process was faster: its keys are the ones.
+    // Another process has created the file, whose keys are used.
     const isThere = error instanceof SigError &&
       error.cause instanceof Deno.errors.AlreadyExists;
     if (!isThere) throw error;
@@ -188,23 +190,23 @@ function defaultKeysPath(io: ServerIo): string {
   );
 }
 
-/** The names of people; no two have the same username. */
+/** The names of people; user names are unique. */
 interface PersonNames extends Naming {
-  /** How many there are. */
+  /** The number of people. */
   readonly size: number;
 }
 
-/** Characters of a name at most. */
+/** Maximum length of a name in characters. */
 const MAX_NAME_LENGTH = 200;
 
 /**
- * Reads the operator's file. Where it has no column `username`, or an empty cell
- * in it, a person's name is the username. Programs may tell people apart by it,
- * whatever OIDC Core §5.7 says: one that two people would have is a fault, also
- * where they differ in capital letters only, and so is one that looks like the
- * digest of somebody without a name.
+ * Reads the operator's file of names. Without a column `username`, or with an
+ * empty cell in it, the name is the user name. Programs may identify people by
+ * it despite OIDC Core §5.7, so these are faults: a user name of two people,
+ * even if they differ only in case, and a user name in the form of the digest
+ * that replaces missing names.
  *
- * @throws {SigError} `invalid_request` with every row that is wrong.
+ * @throws {SigError} `invalid_request`, which lists every invalid row.
  */
 export function readPersonNames(bytes: Uint8Array, path: string): PersonNames {
   const people = readNames(bytes, path);

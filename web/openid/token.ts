@@ -1,4 +1,9 @@
-/** Where applications get tokens (RFC 6749 §4.1.3, §6; OIDC Core §3.1.3, §12). @module */
+/**
+ * The token and revocation endpoints (RFC 6749 §4.1.3, §6; OIDC Core §3.1.3,
+ * §12).
+ *
+ * @module
+ */
 
 import { readForm, sendJson, type ServiceEnv } from "@sig/api/http";
 import { equalInConstantTime } from "@sig/jose/internal";
@@ -20,7 +25,7 @@ import { MAX_FORM_BYTES } from "./pages.ts";
 import { type Parameters, readParameters } from "./parameters.ts";
 import type { ProviderContext } from "./provider_context.ts";
 
-/** `POST /oidc/token`. */
+/** Adds `POST /oidc/token`. */
 export function addTokenRoute(
   app: Hono<ServiceEnv>,
   context: ProviderContext,
@@ -73,7 +78,8 @@ async function redeemCode(
   if (redirect_uri !== redirectUri) {
     throw refuse("the code was sent to another redirect_uri");
   }
-  // A verifier without a challenge: somebody took the challenge out (RFC 9700 §4.8.2).
+  // A verifier without a challenge means that an attacker removed the challenge
+  // (RFC 9700 §4.8.2).
   const verifier = code_challenge === undefined
     ? parameters.get("code_verifier")
     : parameters.require("code_verifier");
@@ -83,7 +89,7 @@ async function redeemCode(
       equalInConstantTime(sha256Base64Url(verifier), code_challenge);
   if (!isVerified) throw refuse("code_verifier does not fit");
   if (grant.dead || grant.code.used) {
-    // Two have it, and one of them is a thief (RFC 6749 §4.1.2).
+    // A second use indicates a stolen code (RFC 6749 §4.1.2).
     await grants.revokeFamily(id);
     throw refuse(CODE_USED);
   }
@@ -118,27 +124,29 @@ async function refresh(
   if (asked?.includes("openid") === false) {
     throw new OAuthError("invalid_scope", "scope must have openid");
   }
-  // Only a token that once was good betrays that two have it.
+  // Only reuse of a token that was valid indicates theft.
   if (!grants.wasRefreshToken(found)) throw refuse(NOT_KNOWN);
   return await issueTokens(found, client, context, {
     use: grants.rotate,
     used: "the refresh token was used before; its family is revoked",
     scope: asked,
-    // It answers the request, and no refresh of later (OIDC Core §12.2).
+    // ID tokens of a refresh have no nonce (OIDC Core §12.2).
     nonce: undefined,
   });
 }
 
 const NOT_KNOWN = "the refresh token is not known (any more)";
 
-/** The session goes on and the issuer vouches, or nothing is given any more. */
+/**
+ * Issues tokens if the session continues and the issuer confirms the person.
+ */
 async function issueTokens(
   found: FoundGrant,
   client: Client,
   context: ProviderContext,
   { use, used, scope: asked, nonce }: {
     readonly use: Grants["redeem"];
-    /** What is said where another request was faster. */
+    /** The error message if a concurrent request used the grant first. */
     readonly used: string;
     /** The scope of the access token (default: all that was granted). */
     readonly scope: readonly string[] | undefined;
@@ -148,7 +156,8 @@ async function issueTokens(
   const { subject, auth_time, sid, scope } = found.grant;
   const session = await sessionOf(found.grant, context);
   if (session === undefined) throw refuse("the session is over");
-  // Before the grant is used: where nobody could be asked, it stays good.
+  // Checked before the grant is used, so that it remains valid if the issuer
+  // does not respond.
   const relationship = await context.recheckSession(session, { client });
   if (relationship === undefined) {
     throw refuse("the issuer does not vouch for the person any more");
@@ -180,8 +189,8 @@ function refuse(why: string): OAuthError {
 }
 
 /**
- * `POST /oidc/revoke`. A refresh token ends its whole family; what is not known,
- * or another application's, is answered alike.
+ * Adds `POST /oidc/revoke`. Revoking a refresh token revokes its whole family.
+ * Unknown tokens and those of other applications get the same response.
  */
 export function addRevokeRoute(
   app: Hono<ServiceEnv>,

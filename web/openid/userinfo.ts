@@ -1,4 +1,4 @@
-/** Who the bearer of an access token acts for (OIDC Core §5.3). @module */
+/** The userinfo endpoint (OIDC Core §5.3). @module */
 
 import { sendJson, type ServiceEnv } from "@sig/api/http";
 import type { Hono } from "hono";
@@ -8,7 +8,10 @@ import { sessionOf } from "./grants.ts";
 import { OAuthError } from "./oauth_error.ts";
 import type { ProviderContext } from "./provider_context.ts";
 
-/** `GET` and `POST /oidc/userinfo`; the token is in the header alone. */
+/**
+ * Adds `GET` and `POST /oidc/userinfo`; the token is only accepted in the
+ * header.
+ */
 export function addUserinfoRoutes(
   app: Hono<ServiceEnv>,
   context: ProviderContext,
@@ -40,7 +43,8 @@ async function read(
   const { grant } = found;
   const session = await sessionOf(grant, context);
   if (session === undefined) throw refuse();
-  // While the issuer gives no answer: only what was asked is known to be met.
+  // If the issuer does not respond, only the requirements at the login are
+  // known to be met.
   const { require = [] } = found.grant;
   const wasMet = client.require.every((each) => require.includes(each));
   const relationship = await recheckOrGrace(session, { client, wasMet });
