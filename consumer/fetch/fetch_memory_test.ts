@@ -14,7 +14,7 @@ const CHUNKED = `${OK}transfer-encoding: chunked\r\n\r\n`;
 const LONG = `${OK}content-length: ${2 ** 40}\r\n\r\n`;
 
 /** Sends the same bytes until the client closes, up to 256 MiB. */
-function forEver(head: string, part: string): Behaviour {
+function sendEndlessly(head: string, part: string): Behaviour {
   const bytes = new TextEncoder().encode(part);
   return async (connection) => {
     await send(connection, head);
@@ -59,17 +59,17 @@ const HOSTILE: Readonly<Record<string, Behaviour>> = {
   },
   "/drip-head": drip(OK, "a: b\r\n"),
   "/drip-hints": drip("", "HTTP/1.1 103 X\r\nlink: x\r\n\r\n"),
-  "/no-http": forEver("", "H"),
-  "/endless-header": forEver(`${OK}a: `, X),
-  "/endless-headers": forEver(OK, "a: b\r\n".repeat(9999)),
-  "/endless-status": forEver("HTTP/1.1 200 ", X),
-  "/endless-length": forEver(LONG, X),
-  "/endless-chunks": forEver(CHUNKED, `100000\r\n${X}\r\n`),
-  "/one-chunk": forEver(`${CHUNKED}ffffffff\r\n`, X),
-  "/tiny-chunks": forEver(CHUNKED, "1\r\nx\r\n".repeat(100_000)),
-  "/chunk-extension": forEver(`${CHUNKED}1;a=`, X),
-  "/trailers": forEver(`${CHUNKED}0\r\n`, `a: ${"b".repeat(9999)}\r\n`),
-  "/unframed": forEver(`${OK}\r\n`, X),
+  "/no-http": sendEndlessly("", "H"),
+  "/endless-header": sendEndlessly(`${OK}a: `, X),
+  "/endless-headers": sendEndlessly(OK, "a: b\r\n".repeat(9999)),
+  "/endless-status": sendEndlessly("HTTP/1.1 200 ", X),
+  "/endless-length": sendEndlessly(LONG, X),
+  "/endless-chunks": sendEndlessly(CHUNKED, `100000\r\n${X}\r\n`),
+  "/one-chunk": sendEndlessly(`${CHUNKED}ffffffff\r\n`, X),
+  "/tiny-chunks": sendEndlessly(CHUNKED, "1\r\nx\r\n".repeat(100_000)),
+  "/chunk-extension": sendEndlessly(`${CHUNKED}1;a=`, X),
+  "/trailers": sendEndlessly(`${CHUNKED}0\r\n`, `a: ${"b".repeat(9999)}\r\n`),
+  "/unframed": sendEndlessly(`${OK}\r\n`, X),
   "/stalled": async (connection) => {
     await send(connection, `${OK}content-length: 9\r\n\r\n{`);
     await untilClosed(connection);

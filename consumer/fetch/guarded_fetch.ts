@@ -8,7 +8,7 @@ import {
   type OpenedDocument,
   requireFetchOptions,
 } from "./fetch_options.ts";
-import { judgeResponse, tooLarge } from "./response_rules.ts";
+import { checkResponse, tooLarge } from "./response_rules.ts";
 import { fetchError, toFetchError } from "./fetch_error.ts";
 import { createNetworkBudget, type NetworkBudget } from "./network_budget.ts";
 import {
@@ -45,7 +45,7 @@ import {
  * connects: it may resolve a vetted name to another address, and a truncated
  * body is reported only if the platform reports it.
  *
- * @example A closed door
+ * @example A refused address
  * ```ts
  * import { guardedFetch } from "./guarded_fetch.ts";
  * import { SigError } from "@sig/core";
@@ -66,7 +66,7 @@ import {
  * `address_not_allowed` before anything is connected to; `fetch_redirected`,
  * `fetch_status` (`context.status`), `fetch_media_type`, `fetch_timeout`,
  * `fetch_failed` (`context.kind`), and `options.tooLargeCode`.
- * @throws {RangeError | TypeError} for options that make no sense.
+ * @throws {RangeError | TypeError} for invalid options.
  */
 export async function guardedFetch(
   input: string | URL,
@@ -76,7 +76,7 @@ export async function guardedFetch(
   const sent = await sendGuarded(input, options, { headers });
   const { response, url } = sent;
   try {
-    const head = judgeResponse(response, url, options);
+    const head = checkResponse(response, url, options);
     if (head.unchanged) await response.close();
     // A platform that decodes the body changes its length. Ranges are never
     // encoded.
@@ -231,11 +231,11 @@ function createCountedBody(
   { tooLargeCode }: GuardedFetchOptions,
   expectedLength: number | undefined,
 ): AsyncIterable<Uint8Array> {
-  let isTaken = false;
+  let isIterated = false;
   return {
     [Symbol.asyncIterator]() {
-      if (isTaken) throw new TypeError("Cannot read a body twice");
-      isTaken = true;
+      if (isIterated) throw new TypeError("Cannot read a body twice");
+      isIterated = true;
       return readChunks();
     },
   };

@@ -99,15 +99,15 @@ Deno.test("refuses a name if one of its addresses is not public (DNS rebinding)"
 Deno.test("resolves a name once and connects only to the vetted address", async () => {
   await using vetted = startRawServer(say(OK), "127.0.0.1");
   await using other = startRawServer(say(OK), "127.0.0.2", vetted.port);
-  const asked: string[] = [];
+  const resolved: string[] = [];
   // The name resolves to another address the second time.
   const resolve = (host: string) => {
-    asked.push(host);
-    return Promise.resolve([asked.length === 1 ? "127.0.0.1" : "127.0.0.2"]);
+    resolved.push(host);
+    return Promise.resolve([resolved.length === 1 ? "127.0.0.1" : "127.0.0.2"]);
   };
   const url = `http://rebind.example:${vetted.port}/`;
   assertEquals(await fetchText(url, { resolve }), "{}");
-  assertEquals(asked, ["rebind.example"]);
+  assertEquals(resolved, ["rebind.example"]);
   assertEquals([vetted.connections(), other.connections()], [1, 0]);
   assertEquals(
     /^host: (.*)$/im.exec(vetted.requests[0]!)?.[1],

@@ -18,7 +18,7 @@ const ANSWER = say("HTTP/1.1 200 OK\r\ncontent-length: 7\r\n\r\n", '{"a":1}');
  * opens its own connection when it is sent, and never requests one from the
  * agent.
  */
-function httpOfWorkers(): NodeBuiltins["http"] {
+function createWorkersHttp(): NodeBuiltins["http"] {
   const request = (options: http.RequestOptions) => {
     const own = new http.Agent({ keepAlive: false });
     return http.request({ ...options, agent: own });
@@ -27,12 +27,12 @@ function httpOfWorkers(): NodeBuiltins["http"] {
 }
 
 /** Runs `work` on a platform with such a `node:http`. */
-async function likeWorkers<T>(work: () => Promise<T>): Promise<T> {
+async function withWorkersHttp<T>(work: () => Promise<T>): Promise<T> {
   const { getBuiltinModule } = process;
   process.getBuiltinModule =
     ((name: string) =>
       name === "node:http"
-        ? httpOfWorkers()
+        ? createWorkersHttp()
         : getBuiltinModule(name)) as typeof getBuiltinModule;
   try {
     return await work();
@@ -43,7 +43,7 @@ async function likeWorkers<T>(work: () => Promise<T>): Promise<T> {
 
 Deno.test("a `node:http` that opens its own connections fails before anything is sent", async () => {
   await using server = startRawServer(ANSWER);
-  const node = { ...loadNodeBuiltins()!, http: httpOfWorkers() };
+  const node = { ...loadNodeBuiltins()!, http: createWorkersHttp() };
   const budget = createNetworkBudget(30_000);
   await assertRejects(
     () =>
@@ -61,7 +61,7 @@ Deno.test("a `node:http` that opens its own connections fails before anything is
 
 Deno.test("uses the platform's fetch if connections can't be pinned", async () => {
   await using server = startRawServer(ANSWER);
-  assertEquals(await likeWorkers(() => fetchText(server.url)), '{"a":1}');
+  assertEquals(await withWorkersHttp(() => fetchText(server.url)), '{"a":1}');
   const [request] = server.requests;
   assertEquals(server.connections(), 1);
   // The host is that of the URL, not an address.

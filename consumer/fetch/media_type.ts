@@ -59,17 +59,17 @@ export function isRefusedMediaType(mediaType: string | null): boolean {
  *
  * @example
  * ```ts
- * import { judgeMediaType } from "./media_type.ts";
+ * import { checkMediaType } from "./media_type.ts";
  * import { assertEquals } from "@std/assert";
  *
- * assertEquals(judgeMediaType("feed", "application/x-ndjson"), undefined);
+ * assertEquals(checkMediaType("feed", "application/x-ndjson"), undefined);
  * assertEquals(
- *   judgeMediaType("feed", "text/plain")?.code,
+ *   checkMediaType("feed", "text/plain")?.code,
  *   "media_type_unexpected",
  * );
  * ```
  */
-export function judgeMediaType(
+export function checkMediaType(
   name: DocumentName,
   mediaType: string | null,
 ): Warning | undefined {

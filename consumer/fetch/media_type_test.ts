@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import {
+  checkMediaType,
   isRefusedMediaType,
-  judgeMediaType,
   parseMediaType,
 } from "./media_type.ts";
 
@@ -34,17 +34,17 @@ Deno.test("a matching media type, or none, gives no warning", () => {
       ["feed", "application/jsonl"],
       ["feed", null],
     ] as const
-  ) assertEquals(judgeMediaType(name, type), undefined, String(type));
+  ) assertEquals(checkMediaType(name, type), undefined, String(type));
 });
 
 Deno.test("another media type gives a warning with the text escaped", () => {
-  assertEquals(judgeMediaType("feed", "application/octet-\u001bstream"), {
+  assertEquals(checkMediaType("feed", "application/octet-\u001bstream"), {
     code: "media_type_unexpected",
     detail: 'the feed is served as "application/octet-\\u001bstream" ' +
       "(expected application/x-ndjson)",
   });
   assertEquals(
-    judgeMediaType("metadata", "application/x-ndjson")?.code,
+    checkMediaType("metadata", "application/x-ndjson")?.code,
     "media_type_unexpected",
   );
 });

@@ -59,10 +59,10 @@ export class CannotPin extends Error {
 export function createPinnedTransport(node: NodeBuiltins): Transport {
   return async (request, budget) => {
     const addresses = request.addresses.slice(0, MAX_ADDRESSES);
-    const giveUpAtMs = budget.spentMs + request.connectTimeoutMs;
+    const deadlineMs = budget.spentMs + request.connectTimeoutMs;
     for (const [i, address] of addresses.entries()) {
       // An address that does not respond uses only its share of the time.
-      const shareMs = (giveUpAtMs - budget.spentMs) / (addresses.length - i);
+      const shareMs = (deadlineMs - budget.spentMs) / (addresses.length - i);
       const exchange = startExchange(node, request, address);
       let isConnected = false;
       try {
@@ -72,7 +72,7 @@ export function createPinnedTransport(node: NodeBuiltins): Transport {
       } catch (error) {
         await exchange.close();
         const isLast = i === addresses.length - 1;
-        if (isConnected || isLast || !isOfThisAddress(error)) throw error;
+        if (isConnected || isLast || !mayTryNextAddress(error)) throw error;
       }
     }
     throw new RangeError("Cannot connect: there must be an address");
@@ -80,7 +80,7 @@ export function createPinnedTransport(node: NodeBuiltins): Transport {
 }
 
 /** Returns whether the next address is worth trying after this error. */
-function isOfThisAddress(error: unknown): boolean {
+function mayTryNextAddress(error: unknown): boolean {
   const { code, scope } = error as { code?: unknown; scope?: unknown };
   return typeof code === "string" || scope === "wait";
 }
@@ -262,7 +262,7 @@ export function paceSocket(
   { stream, timers }: Pick<NodeBuiltins, "stream" | "timers">,
   socket: Socket,
 ): Duplex {
-  if (!takesAnyStream(runtimeVersion())) return socket;
+  if (!acceptsAnyStream(runtimeVersion())) return socket;
   let wanted = Promise.withResolvers<void>();
   const paced: Duplex = new stream.Duplex({
     readableHighWaterMark: PIECE_BYTES,
@@ -279,7 +279,7 @@ export function paceSocket(
       done(error);
     },
   });
-  const handOn = async () => {
+  const forward = async () => {
     for await (const bytes of socket as AsyncIterable<Uint8Array>) {
       for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
         wanted = Promise.withResolvers();
@@ -292,7 +292,7 @@ export function paceSocket(
     }
     paced.push(null);
   };
-  handOn().catch((error) => paced.destroy(error));
+  forward().catch((error) => paced.destroy(error));
   return paced;
 }
 
@@ -305,7 +305,7 @@ function runtimeVersion(): string | undefined {
 }
 
 /** Returns whether `node:http` accepts a connection that is not a socket. */
-export function takesAnyStream(deno: string | undefined): boolean {
+export function acceptsAnyStream(deno: string | undefined): boolean {
   if (deno === undefined) return true;
   const [major = 0, minor = 0] = deno.split(".").map(Number);
   return major > 2 || (major === 2 && minor >= 9);

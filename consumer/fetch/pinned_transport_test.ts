@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { takesAnyStream } from "./pinned_transport.ts";
+import { acceptsAnyStream } from "./pinned_transport.ts";
 
 Deno.test("a connection is paced if node:http accepts one that is not a socket", () => {
   const rows = [
@@ -12,6 +12,6 @@ Deno.test("a connection is paced if node:http accepts one that is not a socket",
     ["1.46.3", false],
   ] as const;
   for (const [version, expected] of rows) {
-    assertEquals(takesAnyStream(version), expected, String(version));
+    assertEquals(acceptsAnyStream(version), expected, String(version));
   }
 });

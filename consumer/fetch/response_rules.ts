@@ -25,12 +25,12 @@ import type { TransportResponse } from "./transport.ts";
  * encoding that was not requested, an invalid length, a body without framing),
  * `fetch_media_type`, or the options' `tooLargeCode`.
  */
-export function judgeResponse(
+export function checkResponse(
   head: TransportResponse,
   url: URL,
   options: GuardedFetchOptions,
 ): Omit<OpenedDocument, "bytes" | "cancel"> {
-  const status = judgeStatus(head, url, options);
+  const status = checkStatus(head, url, options);
   const mediaType = parseMediaType(head.header("content-type"));
   const etag = head.header("etag");
   const unchanged = status === 304;
@@ -39,7 +39,7 @@ export function judgeResponse(
     etag: etag !== null && isEntityTag(etag) ? etag : null,
   };
   if (unchanged) return { ...accepted, length: 0 };
-  judgeEncoding(head, url);
+  checkEncoding(head, url);
   if (isRefusedMediaType(mediaType)) {
     throw fetchError(
       "fetch_media_type",
@@ -48,13 +48,13 @@ export function judgeResponse(
       { media_type: mediaType },
     );
   }
-  const range = status === 206 ? judgeRange(head, url, options) : undefined;
-  const length = judgeLength(head, url, options, range);
-  if (length === undefined) judgeFraming(head, url);
+  const range = status === 206 ? readRange(head, url, options) : undefined;
+  const length = readLength(head, url, options, range);
+  if (length === undefined) requireFraming(head, url);
   return { ...accepted, range, length };
 }
 
-function judgeStatus(
+function checkStatus(
   head: TransportResponse,
   url: URL,
   { conditions }: GuardedFetchOptions,
@@ -106,7 +106,7 @@ function redirected(head: TransportResponse, url: URL): SigError {
 /**
  * Refuses encodings: a few hundred compressed bytes can expand to gigabytes.
  */
-function judgeEncoding(head: TransportResponse, url: URL): void {
+function checkEncoding(head: TransportResponse, url: URL): void {
   const rules = {
     "content-encoding": "identity",
     "transfer-encoding": "chunked",
@@ -124,7 +124,7 @@ function judgeEncoding(head: TransportResponse, url: URL): void {
 }
 
 /** Requires the range that was requested, up to the end of the document. */
-function judgeRange(
+function readRange(
   head: TransportResponse,
   url: URL,
   { conditions }: GuardedFetchOptions,
@@ -146,7 +146,7 @@ function judgeRange(
   return { first, last, total };
 }
 
-function judgeLength(
+function readLength(
   head: TransportResponse,
   url: URL,
   { maxBytes, tooLargeCode }: GuardedFetchOptions,
@@ -175,8 +175,8 @@ function judgeLength(
  * If the platform speaks HTTP, HTTP/2 frames and some headers are not visible
  * here. Then a body is refused only if the headers show that it has no framing.
  */
-function judgeFraming(head: TransportResponse, url: URL): void {
-  // judgeEncoding() accepts only "chunked".
+function requireFraming(head: TransportResponse, url: URL): void {
+  // checkEncoding() accepts only "chunked".
   if (trimOws(head.header("transfer-encoding") ?? "") !== "") return;
   const endsWithConnection = head.isVerbatim ||
     /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i.test(head.header("connection") ?? "");

@@ -48,9 +48,9 @@ Deno.test("an injected fetch gets one request without cookies, cache or referrer
 });
 
 Deno.test("an injected fetch gets public https URLs only", async () => {
-  let asked = 0;
+  let calls = 0;
   const answer = () => {
-    asked++;
+    calls++;
     return new Response("{}");
   };
   for (
@@ -72,7 +72,7 @@ Deno.test("an injected fetch gets public https URLs only", async () => {
     "address_not_allowed",
     "not public",
   );
-  assertEquals(asked, 0);
+  assertEquals(calls, 0);
 });
 
 Deno.test("checks the response of an injected fetch", async () => {

@@ -68,7 +68,7 @@ export class FeedTree {
   want(sizes: Iterable<number>): void {
     this.#wanted = new Set(sizes);
     this.#found.clear();
-    this.#note();
+    this.#storeHashes();
   }
 
   /** Adds the next line, without its LF. */
@@ -76,7 +76,7 @@ export class FeedTree {
     this.#lines.add(leafHash(this.#sha256, bytes));
     this.#bytes += bytes.length + 1;
     if (this.#subjects?.add(bytes, event) === false) this.endState();
-    this.#note();
+    this.#storeHashes();
   }
 
   /**
@@ -92,7 +92,7 @@ export class FeedTree {
     this.#subjects = undefined;
   }
 
-  #note(): void {
+  #storeHashes(): void {
     const { size } = this.#lines;
     if (!this.#wanted.has(size)) return;
     const state = this.#subjects?.snapshot();
@@ -112,7 +112,7 @@ const LEAVES_PER_STEP = 8;
 class Subjects {
   readonly #sha256: Sha256;
   /** The subject of each relationship's first upsert, as an index. */
-  readonly #homes = new Map<string, number>();
+  readonly #subjectOf = new Map<string, number>();
   readonly #numbers = new Map<string, number>();
   readonly #digests: string[] = [];
   readonly #bytes: number[] = [];
@@ -126,27 +126,28 @@ class Subjects {
    * proof can show.
    */
   add(bytes: Uint8Array, event: SigEvent | UnknownEvent): boolean {
-    const home = this.#homes.get(event.relationship_id) ?? this.#begin(event);
-    if (home === undefined) return true;
-    if (isUpsert(event) && this.#numbers.get(event.subject) !== home) {
+    const index = this.#subjectOf.get(event.relationship_id) ??
+      this.#begin(event);
+    if (index === undefined) return true;
+    if (isUpsert(event) && this.#numbers.get(event.subject) !== index) {
       return false;
     }
-    const saved = this.#digests[home];
+    const saved = this.#digests[index];
     const digest = saved === undefined
       ? new RunningSha256()
       : RunningSha256.load(saved)!;
-    this.#digests[home] = digest.update(bytes).update(LF).save();
-    this.#bytes[home] = (this.#bytes[home] ?? 0) + bytes.length + 1;
+    this.#digests[index] = digest.update(bytes).update(LF).save();
+    this.#bytes[index] = (this.#bytes[index] ?? 0) + bytes.length + 1;
     return true;
   }
 
   #begin(event: SigEvent | UnknownEvent): number | undefined {
     if (!isUpsert(event)) return undefined;
     const { subject } = event;
-    const home = this.#numbers.get(subject) ?? this.#numbers.size;
-    this.#numbers.set(subject, home);
-    this.#homes.set(event.relationship_id, home);
-    return home;
+    const index = this.#numbers.get(subject) ?? this.#numbers.size;
+    this.#numbers.set(subject, index);
+    this.#subjectOf.set(event.relationship_id, index);
+    return index;
   }
 
   /**

@@ -161,8 +161,8 @@ export class ProofFiles {
     tooLarge: SigError,
   ): Promise<Uint8Array> {
     try {
-      const asked = { name: "proof", maxBytes } as const;
-      const document = await this.#reader.open(this.#base + path, asked);
+      const options = { name: "proof", maxBytes } as const;
+      const document = await this.#reader.open(this.#base + path, options);
       return await readAll(document, maxBytes);
     } catch (error) {
       throw isSigError(error, "document_too_large") ? tooLarge : error;

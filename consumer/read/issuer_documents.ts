@@ -32,7 +32,7 @@ export interface LikelyDocument {
  * drop a connection over its limit; a lost packet is retransmitted within this
  * time.
  */
-const TOGETHER_MS = 3_000;
+const CONCURRENT_TIMEOUT_MS = 3_000;
 
 /** A request that was sent before its document is opened. */
 interface Sent extends LikelyDocument {
@@ -116,7 +116,7 @@ export class IssuerDocuments implements DocumentReader {
     if (this.#unanswered.size === 0) return;
     this.#timer = setTimeout(() => {
       for (const abort of this.#unanswered) abort.abort();
-    }, TOGETHER_MS);
+    }, CONCURRENT_TIMEOUT_MS);
   }
 
   get kind(): DocumentReader["kind"] {
@@ -159,7 +159,7 @@ export class IssuerDocuments implements DocumentReader {
     try {
       if (sent !== undefined) return await sent.opened;
     } catch (error) {
-      if (!sent?.abort.signal.aborted && !mayBeCrowded(error)) throw error;
+      if (!sent?.abort.signal.aborted && !mayBeOverloaded(error)) throw error;
       // The other requests may be what exceeds the server's limit.
       await this.#drop();
     }
@@ -190,7 +190,7 @@ export class IssuerDocuments implements DocumentReader {
  * Returns whether a server may have refused a request because there were too
  * many. A timeout does not count: the request would wait for it twice.
  */
-function mayBeCrowded(error: unknown): boolean {
+function mayBeOverloaded(error: unknown): boolean {
   if (isSigError(error, "fetch_status")) {
     const { status } = error.context;
     return typeof status === "number" && (status === 429 || status >= 500);

@@ -54,7 +54,9 @@ export function locateLocal(source: LocalSource): IssuerLocation {
       throw new TypeError("Cannot read local sources: this needs Deno");
     }
     const isNamed = name !== undefined && ref === metadataRef;
-    const asked = isNamed ? { path: source.path } : { path: source.path, ref };
+    const requested = isNamed
+      ? { path: source.path }
+      : { path: source.path, ref };
     try {
       const place = await locate(folder, name !== undefined);
       const path = isNamed
@@ -66,7 +68,7 @@ export function locateLocal(source: LocalSource): IssuerLocation {
       }
       if (typeof file === "string") {
         throw localFailure(
-          asked,
+          requested,
           file === "exchanged" ? UNREADABLE : NOT_A_FILE,
         );
       }
@@ -75,13 +77,13 @@ export function locateLocal(source: LocalSource): IssuerLocation {
         file.close();
         const code = tooLargeCode(options.name);
         const why = `it is larger than ${options.maxBytes} bytes`;
-        throw localError(code, asked, why, { limit: options.maxBytes });
+        throw localError(code, requested, why, { limit: options.maxBytes });
       }
-      const bytes = readChunks(file, asked);
+      const bytes = readChunks(file, requested);
       const cancel = () => file.close();
       return { bytes, length, mediaType: null, etag: null, cancel };
     } catch (error) {
-      throw toLocalError(error, asked);
+      throw toLocalError(error, requested);
     }
   };
   return { reader: { kind: "local", open }, metadataRef };
@@ -121,7 +123,7 @@ function asPrefix(path: string): string {
 
 async function* readChunks(
   file: InsideFile,
-  asked: LocalPlace,
+  requested: LocalPlace,
 ): AsyncGenerator<Uint8Array> {
   try {
     for (let at = 0; at < file.size;) {
@@ -132,7 +134,7 @@ async function* readChunks(
       yield chunk.subarray(0, length);
     }
   } catch (error) {
-    throw toLocalError(error, asked);
+    throw toLocalError(error, requested);
   } finally {
     file.close();
   }
@@ -236,8 +238,8 @@ const ORIGIN = /^[a-zA-Z][a-zA-Z0-9+.-]*:\/\/[^/\\?#]*/;
  * URL path. The text itself is parsed, because a URL parser would hide a path
  * that leaves the directory. (docs/protocol.md §1)
  *
- * @throws {SigError} `invalid_metadata` for a path that leaves the directory,
- * is empty or contains control characters.
+ * @throws {SigError} `invalid_metadata` for a malformed path, one that leaves
+ * the directory, or one without a file name.
  */
 export function parseLocalPath(ref: string): readonly string[] {
   const path = ref.replace(ORIGIN, "").replace(/[?#].*$/s, "");

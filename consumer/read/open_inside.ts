@@ -89,7 +89,7 @@ function tryOpen(
     top,
     ...place.split("/").slice(0, -1).map((name) => folder += `${name}/`),
   ];
-  const before = lookAt(fs, folders);
+  const before = inspectFolders(fs, folders);
   if (before === undefined) return "exchanged";
   const fd = openPlainly(fs, real);
   if (fd === undefined) return "exchanged";
@@ -97,7 +97,7 @@ function tryOpen(
   try {
     const opened = fs.fstatSync(fd, { bigint: true });
     const named = fs.lstatSync(real, { bigint: true, throwIfNoEntry: false });
-    const after = lookAt(fs, folders);
+    const after = inspectFolders(fs, folders);
     if (named === undefined || after?.mark !== before.mark) return "exchanged";
     if (named.isSymbolicLink() || !isSame(opened, named)) return "exchanged";
     if (!opened.isFile()) return "not_a_file";
@@ -128,7 +128,7 @@ function openPlainly(fs: typeof nodeFs, path: string): number | undefined {
  * Returns the identity of the folders, or undefined if one of them is not a
  * folder.
  */
-function lookAt(fs: typeof nodeFs, folders: readonly string[]) {
+function inspectFolders(fs: typeof nodeFs, folders: readonly string[]) {
   let mark = "";
   let changedMs = 0;
   for (const [at, path] of folders.entries()) {

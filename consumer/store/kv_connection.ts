@@ -29,7 +29,7 @@ async function openKv(
       "Start it with deno run --unstable-kv …, or choose another store.",
     );
   }
-  if (path !== undefined && isOfAnother(path)) {
+  if (path !== undefined && belongsToOtherProgram(path)) {
     throw unavailable(
       "the file belongs to another program",
       undefined,
@@ -62,7 +62,7 @@ async function openKv(
  * Deno would add its tables to any database. Returns false if the file can't be
  * read; opening it reports the error.
  */
-function isOfAnother(path: string): boolean {
+function belongsToOtherProgram(path: string): boolean {
   const sqlite = loadSqlite();
   if (sqlite === undefined) return false;
   try {
@@ -125,7 +125,7 @@ export async function openKvDatabase(
           TIMEOUT_MS,
           (signal) =>
             retryWhileBusy(
-              () => turn(() => signal.aborted ? never() : work(kv)),
+              () => turn(() => signal.aborted ? rejectOverdue() : work(kv)),
               { isBusy, timeoutMs: TIMEOUT_MS },
             ),
         );
@@ -145,7 +145,7 @@ export async function openKvDatabase(
 }
 
 /** Prevents work from starting after its deadline. */
-function never(): Promise<never> {
+function rejectOverdue(): Promise<never> {
   return Promise.reject(new DeadlineOver());
 }
 

@@ -108,7 +108,7 @@ export class FeedVerification {
   #lastEventId: string | null = null;
   #overlap: Uint8Array = new Uint8Array();
   /** Number of faulty lines since the last valid one. Each may be an event. */
-  #unread = 0;
+  #faultyLines = 0;
   #linesSinceYield = 0;
   #bytesSinceYield = 0;
 
@@ -210,14 +210,14 @@ export class FeedVerification {
       const broken = await this.#readLines(bytes, splitter, queue);
       // Lines that were read before the failure are verified first, as without
       // workers.
-      await this.#judgeAll(queue);
+      await this.#processQueue(queue);
       if (broken !== undefined && !this.#isFull) throw broken.error;
     } finally {
       queue.end();
     }
     if (splitter.hasRest && !this.#isFull) {
       this.#line++;
-      this.#note(incompleteLine());
+      this.#recordFault(incompleteLine());
     }
     this.#isIntact = this.#faults.length === 0;
     if (this.#verified > before) {
@@ -236,15 +236,15 @@ export class FeedVerification {
     bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
     splitter: LineSplitter,
     queue: SignatureQueue,
-  ): Promise<Broken | undefined> {
+  ): Promise<ReadFailure | undefined> {
     const { maxFeedBytes } = this.#limits;
-    for await (const chunk of untilBroken(bytes)) {
+    for await (const chunk of untilError(bytes)) {
       if ("error" in chunk) return chunk;
       this.#bytes += chunk.length;
       if (this.#bytes > maxFeedBytes) {
         return { error: feedTooLarge(maxFeedBytes) };
       }
-      queue.note(chunk.length);
+      queue.countBytes(chunk.length);
       for (const line of splitter.push(chunk)) {
         // Awaiting only promises avoids a turn of the event loop per line if
         // the verifier is synchronous.
@@ -258,7 +258,7 @@ export class FeedVerification {
       // The chunk's memory may be reused.
       if (!queue.isOpen) this.#lineBytes = this.#lineBytes.slice();
       queue.sendIfIdle();
-      while (queue.isAnswered && !this.#isFull) await this.#judgeNext(queue);
+      while (queue.isAnswered && !this.#isFull) await this.#processNext(queue);
       if (this.#isFull) return undefined;
     }
     return undefined;
@@ -300,21 +300,23 @@ export class FeedVerification {
     if (parsed === undefined) {
       // Earlier lines may have faults too, which must be reported first.
       if (!queue.hasLines) return this.#refuse(fault);
-      return this.#judgeAll(queue).then(() => this.#refuse(fault));
+      return this.#processQueue(queue).then(() => this.#refuse(fault));
     }
     if (!queue.isOpen) {
       this.#lineBytes = bytes;
-      return this.#judge(parsed);
+      return this.#verifyLine(parsed);
     }
     queue.add(bytes, parsed, this.#keyOf(parsed));
-    return queue.isFull ? this.#judgeNext(queue) : undefined;
+    return queue.isFull ? this.#processNext(queue) : undefined;
   }
 
   /** Records the fault of a line that can't be parsed, or is too long. */
   #refuse(fault: unknown): undefined {
     if (this.#isFull) return;
     this.#line++;
-    this.#note(fault ?? lineTooLong(this.#line, this.#limits.maxLineBytes));
+    this.#recordFault(
+      fault ?? lineTooLong(this.#line, this.#limits.maxLineBytes),
+    );
   }
 
   /** Returns undefined for a key that is unknown or may not sign. */
@@ -326,14 +328,14 @@ export class FeedVerification {
     }
   }
 
-  async #judgeAll(queue: SignatureQueue): Promise<void> {
-    while (queue.hasLines && !this.#isFull) await this.#judgeNext(queue);
+  async #processQueue(queue: SignatureQueue): Promise<void> {
+    while (queue.hasLines && !this.#isFull) await this.#processNext(queue);
   }
 
-  async #judgeNext(queue: SignatureQueue): Promise<void> {
+  async #processNext(queue: SignatureQueue): Promise<void> {
     for (const { bytes, parsed, isProven } of await queue.next()) {
       this.#lineBytes = bytes;
-      const pending = this.#judge(parsed, isProven);
+      const pending = this.#verifyLine(parsed, isProven);
       if (pending !== undefined) await pending;
       if (this.#isFull) return;
       const turn = this.#yieldAfter(bytes.length, queue);
@@ -379,20 +381,23 @@ export class FeedVerification {
    * the verifier does. A worker's positive result replaces verifying the
    * signature; faults are always found here.
    */
-  #judge(parsed: ParsedEnvelope, isProven = false): Promise<void> | undefined {
+  #verifyLine(
+    parsed: ParsedEnvelope,
+    isProven = false,
+  ): Promise<void> | undefined {
     this.#line++;
     const { kid } = parsed.header;
     let signedBy: ReturnType<typeof verifyEnvelope> | undefined;
     try {
       if (!isProven) signedBy = verifyEnvelope(parsed, this.#reading!.keys);
     } catch (error) {
-      this.#note(error, kid, parsed.payload);
+      this.#recordFault(error, kid, parsed.payload);
       return undefined;
     }
     if (signedBy instanceof Promise) {
       return signedBy.then(
         () => this.#apply(parsed),
-        (error) => this.#note(error, kid, parsed.payload),
+        (error) => this.#recordFault(error, kid, parsed.payload),
       );
     }
     this.#apply(parsed);
@@ -413,9 +418,9 @@ export class FeedVerification {
       this.#resync(event.sequence);
       this.#replay.apply(event, this.#line);
     } catch (error) {
-      return this.#note(error, header.kid, payload);
+      return this.#recordFault(error, header.kid, payload);
     }
-    this.#unread = 0;
+    this.#faultyLines = 0;
     this.#verified++;
     this.#lastEventId = event.event_id;
     this.#count(header.kid, event.sequence);
@@ -441,12 +446,12 @@ export class FeedVerification {
   }
 
   /** Throws the fault with its place, or records it and continues. */
-  #note(error: unknown, kid?: string, payload?: Uint8Array): void {
+  #recordFault(error: unknown, kid?: string, payload?: Uint8Array): void {
     if (!isFault(error)) throw error;
     const claimed = payload && claimedSequence(payload);
     const fault = located(error, {
       line: this.#line,
-      sequence: claimed ?? this.#replay.lastSequence + 1 + this.#unread,
+      sequence: claimed ?? this.#replay.lastSequence + 1 + this.#faultyLines,
       ...(kid === undefined ? {} : { kid }),
     });
     if (this.#reading?.maxFaults === undefined) throw fault;
@@ -454,9 +459,9 @@ export class FeedVerification {
     if (error.code === "sequence_gap" && claimed !== undefined) {
       // The claimed sequence is signed: the missing events are reported once.
       this.#replay.resume(claimed);
-      this.#unread = 0;
+      this.#faultyLines = 0;
     } else {
-      this.#unread++;
+      this.#faultyLines++;
     }
   }
 
@@ -467,19 +472,21 @@ export class FeedVerification {
    */
   #resync(sequence: number): void {
     const ahead = sequence - (this.#replay.lastSequence + 1);
-    if (ahead > 0 && ahead <= this.#unread) this.#replay.resume(sequence - 1);
+    if (ahead > 0 && ahead <= this.#faultyLines) {
+      this.#replay.resume(sequence - 1);
+    }
   }
 }
 
 /** The error of reading. */
-interface Broken {
+interface ReadFailure {
   readonly error: unknown;
 }
 
 /** Yields the chunks, then the error if reading them failed. */
-async function* untilBroken(
+async function* untilError(
   bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-): AsyncGenerator<Uint8Array | Broken> {
+): AsyncGenerator<Uint8Array | ReadFailure> {
   try {
     yield* bytes;
   } catch (error) {

@@ -29,7 +29,7 @@ import type {
   FetchConditions,
   OpenedDocument,
 } from "../fetch/fetch_options.ts";
-import { judgeMediaType } from "../fetch/media_type.ts";
+import { checkMediaType } from "../fetch/media_type.ts";
 import {
   type DocumentReader,
   isMissing,
@@ -146,9 +146,12 @@ export async function loadIssuer(
     async openFeed(conditions) {
       const warnings: Warning[] = [];
       const { maxFeedBytes: maxBytes } = limits;
-      const asked = { name: "feed", maxBytes, conditions } as const;
+      const openOptions = { name: "feed", maxBytes, conditions } as const;
       const ref = metadata.events_uri;
-      return { document: await open(reader, ref, asked, warnings), warnings };
+      return {
+        document: await open(reader, ref, openOptions, warnings),
+        warnings,
+      };
     },
   };
 }
@@ -197,7 +200,7 @@ async function open(
   warnings: Warning[],
 ): Promise<OpenedDocument> {
   const document = await reader.open(ref, options);
-  const warning = judgeMediaType(options.name, document.mediaType);
+  const warning = checkMediaType(options.name, document.mediaType);
   if (warning) warnings.push(warning);
   return document;
 }

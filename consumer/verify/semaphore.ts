@@ -24,18 +24,18 @@ export interface SemaphoreOptions {
  * ```ts
  * import { Semaphore } from "@sig/consumer/internal";
  *
- * const places = new Semaphore({ maxWorking: 1, maxWaiting: 10, maxWaitMs: 1_000 });
- * await places.enter();
+ * const semaphore = new Semaphore({ maxWorking: 1, maxWaiting: 10, maxWaitMs: 1_000 });
+ * await semaphore.enter();
  * try {
  *   // The work.
  * } finally {
- *   places.leave();
+ *   semaphore.leave();
  * }
  * ```
  */
 export class Semaphore {
   readonly #options: SemaphoreOptions;
-  readonly #line: (() => void)[] = [];
+  readonly #queue: (() => void)[] = [];
   #free: number;
 
   /** Creates a semaphore with all places free. */
@@ -56,14 +56,14 @@ export class Semaphore {
       return;
     }
     const { maxWaiting, maxWaitMs } = this.#options;
-    if (this.#line.length >= maxWaiting) throw this.#refusal();
+    if (this.#queue.length >= maxWaiting) throw this.#refusal();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#line.push(resolve);
+    this.#queue.push(resolve);
     const timer = setTimeout(() => {
-      const at = this.#line.indexOf(resolve);
+      const at = this.#queue.indexOf(resolve);
       // Not in the queue: it has been given a place.
       if (at < 0) return;
-      this.#line.splice(at, 1);
+      this.#queue.splice(at, 1);
       reject(this.#refusal());
     }, maxWaitMs);
     try {
@@ -75,7 +75,7 @@ export class Semaphore {
 
   /** Returns a place. The next waiter gets it immediately. */
   leave(): void {
-    const next = this.#line.shift();
+    const next = this.#queue.shift();
     if (next === undefined) this.#free++;
     else next();
   }

@@ -8,44 +8,48 @@ async function settle(): Promise<void> {
 }
 
 Deno.test("serves callers in order, up to the maximum concurrently", async () => {
-  const places = new Semaphore({
+  const semaphore = new Semaphore({
     maxWorking: 2,
     maxWaiting: 10,
     maxWaitMs: 60_000,
   });
   const entered: number[] = [];
-  const all = [1, 2, 3, 4].map(async (who) => {
-    await places.enter();
-    entered.push(who);
+  const all = [1, 2, 3, 4].map(async (caller) => {
+    await semaphore.enter();
+    entered.push(caller);
   });
   await settle();
   assertEquals(entered, [1, 2]);
-  places.leave();
+  semaphore.leave();
   await settle();
   assertEquals(entered, [1, 2, 3]);
-  places.leave();
+  semaphore.leave();
   await Promise.all(all);
   assertEquals(entered, [1, 2, 3, 4]);
-  places.leave();
-  places.leave();
-  await places.enter();
+  semaphore.leave();
+  semaphore.leave();
+  await semaphore.enter();
 });
 
 Deno.test("a full queue and a long wait are overloaded, and leak no place", async () => {
-  const places = new Semaphore({ maxWorking: 1, maxWaiting: 1, maxWaitMs: 10 });
-  await places.enter();
+  const semaphore = new Semaphore({
+    maxWorking: 1,
+    maxWaiting: 1,
+    maxWaitMs: 10,
+  });
+  await semaphore.enter();
   const tooSlow = expectSigError(
-    () => places.enter(),
+    () => semaphore.enter(),
     "overloaded",
     "Cannot read feed: too many large feeds",
   );
   const full = await expectSigError(
-    () => places.enter(),
+    () => semaphore.enter(),
     "overloaded",
     "Cannot read feed: too many large feeds",
   );
   assertEquals(full.context.retry_after_seconds, 1);
   await tooSlow;
-  places.leave();
-  await places.enter();
+  semaphore.leave();
+  await semaphore.enter();
 });

@@ -10,7 +10,7 @@ import { isStrictSignature, loadBuiltin } from "@sig/jose/internal";
  * Size in bytes from which a feed is verified with workers. A smaller one would
  * be almost verified in the 50 to 70 ms that they take to start.
  */
-const WORTH_WORKERS_BYTES = 2 * 1024 * 1024;
+const MIN_WORKERS_BYTES = 2 * 1024 * 1024;
 
 /** Size of a batch in bytes: some milliseconds of signatures. */
 const BATCH_BYTES = 256 * 1024;
@@ -258,14 +258,14 @@ export class SignatureQueue {
   }
 
   /** Counts bytes that were read, and starts the workers for a large feed. */
-  note(bytes: number): void {
+  countBytes(bytes: number): void {
     this.#bytes += bytes;
     this.joinFor(this.#bytes);
   }
 
   /** Starts the workers if a feed of this size in bytes is large. */
   joinFor(bytes: number): void {
-    if (this.#joined || !(bytes >= WORTH_WORKERS_BYTES)) return;
+    if (this.#joined || !(bytes >= MIN_WORKERS_BYTES)) return;
     this.#joined = true;
     this.#workers.join();
   }

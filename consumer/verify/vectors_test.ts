@@ -24,9 +24,11 @@ for (const vector of vectors) {
   Deno.test(`feed ${vector.name}: ${vector.expected.description}`, async () => {
     await using unpacked = await unpackedFeed(vector);
     const { path } = unpacked;
-    await judge(vector, openSource({ kind: "directory", path }));
+    await verifyVector(vector, openSource({ kind: "directory", path }));
     const inline = toInlineFeed(vector);
-    if (inline !== undefined) await judge(vector, openInlineFeed(inline));
+    if (inline !== undefined) {
+      await verifyVector(vector, openInlineFeed(inline));
+    }
   });
 }
 
@@ -79,7 +81,7 @@ Deno.test("all but nine feeds are also verified inline", () => {
   ]);
 });
 
-async function judge(vector: FeedVector, location: IssuerLocation) {
+async function verifyVector(vector: FeedVector, location: IssuerLocation) {
   const { expected } = vector;
   const options = { ...policyOf(vector), now: new Date(expected.now) };
   const report = await reportIssuer(location, options);

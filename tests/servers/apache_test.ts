@@ -174,7 +174,7 @@ browserTest(
         () => provider.web.provider!.deliver(),
       );
       assertEquals(delivered, 1);
-      // On failure, the page's content says more than a missing URL.
+      // Polls the page, so that a failure shows its content.
       const isAtSignIn = () =>
         new URL(page.url()).hash.startsWith("#/sign-in/");
       await waitUntil("asked to sign in", async () => {

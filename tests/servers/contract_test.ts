@@ -11,7 +11,7 @@ import { tempFolder } from "../kit/process.ts";
 import { ServerProcess } from "../kit/server_process.ts";
 
 /** A route of the contract. */
-interface Listed {
+interface Route {
   readonly path: string;
   /** Media type of its 200 response to `GET`; absent for a `POST` route. */
   readonly type?: string;
@@ -25,7 +25,7 @@ const JSON_TYPE = "application/json";
 const HTML = "text/html; charset=utf-8";
 const INVALID = [400, "invalid_request"] as const;
 
-const ROUTES: { readonly [server in "api" | "web"]: readonly Listed[] } = {
+const ROUTES: { readonly [server in "api" | "web"]: readonly Route[] } = {
   api: [
     { path: "/healthz", type: JSON_TYPE, open: true },
     { path: "/openapi.json", type: JSON_TYPE, open: true },
@@ -126,7 +126,7 @@ for (const name of ["api", "web"] as const) {
     await Deno.writeTextFile(tokenFile, TOKEN);
     await using server = await startServer(name, tokenFile);
     for (const route of ROUTES[name]) {
-      await t.step(route.path, () => keepsContract(server.port, route));
+      await t.step(route.path, () => checkRoute(server.port, route));
     }
     await t.step("an unknown path", async () => {
       for (const method of METHODS) {
@@ -141,7 +141,7 @@ for (const name of ["api", "web"] as const) {
   });
 }
 
-async function keepsContract(port: number, route: Listed): Promise<void> {
+async function checkRoute(port: number, route: Route): Promise<void> {
   const { path, type, open, otherType } = route;
   const allowed = type === undefined ? ["POST"] : ["GET", "HEAD"];
   for (const method of METHODS) {

@@ -37,7 +37,7 @@ const ASK = {
 };
 
 /** Arguments with which a server requires the role. */
-const MORE = { api: [], web: ["--require", "role=deploy"] };
+const ROLE_ARGS = { api: [], web: ["--require", "role=deploy"] };
 
 /** An issuer, and server processes that share a pin store. */
 interface Processes {
@@ -77,7 +77,7 @@ async function withProcesses(
     start: async (...args) =>
       stack.use(
         await ServerProcess.start(name, [
-          ...["--allow-insecure", "--issuer", server.did, ...MORE[name]],
+          ...["--allow-insecure", "--issuer", server.did, ...ROLE_ARGS[name]],
           ...["--pins", pins, ...args],
         ], { permissions: [...LEAST, ...permissions] }),
       ),

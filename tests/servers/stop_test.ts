@@ -7,7 +7,7 @@ import { repeatedly } from "../kit/wait.ts";
 const WORKERS = 8;
 
 /** Sends requests on new connections until the server refuses them. */
-async function askOn(
+async function sendUntilDone(
   port: number,
   data: string,
   done: () => boolean,
@@ -58,7 +58,7 @@ for (const name of SERVERS) {
       const workers = Array.from(
         { length: WORKERS },
         () =>
-          askOn(server.port, data, () => stopped, () => {
+          sendUntilDone(server.port, data, () => stopped, () => {
             if (++answers > 10 * WORKERS) loaded.resolve();
           }),
       );

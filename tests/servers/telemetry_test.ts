@@ -89,7 +89,7 @@ function startCollector() {
  * not end if it is stopped while it exports metrics, so these servers are
  * killed.
  */
-const OFTEN = {
+const EXPORT_IMMEDIATELY = {
   OTEL_METRIC_EXPORT_INTERVAL: "100",
   OTEL_BSP_SCHEDULE_DELAY: "100",
 };
@@ -101,7 +101,7 @@ function routesOf(spans: readonly Span[]): readonly (string | undefined)[] {
 }
 
 /** Returns the metrics of this project, each as its value and attributes. */
-function ours(metrics: ReadonlyMap<string, readonly Point[]>) {
+function projectMetrics(metrics: ReadonlyMap<string, readonly Point[]>) {
   return Object.fromEntries(
     [...metrics].filter(([name]) => name.startsWith("sig.")).map((
       [name, points],
@@ -166,7 +166,7 @@ Deno.test("api: measures decisions, failures and the age of the feed without ide
   await using server = await ServerProcess.start(
     "api",
     ["--allow-insecure", "--issuer", issuer.host, "--issuer", silent],
-    { env: { ...collector.env, ...OFTEN } },
+    { env: { ...collector.env, ...EXPORT_IMMEDIATELY } },
   );
   const ask = async (issuer: string, role = "deploy") => {
     const question = { issuer, subject: ALICE, require: [`role=${role}`] };
@@ -184,7 +184,7 @@ Deno.test("api: measures decisions, failures and the age of the feed without ide
   });
   assertEquals(unlisted.body.results.length, 2);
   const found = await waitUntil("all is counted", () => {
-    const metrics = ours(collector.metrics);
+    const metrics = projectMetrics(collector.metrics);
     const age = metrics["sig.feed.age_seconds"]?.length;
     return metrics["sig.refresh.failures"]?.[0] === "2" && age && metrics;
   });
@@ -217,7 +217,7 @@ Deno.test({
       postJson(`${url}/v1/auth/challenge/create`, {});
     {
       await using server = await ServerProcess.start("web", settings, {
-        env: { ...collector.env, ...OFTEN },
+        env: { ...collector.env, ...EXPORT_IMMEDIATELY },
       });
       const { body: challenge } = await challengeOf(server.url);
       const attestation = person.attest(challenge, Date.now());
@@ -229,7 +229,7 @@ Deno.test({
       await whileFrozen(redis, async () => {
         assertEquals((await challengeOf(server.url)).status, 503);
       });
-      await waitForEqual(() => ours(collector.metrics), {
+      await waitForEqual(() => projectMetrics(collector.metrics), {
         "sig.logins": ["1"],
         "sig.store.errors": ["1"],
       });
@@ -242,7 +242,7 @@ Deno.test({
         ...["--gate-host", "127.0.0.1:1"],
         ...["--oidc-keys", `${folder.path}/keys.json`],
       ], {
-        env: { ...collector.env, ...OFTEN },
+        env: { ...collector.env, ...EXPORT_IMMEDIATELY },
         permissions: [
           ...["--allow-net=127.0.0.1", `--allow-read=${folder.path}`],
           `--allow-write=${folder.path}`,
@@ -250,7 +250,7 @@ Deno.test({
       });
       await waitUntil(
         "sessions are counted",
-        () => ours(collector.metrics)["sig.sessions"]?.[0] === "0",
+        () => projectMetrics(collector.metrics)["sig.sessions"]?.[0] === "0",
       );
     }
     assertNoIdentifiers(collector.metrics, [person.did, person.kid]);
