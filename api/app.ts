@@ -1,4 +1,4 @@
-/** The verification API: from a request to a response (docs/reference/http.md). @module */
+/** The verification API: maps a request to a response (docs/reference/http.md). @module */
 
 import { createConsumer, type FetchPolicy } from "@sig/consumer";
 import { fetchPolicyOf, IssuerName } from "@sig/consumer/internal";
@@ -33,33 +33,37 @@ export type { App } from "./http/mod.ts";
 export interface AppOptions extends GuardOptions, FetchPolicy {
   /** The bearer token that requests must carry (default: none). */
   readonly token?: string | undefined;
-  /** The issuers that may be asked: did:web or host (default: none). */
+  /** The issuers that may be queried: did:web or host (default: none). */
   readonly issuers?: readonly string[] | undefined;
-  /** Any issuer on the public internet may be asked (default: no). */
+  /**
+   * Whether any issuer on the public internet may be queried (default: false).
+   */
   readonly anyIssuer?: boolean | undefined;
-  /** How old an issuer's state may be, in milliseconds (default: 60,000). */
+  /** Maximum age of an issuer's state in milliseconds (default: 60,000). */
   readonly maxAgeMs?: number | undefined;
   /**
-   * Remembers the issuers of the list for longer than this process, together
-   * with others; it stays open. As in `createConsumer`.
+   * The store that keeps pins of the listed issuers beyond this process and
+   * shares them with other processes. Stays open. As in `createConsumer`.
    */
   readonly pins?: PinStore | undefined;
-  /** With `pins`: an issuer that is not remembered there is an error. */
+  /** With `pins`: an issuer without a pin in the store is an error. */
   readonly requirePin?: boolean | undefined;
   /**
-   * Where clients reach the service, such as `https://sig.acme.example`
-   * (default: the origin that they ask).
+   * The origin at which clients reach the service, such as
+   * `https://sig.acme.example` (default: the origin of the request).
    */
   readonly publicUrl?: string | undefined;
   /**
-   * Milliseconds that a large feed which comes in a request waits for its turn
+   * How long a large inline feed may wait to be verified, in milliseconds
    * (default: 15,000).
    */
   readonly maxTurnWaitMs?: number | undefined;
 }
 
 const DEFAULT_MAX_TURN_WAIT_MS = 15_000;
-/** The limits of a service, whose memory others fill (docs/protocol.md §8). */
+/**
+ * The limits of a service, whose memory clients can fill (docs/protocol.md §8).
+ */
 const API_LIMITS: Limits = Object.freeze({
   ...DEFAULT_LIMITS,
   maxFeedBytes: 64 * 1024 * 1024,
@@ -67,7 +71,7 @@ const API_LIMITS: Limits = Object.freeze({
 });
 
 /**
- * Makes the application. Nothing is fetched before it is asked for.
+ * Creates the application. It fetches nothing before the first request.
  *
  * @example
  * ```ts
@@ -90,8 +94,8 @@ const API_LIMITS: Limits = Object.freeze({
  * assertEquals((await response.json()).code, "issuer_not_allowed");
  * ```
  *
- * @throws {SigError} as `createConsumer` for an issuer that can't be one, and
- * as `createService`; `invalid_request` for a `publicUrl` that is not an origin.
+ * @throws {SigError} as `createConsumer` for an invalid issuer, and as
+ * `createService`; `invalid_request` for a `publicUrl` that is not an origin.
  */
 export function createApp(options: AppOptions = {}): App {
   const { token, telemetry } = options;
@@ -119,7 +123,7 @@ export function createApp(options: AppOptions = {}): App {
   return toApp(app);
 }
 
-/** The routes, with what the OpenAPI document says of them. */
+/** Returns the routes with their OpenAPI descriptions. */
 export function createRoutes(options: AppOptions): readonly Operation[] {
   const { issuers = [], anyIssuer = false, allowPrivate = false } = options;
   const now = options.now ?? (() => new Date());
@@ -133,7 +137,8 @@ export function createRoutes(options: AppOptions): readonly Operation[] {
     pins: options.pins,
     requirePin: options.requirePin,
     limits: API_LIMITS,
-    // Others have verified it, and the store has it: it takes no memory here.
+    // A remembered state was verified elsewhere and is kept by the store, so
+    // the larger limits don't cost memory here.
     rememberedLimits: DEFAULT_LIMITS,
     backend: "node",
     now,
@@ -180,7 +185,7 @@ export function createRoutes(options: AppOptions): readonly Operation[] {
   ];
 }
 
-/** The same consumer, whose failures to refresh are counted. */
+/** Wraps a consumer so that failed refreshes are counted. */
 function noting(
   { observe, report, state }: IssuerObserver,
   metrics: AnswerMetrics,
@@ -192,7 +197,10 @@ function noting(
   };
 }
 
-/** Counts answers; a feed that comes along may name any issuer as its own. */
+/**
+ * Counts answers. An inline feed may claim any issuer, so it counts as
+ * unlisted.
+ */
 function createDecided(
   metrics: AnswerMetrics,
   listed: readonly IssuerName[],
@@ -205,7 +213,7 @@ function createDecided(
     );
 }
 
-/** One spelling of each issuer: some are listed by DID and by host. */
+/** Returns each issuer once: a list may name it by DID and by host. */
 function distinct(
   issuers: readonly string[],
   allowPrivate: boolean,

@@ -1,4 +1,4 @@
-/** The process `sig-api`. @module */
+/** The entry point of the process `sig-api`. @module */
 
 import {
   createServerIo,
@@ -7,7 +7,9 @@ import {
 } from "./process/server.ts";
 import { apiProgram } from "./program.ts";
 
-/** Runs the process's own words and ends it with their exit code. */
+/**
+ * Runs the server with the process's arguments and exits with its exit code.
+ */
 export async function main(): Promise<void> {
   const io = createServerIo();
   surviveRejections(globalThis, io);

@@ -1,9 +1,9 @@
 /**
- * The verification API as a service: is a feed in order, and what may a subject
- * do? `createApp` answers requests on anything that speaks `Request` and
+ * The verification API as a service: is a feed valid, and what may a subject
+ * do? `createApp` returns an application for any server that uses `Request` and
  * `Response`.
  *
- * @example A question about a feed that comes along
+ * @example A question about an inline feed
  * ```ts
  * import { createApp } from "@sig/api";
  * import { assertEquals } from "@std/assert";

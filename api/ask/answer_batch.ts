@@ -1,4 +1,4 @@
-/** Several questions in one request (docs/reference/http.md). @module */
+/** Answers several questions in one request (docs/reference/http.md). @module */
 
 import { type CheckAnswer, SigError } from "@sig/core";
 import { timeAsAsked } from "@sig/core/internal";
@@ -11,20 +11,20 @@ import {
 } from "./answer_check.ts";
 import type { CheckRequest } from "../schemas/question.ts";
 
-/** Issuers and feeds of a batch that are worked on at a time. */
+/** Issuers and feeds of a batch that are processed concurrently. */
 const BATCH_WIDTH = 8;
-/** Characters of a batch's answers at most. */
+/** Maximum total length of a batch's answers in characters. */
 const MAX_ANSWERS_LENGTH: number = 4 * 1024 * 1024;
 
-/** What a batch needs, beside what answers need. */
+/** What a batch needs in addition to {@linkcode AnswerContext}. */
 export interface BatchContext extends AnswerContext {
-  /** Reads one of the questions; throws what is wrong with it. */
+  /** Parses one of the questions; throws if it is invalid. */
   readonly read: (check: unknown, index: number) => CheckRequest;
-  /** What stands in the place of an answer. */
+  /** Returns the value to send for an answer. */
   readonly tell: (answer: CheckAnswer, index: number) => unknown;
-  /** What stands in the place of an answer that there is none of. */
+  /** Returns the value to send for a question that has no answer. */
   readonly refuse: (error: unknown, index: number) => unknown;
-  /** Told of bytes before they are held; may throw to refuse them. */
+  /** Called before memory is allocated; may throw to refuse it. */
   readonly reserve: (bytes: number) => void;
 }
 
@@ -34,14 +34,13 @@ interface Due {
 }
 
 /**
- * Answers all questions, in their order, as the texts of JSON values: values of
- * all of them would be far larger. Nothing that is wrong with one of them spoils
- * another.
+ * Answers all questions, in their order, as JSON texts, which need far less
+ * memory than the values. An error in one question doesn't affect another.
  *
- * Each issuer is asked once: its questions are answered together, as soon as it
- * is known, and share a refresh that began after the request came, or its
- * failure. Else a batch would ask an issuer that fails or is slow again and
- * again. And each feed that came along is verified once.
+ * Each issuer is queried once per batch: its questions are answered together
+ * and share one refresh that began after the request arrived, or its failure.
+ * Otherwise a batch would query a failing or slow issuer again and again. Each
+ * inline feed is verified once.
  */
 export async function answerBatch(
   checks: readonly unknown[],
@@ -50,7 +49,10 @@ export async function answerBatch(
   const pause = createPause(context.yieldToEventLoop);
   const texts = new Array<string>(checks.length);
   let used = 0;
-  /** Does what some of the questions wait for; its failure is that of each. */
+  /**
+   * Runs work that several questions depend on; a failure becomes the result of
+   * each of them.
+   */
   const attempt = async (
     due: readonly { readonly index: number }[],
     work: () => void | Promise<void>,
@@ -103,14 +105,14 @@ export async function answerBatch(
     });
   const sources = bySource.values();
   const work = async () => {
-    // All bounds in one turn: whatever refresh they need is the same one.
+    // All groups start in the same turn, so that they share one refresh.
     for (const due of sources) await Promise.all(byBounds(due).map(answer));
   };
   await Promise.all(Array.from({ length: BATCH_WIDTH }, work));
   return texts;
 }
 
-/** An object whose only member is a list of such texts. */
+/** Returns a JSON object whose only member is a list of JSON texts. */
 export function listOfTexts(member: string, texts: readonly string[]): string {
   return `{${JSON.stringify(member)}:[${texts.join(",")}]}`;
 }
@@ -119,15 +121,19 @@ function requestOf({ request }: Due): CheckRequest {
   return request;
 }
 
-/** The same for the same source. A JSON text ends by itself. */
+/**
+ * Returns an equal key for equal sources. JSON is self-delimiting, so `events`
+ * can be appended to it.
+ */
 function keyOf(request: CheckRequest): string {
   if (request.feed === undefined) return sourceOf(request).text;
-  // As it is: writing a feed as JSON escapes every quote of its lines.
+  // `events` is appended as is: encoding a feed as JSON would escape every
+  // quote of its lines.
   const { events, ...documents } = request.feed;
   return JSON.stringify(documents) + events;
 }
 
-/** Those about one source that rest upon the same state, or lack the same one. */
+/** Groups the questions about one source that need the same state. */
 function byBounds(due: readonly Due[]): readonly (readonly Due[])[] {
   if (due[0]!.request.feed !== undefined) return [due];
   const groups = Map.groupBy(due, ({ request }) => {
@@ -137,7 +143,9 @@ function byBounds(due: readonly Due[]): readonly (readonly Due[])[] {
   return [...groups.values()];
 }
 
-/** Those about one subject at one time are answered together. */
+/**
+ * Groups the questions about one subject and time, which are answered together.
+ */
 function alike(due: readonly Due[]): Iterable<readonly Due[]> {
   return Map.groupBy(
     due,
@@ -159,13 +167,13 @@ function tooMuch(): SigError {
   );
 }
 
-/** Milliseconds of a request's work before others are let in. */
+/** How long a request works before it yields, in milliseconds. */
 const SLICE_MS = 10;
 
 /**
- * Makes what is awaited before each part of a request that has several. Before
- * the first part as well: many such requests may come in one turn of the event
- * loop, and must not have a whole slice each.
+ * Creates the function that a request awaits before each part of its work. It
+ * also yields before the first part: many batches may arrive in one turn of the
+ * event loop, and must not use a whole slice each.
  */
 function createPause(
   yieldToEventLoop: () => Promise<void>,

@@ -1,4 +1,4 @@
-/** From a question of a request to its answer. @module */
+/** Answers a question. @module */
 
 import type {
   AnswerBasis,
@@ -17,8 +17,9 @@ import type { InlineFeeds } from "./inline_feeds.ts";
 import type { CheckRequest, SourceMembers } from "../schemas/question.ts";
 
 /**
- * The feed decides how many relationships a subject has: an answer tells of the
- * first of them, and how many are left out. It rests upon all of them.
+ * Limits of the details in an answer: the feed decides how many relationships a
+ * subject has. An answer contains the first ones and the number of those left
+ * out; the decision considers all of them.
  */
 export const ANSWER_LIMITS: Required<AnswerLimits> = Object.freeze({
   maxExplained: 1_000,
@@ -27,36 +28,36 @@ export const ANSWER_LIMITS: Required<AnswerLimits> = Object.freeze({
   maxReasons: 100,
 });
 
-/** What a service asks issuers by; it answers from what was observed itself. */
+/** The functions of a consumer that answer from fetched state. */
 export type IssuerObserver = Pick<Consumer, "observe" | "report" | "state">;
 
-/** What a service answers from. */
+/** The sources and hooks for answering questions. */
 export interface Sources {
-  /** Issuers on the network. */
+  /** Queries issuers on the network. */
   readonly consumer: IssuerObserver;
-  /** Feeds that come along. */
+  /** Verifies inline feeds. */
   readonly inline: InlineFeeds;
-  /** The clock: a question without `at` is judged by it. */
+  /** Returns the current time; used for questions without `at`. */
   readonly now: () => Date;
-  /** Awaited between slices of long work. */
+  /** Yields to the event loop between slices of long work. */
   readonly yieldToEventLoop: () => Promise<void>;
   /** Called with each answer, for telemetry. */
   readonly decided?: ((answer: Decided) => void) | undefined;
 }
 
-/** What the answers of one request need. */
+/** {@linkcode Sources} for the answers of one request. */
 export interface AnswerContext extends Sources {
   /**
-   * Waits for an issuer, or for a large feed's turn, without a place of the
-   * service: a silent issuer holds up the questions about it, and no others.
+   * Waits for an issuer, or to verify a large feed, without occupying a slot of
+   * the service: a silent issuer delays only the questions about it.
    */
   readonly waitFor: WaitFor;
 }
 
 /**
- * The sources for one request. The function is not written where it is assigned:
- * V8 would make it an old object, which keeps the whole request, and make the
- * next ones old too, until a collection of them all.
+ * Returns the sources for one request. `waitFor` is created by a separate
+ * function: as an inline closure, V8 moves it to the old generation together
+ * with the whole request, and the next ones too, until a full collection.
  */
 export function forRequest<T extends Sources>(
   sources: T,
@@ -69,16 +70,16 @@ function waitingOf(budget: RequestBudget): WaitFor {
   return (other, work) => budget.waitFor(other, work);
 }
 
-/** What questions are answered from. */
+/** The state that questions are answered from. */
 export interface Grounds {
-  /** The issuer. */
+  /** The verified issuer. */
   readonly verified: VerifiedIssuer;
-  /** How far it can be relied upon. */
+  /** The freshness and continuity of its state. */
   readonly basis: Omit<AnswerBasis, "now">;
 }
 
 /**
- * Finds what questions about one source, with the same bounds, are answered from.
+ * Returns the state for questions about one source with the same bounds.
  *
  * @throws {SigError} as `createConsumer`, and `overloaded`.
  */
@@ -110,7 +111,7 @@ function boundsOf(
 }
 
 /**
- * Answers, or throws why there is no answer: that is never a deny.
+ * Answers a question. Throws if there is no answer; a failure is never a deny.
  *
  * @throws {SigError} as `checkIssuer` and `createConsumer`, and `overloaded`.
  */
@@ -126,7 +127,7 @@ export async function answerCheck(
     requireSequence(request, verified);
     return await answerInSlices(verified, question, { now: now() }, limits);
   }
-  // Not by way of `groundsOf`: its promise would cost each question 5 %.
+  // Not through `groundsOf`: its promise would cost each question 5 %.
   const { verified, freshness, continuity } = await consumer.observe(
     sourceOf(request),
     {
@@ -139,8 +140,8 @@ export async function answerCheck(
 }
 
 /**
- * Answers several questions about one subject at one time, whose relationships are
- * looked at once.
+ * Answers several questions about one subject at one time; its relationships
+ * are evaluated once.
  *
  * @throws {SigError} as core's `check`.
  */
@@ -160,7 +161,7 @@ function questionOf(request: CheckRequest): ParsedQuestion {
   return new ParsedQuestion({ subject, requirements, at, asOf, explain });
 }
 
-/** The issuer or URL that a request names. */
+/** Returns the issuer or URL that a request names. */
 export function sourceOf(
   request: Pick<SourceMembers, "issuer" | "sig">,
 ): IssuerName {
@@ -168,7 +169,7 @@ export function sourceOf(
 }
 
 /**
- * A feed that came along can't be asked again for more.
+ * Checks `min_sequence` for an inline feed, which can't be refreshed.
  *
  * @throws {SigError} `consistency_unavailable`
  */

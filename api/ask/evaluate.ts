@@ -18,20 +18,20 @@ import type { CheckRequest } from "../schemas/question.ts";
 import { readAs } from "../schemas/read_as.ts";
 import type { z } from "zod";
 
-/** What evaluations are answered from. */
+/** The sources for answering evaluations. */
 export interface EvaluationSources extends Sources {
-  /** Issuers of the service's list, each once: a single one is the default. */
+  /** Listed issuers, each once. A single one is the default. */
   readonly listed: readonly IssuerName[];
-  /** How an issuer must be written. */
+  /** The schema of an issuer's name. */
   readonly issuerName: z.ZodType<IssuerName>;
 }
 
-/** What the evaluations of one request need. */
+/** {@linkcode EvaluationSources} for the evaluations of one request. */
 interface EvaluationContext extends EvaluationSources, AnswerContext {}
 
-/** What a batch of evaluations needs of its request. */
+/** What a batch of evaluations needs from its request. */
 interface BatchExchange extends Pick<BatchContext, "reserve"> {
-  /** Told of what was not meant to happen; for the log. */
+  /** Called with unexpected errors, for the log. */
   readonly noteThrown: (error: unknown) => void;
 }
 
@@ -39,7 +39,7 @@ interface BatchExchange extends Pick<BatchContext, "reserve"> {
  * Answers one evaluation.
  *
  * @throws {SigError} `invalid_request`, as `parseSource` for the issuer, and as
- * `Consumer.check`: what can't be answered is never a decision.
+ * `Consumer.check`: a failure is never a decision.
  */
 export async function evaluate(
   body: unknown,
@@ -50,10 +50,11 @@ export async function evaluate(
 }
 
 /**
- * Answers the evaluations of a batch, in their order, up to where its semantic
- * stops, as the texts of JSON values. They are independent (AuthZEN §7.1), so
- * all are looked at together and each issuer is asked once; an error counts as
- * a deny for the semantic (§7.1.3) and says that it is an error.
+ * Answers the evaluations of a batch as JSON texts, in their order, up to the
+ * one at which its semantic stops. Evaluations are independent (AuthZEN §7.1),
+ * so all are answered concurrently and each issuer is queried once. For the
+ * semantic, an error counts as a deny (§7.1.3); its answer says that it is an
+ * error.
  */
 export async function evaluateBatch(
   request: EvaluationsRequest,
@@ -95,7 +96,10 @@ const STOP_AT = Object.freeze({
   permit_on_first_permit: true,
 });
 
-/** A member of an item replaces the default as a whole (AuthZEN §7.1.1). */
+/**
+ * Adds the defaults of the batch. A member of an item replaces the whole
+ * default (AuthZEN §7.1.1).
+ */
 function withDefaults(request: EvaluationsRequest, item: unknown): unknown {
   if (!isObject(item)) return item;
   const { subject, action, resource, context } = request;
@@ -106,14 +110,14 @@ function withDefaults(request: EvaluationsRequest, item: unknown): unknown {
   return { ...Object.fromEntries(given), ...item };
 }
 
-/** An evaluation in SIG's words. */
+/** An evaluation as a SIG question. */
 interface Plan {
   readonly request: CheckRequest;
-  /** Why no feed can speak of this subject, where that is so. */
+  /** Why no feed can list this subject; undefined if a feed can. */
   readonly foreign: string | undefined;
 }
 
-/** Reads an evaluation; nothing is asked yet. */
+/** Parses an evaluation, without I/O. */
 function plan(
   body: unknown,
   context: EvaluationContext,
@@ -158,7 +162,7 @@ function toDecision(
     decided?.(answer);
     return { decision: answer.decision === "allow", context };
   }
-  // The feed's relationships are those of another subject with the same id.
+  // The feed's relationships belong to another subject with the same id.
   const reasons = [{ code: "no_relationship", detail: foreign } as const];
   decided?.({ ...answer, decision: "deny", reasons });
   return {
@@ -174,7 +178,9 @@ function toDecision(
   };
 }
 
-/** In a batch, for an evaluation that can't be answered (AuthZEN §7.2.1). */
+/**
+ * Returns the result of a batch item that can't be answered (AuthZEN §7.2.1).
+ */
 function toFailed(error: unknown, { noteThrown }: BatchExchange) {
   const { status, code, detail } = toProblem(error);
   if (code === "internal") noteThrown(error);
@@ -184,7 +190,7 @@ function toFailed(error: unknown, { noteThrown }: BatchExchange) {
   };
 }
 
-/** Which issuer an evaluation is about. */
+/** Returns the issuer that an evaluation is about. */
 function issuerOf(
   resource: { readonly type: string; readonly id: string },
   { listed, issuerName }: EvaluationContext,

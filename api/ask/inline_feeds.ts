@@ -1,4 +1,4 @@
-/** Feeds that come in requests, verified without stopping others. @module */
+/** Verifies inline feeds without blocking other requests. @module */
 
 import {
   type InlineFeed,
@@ -15,16 +15,16 @@ import {
 import { Semaphore } from "@sig/consumer/internal";
 import { type Limits, SigError } from "@sig/core";
 
-/** Verifies feeds that came in a request; nothing of them is remembered. */
+/** Verifies inline feeds, which come in a request's body; keeps nothing. */
 export interface InlineFeeds {
   /**
-   * Verifies, or throws the first fault.
+   * Verifies a feed, or throws its first fault.
    *
    * @throws {SigError} as `verifyIssuer`, and `overloaded`.
    */
   verify(feed: InlineFeed, waitFor: WaitFor): Promise<VerifiedIssuer>;
   /**
-   * Verifies and reports all faults.
+   * Verifies a feed and reports all faults.
    *
    * @throws {SigError} as `reportIssuer`, and `overloaded`.
    */
@@ -33,26 +33,26 @@ export interface InlineFeeds {
 
 /** Options of {@linkcode createInlineFeeds}. */
 interface InlineFeedsOptions {
-  /** Milliseconds that a large feed waits for its turn at most. */
+  /** Maximum time that a large feed waits to be verified, in milliseconds. */
   readonly maxWaitMs: number;
-  /** The clock: reports and answers say when they were made. */
+  /** Returns the current time, for reports and answers. */
   readonly now: () => Date;
-  /** Bytes and events of one feed at most (docs/protocol.md §8). */
+  /** Maximum bytes and events of one feed (docs/protocol.md §8). */
   readonly limits: Limits;
-  /** Awaited between slices of the work. */
+  /** Yields to the event loop between slices of the work. */
   readonly yieldToEventLoop: () => Promise<void>;
 }
 
 /**
- * Characters of a feed up to which it needs no turn: a few slices of work, done
- * sooner than the line before it would move.
+ * Maximum length in characters of a feed that doesn't queue: it needs only a
+ * few slices of work, less than the wait would take.
  */
 const SMALL_FEED_LENGTH = 256 * 1024;
 
 /**
- * Makes what verifies inline feeds: one large feed at a time, first come, first
- * served. Two at a time would hold two states and be no faster. A request waits
- * for its turn without a place of the service.
+ * Creates a verifier of inline feeds. Large feeds are verified one at a time,
+ * in their order of arrival: two concurrent ones would need twice the memory
+ * and finish no sooner. A request doesn't occupy a slot while it waits.
  */
 export function createInlineFeeds(options: InlineFeedsOptions): InlineFeeds {
   const { limits, now, yieldToEventLoop, maxWaitMs } = options;
@@ -62,8 +62,8 @@ export function createInlineFeeds(options: InlineFeedsOptions): InlineFeeds {
     maxWaitMs,
     refuse: (retryAfterSeconds) => waitedTooLong(maxWaitMs, retryAfterSeconds),
   });
-  // Slices between other requests, for feeds of a size that is bounded: workers
-  // would take the cores that answer those.
+  // Signatures are verified in slices on this thread, since feeds have limited
+  // size: workers would take the cores that answer other requests.
   const workers = new SignatureWorkers({ maxWorkers: 0 });
   const inTurn = async <T>(
     feed: InlineFeed,

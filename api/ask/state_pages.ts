@@ -1,4 +1,4 @@
-/** A state in pages that never mix two states (docs/reference/http.md). @module */
+/** Returns a state in pages, all from the same state (docs/reference/http.md). @module */
 
 import { type FeedState, parseJson, SigError } from "@sig/core";
 import {
@@ -12,46 +12,46 @@ import { z } from "zod";
 import type { Sources } from "./answer_check.ts";
 import { DEFAULT_PAGE, type DumpStateRequest } from "../schemas/question.ts";
 
-/** 9999-12-31T23:59:59.999Z: later instants can't be written. */
+/** 9999-12-31T23:59:59.999Z, the latest instant of RFC 3339. */
 const MAX_DATE_MS = 253_402_300_799_999;
 /**
- * Characters of a page's texts, roughly: an issuer may write roles of 64 KiB a
- * relationship.
+ * Approximate maximum length of a page in characters: a relationship may
+ * contain roles of 64 KiB.
  */
 const MAX_PAGE_LENGTH = 4 * 1024 * 1024;
 
-/** Where a page ended. */
+/** The position after a page. */
 const CURSOR = z.strictObject({
-  /** The version of these members. */
+  /** The version of this format. */
   version: z.literal(3),
-  /** The state that the first page was of: its last event. */
+  /** The last sequence of the state that the first page was taken from. */
   sequence: z.int().min(1),
-  /** When that event was issued, which tells histories apart. */
+  /** When that event was issued, to detect another history. */
   event: z.string(),
-  /** The instant that the first page was judged at, in milliseconds. */
+  /** The time at which the first page was evaluated, in milliseconds. */
   judgedAtMs: z.int().min(0).max(MAX_DATE_MS),
-  /** The last relationship of the page. */
+  /** The id of the last relationship of the page. */
   after: z.string(),
-  /** Which question it belongs to. */
+  /** The question that the cursor belongs to. */
   question: z.string(),
 });
-/** Where a page ended. */
+/** The position after a page. */
 export type Cursor = z.output<typeof CURSOR>;
 
-/** A cursor as text: base64url, not to be taken apart by clients. */
+/** Encodes a cursor as base64url text, which is opaque to clients. */
 export function writeCursor(cursor: Cursor): string {
   return encodeBase64Url(new TextEncoder().encode(JSON.stringify(cursor)));
 }
 
 /**
- * Reads what {@linkcode writeCursor} wrote, for the same question.
+ * Decodes a cursor of {@linkcode writeCursor} for the same question.
  *
- * @throws {SigError} `invalid_request` for anything else.
+ * @throws {SigError} `invalid_request` for any other text.
  */
 export function readCursor(text: string, question: string): Cursor {
   let value: unknown;
   try {
-    // Invalid base64url is not JSON either.
+    // Invalid base64url becomes an empty text, which is not JSON either.
     value = parseJson(decodeBase64UrlStrict(text) ?? "", { maxValues: 16 });
   } catch (cause) {
     throw misfit("it is not one of this service", { cause });
@@ -78,7 +78,7 @@ function misfit(
 }
 
 /**
- * Where the page begins; undefined for the first one.
+ * Returns where the page begins; undefined for the first one.
  *
  * @throws {SigError} `invalid_request` for a cursor of another question.
  */
@@ -90,10 +90,10 @@ export function cursorOf(request: DumpStateRequest): Cursor | undefined {
 }
 
 /**
- * The page as JSON text. All pages of one dump are of the state and the instant
- * of its first page, also when the feed has grown since. A page goes through no
- * more than itself, and nothing is kept between pages but the order of the
- * identifiers, which is the state's own.
+ * Returns a page as JSON text. All pages of a dump show the state and time of
+ * the first page, even if the feed has grown since. A page costs work only for
+ * its own relationships, and nothing is kept between pages except the state's
+ * own sorted identifiers.
  *
  * @throws {SigError} as `walkState`, and `invalid_request` for a cursor of
  * another history.
@@ -130,8 +130,8 @@ export async function pageOf(
     ...{ version: 3, sequence, event: eventOf(state, sequence) },
     ...{ judgedAtMs, after, question },
   });
-  // Member by member: a JavaScript object would put identifiers such as "10"
-  // first, and could not hold `__proto__` safely.
+  // Not a JavaScript object: it would order identifiers such as "10" first, and
+  // could not safely contain `__proto__`.
   const members = entries.map(([id, relationship]) =>
     `${JSON.stringify(id)}:${JSON.stringify(relationship)}`
   );
@@ -141,13 +141,15 @@ export async function pageOf(
     `"next_cursor":${JSON.stringify(next)}}`;
 }
 
-/** When the event at a sequence was issued: it tells two histories apart. */
+/**
+ * Returns when the event at a sequence was issued, to detect another history.
+ */
 function eventOf({ history }: FeedState, sequence: number): string {
   const { seconds, nanoseconds } = history.issuedAt(sequence);
   return `${seconds}.${nanoseconds}`;
 }
 
-/** What a cursor belongs to: everything that decides what is in the dump. */
+/** Returns all parameters that decide which relationships a dump contains. */
 function questionOf(request: DumpStateRequest): string {
   const { issuer, sig, feed, at, as_of, subject, status } = request;
   const source = [issuer?.text, sig?.text, feed === undefined];
@@ -155,7 +157,7 @@ function questionOf(request: DumpStateRequest): string {
   return JSON.stringify([...source, ...times, subject, status]);
 }
 
-/** The feed may be longer than it was, but not shorter. */
+/** Requires that the feed is not shorter than at the first page. */
 function requireSequence(state: FeedState, sequence: number): void {
   const { last_sequence } = state;
   if (sequence <= last_sequence) return;

@@ -1,83 +1,87 @@
-/** What a flag is, and the values that a program was given. @module */
+/** Definitions of flags, and the values that a program was given. @module */
 
 import { SigError } from "@sig/core";
 
-/** A flag as help, completion and {@linkcode GivenFlags} know it: a text. */
+/**
+ * A flag for help, completion and {@linkcode GivenFlags}; its value is a text.
+ */
 export interface FlagSpec {
-  /** Without the dashes. */
+  /** The name without dashes. */
   readonly name: string;
-  /** Shown for its value; a flag without it is a switch. */
+  /** The placeholder of its value; a flag without one is a switch. */
   readonly value?: string;
-  /** What it does, one line. */
+  /** A description of one line. */
   readonly help: string;
-  /** May be given more than once. */
+  /** Whether it may be given more than once. */
   readonly repeat?: true;
-  /** The command does nothing without it. */
+  /** Whether it must be given. */
   readonly required?: true;
-  /** The only values. */
+  /** The allowed values (default: any). */
   readonly choices?: readonly string[];
-  /** Names that people give it elsewhere; the error suggests the right one. */
+  /** Names that other tools use for it; the error suggests the right one. */
   readonly mistaken?: readonly string[];
 }
 
 /** The flags that were given, as texts. */
 export interface GivenFlags {
-  /** A flag's value, undefined when not given. */
+  /** Returns a flag's value; undefined if not given. */
   text(flag: string): string | undefined;
-  /** A repeatable flag's values. */
+  /** Returns the values of a repeatable flag. */
   texts(flag: string): readonly string[];
-  /** Whether a switch is given. */
+  /** Returns whether a switch is given. */
   on(flag: string): boolean;
-  /** What a flag is called where its value comes from (default: `--flag`). */
+  /**
+   * Returns the name of a flag at the source of its value (default: `--flag`).
+   */
   nameOf?(flag: string): string;
 }
 
-/** A kind of value: how it is shown, and how its text is read. */
+/** A type of value: its placeholder and its parser. */
 export interface ValueType<T> {
-  /** Shown for the value, such as `DURATION`. */
+  /** The placeholder in help, such as `DURATION`. */
   readonly placeholder: string;
-  /** The only texts, where there are few. */
+  /** The allowed texts (default: any that `parse` accepts). */
   readonly choices?: readonly string[];
   /**
-   * Reads it.
+   * Parses a value.
    *
-   * @param flag Such as `--max-age`, for the error.
+   * @param flag The flag for the error, such as `--max-age`.
    * @throws {SigError} as {@linkcode usageError}.
    */
   parse(text: string, flag: string): T;
 }
 
-/** How a flag is given, beside its type. */
+/** Options of a flag in addition to its type. */
 export interface FlagOptions {
-  /** As of {@linkcode FlagSpec}. */
+  /** As in {@linkcode FlagSpec}. */
   readonly mistaken?: readonly string[];
-  /** Shown for the value instead of the type's placeholder. */
+  /** The placeholder in help (default: that of the type). */
   readonly placeholder?: string;
 }
 
 /** A flag whose value has a type. Its name is its key in {@linkcode Flags}. */
 export interface Flag<T> extends FlagOptions {
-  /** What it does, one line. */
+  /** A description of one line. */
   readonly help: string;
-  /** Of its value; a flag without it is a switch. */
+  /** The type of its value; a flag without one is a switch. */
   readonly type?: ValueType<unknown>;
-  /** May be given more than once. */
+  /** Whether it may be given more than once. */
   readonly repeat?: true;
-  /** The command does nothing without it. */
+  /** Whether it must be given. */
   readonly required?: true;
-  /** Never there: it carries the type of the value. */
+  /** Never set: carries the type of the value. */
   readonly _value?: T;
 }
 
 /** Typed flags by name. */
 export type Flags = { readonly [name: string]: Flag<unknown> };
 
-/** The values of typed flags. */
+/** The values of typed flags, by name. */
 export type Values<F extends Flags> = {
   readonly [N in keyof F]: F[N] extends Flag<infer T> ? T : never;
 };
 
-/** A flag that may be left out: its value, or undefined. */
+/** Defines an optional flag: its value, or undefined. */
 export function optional<T>(
   type: ValueType<T>,
   help: string,
@@ -86,7 +90,7 @@ export function optional<T>(
   return { ...options, type, help };
 }
 
-/** A flag that must be given. */
+/** Defines a required flag. */
 export function required<T>(
   type: ValueType<T>,
   help: string,
@@ -95,7 +99,7 @@ export function required<T>(
   return { ...options, type, help, required: true };
 }
 
-/** A flag that may be given more than once. */
+/** Defines a flag that may be given more than once. */
 export function many<T>(
   type: ValueType<T>,
   help: string,
@@ -104,12 +108,12 @@ export function many<T>(
   return { ...options, type, help, repeat: true };
 }
 
-/** A switch: whether it is given. */
+/** Defines a switch: whether it is given. */
 export function toggle(help: string, options: FlagOptions = {}): Flag<boolean> {
   return { ...options, help };
 }
 
-/** Typed flags as help, completion and the parser know them. */
+/** Converts typed flags for help, completion and the parser. */
 export function flagSpecs(flags: Flags): readonly FlagSpec[] {
   return Object.entries(flags).map(([name, flag]) => {
     const { type, help, repeat, required, mistaken } = flag;
@@ -127,7 +131,7 @@ export function flagSpecs(flags: Flags): readonly FlagSpec[] {
 }
 
 /**
- * The values of typed flags, each read once.
+ * Returns the values of typed flags, each parsed once.
  *
  * @example
  * ```ts
@@ -175,7 +179,7 @@ export function readValues<F extends Flags>(
 }
 
 /**
- * `invalid_request` with the flag that it is about and what to do next.
+ * Returns an `invalid_request` error with its flag and a hint.
  *
  * @example
  * ```ts

@@ -1,9 +1,9 @@
-/** Help texts as wide as the terminal; undefined where there is none. @module */
+/** Help texts, wrapped to the width of the terminal if there is one. @module */
 
 import type { FlagSpec } from "./flag.ts";
 
 /**
- * A flag as it is typed, and what it does with its notes behind.
+ * Returns a flag as it is typed, and its description with notes.
  *
  * @example
  * ```ts
@@ -24,12 +24,12 @@ export function flagRow(flag: FlagSpec): readonly [string, string] {
   return [`--${flag.name}${value}`, flag.help + note];
 }
 
-/** The indent of continued lines. */
+/** The indentation of continued lines. */
 const INDENT = "    ";
 
 /**
- * A description's parts: a paragraph is one line, lines that are indented stay
- * together as they are, and an empty part stands for an empty line.
+ * Splits a description into parts: a paragraph is one line, consecutive
+ * indented lines stay together unchanged, and an empty part is an empty line.
  */
 export function partsOf(description: string): readonly string[] {
   const parts: string[] = [];
@@ -42,12 +42,12 @@ export function partsOf(description: string): readonly string[] {
   return parts;
 }
 
-/** Whether a part is to be shown as it is written. */
+/** Returns whether a part is shown without wrapping. */
 export function isSample(part: string): boolean {
   return part.startsWith(" ");
 }
 
-/** A text whose lines are as long as they were written, or as they can be. */
+/** Returns a text, wrapped if it has lines longer than the width. */
 export function paragraphs(text: string, width = Infinity): string {
   if (text.split("\n").every((line) => line.length <= width)) return text;
   return partsOf(text).map((part) =>
@@ -56,8 +56,9 @@ export function paragraphs(text: string, width = Infinity): string {
 }
 
 /**
- * Words and their meanings in two columns. A word that would leave the meanings
- * less than half of the width, or than their longest word, has its own line.
+ * Returns terms and their descriptions in two columns. A term gets its own line
+ * if it would leave the descriptions less than half of the width, or than their
+ * longest word.
  */
 export function twoColumns(
   rows: readonly (readonly [string, string])[],
@@ -84,14 +85,14 @@ export function twoColumns(
   }).join("\n");
 }
 
-/** A labelled line; its continuation is indented below the text. */
+/** Returns a labelled line; its continuation is indented below the text. */
 export function usage(label: string, line: string, width = Infinity): string {
   const room = width - label.length;
   return label + wrap(unitsOf(line, room), room)
     .join(`\n${" ".repeat(label.length)}`);
 }
 
-/** A line to copy: a continued line is valid in a shell. */
+/** Returns a line to copy; continued lines are valid in a shell. */
 export function example(line: string, width = Infinity): string {
   if (line.length + 2 <= width) return `  ${line}`;
   const end = " \\";
@@ -99,7 +100,10 @@ export function example(line: string, width = Infinity): string {
   return `  ${wrap(unitsOf(line, room), room).join(`${end}\n${INDENT}`)}`;
 }
 
-/** Words, blanks in quotes too; a flag has its value with it, if there is room. */
+/**
+ * Splits a line at blanks outside quotes; keeps a flag with its value if there
+ * is room.
+ */
 function unitsOf(line: string, room: number): readonly string[] {
   const units = line.match(/(?:--\S+ (?!-))?(?:"[^"]*"|\S)+/g) ?? [];
   return units.flatMap((unit) =>
@@ -107,7 +111,7 @@ function unitsOf(line: string, room: number): readonly string[] {
   );
 }
 
-/** Words, those between single blanks of a text, with a limit on a line's width. */
+/** Wraps words, or a text split at single blanks, to lines of a width. */
 export function wrap(
   text: string | readonly string[],
   width: number,
@@ -124,14 +128,14 @@ export function wrap(
   return [...lines, line];
 }
 
-/** Drawn over two columns: East Asian scripts and forms, and emoji. */
+/** Characters of two columns: East Asian scripts and forms, and emoji. */
 const WIDE =
   /^[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]|\ufe0f/u;
 const PLAIN = /^[\x20-\x7e]*$/;
 
 /**
- * Columns that a terminal shows a text in, one or two for each character that
- * a reader would count. Controls have none: escape them first.
+ * Returns the columns of a text in a terminal: one or two for each grapheme.
+ * Controls have none; escape them first.
  */
 export function displayWidth(text: string): number {
   if (PLAIN.test(text)) return text.length;

@@ -1,6 +1,6 @@
 /**
- * The words of a command line, read strictly, and its help, as wide as the
- * terminal: what the three programs of SIG have in common.
+ * Strict parsing of command lines, and help texts that fit the terminal, for
+ * the three programs of SIG.
  *
  * @example
  * ```ts

@@ -1,33 +1,33 @@
-/** From a program's words to its flags, strictly. @module */
+/** Parses command lines strictly. @module */
 
 import type { SigError } from "@sig/core";
 import { quote, suggest } from "@sig/core/internal";
 import { type FlagSpec, type GivenFlags, usageError } from "./flag.ts";
 import { requireChoice } from "./values.ts";
 
-/** What {@linkcode parseFlags} needs to know of a program. */
+/** The flags and hints of a program, for {@linkcode parseFlags}. */
 export interface FlagRules {
-  /** Every flag that it knows. */
+  /** All flags of the program. */
   readonly flags: readonly FlagSpec[];
-  /** Told where nothing better is known, such as `See: sig-api --help`. */
+  /** The hint of last resort, such as `See: sig-api --help`. */
   readonly seeHelp: string;
-  /** What to do where a required flag is missing and there are these words. */
+  /** Returns a hint for a missing required flag, given the arguments. */
   readonly hintOfMissing?: (
     missing: FlagSpec,
     words: readonly string[],
   ) => string | undefined;
 }
 
-/** Flags and arguments. */
+/** Parsed flags and arguments. */
 export interface ParsedFlags extends GivenFlags {
   /** Arguments, in their order. */
   readonly positionals: readonly string[];
 }
 
 /**
- * Reads words as flags. Unknown flags, values that are missing or not among the
- * choices, and flags given twice are refused. Where `help` is among them,
- * nothing that is missing is complained about.
+ * Parses a command line. Rejects unknown flags, values that are missing or not
+ * among the choices, and repeated flags that are not repeatable. With `help`,
+ * required flags may be missing.
  *
  * @example
  * ```ts
@@ -75,7 +75,7 @@ export function parseFlags(
       continue;
     }
     const next = words[i + 1];
-    // Where a flag follows, the value was most likely forgotten.
+    // If a flag follows, the value was probably forgotten.
     const value = joined ?? (next?.startsWith("--") ? "" : next ?? "");
     if (value === "") throw needsValue(flag);
     if (joined === undefined) i++;
@@ -123,7 +123,10 @@ function unknownFlag(
   });
 }
 
-/** The one that is often called so, the only one that begins so, one like it. */
+/**
+ * Returns the flag with this mistaken name, the only flag with this prefix, or
+ * the most similar one.
+ */
 function nearestFlag(
   flag: string,
   flags: readonly FlagSpec[],

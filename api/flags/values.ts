@@ -1,4 +1,4 @@
-/** Types of flags' values. @module */
+/** Types of flag values. @module */
 
 import { quote, suggest } from "@sig/core/internal";
 import { usageError, type ValueType } from "./flag.ts";
@@ -15,13 +15,13 @@ export const file: ValueType<string> = {
   parse: (text) => text,
 };
 
-/** A path of a folder. */
+/** The path of a directory. */
 export const folder: ValueType<string> = {
   placeholder: "DIR",
   parse: (text) => text,
 };
 
-/** One of a few words. */
+/** One of a few choices. */
 export function oneOf<const T extends string>(
   ...choices: readonly T[]
 ): ValueType<T> {
@@ -32,7 +32,7 @@ export function oneOf<const T extends string>(
   };
 }
 
-/** The choice that a text is. */
+/** Returns the choice that equals a text. */
 export function requireChoice<T extends string>(
   text: string,
   choices: readonly T[],
@@ -68,7 +68,7 @@ export const duration: ValueType<number> = {
   },
 };
 
-/** A number from 1 to 999999. */
+/** A whole number from 1 to 999999. */
 export const count: ValueType<number> = {
   placeholder: "N",
   parse(text, flag) {
@@ -78,7 +78,7 @@ export const count: ValueType<number> = {
   },
 };
 
-/** Requests a second, such as `20/s`. */
+/** Requests per second, such as `20/s`. */
 export const rate: ValueType<{ readonly perSecond: number }> = {
   placeholder: "N/s",
   parse(text, flag) {
@@ -91,18 +91,21 @@ export const rate: ValueType<{ readonly perSecond: number }> = {
   },
 };
 
-/** Where to listen. */
+/** An address to listen on. */
 export interface Address {
   /** An IP address without brackets, or a host name. */
   readonly hostname: string;
-  /** 0 takes any free port. */
+  /** The port; 0 takes any free port. */
   readonly port: number;
 }
 
 const ADDRESS = /^(?:\[([0-9a-fA-F:.]+)\]|([a-z0-9.-]+)):(0|[1-9]\d{0,4})$/;
 const LABEL = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/;
 
-/** `host:port` or `[ipv6]:port`; strict, since a mistake could open it to all. */
+/**
+ * `host:port` or `[ipv6]:port`. Strict, since a mistake could expose the
+ * server.
+ */
 export const address: ValueType<Address> = {
   placeholder: "HOST:PORT",
   parse(text, flag) {
@@ -121,7 +124,7 @@ export const address: ValueType<Address> = {
 };
 
 /**
- * Reads `--addr`.
+ * Parses `--addr`.
  *
  * @example
  * ```ts
@@ -142,15 +145,15 @@ function isIpv6(text: string): boolean {
   return URL.parse(`http://[${text}]`) !== null;
 }
 
-/** A URL parser rewrites every unusual spelling of an IPv4 address. */
+/** A URL parser rewrites every unusual form of an IPv4 address. */
 function isName(name: string | undefined): boolean {
   return name !== undefined && name.split(".").every((l) => LABEL.test(l)) &&
     URL.parse(`http://${name}`)?.hostname === name;
 }
 
 /**
- * Whether only this machine can reach a server that listens there. A name other
- * than `localhost` may resolve to anything.
+ * Returns whether a server at this address is reachable only from this machine.
+ * A name other than `localhost` may resolve to any address.
  *
  * @example
  * ```ts

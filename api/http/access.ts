@@ -1,16 +1,16 @@
-/** Who may ask a service: by which name, from which page, with which token. @module */
+/** Access to a service: host names, cross-site requests, and the bearer token. @module */
 
 import { SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import { equalInConstantTime } from "@sig/jose/internal";
 import type { Context, MiddlewareHandler } from "hono";
 
-/** A name or an address, with a port at most (RFC 9112 §3.2). */
+/** A host name or address with an optional port (RFC 9112 §3.2). */
 const HOST = /^(?:\[[0-9a-f:.]+\]|[a-z0-9._~!$&'()*+,;=%-]+)(?::[0-9]{1,5})?$/i;
-/** What a Host list can name. */
+/** A valid entry of the Host list. */
 const LISTED = /^(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::(\d{1,5}))?$/;
 
-/** Authority and path of an absolute http URL, as they are. */
+/** Authority and path of an absolute http URL, unchanged. */
 export function splitUrl(
   url: string,
 ): { readonly host: string; readonly path: string } {
@@ -20,11 +20,11 @@ export function splitUrl(
 }
 
 /**
- * The hosts of a request: that of its URL, and its header where that says
- * another one, since an absolute target in the request line replaces it (RFC
- * 9112 §3.2.2). `undefined` if one of them can't be a host: it would shift where
- * the path of the URL begins (`Host: a/docs#`), so the URL must not be read at
- * all, and the answer is 400 (§3.2).
+ * Returns the hosts of a request: that of its URL, and that of its header if it
+ * differs, since an absolute target in the request line replaces it (RFC 9112
+ * §3.2.2). Returns `undefined` if one of them is not a valid host: it would
+ * shift where the path of the URL begins (`Host: a/docs#`), so the URL must not
+ * be used, and the response is 400 (§3.2).
  *
  * @example
  * ```ts
@@ -48,11 +48,11 @@ export function hostsOf(request: Request): readonly string[] | undefined {
 }
 
 /**
- * Makes the check of a request's host. A page of the web can point a name of its
- * own at 127.0.0.1, and its browser then still sends that name. An entry without
- * a port stands for every port.
+ * Creates the check of a request's host, against DNS rebinding: a web page can
+ * point its own name at 127.0.0.1, but its browser still sends that name. An
+ * entry without a port matches every port.
  *
- * @param names The only names that are answered (default: all).
+ * @param names The allowed names (default: all).
  * @throws {SigError} `invalid_request` for an invalid name; from the function
  * `invalid_request` or `host_not_allowed`.
  */
@@ -65,7 +65,7 @@ export function requireHost(
     if (name === undefined) return false;
     return known!.has(name) || known!.has(`${name}:${port ?? "80"}`);
   };
-  // Nearly every request names the same host as the one before.
+  // Most requests name the same host as the previous one.
   let lastAllowed: string | undefined;
   return (request) => {
     const { host } = splitUrl(request.url);
@@ -108,8 +108,8 @@ function readHost(entry: string): string {
 }
 
 /**
- * Refuses what a page of another site sends, unless its origin is allowed.
- * Following a link is not refused.
+ * Rejects requests that pages of other sites send, unless their origin is
+ * allowed. Following a link is allowed.
  *
  * @throws {SigError} `origin_not_allowed`
  */
@@ -128,7 +128,7 @@ export function requireSameSite(
   );
 }
 
-/** Whether a request carries this bearer token (RFC 6750). */
+/** Returns whether a request carries this bearer token (RFC 6750). */
 export function hasToken({ headers }: Request, token: string): boolean {
   const [, given] =
     /^Bearer +([^ ]+) *$/i.exec(headers.get("authorization") ?? "") ?? [];
@@ -136,7 +136,7 @@ export function hasToken({ headers }: Request, token: string): boolean {
 }
 
 /**
- * Makes a middleware that answers only requests with this bearer token.
+ * Creates a middleware that requires this bearer token.
  *
  * @throws {SigError} `invalid_request` for a token that can't be sent (RFC
  * 6750); from the middleware `unauthorized`.

@@ -1,4 +1,4 @@
-/** Who sends a request, and how often they may. @module */
+/** Client addresses, and the rate limit of each client. @module */
 
 import { SigError } from "@sig/core";
 import { quote, trimOws } from "@sig/core/internal";
@@ -17,7 +17,7 @@ interface ConnectionInfo {
   readonly remoteAddr?: { readonly hostname?: unknown };
 }
 
-/** Finds a request's client address, undefined where it isn't known. */
+/** Returns a request's client address; undefined if unknown. */
 export type ClientAddress = (
   headers: Headers,
   info: unknown,
@@ -29,7 +29,7 @@ function socketAddress(info: unknown): string | undefined {
   return typeof hostname === "string" ? plain(hostname) : undefined;
 }
 
-/** A socket for both kinds of address writes IPv4 as `::ffff:192.0.2.1`. */
+/** A dual-stack socket reports IPv4 as `::ffff:192.0.2.1`. */
 function plain(address: string): string {
   return address.startsWith("::")
     ? address.replace(/^::ffff:(?=\d+\.)/i, "")
@@ -37,9 +37,10 @@ function plain(address: string): string {
 }
 
 /**
- * Makes what finds the client's address. `X-Forwarded-For` is believed only of
- * proxies in one of the networks, and read from its end: what stands before the
- * last address that no trusted proxy wrote, a client may have made up.
+ * Creates the function that returns the client's address. `X-Forwarded-For` is
+ * trusted only from proxies in one of the networks, and read from its end: a
+ * client may have invented whatever precedes the last address that no trusted
+ * proxy wrote.
  *
  * @example
  * ```ts
@@ -52,7 +53,8 @@ function plain(address: string): string {
  * assertEquals(clientOf(headers, info), "192.0.2.1");
  * ```
  *
- * @param trustProxy Networks such as `10.0.0.0/8`; none: the socket's address.
+ * @param trustProxy Networks such as `10.0.0.0/8`; if empty, the socket's
+ * address is used.
  * @throws {SigError} `invalid_request` for an invalid network.
  */
 export function createClientAddress(
@@ -109,8 +111,8 @@ function addNetwork(
 }
 
 /**
- * The network that a client asks from: an IPv4 address itself; of an IPv6
- * address its /64, which is assigned to one client as a whole.
+ * Returns the network of a client: an IPv4 address itself; the /64 of an IPv6
+ * address, which is assigned to one client as a whole.
  *
  * @example
  * ```ts
@@ -128,19 +130,22 @@ export function clientNetwork(address: string): string {
   const [head = "", tail] = canonical.split("::");
   const groups = head === "" ? [] : head.split(":");
   const behind = tail ? tail.split(":").length : 0;
-  // An IPv4 client: all of them would share the /64.
+  // An IPv4-mapped address is one client: all of them would share the /64.
   if (canonical.startsWith("::ffff:") && behind === 3) return canonical;
   while (groups.length < 4 && groups.length + behind < 8) groups.push("0");
   return groups.length < 4 ? canonical : groups.slice(0, 4).join(":");
 }
 
-/** Requests in one second, and as many at once. */
+/** Options of {@linkcode createRateLimiter}. */
 export interface RateLimit {
-  /** Requests per second, at least 1. */
+  /** Requests per second and maximum burst, at least 1. */
   readonly perSecond: number;
 }
 
-/** Clients remembered; the one that asked longest ago is forgotten first. */
+/**
+ * Maximum number of remembered clients; the least recently seen is forgotten
+ * first.
+ */
 const MAX_CLIENTS = 10_000;
 
 interface Bucket {
@@ -149,10 +154,11 @@ interface Bucket {
 }
 
 /**
- * Makes a token bucket for each client: `perSecond` requests at once, refilled
- * evenly. The function takes one request of a client at a time of the clock.
+ * Creates a token bucket for each client: a burst of `perSecond` requests,
+ * refilled evenly. The function counts one request of a client at a time in
+ * milliseconds.
  *
- * @example The second request within the second is refused
+ * @example The second request within the second is rejected
  * ```ts
  * import { createRateLimiter } from "./client.ts";
  * import { SigError } from "@sig/core";
@@ -179,12 +185,12 @@ export function createRateLimiter(
     const client = clientNetwork(address);
     const bucket = buckets.get(client) ??
       { tokens: perSecond, filledAtMs: nowMs };
-    // A clock that was set back must not lock a client out.
+    // A clock that was set back must not block a client.
     const elapsedMs = Math.max(0, nowMs - bucket.filledAtMs);
     const filled = bucket.tokens + elapsedMs * perSecond / 1000;
     bucket.tokens = Math.min(perSecond, filled);
     bucket.filledAtMs = nowMs;
-    // To the end of the map: the first key is the oldest.
+    // Moves the client to the end of the map: the first key is the oldest.
     buckets.delete(client);
     buckets.set(client, bucket);
     if (buckets.size > MAX_CLIENTS) {

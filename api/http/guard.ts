@@ -1,4 +1,4 @@
-/** The one middleware of both servers. @module */
+/** The middleware that both servers share. @module */
 
 import { SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
@@ -12,35 +12,35 @@ import type { GuardOptions, ServiceOptions } from "./options.ts";
 import { problemResponse } from "./send.ts";
 import { describeThrown, type RequestLogEntry } from "./request_log.ts";
 
-/** What handlers find in their `Context`. */
+/** The Hono environment of routes behind the guard. */
 export interface ServiceEnv {
-  /** What the platform says of the connection. */
+  /** What the platform knows of the connection. */
   Bindings: object;
-  /** What the guard sets. */
+  /** The variables that the guard sets. */
   Variables: {
-    /** The client's `X-Request-ID`, or a fresh one. */
+    /** The client's `X-Request-ID`, or a new one. */
     requestId: string;
-    /** What the request may take. */
+    /** The resources that the request uses. */
     budget: RequestBudget;
-    /** The code of the problem that was answered. */
+    /** The error code of the response, if it is a problem. */
     code: string | undefined;
-    /** What was thrown and not meant to happen; for the log alone. */
+    /** The unexpected error, for the log only. */
     thrown: unknown;
   };
 }
 
-/** Answers however busy the service is, for health checks. */
+/** The health check, which is answered under any load. */
 export const HEALTH_PATH = "/healthz";
-/** Readiness: whether the stores and issuers of the service answer. */
+/** The readiness check: whether the service's stores and issuers answer. */
 export const READY_PATH = "/readyz";
 
-/** Seconds of `Retry-After` where the refusal has none of its own. */
+/** Seconds of `Retry-After` if the error has none. */
 const RETRY_AFTER_SECONDS = 5;
 
-/** What is not a page loads nothing, and stands in no frame, if shown as one. */
+/** Prevents loading and framing of responses that are not pages. */
 const NO_CONTENT_POLICY = "default-src 'none'; frame-ancestors 'none'";
 
-/** What browsers know by now and no page here needs. */
+/** Browser features that no page of this project needs. */
 const UNUSED_FEATURES = [
   ...["accelerometer", "autoplay", "bluetooth", "camera", "display-capture"],
   ...["encrypted-media", "fullscreen", "gamepad", "geolocation", "gyroscope"],
@@ -50,9 +50,8 @@ const UNUSED_FEATURES = [
 ];
 
 /**
- * Headers of a page beside its content security policy: it says to no other site
- * where its reader came from, shares its process with none, stands in no frame,
- * and can't use devices.
+ * Headers of a page in addition to its content security policy: no referrer to
+ * other sites, no shared process, no framing and no devices.
  *
  * @example
  * ```ts
@@ -78,8 +77,9 @@ export const PAGE_HEADERS: readonly (readonly [string, string])[] = Object
   ]);
 
 /**
- * Makes the middleware: request id, Host list, other sites' pages, CORS, rate
- * and limits before the route; headers and the log entry after it.
+ * Creates the middleware: before the route it sets the request id and checks
+ * host, origin, CORS, rate and limits; after it, it sets headers and writes the
+ * log entry.
  *
  * @throws {SigError} `invalid_request` for an invalid host, origin or proxy.
  * @throws {RangeError} for an invalid rate limit.
@@ -103,7 +103,11 @@ export function createGuard(
   const capacity = new Capacity(options);
   const timeText = createTimeText();
 
-  /** @throws {SigError} where the request is refused before its route. */
+  /**
+   * Checks a request before its route.
+   *
+   * @throws {SigError} if the request is rejected.
+   */
   const admit = (c: Context<ServiceEnv>, came: Date) => {
     const { path, raw } = c.req;
     const budget = c.get("budget");
@@ -111,21 +115,22 @@ export function createGuard(
     if (path === HEALTH_PATH || path === READY_PATH) return;
     // All clients without a known address share one rate.
     if (!unlimited.has(path)) countRequest?.(budget.address, came.getTime());
-    // With a body it takes a place when that is there.
+    // A POST request takes a slot after its body has arrived.
     if (raw.method !== "POST") budget.enter();
   };
 
   return async (c, next) => {
     const request = c.req.raw;
     const came = now();
-    // The first look at a request's headers: `has` reads all of them at once.
+    // The first access to a request's headers: `has` reads all of them anyway.
     c.set("requestId", requestIdOf(request.headers));
     const budget = new RequestBudget(
       capacity,
       clientOf(request.headers, c.env),
     );
     c.set("budget", budget);
-    // Hono's middleware copies every response: only where a page asks.
+    // Hono's middleware copies every response, so it runs only for requests
+    // with an origin.
     const isPage = answerCors !== undefined && request.headers.has("origin");
     try {
       checkHost(request);
@@ -144,14 +149,15 @@ export function createGuard(
         await next();
       }
     } catch (error) {
-      // Hono's own handler of errors never gets a thrown non-error.
+      // Hono's own error handler does not receive a thrown value that is not an
+      // Error.
       c.res = problemResponse(c, error);
     } finally {
       budget.end();
     }
     if (answerCors && !isPage) c.res.headers.append("vary", "Origin");
     const route = telemetry && routePath(c, -1);
-    // The guard alone matched: there is no such route.
+    // Only the guard itself matched: there is no such route.
     if (route && route !== "/*") telemetry.route(route);
     completeHeaders(c);
     if (request.method === "HEAD") await completeLength(c);
@@ -192,19 +198,22 @@ function requireOrigin(origin: string): void {
 }
 
 /**
- * A legal header value (RFC 9110 §5.5), as the bytes that came: visible ASCII,
- * bytes from 0x80 on, spaces and tabs within. Nothing in it ends a header.
+ * A legal header value (RFC 9110 §5.5) of the received bytes: visible ASCII,
+ * bytes from 0x80 on, spaces and tabs inside. It can't end a header.
  */
 const REQUEST_ID =
   /^[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]{0,1022}[\x21-\x7e\x80-\xff])?$/;
 
-/** It must be sent back as it came (AuthZEN 1.0 §10.1.4). */
+/** Returns the client's id unchanged (AuthZEN 1.0 §10.1.4), or a new one. */
 function requestIdOf(headers: Headers): string {
   const given = headers.has("x-request-id") ? headers.get("x-request-id")! : "";
   return REQUEST_ID.test(given) ? given : crypto.randomUUID();
 }
 
-/** One by one: a list for the constructor costs five times that. */
+/**
+ * Sets headers individually: passing a list to the constructor costs five times
+ * as much.
+ */
 function completeHeaders(c: Context<ServiceEnv>): void {
   const { headers, status } = c.res;
   headers.set("x-request-id", c.get("requestId"));
@@ -219,8 +228,8 @@ function completeHeaders(c: Context<ServiceEnv>): void {
 }
 
 /**
- * To HEAD what the body's length would be, not 0 (RFC 9110 §8.6). The body of
- * others is not touched: Deno would send it as a stream.
+ * Sets the length that the body would have for HEAD, instead of 0 (RFC 9110
+ * §8.6). Reads no other body: Deno would then send it as a stream.
  */
 async function completeLength({ res }: Context<ServiceEnv>): Promise<void> {
   if (res.headers.has("content-length") || res.body === null) return;
@@ -228,7 +237,10 @@ async function completeLength({ res }: Context<ServiceEnv>): Promise<void> {
   res.headers.set("content-length", String(length));
 }
 
-/** Many requests come in one millisecond, whose text is made once. */
+/**
+ * Creates a formatter that reuses the text within the same millisecond, since
+ * many requests share it.
+ */
 function createTimeText(): (date: Date) => string {
   let lastMs = NaN;
   let text = "";
@@ -242,7 +254,7 @@ function createTimeText(): (date: Date) => string {
   };
 }
 
-/** Characters of a path that a log line holds. */
+/** Maximum length of a logged path in characters. */
 const MAX_LOGGED_PATH = 200;
 
 function entryOf(
@@ -257,7 +269,7 @@ function entryOf(
   const code = c.get("code");
   const thrown = c.get("thrown");
   const client = c.get("budget").address;
-  // A part of an answer can fail so, while the request has an answer.
+  // A part of a batch can fail unexpectedly while the request gets an answer.
   const isUnexpected = thrown !== undefined || code === "internal";
   const entry: { -readonly [K in keyof RequestLogEntry]: RequestLogEntry[K] } =
     {

@@ -1,10 +1,10 @@
-/** How much the requests of a service may take. @module */
+/** Limits on the resources that requests of a service use. @module */
 
 import { SigError } from "@sig/core";
 import { clientNetwork } from "./client.ts";
 
 /**
- * Counts units by owner, with a bound for each owner and one for all, so that
+ * Counts units by owner, with a limit for each owner and one for all, so that
  * one owner can't take everything.
  *
  * @example
@@ -25,16 +25,16 @@ export class Quota {
   readonly #taken = new Map<string, number>();
   #sum = 0;
 
-  /** Nothing is taken yet. */
+  /** Creates a quota with nothing taken. */
   constructor(total: number, each: number) {
     this.#total = total;
     this.#each = each;
   }
 
   /**
-   * Takes units; false, and nothing taken, when so many aren't left.
+   * Takes units; returns false and takes nothing if too few are left.
    *
-   * @param each Another bound for this owner.
+   * @param each Another limit for this owner.
    */
   take(owner: string, amount = 1, each: number = this.#each): boolean {
     const own = (this.#taken.get(owner) ?? 0) + amount;
@@ -44,27 +44,30 @@ export class Quota {
     return true;
   }
 
-  /** Gives units back. */
+  /** Returns units to the quota. */
   release(owner: string, amount = 1): void {
     const left = (this.#taken.get(owner) ?? 0) - amount;
-    // Owners are named by strangers: those who hold nothing are forgotten.
+    // Clients choose the owners' names, so owners without units are deleted.
     if (left > 0) this.#taken.set(owner, left);
     else this.#taken.delete(owner);
     this.#sum -= amount;
   }
 }
 
-/** Bounds of {@linkcode Capacity}. */
+/** Limits of a {@linkcode Capacity}. */
 export interface CapacityOptions {
-  /** Requests that are worked on at a time (default: 512). */
+  /** Maximum number of requests processed concurrently (default: 512). */
   readonly maxConcurrent?: number | undefined;
-  /** Bytes of large bodies and answers held at a time (default: 256 MiB). */
+  /**
+   * Maximum bytes of large bodies and responses held in memory (default: 256
+   * MiB).
+   */
   readonly maxHeldBytes?: number | undefined;
-  /** Milliseconds until a body must have arrived (default: 10,000). */
+  /** Timeout for receiving a body in milliseconds (default: 10,000). */
   readonly bodyTimeoutMs?: number | undefined;
   /**
-   * Milliseconds in which a client must read something of a large answer, and
-   * all of it in four times as many (default: 30,000).
+   * Timeout in milliseconds within which a client must read some of a large
+   * response; the whole response may take four times as long (default: 30,000).
    */
   readonly sendTimeoutMs?: number | undefined;
 }
@@ -73,57 +76,60 @@ const DEFAULT_MAX_CONCURRENT = 512;
 const DEFAULT_MAX_HELD_BYTES = 256 * 1024 * 1024;
 const DEFAULT_BODY_TIMEOUT_MS = 10_000;
 const DEFAULT_SEND_TIMEOUT_MS = 30_000;
-/** Bytes held for one client, or all of them where there are fewer. */
+/** Maximum bytes held for one client. */
 const CLIENT_BYTES = 64 * 1024 * 1024;
-/** Bodies of one client that may be arriving, however few places there are. */
+/**
+ * Minimum number of bodies that one client may be sending, for services with
+ * few slots.
+ */
 const MIN_CLIENT_BODIES = 16;
 
 /**
- * What all requests of a service share. Each thing that can hold up a request
- * has bounds of its own, also for each client, so that a slow client uses up
- * neither the places nor what others wait for:
+ * The resources that all requests of a service share. Each thing that can delay
+ * a request has separate limits, also per client, so that a slow client can't
+ * exhaust the slots or what other requests wait for:
  *
- * - a place only while the service itself works;
- * - arriving bodies: four times as many as places, a quarter of the places for
- *   one client, or 16 where that is more;
- * - waiting for others, such as an issuer or a store: eight times as many as
- *   places, twice the places for one client; for one other the places, and a
- *   quarter of them for one client;
- * - bytes of large bodies, and of answers until they are sent.
+ * - a slot, only while the service itself works;
+ * - arriving bodies: four times the number of slots, a quarter of the slots for
+ *   one client (at least 256 and 16);
+ * - waiting for an issuer, a store and the like: eight times the number of
+ *   slots, twice that number for one client; for one such dependency the number
+ *   of slots, and a quarter of the slots for one client;
+ * - bytes of large bodies, and of responses until they are sent.
  */
 export class Capacity {
-  /** How many places are taken. */
+  /** The number of occupied slots. */
   working = 0;
-  /** How many places there are. */
-  readonly places: number;
-  /** As in the options. */
+  /** The total number of slots. */
+  readonly slots: number;
+  /** As in {@linkcode CapacityOptions}. */
   readonly bodyTimeoutMs: number;
-  /** As in the options. */
+  /** As in {@linkcode CapacityOptions}. */
   readonly sendTimeoutMs: number;
   /** Arriving bodies, by client. */
   readonly bodies: Quota;
-  /** Requests that wait for others, by client. */
+  /** Requests that wait for a dependency, by client. */
   readonly waiting: Quota;
-  /** The same, by the other. */
+  /** Requests that wait for a dependency, by dependency. */
   readonly waitedFor: Quota;
-  /** The same, by the other and the client. */
+  /** Requests that wait for a dependency, by dependency and client. */
   readonly waitedForByClient: Quota;
   /** Bytes held, by client. */
   readonly bytes: Quota;
-  /** Awaited before each slice of long work. */
+  /** Yields to the event loop; awaited before each slice of long work. */
   readonly yieldToEventLoop: () => Promise<void> = createTurns();
 
-  /** Nothing is taken yet. */
+  /** Creates the capacity with nothing taken. */
   constructor(options: CapacityOptions = {}) {
-    const places = options.maxConcurrent ?? DEFAULT_MAX_CONCURRENT;
-    const share = Math.ceil(places / 4);
+    const slots = options.maxConcurrent ?? DEFAULT_MAX_CONCURRENT;
+    const share = Math.ceil(slots / 4);
     const bodies = Math.max(MIN_CLIENT_BODIES, share);
-    this.places = places;
+    this.slots = slots;
     this.bodyTimeoutMs = options.bodyTimeoutMs ?? DEFAULT_BODY_TIMEOUT_MS;
     this.sendTimeoutMs = options.sendTimeoutMs ?? DEFAULT_SEND_TIMEOUT_MS;
     this.bodies = new Quota(16 * bodies, bodies);
-    this.waiting = new Quota(8 * places, 2 * places);
-    this.waitedFor = new Quota(Infinity, places);
+    this.waiting = new Quota(8 * slots, 2 * slots);
+    this.waitedFor = new Quota(Infinity, slots);
     this.waitedForByClient = new Quota(Infinity, share);
     this.bytes = new Quota(
       options.maxHeldBytes ?? DEFAULT_MAX_HELD_BYTES,
@@ -132,48 +138,51 @@ export class Capacity {
   }
 }
 
-/** What one request takes of a service's {@linkcode Capacity}. */
+/** The share of a service's {@linkcode Capacity} that one request uses. */
 export class RequestBudget {
-  /** What is shared with the other requests. */
+  /** The resources shared with the other requests. */
   readonly capacity: Capacity;
-  /** The client's address; empty where it isn't known. */
+  /** The client's address; empty if unknown. */
   readonly address: string;
   #client: string | undefined;
   #reserved = 0;
-  #hasPlace = false;
+  #hasSlot = false;
   #hasEntered = false;
-  /** What it waits for now; while there is any, it leaves its place. */
+  /**
+   * The number of waits in progress; the request has no slot while it is above
+   * 0.
+   */
   #waits = 0;
   #hasEnded = false;
 
   /**
-   * Begins it; nothing is taken yet.
+   * Creates a budget with nothing taken.
    *
-   * @param address The client's address; all without one are one client.
+   * @param address The client's address; all clients without one count as one.
    */
   constructor(capacity: Capacity, address = "") {
     this.capacity = capacity;
     this.address = address;
   }
 
-  /** The client that it is counted for. */
+  /** The network that the request is counted for. */
   get client(): string {
     return this.#client ??= clientNetwork(this.address);
   }
 
-  /** Whether it had a place: its body, if any, has arrived then. */
+  /** Whether it has had a slot, which means that its body has arrived. */
   get hasEntered(): boolean {
     return this.#hasEntered;
   }
 
   /**
-   * Takes a place, if it has none.
+   * Takes a slot, unless the request has one.
    *
    * @throws {SigError} `overloaded`
    */
   enter(): void {
-    if (this.#hasPlace) return;
-    if (this.capacity.working >= this.capacity.places) {
+    if (this.#hasSlot) return;
+    if (this.capacity.working >= this.capacity.slots) {
       throw overloaded("too many requests are being answered");
     }
     this.#hasEntered = true;
@@ -181,7 +190,7 @@ export class RequestBudget {
   }
 
   /**
-   * Reads a body that has yet to arrive.
+   * Counts an arriving body while `read` reads it.
    *
    * @throws {SigError} `overloaded`, and what `read` throws.
    */
@@ -198,7 +207,7 @@ export class RequestBudget {
   }
 
   /**
-   * Counts bytes that are held until the response is made.
+   * Counts bytes that are held until the response is created.
    *
    * @throws {SigError} `overloaded`
    */
@@ -208,7 +217,7 @@ export class RequestBudget {
   }
 
   /**
-   * Counts bytes that are held until the function that it returns is called.
+   * Counts bytes that are held until the returned function is called.
    *
    * @throws {SigError} `overloaded`
    */
@@ -222,13 +231,16 @@ export class RequestBudget {
   }
 
   /**
-   * Waits for somebody else's answer without a place: however long it takes, the
-   * place is for requests that can be answered.
+   * Waits for a dependency without occupying a slot, which is free for other
+   * requests meanwhile.
    *
-   * @param other Whom it waits for: this name bounds how many do.
-   * @param eachClient How many of one client may wait for it, where clients
-   * choose who is asked under the name. Then there is no bound for all.
-   * @throws {SigError} `overloaded` before the work begins, and what it throws.
+   * @param other The name of the dependency, whose waiting requests are
+   * limited.
+   * @param eachClient How many requests of one client may wait for it, if
+   * clients choose the dependency behind the name. Then there is no common
+   * limit.
+   * @throws {SigError} `overloaded` before the work begins, and what `work`
+   * throws.
    */
   async waitFor<T>(
     other: string,
@@ -260,12 +272,12 @@ export class RequestBudget {
       waiting.release(client);
       waitedFor.release(all);
       waitedForByClient.release(own);
-      // A request that has waited is answered, also where others work meanwhile.
+      // A request that has waited is always resumed, even if no slot is free.
       if (--this.#waits === 0 && !this.#hasEnded) this.#comeBack();
     }
   }
 
-  /** The response is made. */
+  /** Releases everything when the response is created. */
   end(): void {
     this.#hasEnded = true;
     if (this.#waits === 0) this.#leave();
@@ -280,19 +292,19 @@ export class RequestBudget {
   }
 
   #leave(): void {
-    if (this.#hasPlace) this.capacity.working--;
-    this.#hasPlace = false;
+    if (this.#hasSlot) this.capacity.working--;
+    this.#hasSlot = false;
   }
 
   #comeBack(): void {
-    if (!this.#hasPlace) this.capacity.working++;
-    this.#hasPlace = true;
+    if (!this.#hasSlot) this.capacity.working++;
+    this.#hasSlot = true;
   }
 }
 
 /**
- * The refusal of a request for which there is no room (503 with `Retry-After`);
- * nothing of the request was done.
+ * Returns the error for a request beyond a limit (503 with `Retry-After`); no
+ * part of the request was processed.
  *
  * @param why As in "Cannot answer: too many requests are being answered".
  */
@@ -303,9 +315,9 @@ export function overloaded(why: string): SigError {
 }
 
 /**
- * Makes the function that long work awaits between slices. However many run,
- * only one continues in a turn of the event loop: between two slices of a few
- * milliseconds everything else, such as a health check, is served.
+ * Creates the function that long work awaits between slices. However many tasks
+ * run, only one continues in a turn of the event loop: between two slices of a
+ * few milliseconds everything else, such as a health check, is served.
  *
  * @example
  * ```ts

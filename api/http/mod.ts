@@ -1,5 +1,5 @@
 /**
- * What both HTTP servers of SIG stand on: a Hono application behind one guard.
+ * The base of both HTTP servers of SIG: a Hono application behind one guard.
  *
  * @example A service of one route
  * ```ts

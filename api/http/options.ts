@@ -16,50 +16,56 @@ export type {
   TelemetryAttributes,
 };
 
-/** Answers requests; runs on any server that speaks `Request` and `Response`. */
+/** An HTTP application, for any server that uses `Request` and `Response`. */
 export interface App {
   /**
-   * Answers one request and never rejects. `info` is what `Deno.serve` tells of
-   * the connection; without it the client's address is not known.
+   * Answers one request; never rejects. `info` is the second argument of a
+   * `Deno.serve` handler; without it the client's address is unknown.
    */
   fetch(request: Request, info?: unknown): Promise<Response>;
 }
 
-/** Whether pages of an origin may ask what is at a path. */
+/** Returns whether pages of an origin may send requests to a path. */
 export type AllowOrigin = (origin: string, path: string) => boolean;
 
 /** Options of both servers. */
 export interface GuardOptions extends CapacityOptions {
-  /** The only names in `Host` that are answered (default: all). */
+  /** Allowed names in `Host` (default: all). */
   readonly hosts?: readonly string[] | undefined;
-  /** Origins whose pages may ask (CORS; default: none). */
+  /** Origins whose pages may send requests (CORS; default: none). */
   readonly corsOrigins?: readonly string[] | undefined;
-  /** Whether pages of a further origin may ask what is at a path. */
+  /** Allows further origins for single paths. */
   readonly allowOrigin?: AllowOrigin | undefined;
-  /** The clock (default: the system's). */
+  /** Returns the current time (default: the system clock). */
   readonly now?: (() => Date) | undefined;
-  /** How often one client may ask (default: unlimited). */
+  /** The rate limit of one client (default: unlimited). */
   readonly rateLimit?: RateLimit | undefined;
-  /** Networks whose `X-Forwarded-For` is believed (default: none). */
+  /** Networks of proxies whose `X-Forwarded-For` is trusted (default: none). */
   readonly trustProxy?: readonly string[] | undefined;
-  /** Gets an entry for each request when its response is made; must not throw. */
+  /** Receives a log entry when a response is created; must not throw. */
   readonly log?: ((entry: RequestLogEntry) => void) | undefined;
-  /** Counts and measures, as `findTelemetry` finds it (default: nothing does). */
+  /** Counters and gauges, such as those of `findTelemetry` (default: none). */
   readonly telemetry?: Telemetry | undefined;
 }
 
 /** Options of one of the servers. */
 export interface ServiceOptions extends GuardOptions {
-  /** In the log and in the health check, so that a probe notices a wrong port. */
+  /**
+   * The server's name in the log and in the health check, so that a probe
+   * notices a wrong port.
+   */
   readonly service: "sig-api" | "sig-web";
-  /** Its package's version. */
+  /** The version of its package. */
   readonly version: string;
-  /** Makes the answer of `/readyz` (default: there is no such route). */
+  /** Checks readiness for `/readyz` (default: no such route). */
   readonly checkReadiness?: () => Promise<Readiness>;
-  /** The bearer token: who has it learns which issuers are unreachable. */
+  /** The bearer token that shows which issuers are unreachable in `/readyz`. */
   readonly token?: string | undefined;
   /** Paths that don't count for the rate limit, such as `/forward-auth`. */
   readonly unlimited?: readonly string[];
-  /** Paths where forms of other sites may post; browsers send no cookies. */
+  /**
+   * Paths that accept cross-site form posts; browsers send no cookies with
+   * them.
+   */
   readonly crossSite?: readonly string[];
 }

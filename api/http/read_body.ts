@@ -1,4 +1,4 @@
-/** A request's body as strict JSON or as a form. @module */
+/** Reads a request's body as strict JSON or as a form. @module */
 
 import { JsonError, parseJson, SigError } from "@sig/core";
 import type { Context } from "hono";
@@ -8,22 +8,25 @@ import { readBytes } from "./read_bytes.ts";
 /** `application/json` with any parameters (RFC 9110 §5.6.6, §8.3.1). */
 const JSON_TYPE =
   /^application\/json(?:[ \t]*;(?:[ \t]*[\w!#$%&'*+.^`|~-]+=(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t \x21\x23-\x5b\x5d-\x7e]|\\[\t\x20-\x7e])*"))?)*[ \t]*$/i;
-/** An encoding other than the one that JSON has (RFC 8259 §8.1). */
+/** A charset other than UTF-8, the only one of JSON (RFC 8259 §8.1). */
 const OTHER_CHARSET = /;[ \t]*charset=(?!(?:utf-8|"utf-8")[ \t]*(?:;|$))/i;
 const FORM_TYPE =
   /^application\/x-www-form-urlencoded(?:[ \t]*;[ \t]*charset="?utf-8"?)?[ \t]*$/i;
 
 /**
- * Values in a body at most: far more than any request needs (a feed is one
- * text), and few enough that others don't wait while they are read.
+ * Maximum number of JSON values in a body: far more than any request needs (a
+ * feed is one text), and few enough to parse without delaying other requests.
  */
 const MAX_VALUES = 50_000;
-/** Bytes that are parsed in a fraction of a millisecond. */
+/**
+ * Maximum size in bytes of a body that is parsed in a fraction of a
+ * millisecond.
+ */
 const SMALL_BYTES = 8 * 1024;
 
 /**
- * Reads a request's body as strict JSON of at most 50,000 values. A page of
- * another site can't send the required content type without a preflight.
+ * Reads a request's body as strict JSON of at most 50,000 values. The required
+ * content type makes browsers send a preflight for cross-site requests.
  *
  * @example
  * ```ts
@@ -50,9 +53,10 @@ export async function readJson(c: Context, maxBytes: number): Promise<unknown> {
 }
 
 /**
- * Reads a request's body as {@linkcode readJson}, whatever its content type.
+ * Reads a request's body as {@linkcode readJson} does, but accepts any content
+ * type.
  *
- * @throws {SigError} as {@linkcode readJson}, but `unsupported_media_type`.
+ * @throws {SigError} as {@linkcode readJson}, except `unsupported_media_type`.
  */
 export async function readUntypedJson(
   c: Context,
@@ -63,7 +67,8 @@ export async function readUntypedJson(
 }
 
 /**
- * The bytes of a body of JSON. When they are there, the request takes a place.
+ * Returns the bytes of a JSON body. When they have arrived, the request takes a
+ * slot.
  *
  * @throws {SigError} as {@linkcode readJson}.
  */
@@ -73,7 +78,7 @@ export async function readJsonBytes(
 ): Promise<Uint8Array> {
   const { headers } = c.req.raw;
   const type = headers.get("content-type") ?? "";
-  // Nearly every client spells it so.
+  // Fast path: most clients send exactly this.
   const isJson = type === "application/json" ||
     JSON_TYPE.test(type) && !OTHER_CHARSET.test(type);
   if (!isJson) {
@@ -92,16 +97,16 @@ export async function readJsonBytes(
 }
 
 /**
- * A body's bytes as strict JSON.
+ * Parses a body's bytes as strict JSON.
  *
- * @param shared What a large body waits in for its turn.
+ * @param shared Whose event loop turns a large body waits for.
  * @throws {SigError} `invalid_json` with the place of the fault.
  */
 export async function parseJsonBody(
   bytes: Uint8Array,
   shared: Pick<Capacity, "yieldToEventLoop">,
 ): Promise<unknown> {
-  // Many may come at once, and health checks are answered between them.
+  // Many bodies may arrive at once; health checks are answered between them.
   if (bytes.length > SMALL_BYTES) await shared.yieldToEventLoop();
   try {
     return parseJson(bytes, { maxValues: MAX_VALUES });
@@ -118,10 +123,10 @@ export async function parseJsonBody(
 }
 
 /**
- * Reads a request's body as a form, doubled fields too.
+ * Reads a request's body as a form, including repeated fields.
  *
  * @throws {SigError} `unsupported_media_type`, `body_too_large`,
- * `request_timeout`, `overloaded`, `invalid_request` for what is not UTF-8.
+ * `request_timeout`, `overloaded`, `invalid_request` if it is not UTF-8.
  */
 export async function readForm(
   c: Context,
@@ -153,7 +158,10 @@ async function receive(c: Context, maxBytes: number): Promise<Uint8Array> {
   return bytes;
 }
 
-/** Without a service around it, a request has all for itself. */
+/**
+ * Returns the request's budget; outside a service, a new one with the default
+ * limits.
+ */
 export function budgetOf(c: Context): RequestBudget {
   return c.get("budget") ?? new RequestBudget(new Capacity());
 }

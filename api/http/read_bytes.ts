@@ -1,43 +1,48 @@
-/** A request's body as bytes, within limits. @module */
+/** Reads a request's body as bytes, within limits. @module */
 
 import { SigError } from "@sig/core";
 import type { RequestBudget } from "./limits.ts";
 
 /**
- * Announced lengths up to this one are believed; also the first buffer. They are
- * not counted in bytes: as many bodies as may be arriving are little.
+ * Maximum `content-length` that is trusted, in bytes; also the size of the
+ * first buffer. Such bodies don't count as held bytes: their number is limited,
+ * so their total is small.
  */
 const SMALL_BYTES = 16 * 1024;
 
 /**
- * Chunks of a body without a length that are there when they are asked for. Those
- * pile up in Deno's server: with each chunk that it hands out it takes another 64
- * KiB from the connection and moves all that it holds, so that the cost grows by
- * the square of their number. Four clients that sent 600 bytes at a time kept
- * everybody waiting for minutes.
+ * Maximum number of chunks that are ready when read, in a body without a
+ * length. Such chunks pile up in Deno's server: for each chunk that it returns,
+ * it reads another 64 KiB from the connection and moves everything it holds, so
+ * the cost grows with the square of their number. Four clients that sent 600
+ * bytes at a time blocked the server for minutes.
  */
 const MAX_READY_CHUNKS = 256;
-/** All chunks of such a body: so many, and one more for each 512 bytes. */
+/**
+ * Maximum number of all chunks of such a body: this number, and one more for
+ * each 512 bytes.
+ */
 const MIN_CHUNKS = 256;
 const BYTES_A_CHUNK = 512;
-/** Ready chunks behind which little has piled up. */
+/** The number of ready chunks up to which few have piled up. */
 const FEW_CHUNKS = 2;
 
-/** Chunks that are read before other requests get a turn. */
+/** Chunks that are read before yielding to other requests. */
 const CHUNKS_A_TURN = 64;
 
 /**
- * Milliseconds until a refused body is left: before the refusal is sent, Deno
- * would take all chunks that have come apart and do nothing else.
+ * Delay in milliseconds before a rejected body is cancelled: before it sends
+ * the response, Deno would otherwise read all chunks that have piled up and do
+ * nothing else.
  */
 const LEAVE_MS = 1_000;
 
 /**
- * Reads a request's body to its end. What arrives is counted, not what was
- * announced: an announcement costs a client nothing.
+ * Reads a request's body to its end. Counts the bytes that arrive rather than
+ * those announced, since a large `content-length` costs a client nothing.
  *
  * @throws {SigError} `body_too_large`, `request_timeout`, `overloaded`, and
- * `invalid_request` where the client went away.
+ * `invalid_request` if the client disconnects.
  */
 export async function readBytes(
   request: Request,
@@ -49,7 +54,7 @@ export async function readBytes(
   if (length !== undefined && length > maxBytes) throw tooLarge(maxBytes);
   if (length !== undefined && length <= SMALL_BYTES) {
     const bytes = await readSmall(request, budget);
-    // No server that counts lets this happen.
+    // HTTP servers enforce the length; this is a second check.
     if (bytes.length > maxBytes) throw tooLarge(maxBytes);
     return bytes;
   }
@@ -61,15 +66,16 @@ export async function readBytes(
 }
 
 /**
- * Much faster than a stream, which is why `body` is not even looked at. It
- * can't be broken off: at most the announced length is left to come.
+ * Reads a small body. This is much faster than a stream, so `body` is not
+ * accessed. It can't be cancelled, but at most the announced length is still to
+ * arrive.
  */
 async function readSmall(
   request: Request,
   budget: RequestBudget,
 ): Promise<Uint8Array> {
   const reading = request.bytes();
-  // A small body has mostly come with its headers, and a timer would cost more.
+  // A small body mostly arrives with its headers, and a timer would cost more.
   return await atOnce(reading) ?? await budget.receive(async () => {
     const late = deadline(budget);
     return await Promise.race([interrupted(reading), late.promise])
@@ -77,7 +83,7 @@ async function readSmall(
   });
 }
 
-/** Rejects when a body must have arrived, unless it is cleared before. */
+/** Rejects at the body timeout, unless cleared before. */
 function deadline({ capacity: { bodyTimeoutMs } }: RequestBudget) {
   const { promise, reject } = Promise.withResolvers<never>();
   promise.catch(() => {});
@@ -88,7 +94,10 @@ function deadline({ capacity: { bodyTimeoutMs } }: RequestBudget) {
   return { promise, clear: () => clearTimeout(timer) };
 }
 
-/** What has come already is there in a few turns of the microtask queue. */
+/**
+ * Returns the value if the promise resolves within a few microtask turns, as it
+ * does for data that has already arrived.
+ */
 async function atOnce<T>(promise: Promise<T>): Promise<T | undefined> {
   let given: T | undefined;
   promise.then((value) => given = value, () => {});
@@ -99,8 +108,8 @@ async function atOnce<T>(promise: Promise<T>): Promise<T | undefined> {
 /**
  * Reads chunk by chunk.
  *
- * @param isAnnounced Whether its length was: then all that has come is one chunk,
- * however it was sent.
+ * @param isAnnounced Whether the request has a `content-length`: then
+ * everything that has arrived is one chunk, however it was sent.
  */
 async function readChunks(
   body: ReadableStream<Uint8Array>,
@@ -148,7 +157,10 @@ async function readChunks(
   }
 }
 
-/** A client that goes away is not an internal error. */
+/**
+ * Turns a disconnect of the client into `invalid_request`, which is not an
+ * internal error.
+ */
 async function interrupted<T>(reading: Promise<T>): Promise<T> {
   try {
     return await reading;

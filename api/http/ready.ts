@@ -1,40 +1,40 @@
-/** Whether what a service depends on answers: its stores and its issuers. @module */
+/** Checks whether a service's dependencies, its stores and issuers, answer. @module */
 
 import type { FetchPolicy } from "@sig/consumer";
 import { fetchPolicyOf, locateIssuer } from "@sig/consumer/internal";
 import type { RecordStore } from "@sig/consumer/store";
 import { DEFAULT_LIMITS, isSigError } from "@sig/core";
 
-/** What a service depends on. */
+/** The dependencies of a service. */
 export interface ReadinessOptions extends FetchPolicy {
-  /** The stores by name, such as `pins`; undefined for one that is not configured. */
+  /** The stores by name, such as `pins`; undefined if not configured. */
   readonly stores: { readonly [name: string]: RecordStore | undefined };
-  /** The issuers of the list, as `createConsumer` takes them. */
+  /** The listed issuers, as in `createConsumer`. */
   readonly issuers: readonly string[];
-  /** The clock. */
+  /** Returns the current time. */
   readonly now: () => Date;
 }
 
-/** The result of a check: `ok`, or the code of the error. */
+/** The results of a check; each is `ok` or an error code. */
 export interface Readiness {
-  /** All stores answer, and one of the issuers does, if there are any. */
+  /** Whether all stores answer, and at least one issuer if there are any. */
   readonly isReady: boolean;
-  /** By the name of the store. */
+  /** The results by the name of the store. */
   readonly stores: { readonly [name: string]: string };
-  /** By the DID of each issuer that was asked. */
+  /** The results by the DID of each issuer that was queried. */
   readonly issuers: { readonly [did: string]: string };
 }
 
-/** Milliseconds for which an answer is kept. */
+/** How long a result is cached, in milliseconds. */
 const KEPT_MS = 5_000;
-/** Milliseconds that all issuers together have. */
+/** Timeout for all issuers together, in milliseconds. */
 const TIMEOUT_MS = 4_000;
-/** Issuers that are asked at a time, until one answers. */
+/** Number of issuers that are queried concurrently, until one answers. */
 const AT_A_TIME = 8;
 
 /**
- * Makes the check of what a service depends on. However often it is called, the
- * stores and issuers are asked once in 5 s; of an issuer only its `sig.json`.
+ * Creates the check of a service's dependencies. Results are cached for 5 s; of
+ * an issuer only `sig.json` is fetched.
  */
 export function createReadiness(
   options: ReadinessOptions,
@@ -73,7 +73,7 @@ async function check(options: ReadinessOptions): Promise<Readiness> {
   };
 }
 
-/** Asks the issuers until one of them answers. */
+/** Queries the issuers until one of them answers. */
 async function askIssuers(
   options: ReadinessOptions,
 ): Promise<{ readonly [did: string]: string }> {
@@ -101,7 +101,7 @@ async function askIssuers(
   return outcomes;
 }
 
-/** Why the remaining issuers are not asked. */
+/** Why the remaining issuers are not queried. */
 const LATE = Symbol("late");
 const ANSWERED = Symbol("answered");
 

@@ -1,40 +1,41 @@
-/** One line a request, for people or programs. @module */
+/** The request log: one line per request, for people or programs. @module */
 
 import { escapeInvisible } from "@sig/core";
 
-/** What is logged of a request: no body, no query, no token, no subject. */
+/** A log entry of a request. It contains no body, query, token or subject. */
 export interface RequestLogEntry {
-  /** When it came: RFC 3339 UTC. */
+  /** When the request arrived (RFC 3339 UTC). */
   readonly time: string;
-  /** `error` only for what was not meant to happen. */
+  /** `error` only for unexpected errors. */
   readonly level: "info" | "error";
-  /** `sig-api` or `sig-web`: one log may be of both. */
+  /** `sig-api` or `sig-web`, since both may write to the same log. */
   readonly service: string;
-  /** The request's name, as in the response. */
+  /** The request id, as in the response. */
   readonly request_id: string;
-  /** As sent: HTTP compares methods exactly. */
+  /** As sent: HTTP methods are case-sensitive. */
   readonly method: string;
-  /** Its path, without the query; at most 200 characters. */
+  /** The path without the query; at most 200 characters. */
   readonly path: string;
-  /** HTTP status, also where the answer was cut off later. */
+  /** The HTTP status, even if sending was aborted later. */
   readonly status: number;
-  /** Milliseconds until the response was made. */
+  /** Time until the response was created, in milliseconds. */
   readonly duration_ms: number;
-  /** The client's address, where it is known. */
+  /** The client's address, if known. */
   readonly client?: string;
-  /** The code of the problem (`ErrorCode`); absent for other answers. */
+  /** The code of the problem (`ErrorCode`); absent for other responses. */
   readonly code?: string;
-  /** What was thrown and not meant to happen, with its stack. */
+  /** The unexpected error with its stack. */
   readonly error?: string;
 }
 
-/** How a log is written. */
+/** The format of a log. */
 export type LogFormat = "json" | "text";
 
 /**
- * An entry as one line. Whatever a client sent, it stays one line and can't
- * speak to a terminal. In the text format, what is not plain stands in quotes,
- * so that nothing a client sends reads like further fields.
+ * Formats an entry as one line. Text of a client can neither add a line nor
+ * send control characters to a terminal. In the text format, values with other
+ * characters than plain ones are quoted, so that they can't look like further
+ * fields.
  *
  * @example
  * ```ts
@@ -71,15 +72,15 @@ export function formatLogEntry(
   return `${escapeInvisible(line)}\n`;
 }
 
-/** One field of the text format. */
+/** Returns one field of the text format. */
 function field(text: string): string {
   return /^[!#-[\]-~]+$/.test(text) ? text : JSON.stringify(text);
 }
 
-/** Texts that are themselves in JSON, and that everybody sees. */
+/** Texts that need no JSON escapes and are visible. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
-/** Nearly every line: put together, since a service writes one a request. */
+/** Fast path for nearly every line, since a service writes one per request. */
 function jsonLine(entry: RequestLogEntry): string {
   const { time, level, service, request_id, method, path, client } = entry;
   const { status, duration_ms } = entry;
@@ -94,7 +95,7 @@ function jsonLine(entry: RequestLogEntry): string {
     `"status":${status},"duration_ms":${duration_ms},"client":"${client}"}\n`;
 }
 
-/** For the operator: the stack, which begins with name and message. */
+/** Returns the stack, which begins with name and message, for the operator. */
 export function describeThrown(thrown: unknown): string {
   return thrown instanceof Error
     ? thrown.stack ?? `${thrown.name}: ${thrown.message}`

@@ -1,32 +1,35 @@
-/** Answers: JSON and texts that may be large, and errors as problems. @module */
+/** Sends responses: JSON, large texts, and errors as problems. @module */
 
 import { type Problem, toProblem } from "@sig/core";
 import type { Context } from "hono";
 import { budgetOf } from "./read_body.ts";
 
-/** Bytes up to which an answer is handed to Deno, which holds as much anyway. */
+/**
+ * Maximum size in bytes of a response that is passed to Deno whole, which
+ * buffers as much anyway.
+ */
 const SMALL_BYTES = 16 * 1024;
-/** Bytes that are sent at once. */
+/** Size of the pieces of a larger response, in bytes. */
 const PIECE_BYTES = 64 * 1024;
-/** How often a timeout is looked at whether something was read. */
+/** Checks of the client's progress per timeout. */
 const LOOKS = 2;
 const MAX_LOOKS = 4 * LOOKS;
 
-/** What a response is, beside its body. */
+/** Options of a response. */
 export interface SendOptions {
-  /** Default: 200. */
+  /** The status (default: 200). */
   readonly status?: number;
   /** Further headers. */
   readonly headers?: readonly (readonly [string, string])[];
 }
 
 /**
- * A response with a text or bytes. A large one counts until it is sent, and is
- * cut off, so that the client sees that its end is missing, when the client does
- * not read on: a server that is given a text keeps it for as long as the client
- * likes.
+ * Creates a response with a text or bytes. A large response counts as held
+ * bytes until it is sent. If the client stops reading, it is aborted, so that
+ * the client sees that its end is missing: a server would otherwise keep the
+ * text for as long as the client likes.
  *
- * @throws {SigError} `overloaded` when too much waits to be sent.
+ * @throws {SigError} `overloaded` if too many bytes wait to be sent.
  */
 export function send(
   c: Context,
@@ -51,10 +54,10 @@ export function send(
 }
 
 /**
- * A JSON value as {@linkcode send} sends it.
+ * Creates a response with a JSON value, as {@linkcode send} does.
  *
  * @throws {SigError} `overloaded`
- * @throws {TypeError} for what is not JSON, such as `undefined`.
+ * @throws {TypeError} if the value is not JSON, such as `undefined`.
  */
 export function sendJson(c: Context, value: unknown): Response {
   const text: string | undefined = JSON.stringify(value);
@@ -70,7 +73,7 @@ function stream(
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   const budget = budgetOf(c);
   const release = budget.hold(bytes.length);
-  // Let go when it is over: the stream itself may stay longer.
+  // Released when sending ends, since the stream itself may live longer.
   let rest: Uint8Array<ArrayBuffer> | undefined = bytes;
   let looks = 0;
   let seen = bytes.length + 1;
@@ -105,9 +108,9 @@ function stream(
 }
 
 /**
- * An error as problem details (RFC 9457) with the request's id. What is not a
- * `SigError` becomes `internal`, and nothing of it leaves the process. The log
- * entry of the request gets the code, and of `internal` what was thrown.
+ * Returns an error as problem details (RFC 9457) with the request's id. An
+ * error that is not a `SigError` becomes `internal`, without its details. The
+ * log entry of the request gets the code, and for `internal` the error itself.
  *
  * @example
  * ```ts
@@ -128,7 +131,7 @@ export function problemResponse(c: Context, error: unknown): Response {
   try {
     return respond(c, error);
   } catch (fault) {
-    // Its context was not JSON, or could not stand in a header.
+    // The error's context was not JSON, or not a valid header value.
     return respond(c, fault);
   }
 }
@@ -146,8 +149,8 @@ function respond(c: Context, error: unknown): Response {
     headers.set("retry-after", String(Math.ceil(retryAfter)));
   }
   if (typeof allow === "string") headers.set("allow", allow);
-  // What is left of the body is not waited for. Deno says so as well in some of
-  // these cases, not in all of them.
+  // The rest of the body is not awaited. Deno sends this header too in some of
+  // these cases, but not in all.
   const isUnread = code === "overloaded" && c.req.method === "POST" &&
     c.get("budget")?.hasEntered !== true;
   if (code === "request_timeout" || code === "body_too_large" || isUnread) {
@@ -157,7 +160,7 @@ function respond(c: Context, error: unknown): Response {
   return response;
 }
 
-/** An error as problem details, also for the place of one answer of several. */
+/** Returns an error as problem details, also for one item of a batch. */
 export function problemOf(c: Context, error: unknown): Problem {
   const problem = toProblem(error);
   if (problem.code === "internal") c.set("thrown", error);

@@ -13,10 +13,10 @@ import type { App, ServiceOptions } from "./options.ts";
 import { problemResponse, send, sendJson } from "./send.ts";
 
 /**
- * Makes a Hono application with `GET /healthz` and, with `checkReadiness`,
- * `GET /readyz`: request ids, the Host list,
- * limits, CORS, problems for whatever is refused or thrown, and one log entry a
- * request. Routes are added as to any Hono application.
+ * Creates a Hono application with `GET /healthz` and, with `checkReadiness`,
+ * `GET /readyz`: request ids, the Host list, limits, CORS, problems for
+ * rejected requests and errors, and one log entry per request. Routes are added
+ * as to any Hono application.
  *
  * @example
  * ```ts
@@ -74,7 +74,7 @@ export function createService(options: ServiceOptions): Hono<ServiceEnv> {
   return app;
 }
 
-/** The application without Hono's types, as users of the packages see it. */
+/** Returns the application without Hono's types, for users of the packages. */
 export function toApp(service: Hono<ServiceEnv>): App {
   return {
     fetch: (request, info) =>
@@ -82,9 +82,9 @@ export function toApp(service: Hono<ServiceEnv>): App {
   };
 }
 
-/** 405 on a path that other methods have, else 404. */
+/** Responds 405 on a path that has other methods, otherwise 404. */
 function noRoute(app: Hono<ServiceEnv>, { req }: Context): SigError {
-  // The guard alone is on every path.
+  // The guard is registered for every path and does not count.
   const found = ["GET", "POST"].filter((method) =>
     app.router.match(method, req.path)[0].length > 1
   );

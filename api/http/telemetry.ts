@@ -1,16 +1,16 @@
-/** Counters, gauges and routes for OpenTelemetry, where the runtime has it. @module */
+/** Counters, gauges and routes for OpenTelemetry, if the runtime provides it. @module */
 
 import type { RecordStore } from "@sig/consumer/store";
 import { type CheckAnswer, isSigError } from "@sig/core";
 
-/** What is attached to a value: nothing that names a subject, a path or an id. */
+/** Attributes of a value: they never contain a subject, a path or an id. */
 export type TelemetryAttributes = { readonly [name: string]: string };
 
-/** Counts and measures what the operator of a service watches. */
+/** Counters and gauges for the operator of a service. */
 export interface Telemetry {
-  /** Adds one to `sig.decisions` and the like. */
+  /** Adds one to a counter such as `sig.decisions`. */
   count(name: string, attributes?: TelemetryAttributes): void;
-  /** What a gauge shows whenever it is read. */
+  /** Defines a gauge; `read` is called for each export. */
   gauge(
     name: string,
     unit: string,
@@ -18,11 +18,11 @@ export interface Telemetry {
       readonly [value: number, attributes?: TelemetryAttributes]
     >,
   ): void;
-  /** Puts the route into the span of the request that is being answered. */
+  /** Sets the route in the span of the current request. */
   route(path: string): void;
 }
 
-/** The parts of OpenTelemetry's interface for JavaScript that are used here. */
+/** The parts of OpenTelemetry's JavaScript API that are used here. */
 interface OpenTelemetry {
   readonly context?: {
     active(): { getValue(key: symbol): Span | undefined };
@@ -48,16 +48,16 @@ interface Meter {
 }
 
 /**
- * Where `@opentelemetry/api` 1.x keeps what is registered: Deno puts its own
- * there when `OTEL_DENO` is set, so no package is needed.
+ * The global key of `@opentelemetry/api` 1.x. Deno registers its own
+ * implementation there if `OTEL_DENO` is set, so no package is needed.
  */
 const REGISTERED = Symbol.for("opentelemetry.js.api.1");
-/** Under which a context has its span. */
+/** The key of a context's span. */
 const SPAN = Symbol.for("OpenTelemetry Context Key SPAN");
 
 /**
- * The telemetry of this process; undefined where it is off, so that nothing is
- * counted or measured then.
+ * Returns the telemetry of this process; undefined if it is off, so that
+ * nothing is counted or measured.
  *
  * @example
  * ```ts
@@ -66,7 +66,7 @@ const SPAN = Symbol.for("OpenTelemetry Context Key SPAN");
  * findTelemetry("0.1.0")?.count("sig.logins");
  * ```
  *
- * @param version Of the package that reports.
+ * @param version The version of the reporting package.
  */
 export function findTelemetry(version: string): Telemetry | undefined {
   const api: OpenTelemetry | undefined = Reflect.get(globalThis, REGISTERED);
@@ -93,30 +93,34 @@ export function findTelemetry(version: string): Telemetry | undefined {
   };
 }
 
-/** What counts of an answer. */
+/** The parts of an answer that metrics need. */
 export type Decided = Pick<
   CheckAnswer,
   "decision" | "reasons" | "issuer" | "freshness" | "source"
 >;
 
-/** Counts answers and failures of issuers. */
+/** Counts answers and refresh failures. */
 export interface AnswerMetrics {
-  /** An answer was given; `issuer` is the listed one that was asked, if any. */
+  /**
+   * Counts an answer. `isListed` says whether its issuer is listed and was
+   * queried.
+   */
   decided(answer: Decided, isListed: boolean): void;
-  /** Counts the failure of work that asks issuers, and throws it. */
+  /** Counts the failure of work that queries issuers, and rethrows it. */
   noting<T>(work: Promise<T>): Promise<T>;
 }
 
 /**
- * Makes what counts decisions and failures, and knows how old each listed
- * issuer's feed is. Others are one `issuer`, `other`: strangers name them.
+ * Creates the metrics of decisions and failures, and the gauge of each listed
+ * issuer's feed age. All other issuers count as `other`, since clients choose
+ * their names.
  */
 export function createAnswerMetrics(
   telemetry: Telemetry,
   now: () => Date,
 ): AnswerMetrics {
   const observedMs = new Map<string, number>();
-  /** All who wait for a refresh get the same error, which counts once. */
+  /** Concurrent requests share the error of a refresh, which counts once. */
   const counted = new WeakSet<object>();
   telemetry.gauge("sig.feed.age_seconds", "s", function* () {
     for (const [issuer, ms] of observedMs) {
@@ -150,7 +154,7 @@ export function createAnswerMetrics(
   };
 }
 
-/** Not a question that is wrong, refused or too early. */
+/** Excludes errors of the question itself and of the service's limits. */
 function isRefreshFailure(error: unknown): error is Error {
   return isSigError(error) &&
     ["unavailable", "invalid", "conflict"].includes(error.category) &&
@@ -159,7 +163,7 @@ function isRefreshFailure(error: unknown): error is Error {
     );
 }
 
-/** The same store, whose failures are counted. */
+/** Wraps a store so that its failures are counted. */
 export function countStoreErrors<S extends RecordStore>(
   store: S,
   telemetry: Telemetry | undefined,
