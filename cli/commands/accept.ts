@@ -80,7 +80,7 @@ export const accept = typedCommand({
       now: io.now,
       ...(subject === undefined ? {} : { subject }),
     });
-    // The key first: an answer without it would let nobody in.
+    // The key is saved first: without it the answer is useless.
     if (own.text !== undefined) await io.createPrivateFile(own.file, own.text);
     await give(call, answer, {
       issuer: invitation.claims.iss,
@@ -92,13 +92,13 @@ export const accept = typedCommand({
   },
 });
 
-/** The key that answers. */
+/** The person's key, which signs the answer. */
 interface OwnKey {
   readonly key: SigningKey;
   /** Its did:key. */
   readonly did: string;
   readonly file: string;
-  /** What is to be written into the file; undefined for one that is there. */
+  /** The content to write into `file`; undefined if the file exists already. */
   readonly text?: string;
 }
 
@@ -110,8 +110,8 @@ async function readKey(call: AcceptCall, file: string): Promise<OwnKey> {
 }
 
 /**
- * In memory: it is written once the person has agreed. Its file is named after
- * the issuer and the end of its did:key, so that no other one has that name.
+ * Generates a key in memory. It is saved once the person has agreed, in a file
+ * whose name is unique: the issuer's host and the end of the did:key.
  */
 async function makeKey({ claims }: ParsedInvitation): Promise<OwnKey> {
   const { host } = parseIssuerDid(claims.iss, { allowPrivate: true });
@@ -125,7 +125,7 @@ async function makeKey({ claims }: ParsedInvitation): Promise<OwnKey> {
   return { key: await importSigningKey(jwk), did, file, text };
 }
 
-/** Before anything is made; writing it asks once more. */
+/** Refuses an existing file early; the write itself checks again. */
 function requireFree({ io }: AcceptCall, file: string | undefined): void {
   if (file === undefined || !io.exists(file)) return;
   throw new SigError(
@@ -137,7 +137,7 @@ function requireFree({ io }: AcceptCall, file: string | undefined): void {
   );
 }
 
-/** Shows who gets what before it is given; asks where somebody can answer. */
+/** Shows the invitation's terms, and asks for confirmation on a terminal. */
 async function requireAgreement(
   call: AcceptCall,
   { claims, expires_at }: ParsedInvitation,

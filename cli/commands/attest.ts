@@ -53,7 +53,7 @@ export const attest = typedCommand({
     const { previewAttestation, signAttestation } = await import("@sig/jose");
     const { readSigningKey } = await import("../issue/private_key.ts");
     const options: SignAttestationOptions = {
-      // Its members are judged there.
+      // `signAttestation` validates its members.
       challenge: challenge as SignAttestationOptions["challenge"],
       key: await readSigningKey(call, file),
       now: io.now,
@@ -69,7 +69,7 @@ export const attest = typedCommand({
   },
 });
 
-/** Before anything is signed: what it will mean to its reader. */
+/** Shows the meaning of the attestation before it is signed. */
 function showPreview(io: Io, preview: AttestationPreview): void {
   const { audience, subject, scopes, require, expires_at } = preview;
   writeLines(io, [

@@ -21,21 +21,21 @@ import {
   withSource,
 } from "../ask/source_flags.ts";
 
-/** Who gained or lost what between two instants. */
+/** The gains and losses of access that became known between two instants. */
 interface AuditReport {
   /** The issuer's DID. */
   readonly issuer: string;
   /** Sequence of the feed's last event. */
   readonly last_sequence: number;
-  /** Only what came to be known after it; null: from the beginning. */
+  /** The start, exclusive; null means from the beginning. */
   readonly from: string | null;
-  /** Only what came to be known until then; null for an empty feed. */
+  /** The end, inclusive; null for an empty feed. */
   readonly to: string | null;
-  /** In the order of time. */
+  /** The changes, in order of time. */
   readonly entries: readonly AuditEntry[];
 }
 
-/** A change, and with `--evidence` where it is proven. */
+/** A change, with its evidence file if `--evidence` is given. */
 interface AuditEntry extends DatedChange {
   readonly evidence?: {
     readonly file: string;
@@ -92,8 +92,9 @@ export const audit = sourceCommand({
 });
 
 /**
- * Writes an evidence file for each line: whether the subject has what the line
- * is about, at its time. All are made before the first is written.
+ * Writes an evidence file for each entry. It proves whether the subject has the
+ * entry's type and roles at the entry's time. All files are made before the
+ * first is written.
  */
 async function writeEvidence(
   call: Call<PolicyValues>,
@@ -220,7 +221,7 @@ function evidenceText({ evidence }: AuditEntry): string {
     : `${evidence.decision}, ${evidence.file.replace(/.*\//s, "")}`;
 }
 
-/** What people should know of an entry besides. */
+/** Returns remarks on an entry: its cause, reason and backdating. */
 function noteOf(entry: DatedChange): string {
   const { cause, reason, reason_code, effective_at, backdated } = entry;
   return [
@@ -236,7 +237,7 @@ function noteOf(entry: DatedChange): string {
   ].filter((part) => part !== "").join(", ");
 }
 
-/** What an event changed; roles that were gained or lost have their column. */
+/** Describes what an event changed, except roles that have their own column. */
 function differencesOf(
   { before, after, roles_gained, roles_lost }: DatedChange,
 ): readonly string[] {
@@ -244,7 +245,8 @@ function differencesOf(
   const had = new Set(before.roles).symmetricDifference(new Set(after.roles));
   const isShown = roles_gained.length + roles_lost.length > 0;
   const fields = differingFields(before, after, ["roles"]);
-  // A relationship that holds neither before nor after gains and loses no role.
+  // An ineffective relationship gains and loses no roles, so their change is
+  // described here.
   if (had.size > 0 && !isShown) {
     return describeFields(before, after, [...fields, "roles"]);
   }

@@ -37,7 +37,7 @@ const OIDC_FLAGS = {
   "oidc-clients": optional(file, "add this file of applications of sig web"),
 };
 
-/** Bytes of a file of {@linkcode OIDC_FLAGS} at most. */
+/** Maximum size in bytes of each file of {@linkcode OIDC_FLAGS}. */
 const MAX_OIDC_BYTES = 8 * 1024 * 1024;
 
 /** `sig backup` */
@@ -107,12 +107,12 @@ function writeKeys({ io }: Output, what: string, kids: readonly string[]) {
   if (kids.length > 0) io.stdout(`  ${what}: ${kids.map(safe).join(", ")}\n`);
 }
 
-/** Refuses a folder in which others could list or replace the private keys. */
+/** Refuses a folder in which other users could list or replace the backup. */
 async function requireClosedFolder(
   { io }: Call<unknown>,
   out: string,
 ): Promise<void> {
-  // As the system resolves it: what is before /.. may be a link.
+  // The path is not normalized, because a component before /.. may be a link.
   const folder = out.slice(0, out.lastIndexOf("/") + 1) || ".";
   const mode = await io.fileMode(folder) ?? 0;
   if ((mode & 0o066) === 0) return;
@@ -127,7 +127,7 @@ async function requireClosedFolder(
   );
 }
 
-/** The key store, and the key of `SIG_KEY_FILE`. */
+/** Collects the keys of the key store, and the key of `SIG_KEY_FILE`. */
 async function findKeys(call: Call<unknown>): Promise<BackupKeys> {
   const { fileKeys } = await import("../issue/open_issuer.ts");
   const { readPrivateJwk } = await import("../issue/private_key.ts");
@@ -244,7 +244,7 @@ async function restoreFromBackup(
   io.stdout(lines.map((line) => `${safe(line)}\n`).join(""));
 }
 
-/** What is not in a backup: the index, and the files of proofs. */
+/** Rebuilds the index and the proof files, which a backup does not contain. */
 async function rebuild(
   call: RestoreCall,
   { has_proofs, kids }: RestoredBackup,

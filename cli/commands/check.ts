@@ -34,7 +34,7 @@ import {
 } from "../ask/source_flags.ts";
 import { PIN_FLAGS, type PinValues, PROOF_FLAGS } from "../ask/pin_flags.ts";
 
-/** What is asked for. */
+/** `--require`, the requirements of the question. */
 export const REQUIRE_FLAG = {
   require: many(
     textOf("KEY=VALUE"),
@@ -77,7 +77,7 @@ export const check = typedCommand({
     const { explain, require, sig: sources, subject } = call.flags;
     const question = { subject, require, ...timeOf(call.flags), explain };
     const all = await askAll(call, sources, question).catch((error) => {
-      // In JSON they are in the problem.
+      // The JSON error includes the answers already.
       const { answers } = isSigError(error) ? error.context : {};
       if (answers !== undefined && call.format === "text") {
         const aside = { ...call, io: { ...call.io, stdout: call.io.stderr } };
@@ -95,10 +95,10 @@ export const check = typedCommand({
 });
 
 /**
- * Asks all of them: allow if one allows, even if others fail; deny only if all
- * of them answered.
+ * Checks all sources. Allows if any source allows, even if others fail; denies
+ * only if all sources answered.
  *
- * @throws {SigError} of the only source, or as `combineAnswers`.
+ * @throws {SigError} the error of a single source, or as `combineAnswers`.
  */
 export async function askAll(
   call: AskingCall,
@@ -114,7 +114,7 @@ export async function askAll(
   const { combineAnswers } = await import("@sig/consumer/internal");
   parseQuestion(question);
   const names = sources.map((source) => {
-    // A malformed source is a mistake in the command line.
+    // Throws for a malformed source, before any source is read.
     const parsed = parseSource(source, sourceOptions(call));
     return parsed.kind === "did" ? parsed.did : source;
   });
@@ -144,7 +144,7 @@ async function ask(
   };
 }
 
-/** The decision, then what each said. */
+/** Writes the decision, then the answer of each source. */
 function writeAll(
   call: Output,
   { decision, answers }: AnyAnswer,
@@ -163,7 +163,7 @@ function writeAll(
   writeEach(call, answers, sources);
 }
 
-/** What each said. */
+/** Writes the answer of each source. */
 export function writeEach(
   call: Output,
   answers: AnyAnswer["answers"],
@@ -199,13 +199,14 @@ function writeAnswer(call: Output, answer: CheckAnswer, source: string): void {
   }
   for (const reason of answer.reasons) io.stdout(`  ${describe(reason)}\n`);
   if (!allow && io.isTerminal("stdout")) {
-    // The command that explains the answer to a person.
+    // Suggests a command that explains the answer.
     const next = isStranger
       ? `sig who ${source} lists whom the issuer knows`
       : `sig log ${source} --subject ${answer.subject} shows what the issuer said`;
     io.stdout(`  next: ${safe(next)}\n`);
   }
-  // A misspelt subject is denied like an unknown one; only a warning shows it.
+  // A misspelt subject is denied like an unknown subject, so a warning points
+  // it out.
   if (isStranger && !isDid(answer.subject)) {
     warn(call, neverHeardOf(answer.subject));
   }

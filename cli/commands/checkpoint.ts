@@ -16,7 +16,10 @@ import { type Call, typedCommand } from "../command_line/command.ts";
 import { counted, type Output, warn, writeJson } from "../output/write.ts";
 import { readInput } from "../terminal/read_input.ts";
 
-/** Bytes of a file of signature lines: no checkpoint has more. */
+/**
+ * Maximum size of a file of signature lines in bytes, more than any checkpoint
+ * has.
+ */
 const MAX_LINES_BYTES = 128 * 1024;
 
 /** `sig checkpoint` */
@@ -75,7 +78,7 @@ export const checkpoint = typedCommand({
 
 type Witness = Awaited<ReturnType<typeof readWitness>>;
 
-/** A witness, from a flag. */
+/** Parses a `--witness` value. */
 export async function readWitness(text: string) {
   const [, url, vkey] = /^(.+?)=([^=+]+\+[0-9a-f]{8}\+.*)$/.exec(text) ?? [];
   if (url === undefined || vkey === undefined) {
@@ -87,7 +90,7 @@ export async function readWitness(text: string) {
   return { url, key: await readCosigner(vkey, "--witness") };
 }
 
-/** Adds the cosignatures of all that give one, whatever others answer. */
+/** Requests a cosignature from each witness and adds those that succeed. */
 async function askWitnesses(
   { flags, io }: Call<
     Values<typeof DIR_FLAG & typeof INSECURE_FLAG>

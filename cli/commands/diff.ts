@@ -132,25 +132,25 @@ function describe({ before, after, fields }: Difference): string {
   return `${status} ${relationship_type}, roles ${describeValue(roles)}`;
 }
 
-/** One relationship that is not the same on both sides. */
+/** A relationship that differs between the two sources. */
 interface Difference {
   readonly relationship_id: string;
   readonly subject: string;
-  /** On the second side only, on the first only, or on both but unequal. */
+  /** `added`: only in the second source; `removed`: only in the first. */
   readonly kind: "added" | "removed" | "changed";
-  /** Members that differ, in the order of a state. */
+  /** The members that differ, in the order of `RelationshipState`. */
   readonly fields: readonly (keyof RelationshipState)[];
   readonly before: RelationshipState | null;
   readonly after: RelationshipState | null;
 }
 
-/** Every difference, by relationship_id; empty when both are equal. */
+/** Finds all differences, sorted by relationship_id. */
 function findDifferences(a: StateDump, b: StateDump): readonly Difference[] {
   const [before, after] = [a.by_relationship_id, b.by_relationship_id];
   const ids = [...new Set([...before.keys(), ...after.keys()])].sort();
   return ids.flatMap((id): readonly Difference[] => {
     const [was, is] = [before.get(id) ?? null, after.get(id) ?? null];
-    // The issuer is compared once for all.
+    // The issuers of the two states are compared separately.
     const fields = was && is ? differingFields(was, is, ["issuer"]) : [];
     if (was && is && fields.length === 0) return [];
     return [{

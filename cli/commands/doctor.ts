@@ -39,7 +39,7 @@ export const doctor = sourceCommand({
   },
 });
 
-/** The published copy must have the same history, and all of it. */
+/** Compares with the published copy, which must have the whole history. */
 async function compare(
   call: Call<PolicyValues & { readonly against: string | undefined }>,
   { digests, verified }: Examined,

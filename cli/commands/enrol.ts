@@ -12,7 +12,7 @@ import { namesFile, saveNames } from "../people/names.ts";
 import type { Io } from "../terminal/io.ts";
 import { readJsonInput } from "../terminal/read_input.ts";
 
-/** An answer is an invitation, an attestation, and a little about both. */
+/** An answer consists of an invitation, an attestation and a few members. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 const FLAGS = {
@@ -55,7 +55,7 @@ export const enrol = typedCommand({
         issuer: did,
         keys,
         now: call.io.now,
-        // A did:web counts with the key that its document has now.
+        // For a did:web, the key that its document has now must have signed.
         key: (kid) =>
           kid.startsWith("did:web:")
             ? fetchSubjectKey(kid, { allowPrivate })
@@ -83,7 +83,7 @@ export const enrol = typedCommand({
         },
         async about(appended) {
           const { same_person_as = subject } = answer.invitation.claims;
-          // A name belongs to the person, not to one of the keys.
+          // A name belongs to the person, not to a single key.
           const person = state?.personOf?.(same_person_as) ?? same_person_as;
           await keepName(call, answer, person);
           return {
@@ -96,7 +96,7 @@ export const enrol = typedCommand({
   },
 });
 
-/** Shows all that gets published. */
+/** Shows everything that will be published. */
 function show(
   io: Io,
   issuer: string,
@@ -118,7 +118,9 @@ function show(
   ]);
 }
 
-/** A name is for people on this machine; whether it is kept is theirs to say. */
+/**
+ * Saves the invited name locally, if `--keep-name` or a confirmation allows it.
+ */
 async function keepName(
   call: Call<Values<typeof FLAGS>>,
   { invitation: { claims: { for: name } } }: VerifiedAnswer,

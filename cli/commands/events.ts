@@ -60,7 +60,7 @@ export const upsert = typedCommand({
     return await appendProposal(call, async (issuer) => {
       const reviewed = await reviewUpsert(issuer, draft, call.io.now());
       return {
-        // The issuer judges every member: flags are only text.
+        // The issuer validates every member; flags are only text.
         drafts: [draft as unknown as EventDraft],
         doubts: reviewed.doubts,
         about: (appended) =>
@@ -104,7 +104,7 @@ export const revoke = typedCommand({
     };
     return await appendProposal(call, (issuer) =>
       Promise.resolve({
-        // The issuer judges every member: flags are only text.
+        // The issuer validates every member; flags are only text.
         drafts: [draft as unknown as EventDraft],
         about: async ({ event: { subject } }) => {
           const { relationships } = await issuer.current({

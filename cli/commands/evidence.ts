@@ -75,7 +75,7 @@ export const evidenceVerify = typedCommand({
     const { locateIssuer, MAX_EVIDENCE_BYTES, originOf } = await import(
       "@sig/consumer/internal"
     );
-    // One more: what is over the limit is faulty.
+    // One byte more, so that a longer file is reported as invalid evidence.
     const bytes = await readInput(
       io,
       call.positionals[0]!,

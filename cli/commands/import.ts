@@ -13,12 +13,12 @@ import { DIR_FLAG, SIGNING_FLAGS } from "../issue/flags.ts";
 import { warn } from "../output/write.ts";
 import { readInput } from "../terminal/read_input.ts";
 
-/** Bytes of drafts; 100,000 take about 30 MB. */
+/** Maximum size of the drafts in bytes; 100,000 drafts take about 30 MB. */
 const MAX_DRAFT_BYTES = 256 * 1024 * 1024;
-/** Faults that are reported at most. */
+/** Maximum number of faults that an error lists. */
 const MAX_FAULTS = 100;
 
-/** `sig import`, since `import` is a keyword. */
+/** `sig import`. The name has a suffix because `import` is a keyword. */
 export const importDrafts = typedCommand({
   description:
     "Reads drafts as JSON lines: objects with event_type and the members of an\nupsert or revoke, named as in the protocol. Everything not given is generated.\nLines with an event_id may be imported again: an event that is already in the\nfeed is not written twice. If one line is faulty, nothing is written.",
@@ -36,7 +36,7 @@ export const importDrafts = typedCommand({
     const path = call.positionals[0]!;
     const bytes = await readInput(io, path, MAX_DRAFT_BYTES);
     const lines = readDraftLines(bytes);
-    // Hardly what an export of people was to be.
+    // An empty export is probably a mistake.
     if (lines.length === 0) warn(call, "the file contains no drafts");
     const drafts = lines.map(({ draft }) => draft);
     try {
@@ -48,7 +48,7 @@ export const importDrafts = typedCommand({
   },
 });
 
-/** The same error, with lines of the file in place of draft numbers. */
+/** Replaces draft numbers in the error with line numbers of the file. */
 function atLine(error: unknown, lines: readonly number[]): unknown {
   if (!isSigError(error)) return error;
   const { draft = 0, errors } = error.context;
@@ -73,18 +73,18 @@ function atLine(error: unknown, lines: readonly number[]): unknown {
   });
 }
 
-/** A draft and where it stands. */
+/** A draft and its line. */
 interface DraftLine {
-  /** From 1. */
+  /** Line number, from 1. */
   readonly line: number;
-  /** One JSON object; the issuer judges its members. */
+  /** A JSON object. The issuer validates its members. */
   readonly draft: EventDraft;
 }
 
 const LF = 0x0a;
 
 /**
- * Splits bytes into drafts. Blank lines are passed over.
+ * Parses drafts, one per line. Blank lines are skipped.
  *
  * @throws {SigError} `invalid_json` with every line that is not one strict JSON
  * object, up to {@linkcode MAX_FAULTS}.
@@ -115,14 +115,17 @@ function readDraftLines(bytes: Uint8Array): readonly DraftLine[] {
   });
 }
 
-/** A draft, why it is not one, or undefined for a blank line. */
+/**
+ * Parses a line: returns a draft, the reason of a fault as text, or undefined
+ * for a blank line.
+ */
 function readLine(bytes: Uint8Array): EventDraft | string | undefined {
   if (bytes.every((byte) => byte === 0x20 || byte === 0x0d || byte === 0x09)) {
     return undefined;
   }
   try {
     const value = parseJson(bytes);
-    // The issuer judges every member.
+    // The issuer validates every member.
     if (isObject(value)) return value as unknown as EventDraft;
     return "it must be one object";
   } catch (error) {

@@ -6,10 +6,10 @@ import { keyStoreDir } from "../issue/private_key.ts";
 import { type Output, safe, writeResult } from "../output/write.ts";
 import { folder, optional, toggle, usageError } from "@sig/api/flags";
 
-/** The kid of a first key, by default. */
+/** The default kid of the first key. */
 const FIRST_KID = "orgsign-1";
 
-/** The kinds of `sig export` that serve a directory. */
+/** The `sig export` kinds for serving a directory. */
 const EXPORTS = "nginx|caddy|deno-deploy|static";
 
 /** `sig init` */
@@ -35,7 +35,7 @@ export const init = typedCommand({
   ],
   async run(call) {
     const { io } = call;
-    // Host names have no case, DIDs do.
+    // Host names are case-insensitive, DIDs are not.
     const domain = call.positionals[0]!.toLowerCase();
     const { dir = `./${domain}`, kid } = call.flags;
     const allowPrivate = call.flags["allow-insecure"];
@@ -80,7 +80,9 @@ export const init = typedCommand({
   },
 });
 
-/** The key that signs: a new one, that of a file, or one in ssh-agent. */
+/**
+ * Returns the signing key: a new key, a key from a file, or a key in ssh-agent.
+ */
 async function readKeys(
   call: Output,
   named: string | undefined,
@@ -91,7 +93,7 @@ async function readKeys(
   const { isReferenced } = await import("@sig/issuer/internal");
   const { readNamedKey } = await import("../issue/private_key.ts");
   const found = await readNamedKey(call, named);
-  // What is not a kid is refused when it is opened.
+  // `open` refuses an invalid kid.
   const key = await found.open(kid ?? (found.kid ?? FIRST_KID) as string);
   return isReferenced(key) ? { keys: fileKeys(call), key } : { keys: key };
 }
@@ -107,7 +109,7 @@ function toDid(domain: string, allowPrivate: boolean): string {
   }
   const did = `did:web:${domain.replace(":", "%3A")}`;
   const { origin } = parseIssuerDid(did, { allowPrivate });
-  // Without the scheme's own port, which URLs leave out: a reader that asks by URL
-  // would expect another issuer there.
+  // URLs omit the scheme's default port, so the DID must too: a reader that
+  // starts from a URL would expect another issuer.
   return didWebOf(new URL(origin));
 }

@@ -33,8 +33,8 @@ const ttl = checked(
 );
 
 /**
- * A page that came over http may be anybody's on the way, who could keep the
- * invitation and answer it first; on this machine nobody is on the way.
+ * Requires https, except on loopback: an attacker who replaces a page that is
+ * loaded over http could steal the invitation and answer it first.
  */
 const page = checked(
   url,
@@ -134,7 +134,7 @@ export const invite = typedCommand({
 
 type InviteValues = Values<typeof FLAGS>;
 
-/** What the flags offer; undefined for what a person has already. */
+/** Returns the terms that the flags offer, or undefined with `--also`. */
 function ownTerms(flags: InviteValues): InvitationTerms | undefined {
   const { also, role: roles, type } = flags;
   const { "valid-from": valid_from, "valid-until": valid_until } = flags;
@@ -167,7 +167,7 @@ function ownTerms(flags: InviteValues): InvitationTerms | undefined {
   return undefined;
 }
 
-/** What the person of --also has now. */
+/** Returns the current terms of the person of `--also`. */
 async function termsOf(
   issuer: Issuer,
   { flags: { also = "", type }, io }: Call<InviteValues>,

@@ -18,7 +18,7 @@ const KEY_FILE = {
     "a JWK file, a file with an OpenSSH public key, or - for standard input",
 };
 
-/** A new key's identifier. */
+/** The `--kid` of a new key. */
 const newKid = checked(
   kid,
   (text) => isIdentifier(text) && text.length <= 256,
@@ -94,7 +94,7 @@ export const keySsh = typedCommand({
   },
 });
 
-/** The public part of the only word's key. */
+/** Reads the public part of the key in the argument. */
 async function readPublic({ io, positionals: [path] }: Call): Promise<Jwk> {
   const { importSigningKey, sshKeyToJwk, toPublicJwk } = await import(
     "@sig/jose"
@@ -102,14 +102,15 @@ async function readPublic({ io, positionals: [path] }: Call): Promise<Jwk> {
   const { readKeyFile } = await import("../issue/private_key.ts");
   const read = await readKeyFile(io, path!);
   if (typeof read === "string") return toPublicJwk(sshKeyToJwk(read));
-  // A private key whose x is another's would give out that other's name.
+  // Importing checks that `x` belongs to `d`; otherwise the key would show
+  // another key's DID.
   return Object.hasOwn(read, "d")
     ? (await importSigningKey(read)).publicJwk
-    // Its members are judged there.
+    // `toPublicJwk` validates its members.
     : toPublicJwk(read as OpenObject & Jwk);
 }
 
-/** Prints a text, or writes it to the file of `--out` and says so. */
+/** Prints a text, or writes it to the file of `--out` and reports that. */
 async function put(
   call: Call<Values<typeof OUT_FLAG>>,
   text: string,

@@ -58,7 +58,7 @@ export const log = sourceCommand({
       onEvent,
     });
     function onEvent({ event, kid }: Pick<VerifiedEvent, "event" | "kid">) {
-      // The last one is the event's own; those before it ended by themselves.
+      // The last change is the event's; the changes before it are expirations.
       const effect = changes.add({ event, kid }).at(-1)?.kind ?? "";
       if (subject !== undefined && event.subject !== subject) return;
       heard.subject = true;
@@ -91,7 +91,7 @@ export const log = sourceCommand({
   },
 });
 
-/** An event, and what it does to its relationship. */
+/** An event and its effect on the relationship. */
 type LoggedEvent = readonly [event: SigEvent | UnknownEvent, effect: string];
 
 function writeEvents(
@@ -117,7 +117,7 @@ function writeEvents(
   writeTable(call, COLUMNS, rows);
 }
 
-/** Without titles: each line speaks for itself. */
+/** The columns, without titles. */
 const COLUMNS: readonly TableColumn[] = [
   ...["", ""].map((title) => ({ title })),
   { title: "", colour: (effect) => EFFECT_COLOURS[effect] },
@@ -130,7 +130,10 @@ const EFFECT_COLOURS: { readonly [effect: string]: Colour } = {
   lost: "red",
 };
 
-/** Type, roles and title; or why and since when it ended. */
+/**
+ * Describes an event: type, roles and title of an upsert; reason and time of a
+ * revoke.
+ */
 function describe(event: SigEvent | UnknownEvent): readonly string[] {
   if (isUpsert(event)) {
     const { relationship_type, roles, display } = event;

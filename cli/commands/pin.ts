@@ -24,10 +24,10 @@ import {
 import { PINS_FLAG, type PinValues, requirePins } from "../ask/pin_flags.ts";
 import { POLICY_FLAGS } from "../ask/source_flags.ts";
 
-/** Characters of a reason: it is kept, and shown again. */
+/** Maximum length of a reason in characters; it is stored. */
 const MAX_REASON = 1_000;
 
-/** A label and a value, without titles. */
+/** The columns label and value, without titles. */
 const FIELDS = [{ title: "" }, { title: "" }];
 
 const ISSUER = {
@@ -77,7 +77,7 @@ export const pinRemove = typedCommand({
     withIssuer(call, async (pins, { expectedIssuer: issuer }) => {
       const { removePin, showPin } = await import("@sig/consumer/pins");
       const before = await showPin(pins, issuer).catch((error) => {
-        // Forgetting is the way out of a pin that can't be read.
+        // A pin that can't be read can still be removed.
         if (isSigError(error, "store_unavailable")) return { issuer };
         throw error;
       });
@@ -153,7 +153,7 @@ export const pinAck = typedCommand({
     }, call.flags["allow-insecure"]),
 });
 
-/** Opens the pin store for `work`; done is 0. */
+/** Runs `work` with the pin store and returns exit code 0. */
 async function withPins(
   call: Call<PinValues>,
   work: (pins: PinStore) => Promise<void>,
@@ -167,7 +167,10 @@ async function withPins(
   }
 }
 
-/** With the issuer of the only word; what asks nobody takes any name of it. */
+/**
+ * Runs `work` with the issuer in the argument. Private addresses are allowed
+ * for commands that send no requests.
+ */
 async function withIssuer(
   call: Call<PinValues>,
   work: (pins: PinStore, issuer: IssuerName) => Promise<void>,
@@ -179,7 +182,7 @@ async function withIssuer(
 }
 
 /**
- * Shows both histories, and asks for confirmation.
+ * Shows both histories and asks for confirmation.
  *
  * @throws {SigError} `confirmation_required`
  */
@@ -220,7 +223,7 @@ async function confirm(
   );
 }
 
-/** How many events of an issuer were seen, in its feed or by proof. */
+/** Returns the number of events that were seen, in the feed or by proof. */
 function eventsOf({ sequence, proof }: PinRecord): number {
   return Math.max(sequence ?? 0, proof?.seen ?? 0);
 }
@@ -234,14 +237,16 @@ function keysOf(
   ]);
 }
 
-/** Without the member that only the text output shows. */
+/** Returns the record without the member that only the text output shows. */
 function jsonOf(
   { inconsistency: _, ...rest }: Partial<PinRecord>,
 ): Partial<PinRecord> {
   return rest;
 }
 
-/** The others are listed; these have a way out. */
+/**
+ * Creates the error for pins that can't be read, after the others are listed.
+ */
 function listedInPart(place: string, issuers: readonly string[]): SigError {
   const named = firstOf(issuers.map((each) => quote(each)));
   const hint =
@@ -309,7 +314,7 @@ function writePin(call: Output, pin: PinRecord): void {
     const since = `${incident.code} since ${toSecond(incident.since)}`;
     rows.push(["incident", `${since}: ${incident.detail}`]);
   } else if (inconsistency !== null) {
-    // The incident is over, but each answer still warns of it.
+    // The incident has ended, but each answer still warns of it.
     rows.push(["warned of", `${inconsistency}, until sig pin ack accepts it`]);
   }
   writeTable(call, FIELDS, rows);

@@ -26,13 +26,13 @@ import {
 } from "../people/names.ts";
 import { readInput, readJsonInput } from "../terminal/read_input.ts";
 
-/** Bytes of a list: 10,000 people take about 2 MB. */
+/** Maximum size of a list in bytes; 10,000 people take about 2 MB. */
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
 
-/** Bytes of a saved plan; 10,000 changes take about 6 MB. */
+/** Maximum size of a saved plan in bytes; 10,000 changes take about 6 MB. */
 const MAX_PLAN_BYTES = 256 * 1024 * 1024;
 
-/** The relationships that a list manages. */
+/** `--scope`, the relationships that a list manages. */
 const scope: ValueType<RelationshipType> = {
   placeholder: "type=TYPE",
   parse(text, flag) {
@@ -45,7 +45,7 @@ const scope: ValueType<RelationshipType> = {
   },
 };
 
-/** Flags that name a list and say what it manages. */
+/** Flags that select a list and its scope. */
 const LIST_FLAGS = {
   from: optional(input, "list of people; - is standard input"),
   input: optional(
@@ -89,7 +89,7 @@ export const plan = typedCommand({
     const found = doubts.length === 0 ? {} : { doubts };
     if (call.format === "json") writeJson(call.io, { ...made, ...found });
     else writePlan(call, made, namesIn(made, names, state));
-    // At the end of a long plan, where it is read.
+    // Warnings are at the end of a long plan, where they are visible.
     for (const doubt of doubts) warn(call, doubt);
     return made.changes.length === 0 ? 0 : 1;
   },
@@ -143,7 +143,7 @@ export const apply = typedCommand({
         drafts,
         ifLastSequence: state.last_sequence,
         doubts: doubtsAboutPlan(plan, state, now),
-        // What replaces a relationship ends that one first.
+        // A change of type takes two events: a revoke, then an upsert.
         changes: plan.changes.flatMap((each) =>
           each.fields.includes("type") ? [each, each] : each
         ),
@@ -167,7 +167,7 @@ export const apply = typedCommand({
   },
 });
 
-/** The names of those whom a plan is about. */
+/** Returns the names of the subjects in a plan. */
 function namesIn(
   { changes }: Plan,
   names: Names,
@@ -176,7 +176,7 @@ function namesIn(
   return namesOfKeys(names, changes.map(({ subject }) => subject), personOf);
 }
 
-/** What the operator has confirmed. */
+/** Returns what the flags confirm: numbers of losses and grants, and readmission. */
 function confirmedBy(flags: Values<typeof APPLY_FLAGS>) {
   const losses = flags["confirm-losses"];
   const revocations = flags["confirm-revocations"];
@@ -193,13 +193,13 @@ function confirmedBy(flags: Values<typeof APPLY_FLAGS>) {
   };
 }
 
-/** What was read, to plan for a state of the feed. */
+/** The list or saved plan, ready to plan for a state of the feed. */
 interface Planner {
   readonly names: Names;
   planOf(state: PublishedState, now: Date): Promise<Plan>;
 }
 
-/** The plan of the list that the flags name. */
+/** Reads the list that the flags name. */
 async function readList({ flags, io }: ListCall): Promise<Planner> {
   const { from: path, prune, scope: types } = flags;
   if (path === undefined) {
@@ -228,7 +228,7 @@ async function readList({ flags, io }: ListCall): Promise<Planner> {
   };
 }
 
-/** A plan that `sig plan --out` has saved. */
+/** Reads a plan that `sig plan --out` saved. */
 async function readSavedPlan(
   { flags: { from, input, scope, prune }, io }: ListCall,
   path: string,

@@ -1,4 +1,8 @@
-/** Lists of relationships: `sig who`, `sig expiring`, `sig dump-state`. @module */
+/**
+ * Lists of relationships: `sig who`, `sig expiring`, `sig dump-state`.
+ *
+ * @module
+ */
 
 import {
   addSeconds,
@@ -132,7 +136,7 @@ export const expiring = sourceCommand({
   },
 });
 
-/** The relationships that are effective at a time, sorted by subject. */
+/** Lists the relationships that are effective at a time, sorted by subject. */
 function listActive(
   state: FeedState,
   time: Partial<ParsedTime>,
@@ -149,7 +153,7 @@ function listActive(
     effective_status: "active" as const,
     last_sequence: each.last_sequence,
   })).sort((a, b) =>
-    // By code units, as everything that programs read.
+    // Sorted by code units, independent of the locale.
     a.subject < b.subject ? -1 : a.subject > b.subject ? 1 : 0
   );
 }
@@ -158,7 +162,7 @@ const STATUS: TableColumn = { title: "status", colour: statusColour };
 const titled = (...titles: readonly string[]): readonly TableColumn[] =>
   titles.map((title) => ({ title }));
 
-/** The columns that every table has. */
+/** The columns that all tables share. */
 const GRANT_COLUMNS = titled("subject", "type", "roles", "from", "until");
 
 function grantCells(

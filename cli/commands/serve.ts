@@ -3,7 +3,7 @@ import { typedCommand } from "../command_line/command.ts";
 import { address, optional, parseAddress } from "@sig/api/flags";
 import { type Output, safe, warn, writeJson } from "../output/write.ts";
 
-/** Milliseconds that requests in flight get when it is stopped. */
+/** Time in ms that requests in flight have to finish after a stop signal. */
 const GRACE_MS = 5_000;
 
 const REFUSED: readonly string[] = [
@@ -35,8 +35,8 @@ export const serve = typedCommand({
     await requirePublishable(call, dir);
     const { createIssuerSite } = await import("../site/issuer_site.ts");
     const { listen } = await import("@sig/api/server");
-    // First: a process that runs out of descriptors can't begin to listen for
-    // signals any more.
+    // Registered first: a process that has run out of descriptors can't add
+    // signal listeners.
     const stop = io.stopRequested();
     const server = listen(
       address,
@@ -56,8 +56,8 @@ export const serve = typedCommand({
 });
 
 /**
- * What can't be taken back, or would serve nobody, is refused; other faults are
- * the readers' to find.
+ * Refuses faults that are irreversible once published, or that make the feed
+ * unusable. Readers report other faults.
  */
 async function requirePublishable(call: Output, dir: string): Promise<void> {
   const { openSource } = await import("@sig/consumer");
@@ -66,7 +66,7 @@ async function requirePublishable(call: Output, dir: string): Promise<void> {
     const issuer = await loadIssuer(
       openSource({ kind: "directory", path: dir }),
     );
-    // To readers, a feed that can't be read does not exist.
+    // A feed that can't be opened does not exist for readers.
     await (await issuer.openFeed()).document.cancel();
   } catch (error) {
     const refused = !isSigError(error) || REFUSED.includes(error.code);

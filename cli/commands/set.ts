@@ -27,7 +27,7 @@ import {
   typeFlag,
 } from "../issue/flags.ts";
 
-/** What is to be different; members that are absent are kept. */
+/** The wanted changes; absent members are kept. */
 type Wanted = Omit<DesiredRelationship, "subject" | "type" | "relationship_id">;
 
 const FLAGS = {
@@ -95,7 +95,7 @@ export const set = typedCommand({
       );
       const { reason, "issued-at": issued_at } = call.flags;
       return {
-        // The issuer judges every member: flags are only text.
+        // The issuer validates every member; flags are only text.
         drafts: changed.map(({ draft }): EventDraft => ({
           ...draft,
           ...(draft.relationship_id === upsert.relationship_id
@@ -114,7 +114,7 @@ export const set = typedCommand({
   },
 });
 
-/** What the flags name, apart from roles, judged before anything is opened. */
+/** Reads and validates the flags except roles, before the issuer is opened. */
 function readWanted(flags: SetValues): Wanted {
   const { "add-role": added, "remove-role": removed, role: roles } = flags;
   const wanted = given({
@@ -171,7 +171,7 @@ function readWanted(flags: SetValues): Wanted {
   return wanted;
 }
 
-/** The subject whose person the flags are about. */
+/** Returns the subject that the flags select. */
 function subjectOf(
   { "relationship-id": id, subject }: SetValues,
   { relationships }: PublishedState,
@@ -180,9 +180,9 @@ function subjectOf(
 }
 
 /**
- * The one relationship that the flags mean, by the verified feed itself: what
- * is kept is signed again, so an attacker who forged the index could bring a
- * role, or an ended relationship, back.
+ * Finds the one relationship that the flags select, in the verified feed. Kept
+ * values are signed again, so a forged index could restore a role or an ended
+ * relationship.
  */
 function find(
   { "relationship-id": id, subject, type }: SetValues,
@@ -240,7 +240,7 @@ function find(
   );
 }
 
-/** The roles after the change; undefined when the flags name none. */
+/** Returns the roles after the change, or undefined if no flag changes them. */
 function rolesOf(
   flags: SetValues,
   before: readonly string[],

@@ -1,4 +1,4 @@
-/** What a shell is given: completions and the manual page. @module */
+/** Shell completions and the manual page. @module */
 
 import {
   type Command,
@@ -40,7 +40,7 @@ export const completions = typedCommand({
 /**
  * `sig man`
  *
- * @param loadCommands Loads all commands, this one too.
+ * @param loadCommands Loads all commands, including this one.
  */
 export function createMan(
   loadCommands: () => Promise<readonly Command[]>,

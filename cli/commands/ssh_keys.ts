@@ -38,15 +38,15 @@ const KEY_TYPE = "ssh-ed25519";
 
 const QUOTED = String.raw`"(?:\\"|\\(?!")|[^"\\\p{Cc}])*"`;
 const OPTION = `[A-Za-z0-9-]+(?:=${QUOTED})?`;
-/** As sshd reads them: a blank outside of quotes would end them. */
+/** sshd ends the options at a blank outside of quotes. */
 const OPTIONS = new RegExp(`^${OPTION}(?:,${OPTION})*$`, "u");
 
-/** Options of an authorized_keys file. */
+/** `--options`, options of an authorized_keys file. */
 const sshOptions = checked(
   textOf("TEXT"),
   (text) => {
     const names = text.replaceAll(new RegExp(QUOTED, "gu"), "");
-    // The owner of an authority's key could let others in.
+    // With cert-authority, the key's owner could admit other people.
     const isAuthority = /(?:^|,)cert-authority(?:,|$)/i.test(names);
     return OPTIONS.test(text) && !isAuthority;
   },
@@ -86,7 +86,7 @@ export const sshKeys = typedCommand({
   async run(call) {
     const { key, "key-type": type, require } = call.flags;
     const sources = [...call.positionals, ...call.flags.sig];
-    // Which says how one is given.
+    // `sourceOf` throws an error that explains how to give a source.
     if (sources.length === 0) sourceOf({ ...call, flags: { sig: undefined } });
     requireQuestion(require);
     if ((key === undefined) !== (type === undefined)) {
@@ -108,7 +108,9 @@ export const sshKeys = typedCommand({
   },
 });
 
-/** The offered key, if it is allowed. Nothing that came with it is repeated. */
+/**
+ * Prints the offered key if it is allowed. The output never repeats the input.
+ */
 async function offeredKey(
   call: SshKeysCall,
   sources: readonly string[],
@@ -133,7 +135,7 @@ async function offeredKey(
   return [options === undefined ? line : `${options} ${line}`];
 }
 
-/** A line for each key that is allowed now, with its last second. */
+/** Prints a line for each key that is allowed now, with its last second. */
 async function listKeys(
   call: SshKeysCall,
   sources: readonly string[],
@@ -166,7 +168,7 @@ async function listKeys(
   return writeLines(call, lines, leftOut);
 }
 
-/** A namespace of signatures; a pattern would allow others. */
+/** A signature namespace; a pattern would match further namespaces. */
 const namespace = checked(
   textOf("NAME"),
   (text) => /^[A-Za-z0-9._@/-]+$/.test(text),
@@ -200,7 +202,7 @@ export const allowedSigners = sourceCommand({
     let tooShort = 0;
     const lines = keys.flatMap(({ key, subject }) =>
       all.get(subject)!.flatMap(({ first, last }) => {
-        // OpenSSH knows no time before 1970, and takes 0 for no bound.
+        // OpenSSH has no times before 1970, and reads 0 as unbounded.
         if (last <= 0) return [];
         if (first === last) {
           tooShort++;
@@ -227,7 +229,7 @@ export const allowedSigners = sourceCommand({
 });
 
 /**
- * Refuses a question that can't be asked, before anything is read.
+ * Refuses invalid requirements before anything is read.
  *
  * @throws {SigError} `requirements_empty`, `invalid_requirement`.
  */
@@ -235,7 +237,9 @@ function requireQuestion(require: readonly string[]): void {
   parseQuestion({ subject: "did:key:z", require });
 }
 
-/** Each subject that is allowed at any second, with those seconds. */
+/**
+ * Yields each subject that is ever allowed, with the seconds of its intervals.
+ */
 function* allowedSubjects(
   state: FeedState,
   require: readonly string[],
@@ -249,7 +253,10 @@ function* allowedSubjects(
   }
 }
 
-/** The subjects that are an Ed25519 key, sorted, and how many are not. */
+/**
+ * Returns the subjects that are Ed25519 keys, sorted, and the number of the
+ * rest.
+ */
 function keysOf(subjects: Iterable<string>) {
   const sorted = [...subjects].sort();
   const keys = sorted.flatMap((subject) => {
@@ -263,7 +270,7 @@ function keysOf(subjects: Iterable<string>) {
   return { keys, leftOut: sorted.length - keys.length };
 }
 
-/** A second as OpenSSH reads it, in UTC. */
+/** Formats a second for OpenSSH, in UTC. */
 function sshTime(seconds: number): string {
   return formatInstant({ seconds, nanoseconds: 0 }).replaceAll(/[-:T]/g, "");
 }

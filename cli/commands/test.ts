@@ -19,10 +19,10 @@ import {
 } from "../ask/source_flags.ts";
 import { readInput } from "../terminal/read_input.ts";
 
-/** Bytes of a file of cases. */
+/** Maximum size of a case file in bytes. */
 const MAX_CASES_BYTES = 16 * 1024 * 1024;
 
-/** What came of one case. */
+/** The result of a case. */
 interface Outcome {
   readonly expected: ExpectedDecision;
   readonly got: CheckResult;
@@ -70,7 +70,10 @@ export const test = typedCommand({
   },
 });
 
-/** A role of which a letter is lost is nobody's, and its deny would pass. */
+/**
+ * Decodes strict UTF-8: nobody has a role with a replacement character, so a
+ * case that expects deny would pass.
+ */
 function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -103,7 +106,10 @@ function judge(
   };
 }
 
-/** An invalid question is an error, not a deny: it names its case. */
+/**
+ * Evaluates a case. An invalid question is an error that names the case, not a
+ * deny.
+ */
 function ask(expected: ExpectedDecision, question: () => CheckResult) {
   try {
     return question();
@@ -173,7 +179,7 @@ function report(
   );
 }
 
-/** Expected and got, in words. */
+/** Describes the expected and the actual decision. */
 function difference({ expected, got }: Outcome): string {
   const say = (decision: string, codes: readonly string[]) =>
     codes.length === 0 ? decision : `${decision} (${codes.join(", ")})`;
@@ -182,7 +188,7 @@ function difference({ expected, got }: Outcome): string {
   }`;
 }
 
-/** JUnit's XML, without times, so that the same results are the same bytes. */
+/** Formats JUnit XML, without times, so that equal results have equal bytes. */
 function junitXml(
   suite: string,
   outcomes: readonly Outcome[],
@@ -205,7 +211,10 @@ ${cases.join("\n")}
 `;
 }
 
-/** Two code points may not even be named in XML (XML 1.0 §2.2). */
+/**
+ * Escapes text for XML. Two code points are not allowed even as references (XML
+ * 1.0 §2.2).
+ */
 function xml(text: string): string {
   return escapeInvisible(text)
     .replaceAll(

@@ -26,19 +26,21 @@ import {
   withSource,
 } from "../ask/source_flags.ts";
 
-/** Before a command that failed is run again; then twice as long, and so on. */
+/**
+ * Delay in ms before a failed command is retried; it doubles with each failure.
+ */
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 5 * 60_000;
 
 /**
- * Ctrl-C reaches the command and us, and its end may be heard of first: so long
- * is our own signal waited for before a failure is spoken of.
+ * Ctrl-C reaches the command and this process, and the command may end first.
+ * Before a failure is reported, our own signal gets this time to arrive.
  */
 const SIGNAL_WAIT_MS = 100;
-/** And so long after a command that a signal ended (128 and the signal's number). */
+/** The same for a command that a signal ended (128 + the signal's number). */
 const OWN_SIGNAL_WAIT_MS = 1_000;
 
-/** A program and its arguments. */
+/** `--exec`, a program and its arguments. */
 const command: ValueType<readonly string[]> = {
   placeholder: "COMMAND",
   parse(text, flag) {
@@ -93,13 +95,13 @@ again until it ends with 0.`,
     const { cursor, exec: words, from, interval, once } = call.flags;
     const stop = new AbortController();
     let isInterrupted = false;
-    // It may never be asked to.
+    // Not awaited: the signals may never arrive.
     call.io.interrupted().then(() => isInterrupted = true, () => {});
     call.io.stopRequested().then(() => stop.abort(), () => {});
     if (words?.some((word) => /["']/.test(word))) {
       warn(call, `--exec knows no quotes: the words are ${words.join(", ")}`);
     }
-    // It may be long until there is something to see.
+    // The first event may take long to arrive.
     const isRead = call.format === "text" && call.io.isTerminal("stderr");
     if (isRead && !once) {
       call.io.stderr(`Watching ${safe(source)}. Stop it with Ctrl-C.\n`);
@@ -115,15 +117,16 @@ again until it ends with 0.`,
       call.io.stdout(line);
       return true;
     });
-    // SIGTERM is how an endless watch ends; one look was not finished.
+    // SIGTERM is the normal end of an endless watch; with --once it means
+    // unfinished.
     const isUnfinished = once && stop.signal.aborted;
     return isInterrupted || isUnfinished ? INTERRUPTED : 0;
   },
 });
 
 /**
- * Runs the command until it ends with 0; whether it did before it was to stop.
- * One that runs then is waited for.
+ * Runs the command until it exits with 0. Returns false if a stop was requested
+ * before; a running command is awaited.
  */
 async function hand(
   call: Call<{ readonly once: boolean }>,
@@ -153,9 +156,9 @@ async function hand(
 }
 
 /**
- * Follows a source by `each`; its cursor is kept in the memory, unless
- * `keepsNothing`. Where `each` says that it has not dealt with an event, that
- * ends it, and the event comes again.
+ * Follows a source and calls `each` for each event. The cursor is stored in the
+ * pin store, unless `keepsNothing`. If `each` returns false, watching ends, and
+ * the next run delivers the event again.
  *
  * @throws {SigError} as `watchIssuer`.
  */
@@ -175,8 +178,8 @@ export async function watchSource(
     ? { warning: undefined }
     : await openPins(call);
   try {
-    // In the text format also for programs that read JSON: each run then begins
-    // at the end of the feed.
+    // Warned as text even with JSON output, because each run then begins at the
+    // end of the feed.
     if (warning !== undefined) {
       writeWarnings({ ...call, format: "text" }, [warning]);
     }
@@ -191,7 +194,8 @@ export async function watchSource(
         onRetry(error, waitMs) {
           const { code, detail } = toProblem(error);
           const seconds = Math.ceil(waitMs / 1000);
-          // A program that reads JSON must not wait in silence either.
+          // Warned as text even with JSON output, because the wait would be
+          // unexplained.
           warn(
             { ...call, format: "text" },
             `${code}: ${detail}; again in ${seconds} s`,
@@ -207,7 +211,10 @@ export async function watchSource(
   }
 }
 
-/** One folder has one cursor, by whatever name it is reached. */
+/**
+ * Returns the real path, so that a folder has one cursor whatever path leads to
+ * it.
+ */
 async function realPath({ io }: Output, path: string): Promise<string> {
   return await io.realPath?.(path) ?? io.absolutePath(path);
 }

@@ -138,7 +138,7 @@ export const webClientRotateSecret = typedCommand({
 
 type FileCall = Call<Values<typeof FILE>>;
 
-/** Writes the changed file, and shows a new secret once. */
+/** Writes the changed file and shows a new secret once. */
 async function change(
   call: Call<Values<typeof FILE & typeof ID>>,
   work: () => Promise<{ readonly text: string; readonly secret?: string }>,
@@ -165,10 +165,10 @@ async function change(
   return 0;
 }
 
-/** Bytes of a file of applications at most. */
+/** Maximum size of an application file in bytes. */
 const MAX_FILE_BYTES = 8 * 1024 * 1024;
 
-/** The server takes the file by another flag: the message names this one. */
+/** Renames the flag in errors: the server reads the file by another flag. */
 async function aboutFile<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
