@@ -8,12 +8,12 @@
 import { ROOT, runProgram } from "./workspace.ts";
 
 /**
- * One file of plain JavaScript, for platforms that know neither Deno nor JSR.
- * Node's modules stay imports, if there are any.
+ * Bundles a module to one JavaScript file for platforms without Deno and JSR.
+ * Imports of Node's modules remain.
  *
  * @param entry A path from the project's root.
- * @param flags More flags of `deno bundle`.
- * @throws {Error} when bundling fails.
+ * @param flags Additional flags of `deno bundle`.
+ * @throws {Error} if bundling fails.
  */
 export function bundle(
   entry: string,
@@ -23,7 +23,7 @@ export function bundle(
   return runProgram(Deno.execPath(), ["bundle", ...args, ...flags, entry]);
 }
 
-/** The page's script, the same on every machine. */
+/** Bundles the page's script, with the same result on every machine. */
 export function bundlePage(): Promise<string> {
   return bundle("web/ui/page.tsx", "--minify");
 }

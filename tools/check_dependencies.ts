@@ -1,19 +1,22 @@
 /**
- * Proves the direction of the dependencies: every package imports only what
- * stands before it, and core imports nothing; inside a package every room
- * (folder) imports only rooms below it, and no files import each other in a
- * circle. Run by `deno task check:deps`.
+ * Checks the direction of the dependencies. Every package imports only those in
+ * `ALLOWED`, and core imports nothing. Inside a package every folder imports
+ * only folders below it, and there are no import cycles. Run by
+ * `deno task check:deps`.
  *
  * @module
  */
 
 import { ENTRIES, ROOT, runProgram } from "./workspace.ts";
 
-/** What each package may import: workspace members, then what comes from elsewhere. */
+/**
+ * The allowed imports of each package: workspace members, then external
+ * packages.
+ */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   core: [],
   jose: ["core", "npm:jose", "jsr:@std/encoding"],
-  // @std/assert: in the tests that a driver must pass, and nowhere else.
+  // @std/assert only in the contract tests of drivers.
   issuer: ["core", "jose", "jsr:@std/assert", "jsr:@std/ulid"],
   consumer: [
     "core",
@@ -35,14 +38,17 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     ...["core", "jose", "issuer", "consumer", "api"],
     ...["npm:hono", "npm:jose", "npm:zod", "jsr:@std/assert", "jsr:@std/csv"],
     ...["jsr:@std/encoding", "jsr:@std/http"],
-    // The page only, which is bundled for browsers and not published.
+    // Only for the page, which is bundled for browsers and not published.
     "npm:preact",
     "npm:qr",
   ],
 };
 
-/** The rooms of each package, from the ground up; the package's own files stand on top. */
-const ROOMS: Readonly<Record<string, readonly string[]>> = {
+/**
+ * The folders of each package, from the lowest layer up; the package's own
+ * files are above all.
+ */
+const LAYERS: Readonly<Record<string, readonly string[]>> = {
   core: ["errors", "text", "event", "replay", "ask"],
   jose: ["bytes", "keys", "event", "proofs", "attestation", "invitation"],
   issuer: [
@@ -67,14 +73,16 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** The page's script is the only code below the demo that imports it. */
-const MAY_REACH_UP = new Set(["web/ui/page.tsx"]);
+/**
+ * Modules that may import a higher layer: the page's script imports the demo.
+ */
+const MAY_IMPORT_UP = new Set(["web/ui/page.tsx"]);
 
 interface Module {
   readonly specifier: string;
   readonly dependencies?: readonly {
     readonly specifier: string;
-    /** Absent for an import of types only. */
+    /** Absent for type-only imports. */
     readonly code?: unknown;
   }[];
 }
@@ -95,7 +103,10 @@ async function modulesOf(pkg: string): Promise<readonly Module[]> {
   return modules;
 }
 
-/** What a specifier names, as ALLOWED spells it; undefined inside a package. */
+/**
+ * Returns the package of a specifier as in ALLOWED; undefined for relative
+ * paths.
+ */
 function target(specifier: string): string | undefined {
   const member = /^@sig\/([a-z]+)/.exec(specifier)?.[1];
   if (member !== undefined) return member;
@@ -106,13 +117,16 @@ function target(specifier: string): string | undefined {
   return specifier.includes(":") ? specifier : `npm:${specifier.split("/")[0]}`;
 }
 
-/** The floor of a file in its package, from 0; undefined for an unknown room. */
-function floorOf(pkg: string, file: string): number | undefined {
-  const rooms = ROOMS[pkg] ?? [];
-  const [room, ...rest] = file.slice(pkg.length + 1).split("/");
-  if (room === undefined || rest.length === 0) return rooms.length;
-  const floor = rooms.indexOf(room);
-  return floor < 0 ? undefined : floor;
+/**
+ * Returns the layer of a file in its package, from 0; undefined for an unknown
+ * folder.
+ */
+function layerOf(pkg: string, file: string): number | undefined {
+  const folders = LAYERS[pkg] ?? [];
+  const [folder, ...rest] = file.slice(pkg.length + 1).split("/");
+  if (folder === undefined || rest.length === 0) return folders.length;
+  const layer = folders.indexOf(folder);
+  return layer < 0 ? undefined : layer;
 }
 
 /** The imports between files of a package, both as paths from the root. */
@@ -121,16 +135,16 @@ const imports = new Map<string, Set<string>>();
 function noteImport(pkg: string, from: string, to: string): void {
   const known = imports.get(from) ?? new Set();
   imports.set(from, known.add(to));
-  const [above, below] = [floorOf(pkg, from), floorOf(pkg, to)];
+  const [above, below] = [layerOf(pkg, from), layerOf(pkg, to)];
   if (above === undefined || below === undefined) {
-    faults.push(`${from} or ${to} stands in a room that ROOMS does not know`);
-  } else if (below > above && !MAY_REACH_UP.has(from)) {
-    faults.push(`${from} reaches up to ${to}`);
+    faults.push(`${from} or ${to} is in a folder that LAYERS does not list`);
+  } else if (below > above && !MAY_IMPORT_UP.has(from)) {
+    faults.push(`${from} must not import ${to}, which is in a higher layer`);
   }
 }
 
-/** A circle that a file is part of, if there is one. */
-function findCircle(start: string): readonly string[] | undefined {
+/** Returns an import cycle that contains a file, if there is one. */
+function findCycle(start: string): readonly string[] | undefined {
   const seen = new Set<string>();
   const walk = (
     file: string,
@@ -163,7 +177,9 @@ for (const [pkg, allowed] of Object.entries(ALLOWED)) {
           const to = resolved.slice(ROOT.href.length);
           if (to !== file) noteImport(pkg, file, to);
         } else {
-          faults.push(`${file} reaches out of its package: ${specifier}`);
+          faults.push(
+            `${file} imports a file outside of its package: ${specifier}`,
+          );
         }
       } else if (
         name === "jsr:@std/assert" && !/(_contract|\/testing)\.ts$/.test(file)
@@ -176,10 +192,10 @@ for (const [pkg, allowed] of Object.entries(ALLOWED)) {
   }
 }
 for (const file of imports.keys()) {
-  const circle = findCircle(file);
-  // Reported once, for its first file.
-  if (circle === undefined || circle.some((each) => each < file)) continue;
-  faults.push(`${circle.join(" → ")} is a circle`);
+  const cycle = findCycle(file);
+  // Each cycle is reported once, for its first file.
+  if (cycle === undefined || cycle.some((each) => each < file)) continue;
+  faults.push(`${cycle.join(" → ")} is an import cycle`);
 }
 for (const fault of new Set(faults)) console.error(fault);
 if (faults.length > 0) Deno.exit(1);

@@ -1,13 +1,12 @@
 /**
- * Finds phrases that must not return: riddles, negated nouns and words that this
- * project once used for everything. Run by `deno task check:language`, part of
- * `deno task test`. What to write instead stands beside each phrase; the
- * glossary is in CONTRIBUTING.md.
+ * Finds phrases that must not return: riddles, negated nouns and overused
+ * words. Run by `deno task check:language`, part of `deno task test`. Each
+ * phrase has a replacement; the glossary is in CONTRIBUTING.md.
  *
  * @module
  */
 
-/** What is clean, and stays so: folders end in "/". Add yours, one a line. */
+/** The checked paths, one per line; folders end in "/". */
 export const CLEAN: readonly string[] = [
   "api/",
   "bench/",
@@ -28,7 +27,7 @@ export const CLEAN: readonly string[] = [
   "web/",
 ];
 
-/** A phrase, and what to write instead. */
+/** A phrase and its replacement. */
 type Phrase = readonly [pattern: RegExp, instead: string];
 
 const PHRASES: readonly Phrase[] = [
@@ -62,17 +61,17 @@ const PHRASES: readonly Phrase[] = [
   [/\bjudgeContinuity\b|\bJudging\b/, "checkContinuity, Evaluator"],
 ];
 
-/** A place with a phrase that must not return. */
+/** An occurrence of a phrase that must not return. */
 export interface LanguageFault {
-  /** Its line, from 1. */
+  /** The line, from 1. */
   readonly line: number;
-  /** What stands there. */
+  /** The text of the occurrence. */
   readonly found: string;
   /** What to write instead. */
   readonly instead: string;
 }
 
-/** Phrases of one text that must not return. */
+/** Returns the phrases in a text that must not return. */
 export function findPhrases(text: string): LanguageFault[] {
   return text.split("\n").flatMap((line, at) =>
     PHRASES.flatMap(([pattern, instead]) => {
@@ -82,9 +81,9 @@ export function findPhrases(text: string): LanguageFault[] {
   );
 }
 
-/** Written by others, or made by a program. */
+/** Files that others wrote or a program generated. */
 const SKIPPED = /\.min\.js$|(?:^|\/)(?:node_modules|dist|vectors)\//;
-/** They quote the phrases. */
+/** Files that quote the phrases. */
 const OWN = ["tools/check_language.ts", "tests/check_language_test.ts"];
 
 function* filesBelow(root: URL, path: string): Generator<string> {

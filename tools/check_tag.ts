@@ -1,6 +1,6 @@
 /**
- * Compares a tag with the version of every package: a release must not carry
- * another name than what is in it. Run by the workflows:
+ * Compares a tag with the version of every package: a release must have the
+ * version of its content. Run by the workflows:
  *
  * ```sh
  * deno run --allow-read tools/check_tag.ts v0.1.0

@@ -1,22 +1,22 @@
 /**
- * Finds what makes tests fail on a slow or busy machine: assertions on elapsed
- * time, fixed sleeps, and processes that nothing ends. Run by `deno task check:tests`, part of
- * `deno task test`.
+ * Finds code that makes tests fail on a slow or busy machine: assertions on
+ * elapsed time, fixed sleeps, and processes that are not ended. Run by `deno
+ * task check:tests`, part of `deno task test`.
  *
- * A test waits with `tests/kit/wait.ts`, counts, orders events or drives a clock
- * that it passes in. Where only real time will do, such as a shell that polls, a
- * comment of at least three words says why, at most five lines before:
- * `// real time: the shell waits until the server listens.` A process whose
- * streams are what is tested is allowed by `// spawned here: …`.
+ * A test waits with `tests/kit/wait.ts`, counts or orders events, or injects a
+ * clock. If it needs real time, for example for a shell that polls, a comment
+ * of at least three words gives the reason, at most five lines before: `// real
+ * time: the shell waits until the server listens.` `// spawned here: …` allows
+ * a process whose streams are tested.
  *
  * @module
  */
 
-/** A place that breaks a rule. */
+/** A violation of a rule. */
 export interface TestFault {
-  /** Its line, from 1. */
+  /** The line, from 1. */
   readonly line: number;
-  /** What is wrong and what to write instead. */
+  /** The problem and its solution. */
   readonly message: string;
 }
 
@@ -40,12 +40,12 @@ const RULES: readonly (readonly [pattern: RegExp, message: string])[] = [
 ];
 
 const ALLOWED = /\/\/ (?:real time|spawned here): \S+ \S+ \S+/;
-/** Lines that a comment reaches, its own among them. */
+/** Number of lines that a comment covers, including its own. */
 const REACH = 6;
-/** The one place for timers, and that for processes. */
+/** The modules for timers and for processes. */
 const OWN = ["tests/kit/wait.ts", "tests/kit/process.ts"];
 
-/** Faults of one test file. */
+/** Returns the violations in a test file. */
 export function findTestFaults(text: string): TestFault[] {
   const lines = text.split("\n");
   return lines.flatMap((line, at) => {
@@ -57,14 +57,14 @@ export function findTestFaults(text: string): TestFault[] {
   });
 }
 
-/** Whether a file is a test, or only tests use it. */
+/** Whether a file is a test or is used only by tests. */
 export function isOfTests(path: string): boolean {
   return !OWN.includes(path) && /\.tsx?$/.test(path) &&
     /_test\.tsx?$|(?:^|\/)(?:tests|testdata|ui_test)\/|(?:^|\/)(?:testing|store_contract)\.ts$/
       .test(path);
 }
 
-/** The files below a folder, as paths from it. */
+/** Yields the files below a folder, as paths relative to `root`. */
 function* filesBelow(root: URL, folder = ""): Generator<string> {
   for (const { name, isDirectory } of Deno.readDirSync(new URL(folder, root))) {
     if (name.startsWith(".") || /^(?:node_modules|dist|vectors)$/.test(name)) {

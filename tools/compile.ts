@@ -1,9 +1,9 @@
 /**
- * Makes the three executables in `dist/`, for this machine. Run by
- * `deno task compile`.
+ * Compiles the three executables for this machine to `dist/`. Run by `deno task
+ * compile`.
  *
- * Deno downloads its runtime once; `DENORT_BIN` names one that is at hand, of
- * the same version.
+ * Deno downloads its runtime once; `DENORT_BIN` can name a local one of the
+ * same version.
  *
  * @module
  */
@@ -19,14 +19,14 @@ export interface Executable {
   /** Its entry point, from the project's root. */
   readonly entry: string;
   /**
-   * All that it may ever do: nobody can add to it later. None may start
-   * processes, load native code or read what the system says of itself; only the
-   * launcher of `sig` for shells lets `watch --exec` start what that names.
+   * Its permissions, which are fixed in the executable. None may start
+   * processes, load native code or read system information. Only the shell
+   * launcher of `sig` lets `watch --exec` start its program.
    */
   readonly permissions: readonly string[];
 }
 
-/** What is made. */
+/** The executables. */
 export const EXECUTABLES: readonly Executable[] = [
   {
     name: "sig",
@@ -41,8 +41,8 @@ export const EXECUTABLES: readonly Executable[] = [
   {
     name: "sig-api",
     entry: "api/main.ts",
-    // Reading is for files that settings name; the environment is listed to find
-    // misspelt settings.
+    // Read access is for files that settings name; the environment is listed to
+    // detect misspelt settings.
     permissions: ["--allow-net", "--allow-read", "--allow-env"],
   },
   {
@@ -54,44 +54,47 @@ export const EXECUTABLES: readonly Executable[] = [
 ];
 
 /**
- * Keeps V8's heaps small. Its two halves for young objects grow to 32 MiB each,
- * in every thread; objects that have grown old are looked through when there is
- * several times of what was good. With halves of 2 MiB, and a look once there is
- * half as much again, a first look at a million events takes 100 MiB less.
+ * Keeps V8's heaps small. By default each of the two semi-spaces of a thread
+ * grows to 32 MiB, and the old generation to several times the live objects
+ * before it is collected. With 2 MiB and 50 % growth, the first verification of
+ * a million events needs 100 MiB less.
  */
 export const V8_FLAGS =
   "--v8-flags=--max-semi-space-size=2,--heap-growing-percent=50";
 
 /**
- * Flags of `deno compile` besides the permissions. Types are checked by
- * `task check`, not again for each executable.
+ * Flags of `deno compile` in addition to the permissions. `deno task check`
+ * checks the types, so this does not.
  */
 const FLAGS = [
   ...["--quiet", "--no-check", "--exclude-unused-npm", "--no-prompt"],
   V8_FLAGS,
 ];
 
-/** How an executable is made. */
+/** Options of {@linkcode compileExecutable}. */
 export interface CompileOptions {
-  /** The folder that it is written to. */
+  /** The output folder. */
   readonly folder: string;
   /** A Rust target triple (default: this machine's). */
   readonly target?: string | undefined;
-  /** What is compiled: a folder whose URL ends with a slash (default: this checkout). */
+  /**
+   * The checkout to compile; its URL ends with a slash (default: this
+   * checkout).
+   */
   readonly root?: URL;
-  /** The Deno that compiles. */
+  /** Path of the Deno that compiles (default: the running one). */
   readonly deno?: string;
-  /** Replace the flags of {@linkcode compileExecutable}: for other versions. */
+  /** Flags instead of the default ones, for other versions of Deno. */
   readonly flags?: readonly string[];
-  /** Variables beside the process's own. */
+  /** Additional environment variables. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
 /**
- * Makes one executable.
+ * Compiles an executable.
  *
  * @returns its path.
- * @throws {Error} with Deno's own words.
+ * @throws {Error} with Deno's message.
  */
 export async function compileExecutable(
   { name, entry, permissions }: Executable,
@@ -118,7 +121,7 @@ export async function compileExecutable(
   throw new Error(`Cannot compile ${name}: ${reason(stderr)}`);
 }
 
-/** Deno's own words: the cause if it names one, without its stack. */
+/** Returns Deno's message: the cause if there is one, without the stack. */
 function reason(stderr: Uint8Array): string {
   const text = new TextDecoder().decode(stderr)
     .replace(/^Stack backtrace:[^]*/m, "");

@@ -1,6 +1,6 @@
 /**
- * The main job with real processes: an issuer, a feed on a real server,
- * answers, and a forgery that is refused. Run by `deno task demo`.
+ * The main use with real processes: an issuer, a feed on a real server,
+ * answers, and a forgery that is detected. Run by `deno task demo`.
  *
  * @module
  */
@@ -9,16 +9,16 @@ import { EXECUTABLES } from "./compile.ts";
 
 const ROOT = new URL("..", import.meta.url).pathname;
 const CLI = `${ROOT}cli/main.ts`;
-/** What `sig` may do wherever it is installed, and no more. */
+/** The permissions of an installed `sig`. */
 const PERMISSIONS = EXECUTABLES.find(({ name }) => name === "sig")!.permissions;
 const decoder = new TextDecoder();
 
 interface Step {
-  /** What happens here, for the reader. */
+  /** Description of the step, printed for the user. */
   readonly title: string;
   /** Arguments of `sig`. */
   readonly args: readonly string[];
-  /** The exit code that makes this demo a success. */
+  /** The expected exit code (default: 0). */
   readonly code?: number;
 }
 
@@ -29,7 +29,7 @@ function command(args: readonly string[], cwd: string): Deno.Command {
       ...["--config", `${ROOT}deno.json`, CLI, ...args],
     ],
     cwd,
-    // Keys and what is remembered of issuers go with the folder.
+    // Keys and pin store are in the temporary folder.
     env: { XDG_DATA_HOME: cwd, SIG_KEYS_DIR: `${cwd}/keys`, NO_COLOR: "1" },
     stdout: "piped",
     stderr: "piped",
@@ -56,7 +56,7 @@ async function run(step: Step, cwd: string): Promise<void> {
   }
 }
 
-/** A port that was free a moment ago. */
+/** Returns a port that is currently free. */
 function freePort(): number {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr;
@@ -64,7 +64,10 @@ function freePort(): number {
   return port;
 }
 
-/** Starts `sig serve`, waits until it listens, and answers how to end it. */
+/**
+ * Starts `sig serve` and waits until it listens. Returns a function that stops
+ * it.
+ */
 async function serve(
   dir: string,
   port: number,
@@ -74,7 +77,7 @@ async function serve(
   console.log("\n# Publish it: a real web server, on this machine only");
   show(args);
   const child = command(args, cwd).spawn();
-  // Drained to the end, or the server would block on a full pipe.
+  // Read to its end, since the server would block on a full pipe.
   const errors = new Response(child.stderr).text();
   const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
   const { value, done } = await reader.read();
@@ -178,7 +181,7 @@ function consumerSteps(source: string): readonly Step[] {
   ];
 }
 
-/** They work as they stand here: tests/demo_test.ts types them. */
+/** The next commands; tests/demo_test.ts runs them. */
 const NEXT = `
 # That was the main job. Next, in this folder: get the command sig, see the same
 # story in your browser, and ask a question of your own.

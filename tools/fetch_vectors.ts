@@ -1,6 +1,6 @@
 /**
- * Brings the test vectors of other projects from where these publish them, as
- * `vectors/sources.json` lists them. Run by `deno task vectors:fetch`.
+ * Downloads the test vectors of other projects that `vectors/sources.json`
+ * lists. Run by `deno task vectors:fetch`.
  *
  * @module
  */
@@ -10,31 +10,31 @@ import { ROOT, sha256 } from "./workspace.ts";
 
 /** A file of another project. */
 export interface VectorSource {
-  /** Its path below the folder. */
+  /** Path relative to the target folder. */
   readonly file: string;
-  /** Its address at a pinned commit; what ends in `.gz` is decompressed. */
+  /** URL at a pinned commit; a file `.gz` is decompressed. */
   readonly url: string;
-  /** SHA-256 of its bytes, in hexadecimal digits. */
+  /** SHA-256 of the file in hexadecimal digits. */
   readonly sha256: string;
-  /** An SPDX identifier. */
+  /** SPDX identifier of the licence. */
   readonly licence: string;
 }
 
-/** What `vectors/sources.json` lists. */
+/** Reads `vectors/sources.json`. */
 export function readSources(): readonly VectorSource[] {
   const path = new URL("vectors/sources.json", ROOT);
   return JSON.parse(Deno.readTextFileSync(path));
 }
 
-/** Files that are asked for at once. */
+/** Maximum number of concurrent downloads. */
 const CONNECTIONS = 8;
 
 /**
- * Fetches the files that are missing.
+ * Downloads the missing files.
  *
- * @param sources The files.
- * @param folder Where they go; a file there is never overwritten.
- * @returns What is wrong, by file: other bytes, or no answer.
+ * @param sources The files to download.
+ * @param folder The target folder; existing files are never overwritten.
+ * @returns the errors, one per file: other bytes, or no response.
  */
 export async function fetchVectors(
   sources: readonly VectorSource[],
@@ -50,7 +50,7 @@ export async function fetchVectors(
         await fetchVector(source, `${folder}/${source.file}`);
       } catch (error) {
         const { message, cause } = error as Error;
-        // Where its host can't be reached, the others can't be fetched either.
+        // If the host is unreachable, the other files would fail as well.
         isReachable = !(error instanceof TypeError);
         faults.push(`${source.file}: ${(cause as Error)?.message ?? message}`);
       }
@@ -83,7 +83,7 @@ async function fetchVector(
   const bytes = await new Response(body).bytes();
   await requireDigest(bytes, source, `${source.url} has other bytes`);
   await Deno.mkdir(path.replace(/\/[^/]*$/, ""), { recursive: true });
-  // Renamed, so that a file is whole or missing.
+  // Renamed after writing, so that a file is never incomplete.
   await Deno.writeFile(`${path}.part`, bytes);
   await Deno.rename(`${path}.part`, path);
 }

@@ -1,6 +1,6 @@
 /**
- * Puts `sig`, `sig-api` and `sig-web` into a folder of yours, as launchers of
- * this checkout. Run by `deno task install [FOLDER]`.
+ * Installs `sig`, `sig-api` and `sig-web` to a folder, as launchers of this
+ * checkout. Run by `deno task install [FOLDER]`.
  *
  * @module
  */
@@ -9,17 +9,17 @@ import { resolve } from "node:path";
 import { EXECUTABLES } from "./compile.ts";
 import { isLauncher, shellLauncher, windowsLauncher } from "./launcher.ts";
 
-const HELP = `Puts the commands sig, sig-api and sig-web into a folder.
+const HELP = `Installs the commands sig, sig-api and sig-web to a folder.
 
 Usage: deno task install [FOLDER]
 
-FOLDER is the target (default: ~/.local/bin). Launchers that are there are replaced, any
-other file stays as it is. To take them away again, delete the three files.
+FOLDER is the target (default: ~/.local/bin). Existing launchers are replaced,
+other files are never overwritten. To uninstall, delete the three files.
 `;
 
 const isWindows = Deno.build.os === "windows";
 
-/** A wish that can't be fulfilled; its message is for people. */
+/** An expected error, whose message is printed for the user. */
 class Refusal extends Error {}
 
 function readFolder(args: readonly string[]): string {
@@ -28,7 +28,8 @@ function readFolder(args: readonly string[]): string {
     throw new Refusal(`Cannot install: one folder is expected.\n\n${HELP}`);
   }
   const home = Deno.env.get(isWindows ? "USERPROFILE" : "HOME");
-  // deno task runs in the checkout; people mean where they typed.
+  // deno task runs in the checkout, but a relative path means the user's
+  // folder.
   const path = folder === undefined
     ? home && `${home}/.local/bin`
     : resolve(Deno.env.get("INIT_CWD") ?? Deno.cwd(), folder);
@@ -43,7 +44,7 @@ function readFolder(args: readonly string[]): string {
   }
 }
 
-/** Refuses to replace what is not a launcher, and a link to one. */
+/** Throws if a file exists that is not a launcher, or is a link. */
 function requireOurs(path: string): void {
   let text: string;
   try {
@@ -59,7 +60,7 @@ function requireOurs(path: string): void {
   );
 }
 
-/** Never leaves half a launcher: a running shell may read it meanwhile. */
+/** Replaces a launcher atomically, since a running shell may be reading it. */
 function write(path: string, text: string): void {
   const temporary = `${path}.${crypto.randomUUID()}`;
   try {
@@ -71,7 +72,7 @@ function write(path: string, text: string): void {
   }
 }
 
-/** How the shell of this person finds the folder, if it does not yet. */
+/** Returns instructions to add the folder to PATH, if it is missing. */
 function adviseOnPath(folder: string): string {
   const folders = (Deno.env.get("PATH") ?? "").split(isWindows ? ";" : ":");
   const found = folders.find((each) => {

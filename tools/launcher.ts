@@ -1,28 +1,28 @@
 /**
- * The text of a launcher: a file of a few lines that runs one of this
- * checkout's programs, with that program's permissions and no more.
+ * Launchers: short scripts that run a program of this checkout with exactly its
+ * permissions.
  *
  * @module
  */
 
 import { type Executable, V8_FLAGS } from "./compile.ts";
 
-/** What a launcher runs. */
+/** Paths that a launcher uses. */
 export interface LauncherOptions {
-  /** The Deno that runs it. */
+  /** Path of Deno. */
   readonly deno: string;
-  /** The checkout, without a slash at its end. */
+  /** Path of the checkout, without a trailing slash. */
   readonly root: string;
 }
 
 /**
- * Reads the modules of a command when it is called. Without this Deno reads those
- * of all commands at each start. It needs `--allow-read` for them; `deno compile`
- * would leave them out.
+ * Loads the modules of a command only when it is called. Without this flag Deno
+ * loads those of all commands at each start. It needs `--allow-read` for them,
+ * and `deno compile` would omit them.
  */
 export const LAZY_IMPORTS = "--unstable-lazy-dynamic-imports";
 
-/** By this line a launcher is known as one: others are never overwritten. */
+/** Text that identifies a launcher; other files are never overwritten. */
 const MARK = "made by `deno task install` of SIG for Deno";
 
 /** Whether a file is a launcher. */
@@ -31,13 +31,13 @@ export function isLauncher(text: string): boolean {
 }
 
 /**
- * `sig watch … --exec PROGRAM` may start that program and no other, since that
- * is what was asked for. Nothing else may start any. What finds the program, and
- * its permission.
+ * Lines that find the program of `sig watch … --exec PROGRAM`, and its
+ * permission. Only this program may be started, and no other command may start
+ * any.
  */
 const MAY_RUN = [
   `run=
-# --format may stand before the command.
+# --format may precede the command.
 case $1 in --format) command=$3 ;; --format=*) command=$2 ;; *) command=$1 ;; esac
 if [ "$command" = watch ]; then
   before=
@@ -46,7 +46,7 @@ if [ "$command" = watch ]; then
     case $word in --exec=*) run=\${word#--exec=} ;; esac
     before=$word
   done
-  # Its first word; commas would name several.
+  # Its first word; a comma would separate several programs.
   run=$(set -f; set -- $run; printf %s "$1")
   case $run in *,*) run= ;; esac
 fi
@@ -55,8 +55,8 @@ fi
 ] as const;
 
 /**
- * A launcher for shells. Without its Deno or its checkout it ends with exit
- * code 2: 1 would be read as a deny.
+ * Returns a shell script. If Deno or the checkout is missing, it exits with 2,
+ * since 1 would mean a deny.
  */
 export function shellLauncher(
   { name, entry, permissions }: Executable,
@@ -77,7 +77,7 @@ ${findProgram}exec "$deno" run --quiet --no-prompt ${LAZY_IMPORTS} ${V8_FLAGS} \
 `;
 }
 
-/** The same for Windows. */
+/** Returns a batch file for Windows, like {@linkcode shellLauncher}. */
 export function windowsLauncher(
   { name, entry, permissions }: Executable,
   { deno, root }: LauncherOptions,
@@ -100,7 +100,9 @@ export function windowsLauncher(
   ].join("\r\n");
 }
 
-/** A `*` must not become the name of a file, which could grant more. */
+/**
+ * Quotes a `*`, which the shell could expand to a file name that grants more.
+ */
 function shellWord(text: string): string {
   return text.includes("*") ? quote(text) : text;
 }

@@ -1,6 +1,6 @@
 /**
  * Writes the pages of `docs/reference`, from the code that they describe. With
- * `--check` it writes nothing and fails when a page is not what it would write.
+ * `--check` it writes nothing and fails if a page is out of date.
  *
  * @module
  */

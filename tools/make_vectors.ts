@@ -1,8 +1,8 @@
 /**
- * Writes `vectors/`: keys and feeds by theme, with the results that they must
- * have; `questions.json` is written by hand. `--check` compares instead and exits 1 when something
- * differs. The results are written down in the cases; no code of the project
- * computes them.
+ * Writes `vectors/`: keys, and feeds by theme with their expected results;
+ * `questions.json` is written by hand. `--check` compares instead, and exits
+ * with 1 if a file differs. The expected results are literals in the cases; no
+ * code of the project computes them.
  *
  * @module
  */
@@ -14,7 +14,10 @@ import { spellFile } from "./vectors/spell_file.ts";
 import { themeFile } from "./vectors/theme_file.ts";
 
 const TARGET = new URL("../vectors/", import.meta.url);
-/** A folder that holds nothing else; what lies beside it is partly by hand. */
+/**
+ * A folder with generated files only; the other files are partly written by
+ * hand.
+ */
 const GENERATED = "feed/";
 
 const { cases: questions }: { cases: readonly { name: string }[] } = JSON.parse(
@@ -22,7 +25,7 @@ const { cases: questions }: { cases: readonly { name: string }[] } = JSON.parse(
 );
 const feedCases = Object.values(themes).flatMap(({ cases }) => cases);
 
-/** The texts by their path in `vectors/`. */
+/** Returns the texts by their path in `vectors/`. */
 function build(): ReadonlyMap<string, string> {
   requireUnique([...feedCases, ...questions].map(({ name }) => name));
   return new Map([
@@ -33,7 +36,7 @@ function build(): ReadonlyMap<string, string> {
   ]);
 }
 
-/** A case is asked for by its name alone. */
+/** Throws if two cases have the same name, which identifies them. */
 function requireUnique(names: readonly string[]): void {
   for (const [i, name] of names.entries()) {
     if (names.indexOf(name) !== i) throw new Error(`Two cases are ${name}`);
@@ -49,7 +52,7 @@ function readIfThere(path: string): string | undefined {
   }
 }
 
-/** The paths that are missing, differ, or should not be there. */
+/** Returns the paths that are missing, differ, or should not exist. */
 function findStale(files: ReadonlyMap<string, string>): readonly string[] {
   const wrong = [...files.keys()].filter((path) =>
     readIfThere(path) !== files.get(path)
@@ -62,7 +65,7 @@ function findStale(files: ReadonlyMap<string, string>): readonly string[] {
 
 function write(files: ReadonlyMap<string, string>): void {
   const folder = new URL(GENERATED, TARGET);
-  // Also what is no longer made goes.
+  // Also removes files that are no longer generated.
   Deno.mkdirSync(folder, { recursive: true });
   Deno.removeSync(folder, { recursive: true });
   Deno.mkdirSync(folder);

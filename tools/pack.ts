@@ -1,7 +1,7 @@
 /**
- * Writes the libraries as npm packages, for programs in Node: `deno task pack`.
- * What they need of the standard library is bundled, since npm's own registry
- * does not have it.
+ * Writes the libraries as npm packages for Node: `deno task pack`. Their
+ * imports of the standard library are bundled, since npm's registry does not
+ * have it.
  *
  * @module
  */
@@ -10,13 +10,13 @@ import { ROOT, runProgram, VERSION } from "./workspace.ts";
 
 const DENO = Deno.execPath();
 
-/** The libraries, each before those that import it. */
+/** The libraries in the order of their dependencies. */
 const LIBRARIES = ["core", "jose", "issuer", "consumer"];
 
-/** Suites for the tests of others, which need Deno. */
+/** Exports with contract tests for drivers, which need Deno. */
 const LEFT_OUT = /^\.\/(?:testing|store-contract)$/;
 
-/** As much of a package.json as is changed here. */
+/** The members of a package.json that are changed here. */
 interface PackageJson {
   exports: Record<string, { readonly import: string }>;
   dependencies?: Record<string, string>;
@@ -62,7 +62,7 @@ async function packLibrary(
   json.exports = Object.fromEntries(
     Object.entries(json.exports).filter(([key]) => !LEFT_OUT.test(key)),
   );
-  // The types stay; the code is bundled.
+  // Declarations stay; the code is replaced by bundles.
   await removeCode(folder);
   const entries = Object.values(json.exports)
     .map((each) => from + each.import.slice(2).replace(/\.js$/, ".ts"));
@@ -75,7 +75,7 @@ async function packLibrary(
   const below = LIBRARIES.slice(0, LIBRARIES.indexOf(name))
     .filter((each) => each !== "issuer")
     .map((each) => [`@sig/${each}`, VERSION]);
-  // npm's own registry has no package of JSR: these are bundled.
+  // JSR packages are bundled, since npm's registry does not have them.
   const others = Object.entries(json.dependencies ?? {})
     .filter(([name]) => !name.startsWith("@jsr/"));
   json.dependencies = Object.fromEntries([...below, ...others]);

@@ -1,12 +1,12 @@
 /**
- * Publishes the packages to JSR, from a copy without links that was tested. Run
- * by `deno task publish`; `--tests=PATH` tests only that, and further arguments
- * go to `deno publish`. With `--dry-run` the copy keeps the links, and no test
- * runs: JSR need not be reached.
+ * Publishes the packages to JSR from a tested copy without links. Run by `deno
+ * task publish`. `--tests=PATH` runs only these tests; other arguments are
+ * passed to `deno publish`. With `--dry-run` the copy keeps the links and no
+ * test runs, so that it works without access to JSR.
  *
  * JSR's server refuses `with { type: "text" }` although the dry run passes
- * (jsr-io/jsr#1478): in the copy such imports are constants, and the files that
- * were imported so are left out.
+ * (jsr-io/jsr#1478): in the copy, such imports are constants, and the imported
+ * files are removed.
  *
  * @module
  */
@@ -14,19 +14,19 @@
 import { copyCheckout, makeReleaseCopy, splitTests } from "./release_copy.ts";
 import { PACKAGES, ROOT, runProgram } from "./workspace.ts";
 
-/** A text import as this project writes it, a line of its own. */
+/** Matches a text import, which is always one line in this project. */
 const TEXT_IMPORT =
   /^import (\w+) from "(\.\.?\/[^"]+)" with \{ type: "text" \};$/gm;
-/** What must not be left: any other spelling, and bytes. */
+/** Matches imports that must not remain: other spellings, and bytes. */
 const ASSET_IMPORT = /\bwith\s*:?\s*\{\s*(?:type|"type")\s*:\s*["'](?!json)/;
 const MODULE = /\.[jt]sx?$/;
-/** Never published (deno.json excludes them). */
+/** Files that are never published (deno.json excludes them). */
 const NOT_OURS = /(?:_test\.tsx?|\/testdata|\/ui_test)$/;
 
 /**
- * Makes constants of a package's texts.
+ * Replaces text imports of a package by constants.
  *
- * @throws {Error} when an import is left that JSR refuses.
+ * @throws {Error} if an import remains that JSR refuses.
  */
 async function inlineTexts(folder: string): Promise<void> {
   const inlined = new Set<string>();
@@ -40,7 +40,7 @@ async function inlineTexts(folder: string): Promise<void> {
       prepared = prepared.replace(line!, () => `const ${name} = ${text};`);
       inlined.add(file);
     }
-    // Asked of what was not inlined: a text may say anything.
+    // Tests only the code without inlined texts, which may contain anything.
     if (ASSET_IMPORT.test(code.replaceAll(TEXT_IMPORT, ""))) {
       throw new Error(
         `${path} has an import with a type that JSR refuses`,
@@ -68,7 +68,7 @@ async function isDirty(): Promise<boolean> {
 
 if (import.meta.main) {
   const { tests, rest } = splitTests(Deno.args);
-  // The copy is not a repository: Deno cannot check there what is checked here.
+  // The copy is not a Git repository, so Deno can't check this there.
   if (!rest.includes("--allow-dirty") && await isDirty()) {
     console.error(
       "Cannot publish: there are changes that are not committed. " +

@@ -1,21 +1,21 @@
 /**
- * Makes the archives of a release in `dist/release/`, one for each target, and
- * `SHA256SUMS`. Run by `deno task release`, or for some targets only:
+ * Creates the archives of a release in `dist/release/`, one for each target,
+ * and `SHA256SUMS`. Run by `deno task release`, or for some targets only:
  *
  * ```sh
  * deno task release --target x86_64-unknown-linux-gnu --output /tmp/release
  * ```
  *
- * `DENORT_BIN` names one runtime: use it with the one target that it is for.
+ * `DENORT_BIN` names a local runtime; use it with its target only.
  *
- * A target whose runtime can't be downloaded is named with the reason, and the
- * others are made all the same; the exit code is then 1, so that
- * `deno task release && upload` never publishes a part of a release as a whole.
+ * If the runtime of a target can't be downloaded, the reason is printed and the
+ * other archives are created. The exit code is then 1, so that `deno task
+ * release && upload` never publishes an incomplete release.
  *
- * All is compiled in a copy without links that was tested (`release_copy.ts`):
- * people who download an executable trust all that is in it. Its lock, with the
- * digest of each dependency, is part of the archive. `--tests=PATH` tests only
- * that.
+ * The executables are compiled in a tested copy without links
+ * (`release_copy.ts`), since users must trust all of their content. The lock of
+ * the copy, with the digest of each dependency, is part of the archive.
+ * `--tests=PATH` runs only these tests.
  *
  * @module
  */
@@ -25,7 +25,7 @@ import { compileExecutable, EXECUTABLES } from "./compile.ts";
 import { makeReleaseCopy, splitTests } from "./release_copy.ts";
 import { ROOT, runProgram, sha256, VERSION } from "./workspace.ts";
 
-/** All that a release is made for. */
+/** The targets of a release. */
 export const TARGETS: readonly string[] = [
   "x86_64-unknown-linux-gnu",
   "aarch64-unknown-linux-gnu",
@@ -34,26 +34,29 @@ export const TARGETS: readonly string[] = [
   "x86_64-pc-windows-msvc",
 ];
 
-/** What an earlier run left: it must not be taken for a part of this one. */
+/** Matches files of an earlier run, which must not be part of this release. */
 const OURS = /^(?:sig-.+\.tar\.gz|SHA256SUMS)$/;
 
-/** How a release is made. */
+/** Options of {@linkcode makeRelease}. */
 export interface ReleaseOptions {
-  /** The folder of the archives; those of an earlier run are removed. */
+  /** Output folder; archives of an earlier run are removed. */
   readonly folder: string;
   /** The targets (default: {@linkcode TARGETS}). */
   readonly targets?: readonly string[];
-  /** What is compiled: a folder whose URL ends with a slash (default: this checkout). */
+  /**
+   * The checkout to compile; its URL ends with a slash (default: this
+   * checkout).
+   */
   readonly root?: URL;
-  /** Makes one executable in a folder (default: {@linkcode compileExecutable}). */
+  /** Compiles an executable (default: {@linkcode compileExecutable}). */
   readonly compile?: typeof compileExecutable;
 }
 
-/** What came of it. */
+/** The result of {@linkcode makeRelease}. */
 export interface Release {
-  /** Names of the archives that were made. */
+  /** Names of the created archives. */
   readonly archives: readonly string[];
-  /** Targets that were not made, and why. */
+  /** Failed targets with their reasons. */
   readonly failures: readonly {
     readonly target: string;
     readonly reason: string;
@@ -61,9 +64,10 @@ export interface Release {
 }
 
 /**
- * Makes `sig-<version>-<target>.tar.gz` for each target, with the executables,
- * the README, the licence and the lock in one folder, and `SHA256SUMS` over the archives.
- * `tar` unpacks them on every one of the targets, Windows too.
+ * Creates `sig-<version>-<target>.tar.gz` for each target, with the
+ * executables, the README, the licence and the lock in one folder, and
+ * `SHA256SUMS` of the archives. `tar` unpacks them on all targets, including
+ * Windows.
  */
 export async function makeRelease(
   { folder, targets = TARGETS, root = ROOT, compile = compileExecutable }:

@@ -1,26 +1,26 @@
 /**
- * Makes the copy of the checkout that is published and compiled.
+ * Creates the copy of the checkout that is published and compiled.
  *
- * Where JSR can't be reached, `links` in `deno.json` replace its `@std` with the
- * code of `deno-std` of npm, which is not by Deno's makers: good enough to
- * develop with, not to be published. The copy has no links: `@std` is JSR's, at
- * the versions of a lock of its own, and the page's script is bundled with it.
+ * For development without access to JSR, `links` in `deno.json` replace `@std`
+ * with npm's `deno-std`, which is not by the Deno team and must not be
+ * published. The copy has no links: it uses `@std` of JSR at the versions of a
+ * separate lock, also in the page's script.
  *
  * @module
  */
 
 import { ENTRIES } from "./workspace.ts";
 
-/** Not part of the copy. */
+/** Matches folders that are not copied. */
 const LEFT_OUT = /^(?:\.git|coverage|dist|node_modules)$/;
 
-/** A copy; it is removed where its scope ends. */
+/** A copy, which is removed at the end of its scope. */
 export interface ReleaseCopy extends AsyncDisposable {
-  /** Its folder; the URL ends with a slash. */
+  /** The folder of the copy; the URL ends with a slash. */
   readonly root: URL;
 }
 
-/** Copies a checkout as it is, for a rehearsal with its links. */
+/** Copies a checkout with its links, for a dry run. */
 export async function copyCheckout(root: URL): Promise<ReleaseCopy> {
   const folder = await Deno.makeTempDir({ prefix: "sig-release-" });
   await copyFolder(decodeURIComponent(root.pathname), folder);
@@ -34,7 +34,7 @@ export async function copyCheckout(root: URL): Promise<ReleaseCopy> {
  * Copies a checkout without its links, and tests the copy.
  *
  * @param root The checkout; the URL ends with a slash.
- * @param tests What to test (default: all that `deno task test` does).
+ * @param tests Test paths (default: all of `deno task test`).
  * @throws {Error} if `@std` can't be resolved, or a test fails.
  */
 export async function makeReleaseCopy(
@@ -49,7 +49,7 @@ export async function makeReleaseCopy(
       await Deno.writeTextFile(path, `${JSON.stringify(config, null, 2)}\n`);
       await Deno.remove(new URL("links", copy.root), { recursive: true });
     }
-    // Together they import each package of @std.
+    // Together these entries import every package of @std.
     const entries = [...ENTRIES.map(({ file }) => file), "tools/release.ts"];
     const flags = ["--quiet", "--frozen=false", "--entrypoint"];
     await deno(["install", ...flags, ...entries], copy.root);
@@ -68,10 +68,10 @@ export async function makeReleaseCopy(
 }
 
 /**
- * The folders that the configuration uses in place of JSR's packages.
+ * Reads the folders that the configuration uses instead of JSR packages.
  *
  * @param root The folder of the configuration; its URL ends with a slash.
- * @returns their paths; none where `@std` is JSR's own.
+ * @returns their paths; empty if `@std` is that of JSR.
  */
 export async function readLinks(root: URL): Promise<readonly string[]> {
   const text = await Deno.readTextFile(new URL("deno.json", root));
@@ -79,7 +79,7 @@ export async function readLinks(root: URL): Promise<readonly string[]> {
   return links.map((path) => new URL(path, root).pathname);
 }
 
-/** The values of each `--tests=PATH`, and the arguments besides. */
+/** Splits arguments into the values of `--tests=PATH` and the rest. */
 export function splitTests(args: readonly string[]) {
   const flag = "--tests=";
   return {

@@ -1,27 +1,30 @@
 /**
- * Runs all tests, and every `ts` example. Run by `deno task test:unit`; what
- * follows goes to `deno test`, `--filter` for one.
+ * Runs all tests, and every `ts` example. Run by `deno task test:unit`;
+ * arguments, such as `--filter`, are passed to `deno test`.
  *
- * To a test module `deno test` gives a thread with a V8 of its own, which loads
- * all that it imports: for most far more work than their tests. Those of a
- * package are loaded together, a few dozen at a time, by modules that import
- * them and are made here. In the output these are named in front of the tests;
- * a failure names the place in the test's own module.
+ * `deno test` runs each test module in a separate V8 isolate, which loads all
+ * of its imports. For most modules this takes far longer than their tests. This
+ * tool generates modules that import a few dozen test modules of a package. The
+ * output shows the generated modules; a failure shows the place in the test
+ * module.
  *
  * @module
  */
 
 const ROOT = new URL("../", import.meta.url);
 
-/** In this order; a long module that began last would be waited for alone. */
+/**
+ * The packages, those with the longest modules first, so that none runs alone
+ * at the end.
+ */
 const FOLDERS = [
   ...["cli", "tests", "web", "consumer", "issuer", "api", "core", "jose"],
 ];
-/** Here are examples only. */
+/** Folders with examples only. */
 const REST = ["tools", "bench", "docs", "examples", "*.md"];
 /**
- * Mostly processes and browsers, which take long: these are not loaded with
- * others, which would wait for them.
+ * Slow modules, mostly with processes and browsers, which are not grouped,
+ * since the rest of a group would wait for them.
  */
 const ALONE = [
   "cli/permissions_test.ts",
@@ -31,10 +34,13 @@ const ALONE = [
   "web/openid/processes_test.ts",
   "web/ui_test",
 ];
-/** Enough to share what they import, and few enough for several threads. */
+/**
+ * Number of test modules in a group: large enough to share imports, small
+ * enough to use several threads.
+ */
 const MODULES_TOGETHER = 24;
 
-/** The test modules below a folder, as paths from the root, sorted. */
+/** Yields the test modules below a folder as paths from the root, sorted. */
 function* testsBelow(folder: string): Generator<string> {
   const entries = [...Deno.readDirSync(new URL(folder, ROOT))];
   entries.sort((a, b) => a.name < b.name ? -1 : 1);
@@ -46,7 +52,7 @@ function* testsBelow(folder: string): Generator<string> {
   }
 }
 
-/** Writes the modules that import others; both as paths. */
+/** Writes the modules that import test modules. Returns the paths of both. */
 function writeModules(folder: string) {
   const made: string[] = [];
   const imported: string[] = [];
@@ -70,16 +76,18 @@ try {
   const { made, imported } = writeModules(folder);
   const child = new Deno.Command(Deno.execPath(), {
     args: [
-      // Types are the business of the task check.
+      // `deno task check` checks the types.
       ...["test", "-A", "--doc", "--no-check", "--parallel"],
-      // They are loaded by the others.
+      // The generated modules load these.
       ...["--config", "deno.json", `--ignore=${imported.join(",")}`],
       ...Deno.args,
-      // None of these is within another: Deno would forget what it ignores.
+      // No path contains another one, since Deno would then apply --ignore
+      // wrongly.
       ...[...FOLDERS, ...made, ...REST],
     ],
     cwd: ROOT,
-    // Many wait for processes and browsers.
+    // More jobs than processors, since many tests wait for processes and
+    // browsers.
     env: { DENO_JOBS: "5" },
   }).spawn();
   code = (await child.status).code;

@@ -1,6 +1,6 @@
 /**
- * Writes cases of `vectors/` as directories, so that they are sources. Run by
- * `deno task vectors:unpack`.
+ * Writes cases of `vectors/` as directories, which can be used as sources. Run
+ * by `deno task vectors:unpack`.
  *
  * @module
  */
@@ -18,7 +18,7 @@ Writes cases of vectors/ into DIR, which must be empty or not there yet:
 Without CASE all of them are written.
 `;
 
-/** What is wrong with how the program was called. */
+/** An error in the arguments. */
 class UsageError extends Error {}
 
 /** Throws unless the folder is empty or missing. */

@@ -1,7 +1,7 @@
 /**
- * The packages of the workspace, their entry points and their version, as the
- * `deno.json` files say. As a program it lints the documentation of every entry
- * point: `deno task doc`.
+ * The packages of the workspace, their entry points and their version, read
+ * from the `deno.json` files. As a program it lints the documentation of every
+ * entry point: `deno task doc`.
  *
  * @module
  */
@@ -21,7 +21,7 @@ function readConfig(folder = ""): Config {
   return JSON.parse(Deno.readTextFileSync(url));
 }
 
-/** The folders of the packages, from the first one that others import. */
+/** The folders of the packages, in the order of their dependencies. */
 export const PACKAGES: readonly string[] = (readConfig().workspace ?? [])
   .map((path) => path.replace(/^\.\//, ""));
 
@@ -30,16 +30,16 @@ export const VERSIONS: ReadonlyMap<string, string> = new Map(
   PACKAGES.map(readConfig).map(({ name, version }) => [name, version]),
 );
 
-/** The version that all of them share. */
+/** The common version of all packages. */
 export const VERSION: string = readConfig("cli").version;
 
 /** An entry point of a package. */
 export interface Entry {
   /** The package. */
   readonly name: string;
-  /** What follows `jsr:@sig/` to import it. */
+  /** The part after `jsr:@sig/` of its specifier. */
   readonly specifier: string;
-  /** Its file, from the project's root. */
+  /** Path of its file from the project's root. */
   readonly file: string;
 }
 
@@ -56,7 +56,7 @@ export const ENTRIES: readonly Entry[] = PACKAGES.flatMap((name) => {
 
 /**
  * Entry points with types of Hono or zod in their signatures, which the lint
- * refuses, and what is linted of them.
+ * rejects, and the files that are linted instead.
  */
 const OF_OTHERS: Readonly<Record<string, readonly string[]>> = {
   "api/http": ["api/http/options.ts"],
@@ -66,16 +66,16 @@ const OF_OTHERS: Readonly<Record<string, readonly string[]>> = {
   "web/program": [],
 };
 
-/** SHA-256 in hexadecimal digits. */
+/** Computes SHA-256 in hexadecimal digits. */
 export async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", bytes);
   return new Uint8Array(digest).toHex();
 }
 
 /**
- * Runs a program to its end and returns what it printed.
+ * Runs a program until it exits and returns stdout.
  *
- * @throws {Error} with its own words, if it fails.
+ * @throws {Error} with its stderr if it fails.
  */
 export async function runProgram(
   program: string,

@@ -3,9 +3,9 @@
 import type { Report } from "./run_suites.ts";
 import { runSuites } from "./run_suites.ts";
 
-/** What the bundle leaves on the page. */
+/** The function that the bundle defines on the page. */
 export interface SuitesPage {
-  /** Runs them with the inputs that lie at a URL. */
+  /** Runs the suites with the inputs at a URL. */
   runSuites(inputsUrl: string): Promise<Report>;
 }
 

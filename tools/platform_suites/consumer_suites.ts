@@ -1,4 +1,4 @@
-/** Suites of @sig/consumer that fetch nothing: feeds and questions. @module */
+/** Suites of @sig/consumer without network: feeds and questions. @module */
 
 import {
   checkIssuer,
@@ -23,7 +23,9 @@ function readFeeds(files: FileTree): readonly FeedVector[] {
   );
 }
 
-/** Every feed of the vectors: state and warnings, or fault and place. */
+/**
+ * Verifies every feed of the vectors: state and warnings, or error and place.
+ */
 export const feedSuite: Suite = async ({ files }) => {
   const tally = new Tally();
   for (const { name, documents, expected } of readFeeds(files)) {
@@ -68,7 +70,7 @@ async function judge(
   } catch (error) {
     if (!isSigError(error)) throw error;
     const { line, sequence, kid } = error.context;
-    // A kid counts where the case names one.
+    // The kid is compared only if the case has one.
     const counts = expected.result === "invalid" && expected.kid !== undefined;
     return { code: error.code, line, sequence, kid: counts ? kid : undefined };
   }
@@ -78,7 +80,7 @@ function byId(a: readonly [string, unknown], b: readonly [string, unknown]) {
   return a[0] < b[0] ? -1 : 1;
 }
 
-/** Every question of the vectors. */
+/** Answers every question of the vectors. */
 export const questionSuite: Suite = async ({ files }) => {
   const tally = new Tally();
   const feeds = readFeeds(files);
@@ -106,7 +108,10 @@ export const questionSuite: Suite = async ({ files }) => {
   return tally;
 };
 
-/** An issuer's documents in memory; sources on disk are Deno's alone. */
+/**
+ * Returns an issuer's documents in memory, since only Deno reads sources on
+ * disk.
+ */
 function locate(documents: Documents): IssuerLocation {
   const reader: DocumentReader = {
     kind: "local",

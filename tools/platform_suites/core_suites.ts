@@ -11,13 +11,15 @@ import { decodeBase64UrlStrict } from "@sig/core/internal";
 import { encodeBase64Url } from "./encode.ts";
 import { isAccepted, type Suite, Tally } from "./suite.ts";
 
-/** The two `i_` files that are accepted: they underflow to zero. */
+/**
+ * The two `i_` files that are accepted, since their numbers underflow to zero.
+ */
 const ACCEPTED_I = [
   "i_number_double_huge_neg_exp.json",
   "i_number_real_underflow.json",
 ];
 
-/** Strict JSON, by JSONTestSuite. */
+/** Strict JSON, tested by JSONTestSuite. */
 export const jsonSuite: Suite = async ({ files }) => {
   const tally = new Tally();
   const folder = "shared/jsontestsuite/test_parsing";
@@ -66,7 +68,10 @@ export const didWebSuite: Suite = ({ files }) => {
   return tally;
 };
 
-/** Canonical base64url: every change of one character, against re-encoding. */
+/**
+ * Canonical base64url: every change of one character, compared with
+ * re-encoding.
+ */
 export const base64urlSuite: Suite = () => {
   const tally = new Tally();
   for (const length of [1, 2, 3, 64]) {
@@ -85,7 +90,10 @@ export const base64urlSuite: Suite = () => {
   return tally;
 };
 
-/** The platform's own decoder and encoder; undefined for what it refuses. */
+/**
+ * Re-encodes a text with the platform's decoder; undefined if it rejects the
+ * text.
+ */
 function respell(text: string): string | undefined {
   try {
     const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));

@@ -17,7 +17,7 @@ import {
   Tally,
 } from "./suite.ts";
 
-/** The code that an error has, or what happened instead. */
+/** Returns the result, or the code of the error. */
 async function outcomeOf(work: Promise<unknown>): Promise<unknown> {
   try {
     return await work;
@@ -28,7 +28,7 @@ async function outcomeOf(work: Promise<unknown>): Promise<unknown> {
   }
 }
 
-/** What an error says beside its code. */
+/** Returns the context of the error. */
 async function contextOf(work: Promise<unknown>): Promise<ErrorContext> {
   try {
     await work;
@@ -44,7 +44,7 @@ function serversOf({ servers }: SuiteContext): Servers {
   return servers;
 }
 
-/** Asks a source whether the subject may deploy. */
+/** Checks whether the subject of a source has the role `deploy`. */
 async function mayDeploy(
   text: string,
   subject: string,
@@ -58,7 +58,7 @@ async function mayDeploy(
   return decision;
 }
 
-/** What the hostile server does at a path, and what must come of it. */
+/** The paths of the hostile server, each with the expected outcome. */
 const HOSTILE:
   readonly (readonly [string, Readonly<Record<Platform, string>>])[] = [
     ["redirect", same("fetch_redirected")],
@@ -66,16 +66,16 @@ const HOSTILE:
     ["html", same("fetch_media_type")],
     ["cut-length", same("fetch_failed")],
     ["cut-chunk", same("fetch_failed")],
-    // HTTP/1 without a length or chunks. Chromium shows neither header to a
-    // page of elsewhere; the cut document is no JSON there.
+    // HTTP/1 without a length or chunks. Chromium hides both headers from
+    // cross-origin pages, where the truncated document is invalid JSON.
     ["unframed", { node: "fetch_failed", browser: "invalid_metadata" }],
     ["too-long", same("document_too_large")],
     ["too-long-chunked", same("document_too_large")],
     ["stalled", same("fetch_timeout")],
     ["silent", same("fetch_timeout")],
-    // A browser decodes before we see it; then the decoded bytes are counted.
+    // A browser decompresses the body before the limit on bytes applies.
     ["bomb", { node: "fetch_failed", browser: "document_too_large" }],
-    // Only browsers ask the server whether a page of elsewhere may read.
+    // Only browsers enforce CORS.
     ["no-cors", { node: "invalid_metadata", browser: "fetch_failed" }],
   ];
 
@@ -83,7 +83,9 @@ function same(code: string): Readonly<Record<Platform, string>> {
   return { node: code, browser: code };
 }
 
-/** An issuer, closed doors, and servers that break the rules. */
+/**
+ * An issuer, addresses that are not allowed, and servers that break the rules.
+ */
 export const fetchSuite: Suite = async (context) => {
   const { issuer, subject, hostile } = serversOf(context);
   const tally = new Tally();
@@ -109,7 +111,7 @@ export const fetchSuite: Suite = async (context) => {
     const outcome = await ask(`${hostile}/${path}/sig.json`, policy);
     tally.expect(`${path}: ${outcome}`, outcome, codes[context.platform]);
   }
-  // Browsers tell programs neither why a fetch failed nor where it led.
+  // Browsers hide the reason of a failed fetch and the target of a redirect.
   const isBrowser = context.platform === "browser";
   const explain = (path: string) =>
     contextOf(mayDeploy(`${hostile}/${path}/sig.json`, subject, open));
@@ -123,9 +125,9 @@ export const fetchSuite: Suite = async (context) => {
 };
 
 /**
- * A consumer that remembers: conditional requests, then a feed that shrinks.
- * The issuer's server appends an event at `POST /append` and takes it back at
- * `POST /take-back`.
+ * A consumer with a pin: conditional requests, then a feed that shrinks. The
+ * issuer's server appends an event at `POST /append` and removes it at `POST
+ * /take-back`.
  */
 export const continuitySuite: Suite = async (context) => {
   const { issuer, subject } = serversOf(context);
@@ -155,7 +157,7 @@ export const continuitySuite: Suite = async (context) => {
   return tally;
 };
 
-/** TLS, where the platform lets us say whom to trust. */
+/** TLS, on platforms that can trust a given authority. */
 export const tlsSuite: Suite = async (context) => {
   const { tls, subject } = serversOf(context);
   if (tls === undefined) throw new Error("Cannot test TLS without a server");
@@ -177,7 +179,7 @@ export const tlsSuite: Suite = async (context) => {
   );
   const stranger = { ...here, allowPrivate: true };
   tally.expect("not trusted", await ask(name, stranger), "fetch_failed");
-  // The name leads to this machine: refused before anything is connected to.
+  // The name resolves to loopback, so it is refused before a connection.
   tally.expect("rebound", await ask(name, here), "address_not_allowed");
   return tally;
 };

@@ -1,4 +1,4 @@
-/** Invitations, as the page answers them. @module */
+/** Invitations, answered as the page does. @module */
 
 import { isSigError } from "@sig/core";
 import {
@@ -25,7 +25,7 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
   }
 }
 
-/** From the invitation by way of a link to the answer, and what is refused. */
+/** An invitation, its link and its answer, and invalid ones. */
 export const invitationSuite: Suite = async () => {
   const tally = new Tally();
   const now = () => new Date("2026-01-31T09:00:00Z");

@@ -1,4 +1,4 @@
-/** Suites of @sig/jose, for both ways to verify. @module */
+/** Suites of @sig/jose for both implementations of verification. @module */
 
 import { isSigError, parseEventPayload, parseFeedLine } from "@sig/core";
 import {
@@ -20,7 +20,7 @@ interface Envelopes {
   }[];
 }
 
-/** Lines and key sets, from the bytes to the fields. */
+/** Lines and key sets. */
 export function envelopeSuite(backend: VerificationBackend): Suite {
   return async ({ files }) => {
     const tally = new Tally();

@@ -1,7 +1,6 @@
 /**
- * The suites under Node: bundled by `bundle.ts`, then
- * `node suites.mjs <inputs.json>`. Prints a line for each suite; exits 1 when
- * any case came out wrong.
+ * The suites under Node: bundled by `bundle.ts`, then `node suites.mjs
+ * <inputs.json>`. Prints a line for each suite; exits with 1 if a case fails.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * Prototype pollution. It shows in Node and not in Deno, whose `__proto__`
- * accessor is off: the reason for running the libraries in Node at all.
+ * Prototype pollution. Only Node can show it, since Deno has no `__proto__`
+ * accessor.
  *
  * @module
  */
@@ -26,7 +26,7 @@ import { type Suite, Tally } from "./suite.ts";
 
 const NAMES = ["__proto__", "constructor", "toString", "prototype", "valueOf"];
 
-/** What a polluted prototype would make everything inherit. */
+/** Members that all objects would inherit from a polluted prototype. */
 const POISON =
   '{"polluted":true,"prototype":{"polluted":true},"status":"active"}';
 
@@ -40,7 +40,7 @@ const PROTOTYPES: readonly object[] = [
   Error.prototype,
 ];
 
-/** Everything that the prototypes hold, by identity. */
+/** Returns all members of the prototypes. */
 function snapshot(): readonly unknown[] {
   return PROTOTYPES.flatMap((prototype) =>
     Reflect.ownKeys(prototype).flatMap((key) => {
@@ -77,7 +77,7 @@ function codeOf(run: () => unknown): string | undefined {
   }
 }
 
-/** Hostile names through everything that core reads and writes. */
+/** Passes hostile names to all functions of core. */
 export const pollutionSuite: Suite = () => {
   const before = snapshot();
   const tally = new Tally();

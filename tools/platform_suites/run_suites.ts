@@ -1,4 +1,4 @@
-/** Runs every suite that a platform can run. @module */
+/** Runs all suites of a platform. @module */
 
 import { feedSuite, questionSuite } from "./consumer_suites.ts";
 import {
@@ -13,13 +13,13 @@ import { envelopeSuite, wycheproofSuite } from "./jose_suites.ts";
 import { pollutionSuite } from "./pollution_suite.ts";
 import { FileTree, type Inputs, type Platform, type Suite } from "./suite.ts";
 
-/** A line for each suite, and whether all of them passed. */
+/** A line for each suite, and whether all passed. */
 export interface Report {
   readonly lines: readonly string[];
   readonly passed: boolean;
 }
 
-/** The suites by name, in their order. */
+/** Returns the suites with their names, in order. */
 function suitesFor(
   platform: Platform,
   { servers }: Inputs,
@@ -45,12 +45,12 @@ function suitesFor(
       ? []
       : [["fetching", fetchSuite], ["continuity", continuitySuite]] as const,
     ...servers?.tls === undefined ? [] : [["TLS", tlsSuite]] as const,
-    // Last, so that it sees what all the others left behind.
+    // Last, so that it detects pollution by the other suites.
     ["prototype pollution", pollutionSuite],
   ];
 }
 
-/** Runs them one after the other; what one throws is its failure. */
+/** Runs the suites in sequence; an exception fails only its suite. */
 export async function runSuites(
   inputs: Inputs,
   platform: Platform,

@@ -1,34 +1,34 @@
-/** What is run on other platforms: suites of cases, and what they need. @module */
+/** Suites that run on other platforms, and their inputs. @module */
 
-/** Where suites run. `node` has Node's modules, `browser` has none of them. */
+/** The platform of a run. Only `node` has Node's modules. */
 export type Platform = "browser" | "node";
 
-/** Servers on loopback, started by the test that runs the suites. */
+/** Loopback servers, started by the test that runs the suites. */
 export interface Servers {
   /** `127.0.0.1:<port>` of an issuer with one event, about `subject`. */
   readonly issuer: string;
-  /** The subject, who has the role `deploy`. */
+  /** The subject that has the role `deploy`. */
   readonly subject: string;
   /** Origin of a server that breaks the rules, by path. */
   readonly hostile: string;
-  /** An issuer behind TLS, for platforms that choose whom they trust. */
+  /** An issuer over TLS, for platforms that can trust a given authority. */
   readonly tls?: {
-    /** Its port; the certificate is for `name` only. */
+    /** The port; the certificate is for `name` only. */
     readonly port: number;
     readonly name: string;
-    /** PEM of the authority that signed the certificate. */
+    /** The authority's certificate as PEM. */
     readonly authority: string;
   };
 }
 
-/** What suites are given: as JSON, so that every platform can read it. */
+/** The inputs of suites, as JSON, which every platform can read. */
 export interface Inputs {
   /**
-   * Files in base64 by their path: others' vectors below `shared/`, our own
-   * below `own/`.
+   * Files in base64 by path: vectors of other projects below `shared/`, this
+   * project's below `own/`.
    */
   readonly files: Readonly<Record<string, string>>;
-  /** Absent: nothing is fetched. */
+  /** Without servers, the suites that fetch are skipped. */
   readonly servers?: Servers;
 }
 
@@ -36,12 +36,12 @@ export interface Inputs {
 export class FileTree {
   readonly #files: Inputs["files"];
 
-  /** Takes the files as they were given. */
+  /** @param files Files in base64 by path. */
   constructor(files: Inputs["files"]) {
     this.#files = files;
   }
 
-  /** The bytes of a file, undefined when there is none. */
+  /** Returns the bytes of a file, undefined if it is missing. */
   find(path: string): Uint8Array<ArrayBuffer> | undefined {
     const base64 = Object.hasOwn(this.#files, path)
       ? this.#files[path]
@@ -50,19 +50,19 @@ export class FileTree {
     return Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
   }
 
-  /** The bytes of a file that must be there. */
+  /** Returns the bytes of a file; throws if it is missing. */
   bytes(path: string): Uint8Array<ArrayBuffer> {
     const bytes = this.find(path);
     if (bytes === undefined) throw new Error(`Cannot read ${path}`);
     return bytes;
   }
 
-  /** The value of a JSON file. */
+  /** Parses a JSON file. */
   json<T>(path: string): T {
     return JSON.parse(new TextDecoder().decode(this.bytes(path))) as T;
   }
 
-  /** The names in a folder, sorted. */
+  /** Returns the names in a folder, sorted. */
   list(folder: string): readonly string[] {
     const names = Object.keys(this.#files)
       .filter((path) => path.startsWith(`${folder}/`))
@@ -71,18 +71,18 @@ export class FileTree {
   }
 }
 
-/** What a suite sees. */
+/** The input of a suite. */
 export interface SuiteContext {
   readonly files: FileTree;
   readonly platform: Platform;
   readonly servers: Servers | undefined;
 }
 
-/** What came of a suite. */
+/** The result of a suite. */
 export interface SuiteResult {
-  /** Cases looked at; a suite without any has failed. */
+  /** Number of cases; a suite without cases has failed. */
   readonly cases: number;
-  /** Names of the cases that did not come out as required. */
+  /** Names of the failed cases. */
   readonly wrong: readonly string[];
 }
 
@@ -91,24 +91,26 @@ export type Suite = (
   context: SuiteContext,
 ) => SuiteResult | Promise<SuiteResult>;
 
-/** Counts cases whose outcome is compared with the required one. */
+/** Counts cases and compares their outcomes with the required ones. */
 export class Tally implements SuiteResult {
   cases = 0;
   readonly wrong: string[] = [];
 
-  /** Notes a case. */
+  /** Adds a case. */
   expect(name: string, outcome: unknown, required: unknown): void {
     this.cases++;
     if (outcome !== required) this.wrong.push(name);
   }
 
-  /** Notes a case whose outcome is a value of JSON; members in any order. */
+  /**
+   * Adds a case whose outcome is a JSON value; the order of members is ignored.
+   */
   expectValue(name: string, outcome: unknown, required: unknown): void {
     this.expect(name, canonical(outcome), canonical(required));
   }
 }
 
-/** One text for equal values. */
+/** Returns the same text for equal values. */
 function canonical(value: unknown): string {
   return JSON.stringify(
     value,
@@ -119,7 +121,7 @@ function canonical(value: unknown): string {
   );
 }
 
-/** Whether running succeeds; anything but the expected errors is thrown on. */
+/** Whether `run` succeeds; unexpected errors are rethrown. */
 export async function isAccepted(
   run: () => unknown,
   isExpected: (error: unknown) => boolean,

@@ -1,4 +1,7 @@
-/** `docs/reference/command-line.md`, from the programs' own tables. @module */
+/**
+ * `docs/reference/command-line.md`, generated from the definitions of the
+ * commands. @module
+ */
 
 import { flagRow, type FlagSpec, isSample, partsOf } from "@sig/api/flags";
 import type { ServerProgram } from "@sig/api/server";
@@ -10,7 +13,7 @@ import { loadCommands } from "../../cli/commands.ts";
 
 const COMMANDS = await loadCommands();
 
-/** Makes the page. */
+/** Returns the page as Markdown. */
 export function commandPage(): string {
   const list = COMMANDS.map(({ name, summary }) =>
     `| [\`sig ${name}\`](#sig-${name.replaceAll(" ", "-")}) | ${summary} |`

@@ -1,4 +1,7 @@
-/** `docs/reference/configuration.md`, from the servers' own flags. @module */
+/**
+ * `docs/reference/configuration.md`, generated from the flags of the servers.
+ * @module
+ */
 
 import { apiProgram } from "@sig/api/program";
 import { flagRow, type FlagSpec } from "@sig/api/flags";
@@ -7,12 +10,12 @@ import { webProgram } from "@sig/web/program";
 
 const PROGRAMS = [apiProgram, webProgram];
 
-/** Makes the page. */
+/** Returns the page as Markdown. */
 export function configurationPage(): string {
   const rows = PROGRAMS.flatMap(({ name, flags }) =>
     flags.map((flag) => ({ flag, variable: variableName(name, flag.name) }))
   );
-  // One that the servers explain in different words has a row of each.
+  // A setting with different descriptions in the two servers has two rows.
   const settings = Map.groupBy(
     rows,
     ({ flag }) => JSON.stringify([flagRow(flag)]),

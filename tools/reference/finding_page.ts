@@ -1,4 +1,7 @@
-/** `docs/reference/findings.md`, from the doctor's own table. @module */
+/**
+ * `docs/reference/findings.md`, generated from the tables of `sig doctor`.
+ * @module
+ */
 
 import { DISK_FINDINGS } from "../../cli/doctor/disk.ts";
 import { DOCUMENT_FINDINGS } from "../../cli/doctor/documents.ts";
@@ -8,7 +11,7 @@ import { PROOF_FINDINGS } from "../../cli/doctor/proofs.ts";
 import { PUBLISHED_FINDINGS } from "../../cli/doctor/published.ts";
 import { REFUSED_FINDINGS, SERVED_FINDINGS } from "../../cli/doctor/served.ts";
 
-/** What the reference says of a finding. */
+/** The texts of a finding in the reference. */
 type FindingText = Pick<
   FindingRow<never>,
   "severity" | "when" | "why" | "mend"
@@ -20,29 +23,29 @@ export const SECTIONS: readonly (readonly [
   string,
   { readonly [code: string]: FindingText },
 ])[] = [
-  ["Feed and keys", "Of every source.", {
+  ["Feed and keys", "Checked for every source.", {
     ...FEED_FINDINGS,
     ...DOCUMENT_FINDINGS,
   }],
-  ["Proofs", "Of sources that publish proofs.", PROOF_FINDINGS],
+  ["Proofs", "Checked if the issuer publishes proofs.", PROOF_FINDINGS],
   [
     "How documents are served",
-    "Of sources that are fetched. Each document is asked for as a reader and as a browser would.",
+    "Checked for fetched sources. Each document is requested as a reader and as a browser would.",
     { ...REFUSED_FINDINGS, ...SERVED_FINDINGS },
   ],
   [
     "Permissions",
-    "Of a directory, on the machine that signs.",
+    "Checked for directories, on the machine that signs.",
     DISK_FINDINGS,
   ],
   [
     "A published copy",
-    "With `--against`: the source is compared with what is published of it.",
+    "Checked with `--against`, which compares the source with its published copy.",
     PUBLISHED_FINDINGS,
   ],
 ];
 
-/** Makes the page. */
+/** Returns the page as Markdown. */
 export function findingPage(): string {
   return `# Findings of \`sig doctor\`
 

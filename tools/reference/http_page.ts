@@ -1,10 +1,13 @@
-/** `docs/reference/http.md`, from what `/docs` of the API shows. @module */
+/**
+ * `docs/reference/http.md`, generated from the OpenAPI document, as `/docs` of
+ * the API is. @module
+ */
 
 import { createApp } from "@sig/api";
 import type { OpenApiDocument } from "../../api/openapi/document.ts";
 import { readRoutes } from "../../api/docs/page.js";
 
-/** What is written of a route. */
+/** The content of a route's section. */
 interface RouteModel {
   readonly method: string;
   readonly path: string;
@@ -40,7 +43,7 @@ interface MemberModel {
   readonly members: readonly MemberModel[];
 }
 
-/** Makes the page. */
+/** Returns the page as Markdown. */
 export async function httpPage(): Promise<string> {
   const response = await createApp().fetch(
     new Request("http://127.0.0.1/openapi.json"),
@@ -96,7 +99,7 @@ function table(members: readonly MemberModel[]): string {
   }`;
 }
 
-/** Members of members have the names of both. */
+/** Returns the rows of members; nested members have dotted names. */
 function rows(
   members: readonly MemberModel[],
   prefix: string,

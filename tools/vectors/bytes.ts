@@ -2,24 +2,27 @@
 
 import { encodeBase64Url } from "@std/encoding/base64url";
 
-/** A JSON object as it is written into a vector. */
+/** A JSON object in a vector. */
 export type JsonObject = { readonly [member: string]: unknown };
 
-/** UTF-8, or the bytes as they are. */
+/** Encodes a text as UTF-8; copies bytes. */
 export function toBytes(text: string | Uint8Array): Uint8Array<ArrayBuffer> {
   return typeof text === "string"
     ? new TextEncoder().encode(text)
     : Uint8Array.from(text);
 }
 
-/** Texts and bytes, one behind the other. */
+/** Concatenates texts and bytes. */
 export function concat(
   ...parts: readonly (string | Uint8Array)[]
 ): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(parts.flatMap((part) => [...toBytes(part)]));
 }
 
-/** base64url without padding; what is no text and no bytes as JSON. */
+/**
+ * Encodes as base64url without padding: text, bytes, or any other value as
+ * JSON.
+ */
 export function base64url(value: unknown): string {
   if (typeof value === "string" || value instanceof Uint8Array) {
     return encodeBase64Url(toBytes(value));
@@ -27,12 +30,12 @@ export function base64url(value: unknown): string {
   return encodeBase64Url(JSON.stringify(value));
 }
 
-/** A document as issuers write it. */
+/** Formats a document as issuers do. */
 export function spell(document: unknown): string {
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 
-/** An object without some of its members. */
+/** Returns an object without some of its members. */
 export function without(
   object: JsonObject,
   ...names: readonly string[]
@@ -42,7 +45,7 @@ export function without(
   );
 }
 
-/** An object with its members in reverse order. */
+/** Returns an object with its members in reverse order. */
 export function reversed(object: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(object).reverse());
 }

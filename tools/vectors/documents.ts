@@ -6,7 +6,7 @@ import { KEY_1, type TestKey } from "./keys.ts";
 /** The issuer of every vector. */
 export const ISSUER = "did:web:acme.example";
 
-/** A key as it is published. */
+/** Returns a key as it is published. */
 export function publicJwk(key: TestKey, changes: JsonObject = {}): JsonObject {
   return {
     kty: "OKP",
@@ -19,17 +19,17 @@ export function publicJwk(key: TestKey, changes: JsonObject = {}): JsonObject {
   };
 }
 
-/** `jwks.json` of some entries. */
+/** Returns `jwks.json` of some entries. */
 export function keySet(...entries: readonly JsonObject[]): JsonObject {
   return { keys: entries };
 }
 
-/** `jwks.json` of some keys. */
+/** Returns `jwks.json` of some keys. */
 export function jwks(...keys: readonly TestKey[]): JsonObject {
   return keySet(...keys.map((key) => publicJwk(key)));
 }
 
-/** A verification method of the DID document. */
+/** Returns a verification method of the DID document. */
 export function method(key: TestKey, changes: JsonObject = {}): JsonObject {
   return {
     id: `${ISSUER}#${key.kid}`,
@@ -40,7 +40,7 @@ export function method(key: TestKey, changes: JsonObject = {}): JsonObject {
   };
 }
 
-/** `did.json` of some keys. */
+/** Returns `did.json` of some keys. */
 export function didDocument(
   keys: readonly TestKey[] = [KEY_1],
   changes: JsonObject = {},

@@ -8,12 +8,15 @@ export const ALICE = "did:web:alice.example";
 /** Another subject. */
 export const BOB = "did:web:bob.example";
 
-/** `2026-01-<day>T09:00:00Z`: when the event of that sequence was issued. */
+/**
+ * Returns `2026-01-<day>T09:00:00Z`, the `issued_at` of the event with that
+ * sequence.
+ */
 export function issuedOn(day: number): string {
   return `2026-01-${String(day).padStart(2, "0")}T09:00:00Z`;
 }
 
-/** A valid upsert of relationship `rel-1`, with the given changes. */
+/** Returns a valid upsert of relationship `rel-1`, with the given changes. */
 export function upsert(sequence: number, changes: JsonObject = {}): JsonObject {
   return {
     spec_version: "sig/0.1",
@@ -34,7 +37,7 @@ export function upsert(sequence: number, changes: JsonObject = {}): JsonObject {
   };
 }
 
-/** A valid revoke of relationship `rel-1`, with the given changes. */
+/** Returns a valid revoke of relationship `rel-1`, with the given changes. */
 export function revoke(sequence: number, changes: JsonObject = {}): JsonObject {
   const id = changes.relationship_id ?? "rel-1";
   return {

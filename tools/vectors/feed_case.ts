@@ -1,4 +1,4 @@
-/** One case: an issuer's four files and what a verifier must make of them. @module */
+/** Feed cases: an issuer's four files and the expected result. @module */
 
 import { type JsonObject, spell, toBytes } from "./bytes.ts";
 import { didDocument, ISSUER, jwks, metadata } from "./documents.ts";
@@ -6,10 +6,10 @@ import { ALICE } from "./events.ts";
 import { KEY_1 } from "./keys.ts";
 import { feed } from "./lines.ts";
 
-/** The clock of every case that does not say otherwise. */
+/** The default clock of a case. */
 export const NOW = "2026-06-01T00:00:00Z";
 
-/** Where an issuer's documents usually lie. */
+/** The usual paths of an issuer's documents. */
 export const DOCUMENT_PATHS = {
   did: ".well-known/did.json",
   jwks: ".well-known/jwks.json",
@@ -17,20 +17,20 @@ export const DOCUMENT_PATHS = {
   feed: ".well-known/sig/events.jsonl",
 } as const;
 
-/** A case, before it is written into the file of its theme. */
+/** A case, before it is written to the file of its theme. */
 export interface FeedCase {
-  /** Its name, which no other case and no question has. */
+  /** The name, unique among cases and questions. */
   readonly name: string;
-  /** An issuer's documents, by their path. */
+  /** The issuer's documents by path. */
   readonly files: ReadonlyMap<string, Uint8Array>;
-  /** What a verifier must make of them. */
+  /** The expected result. */
   readonly expected: JsonObject;
 }
 
 /** A document: a value, its exact text or bytes, or null for no file. */
 type Document = JsonObject | string | Uint8Array | null;
 
-/** What a case says (default: every document is in order). */
+/** The documents of a case (default: valid ones). */
 export interface CaseContent {
   /** `sig.json`. */
   readonly metadata?: Document;
@@ -40,32 +40,32 @@ export interface CaseContent {
   readonly did?: Document;
   /** Lines of the feed, without their LF. */
   readonly lines?: readonly (string | Uint8Array)[];
-  /** The whole feed instead. */
+  /** The whole feed, instead of lines. */
   readonly feed?: string | Uint8Array;
-  /** Where `jwks.json` lies, if elsewhere. */
+  /** Path of `jwks.json`, if it is not the usual one. */
   readonly jwksPath?: string;
-  /** Where the feed lies, if elsewhere. */
+  /** Path of the feed, if it is not the usual one. */
   readonly feedPath?: string;
 }
 
-/** What a case is about. */
+/** Description and options of a case. */
 export interface CaseHead {
   /** One sentence. */
   readonly description: string;
-  /** The rule's place. */
+  /** Section of the rule. */
   readonly spec: string;
-  /** The options of the reader (default: its own). */
+  /** Options of the reader (default: none). */
   readonly options?: {
     readonly unknown_events?: "ignore" | "reject";
     readonly unmatched_revoke?: "ignore" | "reject";
   };
-  /** The reader's clock. */
+  /** The reader's clock (default: {@linkcode NOW}). */
   readonly now?: string;
 }
 
-/** What a valid case comes to. */
+/** The expected result of a valid case. */
 export interface ValidResult {
-  /** The issuer, if another one. */
+  /** The issuer (default: {@linkcode ISSUER}). */
   readonly issuer?: string;
   /** Sequence of the last event. */
   readonly last_sequence: number;
@@ -75,19 +75,22 @@ export interface ValidResult {
   readonly warnings?: readonly string[];
 }
 
-/** What an invalid case comes to; line and sequence for faults in the feed. */
+/**
+ * The expected error of an invalid case; line and sequence for errors in the
+ * feed.
+ */
 export interface InvalidResult {
-  /** The stable code. */
+  /** The error code. */
   readonly code: string;
-  /** Line of the fault, from 1. */
+  /** Line of the error, from 1. */
   readonly line?: number;
-  /** Sequence of the fault (default: the line's number). */
+  /** Sequence of the error (default: the line). */
   readonly sequence?: number;
-  /** The key, if the fault is about one. */
+  /** The key, if the error is about a key. */
   readonly kid?: string;
 }
 
-/** The documents of a case, by their path (default: those in order). */
+/** Returns the documents of a case by path (default: valid ones). */
 export function filesOf(content: CaseContent): ReadonlyMap<string, Uint8Array> {
   const files = new Map<string, Uint8Array>();
   const put = (path: string, document: Document) => {
@@ -114,7 +117,7 @@ function begin({ description, spec, now, options }: CaseHead): JsonObject {
   return { description, spec, now: now ?? NOW, ...(options && { options }) };
 }
 
-/** A case that verifies. */
+/** Returns a case that is valid. */
 export function valid(
   name: string,
   head: CaseHead,
@@ -138,7 +141,7 @@ export function valid(
   };
 }
 
-/** A case that must be refused. */
+/** Returns a case that must be rejected. */
 export function invalid(
   name: string,
   head: CaseHead,
@@ -158,7 +161,9 @@ export function invalid(
   };
 }
 
-/** A relationship in an expected state; nothing of it is derived from events. */
+/**
+ * Returns a relationship of an expected state, without deriving it from events.
+ */
 export function relationship(
   last_sequence: number,
   changes: JsonObject = {},

@@ -14,15 +14,15 @@ import { times } from "./cases/times.ts";
 import { transitions } from "./cases/transitions.ts";
 import type { FeedCase } from "./feed_case.ts";
 
-/** Cases about one thing: a file of `vectors/feed`. */
+/** Cases about one theme: a file of `vectors/feed`. */
 export interface Theme {
-  /** What they are about, for people. */
+  /** Description of the theme. */
   readonly title: string;
-  /** In the order in which they are written. */
+  /** The cases in the order of the file. */
   readonly cases: readonly FeedCase[];
 }
 
-/** The themes, by the name of their file. */
+/** The themes by the name of their file. */
 export const themes: Readonly<Record<string, Theme>> = {
   "did-documents": { title: "did.json", cases: didDocuments },
   "forms": { title: "Members and values of events", cases: forms },

@@ -1,4 +1,7 @@
-/** The fixed keys of the vectors. Anyone can derive them: never use them. @module */
+/**
+ * The fixed keys of the vectors. They are public: never use them elsewhere.
+ * @module
+ */
 
 import {
   createHash,
@@ -14,9 +17,9 @@ import { base64url, concat, type JsonObject } from "./bytes.ts";
 export interface TestKey {
   /** Key identifier. */
   readonly kid: string;
-  /** What the seed is the SHA-256 of. */
+  /** The text whose SHA-256 is the seed. */
   readonly label: string;
-  /** The 32 bytes of the seed. */
+  /** The seed, 32 bytes. */
   readonly seed: Uint8Array;
   /** base64url of the public key. */
   readonly x: string;
@@ -24,7 +27,7 @@ export interface TestKey {
   sign(message: Uint8Array): Uint8Array;
 }
 
-/** ASN.1 around the 32 bytes of an Ed25519 seed in PKCS #8 (RFC 8410 §7). */
+/** The ASN.1 prefix of an Ed25519 seed in PKCS #8 (RFC 8410 §7). */
 const PKCS8_PREFIX = [
   ...[0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06],
   ...[0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20],
@@ -54,7 +57,7 @@ export const KEY_2 = deriveKey("orgsign-2", "sig-test-key-2 (never use)");
 /** A key that no issuer has published. */
 export const STRANGER = deriveKey("orgsign-1", "sig-test-key-3 (never use)");
 
-/** The content of `vectors/keys.json`. */
+/** Returns the content of `vectors/keys.json`. */
 export function keysDocument(): JsonObject {
   return {
     note: "TEST KEYS, KNOWN TO EVERYONE. Never use them for anything else. " +

@@ -13,20 +13,20 @@ export interface Envelope {
   readonly signature: string;
 }
 
-/** What differs from an ordinary line. */
+/** Deviations from a normal line. */
 export interface SignOptions {
-  /** Signs, and gives the header its kid (default: KEY_1). */
+  /** The signing key, whose kid is in the header (default: KEY_1). */
   readonly key?: TestKey;
-  /** The whole header: an object, or its exact bytes. */
+  /** The whole header, as an object or its exact bytes. */
   readonly header?: JsonObject | string | Uint8Array;
 }
 
-/** The protected header, with the given changes. */
+/** Returns a protected header with the given changes. */
 export function header(changes: JsonObject = {}): JsonObject {
   return { alg: "EdDSA", kid: KEY_1.kid, typ: "sig-event+jws", ...changes };
 }
 
-/** Signs a payload: an event, or its exact bytes. */
+/** Signs a payload, given as an event or its exact bytes. */
 export function seal(
   payload: JsonObject | string | Uint8Array,
   options: SignOptions = {},
@@ -40,7 +40,7 @@ export function seal(
   return { ...parts, signature: base64url(key.sign(message)) };
 }
 
-/** {@linkcode seal}, as a line without its LF. */
+/** Returns the result of {@linkcode seal} as a line without its LF. */
 export function line(
   payload: JsonObject | string | Uint8Array,
   options: SignOptions = {},
@@ -48,14 +48,14 @@ export function line(
   return JSON.stringify(seal(payload, options));
 }
 
-/** Lines as a feed: each of them ends in LF. */
+/** Joins lines to a feed; each line ends in LF. */
 export function feed(
   ...lines: readonly (string | Uint8Array)[]
 ): Uint8Array<ArrayBuffer> {
   return concat(...lines.flatMap((each) => [each, "\n"]));
 }
 
-/** A line that JSON white space brings to a length in bytes. */
+/** Pads a line with JSON white space to a length in bytes. */
 export function padded(text: string, bytes: number): string {
   return `{${" ".repeat(bytes - toBytes(text).length)}${text.slice(1)}`;
 }

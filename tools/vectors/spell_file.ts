@@ -1,15 +1,18 @@
-/** How a file of vectors is written, so that a change shows in few lines. @module */
+/** Formats files of vectors so that changes have small diffs. @module */
 
-/** What fits into it stays on one line. */
+/** Maximum line length up to which a value is on one line. */
 const COLUMNS = 100;
 
 /**
- * What an editor may hide or compose anew: controls, byte order marks, marks,
- * separators. They are escaped; other letters stay as they are.
+ * Characters that editors may hide or normalise: controls, byte order marks,
+ * combining marks, separators. They are escaped; other letters are not.
  */
 const HIDDEN = /[\p{C}\p{M}\p{Zl}\p{Zp}\u00a0]/gu;
 
-/** A value as JSON: what is short on one line, else one member a line. */
+/**
+ * Formats a value as JSON: short values on one line, others with one member per
+ * line.
+ */
 export function spellFile(value: unknown): string {
   return `${spellValue(value, "", 0)}\n`;
 }

@@ -1,4 +1,7 @@
-/** A theme as a file: the usual documents once, and what differs. @module */
+/**
+ * The file of a theme: the usual documents once, and the differences of each
+ * case. @module
+ */
 
 import type { JsonObject } from "./bytes.ts";
 import { upsert } from "./events.ts";
@@ -6,12 +9,15 @@ import { DOCUMENT_PATHS, type FeedCase, filesOf, NOW } from "./feed_case.ts";
 import type { Theme } from "./feed_cases.ts";
 import { line } from "./lines.ts";
 
-/** The same in every file, so that a new case changes no other. */
+/**
+ * The usual documents, the same in every file, so that a new case changes no
+ * other case.
+ */
 const USUAL = filesOf({ lines: [line(upsert(1))] });
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** The content of `vectors/feed/<theme>.json`. */
+/** Returns the content of `vectors/feed/<theme>.json`. */
 export function themeFile({ title, cases }: Theme): JsonObject {
   return {
     $schema: "../schema.json",
@@ -55,7 +61,10 @@ function describeFiles(files: ReadonlyMap<string, Uint8Array>): JsonObject {
   );
 }
 
-/** A text, a feed's lines, or `{ base64 }` for what is no UTF-8. */
+/**
+ * Returns a document as text, a feed as lines, or `{ base64 }` if it is not
+ * UTF-8.
+ */
 function describeBytes(path: string, bytes: Uint8Array): unknown {
   let text: string;
   try {

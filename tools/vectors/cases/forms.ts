@@ -1,4 +1,6 @@
-/** What may be spelled differently and means the same (docs/protocol.md §2, §3). @module */
+/**
+ * Different spellings with the same meaning (docs/protocol.md §2, §3). @module
+ */
 
 import { concat, reversed } from "../bytes.ts";
 import { issuedOn, revoke, upsert } from "../events.ts";
@@ -17,7 +19,10 @@ const twice = {
 const once = { last_sequence: 1, state: [relationship(1)] };
 
 const ODD_IDS = ["__proto__", "constructor", "toString", "10", "9", " ", "a/b"];
-/** é as one character and as two: identifiers are compared, not normalised. */
+/**
+ * é as one code point and as two: identifiers are compared without
+ * normalisation.
+ */
 const COMPOSED = "caf\u00e9";
 const DECOMPOSED = "cafe\u0301";
 

@@ -10,7 +10,7 @@ import { header, line, seal } from "../lines.ts";
 
 const first = line(upsert(1));
 
-/** A second line that is signed with its own, wrong, header. */
+/** A second line that is signed with a wrong header. */
 function wrong(
   name: string,
   code: string,
@@ -47,7 +47,7 @@ const member = (name: string, description: string, changes: JsonObject) =>
 const crit = (name: string, description: string, changes: JsonObject) =>
   wrong(name, "crit_not_supported", description, header(changes));
 
-/** HMAC with the public key as its secret: the oldest of the tricks. */
+/** HMAC with the public key as the secret: an algorithm confusion attack. */
 function hmacWithPublicKey(): string {
   const parts = {
     protected: base64url(header({ alg: "HS256" })),

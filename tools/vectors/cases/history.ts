@@ -1,4 +1,4 @@
-/** The feed that the questions of `vectors/check` are asked about. @module */
+/** The feed of the questions in `vectors/questions.json`. @module */
 
 import { BOB, revoke, upsert } from "../events.ts";
 import { type FeedCase, relationship, valid } from "../feed_case.ts";
@@ -33,7 +33,7 @@ const FUTURE = {
   valid_from: "2027-01-01T00:00:00Z",
 };
 
-/** One year of an organisation, ten events. */
+/** Ten events of an organisation in one year. */
 export const history: readonly FeedCase[] = [
   valid("history", {
     description:

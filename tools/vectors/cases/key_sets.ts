@@ -10,7 +10,7 @@ import { line } from "../lines.ts";
 const content = { lines: [line(upsert(1))] };
 const once = { last_sequence: 1, state: [relationship(1)] };
 
-/** The public P-256 key of RFC 7515, A.3. */
+/** The public P-256 key of RFC 7515, appendix A.3. */
 const P256 = {
   kty: "EC",
   crv: "P-256",
@@ -31,7 +31,7 @@ function bad(
   }, { code, ...(kid === undefined ? {} : { kid }) });
 }
 
-/** A key set whose second key has this x. */
+/** Returns a key set whose second key has this x. */
 function badX(name: string, description: string, x: unknown): FeedCase {
   return bad(
     `x-${name}`,

@@ -1,4 +1,4 @@
-/** Lines that are no envelopes (docs/protocol.md §2). @module */
+/** Lines that are not envelopes (docs/protocol.md §2). @module */
 
 import { base64url, concat, type JsonObject } from "../bytes.ts";
 import { revoke, upsert } from "../events.ts";
@@ -10,7 +10,7 @@ const second = seal(revoke(2));
 const third = line(upsert(3));
 const { protected: head, payload, signature } = second;
 
-/** A fault in the second of three lines. */
+/** Returns a case with an error in the second of three lines. */
 function middle(
   name: string,
   code: string,
@@ -22,7 +22,7 @@ function middle(
   }, { code, line: 2 });
 }
 
-/** Other members than the three strings. */
+/** Returns cases with other members than the three strings. */
 function members(
   name: string,
   description: string,
@@ -155,7 +155,7 @@ export const lines: readonly FeedCase[] = [
   ...base64(),
 ];
 
-/** Spellings that lenient decoders take for the same bytes. */
+/** Spellings that lenient decoders read as the same bytes. */
 function base64(): FeedCase[] {
   const bad = (name: string, description: string, changes: JsonObject) =>
     middle(
@@ -164,7 +164,7 @@ function base64(): FeedCase[] {
       description,
       JSON.stringify({ ...second, ...changes }),
     );
-  // 64 bytes leave four bits over, which must be zero.
+  // The last character of 64 bytes has four unused bits, which must be zero.
   const last = signature.at(-1)!;
   const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ" +
     "abcdefghijklmnopqrstuvwxyz0123456789-_";

@@ -1,4 +1,4 @@
-/** Events among each other, and which of two faults is reported. @module */
+/** The order of events, and which of two errors is reported. @module */
 
 import { ISSUER } from "../documents.ts";
 import { issuedOn, revoke, upsert } from "../events.ts";
@@ -19,7 +19,10 @@ function chain(
   return invalid(name, head, { lines }, result);
 }
 
-/** Two faults in the second line; the code says which comes first. */
+/**
+ * Returns a case with two errors in the second line; `code` is the reported
+ * one.
+ */
 function both(
   name: string,
   description: string,

@@ -1,4 +1,7 @@
-/** Payloads and their fields (docs/protocol.md §2, §3). All are signed properly. @module */
+/**
+ * Payloads and their fields (docs/protocol.md §2, §3), with valid signatures.
+ * @module
+ */
 
 import { concat, type JsonObject, without } from "../bytes.ts";
 import { revoke, upsert } from "../events.ts";
@@ -21,7 +24,7 @@ function bad(
 const envelope = (name: string, what: string, payload: string | Uint8Array) =>
   bad(`payload-${name}`, "invalid_envelope", what, payload);
 
-/** A sequence as a JSON text. */
+/** Returns a line whose sequence is a JSON text. */
 function sequence(name: string, what: string, text: string): FeedCase {
   const payload = JSON.stringify(upsert(2, { sequence: "SEQUENCE" }))
     .replace('"SEQUENCE"', text);

@@ -36,7 +36,10 @@ function messageOf({ protected: head, payload }: Envelope): Uint8Array {
   return toBytes(`${head}.${payload}`);
 }
 
-/** S + L: the same signature to a verifier that does not check S < L. */
+/**
+ * Returns a signature with S + L, which a verifier accepts if it does not check
+ * S < L.
+ */
 function malleated(envelope: Envelope): Uint8Array {
   const bytes = signatureOf(envelope);
   const s = fromLittleEndian(bytes.subarray(32));
@@ -44,8 +47,8 @@ function malleated(envelope: Envelope): Uint8Array {
 }
 
 /**
- * R = the neutral element and S = h·a: satisfies the equation of RFC 8032, made
- * with the true key, and refused for R alone.
+ * Returns a signature with the neutral element as R and S = h·a. It satisfies
+ * the equation of RFC 8032 for the true key, and only R makes it invalid.
  */
 function smallOrderR(envelope: Envelope): Uint8Array {
   const expanded = createHash("sha512").update(KEY_1.seed).digest();
@@ -86,7 +89,7 @@ function unknownKey(
   }, { code: "key_not_found", line: 2, kid });
 }
 
-/** One bit of the first byte. */
+/** Flips one bit of the first byte. */
 function flipped(bytes: Uint8Array): Uint8Array {
   return Uint8Array.from(bytes, (byte, i) => i === 0 ? byte ^ 1 : byte);
 }

@@ -6,7 +6,7 @@ import { line } from "../lines.ts";
 
 const once = { last_sequence: 1, state: [relationship(1)] };
 
-/** Spellings that are refused, by what is wrong with them. */
+/** Invalid spellings, by their error. */
 const REFUSED: { readonly [name: string]: string } = {
   "offset": "2026-01-01T09:00:00+00:00",
   "lower-case": "2026-01-01t09:00:00z",
@@ -18,7 +18,7 @@ const REFUSED: { readonly [name: string]: string } = {
   "ten-digits": "2026-01-01T09:00:00.0000000001Z",
 };
 
-/** Cases about time. */
+/** Cases about timestamps. */
 export const times: readonly FeedCase[] = [
   valid("time-nanoseconds", {
     description:
