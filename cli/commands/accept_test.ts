@@ -12,7 +12,7 @@ import {
 
 const KEY = "--key $D/a.jwk";
 
-/** Makes the key of {@linkcode KEY}; its DID. */
+/** Creates the key file of {@linkcode KEY} and returns the key's DID. */
 async function makeOwnKey(workspace: Workspace): Promise<string> {
   await workspace.ok("key generate --out $D/a.jwk");
   return (await workspace.ok("key did $D/a.jwk")).trim();
@@ -38,7 +38,7 @@ test("accept creates a key file of mode 0600 and answers with that key", async (
     files.add(key_file);
   }
   assertEquals(files.size, 2);
-  // Where the answer can't be put, no key is made for it.
+  // If the answer can't be written, no key is created.
   await workspace.refused("accept $D/i --sig $D/acme --out $D/i", [
     "error: write_failed: ",
     "hint: Choose another name.",
@@ -70,7 +70,7 @@ error: confirmation_required: Cannot answer invitation: not confirmed
   hint: Nothing was written. --yes skips the question.
 `,
   );
-  // Elsewhere nobody could answer; the answer is one's own to give.
+  // Without a terminal there is no question.
   const { code, stdout } = await workspace.sig(words);
   assertEquals([code, stdout], [0, "Wrote answer $D/answer.json\n"]);
   const answer = JSON.parse(await workspace.read("answer.json"));
@@ -79,7 +79,7 @@ error: confirmation_required: Cannot answer invitation: not confirmed
 });
 
 withOpenSsh(
-  "accept with a key in an agent does not ask to keep a file secret",
+  "accept with a key in an agent prints no advice about a key file",
   () =>
     withIssuer(async (workspace) => {
       await using agent = await startAgent(workspace.dir);
@@ -139,7 +139,7 @@ test("accept takes the invitation as text, link, file, JSON or standard input", 
   );
 });
 
-/** An invitation of an issuer on loopback that serves so. */
+/** Creates an invitation of an issuer on loopback with this request handler. */
 async function invitedBy(
   workspace: Workspace,
   handler: (request: Request) => Response | Promise<Response>,
@@ -169,12 +169,12 @@ test("accept verifies the invitation with the issuer's published keys", async (w
     `accept ${signed}.${"A".repeat(86)} ${KEY} --allow-insecure`,
     "error: signature_invalid: ",
   );
-  // Another issuer's keys say nothing about it.
+  // Another issuer's keys can't verify it.
   await workspace.refused(
     `${words} --sig $D/acme`,
     "error: invalid_invitation: ",
   );
-  // A private address is asked by nobody who did not say so.
+  // Private addresses are not requested without --allow-insecure.
   assertEquals((await workspace.json(words)).verified, false);
 });
 
@@ -194,9 +194,9 @@ test("accept reports an unreachable issuer as not verified", async (workspace) =
   assertEquals((await workspace.json(words)).verified, false);
   await server.shutdown();
   assertEquals((await workspace.json(words)).verified, false);
-  // Who names a source wants to know.
+  // With --sig, an unreachable source is an error.
   await workspace.refused(`${words} --sig ${host}`, "error: fetch_failed: ");
-  // What has expired is not even shown.
+  // An expired invitation is not shown.
   const late = await workspace.refused(words, [], {
     io: { now: () => new Date("2026-02-01T00:00:00Z") },
   });

@@ -25,7 +25,10 @@ const moment = fc.nat(2 * SPAN_SECONDS).map((half) =>
   new Date(1000 * START_SECONDS + 500 * half).toISOString()
 );
 
-/** Any history of two relationships, dated back and between seconds as well. */
+/**
+ * Arbitrary histories of two relationships, with backdating and fractions of
+ * seconds.
+ */
 const history = fc.array(
   fc.record({
     isRevoke: fc.boolean(),
@@ -41,7 +44,7 @@ const history = fc.array(
   { minLength: 1, maxLength: 6 },
 );
 
-/** One event, upsert or revoke. */
+/** An upsert or revoke. */
 interface Draft {
   readonly isRevoke: boolean;
   readonly relationship_id: string;
@@ -91,7 +94,7 @@ function sshTime(seconds: number): string {
 const PRINT = "allowed-signers $D/acme --require role=commit";
 
 withOpenSsh(
-  "property: for every second ssh-keygen and check --at agree",
+  "property: ssh-keygen and check --at agree for every second",
   () =>
     inWorkspace(async (workspace) => {
       const { file, line } = await makeKey(workspace.dir, "alice");
@@ -129,7 +132,8 @@ withOpenSsh(
           const expected = asked.map((decision, at) => {
             const alone = decision === "allow" && asked[at - 1] !== "allow" &&
               asked[at + 1] === "deny";
-            // OpenSSH can't write a single second: it is left out, which is said.
+            // OpenSSH can't express an interval of one second, so it is omitted
+            // with a warning.
             if (alone) {
               single++;
               assertStringIncludes(stderr, "of a single second");
@@ -143,12 +147,12 @@ withOpenSsh(
         }),
         { numRuns: 25 },
       );
-      // All kinds of answers were compared.
+      // Both allows and denies were compared.
       assert(allowed > 20 && denied > 20, `${allowed} ${denied} ${single}`);
     }),
 );
 
-test("allowed-signers prints intervals in order, and only the bounds that exist", async (workspace) => {
+test("allowed-signers prints intervals in order, with only the bounds that exist", async (workspace) => {
   const alice = "did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp";
   const key =
     "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDtqJ7zOtqQtYqOo0CpvDXNlMhV3HeJDpjrASKGLWdop";
@@ -188,7 +192,7 @@ test("allowed-signers prints intervals in order, and only the bounds that exist"
       "error: invalid_request: Cannot run: --namespace must be a namespace",
     );
   }
-  // The times before those that OpenSSH knows.
+  // Times before 1970, which OpenSSH can't represent.
   await publish(workspace, alice, [
     { ...common, issued_at: "1960-01-01T00:00:00Z" },
     { ...again, issued_at: "1960-01-01T00:00:00Z" },

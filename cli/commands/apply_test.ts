@@ -18,7 +18,7 @@ const NOTHING = "Nothing to do: the feed already says all of this.\n";
 const list = (workspace: Workspace, ...rows: readonly string[]) =>
   workspace.write("people.csv", rows.join(""));
 
-/** Saves the plan of the list, which a forger then changes. */
+/** Saves the plan of the list and then applies `forge` to the file. */
 async function savePlan(
   workspace: Workspace,
   // deno-lint-ignore no-explicit-any -- a file as a forger changes it
@@ -30,7 +30,7 @@ async function savePlan(
   await workspace.write("plan.json", JSON.stringify(forge(plan)));
 }
 
-test("plan exits 0 when there is nothing to do, 1 when there is, and writes nothing", async (workspace) => {
+test("plan exits 0 without changes and 1 with changes, and writes nothing", async (workspace) => {
   await list(workspace, HEADER, ALICE);
   assertEquals(
     await workspace.ok(PLAN),
@@ -80,7 +80,7 @@ test("apply shows the plan and asks on a terminal, and needs --yes elsewhere", a
     "--yes",
   ];
   await workspace.refused(APPLY, refusal);
-  // Nobody types where the list comes from: no question, and no plan for one.
+  // stdin is not a terminal, so neither the plan nor a question is shown.
   const piped = { ...terminal(), terminals: ["stdout"] as const };
   await workspace.refused(APPLY, refusal, piped);
   assertEquals(piped.asked, []);
@@ -107,7 +107,7 @@ test("repeating apply changes nothing", async (workspace) => {
   });
 });
 
-test("a saved plan keeps the reason, is applied once, and is refused after later events", async (workspace) => {
+test("a saved plan keeps the reason, can be applied once, and is refused after later events", async (workspace) => {
   await workspace.sig(
     "upsert --dir $D/acme --subject did:web:carol.example --type employee --relationship-id c --reason 'ticket 7'",
   );
@@ -188,7 +188,7 @@ test("apply needs the exact number of people who gain or lose access, for a list
     "add --confirm-grants 8",
   ]);
   await workspace.ok("init new.example --dir $D/new");
-  // Nobody had access before: there is nobody to be taken for another.
+  // Grants to a feed without relationships need no --confirm-grants.
   await workspace.ok("apply --dir $D/new --from $D/people.csv --yes");
   await workspace.ok(`${APPLY} --yes --confirm-grants 8`);
   await list(
@@ -206,7 +206,7 @@ test("apply needs the exact number of people who gain or lose access, for a list
     `${prune} --confirm-losses 8 --confirm-revocations 8`,
     "--confirm-revocations means the same as --confirm-losses",
   );
-  // What a file says of itself is not believed.
+  // The counts in the file are not trusted.
   await list(
     workspace,
     HEADER,
@@ -276,7 +276,7 @@ test("apply --from plans again after a concurrent append, and asks again only if
   assertEquals(other.asked.length, 2);
 });
 
-test("faults of rows are grouped with their row numbers, nothing is written, and a list on stdin needs --input", async (workspace) => {
+test("one error reports all faulty rows with their numbers, nothing is written, and a list on stdin needs --input", async (workspace) => {
   const rows = [1, 2, 3, 4].map((n) =>
     `did:web:p${n}.example,advisor,,${n === 3 ? "" : "03/04/2026"},\n`
   );
@@ -317,7 +317,7 @@ test("plan and apply warn once, with the row, about a role that contains a separ
     'warning: row 2: "deploy,review" is one role with a comma in it; several are separated by ; in CSV, and are items of a list elsewhere\n';
   const planned = await workspace.sig(PLAN);
   assertEquals([planned.code, planned.stderr], [1, says]);
-  // Between a long plan and the question.
+  // The warning is between the plan and the question.
   let shown = "";
   const show = (text: string) => void (shown += text);
   const { io: _, ...given } = terminal();
@@ -352,7 +352,7 @@ test("plan shows the names of a list, and only apply saves them", async (workspa
   assertEquals(await workspace.read(file), before);
   const applied = await workspace.sig(`${APPLY} --yes`);
   assertEquals(applied.code, 0);
-  // What the operator wrote stays.
+  // A name that the operator wrote is kept.
   assertStringIncludes(
     applied.stderr,
     'it has another name for this subject, Alice; you can add "did:web:alice.example","Al" to',
@@ -360,12 +360,12 @@ test("plan shows the names of a list, and only apply saves them", async (workspa
   const after = `${before}"did:web:eve.example","Eve Roe"\n`;
   assertEquals(await workspace.read(file), after);
   assert(!(await workspace.read(FEED)).includes("Eve"));
-  // What is known by then is not added again.
+  // A known name is not added again.
   await workspace.json(`${APPLY} --yes`);
   assertEquals(await workspace.read(file), after);
 });
 
-test("another type in the list is one change: it ends the old relationship and begins the new one", async (workspace) => {
+test("a new type in the list is one change, which revokes the old relationship and appends a new one", async (workspace) => {
   await list(workspace, "subject,type\ndid:web:alice.example,advisor\n");
   const { stdout } = await workspace.sig(PLAN);
   for (

@@ -10,7 +10,7 @@ import {
 
 const EVIL = `<script>alert("x")</script>&'\u202e`;
 
-/** After all events. */
+/** A clock after all events. */
 const LATER: Given = {
   io: { now: () => new Date(Date.UTC(2026, 0, 1, 2)) },
 };
@@ -22,7 +22,7 @@ interface Entry {
   readonly [name: string]: unknown;
 }
 
-/** The report, and some members of each of its entries. */
+/** Returns some members of each entry in the report. */
 async function entries(
   workspace: Workspace,
   words: string,
@@ -35,7 +35,7 @@ async function entries(
 const UPSERT = "upsert --dir $D/acme --allow-warnings --relationship-id";
 const ADAM = "--subject did:web:adam.example --type contractor";
 
-/** An append, which may warn. */
+/** Appends an event. Warnings are allowed. */
 async function append(
   workspace: Workspace,
   words: string,
@@ -45,7 +45,9 @@ async function append(
   assertEquals(code, 0, stderr);
 }
 
-/** Other roles for alice, a contract that ends by itself, a backdated ending. */
+/**
+ * Appends new roles for alice, a contract that expires, and a backdated revoke.
+ */
 async function addStory(workspace: Workspace): Promise<void> {
   await append(
     workspace,
@@ -104,7 +106,7 @@ test("audit includes changes after --from, up to and including --to", async (wor
       ["--from 2026-01-01T00:30:00Z --to 2026-01-01T01:00:00Z", [6]],
       ["--from 2026-01-01T00:29:59Z --to 2026-01-01T00:30:00Z", [5]],
       ["--to 2025-01-01T00:00:00Z", []],
-      // Through the day on which all of it happened, and after its start.
+      // The whole day of all the events.
       ["--from 2026-01-01 --to 2026-01-01", all],
     ] as const
   ) assertEquals(await sequences(words), expected, words);
@@ -121,8 +123,8 @@ test("audit reports a backdated event at the time when it was published, and mar
   const members = ["sequence", "kind", "cause", "at", "known_at"];
   const before = await entries(workspace, early, ...members);
   assertEquals(before.at(-1)?.slice(0, 3), [5, "lost", "valid_until"]);
-  // They come last, and say that they came before others: one before all of
-  // that day, one before an end, which it takes out of no earlier report.
+  // Backdated events: one before all events of that day, one before an
+  // expiration, which stays in earlier reports.
   await append(
     workspace,
     `${UPSERT} r5 ${ADAM} --role deploy --valid-until 2025-12-24T00:00:00Z --issued-at 2025-12-20T00:00:00Z`,
@@ -165,7 +167,7 @@ test("audit prints the same bytes at any time, in every format", async (workspac
   }
 });
 
-test("audit marks backdated events in text, CSV and HTML, and escapes values of the feed", async (workspace) => {
+test("audit marks backdated events in text, CSV and HTML, and escapes values from the feed", async (workspace) => {
   await addStory(workspace);
   await workspace.write(
     "acme/.sig/names.csv",
@@ -246,7 +248,7 @@ test("audit --evidence writes a file with a decision for each line", async (work
   const [employee, contractor] = ["employee", "contractor"].map((type) =>
     `relationship=${type}`
   );
-  // As known now: event 6 ends r1 before it began.
+  // As known now, event 6 ends r1 before its start.
   assertEquals(shown, [
     ["deny", "alice.example", employee, "role=deploy", "role=review"],
     ["allow", "bob.example", contractor],
@@ -266,7 +268,7 @@ test("audit --evidence writes a file with a decision for each line", async (work
   assert(third!.endsWith(',"$D/f/line-3.json","deny"'), third);
 });
 
-test("audit of an empty feed", async (workspace) => {
+test("audit of an empty feed reports no changes", async (workspace) => {
   await workspace.ok("init new.example --dir $D/new");
   assertEquals(
     await workspace.ok("audit $D/new"),
@@ -276,7 +278,7 @@ test("audit of an empty feed", async (workspace) => {
   assertStringIncludes(page, "Nothing happened.");
 });
 
-test("diff exits 0 when two sources say the same, and 1 with what differs", async (workspace) => {
+test("diff exits 0 if two sources are equal, else 1 with the differences", async (workspace) => {
   await Deno.mkdir(workspace.path("copy/.well-known/sig"), { recursive: true });
   const names = ["did.json", "jwks.json", "sig.json"]
     .map((name) => `acme/.well-known/${name}`);
@@ -310,7 +312,7 @@ test("diff exits 0 when two sources say the same, and 1 with what differs", asyn
   assertStringIncludes(back.stdout, "removed  r4");
 });
 
-test("diff compares two moments of one source", async (workspace) => {
+test("diff compares two times of one source", async (workspace) => {
   await workspace.ok("diff $D/acme --from 2 --to 2");
   const ended = await workspace.sig("diff $D/acme --from 2 --to 3");
   assertEquals(ended.code, 1);
@@ -327,7 +329,7 @@ test("diff compares two moments of one source", async (workspace) => {
   ) await workspace.refused(words, why);
 });
 
-test("audit shows changes of other fields than roles", async (workspace) => {
+test("audit shows changes of fields besides roles", async (workspace) => {
   const set = "set --dir $D/acme --relationship-id";
   const later = "--valid-from 2030-01-01T00:00:00Z";
   for (

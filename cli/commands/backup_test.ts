@@ -8,7 +8,7 @@ const RESTORE = "restore --dir $D/new --backup";
 const WITH_PASSPHRASE = "--passphrase-file $D/passphrase";
 const PASSPHRASE = "correct horse battery staple";
 
-/** Keys of another machine. */
+/** The key store of another machine. */
 const elsewhere = (workspace: Workspace) => ({
   env: { SIG_KEYS_DIR: workspace.path("other/keys") },
 });
@@ -27,13 +27,13 @@ function test(name: string, work: (workspace: Workspace) => Promise<void>) {
   Deno.test(name, () => withPassphrase(work));
 }
 
-/** An open backup, restored as another issuer's directory. */
+/** Creates an unencrypted backup and restores it to a second directory. */
 async function restored(workspace: Workspace): Promise<void> {
   await workspace.ok(`${BACKUP} $D/a.tar`);
   await workspace.ok(`${RESTORE} $D/a.tar`, elsewhere(workspace));
 }
 
-/** A feed as it was after its first event. */
+/** Truncates a feed to its first event. */
 async function shorten(workspace: Workspace, feed: string): Promise<void> {
   const [first] = (await workspace.read(feed)).split("\n");
   await workspace.write(feed, `${first}\n`);
@@ -75,7 +75,7 @@ The backup is of 2026-01-01T00:00:06Z. If events were published later: sig resto
   assertStringIncludes(await workspace.ok("verify $D/new"), "4 events");
 });
 
-test("a backup without a passphrase is a tar archive for its owner, in a folder closed to others", async (workspace) => {
+test("a backup without a passphrase is a tar archive of mode 0600, in a folder closed to other users", async (workspace) => {
   await Deno.mkdir(workspace.path("open"));
   const words = `${BACKUP} $D/open/acme.tar`;
   for (const mode of [0o755, 0o720]) {
@@ -97,7 +97,7 @@ test("a backup without a passphrase is a tar archive for its owner, in a folder 
   await Deno.chmod(workspace.path("open"), 0o711);
   await workspace.ok(words);
   assertEquals(await workspace.mode("open/acme.tar"), 0o600);
-  // Other programs read it: tar and sha256sum.
+  // tar and sha256sum read it too.
   const [archive, cwd] = ["open/acme.tar", "by-hand"].map((name) =>
     workspace.path(name)
   );
@@ -142,7 +142,7 @@ test("backup as JSON lists the keys in the backup, and the missing keys", async 
     },
   );
   assertEquals(await workspace.mode("new/.sig/oidc-keys.json"), 0o600);
-  // The key in a file of its own is not in the key store.
+  // The key of SIG_KEY_FILE is not in the key store.
   const own = await workspace.json(`${BACKUP} $D/own.tar`, {
     env: { SIG_KEY_FILE: workspace.path("kept.jwk") },
   });
@@ -214,7 +214,9 @@ test("a damaged byte of a backup is refused or has no effect", async (workspace)
   }
 });
 
-/** An archive's entries, the first of which has the digests of the others. */
+/**
+ * Returns the archive's entries with the digests in the first entry recomputed.
+ */
 async function withSums(
   [first, ...rest]: readonly {
     readonly header: { readonly name: string; readonly size: number };
@@ -254,7 +256,7 @@ test("restore refuses an archive with a link, a folder, a duplicate or a foreign
     [...found, other("/etc/evil")],
     found.slice(1),
     found.slice(0, -1),
-    // Their digests are in the archive.
+    // With correct digests.
     await withSums([...found, {
       header: {
         ...{ name: ".sig/names.csv", size: 0 },
@@ -319,7 +321,7 @@ withOpenSsh(
       const rotate = "rotate-key --dir $D/acme --kid k2 --key agent:";
       await workspace.ok(rotate, given);
       await workspace.sig("checkpoint --dir $D/acme --init", given);
-      // Neither needs the agent.
+      // Backup and restore do not need the agent.
       assertEquals(
         await workspace.ok(`${BACKUP} $D/a.tar`),
         "Backed up did:web:acme.example (seq=3) to $D/a.tar, not encrypted\n" +

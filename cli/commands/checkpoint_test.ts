@@ -82,7 +82,7 @@ test("--add reads a cosigner's line from a file or standard input", async (works
   );
 });
 
-test("a rotated key and a given key sign beside the key store", async (workspace) => {
+test("proofs are signed by the key store, a rotated key and the key of --key", async (workspace) => {
   const signatures = async (words: string, count: number) => {
     assertEquals((await workspace.sig(words)).code, 0);
     const found = (await checkpointOf(workspace)).match(/^— /gm);
@@ -98,7 +98,7 @@ test("a rotated key and a given key sign beside the key store", async (workspace
 
 Deno.test({
   name:
-    "a plain static server without ranges is asked for proofs, and then for the feed",
+    "check reads proofs, then the feed, from a static server without range support",
   ignore: !hasProgram("python3") && Deno.env.get("SIG_CI") !== "1",
   fn: () =>
     inWorkspace(async (workspace) => {

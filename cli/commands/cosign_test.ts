@@ -4,7 +4,7 @@ import { FEED, workspaceTest as test } from "../testdata/workspace.ts";
 
 const ALICE = "--subject did:web:alice.example";
 
-test("a cosigner replays the feed, and readers demand its signature", async (workspace) => {
+test("a cosigner replays the feed, and readers can require its signature", async (workspace) => {
   await using server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen() {} },
     createIssuerSite(workspace.path("acme")),
@@ -47,7 +47,7 @@ test("a cosigner replays the feed, and readers demand its signature", async (wor
     "--cosigner must name at least 2",
   );
   await workspace.refused(`${cosign} 'two words'`, "invalid_request");
-  // A feed that is not the remembered one is not cosigned.
+  // A feed that contradicts the pin is not cosigned.
   await workspace.write(FEED, "");
   const shorter = await workspace.sig(`${cosign} ${name}`);
   assertEquals([shorter.code, shorter.stdout], [2, ""]);

@@ -1,4 +1,4 @@
-/** What a doctor finds in how documents are served: a fixture for each. */
+/** Findings of `sig doctor` about a server, with a fixture for each. */
 
 import { openSource, parseSource, verifyIssuer } from "@sig/consumer";
 import { loadIssuer, probeUrl } from "@sig/consumer/internal";
@@ -28,10 +28,10 @@ import {
 } from "../testdata/workspace.ts";
 import { freePort } from "../../tests/kit/process.ts";
 
-/** Events and clocks are of now: servers say the date. */
+/** The real clock, because servers send the current date. */
 const NOW = { io: { now: () => new Date() } };
 
-/** Serves an issuer on loopback, at first without a fault. */
+/** Serves an issuer on loopback, initially without a fault. */
 async function serving(
   work: (
     workspace: Workspace,
@@ -71,7 +71,7 @@ async function serving(
   });
 }
 
-Deno.test("doctor finds each fault of a server, and only that one besides no_tls", async (t) => {
+Deno.test("doctor reports each fault of a server, and no other finding besides no_tls", async (t) => {
   await serving(async (workspace, server) => {
     const words = [server.host, "--allow-insecure"];
     const plain = ["no_tls", "error"];
@@ -99,7 +99,7 @@ Deno.test("doctor finds each fault of a server, and only that one besides no_tls
         });
       });
     }
-    await t.step("short lives in caches are not found", async () => {
+    await t.step("short cache lifetimes are not reported", async () => {
       for (
         const value of [
           ...["no-store", "max-age=300", "s-maxage=0, max-age=9999"],
@@ -114,7 +114,7 @@ Deno.test("doctor finds each fault of a server, and only that one besides no_tls
   });
 });
 
-test("doctor finds a document without a length or chunked encoding", async (workspace) => {
+test("doctor reports a document without a length or chunked encoding", async (workspace) => {
   const head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n{}";
   await using server = startRawServer(say(head));
   const words = [`127.0.0.1:${server.port}`, "--allow-insecure"];
@@ -134,7 +134,7 @@ test("doctor exits 2 if the host does not answer", async (workspace) => {
   assertStringIncludes(stderr, "the connection was refused");
 });
 
-/** Skipped, visibly, without openssl; in CI it fails. */
+/** Without openssl the test is ignored, but in CI it fails. */
 function tlsTest(name: string, fn: (t: Deno.TestContext) => Promise<void>) {
   const ignore = !hasOpenssl() && Deno.env.get("SIG_CI") !== "1";
   Deno.test({ name, ignore, fn });
@@ -174,7 +174,7 @@ Deno.test("doctor stops at the common deadline of its requests and reports serve
   }));
 
 tlsTest(
-  "doctor finds an untrusted certificate, and a certificate for another name",
+  "doctor reports an untrusted certificate, and a certificate for another name",
   async (t) => {
     const cases = [
       ["DNS:localhost", false, "the server's certificate is not trusted"],
@@ -205,7 +205,7 @@ tlsTest(
   },
 );
 
-/** What is found over TLS, with the authority trusted. */
+/** Returns the findings over TLS, with a trusted authority. */
 async function overTls(
   days: number,
   httpOrigin?: string,
@@ -231,13 +231,16 @@ async function overTls(
   return found;
 }
 
-tlsTest("a certificate that ends within three weeks is found", async () => {
-  assertEquals(await overTls(20), [["certificate_expires", "warning"]]);
-  assertEquals(await overTls(23), []);
-});
+tlsTest(
+  "doctor reports a certificate that expires within three weeks",
+  async () => {
+    assertEquals(await overTls(20), [["certificate_expires", "warning"]]);
+    assertEquals(await overTls(23), []);
+  },
+);
 
 tlsTest(
-  "doctor finds http that serves documents or redirects elsewhere",
+  "doctor reports plain http that serves documents or redirects to another host",
   async (t) => {
     const cases: readonly (readonly [string, () => Response, boolean])[] = [
       ["a document", () => Response.json({}), true],
@@ -258,7 +261,7 @@ tlsTest(
         );
       });
     }
-    await t.step("nobody", async () => {
+    await t.step("no server", async () => {
       assertEquals(await overTls(60, `http://127.0.0.1:${freePort()}`), []);
     });
   },

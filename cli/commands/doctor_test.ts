@@ -45,7 +45,7 @@ test("a new issuer is healthy", async (workspace) => {
   assertEquals(await workspace.ok("doctor $D/acme"), "healthy\n");
 });
 
-/** Makes a finding: commands, or a change of the files. */
+/** The cause of a finding: commands, or a change of the files. */
 type Cause = readonly string[] | ((workspace: Workspace) => Promise<unknown>);
 
 const chmod = (path: string, mode: number): Cause => (workspace) =>
@@ -54,7 +54,7 @@ const remove = (path: string): Cause => (workspace) =>
   Deno.remove(workspace.path(`acme/.well-known/${path}`), { recursive: true });
 const at = (day: string) => ({ io: { now: () => new Date(day) } });
 
-/** Each finding about a directory, its severity, and what causes it. */
+/** Each finding about a directory, with its severity and cause. */
 const LOCAL: readonly (readonly [string, string, Cause, Given?])[] = [
   ["signature_invalid", "error", async (workspace) => {
     const [first, ...rest] = (await workspace.read(FEED)).split("\n");
@@ -87,7 +87,7 @@ const LOCAL: readonly (readonly [string, string, Cause, Given?])[] = [
   ["folder_open_to_others", "warning", chmod("acme/.sig", 0o755)],
   ["document_closed_to_others", "info", chmod(FEED, 0o600)],
   ["key_open_to_others", "error", chmod(KEY, 0o644)],
-  // A key that has signed nothing yet.
+  // A key that has not signed yet.
   ["key_open_to_others", "error", async (workspace) => {
     await workspace.ok(ROTATE);
     await Deno.chmod(workspace.path("keys/acme.example/k2.jwk"), 0o640);
@@ -100,11 +100,11 @@ const LOCAL: readonly (readonly [string, string, Cause, Given?])[] = [
   ],
 ];
 
-/** The same about proofs. */
+/** Findings about proofs. */
 const PROOFS: typeof LOCAL = [
   ["checkpoint_unusable", "error", remove("sig/checkpoint")],
   ["checkpoint_differs", "error", async (workspace) => {
-    // A good signature of another feed, whose first line has other bytes.
+    // A valid signature over another feed: the bytes of its first line differ.
     const lines = (await workspace.read(FEED)).split("\n");
     const { payload, protected: header, signature } = JSON.parse(lines[0]!);
     lines[0] = JSON.stringify({ payload, protected: header, signature });
@@ -128,7 +128,7 @@ const PROOFS: typeof LOCAL = [
 
 for (const [table, first] of [[LOCAL, []], [PROOFS, [INIT]]] as const) {
   for (const [number, [code, severity, cause, given]] of table.entries()) {
-    test(`doctor finds ${code} alone (${number})`, async (workspace) => {
+    test(`doctor reports ${code} and nothing else (${number})`, async (workspace) => {
       const commands = typeof cause === "function" ? [] : cause;
       for (const words of [...first, ...commands]) {
         assertEquals((await workspace.sig(words)).code, 0);
@@ -147,13 +147,13 @@ test("an issuer with proofs is healthy", async (workspace) => {
   assertEquals(await doctor(workspace), { code: 0, found: [] });
 });
 
-test("doctor finds proofs of a relationship that changes its subject", async (workspace) => {
+test("doctor reports proofs of a relationship that changes its subject", async (workspace) => {
   await workspace.ok(INIT);
   await workspace.sig(
     "upsert --dir $D/acme --type employee --relationship-id r1 --subject did:web:eve.example --allow-warnings",
   );
   const before = await doctor(workspace);
-  // As another issuer's program signs it; ours refuses.
+  // Signed as other software would: this implementation refuses it.
   const folder = workspace.path("acme/.well-known/sig");
   const kept = workspace.path("keys/acme.example/orgsign-1.jwk");
   const jwk = JSON.parse(await Deno.readTextFile(kept));
@@ -193,7 +193,7 @@ test("doctor examines the key file that the environment names", async (workspace
   assertEquals(await examined(), { code: 0, found: [] });
 });
 
-test("mail addresses, phone numbers and birth dates are personal data, DIDs and times are not", async (workspace) => {
+test("doctor reports mail addresses, phone numbers and birth dates as personal data, but not DIDs and times", async (workspace) => {
   const count = async () => (await doctor(workspace)).found.length;
   const add = (label: string) =>
     workspace.sig(`${UPSERT} --relationship-id r9 --label '${label}'`);
@@ -207,7 +207,7 @@ test("mail addresses, phone numbers and birth dates are personal data, DIDs and 
   assertEquals(await count(), 2);
 });
 
-test("a published copy is the same, behind, ahead, different or of another issuer", async (workspace) => {
+test("doctor --against distinguishes an equal, older, newer and different copy, and another issuer", async (workspace) => {
   await copy(workspace);
   const expect = async (
     here: string,
@@ -231,7 +231,7 @@ test("a published copy is the same, behind, ahead, different or of another issue
   await rewrite((await workspace.read(FEED)).replace(/\n.*$/s, "\n"));
   await workspace.ok(UPSERT);
   await expect("$D/acme", "$D/copy", ["published_differs", "error"]);
-  // The same state by another history, which readers with a pin refuse.
+  // The same state with another history, which readers with a pin refuse.
   await rewrite("");
   const log = await workspace.ok("log $D/copy --format json");
   const drafts = log.trimEnd().split("\n").map((line) => {
@@ -261,7 +261,7 @@ test("SARIF has a rule for each kind and a result for each finding", async (work
   ]);
   assertEquals(run.results.length, 2);
   assertEquals(run.results[0].level, "warning");
-  // What GitHub needs to show a result: rule, level, text and a file.
+  // GitHub requires a rule, level, text and file for each result.
   for (const [at, result] of run.results.entries()) {
     assertEquals(
       [result.ruleIndex, rules[result.ruleIndex]!.id],
@@ -283,7 +283,7 @@ test("SARIF has a rule for each kind and a result for each finding", async (work
 });
 
 workspaceTest(
-  "a source that can't be read is an error",
+  "doctor exits 2 if the source can't be read",
   async (workspace) => {
     await workspace.refused("doctor $D/nowhere", "source_not_found");
   },

@@ -103,7 +103,7 @@ test("enrol refuses an invalid answer with its code, and writes nothing", async 
   await workspace.refused(file, "error: document_too_large: ");
 });
 
-test("enrol refuses an expired invitation, one of another issuer and one of a withdrawn key", async (workspace) => {
+test("enrol refuses invitations that expired, are from another issuer, or were signed by a removed key", async (workspace) => {
   const answer = await answered(workspace, await invited(workspace));
   const stdin = JSON.stringify(answer);
   await workspace.refused(`${ENROL} - --format json`, [
@@ -116,10 +116,10 @@ test("enrol refuses an expired invitation, one of another issuer and one of a wi
     'invalid_invitation: Cannot use invitation: it is one of "did:web:acme.example", not of "did:web:other.example"',
     { stdin },
   );
-  // A new key leaves invitations of the old one as they are …
+  // After a rotation, invitations that the old key signed stay valid …
   await workspace.ok("rotate-key --dir $D/acme --kid new");
   await notEnrolled(workspace, answer, "error: confirmation_required: ", "");
-  // … but one that was taken back counts for nothing.
+  // … but not after the old key is removed from the key set.
   const jwks = "acme/.well-known/jwks.json";
   const { keys } = JSON.parse(await workspace.read(jwks));
   await workspace.write(jwks, JSON.stringify({ keys: keys.slice(1) }));
@@ -130,7 +130,7 @@ test("enrol publishes nothing without a confirmation", async (workspace) => {
   const answer = await answered(workspace, await invited(workspace));
   await workspace.write("answer.json", JSON.stringify(answer));
   const words = `${ENROL} $D/answer.json`;
-  // The hint is to look at it first.
+  // The refusal shows what would be published.
   const refusal = [
     "published by did:web:acme.example\n",
     "\nas           contractor\n",
@@ -144,7 +144,7 @@ test("enrol publishes nothing without a confirmation", async (workspace) => {
   assertEquals(given.asked.length, 2);
 });
 
-test("repeating enrol after a crash behind the append succeeds", async (workspace) => {
+test("repeating enrol after a crash that followed the append succeeds", async (workspace) => {
   const answer = await answered(workspace, await invited(workspace));
   await workspace.write("answer.json", JSON.stringify(answer));
   const words = `${ENROL} $D/answer.json --yes`;

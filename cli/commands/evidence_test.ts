@@ -5,7 +5,7 @@ import { Workspace, workspaceTest as test } from "../testdata/workspace.ts";
 
 const ASKED = "--subject did:web:alice.example --require";
 
-test("evidence of an allow and of a deny is made, and verified", async (workspace) => {
+test("evidence make and verify handle an allow and a deny", async (workspace) => {
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen() {} },
     createIssuerSite(workspace.path("acme")),
@@ -54,12 +54,12 @@ test("evidence of an allow and of a deny is made, and verified", async (workspac
   } finally {
     await server.shutdown();
   }
-  // Without the issuer, its keys must be given.
+  // If the issuer is unreachable, its keys must be given.
   await workspace.refused(verify("allow.json"), "fetch_failed");
 });
 
 vectorTest(
-  "evidence is verified offline by a key that is given",
+  "evidence verify works offline with a given key",
   "proofs/small",
   async () => {
     const { vkey } = readJsonVectors<{ vkey: string }>("proofs/TEST-KEY.json");

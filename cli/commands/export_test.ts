@@ -48,12 +48,12 @@ test("export refuses paths with characters that are special in a configuration",
     "export nginx --dir $D/acme --certificate /c.pem --certificate-key /k;.pem",
     `Cannot export: the certificate's key "/k;.pem" has characters`,
   );
-  // A program has a way to write any text.
+  // A string literal can hold any text.
   const program = 'export deno-deploy --dir $D/acme --root a"+`${x}`';
   assertStringIncludes(await workspace.ok(program), '"/a\\"+`${x}`"');
 });
 
-Deno.test("export refuses metadata with URIs that cannot be served", async (t) => {
+Deno.test("export refuses metadata with URIs that it can't serve", async (t) => {
   const cases: readonly (readonly [string, string, string])[] = [
     ["events_uri", "https://acme.example/.well-known/a;b", "the path"],
     ["events_uri", "https://acme.example/.well-known/a%22b", "the path"],
@@ -61,7 +61,7 @@ Deno.test("export refuses metadata with URIs that cannot be served", async (t) =
     ["events_uri", "https://acme.example/.well-known/.sig/a", "the path"],
     ["jwks_uri", "https://acme.example/keys.json", "the path"],
     ["jwks_uri", "https://evil.example/.well-known/jwks.json", "lie elsewhere"],
-    // The key set too: both of them at one place, which is another's.
+    // Feed and key set in the same place, but on another host.
     ["events_uri", "https://evil.example/.well-known/all", "lie elsewhere"],
     ["jwks_uri", "http://acme.example/.well-known/jwks.json", "lie elsewhere"],
   ];

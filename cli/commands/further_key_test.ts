@@ -27,7 +27,7 @@ async function answeredFor(
   return await answered(workspace, stdout.trim(), key);
 }
 
-/** Enrols another key of a subject; its DID. */
+/** Enrols a further key of a subject and returns the key's DID. */
 async function withKey(
   workspace: Workspace,
   subject: string,
@@ -39,7 +39,7 @@ async function withKey(
   return answer.subject;
 }
 
-/** An upsert with a link to a person. */
+/** Appends an upsert that links a subject to a person. */
 function link(workspace: Workspace, subject: string, person: string) {
   return workspace.sig(
     `upsert --dir $D/acme --subject ${subject} --type employee --metadata ${
@@ -59,7 +59,7 @@ interface Member {
 const members = (workspace: Workspace): Promise<readonly Member[]> =>
   workspace.json("who $D/acme");
 
-/** The relationships as `sig who` has them: who, type, roles and end. */
+/** Returns the output of `sig who`: subject, type, roles and end. */
 async function who(workspace: Workspace) {
   return (await members(workspace)).map((each) => [
     ...[each.subject, each.relationship_type, each.roles.join()],
@@ -67,7 +67,7 @@ async function who(workspace: Workspace) {
   ]);
 }
 
-/** `sig plan` or `sig apply` of rows under their header. */
+/** Runs `sig plan` or `sig apply` with a list of these rows. */
 function list(
   workspace: Workspace,
   words: string,
@@ -92,7 +92,8 @@ async function isDone(
 
 test("enrol gives another key the person's current type, roles and dates", async (workspace) => {
   const answer = await answeredFor(workspace, ALICE, "phone.jwk");
-  // What changes before the enrolment counts; the invitation is for display.
+  // Enrolment uses the current relationship; the terms in the invitation are
+  // for display only.
   await workspace.ok(
     `set --dir $D/acme --subject ${ALICE} --remove-role review --valid-until 2027-06-30`,
   );
@@ -114,14 +115,14 @@ valid        until 2027-07-01T00:00:00Z
   ]);
   const { metadata } = (await workspace.events()).at(-1);
   assertEquals(metadata, { same_person_as: ALICE });
-  // Again: the same event, whatever the person has become since.
+  // Repeating returns the same event, even after the person has changed.
   await workspace.ok(`set --dir $D/acme --subject ${ALICE} --no-roles`);
   await workspace.ok(`${OFFBOARD} ${ALICE}`);
   const again = await enrolled(workspace, answer);
   assertEquals([again.code, JSON.parse(again.stdout).repeated], [0, true]);
   const other = await answered(workspace, answer.invitation, "mallory.jwk");
   await notEnrolled(workspace, other, "invitation_used: ");
-  // Not after a preview, which would say nothing of what was published.
+  // The error precedes the preview, which would not match what was published.
   const used = await enrolled(workspace, other, "--yes");
   assertEquals(used.stderr.split(": ", 2), ["error", "invitation_used"]);
 });
@@ -139,7 +140,7 @@ test("invite --also refuses a person without an active relationship or with seve
   ) {
     await workspace.refused(`invite --dir $D/acme ${words}`, `${code}: `);
   }
-  // A second type: --type is required.
+  // With a second type, --type is required.
   await workspace.ok(
     `upsert --dir $D/acme --subject ${ALICE} --type contractor`,
   );
@@ -154,7 +155,7 @@ test("invite --also refuses a person without an active relationship or with seve
   await notEnrolled(workspace, answer, "unknown_relationship: ");
 });
 
-test("a key that is another person's in the feed, or already active, can't be added to a person", async (workspace) => {
+test("enrol refuses a key that is linked to another person or already active", async (workspace) => {
   await workspace.ok("key generate --out $D/m.jwk");
   const own = (await workspace.ok("key did $D/m.jwk")).trim();
   await workspace.ok(
@@ -173,7 +174,7 @@ test("a key that is another person's in the feed, or already active, can't be ad
     "subject_mismatch: ",
     "already is an active key",
   ]);
-  // One that was lost and found again is the same person's.
+  // A revoked key can be enrolled again for the same person.
   const before = await members(workspace);
   const { relationship_id } = before.find(({ subject }) => subject === phone)!;
   await workspace.sig(`${REVOKE} other --relationship-id ${relationship_id}`);
@@ -182,7 +183,7 @@ test("a key that is another person's in the feed, or already active, can't be ad
   assertEquals((await members(workspace)).length, before.length);
 });
 
-test("every key of a person is shown with the person's name, and the names file has it once", async (workspace) => {
+test("every key of a person is shown with the person's name, which is saved once", async (workspace) => {
   const { stdout } = await workspace.sig(`${INVITE} ${ALICE} --for 'Al Doe'`);
   const answer = await answered(workspace, stdout.trim(), "phone.jwk");
   await enrolled(workspace, answer, "--yes --keep-name");
@@ -208,7 +209,7 @@ test("upsert warns about an ignored link, and about a link to an unknown subject
     (await link(workspace, "did:web:fresh.example", typo)).stderr,
     `no event is about ${typo}, the person`,
   );
-  // One that is linked already, and a new one, do what they say.
+  // There is no warning for a key that is linked already, or for a new key.
   const phone = await withKey(workspace, ALICE);
   for (const subject of [phone, "did:web:newer.example"]) {
     const { stderr } = await link(workspace, subject, ALICE);
@@ -216,7 +217,7 @@ test("upsert warns about an ignored link, and about a link to an unknown subject
   }
 });
 
-test("set changes every key of a person, by the same difference", async (workspace) => {
+test("set applies the same change to every key of a person", async (workspace) => {
   const phone = await withKey(workspace, ALICE);
   const watch = await withKey(workspace, phone, "watch.jwk");
   const { applied } = await workspace.json(
@@ -227,11 +228,11 @@ test("set changes every key of a person, by the same difference", async (workspa
     (await members(workspace)).map(({ roles }) => roles),
     [1, 2, 3].map(() => ["audit", "deploy"]),
   );
-  // The whole feed is still in order: no event_id came twice.
+  // The feed is still valid: no event_id repeats.
   await workspace.ok("verify $D/acme");
 });
 
-test("a list names the person by the root, and each key follows; the plan shows each", async (workspace) => {
+test("a row for the root applies to every key of the person, and the plan shows each key", async (workspace) => {
   const phone = await withKey(workspace, ALICE);
   const rows = [
     "subject,type,roles,title",
@@ -253,14 +254,14 @@ test("a list names the person by the root, and each key follows; the plan shows 
     [1, 2].map(() => ["audit", "deploy"]),
   );
   await isDone(workspace, rows, 2);
-  // Rows of two keys are about one person.
+  // Two rows for keys of one person are refused.
   const both = [...rows, `${phone},employee,deploy,CTO`];
   const refused = await list(workspace, "plan", both);
   assertEquals([refused.code, refused.stdout], [2, ""]);
   assertStringIncludes(refused.stderr, "invalid_field: ");
 });
 
-test("a row for the root creates nothing while another key is active, and needs --readmit after an offboarding by any key", async (workspace) => {
+test("a row for the root creates no relationship while another key is active, and needs --readmit after any key was offboarded", async (workspace) => {
   const phone = await withKey(workspace, ALICE);
   await workspace.sig(`${REVOKE} superseded --relationship-id r1`);
   const left = [[phone, "employee", "deploy,review", null]];
@@ -287,12 +288,12 @@ test("a change of type and an offboarding apply to all keys of the person, in on
     [phone, "contractor", "deploy,review", null],
     [ALICE, "contractor", "deploy,review", null],
   ]);
-  // The keys stay one person after both relationships were replaced.
+  // The keys stay linked after both relationships were replaced.
   const { applied } = await workspace.json(`${OFFBOARD} ${phone}`);
   assertEquals([applied, await who(workspace)], [2, []]);
 });
 
-test("offboard ends devices that were added by other devices, up to eight links", async (workspace) => {
+test("offboard ends devices that other devices added, up to eight links", async (workspace) => {
   const device = (at: number) => `did:web:device-${at}.example`;
   await link(workspace, device(1), ALICE);
   for (let at = 2; at <= 8; at++) {
@@ -308,7 +309,7 @@ test("offboard ends devices that were added by other devices, up to eight links"
   );
 });
 
-test("a new type for a person whose first key was revoked is given to the remaining keys", async (workspace) => {
+test("if a person's first key was revoked, a new type applies to the remaining keys", async (workspace) => {
   const phone = await withKey(workspace, ALICE);
   const watch = await withKey(workspace, phone, "watch.jwk");
   await workspace.sig(`${REVOKE} permission_revoked --relationship-id r1`);

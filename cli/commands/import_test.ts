@@ -16,7 +16,7 @@ const draft = (at: number, more: object = {}) =>
 const drafts = (length: number, more: object = {}) =>
   Array.from({ length }, (_, at) => draft(at, more)).join("\n");
 
-test("import appends drafts in one batch, and once only", async (workspace) => {
+test("import appends drafts in one batch, and repeating it appends nothing", async (workspace) => {
   const revoke = JSON.stringify({
     event_type: "relationship.revoke",
     event_id: "i9",

@@ -3,7 +3,7 @@ import { issuerTest as test } from "../testdata/workspace.ts";
 
 const INVITE = "invite --dir $D/acme --type employee";
 
-test("invite prints the invitation, or its link, and nothing else", async (workspace) => {
+test("invite prints only the invitation or its link", async (workspace) => {
   const before = await workspace.snapshot();
   const { code, stdout, stderr } = await workspace.sig(
     `${INVITE} --role b --role a --role b --for Al\u202eice`,
@@ -18,7 +18,7 @@ test("invite prints the invitation, or its link, and nothing else", async (works
     const { code } = await workspace.sig(`${INVITE} --page http://${host}`);
     assertEquals(code, 0, host);
   }
-  // Nothing of it is kept: the feed learns of it by enrol.
+  // invite stores nothing; only enrol writes to the feed.
   assertEquals(await workspace.snapshot(), before);
 });
 

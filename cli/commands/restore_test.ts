@@ -10,7 +10,10 @@ const RESTORE = "restore --dir $D/acme --from $D/www";
 const UPSERT = "upsert --dir $D/acme --subject did:web:z.example --type other";
 const CHECKPOINT = "acme/.well-known/sig/checkpoint";
 
-/** The issuer, a published copy of it, and a backup's feed put back. */
+/**
+ * Publishes a copy of the issuer, then truncates the local feed as an old
+ * backup would.
+ */
 async function putBack(workspace: Workspace, lines: number): Promise<string> {
   const all = await workspace.read(FEED);
   await Deno.mkdir(workspace.path("www"));
@@ -18,7 +21,7 @@ async function putBack(workspace: Workspace, lines: number): Promise<string> {
   await runWell("cp", ["-r", workspace.path(from), workspace.path(to)]);
   const kept = all.split("\n").slice(0, lines).map((line) => `${line}\n`);
   await workspace.write(FEED, kept.join(""));
-  // As after a restored machine: no index knows better.
+  // A restored machine has no index that would show the loss.
   await Deno.remove(workspace.path("acme/.sig"), { recursive: true });
   return all;
 }
@@ -43,7 +46,7 @@ async function writeInputs(workspace: Workspace): Promise<void> {
   );
 }
 
-test("every append with --against is refused behind the published feed, and writes nothing", async (workspace) => {
+test("every command refuses to append with --against if the published feed has more events, and writes nothing", async (workspace) => {
   await writeInputs(workspace);
   await putBack(workspace, 2);
   for (const command of COMMANDS) {
@@ -57,7 +60,7 @@ test("every append with --against is refused behind the published feed, and writ
 test("restore adds the missing published events, and appends work afterwards", async (workspace) => {
   await writeInputs(workspace);
   const all = await putBack(workspace, 1);
-  // The copy broke off in the middle of a line.
+  // The local feed ends within a line.
   await Deno.writeTextFile(workspace.path(FEED), '{"protec', { append: true });
   const { code, stdout } = await workspace.sig(RESTORE);
   assertEquals(
@@ -71,7 +74,7 @@ test("restore adds the missing published events, and appends work afterwards", a
   });
   for (const command of COMMANDS) {
     const { code, stderr } = await workspace.sig(command);
-    // The offboarded one has ended by then.
+    // offboard has already ended this relationship.
     const isEnded = /^(set|offboard)/.test(command);
     assertEquals(code, isEnded ? 2 : 0, `${command}: ${stderr}`);
   }
@@ -111,7 +114,7 @@ test("restore --from updates the proofs", async (workspace) => {
   await workspace.write(CHECKPOINT, old);
   await workspace.ok(RESTORE);
   assertStringIncludes(await workspace.read(CHECKPOINT), "\n4\n");
-  // A warning names what can't be updated.
+  // Proofs that can't be updated cause a warning.
   await Deno.remove(workspace.path(CHECKPOINT));
   assertEquals(await workspace.json(RESTORE), {
     ...{ restored: 0, last_sequence: 4 },

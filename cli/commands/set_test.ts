@@ -16,7 +16,7 @@ async function lastEvent(workspace: Workspace) {
   return (await workspace.events()).at(-1)!;
 }
 
-test("set keeps everything that is not named", async (workspace) => {
+test("set keeps every value without a flag", async (workspace) => {
   await workspace.sig(
     `${UPSERT} employee --subject ${ALICE} --relationship-id r1 --role deploy --valid-until 2027-01-01T00:00:00Z --title CTO --department Ops --visibility public --reason ticket-7 --metadata {"badge":7}`,
   );
@@ -33,7 +33,7 @@ test("set keeps everything that is not named", async (workspace) => {
   assertEquals(event.reason, "ticket-7");
 });
 
-test("set and upsert take bare dates as lists do, none takes a value away, and an empty change appends nothing", async (workspace) => {
+test("set and upsert accept dates without times, none removes a value, and an empty change appends nothing", async (workspace) => {
   const dated = async (words: string) => {
     await workspace.ok(
       `${words} --valid-from 2026-02-01 --valid-until 2027-06-30`,
@@ -149,7 +149,7 @@ test("plan, apply and set warn about expired relationships", async (workspace) =
   assertEquals((await workspace.json(`plan ${list}`)).expired, [
     { relationship_id: "z", subject: zoe, valid_until: end, row: 3 },
   ]);
-  // A change that leaves the end where it is, and one that changes nothing.
+  // A change that keeps the end, then one without any effect.
   for (const _ of [1, 2]) {
     assertEquals(await run(`${SET} --subject ${zoe} --add-role x`), [
       0,
@@ -217,7 +217,7 @@ test("upsert, plan and doctor report names that differ from a published name in 
       'one of the roles, "ad\\u200bmin", contains a character that is not visible',
     ],
   );
-  // Names that are published already are not doubted.
+  // Published names cause no warning.
   const { stderr } = await workspace.sig(
     `${UPSERT} advisor --subject ${bob} --role Review --role review`,
   );
@@ -349,7 +349,7 @@ test("expired relationships are not reported as still active", async (workspace)
 
 test("upsert asks on a terminal about a comma in a role, an end in the past and a re-activation, and warns elsewhere", async (workspace) => {
   const doubtful = [
-    // What reorders a text must not reorder the question about it.
+    // A direction override in a value must not reorder the question.
     ["--role deploy,\u202ereview", '"deploy,\\u202ereview" is one role'],
     ["--valid-until 2020-01-01T00:00:00Z", "it already ended"],
     ["--relationship-id r2", "relationship r2 is revoked (seq=3)"],
@@ -363,7 +363,8 @@ test("upsert asks on a terminal about a comma in a role, an end in the past and 
     assertStringIncludes(given.asked[0]!, doubt);
   }
   for (const [words, doubt] of doubtful) {
-    // In a loop over a list nobody types, whatever the results are shown on.
+    // stdin is not a terminal, as in a loop over a list, so there is no
+    // question.
     const { code, stderr } = await workspace.sig(`${upsert} ${words}`, {
       ...terminal(() => false),
       terminals: ["stdout"],

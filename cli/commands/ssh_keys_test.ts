@@ -7,7 +7,7 @@ import {
   type Workspace,
 } from "../testdata/workspace.ts";
 
-/** Did:keys of test keys; their private parts are nowhere. */
+/** did:keys of test keys. The private keys were not kept. */
 const DIDS = [
   "did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp",
   "did:key:z6MkrJVnaZkeFzdQyMZu1cgjg7k1pZZ6pvBQ7XJPt4swbTQ2",
@@ -18,7 +18,10 @@ const LINES = DIDS.map((did) => jwkToSshKey(didKeyToJwk(did)));
 const KEYS = LINES.map((line) => line.split(" ")[1]!);
 const RSA = "AAAAB3NzaC1yc2EAAAADAQABAAABgQ==";
 
-/** Alice without end, Bob until June, Carol no more, and a person with a did:web. */
+/**
+ * Creates relationships: Alice's has no end, Bob's ends in June, Carol's is
+ * revoked, and one subject is a did:web.
+ */
 async function withKeys(work: (workspace: Workspace) => Promise<void>) {
   await inWorkspace(async (workspace) => {
     const a = "upsert --dir $D/acme --role ssh:a --type";
@@ -47,7 +50,7 @@ expiry-time="20260731235959Z" ${LINES[1]} ${BOB}
 const LEFT_OUT =
   "warning: left out 1 subject without an OpenSSH key: not a did:key of Ed25519\n";
 
-/** What is printed for which words, and what is said beside it. */
+/** Arguments with their expected stdout and stderr. */
 const CASES: readonly (readonly [
   name: string,
   args: string,
@@ -55,83 +58,83 @@ const CASES: readonly (readonly [
   stderr?: string,
 ])[] = [
   [
-    "an allowed key is printed from its bytes",
+    "prints an allowed key, encoded from its bytes",
     `${OFFER} ${KEYS[0]}`,
     `${LINES[0]}\n`,
   ],
   [
-    "behind the operator's options",
+    "prints the operator's options before the key",
     `${OFFER} ${KEYS[0]} --options 'restrict,command="echo \\"a, b\\""'`,
     `restrict,command="echo \\"a, b\\"" ${LINES[0]}\n`,
   ],
-  ["a deny is silent: revoked", `${OFFER} ${KEYS[2]}`, ""],
+  ["prints nothing for a revoked key", `${OFFER} ${KEYS[2]}`, ""],
   [
-    "a deny is silent: unknown",
+    "prints nothing for a key without the role",
     `${OFFER} ${KEYS[0]} --require role=ssh:b`,
     "",
   ],
   [
-    "a deny is silent: another type",
+    "prints nothing for a key of another type",
     `${ASK} --key-type ssh-rsa --key ${RSA}`,
     "",
   ],
   [
-    "a deny is silent: a type that says something else than the key",
+    "prints nothing if the key type does not match the key",
     `${ASK} --key-type ssh-rsa --key ${KEYS[0]}`,
     "",
   ],
   [
-    "a deny is silent: a certificate",
+    "prints nothing for a certificate",
     `${ASK} --key-type ssh-ed25519-cert-v01@openssh.com --key ${KEYS[0]}`,
     "",
   ],
   [
-    "the past can be asked about",
+    "--at answers for a time in the past",
     `${OFFER} ${KEYS[1]} --at 2026-06-30T23:59:59Z`,
     `${LINES[1]}\n`,
   ],
   [
-    "without a key all that are allowed now, and until when",
+    "lists all allowed keys with their expiry if no key is given",
     ASK,
     BOTH,
     LEFT_OUT,
   ],
   [
-    "with options each line has them first",
+    "starts each line with the options",
     `${ASK} --options restrict,pty --at 2026-07-01T00:00:00Z`,
     `restrict,pty ${LINES[0]} ${ALICE}\n` +
     `restrict,pty,expiry-time="20260731235959Z" ${LINES[1]} ${BOB}\n`,
     LEFT_OUT,
   ],
   [
-    "nobody is an empty file",
+    "prints an empty file if no key is allowed",
     "ssh-keys $D/acme --require role=ssh:none",
     "",
   ],
 ];
 
-Deno.test("ssh-keys prints whole lines of keys that are allowed, and nothing else", async (t) => {
+Deno.test("ssh-keys prints only complete lines of allowed keys", async (t) => {
   await withKeys(async (workspace) => {
     for (const [name, args, stdout, stderr = ""] of CASES) {
       await t.step(name, async () => {
         assertEquals(await workspace.sig(args), { code: 0, stdout, stderr });
       });
     }
-    await t.step("why is said on request, beside the result", async () => {
+    await t.step("--explain writes the reasons to stderr", async () => {
       const words = `${OFFER} ${KEYS[2]} --explain`;
       const { code, stdout, stderr } = await workspace.sig(words);
       assertEquals([code, stdout], [0, ""]);
       assertStringIncludes(stderr, "deny  ");
       assertStringIncludes(stderr, "revoked, relationship carol (seq=5)");
     });
-    await t.step("JSON is one value", async () => {
+    await t.step("JSON output is a single value", async () => {
       const lines = BOTH.trim().split("\n");
       assertEquals(await workspace.json(ASK), { lines, left_out: 1 });
     });
   });
 });
 
-/** Of a stranger: what must be in no output. */
+/** Input of an attacker, which no output may contain. */
 const MARK = "c3RyYW5nZXI";
 
 const REFUSED: readonly (readonly [name: string, key: string])[] = [
@@ -143,7 +146,7 @@ const REFUSED: readonly (readonly [name: string, key: string])[] = [
   ["bytes of another type", `AAAAB3NzaC1yc2EAAAAk${"A".repeat(48)}`],
 ];
 
-/** Options of an authorized_keys file that sshd would read in another way. */
+/** Options that sshd would parse differently. */
 const REFUSED_OPTIONS: readonly (readonly [name: string, text: string])[] = [
   ["over two lines", "restrict\nssh-ed25519 AAAA"],
   ["with a blank outside of quotes", "restrict pty"],
@@ -192,7 +195,7 @@ Deno.test("ssh-keys prints nothing for an invalid key, and does not repeat it", 
         ],
       ] as const
     ) await refused(words, words, part);
-    // A demand that a list does not make is not passed over in silence.
+    // Flags that a list does not support are refused, not ignored.
     for (const demand of ["--max-checkpoint-age=1h", "--cosigner=x"]) {
       await refused(
         demand,
@@ -205,7 +208,7 @@ Deno.test("ssh-keys prints nothing for an invalid key, and does not repeat it", 
 
 Deno.test("ssh-keys prints nothing if the issuer is unreachable, unless --max-age allows the remembered answer", async () => {
   await withKeys(async (workspace) => {
-    // Its DID must be that of the server.
+    // The issuer's DID must match the server's address.
     const server = Deno.serve(
       { hostname: "127.0.0.1", port: 0, onListen() {} },
       createIssuerSite(workspace.path("site")),
@@ -230,14 +233,15 @@ Deno.test("ssh-keys prints nothing if the issuer is unreachable, unless --max-ag
     assertEquals(await ask("--max-age 1h"), allowed);
     const old = await ask("--max-age 1s");
     assertEquals([old.code, old.stdout], [2, ""]);
-    // Of several, one that allows is sufficient; a deny needs all of them.
+    // One source that allows is sufficient; a deny needs an answer from all
+    // sources.
     assertEquals(await ask("--sig $D/acme"), allowed);
     const { code, stdout } = await ask("--sig $D/acme", "ssh:b");
     assertEquals([code, stdout], [2, ""]);
   });
 });
 
-Deno.test("a subject is an OpenSSH public key wherever a flag or a list takes one", async () => {
+Deno.test("flags and lists accept an OpenSSH public key as the subject", async () => {
   await inWorkspace(async (workspace) => {
     await workspace.write("alice.pub", `${LINES[0]} a\n`);
     await workspace.write("rsa.pub", `ssh-rsa ${RSA} a\n`);
@@ -340,7 +344,7 @@ Deno.test("key did and key ssh convert, from JWKs, keys and DIDs", async () => {
       "key ssh did:web:alice.example",
       "error: unsupported_did_method: ",
     );
-    // A private key is not shown.
+    // A private key is never printed.
     assertEquals(
       await workspace.refused("key did -", [], {
         stdin: `-----BEGIN OPENSSH ${"PRIVATE"} KEY-----\nc2VjcmV0\n`,

@@ -67,7 +67,8 @@ test("JUnit output counts failures and escapes the names of cases", async (works
       '<failure message="expected deny, got allow"/>',
     ]
   ) assertStringIncludes(stdout, part);
-  // XML has neither these characters nor references to the second.
+  // These characters must be escaped; XML does not allow U+FFFF even as a
+  // reference.
   assert(!/[\u202e\uffff]/.test(stdout));
 });
 
@@ -93,7 +94,8 @@ test("invalid cases are refused with their position", async (workspace) => {
       ["cases: [", "it is no YAML"],
       [one(ok.replace("role=x", "team=x")), "invalid_requirement"],
       [one(ok + ", as_of: 99"), "consistency_unavailable"],
-      // In Latin-1, a role of which a letter is lost would pass as denied.
+      // Latin-1 text: a role with a lost letter would be denied, and the case
+      // would pass.
       [
         Uint8Array.from(
           one(ok.replace("role=x", "role=pr\u00fcfer")),

@@ -6,7 +6,7 @@ const CLIENT = "web client";
 const ADD = "web client add --file $D/c.json --id wiki --redirect-uri";
 const CALLBACK = "https://wiki.acme.example/callback";
 
-Deno.test("web client add needs no permission but files, and shows the secret once", async () => {
+Deno.test("web client add needs only file permissions, and shows the secret once", async () => {
   await inWorkspace(async (workspace) => {
     const permissions = ["--allow-read", "--allow-write"];
     const words = [...ADD.replace("$D/", "").split(" "), CALLBACK];
@@ -25,7 +25,7 @@ Deno.test("web client add needs no permission but files, and shows the secret on
   });
 });
 
-test("web client add has a flag for each member; list, remove and rotate-secret change what they say", async (workspace) => {
+test("web client add has a flag for each member, and list, remove and rotate-secret work", async (workspace) => {
   const entries = async () =>
     JSON.parse(await workspace.read("c.json")).clients;
   const list = `${CLIENT} list --file $D/c.json`;
@@ -84,7 +84,7 @@ test("web client add has a flag for each member; list, remove and rotate-secret 
   assertEquals(await workspace.ok(list), "no applications\n");
 });
 
-test("sig web refuses words and flags that its commands do not have", async (workspace) => {
+test("sig web refuses unknown arguments and flags", async (workspace) => {
   for (
     const [words, says] of [
       [ADD.replace(" --redirect-uri", ""), "--redirect-uri is required"],

@@ -7,7 +7,7 @@ import {
 
 const NAMES = "acme/.sig/names.csv";
 
-/** Three more people: one has ended, one begins later, one ends soon. */
+/** Adds three relationships: one has ended, one begins later, one ends soon. */
 async function addPeople(workspace: Workspace): Promise<void> {
   for (
     const words of [
@@ -88,7 +88,7 @@ test("who and expiring list only relationships that are effective, sorted by sub
   await workspace.refused("expiring $D/acme", "--within is required");
 });
 
-test("names from the directory or a file are shown beside DIDs, never in JSON", async (workspace) => {
+test("names from the directory or a file are shown next to DIDs, never in JSON", async (workspace) => {
   await addPeople(workspace);
   await workspace.write(
     NAMES,
@@ -134,7 +134,7 @@ test("an invalid names file is refused with the reason", async (workspace) => {
   }
 });
 
-test("a source is given once, as a word or by --sig", async (workspace) => {
+test("a source is given once, as an argument or by --sig", async (workspace) => {
   for (const name of ["who", "verify", "log", "dump-state"]) {
     assertEquals(
       await workspace.ok(`${name} --sig $D/acme`),
@@ -189,7 +189,7 @@ test("dump-state shows each effective status, and never an expired relationship 
 
 const warned = (text: string) => `\x1b[33mwarning\x1b[0m: ${text}\n`;
 
-/** What each list says to a person beside an empty list. */
+/** Commands with an empty result, and their warning on a terminal. */
 const STRANGERS: readonly (readonly [words: string, stderr: string])[] = [
   ...["log", "dump-state"].flatMap((command) =>
     [
@@ -209,7 +209,7 @@ const STRANGERS: readonly (readonly [words: string, stderr: string])[] = [
       [`${command} $D/acme --subject ${subject}`, stderr!] as const
     )
   ),
-  // There is an event, but not from there on.
+  // The subject has an event, but before --from.
   ["log $D/acme --subject did:web:alice.example --from 2", ""],
   [
     "log $D/acme --relationship-id r9",
@@ -220,9 +220,9 @@ const STRANGERS: readonly (readonly [words: string, stderr: string])[] = [
     warned('no event is about relationship "r2"'),
   ],
   ["log $D/acme --relationship-id r1 --from 2", ""],
-  // There is a relationship, but not an active one.
+  // The subject has a relationship, but not an active one.
   ["dump-state $D/acme --subject did:web:bob.example --status active", ""],
-  // An older state does not show that the name is wrong.
+  // The subject may be unknown only because the state is old.
   ["dump-state $D/acme --subject did:web:bob.example --as-of 1", ""],
 ];
 
@@ -235,7 +235,7 @@ test("log and dump-state warn on a terminal about a subject or relationship with
   await workspace.ok("log $D/acme --subject did:web:alcie.example");
 });
 
-test("a folder with the name of the host is mentioned in a hint, also with --allow-insecure", async (workspace) => {
+test("a hint mentions a folder with the host's name, also with --allow-insecure", async (workspace) => {
   const given = { io: { exists: (path: string) => path === "acme" } };
   for (const command of ["who", "expiring", "log", "audit", "doctor"]) {
     const within = command === "expiring" ? "--within 1d" : "";

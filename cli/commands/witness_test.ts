@@ -23,7 +23,7 @@ import {
 const ORIGIN = "acme.example/.well-known/sig";
 const sha256 = createSha256();
 
-/** The issuer's only key, as a note's. */
+/** Returns the issuer's only key as a note key. */
 async function issuerKey(workspace: Workspace): Promise<NoteKey> {
   const jwks = await workspace.read("acme/.well-known/jwks.json");
   const { keys: [jwk] } = JSON.parse(jwks);
@@ -34,7 +34,10 @@ async function issuerKey(workspace: Workspace): Promise<NoteKey> {
 const WITNESS = (dir: string, witness: string) =>
   `checkpoint --dir $D/${dir} --allow-insecure --witness ${witness}`;
 
-/** The numbers of events, and of signatures by a witness. */
+/**
+ * Returns the number of events in the checkpoint and of signatures by a
+ * witness.
+ */
 async function signatures(workspace: Workspace, dir: string, witness: string) {
   const { key } = await issuerKey(workspace);
   const cosigner = (await readWitness(witness)).key;
@@ -58,7 +61,8 @@ async function append(workspace: Workspace, dir: string, count: number) {
 }
 
 Deno.test({
-  name: "a witness written by others cosigns what continues the feed it knows",
+  name:
+    "an independent witness implementation cosigns a checkpoint that extends its last one",
   ignore: WITHOUT_GO,
   fn: () =>
     withIssuer(async (workspace) => {
@@ -82,9 +86,9 @@ Deno.test({
       };
 
       await cosigned(3);
-      // Again: nothing is new, and the line is renewed.
+      // Repeating without new events replaces the signature line.
       await cosigned(3);
-      // Steps within a tile, over its end, and over two of them.
+      // Growth within a tile, past its end, and past two ends.
       let size = 3;
       for (const count of [1, 252, 1, 600]) {
         await append(workspace, "acme", count);
@@ -134,7 +138,7 @@ Deno.test({
         elsewhere.witness,
         "answered with status 404: it does not know this issuer\n",
       );
-      // The witness is not the one that the operator named.
+      // The witness has another key than the operator named.
       const [here, there] = [witness, elsewhere.witness].map((each) => {
         const [, url, vkey] = /^(.*?)=(.*)$/.exec(each)!;
         return { url, vkey };
@@ -148,7 +152,7 @@ Deno.test({
     }),
 });
 
-test("an unreachable witness is reported, after the checkpoint was signed", async (workspace) => {
+test("an unreachable witness is reported after the checkpoint is signed", async (workspace) => {
   await workspace.ok("checkpoint --dir $D/acme --init");
   const vkey = formatVerifierKey(sha256, {
     ...await issuerKey(workspace),
