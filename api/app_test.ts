@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { createApp } from "./app.ts";
 
-Deno.test("the health check names service, version and uptime", async () => {
+Deno.test("the health check contains service name, version and uptime", async () => {
   let ms = 0;
   const app = createApp({ now: () => new Date(ms) });
   ms = 2_500;

@@ -1,5 +1,5 @@
 /**
- * The server as a program: its flags, and what they mean (docs/reference/http.md).
+ * `sig-api` as a program: its flags and their meaning (docs/reference/http.md).
  *
  * @example
  * ```ts
@@ -57,7 +57,7 @@ const FLAGS = {
   ),
 };
 
-/** `sig-api`, and `sig api`. */
+/** The program `sig-api`, also run by `sig api`. */
 export const apiProgram: ServerProgram = {
   name: "sig-api",
   version: VERSION,
@@ -127,7 +127,7 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
   };
 }
 
-/** Characters of a token that nobody guesses: 16 hexadecimal ones are 64 bits. */
+/** Minimum length of a token: 16 hexadecimal characters have 64 bits. */
 const SAFE_TOKEN_LENGTH = 16;
 
 function doubtsAboutToken(token: string): readonly string[] {
@@ -137,7 +137,7 @@ function doubtsAboutToken(token: string): readonly string[] {
   ];
 }
 
-/** RFC 6750: printable, without white space; a newline at the end is usual. */
+/** RFC 6750: printable, without white space. A newline at the end is common. */
 function readToken(bytes: Uint8Array): string {
   const token = new TextDecoder().decode(bytes).replace(/\r?\n$/, "");
   if (/^[\x21-\x7e]+$/.test(token)) return token;

@@ -8,7 +8,7 @@ import { inlineFeedOf } from "./testdata/example_feed.ts";
 import { get, now, post, QUESTION } from "./testdata/asking.ts";
 import { turns } from "../tests/kit/wait.ts";
 
-/** A feed of about so many bytes, as a request carries it. */
+/** A feed of about this many bytes, as in a request. */
 async function makeFeed(bytes: number, key: SigningKey) {
   const reason = "x".repeat(2_000);
   const lines: string[] = [];
@@ -20,7 +20,7 @@ async function makeFeed(bytes: number, key: SigningKey) {
   return { events: lines.length, feed: inlineFeedOf(lines) };
 }
 
-Deno.test("20 large feeds are verified, and others answered meanwhile", async () => {
+Deno.test("other requests are answered while 20 large feeds are verified", async () => {
   const [key] = await importTestKeys();
   const { feed, events } = await makeFeed(1024 * 1024, key!);
   const app = createApp({ now, maxTurnWaitMs: 60_000 });
@@ -70,7 +70,7 @@ Deno.test("an inline feed is verified in slices", async () => {
   assertEquals(slices, 2 * once);
 });
 
-Deno.test("large feeds beyond what is verified in time are 503", async () => {
+Deno.test("large feeds that wait longer than the limit are 503", async () => {
   const [key] = await importTestKeys();
   const { feed } = await makeFeed(1024 * 1024, key!);
   const app = createApp({ now, maxTurnWaitMs: 1 });
@@ -93,7 +93,7 @@ Deno.test("large feeds beyond what is verified in time are 503", async () => {
   }
 });
 
-Deno.test("one feed in 100 questions is verified once", async () => {
+Deno.test("a feed in 100 questions of a batch is verified once", async () => {
   const [key] = await importTestKeys();
   const { feed } = await makeFeed(1024, key!);
   let readings = 0;
@@ -111,26 +111,26 @@ Deno.test("one feed in 100 questions is verified once", async () => {
   for (const each of body.results) {
     assertEquals([each.decision, each.issuer], ["allow", DID]);
   }
-  // The clock is read once a request, once a verification, and once for all that
-  // is answered together.
+  // The clock is read once per request, once per verification, and once for all
+  // questions that are answered together.
   assertEquals(readings, 3);
 });
 
-Deno.test("a batch of slow answers lets others in", async () => {
+Deno.test("a batch of slow answers yields to other requests", async () => {
   const [key] = await importTestKeys();
   const { feed } = await makeFeed(1024, key!);
   let isOver = false;
   let count = 0;
   let work = 0;
   const app = createApp({
-    // A clock that takes its time stands for an answer that does.
+    // A slow clock stands for a slow answer.
     now() {
       for (let i = 0; i < 5_000_000; i++) work ^= i;
       return now();
     },
   });
   const batch = post(app, "/v1/check", {
-    // Each about a time of its own: these are not answered together.
+    // Different times, so that they are not answered together.
     checks: Array.from({ length: 40 }, (_, i) => ({
       ...{ feed, ...QUESTION },
       at: new Date(i * 1000).toISOString(),

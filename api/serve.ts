@@ -1,14 +1,10 @@
 /**
- * The API for `deno serve` and Deno Deploy, set up by the variables of `sig-api`
- * (`SIG_API_ISSUER` for `--issuer`, lists with commas between). `SIG_TOKEN` is
- * the bearer token; without it everyone is answered. `SIG_ISSUERS`,
- * `SIG_MAX_AGE` and `SIG_PINS` mean the same as `SIG_API_ISSUER`,
- * `SIG_API_MAX_AGE` and `SIG_API_PINS`: use `kv:` on Deno Deploy, so that its
- * instances share what they remember of issuers.
- *
- * ```sh
- * SIG_API_ISSUER=acme.example deno serve --allow-net --allow-env jsr:@sig/api/serve
- * ```
+ * The API for `deno serve` and Deno Deploy, configured by the variables of
+ * `sig-api` (`SIG_API_ISSUER` for `--issuer`; commas separate the items of a
+ * list). `SIG_TOKEN` is the bearer token; without it, every client is answered.
+ * `SIG_ISSUERS`, `SIG_MAX_AGE` and `SIG_PINS` are aliases of `SIG_API_ISSUER`,
+ * `SIG_API_MAX_AGE` and `SIG_API_PINS`. On Deno Deploy use `kv:` for the pins,
+ * so that the instances share them.
  *
  * @module
  */
@@ -16,7 +12,7 @@
 import { serveProgram } from "./process/server.ts";
 import { apiProgram } from "./program.ts";
 
-/** What `deno serve` calls. */
+/** The handler that `deno serve` calls. */
 const server: Deno.ServeDefaultExport = await serveProgram(apiProgram, {
   aliases: {
     SIG_ISSUERS: "issuer",

@@ -5,7 +5,9 @@ import { PATHS } from "../tests/kit/test_issuer.ts";
 import { createApp } from "./app.ts";
 import { evaluationOf, post, QUESTION } from "./testdata/asking.ts";
 
-/** Member, its value, the code; `PORT` stands for a port that listens. */
+/**
+ * Member, its value, the code; `PORT` stands for the port of a local server.
+ */
 const TARGETS: readonly (readonly ["issuer" | "sig", string, string])[] = [
   ["sig", "https://127.0.0.1:PORT/x", "address_not_allowed"],
   ["sig", "https://localhost:PORT/x", "address_not_allowed"],
@@ -82,7 +84,7 @@ Deno.test("no request makes the service connect to its own machine", async () =>
   assertEquals(server.connections(), 0);
 });
 
-Deno.test("a name that leads to a private address is not followed", async () => {
+Deno.test("a name that resolves to a private address is rejected", async () => {
   await using server = startRawServer(untilClosed);
   const addresses = [["127.0.0.1"], ["93.184.216.34", "10.0.0.1"], ["::1"]];
   for (const found of addresses) {
@@ -99,7 +101,7 @@ Deno.test("a name that leads to a private address is not followed", async () => 
   assertEquals(server.connections(), 0);
 });
 
-Deno.test("a redirect is not followed, and its body is not told", async () => {
+Deno.test("a redirect is not followed, and its body is not disclosed", async () => {
   await using inside = startRawServer(untilClosed);
   for (const status of [301, 302, 303, 307, 308]) {
     await using server = startIssuerServer();
@@ -122,7 +124,7 @@ Deno.test("a redirect is not followed, and its body is not told", async () => {
   assertEquals(inside.connections(), 0);
 });
 
-Deno.test("no error tells what a fetched document says", async () => {
+Deno.test("no error discloses the content of a fetched document", async () => {
   const bodies = [
     "SECRET-BODY",
     '{"SECRET-BODY":',

@@ -9,7 +9,7 @@ import {
 import { createApp } from "./app.ts";
 import { post } from "./testdata/asking.ts";
 
-/** Cases that ask for a policy which a request can't choose. */
+/** Cases with a policy that a request can't choose. */
 const asksForPolicy = ({ expected }: FeedVector) =>
   expected.options !== undefined;
 
@@ -48,7 +48,7 @@ for (const vector of readOneFeedOfEach()) {
   });
 }
 
-Deno.test("few vectors can't be asked inline", () => {
+Deno.test("few vectors can't be sent inline", () => {
   const vectors = readOneFeedOfEach();
   const asked = vectors.filter((each) =>
     toInlineFeed(each) !== undefined && !asksForPolicy(each)

@@ -20,11 +20,11 @@ function fetches(requests: readonly string[], path: string): number {
   return requests.filter((each) => each === path).length;
 }
 
-Deno.test("an issuer that fails is asked once a batch, whatever the bounds", async (t) => {
+Deno.test("a failing issuer is queried once per batch, whatever the bounds", async (t) => {
   await using issuer = await serveIssuer();
   const { app, server } = issuer;
   server.documents.set(PATHS.metadata, async () => {
-    // Long enough for other questions to come while it is asked.
+    // Long enough for other questions to arrive during the fetch.
     await turns(20);
     return status(500)();
   });
@@ -53,7 +53,7 @@ Deno.test("an issuer that fails is asked once a batch, whatever the bounds", asy
   }
 });
 
-Deno.test("max_age_seconds 0 is one refresh a batch, of now", async () => {
+Deno.test("max_age_seconds 0 causes one refresh per batch", async () => {
   await using issuer = await serveIssuer({ events: 5 });
   const { app, server, publish } = issuer;
   publish(3);
@@ -71,7 +71,7 @@ Deno.test("max_age_seconds 0 is one refresh a batch, of now", async () => {
   const last = (results: readonly { last_sequence: number }[]) => [
     ...new Set(results.map(({ last_sequence }) => last_sequence)),
   ];
-  // What needs no refresh is answered from what is known.
+  // A question that accepts the cached state is answered from it.
   assertEquals(last(await ask()), [4, 3]);
   assertEquals(fetches(server.requests, PATHS.metadata), 1);
   publish(5);
@@ -79,7 +79,7 @@ Deno.test("max_age_seconds 0 is one refresh a batch, of now", async () => {
   assertEquals(fetches(server.requests, PATHS.metadata), 2);
 });
 
-Deno.test("the answers of a batch are bounded; what is left out says so", async () => {
+Deno.test("the total size of a batch's answers is limited, and omitted answers say so", async () => {
   const [key] = await importTestKeys();
   await using issuer = await serveIssuer({ events: 0 });
   const { app, server, publish } = issuer;
@@ -116,7 +116,7 @@ Deno.test("the answers of a batch are bounded; what is left out says so", async 
   for (const each of plain.results) assertEquals(each.decision, "deny");
 });
 
-Deno.test("the answers of all batches together are bounded", async () => {
+Deno.test("the total size of all concurrent batches is limited", async () => {
   await using issuer = await serveIssuer({ maxHeldBytes: 20_000 });
   const { app, server } = issuer;
   const question = { issuer: server.did, ...QUESTION };
@@ -129,14 +129,15 @@ Deno.test("the answers of all batches together are bounded", async () => {
   assertEquals([code, retry_after_seconds], ["overloaded", 1]);
 });
 
-Deno.test("an internal fault in one item is logged with its stack, and the request as answered", async () => {
+Deno.test("an internal error of one item is logged with its stack; the response is 200", async () => {
   const [key] = await importTestKeys();
   const feed = inlineFeedOf(await makeLines(1, key!));
   const entries: RequestLogEntry[] = [];
   let readings = 0;
   const app = createApp({
     now() {
-      // Once for the request, once for the verification, then for answers.
+      // Called once for the request, once for the verification, then for
+      // answers.
       if (++readings === 3) throw new Error("the clock broke");
       return now();
     },
@@ -159,7 +160,7 @@ Deno.test("an internal fault in one item is logged with its stack, and the reque
   assertStringIncludes(error, "the clock broke\n    at ");
 });
 
-Deno.test("feeds of a batch that are wrong leave no rejection that ends the process", async () => {
+Deno.test("invalid feeds in a batch cause no unhandled rejection", async () => {
   const unhandled: unknown[] = [];
   const listener = (event: PromiseRejectionEvent) => {
     event.preventDefault();
@@ -186,7 +187,7 @@ Deno.test("feeds of a batch that are wrong leave no rejection that ends the proc
   assertEquals(unhandled, []);
 });
 
-Deno.test("items about one subject at one time look at its relationships once", async () => {
+Deno.test("items about one subject at one time evaluate its relationships once", async () => {
   await using issuer = await serveIssuer({ events: 3 });
   const { did } = issuer.server;
   const consumer = createConsumer({ issuers: [did], allowPrivate: true, now });

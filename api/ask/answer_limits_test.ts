@@ -28,7 +28,7 @@ function answerOf(
   ));
 }
 
-Deno.test("1,000 relationships are explained; of more, the answer says so", () => {
+Deno.test("an answer explains at most 1,000 relationships and says that it is truncated", () => {
   const { explain: all } = answerOf(1_000, "admin");
   assertEquals(all?.relationships.length, 1_000);
   assertEquals(Object.hasOwn(all!, "truncated"), false);
@@ -42,7 +42,7 @@ Deno.test("1,000 relationships are explained; of more, the answer says so", () =
   assertEquals([truncated, relationship_count], [true, 1_001]);
 });
 
-Deno.test("the relationship that matched is always explained", () => {
+Deno.test("the matching relationship is always explained", () => {
   const answer = answerOf(3_000, "deploy");
   assertEquals(answer.matched_relationship_id, "rel-3000");
   assertEquals(answer.explain?.relationships.length, 1_000);
@@ -50,7 +50,7 @@ Deno.test("the relationship that matched is always explained", () => {
   assertStrictEquals(last?.relationship_id, "rel-3000");
 });
 
-Deno.test("long requirements and roles are not repeated without end", () => {
+Deno.test("long requirements and roles in an explanation have a limit", () => {
   const role = "x".repeat(256 * 1024);
   assertEquals(answerOf(1_000, role).explain?.relationships.length, 3);
   const huge = "x".repeat(2 * 1024 * 1024);
@@ -60,7 +60,7 @@ Deno.test("long requirements and roles are not repeated without end", () => {
   assertEquals(explain?.relationships.length, 17);
 });
 
-Deno.test("of many requirements, 8,192 verdicts are explained", () => {
+Deno.test("an explanation has at most 8,192 verdicts", () => {
   const { explain } = answerOf(1_000, "admin", ["deploy"], 64);
   assertEquals(explain?.relationships.length, 128);
   assertEquals(

@@ -1,4 +1,4 @@
-// Questions about an issuer whose state a store has (docs/protocol.md §6).
+// Questions about an issuer whose state is in a store (docs/protocol.md §6).
 import { assert, assertEquals } from "@std/assert";
 import type { PinStore } from "@sig/consumer/pins";
 import { openPinFile } from "../../tests/kit/pin_file.ts";
@@ -14,7 +14,7 @@ import { evaluationOf, now, post, serveIssuer } from "../testdata/asking.ts";
 
 const BOB = "did:web:bob.example";
 
-/** The same store, which notes whose lines were read. */
+/** Wraps a store to record the lines that are read. */
 function watched(store: PinStore, asked: string[]): PinStore {
   const lines = new Proxy(store.lines!, {
     get(target, name) {
@@ -33,7 +33,10 @@ function watched(store: PinStore, asked: string[]): PinStore {
   return { ...store, lines };
 }
 
-/** Events 1 to 6 on six days, in turn about Alice and Bob; an app with pins. */
+/**
+ * Creates events 1 to 6 on six days, alternating between Alice and Bob, and an
+ * app with pins.
+ */
 async function withPinned(
   work: (parts: {
     readonly did: string;
@@ -72,7 +75,7 @@ const TIMES = [{}, { at: day(3) }, { as_of: day(3) }, { as_of: 2 }, {
   at: day(2),
 }];
 
-Deno.test("an answer from a store's state is the answer from the feed", async () => {
+Deno.test("an answer from a stored state equals the answer from the feed", async () => {
   await withPinned(async ({ did, pinned, plain }) => {
     const questions = TIMES.flatMap((times) =>
       [ALICE, BOB, "did:web:nobody.example"].map((subject) => ({
@@ -103,14 +106,14 @@ Deno.test("an answer from a store's state is the answer from the feed", async ()
   });
 });
 
-Deno.test("a question reads the lines of its subject, and a batch those of each once", async () => {
+Deno.test("a question reads only the lines of its subject, and a batch reads each line once", async () => {
   await withPinned(async ({ did, pinned, asked }) => {
     const question = { issuer: did, subject: BOB, require: ["role=deploy"] };
     for (let time = 0; time < 2; time++) {
       const { body } = await post(pinned, "/v1/check", question);
       assertEquals(body.decision, "allow");
     }
-    // The second one is answered from what was verified for the first.
+    // The second one is answered from the state that the first one verified.
     assertEquals(asked, [BOB]);
     asked.length = 0;
     const alice = { ...question, subject: ALICE };
@@ -126,7 +129,7 @@ Deno.test("a question reads the lines of its subject, and a batch those of each 
   });
 });
 
-/** Without what says how the state was come by. */
+/** Omits the members that depend on where the state came from. */
 function withoutMemory(body: unknown): unknown {
   return JSON.parse(
     JSON.stringify(

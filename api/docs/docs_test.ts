@@ -3,7 +3,10 @@ import { createApp } from "../app.ts";
 import { PAGE_HEADERS } from "../http/mod.ts";
 import { get } from "../testdata/asking.ts";
 
-/** The page without its style sheet and its script, and these two. */
+/**
+ * The page without its inlined style sheet and script, which are returned
+ * separately.
+ */
 function split(html: string) {
   const [, style = ""] = /<style>([^]*)<\/style>/.exec(html)!;
   const [, script = ""] = /<script type="module">([^]*)<\/script>/.exec(html)!;
@@ -17,7 +20,7 @@ async function hashOf(text: string): Promise<string> {
   return `'sha256-${new Uint8Array(digest).toBase64()}'`;
 }
 
-Deno.test("the page is the same for all, and loads nothing", async () => {
+Deno.test("the page is the same for every service and loads nothing", async () => {
   const { headers, body: html } = await get(createApp(), "/docs");
   assertEquals(headers.get("content-type"), "text/html; charset=utf-8");
   const { body: other } = await get(createApp({ token: "secret" }), "/docs");
@@ -32,7 +35,7 @@ Deno.test("the page is the same for all, and loads nothing", async () => {
   assert(!/<link|<img|<script (?!type="module"><)|\son[a-z]+=/i.test(rest));
 });
 
-Deno.test("who opens the service's address is led to /docs", async () => {
+Deno.test("the root of the service redirects to /docs", async () => {
   for (const options of [{}, { token: "secret" }]) {
     const app = createApp(options);
     const { status, headers } = await get(app, "/");
@@ -42,7 +45,7 @@ Deno.test("who opens the service's address is led to /docs", async () => {
   assertEquals(Object.keys(document.paths).includes("/"), false);
 });
 
-Deno.test("the policy allows the page's own style, script and service, and nothing else", async () => {
+Deno.test("the policy allows only the page's own style, script and requests to the service", async () => {
   const { headers, body: html } = await get(createApp(), "/docs");
   const { style, script } = split(html);
   assert(style.length > 100 && script.length > 100);
@@ -58,7 +61,7 @@ Deno.test("the policy allows the page's own style, script and service, and nothi
   }
 });
 
-Deno.test("the document says whether a token is needed", async () => {
+Deno.test("the document says whether a token is required", async () => {
   const security = async (token?: string) =>
     (await get(createApp({ token }), "/openapi.json")).body.security;
   assertEquals(await security(), [{ bearer: [] }, {}]);

@@ -27,7 +27,7 @@ function read(...words: readonly string[]): Values<typeof FLAGS> {
   return readValues(FLAGS, parseFlags(words, { flags, seeHelp: "See: x" }));
 }
 
-Deno.test("a typed flag has its value, or says that there is none", () => {
+Deno.test("a typed flag returns its value, or undefined", () => {
   const values = read("--key", "k.jwk");
   assertEquals(values, {
     ...{
@@ -38,7 +38,7 @@ Deno.test("a typed flag has its value, or says that there is none", () => {
     },
     ...{ log: undefined, number: undefined, public: false },
   });
-  // Each has its own type.
+  // The value of each flag has its own type.
   const key: string = values.key;
   const maxAgeMs: number | undefined = values["max-age"];
   const log: "json" | "off" | undefined = values.log;
@@ -50,7 +50,7 @@ Deno.test("a typed flag has its value, or says that there is none", () => {
   });
 });
 
-Deno.test("a wrong value names its flag", () => {
+Deno.test("an error about an invalid value names its flag", () => {
   const rows = [
     ["--max-age=5", "--max-age must be a number with ms, s, m, h or d"],
     ["--rate-limit=0/s", "--rate-limit must be a number of requests a second"],
@@ -67,7 +67,7 @@ Deno.test("a wrong value names its flag", () => {
   }
 });
 
-Deno.test("help knows a typed flag's placeholder and choices", () => {
+Deno.test("help contains the placeholder and choices of a typed flag", () => {
   assertEquals(flagSpecs(FLAGS).slice(0, 5), [
     { name: "key", value: "FILE", help: "the key", required: true },
     {

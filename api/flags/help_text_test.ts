@@ -8,7 +8,7 @@ import {
   twoColumns,
 } from "./help_text.ts";
 
-Deno.test("what a flag does is said with what it demands", () => {
+Deno.test("the description of a flag says whether it is required or repeatable", () => {
   assertEquals(
     [
       {
@@ -28,14 +28,14 @@ Deno.test("what a flag does is said with what it demands", () => {
   );
 });
 
-Deno.test("words and their meanings stand in one line each where there is no terminal", () => {
+Deno.test("without a terminal each row of two columns is one line", () => {
   assertEquals(
     twoColumns([["--addr HOST:PORT", "where"], ["--ok", "yes"]]).split("\n"),
     ["  --addr HOST:PORT  where", "  --ok              yes"],
   );
 });
 
-Deno.test("words too long for a column beside their meanings stand above them", () => {
+Deno.test("a term that is too long for its column has its own line", () => {
   const rows = [["--addr HOST:PORT", "where to listen"], [
     "--ok",
     "yes",
@@ -50,7 +50,7 @@ Deno.test("words too long for a column beside their meanings stand above them", 
   );
 });
 
-Deno.test("an example that goes on below is one command for a shell", () => {
+Deno.test("a continued example is one shell command", () => {
   const line = 'echo --reason "seen by nobody" --dir acme.example --yes';
   assertEquals(
     example(line, 40).split("\n"),
@@ -62,13 +62,13 @@ Deno.test("an example that goes on below is one command for a shell", () => {
   assertEquals(example(line), `  ${line}`);
 });
 
-Deno.test("a description is filled, but for what is shown in it", () => {
+Deno.test("a description is wrapped except for indented samples", () => {
   const parts = partsOf("One\ntwo:\n  a: 1\n  b: 2\nThree\n\nfour");
   assertEquals(parts, ["One two:", "  a: 1\n  b: 2", "Three", "", "four"]);
   assertEquals(parts.map(isSample), [false, true, false, false, false]);
 });
 
-Deno.test("a text is as wide as a terminal draws it", () => {
+Deno.test("the width of a text is the number of columns in a terminal", () => {
   const widths: readonly (readonly [string, number])[] = [
     ["", 0],
     ["did:web:a.example", 17],

@@ -16,7 +16,7 @@ const FLAGS: readonly FlagSpec[] = [
 const parse = (...words: readonly string[]) =>
   parseFlags(["--key=k", ...words], { flags: FLAGS, seeHelp: "See: --help" });
 
-Deno.test("a value stands behind its flag or behind an equals sign", () => {
+Deno.test("a value follows its flag as the next word or after an equals sign", () => {
   for (
     const words of [
       ["--addr", "a:1", "--public", "file"],
@@ -41,7 +41,7 @@ Deno.test("values are texts, whatever they look like", () => {
   assertEquals(parse("1e3", "--", "--addr").positionals, ["1e3", "--addr"]);
 });
 
-Deno.test("what is not given is undefined, empty or off", () => {
+Deno.test("a flag that is not given is undefined, empty or false", () => {
   const given = parse();
   assertEquals(given.text("addr"), undefined);
   assertEquals(given.texts("host"), []);
@@ -60,11 +60,11 @@ Deno.test("only a repeatable flag may be given more than once", () => {
   }
 });
 
-Deno.test("words that can't be meant are refused, with their flag and what to do", () => {
+Deno.test("rejects invalid arguments, with their flag and a hint", () => {
   const unknown: readonly (readonly [string, string])[] = [
     ["--adr", "Did you mean --addr?"],
     ["--adr=secret", "Did you mean --addr?"],
-    // The beginning of one flag, and a usual name of another.
+    // The prefix of one flag, and a common other name for another.
     ["--pub", "Did you mean --public?"],
     ["--publik", "Did you mean --addr?"],
     ...["--h", "--nothing", "-x", "--no-pub", "--__proto__", "--\u202e"].map(
@@ -95,7 +95,7 @@ Deno.test("words that can't be meant are refused, with their flag and what to do
   }
 });
 
-Deno.test("a required flag is missed, but not by who asks for help", () => {
+Deno.test("a required flag may be missing only with --help", () => {
   const rules = { flags: FLAGS, seeHelp: "See: --help" };
   const { context } = assertSigError(
     () => parseFlags([], rules),

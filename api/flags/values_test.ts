@@ -17,7 +17,7 @@ Deno.test("a duration is a number with its unit, in milliseconds", () => {
   }
 });
 
-Deno.test("any other duration is refused with its flag", () => {
+Deno.test("rejects any other duration, with its flag", () => {
   const bad = ["", "5", "m", "5 m", "-5m", "+5m", "1.5h", "1e3s", "5M", "5w"];
   for (const text of [...bad, "1h30m", "5m\n", "٥m", `${"9".repeat(10)}d`]) {
     const { context } = assertSigError(
@@ -54,7 +54,7 @@ Deno.test("an address is host:port, with brackets around IPv6", () => {
   }
 });
 
-Deno.test("any other address is refused, not guessed", async (t) => {
+Deno.test("rejects any other address instead of guessing", async (t) => {
   for (const text of BAD) {
     await t.step(JSON.stringify(text), () => {
       const { context } = assertSigError(

@@ -8,7 +8,7 @@ function requestOf(url: string, host?: string): Request {
   return new Request(url, { headers: host === undefined ? {} : { host } });
 }
 
-/** The code of what is thrown for a `Host`, undefined when nothing is. */
+/** Returns the error code for a `Host`; undefined if it is allowed. */
 function refusal(check: (request: Request) => void, host: string) {
   try {
     check(requestOf(`http://localhost:1/`, host));
@@ -18,7 +18,7 @@ function refusal(check: (request: Request) => void, host: string) {
   }
 }
 
-Deno.test("only listed names are answered, whatever the port unless one is named", () => {
+Deno.test("only listed names are answered; an entry without a port allows every port", () => {
   const check = requireHost([
     "localhost",
     "127.0.0.1",
@@ -39,12 +39,12 @@ Deno.test("only listed names are answered, whatever the port unless one is named
   for (const host of [...near, ...ports, ...numbers]) {
     assertEquals(refusal(check, host), UNKNOWN, host);
   }
-  // A name that was answered just before admits no other.
+  // A name that was just accepted does not allow another.
   assertEquals(refusal(check, "localhost:1"), undefined);
   assertEquals(refusal(check, "evil.example"), UNKNOWN);
 });
 
-Deno.test("an entry that is not a host is refused", () => {
+Deno.test("rejects a list entry that is not a host", () => {
   const bad = ["", "http://a.example", "a b", "a/b", "*", "a:b", "é.example"];
   for (const entry of bad) {
     const { context } = assertSigError(
@@ -58,7 +58,7 @@ Deno.test("an entry that is not a host is refused", () => {
   }
 });
 
-Deno.test("a request is asked by the host of its URL and by its header", () => {
+Deno.test("both the host of the URL and the Host header are checked", () => {
   const of = (host?: string) => hostsOf(requestOf("http://a.example/x", host));
   assertEquals(of(), ["a.example"]);
   assertEquals(of("a.example"), ["a.example"]);
@@ -70,7 +70,7 @@ Deno.test("a request is asked by the host of its URL and by its header", () => {
   }
 });
 
-Deno.test("what can't be a host makes the request's URL unreadable", () => {
+Deno.test("an invalid host makes the request's URL unusable", () => {
   const shifting = ["a/docs#", "a/docs?", "a/", "a?", "a#", "a\\b", "u@a"];
   const broken = ["", "a b", "[", "[::1", "a:99999", "a:x", "%zz", ":80"];
   const lists = ["a, b", "a,\tb", "é.example", "a\u0080", "999.1.1.1", "a:"];
@@ -83,7 +83,7 @@ Deno.test("what can't be a host makes the request's URL unreadable", () => {
       "Cannot answer: the header host must be a name or an address, with a port at most",
     );
   }
-  // As a server makes it of what a client sent.
+  // Builds a request as a server does from what a client sent.
   const odd = { url: "http://a b/docs", headers: new Headers() } as Request;
   assertEquals(hostsOf(odd), undefined);
 });

@@ -17,7 +17,7 @@ function clientOf(
 
 const PROXIES = ["10.0.0.0/8", "fd00::/8"];
 
-Deno.test("X-Forwarded-For is believed of trusted proxies only, from its end", () => {
+Deno.test("X-Forwarded-For is trusted only from trusted proxies, and read from its end", () => {
   const rows: readonly (readonly [string, string, string])[] = [
     ["10.0.0.1", "192.0.2.1", "192.0.2.1"],
     ["10.0.0.1", "198.51.100.9, 192.0.2.1", "192.0.2.1"],
@@ -28,17 +28,17 @@ Deno.test("X-Forwarded-For is believed of trusted proxies only, from its end", (
     ["fd00::1", "192.0.2.1", "192.0.2.1"],
     ["::ffff:10.0.0.1", "192.0.2.1", "192.0.2.1"],
     ["10.0.0.1", "192.0.2.1, ::ffff:10.0.0.2", "192.0.2.1"],
-    // Nobody known wrote these: the last address that is known stands.
+    // Untrusted parts: the last known address is used.
     ["10.0.0.1", "192.0.2.1, nonsense", "10.0.0.1"],
     ["10.0.0.1", "192.0.2.1:80", "10.0.0.1"],
     ["10.0.0.1", "192.0.2.1, ", "10.0.0.1"],
     ["10.0.0.1", "", "10.0.0.1"],
     ["10.0.0.1", "a\u0085b", "10.0.0.1"],
-    // White space of HTTP is SP and HTAB.
+    // White space in HTTP is SP and HTAB.
     ["10.0.0.1", "198.51.100.9,\t192.0.2.1 \t", "192.0.2.1"],
     ["10.0.0.1", "192.0.2.1, \u00a0198.51.100.9", "10.0.0.1"],
     ["10.0.0.1", "192.0.2.1, 198.51.100.9\u00a0", "10.0.0.1"],
-    // A client that asks directly can claim what it likes.
+    // A direct client can send any value.
     ["203.0.113.5", "192.0.2.1", "203.0.113.5"],
     ["::ffff:203.0.113.5", "192.0.2.1", "203.0.113.5"],
   ];
@@ -51,7 +51,7 @@ Deno.test("X-Forwarded-For is believed of trusted proxies only, from its end", (
   }
 });
 
-Deno.test("without trusted proxies the socket's address counts alone", () => {
+Deno.test("without trusted proxies only the socket's address is used", () => {
   assertEquals(clientOf([], "203.0.113.5", "192.0.2.1"), "203.0.113.5");
   assertEquals(clientOf([], undefined, "192.0.2.1"), undefined);
   assertEquals(clientOf(PROXIES, undefined, "192.0.2.1"), undefined);
@@ -61,7 +61,7 @@ Deno.test("without trusted proxies the socket's address counts alone", () => {
   );
 });
 
-Deno.test("an invalid network is refused", () => {
+Deno.test("rejects an invalid network", () => {
   const bad = ["", "10.0.0.0", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/08"];
   const more = ["::/129", "proxy/8", "010.0.0.0/8", "10.0.0.0/8/8", "/8"];
   for (const network of [...bad, ...more, "10.0.0.0/8\n", " 10.0.0.0/8"]) {

@@ -14,7 +14,7 @@ import { serviceOf } from "./testdata/service_of.ts";
 
 const NOTHING = "default-src 'none'; frame-ancestors 'none'";
 
-Deno.test("a response carries its type, the request's id and the headers of all", async () => {
+Deno.test("a response has its content type, the request id and the common headers", async () => {
   const app = serviceOf();
   app.get(
     "/reply",
@@ -34,7 +34,7 @@ Deno.test("a response carries its type, the request's id and the headers of all"
   });
 });
 
-Deno.test("caches keep a response only if its headers say so", async () => {
+Deno.test("caches store a response only if its headers allow it", async () => {
   const app = serviceOf();
   const headers = { "cache-control": "no-cache" };
   app.get("/cached", () => new Response(null, { status: 304, headers }));
@@ -43,7 +43,7 @@ Deno.test("caches keep a response only if its headers say so", async () => {
   assertEquals(answer.headers.get("content-type"), null);
 });
 
-Deno.test("what has no policy of its own may load nothing, problems too", async () => {
+Deno.test("a response without a policy of its own, including a problem, may load nothing", async () => {
   const app = serviceOf();
   const name = "content-security-policy";
   app.get("/own", (c) => c.body("", 200, { [name]: "default-src 'self'" }));
@@ -54,7 +54,7 @@ Deno.test("what has no policy of its own may load nothing, problems too", async 
   assertEquals(await policyOf("/own"), "default-src 'self'");
 });
 
-Deno.test("the answer to HEAD has the length of the body that it leaves out", async () => {
+Deno.test("a response to HEAD has the length of the omitted body", async () => {
   const app = serviceOf();
   app.get("/text", (c) => send(c, "é", "text/plain"));
   app.get("/large", (c) => send(c, "é".repeat(20_000), "text/plain"));
@@ -75,7 +75,7 @@ Deno.test("the answer to HEAD has the length of the body that it leaves out", as
   assertEquals((await ask(app, "/x", { method: "HEAD" })).status, 404);
 });
 
-Deno.test("any legal header value of up to 1,024 characters is kept as request id", async () => {
+Deno.test("any valid header value of up to 1,024 characters is accepted as request id", async () => {
   const idOf = async (id?: string) =>
     (await ask(serviceOf(), "/open", {
       headers: id === undefined ? {} : { "x-request-id": id },
@@ -91,7 +91,7 @@ Deno.test("any legal header value of up to 1,024 characters is kept as request i
 
 const APP = "https://app.acme.example";
 
-Deno.test("without origins no CORS header is ever sent", async () => {
+Deno.test("without allowed origins no CORS header is sent", async () => {
   const headers = { origin: APP, "access-control-request-method": "POST" };
   const plain = await ask(serviceOf(), "/open", { headers });
   assertEquals(plain.headers.get("vary"), null);
@@ -100,7 +100,7 @@ Deno.test("without origins no CORS header is ever sent", async () => {
   assertEquals((await ask(serviceOf(), "/open", init)).status, 405);
 });
 
-Deno.test("an allowed origin is named, also with a problem, any other is not", async () => {
+Deno.test("an allowed origin is in the CORS header, also of a problem; other origins are not", async () => {
   const app = serviceOf({
     corsOrigins: [APP, "http://localhost:3000"],
     rateLimit: { perSecond: 9 },
@@ -121,7 +121,7 @@ Deno.test("an allowed origin is named, also with a problem, any other is not", a
   assertEquals(await from(APP), [429, APP]);
 });
 
-Deno.test("what is not an origin can't be allowed", () => {
+Deno.test("rejects an allowed origin that is not an origin", () => {
   const bad = ["", "*", "null", "app.acme.example", `${APP}/`, `${APP}/path`];
   const more = [
     `${APP}:443`,
@@ -138,7 +138,7 @@ Deno.test("what is not an origin can't be allowed", () => {
   }
 });
 
-Deno.test("pages keep to themselves, and may use no device", () => {
+Deno.test("pages are isolated and may use no device", () => {
   const { "permissions-policy": features = "", ...others } = Object.fromEntries(
     PAGE_HEADERS,
   );
@@ -153,11 +153,11 @@ Deno.test("pages keep to themselves, and may use no device", () => {
   const names = features.split(", ");
   for (const name of names) assertMatch(name, /^[a-z-]+=\(\)$/);
   assert(names.includes("camera=()") && names.includes("geolocation=()"));
-  // The page of the login copies what it shows.
+  // The login page copies what it shows.
   assert(!features.includes("clipboard"));
 });
 
-/** Throws something in a handler: the answer and the log entry. */
+/** Throws a value in a route; returns the response and the log entry. */
 async function throwing(
   thrown: unknown,
   method = "GET",
@@ -173,9 +173,9 @@ async function throwing(
   return { answer, entry: entries[0]! };
 }
 
-Deno.test("an error is a problem with the request's id", async () => {
+Deno.test("an error becomes a problem with the request id", async () => {
   const error = new SigError("rate_limited", "Cannot answer: slow down", {
-    // The second must not replace what is ours to say.
+    // The context must not replace the standard members.
     context: { retry_after_seconds: 2.5, instance: "other", status: 200 },
   });
   const { answer, entry } = await throwing(error);
@@ -198,7 +198,7 @@ Deno.test("an error is a problem with the request's id", async () => {
   assertEquals(entry.error, undefined);
 });
 
-Deno.test("a problem says in headers what its status asks for", async () => {
+Deno.test("the headers of a problem match its status", async () => {
   const rows = [
     ["unauthorized", {}, "www-authenticate", "Bearer"],
     ["method_not_allowed", { allow: "GET, HEAD" }, "allow", "GET, HEAD"],
@@ -245,7 +245,7 @@ function withContext(context: object): SigError {
   });
 }
 
-Deno.test("whatever else is thrown is internal, and nothing of it is told", async (t) => {
+Deno.test("an unexpected error becomes internal, without its details", async (t) => {
   for (const [name, thrown] of UNEXPECTED) {
     await t.step(name, async () => {
       for (const fail of [undefined, () => Promise.reject(thrown)]) {
@@ -266,7 +266,7 @@ Deno.test("whatever else is thrown is internal, and nothing of it is told", asyn
   }
 });
 
-Deno.test("what is not JSON is a mistake, not an empty answer", async () => {
+Deno.test("sending a value that is not JSON is an error, not an empty response", async () => {
   for (const value of [undefined, () => {}, Symbol("x")]) {
     const entries: RequestLogEntry[] = [];
     const app = serviceOf({ log: (entry) => entries.push(entry) });

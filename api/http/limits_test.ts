@@ -5,7 +5,7 @@ import { Capacity, Quota, RequestBudget } from "./limits.ts";
 const budgetOf = (capacity: Capacity, client = "192.0.2.1") =>
   new RequestBudget(capacity, client);
 
-/** Code and message of what is thrown, undefined when nothing is. */
+/** Returns code and message of an error; undefined if there is none. */
 function refusal(act: () => unknown): string | undefined {
   try {
     act();
@@ -17,7 +17,7 @@ function refusal(act: () => unknown): string | undefined {
   }
 }
 
-Deno.test("a place is taken once, and given back once", () => {
+Deno.test("a slot is taken once and released once", () => {
   const capacity = new Capacity({ maxConcurrent: 1 });
   const first = budgetOf(capacity);
   first.enter();
@@ -33,7 +33,7 @@ Deno.test("a place is taken once, and given back once", () => {
   assertEquals(capacity.working, 0);
 });
 
-Deno.test("who waits for others leaves the place, and is answered afterwards", async () => {
+Deno.test("a waiting request releases its slot and is answered afterwards", async () => {
   const capacity = new Capacity({ maxConcurrent: 1 });
   const gate = Promise.withResolvers<string>();
   const first = budgetOf(capacity);
@@ -46,7 +46,7 @@ Deno.test("who waits for others leaves the place, and is answered afterwards", a
   second.enter();
   gate.resolve("answer");
   assertEquals(await Promise.all(waits), ["answer", "answer"]);
-  // Both work now: nobody who has waited is sent away.
+  // Both work now: a request that has waited is never rejected.
   assertEquals(capacity.working, 2);
   assertThrows(() => budgetOf(capacity).enter(), SigError);
   first.end();
@@ -54,7 +54,7 @@ Deno.test("who waits for others leaves the place, and is answered afterwards", a
   assertEquals(capacity.working, 0);
 });
 
-Deno.test("a request that ends while it still waits leaves nothing behind", async () => {
+Deno.test("a request that ends while it waits leaves nothing counted", async () => {
   const capacity = new Capacity({ maxConcurrent: 1 });
   const gate = Promise.withResolvers<void>();
   const budget = budgetOf(capacity);
@@ -71,7 +71,7 @@ const SAME =
 const SAME_CLIENT =
   "overloaded: Cannot answer: too many requests of this client wait for the same answer of others";
 
-/** Waits of clients for others that answer when they are told to. */
+/** Starts waits of clients for dependencies, which end on demand. */
 function waitsOf(places: number) {
   const capacity = new Capacity({ maxConcurrent: places });
   const gate = Promise.withResolvers<void>();
@@ -83,7 +83,7 @@ function waitsOf(places: number) {
   };
 }
 
-Deno.test("as many as there are places wait for one, others for others", async () => {
+Deno.test("waits for one dependency are limited to the number of slots; others are free", async () => {
   const { answer, wait } = waitsOf(2);
   const waits = [wait("c1", "silent"), wait("c2", "silent")];
   assertEquals(await wait("c3", "silent"), SAME);
@@ -103,7 +103,7 @@ Deno.test("as many as there are places wait for one, others for others", async (
   assertEquals(await wait("c3", "silent"), "answered");
 });
 
-Deno.test("one client takes a quarter of the waits for one other", async () => {
+Deno.test("one client may use a quarter of the waits for one dependency", async () => {
   const { answer, wait } = waitsOf(512);
   const waits = Array.from({ length: 128 }, () => wait("c1", "silent"));
   assertEquals(await wait("c1", "silent"), SAME_CLIENT);
@@ -118,7 +118,7 @@ Deno.test("one client takes a quarter of the waits for one other", async () => {
   assertEquals(await wait("c1", "silent"), "answered");
 });
 
-Deno.test("one client's arriving bodies leave room for those of others", async () => {
+Deno.test("one client's arriving bodies leave capacity for other clients", async () => {
   const capacity = new Capacity({ maxConcurrent: 80 });
   const arrived = Promise.withResolvers<void>();
   const receive = (client?: string) =>
@@ -137,7 +137,7 @@ Deno.test("one client's arriving bodies leave room for those of others", async (
   assertEquals(await receive(), "read");
 });
 
-Deno.test("bytes are counted for their client until the end, or until sent", () => {
+Deno.test("bytes count for their client until the request ends or they are sent", () => {
   const MIB = 1024 * 1024;
   const capacity = new Capacity({ maxHeldBytes: 100 * MIB });
   const full =
@@ -155,14 +155,14 @@ Deno.test("bytes are counted for their client until the end, or until sent", () 
   other.end();
   budgetOf(capacity, "192.0.2.3").hold(60 * MIB);
   release();
-  // A second time has no effect.
+  // A second call has no effect.
   release();
   budgetOf(capacity).hold(40 * MIB);
 });
 
-Deno.test("an owner takes its share at most, and all owners the total", () => {
+Deno.test("an owner can take its share at most, and all owners the total", () => {
   const quota = new Quota(5, 3);
-  // Nothing is taken in part.
+  // A rejected amount is not taken in part.
   assert(!quota.take("a", 4));
   assert(quota.take("a", 3));
   assert(!quota.take("a"));

@@ -2,7 +2,7 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { assertSigError } from "../../tests/kit/sig_errors.ts";
 import { createRateLimiter } from "./client.ts";
 
-/** How many of so many requests are let through. */
+/** Returns how many of `count` requests are allowed. */
 function passed(times: number, take: () => void): number {
   let count = 0;
   for (let i = 0; i < times; i++) {
@@ -10,13 +10,13 @@ function passed(times: number, take: () => void): number {
       take();
       count++;
     } catch {
-      // Refused.
+      // Rejected.
     }
   }
   return count;
 }
 
-Deno.test("so many requests pass at once, and are given back evenly", () => {
+Deno.test("a burst passes, and tokens are refilled evenly", () => {
   const take = createRateLimiter({ perSecond: 10 });
   assertEquals(passed(50, () => take("192.0.2.1", 0)), 10);
   assertEquals(passed(50, () => take("192.0.2.1", 99)), 0);
@@ -25,7 +25,7 @@ Deno.test("so many requests pass at once, and are given back evenly", () => {
   assertEquals(passed(50, () => take("192.0.2.1", 999_999)), 10);
 });
 
-Deno.test("a refusal says when to ask again", () => {
+Deno.test("a rejection says when to retry", () => {
   const take = createRateLimiter({ perSecond: 2 });
   take("192.0.2.1", 0);
   take("192.0.2.1", 0);
@@ -38,7 +38,7 @@ Deno.test("a refusal says when to ask again", () => {
   take("192.0.2.1", 1000);
 });
 
-Deno.test("clients don't use up each other's requests", () => {
+Deno.test("clients have separate limits", () => {
   const take = createRateLimiter({ perSecond: 1 });
   const others = [
     "192.0.2.1",
@@ -68,14 +68,14 @@ Deno.test("an IPv6 client has one limit for its whole /64", () => {
   }
 });
 
-Deno.test("a clock that is set back locks nobody out and gives nothing away", () => {
+Deno.test("a clock that is set back neither blocks a client nor grants requests", () => {
   const take = createRateLimiter({ perSecond: 1 });
   take("192.0.2.1", 10_000);
   assertEquals(passed(5, () => take("192.0.2.1", 0)), 0);
   assertEquals(passed(5, () => take("192.0.2.1", 1000)), 1);
 });
 
-Deno.test("of 10,000 clients the one that asked longest ago is forgotten", () => {
+Deno.test("of 10,000 clients the least recently seen is forgotten", () => {
   const take = createRateLimiter({ perSecond: 1 });
   for (let i = 0; i < 10_000; i++) take(`client ${i}`, 0);
   assertEquals(passed(1, () => take("client 0", 0)), 0);
@@ -84,7 +84,7 @@ Deno.test("of 10,000 clients the one that asked longest ago is forgotten", () =>
   assertEquals(passed(1, () => take("client 1", 0)), 1);
 });
 
-Deno.test("a limit below one request a second is a mistake", () => {
+Deno.test("rejects a limit below one request per second", () => {
   for (const perSecond of [0, -1, NaN, 0.5]) {
     assertThrows(
       () => createRateLimiter({ perSecond }),

@@ -3,7 +3,7 @@ import { isSigError, type SigError } from "@sig/core";
 import { readForm, readJson } from "./read_body.ts";
 import { type Context, Hono } from "hono";
 
-/** Calls a reader as a handler does, without a service around it. */
+/** Calls a reader as a route does, without a service around it. */
 async function within<T>(
   request: RequestInit,
   work: (c: Context) => Promise<T>,
@@ -34,7 +34,7 @@ async function refusal(reading: Promise<unknown>): Promise<SigError> {
   return error;
 }
 
-Deno.test("JSON in UTF-8 is read, however its type is spelled", async () => {
+Deno.test("reads JSON in UTF-8, whatever the spelling of its content type", async () => {
   const types = ["application/json", "Application/JSON"];
   const charsets = [";charset=utf-8", '; charset="UTF-8"', " ; charset=utf-8"];
   const others = ["; profile=x; charset=utf-8", ';a="b;\\"c";'];
@@ -44,7 +44,7 @@ Deno.test("JSON in UTF-8 is read, however its type is spelled", async () => {
   }
 });
 
-Deno.test("another type is refused, so that no form or script can ask", async () => {
+Deno.test("rejects other content types, which forms and scripts can send", async () => {
   const media = ["", "text/plain", "text/json", "application/jsonp"];
   const forms = ["application/json2", "application/x-www-form-urlencoded"];
   const others = [
@@ -72,7 +72,7 @@ Deno.test("another type is refused, so that no form or script can ask", async ()
   assertEquals(code, "unsupported_media_type");
 });
 
-Deno.test("a long type is refused as fast as a short one", async () => {
+Deno.test("rejects a long content type as fast as a short one", async () => {
   for (const gap of [" ;", ";", '; a=""', " ".repeat(50) + ";"]) {
     const type = `application/json${gap.repeat(2_000)}@`;
     const { code } = await refusal(read("{}", { "content-type": type }));
@@ -80,7 +80,7 @@ Deno.test("a long type is refused as fast as a short one", async () => {
   }
 });
 
-Deno.test("a compressed body is refused", async () => {
+Deno.test("rejects a compressed body", async () => {
   for (const encoding of ["gzip", "br", "deflate", "zstd", "gzip, identity"]) {
     const error = await refusal(read("{}", {
       "content-type": "application/json",
@@ -98,7 +98,7 @@ Deno.test("a compressed body is refused", async () => {
   );
 });
 
-Deno.test("what JSON.parse lets through or quotes is refused without quoting", async () => {
+Deno.test("rejects what JSON.parse tolerates, without quoting the body", async () => {
   const bytes = (...codes: number[]) => new Uint8Array(codes);
   const rows: readonly (readonly [BodyInit, string, string | undefined])[] = [
     ["", "syntax error", undefined],
@@ -130,7 +130,7 @@ Deno.test("what JSON.parse lets through or quotes is refused without quoting", a
   }
 });
 
-Deno.test("50,000 values are read, one more is refused with the limit", async () => {
+Deno.test("reads 50,000 values; rejects more with the limit", async () => {
   const zeros = (n: number) => `[${Array(n).fill(0).join(",")}]`;
   assertEquals((await read(zeros(49_999)) as unknown[]).length, 49_999);
   const error = await refusal(read(zeros(50_000)));
@@ -140,7 +140,7 @@ Deno.test("50,000 values are read, one more is refused with the limit", async ()
   );
 });
 
-Deno.test("a form is read with doubled fields, and in UTF-8 alone", async () => {
+Deno.test("reads a form with repeated fields, only in UTF-8", async () => {
   const readFields = (body: BodyInit, type: string, encoding = "identity") =>
     within({
       body,

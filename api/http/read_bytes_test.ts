@@ -5,10 +5,10 @@ import { Capacity, type CapacityOptions, RequestBudget } from "./limits.ts";
 import { readBytes } from "./read_bytes.ts";
 
 interface Reading {
-  /** The code and message, undefined when the body was read. */
+  /** The code and message; undefined if the body was read. */
   readonly error: string | undefined;
   readonly length: number;
-  /** All that was reserved. */
+  /** All bytes that were reserved. */
   readonly reserved: number;
 }
 
@@ -16,7 +16,7 @@ interface Limits extends CapacityOptions {
   readonly maxBytes?: number;
 }
 
-/** Counts what is reserved. */
+/** Records the reserved bytes. */
 class CountingBudget extends RequestBudget {
   reserved = 0;
   override reserve(bytes: number): void {
@@ -48,7 +48,7 @@ function post(body: BodyInit | null, announced?: string): Request {
   return new Request("http://127.0.0.1/", { method: "POST", headers, body });
 }
 
-/** A body that comes in these chunks, and then ends by default. */
+/** Returns a body of these chunks that ends by default. */
 function stream(
   chunks: readonly Uint8Array[],
   end: "end" | "hang" | Error = "end",
@@ -74,7 +74,7 @@ function stream(
 const TOO_LARGE =
   "body_too_large: Cannot read body: it is larger than 100 bytes";
 
-Deno.test("a body of exactly the limit is read, one byte more is not", async () => {
+Deno.test("reads a body of exactly the limit; rejects one more byte", async () => {
   for (const announce of [true, false]) {
     for (const [size, error] of [[100, undefined], [101, TOO_LARGE]] as const) {
       const request = post(
@@ -89,7 +89,7 @@ Deno.test("a body of exactly the limit is read, one byte more is not", async () 
   assertEquals((await read(longer, { maxBytes: 100 })).error, TOO_LARGE);
 });
 
-Deno.test("an announced length over the limit is refused before a byte is read", async () => {
+Deno.test("rejects an announced length over the limit before reading", async () => {
   const { body, seen } = stream([], "hang");
   const request = post(body, "101");
   const refused = { error: TOO_LARGE, length: 0, reserved: 0 };
@@ -97,7 +97,7 @@ Deno.test("an announced length over the limit is refused before a byte is read",
   assertEquals([request.bodyUsed, seen.cancelled], [false, false]);
 });
 
-Deno.test("a length that is not a number is not believed, but counted", async () => {
+Deno.test("a length that is not a number is ignored, and the bytes are counted", async () => {
   for (const announced of ["2, 2", "abc", "-1", "1e9", "0x10", "Infinity"]) {
     const { length, reserved } = await read(post("{}", announced));
     assertEquals(length, 2, announced);
@@ -105,7 +105,7 @@ Deno.test("a length that is not a number is not believed, but counted", async ()
   }
 });
 
-Deno.test("the bytes are those that were sent, in whatever chunks", async () => {
+Deno.test("returns the bytes that were sent, however they are split into chunks", async () => {
   const sent = Uint8Array.from({ length: 100_000 }, (_, i) => i % 251);
   for (const size of [1_000, 7_777, 100_000]) {
     const chunks: Uint8Array[] = [];
@@ -118,7 +118,7 @@ Deno.test("the bytes are those that were sent, in whatever chunks", async () => 
   }
 });
 
-Deno.test("a large announcement holds nothing until bytes come", async () => {
+Deno.test("a large announced length reserves nothing before bytes arrive", async () => {
   const late = await read(post(stream([], "hang").body, "900000"), {
     bodyTimeoutMs: 5,
   });
@@ -129,8 +129,8 @@ Deno.test("a large announcement holds nothing until bytes come", async () => {
   );
 });
 
-Deno.test("small chunks don't hold on to large buffers", async () => {
-  // As some servers give them: one byte of a buffer of 64 KiB.
+Deno.test("small chunks don't retain large buffers", async () => {
+  // Some servers return one byte in a buffer of 64 KiB.
   const chunks = Array.from(
     { length: 250 },
     () => new Uint8Array(65_536).subarray(0, 1),
@@ -140,7 +140,7 @@ Deno.test("small chunks don't hold on to large buffers", async () => {
   assertEquals({ length, reserved }, { length: 250, reserved: 16_384 });
 });
 
-Deno.test("what is reserved covers what is held, and not more than the limit", async () => {
+Deno.test("reserved bytes cover the buffer, up to the limit", async () => {
   for (const size of [1, 16_384, 16_385, 500_000, 1_000_000]) {
     const { body } = stream([new Uint8Array(size)]);
     const { reserved } = await read(post(body));
@@ -148,7 +148,7 @@ Deno.test("what is reserved covers what is held, and not more than the limit", a
   }
 });
 
-Deno.test("a body whose bytes may not be held is left alone", async () => {
+Deno.test("cancels a body whose bytes may not be reserved", async () => {
   const { body, seen } = stream([new Uint8Array(1)], "hang");
   assertEquals(
     (await read(post(body, "20000"), { maxHeldBytes: 1 })).error,
@@ -157,11 +157,11 @@ Deno.test("a body whose bytes may not be held is left alone", async () => {
   await waitUntil("cancelled", () => seen.cancelled);
 });
 
-Deno.test("an arriving body counts until it is read, one that is there does not", async () => {
+Deno.test("an arriving body counts until it is read; one that has arrived does not", async () => {
   const capacity = new Capacity({ maxConcurrent: 1, bodyTimeoutMs: 5 });
   const full =
     "overloaded: Cannot answer: too many requests are still on their way";
-  // As many as one client may have.
+  // The maximum for one client.
   for (let i = 0; i < 16; i++) assert(capacity.bodies.take(""));
   const small = post(new Uint8Array(16_384), "16384");
   assertEquals((await read(small, {}, capacity)).error, undefined);
@@ -182,24 +182,24 @@ Deno.test("an arriving body counts until it is read, one that is there does not"
   }
 });
 
-Deno.test("a body that never ends is given up, and no more of it is read", async () => {
+Deno.test("a body that never ends is aborted at the timeout", async () => {
   const error =
     "request_timeout: Cannot read body: it did not come within 0.01 s";
   const { body, seen } = stream([new Uint8Array(1)], "hang");
   assertEquals((await read(post(body), { bodyTimeoutMs: 10 })).error, error);
   await waitUntil("cancelled", () => seen.cancelled);
-  // Small and announced: read in another way.
+  // Small and announced, which is read in another way.
   const small = post(stream([], "hang").body, "10");
   assertEquals((await read(small, { bodyTimeoutMs: 10 })).error, error);
 });
 
-Deno.test("a body over the limit is given up where it passes it", async () => {
+Deno.test("a body is aborted where it exceeds the limit", async () => {
   const { body, seen } = stream([new Uint8Array(101)], "hang");
   assertEquals((await read(post(body), { maxBytes: 100 })).error, TOO_LARGE);
   await waitUntil("cancelled", () => seen.cancelled);
 });
 
-Deno.test("a client that goes away is told apart from failures of ours", async () => {
+Deno.test("a disconnect of the client differs from internal errors", async () => {
   const broken = "invalid_request: Cannot read body: it broke off";
   const gone = new Error("connection reset");
   for (const announced of ["20000", "5"]) {
@@ -208,12 +208,12 @@ Deno.test("a client that goes away is told apart from failures of ours", async (
   }
 });
 
-Deno.test("no body is an empty body", async () => {
+Deno.test("a missing body is an empty body", async () => {
   const { error, length } = await read(post(null));
   assertEquals([error, length], [undefined, 0]);
 });
 
-Deno.test("a body without a length may have so many chunks", async () => {
+Deno.test("a body without a length has a limited number of chunks", async () => {
   const chunks = (count: number, size: number, wait?: () => Promise<void>) => {
     const all = Array.from({ length: count }, () => new Uint8Array(size));
     return stream(all, "end", wait);
@@ -224,10 +224,10 @@ Deno.test("a body without a length may have so many chunks", async () => {
   assertEquals((await read(post(small.body))).length, 256);
   const bytes = chunks(400, 1);
   assertEquals((await read(post(bytes.body))).error, refused);
-  // What nobody takes, nobody can send; when the refusal is sent, it ends.
+  // The client can't send what is not read; the body ends after the rejection.
   assertEquals(bytes.seen.cancelled, false);
   await waitUntil("cancelled", () => bytes.seen.cancelled);
-  // Chunks that are there when they are asked for.
+  // Chunks that are ready when read.
   const fast = chunks(300, 2_000);
   assertEquals((await read(post(fast.body))).error, refused);
   await waitUntil("cancelled", () => fast.seen.cancelled);
@@ -237,7 +237,7 @@ Deno.test("a body without a length may have so many chunks", async () => {
   const dripping = chunks(300, 1, turns);
   assertEquals((await read(post(dripping.body))).error, refused);
   await waitUntil("cancelled", () => dripping.seen.cancelled);
-  // Of an announced body all that has come is one chunk.
+  // With an announced length everything that has arrived is one chunk.
   const announced = post(chunks(600, 1).body, "600");
   assertEquals((await read(announced)).length, 600);
 });

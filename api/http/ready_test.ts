@@ -10,7 +10,7 @@ import { NOW, PATHS } from "../../tests/kit/test_issuer.ts";
 import { createApp } from "../app.ts";
 import { get } from "../testdata/asking.ts";
 
-/** Two issuers that answer with this status, and a service that lists them. */
+/** Two issuers that respond with this status, and a service that lists them. */
 function start(codes: readonly number[], token?: string) {
   const servers = codes.map((code) => {
     const server = startIssuerServer();
@@ -39,7 +39,7 @@ Deno.test("a service without issuers is ready", async () => {
   assertEquals([status, body], [200, { status: "ready" }]);
 });
 
-Deno.test("it is ready as long as one listed issuer answers", async () => {
+Deno.test("a service is ready if at least one listed issuer answers", async () => {
   for (const codes of [[200, 200], [503, 200], [200, 404]]) {
     await using service = start(codes);
     const { status, body } = await get(service.app, "/readyz");
@@ -47,7 +47,7 @@ Deno.test("it is ready as long as one listed issuer answers", async () => {
   }
 });
 
-Deno.test("unreachable issuers are named only to requests with the token", async () => {
+Deno.test("unreachable issuers are shown only to requests with the token", async () => {
   await using service = start([503, 404], "a-long-token");
   const ask = (headers = {}) => get(service.app, "/readyz", headers);
   for (const headers of [{}, { authorization: "Bearer guessed" }]) {
@@ -67,7 +67,7 @@ Deno.test("unreachable issuers are named only to requests with the token", async
       issuers: { [first!.did]: "fetch_status", [second!.did]: "fetch_status" },
     },
   }]);
-  // Where no token is set nobody can have it.
+  // Without a configured token no request can have it.
   await using open = start([503]);
   const { body: named } = await get(open.app, "/readyz", {
     authorization: "Bearer undefined",
@@ -75,7 +75,7 @@ Deno.test("unreachable issuers are named only to requests with the token", async
   assertEquals(named.checks, { issuers: "unreachable" });
 });
 
-Deno.test("issuers are asked once in 5 s, and for their metadata alone", async () => {
+Deno.test("issuers are queried once in 5 s, and only for their metadata", async () => {
   await using service = start([503]);
   const [{ requests, documents }] = service.servers as [
     typeof service.servers[0] & object,
@@ -92,7 +92,7 @@ Deno.test("issuers are asked once in 5 s, and for their metadata alone", async (
 });
 
 Deno.test({
-  name: "it is not ready while its store can't be reached",
+  name: "a service is not ready if its store is unreachable",
   ignore: !HAS_REDIS,
   async fn() {
     const redis = await startRedis();

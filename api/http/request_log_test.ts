@@ -17,7 +17,7 @@ const ENTRY: RequestLogEntry = {
   error: "Error: why\n  at place",
 };
 
-Deno.test("an entry is one JSON value, or words for people", () => {
+Deno.test("an entry is one JSON value, or text for people", () => {
   assertEquals(JSON.parse(formatLogEntry(ENTRY, "json")), ENTRY);
   assertEquals(
     formatLogEntry(ENTRY, "text"),
@@ -25,7 +25,7 @@ Deno.test("an entry is one JSON value, or words for people", () => {
   );
 });
 
-Deno.test("what a client sends forges no field of the text format", () => {
+Deno.test("client text can't forge a field of the text format", () => {
   const forged = 'r1 2026-01-01T00:00:01.000Z POST /admin 200 1ms "r2"';
   const line = (request_id: string) =>
     formatLogEntry({ ...usual(), request_id }, "text");
@@ -45,7 +45,7 @@ const HOSTILE = [
   ...["/\u2028", '/","code":"x', "/\u0000", "/\u007f"],
 ];
 
-Deno.test("whatever a client sent, an entry stays one harmless line", () => {
+Deno.test("an entry is one line without control characters, whatever a client sends", () => {
   for (const path of HOSTILE) {
     for (const format of ["json", "text"] as const) {
       const entry = { ...ENTRY, path, request_id: path, error: path };
@@ -61,7 +61,7 @@ Deno.test("whatever a client sent, an entry stays one harmless line", () => {
   }
 });
 
-Deno.test("a line that was put together is the entry as JSON", () => {
+Deno.test("the fast path for JSON lines writes the entry as JSON", () => {
   const text = fc.oneof(
     fc.string({ maxLength: 8 }),
     fc.constantFrom(...HOSTILE, '"', "\\", "/v1/check", "\u00e9", "\ud800"),

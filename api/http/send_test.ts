@@ -7,7 +7,7 @@ import { send } from "./send.ts";
 
 const TEXT = "x".repeat(200_000);
 
-/** Sends a text as a handler does; a quota shows what is held meanwhile. */
+/** Sends a text as a route does; the quota shows what is held meanwhile. */
 async function sending(
   body: string | Uint8Array<ArrayBuffer>,
   options: CapacityOptions = {},
@@ -25,7 +25,7 @@ async function sending(
     }
   });
   const response = await app.request("/");
-  /** Whether so many bytes are free. */
+  /** Returns whether a number of bytes is free. */
   const areFree = (bytes: number) => {
     const isTaken = capacity.bytes.take("", bytes);
     if (isTaken) capacity.bytes.release("", bytes);
@@ -34,7 +34,7 @@ async function sending(
   return { response, areFree, thrown };
 }
 
-Deno.test("an answer is what its text is in UTF-8, wherever it is cut", async () => {
+Deno.test("a response is its text in UTF-8, wherever it is split", async () => {
   for (
     const text of ["é", TEXT, "é".repeat(70_000), `x${"😀".repeat(70_000)}`]
   ) {
@@ -46,7 +46,7 @@ Deno.test("an answer is what its text is in UTF-8, wherever it is cut", async ()
   }
 });
 
-Deno.test("a large answer is sent in pieces and counts until the last one is taken", async () => {
+Deno.test("a large response is sent in pieces and counts until the last one is read", async () => {
   const bytes = new Uint8Array(150_000).fill(7);
   const limits = { maxHeldBytes: 150_000 };
   const { response, areFree } = await sending(bytes, limits);
@@ -61,7 +61,7 @@ Deno.test("a large answer is sent in pieces and counts until the last one is tak
   assertEquals(lengths, [65_536, 65_536, 18_928]);
 });
 
-Deno.test("an answer that nobody wants any more counts no more", async () => {
+Deno.test("a cancelled response no longer counts", async () => {
   const { response, areFree } = await sending(TEXT, { maxHeldBytes: 200_000 });
   const reader = response.body!.getReader();
   await reader.read();
@@ -70,13 +70,13 @@ Deno.test("an answer that nobody wants any more counts no more", async () => {
   assertEquals(areFree(200_000), true);
 });
 
-Deno.test("an answer for which there is no room holds nothing", async () => {
+Deno.test("a response beyond the limit reserves nothing", async () => {
   const { thrown, areFree } = await sending(TEXT, { maxHeldBytes: 199_999 });
   assert(isSigError(thrown, "overloaded"));
   assertEquals(areFree(199_999), true);
 });
 
-Deno.test("an answer that isn't read is cut off and counts no more", async () => {
+Deno.test("a response that is not read is aborted and no longer counts", async () => {
   const { response, areFree } = await sending(TEXT, {
     sendTimeoutMs: 10,
     maxHeldBytes: 200_000,
@@ -91,13 +91,13 @@ Deno.test("an answer that isn't read is cut off and counts no more", async () =>
   assertEquals(areFree(200_000), true);
 });
 
-Deno.test("an answer that is read too slowly is cut off in the end", async () => {
+Deno.test("a response that is read too slowly is aborted eventually", async () => {
   const text = "x".repeat(64 * 1024 * 100);
   const { response, areFree } = await sending(text, { sendTimeoutMs: 40 });
   const reader = response.body!.getReader();
   let isCut = false;
   reader.closed.catch(() => isCut = true);
-  // Something is taken all the time.
+  // Some of it is read all the time.
   await waitUntil("cut off", async () => {
     await reader.read().catch(() => {});
     return isCut;

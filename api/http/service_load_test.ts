@@ -5,7 +5,7 @@ import { send, sendJson } from "./send.ts";
 import { ask, post } from "./testdata/ask.ts";
 import { outcome, serviceOf } from "./testdata/service_of.ts";
 
-Deno.test("a client over its rate gets 429, others and health checks don't", async () => {
+Deno.test("a client over its rate gets 429; other clients and health checks do not", async () => {
   let ms = 0;
   const app = serviceOf({
     rateLimit: { perSecond: 2 },
@@ -25,7 +25,7 @@ Deno.test("a client over its rate gets 429, others and health checks don't", asy
   assertEquals((await from("192.0.2.1")).status, 429);
 });
 
-Deno.test("an unlimited route doesn't count for the rate, and takes a place", async () => {
+Deno.test("an unlimited route doesn't count for the rate, but takes a slot", async () => {
   const gate = Promise.withResolvers<void>();
   const app = serviceOf({
     rateLimit: { perSecond: 1 },
@@ -48,7 +48,7 @@ Deno.test("an unlimited route doesn't count for the rate, and takes a place", as
   assertEquals((await ask(app, "/open")).status, 429);
 });
 
-Deno.test("every 429 and 503 says when to try again", async () => {
+Deno.test("every 429 and 503 says when to retry", async () => {
   const app = serviceOf({}, {
     "/store": () => {
       throw new SigError("store_unavailable", "Cannot read store: it is gone");
@@ -77,7 +77,7 @@ Deno.test("every 429 and 503 says when to try again", async () => {
   }
 });
 
-Deno.test("clients whose address isn't known share one rate", async () => {
+Deno.test("clients without a known address share one rate", async () => {
   const app = serviceOf({
     rateLimit: { perSecond: 1 },
     now: () => new Date(0),
@@ -86,7 +86,7 @@ Deno.test("clients whose address isn't known share one rate", async () => {
   assertEquals((await ask(app, "/open")).status, 429);
 });
 
-Deno.test("so many requests are answered at a time, more are sent away", async () => {
+Deno.test("requests beyond the maximum of concurrent ones are rejected", async () => {
   const gate = Promise.withResolvers<void>();
   const app = serviceOf({ maxConcurrent: 2 }, {
     "/slow": async (c) => {
@@ -106,7 +106,7 @@ Deno.test("so many requests are answered at a time, more are sent away", async (
   assertEquals((await ask(app, "/open")).status, 200);
 });
 
-Deno.test("places are given back when a route fails", async () => {
+Deno.test("slots are released when a route fails", async () => {
   const app = serviceOf({ maxConcurrent: 1 }, {
     "/broken": () => {
       throw undefined;
@@ -118,7 +118,7 @@ Deno.test("places are given back when a route fails", async () => {
   assertEquals((await ask(app, "/open")).status, 200);
 });
 
-Deno.test("bodies share what may be held, and give it back", async () => {
+Deno.test("bodies share the limit of held bytes and release them", async () => {
   const app = serviceOf({ maxHeldBytes: 40_000, bodyTimeoutMs: 60_000 }, {
     "/eat": async (c) => {
       await readJson(c, 100_000);
@@ -143,7 +143,7 @@ Deno.test("bodies share what may be held, and give it back", async () => {
   }
 });
 
-Deno.test("a body that doesn't come in time is given up", async () => {
+Deno.test("a body that doesn't arrive in time is rejected", async () => {
   const app = serviceOf({ bodyTimeoutMs: 5 });
   const never = new ReadableStream<Uint8Array>();
   assertEquals(

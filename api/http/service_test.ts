@@ -5,13 +5,13 @@ import type { RequestLogEntry } from "./request_log.ts";
 import { ask, post } from "./testdata/ask.ts";
 import { outcome, serviceOf } from "./testdata/service_of.ts";
 
-Deno.test("a path has exactly one spelling that is served", async () => {
+Deno.test("each path has exactly one spelling", async () => {
   const app = serviceOf();
   assertEquals(outcome(await ask(app, "/names/a?q=1#f")), [
     200,
     '{"name":"a"}',
   ]);
-  // A parameter is text: it never becomes a path.
+  // A parameter is text and never becomes a path.
   assertEquals(
     outcome(await ask(app, "/names/%2e%2e%2fetc")),
     [200, '{"name":"../etc"}'],
@@ -26,7 +26,7 @@ Deno.test("a path has exactly one spelling that is served", async () => {
   }
 });
 
-Deno.test("a method that a path has not is refused, with those it has", async () => {
+Deno.test("rejects a method that the path does not have, and lists the allowed ones", async () => {
   const app = serviceOf();
   for (
     const [path, method, allow, words] of [
@@ -47,14 +47,14 @@ Deno.test("a method that a path has not is refused, with those it has", async ()
   }
 });
 
-Deno.test("on a Host list both the Host and the URL must be known", async () => {
+Deno.test("with a Host list both the Host and the URL must be listed", async () => {
   const app = serviceOf({ hosts: ["localhost", "127.0.0.1"] });
   const refused = [421, "host_not_allowed"];
   const host = (name: string) => ({ headers: { host: name } });
   assertEquals((await ask(app, "/open")).status, 200);
   assertEquals((await ask(app, "/open", host("LOCALHOST:80"))).status, 200);
   assertEquals(outcome(await ask(app, "/open", host("evil.example"))), refused);
-  // An absolute target goes before Host (RFC 9112 §3.2.2).
+  // An absolute target takes precedence over Host (RFC 9112 §3.2.2).
   const url = "http://evil.example/open";
   assertEquals(outcome(await ask(app, url, host("localhost"))), refused);
   assertEquals(outcome(await ask(app, "http://evil.example/healthz")), refused);
@@ -63,7 +63,7 @@ Deno.test("on a Host list both the Host and the URL must be known", async () => 
   assertEquals((await ask(serviceOf(), url)).status, 200);
 });
 
-Deno.test("an invalid Host is 400, with a list and without", async () => {
+Deno.test("an invalid Host is 400, with and without a list", async () => {
   for (const app of [serviceOf(), serviceOf({ hosts: ["localhost"] })]) {
     for (const host of ["", "localhost/open#"]) {
       for (const path of ["/open", "/healthz", "/nowhere"]) {
@@ -77,7 +77,7 @@ Deno.test("an invalid Host is 400, with a list and without", async () => {
   }
 });
 
-Deno.test("a page of another site can't post, unless its origin is allowed", async () => {
+Deno.test("pages of other sites can't post unless their origin is allowed", async () => {
   const app = serviceOf({ corsOrigins: ["https://app.example"] });
   const send = async (headers: HeadersInit) =>
     outcome(await ask(app, "/echo", post("{}", headers)));
@@ -119,7 +119,7 @@ Deno.test("a preflight is answered for allowed origins only", async () => {
   assertEquals(no.headers.get("access-control-allow-origin"), null);
 });
 
-Deno.test("a token is asked for wherever a route is not open", async () => {
+Deno.test("routes that are not open require the token", async () => {
   const app = serviceOf({ token: "s3cret" });
   const send = (authorization: string) =>
     ask(app, "/names/a", { headers: { authorization } });
@@ -142,7 +142,7 @@ Deno.test("a token is asked for wherever a route is not open", async () => {
   assertEquals((await ask(app, "/healthz")).status, 200);
 });
 
-Deno.test("a token that can't be sent is refused from the start", () => {
+Deno.test("rejects at startup a token that can't be sent", () => {
   for (const token of ["", " ", "a b", "a\n", "é", "a\u0000"]) {
     assertSigError(
       () => serviceOf({ token }),
@@ -152,7 +152,7 @@ Deno.test("a token that can't be sent is refused from the start", () => {
   }
 });
 
-Deno.test("every answer names its request, and the log says the same", async () => {
+Deno.test("every response has its request id, which is also in the log", async () => {
   const log: RequestLogEntry[] = [];
   let ms = 1_000;
   const app = serviceOf({
@@ -198,14 +198,14 @@ Deno.test("every answer names its request, and the log says the same", async () 
   assert(!broken.body.includes("why"));
   await ask(app, `/${"x".repeat(1000)}`);
   assertEquals(log.pop()!.path.length, 200);
-  // A refusal has its code and no error.
+  // A rejection has its code but no `error`.
   await ask(app, "http://evil.example/open");
   const { level, code, error: none } = log.pop()!;
   assertEquals([level, code, none], ["info", "host_not_allowed", undefined]);
   assertEquals(log.length, 0);
 });
 
-Deno.test("a service can't be made of options that can't be meant", () => {
+Deno.test("rejects invalid options of a service", () => {
   assertThrows(() => serviceOf({ rateLimit: { perSecond: 0 } }), RangeError);
   for (
     const options of [

@@ -1,4 +1,4 @@
-// Real sockets: what becomes of bodies that come in small chunks, and fast.
+// Bodies that arrive fast and in small chunks, over real sockets.
 import { assertEquals, assertMatch } from "@std/assert";
 import { WAIT_LIMIT_MS, within } from "../../tests/kit/wait.ts";
 import { head, RawClient } from "../../tests/kit/raw_client.ts";
@@ -12,21 +12,21 @@ const HEAD = head("POST /eat HTTP/1.1", [
   "Transfer-Encoding: chunked",
 ]);
 
-/** A part of a body without an end, in chunks of so many bytes. */
+/** A part of an endless body, in chunks of a given size. */
 function crumbsOf(size: number): string {
   const chunk = `${size.toString(16)}\r\n${" ".repeat(size)}\r\n`;
   return chunk.repeat(Math.ceil(120_000 / chunk.length));
 }
 
 for (const size of [1, 600, 2_000]) {
-  Deno.test(`clients that send ${size} bytes at a time without end hold up nobody else`, () =>
+  Deno.test(`clients that send ${size} bytes at a time without end block no other client`, () =>
     holdsUpNobody(crumbsOf(size)));
 }
 
 async function holdsUpNobody(crumbs: string): Promise<void> {
   const app = createService({
     ...{ service: "sig-api", version: "0.1.0" },
-    // What takes long here is refused for what it is, not for its time.
+    // The timeout is long, so that only the number of chunks is rejected.
     bodyTimeoutMs: WAIT_LIMIT_MS,
   });
   app.post("/eat", async (c) => {
@@ -54,7 +54,7 @@ async function holdsUpNobody(crumbs: string): Promise<void> {
         "Cannot read body: it comes in too many small chunks",
         "Send it with content-length, or in chunks of 64 KiB.",
       ]);
-      // Deno says it as well.
+      // Deno sends this header too.
       assertMatch(headers.get("connection") ?? "", /^close\b/);
     }
     const response = await fetch(`${server.url}/eat`, {

@@ -10,7 +10,7 @@ import {
 import { inlineFeedOf } from "../testdata/example_feed.ts";
 import { findTelemetry, type Telemetry } from "./telemetry.ts";
 
-/** Telemetry that keeps what it is given. */
+/** Telemetry that records its values. */
 function recorder() {
   const counted: string[] = [];
   const gauges = new Map<string, Parameters<Telemetry["gauge"]>[2]>();
@@ -23,7 +23,7 @@ function recorder() {
   return {
     telemetry,
     counted,
-    /** What a gauge shows now. */
+    /** Returns the current values of a gauge. */
     read: (name: string) => [...gauges.get(name)!()],
   };
 }
@@ -44,7 +44,7 @@ Deno.test("each answer counts once, and unlisted issuers share a name", async ()
   const rows: readonly (readonly [string, unknown, ...string[]])[] = [
     ["/v1/check", { issuer: did, ...QUESTION }, `allow none ${did}`],
     ["/v1/check", { issuer: did, ...admin }, `deny role_missing ${did}`],
-    // It says that it is the listed issuer's.
+    // It claims to be the listed issuer's.
     ["/v1/check", { feed, ...QUESTION }, "allow none other"],
     [
       "/v1/check/batch",
@@ -59,7 +59,7 @@ Deno.test("each answer counts once, and unlisted issuers share a name", async ()
       "allow none other",
     ],
     ["/access/v1/evaluation", evaluation, `allow none ${did}`],
-    // Of such subjects no feed speaks, whatever it says of the text.
+    // No feed can list such subjects, whatever it says about the text.
     ["/access/v1/evaluation", other, `deny no_relationship ${did}`],
     [
       "/access/v1/evaluations",
@@ -97,7 +97,7 @@ Deno.test("a failed refresh counts once for all questions that wait for it", asy
   assertEquals(await ask(), 422);
   assertEquals(counted.length, 3);
   assertEquals(read("sig.feed.age_seconds"), []);
-  // Wrong questions are not the issuer's fault.
+  // Invalid questions are not failures of the issuer.
   publish(3);
   assertEquals(await ask({ subject: "" }), 400);
   assertEquals(await ask({ issuer: "other.example" }), 403);

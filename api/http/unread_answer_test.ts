@@ -1,4 +1,4 @@
-// Real sockets: what becomes of an answer whose reader has stopped.
+// A response whose client stops reading, over real sockets.
 import { assert, assertEquals } from "@std/assert";
 import { RawClient } from "../../tests/kit/raw_client.ts";
 import { listen } from "../process/listen.ts";
@@ -6,10 +6,10 @@ import { send } from "./send.ts";
 import { createService, toApp } from "./service.ts";
 import { WAIT_LIMIT_MS, waitForEqual, within } from "../../tests/kit/wait.ts";
 
-/** More than the buffers of two sockets hold. */
+/** Larger than the buffers of two sockets. */
 const LENGTH = 32 * 1024 * 1024;
 
-Deno.test("an answer that isn't read is cut off, and its room is free again", async () => {
+Deno.test("a response that is not read is aborted, and its bytes are released", async () => {
   let made = Promise.withResolvers<void>();
   const app = createService({
     ...{ service: "sig-api", version: "0.1.0" },

@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, made from the routes themselves. @module */
+/** Creates the OpenAPI 3.1 document from the routes. @module */
 
 import { ERROR_CODES, type ErrorCode, type JsonValue } from "@sig/core";
 import {
@@ -15,18 +15,21 @@ import { PROBLEM } from "../schemas/answers.ts";
 /** A JSON Schema, or another object of the document. */
 type PlainSchema = { readonly [keyword: string]: JsonValue };
 
-/** The document, as far as it is read here. */
+/** The members of the document that are read here. */
 export type OpenApiDocument = ReturnType<typeof createDocument>;
 
-/** What the document says of a service beside its routes. */
+/** The service's properties in the document, in addition to its routes. */
 export interface DocumentOptions {
-  /** Where clients reach it (default: where the document is). */
+  /**
+   * The origin at which clients reach the service (default: that of the
+   * document).
+   */
   readonly publicUrl: string | undefined;
   /** Whether requests must carry a token. */
   readonly needsToken: boolean;
 }
 
-/** Describes the routes of a service. */
+/** Returns the document of a service's routes. */
 export function createDocument(
   operations: readonly Operation[],
   { publicUrl, needsToken }: DocumentOptions,
@@ -73,7 +76,10 @@ export function createDocument(
   };
 }
 
-/** The bodies of requests and answers as JSON Schema, and what they refer to. */
+/**
+ * Returns the JSON Schemas of requests and responses, and those that they refer
+ * to.
+ */
 function toSchemas(operations: readonly Operation[]) {
   const members = operations.flatMap(({ id, body, answer, unready }) => [
     ...(body ? [[`${id} request`, body.schema] as const] : []),
@@ -91,7 +97,7 @@ function toSchemas(operations: readonly Operation[]) {
   };
 }
 
-/** Every code that an operation's problems can have. */
+/** Returns all error codes of an operation's problems. */
 function codesOf(operation: Operation): readonly ErrorCode[] {
   const codes = [
     ...operation.codes,
@@ -173,7 +179,7 @@ const REQUEST_ID_HEADER = {
   },
 } as const;
 
-/** Headers that a status comes with, beside the request's name. */
+/** Headers of a status, in addition to the request id. */
 const HEADERS: { readonly [status: number]: PlainSchema } = {
   401: headers("WWW-Authenticate", "`Bearer`."),
   405: headers("Allow", "The methods of the path."),
@@ -198,7 +204,7 @@ function toExamples(
   );
 }
 
-/** The problems by their HTTP status. */
+/** Returns the problem responses by HTTP status. */
 function toProblems(
   codes: readonly ErrorCode[],
   problem: PlainSchema,

@@ -1,7 +1,7 @@
 /**
- * The examples of the document: what is asked, and exactly what is answered at
- * noon of 1 June 2026 about an issuer of three events (`EXAMPLE_FEED` of the
- * tests). A test asks them all.
+ * The examples of the document: requests, and their exact answers at noon of 1
+ * June 2026 about an issuer with three events (`EXAMPLE_FEED` of the tests). A
+ * test sends all of them.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { Example } from "./operation.ts";
 
 type Examples = { readonly [name: string]: Example };
 
-/** The clock of the examples. */
+/** The current time in the examples. */
 export const EXAMPLE_NOW = "2026-06-01T12:00:00Z";
 const ISSUER = "did:web:acme.example";
 const ALICE = "did:web:alice.example";

@@ -15,7 +15,7 @@ type Json = any;
 const document: OpenApiDocument & Json =
   (await get(createApp(), "/openapi.json")).body;
 
-/** Asserts that a value is as a schema of the document says. */
+/** Asserts that a value matches a schema of the document. */
 function assertValid(schema: Json, value: unknown, what: string): void {
   const whole = JSON.parse(
     JSON.stringify({ ...schema, $defs: document.components.schemas })
@@ -35,7 +35,7 @@ function isValid(schema: Json, value: unknown): boolean {
   }
 }
 
-/** Asserts that an answer is one of those that the document describes. */
+/** Asserts that a response is described by the document. */
 function assertDescribed(method: string, path: string, asked: Asked): void {
   const response = document.paths[path][method].responses[asked.status];
   assert(response, `${method} ${path}: ${asked.status} is not described`);
@@ -46,7 +46,7 @@ function assertDescribed(method: string, path: string, asked: Asked): void {
   assertEquals(asked.headers.has("x-request-id"), true);
 }
 
-/** A service at the time of the examples, that reaches their issuer. */
+/** Creates a service with the examples' time and issuer. */
 async function withExamples(work: (app: () => App) => Promise<void>) {
   await using server = startIssuerServer();
   const { metadata, jwks, did_document, events } = EXAMPLE_FEED;
@@ -67,7 +67,7 @@ async function withExamples(work: (app: () => App) => Promise<void>) {
   );
 }
 
-Deno.test("every example is asked, answered as told, and fits its schema", async () => {
+Deno.test("every example gets the documented answer, which matches its schema", async () => {
   await withExamples(async (createApp) => {
     let asked = 0;
     for (const [path, methods] of Object.entries<Json>(document.paths)) {
@@ -79,7 +79,7 @@ Deno.test("every example is asked, answered as told, and fits its schema", async
         const names = Object.keys(answer.examples);
         if (body) assertEquals(Object.keys(body.examples), names);
         for (const name of names) {
-          // Each from a fresh process, as "first_seen" says.
+          // Each from a new process, as "first_seen" says.
           const app = createApp();
           const request = body?.examples[name].value;
           if (body) assertValid(body.schema, request, `${path} ${name}`);
@@ -98,7 +98,7 @@ Deno.test("every example is asked, answered as told, and fits its schema", async
   });
 });
 
-Deno.test("the routes that are served are those that are described", async () => {
+Deno.test("the served routes are the documented routes", async () => {
   const served = createRoutes({}).map(({ method, path }) =>
     `${method} ${path}`
   );
@@ -119,7 +119,7 @@ Deno.test("the routes that are served are those that are described", async () =>
   assertValid({ $ref: "#/components/schemas/Problem" }, lost.body, "404");
 });
 
-Deno.test("every refusal at the door is described", async () => {
+Deno.test("every rejection before a route is documented", async () => {
   let ms = 0;
   const app = createApp({
     hosts: ["127.0.0.1"],
@@ -182,7 +182,7 @@ Deno.test("every refusal at the door is described", async () => {
   }
 });
 
-Deno.test("generators learn where to ask, who may, and what may be left out", async () => {
+Deno.test("generators find the address, the token and the optional members", async () => {
   assertEquals(document.servers, [
     { url: "/", description: "Where this document is." },
   ]);
@@ -207,7 +207,7 @@ Deno.test("generators learn where to ask, who may, and what may be left out", as
     "/openapi.json",
     "/readyz",
   ]);
-  // Generators then give `data.decision` without a cast.
+  // Generated clients can then read `data.decision` without a cast.
   const { requestBody, responses } = document.paths["/v1/check"].post;
   const refOf = (name: string) => ({ $ref: `#/components/schemas/${name}` });
   assertEquals(
@@ -217,11 +217,11 @@ Deno.test("generators learn where to ask, who may, and what may be left out", as
     ],
     [refOf("CheckRequest"), refOf("CheckAnswer")],
   );
-  // A member with a default counts as required in the types of generators.
+  // Generated types treat a member with a default as required.
   assert(!JSON.stringify(document.components.schemas).includes('"default"'));
 });
 
-Deno.test("the document names every code, and refuses what the service refuses", () => {
+Deno.test("the document contains every code and rejects what the service rejects", () => {
   const { schemas } = document.components;
   assertEquals(schemas.ErrorCode.enum, Object.keys(ERROR_CODES));
   const check = { $ref: "#/components/schemas/CheckRequest" };

@@ -1,4 +1,4 @@
-/** A route, what the OpenAPI document says of it, and which problems it can give. @module */
+/** A route with its OpenAPI description and the error codes of its problems. @module */
 
 import { ERROR_CODES, type ErrorCode, type JsonValue } from "@sig/core";
 import type { Handler } from "hono";
@@ -18,79 +18,82 @@ export const TAGS = Object.freeze({
 /** The name of a group. */
 type Tag = keyof typeof TAGS;
 
-/** One request and the answer that it gets; a test asks the service. */
+/** A request and its answer; a test sends it to the service. */
 export interface Example {
-  /** What it shows. */
+  /** What the example shows. */
   readonly summary: string;
   /** The body of the request; absent for `GET`. */
   readonly request?: JsonValue;
-  /** The body of the answer; absent where it is a text. */
+  /** The body of the answer; absent if it is not JSON. */
   readonly answer?: JsonValue;
 }
 
 /** A documented route. */
 export interface Operation {
-  /** `GET` answers `HEAD` too. */
+  /** The method; `GET` also answers `HEAD`. */
   readonly method: "GET" | "POST";
-  /** Its path. */
+  /** The path. */
   readonly path: string;
-  /** Answers without a token. */
+  /** Whether it is answered without a token. */
   readonly open?: true;
-  /** Makes the response; absent where every service answers by itself. */
+  /** Creates the response; absent for routes that every service has. */
   readonly handle?: Handler<ServiceEnv>;
-  /** Its name in generated clients. */
+  /** The operation's name in generated clients. */
   readonly id: string;
-  /** The group that it is listed in. */
+  /** The group of the route. */
   readonly tag: Tag;
-  /** One line. */
+  /** A summary of one line. */
   readonly summary: string;
-  /** In more words. */
+  /** A longer description. */
   readonly description: string;
-  /** What a request carries. */
+  /** The body of a request. */
   readonly body?: {
     /** The schema of the body. */
     readonly schema: z.ZodType;
-    /** Bytes at most. */
+    /** Maximum size in bytes. */
     readonly maxBytes: number;
-    /** Another type is `invalid_request`, not `unsupported_media_type`. */
+    /**
+     * Whether another content type is `invalid_request` instead of
+     * `unsupported_media_type`.
+     */
     readonly otherTypeIsInvalid?: true;
   };
-  /** What it is answered with. */
+  /** The successful response. */
   readonly answer: {
     /** The media type (default: JSON). */
     readonly type?: string;
-    /** In words. */
+    /** A description for the document. */
     readonly description: string;
     /** The schema of the body. */
     readonly schema: z.ZodType;
   };
-  /** What a probe is answered with (503) while the service is not ready. */
+  /** The response to a probe while the service is not ready (503). */
   readonly unready?: {
-    /** In words. */
+    /** A description for the document. */
     readonly description: string;
     /** The schema of the body. */
     readonly schema: z.ZodType;
   };
-  /** By name. */
+  /** The examples by name. */
   readonly examples: { readonly [name: string]: Example };
-  /** The codes of its problems, beside those that every route can give. */
+  /** Error codes of its problems, in addition to those that every route has. */
   readonly codes: readonly ErrorCode[];
 }
 
-/** Bytes of a request that may carry a feed. */
+/** Maximum size in bytes of a request that may contain a feed. */
 export const MAX_FEED_BODY_BYTES: number = 4 * 1024 * 1024;
-/** Bytes of every other request. */
+/** Maximum size in bytes of every other request. */
 export const MAX_BODY_BYTES: number = 64 * 1024;
 
 const ALL = Object.keys(ERROR_CODES) as ErrorCode[];
 
-/** A body that is wrong by itself. */
+/** Errors of the request's body. */
 export const REQUEST_CODES: readonly ErrorCode[] = [
   ...["invalid_json", "unsupported_media_type"] as const,
   ...["body_too_large", "request_timeout", "origin_not_allowed"] as const,
 ];
 
-/** The issuer can't be asked, or does not answer. */
+/** Errors of locating or fetching the issuer. */
 export const SOURCE_CODES: readonly ErrorCode[] = [
   ...["invalid_identifier", "unsupported_did_method", "insecure_url"] as const,
   ...["issuer_not_allowed", "address_not_allowed"] as const,
@@ -99,7 +102,10 @@ export const SOURCE_CODES: readonly ErrorCode[] = [
   ...["feed_too_large", "too_many_events", "overloaded"] as const,
 ];
 
-/** There is no answer, or what the issuer published is invalid or contradictory. */
+/**
+ * All errors that leave a question without an answer, such as invalid or
+ * contradictory documents.
+ */
 export const ANSWER_CODES: readonly ErrorCode[] = [
   ...SOURCE_CODES,
   ...ALL.filter((code) =>
@@ -110,12 +116,12 @@ export const ANSWER_CODES: readonly ErrorCode[] = [
   ...["consistency_unavailable", "feed_stale"] as const,
 ];
 
-/** What every route can give. */
+/** Errors that every route can have. */
 export const COMMON_CODES: readonly ErrorCode[] = [
-  // An invalid host is `invalid_request`, whatever is asked.
+  // An invalid host is `invalid_request` on every route.
   ...["invalid_request", "host_not_allowed", "method_not_allowed"] as const,
   "internal",
 ];
 
-/** What a route can give that is not answered however busy the service is. */
+/** Further errors of routes that limits apply to. */
 export const BUSY_CODES: readonly ErrorCode[] = ["rate_limited", "overloaded"];

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { dataFolder } from "./io.ts";
 
-Deno.test("what is the user's has an absolute place, or none", () => {
+Deno.test("the user's data folder is an absolute path, or missing", () => {
   const cases: readonly (readonly [Record<string, string>, string])[] = [
     [{ HOME: "/home/ada" }, "/home/ada/.local/share/sig"],
     [{ HOME: "C:\\Users\\ada" }, "C:\\Users\\ada/.local/share/sig"],

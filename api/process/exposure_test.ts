@@ -25,7 +25,7 @@ Deno.test("settings that name only this machine do not expose a server", () => {
   }
 });
 
-/** Settings with a value, beside those of a local server. */
+/** Settings with a value, in addition to those of a local server. */
 const MAKE: { readonly [flag: string]: (value: string) => Reachability } = {
   "--audience": (value) => ({ audiences: ["http://localhost", value] }),
   "--public-url": (value) => ({ publicUrl: value }),
@@ -54,7 +54,7 @@ const PUBLIC: { readonly [flag: string]: readonly string[] } = {
   ],
 };
 
-Deno.test("each public setting exposes a server, behind loopback too", () => {
+Deno.test("each public setting exposes a server, even on a loopback address", () => {
   const local = parseAddress("127.0.0.1:0");
   for (const [flag, values] of Object.entries(PUBLIC)) {
     for (const value of values) {

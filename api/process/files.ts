@@ -1,11 +1,11 @@
-/** Reading and writing files, whole or not at all. @module */
+/** Reads and writes files atomically. @module */
 
 import { type ErrorCode, SigError, type SigErrorOptions } from "@sig/core";
 import { quote } from "@sig/core/internal";
 
 /**
- * A whole file of at most `maxBytes` bytes; no FIFO or device, which would block
- * or never end.
+ * Reads a whole file of at most `maxBytes` bytes. Rejects a FIFO or device,
+ * which would block or never end.
  *
  * @example
  * ```ts
@@ -38,8 +38,8 @@ export async function readFile(
 }
 
 /**
- * The `document_too_large` of a file, or of standard input where there is no
- * path.
+ * Returns the `document_too_large` error of a file, or of standard input if
+ * there is no path.
  *
  * @example
  * ```ts
@@ -81,8 +81,8 @@ function whyNotRead(error: unknown): string {
 }
 
 /**
- * The text of a file with a password: one line, whose end is not part of it;
- * undefined for anything else.
+ * Returns the password in a file: one line without its end; undefined for any
+ * other text.
  *
  * @example
  * ```ts
@@ -104,8 +104,8 @@ export function decodeSecretLine(bytes: Uint8Array): string | undefined {
 }
 
 /**
- * Permission bits of a file such as 0o600, null where there are none, or the
- * file can't be looked at.
+ * Returns the permission bits of a file, such as 0o600; null if there are none,
+ * or the file can't be accessed.
  *
  * @example
  * ```ts
@@ -120,14 +120,14 @@ export async function fileMode(path: string): Promise<number | null> {
   return mode === null ? null : mode & 0o777;
 }
 
-/** How a file is made. */
+/** Options for creating a file. */
 export interface CreateFileOptions {
-  /** Make its folder too, closed to others, where there is none. */
+  /** Whether to create a missing folder, accessible only to the user. */
   readonly makeFolder?: boolean;
 }
 
 /**
- * Makes a file of mode 0600; never replaces one.
+ * Creates a file of mode 0600; never replaces one.
  *
  * @example
  * ```ts
@@ -155,17 +155,19 @@ export async function createPrivateFile(
   await writeFile(path, content, { createNew: true, mode: 0o600 });
 }
 
-/** Makes a file that is not there, or adds to one that may be. */
+/** Options of {@linkcode writeWhole}. */
 export interface WriteFileOptions {
-  /** Make it, and refuse where it is there (default: add to it). */
+  /**
+   * Whether to create the file, and fail if it exists (default: append to it).
+   */
   readonly createNew?: boolean;
-  /** Permission bits of a file that is made. */
+  /** Permission bits of a created file. */
   readonly mode: number;
 }
 
 /**
- * Writes to a file, all of it or nothing: half a row would spoil a file,
- * and half a key would stand in the way of a whole one.
+ * Writes to a file completely or not at all: half a row would corrupt a file,
+ * and half a key would prevent another attempt.
  *
  * @example
  * ```ts
@@ -188,7 +190,7 @@ export async function writeFile(
       ...{ append: true, mode },
       ...(createNew ? { createNew } : { create: true }),
     });
-    // Asking for the size would need the permission to read.
+    // Reading the size would need the permission to read.
     const size = await file.seek(0, Deno.SeekMode.End);
     try {
       const bytes = typeof content === "string"
@@ -209,8 +211,8 @@ export async function writeFile(
 }
 
 /**
- * Writes a file of mode 0600 in the place of an old one: a reader finds
- * the one or the other, and never a half.
+ * Replaces a file by one of mode 0600 atomically: a reader finds the old or the
+ * new content.
  *
  * @example
  * ```ts

@@ -1,16 +1,18 @@
-/** All that a process of this project touches of the outside: streams, signals, variables. @module */
+/** A process's access to the outside: streams, signals, variables. @module */
 
 import { quote } from "@sig/core/internal";
 import { createPrivateFile, fileMode, readFile } from "./files.ts";
 import type { Variables } from "./settings.ts";
 
-/** Milliseconds until a stream that takes nothing just now is tried again. */
+/**
+ * Delay before writing again to a stream that is not ready, in milliseconds.
+ */
 const PAUSE_MS = 5;
 
 /**
- * Writes all of a text before it returns. A reader that has gone, as in
- * `sig log … | head`, is not an error; a slow one is waited for, also where
- * another process has made the stream non-blocking.
+ * Writes all of a text before it returns. A closed reader, as in `sig log … |
+ * head`, is not an error. Waits for a slow reader, even if another process has
+ * made the stream non-blocking.
  *
  * @example
  * ```ts
@@ -20,7 +22,7 @@ const PAUSE_MS = 5;
  * ```
  *
  * @throws {Error} of the name `OutputFailed`, for a full disk and the like: it
- * must not look like an error of the command that writes.
+ * must not look like an error of the command.
  */
 export function writeAll(
   writer: { writeSync(bytes: Uint8Array): number },
@@ -42,17 +44,17 @@ export function writeAll(
 }
 
 /**
- * Columns of the terminal that standard output goes to; undefined where it goes
- * elsewhere, or nobody has said how wide the terminal is.
+ * Returns the columns of the terminal of standard output; undefined if it is
+ * not a terminal, or its width is unknown.
  */
 function terminalColumns(): number | undefined {
-  // 0 is that of a terminal whose width nobody has set.
+  // The value is 0 for a terminal without a known width.
   return Deno.stdout.isTerminal() && Deno.consoleSize().columns || undefined;
 }
 
 /**
- * Resolves with the first of some signals (default: those by which the user or
- * the system asks a process to stop; Windows has no SIGTERM).
+ * Resolves at the first of some signals (default: those by which the user or
+ * the system stops a process; Windows has no SIGTERM).
  *
  * @example
  * ```ts
@@ -77,8 +79,8 @@ export function signalled(
 }
 
 /**
- * Does something whenever the system asks a server to read its files again
- * (SIGHUP; Windows has none). What is returned ends that.
+ * Calls a function whenever the system asks a server to reload its files
+ * (SIGHUP; ignored on Windows). The returned function ends that.
  *
  * @example
  * ```ts
@@ -95,8 +97,8 @@ export function onHangup(work: () => void): () => void {
 }
 
 /**
- * A variable, undefined when it is unset, empty or may not be read: a server
- * that is given no permissions runs on its defaults.
+ * Returns an environment variable; undefined if it is unset, empty or may not
+ * be read: a server without permissions runs with its defaults.
  *
  * @example
  * ```ts
@@ -116,8 +118,8 @@ export function readVariable(name: string): string | undefined {
 }
 
 /**
- * All variables of the environment where it may be listed, else those of the
- * known names that may be read. Asks nobody for a permission.
+ * Returns all environment variables if they may be listed, otherwise the known
+ * ones that may be read. Never prompts for a permission.
  *
  * @example
  * ```ts
@@ -150,14 +152,14 @@ export type DataFolder =
   | { readonly folder: string }
   | { readonly folder?: undefined; readonly why: string };
 
-/** Of Windows, too. */
+/** Absolute paths, including those of Windows. */
 const ABSOLUTE = /^(?:\/|\\\\|[A-Za-z]:[\\/])/;
 
 /**
- * The folder `sig` of the user's data directory (XDG base directory
- * specification). A place below the working directory is not used:
- * another start would find nothing there, and a private key could get into what
- * is published.
+ * Returns the folder `sig` in the user's data directory (XDG base directory
+ * specification). Never uses a path relative to the working directory: a later
+ * start would not find it, and a private key could be published with the files
+ * around it.
  *
  * @example
  * ```ts
@@ -170,13 +172,13 @@ const ABSOLUTE = /^(?:\/|\\\\|[A-Za-z]:[\\/])/;
  * });
  * ```
  *
- * @param env Reads a variable of the environment.
+ * @param env Returns an environment variable.
  */
 export function dataFolder(
   env: (name: string) => string | undefined,
 ): DataFolder {
   const data = env("XDG_DATA_HOME");
-  // A relative one is to be ignored, says that specification.
+  // The specification says to ignore a relative path.
   if (data?.startsWith("/")) return { folder: `${data}/sig` };
   const home = env("HOME");
   if (home === undefined || home === "") {
@@ -187,7 +189,7 @@ export function dataFolder(
     : { why: `HOME is ${quote(home)}, which is not an absolute path` };
 }
 
-/** Waits so long, or until the signal aborts. */
+/** Waits for a time, or until the signal aborts. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
@@ -201,40 +203,48 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The outside, as one object: programs are started in tests with another. */
+/** A process's access to the outside as one object, which tests replace. */
 export interface ProcessIo {
-  /** Writes a result. */
+  /** Writes a result to standard output. */
   stdout(text: string): void;
-  /** Writes messages, everything but results. */
+  /** Writes a message, which is not a result, to standard error. */
   stderr(text: string): void;
-  /** Whether a stream is a terminal. */
+  /** Returns whether a stream is a terminal. */
   isTerminal(stream: "stdin" | "stdout" | "stderr"): boolean;
-  /** Columns of the terminal that results go to; undefined where it is not a terminal. */
+  /**
+   * Returns the columns of the terminal of standard output; undefined if
+   * unknown.
+   */
   columns(): number | undefined;
-  /** The clock. */
+  /** Returns the current time. */
   now(): Date;
-  /** A variable of the environment; undefined when unset or not readable. */
+  /** Returns an environment variable; undefined if unset or not readable. */
   env(name: string): string | undefined;
-  /** A whole file; rejects with `source_not_found`, `document_too_large`. */
+  /**
+   * Reads a whole file; rejects with `source_not_found`, `document_too_large`.
+   */
   readFile(path: string, maxBytes: number): Promise<Uint8Array>;
-  /** Makes a file of mode 0600; rejects with `write_failed` if it is there. */
+  /** Creates a file of mode 0600; rejects with `write_failed` if it exists. */
   createPrivateFile(
     path: string,
     content: string | Uint8Array,
     options?: { readonly makeFolder?: boolean },
   ): Promise<void>;
-  /** Permission bits of a file such as 0o600, null where there are none. */
+  /**
+   * Returns the permission bits of a file such as 0o600; null if there are
+   * none.
+   */
   fileMode(path: string): Promise<number | null>;
-  /** Calls it at each SIGHUP, until what it returns is called. */
+  /** Calls a function at each SIGHUP, until the returned function is called. */
   onHangup(work: () => void): () => void;
-  /** Resolves when the user or the system asks to stop. */
+  /** Resolves when the user or the system stops the process. */
   stopRequested(): Promise<void>;
 }
 
 /**
- * Makes the real {@linkcode ProcessIo}. A second signal changes nothing: Ctrl-C
- * reaches a process more than once where a package runner passes it on, and
- * requests in flight have bounded time as it is.
+ * Creates the real {@linkcode ProcessIo}. A second signal has no effect: Ctrl-C
+ * reaches a process more than once if a package runner forwards it, and
+ * requests in flight have a time limit anyway.
  *
  * @example
  * ```ts

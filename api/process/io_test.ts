@@ -10,7 +10,7 @@ async function refusal(path: string, maxBytes: number): Promise<string> {
   return `${error.code}: ${error.message.replace(path, "FILE")}`;
 }
 
-Deno.test("a file is read up to a size, and nothing else is", async () => {
+Deno.test("reads a regular file up to a size, and nothing else", async () => {
   const folder = await Deno.makeTempDir();
   const file = `${folder}/token`;
   await Deno.writeTextFile(file, "s3cret\n");
@@ -31,7 +31,7 @@ Deno.test("a file is read up to a size, and nothing else is", async () => {
 });
 
 Deno.test({
-  name: "a file that may not be read is not found",
+  name: "a file without permission to read is not found",
   permissions: { read: false },
   async fn() {
     assertEquals(
@@ -41,7 +41,7 @@ Deno.test({
   },
 });
 
-Deno.test("an address that can't be had is a rejection", async () => {
+Deno.test("an unavailable address is a rejection", async () => {
   const serving = createServerIo().serve(
     { hostname: "192.0.2.1", port: 0 },
     () => Promise.resolve(new Response()),

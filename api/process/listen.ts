@@ -1,39 +1,42 @@
-/** Listening with Deno's own server. @module */
+/** Listens with Deno's own server. @module */
 
 import type { Address } from "../flags/mod.ts";
 import { SigError, toProblem } from "@sig/core";
 import { pause } from "./io.ts";
 
-/** A server that listens. */
+/** A running server. */
 export interface RunningServer {
-  /** Where, such as `http://127.0.0.1:8787`. */
+  /** Its origin, such as `http://127.0.0.1:8787`. */
   readonly url: string;
-  /** Resolves when it has stopped. */
+  /** Resolves when the server has stopped. */
   readonly finished: Promise<void>;
-  /** Lets requests in flight finish, for so long at most, then stops. */
+  /**
+   * Stops accepting requests and waits up to `graceMs` milliseconds for those
+   * in flight.
+   */
   shutdown(graceMs: number): Promise<void>;
 }
 
-/** Answers one request; `info` is what is known of the connection. */
+/** Answers one request; `info` describes the connection. */
 export type Respond = (request: Request, info: unknown) => Promise<Response>;
 
-/** Descriptors that connections leave to files and outgoing requests. */
+/** File descriptors kept free for files and outgoing requests. */
 const SPARE_DESCRIPTORS = 8;
-/** How often it is checked that they are free, in milliseconds. */
+/** Interval of checks for free descriptors, in milliseconds. */
 const PROBE_MS = 1_000;
-/** Milliseconds between two attempts to accept connections again. */
+/** Delay between two attempts to accept connections again, in milliseconds. */
 const RETRY_MS = 100;
-/** Milliseconds in which the operator reads the same only once. */
+/** Minimum interval between equal messages to the operator, in milliseconds. */
 const QUIET_MS = 10_000;
 
 /**
- * Serves requests at an address. Deno reads on what a client still sends of a
- * body that nobody wants any more, and takes as many connections as the system
- * allows: where strangers can reach it, a reverse proxy belongs in front.
+ * Serves requests at an address. Deno keeps reading bodies that are no longer
+ * needed, and accepts as many connections as the system allows, so a public
+ * server needs a reverse proxy in front.
  *
- * When connections use up the file descriptors, `Deno.serve` stops accepting for
- * good. Here the idle ones are closed then, requests in flight are answered, and
- * new connections are accepted as soon as descriptors are free.
+ * When connections use up the file descriptors, `Deno.serve` stops accepting
+ * permanently. This server then closes idle connections, answers requests in
+ * flight, and accepts new connections as soon as descriptors are free.
  *
  * @example
  * ```ts
@@ -46,7 +49,7 @@ const QUIET_MS = 10_000;
  * await server.shutdown(1_000);
  * ```
  *
- * @param report Gets lines for the operator's log.
+ * @param report Receives lines for the operator's log.
  * @throws {SigError} `invalid_request` if it can't listen there.
  */
 export function listen(
@@ -63,7 +66,7 @@ export function listen(
       port,
       signal: force.signal,
       onListen() {},
-      // Nothing about the inside leaves the process.
+      // Error details must not leave the process.
       onError: () => new Response(null, { status: 500 }),
     }, inFlight.respond);
   let server: Deno.HttpServer<Deno.NetAddr>;
@@ -82,7 +85,7 @@ export function listen(
         server = serve(at.port);
         return;
       } catch {
-        // The port is not free yet, or a descriptor has gone meanwhile.
+        // The port is not free yet, or descriptors have run out again.
       }
     }
   };
@@ -95,7 +98,8 @@ export function listen(
         reportedAt = performance.now();
         report(`Closing idle connections: ${shortage}`);
       }
-      // It answers what is in flight, closes what is idle, and accepts no more.
+      // Answers requests in flight, closes idle connections, and accepts no
+      // more.
       server.shutdown().catch(() => {});
       await serveAgain();
     }
@@ -115,7 +119,8 @@ export function listen(
         return server.shutdown();
       });
       const isStopped = await settleWithin(stopping, graceMs);
-      // All are answered: who still sends is cut off when the process ends.
+      // All requests are answered; clients that still send a body are
+      // disconnected when the process ends.
       if (isStopped || isAnswered) return;
       stop.abort();
       force.abort();
@@ -124,7 +129,10 @@ export function listen(
   };
 }
 
-/** Why descriptors are short, when they are; undefined when it has stopped. */
+/**
+ * Resolves with the reason when descriptors run short; with undefined when the
+ * server has stopped.
+ */
 async function untilShort(
   server: Deno.HttpServer,
   stop: AbortSignal,
@@ -145,8 +153,8 @@ async function untilShort(
 }
 
 /**
- * Whether so many descriptors are free. Permissions decide how it is tried; with
- * neither of them it is believed.
+ * Returns whether a number of descriptors is free. The method depends on the
+ * permissions; without any, assumes that they are free.
  */
 function areFree(count: number): boolean {
   const isGranted = (wanted: Deno.PermissionDescriptor) =>
@@ -169,9 +177,9 @@ function areFree(count: number): boolean {
 }
 
 /**
- * Follows the requests of a server. `Deno.serve` breaks off every body that is
- * still being read when its `shutdown()` is called (denoland/deno#36809), so a
- * server drains first, and refuses what comes meanwhile.
+ * Tracks the requests of a server. `Deno.serve` aborts every body that is still
+ * being read when its `shutdown()` is called (denoland/deno#36809), so a server
+ * waits for requests in flight first, and rejects new ones meanwhile.
  */
 function trackInFlight(answer: Respond) {
   let count = 0;
@@ -188,7 +196,7 @@ function trackInFlight(answer: Respond) {
         if (isDraining && count === 0) drained.resolve();
       }
     },
-    /** Resolves when all requests that were taken are answered. */
+    /** Resolves when all accepted requests are answered. */
     drain(): Promise<void> {
       isDraining = true;
       if (count === 0) drained.resolve();
@@ -214,7 +222,7 @@ function refuseStopping(): Response {
   });
 }
 
-/** Whether a promise settles in time; never rejects. */
+/** Returns whether a promise settles in time; never rejects. */
 export async function settleWithin(
   promise: Promise<unknown>,
   timeoutMs: number,
@@ -243,7 +251,10 @@ function cannotListen(place: string, cause: unknown): SigError {
   );
 }
 
-/** A permission of Deno's, which a flag gives, not the system's. */
+/**
+ * Returns whether the error is about a permission of Deno rather than of the
+ * system.
+ */
 function isNotGiven(error: unknown): boolean {
   return error instanceof Deno.errors.NotCapable;
 }

@@ -6,7 +6,7 @@ import { listen } from "./listen.ts";
 const LOOPBACK = { hostname: "127.0.0.1", port: 0 };
 const ok = () => Promise.resolve(new Response("ok"));
 
-Deno.test("an address that can't be had is refused", async () => {
+Deno.test("rejects an unavailable address", async () => {
   const server = listen(LOOPBACK, ok);
   const port = Number(new URL(server.url).port);
   for (
@@ -27,14 +27,14 @@ Deno.test("an address that can't be had is refused", async () => {
   await server.finished;
 });
 
-Deno.test("an IPv6 address stands in brackets", async () => {
+Deno.test("the URL has brackets around an IPv6 address", async () => {
   const server = listen({ hostname: "::1", port: 0 }, ok);
   assertMatch(server.url, /^http:\/\/\[::1\]:\d+$/);
   assertEquals(await (await fetch(server.url)).text(), "ok");
   await server.shutdown(1_000);
 });
 
-Deno.test("what escapes the application is an empty 500", async () => {
+Deno.test("an error that escapes the application becomes an empty 500", async () => {
   const server = listen(LOOPBACK, () => Promise.reject(new Error("secret")));
   const response = await fetch(server.url);
   assertEquals([response.status, await response.text()], [500, ""]);
@@ -61,7 +61,7 @@ Deno.test("a request in flight is answered before the server stops", async () =>
   await server.finished;
 });
 
-Deno.test("a request that is never answered is cut off after the grace", async () => {
+Deno.test("a request that is never answered is aborted after the grace period", async () => {
   const arrived = Promise.withResolvers<void>();
   const never = Promise.withResolvers<Response>();
   const server = listen(LOOPBACK, () => {
@@ -77,7 +77,7 @@ Deno.test("a request that is never answered is cut off after the grace", async (
 });
 
 Deno.test({
-  name: "a permission that was not given differs from a port that is taken",
+  name: "a missing permission and a port in use have different errors",
   permissions: { net: false },
   fn() {
     const { context } = assertSigError(
@@ -89,7 +89,7 @@ Deno.test({
   },
 });
 
-Deno.test("what is taken is answered, what comes while it stops is refused", async () => {
+Deno.test("during shutdown accepted requests are answered and new ones rejected", async () => {
   const gate = Promise.withResolvers<void>();
   const taken = Promise.withResolvers<void>();
   const server = listen(LOOPBACK, async () => {

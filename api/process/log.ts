@@ -1,26 +1,28 @@
-/** What a server writes for its operator. @module */
+/** Writes log lines for a server's operator. @module */
 
 import { escapeInvisible } from "@sig/core";
 import { describeThrown } from "../http/request_log.ts";
 import type { ProcessIo } from "./io.ts";
 
-/** Characters that may wait; beyond, lines are dropped and counted. */
+/**
+ * Maximum number of buffered characters; further lines are dropped and counted.
+ */
 const MAX_WAITING = 1024 * 1024;
-/** Milliseconds in which lines are gathered before they are written. */
+/** How long lines are collected before they are written, in milliseconds. */
 const GATHER_MS = 25;
 
-/** Writes lines behind the requests that they are about. */
+/** Writes log lines without delaying the requests. */
 export interface LogWriter {
-  /** Takes a line, which ends in LF. */
+  /** Buffers a line, which ends in LF. */
   write(line: string): void;
-  /** Resolves when everything taken so far is written. */
+  /** Resolves when all buffered lines are written. */
   flush(): Promise<void>;
 }
 
 /**
- * Makes a writer that collects lines while a write is under way: under load one
- * write takes many lines. If a reader is too slow, lines are dropped, and one
- * line in their place says how many.
+ * Creates a writer that buffers lines while a write is in progress: under load
+ * one write contains many lines. If the reader is too slow, lines are dropped,
+ * and one line reports their number.
  *
  * @example
  * ```ts
@@ -35,7 +37,7 @@ export interface LogWriter {
  * assertEquals(written, ["one\ntwo\n"]);
  * ```
  *
- * @param write Writes a text to its end.
+ * @param write Writes all of a text.
  */
 export function createLogWriter(
   write: (text: string) => Promise<void>,
@@ -51,12 +53,12 @@ export function createLogWriter(
   };
 
   const drain = async () => {
-    // The requests of a moment share one write, which costs more than a line.
+    // Collects lines first: a write costs more than a line.
     await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
     while (waiting !== "") {
       const text = waiting;
       waiting = "";
-      // The reader has gone: the service continues.
+      // If the reader is closed, the service continues.
       await write(text).catch(() => {});
       tellDropped();
     }
@@ -79,7 +81,7 @@ export function createLogWriter(
   };
 }
 
-/** A line of a server's own, in the form of its log. */
+/** Returns a message of the server in the format of its log. */
 export function operatorLine(
   message: string,
   log: "json" | "text" | "off",
@@ -93,9 +95,9 @@ export function operatorLine(
 }
 
 /**
- * Logs a promise that rejects without being awaited, instead of ending the
- * process. Older runtimes reject one when an issuer's connection
- * breaks off: that must not end the service for everyone else.
+ * Logs unhandled promise rejections instead of ending the process. Older
+ * runtimes reject a promise when an issuer's connection closes, which must not
+ * end the service for everyone else.
  *
  * @example
  * ```ts

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { createLogWriter } from "./log.ts";
 import { waitUntil } from "../../tests/kit/wait.ts";
 
-/** A reader that takes nothing until it is let. */
+/** A reader that reads nothing until it is released. */
 function createSlowReader() {
   const texts: string[] = [];
   let open = Promise.withResolvers<void>();
@@ -19,7 +19,7 @@ function createSlowReader() {
   };
 }
 
-Deno.test("lines that come while one is written share the next write", async () => {
+Deno.test("lines during a write share the next write", async () => {
   const reader = createSlowReader();
   const log = createLogWriter(reader.write);
   log.write("1\n");
@@ -44,7 +44,7 @@ Deno.test("a slow reader loses lines, and the log counts them", async () => {
   reader.let();
   await waitUntil("written", () => reader.texts.length === 2);
   const note = '{"level":"error","dropped_lines":6}\n';
-  // Written even if nothing more is logged, and where the lines are missing.
+  // Written even if nothing more is logged, and in the place of the lost lines.
   assertEquals(reader.texts[1], line.repeat(1024) + note);
   log.write("last\n");
   reader.let();
@@ -67,6 +67,6 @@ Deno.test("a closed reader does not stop the log", async () => {
   assert(writes === 2);
 });
 
-Deno.test("flush waits for nothing when nothing is left", async () => {
+Deno.test("flush resolves immediately when nothing is buffered", async () => {
   await createLogWriter(() => new Promise(() => {})).flush();
 });

@@ -1,8 +1,8 @@
 /**
  * The streams, files and signals of a process, for servers and command lines.
- * Loads no package of others, so that a program can say what is missing.
+ * Imports no third-party package, so that a program can report a missing one.
  *
- * @example A variable that may be missing, or not be readable
+ * @example A variable that may be unset or not readable
  * ```ts
  * import { readVariable } from "@sig/api/process";
  * import { assertEquals } from "@std/assert";

@@ -1,4 +1,4 @@
-/** A server's process, from its words to its exit code. @module */
+/** Runs a server's process, from its arguments to its exit code. @module */
 
 import {
   type Address,
@@ -38,18 +38,18 @@ import {
   readVariables,
 } from "./io.ts";
 
-/** What a server needs beside that. */
+/** The environment of a server process. */
 export interface ServerIo extends ProcessIo, SettingsIo {
-  /** A bearer token where no file holds it: on platforms without a disk. */
+  /** The bearer token on platforms without a disk for a token file. */
   readonly token?: string | undefined;
   /**
-   * Writes log lines; resolves when they are written, and must not hold up the
-   * process until then, since the reader may be slow (default: `stderr`).
+   * Writes log lines and resolves when they are written. Must not block the
+   * process meanwhile, since the reader may be slow (default: `stderr`).
    */
   log?(text: string): Promise<void>;
   /**
-   * Serves requests; rejects with `invalid_request` if it can't listen. `report`
-   * gets what the operator should know later.
+   * Starts serving requests; rejects with `invalid_request` if it can't listen.
+   * `report` receives later messages for the operator.
    */
   serve(
     address: Address,
@@ -59,7 +59,7 @@ export interface ServerIo extends ProcessIo, SettingsIo {
 }
 
 /**
- * Makes the real {@linkcode ServerIo}.
+ * Creates the real {@linkcode ServerIo}.
  *
  * @example
  * ```ts
@@ -80,10 +80,10 @@ export function createServerIo(): ServerIo {
 }
 
 /**
- * Writes to standard error beside the process: a reader that is slow or stopped
- * holds up nobody.
+ * Writes to standard error asynchronously, so that a slow or stopped reader
+ * doesn't block the process.
  *
- * @throws {Deno.errors.BrokenPipe} when the reader has gone.
+ * @throws {Deno.errors.BrokenPipe} if the reader is closed.
  */
 async function writeLog(text: string): Promise<void> {
   const bytes = new TextEncoder().encode(text);
@@ -92,49 +92,51 @@ async function writeLog(text: string): Promise<void> {
   }
 }
 
-/** What a server is started with. */
+/** The settings of a server to start. */
 export interface Startup {
-  /** Where to listen; port 0 takes any that is free. */
+  /** The address to listen on; port 0 takes any free port. */
   readonly address: Address;
-  /** How requests are logged. */
+  /** The log format. */
   readonly log: LogFormat | "off";
-  /** Makes the application, which tells of each request. */
+  /**
+   * Creates the application; it passes a log entry for each request to `log`.
+   */
   createApp(
     url: string,
     log: ((entry: RequestLogEntry) => void) | undefined,
   ): App | Promise<App>;
-  /** Lines for people, when it listens. */
+  /** Returns lines to show to people when the server listens. */
   readonly notes?: (url: string) => readonly string[];
-  /** What the operator should know when it starts; no secrets. */
+  /** Warnings for the operator at startup; without secrets. */
   readonly warnings?: readonly string[];
-  /** Called when it has stopped. */
+  /** Called when the server has stopped. */
   readonly close?: () => Promise<void>;
 }
 
 /** A server as a program. */
 export interface ServerProgram {
-  /** Its name, first in its messages and in `--help`. */
+  /** Its name, in messages and in `--help`. */
   readonly name: string;
-  /** What `--version` prints. */
+  /** The version that `--version` prints. */
   readonly version: string;
-  /** What it does, for `--help`: one line without a full stop. */
+  /** A description for `--help`: one line without a full stop. */
   readonly summary: string;
   /** Its flags; `--help` and `--version` are added. */
   readonly flags: readonly FlagSpec[];
-  /** Lines to copy. */
+  /** Example command lines. */
   readonly examples: readonly string[];
-  /** Understands the flags. */
+  /** Interprets the flags. */
   start(flags: GivenFlags, io: ServerIo): Promise<Startup>;
 }
 
-/** Milliseconds that requests in flight get when it is stopped. */
+/** How long requests in flight may take during shutdown, in milliseconds. */
 const GRACE_MS = 10_000;
-/** Milliseconds that the reader of the log then gets for what is left. */
+/** How long the last log lines may then take, in milliseconds. */
 const LOG_GRACE_MS = 1_000;
 
 /**
- * Runs a server until it is asked to stop; then requests in flight are
- * answered.
+ * Runs a server until it is stopped by a signal; requests in flight are
+ * answered first.
  *
  * @example
  * ```ts
@@ -157,7 +159,7 @@ const LOG_GRACE_MS = 1_000;
  * assertEquals([code, said], [0, "sig-hello 0.1.0\n"]);
  * ```
  *
- * @returns 0: it was stopped; 2: it could not start.
+ * @returns 0 if it was stopped, 2 if it could not start.
  */
 export async function runServer(
   program: ServerProgram,
@@ -193,10 +195,9 @@ export async function runServer(
 }
 
 /**
- * Starts a program with its flags, and with what variables and the file of
- * `--config` say.
+ * Starts a program with its flags, variables and the file of `--config`.
  *
- * @throws {SigError} as `readSettings`, and as the program.
+ * @throws {SigError} as `readSettings`, and as `program.start`.
  */
 export async function startProgram(
   program: ServerProgram,
@@ -206,7 +207,7 @@ export async function startProgram(
   const { flags, notes } = await readSettings(program, given, io);
   const startup = await program.start(flags, io);
   const { log } = startup;
-  // They are for the log, not for a person who has just started it.
+  // The notes are for the log, not for a person at a terminal.
   const isLogged = log === "json" || log === "text" && !io.isTerminal("stderr");
   return {
     ...startup,
@@ -218,8 +219,8 @@ export async function startProgram(
 }
 
 /**
- * A program as `deno serve` and Deno Deploy run it: set up by variables alone,
- * and answering everyone who reaches it, unless they say otherwise.
+ * Runs a program with `deno serve` or Deno Deploy, configured by variables
+ * only. It is public unless the variables say otherwise.
  *
  * @throws {SigError} as {@linkcode startProgram}.
  */
@@ -231,7 +232,7 @@ export async function serveProgram(
   const none = { text: () => undefined, texts: () => [], on: () => false };
   const { flags, notes } = await readSettings(program, none, io, {
     aliases,
-    // Where it listens is decided elsewhere: it may be anywhere.
+    // The platform decides where it listens, so the address may be public.
     defaults: { addr: "0.0.0.0:0", public: "true", log: "json", ...defaults },
   });
   const startup = await program.start(flags, io);
@@ -249,9 +250,9 @@ export async function serveProgram(
 }
 
 /**
- * Serves until the process is asked to stop; `announce` gets the address when
- * requests are answered. Rejects when it can't listen or has no application;
- * what the startup holds is closed in any case.
+ * Serves until the process is stopped by a signal; `announce` receives the
+ * address when requests are answered. Rejects if it can't listen or create the
+ * application; closes the startup's resources in any case.
  */
 export async function serveUntilStopped(
   startup: Startup,
@@ -266,7 +267,7 @@ export async function serveUntilStopped(
   const log = format === "off"
     ? undefined
     : (entry: RequestLogEntry) => writer.write(formatLogEntry(entry, format));
-  // The application is made when its address is known: port 0 is any port.
+  // The application needs the address, which is unknown before for port 0.
   let app: App | undefined;
   const ready = Promise.withResolvers<void>();
   let server: RunningServer | undefined;
@@ -275,8 +276,8 @@ export async function serveUntilStopped(
       await ready.promise;
       return await app!.fetch(request, info);
     };
-    // First: a process that runs out of descriptors can't begin to listen for
-    // signals any more.
+    // Before listening: a process without free descriptors can't add signal
+    // listeners.
     const stop = io.stopRequested();
     server = await io.serve(
       startup.address,
@@ -290,7 +291,7 @@ export async function serveUntilStopped(
     greet(startup, server.url, io);
     await Promise.race([stop, server.finished]);
   } finally {
-    // What waits for an application that can't be made fails, and is answered.
+    // Requests that wait for an application that failed to start get an error.
     ready.resolve();
     await server?.shutdown(GRACE_MS);
     await settleWithin(writer.flush(), LOG_GRACE_MS);
@@ -300,8 +301,8 @@ export async function serveUntilStopped(
 }
 
 /**
- * Warnings and greetings, in the log's format: a collector of JSON lines must
- * get nothing else.
+ * Writes warnings and notes in the log's format: a collector of JSON lines must
+ * receive nothing else.
  */
 function greet(startup: Startup, url: string, io: ServerIo): void {
   const { warnings = [], notes, log } = startup;
@@ -310,7 +311,7 @@ function greet(startup: Startup, url: string, io: ServerIo): void {
     io.stderr(operatorLine(text, log, now, "warning"));
   }
   for (const text of notes?.(url) ?? []) {
-    // For people it needs no label.
+    // The text format needs no label.
     io.stderr(
       log === "json"
         ? operatorLine(text, log, now, "info")
@@ -329,7 +330,7 @@ function say(io: ServerIo, text: string): number {
   return 0;
 }
 
-/** As wide as the terminal, if there is one. */
+/** Returns the help, wrapped to the width of the terminal if there is one. */
 function helpOf(program: ServerProgram, width?: number): string {
   const { name, summary, flags, examples } = program;
   return `${paragraphs(`${name}: ${summary}`, width)}
@@ -356,7 +357,9 @@ function report(name: string, error: unknown, io: ServerIo): number {
   return 2;
 }
 
-/** For the operator: a missing permission, most often. */
+/**
+ * Describes an unexpected error, mostly a missing permission, for the operator.
+ */
 function describe(error: unknown): string {
   return error instanceof Error
     ? `  ${error.name}: ${error.message}`

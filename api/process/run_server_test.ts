@@ -14,21 +14,21 @@ interface Run {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
-  /** What happened, in order. */
+  /** The recorded steps, in their order. */
   readonly steps: readonly string[];
 }
 
 interface Setting {
-  /** Parts of the startup to replace. */
+  /** Replaced members of the startup. */
   readonly startup?: Partial<Startup>;
   readonly start?: () => Promise<Startup>;
-  /** Asks the server something while it runs. */
+  /** Called with the server's URL while it runs. */
   readonly during?: (respond: Respond) => Promise<void>;
   readonly serve?: ServerIo["serve"];
   readonly columns?: number;
 }
 
-/** Runs a server with nothing but an outside of the test's own. */
+/** Runs a server with a fake environment only. */
 async function run(
   args: readonly string[],
   setting: Setting = {},
@@ -69,7 +69,7 @@ async function run(
     ...createProcessIo(),
     stdout(text) {
       stdout += text;
-      // It runs, and everyone may know.
+      // It listens and has announced its address.
       const during = setting.during?.(respond!) ?? Promise.resolve();
       during.then(() => stop.resolve(), stop.reject);
     },
@@ -101,7 +101,7 @@ async function run(
 
 const INFO = { remoteAddr: { hostname: "192.0.2.1" } };
 
-Deno.test("the address is the first line, when requests are answered", async () => {
+Deno.test("the address is the first line, printed when requests are answered", async () => {
   const { code, stdout, stderr, steps } = await run([], {
     async during(respond) {
       const request = new Request("http://127.0.0.1:1/");
@@ -117,7 +117,7 @@ Deno.test("the address is the first line, when requests are answered", async () 
   }, ""]);
   assertEquals(JSON.parse(entry!).client, "192.0.2.1");
   assertEquals(steps, [
-    // Before anyone can know that it runs, or use up its descriptors.
+    // Before the address is announced or descriptors run out.
     "stopRequested",
     "serve",
     "createApp http://127.0.0.1:1",
@@ -126,7 +126,7 @@ Deno.test("the address is the first line, when requests are answered", async () 
   ]);
 });
 
-Deno.test("a request that comes before the application is there waits for it", async () => {
+Deno.test("a request that arrives before the application exists waits for it", async () => {
   let early: Promise<Response> | undefined;
   const made = Promise.withResolvers<void>();
   const { code } = await run([], {
@@ -151,7 +151,7 @@ Deno.test("a request that comes before the application is there waits for it", a
   assertEquals(await (await early!).text(), "made");
 });
 
-Deno.test("an application that can't be made ends the process, and closes all", async () => {
+Deno.test("an application that can't be created ends the process and closes everything", async () => {
   const why = 'Cannot start: "\u001b[2J" is bad';
   const context = { hint: "Use a DID." };
   const bad = new SigError("invalid_identifier", why, { context });
@@ -168,7 +168,7 @@ Deno.test("an application that can't be made ends the process, and closes all", 
   assertEquals(steps, ["stopRequested", "serve", "shutdown 10000", "close"]);
 });
 
-Deno.test("what was opened is closed when it can't listen", async () => {
+Deno.test("resources are closed if it can't listen", async () => {
   const { code, stderr, steps } = await run([], {
     serve: () =>
       Promise.reject(new SigError("invalid_request", "Cannot listen on x: no")),
@@ -178,7 +178,7 @@ Deno.test("what was opened is closed when it can't listen", async () => {
   assertEquals(steps, ["stopRequested", "close"]);
 });
 
-Deno.test("a server that stops by itself ends the process", async () => {
+Deno.test("a server that stops unexpectedly ends the process", async () => {
   const { code } = await run([], {
     during: () => new Promise(() => {}),
     serve: () =>
@@ -225,7 +225,7 @@ Deno.test("--help and --version print without starting anything", async () => {
   }
 });
 
-Deno.test("help is as wide as the terminal", async () => {
+Deno.test("help is wrapped to the width of the terminal", async () => {
   assertEquals((await run(["--help"], { columns: 30 })).stdout.split("\n"), [
     "sig-test: is tested",
     "",
@@ -243,7 +243,7 @@ Deno.test("help is as wide as the terminal", async () => {
   ]);
 });
 
-Deno.test("words that can't be meant end the process with what was meant", async () => {
+Deno.test("invalid arguments end the process with a hint", async () => {
   const see = "hint: See: sig-test --help";
   const rows = [
     ["--adr", 'there is no flag "--adr"\n  hint: Did you mean --addr?'],
@@ -260,7 +260,7 @@ Deno.test("words that can't be meant end the process with what was meant", async
   }
 });
 
-Deno.test("greetings and warnings are in the log's format", async () => {
+Deno.test("notes and warnings are in the log's format", async () => {
   const warnings = ["mind \u001b[2J this"];
   for (const log of ["text", "off"] as const) {
     const { stderr } = await run([], { startup: { log, warnings } });

@@ -1,5 +1,6 @@
 /**
- * A server as a program: from words to an exit code. Never loads Hono.
+ * Runs a server as a program, from its arguments to an exit code. Never loads
+ * Hono.
  *
  * @example A server on any free port
  * ```ts

@@ -1,4 +1,4 @@
-/** The flags that both servers have (docs/reference/http.md). @module */
+/** The flags that both servers share (docs/reference/http.md). @module */
 
 import { quote } from "@sig/core/internal";
 import {
@@ -71,69 +71,70 @@ export const SERVER_FLAGS: readonly FlagSpec[] = Object.freeze(
   flagSpecs(FLAGS),
 );
 
-/** What {@linkcode readServerFlags} makes of them. */
+/** The settings that {@linkcode readServerFlags} returns. */
 export interface ServerSettings {
-  /** Where to listen. */
+  /** The address to listen on. */
   readonly address: Address;
-  /** Whether it listens where only this machine can connect. */
+  /** Whether it listens on a loopback address. */
   readonly isLocal: boolean;
   /**
-   * What says that others reach it, by way of a proxy too; undefined: it is for
-   * this machine alone.
+   * The flag that makes it reachable for others, including through a proxy;
+   * undefined if only this machine can reach it.
    */
   readonly exposure: Exposure | undefined;
-  /** As given (default: `text` for a terminal, else `json`). */
+  /** The log format (default: `text` for a terminal, otherwise `json`). */
   readonly log: "json" | "text" | "off";
-  /** As both servers' `createApp` takes them. */
+  /** Options for `createApp` of both servers. */
   readonly service: {
-    /** Whether http: and private addresses may be asked. */
+    /** Whether http: and private addresses may be queried. */
     readonly allowPrivate: boolean;
-    /** The Host list; undefined: every name. */
+    /** The Host list; undefined allows every name. */
     readonly hosts: readonly string[] | undefined;
-    /** How often one client may ask. */
+    /** The rate limit of one client. */
     readonly rateLimit: { readonly perSecond: number } | undefined;
-    /** Networks whose `X-Forwarded-For` is believed. */
+    /** Networks of proxies whose `X-Forwarded-For` is trusted. */
     readonly trustProxy: readonly string[];
-    /** Requests answered at a time. */
+    /** Maximum number of requests processed concurrently. */
     readonly maxConcurrent: number | undefined;
   };
   /**
-   * Opens the memory of `--pins`. The password of a Redis is taken from
-   * `SIG_REDIS_PASSWORD`, since arguments can be read by others on the machine.
-   * Where others reach the server its answers don't contain the path of the
-   * memory; only the operator's log does.
+   * Opens the pin store of `--pins`. The password of a Redis is read from
+   * `SIG_REDIS_PASSWORD`, since other users of the machine can see arguments.
+   * If others can reach the server, its responses don't contain the path of the
+   * store; only the operator's log does.
    *
-   * @throws {SigError} `invalid_request`; `store_unavailable` with its place.
+   * @throws {SigError} `invalid_request`; `store_unavailable` with its
+   * location.
    */
   openPins(): Promise<ServerPins>;
 }
 
-/** The memory of a server. */
+/** The pin store of a server. */
 export interface ServerPins {
-  /** Undefined: the process's own. */
+  /** The store; undefined to keep pins in the process only. */
   readonly pins: PinStore | undefined;
-  /** An issuer that is not there yet is an error. */
+  /** Whether an issuer without a pin in the store is an error. */
   readonly requirePin: boolean;
-  /** For the operator. */
+  /** Warnings for the operator. */
   readonly warnings: readonly string[];
 }
 
-/** What the flags need of the process. */
+/** The functions of the process that the flags need. */
 export type ServerFlagsIo = Pick<
   ProcessIo,
   "isTerminal" | "stderr" | "now" | "env"
 >;
 
-/** The variable that may hold the password of `--pins redis://…`. */
+/** The variable that may contain the password of `--pins redis://…`. */
 const PASSWORD_VARIABLE = "SIG_REDIS_PASSWORD";
-/** What clients read in the place of a path or an address. */
+/** The text that replaces a path or an address in responses. */
 const SHOWN_AS = "of this server";
 
 /**
- * Reads the common flags, and of the programs' own those that say whom the
- * server is for (`--audience`, `--public-url`).
+ * Reads the common flags, and those program-specific flags that say whether the
+ * server is public (`--audience`, `--public-url`).
  *
- * @param defaultAddress Where to listen by default.
+ * @param defaultAddress The address to listen on by default.
  * @throws {SigError} `invalid_request` with `context.flag`.
  */
 export function readServerFlags(
@@ -209,9 +210,9 @@ async function openPins(
 }
 
 /**
- * Refuses a flag where others reach the server.
+ * Rejects a flag if others can reach the server.
  *
- * @param flag Such as `--demo`.
+ * @param flag The flag, such as `--demo`.
  * @throws {SigError} `invalid_request` with `context.flag`.
  */
 export function requireOnlyHere(
@@ -230,7 +231,7 @@ export function requireOnlyHere(
   );
 }
 
-/** The names that a server on this machine is called by. */
+/** The names of a server on this machine. */
 const LOOPBACK_HOSTS: readonly string[] = Object.freeze([
   "localhost",
   "127.0.0.1",
@@ -241,13 +242,13 @@ function hostOf({ hostname }: Address): string {
   return hostname.includes(":") ? `[${hostname}]` : hostname;
 }
 
-/** What a server is reached by, as far as it is known. */
+/** What is known about how a server is reached. */
 export interface Reachability {
-  /** Where it listens. */
+  /** The address that it listens on. */
   readonly address?: Address | undefined;
-  /** The origins or DIDs that it speaks for. */
+  /** The origins or DIDs that it accepts logins for. */
   readonly audiences?: readonly string[] | undefined;
-  /** Where clients reach it. */
+  /** The URL at which clients reach it. */
   readonly publicUrl?: string | undefined;
   /** Networks of proxies in front of it. */
   readonly trustProxy?: readonly string[] | undefined;
@@ -264,10 +265,10 @@ export interface Exposure {
 }
 
 /**
- * The first flag that makes a server reachable for others than this machine;
+ * Returns the first flag that makes a server reachable from other machines;
  * undefined for a local server. The bind address is not enough: behind a proxy
- * or a tunnel a public server listens on loopback, but it has a public audience,
- * URL or host name, or a trusted proxy. A value that can't be read counts as
+ * or a tunnel a public server listens on loopback, but has a public audience,
+ * URL or host name, or a trusted proxy. A value that can't be parsed counts as
  * public.
  *
  * @example
@@ -306,7 +307,10 @@ export function findExposure(reachability: Reachability): Exposure | undefined {
     : { flag, value };
 }
 
-/** An origin of this machine, or a did:web whose host it is. */
+/**
+ * Returns whether an audience is an origin of this machine, or a did:web with
+ * such a host.
+ */
 function isLocalAudience(audience: string): boolean {
   const host = /^did:web:([^:]+)/.exec(audience)?.[1];
   if (host === undefined) return isLocalUrl(audience);

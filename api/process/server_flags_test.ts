@@ -27,7 +27,7 @@ function settingsOf(words: readonly string[], isTerminal = false) {
 
 const read = (...words: readonly string[]) => settingsOf(words);
 
-Deno.test("a server is for this machine alone (default)", () => {
+Deno.test("a server is reachable only from this machine (default)", () => {
   assertEquals(read(), {
     address: { hostname: "127.0.0.1", port: 8787 },
     isLocal: true,
@@ -43,7 +43,7 @@ Deno.test("a server is for this machine alone (default)", () => {
   });
 });
 
-Deno.test("flags say what they say", () => {
+Deno.test("flags set their options", () => {
   const settings = read(
     ...["--rate-limit", "20/s", "--max-concurrent", "7", "--log", "off"],
     ...["--trust-proxy", "10.0.0.0/8", "--trust-proxy", "::1/128"],
@@ -55,7 +55,7 @@ Deno.test("flags say what they say", () => {
   assertEquals(read("--allow-insecure").service.allowPrivate, true);
 });
 
-Deno.test("on a terminal the log is text (default)", () => {
+Deno.test("the log format on a terminal is text (default)", () => {
   const logOf = (...words: readonly string[]) => settingsOf(words, true).log;
   assertEquals(logOf(), "text");
   assertEquals(logOf("--log", "json"), "json");
@@ -78,7 +78,7 @@ Deno.test("on loopback only known names are answered", () => {
   }
 });
 
-Deno.test("elsewhere every name is answered, unless some are named", () => {
+Deno.test("on another address every name is answered, unless --host is given", () => {
   const addresses = ["0.0.0.0:1", "[::]:1", "192.0.2.1:1", "a.example:1"];
   for (const address of [...addresses, "[::ffff:127.0.0.1]:1"]) {
     assertEquals(read("--addr", address).isLocal, false, address);
@@ -88,7 +88,7 @@ Deno.test("elsewhere every name is answered, unless some are named", () => {
   }
 });
 
-Deno.test("numbers and addresses that can't be meant are refused", () => {
+Deno.test("rejects invalid numbers and addresses", () => {
   const rate = "--rate-limit must be a number of requests a second";
   const count = "--max-concurrent must be a number from 1 to 999999";
   const insecure =

@@ -1,73 +1,73 @@
-/** A server's settings beside its command line: a file, and variables. @module */
+/** Reads a server's settings from a file and from variables. @module */
 
 import { isSigError, JsonError, parseJson, type SigError } from "@sig/core";
 import { isObject, quote, suggest } from "@sig/core/internal";
 import { type FlagSpec, type GivenFlags, usageError } from "../flags/flag.ts";
 
-/** The variables of the environment. */
+/** The environment variables. */
 export interface Variables {
-  /** By name. */
+  /** The values by name. */
   readonly values: { readonly [name: string]: string };
-  /** `known`: only some names may be read, so others were not looked for. */
+  /** Which variables could be read; `known` means only those of known names. */
   readonly looked: "all" | "known" | "none";
 }
 
-/** How settings are read from the outside. */
+/** Access to the outside for reading settings. */
 export interface SettingsIo {
   /** Reads a whole file. */
   readFile(path: string, maxBytes: number): Promise<Uint8Array>;
-  /** Reads all variables, or those of these names that may be read. */
+  /** Reads all variables, or the known ones that may be read. */
   variables(known: readonly string[]): Variables;
 }
 
 /** Settings of a platform that starts servers without a command line. */
 export interface PlatformSettings {
-  /** Older names of variables, by the flag that they mean. */
+  /** Older names of variables, with the flag of each. */
   readonly aliases: { readonly [variable: string]: string };
-  /** Values where nothing else is given, by flag. */
+  /** Default values by flag. */
   readonly defaults: { readonly [flag: string]: string };
 }
 
-/** What a server is started with. */
+/** The settings of a server. */
 export interface Settings {
-  /** The flags, wherever their values come from. */
+  /** The flags, whatever the source of their values. */
   readonly flags: GivenFlags;
-  /** What the operator should know. */
+  /** Notes for the operator. */
   readonly notes: readonly string[];
 }
 
-/** Bytes of a file of settings. */
+/** Maximum size of a settings file in bytes. */
 const MAX_BYTES = 256 * 1024;
 
 /**
- * Kubernetes tells each process of a service `sig-api` by variables of such
- * names, unless `enableServiceLinks` is off.
+ * Variables that Kubernetes sets for a service named `sig-api`, unless
+ * `enableServiceLinks` is off.
  */
 const OF_KUBERNETES =
   /^SIG_(?:API|WEB)_(?:SERVICE_(?:HOST|PORT(?:_\w+)?)|PORT(?:_\d+_\w+)?)$/;
 
-/** The name of a flag in a file of settings. */
+/** Returns the name of a flag in a settings file. */
 export function settingName(flag: string): string {
   return flag.replaceAll("-", "_");
 }
 
-/** The variable of a program's flag, such as `SIG_API_MAX_AGE`. */
+/** Returns the variable of a program's flag, such as `SIG_API_MAX_AGE`. */
 export function variableName(program: string, flag: string): string {
   return settingName(`${program}-${flag}`).toUpperCase();
 }
 
-/** A value, and what its source calls it. */
+/** The value of a setting, and the setting's name in its source. */
 interface Entry {
   readonly name: string;
   readonly texts: readonly string[];
 }
 
 /**
- * Adds to the flags that were given what variables say, then what the file of
- * `--config` says, then a platform's defaults.
+ * Adds settings to the flags that were given: variables, then the file of
+ * `--config`, then a platform's defaults.
  *
- * @throws {SigError} `invalid_request` for an unknown name and for a value that
- * its flag does not take; `source_not_found`, `document_too_large`.
+ * @throws {SigError} `invalid_request` for an unknown name or an invalid value;
+ * `source_not_found`, `document_too_large`.
  */
 export async function readSettings(
   program: { readonly name: string; readonly flags: readonly FlagSpec[] },
@@ -78,7 +78,7 @@ export async function readSettings(
   const { name, flags } = program;
   const { aliases = {}, defaults = {} } = platform ?? {};
   const prefix = variableName(name, "");
-  // In the order of their precedence.
+  // In ascending order of precedence.
   const flagOf = new Map<string, FlagSpec>([
     ...Object.entries(aliases).flatMap(([variable, of]) =>
       flags.filter((flag) => flag.name === of)
@@ -135,7 +135,7 @@ async function readFileSettings(
     await io.readFile(path, MAX_BYTES),
     path,
   );
-  // A file cannot name another file.
+  // A file can't name another file.
   const settable = flags.filter((flag) => flag.name !== "config");
   const names = settable.map((flag) => settingName(flag.name));
   return Object.entries(settings).map(([member, value]) => {
@@ -146,7 +146,10 @@ async function readFileSettings(
   });
 }
 
-/** An object as strict JSON, or as YAML, whose parser is loaded for it alone. */
+/**
+ * Parses an object as strict JSON or as YAML, whose parser is loaded only if
+ * needed.
+ */
 async function parseSettings(
   bytes: Uint8Array,
   path: string,
@@ -167,30 +170,34 @@ async function parseSettings(
       throw wrong(`is not valid JSON: ${error.message}`);
     }
     if (isSigError(error) || !(error instanceof Error)) throw error;
-    // The parser's own text quotes the file, which may hold a password.
+    // The parser's message quotes the file, which may contain a password.
     const line = /line (\d+)/.exec(error.message)?.[1];
     throw wrong(`is not valid YAML${line ? ` (line ${line})` : ""}`);
   }
-  // A file of comments alone sets nothing.
+  // A file with only comments sets nothing.
   if (value === null) return {};
   if (!isObject(value)) throw wrong("must contain names with their values");
   return value;
 }
 
-/** A variable's text as its flag takes it: a list has commas between. */
+/**
+ * Converts the text of a variable, which separates the items of a list by
+ * commas.
+ */
 function entryOf(flag: FlagSpec, text: string, name: string): Entry {
   const list = text.split(",").map((each) => each.trim())
     .filter((each) => each !== "");
   const value = flag.value === undefined
     ? ["true", "false"].includes(text) ? text === "true" : text
     : flag.repeat
-    // Commas alone are variables that were not set, where a list was meant.
+    // Only commas: probably unset variables in a list, so the text is rejected
+    // below.
     ? list.length === 0 ? text : list
     : text;
   return { name, texts: textsOf(flag, value, name) };
 }
 
-/** A value as the texts that a flag is given; none for a switch that is off. */
+/** Converts a value to texts as in flags; none for a switch that is off. */
 function textsOf(
   { value: placeholder, repeat }: FlagSpec,
   value: unknown,

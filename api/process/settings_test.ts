@@ -24,7 +24,7 @@ interface Given {
   readonly words?: readonly string[];
   readonly variables?: Variables["values"];
   readonly looked?: Variables["looked"];
-  /** The content of `f`. */
+  /** The content of the file `f`. */
   readonly file?: string;
 }
 
@@ -49,7 +49,7 @@ const NOTHING = {
   log: undefined,
 };
 
-Deno.test("flags come before variables, variables before the file", async () => {
+Deno.test("flags take precedence over variables, and variables over the file", async () => {
   const yaml = `
 # What all of our servers have in common.
 issuer: [a.example, b.example]
@@ -94,7 +94,7 @@ log: 'off'
   }
 });
 
-Deno.test("a variable can name the file; nothing but comments sets nothing", async () => {
+Deno.test("a variable can name the file; a file with only comments sets nothing", async () => {
   const variables = { SIG_API_CONFIG: "f" };
   const { values } = await read({ variables, file: "log: json" });
   assertEquals(values, { ...NOTHING, log: "json" });
@@ -103,7 +103,7 @@ Deno.test("a variable can name the file; nothing but comments sets nothing", asy
   }
 });
 
-Deno.test("an invalid setting in a file or a variable stops the start and names the setting", async () => {
+Deno.test("an invalid setting in a file or a variable prevents the start and is named", async () => {
   const rows: readonly (readonly [Given, string, string?])[] = [
     [{ file: "max-age: 5m" }, 'unknown setting "max-age" in "f"', "max_age"],
     [{ file: "isuer: [a]" }, 'unknown setting "isuer" in "f"', "issuer"],
@@ -125,7 +125,7 @@ Deno.test("an invalid setting in a file or a variable stops the start and names 
       "SIG_API_MAX_AGE",
     ],
     [{ variables: { SIG_API_MAX_AGE: "5" } }, "SIG_API_MAX_AGE must be a"],
-    // Two variables that were not set, where the file has a list.
+    // Two unset variables where a list is expected.
     [
       { file: "issuer: [a]", variables: { SIG_API_ISSUER: ", " } },
       "SIG_API_ISSUER must be a list of TEXT",
@@ -148,7 +148,7 @@ Deno.test("an invalid setting in a file or a variable stops the start and names 
   }
 });
 
-Deno.test("variables that Kubernetes sets for a service sig-api are not settings", async () => {
+Deno.test("variables that Kubernetes sets for a service sig-api are ignored", async () => {
   const variables = {
     SIG_API_SERVICE_HOST: "10.0.0.1",
     SIG_API_SERVICE_PORT: "8787",
@@ -159,7 +159,7 @@ Deno.test("variables that Kubernetes sets for a service sig-api are not settings
   assertEquals((await read({ variables })).values, NOTHING);
 });
 
-Deno.test("where only known names may be read, the operator learns of it", async () => {
+Deno.test("a note says that only known variables could be read", async () => {
   const variables = { SIG_API_LOG: "json" };
   for (
     const [looked, count] of [["all", 0], ["known", 1], ["none", 0]] as const
@@ -174,7 +174,7 @@ Deno.test("where only known names may be read, the operator learns of it", async
   }
 });
 
-Deno.test("a platform has older names and other defaults", async () => {
+Deno.test("a platform has aliases and other defaults", async () => {
   const platform = {
     aliases: { SIG_ISSUERS: "issuer", SIG_MAX_AGE: "max-age" },
     defaults: { log: "json", public: "true" },

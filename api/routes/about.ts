@@ -1,4 +1,4 @@
-/** The routes that tell of the service itself (docs/reference/http.md). @module */
+/** The routes about the service itself (docs/reference/http.md). @module */
 
 import page from "../docs/page.html" with { type: "text" };
 import script from "../docs/page.js" with { type: "text" };
@@ -10,7 +10,7 @@ import { z } from "zod";
 import { HEALTH, NOT_READY, READY } from "../schemas/answers.ts";
 import type { Operation } from "../openapi/operation.ts";
 
-/** The routes of probes, which every service answers by itself. */
+/** The routes of probes, which every service answers itself. */
 export const PROBE_ROUTES: readonly Operation[] = [{
   method: "GET",
   path: "/healthz",
@@ -48,8 +48,8 @@ export const PROBE_ROUTES: readonly Operation[] = [{
 }];
 
 /**
- * `GET /openapi.json` and `GET /docs`, about these routes and themselves. Both
- * are made when they are first asked for.
+ * Creates `GET /openapi.json` and `GET /docs`, which describe these routes and
+ * themselves. Both are built at the first request.
  */
 export function createDocumentRoutes(
   others: readonly Operation[],
@@ -104,7 +104,7 @@ export function createDocumentRoutes(
   return operations;
 }
 
-/** The page with its style sheet and its script. */
+/** The page with its style sheet and script inlined. */
 const PAGE = page
   .replace("<style></style>", () => `<style>${style}</style>`)
   .replace(
@@ -113,8 +113,8 @@ const PAGE = page
   );
 
 /**
- * The content security policy of the page: style sheet and script by their
- * digests, and requests to the service itself.
+ * Returns the content security policy of the page: style sheet and script by
+ * their digests, and requests only to the service itself.
  */
 async function createPolicy(): Promise<string> {
   return `default-src 'none'; style-src ${await hashOf(style)}; ` +
@@ -122,7 +122,7 @@ async function createPolicy(): Promise<string> {
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 }
 
-/** As a policy names what stands within a page. */
+/** Returns the source expression of an inline text for a policy. */
 async function hashOf(text: string): Promise<string> {
   const bytes = new TextEncoder().encode(text);
   const digest = await crypto.subtle.digest("SHA-256", bytes);

@@ -1,4 +1,4 @@
-/** AuthZEN Authorization API 1.0, as a view of `check` (docs/reference/http.md). @module */
+/** AuthZEN Authorization API 1.0 on top of `check` (docs/reference/http.md). @module */
 
 import { isSigError, SigError } from "@sig/core";
 import {
@@ -33,14 +33,17 @@ import {
 
 /** What these routes need. */
 interface AuthzenContext extends EvaluationSources {
-  /** Where clients reach the service; (default: the request's own origin). */
+  /**
+   * The origin at which clients reach the service (default: that of the
+   * request).
+   */
   readonly publicUrl: string | undefined;
 }
 
 const EVALUATION_PATH = "/access/v1/evaluation";
 const EVALUATIONS_PATH = "/access/v1/evaluations";
 
-/** Makes the three routes. */
+/** Creates the three routes. */
 export function createAuthzenRoutes(
   context: AuthzenContext,
 ): readonly Operation[] {
@@ -68,7 +71,7 @@ function configurationRoute(publicUrl: string | undefined): Operation {
     examples: CONFIGURATION_EXAMPLES,
     codes: [],
     handle(c) {
-      // The host in it is on the Host list, or every host is.
+      // The host in the URL has passed the Host list.
       const base = publicUrl ?? new URL(c.req.url).origin;
       return sendJson(c, {
         policy_decision_point: base,
@@ -147,7 +150,9 @@ function evaluationsRoute(context: AuthzenContext): Operation {
   };
 }
 
-/** The body; what is no JSON by its type is 400 here (AuthZEN §10.1.2). */
+/**
+ * Reads the body; a content type other than JSON is 400 here (AuthZEN §10.1.2).
+ */
 async function readBody(c: Context): Promise<unknown> {
   try {
     return await readJson(c, MAX_BODY_BYTES);

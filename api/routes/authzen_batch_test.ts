@@ -15,7 +15,7 @@ const { subject: SUBJECT, action: ACTION, resource: OTHER } = evaluationOf(
   "other.example",
 );
 
-Deno.test("a batch takes defaults, and stops where it is told to", async () => {
+Deno.test("a batch applies defaults and stops at its semantic", async () => {
   await using issuer = await serveIssuer();
   const { app, server } = issuer;
   const admin = { action: { name: "admin" } };
@@ -36,7 +36,7 @@ Deno.test("a batch takes defaults, and stops where it is told to", async () => {
     false,
     true,
   ]);
-  // A member of an item replaces the default as a whole.
+  // A member of an item replaces the whole default.
   const early = { context: { sig: { at: "2025-01-01T00:00:00Z" } } };
   assertEquals(await ask([early, { context: {} }]), [false, true]);
   const wrong = { subject: { id: ALICE } };
@@ -48,7 +48,7 @@ Deno.test("a batch takes defaults, and stops where it is told to", async () => {
   ]);
 });
 
-Deno.test("an odd batch is refused as a whole", async () => {
+Deno.test("an invalid batch is rejected as a whole", async () => {
   const app = createApp({ issuers: ["acme.example"] });
   const item = evaluationOf("x");
   const bodies = [
@@ -67,7 +67,7 @@ Deno.test("an odd batch is refused as a whole", async () => {
   }
 });
 
-Deno.test("without evaluations a batch is a single evaluation", async () => {
+Deno.test("a batch without evaluations is a single evaluation", async () => {
   await using issuer = await serveIssuer();
   for (const evaluations of [undefined, []]) {
     const { body } = await post(issuer.app, PATH, {
@@ -78,7 +78,7 @@ Deno.test("without evaluations a batch is a single evaluation", async () => {
   }
 });
 
-Deno.test("what can't be answered is a problem, in a batch an error that is not a deny", async () => {
+Deno.test("a single failure is a problem; in a batch it is an error, not a deny", async () => {
   await using good = await serveIssuer();
   await using bad = await serveIssuer();
   bad.server.documents.set(PATHS.feed, status(500));
@@ -130,7 +130,7 @@ Deno.test("what can't be answered is a problem, in a batch an error that is not 
     "400 invalid_request",
     "400 invalid_request",
   ]);
-  // An error ends where a deny would, and permits nothing.
+  // An error stops like a deny, and never permits.
   assertEquals(
     await ask([itemOf(bad), itemOf(good)], "deny_on_first_deny"),
     [failed],
@@ -143,7 +143,7 @@ Deno.test("what can't be answered is a problem, in a batch an error that is not 
   assertEquals([permitted[0], permitted[1].decision], [failed, true]);
 });
 
-Deno.test("a batch asks each issuer once, however strict its items are", async () => {
+Deno.test("a batch queries each issuer once, whatever its items require", async () => {
   await using issuer = await serveIssuer();
   const { app, server } = issuer;
   const { body } = await post(app, PATH, {

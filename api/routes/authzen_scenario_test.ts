@@ -1,6 +1,6 @@
-// The certification scenario of AuthZEN Authorization API 1.0: Basic Core, Batch
-// Core and Discovery (openid/authzen, certification). The levels that judge by
-// `properties`, and Search, need more than a feed of relationships.
+// The certification scenario of AuthZEN Authorization API 1.0: Basic Core,
+// Batch Core and Discovery (openid/authzen, certification). The levels that
+// decide by `properties`, and Search, need more than a feed of relationships.
 import { assert, assertEquals } from "@std/assert";
 import { startIssuerServer } from "../../tests/kit/issuer_server.ts";
 import {
@@ -40,7 +40,7 @@ const single = (app: App, body: unknown) =>
 const batch = (app: App, body: unknown) =>
   post(app, "/access/v1/evaluations", body);
 
-/** The decisions of a batch, each of which must be one. */
+/** Returns the decisions of a batch; every item must have one. */
 function decisionsOf({ status, headers, body }: Asked): readonly boolean[] {
   assertEquals([status, headers.get("content-type")], [
     200,
@@ -105,7 +105,7 @@ Deno.test("Basic Core: faults are 400", async () => {
   });
 });
 
-Deno.test("Basic Core: the request's identifier comes back", async () => {
+Deno.test("Basic Core: the response has the id of the request", async () => {
   await withFixture(async (app) => {
     const path = "/access/v1/evaluation";
     for (const id of ["bfe9eb29-ab87-4ca3-be83-a1d5d8305716", "any thing/é"]) {
@@ -116,7 +116,7 @@ Deno.test("Basic Core: the request's identifier comes back", async () => {
   });
 });
 
-Deno.test("Batch Core: defaults, order, context, and a single one without a list", async () => {
+Deno.test("Batch Core: defaults, order, context, and a single evaluation without a list", async () => {
   await withFixture(async (app) => {
     const two = [{ resource: RECORD }, { resource: OTHER }];
     const time = "2025-06-27T18:03-07:00";
@@ -148,7 +148,7 @@ Deno.test("Batch Core: defaults, order, context, and a single one without a list
   });
 });
 
-Deno.test("Batch Core: an evaluation that lacks a member is false in its place", async () => {
+Deno.test("Batch Core: the result of an evaluation without a required member is false", async () => {
   await withFixture(async (app) => {
     const found = await batch(app, {
       subject: ALICE,
@@ -165,7 +165,7 @@ Deno.test("Batch Core: an evaluation that lacks a member is false in its place",
   });
 });
 
-Deno.test("Discovery: the metadata names the endpoints, without a token", async () => {
+Deno.test("Discovery: the metadata contains the endpoints, without a token", async () => {
   await withFixture(async (app) => {
     const path = "/.well-known/authzen-configuration";
     const { status, headers, body } = await get(app, path);
@@ -180,7 +180,7 @@ Deno.test("Discovery: the metadata names the endpoints, without a token", async 
         `https://pdp.example/access/v1/${name}`,
       );
     }
-    // What isn't offered is left out (§9.2.2).
+    // Endpoints that don't exist are omitted (§9.2.2).
     assertEquals(Object.keys(body).length, 3);
   });
 });

@@ -16,13 +16,13 @@ import {
 
 const PATH = "/access/v1/evaluation";
 
-/** Asks an issuer's app, with changes of the usual evaluation. */
+/** Sends the usual evaluation with changes to an app of an issuer. */
 function asking({ app, server }: Awaited<ReturnType<typeof serveIssuer>>) {
   return (changes: object = {}) =>
     post(app, PATH, { ...evaluationOf(server.did), ...changes });
 }
 
-Deno.test("the metadata names the endpoints by the host of the request", async () => {
+Deno.test("the metadata contains the endpoints with the host of the request", async () => {
   const app = createApp({ hosts: ["sig.acme.example"] });
   const path = "/.well-known/authzen-configuration";
   const ask = (origin: string) => app.fetch(new Request(origin + path));
@@ -63,7 +63,7 @@ Deno.test("subject, action and resource are mapped", async () => {
   assertEquals(body.decision, true);
 });
 
-Deno.test("an answer shows the first 100 reasons and the number of the others", async () => {
+Deno.test("an answer has the first 100 reasons and the number of the rest", async () => {
   const [key] = await importTestKeys();
   await using issuer = await serveIssuer({ events: 0 });
   const { app, server, publish } = issuer;
@@ -100,7 +100,7 @@ Deno.test("an answer shows the first 100 reasons and the number of the others", 
   }
 });
 
-Deno.test("unknown members and all of context but sig have no effect", async () => {
+Deno.test("unknown members and all of context except sig have no effect", async () => {
   await using issuer = await serveIssuer();
   const { subject, action, resource } = evaluationOf(issuer.server.did);
   const changes = [
@@ -120,7 +120,7 @@ Deno.test("unknown members and all of context but sig have no effect", async () 
   }
 });
 
-Deno.test("a wrong member is 400, and in a batch an error in its place", async () => {
+Deno.test("an invalid member is 400, and in a batch an error of its item", async () => {
   await using issuer = await serveIssuer();
   const { app, server } = issuer;
   const good = evaluationOf(server.did);
@@ -160,7 +160,7 @@ Deno.test("a wrong member is 400, and in a batch an error in its place", async (
   }
 });
 
-Deno.test("a resource must lead to an issuer that may be asked", async () => {
+Deno.test("a resource must be an issuer that may be queried", async () => {
   const two = ["acme.example", "other.example"];
   const rows: readonly (readonly [
     readonly string[],
@@ -198,7 +198,7 @@ Deno.test("a resource must lead to an issuer that may be asked", async () => {
   }
 });
 
-Deno.test("context.sig takes the members of /v1/check and no others", async () => {
+Deno.test("context.sig accepts the members of /v1/check and no others", async () => {
   await using issuer = await serveIssuer();
   const ask = (sig: object) => asking(issuer)({ context: { sig } });
   const early = await ask({ at: "2025-01-01T00:00:00Z" });
@@ -253,7 +253,7 @@ Deno.test("a subject of another type is denied, whatever its id", async () => {
   }
 });
 
-Deno.test("a wrong Content-Type or encoding is 400 on these routes", async () => {
+Deno.test("an invalid Content-Type or encoding is 400 on these routes", async () => {
   await using issuer = await serveIssuer();
   const question = evaluationOf(issuer.server.did);
   const rows: readonly (readonly [{ [name: string]: string }, unknown])[] = [

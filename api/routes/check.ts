@@ -33,7 +33,7 @@ const CODES: Operation["codes"] = [
   ...ANSWER_CODES,
 ];
 
-/** Makes the two routes, for one question and for several. */
+/** Creates the two routes, for one question and for several. */
 export function createCheckRoutes(
   sources: Sources,
   schemas: RequestSchemas,
@@ -71,7 +71,7 @@ export function createCheckRoutes(
     async handle(c) {
       const bytes = await readJsonBytes(c, MAX_FEED_BODY_BYTES);
       const request = await readQuestion(bytes, c.get("budget").capacity);
-      // A batch, as it was sent before it had a route of its own.
+      // A batch in the older form, without a separate route.
       if ("checks" in request) return await answerAll(c, request);
       const context = forRequest(sources, c.get("budget"));
       const answer = await answerCheck(request, context);
@@ -100,13 +100,13 @@ export function createCheckRoutes(
   }];
 }
 
-/** Bytes of a body that is remembered, and how many are. */
+/** Maximum size in bytes of a cached question, and how many are cached. */
 const MAX_RECENT_BYTES = 1024;
 const MAX_RECENT = 1000;
 
 /**
- * Most clients ask the same few questions again and again: equal bytes are read
- * once. What is remembered is the question, and never its answer.
+ * Creates a parser that caches questions: most clients send the same few
+ * questions again and again. Answers are never cached.
  */
 function createReader(schemas: RequestSchemas) {
   const recentQuestions = new Map<string, CheckRequest | CheckBatch>();
@@ -115,7 +115,7 @@ function createReader(schemas: RequestSchemas) {
     shared: RequestBudget["capacity"],
   ): Promise<CheckRequest | CheckBatch> => {
     const isShort = bytes.length <= MAX_RECENT_BYTES;
-    // A text that only these bytes have, sooner made than decoded UTF-8.
+    // Unique for these bytes, and faster to create than decoded UTF-8.
     const key = isShort ? bytes.toBase64() : "";
     const recent = recentQuestions.get(key);
     if (recent !== undefined) return recent;

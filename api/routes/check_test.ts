@@ -25,12 +25,12 @@ import {
   serveIssuer,
 } from "../testdata/asking.ts";
 
-/** How often the feed was asked for. */
+/** How often the feed was fetched. */
 function fetches(requests: readonly string[]): number {
   return requests.filter((path) => path === PATHS.feed).length;
 }
 
-Deno.test("a DID, a host and a URL ask one issuer once", async () => {
+Deno.test("a DID, a host and a URL share one fetch of an issuer", async () => {
   await using issuer = await serveIssuer();
   const { app, server } = issuer;
   const host = server.origin.slice("http://".length);
@@ -57,11 +57,11 @@ Deno.test("a DID, a host and a URL ask one issuer once", async () => {
       status: "fresh",
     });
   }
-  // All that issuers see are their documents' paths, never a subject.
+  // An issuer receives only the paths of its documents, never a subject.
   assertEquals([...server.requests].sort(), Object.values(PATHS).sort());
 });
 
-Deno.test("only listed issuers are asked, with any-issuer all", async () => {
+Deno.test("only listed issuers are queried, with any-issuer all", async () => {
   await using issuer = await serveIssuer({ issuers: [] });
   const question = { issuer: issuer.server.did, ...QUESTION };
   const closed = await post(issuer.app, "/v1/check", question);
@@ -85,7 +85,7 @@ Deno.test("a deny is 200 with its reasons", async () => {
   assertEquals(body.reasons, [{ code: "role_missing", requirement }]);
 });
 
-Deno.test("100 questions at once fetch once", async () => {
+Deno.test("100 questions in a batch fetch once", async () => {
   await using issuer = await serveIssuer();
   const { app, server } = issuer;
   const question = { issuer: server.did, ...QUESTION };
@@ -100,7 +100,7 @@ Deno.test("100 questions at once fetch once", async () => {
   assertEquals(fetches(server.requests), 1);
 });
 
-Deno.test("a batch keeps its order over several issuers and feeds", async () => {
+Deno.test("a batch keeps its order across several issuers and feeds", async () => {
   await using a = await serveIssuer();
   await using b = await serveIssuer({ events: 5 });
   const app = createApp({
@@ -124,7 +124,7 @@ Deno.test("a batch keeps its order over several issuers and feeds", async () => 
   assertEquals(fourth.error.status, 409);
 });
 
-Deno.test("max_age_seconds only tightens, and 0 asks now", async () => {
+Deno.test("max_age_seconds can only be stricter, and 0 fetches now", async () => {
   let ms = NOW.getTime();
   await using issuer = await serveIssuer({ now: () => new Date(ms) });
   const { app, server } = issuer;
@@ -150,7 +150,7 @@ Deno.test("max_age_seconds only tightens, and 0 asks now", async () => {
   assertEquals(fetches(server.requests), 4);
 });
 
-Deno.test("min_sequence asks the issuer once more, and no weaker question", async () => {
+Deno.test("min_sequence fetches the issuer again only if needed", async () => {
   await using issuer = await serveIssuer({ events: 3 });
   const { app, server, publish } = issuer;
   publish(2);
@@ -169,7 +169,7 @@ Deno.test("min_sequence asks the issuer once more, and no weaker question", asyn
   assertEquals((await ask(3)).body.last_sequence, 3);
 });
 
-Deno.test("an inline feed can't be asked for more than it has", async () => {
+Deno.test("min_sequence beyond the end of an inline feed is an error", async () => {
   const app = createApp({ now });
   const { status, body } = await post(app, "/v1/check", {
     feed: SHORT_FEED,
@@ -181,7 +181,7 @@ Deno.test("an inline feed can't be asked for more than it has", async () => {
   assertStringIncludes(body.detail, "the feed ends at sequence 1");
 });
 
-Deno.test("a feed in trouble is never answered with a decision", async (t) => {
+Deno.test("an invalid or contradictory feed never gets a decision", async (t) => {
   const [key] = await importTestKeys();
   await using issuer = await serveIssuer({ maxAgeMs: 0 });
   const { app, server, publish, lines } = issuer;
@@ -264,7 +264,7 @@ Deno.test("a feed in trouble is never answered with a decision", async (t) => {
   }
 });
 
-Deno.test("the answer about an unreachable issuer is marked stale", async () => {
+Deno.test("an answer about an unreachable issuer is marked stale", async () => {
   let ms = NOW.getTime();
   await using issuer = await serveIssuer({ now: () => new Date(ms) });
   const { app, server } = issuer;
@@ -278,7 +278,7 @@ Deno.test("the answer about an unreachable issuer is marked stale", async () => 
   assertEquals([stale.status, stale.body.code], [503, "feed_stale"]);
 });
 
-Deno.test("limits of the API are tighter than those of the library", async () => {
+Deno.test("limits of the API are stricter than those of the library", async () => {
   await using issuer = await serveIssuer();
   const { app, server } = issuer;
   let sent = 0;
@@ -301,7 +301,7 @@ Deno.test("limits of the API are tighter than those of the library", async () =>
   assert(sent < 8 * 1024 * 1024, `${sent}`);
 });
 
-Deno.test("options that can't be are refused", async () => {
+Deno.test("rejects invalid options", async () => {
   assertThrows(() => createApp({ issuers: ["./x"] }), Error, "./x");
   assertThrows(
     () => createApp({ publicUrl: "https://a.example/x" }),

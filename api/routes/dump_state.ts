@@ -13,7 +13,7 @@ import {
   type Operation,
 } from "../openapi/operation.ts";
 
-/** Makes the route. */
+/** Creates the route. */
 export function createDumpStateRoute(
   sources: Sources,
   schemas: RequestSchemas,

@@ -22,7 +22,7 @@ import {
 } from "../testdata/example_feed.ts";
 import { type Asked, now, post, serveIssuer } from "../testdata/asking.ts";
 
-/** Asks for a page, from a cursor if there is one. */
+/** Requests a page, from a cursor if there is one. */
 function dump(app: App, body: object, cursor?: string | null): Promise<Asked> {
   return post(app, "/v1/dump-state", { ...body, cursor: cursor ?? undefined });
 }
@@ -57,7 +57,7 @@ Deno.test("pages follow the feed, are complete and end with null", async () => {
   assertEquals(seen, all);
 });
 
-Deno.test("all pages are of the state and the instant of the first", async () => {
+Deno.test("all pages show the state and the time of the first", async () => {
   const [key] = await importTestKeys();
   let ms = NOW.getTime();
   await using issuer = await serveIssuer({
@@ -85,7 +85,7 @@ Deno.test("all pages are of the state and the instant of the first", async () =>
   assertEquals(idsOf(first), ["rel-1"]);
   publish([...old, await lineOf({ ...gone }, key!), await lineOf(later, key!)]);
   ms += 60_000;
-  // The other one stands for another process, or one that was started again.
+  // The other app stands for another process, or for one after a restart.
   const other = createApp({
     issuers: [server.did],
     allowPrivate: true,
@@ -107,7 +107,7 @@ Deno.test("all pages are of the state and the instant of the first", async () =>
   assertEquals(idsOf(fresh), ["rel-1", "rel-3", "rel-4"]);
 });
 
-Deno.test("a page of large relationships ends at 4 MiB, and the next goes on there", async () => {
+Deno.test("a page of large relationships ends at 4 MiB, and the next continues there", async () => {
   const [key] = await importTestKeys();
   await using issuer = await serveIssuer({ events: 0 });
   const { app, server, publish } = issuer;
@@ -208,7 +208,7 @@ Deno.test("an empty feed has one empty page", async () => {
   }]);
 });
 
-Deno.test("odd identifiers keep their order and act as plain keys", async () => {
+Deno.test("unusual identifiers keep their order and are plain keys", async () => {
   const [key] = await importTestKeys();
   await using issuer = await serveIssuer({ events: 0 });
   const { app, server, publish } = issuer;
@@ -233,7 +233,7 @@ Deno.test("odd identifiers keep their order and act as plain keys", async () => 
   assert(places.every((place) => place > 0));
 });
 
-Deno.test("a cursor survives its own text only", () => {
+Deno.test("only the exact text of a cursor is accepted", () => {
   const cursor = {
     ...{ version: 3 as const, sequence: 7, event: "e", judgedAtMs: 1 },
     ...{ after: 'ü"/', question: "q" },

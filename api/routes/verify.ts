@@ -12,7 +12,7 @@ import {
   SOURCE_CODES,
 } from "../openapi/operation.ts";
 
-/** Makes the route. */
+/** Creates the route. */
 export function createVerifyRoute(
   sources: Sources,
   schemas: RequestSchemas,

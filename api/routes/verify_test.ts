@@ -3,7 +3,7 @@ import { status } from "../../tests/kit/issuer_server.ts";
 import { PATHS } from "../../tests/kit/test_issuer.ts";
 import { post, serveIssuer } from "../testdata/asking.ts";
 
-Deno.test("the report is the documented one, and asks the issuer now", async () => {
+Deno.test("the report is the documented one, and the issuer is fetched now", async () => {
   await using issuer = await serveIssuer();
   const { app, server } = issuer;
   for (let i = 1; i <= 2; i++) {
@@ -31,7 +31,7 @@ Deno.test("the report is the documented one, and asks the issuer now", async () 
   }
 });
 
-Deno.test("faults, and contradictions with what was seen, are valid: false", async () => {
+Deno.test("faults, and contradictions with the history, are valid: false", async () => {
   await using issuer = await serveIssuer();
   const { app, server, publish, lines } = issuer;
   const verify = () => post(app, "/v1/verify", { issuer: server.did });
@@ -57,7 +57,7 @@ Deno.test("faults, and contradictions with what was seen, are valid: false", asy
   assertEquals(leaked.body.errors[0].code, "private_key_in_jwks");
 });
 
-Deno.test("what could not be read is a problem, not a verdict", async () => {
+Deno.test("a feed that could not be read is a problem, not a report", async () => {
   await using issuer = await serveIssuer();
   const { app, server } = issuer;
   server.documents.set(PATHS.feed, status(503));

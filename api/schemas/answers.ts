@@ -1,4 +1,4 @@
-/** What the answers look like; a test compares them with real ones. @module */
+/** Schemas of the answers; a test compares them with real answers. @module */
 
 import {
   DENY_REASONS,
@@ -15,7 +15,7 @@ import { MAX_ANSWER_WARNINGS } from "@sig/core/internal";
 import { z } from "zod";
 
 const TEXT = z.string();
-/** A whole number from 0. */
+/** A whole number of at least 0. */
 export const COUNT = z.int().min(0);
 /** RFC 3339 UTC. */
 export const INSTANT = TEXT.meta({ format: "date-time" });
@@ -27,7 +27,7 @@ export const ERROR_CODE = z.enum(Object.keys(ERROR_CODES) as [ErrorCode]).meta({
   description: "Every code; none is ever renamed or used for another thing.",
 });
 
-/** A problem as the answers show it. */
+/** A problem as in the answers. */
 export const PROBLEM = z.looseObject({
   type: TEXT.describe("`urn:sig:problem:<code>`."),
   title: TEXT.describe("The code in words."),
@@ -130,7 +130,7 @@ const EXPLANATION = z.strictObject({
   ).optional(),
 }).meta({ id: "Explanation", description: "How the question was judged." });
 
-/** What every decision rests upon, also as AuthZEN says it. */
+/** The basis of every decision, also in AuthZEN answers. */
 export const BASIS = {
   issuer: ISSUER,
   matched_relationship_id: TEXT.nullable().describe(
@@ -154,7 +154,7 @@ export const BASIS = {
   explain: EXPLANATION.optional(),
 };
 
-/** What `/v1/check` answers. */
+/** The answer of `/v1/check`. */
 export const CHECK_ANSWER = z.strictObject({
   decision: z.enum(["allow", "deny"]).describe("Yes or no."),
   subject: TEXT.describe("Whom it is about."),
@@ -172,7 +172,7 @@ export const CHECK_ANSWER = z.strictObject({
   description: "A decision, and what it rests upon.",
 });
 
-/** What `/v1/check` answers to several questions. */
+/** The answer of `/v1/check` to several questions. */
 export const CHECK_RESULTS = z.strictObject({
   results: z.array(
     z.union([
@@ -185,7 +185,7 @@ export const CHECK_RESULTS = z.strictObject({
   description: "Answers in the order of the questions.",
 });
 
-/** What `/v1/verify` answers. */
+/** The answer of `/v1/verify`. */
 export const VERIFY_REPORT = z.xor([
   z.strictObject({
     valid: z.literal(true),
@@ -248,7 +248,7 @@ const RELATIONSHIP = z.strictObject({
   description: "What the feed says of one relationship.",
 });
 
-/** What `/v1/dump-state` answers. */
+/** The answer of `/v1/dump-state`. */
 export const STATE_PAGE = z.strictObject({
   issuer: ISSUER,
   last_sequence: COUNT.describe("The last event that was looked at."),
@@ -260,13 +260,13 @@ export const STATE_PAGE = z.strictObject({
   ),
 }).meta({ id: "StatePage", description: "One page of a state." });
 
-/** What `/readyz` answers. */
+/** The answer of `/readyz`. */
 export const READY = z.strictObject({ status: z.literal("ready") })
   .meta({ id: "Ready", description: "The service can answer." });
 
 const OUTCOME = TEXT.describe("`ok`, or why it gave no answer.");
 
-/** What `/readyz` answers with 503. */
+/** The answer of `/readyz` with status 503. */
 export const NOT_READY = z.strictObject({
   status: z.literal("not_ready"),
   checks: z.strictObject({
@@ -278,7 +278,7 @@ export const NOT_READY = z.strictObject({
   }).describe("What the service depends on."),
 }).meta({ id: "NotReady", description: "The service can't answer now." });
 
-/** What `/healthz` answers. */
+/** The answer of `/healthz`. */
 export const HEALTH = z.strictObject({
   status: z.literal("ok"),
   service: z.literal("sig-api"),

@@ -1,6 +1,6 @@
 /**
  * The requests and answers of OpenID AuthZEN Authorization API 1.0, §5 to §7.
- * Unknown members are ignored, as its text demands, but for ours.
+ * Unknown members are ignored, as required there, except in `context.sig`.
  *
  * @module
  */
@@ -11,12 +11,12 @@ import { BASIS, ERROR_CODE, REASON } from "./answers.ts";
 import { list, strictObject } from "./parts.ts";
 import { BOUNDS, nonEmpty } from "./question.ts";
 
-/** Evaluations in one request. */
+/** Maximum number of evaluations in one request. */
 const MAX_EVALUATIONS = 100;
 /**
- * The types of AuthZEN subjects whose ids are subjects of SIG. AuthZEN scopes an
- * id to its type (§4.1), and SIG's subjects are of one kind: a `group` of the
- * same id is somebody else, whom no feed knows.
+ * The types of AuthZEN subjects whose ids are SIG subjects. AuthZEN scopes an
+ * id to its type (§4.1), and SIG has only one type: a `group` with the same id
+ * is another subject, which no feed can list.
  */
 const SUBJECT_TYPES: readonly string[] = Object.freeze([
   "user",
@@ -59,7 +59,7 @@ export const EVALUATION = z.object({
   description: "May this subject act in this role?",
 });
 
-/** A batch; the members beside `evaluations` are their defaults. */
+/** A batch; the members other than `evaluations` are defaults for its items. */
 export const EVALUATIONS = EVALUATION.partial().extend({
   evaluations: list(
     EVALUATION.partial().meta({ id: "EvaluationItem" }),
@@ -81,12 +81,12 @@ export const EVALUATIONS = EVALUATION.partial().extend({
   }).optional(),
 }).meta({ id: "EvaluationsRequest", description: "Several evaluations." });
 
-/** The same, where each evaluation is read with the defaults, when its turn comes. */
+/** A batch whose evaluations are parsed later, together with the defaults. */
 export const EVALUATIONS_UNREAD = EVALUATIONS.extend({
   evaluations: list(z.unknown(), 0, MAX_EVALUATIONS).optional(),
 });
 
-/** A batch whose evaluations are not read yet. */
+/** A batch with unparsed evaluations. */
 export type EvaluationsRequest = z.output<typeof EVALUATIONS_UNREAD>;
 
 /** The answer to one evaluation. */
@@ -125,7 +125,7 @@ export const DECISIONS = z.strictObject({
   description: "Decisions in the order of the evaluations.",
 });
 
-/** Where the endpoints are. */
+/** The URLs of the endpoints. */
 export const AUTHZEN_CONFIGURATION = z.strictObject({
   policy_decision_point: z.url(),
   access_evaluation_endpoint: z.url(),
@@ -133,7 +133,7 @@ export const AUTHZEN_CONFIGURATION = z.strictObject({
 }).meta({ id: "AuthzenConfiguration", description: "AuthZEN metadata." });
 
 /**
- * Says why no feed can speak of a subject; `undefined`: one can.
+ * Returns why no feed can list a subject; `undefined` if a feed can.
  *
  * @example
  * ```ts

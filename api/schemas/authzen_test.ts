@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { findForeignSubject } from "./authzen.ts";
 
-Deno.test("a user is any subject, a did is a DID, and nothing else is one", () => {
+Deno.test("a subject of type user may have any id, one of type did only a DID; others are foreign", () => {
   const rows: readonly (readonly [string, string, boolean])[] = [
     ["user", "did:web:alice.example", true],
     ["user", "alice", true],

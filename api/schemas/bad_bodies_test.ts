@@ -10,14 +10,16 @@ const GOOD = {
   subject: "did:web:alice.example",
   require: ["role=deploy"],
 };
-// Members that are undefined are left out of a body.
+// Members that are undefined are absent from a body.
 const NO_SOURCE = { ...GOOD, issuer: undefined };
 const INLINE = { ...NO_SOURCE, feed: SHORT_FEED };
 const LONG = "x".repeat(79);
 const SIG_URL = "https://acme.example/.well-known/sig.json";
 const TWO_MEMBERS = { role: "a", relationship: "employee" };
 
-/** A body or the changes of a good one, a code or pointers, a part of the text. */
+/**
+ * A body or the changes to a valid one, a code or pointers, a part of the text.
+ */
 type Row = readonly [unknown, string | readonly string[], string];
 
 const NOT_JSON: readonly Row[] = [
@@ -143,7 +145,7 @@ for (const [path, good, rows] of TABLES) {
     const isCode = typeof expected === "string";
     const code = isCode ? expected : "invalid_request";
     const shown = typeof change === "string" ? change : JSON.stringify(change);
-    Deno.test(`${path} refuses ${shown.slice(0, 70)} with ${code}`, async () => {
+    Deno.test(`${path} rejects ${shown.slice(0, 70)} with ${code}`, async () => {
       const { status, body: problem } = await post(app, path, body);
       assertEquals([status, problem.code], [400, code], problem.detail);
       assertEquals(pointersOf(problem), isCode ? [] : expected);
@@ -160,7 +162,7 @@ function pointersOf(
   return errors.map(({ pointer }) => pointer);
 }
 
-Deno.test("an issuer may be left out where exactly one is on the list", async () => {
+Deno.test("the issuer is optional if exactly one is listed", async () => {
   const { status, body } = await post(
     createApp({
       issuers: ["acme.example"],
@@ -186,7 +188,7 @@ Deno.test("an issuer may be left out where exactly one is on the list", async ()
   assertStringIncludes(other.body.detail, "is required");
 });
 
-Deno.test("a batch has its own route, which refuses a single question", async () => {
+Deno.test("a batch has a separate route, which rejects a single question", async () => {
   const batch = { checks: [INLINE, { ...NO_SOURCE, a: 1 }] };
   const headers = { "x-request-id": "batch" };
   const at = createApp({ now: () => new Date("2026-06-01T00:00:00Z") });
@@ -201,7 +203,7 @@ Deno.test("a batch has its own route, which refuses a single question", async ()
   assertEquals(pointersOf(single.body), unknown);
 });
 
-Deno.test("an answer lists at most 100 faults", async () => {
+Deno.test("an error lists at most 100 faults", async () => {
   const names = Array.from({ length: 5_000 }, (_, i) => [`member-${i}`, 1]);
   const { body } = await post(app, "/v1/verify", Object.fromEntries(names));
   assertEquals(body.code, "invalid_request");
@@ -237,7 +239,7 @@ Deno.test("a fault of one item does not affect the others", async () => {
   );
 });
 
-Deno.test("bodies over their limit are refused", async () => {
+Deno.test("rejects bodies over their limit", async () => {
   const large = { ...GOOD, subject: "x".repeat(16 * 1024 * 1024) };
   const check = await post(app, "/v1/check", large);
   assertEquals([check.status, check.body.code], [413, "body_too_large"]);
@@ -246,7 +248,7 @@ Deno.test("bodies over their limit are refused", async () => {
   assertEquals([authzen.status, authzen.body.code], [413, "body_too_large"]);
 });
 
-Deno.test("other types, encodings and methods are refused", async () => {
+Deno.test("rejects other content types, encodings and methods", async () => {
   for (const path of ["/v1/check", "/v1/verify", "/v1/dump-state"]) {
     const wrong = [
       { "content-type": "text/plain" },

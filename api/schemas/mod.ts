@@ -1,7 +1,7 @@
 /**
- * How both HTTP servers of SIG read a request's body: strictly, with every fault
- * named at once by its place, and "did you mean …?" for a misspelt member. The
- * schemas are zod's; these are the parts that it has no words of ours for.
+ * Strict parsing of request bodies, for both HTTP servers of SIG: it reports
+ * all faults with their JSON Pointers, and "did you mean …?" for a misspelt
+ * member. The schemas are those of zod; this module adds what zod lacks.
  *
  * @example A body of two members
  * ```ts

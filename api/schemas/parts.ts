@@ -1,6 +1,6 @@
 /**
- * Schemas that zod does not have in the form in which this project reads: with
- * its own words, and with the codes of `SigError`.
+ * Schemas that zod lacks: with this project's messages and the codes of
+ * `SigError`.
  *
  * @module
  */
@@ -10,12 +10,12 @@ import { isObject, quote, suggest, Timepoint } from "@sig/core/internal";
 import { z } from "zod";
 import { shortName } from "./read_as.ts";
 
-/** Unknown members that are named; a body can hold more. */
+/** Maximum number of unknown members in an error; a body can contain more. */
 const MAX_UNKNOWN = 100;
 
 /**
- * An object with these members and no others: a misspelt member must not pass,
- * since it would ask a weaker question.
+ * Returns a schema of an object with exactly these members. A misspelt member
+ * must not be ignored, since the question would then be weaker.
  *
  * @example
  * ```ts
@@ -32,7 +32,7 @@ const MAX_UNKNOWN = 100;
  * );
  * ```
  *
- * @param alsoKnown Further words that a misspelt member may have meant.
+ * @param alsoKnown Further names to suggest for a misspelt member.
  */
 export function strictObject<S extends z.core.$ZodLooseShape>(
   shape: S,
@@ -55,9 +55,9 @@ function describeUnknown(name: string, known: readonly string[]): string {
 }
 
 /**
- * A check of an object: one of these members is there, and no two.
+ * Returns a check that exactly one of these members is present.
  *
- * @param isRequired Whether one must be there (default: yes).
+ * @param isRequired Whether one must be present (default: true).
  */
 export function oneOf(
   names: readonly string[],
@@ -76,11 +76,14 @@ export function oneOf(
       const message = `only one of ${list} may be given`;
       ctx.addIssue({ code: "custom", message, path: [name] });
     }
-    // Whatever else is wrong with its members, but only for an object.
+    // Runs even if members are invalid, but only for an object.
   }, { when: ({ value }) => isObject(value) });
 }
 
-/** A check that says what must be the case; `undefined`: it is. */
+/**
+ * Returns a check; `explain` returns the fault, or `undefined` for a valid
+ * value.
+ */
 export function requires<T>(
   explain: (value: T) => string | undefined,
 ): z.core.$ZodCheck<T> {
@@ -90,7 +93,10 @@ export function requires<T>(
   });
 }
 
-/** For `transform`: what `parse` gives; the `SigError` that it throws is kept. */
+/**
+ * Returns a function for `transform` that calls `parse` and keeps the
+ * `SigError` that it throws.
+ */
 export function parsed<V, T>(
   parse: (value: V) => T,
 ): (value: V, ctx: z.core.$RefinementCtx) => T {
@@ -104,7 +110,7 @@ export function parsed<V, T>(
   };
 }
 
-/** For `transform`: refuses the value. */
+/** Rejects a value in `transform`. */
 export function refuse(
   ctx: z.core.$RefinementCtx,
   why: string | SigError,
@@ -117,7 +123,7 @@ export function refuse(
   return z.NEVER;
 }
 
-/** A whole number within bounds. */
+/** Returns a schema of a whole number within bounds. */
 export function integer(minimum: number, maximum: number): z.ZodNumber {
   const error = `it must be an integer from ${minimum} to ${maximum}`;
   return z.number(error).refine(
@@ -127,10 +133,10 @@ export function integer(minimum: number, maximum: number): z.ZodNumber {
 }
 
 /**
- * A list of between so many items. Its length is judged before its items are
- * looked at.
+ * Returns a schema of a list with a limited number of items. The number is
+ * checked before the items.
  *
- * @param tooFew Thrown in the place of the usual fault.
+ * @param tooFew Reported instead of the usual fault.
  */
 export function list<T>(
   item: z.ZodType<T>,
@@ -148,7 +154,7 @@ export function list<T>(
   }, z.array(item)).meta({ minItems, maxItems });
 }
 
-/** A check of a list: no item stands in it twice. */
+/** A check that a list has no repeated item. */
 export const eachOnce: z.core.$ZodCheck<readonly unknown[]> = z.superRefine(
   (items: readonly unknown[], ctx) => {
     const seen = new Set();
@@ -158,11 +164,11 @@ export const eachOnce: z.core.$ZodCheck<readonly unknown[]> = z.superRefine(
       seen.add(item);
     }
   },
-  // Also where some of its items are wrong.
+  // Runs even if some items are invalid.
   { when: ({ value }) => Array.isArray(value) },
 );
 
-/** How an instant is spelled, as far as a pattern can say it. */
+/** The format of an instant, as far as a pattern can describe it. */
 export const INSTANT_PATTERN =
   "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?Z$";
 

@@ -11,7 +11,7 @@ import {
   strictObject,
 } from "./mod.ts";
 
-/** The faults of a value, as `pointer code detail`. */
+/** Returns the faults of a value, as `pointer code detail`. */
 function faultsOf(schema: z.ZodType, value: unknown): readonly string[] {
   try {
     readAs(schema, value);
@@ -32,7 +32,7 @@ Deno.test("a member that is undefined is absent", () => {
   ]);
 });
 
-Deno.test("unknown members are reported before all else, and before what a name means", () => {
+Deno.test("unknown members are reported first, with a suggestion", () => {
   const schema = strictObject({ seats: integer(1, 9), any: z.unknown() }, [
     "places",
   ]);
@@ -45,7 +45,7 @@ Deno.test("unknown members are reported before all else, and before what a name 
   ]);
 });
 
-Deno.test("exactly one of some members is there, whatever else is wrong", () => {
+Deno.test("exactly one of some members must be present, whatever other faults there are", () => {
   const schema = strictObject({
     ...{ a: z.string().optional(), b: z.string().optional() },
     n: integer(1, 9),
@@ -61,7 +61,7 @@ Deno.test("exactly one of some members is there, whatever else is wrong", () => 
   assertEquals(faultsOf(schema, []), [" invalid_field it must be an object"]);
 });
 
-Deno.test("the length of a list is judged before its items are looked at", () => {
+Deno.test("the length of a list is checked before its items", () => {
   let looks = 0;
   const item = z.string().check(requires(() => {
     looks++;
@@ -86,7 +86,7 @@ Deno.test("the length of a list is judged before its items are looked at", () =>
   assertEquals(looks, 3);
 });
 
-Deno.test("an item stands twice only where it may", () => {
+Deno.test("an item of a list of unique items must not be repeated", () => {
   const schema = list(z.string().max(2), 0, 9);
   const twins = ["a", "bc", "a", "bc"];
   assertEquals(faultsOf(schema, twins), []);

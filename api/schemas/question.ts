@@ -1,4 +1,4 @@
-/** The bodies of the `/v1` requests (docs/reference/http.md). @module */
+/** Schemas of the `/v1` request bodies (docs/reference/http.md). @module */
 
 import type { InlineFeed } from "@sig/consumer";
 import { IssuerName } from "@sig/consumer/internal";
@@ -22,16 +22,19 @@ import {
 } from "./parts.ts";
 import { readAs } from "./read_as.ts";
 
-/** Longer ones name no host that exists. */
+/** Maximum length of an issuer or URL; no existing host has a longer one. */
 const MAX_SOURCE_LENGTH = 2048;
-/** Requirements of one question: each is looked at once a relationship. */
+/**
+ * Maximum number of requirements in one question: each is checked against every
+ * relationship.
+ */
 const MAX_REQUIREMENTS = 64;
-/** Questions in one request. */
+/** Maximum number of questions in one request. */
 const MAX_CHECKS = 100;
-/** Relationships of a page: by default, and at most. */
+/** Default and maximum number of relationships in a page. */
 export const DEFAULT_PAGE = 1_000;
 const MAX_PAGE = 10_000;
-/** Characters of a cursor: it holds an identifier, whatever that is. */
+/** Maximum length of a cursor, which contains an identifier of any length. */
 const MAX_CURSOR_LENGTH = 256 * 1024;
 
 /** A text that is not empty. */
@@ -139,7 +142,7 @@ const AS_OF = z.unknown().transform((value, ctx) => {
   ],
 });
 
-/** The members that bound a question, also within AuthZEN's `context.sig`. */
+/** The members that bound a question, also in AuthZEN's `context.sig`. */
 export const BOUNDS = {
   at: AT.optional(),
   as_of: AS_OF.optional(),
@@ -154,17 +157,17 @@ export const BOUNDS = {
   ).optional(),
 } as const;
 
-/** Which sources may be named, and which are known beforehand. */
+/** Options for sources. */
 export interface SourceOptions {
-  /** Take `http:` and loopback too. */
+  /** Whether `http:` and loopback are allowed. */
   readonly allowPrivate: boolean;
-  /** Issuers on the service's list: the names that they go by are not read again. */
+  /** Listed issuers, whose names are not parsed again for each request. */
   readonly listed?: readonly IssuerName[];
 }
 
 /**
- * Makes the schema of what names an issuer: a DID or host, or the URL of its
- * `sig.json`. Neither can name a file: a client could otherwise read this
+ * Returns the schema of an issuer's name: a DID or host, or the URL of its
+ * `sig.json`. Neither can be a file, which would let a client read this
  * machine's disk.
  */
 export function createSourceName(
@@ -208,7 +211,10 @@ function otherKind(
   );
 }
 
-/** Makes the schemas of the bodies; with `allowPrivate` they take `http:` and loopback. */
+/**
+ * Creates the schemas of the bodies; `allowPrivate` allows `http:` and
+ * loopback.
+ */
 export function createRequestSchemas(options: SourceOptions) {
   const source = {
     issuer: createSourceName("did", options).meta({
@@ -250,8 +256,8 @@ export function createRequestSchemas(options: SourceOptions) {
   const quick = z.compile(question);
   return {
     check,
-    // The same, at half the cost where nothing is wrong. zod can't compile the
-    // check of the source, which also runs beside other faults.
+    // The same schema at half the cost for valid bodies. zod can't compile the
+    // check of the source, which also runs if other members are invalid.
     quickCheck: z.withParser(check, (body) => {
       const { data } = quick.safeParse(body);
       const { issuer, sig, feed } = data ?? {};
@@ -259,7 +265,8 @@ export function createRequestSchemas(options: SourceOptions) {
       return data !== undefined && isOne ? data : z.INVALID;
     }),
     batch,
-    // Each question is read when its turn comes.
+    // Each question is parsed separately, so that one invalid item doesn't fail
+    // the batch.
     batchOfUnread: batch.extend({ checks: list(z.unknown(), 1, MAX_CHECKS) }),
     verify: strictObject(source).check(oneSource).meta(meta("VerifyRequest")),
     dumpState: strictObject({
@@ -285,14 +292,14 @@ export function createRequestSchemas(options: SourceOptions) {
 export type RequestSchemas = ReturnType<typeof createRequestSchemas>;
 /** A question of `/v1/check`. */
 export type CheckRequest = z.output<RequestSchemas["check"]>;
-/** Several questions, not read yet. */
+/** Several unparsed questions. */
 export type CheckBatch = z.output<RequestSchemas["batchOfUnread"]>;
-/** Which page of which state. */
+/** A request for a page of a state. */
 export type DumpStateRequest = z.output<RequestSchemas["dumpState"]>;
-/** What names a feed; exactly one of the three is there. */
+/** The members that name a feed; exactly one of the three is present. */
 export type SourceMembers = z.output<RequestSchemas["verify"]>;
 
-/** One question, or several. */
+/** Parses one question, or several. */
 export function readCheck(
   schemas: RequestSchemas,
   body: unknown,

@@ -1,17 +1,17 @@
-/** Reading a value by its schema. @module */
+/** Parses a value by its schema. @module */
 
 import { escapeInvisible, type Issue, SigError } from "@sig/core";
 import { escapePointer } from "@sig/core/internal";
 import type { z } from "zod";
 
-/** Faults listed at most: a body can hold more of them than an answer should. */
+/** Maximum number of faults in an error; a body can contain more. */
 const MAX_FAULTS = 100;
-/** Characters of an unknown name that an error repeats. */
+/** Maximum length of an unknown name that an error repeats. */
 const MAX_NAME_LENGTH = 80;
 
-/** What is wrong with a value at a place. */
+/** A fault with its location in the value. */
 interface Fault extends Issue {
-  /** The exact error, where there is one beside "this field is wrong". */
+  /** The exact error, if there is one besides "this field is invalid". */
   readonly error?: SigError | undefined;
 }
 
@@ -24,13 +24,13 @@ const TYPES: { readonly [type: string]: string } = {
 };
 
 /**
- * Reads a whole value, or throws everything that is wrong with it, each fault by
- * its place.
+ * Parses a value, or throws all its faults with their JSON Pointers.
  *
- * @param pointer Where the value stands (RFC 6901; default: the whole).
- * @throws {SigError} the exact code when a {@linkcode parsed} text is the only
- * fault, else `invalid_request` with all faults in `context.errors`, unknown
- * members first: a misspelt member explains a missing one.
+ * @param pointer The JSON Pointer of the value in the body (RFC 6901; default:
+ * the whole).
+ * @throws {SigError} the exact code if a {@linkcode parsed} text is the only
+ * fault, otherwise `invalid_request` with all faults in `context.errors`.
+ * Unknown members come first, since a misspelt member explains a missing one.
  */
 export function readAs<T>(
   schema: z.ZodType<T>,
@@ -50,12 +50,15 @@ export function readAs<T>(
   );
 }
 
-/** A name as errors repeat it: a cut must not leave half a character. */
+/** Returns a name for an error, shortened without splitting a character. */
 export function shortName(name: string): string {
   return name.slice(0, MAX_NAME_LENGTH).toWellFormed();
 }
 
-/** What zod's own checks say; those of `parts.ts` have their own words. */
+/**
+ * Returns the message of zod's own checks; those of `parts.ts` have their own
+ * messages.
+ */
 function explain(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case "invalid_type":
@@ -80,7 +83,7 @@ function toFaults(
   const pointer = [start, ...issue.path.map(String).map(escapePointer)]
     .join("/");
   if (issue.code === "unrecognized_keys") {
-    // One line a member, as `strictObject` says it.
+    // Splits the faults of `strictObject` into one for each unknown member.
     return issue.message.split("\n").map((detail, i) => ({
       pointer: `${pointer}/${escapePointer(shortName(issue.keys[i]!))}`,
       code: "invalid_field",
@@ -115,7 +118,7 @@ function toError(faults: readonly Fault[]): SigError {
     code,
     detail,
   }));
-  // The pointer may hold a name that somebody else chose.
+  // The pointer may contain a name that a client chose.
   const place = pointer === "" ? "the body" : escapeInvisible(pointer);
   const others = more.length === 0 ? "" : ` (and ${more.length} more)`;
   return new SigError(

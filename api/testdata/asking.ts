@@ -1,4 +1,4 @@
-/** Asking an app in tests, and issuers to ask about. @module */
+/** Sends requests to an app in tests, and starts issuers. @module */
 
 import {
   type IssuerServer,
@@ -13,7 +13,7 @@ import {
 } from "../../tests/kit/test_issuer.ts";
 import { type App, type AppOptions, createApp } from "../app.ts";
 
-/** What came of a request. */
+/** The response to a request. */
 export interface Asked {
   readonly status: number;
   readonly headers: Headers;
@@ -21,7 +21,7 @@ export interface Asked {
   readonly body: any;
 }
 
-/** Sends JSON (or a text as it is) to a path of an app. */
+/** Sends JSON (or a text unchanged) to a path of an app. */
 export async function post(
   app: App,
   path: string,
@@ -38,7 +38,7 @@ export async function post(
   return await toAsked(response);
 }
 
-/** Gets a path of an app; a body that is no JSON stays a text. */
+/** Requests a path of an app; a body that is not JSON stays a text. */
 export async function get(
   app: App,
   path: string,
@@ -62,7 +62,7 @@ async function toAsked(response: Response): Promise<Asked> {
 /** A question about Alice. */
 export const QUESTION = { subject: ALICE, require: ["role=deploy"] } as const;
 
-/** An AuthZEN evaluation: may Alice deploy, says this issuer? */
+/** An AuthZEN evaluation: may Alice deploy, according to this issuer? */
 export function evaluationOf(issuer: string) {
   return {
     subject: { type: "user", id: ALICE },
@@ -74,19 +74,19 @@ export function evaluationOf(issuer: string) {
 /** A resource that is not an issuer. */
 export const CLUSTER = { type: "cluster", id: "production" };
 
-/** An issuer on loopback, with an app that may ask it. */
+/** An issuer on loopback, with an app that may query it. */
 export interface Served extends AsyncDisposable {
   readonly server: IssuerServer;
   readonly app: App;
-  /** Publishes the first `n` lines, or lines of one's own. */
+  /** Publishes the first `n` lines, or the given lines. */
   publish(lines: number | readonly string[]): void;
   readonly lines: readonly string[];
 }
 
-/** The app's clock in tests. */
+/** The app's current time in tests. */
 export const now: () => Date = () => NOW;
 
-/** Starts an issuer with so many events, all of them about Alice. */
+/** Starts an issuer with this number of events, all about Alice. */
 export async function serveIssuer(
   { events = 3, ...options }: AppOptions & { readonly events?: number } = {},
 ): Promise<Served> {

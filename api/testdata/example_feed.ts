@@ -36,7 +36,7 @@ const lines = await Promise.all([
   }),
 ].map((event) => lineOf({ ...event }, key!)));
 
-/** The documents of an issuer with the first test key, as requests carry them. */
+/** The documents of an issuer with the first test key, as in requests. */
 export function inlineFeedOf(
   lines: readonly string[],
   did: string = DID,
@@ -58,5 +58,5 @@ const { did_document: _, ...documents } = inlineFeedOf(
   lines.slice(0, 1),
   ISSUER,
 );
-/** The first of them alone, and no DID document. */
+/** Only the first of them, and no DID document. */
 export const SHORT_FEED: InlineFeed = documents;

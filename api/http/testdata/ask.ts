@@ -1,6 +1,6 @@
-/** Asking a service in memory, and what it answered. @module */
+/** Sends requests to a service in memory and reads the responses. @module */
 
-/** What answers requests. */
+/** Answers requests. */
 interface App {
   fetch(
     request: Request,
@@ -8,18 +8,18 @@ interface App {
   ): Response | Promise<Response>;
 }
 
-/** What of an answer tests look at. */
+/** The parts of a response that tests check. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: string;
-  /** The problem's code, undefined for other answers. */
+  /** The problem's code; undefined for other responses. */
   readonly code: unknown;
   /** The problem's detail. */
   readonly detail: unknown;
 }
 
-/** Sends a request and reads the answer. */
+/** Sends a request and reads the response. */
 export async function ask(
   app: App,
   path: string,
@@ -35,7 +35,7 @@ export async function ask(
   return { status, headers, body, code: problem.code, detail: problem.detail };
 }
 
-/** A `POST` of JSON. */
+/** Creates a `POST` request of JSON. */
 export function post(body: BodyInit, headers: HeadersInit = {}): RequestInit {
   const all = new Headers({ "content-type": "application/json" });
   new Headers(headers).forEach((value, name) => all.set(name, value));

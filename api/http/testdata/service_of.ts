@@ -9,7 +9,7 @@ import { sendJson } from "../send.ts";
 import { createService } from "../service.ts";
 import type { Answer } from "./ask.ts";
 
-/** A service of a few routes, and of others by path. */
+/** Creates a service with a few routes, and further ones by path. */
 export function serviceOf(
   { token, ...options }: GuardOptions & { readonly token?: string } = {},
   more: { readonly [path: string]: Handler<ServiceEnv> } = {},
