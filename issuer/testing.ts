@@ -1,6 +1,6 @@
 /**
- * An issuer for the tests of programs that rely on one: real keys, real signed
- * events and real refusals, without a disk, a network or a wait.
+ * An issuer for the tests of relying parties: real keys, real signed events and
+ * real refusals, without a disk, a network or waiting.
  *
  * @example
  * ```ts
@@ -45,7 +45,7 @@ export type { RotatedKey } from "./open_issuer.ts";
 export interface FakeIssuerOptions {
   /** Its DID (default: `did:web:acme.example`). */
   readonly did?: string;
-  /** Where its clock starts (default: `2026-01-01T00:00:00Z`). */
+  /** Start of its clock (default: `2026-01-01T00:00:00Z`). */
   readonly at?: string | Date;
 }
 
@@ -53,42 +53,45 @@ export interface FakeIssuerOptions {
 export interface FakeIssuer extends AsyncDisposable {
   /** Its DID, for `createConsumer({ issuers: [did] })`. */
   readonly did: string;
-  /** What it publishes in `sig.json`. */
+  /** The metadata that it publishes in `sig.json`. */
   readonly metadata: SigMetadata;
-  /** Its clock, for the consumer too; it stands until `advance` is called. */
+  /** Its clock, also for the consumer; it changes only through `advance`. */
   readonly now: () => Date;
   /**
    * Its web server: for the option `fetch` of a consumer, or to be served.
-   * Rejects for another host, as a name does that doesn't resolve.
+   * Rejects for another host, like a host name that does not resolve.
    */
   readonly fetch: (request: Request) => Promise<Response>;
-  /** The paths that were asked for, in order. */
+  /** The requested paths, in order. */
   readonly requests: readonly string[];
-  /** Lets so many milliseconds pass. */
+  /** Advances the clock by this number of milliseconds. */
   advance(milliseconds: number): void;
-  /** Publishes a relationship, as `append` of `openIssuer`. */
+  /** Publishes a relationship, like `append` of `openIssuer`. */
   upsert(draft: Omit<UpsertDraft, "event_type">): Promise<AppendedEvent>;
-  /** Ends a relationship, as `append` of `openIssuer` (default: reason `other`). */
+  /**
+   * Revokes a relationship, like `append` of `openIssuer` (default: reason
+   * `other`).
+   */
   revoke(
     draft:
       & Omit<RevokeDraft, "event_type" | "reason_code">
       & Partial<Pick<RevokeDraft, "reason_code">>,
   ): Promise<AppendedEvent>;
-  /** Signs with a further key from now on (default: a name is made). */
+  /** Signs with a further key from now on (default: its kid is generated). */
   rotateKey(kid?: string): Promise<RotatedKey>;
-  /** The state that its feed derives. */
+  /** Returns the state that its feed derives. */
   state(): Promise<FeedState>;
-  /** Has a fault from now on, until it is mended or has another one. */
+  /** Introduces a fault, which lasts until `mend` or another fault. */
   break(fault: IssuerFault): void;
-  /** Has no fault any more. */
+  /** Removes the current fault. */
   mend(): void;
 }
 
 /**
- * Makes an issuer in memory. What it publishes is made by the same code as any
- * issuer's, so that a reader verifies every signature.
+ * Makes an issuer in memory. Its files are made by the same code as any
+ * issuer's, so a reader verifies every signature.
  *
- * @example An application denies who was let go
+ * @example An application denies a person who was dismissed
  * ```ts
  * import { createConsumer } from "@sig/consumer";
  * import { fakeIssuer } from "@sig/issuer/testing";
@@ -119,8 +122,8 @@ export interface FakeIssuer extends AsyncDisposable {
  * await assertRejects(mayRefund, Error, "Cannot");
  * ```
  *
- * @throws {SigError} `invalid_identifier` and the like for a DID that can't be
- * an issuer's.
+ * @throws {SigError} such as `invalid_identifier` for a DID that can't be an
+ * issuer's.
  */
 export async function fakeIssuer(
   { did = "did:web:acme.example", at = "2026-01-01T00:00:00Z" }:
@@ -138,7 +141,7 @@ export async function fakeIssuer(
   return new IssuerInMemory({ issuer, store, keys, metadata, kid, clock });
 }
 
-/** What an issuer in memory is made of. */
+/** The parts of an issuer in memory. */
 interface Parts {
   readonly issuer: Issuer;
   readonly store: MemoryStore;
@@ -234,7 +237,7 @@ class IssuerInMemory implements FakeIssuer {
     await this.#parts.issuer.close();
   }
 
-  /** The key that signs now. */
+  /** Returns the key that currently signs. */
   async #key(): Promise<SigningKey> {
     const kid = this.#kid;
     const jwk = await this.#parts.keys.read({ host: this.#host, kid });

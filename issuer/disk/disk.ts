@@ -1,12 +1,12 @@
 /**
- * Every access to the file system, in one place: small blocking calls that turn
- * what the system answers into a `SigError`. POSIX file systems are assumed.
+ * All access to the file system: small blocking calls that turn system errors
+ * into a `SigError`. Assumes a POSIX file system.
  *
- * Blocking, because a step is either some microseconds long or a flush that the
- * caller must wait for before it may do anything else.
+ * Blocking, because a step either takes some microseconds or is a flush that
+ * the caller must wait for anyway.
  *
- * Long because nothing else may touch the disk: one file shows what is
- * opened, with which bits, and that no link is followed.
+ * Long because nothing else may touch the disk: this file shows what is opened,
+ * with which permission bits, and that no link is followed.
  *
  * @module
  */
@@ -15,25 +15,27 @@ import type * as nodeFs from "node:fs";
 import { type ErrorCode, SigError } from "@sig/core";
 import { loadBuiltin } from "@sig/jose/internal";
 
-/** What a path names; a symbolic link is not followed. */
+/** An entry of the file system; a symbolic link is not followed. */
 export interface Entry {
-  /** The kind of thing. */
+  /** The kind of entry. */
   readonly kind: "file" | "directory" | "symlink" | "other";
-  /** Bytes of a file. */
+  /** Size of a file in bytes. */
   readonly size: number;
-  /** Permission bits, such as 0o600; null where there are none. */
+  /** Permission bits, such as 0o600; null if the platform has none. */
   readonly mode: number | null;
-  /** Changes when it is written or replaced. */
+  /** Changes when the entry is written or replaced. */
   readonly revision: string;
-  /** Which thing on its file system it is. */
+  /** Inode number of the entry. */
   readonly identity: string;
-  /** Which file system that is. */
+  /** Device number of its file system. */
   readonly device: number;
-  /** Who owns it; null where there are no owners. */
+  /** User id of the owner; null if the platform has no owners. */
   readonly owner: number | null;
 }
 
-/** An error of the file system; the system's own text is not repeated. */
+/**
+ * Returns the error for a failed file operation, without the system's own text.
+ */
 function diskError(
   code: ErrorCode,
   action: string,
@@ -67,7 +69,9 @@ const REASONS: { readonly [code: string]: string | undefined } = {
     "the program was not given permission (--allow-read, --allow-write)",
 };
 
-/** Errors that the runtime gives a number only; the numbers are Linux's. */
+/**
+ * Errors for which the runtime gives only a number; the numbers are Linux's.
+ */
 const NUMBERS: { readonly [number: string]: string | undefined } = {
   "5": "EIO",
   "27": "EFBIG",
@@ -83,9 +87,10 @@ function systemCode(error: unknown): string {
 }
 
 /**
- * Does something with a path; what the system says is a {@linkcode diskError}.
+ * Runs an operation on a path and turns a system error into
+ * {@linkcode diskError}.
  *
- * @param expected an error that is an answer, and what it means.
+ * @param expected an error that is a result, and the result to return.
  */
 function attempt<T>(
   code: ErrorCode,
@@ -102,7 +107,10 @@ function attempt<T>(
   }
 }
 
-/** Looks at a path; undefined when it names nothing. */
+/**
+ * Runs a read of a path's metadata; returns undefined if the path does not
+ * exist.
+ */
 function lookBy<T>(path: string, work: () => T): T | undefined {
   const { NotFound } = Deno.errors;
   const absent = [NotFound, undefined] as const;
@@ -115,7 +123,7 @@ function lookBy<T>(path: string, work: () => T): T | undefined {
   );
 }
 
-/** What a path names, undefined when it names nothing. */
+/** Returns the entry at a path, or undefined if the path does not exist. */
 export function look(path: string): Entry | undefined {
   return lookBy(path, () => toEntry(Deno.lstatSync(path)));
 }
@@ -140,13 +148,15 @@ function toEntry(info: Deno.FileInfo): Entry {
   };
 }
 
-/** Node's file functions: Deno's own open no file without waiting. */
+/**
+ * Node's file functions, because Deno's own can't open a file without blocking.
+ */
 function loadFs(): typeof nodeFs {
   return loadBuiltin("node:fs") as typeof nodeFs;
 }
 
 /**
- * Refuses what is not a directory.
+ * Refuses anything but a directory.
  *
  * @throws {SigError} `invalid_metadata`
  */
@@ -159,15 +169,17 @@ export function requireFolder(path: string, entry: Entry | undefined): void {
   );
 }
 
-/** The path without symbolic links, undefined when it names nothing. */
+/**
+ * Returns the path without symbolic links, or undefined if it does not exist.
+ */
 export function resolvePath(path: string): string | undefined {
   return lookBy(path, () => Deno.realPathSync(path));
 }
 
 /**
- * Makes a directory; false when it is there already.
+ * Creates a directory; returns false if it exists.
  *
- * @param flush called with the one that holds it (default: makes it durable).
+ * @param flush called with the parent directory (default: makes it durable).
  */
 export function makeDirectory(
   path: string,
@@ -185,7 +197,10 @@ export function makeDirectory(
   return isMade;
 }
 
-/** Makes what was created, renamed or removed in a directory durable. */
+/**
+ * Makes the changes in a directory durable: created, renamed and removed
+ * entries.
+ */
 export function syncDirectory(path: string): void {
   const fs = loadFs();
   const { O_DIRECTORY, O_NONBLOCK, O_RDONLY } = fs.constants;
@@ -199,16 +214,16 @@ export function syncDirectory(path: string): void {
   });
 }
 
-/** Files and directories that are flushed at a time. */
+/** Maximum number of concurrent flushes. */
 const MAX_FLUSHING = 64;
 
 /**
- * Makes files and directories durable, many at a time: a file system commits
- * together what it is asked for together, so that a hundred cost as much as two.
+ * Makes files and directories durable, many concurrently: a file system commits
+ * concurrent flushes together, so a hundred cost as much as two.
  */
 export async function syncAll(paths: Iterable<string>): Promise<void> {
   const fs = loadFs();
-  // Only the flush waits for the disk.
+  // Only the flush waits for the disk, so only the flush is asynchronous.
   const flush = async (path: string) => {
     let fd: number | undefined;
     try {
@@ -232,9 +247,9 @@ export async function syncAll(paths: Iterable<string>): Promise<void> {
 }
 
 /**
- * All bytes of the plain file that a path names; undefined when it names
- * something else by now, or a file with more bytes. What was opened is judged,
- * no link is followed and no FIFO waited for.
+ * Returns all bytes of the plain file at a path, or undefined if the path names
+ * something else or the file has more bytes. Checks the opened file, follows no
+ * link and does not wait for a FIFO.
  */
 export function readPlainFile(
   path: string,
@@ -246,7 +261,8 @@ export function readPlainFile(
   try {
     fd = fs.openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     const opened = fs.fstatSync(fd, { bigint: true });
-    // With permission for some folders only, Deno itself follows links first.
+    // If Deno has permission for some folders only, it follows links before
+    // opening.
     const named = fs.lstatSync(path, { bigint: true });
     const isSame = named.ino === opened.ino && named.dev === opened.dev;
     if (!isSame || !opened.isFile() || opened.size > maxBytes) return undefined;
@@ -269,13 +285,13 @@ export function readPlainFile(
   }
 }
 
-/** The directory that a path is in. */
+/** Returns the directory that contains a path. */
 export function parentOf(path: string): string {
   const end = path.lastIndexOf("/");
   return end < 0 ? "." : end === 0 ? "/" : path.slice(0, end);
 }
 
-/** Gives a file a second name; false when that name is taken. */
+/** Creates a hard link; returns false if the name exists. */
 export function linkFile(from: string, to: string): boolean {
   const link = () => {
     Deno.linkSync(from, to);
@@ -285,12 +301,12 @@ export function linkFile(from: string, to: string): boolean {
   return attempt("write_failed", "create", to, link, exists);
 }
 
-/** Puts a file in the place of another, or of none, in one step. */
+/** Moves a file to a path in one step, and replaces a file that is there. */
 export function renameFile(from: string, to: string): void {
   attempt("write_failed", "replace", to, () => Deno.renameSync(from, to));
 }
 
-/** Removes a file; nothing happens when it is absent. */
+/** Removes a file, if it exists. */
 export function removeFile(path: string): void {
   const remove = () => Deno.removeSync(path);
   const absent = [Deno.errors.NotFound, undefined] as const;
@@ -304,8 +320,8 @@ export function setMode(path: string, mode: number): void {
 }
 
 /**
- * Opens a file for writing. It may have become another one since it was looked
- * at: judge what is open. With `read` as well, a FIFO does not block.
+ * Opens a file for writing. The path may have been replaced since it was last
+ * read, so check the opened file. With `read`, opening a FIFO does not block.
  */
 export function openFile(path: string, options: Deno.OpenOptions): DiskFile {
   const writes = options.write === true || options.append === true;
@@ -314,7 +330,10 @@ export function openFile(path: string, options: Deno.OpenOptions): DiskFile {
   return attempt(code, "open", path, open);
 }
 
-/** {@linkcode openFile}; undefined when others were faster to make or remove it. */
+/**
+ * Calls {@linkcode openFile}; returns undefined if another process has made or
+ * removed the file.
+ */
 export function tryOpenFile(
   path: string,
   options: Deno.OpenOptions,
@@ -333,7 +352,7 @@ export function tryOpenFile(
 export class DiskFile {
   readonly #path: string;
   readonly #file: Deno.FsFile;
-  /** What was open when it was first looked at. */
+  /** The entry when it was first read after opening. */
   #first: Entry | undefined;
 
   constructor(path: string, file: Deno.FsFile) {
@@ -341,7 +360,7 @@ export class DiskFile {
     this.#file = file;
   }
 
-  /** What is open: it may no longer be what the path names. */
+  /** Returns the entry of the open file, which may no longer be at its path. */
   look(): Entry {
     const stat = () => toEntry(this.#file.statSync());
     const entry = attempt("store_unavailable", "look at", this.#path, stat);
@@ -350,8 +369,9 @@ export class DiskFile {
   }
 
   /**
-   * Whether this is what a path names, and could be opened as it was. Cheap: the
-   * open file is looked at only once, since it can't become another one.
+   * Returns whether the path still names this file, with the same permission
+   * bits. Cheap: the open file is read only once, since it can't become another
+   * file.
    */
   isWhat(path: string, entry: Entry | undefined): boolean {
     if (entry === undefined || path !== this.#path) return false;
@@ -361,12 +381,17 @@ export class DiskFile {
       entry.owner === own.owner;
   }
 
-  /** Takes the advisory lock of this open file, if nobody has it. */
+  /**
+   * Takes the advisory lock of this file; returns false if another process
+   * holds it.
+   */
   tryLock(): boolean {
     return this.#change("lock", () => this.#file.tryLockSync(true));
   }
 
-  /** Gives up the lock; false when only closing would. */
+  /**
+   * Releases the lock; returns false if only closing the file would release it.
+   */
   unlock(): boolean {
     try {
       this.#file.unlockSync();
@@ -376,7 +401,7 @@ export class DiskFile {
     }
   }
 
-  /** Bytes from an offset on; fewer only at the end of the file. */
+  /** Reads bytes from an offset on; fewer only at the end of the file. */
   read(offset: number, length: number): Uint8Array<ArrayBuffer> {
     const bytes = new Uint8Array(length);
     let filled = 0;
@@ -391,10 +416,10 @@ export class DiskFile {
     return filled === length ? bytes : bytes.subarray(0, filled);
   }
 
-  /** Writes some of the bytes, at least one; answers how many. */
+  /** Writes at least one of the bytes; returns the number written. */
   writeSome(bytes: Uint8Array): number {
     const count = this.#change("write", () => this.#file.writeSync(bytes));
-    // Would turn the caller's loop into an endless one.
+    // A result of 0 would make the caller's loop endless.
     if (count < 1) {
       throw diskError("write_failed", "write", this.#path, undefined);
     }
@@ -408,22 +433,22 @@ export class DiskFile {
     }
   }
 
-  /** Cuts off what stands behind a size. */
+  /** Truncates the file to a size. */
   truncate(size: number): void {
     this.#change("cut", () => this.#file.truncateSync(size));
   }
 
-  /** Makes contents and size durable. Never to be tried again on failure. */
+  /** Makes contents and size durable. Must not be retried after a failure. */
   syncData(): void {
     this.#change("make durable", () => this.#file.syncDataSync());
   }
 
-  /** {@linkcode DiskFile.syncData} and everything else about the file. */
+  /** Like {@linkcode DiskFile.syncData}, for all metadata as well. */
   sync(): void {
     this.#change("make durable", () => this.#file.syncSync());
   }
 
-  /** Closes it; its lock is given up. */
+  /** Closes the file, which releases its lock. */
   close(): void {
     this.#file.close();
   }
@@ -434,16 +459,16 @@ export class DiskFile {
 }
 
 /**
- * Spares opening and closing one file for each append. The caller that takes it
- * must check whether its path still names it.
+ * Keeps one file open between appends. The caller that takes it must check
+ * whether its path still names it.
  */
 export class ReusableFile {
   #file: DiskFile | undefined;
   #closed = false;
 
   /**
-   * The file, which is then the caller's alone: a turn that comes in between
-   * opens its own, so that locks also exclude within one store.
+   * Returns the file for exclusive use by the caller. A concurrent caller opens
+   * its own file, so that locks also exclude within one store.
    */
   take(): DiskFile | undefined {
     const file = this.#file;
@@ -451,7 +476,7 @@ export class ReusableFile {
     return file;
   }
 
-  /** Gives up the file's lock, and keeps it if there is none yet. */
+  /** Releases the file's lock and keeps the file, if none is kept yet. */
   keep(file: DiskFile): void {
     if (!this.#closed && this.#file === undefined && file.unlock()) {
       this.#file = file;
@@ -460,7 +485,7 @@ export class ReusableFile {
     }
   }
 
-  /** Closes it; nothing is kept from now on. */
+  /** Closes the kept file; no file is kept from now on. */
   close(): void {
     this.#closed = true;
     this.take()?.close();

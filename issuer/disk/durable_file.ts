@@ -1,4 +1,8 @@
-/** Whole files, written so that a crash leaves the old or the new. @module */
+/**
+ * Writes complete files, so that a crash leaves the old or the new version.
+ *
+ * @module
+ */
 
 import { SigError } from "@sig/core";
 import { sameBytes } from "@sig/core/internal";
@@ -14,30 +18,30 @@ import {
   syncDirectory,
 } from "./disk.ts";
 
-/** How a file is written. */
+/** Options for writing a file. */
 export interface DurableOptions {
   /**
-   * Exact permission bits of a new file (default: the owner may write and all may
-   * read, minus the process's umask).
+   * Exact permission bits of a new file (default: 0o644 minus the process's
+   * umask).
    */
   readonly mode?: number;
   /** Called between the steps. */
   readonly onStep?: (step: "temp-written" | "renamed" | "created") => void;
 }
 
-/** A new version of a file, still under a temporary name. */
+/** A new version of a file, under a temporary name. */
 export interface PreparedFile {
   /** Its temporary path. */
   readonly temporary: string;
-  /** Puts it in its place; the caller flushes the directory. */
+  /** Renames it to its final path; the caller flushes the directory. */
   rename(): void;
 }
 
 /**
- * Writes the new version of a file under a temporary name in the same directory;
- * the caller flushes it, renames it, and flushes the directory (docs/protocol.md
- * §11). The permission bits of the replaced file are kept. Callers exclude each
- * other by the store's lock.
+ * Writes the new version of a file under a temporary name in the same
+ * directory. The caller flushes and renames it and flushes the directory
+ * (docs/protocol.md §11). The permission bits of the replaced file are kept.
+ * Callers exclude each other by the store's lock.
  *
  * @throws {SigError} `write_failed`
  */
@@ -49,7 +53,7 @@ export function prepareFile(
   const temporary = temporaryName(path);
   const before = look(path);
   if (before !== undefined) requirePlainFile(path, before.kind);
-  // Kept, but for what nobody wants: that anyone may write a published file.
+  // Keep the bits, except that a published file is never writable by everyone.
   const kept = before?.mode === undefined || before.mode === null
     ? undefined
     : before.mode & ~0o002;
@@ -64,13 +68,16 @@ export function prepareFile(
   };
 }
 
-/** Removes a file that {@linkcode prepareFile} made, and what a crash left of it. */
+/**
+ * Removes the temporary file of {@linkcode prepareFile}, also one left by a
+ * crash.
+ */
 export function removeReplaced(path: string): void {
   removeFile(path);
   removeFile(temporaryName(path));
 }
 
-/** Whether a plain file has exactly these bytes. */
+/** Returns whether a plain file has exactly these bytes. */
 export function hasBytes(path: string, bytes: Uint8Array): boolean {
   const entry = look(path);
   if (entry === undefined) return false;
@@ -81,8 +88,8 @@ export function hasBytes(path: string, bytes: Uint8Array): boolean {
 }
 
 /**
- * Makes a file that must not exist; false, and nothing is changed, when it
- * does. Whole at any moment, and durable when it returns true.
+ * Creates a file; returns false and changes nothing if it exists. The file is
+ * never visible incomplete, and is durable when this returns true.
  *
  * @throws {SigError} `write_failed`
  */
@@ -92,12 +99,13 @@ export function createDurably(
   options: DurableOptions = {},
 ): boolean {
   if (look(path) !== undefined) return false;
-  // Creators of one file need not hold a common lock: each has its own name.
+  // Each process has its own temporary name, because creators hold no common
+  // lock.
   const temporary = temporaryName(path, `${crypto.randomUUID()}.`);
   writeNew(temporary, bytes, options.mode, { flush: true });
   options.onStep?.("temp-written");
   try {
-    // Unlike a rename, a link never replaces what someone else has just made.
+    // Unlike a rename, a link never replaces a file made by another process.
     if (!linkFile(temporary, path)) return false;
   } finally {
     removeFile(temporary);
@@ -108,11 +116,10 @@ export function createDurably(
 }
 
 /**
- * A whole file, undefined when it is absent; a symbolic link, FIFO or directory
- * is refused.
+ * Returns a complete file, or undefined if it does not exist.
  *
- * @throws {SigError} `invalid_metadata` for anything but a plain file,
- * `document_too_large`, `store_unavailable`
+ * @throws {SigError} `invalid_metadata` for anything but a plain file (a
+ * symbolic link, FIFO or directory), `document_too_large`, `store_unavailable`
  */
 export function readWhole(
   path: string,
@@ -139,7 +146,9 @@ export function readWhole(
   );
 }
 
-/** Refuses what is not a plain file: nothing is followed, nothing can block. */
+/**
+ * Refuses anything but a plain file, so no link is followed and no read blocks.
+ */
 export function requirePlainFile(path: string, kind: string): void {
   if (kind === "file") return;
   throw new SigError(
@@ -151,7 +160,10 @@ export function requirePlainFile(path: string, kind: string): void {
   );
 }
 
-/** A name in the same directory: a rename or link can't cross file systems. */
+/**
+ * Returns a name in the same directory, because a rename or link can't cross
+ * file systems.
+ */
 function temporaryName(path: string, unique = ""): string {
   const at = path.lastIndexOf("/") + 1;
   return `${path.slice(0, at)}.${path.slice(at)}.${unique}tmp`;
@@ -167,43 +179,43 @@ function writeNew(
   const file = openFile(path, {
     write: true,
     createNew: true,
-    // Not the system's default, which is writable for all under umask 000.
+    // Deno's default is writable by everyone under umask 000.
     mode: mode ?? 0o644,
   });
   try {
     file.writeAll(bytes);
     if (flush) file.sync();
   } catch (error) {
-    // A half-written file helps nobody and may fill the disk.
+    // An incomplete file is useless and may fill the disk.
     discard(path);
     throw error;
   } finally {
     file.close();
   }
-  // The process's umask may have taken bits away.
+  // The process's umask may have removed bits.
   if (mode !== undefined && look(path)?.mode !== mode) setMode(path, mode);
 }
 
-/** Removes a file that another error has made useless. */
+/** Removes a file that an earlier error has made useless. */
 export function discard(path: string): void {
   try {
     removeFile(path);
   } catch {
-    // The error that led here is the one to report.
+    // Report the earlier error instead.
   }
 }
 
 /**
- * For fault injection in tests: never needed in production. A hook may throw
- * (the step fails) or end the process (a crash at that step).
+ * Fault injection for tests, never needed in production. A hook may throw (the
+ * step fails) or end the process (a crash at that step).
  */
 export interface FaultHooks {
   /**
-   * Called when a step has just been done: `locked`, `recovered`, `wrote-part`,
-   * `written`, `synced`, `indexed`, `torn-kept`, `key-stored`, and
-   * `temp-written <path>`, `renamed <path>`, `created <path>` of the documents.
+   * Called after a step: `locked`, `recovered`, `wrote-part`, `written`,
+   * `synced`, `indexed`, `torn-kept`, `key-stored`, and `temp-written <path>`,
+   * `renamed <path>`, `created <path>` of the documents.
    */
   readonly onStep?: (step: string) => void;
-  /** Bytes handed to the system in one write of the feed; no limit unless set. */
+  /** Maximum bytes per write to the feed (default: no limit). */
   readonly maxWriteBytes?: number;
 }

@@ -4,18 +4,17 @@ import { SigError } from "@sig/core";
 import { type DiskFile, look, tryOpenFile } from "./disk.ts";
 import { requirePlainFile } from "./durable_file.ts";
 
-/** Longest wait between two tries, in milliseconds. */
+/** Maximum wait between two attempts, in milliseconds. */
 const MAX_PAUSE_MS = 10;
 
 /**
- * Waits for an exclusive lock on the file of that name and returns it open;
- * closing it gives up the lock, and so does the end of the process.
+ * Waits for an exclusive lock on a file and returns the open file. Closing it,
+ * or the end of the process, releases the lock.
  *
- * @param kept the file as it was opened for an earlier lock, and is used by
- * nobody else: a lock excludes only who has opened the file on their own. It is
- * closed when it does not serve.
+ * @param kept the file, still open from an earlier lock and not in use: a lock
+ * excludes only other openings of the file. It is closed if it can't be used.
  * @throws {SigError} `feed_locked` after `timeoutMs`, `write_failed`,
- * `invalid_metadata` when it is not a plain file
+ * `invalid_metadata` if the path is not a plain file
  */
 export async function acquireLock(
   path: string,
@@ -29,7 +28,7 @@ export async function acquireLock(
 }
 
 /**
- * Locks an open file as well.
+ * Locks an open file.
  *
  * @throws {SigError} `feed_locked` after `timeoutMs`, `write_failed`
  */
@@ -44,8 +43,8 @@ export async function lockFile(
 function tryOnce(path: string): DiskFile | undefined {
   const entry = look(path);
   if (entry !== undefined) requirePlainFile(path, entry.kind);
-  // A new file is never made through a link; for reading as well, since a FIFO
-  // that has come in between would wait for its reader.
+  // A new file is never created through a link. Opened for reading too, since
+  // opening a FIFO for writing alone would wait for its reader.
   const how = entry === undefined
     ? { createNew: true, mode: 0o600 }
     : { create: false };
@@ -56,8 +55,8 @@ function tryOnce(path: string): DiskFile | undefined {
 function tryToLock(file: DiskFile, path: string): DiskFile | undefined {
   let held = false;
   try {
-    // A lock file that was deleted meanwhile excludes nobody any more; a link
-    // that has come in between is not what was opened.
+    // A deleted lock file excludes no other process, and a path that has become
+    // a link no longer names the opened file.
     held = file.tryLock() && file.isWhat(path, look(path));
   } finally {
     if (!held) file.close();
@@ -65,7 +64,9 @@ function tryToLock(file: DiskFile, path: string): DiskFile | undefined {
   return held ? file : undefined;
 }
 
-/** Asks again and again, at uneven intervals, so that waiters don't march in step. */
+/**
+ * Retries at random intervals, so that waiting processes don't retry in step.
+ */
 async function poll<T>(
   ask: () => T | undefined,
   timeoutMs: number,
@@ -88,7 +89,7 @@ async function poll<T>(
   throw locked(timeoutMs);
 }
 
-/** The error of a lock that somebody else has. */
+/** Returns the error for a lock that another writer holds. */
 export function locked(timeoutMs: number): SigError {
   return new SigError(
     "feed_locked",

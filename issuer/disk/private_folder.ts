@@ -1,14 +1,17 @@
-/** The folder of lock, index and torn tails: ours alone. @module */
+/**
+ * Ownership and permissions of the folder of lock, index and torn tails.
+ * @module
+ */
 
 import { SigError } from "@sig/core";
 import { type Entry, look, openFile, removeFile, setMode } from "./disk.ts";
 
-/** Bits that let others change what is in a folder. */
+/** Permission bits that let other users change a folder's content. */
 const OTHERS_WRITE = 0o022;
 const OTHERS = 0o077;
 const INDEX_FILES = ["/index.db", "/index.db-wal", "/index.db-shm"];
 
-/** Whether somebody else may have written the index in our folder. */
+/** Returns whether another user could have written the index in our folder. */
 export function writableByOthers(folder: string, us: number | null): boolean {
   if (isOpen(look(folder))) return true;
   return INDEX_FILES.some((name) => {
@@ -23,8 +26,8 @@ function isOpen(entry: Entry | undefined): boolean {
 }
 
 /**
- * Requires that a folder belongs to the user who runs this program: its owner
- * can change what is in it.
+ * Requires that a folder belongs to the user of this process, because its owner
+ * can change its content.
  *
  * @throws {SigError} `store_unavailable`
  */
@@ -48,7 +51,7 @@ export function requireOwner(
   );
 }
 
-/** Takes away what others may do there, in a folder that is ours. */
+/** Removes the permissions of other users on our folder and the index. */
 export function restrictToOwner(folder: string): void {
   for (const name of ["", ...INDEX_FILES]) {
     const path = folder + name;
@@ -60,8 +63,8 @@ export function restrictToOwner(folder: string): void {
 }
 
 /**
- * Who we are to the file system, by what a new file says: to ask the system
- * would need a permission more.
+ * Returns the user id of this process, read from a new file: asking the system
+ * would require another permission.
  */
 export function findOwner(folder: string): number | null {
   const path = `${folder}/.owner.${crypto.randomUUID()}`;

@@ -1,4 +1,8 @@
-/** The index beside a feed, in SQLite and in memory. @module */
+/**
+ * An index of a feed's events and relationships, in SQLite and in memory.
+ *
+ * @module
+ */
 
 import type * as sqlite from "node:sqlite";
 import {
@@ -12,45 +16,47 @@ import {
 import { loadBuiltin } from "@sig/jose/internal";
 import { removeFile, tryOpenFile } from "../disk/disk.ts";
 
-/** Where a line stands in the feed. */
+/** The position of a line in the feed. */
 export interface LinePlace {
-  /** Bytes of the feed before it. */
+  /** Number of bytes of the feed before the line. */
   readonly offset: number;
-  /** Its bytes, without the LF. */
+  /** Length in bytes, without the LF. */
   readonly bytes: number;
 }
 
-/** What the index knows of one relationship, and where its last event stands. */
+/** An indexed relationship, with the position of its last event. */
 export interface IndexedRelationship extends PastRelationship, LinePlace {
-  /** Unique in the feed. */
+  /** Identifier, unique in the feed. */
   readonly relationship_id: string;
-  /** The party that its first upsert names: where the state tree has it. */
+  /** The subject of its first upsert, under which the state tree stores it. */
   readonly home: string;
   /** Sequence of its last event. */
   readonly last_sequence: number;
 }
 
-/** Where an event stands in the feed. */
+/** An indexed event: its position and sequence. */
 export interface IndexedEvent extends LinePlace {
   /** Its sequence. */
   readonly sequence: number;
 }
 
-/** An event that is not in the file, and its relationship after it, if any. */
+/**
+ * An event that is not in the file yet, and its relationship after it, if any.
+ */
 interface PendingEvent extends IndexedEvent {
   readonly relationship: IndexedRelationship | undefined;
 }
 
 /**
- * How far the feed has been verified. The last line is kept byte for byte: an
- * index that belongs to another or an older feed is recognised by it.
+ * The end of the verified part of the feed. The last line is kept byte for
+ * byte, to detect an index of another or an older feed.
  */
 export interface FeedHead {
   /** The issuer's DID. */
   readonly issuer: string;
-  /** Which file it is: {@linkcode OpenFeed.identity}. */
+  /** Identity of the feed's file: {@linkcode OpenFeed.identity}. */
   readonly identity: string;
-  /** Bytes of the feed up to here, all of them verified and durable. */
+  /** Number of verified and durable bytes of the feed. */
   readonly bytes: number;
   /** Sequence of the last event, 0 before the first. */
   readonly sequence: number;
@@ -60,26 +66,26 @@ export interface FeedHead {
   readonly last_line: Uint8Array;
 }
 
-/** An index that can't be used. The feed is not affected. */
+/** Thrown if the index can't be used. The feed is not affected. */
 export class IndexError extends Error {
   /** Always `IndexError`. */
   override readonly name = "IndexError";
 }
 
 /**
- * Finds events and relationships without reading the feed. It is a cache: it
- * may be behind the feed or empty, and is made again from the feed when it does
- * not fit. It is not believed either: what it says is held against the lines
- * that it points to. Used under the store's lock only.
+ * Finds events and relationships without reading the feed. The index is a
+ * cache: it may be behind the feed or empty, and is rebuilt if it does not
+ * match the feed. It is not trusted: results are compared with the feed lines
+ * that they point to. Use it only under the store's lock.
  *
- * New events are kept in memory until `flush` writes them to the file. Without
- * a file, or where SQLite is absent or the file can't be used even after it was
- * made again, they stay there: after a restart the whole feed is verified once.
+ * New events are kept in memory until `flush` writes them to the file. They
+ * stay in memory if there is no file, no SQLite, or if rebuilding the file does
+ * not help; after a restart the whole feed is then verified once.
  *
  * Every method but `reset` and `discard` may throw {@linkcode IndexError}; the
- * caller then calls `discard` and starts over.
+ * caller then calls `discard` and starts again.
  *
- * @example In memory, for stores of one's own
+ * @example In memory, for your own stores
  * ```ts
  * import { FeedIndex } from "@sig/issuer";
  * import { assertEquals } from "@std/assert";
@@ -88,39 +94,41 @@ export class IndexError extends Error {
  * ```
  */
 export class FeedIndex implements PastEvents {
-  /** Undefined: all is kept in memory. */
+  /** Path of the file; undefined keeps everything in memory. */
   #path: string | undefined;
   #open: sqlite.DatabaseSync | undefined;
   readonly #statements = new Map<string, sqlite.StatementSync>();
   #resets = 0;
   #head: FeedHead | undefined;
-  /** Bytes of the feed that the file has at least. */
+  /** Number of feed bytes that the file covers at least. */
   #base = 0;
-  /** By event_id, in the order of the feed. */
+  /** Events not yet in the file, by event_id, in the order of the feed. */
   readonly #pending = new Map<string, PendingEvent>();
-  /** What pending events have made of relationships. */
+  /** Relationships changed by pending events. */
   readonly #relationships = new Map<string, IndexedRelationship>();
 
   /**
-   * Makes an index; nothing is opened yet.
+   * Makes an index; the file is not opened yet.
    *
-   * @param path The file (default: none).
+   * @param path path of the file (default: none).
    */
   constructor(path?: string) {
     this.#path = path;
   }
 
-  /** How far this process has verified the feed; what is pending included. */
+  /**
+   * The end of the feed as verified by this process, including pending events.
+   */
   get head(): FeedHead | undefined {
     return this.#head;
   }
 
-  /** Events that are not in the file yet. */
+  /** Number of events that are not in the file yet. */
   get pending(): number {
     return this.#path === undefined ? 0 : this.#pending.size;
   }
 
-  /** How far the file goes; undefined when it is empty. */
+  /** Returns the head stored in the file, or undefined if the file is empty. */
   stored(): FeedHead | undefined {
     if (this.#path === undefined) return this.#head;
     const [row] = this.#select("SELECT * FROM mark");
@@ -137,14 +145,16 @@ export class FeedIndex implements PastEvents {
     };
   }
 
-  /** Whether the file and what is pending are without a gap up to the head. */
+  /**
+   * Returns whether the file and the pending events have no gap up to the head.
+   */
   continues(stored: FeedHead): boolean {
     const head = this.#head;
     return head !== undefined && isOfSameFeed(stored, head) &&
       stored.bytes >= this.#base && stored.bytes <= head.bytes;
   }
 
-  /** Continues from a place in the feed; events pending after another are dropped. */
+  /** Sets the head; drops pending events unless it is the current head. */
   startFrom(head: FeedHead): void {
     if (head === this.#head) return;
     this.#drop();
@@ -152,12 +162,12 @@ export class FeedIndex implements PastEvents {
     this.#base = head.bytes;
   }
 
-  /** Whether an event has this `event_id`. */
+  /** Returns whether an event has this `event_id`. */
   hasEvent(eventId: string): boolean {
     return this.event(eventId) !== undefined;
   }
 
-  /** An event by its `event_id`. */
+  /** Returns an event by its `event_id`. */
   event(eventId: string): IndexedEvent | undefined {
     const pending = this.#pending.get(eventId);
     if (pending !== undefined || this.#path === undefined) return pending;
@@ -166,7 +176,7 @@ export class FeedIndex implements PastEvents {
     return row && { sequence: integer(row.sequence), ...placeOf(row) };
   }
 
-  /** A relationship by its `relationship_id`. */
+  /** Returns a relationship by its `relationship_id`. */
   relationship(id: string): IndexedRelationship | undefined {
     const pending = this.#relationships.get(id);
     if (pending !== undefined || this.#path === undefined) return pending;
@@ -176,15 +186,15 @@ export class FeedIndex implements PastEvents {
   }
 
   /**
-   * The active relationships whose last upsert names this subject, those with
-   * the latest events first, at most so many.
+   * Returns at most `most` active relationships whose last upsert names this
+   * subject, latest events first.
    */
   activeOf(subject: string, most: number): readonly IndexedRelationship[] {
     const pending = [...this.#relationships.values()]
       .filter((each) => each.subject === subject && !each.revoked)
       .sort((a, b) => b.last_sequence - a.last_sequence);
     if (this.#path === undefined) return pending.slice(0, most);
-    // Each pending one may stand in the place of one in the file.
+    // Each pending relationship may replace one in the file.
     const limit = most + this.#relationships.size;
     const stored = this.#select(ACTIVE_OF, subject, limit).map(relationshipOf)
       .filter(({ relationship_id: id }) => !this.#relationships.has(id));
@@ -221,11 +231,11 @@ export class FeedIndex implements PastEvents {
   }
 
   /**
-   * Writes what is pending to the file, except what it knows by now. The feed
-   * must be durable up to there.
+   * Writes the pending events that the file does not have yet. The feed must be
+   * durable up to the head.
    *
-   * @throws {IndexError} when the file was emptied meanwhile: with a gap in it
-   * an event_id could be given twice. What is pending is dropped then.
+   * @throws {IndexError} if the file was emptied concurrently: with a gap, an
+   * event_id could be used twice. The pending events are then dropped.
    */
   flush(): void {
     const head = this.#head;
@@ -247,11 +257,12 @@ export class FeedIndex implements PastEvents {
   }
 
   /**
-   * Forgets everything, but for evidence: a feed that lacks the last line of
-   * such a head has lost events. It fits no feed any more.
+   * Empties the index, except for the last line of the given heads: a feed that
+   * lacks such a line has lost events. An index with only these lines matches
+   * no feed.
    *
-   * @param stored Kept in the file.
-   * @param seen Kept by this process.
+   * @param stored the head to keep in the file.
+   * @param seen the head to keep in this process.
    */
   reset(stored?: FeedHead, seen?: FeedHead): void {
     this.#drop();
@@ -267,7 +278,7 @@ export class FeedIndex implements PastEvents {
     this.#head = own && evidenceOf(own);
   }
 
-  /** Empties an index that can't be used; what it has known stays evidence. */
+  /** Empties an index that can't be used, but keeps the last line it knows. */
   discard(): void {
     let known = this.#head;
     try {
@@ -278,7 +289,7 @@ export class FeedIndex implements PastEvents {
     this.reset(known);
   }
 
-  /** Closes its file. */
+  /** Closes the file. */
   close(): void {
     const open = this.#open;
     this.#open = undefined;
@@ -286,7 +297,7 @@ export class FeedIndex implements PastEvents {
     try {
       open?.close();
     } catch {
-      // Nothing in it is needed: the feed is what counts.
+      // Ignored: the index can be rebuilt from the feed.
     }
   }
 
@@ -300,7 +311,8 @@ export class FeedIndex implements PastEvents {
     if (this.#path === undefined) return;
     this.close();
     try {
-      // A third failure in one life of the process is not bad luck.
+      // A third failure in one process is not accidental: keep the index in
+      // memory.
       if (++this.#resets > 2) this.#path = undefined;
       else for (const end of ["", "-wal", "-shm"]) removeFile(this.#path + end);
     } catch {
@@ -308,7 +320,7 @@ export class FeedIndex implements PastEvents {
     }
   }
 
-  /** Writes the pending events that begin after so many bytes, and the head. */
+  /** Writes the head and the pending events after the first `known` bytes. */
   #write(head: FeedHead, known: number): void {
     this.#use((statement, database) => {
       const putEvent = statement("INSERT INTO events VALUES (?, ?, ?, ?)");
@@ -343,7 +355,7 @@ export class FeedIndex implements PastEvents {
     return this.#use((statement) => statement(sql).all(...values));
   }
 
-  /** Whatever SQLite says, it means one thing: this index can't be used. */
+  /** Every SQLite error means that this index can't be used. */
   #use<T>(
     work: (
       statement: (sql: string) => sqlite.StatementSync,
@@ -371,7 +383,7 @@ function evidenceOf(head: FeedHead): FeedHead {
   return { ...head, identity: "" };
 }
 
-/** The relationship after an event; undefined where there is none. */
+/** Returns the relationship after an event, or undefined if there is none. */
 function after(
   event: SigEvent,
   before: IndexedRelationship | undefined,
@@ -391,11 +403,11 @@ function later(a: string | null, b: string): string {
   return compareInstants(first, second) >= 0 ? a : b;
 }
 
-/** Changes when the tables do: an index of another version is made again. */
+/** Schema version: an index of another version is rebuilt. */
 const SCHEMA_VERSION = 4;
 
-// With a write-ahead log and NORMAL, a commit costs no flush, and after a power
-// cut the file is whole and at worst behind, which is all that is asked of it.
+// With a write-ahead log and NORMAL, a commit needs no flush. After a power cut
+// the file is intact and at worst behind, which is sufficient.
 const SETTINGS = `
 PRAGMA busy_timeout = 5000;
 PRAGMA journal_mode = WAL;
@@ -438,7 +450,8 @@ const ACTIVE_OF =
   "SELECT * FROM relationships WHERE subject = ? AND status = 'active' ORDER BY last_sequence DESC LIMIT ?";
 
 function openFile(path: string): sqlite.DatabaseSync {
-  // Before SQLite makes it, which asks the umask; its log takes over the bits.
+  // Created before SQLite does, which applies the umask; its log inherits the
+  // bits.
   tryOpenFile(path, { write: true, createNew: true, mode: 0o600 })?.close();
   const database = openDatabase(path);
   if (database === undefined) throw new IndexError("Cannot find SQLite");
@@ -456,7 +469,7 @@ function openFile(path: string): sqlite.DatabaseSync {
   }
 }
 
-/** Opens a database, or returns undefined where the platform has no SQLite. */
+/** Opens a database, or returns undefined if the platform has no SQLite. */
 export function openDatabase(path: string): sqlite.DatabaseSync | undefined {
   const module = loadBuiltin("node:sqlite") as typeof sqlite | undefined;
   return module === undefined ? undefined : new module.DatabaseSync(path);

@@ -1,4 +1,4 @@
-/** What an apply needs confirmed, counted in people. @module */
+/** Confirmation of large changes, counted in people. @module */
 
 import {
   compareInstants,
@@ -15,38 +15,44 @@ import { endingsIn, personIn, type PublishedState } from "./published.ts";
 /** Losses and grants up to this number need no confirmation. */
 const MAX_PEOPLE = 5;
 
-/** Nor do those up to this part of the people with an effective relationship. */
+/**
+ * Nor do those up to this fraction of the people with an effective
+ * relationship.
+ */
 const MAX_PART = 0.1;
 
-/** Re-admitted people that the error names at most. */
+/** Maximum number of re-admitted people that the error lists. */
 const MAX_NAMED = 20;
 
 /** Options of {@linkcode requireGuards}: what the operator has confirmed. */
 export interface GuardOptions {
-  /** The clock: who loses and who gains is judged at this instant. */
+  /** The current time, at which losses and grants are counted. */
   readonly now: Date;
-  /** Confirmed number of people who lose something. */
+  /** Confirmed number of people who lose access. */
   readonly losses?: number | undefined;
-  /** Confirmed number of people who gain something. */
+  /** Confirmed number of people who gain access. */
   readonly grants?: number | undefined;
-  /** Whether people whose relationship was revoked may be re-admitted. */
+  /**
+   * Whether people whose relationship was revoked may be re-admitted (default:
+   * false).
+   */
   readonly readmit?: boolean | undefined;
 }
 
 /**
- * Refuses drafts that take an allow from, or give one to, more than 5 people
+ * Refuses drafts that remove access from, or give access to, more than 5 people
  * and more than a tenth of those with an effective relationship, unless exactly
- * that number is confirmed (a list that was cut off, a column of wrong dates,
- * the wrong file). Also refuses drafts that re-admit somebody whose
- * relationship was revoked, unless that is confirmed: a person who was
- * offboarded may still be on a list.
+ * that number is confirmed. This detects a truncated list, a column of wrong
+ * dates or the wrong file. Also refuses drafts that re-admit a person whose
+ * relationship was revoked, unless that is confirmed: a list may still contain
+ * a person who was offboarded.
  *
- * Judged from the drafts themselves, by what `check` would answer before and
- * after them, so that a saved plan can't hide anything. The first events of an
+ * The counts are derived from the drafts, by what `check` would answer before
+ * and after them, so a saved plan can't hide anything. The first events of an
  * empty feed are not grants.
  *
- * @throws {SigError} `confirmation_required` with the numbers of all that is
- * not confirmed.
+ * @throws {SigError} `confirmation_required` with the numbers of everything
+ * that is not confirmed.
  */
 export function requireGuards(
   state: PublishedState,
@@ -64,7 +70,8 @@ export function requireGuards(
   const isMany = (count: number) =>
     count > MAX_PEOPLE && count > people * MAX_PART;
   const needs: [why: string, flag: string][] = [];
-  // A repeated, finished job changes nothing, whatever was confirmed for it.
+  // Repeating a finished job changes nothing, so its confirmed number is not
+  // compared.
   if (
     losses > 0 && (options.losses ?? (isMany(losses) ? 0 : losses)) !== losses
   ) {
@@ -122,13 +129,15 @@ function not(confirmed: number | undefined): string {
   return confirmed === undefined ? "" : ` (not ${confirmed})`;
 }
 
-/** What decides whether a relationship allows something. */
+/** The members that determine whether a relationship allows something. */
 type Grant = Pick<
   RelationshipUpsertEvent,
   "subject" | "relationship_type" | "roles" | "valid_from" | "valid_until"
 >;
 
-/** The people with an effective relationship, who loses, and who gains. */
+/**
+ * Counts the people with an effective relationship, and those who lose or gain.
+ */
 function countPeople(
   state: PublishedState,
   drafts: readonly EventDraft[],
@@ -142,7 +151,7 @@ function countPeople(
   const after = new Map(before);
   const touched = new Set<string>();
   for (const [at, draft] of drafts.entries()) {
-    // Nothing that is published is called like a new relationship here.
+    // A published identifier never contains a line feed.
     const id = draft.relationship_id ?? `\n${at}`;
     const replaced = after.get(id);
     if (replaced !== undefined) touched.add(personOf(replaced.subject));
@@ -182,8 +191,8 @@ function effectiveByPerson(
 }
 
 /**
- * Whether every question about types and roles that one relationship answers
- * with allow is answered so by another: `check` wants all of them of one.
+ * Returns whether another relationship allows every question about type and
+ * roles that this one allows. `check` requires all roles in one relationship.
  */
 function isCovered(grant: Grant, by: readonly Grant[]): boolean {
   return by.some(({ relationship_type, roles }) =>

@@ -1,4 +1,8 @@
-/** The members of a relationship that a list names and a plan compares. @module */
+/**
+ * The members of a relationship that a list can set and a plan compares.
+ *
+ * @module
+ */
 
 import {
   compareInstants,
@@ -11,7 +15,7 @@ import { sameJson } from "../append/draft.ts";
 
 /** A relationship as a plan shows it, before or after a change. */
 export interface PlannedMembers {
-  /** What kind of relationship. */
+  /** The type of relationship. */
   readonly relationship_type: RelationshipType;
   /** The roles, sorted. */
   readonly roles: readonly string[];
@@ -23,9 +27,9 @@ export interface PlannedMembers {
   readonly title: string | null;
   /** Department or team, or null. */
   readonly department: string | null;
-  /** Anything else for people, or null. */
+  /** Any other text for people, or null. */
   readonly label: string | null;
-  /** The issuer's own members, or null. */
+  /** Members defined by the issuer, or null. */
   readonly metadata: OpenObject | null;
 }
 
@@ -39,13 +43,13 @@ const NOTHING: Omit<PlannedMembers, "relationship_type"> = Object.freeze({
   metadata: null,
 });
 
-/** Every member that can change, in the order in which a plan names them. */
+/** Every member that can change, in the order in which a plan lists them. */
 export const PLANNED_MEMBERS: readonly (keyof PlannedMembers)[] = [
   "relationship_type",
   ...Object.keys(NOTHING) as (keyof typeof NOTHING)[],
 ];
 
-/** What an upsert published. */
+/** Returns the members that an upsert published. */
 export function publishedMembers(
   upsert: RelationshipUpsertEvent,
 ): PlannedMembers {
@@ -62,12 +66,14 @@ export function publishedMembers(
   };
 }
 
-/** What a row asks for, on top of what is published (nothing, for a new one). */
+/**
+ * Returns the members that a row requests, based on the published ones, if any.
+ */
 export function desiredMembers(
   desired: DesiredRelationship,
   before: Omit<PlannedMembers, "relationship_type"> = NOTHING,
 ): PlannedMembers {
-  // Null is a wish as well.
+  // Null is a requested value as well.
   const { roles = before.roles, valid_from = before.valid_from } = desired;
   const { valid_until = before.valid_until, title = before.title } = desired;
   const { department = before.department, label = before.label } = desired;
@@ -79,7 +85,7 @@ export function desiredMembers(
   };
 }
 
-/** The members that differ in what they mean, not in how they are written. */
+/** Returns the members whose meaning differs, whatever their spelling. */
 export function changedMembers(
   before: PlannedMembers,
   after: PlannedMembers,
@@ -88,8 +94,8 @@ export function changedMembers(
 }
 
 /**
- * What a change does to its members: those that differ, those that say
- * something of a new relationship, none of an ending.
+ * Returns the fields of a change: differing members of an update, set members
+ * of a new relationship, none of a revocation.
  */
 export function plannedFields(
   before: PlannedMembers | null,
@@ -122,40 +128,40 @@ function sortedSet(roles: readonly string[]): readonly string[] {
 }
 
 /**
- * One row of a list of people. A member that is absent is kept as it is
- * published; null, or an empty list of roles, means none.
+ * A row of a list of people. An absent member keeps its published value; null,
+ * or an empty list of roles, clears it.
  */
 export interface DesiredRelationship {
-  /** Who: a DID. */
+  /** DID of the subject. */
   readonly subject: string;
-  /** What kind of relationship. */
+  /** The type of relationship. */
   readonly type: RelationshipType;
   /**
-   * Which one. Absent: the one active relationship of this subject and type,
-   * or a new one where none is active.
+   * Identifier of the relationship. If absent: the only active relationship of
+   * this subject and type, or a new one if none is active.
    */
   readonly relationship_id?: string | undefined;
-  /** The roles; their order means nothing. */
+  /** The roles, in any order. */
   readonly roles?: readonly string[] | undefined;
   /** Start of validity (inclusive): RFC 3339 UTC, or null. */
   readonly valid_from?: string | null | undefined;
   /** End of validity (exclusive): RFC 3339 UTC, or null. */
   readonly valid_until?: string | null | undefined;
-  /** Shown to people: job or role. */
+  /** Job or role, displayed to people. */
   readonly title?: string | null | undefined;
-  /** Shown to people: department or team. */
+  /** Department or team, displayed to people. */
   readonly department?: string | null | undefined;
-  /** Shown to people: anything. */
+  /** Any other text, displayed to people. */
   readonly label?: string | null | undefined;
-  /** The issuer's own members. */
+  /** Members defined by the issuer. */
   readonly metadata?: OpenObject | null | undefined;
-  /** Its place in the list, counted as a spreadsheet does; for messages. */
+  /** Row number as in a spreadsheet, for messages. */
   readonly row?: number | null | undefined;
 }
 
 /**
- * What a row, or `sig set`, changes for every key of a person. Titles and
- * metadata are of one relationship.
+ * Returns the members that a row, or `sig set`, changes for every key of a
+ * person. Titles and metadata belong to one relationship.
  */
 export function sharedMembers(
   { roles, valid_from, valid_until }: Omit<

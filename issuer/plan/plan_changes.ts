@@ -1,8 +1,8 @@
 /**
- * Desired state against published state: what is to be appended.
+ * Compares a desired list with a feed and plans the changes.
  *
- * Long because every row is judged before anything is refused, and the rules by
- * which two rows contradict each other need all that is known of both.
+ * Long because all rows are checked before any is refused, and the rules for
+ * contradicting rows need everything that is known about both rows.
  *
  * @module
  */
@@ -37,17 +37,19 @@ import {
 } from "./published.ts";
 
 /**
- * A member that differs. `type` says that the relationship ends as superseded
- * and a new one of the other type begins.
+ * A member that differs. `type` means that the relationship is revoked as
+ * superseded and a new one of the other type is created.
  */
 export type PlannedField = keyof PlannedMembers | "type";
 
-/** Whether a change ends its relationship and begins another. */
+/**
+ * Returns whether a change replaces its relationship by one of another type.
+ */
 export function isMove({ fields }: Pick<PlannedChange, "fields">): boolean {
   return fields.includes("type");
 }
 
-/** The fields of a change that {@linkcode isMove}. */
+/** Returns the fields of a change that {@linkcode isMove}. */
 export function movedFields(
   before: PlannedMembers,
   after: PlannedMembers,
@@ -57,87 +59,104 @@ export function movedFields(
   );
 }
 
-/** One thing that a plan does. */
+/** One change of a plan. */
 export interface PlannedChange {
-  /** What. */
+  /** The kind of change. */
   readonly action: "create" | "update" | "reactivate" | "revoke";
-  /** Which relationship; null for a new one whose identifier is made later. */
+  /**
+   * Identifier of the relationship; null for a new one whose identifier is
+   * generated later.
+   */
   readonly relationship_id: string | null;
-  /** Whose. */
+  /** DID of the subject. */
   readonly subject: string;
-  /** As published; null for a new one. */
+  /** The published members; null for a new relationship. */
   readonly before: PlannedMembers | null;
-  /** As it will be; null for one that ends. */
+  /** The members after the change; null for a revocation. */
   readonly after: PlannedMembers | null;
-  /** The members that differ; all that are set of a new one, none of an ending. */
+  /**
+   * The members that differ: all set members of a new relationship, none of a
+   * revocation.
+   */
   readonly fields: readonly PlannedField[];
-  /** The row that asks for it; null where none does. */
+  /** The row that requests the change; null if there is no such row. */
   readonly row: number | null;
-  /** How the relationship, or the last of its subject and type, was revoked. */
+  /**
+   * How the relationship, or the last one of its subject and type, was revoked.
+   */
   readonly readmits?: EndedRelationship;
 }
 
-/** What would be done, and to which feed. */
+/** The changes to a feed that make it agree with a list. */
 export interface Plan {
   /** The issuer's DID. */
   readonly issuer: string;
-  /** The feed that was looked at; a plan fits no other. */
+  /** The feed that was compared; the plan is valid for this feed only. */
   readonly based_on: {
     /** Sequence of its last event. */
     readonly last_sequence: number;
     /** SHA-256 of its bytes, hexadecimal. */
     readonly feed_sha256: string;
   };
-  /** In the order of the rows, then endings by identifier. */
+  /** In the order of the rows, followed by revocations by identifier. */
   readonly changes: readonly PlannedChange[];
-  /** Rows that the feed fulfils already; equal rows count once. */
+  /** Number of rows that need no change; equal rows count once. */
   readonly unchanged: number;
-  /** Active relationships that no row is about and that stay as they are. */
+  /** Number of active relationships without a row that are left unchanged. */
   readonly unmanaged: number;
-  /** Of those that are unchanged: whose validity has ended. Absent: none. */
+  /**
+   * Unchanged relationships whose validity has ended; absent if there are none.
+   */
   readonly expired?: readonly ExpiredRelationship[];
 }
 
-/** A relationship that is as its row says, and that every check denies. */
+/** An unchanged relationship that has expired, so every check denies it. */
 export interface ExpiredRelationship {
-  /** Which one. */
+  /** Identifier of the relationship. */
   readonly relationship_id: string;
-  /** Whose. */
+  /** DID of the subject. */
   readonly subject: string;
-  /** When it ended. */
+  /** When it expired. */
   readonly valid_until: string;
-  /** The row that asks for it; null where there are no rows. */
+  /** The row that requests it; null if the list has no rows. */
   readonly row: number | null;
 }
 
 /** Options of {@linkcode planChanges}. */
 export interface PlanOptions {
-  /** The list manages these types only (default: all). */
+  /** The types that the list manages (default: all). */
   readonly types?: readonly string[] | undefined;
-  /** End active relationships, of those types, that no row is about. */
+  /**
+   * Revoke active relationships of those types that have no row (default:
+   * false).
+   */
   readonly prune?: boolean | undefined;
-  /** The clock: tells which unchanged relationships have expired. */
+  /**
+   * The current time, to find expired relationships (default: none are
+   * reported).
+   */
   readonly now?: Date | undefined;
 }
 
-/** A row and the relationship that it is about. */
+/** A row and the relationship that it refers to. */
 interface Resolved {
   readonly desired: DesiredRelationship;
-  /** Undefined for one that does not exist yet. */
+  /** Undefined for a relationship that does not exist yet. */
   readonly published: PublishedRelationship | undefined;
-  /** Those of the person's other keys, which change together with it. */
+  /**
+   * Relationships of the person's other keys, which change together with it.
+   */
   readonly others?: readonly PublishedRelationship[];
-  /** The published one has another type, and ends. */
+  /** Whether the published one has another type and will be revoked. */
   readonly isMove?: boolean;
 }
 
 /**
- * Compares a list of what should be with what a feed says, and tells what to
- * append so that they agree. Nothing is written, nothing is guessed: rows that
- * contradict each other or could mean several relationships are refused, all
- * of them at once.
+ * Compares a desired list with a feed and returns the changes that make the
+ * feed agree. Writes nothing and guesses nothing: rows that contradict each
+ * other or are ambiguous are refused, all in one error.
  *
- * @example A role is added, and the end of the contract stays
+ * @example Add a role and keep the end of the contract
  * ```ts
  * import { planChanges } from "@sig/issuer";
  * import { assertEquals } from "@std/assert";
@@ -154,10 +173,10 @@ interface Resolved {
  * assertEquals(changes[0]?.after?.roles, ["deploy"]);
  * ```
  *
- * @throws {SigError} `invalid_field` (a row outside of `types`, another subject
- * of a relationship, a validity that ends before it begins, rows that
- * contradict each other), `ambiguous_relationship`; `context.errors` holds all
- * faults as `{row, code, detail}`, where there are several.
+ * @throws {SigError} `invalid_field` (a row outside `types`, another subject of
+ * a relationship, a validity that ends before it begins, rows that contradict
+ * each other), `ambiguous_relationship`; if there are several faults,
+ * `context.errors` contains all of them as `{row, code, detail}`.
  */
 export function planChanges(
   state: PublishedState,
@@ -166,9 +185,9 @@ export function planChanges(
 ): Plan {
   const active = new ActiveRelationships(state);
   const faults: RowFault[] = [];
-  /** By relationship, or by subject and type for a new one. */
+  /** Rows by relationship, or by subject and type for a new relationship. */
   const resolved = new Map<string, Resolved>();
-  /** Every row is judged before anything is refused. */
+  /** Collects faults, so that all rows are checked before any is refused. */
   const judge = ({ row = null }: DesiredRelationship, work: () => void) => {
     try {
       work();
@@ -235,7 +254,9 @@ export function planChanges(
   };
 }
 
-/** What a row makes of the relationship of another key of its person. */
+/**
+ * Returns what a row changes in the relationship of another key of its person.
+ */
 function shareWith(
   published: PublishedRelationship,
   { row, type, ...desired }: DesiredRelationship,
@@ -246,9 +267,10 @@ function shareWith(
 }
 
 /**
- * The person's other keys, but for those with a row of their own.
+ * Returns the relationships of the person's other keys, except those with their
+ * own row.
  *
- * @param managed What is known of each relationship so far.
+ * @param managed the rows found so far, by relationship.
  */
 function otherKeysOf(
   { desired, others = [] }: Resolved,
@@ -273,8 +295,8 @@ function otherKeysOf(
 }
 
 /**
- * Rows of people whose keys have one active relationship each, all of another
- * type: the row is the only one of its person, so it takes their place.
+ * Finds people whose keys have one active relationship each, all of another
+ * type. The row is the only one of its person, so it replaces them.
  */
 function findMoved(
   all: readonly Resolved[],
@@ -311,7 +333,7 @@ function findMoved(
   return moved;
 }
 
-/** The active relationships, found by person and what they are about. */
+/** The active relationships, indexed by person and by type. */
 class ActiveRelationships {
   readonly all: readonly PublishedRelationship[];
   readonly byPerson: ReadonlyMap<string, readonly PublishedRelationship[]>;
@@ -339,8 +361,8 @@ class ActiveRelationships {
   }
 
   /**
-   * A new relationship is for the keys that the person has: the one that the row
-   * names may be lost, and in the hands of somebody else.
+   * A new relationship is created for the keys that the person has now: the key
+   * that the row names may be lost or stolen.
    */
   forKeys(row: Resolved): readonly Resolved[] {
     const { desired, published } = row;
@@ -356,12 +378,14 @@ class ActiveRelationships {
     return desired.relationship_id === undefined ? all : all.slice(0, 1);
   }
 
-  /** A key for the person of a subject, and a type. */
+  /** Returns an index key for the person of a subject, and a type. */
   keyOf(subject: string, type: string): string {
     return keyOf(this.personOf(subject), type);
   }
 
-  /** Those of all keys of the subject's person. */
+  /**
+   * Returns the relationships of this type of all keys of the subject's person.
+   */
   of(subject: string, type: string): readonly PublishedRelationship[] {
     return this.#byKey.get(this.keyOf(subject, type)) ?? [];
   }
@@ -371,7 +395,7 @@ function isInScope(type: string, types: readonly string[] | undefined) {
   return types === undefined || types.includes(type);
 }
 
-/** Neither what a row makes of a relationship nor what that is until then. */
+/** Refuses a row whose new or published type is outside `types`. */
 function requireInScope(
   row: DesiredRelationship,
   types: readonly string[] | undefined,
@@ -429,8 +453,9 @@ function findPublished(
 }
 
 /**
- * A row without identifier means the one of its subject and type, so that no
- * other row may make a second: the next plan could not tell them apart.
+ * A row without identifier means the only relationship of its subject and type.
+ * Another row must not create a second one, which the next plan could not
+ * distinguish.
  */
 function requireOnlyOne(
   { desired: { subject, type, relationship_id } }: Resolved,
@@ -443,7 +468,10 @@ function requireOnlyOne(
   );
 }
 
-/** Equal rows count once; others about the same relationship are refused. */
+/**
+ * Adds a row. Equal rows count once; different rows for one relationship are
+ * refused.
+ */
 function addOnce(resolved: Map<string, Resolved>, each: Resolved): void {
   const { desired, published } = each;
   const id = published?.upsert.relationship_id ?? desired.relationship_id;
@@ -460,7 +488,7 @@ function addOnce(resolved: Map<string, Resolved>, each: Resolved): void {
     changed.length === 0 && sameNames(other.desired, desired);
   if (isSame) {
     if (desired.relationship_id !== undefined) return;
-    // That one of them means the only one is what must not be forgotten.
+    // Keep the row without identifier, so that `requireOnlyOne` checks it.
     const { row } = other.desired;
     resolved.set(key, { ...each, desired: { ...desired, row } });
     return;
@@ -483,7 +511,7 @@ function membersOf({ desired, published }: Resolved): PlannedMembers {
   );
 }
 
-/** Whether two rows say something about the same members. */
+/** Returns whether two rows set the same members. */
 function sameNames(a: DesiredRelationship, b: DesiredRelationship): boolean {
   const given = (row: DesiredRelationship) =>
     Object.entries(row)
@@ -494,7 +522,7 @@ function sameNames(a: DesiredRelationship, b: DesiredRelationship): boolean {
   return sameJson(given(a), given(b));
 }
 
-/** Undefined where the feed says it already. */
+/** Returns the change of a row, or undefined if the feed already agrees. */
 function changeOf(
   { desired, published, isMove }: Resolved,
 ): PlannedChange | undefined {
@@ -536,7 +564,7 @@ function expiredOf(
   }];
 }
 
-/** The change with how the relationship had ended, if it brings one back. */
+/** Adds the earlier revocation to a change that re-admits a person. */
 export function withReadmission(
   change: PlannedChange,
   endingOf: FindEnding,
@@ -554,7 +582,7 @@ function requireValidity({ valid_from, valid_until }: PlannedMembers): void {
   throw invalid("valid_until", "valid_until must be after valid_from");
 }
 
-/** The change that ends a relationship. */
+/** Returns the change that revokes a relationship. */
 export function endingOf({ upsert }: PublishedRelationship): PlannedChange {
   return {
     action: "revoke",
@@ -587,21 +615,21 @@ function ambiguous(why: string, hint: string, ids?: string[]): SigError {
   });
 }
 
-/** A fault and the row that has it. */
+/** A fault and its row. */
 interface RowFault {
   readonly row: number | null;
   readonly error: SigError;
 }
 
-/** A fault of a list, at its row and column. */
+/** A fault of a list, with its row and column. */
 export interface RowIssue extends Issue {
-  /** Counted as a spreadsheet does; null where the list has no rows. */
+  /** Row number as in a spreadsheet; null if the list has no rows. */
   readonly row: number | null;
   /** The column, or member. */
   readonly column: string;
 }
 
-/** Faults that are reported at most. */
+/** Maximum number of faults in an error. */
 const MAX_TOLD = 100;
 
 function throwFaults(faults: readonly RowFault[]): void {

@@ -1,4 +1,4 @@
-/** From changes to the drafts of their events. @module */
+/** Builds event drafts from planned changes. @module */
 
 import {
   type Display,
@@ -19,13 +19,13 @@ import { isMove, type Plan, type PlannedChange } from "./plan_changes.ts";
 import type { PublishedState } from "./published.ts";
 
 /**
- * The drafts that carry a plan out, in its order: one a change, and two where a
- * relationship replaces another, whose end comes first. What a plan
- * does not show (visibility, reason, other members of `display`) stays as
- * published.
+ * Returns the drafts that carry out a plan, in its order: one per change, or
+ * two if a relationship replaces another, the revocation first. Members that a
+ * plan does not show (visibility, reason, other members of `display`) keep
+ * their published values.
  *
- * @throws {SigError} `plan_outdated` when a relationship that the plan speaks
- * of is not in this state.
+ * @throws {SigError} `plan_outdated` if a relationship of the plan is missing
+ * in this state.
  */
 export function planDrafts(
   plan: Plan,
@@ -73,7 +73,7 @@ function ending(
   return { event_type: "relationship.revoke", relationship_id, reason_code };
 }
 
-/** What an upsert says, on top of the one that it replaces. */
+/** Returns the members of an upsert, based on the one that it replaces. */
 export function upsertMembers(
   after: PlannedMembers,
   before: RelationshipUpsertEvent | undefined,
@@ -96,11 +96,11 @@ function displayOf(
   return kept.length === 0 ? null : Object.fromEntries(kept);
 }
 
-/** What is to be appended, and what it changes. */
+/** An event to append, and what it changes. */
 export interface RelationshipChange {
-  /** Field by field; no fields when the relationship is like that already. */
+  /** The changed fields; empty if the relationship already agrees. */
   readonly change: PlannedChange;
-  /** The event that does it. */
+  /** The event that makes the change. */
   readonly draft: UpsertDraft;
 }
 

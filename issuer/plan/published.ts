@@ -1,4 +1,8 @@
-/** What a feed says of each relationship, with all that people see. @module */
+/**
+ * The published relationships of a feed, with all that is displayed to people.
+ *
+ * @module
+ */
 
 import {
   isRevoke,
@@ -11,13 +15,15 @@ import {
 } from "@sig/core";
 import { Persons } from "@sig/core/internal";
 
-/** A relationship as the feed left it, with its display and metadata. */
+/**
+ * A relationship after the feed's last event, with its display and metadata.
+ */
 export interface PublishedRelationship {
-  /** The event that said so last; an upsert replaces everything before it. */
+  /** Its last upsert, which replaces everything before it. */
   readonly upsert: RelationshipUpsertEvent;
-  /** `active` or `revoked`; validity is not looked at. */
+  /** `active` or `revoked`, whatever the validity. */
   readonly status: "active" | "revoked";
-  /** The revoke, if it is revoked. */
+  /** The revocation, if it is revoked. */
   readonly revoke?: RelationshipRevokeEvent;
   /** Sequence of its last event, upsert or revoke. */
   readonly last_sequence: number;
@@ -25,7 +31,7 @@ export interface PublishedRelationship {
   readonly first_event_id: string;
 }
 
-/** An issuer's feed, as what is planned is compared with it. */
+/** The state of an issuer's feed, as needed for planning. */
 export interface PublishedState {
   /** The issuer's DID. */
   readonly issuer: string;
@@ -33,21 +39,21 @@ export interface PublishedState {
   readonly last_sequence: number;
   /** SHA-256 of the feed's bytes, hexadecimal. */
   readonly feed_sha256: string;
-  /** Every relationship that the feed knows, by its identifier. */
+  /** Every relationship of the feed, by its identifier. */
   readonly relationships: ReadonlyMap<string, PublishedRelationship>;
   /**
-   * The root of a subject's person (docs/protocol.md §4.1); (default: each
-   * subject is a person).
+   * Returns the root of a subject's person (docs/protocol.md §4.1) (default:
+   * each subject is a person).
    */
   readonly personOf?: (subject: string) => string;
   /**
-   * Whether the next upsert about a subject can link it to another one
-   * (docs/protocol.md §4.1); (default: none is ignored).
+   * Returns whether the next upsert of a subject can link it to another one
+   * (docs/protocol.md §4.1) (default: always).
    */
   readonly canLink?: (subject: string, named: string) => boolean;
 }
 
-/** {@linkcode PublishedState.personOf}, also where it is not given. */
+/** Calls {@linkcode PublishedState.personOf}, or its default. */
 export function personIn(
   { personOf = (subject) => subject }: PublishedState,
   subject: string,
@@ -56,8 +62,8 @@ export function personIn(
 }
 
 /**
- * The active relationships of a person, of that type (default: of any), in the
- * order of the feed.
+ * Returns the active relationships of a person, of that type (default: all
+ * types), in the order of the feed.
  */
 export function activeOfPerson(
   state: PublishedState,
@@ -73,26 +79,31 @@ export function activeOfPerson(
 
 /**
  * Collects {@linkcode PublishedState.relationships} from verified events in the
- * order of the feed. The state of docs/protocol.md §4 has these fields only; who
- * changes a role must keep title, department and metadata too.
+ * order of the feed. The state of docs/protocol.md §4 lacks title, department
+ * and metadata, which an upsert that changes a role must repeat.
  */
 export class PublishedRelationships {
   readonly #byId = new Map<string, PublishedRelationship>();
   readonly #subjects = new Set<string>();
-  /** Which subjects are keys of one person. */
+  /** The keys of each person. */
   readonly persons = new Persons();
 
-  /** By identifier, in the order of their first event. */
+  /** Relationships by identifier, in the order of their first event. */
   get byId(): ReadonlyMap<string, PublishedRelationship> {
     return this.#byId;
   }
 
-  /** Whether the next upsert about a subject can link it to another one. */
+  /**
+   * Returns whether the next upsert of a subject can link it to another one.
+   */
   canLink(subject: string, named: string): boolean {
     return !this.#subjects.has(subject) && this.persons.canLink(subject, named);
   }
 
-  /** Adds the next event; a revoke of nothing and unknown types say nothing. */
+  /**
+   * Adds the next event; ignores unknown types and revocations of unknown
+   * relationships.
+   */
   add(event: SigEvent | UnknownEvent): void {
     const { relationship_id: id, sequence: last_sequence } = event;
     const before = this.#byId.get(id);
@@ -117,19 +128,19 @@ export class PublishedRelationships {
   }
 }
 
-/** How a relationship ended. */
+/** The revocation of a relationship. */
 export interface EndedRelationship {
-  /** Which one. */
+  /** Identifier of the relationship. */
   readonly relationship_id: string;
-  /** Sequence of the revoke. */
+  /** Sequence of the revocation. */
   readonly sequence: number;
-  /** Why. */
+  /** The reason code. */
   readonly reason_code: ReasonCode;
-  /** Since when. */
+  /** When it took effect. */
   readonly effective_at: string;
 }
 
-/** Finds the ending that an upsert would undo. */
+/** Finds the revocation that an upsert would undo. */
 export type FindEnding = (
   subject: string,
   type: string,
@@ -137,15 +148,15 @@ export type FindEnding = (
 ) => EndedRelationship | undefined;
 
 /**
- * Finds the endings that upserts undo: the last event of the relationship, or of
- * its person and type, is a revoke other than `superseded`. An upsert of an
- * active relationship undoes none.
+ * Finds the revocations that upserts would undo: the last event of the
+ * relationship, or of its person and type, is a revocation other than
+ * `superseded`. An upsert of an active relationship undoes nothing.
  */
 export function endingsIn(state: PublishedState): FindEnding {
-  /** Who was offboarded does not come back by another key. */
+  /** A person who was offboarded is recognised under another key, too. */
   const personKey = (subject: string, type: string) =>
     keyOf(personIn(state, subject), type);
-  /** The one with the last event, by type and person. */
+  /** The relationship with the last event, by type and person. */
   const last = new Map<string, PublishedRelationship>();
   for (const each of state.relationships.values()) {
     const { relationship_type: type, subject } = each.upsert;
@@ -168,7 +179,7 @@ export function endingsIn(state: PublishedState): FindEnding {
   };
 }
 
-/** A key for a subject and a type; a type has no space. */
+/** Returns a map key for a subject and a type; a type contains no space. */
 export function keyOf(subject: string, type: string): string {
   return `${type} ${subject}`;
 }

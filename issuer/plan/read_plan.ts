@@ -1,4 +1,8 @@
-/** A saved plan, which nobody believes before it was compared. @module */
+/**
+ * Reads a saved plan, which is compared with the feed before it is trusted.
+ *
+ * @module
+ */
 
 import { SigError } from "@sig/core";
 import { isObject } from "@sig/core/internal";
@@ -25,13 +29,12 @@ import {
 const ACTIONS = ["create", "update", "reactivate", "revoke"];
 
 /**
- * Reads a saved plan for the feed as it is now.
+ * Reads a saved plan for the current feed.
  *
- * @returns the plan, without changes when the feed says all of it already.
- *
- * @throws {SigError} `invalid_request` for what is not a plan, `issuer_mismatch`
- * for another issuer's, `plan_outdated` when the feed has gone on, or says
- * something else of a relationship than the plan's `before`.
+ * @returns the plan, without changes if the feed already agrees.
+ * @throws {SigError} `invalid_request` for anything but a plan,
+ * `issuer_mismatch` for a plan of another issuer, `plan_outdated` if the feed
+ * has new events or a relationship differs from the plan's `before`.
  */
 export function readPlan(value: unknown, state: PublishedState): Plan {
   const plan = requirePlan(value);
@@ -78,7 +81,7 @@ function requirePlan(value: unknown): Plan {
     Number.isSafeInteger(value.based_on.last_sequence) &&
     typeof value.based_on.feed_sha256 === "string" &&
     Array.isArray(value.changes) && value.changes.every(isChange);
-  if (isPlan) return judgedAnew(value as unknown as Plan);
+  if (isPlan) return recomputedPlan(value as unknown as Plan);
   throw new SigError(
     "invalid_request",
     "Cannot apply plan: the file is not a plan as `sig plan --out` writes it",
@@ -86,10 +89,10 @@ function requirePlan(value: unknown): Plan {
 }
 
 /**
- * The plan without what a file says about itself: what the operator
- * confirms comes from the very members that will be appended.
+ * Returns the plan with its summary recomputed: what the operator confirms must
+ * derive from the members that will be appended.
  */
-function judgedAnew(plan: Plan): Plan {
+function recomputedPlan(plan: Plan): Plan {
   const count = (value: unknown) =>
     typeof value === "number" && Number.isSafeInteger(value) ? value : 0;
   return {
@@ -121,7 +124,7 @@ function isChange(value: unknown): boolean {
     (action === "revoke" ? after === null : areMembers(after));
 }
 
-/** Their values are the issuer's to judge when it appends. */
+/** The append validates their values. */
 function areMembers(value: unknown): boolean {
   return isObject(value) && Array.isArray(value.roles) &&
     value.roles.every((role) => typeof role === "string") &&

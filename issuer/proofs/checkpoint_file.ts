@@ -1,4 +1,8 @@
-/** The checkpoint's file: read, signed, and given cosigners' lines. @module */
+/**
+ * The checkpoint's file: reads it, signs it, and adds cosigners' lines.
+ *
+ * @module
+ */
 
 import { SigError } from "@sig/core";
 import { quote, sameBytes } from "@sig/core/internal";
@@ -23,12 +27,12 @@ import {
 } from "@sig/jose/proofs";
 import type { FeedStore } from "../store/feed_store.ts";
 
-/** Where proofs are, below the published root. */
+/** Path of the proofs below the published root. */
 export const PROOFS_PATH = "/.well-known/sig/";
-/** Where their checkpoint is. */
+/** Path of their checkpoint. */
 export const CHECKPOINT_PATH = `${PROOFS_PATH}checkpoint`;
 
-/** Whose checkpoint it is. */
+/** The issuer of a checkpoint. */
 export interface CheckpointIssuer {
   /** `proofs_uri` without the scheme and the last slash. */
   readonly origin: string;
@@ -36,26 +40,26 @@ export interface CheckpointIssuer {
   readonly keys: ReadonlyMap<string, VerificationKey>;
 }
 
-/** Who signs a checkpoint, and when. */
+/** The signers and the time of a checkpoint. */
 export interface SignCheckpointOptions {
-  /** Every key of the issuer that is at hand, the newest first. */
+  /** All available keys of the issuer, the newest first. */
   readonly signers: readonly SigningKey[];
-  /** The newest of them that the documents have: states the time. */
+  /** The newest of them that the documents list; it signs the time. */
   readonly timekeeper: SigningKey | undefined;
-  /** The time. */
+  /** The time of the checkpoint. */
   readonly now: Date;
   /** The published checkpoint. */
   readonly before: CheckpointFile | undefined;
 }
 
-/** A checkpoint as it is published. */
+/** A published checkpoint. */
 export interface CheckpointFile extends OpenedCheckpoint {
-  /** The note. */
+  /** The signed note. */
   readonly source: string;
 }
 
 /**
- * The published checkpoint, its signatures verified.
+ * Reads the published checkpoint and verifies its signatures.
  *
  * @returns undefined if there is none.
  * @throws {SigError} `invalid_checkpoint`.
@@ -71,7 +75,7 @@ export async function readCheckpoint(
   return { ...await openCheckpoint(sha256, source, issuer), source };
 }
 
-/** {@linkcode digestKeys} of keys that may sign events. */
+/** Returns {@linkcode digestKeys} of keys that may sign events. */
 export async function digestOf(
   sha256: Sha256,
   keys: CheckpointIssuer["keys"],
@@ -82,7 +86,8 @@ export async function digestOf(
 }
 
 /**
- * Signs a checkpoint. If only its time is renewed, the lines of cosigners stay.
+ * Signs a checkpoint. If only its time is renewed, the lines of cosigners are
+ * kept.
  *
  * @returns the note.
  */
@@ -116,14 +121,15 @@ export async function signCheckpoint(
 }
 
 /**
- * A checkpoint with signature lines of cosigners. An older line by the same key
- * is replaced.
+ * Adds cosigners' signature lines to a checkpoint and replaces older lines by
+ * the same keys.
  *
- * @param lines what `sig cosign` prints.
- * @param cosigners whose lines must be signatures of this checkpoint.
+ * @param lines the output of `sig cosign`.
+ * @param cosigners keys whose lines must be valid signatures of this
+ * checkpoint.
  * @returns the note.
- * @throws {SigError} `invalid_checkpoint` for what is not a signature line, for
- * one in the issuer's own name, and beyond the limits of a checkpoint.
+ * @throws {SigError} `invalid_checkpoint` for anything but a signature line,
+ * for a line in the issuer's own name, and above the limits of a checkpoint.
  */
 export async function addSignatures(
   sha256: Sha256,

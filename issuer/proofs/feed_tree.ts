@@ -1,4 +1,4 @@
-/** The Merkle tree over the feed's lines, continued from its tiles. @module */
+/** The Merkle tree of the feed's lines, continued from its tiles. @module */
 
 import { joinBytes, sameBytes } from "@sig/core/internal";
 import {
@@ -19,7 +19,7 @@ import {
 } from "@sig/jose/proofs";
 import type { ReadProofFile } from "./state_update.ts";
 
-/** The tree over a feed, and what is new in it. */
+/** The tree of a feed, and its new tiles. */
 export class FeedTree {
   readonly #sha256: Sha256;
   readonly #read: ReadProofFile;
@@ -27,7 +27,7 @@ export class FeedTree {
   readonly #tree: TreeHasher;
   readonly #made = new TileHashes();
 
-  /** @param tree The tree of the last checkpoint (default: no leaves). */
+  /** @param tree the tree of the last checkpoint (default: no leaves). */
   constructor(
     sha256: Sha256,
     read: ReadProofFile,
@@ -40,11 +40,11 @@ export class FeedTree {
   }
 
   /**
-   * The tree of a checkpoint, to be continued.
+   * Reads the tree of a checkpoint, to be continued.
    *
    * @param lastLine the feed's line of that size, without its LF.
    * @returns undefined if the signed tree has another last line.
-   * @throws {SigError} `proof_invalid` if the tiles are not those of the tree.
+   * @throws {SigError} `proof_invalid` if the tiles do not match the tree.
    */
   static async continued(
     sha256: Sha256,
@@ -69,7 +69,7 @@ export class FeedTree {
       : undefined;
   }
 
-  /** Lines so far. */
+  /** Number of lines so far. */
   get size(): number {
     return this.#tree.size;
   }
@@ -84,7 +84,7 @@ export class FeedTree {
     this.#tree.add(leafHash(this.#sha256, line), this.#made.collect);
   }
 
-  /** The tiles that are new, by path, and the partial ones that they replace. */
+  /** Returns the new tiles by path, and the partial tiles that they replace. */
   async newTiles(): Promise<{
     readonly made: ReadonlyMap<string, Uint8Array>;
     readonly left: readonly string[];

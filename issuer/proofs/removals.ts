@@ -1,4 +1,4 @@
-/** Files of proofs that nobody needs any more, and when they go. @module */
+/** Removal of proof files that are no longer needed. @module */
 
 import {
   type Checkpoint,
@@ -9,18 +9,18 @@ import {
 import type { FeedStore, FeedWriter } from "../store/feed_store.ts";
 import { PROOFS_PATH } from "./checkpoint_file.ts";
 
-/** Readers that have an old checkpoint get its files for so long. */
+/** How long the files of an old checkpoint are kept for its readers. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
-/** How often it is looked. */
+/** Interval between two removals. */
 const LOOK_MS = 60 * 60 * 1000;
 
-/** What an update of the proofs changes: a line of the journal. */
+/** A line of the journal: the changes made by an update of the proofs. */
 export interface ProofsChange {
-  /** When, in milliseconds. */
+  /** Time of the update in milliseconds. */
   readonly at: number;
   /** The tree hash before. */
   readonly from: string;
-  /** The tree hash that the new checkpoint has. */
+  /** The tree hash of the new checkpoint. */
   readonly to: string;
   /** Files that only the new checkpoint needs. */
   readonly made: readonly string[];
@@ -32,8 +32,8 @@ export interface ProofsChange {
 const JOURNAL_PATH = "/.sig/proofs.jsonl";
 
 /**
- * Notes a change before the first of its files is written: if a crash breaks it
- * off, the files that it made are removed.
+ * Records a change before the first of its files is written, so that the files
+ * of an interrupted update can be removed.
  */
 export async function noteChange(
   writer: FeedWriter,
@@ -42,16 +42,16 @@ export async function noteChange(
   await writer.append(JOURNAL_PATH, encodeChanges([change]));
 }
 
-/** Forgets what was to be removed: some of it is about to be used again. */
+/** Cancels pending removals: some of these files are about to be used again. */
 export async function forgetChanges(writer: FeedWriter): Promise<void> {
   await writer.remove(JOURNAL_PATH);
 }
 
 /**
- * Removes what has been out of reach for a day. Looks once an hour only.
+ * Removes files that have been unused for a day. Runs at most once an hour.
  *
- * @param published the checkpoint that is published now.
- * @param before the one before, which says when it was looked at.
+ * @param published the currently published checkpoint.
+ * @param before the previous checkpoint, whose time tells when this last ran.
  */
 export async function removeOldFiles(
   store: FeedStore,
@@ -88,7 +88,7 @@ async function readJournal(
     try {
       return JSON.parse(line) as ProofsChange;
     } catch {
-      // A crash can leave half a line.
+      // A crash can leave an incomplete line.
       return [];
     }
   });

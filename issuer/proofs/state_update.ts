@@ -1,4 +1,4 @@
-/** The tree over the feed's subjects, brought up to new lines. @module */
+/** Updates the tree of the feed's subjects with new lines. @module */
 
 import { isSigError } from "@sig/core";
 import { sameBytes } from "@sig/core/internal";
@@ -19,24 +19,24 @@ import {
   type SubjectLines,
 } from "@sig/jose/proofs";
 
-/** Reads a file of the proofs; `proof_invalid` if it is missing. */
+/** Reads a proof file; throws `proof_invalid` if it is missing. */
 export type ReadProofFile = (path: string) => Promise<Uint8Array>;
 
-/** Writes files of the proofs, by path. */
+/** Writes proof files, by path. */
 export type WriteProofFiles = (
   files: ReadonlyMap<string, Uint8Array>,
 ) => Promise<void>;
 
-/** Bytes of files that are written together. */
+/** Number of bytes after which the collected files are written. */
 const MAX_UNWRITTEN = 4 * 1024 * 1024;
 
-/** A new line, and the key of the subject that it belongs to. */
+/** A new line, and the key of its subject. */
 export interface NewLine extends PlacedLine {
   /** {@linkcode subjectKey} of the first upsert's subject. */
   readonly key: Uint8Array;
 }
 
-/** One update of the state tree: which files it makes, and which it replaces. */
+/** One update of the state tree: the files it writes and those it replaces. */
 export class StateUpdate {
   readonly #sha256: Sha256;
   readonly #read: ReadProofFile;
@@ -45,7 +45,10 @@ export class StateUpdate {
   #bytes = 0;
   readonly #left: string[] = [];
 
-  /** @param write takes what is made, as soon as it is much (default: nothing). */
+  /**
+   * @param write called with files as soon as they exceed a size (default:
+   * never).
+   */
   constructor(sha256: Sha256, read: ReadProofFile, write?: WriteProofFiles) {
     this.#sha256 = sha256;
     this.#read = read;
@@ -57,18 +60,18 @@ export class StateUpdate {
     return this.#made;
   }
 
-  /** Files of the tree before that this one replaces, or has in another place. */
+  /** Files of the previous tree that this update replaces or moves. */
   get left(): readonly string[] {
     return this.#left;
   }
 
   /**
-   * The hash of a node after lines were added to it. Only the files on the way
-   * to their subjects are read.
+   * Adds lines to a node and returns its new hash. Reads only the files on the
+   * path to the subjects.
    *
-   * @param depth digits that the keys of the node have in common.
-   * @throws {SigError} `proof_invalid` if a file is missing or damaged, or does
-   * not have the relationships that the index says.
+   * @param depth number of digits that the keys of the node share.
+   * @throws {SigError} `proof_invalid` if a file is missing or damaged, or
+   * contradicts the index.
    */
   async extend(
     hash: Uint8Array,
@@ -144,7 +147,7 @@ export class StateUpdate {
   }
 }
 
-/** Stands for lines that no state file keeps, because they are too large. */
+/** Replaces lines that are too large for a state file. */
 function standIn(key: Uint8Array): SubjectLines {
   const event = { sequence: 0 } as PlacedLine["event"];
   const bytes = new Uint8Array(MAX_SUBJECT_BYTES);

@@ -1,4 +1,8 @@
-/** Proofs of a feed, brought up to its end (docs/protocol.md §13.6). @module */
+/**
+ * Updates the proofs of a feed up to its end (docs/protocol.md §13.6).
+ *
+ * @module
+ */
 
 import {
   type ErrorCode,
@@ -47,55 +51,56 @@ import {
   type WriteProofFiles,
 } from "./state_update.ts";
 
-/** What an update of proofs works on. */
+/** What an update of proofs needs. */
 export interface ProofsContext {
-  /** Where the files are. */
+  /** The store of the files. */
   readonly store: FeedStore;
-  /** The lock. */
+  /** The writer that holds the lock. */
   readonly writer: FeedWriter;
   /** The documents. */
   readonly documents: IssuerDocuments;
   /** The feed, recovered. */
   readonly feed: OpenFeed;
-  /** Knows every relationship of the feed. */
+  /** The index of the feed's relationships. */
   readonly known: FeedIndex;
-  /** Keys that may sign events and are at hand, the newest first. */
+  /** The available keys that may sign events, the newest first. */
   readonly held: readonly SigningKey[];
   /** A key that is about to be published. */
   readonly next:
     | { readonly key: SigningKey; readonly published: VerificationKey }
     | undefined;
-  /** The time. */
+  /** The current time. */
   readonly now: Date;
 }
 
 /** Options of {@linkcode Issuer.checkpoint}. */
 export interface CheckpointOptions {
-  /** Begin to publish proofs; else `invalid_request` if there are none. */
+  /** Start publishing proofs; otherwise `invalid_request` if there are none. */
   readonly init?: boolean | undefined;
-  /** Make every file again from the feed. */
+  /** Rebuild every file from the feed. */
   readonly rebuild?: boolean | undefined;
-  /** Signature lines of cosigners, for the checkpoint as it is. */
+  /** Signature lines of cosigners, for the current checkpoint. */
   readonly add?: string | undefined;
-  /** The lines by these keys must be valid, or nothing is added. */
+  /** Keys whose lines must be valid, or no line is added. */
   readonly cosigners?: readonly NoteKey[] | undefined;
-  /** Called with the keys at hand, before they sign. */
+  /** Called with the available keys, before they sign. */
   readonly onKeys?: ((keys: readonly SigningKey[]) => void) | undefined;
 }
 
-/** {@linkcode CheckpointOptions}, and what a rotation needs. */
+/** {@linkcode CheckpointOptions}, and those of a rotation. */
 export interface UpdateProofsOptions extends CheckpointOptions {
-  /** Sign the last checkpoint again, whatever the feed has gained. */
+  /** Sign the last checkpoint again, without new events. */
   readonly stay?: boolean | undefined;
-  /** Do not ask agents for signatures. */
+  /** Do not request signatures from agents. */
   readonly withoutReferences?: boolean | undefined;
 }
 
 /**
- * Writes the files of proofs for the feed as it is, then the checkpoint, by
- * rename. Whatever stops it, the checkpoint that is published has all its files.
+ * Writes the proof files of the current feed, then replaces the checkpoint by
+ * rename. After an interruption, the published checkpoint still has all its
+ * files.
  *
- * @throws {SigError} as {@linkcode Issuer.checkpoint}. Nothing is signed then.
+ * @throws {SigError} as {@linkcode Issuer.checkpoint}; nothing is signed then.
  */
 export async function updateProofs(
   context: ProofsContext,
@@ -179,13 +184,18 @@ async function update(
   return checkpoint;
 }
 
-/** Where readers look for proofs: the issuer's host, by the scheme of `jwks_uri`. */
+/**
+ * Returns the base URL of proofs: the issuer's host, with the scheme of
+ * `jwks_uri`.
+ */
 function proofsUri({ host, metadata }: IssuerDocuments): string {
   const { protocol } = new URL(metadata.jwks_uri);
   return new URL(`${protocol}//${host}`).origin + PROOFS_PATH;
 }
 
-/** The published checkpoint; it may be missing or damaged if all is made again. */
+/**
+ * Returns the published checkpoint; it may be missing or damaged for a rebuild.
+ */
 async function readBefore(
   { init, rebuild }: UpdateProofsOptions,
   readPublished: () => Promise<CheckpointFile | undefined>,
@@ -200,7 +210,7 @@ async function readBefore(
   });
 }
 
-/** Reads each file once. */
+/** Returns a reader that caches each file. */
 function proofFiles(store: FeedStore): ReadProofFile {
   const found = new Map<string, Promise<Uint8Array | undefined>>();
   return async (path) => {
@@ -213,7 +223,7 @@ function proofFiles(store: FeedStore): ReadProofFile {
   };
 }
 
-/** The tree of the checkpoint, if the feed still begins with what was signed. */
+/** Returns the tree of the checkpoint, if the feed still begins with it. */
 async function continueTree(
   sha256: Sha256,
   read: ReadProofFile,
@@ -235,7 +245,7 @@ async function continueTree(
 const LF = 0x0a;
 const encoder = new TextEncoder();
 
-/** Adds lines to the tree, and finds to which subject each belongs. */
+/** Adds lines to the tree, and finds the subject of each. */
 async function readNewLines(
   sha256: Sha256,
   tree: FeedTree,
@@ -281,7 +291,9 @@ async function readNewLines(
   return { lines, bytes };
 }
 
-/** State files and tiles, then the checkpoint that refers to them. */
+/**
+ * Writes state files and tiles, and then the checkpoint that refers to them.
+ */
 async function writeFiles(
   { now, writer }: ProofsContext,
   tree: FeedTree,
@@ -308,7 +320,7 @@ async function writeFiles(
   ]);
 }
 
-/** Files of the proofs by their published paths. */
+/** Returns the proof files by their published paths. */
 function published(files: ReadonlyMap<string, Uint8Array>) {
   const entries = [...files].map(([path, bytes]) =>
     [PROOFS_PATH + path, bytes] as const

@@ -1,24 +1,24 @@
-/** The lines of an open feed, from an offset on, and their event ids. @module */
+/** Reads the lines of an open feed, and their event ids. @module */
 
 import type { FeedLineParser } from "@sig/core";
 import { joinBytes } from "@sig/core/internal";
 import type { OpenFeed } from "./feed_store.ts";
 
-/** A line, or what stands behind the last LF. */
+/** A line, or the bytes after the last LF. */
 export interface FeedLine {
-  /** Bytes of the feed before it. */
+  /** Number of bytes of the feed before it. */
   readonly offset: number;
   /** Its bytes, without the LF. */
   readonly bytes: Uint8Array;
-  /** Whether an LF ends it; false only for a last one that is not empty. */
+  /** Whether an LF ends it; false only for a last, incomplete line. */
   readonly terminated: boolean;
 }
 
-/** Bytes read at once. */
+/** Number of bytes per read. */
 const CHUNK_BYTES = 1024 * 1024;
 const LF = 0x0a;
 
-/** Reads the feed in pieces, so that its size does not matter. */
+/** Yields the lines of a feed from an offset on, reading it in chunks. */
 export async function* readLines(
   feed: OpenFeed,
   from: number,
@@ -55,19 +55,19 @@ function join(pieces: readonly Uint8Array[]): Uint8Array {
 }
 
 /**
- * Knows every `event_id` of a feed without asking the index: that the index has
- * none proves nothing, since a row can be missing. The feed is read once, when
- * it is first asked, and from then on only what was added.
+ * Finds event ids in the feed without trusting the index, in which a row may be
+ * missing. Reads the feed once, on first use, and later only the appended
+ * lines.
  *
- * Costs some 100 bytes of memory an event, for those who name their event ids;
- * ids that are generated are new anyway.
+ * Needs about 100 bytes of memory per event, but only if callers choose event
+ * ids; generated ids are always new.
  */
 export class FeedIds {
   readonly #ids = new Set<string>();
   #identity: string | undefined;
   #bytes = 0;
 
-  /** Whether an event of the feed has this id. */
+  /** Returns whether an event of the feed has this id. */
   async has(
     id: string,
     feed: OpenFeed,
@@ -88,7 +88,7 @@ export class FeedIds {
 
 const decoder = new TextDecoder();
 
-/** The line was verified before: it is the JSON of an event. */
+/** The line was verified before, so it is the JSON of an event. */
 function idOf(payload: Uint8Array): string {
   const event = JSON.parse(decoder.decode(payload)) as {
     readonly event_id: unknown;

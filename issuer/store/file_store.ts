@@ -47,20 +47,20 @@ export interface FileStoreOptions {
   readonly faults?: FaultHooks;
 }
 
-/** Holds lock, index and torn tails; readable by the owner only. */
+/** Contains lock, index and torn tails; readable by the owner only. */
 const PRIVATE_FOLDER = ".sig";
 const IGNORE_ALL = new TextEncoder().encode("*\n");
 
 /**
- * Makes a store for an issuer's directory. Published are `<dir>/.well-known`
- * and below; lock, index and torn tails lie in `<dir>/.sig` (mode 0700), which
- * no server may show. Nothing is read or made before the first use.
+ * Makes a store for an issuer's directory. `<dir>/.well-known` is published;
+ * lock, index and torn tails are in `<dir>/.sig` (mode 0700), which no server
+ * may publish. Reads and creates nothing before the first use.
  *
  * Several processes may use one directory: writers exclude each other by
  * `flock` on `.sig/lock` and on the feed itself. Symbolic links at or above a
- * published file are refused (`invalid_metadata`); `dir` itself may be one.
- * File operations block the thread, for as long as the disk needs to flush.
- * Lock, feed and index stay open until the store is closed.
+ * published file are refused (`invalid_metadata`); `dir` itself may be a link.
+ * File operations block the thread until the disk has flushed. Lock, feed and
+ * index stay open until the store is closed.
  *
  * @example
  * ```ts
@@ -92,12 +92,12 @@ class FileStore implements FeedStore {
   readonly #faults: FaultHooks;
   #root: string | undefined;
   #index: FeedIndex | undefined;
-  /** Who owns what this process makes. */
+  /** User id of this process, which owns the files it creates. */
   #us: number | null | undefined;
   readonly #keptLock = new ReusableFile();
   readonly #keptFeed = new ReusableFile();
   #closed = false;
-  /** Set when a failed write could not be undone. */
+  /** Set if a failed write could not be undone. */
   #unclean = false;
 
   constructor(dir: string, faults: FaultHooks) {
@@ -130,8 +130,8 @@ class FileStore implements FeedStore {
     requireFolder(folder, entry);
     this.#us ??= findOwner(folder);
     requireOwner(folder, entry, this.#us);
-    // A checkout would take the index back together with the feed, so that
-    // nothing notices, and hand on people's names.
+    // In git, a checkout would restore the index together with the feed, so
+    // that a rollback stays undetected, and would distribute people's names.
     if (isNew) {
       createDurably(`${folder}/.gitignore`, IGNORE_ALL, { mode: 0o600 });
     }
@@ -165,15 +165,15 @@ class FileStore implements FeedStore {
     this.#index = undefined;
   }
 
-  /** An index that others could write keeps its evidence, and nothing else. */
+  /** An index that other users could write keeps only its last known line. */
   #guardIndex(folder: string, us: number | null): FeedIndex {
     const entry = look(folder);
     requireOwner(folder, entry, us);
     const isClosed = ((entry?.mode ?? 0) & 0o077) === 0;
-    // Nobody else got in since it was judged.
+    // Other users could not write since it was checked.
     if (this.#index !== undefined && isClosed) return this.#index;
     this.#index ??= new FeedIndex(`${folder}/index.db`);
-    // First, so that a crash in between leaves it as doubtful as it was.
+    // Done first, so that a crash leaves the folder untrusted as before.
     if (writableByOthers(folder, us)) this.#index.discard();
     restrictToOwner(folder);
     return this.#index;
@@ -230,9 +230,8 @@ class FileStore implements FeedStore {
   }
 
   /**
-   * Opens a published file for appending, if it is a plain file inside, and locks
-   * it, too: should someone delete the lock file, the feed's own lock still keeps
-   * a second writer out.
+   * Opens a published plain file for appending, and locks it: if the lock file
+   * is deleted, the feed's own lock still excludes a second writer.
    *
    * @throws {SigError} `feed_locked`, `write_failed`
    */
@@ -272,12 +271,12 @@ class FileStore implements FeedStore {
     }
   }
 
-  /** Where a published path is on the disk. */
+  /** Returns the path on disk of a published path. */
   #place(path: string): string {
     return this.#findRoot() + path;
   }
 
-  /** {@linkcode #place}, with its directories made. */
+  /** Returns {@linkcode #place} after creating its directories. */
   #makePlace(path: string, flush?: (folder: string) => void): string {
     const place = this.#place(path);
     makeFolders(parentOf(place), flush);
@@ -314,13 +313,13 @@ class FileStore implements FeedStore {
 
 /** What a feed's file needs of its store. */
 interface FeedFileContext {
-  /** The private directory, where torn tails are kept. */
+  /** The private directory, for torn tails. */
   readonly folder: string;
   /** For tests only. */
   readonly faults: FaultHooks;
-  /** Takes the file back: gives up its lock, and may leave it open. */
+  /** Takes the file back: releases its lock, and may keep it open. */
   readonly kept: ReusableFile;
-  /** Notes a failure that could not be undone. */
+  /** Records a failure that could not be undone. */
   readonly markUnclean: () => void;
 }
 
@@ -331,7 +330,7 @@ class FeedFile implements OpenFeed {
   readonly #file: DiskFile;
   readonly #context: FeedFileContext;
   #size: number;
-  /** False from the first step that changes the file to the last. */
+  /** False while a change of the file is incomplete. */
   #sound = true;
   #closed = false;
 
@@ -393,7 +392,7 @@ class FeedFile implements OpenFeed {
     else this.#file.close();
   }
 
-  /** The system may take less than it was given. */
+  /** The system may write fewer bytes than requested. */
   #write(bytes: Uint8Array): void {
     const { maxWriteBytes } = this.#context.faults;
     for (let done = 0; done < bytes.length;) {
@@ -406,9 +405,9 @@ class FeedFile implements OpenFeed {
   }
 
   /**
-   * Cuts back to where the feed was. After a failed flush the system may have
-   * forgotten pages that never reached the disk, so nothing of them is kept and
-   * the same flush is not tried again.
+   * Truncates the feed to its previous size. After a failed flush the system
+   * may have dropped pages that never reached the disk, so none of the new
+   * bytes is kept and the flush is not retried.
    */
   #undo(size: number): void {
     try {
@@ -422,7 +421,7 @@ class FeedFile implements OpenFeed {
   #keepAside(bytes: Uint8Array, at: Date): string {
     const { folder } = this.#context;
     const feedName = this.#place.slice(this.#place.lastIndexOf("/") + 1);
-    // Colons are not welcome in file names everywhere.
+    // Some file systems don't allow colons in names.
     const time = at.toISOString().replaceAll(":", "");
     for (let n = 1;; n++) {
       const name = `${feedName}.torn-${time}${n === 1 ? "" : `-${n}`}`;
@@ -437,7 +436,7 @@ class FeedFile implements OpenFeed {
   }
 }
 
-/** Makes a directory and those above it, durably unless `flush` is given. */
+/** Creates a directory and its parents, durably unless `flush` is given. */
 function makeFolders(path: string, flush?: (folder: string) => void): void {
   const entry = look(path);
   if (entry === undefined) {
@@ -448,7 +447,7 @@ function makeFolders(path: string, flush?: (folder: string) => void): void {
   }
 }
 
-/** Refuses a path below the root that some symbolic link leads elsewhere. */
+/** Refuses a path below the root that contains a symbolic link. */
 function requireInside(place: string): void {
   const resolved = resolvePath(place);
   if (resolved === undefined || resolved === place) return;

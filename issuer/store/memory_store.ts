@@ -1,5 +1,5 @@
 // deno-lint-ignore-file require-await -- the contract's methods answer with promises
-/** A store for tests and for programs that publish by other means. @module */
+/** A store for tests and for programs that publish in another way. @module */
 
 import { SigError } from "@sig/core";
 import { joinBytes } from "@sig/core/internal";
@@ -12,9 +12,9 @@ import type {
 } from "./feed_store.ts";
 import { FeedIndex } from "../index/feed_index.ts";
 
-/** What {@linkcode createMemoryStore} makes. */
+/** The store that {@linkcode createMemoryStore} makes. */
 export interface MemoryStore extends FeedStore {
-  /** The files by path, as they are now; changing it changes them. */
+  /** The current files by path; changing the map changes the files. */
   readonly files: Map<string, Uint8Array>;
 }
 
@@ -150,7 +150,7 @@ class MemoryFeed implements OpenFeed {
   close(): void {}
 }
 
-/** The error of a feed that is not there. */
+/** Returns the error for a feed that does not exist. */
 export function missingFeed(path: string): SigError {
   return new SigError(
     "source_not_found",

@@ -1,6 +1,6 @@
 /**
- * The tests that every driver of {@linkcode FeedStore} must pass, yours
- * included. For tests only: nothing of the issuer imports it.
+ * The tests that every implementation of {@linkcode FeedStore} must pass,
+ * including yours. For tests only: the issuer does not import it.
  *
  * @example
  * ```ts
@@ -25,21 +25,21 @@ import type { FeedStore, FeedWriter } from "./feed_store.ts";
 export interface OpenedFeedStore {
   /** The store. */
   readonly store: FeedStore;
-  /** Closes it, and removes what it left. */
+  /** Closes it, and removes its files. */
   readonly close: () => Promise<void>;
 }
 
-/** One rule of the contract, named by its sentence. */
+/** One rule of the contract: its name and its test. */
 export type FeedStoreRule = readonly [
   name: string,
-  /** Rejects with an `AssertionError` when the store breaks the rule. */
+  /** Rejects with an `AssertionError` if the store breaks the rule. */
   hold: (store: FeedStore) => Promise<void>,
 ];
 
 /**
- * Registers the contract's tests for one driver with `Deno.test`, named
- * `<driver>: <rule>`. `open` is called for each of them and must answer a store
- * in which there is nothing yet.
+ * Registers the contract's tests for one implementation with `Deno.test`, named
+ * `<driver>: <rule>`. `open` is called for each test and must return an empty
+ * store.
  */
 export function testFeedStoreContract(
   driver: string,
@@ -62,7 +62,7 @@ const text = (found: Uint8Array | undefined) =>
   found === undefined ? undefined : new TextDecoder().decode(found);
 const SOON = { timeoutMs: 5_000, create: true };
 
-/** The contract's rules, for other test runners than Deno's. */
+/** The contract's rules, for test runners other than Deno's. */
 export const FEED_STORE_RULES: readonly FeedStoreRule[] = [
   ["what is absent has no revision and no bytes", async (store) => {
     await store.exclusively(SOON, () => Promise.resolve());
@@ -86,7 +86,7 @@ export const FEED_STORE_RULES: readonly FeedStoreRule[] = [
       assertEquals(await store.revision("/x/a.json"), revision);
       revisions.push(revision);
     }
-    // Neighbours differ; that is all that is asked for.
+    // Adjacent bytes differ, which is sufficient here.
     for (const [at, revision] of revisions.slice(1).entries()) {
       assert(revision !== revisions[at]);
     }
@@ -172,7 +172,7 @@ export const FEED_STORE_RULES: readonly FeedStoreRule[] = [
       Array.from({ length: 8 }, () =>
         store.exclusively(SOON, async () => {
           most = Math.max(most, ++inside);
-          // real time: this file is published, without what tests share.
+          // real time: this file is published, without the tests' shared clock.
           await new Promise((resolve) => setTimeout(resolve, 1));
           inside--;
         })),
@@ -207,7 +207,7 @@ async function withFeed(
   });
 }
 
-/** Code and message together, and that nothing else is thrown. */
+/** Asserts code and message, and that the error is a `SigError`. */
 async function assertRejected(
   work: Promise<unknown>,
   code: string,

@@ -1,4 +1,4 @@
-/** What can be wrong with an issuer, and its files as a good web server answers with them. @module */
+/** Faults of an issuer, and a web server for its files. @module */
 
 import {
   parseEventPayload,
@@ -8,9 +8,9 @@ import {
 } from "@sig/core";
 import { signEvent, type SigningKey } from "@sig/jose/keys";
 
-/** What is wrong with the server, whatever its files are. */
+/** A fault of the server, whatever its files are. */
 type ServerFault = Exclude<IssuerFault, FileFault>;
-/** What is wrong with a file. */
+/** A fault of a file. */
 type FileFault = "altered" | "rolled_back" | "rewritten" | "key_withdrawn";
 
 const ANSWERS: {
@@ -40,7 +40,7 @@ const ANSWERS: {
 };
 
 /**
- * A fault, and the code by which `@sig/consumer` tells it:
+ * A fault, and the error code with which `@sig/consumer` reports it:
  *
  * | fault | code |
  * | --- | --- |
@@ -50,9 +50,9 @@ const ANSWERS: {
  * | `redirected` | `fetch_redirected` |
  * | `page`: a web page with status 200 | `fetch_media_type` |
  * | `altered`: the last event's signature | `signature_invalid` |
- * | `rolled_back`: the last event is missing | none; `feed_rolled_back` to who has seen it |
- * | `rewritten`: the last event says otherwise, rightly signed | none; `feed_rewritten` to who has seen it |
- * | `key_withdrawn`: the first key is gone | `key_not_found`; `key_withdrawn` to who has seen it |
+ * | `rolled_back`: the last event is missing | none; `feed_rolled_back` for a reader that has seen it |
+ * | `rewritten`: the last event differs and is validly signed | none; `feed_rewritten` for a reader that has seen it |
+ * | `key_withdrawn`: the first key is gone | `key_not_found`; `key_withdrawn` for a reader that has seen it |
  */
 export type IssuerFault =
   | "unreachable"
@@ -65,7 +65,7 @@ export type IssuerFault =
   | "rewritten"
   | "key_withdrawn";
 
-/** The answer of a server that has the fault; undefined where files have it. */
+/** Returns the response of a faulty server; undefined for faults of files. */
 export function faultyAnswer(
   fault: IssuerFault,
   request: Request,
@@ -77,7 +77,7 @@ function isOfServer(fault: IssuerFault): fault is ServerFault {
   return Object.hasOwn(ANSWERS, fault);
 }
 
-/** The files with the fault; the same where none of them has it. */
+/** Returns the files with the fault, or the same files for other faults. */
 export async function damagedFiles(
   fault: IssuerFault,
   files: Files,
@@ -102,7 +102,7 @@ export async function damagedFiles(
   );
 }
 
-/** Undefined takes the line away. */
+/** Returns the damaged line, or undefined to remove it. */
 async function damagedLine(
   fault: Exclude<FileFault, "key_withdrawn">,
   line: string,
@@ -133,7 +133,7 @@ function replaced(
 /** Files by their path. */
 export type Files = ReadonlyMap<string, Uint8Array>;
 
-/** Answers with entity tags and ranges, which readers use to fetch less. */
+/** Serves a file with entity tags and ranges, so that readers fetch less. */
 export async function serveFile(
   files: Files,
   request: Request,
