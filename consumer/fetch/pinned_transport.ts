@@ -36,7 +36,9 @@ const MAX_ADDRESSES = 6;
 export class CannotPin extends Error {
   /** Creates the error. */
   constructor() {
-    super("Cannot pin connection: node:http asks for none here");
+    super(
+      "Cannot pin connection: node:http does not use the agent's connection",
+    );
   }
 }
 
@@ -230,7 +232,7 @@ function toResponse(
       if (failure !== undefined) throw failure;
       // The last chunk is missing, which some runtimes accept as the end.
       if (!message.complete) {
-        const why = "Cannot read on: the answer is not complete";
+        const why = "Cannot continue reading: the response is incomplete";
         throw Object.assign(new Error(why), { code: "ECONNRESET" });
       }
       return undefined;

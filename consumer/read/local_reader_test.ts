@@ -50,7 +50,7 @@ folderTest("reads a directory by the paths of its references", async (path) => {
 });
 
 folderTest(
-  "reads a sig.json from the directory above .well-known, or from its own",
+  "reads a sig.json inside or outside a .well-known folder",
   async (path) => {
     const well = ".well-known";
     await Deno.copyFile(
@@ -72,7 +72,7 @@ folderTest(
 );
 
 folderTest(
-  "finds a relative file name from the current folder",
+  "resolves a relative file name against the current folder",
   async (path) => {
     const module = new URL("./local_reader.ts", import.meta.url).href;
     const script = `
@@ -125,7 +125,7 @@ folderTest(
 );
 
 folderTest(
-  "follows symbolic links inside the directory, and to it",
+  "follows symbolic links inside the directory, and a link to it",
   async (path) => {
     await Deno.symlink("jwks.json", `${path}/.well-known/keys.json`);
     await Deno.symlink("acme", `${path}-link`);
@@ -157,7 +157,7 @@ folderTest("only a file that does not exist is missing", async (path) => {
   }
 });
 
-folderTest("a file that may not be read is not missing", async (path) => {
+folderTest("a file without read permission is not missing", async (path) => {
   await Deno.chmod(`${path}/.well-known/jwks.json`, 0);
   const error = await expectSigError(
     () => read({ kind: "directory", path }, JWKS),
@@ -200,7 +200,7 @@ folderTest(
 );
 
 folderTest(
-  "reads a feed in chunks, to where it ended when it was opened",
+  "reads a feed in chunks, up to its size when it was opened",
   async (path, reader) => {
     const file = `${path}/.well-known/sig/events.jsonl`;
     await Deno.writeFile(file, new Uint8Array(600 * 1024).fill(65));
@@ -213,7 +213,7 @@ folderTest(
 );
 
 folderTest(
-  "closes the file when the loop is left, and when it is cancelled",
+  "closes the file when the loop ends early or is cancelled",
   async (_, reader) => {
     const left = await reader.open(JWKS, jwks);
     for await (const _ of left.bytes) break;

@@ -278,7 +278,7 @@ function checkFile(
       throw unavailable(
         `the file ${path}${suffix} belongs to another user`,
         undefined,
-        "Only a file that this user alone can write is believed. Name another file, or change its owner if you know who wrote it.",
+        "Only a file that no other user can write is trusted. Name another file, or change its owner if you know who wrote it.",
       );
     }
     if ((each.mode & WRITABLE_BY_OTHERS) !== 0) {

@@ -192,7 +192,7 @@ export class FeedVerification {
     options: ReadFeedOptions,
   ): Promise<void> {
     if (!this.#isIntact) {
-      throw new TypeError("Cannot continue: the verification broke off");
+      throw new TypeError("Cannot continue: the verification has failed");
     }
     this.#isIntact = false;
     this.#reading = options;

@@ -105,7 +105,7 @@ Deno.test("a verification that failed can't continue", async () => {
   await assertRejects(
     () => verification.read([], { keys, now: NOW }),
     TypeError,
-    "Cannot continue: the verification broke off",
+    "Cannot continue: the verification has failed",
   );
 });
 

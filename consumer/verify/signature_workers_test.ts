@@ -60,13 +60,13 @@ const FAULTY: Readonly<Record<string, readonly [Uint8Array, ErrorCode]>> = {
     withLines(JSON.stringify({ ...JSON.parse(good[AT]!), signature: "" })),
     "signature_invalid",
   ],
-  "a key that is not known": [
+  "an unknown key": [
     withLines(await lineOf(upsert(AT + 1), key2)),
     "key_not_found",
   ],
   "a gap": [withLines(good[AT + 1]!), "sequence_gap"],
-  "an event twice": [withLines(good[AT - 1]!), "sequence_out_of_order"],
-  "a payload of another shape": [
+  "a repeated event": [withLines(good[AT - 1]!), "sequence_out_of_order"],
+  "an invalid payload": [
     withLines(await lineOf(upsert(AT + 1, { valid_from: "soon" }), key1)),
     "invalid_field",
   ],
@@ -76,11 +76,11 @@ const FAULTY: Readonly<Record<string, readonly [Uint8Array, ErrorCode]>> = {
     "invalid_line",
   ],
   "an empty line": [withLines(""), "invalid_line"],
-  "a signature of the payload as JSON spells it": [
+  "a signature over the escaped payload": [
     withLines(await signedAsSpelled()),
     "signature_invalid",
   ],
-  "a signature that only the platform takes": [
+  "a signature that only the platform accepts": [
     withLines(signedWithNeutralPoint()),
     "signature_invalid",
   ],
