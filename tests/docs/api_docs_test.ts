@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** The API's page at `/docs` in a real browser. */
+/** Tests of the API's page at `/docs` in a real browser. */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { createApp } from "@sig/api";
@@ -8,7 +8,7 @@ import { findFaults } from "../../web/ui_test/testdata/faults.ts";
 import { SHORT_FEED } from "../../api/testdata/example_feed.ts";
 
 const TOKEN = "a-token-for-tests";
-/** Where screenshots go, if somebody wants to look at them. */
+/** The folder for screenshots (default: none are taken). */
 const SCREENSHOTS = Deno.env.get("SIG_SCREENSHOTS");
 
 browserTest(
@@ -31,7 +31,7 @@ browserTest(
         await context.grantPermissions(["clipboard-read", "clipboard-write"]);
         const page = await context.newPage();
         page.on("console", (message) => {
-          // Chromium reports every status from 400 on as an error.
+          // Chromium logs every status from 400 on as an error.
           const isAnswer = /status of 4\d\d/.test(message.text());
           if (message.type() === "error" && !isAnswer) {
             faults.push(`${place}: ${message.text()}`);
@@ -99,7 +99,7 @@ browserTest(
     const origin = `http://127.0.0.1:${server.addr.port}`;
     const { paths, components } = await (await fetch(`${origin}/openapi.json`))
       .json();
-    /** The texts of a route's elements. */
+    /** Returns the texts of a route's elements. */
     const textsOf = (id: string, what: string) =>
       page.locator(`section[aria-labelledby="${id}"] ${what}`)
         .allTextContents();

@@ -3,10 +3,12 @@ import { filesBelow } from "../ship/testdata/files_below.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
-/** A file, then sections of it: `docs/protocol.md §2.6, §3` or `§2–§4`. */
+/**
+ * Matches a file and sections of it: `docs/protocol.md §2.6, §3` or `§2–§4`.
+ */
 const CITATION =
   /(?<![\w/.])((?:docs\/)?[\w/-]+\.md) (§[\d.]*\d(?:(?:, |–| and )§[\d.]*\d)*)/g;
-/** Texts that are not in the repository. */
+/** Matches documents that are not in the repository. */
 const UNKNOWN =
   /\b(?:PROTOCOL|INTERFACES|PROOFS|OPENID) ?§|\bSECURITY(?:,? [A-Z]\d| §)|\bthe seed's (?:field|table)/;
 
@@ -28,7 +30,7 @@ async function sectionsOf(path: string): Promise<Set<string>> {
   return new Set(Array.from(headings, ([, number]) => number!));
 }
 
-Deno.test("every cited section is a heading, and every cited text is here", async () => {
+Deno.test("every cited section and document exists", async () => {
   const known = new Map<string, Set<string>>();
   const wrong: string[] = [];
   let count = 0;
@@ -48,6 +50,6 @@ Deno.test("every cited section is a heading, and every cited text is here", asyn
     if (unknown !== undefined) wrong.push(`${file}: ${unknown}`);
   }
   assertEquals(wrong, []);
-  // The expressions above still find them.
+  // Asserts that the expressions above still match citations.
   assertEquals(count > 100, true, `${count} citations`);
 });

@@ -1,6 +1,7 @@
 /**
- * Every command in the documents is run, and what they show is compared. What
- * can't be run here says why, in an HTML comment before its fence.
+ * Runs every command in the documents and compares the output with the shown
+ * one. A block that can't be run here gives the reason in an HTML comment
+ * before its fence.
  */
 
 import { assert, assertEquals } from "@std/assert";
@@ -13,8 +14,8 @@ import { hasProgram } from "../kit/process.ts";
 const ROOT = new URL("../../", import.meta.url);
 
 /**
- * Blocks that are not run, by document. Adding one means to change a number
- * here, so that none is hidden silently.
+ * The number of blocks that are not run, by document, so that excluding a block
+ * is a visible change.
  */
 const NOT_RUN: { readonly [document: string]: number } = {
   "CONTRIBUTING.md": 3,
@@ -31,8 +32,8 @@ const NOT_RUN: { readonly [document: string]: number } = {
 };
 
 /**
- * All but docs/reference, which is made from the programs' own tables; their
- * examples have tests beside them.
+ * Returns all documents but docs/reference, which is generated and whose
+ * examples have separate tests.
  */
 async function findDocuments(): Promise<readonly string[]> {
   const found: string[] = [];
@@ -50,12 +51,12 @@ async function findDocuments(): Promise<readonly string[]> {
   return found.sort();
 }
 
-/** Settings of other programs. */
+/** Languages of other programs and their configurations. */
 const FOREIGN = new Set(["apache", "go", "ini", "nginx", "yaml"]);
-/** Commands, programs, and what is only read; tests/kit runs the python. */
+/** All languages of blocks; tests/kit runs the Python ones. */
 const KNOWN = new Set(["sh", "ts", "json", "python", "text", "", ...FOREIGN]);
 
-/** Shell blocks are run here, ts blocks by `deno test --doc`. */
+/** Whether this file runs a block; `deno test --doc` runs ts blocks. */
 const isCommand = (block: Block) => block.language === "sh";
 const isIgnored = (block: Block) =>
   block.language === "ts" && block.words.includes("ignore");
@@ -68,7 +69,7 @@ for (const path of await findDocuments()) {
   );
 }
 
-Deno.test("whatever in the documents is not run says why, and is counted", () => {
+Deno.test("blocks that are not run give a reason and are counted", () => {
   const counts: Record<string, number> = {};
   for (const [path, blocks] of documents) {
     for (const block of blocks) {
@@ -85,7 +86,7 @@ Deno.test("whatever in the documents is not run says why, and is counted", () =>
   assertEquals(counts, NOT_RUN);
 });
 
-Deno.test("no shell block hides behind another language", () => {
+Deno.test("every block has a known language", () => {
   for (const [path, blocks] of documents) {
     for (const { language, line } of blocks) {
       assert(
@@ -96,7 +97,7 @@ Deno.test("no shell block hides behind another language", () => {
   }
 });
 
-/** All `sh` blocks that are run, with their places. */
+/** Yields all `sh` blocks that are run, with their places. */
 function* commandBlocks(): Generator<
   readonly [string, Block, Block | undefined]
 > {
@@ -109,7 +110,7 @@ function* commandBlocks(): Generator<
   }
 }
 
-Deno.test("what is pasted works in bash and zsh, and destroys nothing", () => {
+Deno.test("pasted commands work in bash and zsh, and delete nothing", () => {
   const rules: readonly (readonly [string, RegExp])[] = [
     ["newcomers have no deno", /(?:^|[|&;(]\s*)deno\b/m],
     ["zsh takes a comment for a command", /(?:^|\s)#(?: |$)/m],
@@ -129,7 +130,7 @@ Deno.test("what is pasted works in bash and zsh, and destroys nothing", () => {
   }
 });
 
-Deno.test("a block that says no on the way shows what it prints", () => {
+Deno.test("a block with a failing command shows its output", () => {
   for (const [place, block, next] of commandBlocks()) {
     if (!hasNo(block)) continue;
     assert(next?.language === "text" && next.follows, place);
@@ -137,10 +138,10 @@ Deno.test("a block that says no on the way shows what it prints", () => {
 });
 
 const missing = missingPrograms();
-/** Without them the commands are visibly ignored; SIG_CI=1 demands them. */
+/** Without these programs the tests are ignored, unless SIG_CI=1. */
 const ignore = missing.length > 0 && Deno.env.get("SIG_CI") !== "1";
 
-/** README.md is what most newcomers paste, many of them into zsh. */
+/** README.md also runs in zsh, since many new users paste it there. */
 const runs = [...documents.keys()].map((path) => ({ path, shell: "bash" }));
 if (hasProgram("zsh")) runs.push({ path: "README.md", shell: "zsh" });
 
@@ -151,7 +152,7 @@ for (const { path, shell } of runs) {
   );
   if (toRun.length === 0) continue;
   Deno.test({
-    name: `the commands of ${path} do in ${shell} what it says`,
+    name: `the commands of ${path} print in ${shell} what it shows`,
     ignore,
     async fn() {
       assertEquals(missing, []);
@@ -164,14 +165,14 @@ for (const { path, shell } of runs) {
   });
 }
 
-/** The checkout's own files, without what tasks make. */
+/** Lists the files of the checkout, without generated ones. */
 async function listCheckout(): Promise<readonly string[]> {
   const entries = await Array.fromAsync(Deno.readDir(ROOT));
   return entries.map(({ name }) => name).filter((name) => name !== "dist")
     .sort();
 }
 
-/** A `text` block right behind a command is its output. */
+/** Compares each `text` block directly after a command with its output. */
 function compare(
   path: string,
   blocks: readonly Block[],

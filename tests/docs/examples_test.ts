@@ -1,4 +1,4 @@
-/** The examples as processes, on loopback: also where they refuse. */
+/** Runs the examples as processes on loopback, including their failures. */
 
 import { exchangeRaw, head } from "../kit/raw_client.ts";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
@@ -24,7 +24,9 @@ function path(example: string): string {
   return new URL(`examples/${example}`, ROOT).pathname;
 }
 
-/** The words that run an example with the network and these variables. */
+/**
+ * Returns the arguments that run an example with network and these variables.
+ */
 function words(example: string, variables: string): readonly string[] {
   const permissions = [
     "--no-prompt",
@@ -34,7 +36,7 @@ function words(example: string, variables: string): readonly string[] {
   return ["run", ...permissions, `--config=${CONFIG}`, path(example)];
 }
 
-/** A server of an example, on any port. */
+/** Starts the server of an example on any port. */
 async function serve(
   args: readonly string[],
   env: { readonly [name: string]: string },
@@ -54,7 +56,7 @@ async function withIssuer(work: (host: string) => Promise<void>) {
   await work(issuer.host);
 }
 
-Deno.test("hono-login: an employee is greeted, until that ends", async () => {
+Deno.test("hono-login greets an employee until the relationship ends", async () => {
   const demo = Promise.withResolvers<DemoIssuer>();
   await using issuer = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen() {} },
@@ -112,7 +114,7 @@ Deno.test("hono-login: an employee is greeted, until that ends", async () => {
   assertEquals((await home())[0], 302);
 });
 
-Deno.test("authzen-gateway: allow passes, deny is 403, no answer is 503", () =>
+Deno.test("authzen-gateway passes an allow, answers 403 to a deny and 503 without an answer", () =>
   withIssuer(async (host) => {
     const did = `did:web:${host.replace(":", "%3A")}`;
     const api = createApp({ issuers: [did], allowPrivate: true, maxAgeMs: 0 });
@@ -170,7 +172,7 @@ Deno.test("authzen-gateway: allow passes, deny is 403, no answer is 503", () =>
     await upstream.shutdown();
   }));
 
-Deno.test("ci-gate: the command's own exit code, 77 on deny, 75 without an answer", () =>
+Deno.test("ci-gate exits with the command's code, 77 on deny, 75 without an answer", () =>
   withIssuer(async (host) => {
     await using newcomer = await createNewcomer();
     const gate = (issuer: string, subject: string) =>
@@ -194,7 +196,7 @@ Deno.test("ci-gate: the command's own exit code, 77 on deny, 75 without an answe
     assertEquals(none.stderr.split("source_not_found").length - 1, 3);
   }));
 
-Deno.test("nightly: what a run did is published; a guard stops it with 78, a bad export with 2, and then nothing is written", async () => {
+Deno.test("nightly publishes a run; a guard stops it with 78, an invalid export with 2, without writing", async () => {
   await using newcomer = await createNewcomer();
   const at = (name: string) => `${newcomer.home}/${name}`;
   const env = {
@@ -240,7 +242,7 @@ Deno.test("nightly: what a run did is published; a guard stops it with 78, a bad
   assertEquals(one.shown, [0, 13, published]);
 });
 
-Deno.test("deploy: both servers in one, by variables", async () => {
+Deno.test("deploy runs both servers in one process, configured by variables", async () => {
   await using site = await serve([
     ...["serve", "--no-prompt", "--host=127.0.0.1", "--port=0"],
     ...["--allow-net", "--allow-env", `--config=${CONFIG}`],
@@ -279,7 +281,7 @@ Deno.test("deploy: both servers in one, by variables", async () => {
   );
 });
 
-Deno.test("audit: what was true is not what was known", () =>
+Deno.test("audit distinguishes what was true from what was known", () =>
   withIssuer(async (host) => {
     const audit = (...args: string[]) =>
       run(

@@ -1,11 +1,11 @@
-/** Comparing what a document shows with what a command wrote. @module */
+/** Comparison of the shown output of a command with the actual one. @module */
 
 import { assertEquals } from "@std/assert";
 
 /**
- * Asserts that the output is as shown; `…` in a line stands for anything in
- * that line, a line of `…` alone for any lines. An indent that all lines have
- * does not count: `deno fmt` takes it away.
+ * Asserts that the output is as shown. `…` matches any text within a line; a
+ * line with only `…` matches any lines. Common indentation is ignored, since
+ * `deno fmt` removes it.
  */
 export function assertShown(actual: string, shown: string): void {
   const [found, expected] = [dedent(actual), dedent(shown)];

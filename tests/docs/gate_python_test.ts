@@ -1,4 +1,4 @@
-/** The gate in Python of docs/gate.md, as it stands there. */
+/** Tests the Python code of docs/gate.md. */
 
 import { assert, assertEquals } from "@std/assert";
 
@@ -10,7 +10,7 @@ import { freePort, hasProgram, TestProcess } from "../kit/process.ts";
 
 Deno.test({
   name:
-    "the gate in Python asks the login, sends people there, and lets them in",
+    "the gate in Python queries the login, redirects people to it, and admits them",
   ignore: !hasProgram("python3") && Deno.env.get("SIG_CI") !== "1",
   fn: async () => {
     const text = await Deno.readTextFile(

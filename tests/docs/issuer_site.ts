@@ -1,17 +1,17 @@
-/** The issuer that the documents call acme.example. @module */
+/** The issuer acme.example of the documents. @module */
 
 import { createFileStore, initIssuer, openIssuer } from "@sig/issuer";
 import { createMemoryKeyStore } from "@sig/issuer";
 import { createIssuerSite } from "../../cli/site/issuer_site.ts";
 
-/** An issuer that is being served. */
+/** A running server of an issuer. */
 export interface ServedIssuer extends AsyncDisposable {
-  /** Its host and port. */
+  /** Host and port. */
   readonly host: string;
 }
 
 /**
- * Serves an issuer on this machine: alice is an employee who may deploy, bob
+ * Serves an issuer on loopback: alice is an employee with the role deploy, bob
  * was a contractor until February.
  */
 export async function serveIssuer(dir: string): Promise<ServedIssuer> {

@@ -1,6 +1,6 @@
 /**
- * The machine of somebody who has Node, a shell and this checkout, and has run
- * `deno task install`: that is what documents are written for.
+ * The environment that the documents assume: Node, a shell and this checkout,
+ * after `deno task install`.
  *
  * @module
  */
@@ -14,15 +14,15 @@ export const ROOT = new URL("../..", import.meta.url).pathname.replace(
 );
 const SHIMS = new URL("shims", import.meta.url).pathname;
 
-/** Somebody's home. */
+/** The environment of a new user. */
 export interface Newcomer extends AsyncDisposable {
   /** The home folder. */
   readonly home: string;
-  /** The whole environment of their shell. */
+  /** All environment variables of the shell. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Makes a home with `sig`, `sig-api` and `sig-web` in its PATH. */
+/** Creates a home with `sig`, `sig-api` and `sig-web` in its PATH. */
 export async function createNewcomer(): Promise<Newcomer> {
   const { PATH, DENO_DIR, HOME, JSR_URL } = Deno.env.toObject();
   const home = await Deno.makeTempDir({ prefix: "sig-newcomer-" });
@@ -30,14 +30,15 @@ export async function createNewcomer(): Promise<Newcomer> {
   const env = {
     PATH: `${bin}:${SHIMS}:${PATH}`,
     HOME: home,
-    // The documents do not depend on the cache.
+    // Shares the module cache, on which the documents do not depend.
     DENO_DIR: DENO_DIR ?? `${HOME}/.cache/deno`,
     ...(JSR_URL === undefined ? {} : { JSR_URL }),
     NO_COLOR: "1",
     DOCS_ROOT: ROOT,
     DOCS_DENO: Deno.execPath(),
   };
-  // What the task writes; tests/ship/install_test.ts runs it.
+  // The same launchers as the task writes; tests/ship/install_test.ts runs the
+  // task.
   await Deno.mkdir(bin, { recursive: true });
   for (const executable of EXECUTABLES) {
     const text = shellLauncher(executable, {

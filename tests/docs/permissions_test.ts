@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 
 const ROOT = new URL("../../", import.meta.url);
 
-/** What users read; CONTRIBUTING.md and bench/ are for developers. */
+/** The documents for users; CONTRIBUTING.md and bench/ are for developers. */
 const FOLDERS = [
   ...["", "docs/", "docs/reference/", "examples/", "examples/ci-gate/"],
   ...["core/", "jose/", "issuer/", "consumer/", "cli/", "api/", "web/"],

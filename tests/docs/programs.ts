@@ -7,7 +7,10 @@ const PROGRAMS = [
   ...["git", "ssh", "ssh-add", "ssh-agent", "ssh-keygen", "sshd"],
 ];
 
-/** Those that this machine lacks; all of them where it is no Linux. */
+/**
+ * Returns the programs that this machine lacks; all of them if it does not run
+ * Linux.
+ */
 export function missingPrograms(): readonly string[] {
   if (Deno.build.os !== "linux") return ["linux"];
   return PROGRAMS.filter((program) => !hasProgram(program));

@@ -4,21 +4,21 @@
 export interface Block {
   /** Line of its fence, from 1. */
   readonly line: number;
-  /** The first word behind the fence: `sh`, `ts`, `text`, … */
+  /** The first word after the fence: `sh`, `ts`, `text`, … */
   readonly language: string;
-  /** The other words behind the fence. */
+  /** The other words after the fence. */
   readonly words: readonly string[];
-  /** What stands between the fences. */
+  /** The text between the fences. */
   readonly text: string;
-  /** The HTML comment right before the fence. */
+  /** The HTML comment directly before the fence. */
   readonly comment: string | undefined;
-  /** Whether nothing but a blank line is between it and the block before. */
+  /** Whether only a blank line separates it from the previous block. */
   readonly follows: boolean;
 }
 
 const FENCE = /^( *)(`{3,})(.*)$/;
 
-/** Reads all blocks, in order. */
+/** Parses all blocks, in order. */
 export function readBlocks(markdown: string): readonly Block[] {
   const lines = markdown.split("\n");
   const blocks: Block[] = [];
@@ -48,27 +48,31 @@ export function readBlocks(markdown: string): readonly Block[] {
   return blocks;
 }
 
-/** The comment that ends the lines; it may be folded. */
+/** Returns the comment at the end of the lines, which may span several. */
 function commentIn(lines: readonly string[]): string | undefined {
   if (!lines.at(-1)?.trimEnd().endsWith("-->")) return undefined;
   const text = lines.map((line) => line.trim()).join(" ");
   return text.slice(text.lastIndexOf("<!--") + 4, -3).trim();
 }
 
-/** Why a block is not run, if it says so: `<!-- not run: reason -->`. */
+/**
+ * Returns the reason why a block is not run, from `<!-- not run: reason -->`.
+ */
 export function reasonNotRun(block: Block): string | undefined {
   return /^not run: (.+)$/.exec(block.comment ?? "")?.[1];
 }
 
-/** The exit code of a block's last command: `<!-- exits N -->`, else 0. */
+/**
+ * Returns the expected exit code of a block's last command, from `<!-- exits N
+ * -->` (default: 0).
+ */
 export function exitCodeOf(block: Block): number {
   return Number(/^exits (\d+)$/.exec(block.comment ?? "")?.[1] ?? 0);
 }
 
 /**
- * Whether a command within the block ends with a no, as a deny does, and the
- * next one runs all the same: `<!-- says no on the way -->`. Its output is what
- * is compared.
+ * Whether a command before the last one may fail, as a deny does: `<!-- says no
+ * on the way -->`. The output is compared, exit codes are ignored.
  */
 export function hasNo(block: Block): boolean {
   return block.comment === "says no on the way";

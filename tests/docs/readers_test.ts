@@ -1,4 +1,7 @@
-/** The readers in other languages, with every vector that has the default options. */
+/**
+ * Tests the readers in other languages with every vector that has the default
+ * options.
+ */
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { hasProgram, ROOT, run, runWell, tempFolder } from "../kit/process.ts";
@@ -9,10 +12,12 @@ import {
   readQuestionVectors,
 } from "../kit/vectors.ts";
 
-/** A question to a reader: directory, subject, role, instant. */
+/** The arguments of a reader: directory, subject, role, instant. */
 type Words = readonly [string, string, string, string];
 
-/** Debian's packages are for Debian's Python, which need not be the first on the path. */
+/**
+ * Debian's packages need Debian's Python, which may not be the first in PATH.
+ */
 const PYTHON = Deno.build.os === "linux" ? "/usr/bin/python3" : "python3";
 
 const isRequired = Deno.env.get("SIG_CI") === "1";
@@ -20,7 +25,7 @@ const HAS_PYTHON = isRequired ||
   (hasProgram("python3") &&
     (await run(PYTHON, ["-c", "import cryptography"])).code === 0);
 
-/** One process for all questions: the exit code that the example would have. */
+/** One process for all questions, which prints the exit code of each. */
 const PYTHON_LOOP = `
 import contextlib, io, json, sys
 sys.path.insert(0, sys.argv[1])
@@ -54,7 +59,7 @@ async function askGo(
   return codes;
 }
 
-/** Each vector as a question, with the exit code that it has to have. */
+/** Writes each vector as a question, with the expected exit code. */
 async function writeQuestions(
   dir: string,
 ): Promise<{ name: string; words: Words; code: number }[]> {
@@ -121,7 +126,8 @@ Deno.test("the readers in Python and Go agree with every vector", async (t) => {
 });
 
 Deno.test({
-  name: "the reader in Python prints its answer, and why there is none",
+  name:
+    "the reader in Python prints its answer, or the reason why it can't answer",
   ignore: !HAS_PYTHON,
   fn: printsItsAnswer,
 });

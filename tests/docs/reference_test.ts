@@ -6,13 +6,13 @@ import { filesBelow } from "../ship/testdata/files_below.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
-Deno.test("docs/reference is what its generator makes", async () => {
+Deno.test("docs/reference is up to date with its generator", async () => {
   await runWell(Deno.execPath(), ["task", "check:docs"], {
     ...{ cwd: ROOT, env: { NO_COLOR: "1" } },
   });
 });
 
-Deno.test("errors.md has every code with its category, its status, a meaning and a next step", async () => {
+Deno.test("errors.md has category, status, meaning and next step of every code", async () => {
   const text = await Deno.readTextFile(
     new URL("docs/reference/errors.md", ROOT),
   );
@@ -34,7 +34,7 @@ Deno.test("errors.md has every code with its category, its status, a meaning and
   assertEquals(found.toSorted(), expected.toSorted());
 });
 
-Deno.test("each finding says when, why and how to mend, as parts of sentences", () => {
+Deno.test("each finding has condition, reason and fix as parts of sentences", () => {
   for (
     const [code, { mend, when, why }] of SECTIONS.flatMap(([, , rows]) =>
       Object.entries(rows)
@@ -46,7 +46,7 @@ Deno.test("each finding says when, why and how to mend, as parts of sentences", 
   }
 });
 
-Deno.test("links between the documents lead somewhere", async () => {
+Deno.test("links between the documents have existing targets", async () => {
   for (const path of await listDocuments()) {
     const base = new URL(path, ROOT);
     const text = await Deno.readTextFile(base);
@@ -69,7 +69,7 @@ Deno.test("links between the documents lead somewhere", async () => {
   }
 });
 
-/** Every Markdown file of the checkout. */
+/** Yields every Markdown file of the checkout. */
 async function listDocuments(): Promise<readonly string[]> {
   const found: string[] = [];
   for await (const path of filesBelow(ROOT.pathname)) {
@@ -80,7 +80,7 @@ async function listDocuments(): Promise<readonly string[]> {
   return found;
 }
 
-/** As GitHub makes them. */
+/** Returns the anchor of a heading as GitHub generates it. */
 function toAnchor(title: string): string {
   return title.toLowerCase().replace(/[^a-z0-9 _-]/g, "").replaceAll(" ", "-");
 }

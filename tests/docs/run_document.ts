@@ -1,9 +1,8 @@
 /**
- * Runs a document's `sh` blocks, in order, in one shell: what a reader does who
- * pastes one after the other, beginning in the checkout. Three things differ: the ports, since tests run
- * side by side; after a line that starts a server its port is waited for,
- * instead of the second that the document gives it; and of some tasks only the
- * names are looked up (shims/npx).
+ * Runs a document's `sh` blocks in order in one shell, as if a reader pasted
+ * them, starting in the checkout. Three things differ: the ports, since tests
+ * run in parallel; the script waits for the port of a server instead of one
+ * second; and some tasks are only checked for existence (shims/npx).
  *
  * @module
  */
@@ -11,16 +10,16 @@
 import { createNewcomer, ROOT } from "./newcomer.ts";
 import { type Block, exitCodeOf, hasNo } from "./read_blocks.ts";
 
-/** Ports that the documents use; each run has its own. */
+/** Ports in the documents, which each run replaces by free ones. */
 const PORTS = [
   ...["8080", "8081", "8787", "8788", "8000", "9000", "2222"],
 ] as const;
 
-/** What became of a document. */
+/** The result of a document. */
 export interface DocumentRun {
-  /** What a block wrote, by the line of its fence. */
+  /** The output of each block, by the line of its fence. */
   readonly outputs: ReadonlyMap<number, string>;
-  /** What went wrong, for people; undefined when nothing did. */
+  /** The error message; undefined if all blocks succeeded. */
   readonly failure: string | undefined;
 }
 
@@ -86,17 +85,17 @@ function toScript(
   return `set -e\n${parts.join("")}`;
 }
 
-/** A command over several lines, which ends with `&`. */
+/** Matches a command, possibly of several lines, that ends with `&`. */
 const SERVER = /^(?:.*\\\n)*.*[^&]&$/gm;
 const PORT = /(?:--addr \S*?:|--port |-p |\bPORT=)(\d+)/;
 
-/** Notes each server's pid, and waits until it listens. */
+/** Adds lines that record each server's pid and wait until it listens. */
 function withServers(commands: string): string {
   return commands
     .replace(SERVER, (line) => {
       const [, port] = PORT.exec(line) ?? [];
       if (port === undefined) throw new Error(`which port? ${line}`);
-      // With one that does not speak HTTP, curl fails otherwise than by 7.
+      // If a server does not speak HTTP, curl fails with another code than 7.
       // real time: the shell waits until the server listens.
       return `${line}
 echo $! >>"$DOCS_RUN/pids"
@@ -112,12 +111,12 @@ done`;
 function toRun(text: string, ports: ReadonlyMap<string, string>): string {
   return text
     .replace(/(?<=\b|%3A)\d{4}\b/g, (word) => ports.get(word) ?? word)
-    // Tests are reached from this machine only.
+    // Servers of tests listen on loopback only.
     .replaceAll("0.0.0.0", "127.0.0.1");
 }
 
 function toDocument(text: string, ports: ReadonlyMap<string, string>): string {
-  // Of ssh-keygen's messages each ends with a CR, for terminals.
+  // ssh-keygen ends messages with CR LF.
   let shown = text.replaceAll("\r\n", "\n");
   for (const [port, own] of ports) {
     shown = shown.replaceAll(new RegExp(`(?<=\\b|%3A)${own}\\b`, "g"), port);
@@ -125,7 +124,7 @@ function toDocument(text: string, ports: ReadonlyMap<string, string>): string {
   return shown;
 }
 
-/** Ports that were free a moment ago, by those of the documents. */
+/** Returns currently free ports, by those of the documents. */
 function freePorts(): ReadonlyMap<string, string> {
   const listeners = PORTS.map(() =>
     Deno.listen({ hostname: "127.0.0.1", port: 0 })
@@ -137,7 +136,7 @@ function freePorts(): ReadonlyMap<string, string> {
   return ports;
 }
 
-/** Ends the servers that were started, by their ids. */
+/** Stops the servers by their process ids. */
 async function endServers(file: string): Promise<void> {
   const pids = await Deno.readTextFile(file).catch(() => "");
   for (const pid of pids.split("\n").filter((line) => line !== "")) {

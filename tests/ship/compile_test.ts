@@ -38,13 +38,13 @@ import {
 const IS_CI = Deno.env.get("SIG_CI") === "1";
 const old = await findOldRuntime();
 
-/** Runs a program where there is no network at all; Linux only. */
+/** Command that runs a program without any network; Linux only. */
 const OFFLINE = ["unshare", "--map-root-user", "--net"];
 const canUnshare = await run(OFFLINE[0]!, [...OFFLINE.slice(1), "true"])
   .then(({ code }) => code === 0, () => false);
 
 Deno.test({
-  name: `executables run alone, with the runtime of npm${
+  name: `executables run without Deno, with the runtime of npm${
     old.missing === undefined ? "" : ` (${old.missing})`
   }`,
   ignore: old.missing !== undefined && !IS_CI,
@@ -54,7 +54,7 @@ Deno.test({
     await using folder = await tempFolder();
     const dist = made.path;
     const elsewhere = folder.path;
-    // Of the environment only what a step names, and no cache of Deno's.
+    // Only the variables that a step sets, and no module cache.
     const env = { SIG_KEYS_DIR: `${elsewhere}/keys` };
     const alone: ProcessOptions = { cwd: elsewhere, clearEnv: true, env };
     const sig = (...args: string[]) => runWell(`${dist}/sig`, args, alone);
@@ -65,14 +65,14 @@ Deno.test({
       env: oldRuntimeEnv(await fetchOldRuntime(dist)),
     };
 
-    await t.step("the three are made", async () => {
+    await t.step("deno compile creates three executables", async () => {
       for (const executable of EXECUTABLES) {
         await compileExecutable(executable, options);
       }
     });
 
-    await t.step("the official flags embed only what is used", async () => {
-      // This Deno takes the older runtime too; what it makes then can't start.
+    await t.step("the official flags embed only used packages", async () => {
+      // This Deno accepts the older runtime, but the result can't start.
       const { DENORT_BIN } = options.env!;
       const path = await compileExecutable(EXECUTABLES[1]!, {
         folder: await Deno.makeTempDir({ dir: dist }),
@@ -83,8 +83,8 @@ Deno.test({
       const text = new TextDecoder("latin1").decode(program);
       const packages = [...text.matchAll(/"name": "([@\w\/-]+)",\s+"version"/g)]
         .map(([, name]) => name!);
-      // Where links stand for @std, it comes from npm and not from JSR; so does
-      // that of the registry of these tests.
+      // With links, @std comes from npm instead of JSR, also in the test
+      // registry.
       const isJsr = (await readLinks(ROOT)).length === 0 &&
         Deno.env.get("JSR_URL") === undefined;
       const std = isJsr ? [] : ["deno-std"];
@@ -95,7 +95,7 @@ Deno.test({
     });
 
     await t.step(
-      "they say who they are with an empty environment",
+      "--version and --help work with an empty environment",
       async () => {
         const nothing = { cwd: "/", clearEnv: true, env: {} };
         for (const { name } of EXECUTABLES) {
@@ -109,7 +109,7 @@ Deno.test({
     );
 
     await t.step({
-      name: "an issuer is made, changed and judged without a network",
+      name: "sig creates, changes and checks an issuer without a network",
       ignore: !canUnshare && !IS_CI,
       fn: async () => {
         const offline = async (words: string) => {
@@ -212,23 +212,26 @@ Deno.test({
       assertEquals((await web.stop()).code, 0);
     });
 
-    await t.step("what they may not do is a clean error", async () => {
-      const store = `kv:${elsewhere}/challenges.db`;
-      const denied = await run(`${dist}/sig-web`, ["--store", store], alone);
-      assertEquals([denied.code, denied.stdout], [2, ""]);
-      assertMatch(
-        denied.stderr,
-        /^sig-web: store_unavailable: Cannot use .+\n {2}hint: .+\n$/,
-      );
-      const blind = { ...alone, env: { HOME: "/nonexistent" } };
-      const words = ["init", "c.example", "--dir", "/proc/nowhere"];
-      const unwritable = await run(`${dist}/sig`, words, blind);
-      assertEquals([unwritable.code, unwritable.stdout], [2, ""]);
-      assertMatch(unwritable.stderr, /^error: [a-z_]+: Cannot .+\n/);
-      assert(!unwritable.stderr.includes("    at "), unwritable.stderr);
-    });
+    await t.step(
+      "a missing permission is an error without a stack",
+      async () => {
+        const store = `kv:${elsewhere}/challenges.db`;
+        const denied = await run(`${dist}/sig-web`, ["--store", store], alone);
+        assertEquals([denied.code, denied.stdout], [2, ""]);
+        assertMatch(
+          denied.stderr,
+          /^sig-web: store_unavailable: Cannot use .+\n {2}hint: .+\n$/,
+        );
+        const blind = { ...alone, env: { HOME: "/nonexistent" } };
+        const words = ["init", "c.example", "--dir", "/proc/nowhere"];
+        const unwritable = await run(`${dist}/sig`, words, blind);
+        assertEquals([unwritable.code, unwritable.stdout], [2, ""]);
+        assertMatch(unwritable.stderr, /^error: [a-z_]+: Cannot .+\n/);
+        assert(!unwritable.stderr.includes("    at "), unwritable.stderr);
+      },
+    );
 
-    await t.step("deno compile makes sig from jsr: alone", async () => {
+    await t.step("deno compile builds sig from jsr: only", async () => {
       await using registry = await startJsrRegistry(ROOT);
       await publishPackages(registry);
       const env = {

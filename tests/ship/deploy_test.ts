@@ -16,12 +16,12 @@ const VARIABLES = "SIG_ISSUERS,SIG_TOKEN,SIG_AUDIENCES,SIG_REQUIRE,SIG_MAX_AGE";
 const SHOP = "https://shop.example";
 const DESK = "https://desk.example";
 
-/** How a private issuer is refused. */
+/** Part of the error for a private issuer. */
 const REFUSED = "IP addresses, local names and a trailing dot are refused";
 
 /**
- * What a deployment may do: it has no disk, starts nothing, and asks the system
- * nothing. Its only settings are variables.
+ * Returns arguments of `deno serve` with the permissions of a deployment: no
+ * disk, no processes, no system information. Its only settings are variables.
  */
 function words(entry: string): string[] {
   const permissions = [
@@ -34,8 +34,8 @@ function words(entry: string): string[] {
 }
 
 /**
- * A cache of its own, since the platform's own database lies in it; what was
- * downloaded is shared.
+ * Creates a separate cache, which contains the platform's database, with shared
+ * npm packages.
  */
 async function emptyCache() {
   const said = await runWell(Deno.execPath(), ["info", "--json"]);
@@ -71,7 +71,7 @@ function deployBadly(
   return run(Deno.execPath(), words(entry), options(cache, settings));
 }
 
-Deno.test("the API is deployed by its variables, without a disk", async (t) => {
+Deno.test("the API runs with variables only, without a disk", async (t) => {
   await using cache = await emptyCache();
   const settings = {
     SIG_ISSUERS: "acme.example, did:web:corp.example",
@@ -87,7 +87,7 @@ Deno.test("the API is deployed by its variables, without a disk", async (t) => {
   };
 
   await t.step(
-    "SIG_TOKEN is asked for, but not by the health check",
+    "SIG_TOKEN is required, except for the health check",
     async () => {
       assertEquals(
         (await ask(`${api.origin}/healthz`)).body.service,
@@ -101,15 +101,15 @@ Deno.test("the API is deployed by its variables, without a disk", async (t) => {
     },
   );
 
-  await t.step("each of SIG_ISSUERS may be asked about, no other", async () => {
-    // Names that never resolve: they were let through, and could not be fetched.
+  await t.step("checks are allowed for SIG_ISSUERS only", async () => {
+    // Names that never resolve: allowed, but the fetch fails.
     assertEquals(await codeOf("acme.example"), [502, "fetch_failed"]);
     assertEquals(await codeOf("corp.example"), [502, "fetch_failed"]);
     assertEquals(await codeOf("evil.example"), [403, "issuer_not_allowed"]);
   });
 
   await t.step(
-    "an issuer on loopback can be neither asked nor listed",
+    "an issuer on loopback is refused in checks and in SIG_ISSUERS",
     async () => {
       await using issuer = await startLoopbackIssuer();
       assertEquals(await codeOf(issuer.did), [403, "address_not_allowed"]);
@@ -131,11 +131,11 @@ Deno.test("the API is deployed by its variables, without a disk", async (t) => {
   });
 });
 
-Deno.test("the login is deployed by its variables, with challenges in KV", async (t) => {
+Deno.test("the login runs with variables only, with challenges in KV", async (t) => {
   await using cache = await emptyCache();
   const settings = { SIG_AUDIENCES: `${SHOP},${DESK}` };
   await using first = await deploy("web/serve.ts", cache.path, settings);
-  // A deployment has many processes, which share nothing but the database.
+  // A deployment has many processes, which share only the database.
   await using second = await deploy("web/serve.ts", cache.path, settings);
   const person = new Person();
   const create = (audience: string) =>
@@ -143,7 +143,7 @@ Deno.test("the login is deployed by its variables, with challenges in KV", async
   const verify = (server: StartedServer, attestation: string) =>
     ask(`${server.origin}/v1/auth/attestation/verify`, { attestation });
 
-  await t.step("the page is served", async () => {
+  await t.step("the login serves its page", async () => {
     const page = await fetch(`${first.origin}/`);
     assertStringIncludes(await page.text(), "</html>");
   });
@@ -157,16 +157,19 @@ Deno.test("the login is deployed by its variables, with challenges in KV", async
     assertEquals([status, body.code], [403, "audience_not_allowed"]);
   });
 
-  await t.step("a challenge of one process is used up in another", async () => {
-    const { body: challenge } = await create(DESK);
-    const attestation = person.attest(challenge, Date.now());
-    const { status, body } = await verify(second, attestation);
-    assertEquals([status, body.subject], [200, person.did], body.detail);
-    for (const server of [first, second]) {
-      const { status, body } = await verify(server, attestation);
-      assertEquals([status, body.code], [409, "challenge_used"]);
-    }
-  });
+  await t.step(
+    "a challenge of one process can be used once in another",
+    async () => {
+      const { body: challenge } = await create(DESK);
+      const attestation = person.attest(challenge, Date.now());
+      const { status, body } = await verify(second, attestation);
+      assertEquals([status, body.subject], [200, person.did], body.detail);
+      for (const server of [first, second]) {
+        const { status, body } = await verify(server, attestation);
+        assertEquals([status, body.code], [409, "challenge_used"]);
+      }
+    },
+  );
 
   await t.step("SIG_AUDIENCES is required", async () => {
     const { code, stderr } = await deployBadly("web/serve.ts", cache.path, {});
@@ -175,7 +178,7 @@ Deno.test("the login is deployed by its variables, with challenges in KV", async
   });
 });
 
-Deno.test("a deployed login asks for SIG_REQUIRE, of a public issuer only", async () => {
+Deno.test("a deployed login enforces SIG_REQUIRE, and accepts public issuers only", async () => {
   await using cache = await emptyCache();
   await using issuer = await startLoopbackIssuer();
   const person = new Person();

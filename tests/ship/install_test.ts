@@ -1,4 +1,4 @@
-/** `deno task install` as a newcomer runs it: with an empty home. */
+/** Runs `deno task install` with an empty home, as a new user does. */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { EXECUTABLES, V8_FLAGS } from "../../tools/compile.ts";
@@ -21,7 +21,7 @@ const run = (
   cwd: URL | string = ROOT,
 ) => runProcess(command, args, { cwd, env: { NO_COLOR: "1", ...env } });
 
-/** A home that nobody has used, with the cache of this run's modules. */
+/** Runs `work` with an empty home and the module cache of this run. */
 async function withHome(
   work: (
     home: string,
@@ -31,7 +31,7 @@ async function withHome(
     ) => Promise<Ran>,
   ) => Promise<void>,
 ): Promise<void> {
-  // As shells spell it: a link on the way would be another name.
+  // The real path, since shells resolve links.
   const home = await Deno.realPath(
     await Deno.makeTempDir({ prefix: "sig it's new " }),
   );
@@ -54,7 +54,8 @@ async function withHome(
 const ignore = Deno.build.os === "windows";
 
 Deno.test({
-  name: "an empty home gets sig, sig-api and sig-web, and the line for PATH",
+  name:
+    "installs sig, sig-api and sig-web to an empty home, and prints the line for PATH",
   ignore,
   fn: () =>
     withHome(async (home, install) => {
@@ -89,7 +90,7 @@ Deno.test({
 
 for (const shell of ["bash", "zsh", "fish"]) {
   Deno.test({
-    name: `${shell} finds it, also in a folder with spaces and quotes`,
+    name: `${shell} runs sig from a folder with spaces and quotes`,
     ignore: ignore || !hasProgram(shell),
     fn: () =>
       withHome(async (home, install) => {
@@ -108,7 +109,7 @@ for (const shell of ["bash", "zsh", "fish"]) {
 }
 
 Deno.test({
-  name: "a file or link of somebody else is never overwritten",
+  name: "never overwrites a file or link that is not a launcher",
   ignore,
   fn: () =>
     withHome(async (home, install) => {
@@ -133,7 +134,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a launcher without its Deno or checkout is exit code 2, never a deny",
+  name:
+    "a launcher without its Deno or checkout exits with 2, never with a deny",
   ignore,
   async fn() {
     const [sig] = EXECUTABLES;
@@ -154,7 +156,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a launcher lets watch start the program that --exec names, no other",
+  name: "a launcher lets watch start only the program of --exec",
   ignore,
   fn: () =>
     withHome(async (home) => {
@@ -179,7 +181,7 @@ Deno.test({
       const lines = [
         [...watch, "--exec", " ./handle -x"],
         [...watch, "--exec=./handle"],
-        // The one flag that may stand before the command.
+        // The only flag that may precede the command.
         ["--format", "text", ...watch, "--exec", "./handle"],
         ["--format=json", ...watch, "--exec", "./handle"],
       ];
@@ -191,14 +193,14 @@ Deno.test({
       const sequences = seen.trim().split("\n").map((line) => JSON.parse(line))
         .map(({ sequence }) => sequence);
       assertEquals(sequences, [1, 1, 1, 1]);
-      // A comma would name two programs, of which neither is meant.
+      // A comma would separate two programs, so it is refused.
       const refused = await ask(...watch, "--exec", "./handle,x");
       assertEquals(refused.code, 2);
       assertStringIncludes(refused.stderr, "may not be started");
     }),
 });
 
-Deno.test("launchers have the permissions of the executables, and no more", () => {
+Deno.test("launchers have exactly the permissions of the executables", () => {
   const options = { deno: "C:\\100% deno.exe", root: "C:\\sig" };
   for (const executable of EXECUTABLES) {
     for (
@@ -215,7 +217,7 @@ Deno.test("launchers have the permissions of the executables, and no more", () =
         [
           LAZY_IMPORTS,
           ...executable.permissions,
-          // Empty but for `watch --exec`.
+          // Only set for `watch --exec`.
           ...(text.startsWith("#!") && executable.name === "sig"
             ? ['--allow-run=$run"}']
             : []),

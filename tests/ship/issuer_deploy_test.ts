@@ -5,7 +5,7 @@ import { startServer, tempFolder } from "../kit/process.ts";
 
 const FEED = "/.well-known/sig/events.jsonl";
 
-Deno.test("the exported program serves an issuer by deno serve, in copies that answer alike", async (t) => {
+Deno.test("the exported program serves an issuer with deno serve, with equal responses from all copies", async (t) => {
   await using folder = await tempFolder();
   const run = async (words: string) => {
     const ran = await sig(words.split(" "), { cwd: folder.path });
@@ -28,7 +28,7 @@ Deno.test("the exported program serves an issuer by deno serve, in copies that a
   ) await Deno.copyFile(`${folder.path}/${name}`, `${copy}/${name}`);
   const serve = (path: string) =>
     startServer(Deno.execPath(), [
-      // As little as a deployment may: it reads its own files.
+      // The permissions of a deployment, which can read only its own files.
       ...["serve", "--no-prompt", "--allow-read", "--config"],
       ...[new URL("deno.json", ROOT).pathname, "--host", "127.0.0.1"],
       ...["--port", "0", `${path}/main.ts`],
@@ -36,7 +36,7 @@ Deno.test("the exported program serves an issuer by deno serve, in copies that a
   await using first = await serve(folder.path);
   await using second = await serve(copy);
 
-  await t.step("documents, with the same tag in every copy", async () => {
+  await t.step("serves documents with the same tag in every copy", async () => {
     for (const path of ["/.well-known/did.json", FEED]) {
       const tags = [];
       for (const { origin } of [first, second]) {
@@ -49,7 +49,7 @@ Deno.test("the exported program serves an issuer by deno serve, in copies that a
     }
   });
 
-  await t.step("nothing else", async () => {
+  await t.step("answers 404 for everything else", async () => {
     for (const path of ["/.sig/lock", "/main.ts", "/", "/.well-known/"]) {
       const response = await fetch(first.origin + path);
       assertEquals(response.status, 404, path);

@@ -1,4 +1,6 @@
-/** What JSR refuses of a package: `deno publish`, and the registry of the tests. */
+/**
+ * Tests that `deno publish` and the test registry refuse packages as JSR does.
+ */
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { refusalOf } from "./testdata/jsr_registry.ts";
@@ -6,7 +8,7 @@ import { run, tempFolder } from "../kit/process.ts";
 
 type Files = Readonly<Record<string, string>>;
 
-/** A package that is accepted. */
+/** A valid package. */
 const GOOD: Files = {
   "deno.json": `{"name":"@a/pkg","version":"1.0.0","exports":"./mod.ts"}`,
   "LICENSE": "MIT",
@@ -28,7 +30,7 @@ async function withPackage(
   await work(folder.path);
 }
 
-/** What is added, and the refusal of the registry, if any. */
+/** The change to the package, and the registry's error, if any. */
 const SENT: readonly (readonly [string, Files, string?, string?])[] = [
   ["a good package", {}],
   [
@@ -61,7 +63,7 @@ const SENT: readonly (readonly [string, Files, string?, string?])[] = [
 ];
 
 for (const [what, files, code, message = ""] of SENT) {
-  Deno.test(`the registry of the tests ${code ? "refuses" : "accepts"} ${what}, as JSR does`, () =>
+  Deno.test(`the test registry ${code ? "refuses" : "accepts"} ${what}, as JSR does`, () =>
     withPackage(files, async (folder) => {
       const refusal = await refusalOf(folder);
       assertEquals(refusal?.code, code);
@@ -69,7 +71,7 @@ for (const [what, files, code, message = ""] of SENT) {
     }));
 }
 
-/** What is added, and the code by which `deno publish` refuses it. */
+/** The change to the package, and the error code of `deno publish`. */
 const NOT_SENT: readonly (readonly [string, Files, string])[] = [
   [
     "slow types",

@@ -20,7 +20,7 @@ import {
 
 const DENO = Deno.execPath();
 
-/** As much of `deno info --json` as is read here. */
+/** The used part of `deno info --json`. */
 interface Graph {
   readonly modules: readonly {
     readonly specifier: string;
@@ -28,11 +28,14 @@ interface Graph {
   }[];
 }
 
-/** How a published module may name another package: with its range. */
+/**
+ * Matches specifiers of other packages in a published module, with a version
+ * range.
+ */
 const IN_REGISTRY =
   /^(?:jsr:\/?@(?:sig|std)\/[\w-]+@\^[\d.]+|npm:\/?(?:@\w+\/)?[\w-]+@\^[\d.]+|node:\w+)(?:\/[\w-]+)*$/;
 
-/** What a program of somebody else imports: each library, used a little. */
+/** A user's program that imports each library. */
 const PROGRAM = `
 import { SPEC_VERSION } from "jsr:@sig/core@^${VERSION}";
 import { generateSigningKey, importSigningKey } from "jsr:@sig/jose@^${VERSION}";
@@ -71,7 +74,7 @@ Deno.test("seven packages are published and run from jsr: specifiers", async (t)
   const elsewhere = folder.path;
   const env = { JSR_URL: registry.url, NO_COLOR: "1" };
   const inRegistry = (path: string) => `${registry.folder}/@sig/${path}`;
-  // An empty folder and an empty cache, as on a machine that never saw this.
+  // An empty folder and an empty cache, as on a new machine.
   const options = {
     cwd: elsewhere,
     env: {
@@ -84,7 +87,7 @@ Deno.test("seven packages are published and run from jsr: specifiers", async (t)
   const deno = (...args: string[]) => runWell(DENO, args, options);
 
   await t.step(
-    "JSR would refuse the checkout as it is: text imports",
+    "JSR would refuse the checkout because of text imports",
     async () => {
       const { code, stderr } = await run(
         DENO,
@@ -96,12 +99,12 @@ Deno.test("seven packages are published and run from jsr: specifiers", async (t)
         stderr,
         'The import attribute type of "text" is unsupported',
       );
-      // What does not depend on it has been taken by then.
+      // Packages without text imports were already accepted.
       await Deno.remove(inRegistry(""), { recursive: true });
     },
   );
 
-  await t.step("nothing is published where a test fails", async () => {
+  await t.step("publishes nothing if a test fails", async () => {
     const { code, stderr } = await publish(registry, "--tests=core/missing.ts");
     assertEquals(code, 1);
     assertMatch(
@@ -111,13 +114,13 @@ Deno.test("seven packages are published and run from jsr: specifiers", async (t)
     await assertRejects(() => Deno.stat(inRegistry("")), Deno.errors.NotFound);
   });
 
-  await t.step("the task publish has all of them taken", async () => {
+  await t.step("the task publish publishes all packages", async () => {
     await publishPackages(registry);
     const found = [...Deno.readDirSync(inRegistry(""))].map(({ name }) => name);
     assertEquals(found.toSorted(), [...PACKAGES].toSorted());
   });
 
-  await t.step("nothing is published that only we need", async () => {
+  await t.step("publishes no tests and other development files", async () => {
     const paths: string[] = [];
     for (const name of PACKAGES) {
       for await (const path of filesBelow(inRegistry(`${name}/${VERSION}`))) {
@@ -134,18 +137,18 @@ Deno.test("seven packages are published and run from jsr: specifiers", async (t)
     }
   });
 
-  await t.step("the page's script has @std of the registry", async () => {
+  await t.step("the page's script contains @std of the registry", async () => {
     const assets = inRegistry(`web/${VERSION}/pages/assets.ts`);
     const text = await Deno.readTextFile(assets);
     assertStringIncludes(text, LEGAL_COMMENT);
   });
 
-  await t.step("deno run jsr:@sig/cli, with an empty cache", async () => {
+  await t.step("deno run jsr:@sig/cli works with an empty cache", async () => {
     const args = ["run", "--no-prompt", "jsr:@sig/cli", "--version"];
     assertEquals(await deno(...args), `sig ${VERSION}\n`);
   });
 
-  await t.step("an issuer is made and verified with it", async () => {
+  await t.step("creates and verifies an issuer", async () => {
     const sig = (...args: string[]) =>
       deno(
         ...["run", "--quiet", "--no-prompt"],
@@ -162,7 +165,7 @@ Deno.test("seven packages are published and run from jsr: specifiers", async (t)
   });
 
   await t.step({
-    name: "workers verify a large feed, without a permission for them",
+    name: "workers verify a large feed without additional permissions",
     ignore: Deno.build.os !== "linux",
     fn: async () => {
       await writeLargeIssuer(`${elsewhere}/large`);
@@ -178,7 +181,7 @@ Deno.test("seven packages are published and run from jsr: specifiers", async (t)
     },
   });
 
-  await t.step("deno install -g makes it a command", async () => {
+  await t.step("deno install -g installs the command", async () => {
     const root = `${elsewhere}/installed`;
     const args = ["install", "--quiet", "-g", "-A", "--root", root];
     await deno(...args, "--name", "sig", "jsr:@sig/cli");
@@ -186,41 +189,47 @@ Deno.test("seven packages are published and run from jsr: specifiers", async (t)
       ...options,
       env: {
         ...options.env,
-        // The command is a script that starts `deno`.
+        // The installed command is a script that starts `deno`.
         PATH: `${DENO.replace(/\/[^/]*$/, "")}:${Deno.env.get("PATH") ?? ""}`,
       },
     });
     assertEquals(said, `sig ${VERSION}\n`);
   });
 
-  await t.step("deno x runs it without installing", async () => {
+  await t.step("deno x runs the command without installing", async () => {
     const said = await deno("x", "--yes", "jsr:@sig/cli", "--version");
     assertEquals(said, `sig ${VERSION}\n`);
   });
 
-  await t.step("modules name registries, no link and no alias", async () => {
-    const named = new Set<string>();
-    for (const { specifier } of ENTRIES) {
-      const args = ["info", "--quiet", "--json", `jsr:@sig/${specifier}`];
-      const { modules }: Graph = JSON.parse(await deno(...args));
-      for (const { specifier, dependencies } of modules) {
-        if (!specifier.startsWith(`${registry.url}@sig/`)) continue;
-        for (const { specifier } of dependencies ?? []) {
-          if (!/^\.\.?\//.test(specifier)) named.add(specifier);
+  await t.step(
+    "modules import from registries, not from links or aliases",
+    async () => {
+      const named = new Set<string>();
+      for (const { specifier } of ENTRIES) {
+        const args = ["info", "--quiet", "--json", `jsr:@sig/${specifier}`];
+        const { modules }: Graph = JSON.parse(await deno(...args));
+        for (const { specifier, dependencies } of modules) {
+          if (!specifier.startsWith(`${registry.url}@sig/`)) continue;
+          for (const { specifier } of dependencies ?? []) {
+            if (!/^\.\.?\//.test(specifier)) named.add(specifier);
+          }
         }
       }
-    }
-    assertEquals([...named].filter((each) => !IN_REGISTRY.test(each)), []);
-    const beginnings = [`jsr:@sig/core@^${VERSION}`, "jsr:/@std/encoding@^1."];
-    for (const each of [...beginnings, "npm:hono@^4.", "npm:/jose@^6."]) {
-      assert([...named].some((name) => name.startsWith(each)), each);
-    }
-  });
+      assertEquals([...named].filter((each) => !IN_REGISTRY.test(each)), []);
+      const beginnings = [
+        `jsr:@sig/core@^${VERSION}`,
+        "jsr:/@std/encoding@^1.",
+      ];
+      for (const each of [...beginnings, "npm:hono@^4.", "npm:/jose@^6."]) {
+        assert([...named].some((name) => name.startsWith(each)), each);
+      }
+    },
+  );
 
-  await t.step("a program imports each library, with its types", async () => {
+  await t.step("a program imports each library with its types", async () => {
     const program = `${elsewhere}/program.ts`;
-    // What is published is checked as it comes to others: of every entry point
-    // the declarations that Deno derives, and no body of a function.
+    // Type-checks published packages as users do: the declarations that Deno
+    // derives for every entry point, without function bodies.
     const entries = ENTRIES.map(({ specifier }) =>
       `import type {} from "jsr:@sig/${specifier}";\n`
     );
@@ -236,7 +245,7 @@ Deno.test("seven packages are published and run from jsr: specifiers", async (t)
     ]);
   });
 
-  await t.step("both servers run, and the page comes along", async () => {
+  await t.step("both servers run and serve their pages", async () => {
     const least = ["run", "--quiet", "--no-prompt", "--allow-net"];
     for (const name of ["api", "web"]) {
       const args = [...least, `jsr:@sig/${name}`, "--addr", "127.0.0.1:0"];
@@ -256,7 +265,7 @@ Deno.test("seven packages are published and run from jsr: specifiers", async (t)
     }
   });
 
-  await t.step("deno serve runs what a deployment runs", async () => {
+  await t.step("deno serve runs the modules of a deployment", async () => {
     const args = ["serve", "--no-prompt", "--host", "127.0.0.1", "--port", "0"];
     await using server = await startServer(
       DENO,

@@ -17,7 +17,7 @@ async function hasNode(): Promise<boolean> {
 
 Deno.test({
   name:
-    "npm installs the packed libraries, and Node 22 runs the page's program",
+    "npm installs the packed libraries, and Node 22 runs the program of the document",
   ignore: !IS_CI && !await hasNode(),
   fn: async () => {
     await using packed = await tempFolder();

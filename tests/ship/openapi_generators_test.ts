@@ -1,5 +1,5 @@
-// What generators of clients make of /openapi.json: programs that read the
-// decision without a cast, against a real server.
+// Generates clients from /openapi.json. Programs must read the decision without
+// a cast, from a real server.
 import { assertEquals } from "@std/assert";
 import { EXAMPLE_FEED } from "../../api/testdata/example_feed.ts";
 import { run, runWell, tempFolder } from "../kit/process.ts";
@@ -7,12 +7,12 @@ import { ServerProcess } from "../kit/server_process.ts";
 
 const IS_CI = Deno.env.get("SIG_CI") === "1";
 
-/** A generator of npm, and a program that uses what it makes. */
+/** A generator of npm, and a program that uses the generated client. */
 interface Generator {
   readonly name: string;
-  /** What `npx` gets; `DOCUMENT` stands for the address of the document. */
+  /** Arguments of `npx`; `DOCUMENT` is replaced by the URL of the document. */
   readonly args: string;
-  /** It asks as `one` and `several`, and gives `data`. */
+  /** The program, which sends `one` and `several` and returns `data`. */
   readonly program: string;
 }
 
@@ -73,7 +73,8 @@ async function hasNpx(): Promise<boolean> {
 
 for (const { name, args, program } of GENERATORS) {
   Deno.test({
-    name: `${name} makes types whose decision a program reads without a cast`,
+    name:
+      `${name} generates types whose decision a program reads without a cast`,
     ignore: !IS_CI && !await hasNpx(),
     fn: async () => {
       await using server = await ServerProcess.start("api");

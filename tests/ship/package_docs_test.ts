@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { ENTRIES, PACKAGES, ROOT } from "../../tools/workspace.ts";
 import { runWell } from "../kit/process.ts";
 
-/** As much of `deno doc --json` as is read here. */
+/** The used part of `deno doc --json`. */
 interface Doc {
   readonly nodes: Readonly<Record<string, Module>>;
 }
@@ -59,7 +59,7 @@ Deno.test("at least 95 % of the exported symbols of a package are documented", (
   }
 });
 
-Deno.test("every README shows how to get the package, and an example", async () => {
+Deno.test("every README has installation and an example", async () => {
   for (const name of PACKAGES) {
     const readme = await Deno.readTextFile(
       new URL(`${name}/README.md`, ROOT),

@@ -8,7 +8,7 @@ import { runTool, SMALL_TEST } from "./testdata/publish_packages.ts";
 
 const [LINUX, WINDOWS] = [TARGETS[0]!, TARGETS[4]!];
 
-Deno.test("a release has an archive for each target that can be made", async () => {
+Deno.test("a release has an archive for each target", async () => {
   await using folder = await tempFolder();
   const { path } = folder;
   await Deno.writeTextFile(`${path}/sig-0.0.9-${LINUX}.tar.gz`, "");
@@ -45,7 +45,7 @@ Deno.test("a release has an archive for each target that can be made", async () 
       cwd: path,
     });
     for (const program of ["sig", "sig-api", "sig-web"]) {
-      // Runnable as it is unpacked.
+      // The unpacked files are executable.
       assertMatch(
         list,
         new RegExp(`^-rwxr-xr-x .* ${name}/${program}${suffix}$`, "m"),
@@ -57,7 +57,7 @@ Deno.test("a release has an archive for each target that can be made", async () 
   }
 });
 
-Deno.test("a target that can't be made is named with the reason", async () => {
+Deno.test("a target that fails is reported with the reason", async () => {
   await using folder = await tempFolder();
   const { archives, failures } = await makeRelease({
     folder: folder.path,
@@ -65,7 +65,7 @@ Deno.test("a target that can't be made is named with the reason", async () => {
     compile: (executable, options) =>
       compileExecutable(executable, {
         ...options,
-        // The same on every machine: a runtime that is not there.
+        // A missing runtime fails on every machine.
         env: { DENORT_BIN: "/nonexistent/denort" },
       }),
   });
@@ -74,14 +74,14 @@ Deno.test("a target that can't be made is named with the reason", async () => {
   assertEquals([...Deno.readDirSync(folder.path)], []);
 });
 
-Deno.test("the task release compiles a copy with the registry's @std, and archives its lock", async () => {
+Deno.test("deno task release compiles a copy with the registry's @std, and archives its lock", async () => {
   await using registry = await startJsrRegistry(ROOT);
   await using folder = await tempFolder();
   const args = ["--output", folder.path, "--target", LINUX, SMALL_TEST];
   const { code, stdout, stderr } = await runTool(
     registry,
     ["tools/release.ts", ...args],
-    // It is only appended to, and does not run.
+    // A fake runtime, to which the program is appended; it does not run.
     { DENORT_BIN: "/bin/true" },
   );
   assertEquals(code, 0, stdout + stderr);
@@ -103,7 +103,7 @@ Deno.test("the task release compiles a copy with the registry's @std, and archiv
   }
 });
 
-Deno.test("nothing is released without JSR, and it says why", async () => {
+Deno.test("without JSR there is no release, and the error gives the reason", async () => {
   await using folder = await tempFolder();
   const { code, stdout, stderr } = await runTool(
     { url: `http://127.0.0.1:${freePort()}/` },
@@ -112,13 +112,13 @@ Deno.test("nothing is released without JSR, and it says why", async () => {
   assertEquals([code, stdout], [1, ""]);
   assertMatch(
     stderr,
-    // Where nothing is linked, the tool itself can't be loaded.
+    // Without links, the tool itself can't be loaded.
     /\nCannot make a release: deno install failed in a copy of the checkout\n$|^error: JSR package manifest /,
   );
   assertEquals([...Deno.readDirSync(folder.path)], []);
 });
 
-Deno.test("an unknown target is a mistake, and all are named, exit 2", async () => {
+Deno.test("an unknown target exits with 2 and lists all targets", async () => {
   const { code, stdout, stderr } = await run(
     Deno.execPath(),
     ["run", "-A", "tools/release.ts", "--target", "riscv64"],

@@ -1,4 +1,4 @@
-// What of the units and of the Dockerfile can be judged without running them.
+// Static tests of the systemd units and the Dockerfile.
 import { assert, assertEquals } from "@std/assert";
 import { apiProgram } from "@sig/api/program";
 import { variableName } from "@sig/api/server";
@@ -19,14 +19,14 @@ async function read(path: string): Promise<string> {
   return await Deno.readTextFile(EXAMPLES + path);
 }
 
-/** The variables of the servers that a text sets. */
+/** Returns the servers' variables that a text sets. */
 function variablesOf(text: string): readonly string[] {
   return [...text.matchAll(/\b(SIG_[A-Z_]+)=/g)].map(([, name]) => name!);
 }
 
 for (const name of ["sig-api", "sig-web"]) {
   Deno.test({
-    name: `${name}.service leaves little to an attacker`,
+    name: `${name}.service has a low exposure in systemd-analyze`,
     ignore: !hasProgram(ANALYZE),
     async fn() {
       const path = `${EXAMPLES}systemd/${name}.service`;
@@ -34,12 +34,12 @@ for (const name of ["sig-api", "sig-web"]) {
         ...["security", "--offline=true", "--threshold=30", "--no-pager"],
         path,
       ]);
-      // It complains there of settings that it doesn't know.
+      // systemd-analyze reports unknown settings on stderr.
       assertEquals([code, stderr], [0, ""], stdout);
     },
   });
 
-  Deno.test(`${name}.service starts what there is, with settings that there are`, async () => {
+  Deno.test(`${name}.service starts an existing program with existing settings`, async () => {
     const text = await read(`systemd/${name}.service`);
     const [, program = "", command] =
       /^ExecStart=\/usr\/local\/bin\/(\S+) (\S+)/m
@@ -51,7 +51,7 @@ for (const name of ["sig-api", "sig-web"]) {
   });
 }
 
-Deno.test("the Dockerfile copies what is compiled, with the Deno of this project", async () => {
+Deno.test("the Dockerfile copies the compiled files and has this project's Deno version", async () => {
   const text = await read("docker/Dockerfile");
   const copied = [...text.matchAll(/--from=build \/src\/dist\/(\S+) (\S+)/g)];
   assertEquals(copied.map(([, name]) => name), ["sig-api", "sig-web"]);

@@ -16,7 +16,7 @@ const PREPARE = {
   ),
 };
 
-Deno.test("workflows have no permission that a job does not name", () => {
+Deno.test("workflows have only permissions that a job lists", () => {
   assertEquals(
     WORKFLOWS.map(({ name }) => name).sort(),
     ["publish.yml", "release.yml", "test.yml"],
@@ -34,10 +34,10 @@ Deno.test("workflows have no permission that a job does not name", () => {
   }
 });
 
-Deno.test("workflows run no code that can change behind their name, and know no secret", () => {
+Deno.test("workflows pin actions by commit and use no secrets", () => {
   for (const { name, text } of [...WORKFLOWS, PREPARE]) {
     for (const [, action] of text.matchAll(/\buses: (.+)$/gm)) {
-      // That of the commit which is checked out.
+      // Actions of the checked-out commit.
       if (action === "./.github/actions/prepare") continue;
       assertMatch(action!, /^[\w-]+\/[\w-]+@[0-9a-f]{40} # v[\d.]+$/, name);
     }
@@ -45,14 +45,14 @@ Deno.test("workflows run no code that can change behind their name, and know no 
       assertEquals(version, "2.9.6", name);
     }
     assert(!/\bsecrets\b|pull_request_target/.test(text), name);
-    // A name that somebody chose must not become a part of a script.
+    // User-controlled names must not become part of a script.
     for (const [script] of text.matchAll(/^ +(?:- )?run: (?:.|\n {8,})*/gm)) {
       assert(!script.includes("${{"), `${name}: ${script}`);
     }
   }
 });
 
-Deno.test("workflows run every check, with the vectors of others and no skip, before they publish", () => {
+Deno.test("workflows run every check, with external vectors and without skips, before they publish", () => {
   for (const { name, text } of WORKFLOWS) {
     const [, after] = text.split("uses: ./.github/actions/prepare\n");
     const command = `npx -y deno@2.9.6 task ${name.replace(".yml", "")}`;
@@ -68,7 +68,7 @@ Deno.test("workflows run every check, with the vectors of others and no skip, be
   }
 });
 
-Deno.test("a tag that differs from a package's version is refused", async () => {
+Deno.test("check_tag rejects a tag that differs from a package's version", async () => {
   const check = (tag: string) =>
     run(Deno.execPath(), [
       ...["run", "--no-prompt", "--allow-read", "tools/check_tag.ts"],

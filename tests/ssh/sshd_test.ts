@@ -1,4 +1,4 @@
-/** `sig ssh-keys` asked by a real sshd, about keys of a real ssh. */
+/** Tests `sig ssh-keys` with a real sshd and a real ssh. */
 
 import { jwkToDidKey, sshKeyToJwk } from "@sig/jose";
 import { assertEquals, assertStringIncludes } from "@std/assert";
@@ -16,7 +16,7 @@ import {
   tempFolder,
 } from "../kit/process.ts";
 
-/** Runs `sig` as a process, with a key store and a memory in a folder. */
+/** Runs `sig` as a process, with key store and pin store in a folder. */
 function sigIn(folder: string) {
   const env = { SIG_KEYS_DIR: `${folder}/keys`, XDG_DATA_HOME: folder };
   const main = [
@@ -32,7 +32,7 @@ function sigIn(folder: string) {
   };
 }
 
-/** Where the program is cached, which the home of sshd's user may not be. */
+/** The module cache, which may not be in the home of sshd's user. */
 const DENO_DIR = Deno.env.get("DENO_DIR") ??
   `${Deno.env.get("HOME")}/.cache/deno`;
 
@@ -65,7 +65,7 @@ withOpenSsh(
         bob.publicFile,
       ],
     );
-    /** sshd runs only commands of root: `env` is one. */
+    /** sshd runs only programs that belong to root, such as `env`. */
     const command = (...more: readonly string[]) =>
       [
         ...["/usr/bin/env", `XDG_DATA_HOME=${path}`],
@@ -81,24 +81,24 @@ withOpenSsh(
     {
       await using site = await sig.serve(`${path}/site`, "--addr", host);
       await using sshd = await startSshd(path, freePort(), command());
-      await t.step("a person with the role", async () => {
+      await t.step("admits a person with the role", async () => {
         assertEquals(await sshd.logIn(alice), {
           ...{ code: 0, stdout: "", stderr: "" },
         });
       });
       await t.step(
-        "not one with a role of another account",
+        "denies a person with the role of another account",
         () => denied(sshd, bob),
       );
-      await t.step("not a key of another type", () => denied(sshd, rsa));
-      await t.step("not while the issuer gives no answer", async () => {
+      await t.step("denies a key of another type", () => denied(sshd, rsa));
+      await t.step("denies while the issuer is unreachable", async () => {
         await site.stop();
         await denied(sshd, alice);
         assertStringIncludes(sshd.log(), "failed, status 2");
       });
     }
     await t.step(
-      "but with --max-age by an answer that is young enough",
+      "admits while the issuer is unreachable, within --max-age",
       async () => {
         await using sshd = await startSshd(
           path,
@@ -108,7 +108,7 @@ withOpenSsh(
         assertEquals((await sshd.logIn(alice)).code, 0);
       },
     );
-    await t.step("and not the moment after a revocation", async () => {
+    await t.step("denies immediately after a revocation", async () => {
       await using _site = await sig.serve(`${path}/site`, "--addr", host);
       await using sshd = await startSshd(path, freePort(), command());
       assertEquals((await sshd.logIn(alice)).code, 0);
@@ -119,7 +119,7 @@ withOpenSsh(
       await denied(sshd, alice);
     });
     await t.step(
-      "an authorized_keys file has those that are allowed",
+      "an authorized_keys file contains the allowed keys",
       async () => {
         const did = jwkToDidKey(sshKeyToJwk(bob.line));
         const file = await sig.run(

@@ -1,6 +1,6 @@
-/** Questions to a server over a real socket. @module */
+/** Requests to a server over a real socket. @module */
 
-/** What a server answered. */
+/** The response of a server. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -8,7 +8,7 @@ export interface Answer {
   readonly body: any;
 }
 
-/** Sends JSON (or nothing) and reads JSON. */
+/** Sends JSON, or no body, and parses the JSON response. */
 export async function ask(
   url: string,
   body?: unknown,
@@ -26,7 +26,7 @@ export async function ask(
   return { status, headers: response.headers, body: await response.json() };
 }
 
-/** The question whether a subject may deploy. */
+/** Returns the question whether a subject has the role `deploy`. */
 export function mayDeploy(issuer: string, subject: string): unknown {
   return { issuer, subject, require: ["role=deploy"] };
 }

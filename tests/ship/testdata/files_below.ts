@@ -1,6 +1,6 @@
 /** The files in a folder. @module */
 
-/** The paths of all files below a folder, each beginning with "/". */
+/** Yields the paths of all files below a folder, each beginning with "/". */
 export async function* filesBelow(
   folder: string,
   base = "",

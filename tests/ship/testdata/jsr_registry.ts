@@ -1,6 +1,7 @@
 /**
- * A JSR registry on loopback: takes `deno publish`, refuses what JSR refuses,
- * serves `jsr:` imports. As much of its API and file layout as Deno asks for.
+ * A JSR registry on loopback. It accepts `deno publish`, refuses packages that
+ * JSR refuses, and serves `jsr:` imports, with the part of the API and file
+ * layout that Deno uses.
  * @module
  */
 
@@ -15,25 +16,27 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 
 /** A running registry. */
 export interface JsrRegistry extends AsyncDisposable {
-  /** What `JSR_URL` must be. */
+  /** The value of `JSR_URL`. */
   readonly url: string;
   /** The folder of packages: `@scope/name/version/…`. */
   readonly folder: string;
 }
 
-/** Where packages are that were not published here. */
+/** The registry for packages that are not published here. */
 const JSR = Deno.env.get("JSR_URL") ?? "https://jsr.io";
 
-/** In each module of `@std` that is served here; a bundler keeps it. */
+/**
+ * A legal comment in each module of `@std` that is served here, which bundlers
+ * keep.
+ */
 export const LEGAL_COMMENT = "/*! from the registry of the tests */";
 
 /**
- * Starts a registry without packages of its own. Those that the configuration
- * replaces by links are there as if they had been published; all others are
- * JSR's.
+ * Starts a registry without published packages. It serves the packages that the
+ * configuration replaces by links, and redirects to JSR for all others.
  *
  * @param root The folder of the configuration.
- * @param upstream Another JSR.
+ * @param upstream URL of JSR (default: `JSR_URL`, else jsr.io).
  */
 export async function startJsrRegistry(
   root: URL,
@@ -92,7 +95,7 @@ async function answer(
     });
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
-    // The scope that is published here is nowhere else.
+    // Packages of this scope exist only here.
     return path.startsWith("/@sig/")
       ? new Response("not found", { status: 404 })
       : await fetch(new URL(path, upstream));
@@ -101,7 +104,7 @@ async function answer(
 
 const MAX_BYTES = 20 * 1024 * 1024;
 
-/** As much of `deno info --json` as is read here. */
+/** The used part of `deno info --json`. */
 interface Graph {
   readonly modules: readonly {
     readonly specifier: string;
@@ -113,10 +116,9 @@ interface Graph {
 }
 
 /**
- * What JSR's server refuses of packages that `deno publish` sends (jsr-io/jsr,
- * August 2026: `api/src/tarball.rs`, `api/src/analysis.rs`): more than 20 MB,
- * and imports with another type than JSON. It refuses more, which
- * `deno publish` refuses before.
+ * Refuses packages as JSR's server does (jsr-io/jsr, August 2026:
+ * `api/src/tarball.rs`, `api/src/analysis.rs`): more than 20 MB, and imports
+ * with another type than JSON. `deno publish` itself checks JSR's other rules.
  */
 export async function refusalOf(
   folder: string,
@@ -130,7 +132,7 @@ export async function refusalOf(
   }
   const config = JSON.parse(await Deno.readTextFile(`${folder}/deno.json`));
   for (const path of Object.values<string>(exportsOf(config))) {
-    // No configuration around the package may answer for it.
+    // No configuration of a parent folder may apply to the package.
     const args = ["info", "--quiet", "--json", "--no-config", "--no-lock"];
     const text = await runWell(
       Deno.execPath(),

@@ -1,11 +1,11 @@
-/** An issuer on loopback, for servers that are to ask one. @module */
+/** An issuer on loopback, for tests of servers. @module */
 
 import {
   createDemoIssuer,
   type DemoIssuer,
 } from "../../../web/demo/demo_issuer.ts";
 
-/** The subject that the issuer knows: an employee who may deploy. */
+/** The issuer's only subject: an employee with the role `deploy`. */
 export const ALICE = "did:web:alice.example";
 
 /** A running issuer. */
@@ -14,7 +14,7 @@ export interface LoopbackIssuer extends AsyncDisposable {
   readonly host: string;
   /** Its DID. */
   readonly did: string;
-  /** How often it was asked for a document. */
+  /** Returns the number of requests for documents. */
   readonly requests: () => number;
 }
 

@@ -1,33 +1,36 @@
 /**
- * Deno 2.7.11 with its runtime for executables, both from npm: where the current
- * runtime can't be downloaded, executables are proved with these. @module
+ * Deno 2.7.11 and its runtime for executables, both from npm, which test
+ * executables on machines that can't download the current runtime. @module
  */
 
 import { V8_FLAGS } from "../../../tools/compile.ts";
 import { sha256 } from "../../../tools/workspace.ts";
 import { run, runWell } from "../../kit/process.ts";
 
-/** The version of both: a runtime fits no other. */
+/** The version of both, which must be the same. */
 const VERSION = "2.7.11";
 
-/** An executable that was made with that version, published to npm. */
+/** An executable that was compiled with that version and published to npm. */
 const PACKAGE = "@stdy/cli-linux-x64@0.22.2";
 
-/** The runtime in it, and nothing else, is run by these tests. */
+/** Digest of its runtime, the only part that the tests run. */
 const RUNTIME_SHA256 =
   "f12d5d3886d5ea138304fb8d67d7396cfbedf53656676132152cb89f3fa4d8e6";
 
-/** Downloads it once: afterwards npm has it. */
+/** Arguments of npm that download once, then use the cache. */
 const PACK = ["pack", "--silent", "--prefer-offline"];
 
-/** What {@linkcode findOldRuntime} looked for. */
+/**
+ * The result of {@linkcode findOldRuntime}: Deno's path, or the reason why it
+ * is missing.
+ */
 export type Found = { readonly missing: string } | {
   readonly missing?: undefined;
   /** The path of Deno 2.7.11. */
   readonly deno: string;
 };
 
-/** Whether the machine can get both. */
+/** Finds Deno 2.7.11, if npm can download it and the runtime. */
 export async function findOldRuntime(): Promise<Found> {
   const { arch, os } = Deno.build;
   if (os !== "linux" || arch !== "x86_64") {
@@ -36,7 +39,7 @@ export async function findOldRuntime(): Promise<Found> {
   try {
     const print = "console.log(Deno.execPath())";
     const args = ["-y", `deno@${VERSION}`, "eval", print];
-    // Where there is no network this must not take minutes to see.
+    // Few retries, which would take minutes without a network.
     const env = { npm_config_fetch_retries: "1" };
     const [deno, found] = await Promise.all([
       run("npx", args, { env }),
@@ -46,12 +49,12 @@ export async function findOldRuntime(): Promise<Found> {
       return { deno: deno.stdout.trim() };
     }
   } catch {
-    // There is no npm.
+    // npm is not installed.
   }
   return { missing: `npm can't get deno@${VERSION} and ${PACKAGE}` };
 }
 
-/** Fetches the runtime into a folder, and returns its path. */
+/** Downloads the runtime to a folder and returns its path. */
 export async function fetchOldRuntime(folder: string): Promise<string> {
   const args = [...PACK, "--pack-destination", folder, PACKAGE];
   const archive = (await runWell("npm", args)).trim();
@@ -69,35 +72,35 @@ export async function fetchOldRuntime(folder: string): Promise<string> {
   return path;
 }
 
-/** What Deno 2.7.11 needs in place of the official flags. */
+/** Flags of Deno 2.7.11 instead of the official ones. */
 export const OLD_FLAGS: readonly string[] = [
   "--quiet",
   "--no-check",
   "--no-lock",
   "--no-prompt",
-  // Imports of texts were unstable then.
+  // Text imports were unstable in that version.
   "--unstable-raw-imports",
   V8_FLAGS,
 ];
 
-/** The variables for that Deno. */
+/** Returns the environment variables for that Deno. */
 export function oldRuntimeEnv(runtime: string): Record<string, string> {
   return {
     DENORT_BIN: runtime,
     DENO_NO_UPDATE_CHECK: "1",
-    // It does not look at certificates that the system trusts by itself.
+    // That version does not use the system's certificates by default.
     DENO_TLS_CA_STORE: "system",
   };
 }
 
-/** What stands before the program that `deno compile` appends. */
+/** Marks the beginning of the program that `deno compile` appends. */
 const MAGIC = "d3n0l4nd";
 
 /**
- * Takes the runtime out of an executable made by `deno compile` (Linux, Deno 2.0
- * to 2.7): what comes before the appended program.
+ * Returns the runtime in an executable of `deno compile` (Linux, Deno 2.0 to
+ * 2.7): the bytes before the appended program.
  *
- * @throws {RangeError} when there is none, or it is not an ELF file.
+ * @throws {RangeError} if there is no program, or the file is not ELF.
  */
 function cutRuntime(
   executable: Uint8Array<ArrayBuffer>,
@@ -106,8 +109,8 @@ function cutRuntime(
   if (executable.length < 64 || view.getUint32(0) !== 0x7f454c46) {
     throw new RangeError("Cannot cut out a runtime: it must be an ELF file");
   }
-  // The ELF header's e_shoff, e_shentsize and e_shnum: the table of sections
-  // is the last part of the runtime.
+  // The ELF header's e_shoff, e_shentsize and e_shnum: the section table is the
+  // last part of the runtime.
   const end = Number(view.getBigUint64(0x28, true)) +
     view.getUint16(0x3a, true) * view.getUint16(0x3c, true);
   const magic = executable.subarray(end, end + MAGIC.length);

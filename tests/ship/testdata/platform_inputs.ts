@@ -1,22 +1,22 @@
-/** What the suites on other platforms are given. @module */
+/** Inputs of the suites on other platforms. @module */
 
 import type { Inputs, Servers } from "../../../tools/platform_suites/suite.ts";
 import { findVectors, vectorPath } from "../../kit/others_vectors.ts";
 import { filesBelow } from "./files_below.ts";
 import { ROOT } from "../../../tools/workspace.ts";
 
-/** The vectors that suites read. */
+/** The vectors of other projects that suites read. */
 const PATHS = ["jsontestsuite/test_parsing", "own", "wycheproof"];
 
-/** The folder of our own. */
+/** The folder of this project's vectors. */
 const OWN = decodeURIComponent(new URL("vectors/", ROOT).pathname);
 
-/** Whether the vectors are there. */
+/** Whether the vectors of other projects are available. */
 export function hasVectors(): boolean {
   return PATHS.every((path) => findVectors(path) !== undefined);
 }
 
-/** Others' vectors and our own, with the servers to fetch from. */
+/** Returns the vectors of other projects and of this one, with the servers. */
 export async function packInputs(servers: Servers): Promise<Inputs> {
   const files: Record<string, string> = {};
   const add = async (name: string, path: string) => {

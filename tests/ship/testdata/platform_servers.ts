@@ -1,4 +1,4 @@
-/** The servers that suites on other platforms fetch from. @module */
+/** Servers for the suites on other platforms. @module */
 
 import {
   createFileStore,
@@ -19,16 +19,16 @@ import type { Servers } from "../../../tools/platform_suites/suite.ts";
 import { ALICE } from "./loopback_issuer.ts";
 import { tempFolder } from "../../kit/process.ts";
 
-/** The name in the certificate of the server behind TLS. */
+/** The name in the certificate of the TLS server. */
 export const TLS_NAME = "acme.example";
 
 /** Running servers. */
 export interface PlatformServers extends AsyncDisposable {
-  /** For the suites' inputs. */
+  /** The addresses, for the suites' inputs. */
   readonly servers: Servers;
 }
 
-/** Starts an issuer, a server that breaks the rules, and one behind TLS. */
+/** Starts an issuer, a server that breaks the rules, and an issuer over TLS. */
 export async function startPlatformServers(
   certificate?: TestCertificate,
 ): Promise<PlatformServers> {
@@ -56,7 +56,7 @@ export async function startPlatformServers(
   };
 }
 
-/** An issuer as `sig serve` publishes it, that obeys two commands more. */
+/** Starts an issuer as `sig serve` does, with two additional routes. */
 async function startIssuer(certificate?: TestCertificate) {
   const folder = await tempFolder();
   const feed = `${folder.path}/.well-known/sig/events.jsonl`;
@@ -117,7 +117,7 @@ const MEBIBYTE = 1024 * 1024;
 
 const silence: Behaviour = (connection) => untilClosed(connection);
 
-/** What is done at `/<name>/…`. */
+/** The responses at `/<name>/…`. */
 const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   "redirect": say(
     `HTTP/1.1 302 Found\r\n${CORS}location: /elsewhere\r\ncontent-length: 0\r\n\r\n`,

@@ -1,14 +1,14 @@
-/** All packages, published to a registry on loopback. @module */
+/** Publishes all packages to a registry on loopback. @module */
 
 import type { JsrRegistry } from "./jsr_registry.ts";
 import { ROOT } from "../../../tools/workspace.ts";
 import { type Ran, run, runWell, tempFolder } from "../../kit/process.ts";
 
 const DENO = Deno.execPath();
-/** One small test, instead of all tests. */
+/** A small test, instead of all tests. */
 export const SMALL_TEST = "--tests=core/text/trim_ows_test.ts";
 
-/** Runs a tool where `@std` comes from a registry, without traces in the cache. */
+/** Runs a tool with `@std` of a registry, without changing the shared cache. */
 export async function runTool(
   { url }: Pick<JsrRegistry, "url">,
   args: readonly string[],
@@ -16,7 +16,7 @@ export async function runTool(
 ): Promise<Ran> {
   await using cache = await tempFolder();
   const { denoDir } = JSON.parse(await runWell(DENO, ["info", "--json"]));
-  // What comes from npm is shared; what comes from this port is removed.
+  // npm packages are shared; modules from this port are removed.
   for (const { name, isDirectory } of Deno.readDirSync(denoDir)) {
     if (!isDirectory || name === "remote") continue;
     await Deno.symlink(`${denoDir}/${name}`, `${cache.path}/${name}`);
@@ -37,12 +37,12 @@ export async function publish(
   registry: Pick<JsrRegistry, "url">,
   ...tests: readonly string[]
 ): Promise<Ran> {
-  // The types of what is there then are checked as it is imported.
+  // No type check here: jsr_test.ts checks the types of the published packages.
   const flags = ["--allow-dirty", "--no-check", "--token", "t"];
   return await runTool(registry, ["tools/publish.ts", ...flags, ...tests]);
 }
 
-/** Publishes all packages, which must succeed. */
+/** Publishes all packages; throws if that fails. */
 export async function publishPackages(registry: JsrRegistry): Promise<void> {
   const { code, stdout, stderr } = await publish(registry, SMALL_TEST);
   if (code !== 0) throw new Error(`Cannot publish: ${stdout}${stderr}`);

@@ -1,4 +1,7 @@
-/** How much of a verification its workers did. Linux only: `/proc` tells. @module */
+/**
+ * Measures the share of workers in a verification, from `/proc` (Linux only).
+ * @module
+ */
 
 import { writeDocuments } from "../../kit/unpack_vectors.ts";
 import {
@@ -13,20 +16,23 @@ import {
 } from "../../kit/process.ts";
 import { repeatedly } from "../../kit/wait.ts";
 
-/** Events of the feed: some 6 MiB, for which workers are worth their start. */
+/** Number of events: about 6 MiB, for which verification starts workers. */
 export const LARGE_EVENTS = 8_000;
 
-/** One that starts and then does nothing has 0.03 to 0.07, one that works 0.2. */
+/** Minimum share of workers: idle ones have 0.03 to 0.07, working ones 0.2. */
 export const MIN_WORKER_SHARE = 0.12;
 
-/** An issuer in a folder. */
+/** Writes an issuer with a large feed to a folder. */
 export async function writeLargeIssuer(folder: string): Promise<void> {
   const [key] = await importTestKeys();
   const lines = await makeLines(LARGE_EVENTS, key);
   await writeDocuments(makeDocuments({ keys: [key], lines }), folder);
 }
 
-/** What came of a process, and the part of its work that workers did. */
+/**
+ * Runs a process and returns its result, with the share of its CPU time in
+ * workers.
+ */
 export async function runWithWorkers(
   command: string,
   args: readonly string[],
@@ -49,18 +55,18 @@ export async function runWithWorkers(
   return { ...ran, share: workers / all };
 }
 
-/** Each thread's number, name, and ticks of processor time. */
+/** Yields the id, name and CPU ticks of each thread. */
 function* threadsOf(pid: number): Generator<readonly [string, string, number]> {
   const tasks = `/proc/${pid}/task`;
   try {
     for (const { name: id } of Deno.readDirSync(tasks)) {
       const stat = Deno.readTextFileSync(`${tasks}/${id}/stat`);
-      // Its name stands in parentheses; utime and stime are the 14th and 15th.
+      // The name is in parentheses; utime and stime are fields 14 and 15.
       const [, name = "", rest = ""] = /\((.*)\) (.*)/s.exec(stat) ?? [];
       const fields = rest.split(" ");
       yield [id, name, Number(fields[11]) + Number(fields[12])];
     }
   } catch {
-    // It has ended meanwhile, or one of its threads has.
+    // The process or one of its threads has ended.
   }
 }
