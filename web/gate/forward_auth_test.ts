@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { identityHeaders } from "./forward_auth.ts";
 
 /** Returns the headers as an application reads them that decodes UTF-8. */
-function told(roles: readonly string[], name: string) {
+function headersOf(roles: readonly string[], name: string) {
   const relationship = {
     ...{ issuer: "did:web:acme.example", relationship_id: "r1" },
     ...{ type: "employee", roles, sequence: 1 },
@@ -26,7 +26,7 @@ Deno.test("attack: omits a role that a header would change into another role", (
     ]
   ) {
     assertEquals(
-      told([role, "dev"], "Ada"),
+      headersOf([role, "dev"], "Ada"),
       ["employee,role:dev", "Ada"],
       JSON.stringify(role),
     );
@@ -35,7 +35,7 @@ Deno.test("attack: omits a role that a header would change into another role", (
 
 Deno.test("names and roles arrive unchanged, whichever byte they end with", () => {
   assertEquals(
-    told(["città"], " Š\u0085\r\nRemote-User: root à "),
+    headersOf(["città"], " Š\u0085\r\nRemote-User: root à "),
     ["employee,role:città", "Š   Remote-User: root à"],
   );
 });

@@ -29,7 +29,7 @@ class Visitor {
   }
 
   async get(path: string, headers: Record<string, string> = {}) {
-    return await told(
+    return await readBody(
       await this.browser.send(this.#site.origin + path, { headers }),
     );
   }
@@ -39,7 +39,7 @@ class Visitor {
     body?: unknown,
     headers: Record<string, string> = {},
   ) {
-    return await told(
+    return await readBody(
       await this.browser.send(this.#site.origin + path, {
         method: "POST",
         headers: { ...JSON_TYPE, ...headers },
@@ -60,7 +60,7 @@ class Visitor {
   }
 }
 
-async function told(response: Response) {
+async function readBody(response: Response) {
   const text = await response.text();
   const { headers, status } = response;
   // deno-lint-ignore no-explicit-any -- answers of any shape are asserted on
@@ -216,8 +216,8 @@ Deno.test("pages of other sites can neither sign in nor sign out", async () => {
         attestation,
       }]] as const
     ) {
-      const { status, body: told } = await visitor.post(path, body, headers);
-      assertEquals([status, told.code], [403, "origin_not_allowed"]);
+      const { status, body: problem } = await visitor.post(path, body, headers);
+      assertEquals([status, problem.code], [403, "origin_not_allowed"]);
     }
   }
   assertEquals((await visitor.get("/")).text, visitor.person.did);
@@ -236,7 +236,7 @@ Deno.test("rejects a body that is too large, is not JSON, or has unknown members
     subjekt: "y",
   });
   assertEquals([odd.status, odd.body.code], [400, "invalid_request"]);
-  const none = await told(
+  const none = await readBody(
     await visitor.browser.send(`${site.origin}/sig/session`, {
       method: "POST",
       body: "{",

@@ -1,4 +1,4 @@
-/** The life of a challenge. */
+/** The lifecycle of a challenge. */
 
 import {
   assert,
@@ -16,13 +16,13 @@ import {
   REMEMBER_MS,
 } from "./challenges.ts";
 
-/** Challenges, and the same of another process. */
+/** Challenges of two processes over one store. */
 interface Opened {
   readonly store: Challenges;
   readonly other: Challenges;
 }
 
-/** A rule over a store in memory; over every driver see `single_use_test.ts`. */
+/** Defines a test with a memory store; for the other drivers see `single_use_test.ts`. */
 function rule(name: string, hold: (opened: Opened) => Promise<void>): void {
   Deno.test(`challenges: ${name}`, async () => {
     const store = createMemoryStore();
@@ -33,12 +33,12 @@ function rule(name: string, hold: (opened: Opened) => Promise<void>): void {
 const NOW_MS = Date.parse("2026-01-31T09:00:00Z");
 const TTL_MS = 300_000;
 
-/** The clock, some milliseconds after the challenges were made. */
+/** Returns the time `ms` after the creation of the challenges. */
 function after(ms: number): Date {
   return new Date(NOW_MS + ms);
 }
 
-/** A record with an id of its own, valid for 300 s; `more` replaces members. */
+/** Returns a record with a new id, valid for 300 s; `more` overrides members. */
 function recordOf(more: Partial<ChallengeRecord> = {}): ChallengeRecord {
   return {
     challenge_id: crypto.randomUUID().replaceAll("-", ""),
@@ -52,7 +52,7 @@ function recordOf(more: Partial<ChallengeRecord> = {}): ChallengeRecord {
 }
 
 rule(
-  "what was created is read, by every connection",
+  "every connection reads a created challenge",
   async ({ store, other }) => {
     const record = recordOf({ subject: "did:web:alice.example" });
     await store.create(record, after(0));
@@ -62,17 +62,17 @@ rule(
   },
 );
 
-rule("what was never created is not found", async ({ store }) => {
+rule("an unknown challenge is not found", async ({ store }) => {
   const { challenge_id } = recordOf();
   const at = after(0);
   assertEquals(await store.read(challenge_id, at), { state: "not_found" });
   assertEquals(await store.countFailure(challenge_id, at), "not_found");
   assertEquals(await store.consume(challenge_id, at), "not_found");
-  // Asking for it must not have made it.
+  // The calls must not have created it.
   assertEquals(await store.read(challenge_id, at), { state: "not_found" });
 });
 
-rule("an id is taken once, also by a used challenge", async ({ store }) => {
+rule("rejects an existing id, even of a used challenge", async ({ store }) => {
   const record = recordOf();
   await store.create(record, after(0));
   const again = () => store.create(record, after(0));
@@ -86,7 +86,7 @@ rule("an id is taken once, also by a used challenge", async ({ store }) => {
 });
 
 rule(
-  "of 100 parallel uses exactly one is the first",
+  "exactly one of 100 concurrent uses succeeds",
   async ({ store, other }) => {
     const { challenge_id } = await create(store);
     const answers = await Promise.all(
@@ -101,7 +101,7 @@ rule(
   },
 );
 
-rule("the fifth failure burns, a use does not undo it", async ({ store }) => {
+rule("the fifth failure burns; a use can't undo it", async ({ store }) => {
   const { challenge_id } = await create(store);
   for (let i = 1; i <= 4; i++) {
     assertEquals(
@@ -126,7 +126,7 @@ rule("the fifth failure burns, a use does not undo it", async ({ store }) => {
   }
 });
 
-rule("four failures leave it open, to one use", async ({ store }) => {
+rule("four failures leave it open for one use", async ({ store }) => {
   const { challenge_id } = await create(store);
   for (let i = 0; i < 4; i++) {
     await store.countFailure(challenge_id, after(0));
@@ -136,7 +136,7 @@ rule("four failures leave it open, to one use", async ({ store }) => {
   assertEquals(await store.countFailure(challenge_id, after(0)), "used");
 });
 
-rule("parallel failures are all counted", async ({ store, other }) => {
+rule("counts all concurrent failures", async ({ store, other }) => {
   for (const failures of [4, 5]) {
     const { challenge_id } = await create(store);
     await Promise.all(
@@ -150,7 +150,7 @@ rule("parallel failures are all counted", async ({ store, other }) => {
   }
 });
 
-rule("it expires to the millisecond", async ({ store }) => {
+rule("expires exactly at its expiry", async ({ store }) => {
   const { challenge_id } = await create(store);
   const { challenge_id: early } = await create(store);
   const state = async (ms: number) =>
@@ -165,11 +165,12 @@ rule("it expires to the millisecond", async ({ store }) => {
       "expired",
     );
   }
-  // The clock is the caller's: nothing of this has changed the challenge.
+  // The caller provides the time, so these calls have not changed the
+  // challenge.
   assertEquals(await state(0), "issued");
 });
 
-rule("used comes before burned before expired", async ({ store }) => {
+rule("used precedes burned, burned precedes expired", async ({ store }) => {
   const { challenge_id: used } = await create(store);
   const { challenge_id: burned } = await create(store);
   for (let i = 0; i < 5; i++) {
@@ -186,7 +187,7 @@ rule("used comes before burned before expired", async ({ store }) => {
 });
 
 rule(
-  "60 s after its expiry it is forgotten, whatever it was",
+  "is not found from 60 s after its expiry, in every state",
   async ({ store }) => {
     const open = await create(store);
     const used = await create(store);
@@ -220,7 +221,7 @@ rule(
   },
 );
 
-rule("a clock that gives no number opens nothing", async ({ store }) => {
+rule("an invalid date leaves no challenge open", async ({ store }) => {
   const { challenge_id } = await create(store);
   const never = new Date(NaN);
   for (const ask of ["read", "consume", "countFailure"] as const) {
@@ -237,7 +238,7 @@ rule("a clock that gives no number opens nothing", async ({ store }) => {
 });
 
 rule(
-  "the largest challenge fits, text of any script too",
+  "stores the largest challenge, with text in any script",
   async ({ store }) => {
     const record = recordOf({
       audience: "did:web:" + "a".repeat(500),
@@ -265,12 +266,12 @@ function count(answers: readonly unknown[], wanted: unknown): number {
   return answers.filter((answer) => answer === wanted).length;
 }
 
-/** A store that counts what is in it. */
+/** Lists the ids in a store. */
 async function idsIn(store: RecordStore, kind = CHALLENGE) {
   return (await store.list(kind, after(0))).records.map(({ id }) => id);
 }
 
-Deno.test("one client holds 4,096 challenges: its oldest makes room, nobody else's does", async () => {
+Deno.test("one client holds at most 4,096 challenges, and only its own oldest are displaced", async () => {
   const store = createMemoryStore();
   const challenges = challengesIn(store);
   const others = recordOf();
@@ -287,7 +288,7 @@ Deno.test("one client holds 4,096 challenges: its oldest makes room, nobody else
   assert(ids.has(others.challenge_id) && ids.has(own.at(-1)!.challenge_id));
 });
 
-Deno.test("one client holds a quarter of the memory for challenges", async () => {
+Deno.test("one client holds at most a quarter of the memory for challenges", async () => {
   const store = createMemoryStore();
   const challenges = challengesIn(store);
   const scopes = Array.from({ length: 32 }, (_, i) => `${i}`.padEnd(128, "x"));
@@ -298,11 +299,11 @@ Deno.test("one client holds a quarter of the memory for challenges", async () =>
   const bytes = records.reduce((sum, { text }) => sum + text.length, 0);
   assert(bytes <= 16 * 1024 ** 2, `${bytes}`);
   assert(bytes > 15.9 * 1024 ** 2, `${bytes}`);
-  // Whatever a stranger asks for, one record has 5 kB at most.
+  // A record has at most 5 kB, whatever the request contains.
   assert(Math.max(...records.map(({ text }) => text.length)) < 5_000);
 });
 
-Deno.test("challenges of the open endpoint and of pages have limits of their own", async () => {
+Deno.test("challenges of the open endpoint and of pages have separate limits", async () => {
   const store = createMemoryStore();
   const open = challengesIn(store);
   for (let i = 0; i < 100_000; i++) await open.create(recordOf(), after(0));

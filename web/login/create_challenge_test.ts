@@ -23,7 +23,7 @@ function create(
   });
 }
 
-Deno.test("the scope of enrolment is refused where the audience is a DID", async () => {
+Deno.test("rejects the scope enrol if the audience is a DID", async () => {
   const scopes = ["email", "enrol"];
   const error = await expectSigError(
     create({ audience: "did:web:shop.example", scopes }),
@@ -32,7 +32,8 @@ Deno.test("the scope of enrolment is refused where the audience is a DID", async
   );
   const [fault] = error.context.errors as unknown as { pointer: string }[];
   assertEquals(fault?.pointer, "/scopes/1");
-  // An origin can't be an issuer.
+  // With an origin as the audience it is allowed, since an origin can't be an
+  // issuer.
   assertEquals((await create({ scopes })).scopes, scopes);
 });
 
@@ -74,7 +75,7 @@ Deno.test("a challenge has exactly the members of the protocol", async () => {
   ]);
 });
 
-Deno.test("an empty request is the first audience, for anyone, for 300 s", async () => {
+Deno.test("an empty request gets the first audience, any subject and 300 s", async () => {
   const challenge = await create({});
   assertEquals(challenge.audience, AUDIENCE);
   assertEquals(challenge.scopes, []);
@@ -83,7 +84,7 @@ Deno.test("an empty request is the first audience, for anyone, for 300 s", async
   assertEquals(challenge.expires_at, "2026-01-31T09:05:00Z");
 });
 
-Deno.test("defaults are the server's to choose, within the range", async () => {
+Deno.test("the server sets the default lifetime, within the range", async () => {
   const { expires_at } = await create({}, { defaultTtlSeconds: 900 });
   assertEquals(expires_at, "2026-01-31T09:15:00Z");
   for (const defaultTtlSeconds of [29, 901, 30.5, NaN]) {
@@ -100,7 +101,7 @@ Deno.test("defaults are the server's to choose, within the range", async () => {
   );
 });
 
-Deno.test("the store holds a digest, never the nonce", async () => {
+Deno.test("the store contains a digest of the nonce, not the nonce", async () => {
   const login = await LoginFixture.make();
   const { nonce, challenge_id } = await login.create();
   const reading = await login.challenges.read(challenge_id, login.now());
@@ -119,7 +120,7 @@ Deno.test("the store holds a digest, never the nonce", async () => {
   );
 });
 
-Deno.test("what is asked is taken as it stands or refused", async () => {
+Deno.test("rejects invalid requests instead of correcting them", async () => {
   const range = "/ttl_seconds: it must be an integer from 30 to 900";
   const token = "it must be a scope token: printable ASCII";
   const many = Array.from({ length: 33 }, (_, i) => `s${i}`);
@@ -184,7 +185,7 @@ Deno.test("what is asked is taken as it stands or refused", async () => {
   }
 });
 
-Deno.test("the ends of every range are inside it", async () => {
+Deno.test("accepts the limits of every range", async () => {
   const ttl = async (ttl_seconds: number) =>
     (await create({ ttl_seconds })).expires_at;
   assertEquals(await ttl(30), "2026-01-31T09:00:30Z");
@@ -203,7 +204,7 @@ Deno.test("the ends of every range are inside it", async () => {
   );
 });
 
-Deno.test("all faults of form are named at once, with their places", async () => {
+Deno.test("reports all errors of form together, with their pointers", async () => {
   const error = await expectSigError(
     () => create({ scopes: ["a b", "c", "c"], ttl_seconds: 5, subjct: "x" }),
     "invalid_request",
@@ -220,7 +221,7 @@ Deno.test("all faults of form are named at once, with their places", async () =>
   );
 });
 
-Deno.test("a thousand unknown members make a small error", async () => {
+Deno.test("the error for a thousand unknown members is small", async () => {
   const input = Object.fromEntries(
     Array.from({ length: 1_000 }, (_, i) => [`${i}`.padEnd(900, "~/"), 1]),
   );
@@ -233,7 +234,7 @@ Deno.test("a thousand unknown members make a small error", async () => {
   assert(JSON.stringify(error.context).length < 40_000);
 });
 
-Deno.test("W5: 100,000 ids and nonces are unique, of full length and even", async () => {
+Deno.test("W5: 100,000 ids and nonces are unique, of full length and evenly distributed", async () => {
   const seen = new Set<string>();
   const counts = new Map<string, number>();
   const challenges = challengesIn(createMemoryStore());
@@ -244,14 +245,15 @@ Deno.test("W5: 100,000 ids and nonces are unique, of full length and even", asyn
     }
     if (!/^[A-Za-z0-9_-]{43}$/.test(nonce)) throw new Error(nonce);
     seen.add(challenge_id).add(nonce);
-    // One character of each, from a place that moves.
+    // Counts one character of each, at a changing position.
     for (const char of [challenge_id[i % 32]!, nonce[i % 42]!]) {
       counts.set(char, (counts.get(char) ?? 0) + 1);
     }
   }
   assertEquals(seen.size, 200_000);
   assertEquals(counts.size, 64);
-  // 3,125 expected, with a deviation of 55: 8 of them never happen by chance.
+  // 3,125 are expected with a standard deviation of 55; 8 deviations don't
+  // happen by chance.
   for (const [char, count] of counts) {
     assert(Math.abs(count - 3_125) < 450, `${char}: ${count}`);
   }

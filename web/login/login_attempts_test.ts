@@ -13,7 +13,7 @@ import { OTHER_KEY } from "./testdata/misuse.ts";
 
 const NOW_S = START_MS / 1000;
 
-Deno.test("W3: to the millisecond, at and after the expiry it is refused", async () => {
+Deno.test("W3: rejects an attestation at and after the expiry, to the millisecond", async () => {
   const login = await LoginFixture.make();
   const end = START_MS + 300_000;
   const attempt = async (ms: number, claims: Changes = {}) => {
@@ -38,7 +38,7 @@ Deno.test("W3: to the millisecond, at and after the expiry it is refused", async
     "challenge_not_found",
     "its challenge is not known (any more)",
   );
-  // The attestation's own end.
+  // The expiry of the attestation itself.
   const exp = NOW_S + 10;
   await attempt(START_MS + 9_999, { exp });
   for (const ms of [10_000, 10_001]) {
@@ -48,7 +48,7 @@ Deno.test("W3: to the millisecond, at and after the expiry it is refused", async
       "it has expired",
     );
   }
-  // A clock that is set back by less than the skew does no harm.
+  // A clock that is set back by less than the allowed skew is accepted.
   await attempt(START_MS - 60_000);
   await expectSigError(
     () => attempt(START_MS - 60_001),
@@ -57,7 +57,7 @@ Deno.test("W3: to the millisecond, at and after the expiry it is refused", async
   );
 });
 
-Deno.test("a used challenge is used for good, whatever is presented", async () => {
+Deno.test("a used challenge stays used, whatever the attestation", async () => {
   const login = await LoginFixture.make();
   const challenge = await login.create();
   const attestation = await login.attest(challenge);
@@ -79,7 +79,7 @@ Deno.test("a used challenge is used for good, whatever is presented", async () =
   assertEquals(login.failures, 0);
 });
 
-Deno.test("five failures with the right nonce burn a challenge", async () => {
+Deno.test("five failures with the correct nonce burn a challenge", async () => {
   const login = await LoginFixture.make();
   const challenge = await login.create();
   const wrong = await login.forge(challenge, {}, {}, OTHER_KEY);
@@ -104,7 +104,7 @@ Deno.test("five failures with the right nonce burn a challenge", async () => {
   );
 });
 
-Deno.test("who knows the id only can't spoil a login", async () => {
+Deno.test("an attacker who only knows the id can't burn the challenge", async () => {
   const login = await LoginFixture.make();
   const challenge = await login.create();
   for (let i = 0; i < 50; i++) {
@@ -120,7 +120,7 @@ Deno.test("who knows the id only can't spoil a login", async () => {
   await login.verify(await login.attest(challenge));
 });
 
-Deno.test("a challenge that is used or expires while it is judged is not used again", async () => {
+Deno.test("rejects a challenge that is used or expires during the verification", async () => {
   const login = await LoginFixture.make();
   const challenge = await login.create();
   const attestation = await login.attest(challenge);
@@ -150,7 +150,7 @@ Deno.test("a challenge that is used or expires while it is judged is not used ag
   );
 });
 
-Deno.test("an attestation that expires while it is judged is refused, and counted", async () => {
+Deno.test("rejects and counts an attestation that expires during the verification", async () => {
   const login = await LoginFixture.make();
   const expiry = START_MS / 1000 + 10;
   const verifyAfter = async (waitMs: number) => {
@@ -173,7 +173,7 @@ Deno.test("an attestation that expires while it is judged is refused, and counte
   assertEquals(login.failures, 1);
 });
 
-Deno.test("a store that is away is neither used nor unknown, and no attempt is free", async () => {
+Deno.test("an unavailable store is store_unavailable at every step, also when counting a failure", async () => {
   const away = new SigError("store_unavailable", "Cannot use: for this test");
   const memory = challengesIn(createMemoryStore());
   for (const step of ["read", "countFailure", "consume"] as const) {

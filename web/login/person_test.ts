@@ -12,7 +12,7 @@ import { createLoginGate } from "./relationship.ts";
 const DID = "did:web:acme.example";
 const [LAPTOP, PHONE] = ["did:web:laptop.example", "did:web:phone.example"];
 
-/** An issuer with proofs, and what it publishes. */
+/** An issuer with proofs, and a fetch of its documents. */
 async function makeIssuer() {
   const store = createMemoryStore();
   const keys = createMemoryKeyStore();
@@ -49,7 +49,7 @@ async function employ(issuer: Issuer, subject: string, same_person_as = "") {
 }
 
 for (const kept of ["in this process", "in a file"]) {
-  Deno.test(`the person is read from the whole feed, never by proof, with a memory ${kept}`, async () => {
+  Deno.test(`reads the person from the whole feed, never from a proof, with a memory ${kept}`, async () => {
     await using file = kept === "in a file" ? await openPinFile() : undefined;
     const { issuer, fetch, asked } = await makeIssuer();
     const { ask } = createLoginGate({
@@ -60,7 +60,7 @@ for (const kept of ["in this process", "in a file"]) {
     });
     const before = await ask!(LAPTOP);
     assertEquals(await before.personOf(), LAPTOP);
-    // What was loaded for that person lacks this one.
+    // The state loaded before does not contain this person.
     await employ(issuer, PHONE, LAPTOP);
     const answer = await ask!(PHONE);
     assertEquals(answer.relationship?.type, "employee");

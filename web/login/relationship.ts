@@ -56,7 +56,10 @@ export interface LoginRelationship extends
   > {
   /** Its identifier in the issuer's feed. */
   readonly relationship_id: string;
-} /** * Returns the relationship of an answer.
+}
+
+/**
+ * Returns the relationship of an answer.
  *
  * @throws {SigError} `relationship_denied` with `context.reasons`.
  * @throws {TypeError} for an answer about another subject.
@@ -156,9 +159,11 @@ export function hasEnded(
 /** Options of a single query. */
 interface FurtherQuestion {
   /** Requirements besides those of the login, `key=value` each. */
-  readonly require?:
-    | readonly string[]
-    | undefined; /** Maximum age of the issuer's state in milliseconds (default: that of the login). */
+  readonly require?: readonly string[] | undefined;
+  /**
+   * Maximum age of the issuer's state in milliseconds (default: that of the
+   * login).
+   */
   readonly maxAgeMs?: number | undefined;
   /**
    * False: answers only from the state that this process has read, whatever its

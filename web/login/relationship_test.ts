@@ -14,7 +14,7 @@ import { LoginFixture } from "./testdata/login_fixture.ts";
 
 const ISSUER = "did:web:acme.example";
 
-/** A real issuer's directory, asked again for each login. */
+/** Runs a test with an issuer in a directory, which each login reads again. */
 async function withIssuer(
   test: (login: LoginFixture, issuer: Issuer) => Promise<void>,
 ): Promise<void> {
@@ -49,7 +49,7 @@ function employ(login: LoginFixture, issuer: Issuer, more: object = {}) {
   });
 }
 
-Deno.test("W7: a subject with the relationship logs in, and learns which", () =>
+Deno.test("W7: a subject with the relationship logs in and gets the relationship", () =>
   withIssuer(async (login, issuer) => {
     await employ(login, issuer, { valid_until: "2026-01-31T10:00:00Z" });
     const attestation = await login.attest(await login.create());
@@ -69,7 +69,7 @@ Deno.test("W7: a subject with the relationship logs in, and learns which", () =>
     });
   }));
 
-Deno.test("W7: who has none, the wrong one, or one that is over is denied, and counted", async () => {
+Deno.test("W7: denies and counts a missing, wrong or expired relationship", async () => {
   const cases: readonly (readonly [object | undefined, string, string])[] = [
     [undefined, "no_relationship", "no_relationship"],
     [{ roles: [] }, "role_missing", "role_missing"],
@@ -100,7 +100,7 @@ Deno.test("W7: who has none, the wrong one, or one that is over is denied, and c
   }
 });
 
-Deno.test("W7: who is revoked between the challenge and its answer is denied", () =>
+Deno.test("W7: denies a relationship that is revoked between challenge and answer", () =>
   withIssuer(async (login, issuer) => {
     await employ(login, issuer);
     const attestation = await login.attest(await login.create());
@@ -114,13 +114,13 @@ Deno.test("W7: who is revoked between the challenge and its answer is denied", (
       "relationship_denied",
       "(revoked)",
     );
-    // Put right in time, the same attestation is good.
+    // With a new relationship the same attestation is accepted.
     await employ(login, issuer);
     const { relationship } = await login.verify(attestation);
     assertEquals(relationship?.last_sequence, 3);
   }));
 
-Deno.test("W7: an issuer that can't be asked is neither allow nor deny, and never counted", async () => {
+Deno.test("W7: an unreachable issuer is neither allow nor deny, and is not counted", async () => {
   const codes: readonly ErrorCode[] = [
     "fetch_timeout",
     "feed_stale",
@@ -149,7 +149,7 @@ Deno.test("W7: an issuer that can't be asked is neither allow nor deny, and neve
   }
 });
 
-Deno.test("the issuer is not asked about whom has not signed", async () => {
+Deno.test("the issuer is not queried before the signature is verified", async () => {
   const asked: string[] = [];
   const login = await LoginFixture.make({
     checkRelationship: (subject) => {
@@ -167,7 +167,7 @@ Deno.test("the issuer is not asked about whom has not signed", async () => {
   assertEquals(asked, []);
 });
 
-Deno.test("an answer about somebody else, or half of an allow, lets nobody in", async () => {
+Deno.test("rejects an answer about another subject and an incomplete allow", async () => {
   const answer = {
     decision: "allow",
     subject: "did:web:alice.example",

@@ -7,7 +7,7 @@ import { LoginFixture, newKey } from "./testdata/login_fixture.ts";
 
 const KEY = await newKey();
 
-/** A document that lists one key under what it is given. */
+/** Returns a DID document that lists one key under the given relationships. */
 function documentOf(did: string, key: SigningKey, lists: readonly string[]) {
   const method = {
     id: `${did}#key-1`,
@@ -22,7 +22,7 @@ function documentOf(did: string, key: SigningKey, lists: readonly string[]) {
   };
 }
 
-/** A subject's site on loopback: one answer, which a test may change. */
+/** A subject's site on loopback with one response, which a test may change. */
 interface Site {
   readonly did: string;
   answer: () => Response;
@@ -61,17 +61,17 @@ async function attempt(login: LoginFixture, did: string, key = KEY) {
   return await login.verify(jwt);
 }
 
-Deno.test("a did:web subject logs in with a key of its authentication", () =>
+Deno.test("a did:web subject logs in with a key listed under authentication", () =>
   withSite(async (site) => {
     const login = await LoginFixture.make({ resolveKey });
     const { subject, kid } = await attempt(login, site.did);
     assertEquals([subject, kid], [site.did, `${site.did}#key-1`]);
-    // Each login asks again: a key may have been taken out meanwhile.
+    // Each login fetches the document again, since a key may have been removed.
     await attempt(login, site.did);
     assertEquals(site.requests, Array(2).fill("/.well-known/did.json"));
   }));
 
-Deno.test("a key that the document does not list for logging in is refused, and counted", () =>
+Deno.test("rejects and counts a key that is not listed under authentication", () =>
   withSite(async (site) => {
     const documents = [
       documentOf(site.did, KEY, ["assertionMethod"]),
@@ -95,7 +95,7 @@ Deno.test("a key that the document does not list for logging in is refused, and 
     }
   }));
 
-Deno.test("another key under the same kid is a wrong signature", () =>
+Deno.test("a signature by another key with the same kid is invalid", () =>
   withSite(async (site) => {
     const login = await LoginFixture.make({ resolveKey });
     const other = await newKey();
@@ -107,7 +107,7 @@ Deno.test("another key under the same kid is a wrong signature", () =>
     assertEquals(login.failures, 1);
   }));
 
-Deno.test("a document that can't be got or read leaves the key unresolvable, uncounted", () =>
+Deno.test("a document that can't be fetched or parsed is key_unresolvable and not counted", () =>
   withSite(async (site) => {
     const good = JSON.stringify(documentOf(site.did, KEY, ["authentication"]));
     const invalid = "invalid_did_document";
@@ -141,7 +141,7 @@ Deno.test("a document that can't be got or read leaves the key unresolvable, unc
     }
   }));
 
-Deno.test("a name that leads to this machine is refused as it is, and counted", async () => {
+Deno.test("rejects and counts a name that resolves to this machine", async () => {
   const login = await LoginFixture.make({
     resolveKey: createSubjectKeys({
       resolve: () => Promise.resolve(["127.0.0.1"]),
@@ -155,7 +155,7 @@ Deno.test("a name that leads to this machine is refused as it is, and counted", 
   assertEquals(login.failures, 1);
 });
 
-Deno.test("F1: nothing is fetched for a did:web of this machine, or none at all", async () => {
+Deno.test("F1: nothing is fetched for a did:web of this machine or an invalid did:web", async () => {
   const asked: string[] = [];
   const login = await LoginFixture.make({
     resolveKey: createSubjectKeys({
@@ -184,7 +184,7 @@ Deno.test("F1: nothing is fetched for a did:web of this machine, or none at all"
   assertEquals(asked, []);
 });
 
-Deno.test("F1: a fetch comes last, after all that costs nothing", async () => {
+Deno.test("F1: a document is only fetched after all other checks have passed", async () => {
   const asked: string[] = [];
   const login = await LoginFixture.make({
     resolveKey: createSubjectKeys({
@@ -217,7 +217,7 @@ Deno.test("F1: a fetch comes last, after all that costs nothing", async () => {
   assertEquals(asked, []);
 });
 
-Deno.test("without a way to did:web keys, did:web can't log in", async () => {
+Deno.test("rejects did:web without a fetch policy", async () => {
   const login = await LoginFixture.make();
   await expectSigError(
     () => attempt(login, "did:web:alice.example"),
@@ -227,7 +227,7 @@ Deno.test("without a way to did:web keys, did:web can't log in", async () => {
   assertEquals(login.failures, 0);
 });
 
-Deno.test("of did:key keys 1,024 are remembered, and each is its own", async () => {
+Deno.test("caches 1,024 did:key keys and evicts the least recently used", async () => {
   const keys = createSubjectKeys();
   const kids: string[] = [];
   for (let i = 0; i <= 1_024; i++) {
@@ -239,7 +239,7 @@ Deno.test("of did:key keys 1,024 are remembered, and each is its own", async () 
   const firstB = await keys(b);
   for (const kid of others.slice(1)) await keys(kid);
   assertEquals(await keys(a) === firstA, true);
-  await keys(others[0]!); // b was used longest ago
+  await keys(others[0]!); // evicts b, the least recently used
   assertEquals(await keys(a) === firstA, true);
   assertEquals(await keys(b) === firstB, false);
   assertEquals((await keys(b)).jwk, firstB.jwk);

@@ -12,7 +12,7 @@ const CHALLENGES = 20;
 const PROCESSES = 2;
 const PARALLEL = 100;
 
-/** Where a race takes place. */
+/** The store and folder of a race. */
 interface Arena {
   readonly storeText: string;
   readonly folder: string;
@@ -37,7 +37,7 @@ for (const driver of ["KV file", "Redis"]) {
   const ignore = driver === "Redis" && !HAS_REDIS;
   Deno.test({
     name:
-      `W1, ${driver}: ${PROCESSES} processes × ${PARALLEL} verifications of ${CHALLENGES} challenges, one success each`,
+      `W1, ${driver}: ${CHALLENGES} challenges verified by ${PROCESSES} processes × ${PARALLEL} calls succeed once each`,
     ignore,
     fn: () =>
       inArena(driver, async (arena) => {
@@ -60,7 +60,7 @@ for (const driver of ["KV file", "Redis"]) {
 
   Deno.test({
     name:
-      `W6, ${driver}: a process killed before it could answer has used the challenge`,
+      `W6, ${driver}: a challenge stays used if the process is killed before it responds`,
     ignore,
     fn: () =>
       inArena(driver, async (arena) => {
@@ -71,7 +71,7 @@ for (const driver of ["KV file", "Redis"]) {
   });
 }
 
-/** Challenges made by a process of its own, and their honest answers. */
+/** Creates challenges in a separate process and returns valid attestations. */
 async function prepare(
   { storeText }: Arena,
   count: number,
@@ -86,7 +86,9 @@ async function prepare(
   }));
 }
 
-/** Starts processes, lets them all go at once, and returns their outcomes. */
+/**
+ * Starts processes, lets them verify concurrently, and returns their results.
+ */
 async function race(
   { storeText, folder }: Arena,
   attestations: readonly string[],

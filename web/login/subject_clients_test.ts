@@ -8,14 +8,14 @@ import { waitUntil } from "../../tests/kit/wait.ts";
 const ORIGIN = "http://127.0.0.1:8788";
 const JSON_TYPE = { "content-type": "application/json" };
 
-/** Logs in as a did:web from a network address. */
+/** Logs a did:web in from a network address. */
 type LogIn = (
   sign: (challenge: GivenChallenge) => string,
   hostname: string,
 ) => Promise<Response>;
 type Fetch = NonNullable<AppOptions["fetch"]>;
 
-/** Each place that takes answers to challenges. */
+/** Each endpoint that accepts attestations. */
 const PLACES: {
   readonly [name: string]: (
     fetch: Fetch,
@@ -47,7 +47,7 @@ const PLACES: {
         const browser = new Browser();
         const id = await browser.begin(await provider.authorizeUrl());
         const { challenge } = await browser.interaction(provider.origin, id);
-        // Not over the socket, where all clients have one address.
+        // Called directly: over the socket all clients have the same address.
         return await provider.web.fetch(
           new Request(`${provider.origin}/oidc/interaction/${id}`, {
             method: "POST",
@@ -81,7 +81,7 @@ const PLACES: {
 };
 
 for (const [name, open] of Object.entries(PLACES)) {
-  Deno.test(`${name}: hosts that one client names keep out no subjects of others`, async () => {
+  Deno.test(`${name}: hanging hosts of one client do not block subjects of other clients`, async () => {
     const silence = Promise.withResolvers<void>();
     const asked = new Set<string>();
     const { logIn, close } = await open(async ({ url }) => {
@@ -104,7 +104,7 @@ for (const [name, open] of Object.entries(PLACES)) {
       hanging.push(codeOf(`host-${i}.example`, "2001:db8::1"));
     }
     await waitUntil("all hosts are asked", () => asked.size === 16);
-    // Of the same network: it is the same client.
+    // An address of the same network is the same client.
     const refused = await codeOf("host-16.example", "2001:db8::2");
     assertEquals(refused, [503, 503, "overloaded"]);
     const other = codeOf("alice.example", "192.0.2.2");

@@ -3,7 +3,7 @@ import { createSubjectKeys } from "./subject_key.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { waitUntil } from "../../tests/kit/wait.ts";
 
-Deno.test("A4: of one host 4, of one client 16, and in all 64 documents are fetched at a time", async () => {
+Deno.test("A4: concurrent fetches are limited to 4 per host, 16 per client and 64 in total", async () => {
   const held = new Map<string, PromiseWithResolvers<Response>[]>();
   let asked = 0;
   const resolveKey = createSubjectKeys({
@@ -38,7 +38,7 @@ Deno.test("A4: of one host 4, of one client 16, and in all 64 documents are fetc
   for (let i = 16; i < 64; i++) await hold(`n${i}.example`);
   await refused("other.example", "b");
   await refused("other.example");
-  // A fetch that ends makes room, also when it fails.
+  // A failed fetch frees its capacity too.
   held.get("h0.example")![0]!.reject(new Error("reset"));
   await pending[0];
   await hold("h0.example", "a");

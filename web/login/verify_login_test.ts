@@ -12,7 +12,7 @@ import {
 import { type Misuse, OTHER_KEY } from "./testdata/misuse.ts";
 import { TABLES } from "./testdata/misuses.ts";
 
-Deno.test("an honest login says who, where and what was granted", async () => {
+Deno.test("a valid login returns subject, audience and granted scopes", async () => {
   const login = await LoginFixture.make();
   const challenge = await login.create();
   login.nowMs += 1_500;
@@ -28,7 +28,7 @@ Deno.test("an honest login says who, where and what was granted", async () => {
   });
 });
 
-Deno.test("what is granted is the attestation's, sorted; absent is nothing", async () => {
+Deno.test("the granted scopes are those of the attestation, sorted; none if absent", async () => {
   const login = await LoginFixture.make();
   const scopesOf = async (scope: unknown) => {
     const jwt = await login.forge(await login.create(), { scope });
@@ -45,7 +45,7 @@ Deno.test("what is granted is the attestation's, sorted; absent is nothing", asy
 });
 
 for (const [step, misuses] of TABLES) {
-  Deno.test(`W2, ${step}: each misuse has its code, and counts or does not`, async (t) => {
+  Deno.test(`W2, ${step}: each misuse has its code and is counted or not`, async (t) => {
     for (const misuse of misuses) {
       await t.step(misuse.name, async () => {
         const login = await LoginFixture.make();
@@ -65,17 +65,17 @@ for (const [step, misuses] of TABLES) {
         );
         assertEquals(login.failures, misuse.counted ? 1 : 0, "counted");
         assertEquals(error.message.includes(challenge.nonce), false);
-        // A failed attempt uses nothing.
+        // A failed attempt does not use the challenge.
         assertEquals(await login.isOpen(challenge), true);
       });
     }
   });
 }
 
-Deno.test("the first fault in the order of the protocol wins", async () => {
+Deno.test("reports the first fault in the order of the protocol", async () => {
   const login = await LoginFixture.make();
   const asked = { scopes: ["email"], subject: login.did };
-  /** One fault a step; each is its own, so that any two can be combined. */
+  /** One independent fault for each step, so that any two can be combined. */
   const steps: readonly (readonly [Partial<Misuse>, ErrorCode, string])[] = [
     [{ header: { alg: "ES256" } }, "algorithm_not_allowed", ""],
     [{ header: { typ: "JWT" } }, "typ_mismatch", ""],
@@ -110,7 +110,7 @@ Deno.test("the first fault in the order of the protocol wins", async () => {
   }
 });
 
-Deno.test("a challenge that is closed is named before any fault of the attestation's content", async () => {
+Deno.test("reports a closed challenge before any fault of the attestation's content", async () => {
   const login = await LoginFixture.make();
   const spoil: Changes = { aud: "x", nonce: "x", sub: "x", scope: "x", exp: 1 };
   const used = await login.create();
@@ -135,7 +135,7 @@ Deno.test("a challenge that is closed is named before any fault of the attestati
       code,
       "Cannot accept attestation: its challenge",
     );
-    // But not before its form.
+    // Errors of form are reported first.
     await expectSigError(
       () => login.verify(attestation.replace(".", "..")),
       "invalid_attestation",
@@ -149,7 +149,7 @@ Deno.test("a challenge that is closed is named before any fault of the attestati
   }
 });
 
-Deno.test("a store is never asked for what can't be an id", async () => {
+Deno.test("the store is not queried for texts that can't be an id", async () => {
   const asked: string[] = [];
   const login = await LoginFixture.make({
     challenges: {

@@ -38,7 +38,7 @@ export interface PersonName {
 export const MAX_NAMES_BYTES = 64 * 1024 * 1024;
 
 /** Maximum number of faults that an error lists. */
-const MAX_TOLD = 100;
+const MAX_LISTED = 100;
 
 /**
  * Reads CSV with the columns `subject`, `name` and optionally `username`; other
@@ -126,7 +126,7 @@ export class NameFaults {
         context: {
           flag: "--names",
           row: first.row,
-          ...(more === 0 ? {} : { errors: this.#faults.slice(0, MAX_TOLD) }),
+          ...(more === 0 ? {} : { errors: this.#faults.slice(0, MAX_LISTED) }),
           hint: "Leave one row for each subject, subject and name in each.",
         },
       },

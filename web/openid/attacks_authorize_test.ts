@@ -16,10 +16,10 @@ import {
   TestProvider,
 } from "./testdata/test_provider.ts";
 
-/** Attacks by the link that a person follows. */
+/** Attacks by an authorization link. */
 type Changes = Record<string, string | undefined>;
 
-/** Where the answer must be our own page: nothing is sent anywhere. */
+/** Requests that must show an error page instead of redirecting. */
 const TO_A_PAGE: readonly (readonly [attack: string, changes: Changes])[] = [
   ["an unknown client", { client_id: "nobody" }],
   ["no client", { client_id: undefined }],
@@ -48,7 +48,7 @@ const TO_A_PAGE: readonly (readonly [attack: string, changes: Changes])[] = [
   ["white space", { redirect_uri: ` ${CALLBACK}` }],
 ];
 
-Deno.test("nothing is ever sent to an address that is not the application's, letter by letter", async (t) => {
+Deno.test("never redirects to an address that is not exactly a registered one", async (t) => {
   await using provider = await TestProvider.start();
   for (const [attack, changes] of TO_A_PAGE) {
     await t.step(attack, async () => {
@@ -60,7 +60,7 @@ Deno.test("nothing is ever sent to an address that is not the application's, let
       assertEquals(response.status, 400);
       assertEquals(response.headers.get("location"), null);
       assertStringIncludes(text, "<p>Cannot sign in: ");
-      // What was sent is not shown back.
+      // The page does not contain the input.
       assert(!text.includes("evil") && !text.includes("alert"));
       assertEquals(response.headers.get("x-frame-options"), "DENY");
     });
@@ -82,8 +82,8 @@ Deno.test("nothing is ever sent to an address that is not the application's, let
   }
 });
 
-/** What the application is told, with `iss` and the state. */
-const TOLD: readonly (readonly [
+/** Requests whose errors go to the application, with `iss` and the state. */
+const SENT_TO_APPLICATION: readonly (readonly [
   attack: string,
   changes: Changes,
   error: string,
@@ -128,18 +128,18 @@ const TOLD: readonly (readonly [
   ["a very long one", { login_hint: "n".repeat(5_000) }, "invalid_request"],
 ];
 
-Deno.test("what can't be answered is told to the application, with iss and state", async (t) => {
+Deno.test("sends errors to the application, with iss and state", async (t) => {
   await using provider = await TestProvider.start();
   const follow = async (url: string, error: string) => {
     const back = await new Browser().follow(url);
-    const { searchParams: told } = back;
+    const { searchParams: parameters } = back;
     assertEquals(`${back.origin}${back.pathname}`, CALLBACK);
-    assertEquals(told.get("error"), error);
-    assertEquals(told.get("iss"), provider.origin);
-    assertEquals(told.get("state"), "s1");
-    assertEquals(told.get("code"), null);
+    assertEquals(parameters.get("error"), error);
+    assertEquals(parameters.get("iss"), provider.origin);
+    assertEquals(parameters.get("state"), "s1");
+    assertEquals(parameters.get("code"), null);
   };
-  for (const [attack, changes, error] of TOLD) {
+  for (const [attack, changes, error] of SENT_TO_APPLICATION) {
     await t.step(
       attack,
       async () => await follow(await provider.authorizeUrl(changes), error),
@@ -154,7 +154,7 @@ Deno.test("what can't be answered is told to the application, with iss and state
   }
 });
 
-Deno.test("a state can't break out of the address that it is repeated in", async () => {
+Deno.test("a state can't inject anything into the redirect address", async () => {
   await using provider = await TestProvider.start();
   const state = "x\r\nset-cookie: a=b&code=stolen#f";
   const back = await new Browser().follow(
@@ -162,7 +162,7 @@ Deno.test("a state can't break out of the address that it is repeated in", async
   );
   assertEquals(back.searchParams.get("state"), state);
   assertEquals([back.hash, back.searchParams.get("code")], ["", null]);
-  // Twice: neither is the one, and none is repeated.
+  // With two states neither is repeated.
   const twice = await new Browser().follow(
     `${await provider.authorizeUrl()}&state=other`,
   );
@@ -170,7 +170,7 @@ Deno.test("a state can't break out of the address that it is repeated in", async
   assertEquals(twice.searchParams.get("state"), null);
 });
 
-Deno.test("a hint counts only as an ID token of ours for this application", async (t) => {
+Deno.test("an id_token_hint must be an ID token of this provider for this application", async (t) => {
   await using provider = await TestProvider.start();
   const { person, browser, id_token } = await provider.logIn();
   const keys = await testKeys();
@@ -205,14 +205,14 @@ Deno.test("a hint counts only as an ID token of ours for this application", asyn
       assertEquals(back.searchParams.get("error"), "invalid_request");
     });
   }
-  await t.step("the real one, also when it has expired", async () => {
+  await t.step("accepts a valid hint, even if it has expired", async () => {
     provider.skewMs = 3_600_000;
     const back = await browser.follow(
       await provider.authorizeUrl({ id_token_hint: id_token }),
     );
     assert(back.searchParams.has("code"));
   });
-  await t.step("somebody else's hint gives no silent login", async () => {
+  await t.step("a hint for another person gives no silent login", async () => {
     const { person: bob } = await provider.employ();
     const hint = await sign({}, { sub: bob.did }).sign(key);
     assertEquals(
@@ -246,7 +246,7 @@ Deno.test("prompt and max_age make the person sign again", async () => {
   }
 });
 
-Deno.test("requests to log in leave nothing behind in the store", async () => {
+Deno.test("login requests write nothing to the store", async () => {
   const store = createMemoryStore();
   const written: string[] = [];
   await using provider = await TestProvider.start({

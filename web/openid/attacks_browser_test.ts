@@ -23,7 +23,7 @@ const UNKNOWN = [
   "Cannot sign in: this request is not known in this browser (any more)",
 ] as const;
 
-Deno.test("what one browser began no other one reads, finishes or declines", async () => {
+Deno.test("only the browser that started a login can read, finish or decline it", async () => {
   await using provider = await TestProvider.start();
   const { origin } = provider;
   const { person } = await provider.employ();
@@ -42,13 +42,13 @@ Deno.test("what one browser began no other one reads, finishes or declines", asy
       assertEquals(answer.headers.get("set-cookie"), null);
     }
   }
-  // It is as it was.
+  // The login is unchanged.
   const done = await attacker.answer(origin, id, { attestation });
   assertEquals(done.status, 200);
   await done.body?.cancel();
 });
 
-Deno.test("a page of another site, or of a neighbour, can't finish a login", async (t) => {
+Deno.test("pages of other sites, or of other hosts of the domain, can't finish a login", async (t) => {
   await using provider = await TestProvider.start();
   const { origin } = provider;
   const { person } = await provider.employ();
@@ -62,7 +62,7 @@ Deno.test("a page of another site, or of a neighbour, can't finish a login", asy
     { "sec-fetch-site": "none" },
     { origin: "https://evil.example" },
     { origin: "null" },
-    // An application's own pages may ask the token endpoint, not this.
+    // Pages of applications may use the token endpoint but not this one.
     { origin: "https://app.example", "sec-fetch-site": "cross-site" },
   ];
   for (const headers of attacks) {
@@ -72,13 +72,13 @@ Deno.test("a page of another site, or of a neighbour, can't finish a login", asy
       assertEquals([status, code], [403, "origin_not_allowed"]);
     });
   }
-  await t.step("as a form", async () => {
+  await t.step("rejects a form", async () => {
     const answer = await browser.answer(origin, id, { attestation }, {
       "content-type": "text/plain",
     });
     assertEquals((await problemOf(answer))[1], "unsupported_media_type");
   });
-  await t.step("its own page does", async () => {
+  await t.step("accepts the provider's own page", async () => {
     const answer = await browser.answer(origin, id, { attestation }, {
       origin,
       "sec-fetch-site": "same-origin",
@@ -88,7 +88,7 @@ Deno.test("a page of another site, or of a neighbour, can't finish a login", asy
   });
 });
 
-Deno.test("an interaction takes its own challenge's answer, once, of the person who was meant", async (t) => {
+Deno.test("an interaction accepts one answer to its own challenge, by the requested person", async (t) => {
   await using provider = await TestProvider.start();
   const { origin } = provider;
   const { person } = await provider.employ();
@@ -101,41 +101,47 @@ Deno.test("an interaction takes its own challenge's answer, once, of the person 
     const { challenge } = await browser.interaction(origin, id);
     return { id, challenge };
   };
-  await t.step("another interaction's answer", async () => {
+  await t.step("rejects an answer to another interaction", async () => {
     const [first, second] = [await begin(), await begin()];
     const attestation = person.attest(first.challenge, Date.now());
     const answer = await browser.answer(origin, second.id, { attestation });
     assertEquals((await problemOf(answer))[1], "invalid_attestation");
   });
-  await t.step("an answer to a challenge of the other endpoint", async () => {
-    const { id } = await begin();
-    const created = await fetch(`${origin}/v1/auth/challenge/create`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: '{"scopes":["openid"]}',
-    });
-    const attestation = person.attest(await created.json(), Date.now());
-    const answer = await browser.answer(origin, id, { attestation });
-    assertEquals((await problemOf(answer))[1], "challenge_not_found");
-  });
-  await t.step("at the other endpoint, which does not know it", async () => {
-    const { challenge } = await begin();
-    const verified = await fetch(`${origin}/v1/auth/attestation/verify`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({
-        attestation: person.attest(challenge, Date.now()),
-      }),
-    });
-    assertEquals((await problemOf(verified))[1], "challenge_not_found");
-  });
-  await t.step("somebody else than the hint says", async () => {
+  await t.step(
+    "rejects an answer to a challenge of the open endpoint",
+    async () => {
+      const { id } = await begin();
+      const created = await fetch(`${origin}/v1/auth/challenge/create`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: '{"scopes":["openid"]}',
+      });
+      const attestation = person.attest(await created.json(), Date.now());
+      const answer = await browser.answer(origin, id, { attestation });
+      assertEquals((await problemOf(answer))[1], "challenge_not_found");
+    },
+  );
+  await t.step(
+    "the open endpoint rejects an answer to an interaction",
+    async () => {
+      const { challenge } = await begin();
+      const verified = await fetch(`${origin}/v1/auth/attestation/verify`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({
+          attestation: person.attest(challenge, Date.now()),
+        }),
+      });
+      assertEquals((await problemOf(verified))[1], "challenge_not_found");
+    },
+  );
+  await t.step("rejects a person other than the hinted one", async () => {
     const { id, challenge } = await begin({ login_hint: bob.did });
     const attestation = person.attest(challenge, Date.now());
     const answer = await browser.answer(origin, id, { attestation });
     assertEquals((await problemOf(answer))[1], "subject_mismatch");
   });
-  await t.step("without openid", async () => {
+  await t.step("rejects an answer without openid", async () => {
     const { id, challenge } = await begin();
     const attestation = person.attest(challenge, Date.now(), {
       scope: "profile",
@@ -143,7 +149,7 @@ Deno.test("an interaction takes its own challenge's answer, once, of the person 
     const answer = await browser.answer(origin, id, { attestation });
     assertEquals((await problemOf(answer))[1], "scope_not_granted");
   });
-  await t.step("the same answer twice", async () => {
+  await t.step("accepts only one of several identical answers", async () => {
     const { id, challenge } = await begin();
     const attestation = person.attest(challenge, Date.now());
     const answers = await Promise.all(
@@ -161,25 +167,28 @@ Deno.test("an interaction takes its own challenge's answer, once, of the person 
       ],
     );
   });
-  await t.step("what is neither an answer nor a no", async () => {
-    const { id } = await begin();
-    for (const body of [{}, { declined: false }, { declined: true, x: 1 }]) {
-      const answer = await browser.answer(origin, id, body);
-      const [status, code] = await problemOf(answer);
-      assertEquals(status, 400);
-      assert(["invalid_request", "missing_field"].includes(code), code);
-    }
-  });
   await t.step(
-    "a decline is told to the application, and the link goes on",
+    "rejects a body that is neither an answer nor a decline",
+    async () => {
+      const { id } = await begin();
+      for (const body of [{}, { declined: false }, { declined: true, x: 1 }]) {
+        const answer = await browser.answer(origin, id, body);
+        const [status, code] = await problemOf(answer);
+        assertEquals(status, 400);
+        assert(["invalid_request", "missing_field"].includes(code), code);
+      }
+    },
+  );
+  await t.step(
+    "a decline redirects to the application, and the same link can still be used",
     async () => {
       const { id } = await begin();
       const answer = await browser.answer(origin, id, { declined: true });
       const { redirect_to } = await answer.json();
-      const { searchParams: told, origin: to } = new URL(redirect_to);
+      const { searchParams: parameters, origin: to } = new URL(redirect_to);
       assertEquals(to, new URL(CALLBACK).origin);
       assertEquals(
-        ["error", "state", "iss"].map((name) => told.get(name)),
+        ["error", "state", "iss"].map((name) => parameters.get(name)),
         ["access_denied", "s1", origin],
       );
       const { challenge } = await browser.interaction(origin, id);
@@ -191,7 +200,7 @@ Deno.test("an interaction takes its own challenge's answer, once, of the person 
   );
 });
 
-Deno.test("a person whom the feed refuses sees it on our page, not at the application", async () => {
+Deno.test("a denied person sees the error on the login page and is not redirected", async () => {
   await using provider = await TestProvider.start();
   const { person, relationship } = await provider.employ();
   await provider.demo.revoke(relationship);
@@ -207,7 +216,7 @@ Deno.test("a person whom the feed refuses sees it on our page, not at the applic
   assertEquals(answer.headers.get("set-cookie"), null);
 });
 
-Deno.test("a session that somebody planted is not taken over; each login has a new secret", async () => {
+Deno.test("a login replaces a planted session cookie and always has a new secret", async () => {
   await using provider = await TestProvider.start();
   const { person } = await provider.employ();
   const browser = new Browser();
@@ -216,7 +225,8 @@ Deno.test("a session that somebody planted is not taken over; each login has a n
   const first = await browser.tokens(provider, person);
   const cookie = browser.cookies.get(cookieAt("sig-session", provider))!;
   assert(cookie !== planted && !cookie.startsWith("A".repeat(22)));
-  // Again: the session goes on, under another secret; the old one is nothing.
+  // The second login continues the session with a new secret; the old secret is
+  // invalid.
   const second = await browser.tokens(provider, person, { prompt: "login" });
   const newer = browser.cookies.get(cookieAt("sig-session", provider))!;
   assert(newer !== cookie);
@@ -227,7 +237,7 @@ Deno.test("a session that somebody planted is not taken over; each login has a n
   const thief = new Browser();
   thief.cookies.set(cookieAt("sig-session", provider), cookie);
   assertEquals(await thief.silentError(provider), "login_required");
-  // The name of a session, which applications know, opens nothing.
+  // The session id, which applications know, is not sufficient.
   thief.cookies.set(
     cookieAt("sig-session", provider),
     `${sid(first.id_token)}.${"C".repeat(43)}`,
@@ -235,7 +245,7 @@ Deno.test("a session that somebody planted is not taken over; each login has a n
   assertEquals(await thief.silentError(provider), "login_required");
 });
 
-Deno.test("somebody else's login in the same browser ends the session that was there", async () => {
+Deno.test("a login of another person in the same browser ends the previous session", async () => {
   await using provider = await TestProvider.start();
   const { person } = await provider.employ();
   const { person: bob } = await provider.employ();
@@ -245,7 +255,7 @@ Deno.test("somebody else's login in the same browser ends the session that was t
   assertEquals((await provider.refresh(first.refresh_token)).status, 400);
 });
 
-Deno.test("cookies are the host's alone, unseen by scripts; of two neither counts", async () => {
+Deno.test("cookies are host-only and HttpOnly, and two with the same name are ignored", async () => {
   const audience = "https://login.acme.example";
   const clients = readClients(
     JSON.stringify({ clients: await usualClients() }),
@@ -287,7 +297,7 @@ Deno.test("cookies are the host's alone, unseen by scripts; of two neither count
   assertEquals(back.searchParams.get("error"), "login_required");
 });
 
-Deno.test("Host and forwarded headers change nothing of what is told", async () => {
+Deno.test("Host and forwarded headers do not change any response", async () => {
   await using provider = await TestProvider.start();
   const url = `${provider.origin}/.well-known/openid-configuration`;
   const honest = await (await fetch(url)).text();
@@ -318,7 +328,7 @@ Deno.test("Host and forwarded headers change nothing of what is told", async () 
   }
 });
 
-Deno.test("pages of applications may ask what is meant for them, and no other page anything", async () => {
+Deno.test("CORS allows pages of applications on public routes, and no other pages", async () => {
   await using provider = await TestProvider.start();
   const ask = async (path: string, origin: string, method = "OPTIONS") => {
     const response = await fetch(`${provider.origin}${path}`, {

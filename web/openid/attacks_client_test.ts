@@ -16,7 +16,7 @@ function basic(id: string, secret: string): Record<string, string> {
   return { authorization: `Basic ${btoa(String.fromCharCode(...bytes))}` };
 }
 
-Deno.test("a secret comes by header or form, decoded, by one of them", async (t) => {
+Deno.test("accepts a secret in the header or the form, but not both", async (t) => {
   const clients = await usualClients();
   clients[0]!.token_endpoint_auth_method = "client_secret_basic";
   await using provider = await TestProvider.start({ clients });
@@ -33,41 +33,47 @@ Deno.test("a secret comes by header or form, decoded, by one of them", async (t)
       ...fields,
     }, headers);
   };
-  await t.step("form-encoded in the header", async () => {
+  await t.step("accepts a form-encoded secret in the header", async () => {
     assertEquals((await send({}, basic("app", SECRET))).status, 200);
   });
-  await t.step("a method that is not the client's", async () => {
-    const fields = { client_id: "app", client_secret: SECRET };
-    assertRefused(await send(fields, {}), [401, "invalid_client"]);
-  });
-  await t.step("two ways at once", async () => {
+  await t.step(
+    "rejects a method that the client is not registered for",
+    async () => {
+      const fields = { client_id: "app", client_secret: SECRET };
+      assertRefused(await send(fields, {}), [401, "invalid_client"]);
+    },
+  );
+  await t.step("rejects two methods in one request", async () => {
     const answer = await send({ client_secret: SECRET }, basic("app", SECRET));
     assertRefused(answer, [400, "invalid_request"]);
   });
-  await t.step("two names", async () => {
+  await t.step("rejects two client ids", async () => {
     const answer = await send({ client_id: "other" }, basic("app", SECRET));
     assertRefused(answer, [400, "invalid_request"]);
   });
-  await t.step("a wrong header says which scheme", async () => {
-    for (
-      const headers of [
-        basic("app", "x"),
-        { authorization: "Basic %%%" },
-        { authorization: "Basic YXBw" },
-        { authorization: `Bearer ${SECRET}` },
-      ]
-    ) {
-      const answer = await send({}, headers);
-      assertRefused(answer, [401, "invalid_client"]);
-      assertEquals(
-        answer.headers.get("www-authenticate"),
-        'Basic realm="sig-web"',
-      );
-    }
-  });
+  await t.step(
+    "the response to an invalid header contains the scheme",
+    async () => {
+      for (
+        const headers of [
+          basic("app", "x"),
+          { authorization: "Basic %%%" },
+          { authorization: "Basic YXBw" },
+          { authorization: `Bearer ${SECRET}` },
+        ]
+      ) {
+        const answer = await send({}, headers);
+        assertRefused(answer, [401, "invalid_client"]);
+        assertEquals(
+          answer.headers.get("www-authenticate"),
+          'Basic realm="sig-web"',
+        );
+      }
+    },
+  );
 });
 
-Deno.test("an assertion is for us, by its client, young, and good once", async (t) => {
+Deno.test("an assertion must be for this provider, signed by its client, short-lived and unused", async (t) => {
   const { privateKey, publicKey } = await generateKeyPair("ES256", {
     extractable: true,
   });
@@ -139,7 +145,7 @@ Deno.test("an assertion is for us, by its client, young, and good once", async (
       assertRefused(await redeem(await make()), [401, "invalid_client"]);
     });
   }
-  await t.step("twice", async () => {
+  await t.step("used twice", async () => {
     const once = await assertion();
     assertEquals((await redeem(once)).status, 200);
     assertRefused(await redeem(once), [401, "invalid_client"]);

@@ -9,7 +9,7 @@ import {
   usualClients,
 } from "./testdata/test_provider.ts";
 
-Deno.test("what a person kept back is not had by asking again, silently or through another application", async () => {
+Deno.test("a declined scope is not granted to a later request, a silent one or another application", async () => {
   await using provider = await TestProvider.start();
   const { person } = await provider.employ();
   const browser = new Browser();
@@ -46,11 +46,11 @@ Deno.test("what a person kept back is not had by asking again, silently or throu
   assertEquals(await scopeOf({}), "openid profile groups");
 });
 
-Deno.test("max_age=0 always asks the person, and a clock that was set back makes no login young", async () => {
+Deno.test("max_age=0 always requires a login, and a clock that is set back does not make a login recent", async () => {
   await using provider = await TestProvider.start();
   const { person } = await provider.employ();
   const browser = new Browser();
-  // At the very millisecond of the login's own second.
+  // Sets the clock to the full second of the login.
   const { now } = Date;
   const second = Math.floor(now() / 1000) * 1000;
   const at = (ms: number) => provider.skewMs = second + ms - now();
@@ -62,12 +62,12 @@ Deno.test("max_age=0 always asks the person, and a clock that was set back makes
   at(0);
   assertEquals(await asks("0"), true);
   assertEquals(await asks("100"), false);
-  // The difference of replicas' clocks does not count.
+  // A small clock difference of replicas is tolerated.
   at(-30_000);
   assertEquals([await asks("0"), await asks("100")], [true, false]);
   at(-3_600_000);
   assertEquals([await asks("0"), await asks("100")], [true, true]);
-  // A code from before the jump is used once, as ever.
+  // A code from before the clock change can still be used once.
   at(0);
   const url = await provider.authorizeUrl();
   const code = (await browser.follow(url)).searchParams.get("code")!;
@@ -76,7 +76,7 @@ Deno.test("max_age=0 always asks the person, and a clock that was set back makes
   assertEquals((await provider.redeem(code)).status, 400);
 });
 
-Deno.test("each tab of a browser finishes its own login, in any order", async () => {
+Deno.test("the tabs of a browser finish their logins in any order", async () => {
   await using provider = await TestProvider.start();
   const { origin } = provider;
   const { person } = await provider.employ();
@@ -99,7 +99,7 @@ Deno.test("each tab of a browser finishes its own login, in any order", async ()
   }
 });
 
-Deno.test("an application that sends a logout token elsewhere is not followed", async () => {
+Deno.test("does not follow redirects of a logout endpoint", async () => {
   await using inside = new Receiver();
   let asked = 0;
   const outside = Deno.serve(
@@ -126,7 +126,7 @@ Deno.test("an application that sends a logout token elsewhere is not followed", 
   await outside.shutdown();
 });
 
-Deno.test("a request that does not fit into the address of the page is refused, and none leaves anything behind", async (t) => {
+Deno.test("rejects a request that is too long for the page's address, and stores no request", async (t) => {
   const sizes: number[] = [];
   const store = createMemoryStore();
   await using provider = await TestProvider.start({
@@ -168,7 +168,7 @@ Deno.test("a request that does not fit into the address of the page is refused, 
 
 Deno.test({
   name:
-    "keys that others may read get a warning at the start; a huge file of applications stops it",
+    "warns of key files that other users can read, and rejects a huge file of applications",
   ignore: Deno.build.os === "windows",
   async fn() {
     const dir = await Deno.makeTempDir();
@@ -202,7 +202,7 @@ Deno.test({
   },
 });
 
-Deno.test("replicas whose clocks differ take each other's sessions and codes", async () => {
+Deno.test("replicas with different clocks accept each other's sessions and codes", async () => {
   await using first = await TestProvider.start();
   await using second = await TestProvider.start({
     store: first.store,
@@ -216,7 +216,7 @@ Deno.test("replicas whose clocks differ take each other's sessions and codes", a
   assertEquals(status, 200, text);
 });
 
-Deno.test("a login that asks for less gives nothing back of what was kept back before", async () => {
+Deno.test("a login with fewer scopes does not grant scopes that were declined before", async () => {
   await using provider = await TestProvider.start();
   const { person } = await provider.employ();
   const browser = new Browser();
@@ -251,7 +251,7 @@ Deno.test("a login that asks for less gives nothing back of what was kept back b
   assertEquals(await silently(), "openid profile groups");
 });
 
-Deno.test("a code goes to no address that the application has lost meanwhile", async () => {
+Deno.test("no code goes to a redirect_uri that has been removed in the meantime", async () => {
   const before = readClients(
     JSON.stringify({ clients: await usualClients() }),
   );

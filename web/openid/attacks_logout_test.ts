@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { Browser, TestProvider } from "./testdata/test_provider.ts";
 
-Deno.test("a link can't log anybody out: it leads to a form of our own", async (t) => {
+Deno.test("a link alone can't log a person out: it leads to a confirmation form", async (t) => {
   await using provider = await TestProvider.start();
   const { origin } = provider;
   const { person } = await provider.employ();
@@ -38,13 +38,13 @@ Deno.test("a link can't log anybody out: it leads to a form of our own", async (
       },
       body: new URLSearchParams(fields).toString(),
     });
-  await t.step("a form with another token", async () => {
+  await t.step("rejects a form with a wrong token", async () => {
     const response = await post({ csrf: "A".repeat(43) });
     await response.body?.cancel();
     assertEquals(response.status, 200);
     assert(await isIn());
   });
-  await t.step("a form of another site becomes a link", async () => {
+  await t.step("a form of another site is redirected to a GET", async () => {
     const response = await post({ state: "x" }, {
       origin: "https://app.example",
       "sec-fetch-site": "cross-site",
@@ -66,7 +66,7 @@ Deno.test("a link can't log anybody out: it leads to a form of our own", async (
       assert(await isIn());
     }
   });
-  await t.step("hints of others", async () => {
+  await t.step("rejects invalid hints", async () => {
     for (
       const query of [
         `id_token_hint=${others.id_token}&client_id=other`,
@@ -84,7 +84,7 @@ Deno.test("a link can't log anybody out: it leads to a form of our own", async (
     assert(await isIn());
   });
   await t.step(
-    "our own form does, and goes where the application said",
+    "the provider's own form logs out and redirects to the registered address",
     async () => {
       const page = await browser.send(
         `${origin}/oidc/logout?client_id=app&state=%22%3Ex&post_logout_redirect_uri=https://app.example/bye`,
@@ -114,7 +114,7 @@ Deno.test("a link can't log anybody out: it leads to a form of our own", async (
   );
 });
 
-Deno.test("where the address to go to is not registered, the session ends on a page of ours", async () => {
+Deno.test("with an unregistered address the session ends on the provider's own page", async () => {
   await using provider = await TestProvider.start();
   const { origin } = provider;
   const { person } = await provider.employ();

@@ -54,7 +54,7 @@ const CODE: readonly (readonly [
   ["a code of another shape", { code: "../../x" }, INVALID_GRANT],
 ];
 
-Deno.test("a code is good for who asked for it, with the verifier, in the client's hands", async (t) => {
+Deno.test("a code is only valid for its client, with the client's credentials and the verifier", async (t) => {
   await using provider = await TestProvider.start();
   for (const [attack, changes, expected] of CODE) {
     await t.step(attack, async () => {
@@ -66,11 +66,11 @@ Deno.test("a code is good for who asked for it, with the verifier, in the client
         ]),
       );
       assertRefused(await provider.redeem(code, sent), expected);
-      // The attempt alone did not spoil it.
+      // The attempt has not invalidated the code.
       assertEquals((await provider.redeem(code)).status, 200);
     });
   }
-  await t.step("a field twice", async () => {
+  await t.step("rejects a duplicate field", async () => {
     const { code } = await newCode(provider);
     const answer = await provider.post(
       "/oidc/token",
@@ -78,7 +78,7 @@ Deno.test("a code is good for who asked for it, with the verifier, in the client
     );
     assertRefused(answer, INVALID_REQUEST);
   });
-  await t.step("JSON, and a GET", async () => {
+  await t.step("rejects JSON and GET", async () => {
     const json = await provider.post("/oidc/token", "{}", {
       "content-type": "application/json",
     });
@@ -87,18 +87,18 @@ Deno.test("a code is good for who asked for it, with the verifier, in the client
     await get.body?.cancel();
     assertEquals(get.status, 405);
   });
-  await t.step("a body without end", async () => {
+  await t.step("rejects a body that is too large", async () => {
     const answer = await provider.post("/oidc/token", "a".repeat(20_000));
     assert(answer.status >= 400 && answer.body.error !== undefined);
   });
-  await t.step("a minute later", async () => {
+  await t.step("rejects a code after a minute", async () => {
     const { code } = await newCode(provider);
     provider.skewMs += 60_000;
     assertRefused(await provider.redeem(code), INVALID_GRANT);
   });
 });
 
-Deno.test("a code that comes twice ends all that it gave", async () => {
+Deno.test("a second use of a code revokes all of its tokens", async () => {
   await using provider = await TestProvider.start();
   const { code } = await newCode(provider);
   const { body } = await provider.redeem(code);
@@ -110,7 +110,7 @@ Deno.test("a code that comes twice ends all that it gave", async () => {
   assertRefused(await provider.refresh(body.refresh_token), INVALID_GRANT);
 });
 
-Deno.test("of 8 parallel uses of a code one wins at most, and its tokens are dead", async () => {
+Deno.test("only one of 8 concurrent uses of a code succeeds, and its tokens are revoked", async () => {
   await using provider = await TestProvider.start();
   const { code } = await newCode(provider);
   const answers = await Promise.all(
@@ -123,7 +123,7 @@ Deno.test("of 8 parallel uses of a code one wins at most, and its tokens are dea
   assertEquals((await provider.refresh(refresh_token)).status, 400);
 });
 
-Deno.test("refresh tokens rotate, and an old one ends the family", async () => {
+Deno.test("refresh tokens rotate, and reuse of an old one revokes the family", async () => {
   await using provider = await TestProvider.start();
   const { code } = await newCode(provider);
   const first = (await provider.redeem(code)).body;
@@ -135,7 +135,7 @@ Deno.test("refresh tokens rotate, and an old one ends the family", async () => {
   assertEquals((await provider.userinfo(third.access_token)).status, 401);
 });
 
-Deno.test("of 8 parallel refreshes exactly one wins", async () => {
+Deno.test("exactly one of 8 concurrent refreshes succeeds", async () => {
   await using provider = await TestProvider.start();
   const { code } = await newCode(provider);
   const { refresh_token } = (await provider.redeem(code)).body;
@@ -148,7 +148,7 @@ Deno.test("of 8 parallel refreshes exactly one wins", async () => {
   }
 });
 
-Deno.test("a refresh token is its client's, for what was granted, and nothing else's", async (t) => {
+Deno.test("a refresh token is only valid for its client, its scope and refreshing", async (t) => {
   await using provider = await TestProvider.start();
   const { code } = await newCode(provider);
   const { refresh_token, access_token, id_token } =
@@ -197,23 +197,23 @@ Deno.test("a refresh token is its client's, for what was granted, and nothing el
   for (const [attack, attempt, expected] of cases) {
     await t.step(attack, async () => assertRefused(await attempt(), expected));
   }
-  await t.step("an access token in the address", async () => {
+  await t.step("rejects an access token in the address", async () => {
     const url = `${provider.origin}/oidc/userinfo?access_token=${access_token}`;
     const response = await fetch(url);
     assertEquals(response.status, 401);
     assertEquals((await response.json()).error, "invalid_token");
   });
-  await t.step("all of that changed nothing", async () => {
+  await t.step("the attempts have not invalidated the tokens", async () => {
     assertEquals((await provider.userinfo(access_token)).status, 200);
     assertEquals((await provider.refresh(refresh_token)).status, 200);
   });
-  await t.step("five minutes later an access token is over", async () => {
+  await t.step("an access token expires after five minutes", async () => {
     provider.skewMs += 300_000;
     assertRefused(await provider.userinfo(access_token), INVALID_TOKEN);
   });
 });
 
-Deno.test("a token is revoked by its client, and by no other", async () => {
+Deno.test("only its own client can revoke a token", async () => {
   await using provider = await TestProvider.start();
   const { code } = await newCode(provider);
   const { access_token, refresh_token } = (await provider.redeem(code)).body;
@@ -239,7 +239,7 @@ Deno.test("a token is revoked by its client, and by no other", async () => {
   assertEquals((await provider.userinfo(next.access_token)).status, 401);
 });
 
-Deno.test("a form that is too large is the application's mistake, and not worth sending again", async () => {
+Deno.test("a form that is too large is invalid_request without Retry-After", async () => {
   await using provider = await TestProvider.start();
   for (const path of ["/oidc/token", "/oidc/revoke"]) {
     const { status, body, headers } = await provider.post(path, {

@@ -8,10 +8,10 @@ import {
   VERIFIER,
 } from "./testdata/test_provider.ts";
 
-/** It takes no secret that is not ASCII. */
+/** oidc-provider only accepts ASCII secrets. */
 const SECRET = "test-secret-4w7Xc0mYp2";
 
-/** Another provider, set up as ours is; it knows the same application. */
+/** Starts `oidc-provider` with the same configuration and application. */
 async function startOther() {
   const server = createServer();
   const port = await new Promise<number>((resolve) =>
@@ -48,7 +48,9 @@ async function startOther() {
   };
 }
 
-/** It greets and warns on the console, and loads code when it is first asked. */
+/**
+ * Silences the console, to which `oidc-provider` writes notices and warnings.
+ */
 async function quietly(work: () => Promise<void>): Promise<void> {
   const { info, warn, log, error } = console;
   const none = () => {};
@@ -60,7 +62,7 @@ async function quietly(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Requests to the token endpoint that both must refuse, and alike. */
+/** Requests to the token endpoint that both must reject in the same way. */
 const REFUSED: readonly (readonly [string, Record<string, string>])[] = [
   ["an unknown code", {}],
   ["an unknown client", { client_id: "nobody" }],
@@ -71,8 +73,8 @@ const REFUSED: readonly (readonly [string, Record<string, string>])[] = [
 ];
 
 Deno.test({
-  name: "discovery and refusals are of the shape that oidc-provider gives them",
-  // It keeps timers of its own.
+  name: "metadata and errors have the same types as those of oidc-provider",
+  // oidc-provider leaves timers running.
   sanitizeOps: false,
   sanitizeResources: false,
   fn: () =>
@@ -141,7 +143,10 @@ Deno.test({
     }),
 });
 
-/** RFC 8414 §2, OpenID Connect Discovery §3 and Prompt Create §4 have them. */
+/**
+ * Members that oidc-provider lacks, from RFC 8414 §2, OpenID Connect Discovery
+ * §3 and Prompt Create §4.
+ */
 const NOT_THEIRS: readonly string[] = [
   "prompt_values_supported",
   "revocation_endpoint_auth_methods_supported",

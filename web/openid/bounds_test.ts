@@ -18,7 +18,7 @@ async function countOf(
   return (await store.list(kind, now())).records.length;
 }
 
-Deno.test("what one application was given in one session is bounded: its oldest ends, and nobody else's", async () => {
+Deno.test("an application has a limited number of grants in a session, and only its own oldest is revoked", async () => {
   await using provider = await TestProvider.start();
   const { person, browser, ...first } = await provider.logIn();
   const other = { client_id: "other" };
@@ -49,13 +49,13 @@ Deno.test("what one application was given in one session is bounded: its oldest 
     (await provider.refresh(others.refresh_token, other)).status,
     200,
   );
-  // Also of those who never come with a code.
+  // Codes that are never redeemed count too.
   for (let i = 0; i < 3 * MAX_GRANTS; i++) await browser.follow(url);
   assertEquals(await countOf(provider, GRANT), MAX_GRANTS + 1);
 });
 
-Deno.test("one person's sessions are bounded: the oldest ends and its application is told, everybody else's go on", async () => {
-  const told: string[] = [];
+Deno.test("a person has a limited number of sessions: the oldest ends with a logout token, others continue", async () => {
+  const notified: string[] = [];
   await using provider = await TestProvider.start({
     clients: [{
       client_id: "app",
@@ -67,7 +67,9 @@ Deno.test("one person's sessions are bounded: the oldest ends and its applicatio
     settings: {
       fetch: async (request) => {
         const form = new URLSearchParams(await request.text());
-        told.push(decodeJwt<{ sid: string }>(form.get("logout_token")!).sid);
+        notified.push(
+          decodeJwt<{ sid: string }>(form.get("logout_token")!).sid,
+        );
         return new Response();
       },
     },
@@ -87,7 +89,7 @@ Deno.test("one person's sessions are bounded: the oldest ends and its applicatio
     await browser.silentError(provider) === null;
   const [oldest, second, third] = browsers;
   assert(await isIn(oldest!));
-  // Who signs again in the same browser is not the oldest any more.
+  // After a new login in the same browser, its session is no longer the oldest.
   await second!.signIn(
     provider,
     person,
@@ -104,13 +106,13 @@ Deno.test("one person's sessions are bounded: the oldest ends and its applicatio
   assert(await isIn(bobs));
   assertEquals(await countOf(provider, SESSION), MAX_SESSIONS + 1);
   await provider.web.provider!.deliver();
-  assertEquals(told.length, 2);
-  // Two of the oldest's and one of the third's are gone; one each of the two
-  // newest has come, and of the two looks at those that go on.
+  assertEquals(notified.length, 2);
+  // Two grants of the oldest session and one of the third are gone. The two new
+  // logins and the two checks of continuing sessions added one each.
   assertEquals(await countOf(provider, GRANT), grants - 3 + 4);
 });
 
-Deno.test("logging in and out again and again leaves nothing behind", async () => {
+Deno.test("repeated logins and logouts leave no records", async () => {
   await using provider = await TestProvider.start();
   const { person } = await provider.employ();
   const steady = new Browser();
@@ -129,7 +131,7 @@ Deno.test("logging in and out again and again leaves nothing behind", async () =
   assertEquals(await steady.silentError(provider), null);
 });
 
-Deno.test("what nothing refreshes is kept as long as its code is remembered, and no longer", async () => {
+Deno.test("a grant without a refresh token is removed together with its code", async () => {
   await using provider = await TestProvider.start();
   const { person } = await provider.employ();
   const redirect_uri = "https://spa.example/callback";

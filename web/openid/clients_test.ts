@@ -6,7 +6,9 @@ import { readClients } from "./clients.ts";
 const ENTRY = { client_id: "app", redirect_uris: ["https://app.example/cb"] };
 const SHA256 = "A".repeat(43);
 
-/** One fault each: the member, its value, and what is said. */
+/**
+ * Cases with one fault each: the pointer, the member, and part of the message.
+ */
 const FAULTS: readonly (readonly [string, object, string])[] = [
   ["/clients/0/client_idd", { client_idd: 1 }, "there is no member"],
   ["/clients/0/client_id", { client_id: "a b" }, "it must be letters"],
@@ -56,7 +58,7 @@ const FAULTS: readonly (readonly [string, object, string])[] = [
   ["/clients/0/require/0", { require: ["rule=x"] }, "Cannot"],
 ];
 
-Deno.test("each fault of a client file is reported with its pointer", async (t) => {
+Deno.test("reports each fault of a client file with its pointer", async (t) => {
   for (const [pointer, member, says] of FAULTS) {
     await t.step(`${pointer} ${JSON.stringify(member)}`, async () => {
       const file = JSON.stringify({ clients: [{ ...ENTRY, ...member }] });
@@ -71,7 +73,7 @@ Deno.test("each fault of a client file is reported with its pointer", async (t) 
   }
 });
 
-Deno.test("all faults are reported at once, twins and missing members too", async () => {
+Deno.test("reports all faults together, including duplicates and missing members", async () => {
   const file = JSON.stringify({
     clients: [ENTRY, ENTRY, { redirect_uris: ["x"] }, 1],
   });
@@ -92,7 +94,7 @@ Deno.test("all faults are reported at once, twins and missing members too", asyn
   }
 });
 
-Deno.test("what is no JSON, or has a member twice, is refused", async () => {
+Deno.test("rejects invalid JSON and duplicate members", async () => {
   for (const text of ["", "{", '{"clients":[],"clients":[]}']) {
     await expectSigError(
       () => Promise.resolve().then(() => readClients(text)),
@@ -102,7 +104,7 @@ Deno.test("what is no JSON, or has a member twice, is refused", async () => {
   }
 });
 
-Deno.test("loopback and schemes of apps are addresses too; secrets go two ways by default", () => {
+Deno.test("accepts loopback addresses and app schemes, and allows two methods for secrets by default", () => {
   const clients = readClients(JSON.stringify({
     clients: [
       {
@@ -126,7 +128,7 @@ Deno.test("loopback and schemes of apps are addresses too; secrets go two ways b
   assertEquals(clients.get("app")?.refresh, false);
 });
 
-Deno.test("an added client has a secret of 256 bits, of which the file has the digest alone", async () => {
+Deno.test("an added client has a secret of 256 bits, and the file contains only its digest", async () => {
   const entryOf = (client_id: string) => ({
     client_id,
     client_name: undefined,

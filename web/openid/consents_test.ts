@@ -11,7 +11,7 @@ const OTHER = {
   redirect_uri: "https://other.example/callback",
 };
 
-/** What the page lists. */
+/** Fetches the list of consents. */
 async function consents({ origin }: TestProvider, browser: Browser) {
   const response = await browser.send(`${origin}/oidc/consents`);
   assertEquals(response.status, 200);
@@ -32,7 +32,7 @@ async function revoke(
   return { status: response.status, body: await response.json() };
 }
 
-Deno.test("the first login at each application asks, in the same session; later ones don't", async () => {
+Deno.test("the first login at each application asks for consent, later logins do not", async () => {
   await using provider = await TestProvider.start();
   provider.frozenMs = Date.parse("2026-01-31T09:00:00Z");
   const { person } = await provider.employ();
@@ -63,13 +63,13 @@ Deno.test("the first login at each application asks, in the same session; later 
       { client_id: "other", client_name: "other", scopes, since },
     ],
   });
-  // More than what was approved is asked for again.
+  // Additional scopes need another consent.
   const more = await provider.authorizeUrl({
     ...OTHER,
     scope: "openid offline_access",
   });
   await browser.begin(more);
-  // Another person's approval begins another session.
+  // The consent of another person begins a new session.
   const { person: bob } = await provider.employ();
   const again = await provider.authorizeUrl({ ...OTHER, prompt: "login" });
   await browser.signIn(provider, bob, again);
@@ -77,12 +77,13 @@ Deno.test("the first login at each application asks, in the same session; later 
   assertEquals((await consents(provider, browser)).consents.length, 1);
 });
 
-Deno.test("a consent that is taken back ends what the application has, and is asked for again", async () => {
+Deno.test("revoking a consent invalidates the application's tokens, and its next login asks again", async () => {
   await using receiver = new Receiver();
   const clients = await usualClients();
   clients[0]!.backchannel_logout_uri = receiver.uri;
   await using provider = await TestProvider.start({ clients });
-  // Frozen: what was given before does not come back in the same millisecond.
+  // With a frozen clock, old tokens must stay invalid even in the same
+  // millisecond.
   provider.frozenMs = Date.now();
   const { person, browser, ...tokens } = await provider.logIn();
   const other = await browser.signIn(
@@ -121,7 +122,7 @@ Deno.test("a consent that is taken back ends what the application has, and is as
   assertEquals((await provider.userinfo(others.access_token)).status, 200);
 });
 
-Deno.test("hosts behind forward auth ask nothing of who is signed in, and are not listed", async () => {
+Deno.test("hosts behind forward auth need no consent and are not listed", async () => {
   await using provider = await TestProvider.start({
     settings: { gateHosts: ["wiki.example"], gateMaxAgeMs: 0 },
   });
@@ -143,7 +144,7 @@ Deno.test("hosts behind forward auth ask nothing of who is signed in, and are no
   const { consents: listed } = await consents(provider, browser);
   assertEquals(listed.length, 1);
   assertEquals(listed[0].scopes, ["openid"]);
-  // Nobody is let in who is not signed in.
+  // Without a session the login page is shown.
   const stranger = await new Browser().follow(
     `${origin}/gate/login?rd=http://wiki.example/`,
   );

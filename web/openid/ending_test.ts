@@ -9,13 +9,13 @@ import {
 } from "./testdata/test_provider.ts";
 import { waitUntil } from "../../tests/kit/wait.ts";
 
-async function clientsTold(uri: string) {
+async function clientsWithLogout(uri: string) {
   const clients = await usualClients();
   clients[0]!.backchannel_logout_uri = uri;
   return clients;
 }
 
-Deno.test("a revocation ends refresh and userinfo at the next question, and the session", async () => {
+Deno.test("a revocation ends the session at the next refresh or userinfo request", async () => {
   await using provider = await TestProvider.start();
   const { person, relationship } = await provider.employ();
   for (const end of ["refresh", "userinfo"] as const) {
@@ -34,7 +34,7 @@ Deno.test("a revocation ends refresh and userinfo at the next question, and the 
       [answer.status, answer.body.error],
       end === "refresh" ? [400, "invalid_grant"] : [401, "invalid_token"],
     );
-    // Employed again: what was ended stays ended.
+    // A new relationship does not restore the ended session.
     const back = await provider.demo.enrol(person.did);
     assertEquals((await provider.refresh(refresh_token)).status, 400);
     assertEquals(await browser.silentError(provider), "login_required");
@@ -42,7 +42,7 @@ Deno.test("a revocation ends refresh and userinfo at the next question, and the 
   }
 });
 
-Deno.test("a revocation between code and token gives no token", async () => {
+Deno.test("issues no token after a revocation between code and token", async () => {
   await using provider = await TestProvider.start();
   const { person, relationship } = await provider.employ();
   const back = await new Browser().signIn(
@@ -57,7 +57,7 @@ Deno.test("a revocation between code and token gives no token", async () => {
   assertEquals([status, body.error], [400, "invalid_grant"]);
 });
 
-Deno.test("an issuer that can't be asked denies nobody, and gives nothing", async () => {
+Deno.test("an unreachable issuer neither ends sessions nor allows new tokens", async () => {
   await using provider = await TestProvider.start();
   const { person, browser, access_token, refresh_token } = await provider
     .logIn();
@@ -76,10 +76,10 @@ Deno.test("an issuer that can't be asked denies nobody, and gives nothing", asyn
     );
     assertEquals(answer.headers.get("retry-after"), "5");
   }
-  // Userinfo goes on as it was.
+  // Userinfo still responds.
   const info = await provider.userinfo(access_token);
   assertEquals([info.status, info.body.sub], [200, person.did]);
-  // With a page there is a page, without one the application is told.
+  // The error goes to a page, or with prompt=none to the application.
   const page = await browser.send(await provider.authorizeUrl());
   await page.body?.cancel();
   assertEquals([page.status, page.headers.get("location")], [503, null]);
@@ -87,44 +87,44 @@ Deno.test("an issuer that can't be asked denies nobody, and gives nothing", asyn
   const report = await provider.web.provider!.watch();
   assertEquals(report, { looked: 1, unanswered: 1 });
   provider.issuerIsDown = false;
-  // The same token and code are good.
+  // The same token and code are still valid.
   assertEquals((await provider.refresh(refresh_token)).status, 200);
   assertEquals((await provider.redeem(code)).status, 200);
 });
 
-Deno.test("where the issuer is silent userinfo tells what it said last, not what it said at the login", async () => {
+Deno.test("while the issuer fails, userinfo returns the last known relationship, not that of the login", async () => {
   await using provider = await TestProvider.start();
   const { person, relationship, access_token } = await provider.logIn();
-  const relationshipTold = async () => {
+  const relationshipOf = async () => {
     const { status, body } = await provider.userinfo(access_token);
     return [status, body.sig.relationship_id];
   };
-  assertEquals(await relationshipTold(), [200, relationship]);
+  assertEquals(await relationshipOf(), [200, relationship]);
   const { relationship_id } = await provider.demo.enrol(person.did);
   await provider.demo.revoke(relationship);
-  assertEquals(await relationshipTold(), [200, relationship_id]);
+  assertEquals(await relationshipOf(), [200, relationship_id]);
   provider.issuerIsDown = true;
-  assertEquals(await relationshipTold(), [200, relationship_id]);
+  assertEquals(await relationshipOf(), [200, relationship_id]);
 });
 
-Deno.test("where the issuer is silent userinfo tells nothing of whom it is known to have denied", async () => {
+Deno.test("while the issuer fails, userinfo returns nothing after a known deny", async () => {
   await using provider = await TestProvider.start();
   const hers = await provider.logIn();
   const his = await provider.logIn();
   await provider.demo.revoke(hers.relationship);
-  // His question has the feed fetched, which tells of her.
+  // This request fetches the feed, which contains her revocation.
   assertEquals((await provider.userinfo(his.access_token)).status, 200);
   provider.issuerIsDown = true;
   assertEquals((await provider.userinfo(his.access_token)).status, 200);
   const { status, body } = await provider.userinfo(hers.access_token);
   assertEquals([status, body.error], [503, "temporarily_unavailable"]);
   provider.issuerIsDown = false;
-  // For some seconds it is not asked again.
+  // The issuer is not queried again for some seconds.
   provider.skewMs = 6_000;
   assertEquals((await provider.userinfo(hers.access_token)).status, 401);
 });
 
-Deno.test("while the issuer is silent, userinfo and proxies are answered for the grace period, then with 503", async () => {
+Deno.test("while the issuer fails, userinfo and forward auth respond for the grace period, then with 503", async () => {
   const host = "wiki.example";
   await using provider = await TestProvider.start({
     settings: { gateHosts: [host], graceMs: 60_000, gateMaxAgeMs: 0 },
@@ -132,14 +132,14 @@ Deno.test("while the issuer is silent, userinfo and proxies are answered for the
   const { visitor, person } = await Visitor.logIn(provider, `http://${host}/`);
   const { access_token } = await new Browser().tokens(provider, person);
   provider.issuerIsDown = true;
-  const told = async () => [
+  const statuses = async () => [
     (await provider.userinfo(access_token)).status,
     (await visitor.ask(host)).status,
   ];
   provider.skewMs = 58_000;
-  assertEquals(await told(), [200, 200]);
+  assertEquals(await statuses(), [200, 200]);
   provider.skewMs = 66_000;
-  assertEquals(await told(), [503, 503]);
+  assertEquals(await statuses(), [503, 503]);
   const asked = await fetch(`${provider.origin}/forward-auth`, {
     headers: { "x-forwarded-host": host, cookie: visitor.at(host).cookie },
   });
@@ -148,13 +148,13 @@ Deno.test("while the issuer is silent, userinfo and proxies are answered for the
   assertEquals(asked.headers.get("retry-after"), "5");
   provider.issuerIsDown = false;
   provider.skewMs = 76_000;
-  assertEquals(await told(), [200, 200]);
+  assertEquals(await statuses(), [200, 200]);
 });
 
-Deno.test("the watch ends the sessions of those who were revoked, and tells by a token that fits the specification", async () => {
+Deno.test("the watch ends revoked sessions and sends logout tokens that conform to the specification", async () => {
   await using receiver = new Receiver();
   await using provider = await TestProvider.start({
-    clients: await clientsTold(receiver.uri),
+    clients: await clientsWithLogout(receiver.uri),
   });
   const { person, relationship, ...gone } = await provider.logIn();
   const stays = await provider.logIn();
@@ -180,23 +180,23 @@ Deno.test("the watch ends the sessions of those who were revoked, and tells by a
   assertEquals(payload.nonce, undefined);
   assertEquals((await provider.refresh(gone.refresh_token)).status, 400);
   assertEquals((await provider.refresh(stays.refresh_token)).status, 200);
-  // Told once.
+  // The application is notified once.
   await watch();
   assertEquals(await deliver(), 0);
 });
 
-Deno.test("a logout token that an application refuses does not hold up its other ones", async () => {
+Deno.test("a logout token that an application rejects does not delay its other ones", async () => {
   await using receiver = new Receiver();
   let refused: string | undefined;
   receiver.hear = (subject) => subject === (refused ??= subject) ? 400 : 200;
-  const clients = await clientsTold(receiver.uri);
+  const clients = await clientsWithLogout(receiver.uri);
   await using provider = await TestProvider.start({ clients });
   const people = [];
   for (let i = 0; i < 3; i++) {
     const { person, relationship } = await provider.logIn();
     people.push(person.did);
     await provider.demo.revoke(relationship);
-    // The refused token is due again each time.
+    // The rejected token is due again each time.
     provider.skewMs += 10 * 60_000;
     await provider.web.provider!.watch();
     await provider.web.provider!.deliver();
@@ -206,9 +206,9 @@ Deno.test("a logout token that an application refuses does not hold up its other
   assertEquals(delivered, people.slice(1));
 });
 
-Deno.test("an application that was down gets each logout token once, later, by one of two replicas", async () => {
+Deno.test("an application that was down gets each logout token later, once, from one of two replicas", async () => {
   await using receiver = new Receiver();
-  const clients = await clientsTold(receiver.uri);
+  const clients = await clientsWithLogout(receiver.uri);
   await using first = await TestProvider.start({ clients });
   await using second = await TestProvider.start({
     clients,
@@ -233,7 +233,7 @@ Deno.test("an application that was down gets each logout token once, later, by o
     second.skewMs += 10;
     await both("watch");
   }
-  // One fails: the others wait for the next time.
+  // One delivery fails, so the others wait for the next run.
   await both("deliver");
   assert(failures <= 0);
   assertEquals(receiver.delivered.length < 5, true);
@@ -242,19 +242,19 @@ Deno.test("an application that was down gets each logout token once, later, by o
     second.skewMs += 25_000;
     await both("deliver");
   }
-  const told = receiver.delivered.map((token) => decodeJwt(token).sub);
-  assertEquals(told.toSorted(), people.map(({ did }) => did).toSorted());
+  const received = receiver.delivered.map((token) => decodeJwt(token).sub);
+  assertEquals(received.toSorted(), people.map(({ did }) => did).toSorted());
 });
 
-Deno.test("who tells and dies is taken over by another, and nobody is forgotten", async () => {
+Deno.test("another replica takes over the delivery of a crashed one", async () => {
   await using receiver = new Receiver();
-  const clients = await clientsTold(receiver.uri);
+  const clients = await clientsWithLogout(receiver.uri);
   let isDying = true;
   const begun = Promise.withResolvers<void>();
   await using first = await TestProvider.start({
     clients,
     settings: {
-      // As if the process ended while it waits.
+      // Simulates a process that crashes while it waits.
       fetch: () => {
         begun.resolve();
         return isDying ? new Promise(() => {}) : Promise.reject();
@@ -278,10 +278,10 @@ Deno.test("who tells and dies is taken over by another, and nobody is forgotten"
   isDying = false;
 });
 
-Deno.test("what only one application requires ends that one's part of the session", async () => {
+Deno.test("a requirement of one application does not affect the others in the session", async () => {
   await using provider = await TestProvider.start();
   const { person, browser } = await provider.logIn();
-  // Not ops: the person is asked, and the page says no.
+  // The person lacks the role ops, so the login at this application is denied.
   const ops = {
     client_id: "ops",
     redirect_uri: "https://ops.example/callback",
@@ -299,14 +299,14 @@ Deno.test("what only one application requires ends that one's part of the sessio
   const attestation = person.attest(challenge, Date.now());
   const answer = await browser.answer(provider.origin, id, { attestation });
   assertEquals((await answer.json()).code, "relationship_denied");
-  // The other application goes on.
+  // The other application is not affected.
   const back = await browser.follow(await provider.authorizeUrl());
   assert(back.searchParams.has("code"));
 });
 
-Deno.test("a logout by the person is told to every application of the session", async () => {
+Deno.test("a logout by the person notifies every application of the session", async () => {
   await using receiver = new Receiver();
-  const clients = await clientsTold(receiver.uri);
+  const clients = await clientsWithLogout(receiver.uri);
   clients[1]!.backchannel_logout_uri = receiver.uri;
   await using provider = await TestProvider.start({ clients });
   const { person, browser, id_token } = await provider.logIn();
@@ -322,10 +322,13 @@ Deno.test("a logout by the person is told to every application of the session", 
   );
   await response.body?.cancel();
   assertEquals(response.status, 200);
-  // It tells at once, by itself.
-  await waitUntil("both told", () => receiver.delivered.length === 2);
-  const told = receiver.delivered.map((token) =>
+  // The tokens are sent immediately, without a run of the background work.
+  await waitUntil(
+    "both tokens have arrived",
+    () => receiver.delivered.length === 2,
+  );
+  const received = receiver.delivered.map((token) =>
     JSON.parse(Buffer.from(token.split(".")[1]!, "base64url").toString()).aud
   );
-  assertEquals(told.sort(), ["app", "other"]);
+  assertEquals(received.sort(), ["app", "other"]);
 });

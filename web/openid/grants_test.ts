@@ -30,14 +30,14 @@ async function newGrant(): Promise<{ grants: Grants; code: string }> {
   return { grants, code };
 }
 
-/** Eight who have all looked before the first of them goes on. */
+/** Reads the grant eight times before the first use. */
 async function lookedUp(grants: Grants, token: string): Promise<FoundGrant[]> {
   const found = [];
   for (let i = 0; i < 8; i++) found.push((await grants.find(token))!);
   return found;
 }
 
-Deno.test("of those who have seen a fresh code one redeems it, and has dead tokens", async () => {
+Deno.test("only one of several readers of a fresh code redeems it, and its tokens are revoked", async () => {
   const { grants, code } = await newGrant();
   const found = await lookedUp(grants, code);
   const won = (await Promise.all(
@@ -48,7 +48,7 @@ Deno.test("of those who have seen a fresh code one redeems it, and has dead toke
   assertEquals([after.grant.dead, after.grant.access], [true, []]);
 });
 
-Deno.test("of those who have seen a good refresh token one rotates it, and has dead tokens", async () => {
+Deno.test("only one of several readers of a valid refresh token rotates it, and its tokens are revoked", async () => {
   const { grants, code } = await newGrant();
   const first = await grants.redeem((await grants.find(code))!, OPTIONS);
   const found = await lookedUp(grants, first!.refresh_token!);

@@ -3,7 +3,7 @@ import { decodeProtectedHeader, exportJWK, generateKeyPair } from "jose";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { generateProviderKeys, readProviderKeys } from "./keys.ts";
 
-Deno.test("only public members are published, under thumbprints; old keys stay", async () => {
+Deno.test("publishes only public members, with thumbprints as kids, and keeps old keys", async () => {
   const text = await generateProviderKeys();
   const keys = await readProviderKeys(text);
   for (const key of keys.jwks.keys) {
@@ -25,7 +25,7 @@ Deno.test("only public members are published, under thumbprints; old keys stay",
   }
 });
 
-Deno.test("keys that can't be used stop the start, and are not shown", async (t) => {
+Deno.test("rejects unusable keys without showing them", async (t) => {
   const { keys } = JSON.parse(await generateProviderKeys());
   const [rsa, ec, ed] = keys;
   const other = await generateKeyPair("EdDSA");

@@ -10,7 +10,7 @@ import {
   usualClients,
 } from "./testdata/test_provider.ts";
 
-/** Somebody signs in; then the server starts again over the same store. */
+/** Logs a person in, then restarts the server with the same store. */
 async function restart(
   again: (before: TestProvider) => TestProviderOptions,
   work: (
@@ -33,7 +33,7 @@ async function restart(
   await work(after, browser, tokens);
 }
 
-/** What a proxy on the login's own host is told. */
+/** Returns the status of forward auth on the login's own host. */
 async function askAsProxy(after: TestProvider, browser: Browser) {
   const config = await fetch(
     `${after.origin}/.well-known/openid-configuration`,
@@ -46,7 +46,7 @@ async function askAsProxy(after: TestProvider, browser: Browser) {
   return response.status;
 }
 
-Deno.test("what another issuer said is nobody's word here, also while ours is silent", () =>
+Deno.test("a session of another issuer is rejected, even while the current issuer fails", () =>
   restart(() => ({}), async (after, browser, tokens) => {
     const info = await after.userinfo(tokens.access_token);
     assertEquals([info.status, info.body.error], [401, "invalid_token"]);
@@ -57,7 +57,7 @@ Deno.test("what another issuer said is nobody's word here, also while ours is si
     assertEquals(body.error_description, "the session is over");
   }));
 
-Deno.test("a login for which less was asked does not count; one for which more was continues", async () => {
+Deno.test("a session with fewer requirements is rejected; one with more continues", async () => {
   const require = ["relationship=employee", "role=ops"];
   await restart(
     (like) => ({ like, web: { require } }),
@@ -72,14 +72,14 @@ Deno.test("a login for which less was asked does not count; one for which more w
   });
 });
 
-Deno.test("the next look ends sessions of other terms and tells their applications, not those of others", async () => {
+Deno.test("the watch ends sessions with other conditions and notifies their applications, not those of other logins", async () => {
   await using receiver = new Receiver();
   const clients = await usualClients();
   clients[0]!.backchannel_logout_uri = receiver.uri;
   const store = createMemoryStore();
   await using before = await TestProvider.start({ store, clients });
   const { person } = await before.logIn();
-  // It shares the store, and nothing else.
+  // This provider only shares the store.
   await using neighbour = await TestProvider.start({ store, clients });
   assertEquals(await neighbour.web.provider!.watch(), {
     ...{ looked: 0, unanswered: 0 },
@@ -96,7 +96,7 @@ Deno.test("the next look ends sessions of other terms and tells their applicatio
   assertEquals(receiver.subjects, [person.did]);
 });
 
-Deno.test("who shares the store tells nobody of the ends of another's sessions, nor takes them for told", async () => {
+Deno.test("a login that shares the store does not deliver another login's notifications", async () => {
   await using receiver = new Receiver();
   const clients = await usualClients();
   clients[0]!.backchannel_logout_uri = receiver.uri;
@@ -105,7 +105,7 @@ Deno.test("who shares the store tells nobody of the ends of another's sessions, 
   const { person, relationship } = await provider.logIn();
   await provider.demo.revoke(relationship);
   await provider.web.provider!.watch();
-  // One knows the application, and where it is; the other one not where.
+  // Only the first of the two knows the application's logout address.
   await using one = await TestProvider.start({ store, clients });
   await using other = await TestProvider.start({ store });
   assertEquals(await one.web.provider!.deliver(), 0);
@@ -115,7 +115,7 @@ Deno.test("who shares the store tells nobody of the ends of another's sessions, 
   assertEquals(receiver.subjects, [person.did]);
 });
 
-Deno.test("what a person signed for one login opens no other one over the same store", async () => {
+Deno.test("an attestation for one login is rejected by another one over the same store", async () => {
   const shared = { store: createMemoryStore() };
   await using one = await TestProvider.start(shared);
   const origin = "http://127.0.0.1:8788";
@@ -140,7 +140,7 @@ Deno.test("what a person signed for one login opens no other one over the same s
   assertEquals(meant.status, 200);
 });
 
-Deno.test("an application that requires more than it did gets nothing while the issuer is silent", async () => {
+Deno.test("an application with new requirements gets nothing while the issuer fails", async () => {
   const entries = await usualClients();
   const read = () => readClients(JSON.stringify({ clients: entries }));
   let clients = read();

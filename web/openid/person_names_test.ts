@@ -15,7 +15,7 @@ import { Person } from "../testdata/independent_client.ts";
 const read = (text: string) =>
   readPersonNames(new TextEncoder().encode(text), "names.csv");
 
-Deno.test("applications get the operator's names, in the ID token and by userinfo, and digests of others", async () => {
+Deno.test("ID tokens and userinfo contain the operator's names, or a digest without one", async () => {
   const names = { of: read("subject,name\ndid:web:x.example,X\n") };
   await using provider = await TestProvider.start({
     settings: {
@@ -54,7 +54,7 @@ Deno.test("applications get the operator's names, in the ID token and by userinf
   }
 });
 
-Deno.test("names that could be taken for somebody else's are refused, with every row", () => {
+Deno.test("rejects names that could be mistaken for another person's, and lists every row", () => {
   const [a, b] = ["did:web:a.example", "did:web:b.example"];
   const cases: readonly (readonly [string, string])[] = [
     [
@@ -89,7 +89,7 @@ Deno.test("names that could be taken for somebody else's are refused, with every
       ["invalid_request", `Cannot run: names in "names.csv" ${says}`],
     );
   }
-  // Told apart, or one row twice: nothing is wrong.
+  // Distinct user names and duplicate rows are valid.
   const people = read(
     `subject,name,username\n${a},Ann,ann1\n${b},Ann,ann2\n${b},Ann,ann2\n${b},,\n`,
   );
@@ -99,7 +99,7 @@ Deno.test("names that could be taken for somebody else's are refused, with every
 
 Deno.test({
   name:
-    "--names is read at the start and at SIGHUP; a wrong file changes nothing then, and stops a start",
+    "--names is read at the start and at SIGHUP; an invalid file prevents a start and is ignored at SIGHUP",
   ignore: Deno.build.os === "windows",
   async fn() {
     const dir = await Deno.makeTempDir();

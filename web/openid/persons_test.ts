@@ -8,7 +8,7 @@ import {
   usualClients,
 } from "./testdata/test_provider.ts";
 
-/** A person with two keys. */
+/** Enrols a person with two keys. */
 async function twoKeys(provider: TestProvider) {
   const { person: laptop, relationship } = await provider.employ();
   const phone = new Person();
@@ -17,7 +17,7 @@ async function twoKeys(provider: TestProvider) {
   return { laptop, phone, relationship, added: added.relationship_id };
 }
 
-Deno.test("every key of a person is the same sub, also after the root's relationship ended", async () => {
+Deno.test("every key of a person has the same sub, even after the root's relationship ends", async () => {
   await using provider = await TestProvider.start({
     settings: { nameOf: (subject) => subject === root ? "Ann" : undefined },
   });
@@ -37,13 +37,14 @@ Deno.test("every key of a person is the same sub, also after the root's relation
   assertEquals(decodeJwt(body.id_token).sub, root);
 });
 
-Deno.test("whether a person may log in is decided for the key that signed", async () => {
+Deno.test("the relationship of the signing key decides about the login", async () => {
   await using provider = await TestProvider.start();
   const { laptop, phone, added } = await twoKeys(provider);
   const browsers = { laptop: new Browser(), phone: new Browser() };
   const ofPhone = await browsers.phone.tokens(provider, phone);
   const ofLaptop = await browsers.laptop.tokens(provider, laptop);
-  // A lost device: its sessions end, those of the other key go on.
+  // After the loss of a device its sessions end; those of the other key
+  // continue.
   await provider.demo.revoke(added);
   await provider.web.provider!.watch();
   assertEquals((await provider.refresh(ofPhone.refresh_token)).status, 400);
@@ -56,7 +57,7 @@ Deno.test("whether a person may log in is decided for the key that signed", asyn
   assertEquals(lost, "relationship_denied");
 });
 
-Deno.test("a second key of the person joins the session; another person begins a new one", async () => {
+Deno.test("a second key of the person continues the session; another person begins a new one", async () => {
   await using provider = await TestProvider.start();
   const { laptop, phone } = await twoKeys(provider);
   const { person: bob } = await provider.employ();
@@ -70,7 +71,7 @@ Deno.test("a second key of the person joins the session; another person begins a
   assertNotEquals(await sidOf(bob), first);
 });
 
-Deno.test("hints that name the person are met by each of its keys and by nobody else", async () => {
+Deno.test("every key of the hinted person may answer, and no other person", async () => {
   await using provider = await TestProvider.start();
   const { laptop, phone } = await twoKeys(provider);
   const { person: bob } = await provider.employ();
@@ -81,7 +82,7 @@ Deno.test("hints that name the person are met by each of its keys and by nobody 
     const hint of [{ id_token_hint: id_token }, { login_hint: laptop.did }]
   ) {
     await others.tokens(provider, phone, { ...hint, prompt: "login" });
-    // In silence, with the session of another key.
+    // A silent login works with the session of another key.
     assertEquals(await others.silentError(provider, hint), null);
     const refused = await new Browser()
       .tokens(provider, bob, { ...hint, prompt: "login" })
@@ -90,7 +91,7 @@ Deno.test("hints that name the person are met by each of its keys and by nobody 
   }
 });
 
-Deno.test("a logout notification of one key names the person and that session alone", async () => {
+Deno.test("the logout token of one key contains the person and only that session", async () => {
   await using receiver = new Receiver();
   const clients = await usualClients();
   clients[0]!.backchannel_logout_uri = receiver.uri;

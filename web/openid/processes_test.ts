@@ -5,7 +5,7 @@ import { startCuttingProxy } from "./testdata/cutting_proxy.ts";
 import { Fleet, refreshForm, type Replica } from "./testdata/fleet.ts";
 import { Browser } from "./testdata/test_provider.ts";
 
-/** What processes of a provider keep to, whichever of them die. */
+/** Guarantees of several processes of a provider if one is killed. */
 
 const STORES = [
   ["Deno KV", undefined],
@@ -18,7 +18,7 @@ for (const [name, start] of STORES) {
 
   Deno.test({
     name:
-      `kill -9 between code and token: over ${name} another process goes on, once`,
+      `kill -9 between code and token: over ${name} another process redeems the code once`,
     ignore,
     async fn() {
       const redis = await start?.();
@@ -31,7 +31,7 @@ for (const [name, start] of STORES) {
       const code = await fleet.codeAt(first, person, browser);
       await fleet.kill(first);
       const third = await fleet.start();
-      // Bound to all that it was asked with, whichever replica answers, and used once.
+      // At every replica, the code is bound to its request and valid once.
       const stolen = { redirect_uri: "https://app.example/cb?tenant=1" };
       const other = { client_id: "other" };
       const guess = { code_verifier: "w".repeat(45) };
@@ -46,13 +46,13 @@ for (const [name, start] of STORES) {
       assertEquals(won.length, 1);
       const { access_token } = won[0]!.body;
       assertEquals((await third.userinfo(access_token)).status, 401);
-      // The person is still logged in, at any of them.
+      // The person is still logged in at every process.
       const url = await third.authorizeUrl({ prompt: "none" });
       const again = (await browser.follow(url)).searchParams.get("code")!;
       const { status, body } = await second.redeem(again);
       assertEquals(status, 200);
-      // Of parallel refreshes at two processes at most one wins; who lost shows
-      // that two have the token, and then it is nobody's.
+      // At most one of two concurrent refreshes succeeds; the other one is
+      // reuse of the token, which revokes the family.
       const rotated = await Promise.all(
         [second, third].map((each) => each.refresh(body.refresh_token)),
       );
@@ -68,7 +68,7 @@ for (const [name, start] of STORES) {
 
 Deno.test({
   name:
-    "kill -9 between rotation and answer: the old refresh token is never good beside a new one, and the person needs no second login",
+    "kill -9 between rotation and response: the old refresh token becomes invalid, and the person needs no new login",
   ignore: Deno.build.os === "windows" || !HAS_REDIS,
   async fn() {
     const redis = await startRedis();
@@ -91,7 +91,7 @@ Deno.test({
     }).then(() => "answered", () => "lost");
     await killed.promise;
     assertEquals(lost, "lost");
-    // It was replaced by one that nobody has: the family is over, by the rule.
+    // The token was replaced, so its reuse revokes the family.
     const again = await second.refresh(body.refresh_token);
     assertEquals([again.status, again.body.error], [400, "invalid_grant"]);
     assertEquals((await second.userinfo(body.access_token)).status, 401);
@@ -105,7 +105,7 @@ Deno.test({
 
 Deno.test({
   name:
-    "kill -9 between rotation and answer over Deno KV, at any moment: one answer at most is good",
+    "kill -9 at any time during a rotation over Deno KV: at most one response is valid",
   ignore: Deno.build.os === "windows",
   async fn() {
     await using fleet = await Fleet.open((dir) => `kv:${dir}/web.db`);
@@ -115,7 +115,7 @@ Deno.test({
       const first = await fleet.start();
       const { body } = await first.redeem(await fleet.codeAt(first, person));
       const answer = first.refresh(body.refresh_token).catch(() => undefined);
-      // real time: the moment of the kill may be any.
+      // real time: the kill may happen at any point.
       await new Promise((go) => setTimeout(go, delayMs));
       await fleet.kill(first);
       const got = await answer;
@@ -132,8 +132,13 @@ Deno.test({
   },
 });
 
-/** Both look and tell each second, and one after the other is killed. */
-async function tellAndDie(start: (typeof STORES)[number][1]): Promise<void> {
+/**
+ * Runs two processes that check and deliver each second, and kills both during
+ * a delivery.
+ */
+async function killDuringDelivery(
+  start: (typeof STORES)[number][1],
+): Promise<void> {
   const redis = await start?.();
   await using fleet = await Fleet.open(
     (dir) => redis?.url ?? `kv:${dir}/web.db`,
@@ -149,13 +154,13 @@ async function tellAndDie(start: (typeof STORES)[number][1]): Promise<void> {
   const { receiver } = fleet;
   await fleet.revoke(people[0]!.relationship);
   await receiver.heard(1);
-  // Both look at least once more.
+  // Both processes check at least once more.
   await fleet.looks(4);
   assertEquals(receiver.subjects, [people[0]!.did]);
   const cut = Promise.withResolvers<void>();
   receiver.hear = async () => {
     receiver.hear = () => 200;
-    // One of the two is telling, and never hears that it was heard.
+    // The delivering process is killed before it receives the response.
     await fleet.kill(first);
     await fleet.kill(second);
     await fleet.start();
@@ -177,22 +182,22 @@ async function tellAndDie(start: (typeof STORES)[number][1]): Promise<void> {
 
 Deno.test({
   name:
-    "kill -9 while an application is told: another process tells, and nobody twice but the one that was cut off",
+    "kill -9 during a delivery: another process delivers, and only the interrupted token arrives twice",
   ignore: Deno.build.os === "windows",
-  // At once: each waits for the lease of who died.
+  // Concurrently, since each waits for the lease of the killed process.
   fn: async () => {
     const all = await Promise.allSettled(
       STORES.filter(([, start]) => start === undefined || HAS_REDIS)
-        .map(([, start]) => tellAndDie(start)),
+        .map(([, start]) => killDuringDelivery(start)),
     );
-    // Each has ended: what one leaves behind would fail another test.
+    // Wait for all, since a running one would disturb other tests.
     for (const each of all) if (each.status === "rejected") throw each.reason;
   },
 });
 
 Deno.test({
   name:
-    "after Redis came back empty everybody logs in again, and nothing old is good",
+    "after Redis loses its data everybody must log in again, and old tokens are invalid",
   ignore: Deno.build.os === "windows" || !HAS_REDIS,
   async fn() {
     const redis = await startRedis();
@@ -224,7 +229,7 @@ Deno.test({
 
 Deno.test({
   name:
-    "an issuer that takes requests and answers none is not waited for to its end: userinfo tells what it said last",
+    "does not wait for an issuer that never responds: userinfo returns the last known relationship",
   ignore: Deno.build.os === "windows",
   async fn() {
     await using fleet = await Fleet.open((dir) => `kv:${dir}/web.db`);
@@ -232,10 +237,10 @@ Deno.test({
     const { person, relationship } = await fleet.employ();
     const { body } = await process.redeem(await fleet.codeAt(process, person));
     fleet.serving.isSilent = true;
-    const { status, body: told } = await process.userinfo(body.access_token);
-    assertEquals([status, told.sig.relationship_id], [200, relationship]);
-    // The refresh goes on after the answer: documents that were requested
-    // together and had no answer are requested one by one.
+    const { status, body: info } = await process.userinfo(body.access_token);
+    assertEquals([status, info.sig.relationship_id], [200, relationship]);
+    // The refresh continues after the response: documents of a batch without a
+    // response are requested one by one.
     await waitUntil(
       "a request goes on",
       () => fleet.serving.unanswered > fleet.serving.aborted,

@@ -24,7 +24,7 @@ async function discover(
     auth,
     { execute: [openid.allowInsecureRequests] },
   );
-  // It leaves the bodies of some answers unread.
+  // openid-client leaves some response bodies unread.
   config[openid.customFetch] = async (url, init) => {
     // deno-lint-ignore no-explicit-any -- the two declare a body differently
     const response = await fetch(url, init as any);
@@ -33,7 +33,7 @@ async function discover(
   return config;
 }
 
-/** A login as `openid-client` does it, until its tokens. */
+/** Logs in with `openid-client` and returns the tokens. */
 async function logIn(
   provider: TestProvider,
   config: openid.Configuration,
@@ -68,7 +68,7 @@ for (
     ["client_secret_post", openid.ClientSecretPost(SECRET)],
   ] as const
 ) {
-  Deno.test(`openid-client logs in, asks, refreshes and revokes by ${name}`, async () => {
+  Deno.test(`openid-client logs in, fetches userinfo, refreshes and revokes by ${name}`, async () => {
     await using provider = await TestProvider.start();
     const { person } = await provider.employ();
     const config = await discover(provider, "app", auth);
@@ -80,13 +80,13 @@ for (
     assertEquals(claims.roles, ["deploy"]);
     assert(/^u-[0-9a-f]{16}$/.test(String(claims.preferred_username)));
     assertEquals(claims.email, undefined);
-    const told = await openid.fetchUserInfo(
+    const info = await openid.fetchUserInfo(
       config,
       tokens.access_token,
       person.did,
     );
-    assertEquals(told.groups, claims.groups);
-    assertEquals(told.sig, claims.sig);
+    assertEquals(info.groups, claims.groups);
+    assertEquals(info.sig, claims.sig);
     const next = await openid.refreshTokenGrant(
       config,
       tokens.refresh_token!,
@@ -117,14 +117,14 @@ for (const alg of ["RS256", "ES256", "EdDSA"] as const) {
       openid.ClientSecretPost(SECRET),
       { id_token_signed_response_alg: alg },
     );
-    // Signatures too, not only what TLS would vouch for.
+    // Verifies signatures too, which is optional with TLS.
     openid.enableNonRepudiationChecks(config);
     const tokens = await logIn(provider, config, person);
     assertEquals(tokens.claims()?.sub, person.did);
   });
 }
 
-Deno.test("openid-client logs in by private_key_jwt, and an assertion is good once", async () => {
+Deno.test("openid-client logs in by private_key_jwt, and an assertion is valid once", async () => {
   const { privateKey, publicKey } = await generateKeyPair("ES256");
   const jwk = { ...await exportJWK(publicKey), alg: "ES256" };
   const kid = await calculateJwkThumbprint(jwk);
@@ -152,7 +152,7 @@ Deno.test("openid-client logs in by private_key_jwt, and an assertion is good on
   assertEquals([status, body.error], [401, "invalid_client"]);
 });
 
-Deno.test("oauth4webapi logs in as a public client, strict about everything", async () => {
+Deno.test("oauth4webapi, which validates strictly, logs in as a public client", async () => {
   await using provider = await TestProvider.start();
   const { person } = await provider.employ();
   const insecure = { [oauth.allowInsecureRequests]: true };
@@ -202,7 +202,7 @@ Deno.test("oauth4webapi logs in as a public client, strict about everything", as
   }
 });
 
-Deno.test("who is logged in approves a second application, in the same session", async () => {
+Deno.test("a person who is logged in approves a second application in the same session", async () => {
   await using provider = await TestProvider.start();
   const { person } = await provider.employ();
   const browser = new Browser();
@@ -226,7 +226,7 @@ Deno.test("who is logged in approves a second application, in the same session",
   assertEquals(others.claims()?.groups, undefined);
 });
 
-Deno.test("openid-client logs out, and comes back to where the application said", async () => {
+Deno.test("openid-client logs out and returns to the registered address", async () => {
   await using provider = await TestProvider.start();
   const { person } = await provider.employ();
   const browser = new Browser();

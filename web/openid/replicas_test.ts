@@ -7,7 +7,7 @@ import {
 } from "../../tests/kit/redis_server.ts";
 import { Browser, TestProvider } from "./testdata/test_provider.ts";
 
-/** Two replicas over one store, each with a connection of its own. */
+/** Runs two replicas over one store, with separate connections. */
 async function withReplicas(
   open: () => Promise<RecordStore>,
   work: (first: TestProvider, second: TestProvider) => Promise<void>,
@@ -26,7 +26,7 @@ async function withReplicas(
   }
 }
 
-/** Everything that one replica began, the other goes on with. */
+/** Continues at one replica each step that was started at the other. */
 async function playStory(
   first: TestProvider,
   second: TestProvider,
@@ -48,12 +48,12 @@ async function playStory(
   const { status, body } = await second.redeem(code);
   assertEquals(status, 200);
   assertEquals((await first.userinfo(body.access_token)).body.sub, person.did);
-  // The old token at the other replica ends the family at both.
+  // Reuse of the old token at the other replica revokes the family at both.
   const next = await first.refresh(body.refresh_token);
   assertEquals(next.status, 200);
   assertEquals((await second.refresh(body.refresh_token)).status, 400);
   assertEquals((await first.refresh(next.body.refresh_token)).status, 400);
-  // Applications can't be told apart from one.
+  // Concurrent uses of a code at both replicas succeed only once.
   const raced = await browser.follow(await second.authorizeUrl());
   const racedCode = raced.searchParams.get("code")!;
   const uses = await Promise.all(
@@ -63,20 +63,20 @@ async function playStory(
   assertEquals(won.length, 1);
   const { access_token } = won[0]!.body;
   assertEquals((await second.userinfo(access_token)).status, 401);
-  // A revocation that one looks at ends the session at the other.
+  // A revocation that one replica detects ends the session at the other.
   await first.demo.revoke(relationship);
   await second.web.provider!.watch();
   assertEquals(await browser.silentError(first), "login_required");
 }
 
-Deno.test("two replicas over Deno KV are one provider", async () => {
+Deno.test("two replicas over Deno KV act as one provider", async () => {
   const folder = await Deno.makeTempDir();
   await withReplicas(() => openStore(`kv:${folder}/web.db`), playStory);
   await Deno.remove(folder, { recursive: true });
 });
 
 Deno.test({
-  name: "two replicas over Redis are one provider",
+  name: "two replicas over Redis act as one provider",
   ignore: !HAS_REDIS,
   async fn() {
     const redis = await startRedis();
@@ -87,7 +87,7 @@ Deno.test({
 
 Deno.test({
   name:
-    "while Redis is frozen nothing is given and nothing lost; the same token is good afterwards",
+    "while Redis hangs nothing is issued or lost, and the same token is valid afterwards",
   ignore: !HAS_REDIS,
   async fn() {
     const redis = await startRedis();

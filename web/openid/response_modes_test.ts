@@ -9,7 +9,7 @@ import {
   VERIFIER,
 } from "./testdata/test_provider.ts";
 
-/** The form of a page, as a browser would send it. */
+/** Reads the form of a page as a browser would submit it. */
 async function formOf(browser: Browser, url: string) {
   const response = await browser.send(url);
   const text = await response.text();
@@ -26,7 +26,7 @@ async function formOf(browser: Browser, url: string) {
   return { response, text, action, fields };
 }
 
-Deno.test("with form_post a page brings code and errors to the application in a form", async () => {
+Deno.test("with form_post a page submits codes and errors to the application", async () => {
   await using provider = await TestProvider.start();
   const { origin } = provider;
   const { person } = await provider.employ();
@@ -45,7 +45,7 @@ Deno.test("with form_post a page brings code and errors to the application in a 
     assertEquals(others, { state, iss: origin });
     assert(!text.includes("<script>alert"));
     assertEquals((await provider.redeem(code)).status, 200);
-    // The page's own script runs, and no other.
+    // The policy allows only the page's own script.
     const [, script = ""] = /<script>([^<]*)<\/script>/.exec(text) ?? [];
     const digest = Buffer.from(await sha256(script), "base64url");
     const policy = response.headers.get("content-security-policy") ?? "";
@@ -59,8 +59,12 @@ Deno.test("with form_post a page brings code and errors to the application in a 
   const silent = await new Browser().follow(
     await provider.authorizeUrl({ ...changes, prompt: "none" }),
   );
-  const told = await formOf(browser, silent.href);
-  assertEquals([told.action, told.fields.error, told.fields.state], [
+  const silentForm = await formOf(browser, silent.href);
+  assertEquals([
+    silentForm.action,
+    silentForm.fields.error,
+    silentForm.fields.state,
+  ], [
     CALLBACK,
     "login_required",
     state,
@@ -74,7 +78,7 @@ Deno.test("with form_post a page brings code and errors to the application in a 
   assertEquals(fields.error, "access_denied");
 });
 
-Deno.test("a form brings only what this provider sealed for it, for a minute", async () => {
+Deno.test("a form only submits a response that this provider has sealed, for a minute", async () => {
   await using provider = await TestProvider.start();
   const { origin } = provider;
   const { person } = await provider.employ();
@@ -97,14 +101,14 @@ Deno.test("a form brings only what this provider sealed for it, for a minute", a
   };
   await refused("");
   await refused(`?answer=${other}.${mac}`);
-  // A sealed sign-in is of another purpose.
+  // A sealed sign-in has a different purpose.
   await refused(`?answer=${signIn}`);
   assertEquals((await formOf(browser, to.href)).action, CALLBACK);
   provider.skewMs = 60_000;
   await refused(`?answer=${answer}`);
 });
 
-Deno.test("a client without PKCE needs a nonce; a challenge that it sends is binding, a verifier without one is refused", async () => {
+Deno.test("a client without PKCE needs a nonce; PKCE is enforced if it is used, and a verifier alone is rejected", async () => {
   const client_secret_sha256 = await sha256(SECRET);
   const clients = [...await usualClients(), {
     ...{ client_id: "old", client_secret_sha256, pkce: false },

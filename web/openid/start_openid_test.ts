@@ -24,7 +24,7 @@ async function writeClients(dir: string, clients: unknown): Promise<void> {
 
 Deno.test({
   name:
-    "keys are made once, for their owner alone; SIGHUP reads applications again, a wrong file changes nothing",
+    "creates keys once, readable by their owner only; SIGHUP reads applications again and ignores an invalid file",
   ignore: Deno.build.os === "windows",
   fn: inFolder(async (dir) => {
     await writeClients(dir, [ENTRY]);
@@ -70,7 +70,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a wrong file, or flags that don't go together, stop the start",
+  name: "an invalid file or incompatible flags prevent the start",
   fn: inFolder(async (dir) => {
     await writeClients(dir, [{ ...ENTRY, redirect_uris: ["http://x"] }]);
     const cases: readonly (readonly [string[], string])[] = [

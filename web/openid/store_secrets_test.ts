@@ -2,7 +2,7 @@ import { createMemoryStore, type RecordStore } from "@sig/consumer/store";
 import { assert, assertEquals } from "@std/assert";
 import { Browser, cookieAt, TestProvider } from "./testdata/test_provider.ts";
 
-Deno.test("a reader of the store can't use a code, a token or a cookie of it", async () => {
+Deno.test("a reader of the store can't obtain a valid code, token or cookie", async () => {
   const written: string[] = [];
   const store = createMemoryStore();
   const recording: RecordStore = {

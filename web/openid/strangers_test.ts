@@ -1,4 +1,4 @@
-/** What those who are not signed in can do to a provider and its people. */
+/** Attacks on a provider and its users without a login. */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { decodeJwt } from "jose";
@@ -22,7 +22,7 @@ async function statusOf(response: Response | Promise<Response>) {
   return status;
 }
 
-Deno.test("what the gate is told to begin must be a digest", async () => {
+Deno.test("the parameter begin of the gate must be a digest", async () => {
   await using provider = await TestProvider.start(GATE);
   for (
     const begin of ["", "!".repeat(43), "b".repeat(42), "b".repeat(65_000)]
@@ -37,9 +37,9 @@ Deno.test("what the gate is told to begin must be a digest", async () => {
   }
 });
 
-Deno.test("an address that does not fit into a sign-in is refused by a page", async () => {
+Deno.test("an error page rejects an address that is too long for a sign-in", async () => {
   await using provider = await TestProvider.start(GATE);
-  // A quotation mark takes three characters in an address.
+  // A quotation mark is three characters in an encoded address.
   for (const rd of [`${PAGE}${'"'.repeat(1_000)}`, PAGE + "a".repeat(2_500)]) {
     const response = await fetch(`${provider.origin}/gate/login?rd=${rd}`, {
       redirect: "manual",
@@ -49,7 +49,7 @@ Deno.test("an address that does not fit into a sign-in is refused by a page", as
   }
 });
 
-Deno.test("a sign-in that was altered, made up or is over is not known", async (t) => {
+Deno.test("rejects a sign-in that is changed, forged or expired", async (t) => {
   await using provider = await TestProvider.start();
   const { origin } = provider;
   const browser = new Browser();
@@ -79,7 +79,7 @@ Deno.test("a sign-in that was altered, made up or is over is not known", async (
       ]);
     });
   }
-  await t.step("over after 15 minutes", async () => {
+  await t.step("expires after 15 minutes", async () => {
     provider.skewMs = 15 * 60_000 - 1_000;
     assertEquals(
       await statusOf(browser.send(`${origin}/oidc/interaction/${id}`)),
@@ -93,7 +93,7 @@ Deno.test("a sign-in that was altered, made up or is over is not known", async (
   });
 });
 
-Deno.test("a sign-in goes on under a key that was rotated, and not under others", async () => {
+Deno.test("a sign-in continues after a key rotation but not with other keys", async () => {
   const text = await testKeysText();
   const fresh = JSON.parse(await generateProviderKeys());
   const rotated = JSON.stringify({
@@ -119,7 +119,7 @@ Deno.test("a sign-in goes on under a key that was rotated, and not under others"
   );
 });
 
-Deno.test("HEAD and prefetches change nothing", async (t) => {
+Deno.test("HEAD requests and prefetches have no effect", async (t) => {
   await using provider = await TestProvider.start(GATE);
   const { browser, id_token } = await provider.logIn();
   const { origin } = provider;
@@ -142,7 +142,7 @@ Deno.test("HEAD and prefetches change nothing", async (t) => {
   assertEquals(await browser.silentError(provider), null);
 });
 
-Deno.test("a form of any site asks for a login as a link does", async () => {
+Deno.test("a form of any site starts a login like a link", async () => {
   await using provider = await TestProvider.start();
   const { person } = await provider.employ();
   const browser = new Browser();
@@ -170,7 +170,7 @@ Deno.test("a form of any site asks for a login as a link does", async () => {
   }
 });
 
-Deno.test("a cookie whose name begins with U+00A0 is another cookie", () => {
+Deno.test("a cookie whose name begins with U+00A0 is a different cookie", () => {
   const cookie = hostCookie("sig-session", "https://login.example");
   const read = (text: string) =>
     cookie.read({ get: () => text } as unknown as Headers);
@@ -184,7 +184,7 @@ Deno.test("a cookie whose name begins with U+00A0 is another cookie", () => {
   }
 });
 
-Deno.test("two session cookies are not told to be signed out", async () => {
+Deno.test("a logout with two session cookies is an error", async () => {
   await using provider = await TestProvider.start();
   const { browser, id_token } = await provider.logIn();
   const url = `${provider.origin}/oidc/logout?id_token_hint=${id_token}`;
@@ -205,7 +205,7 @@ Deno.test("two session cookies are not told to be signed out", async () => {
   );
 });
 
-Deno.test("a refresh token that was made up is refused, and ends nothing", async () => {
+Deno.test("rejects a forged refresh token without revoking the family", async () => {
   await using provider = await TestProvider.start();
   const first = await provider.logIn();
   const [id] = first.refresh_token.split(".");
@@ -216,12 +216,12 @@ Deno.test("a refresh token that was made up is refused, and ends nothing", async
   }
   const next = await provider.refresh(first.refresh_token);
   assertEquals(next.status, 200);
-  // One that once was good still does.
+  // Reuse of a token that was valid does revoke it.
   assertEquals((await provider.refresh(first.refresh_token)).status, 400);
   assertEquals((await provider.refresh(next.body.refresh_token)).status, 400);
 });
 
-Deno.test("a refresh for less gives less, and the next one may ask for all again", async () => {
+Deno.test("a refresh may reduce the scope, and the next one may request all of it again", async () => {
   await using provider = await TestProvider.start();
   const { person } = await provider.employ();
   const all = "openid profile groups";
@@ -231,9 +231,9 @@ Deno.test("a refresh for less gives less, and the next one may ask for all again
     assertEquals([status, body.scope], [200, scope]);
     const claims = decodeJwt(body.id_token);
     const { body: info } = await provider.userinfo(body.access_token);
-    for (const told of [claims, info]) {
-      assertEquals("groups" in told, scope.includes("groups"));
-      assertEquals("name" in told, scope.includes("profile"));
+    for (const each of [claims, info]) {
+      assertEquals("groups" in each, scope.includes("groups"));
+      assertEquals("name" in each, scope.includes("profile"));
     }
     refresh_token = body.refresh_token;
   }
@@ -244,7 +244,7 @@ Deno.test("a refresh for less gives less, and the next one may ask for all again
   assertEquals((await provider.refresh(refresh_token)).status, 200);
 });
 
-Deno.test("while the issuer hangs, one client holds up neither others nor what needs no issuer", async () => {
+Deno.test("while the issuer hangs, one client blocks neither other clients nor routes without an issuer", async () => {
   await using first = await TestProvider.start();
   const { person } = await first.employ();
   const gate = Promise.withResolvers<void>();
@@ -281,7 +281,7 @@ Deno.test("while the issuer hangs, one client holds up neither others nor what n
   const asked = Array.from({ length: 40 }, async () => {
     done.push(await statusOf(ask(own, "192.0.2.1")));
   });
-  // A quarter of those who may wait.
+  // One client may use a quarter of the waiting requests.
   await waitUntil("the rest is refused", () => done.length === 40 - 4);
   assertEquals(new Set(done), new Set([503]));
   assert(hanging > 0);
@@ -301,7 +301,7 @@ Deno.test("while the issuer hangs, one client holds up neither others nor what n
     }, { "x-forwarded-for": client });
     assertEquals(revoked.status, 200);
   }
-  // From the session, after a few seconds.
+  // The session answers after a few seconds.
   const info = await fetch(`${origin}/oidc/userinfo`, {
     headers: {
       authorization: `Bearer ${access_token}`,
@@ -309,7 +309,7 @@ Deno.test("while the issuer hangs, one client holds up neither others nor what n
     },
   });
   assertEquals([info.status, (await info.json()).sub], [200, person.did]);
-  // A stranger is sent to the page.
+  // A browser without a session is redirected to the page.
   assertEquals(await statusOf(fetch(own, { redirect: "manual" })), 303);
   const out = await ask(
     `${origin}/oidc/logout?id_token_hint=${id_token}`,
@@ -320,7 +320,7 @@ Deno.test("while the issuer hangs, one client holds up neither others nor what n
   await Promise.all(asked);
 });
 
-Deno.test("the questions of proxies are not counted by the rate limit", async () => {
+Deno.test("the rate limit does not count forward-auth requests", async () => {
   await using provider = await TestProvider.start({
     ...GATE,
     web: { rateLimit: { perSecond: 1 } },

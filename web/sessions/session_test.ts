@@ -14,12 +14,12 @@ Deno.test("a session with the maximum number of applications and grants fits in 
   const store = await openStore(`kv:${folder}/store.db`);
   try {
     const dropped: string[] = [];
-    const told: string[] = [];
+    const notified: string[] = [];
     const sessions = createSessions<null>({
       store,
       lifeMs: 60_000,
       conditions: CONDITIONS,
-      notify: ({ client_id }) => Promise.resolve(void told.push(client_id)),
+      notify: ({ client_id }) => Promise.resolve(void notified.push(client_id)),
       drop: (grant) => Promise.resolve(void dropped.push(grant)),
       now: () => new Date(),
     });
@@ -44,11 +44,11 @@ Deno.test("a session with the maximum number of applications and grants fits in 
     }
     // The applications that joined first have left, and their grants are
     // revoked.
-    assertEquals(told.map((id) => id.split("-")[0]), ["0", "1"]);
+    assertEquals(notified.map((id) => id.split("-")[0]), ["0", "1"]);
     assertEquals(dropped, given.filter((_, i) => i < 34 && i % 17 > 0));
     const [sid = ""] = cookie!.split(".");
     await sessions.end(sid);
-    assertEquals(told.length, 66);
+    assertEquals(notified.length, 66);
     assertEquals(new Set(dropped).size, 66 * 16);
     assertEquals(await sessions.get(sid), undefined);
   } finally {

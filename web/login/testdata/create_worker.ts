@@ -1,4 +1,7 @@
-/** Prints fresh challenges as a JSON array. Arguments: the store, how many. */
+/**
+ * Creates challenges and prints them as a JSON array. Arguments: the store, the
+ * count.
+ */
 
 import { openStore } from "@sig/consumer/store";
 import { challengesIn } from "../challenges.ts";

@@ -1,4 +1,4 @@
-/** A login that works, to be spoilt one thing at a time. */
+/** A working login, which tests change in one detail at a time. */
 
 import { createMemoryStore } from "@sig/consumer/store";
 import {
@@ -18,25 +18,25 @@ import {
   type VerifyLoginOptions,
 } from "../verify_login.ts";
 
-/** Whom the tests log in to. */
+/** The audience of the tests. */
 export const AUDIENCE = "https://shop.example";
-/** When the tests take place, in milliseconds. */
+/** The start of the tests in milliseconds since 1970. */
 export const START_MS = Date.parse("2026-01-31T09:00:00Z");
 
-/** Header or claims that a test wants to be different; undefined removes. */
+/** Header members or claims to override; undefined removes them. */
 export type Changes = Readonly<Record<string, unknown>>;
 
 /** One server, one subject, and a clock that the test sets. */
 export class LoginFixture {
   /** The clock. */
   nowMs = START_MS;
-  /** Where challenges are kept. */
+  /** The stored challenges. */
   readonly challenges: Challenges;
-  /** How many failures were counted. */
+  /** The number of counted failures. */
   failures = 0;
   /** The subject's key. */
   readonly key: SigningKey;
-  /** The subject. */
+  /** The subject's DID. */
   readonly did: string;
   readonly #more: Partial<VerifyLoginOptions>;
 
@@ -57,7 +57,7 @@ export class LoginFixture {
     this.#more = more;
   }
 
-  /** Makes one; options given here replace the usual ones. */
+  /** Creates a fixture; `more` overrides the default options. */
   static async make(
     more: Partial<VerifyLoginOptions> = {},
   ): Promise<LoginFixture> {
@@ -65,7 +65,7 @@ export class LoginFixture {
     return new LoginFixture(challenges, await newKey(), more);
   }
 
-  /** The clock as libraries take it. */
+  /** The clock as a function. */
   readonly now = (): Date => new Date(this.nowMs);
 
   /** The kid of the subject's key. */
@@ -73,7 +73,7 @@ export class LoginFixture {
     return `${this.did}#${this.did.slice("did:key:".length)}`;
   }
 
-  /** A fresh challenge, with two scopes by default. */
+  /** Creates a challenge (default: two scopes). */
   create(input: object = { scopes: ["email", "profile"] }): Promise<Challenge> {
     return createChallenge(input, {
       challenges: this.challenges,
@@ -82,12 +82,12 @@ export class LoginFixture {
     });
   }
 
-  /** An honest attestation. */
+  /** Signs a valid attestation. */
   attest(challenge: Challenge): Promise<string> {
     return signAttestation({ challenge, key: this.key, now: this.now });
   }
 
-  /** An attestation with other header members or claims, signed by the key. */
+  /** Signs an attestation with changed header members or claims. */
   async forge(
     challenge: Challenge,
     claims: Changes = {},
@@ -101,12 +101,12 @@ export class LoginFixture {
     );
   }
 
-  /** The header of an honest attestation. */
+  /** Returns the header of a valid attestation. */
   headerOf(): Record<string, unknown> {
     return { alg: "EdDSA", typ: "sig-attestation+jwt", kid: this.kid };
   }
 
-  /** The claims of an honest attestation. */
+  /** Returns the claims of a valid attestation. */
   claimsOf(challenge: Challenge): Record<string, unknown> {
     return {
       iss: this.did,
@@ -120,7 +120,7 @@ export class LoginFixture {
     };
   }
 
-  /** Verifies. */
+  /** Verifies an attestation. */
   verify(
     attestation: unknown,
     expected: object = {},
@@ -143,7 +143,7 @@ export class LoginFixture {
   }
 }
 
-/** A fresh key. */
+/** Generates a key. */
 export async function newKey(): Promise<SigningKey> {
   return await importSigningKey(await generateSigningKey({ kid: "key-1" }));
 }

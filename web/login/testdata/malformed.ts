@@ -1,4 +1,4 @@
-/** Requests and attestations that are malformed. */
+/** Malformed requests and attestations. */
 
 import { encodeBase64Url } from "@std/encoding/base64url";
 import type { Challenge } from "../create_challenge.ts";
@@ -98,7 +98,7 @@ export const SYNTAX: readonly Misuse[] = [
   },
 ];
 
-/** Headers that an attestation never has. */
+/** Invalid headers of attestations. */
 export const HEADER: readonly Misuse[] = [
   ...[
     undefined,
@@ -174,7 +174,7 @@ function expected(value: unknown, type: string): string {
   return value === undefined ? "is required" : `must be ${type}`;
 }
 
-/** Claims of another shape. */
+/** Claims of wrong types. */
 export const CLAIMS: readonly Misuse[] = [
   ...["iss", "sub", "aud", "nonce", "jti"].flatMap((name): Misuse[] =>
     [undefined, null, 5, [AUDIENCE], {}].map((value) => ({
@@ -200,7 +200,7 @@ export const CLAIMS: readonly Misuse[] = [
   })),
 ];
 
-/** The classic: the verifier's public key taken for a shared secret. */
+/** The algorithm confusion attack: the public key used as a shared secret. */
 async function hmacWithPublicKey(
   login: LoginFixture,
   challenge: Challenge,

@@ -1,4 +1,4 @@
-/** What a misuse of a login is. */
+/** The type of a misuse of a login. */
 
 import type { ErrorCode } from "@sig/core";
 import type { SigningKey } from "@sig/jose";
@@ -9,7 +9,7 @@ import { type Changes, type LoginFixture, newKey } from "./login_fixture.ts";
 /** A key that is not the subject's. */
 export const OTHER_KEY: SigningKey = await newKey();
 
-/** A misuse: what is changed, and what comes of it. */
+/** A misuse: the change and the expected error. */
 export interface Misuse {
   readonly name: string;
   readonly claims?: Changes;
@@ -21,7 +21,7 @@ export interface Misuse {
     login: LoginFixture,
     challenge: Challenge,
   ) => unknown | Promise<unknown>;
-  /** What the challenge is made from. */
+  /** The request for the challenge. */
   readonly asked?: object;
   readonly code: ErrorCode;
   readonly says: string;
@@ -29,10 +29,10 @@ export interface Misuse {
   readonly counted?: true;
 }
 
-/** What most malformed ones come to. */
+/** The code of most malformed attestations. */
 export const invalid = "invalid_attestation";
-/** JSON as a part of a JWT. */
+/** Encodes JSON as a part of a JWT. */
 export const json = (value: unknown) => encodeBase64Url(JSON.stringify(value));
-/** The three parts of a JWT. */
+/** Splits a JWT into its three parts. */
 export const parts = (jwt: string) =>
   jwt.split(".") as [string, string, string];

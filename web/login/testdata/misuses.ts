@@ -1,4 +1,4 @@
-/** Ways to misuse a login, and what each comes to (docs/protocol.md §7). */
+/** Misuses of a login with the expected errors (docs/protocol.md §7). */
 
 import { AUDIENCE, type Changes, START_MS } from "./login_fixture.ts";
 import { invalid, type Misuse, OTHER_KEY, parts } from "./misuse.ts";
@@ -27,7 +27,7 @@ const CHALLENGE: readonly Misuse[] = [
       const { challenge_id: jti } = await login.create();
       return await login.forge(challenge, { jti });
     },
-    // That one has another nonce.
+    // The other challenge has a different nonce.
     code: "nonce_mismatch",
     says: "it has another nonce",
   },
@@ -200,7 +200,7 @@ const SIGNATURE: readonly Misuse[] = [
   },
 ];
 
-/** In the order of docs/protocol.md §7. */
+/** The misuses in the order of docs/protocol.md §7. */
 export const TABLES: readonly (readonly [string, readonly Misuse[]])[] = [
   ["request", REQUEST],
   ["syntax", SYNTAX],

@@ -1,8 +1,9 @@
 /**
- * Verifies many attestations at once, as one of several processes. Arguments:
- * the store; a file with the attestations as a JSON array; `answer`, or `die`
- * to be killed between using a challenge and saying so. Says `ready`, waits for
- * a byte on standard input, prints the outcomes as a JSON array.
+ * Verifies many attestations concurrently, as one of several processes.
+ * Arguments: the store; a file with the attestations as a JSON array; `answer`,
+ * or `die` to be killed after using a challenge and before responding. Prints
+ * `ready`, waits for a byte on standard input, prints the results as a JSON
+ * array.
  */
 
 import { openStore } from "@sig/consumer/store";

@@ -1,9 +1,9 @@
-/** Codes to try, and how their refusal looks. */
+/** Fresh codes, and an assertion for rejected requests. */
 
 import { assert, assertEquals } from "@std/assert";
 import { Browser, type Posted, type TestProvider } from "./test_provider.ts";
 
-/** A code of somebody who has just signed in at `app`. */
+/** Signs a new person in at `app` and returns the code. */
 export async function newCode(
   provider: TestProvider,
   changes: Record<string, string> = {},
@@ -16,7 +16,7 @@ export async function newCode(
   return { code: back.searchParams.get("code")!, browser, relationship };
 }
 
-/** A refusal as OAuth tells it, with nothing given. */
+/** Asserts an OAuth error without tokens. */
 export function assertRefused(
   { status, body, headers }: Posted,
   expected: readonly [status: number, error: string],

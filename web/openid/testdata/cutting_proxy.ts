@@ -1,17 +1,17 @@
-/** A wire to a server that a test can cut behind a command of its choice. */
+/** A proxy that a test can disconnect after a chosen command. */
 
-/** The wire. */
+/** The proxy. */
 interface CuttingProxy {
   readonly port: number;
   /**
-   * The next command with this text reaches the server; then `cut` is called,
-   * and nothing comes back any more.
+   * Forwards the next command with this text to the server, then calls `cut`
+   * and returns no response.
    */
   arm(text: string, cut: () => void): void;
   close(): Promise<void>;
 }
 
-/** Lays it on loopback. */
+/** Starts the proxy on loopback. */
 export function startCuttingProxy(target: number): CuttingProxy {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const open = new Set<Deno.TcpConn>();
@@ -40,7 +40,8 @@ export function startCuttingProxy(target: number): CuttingProxy {
       })(),
       (async () => {
         for await (const bytes of far.readable) {
-          // The server has done it, and the client will never know.
+          // The server has executed the command, but the client gets no
+          // response.
           if (pending !== undefined) return pending();
           await writeAll(near, bytes);
         }
@@ -51,7 +52,7 @@ export function startCuttingProxy(target: number): CuttingProxy {
       try {
         each.close();
       } catch {
-        // The stream has closed it.
+        // The stream has closed the connection.
       }
     }
   }
@@ -68,7 +69,7 @@ export function startCuttingProxy(target: number): CuttingProxy {
         try {
           each.close();
         } catch {
-          // It is closed.
+          // The connection is closed.
         }
       }
     },

@@ -1,4 +1,7 @@
-/** Processes of one provider over one store, an issuer, and an application. */
+/**
+ * Several processes of one provider over one store, with an issuer and an
+ * application.
+ */
 
 import { decodeJwt } from "jose";
 import { createDemoIssuer } from "../../demo/demo_issuer.ts";
@@ -13,10 +16,10 @@ import {
 } from "./test_provider.ts";
 import { waitUntil } from "../../../tests/kit/wait.ts";
 
-/** What the processes of a fleet say of themselves; nobody listens there. */
+/** The public origin of all processes; nothing listens there. */
 const FLEET_ORIGIN = "http://127.0.0.1:8788";
 
-/** A process, spoken to as tests speak to a provider. */
+/** A process with the methods of a test provider. */
 export class Replica extends TestProvider {
   readonly server: ServerOfFolder;
 
@@ -31,11 +34,11 @@ export class Replica extends TestProvider {
   }
 }
 
-/** An application that receives logout tokens; `hear` answers each. */
+/** An application that receives logout tokens; `hear` returns each status. */
 export class Receiver {
-  /** Whose logouts arrived, in order. */
+  /** The subjects of the received tokens, in order. */
   readonly subjects: string[] = [];
-  /** The tokens that it answered with 200. */
+  /** The tokens that it accepted with 200. */
   readonly delivered: string[] = [];
   hear: (subject: string) => Promise<number> | number = () => 200;
   readonly #server = Deno.serve(
@@ -52,9 +55,12 @@ export class Receiver {
   );
   readonly uri = `http://127.0.0.1:${this.#server.addr.port}/logout`;
 
-  /** Waits until so many logouts arrived. */
+  /** Waits until a number of logout tokens has arrived. */
   async heard(count: number): Promise<void> {
-    await waitUntil("told", () => this.subjects.length >= count);
+    await waitUntil(
+      "the tokens have arrived",
+      () => this.subjects.length >= count,
+    );
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -62,9 +68,12 @@ export class Receiver {
   }
 }
 
-/** An issuer that is really served, and whose feed grows. */
+/** An issuer behind a real server, with a growing feed. */
 export async function serveIssuer() {
-  /** Silent: it takes requests and answers none; how many were aborted. */
+  /**
+   * Silent: accepts requests without responding; counts those that were
+   * aborted.
+   */
   const state = { isSilent: false, unanswered: 0, aborted: 0, feedRequests: 0 };
   const over = Promise.withResolvers<Response>();
   const server = Deno.serve(
@@ -94,14 +103,14 @@ export async function serveIssuer() {
 
 type ServedIssuer = Awaited<ReturnType<typeof serveIssuer>>;
 
-/** The world of a test; everything in it ends with it. */
+/** The processes, issuer and application of a test, which end with it. */
 export class Fleet {
   readonly replicas: Replica[] = [];
   readonly #dir: string;
   readonly #args: readonly string[];
   readonly #closing: (() => Promise<unknown>)[];
   readonly #issuer: ServedIssuer["issuer"];
-  /** How the issuer is served. */
+  /** The state of the issuer's server. */
   readonly serving: ServedIssuer["state"];
   readonly receiver: Receiver;
 
@@ -120,7 +129,9 @@ export class Fleet {
     this.receiver = receiver;
   }
 
-  /** Makes one without processes, over the store that `storeOf` names. */
+  /**
+   * Creates a fleet without processes, over the store that `storeOf` returns.
+   */
   static async open(
     storeOf: (dir: string) => string,
     more: readonly string[] = [],
@@ -154,7 +165,7 @@ export class Fleet {
     );
   }
 
-  /** Starts a process; changes are put behind the other flags. */
+  /** Starts a process; `changes` follow the other flags. */
   async start(store?: string): Promise<Replica> {
     const args = [...this.#args];
     if (store !== undefined) args[args.indexOf("--store") + 1] = store;
@@ -163,32 +174,32 @@ export class Fleet {
     return replica;
   }
 
-  /** Ends a process as `kill -9` does. */
+  /** Kills a process with SIGKILL. */
   async kill(replica: Replica): Promise<void> {
     this.replicas.splice(this.replicas.indexOf(replica), 1);
     await replica.server.kill();
   }
 
-  /** A person whom the issuer employs. */
+  /** Enrols a new person as an employee. */
   async employ(): Promise<{ person: Person; relationship: string }> {
     const person = new Person();
     const { relationship_id } = await this.#issuer.enrol(person.did);
     return { person, relationship: relationship_id };
   }
 
-  /** Ends an employment in the feed that is served. */
+  /** Revokes a relationship in the served feed. */
   async revoke(relationship: string): Promise<void> {
     await this.#issuer.revoke(relationship);
   }
 
-  /** Waits until the processes have looked at the feed so often again. */
+  /** Waits until the processes have requested the feed `count` more times. */
   async looks(count: number): Promise<void> {
     const { serving } = this;
     const enough = serving.feedRequests + count;
     await waitUntil("looked again", () => serving.feedRequests >= enough);
   }
 
-  /** The code that a person gets for `app` at a process. */
+  /** Signs a person in for `app` at a process and returns the code. */
   async codeAt(
     replica: Replica,
     person: Person,
@@ -205,7 +216,7 @@ export class Fleet {
   }
 }
 
-/** A form by which `app` refreshes. */
+/** Returns the form of a refresh by `app`. */
 export function refreshForm(refresh_token: string): URLSearchParams {
   return new URLSearchParams({
     ...{ grant_type: "refresh_token", refresh_token },

@@ -1,4 +1,4 @@
-/** The program as a process of its own. */
+/** Runs `sig-web` as a separate process. */
 
 import {
   type Ran,
@@ -11,9 +11,9 @@ export interface ServerOfFolder {
   readonly url: string;
   /** Sends SIGHUP. */
   hangUp(): void;
-  /** Waits until standard error has had a text. */
+  /** Waits until standard error contains a text. */
   said(text: string): Promise<void>;
-  /** Ends it as `kill -9` does. */
+  /** Kills the process with SIGKILL. */
   kill(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -28,7 +28,7 @@ function denoArgs(dir: string, args: readonly string[]): readonly string[] {
   ];
 }
 
-/** Starts it in a folder, which it may read and write, and nothing else. */
+/** Starts the server in a folder, the only one that it may read and write. */
 export async function startServer(
   dir: string,
   args: readonly string[],
@@ -47,6 +47,6 @@ export async function startServer(
   };
 }
 
-/** The same for one that must not start. */
+/** Runs a server that must fail to start. */
 startServer.fails = (dir: string, args: readonly string[]): Promise<Ran> =>
   run(Deno.execPath(), denoArgs(dir, args), { cwd: dir });

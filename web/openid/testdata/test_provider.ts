@@ -1,4 +1,4 @@
-/** A provider on loopback, people, and their browsers. */
+/** A provider on loopback with people and their browsers. */
 
 import { createMemoryStore, type RecordStore } from "@sig/consumer/store";
 import { assertEquals } from "@std/assert";
@@ -16,7 +16,7 @@ import type { ProviderSettings } from "../provider.ts";
 import { type ProviderKeys, readProviderKeys } from "../keys.ts";
 import { readClients } from "../clients.ts";
 
-/** What an issuer answers; 404 where there is none. */
+/** Returns an issuer's response; 404 without an issuer. */
 export function documentOf(
   issuer: DemoIssuer | undefined,
   { url }: Request,
@@ -30,19 +30,19 @@ export function documentOf(
   });
 }
 
-/** Where the applications of tests get their answers; nobody listens there. */
+/** The redirect_uri of the test applications; nothing listens there. */
 export const CALLBACK = "https://app.example/callback";
 /** The secret of the application `app`. */
 export const SECRET = "test-secret-+/:%&=ä 4w7Xc0mYp2";
 
-/** Base64url of the SHA-256 of a text. */
+/** Returns the SHA-256 of a text in base64url. */
 export async function sha256(text: string): Promise<string> {
   const bytes = new TextEncoder().encode(text);
   const digest = await crypto.subtle.digest("SHA-256", bytes);
   return Buffer.from(digest).toString("base64url");
 }
 
-/** Entries of a client file; tests add to them. */
+/** Returns the entries of a client file, which tests may extend. */
 export async function usualClients(): Promise<Record<string, unknown>[]> {
   const client_secret_sha256 = await sha256(SECRET);
   return [
@@ -75,37 +75,37 @@ export async function usualClients(): Promise<Record<string, unknown>[]> {
   ];
 }
 
-/** What a test wants to be different. */
+/** Options of {@linkcode TestProvider.start}. */
 export interface TestProviderOptions {
   readonly clients?: readonly Record<string, unknown>[];
   readonly store?: RecordStore;
   readonly settings?: Partial<ProviderSettings>;
   readonly web?: Partial<AppOptions>;
-  /** The issuer and keys of another replica. */
+  /** Another replica whose issuer and origin to use. */
   readonly like?: TestProvider;
 }
 
-/** Published, so good for nothing but tests: RSA keys take long to make. */
+/** Published keys for tests only, since generating RSA keys is slow. */
 const KEYS = new URL("provider_keys.json", import.meta.url);
 let keysOnce: Promise<ProviderKeys> | undefined;
 
-/** The file with the keys of all providers of tests. */
+/** Reads the key file of all test providers. */
 export function testKeysText(): Promise<string> {
   return Deno.readTextFile(KEYS);
 }
 
-/** The keys of all providers of a test. */
+/** Returns the keys of all test providers. */
 export function testKeys(): Promise<ProviderKeys> {
   return keysOnce ??= testKeysText().then(readProviderKeys);
 }
 
-/** A provider that listens. */
+/** A provider on loopback. */
 export class TestProvider {
-  /** Added to the clock. */
+  /** Offset of the clock in milliseconds. */
   skewMs = 0;
-  /** Stops the clock there. */
+  /** The time at which the clock stops; undefined: it runs. */
   frozenMs: number | undefined;
-  /** What can't be asked is thrown. */
+  /** Makes the issuer's documents respond with 404. */
   issuerIsDown = false;
   origin = "";
   web!: WebApp;
@@ -160,14 +160,14 @@ export class TestProvider {
     return provider;
   }
 
-  /** A person whom the issuer employs. */
+  /** Enrols a new person as an employee. */
   async employ(): Promise<{ person: Person; relationship: string }> {
     const person = new Person();
     const { relationship_id } = await this.demo.enrol(person.did);
     return { person, relationship: relationship_id };
   }
 
-  /** Employs a person who then signs in at `app` in a browser of their own. */
+  /** Enrols a new person and signs them in at `app` in a new browser. */
   async logIn() {
     const employed = await this.employ();
     const browser = new Browser();
@@ -175,7 +175,10 @@ export class TestProvider {
     return { ...employed, browser, ...tokens };
   }
 
-  /** The address that an application sends people to; undefined leaves out. */
+  /**
+   * Returns an authorization address; undefined members of `changes` are
+   * omitted.
+   */
   async authorizeUrl(
     changes: Record<string, string | undefined> = {},
   ): Promise<string> {
@@ -197,7 +200,7 @@ export class TestProvider {
     return `${this.origin}/oidc/authorize?${query}`;
   }
 
-  /** Posts a form, as applications do. */
+  /** Posts a form as an application. */
   async post(
     path: string,
     fields: Record<string, string> | string,
@@ -223,7 +226,7 @@ export class TestProvider {
     };
   }
 
-  /** Uses a code up as `app` does; changes replace fields. */
+  /** Redeems a code as `app`; `changes` override fields. */
   redeem(
     code: string,
     changes: Record<string, string> = {},
@@ -263,10 +266,10 @@ export class TestProvider {
   }
 }
 
-/** The verifier of PKCE in tests. */
+/** The PKCE verifier of the tests. */
 export const VERIFIER = "verifier-".repeat(5);
 
-/** An answer, its body read. */
+/** A response with its body. */
 export interface Posted {
   readonly status: number;
   readonly headers: Headers;
@@ -275,19 +278,21 @@ export interface Posted {
   readonly body: any;
 }
 
-/** What a cookie is called at a server: its port is part of the name. */
+/** Returns the name of a cookie at a server, which contains the port. */
 export function cookieAt(name: string, { origin }: { origin: string }) {
   return `${name}-${new URL(origin).port}`;
 }
 
-/** What the token endpoint gives `app`. */
+/** The tokens that `app` gets. */
 export interface Tokens {
   readonly access_token: string;
   readonly refresh_token: string;
   readonly id_token: string;
 }
 
-/** A browser without scripts: it keeps cookies, and stops where pages begin. */
+/**
+ * A browser without scripts, which keeps cookies and does not follow redirects.
+ */
 export class Browser {
   readonly cookies = new Map<string, string>();
 
@@ -308,7 +313,7 @@ export class Browser {
     return response;
   }
 
-  /** Where a link leads to. */
+  /** Opens a link and returns its redirect. */
   async follow(url: string): Promise<URL> {
     const response = await this.send(url, { headers: { accept: "text/html" } });
     const text = await response.text();
@@ -319,7 +324,7 @@ export class Browser {
     return new URL(location);
   }
 
-  /** The id of the interaction that a link begins. */
+  /** Opens a link and returns the id of the interaction that it starts. */
   async begin(url: string): Promise<string> {
     const { hash } = await this.follow(url);
     const [, id] = /^#\/sign-in\/([A-Za-z0-9_.-]+)$/.exec(hash) ?? [];
@@ -349,7 +354,7 @@ export class Browser {
     });
   }
 
-  /** Signs as a person; where the browser is sent then. */
+  /** Signs in as a person and returns the redirect. */
   async signIn(
     provider: Pick<TestProvider, "origin" | "now">,
     person: Person,
@@ -366,7 +371,9 @@ export class Browser {
     return new URL(body.redirect_to);
   }
 
-  /** The error that a request without a page gets; null for a code. */
+  /**
+   * Returns the error of a request with prompt=none; null if it gets a code.
+   */
   async silentError(
     provider: TestProvider,
     changes: Record<string, string> = {},
@@ -377,7 +384,7 @@ export class Browser {
     return searchParams.get("error");
   }
 
-  /** Signs in at `app`; its tokens. */
+  /** Signs in at `app` and returns its tokens. */
   async tokens(
     provider: TestProvider,
     person: Person,
