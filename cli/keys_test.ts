@@ -35,7 +35,7 @@ issuerTest(
 );
 
 issuerTest(
-  "a private key is in no output of any command but generate",
+  "no command prints a private key, except key generate",
   async (workspace) => {
     const { d } = JSON.parse(await workspace.read(STORED));
     const broken = { kty: "OKP", crv: "Ed25519", x: "AAAA", d };
@@ -181,7 +181,7 @@ test("a key file signs with the published kid, not with the kid in the file", as
 });
 
 issuerTest(
-  "--kid chooses among the keys of the store; else the newest signs",
+  "--kid selects a key of the store (default: the newest)",
   async (workspace) => {
     await workspace.ok("rotate-key --dir $D/acme --kid next");
     const signs = async (words: string, kid: string) => {

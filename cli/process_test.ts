@@ -45,7 +45,7 @@ function issuerTest(
 }
 
 issuerTest(
-  "exit codes of the process: 0 yes, 1 no, 2 no answer",
+  "the process exits with 0 on allow, 1 on deny, 2 without an answer",
   async (cwd) => {
     const check =
       "check --sig ./acme.example --subject did:web:alice.example --require";
@@ -280,7 +280,7 @@ test("serve hosts an issuer until SIGINT", async ({ dir: cwd }) => {
 });
 
 issuerTest(
-  "serve refuses a private key in jwks.json, and a directory that is not complete",
+  "serve refuses a private key in jwks.json, and an incomplete directory",
   async (cwd) => {
     const known = `${cwd}/acme.example/.well-known`;
     const refused = async (dir: string, message: string) => {

@@ -67,7 +67,7 @@ export interface LanguageFault {
   readonly line: number;
   /** The text of the occurrence. */
   readonly found: string;
-  /** What to write instead. */
+  /** The replacement. */
   readonly instead: string;
 }
 

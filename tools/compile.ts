@@ -129,7 +129,7 @@ function reason(stderr: Uint8Array): string {
     ...text.matchAll(/^ +\d+: (?!Setting up base binary)(.+)$/gm),
   ];
   return causes[0]?.[1] ?? /^error: (.+)$/m.exec(text)?.[1] ??
-    "Deno did not say why";
+    "Deno gave no reason";
 }
 
 if (import.meta.main) {

@@ -102,7 +102,7 @@ async function tamper(feed: string, line: number): Promise<void> {
   lines[line - 1] = JSON.stringify(envelope);
   await Deno.writeTextFile(feed, lines.join("\n"));
   console.log(
-    `\n# Somebody changes one character of line ${line}: payload[${at}] ` +
+    `\n# An attacker changes one character of line ${line}: payload[${at}] ` +
       `"${before[at]}" becomes "${other}"`,
   );
 }
@@ -201,7 +201,7 @@ async function main(): Promise<void> {
     for (const step of consumerSteps(source)) await run(step, cwd);
     await tamper(`${cwd}/${DIR}/.well-known/sig/events.jsonl`, 2);
     await run({
-      title: "Nobody believes it: signature_invalid, with its line",
+      title: "Verification fails: signature_invalid, with its line",
       args: ["verify", source, "--allow-insecure"],
       code: 1,
     }, cwd);

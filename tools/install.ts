@@ -51,7 +51,7 @@ function requireOurs(path: string): void {
     text = Deno.lstatSync(path).isFile ? Deno.readTextFileSync(path) : "";
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return;
-    throw new Refusal(`Cannot look at ${path}: ${messageOf(error)}`);
+    throw new Refusal(`Cannot read ${path}: ${messageOf(error)}`);
   }
   if (isLauncher(text)) return;
   throw new Refusal(
@@ -80,7 +80,7 @@ function adviseOnPath(folder: string): string {
       return Deno.realPathSync(each) === folder ||
         Deno.statSync(`${each}/${isWindows ? "sig.cmd" : "sig"}`).isFile;
     } catch {
-      return false; // not there, or no business of ours
+      return false; // missing or unreadable
     }
   });
   if (found !== undefined && Deno.realPathSync(found) === folder) {

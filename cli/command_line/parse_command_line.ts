@@ -62,7 +62,7 @@ export function parseCommandLine(
     ...given,
     name,
     io,
-    // With a command's own format, messages are text.
+    // With a command's own format, such as csv, messages are text.
     format: asked === undefined
       ? defaultFormat(command, io)
       : asked === "json"

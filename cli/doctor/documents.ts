@@ -15,7 +15,7 @@ const OTHER_NAMES = ["/.well-known/sig-metadata.json"];
 
 /** The documents of an issuer, for the findings. */
 interface ExaminedDocuments {
-  /** Those of {@linkcode OTHER_NAMES} that exist. */
+  /** The existing paths of {@linkcode OTHER_NAMES}. */
   readonly otherDrafts: readonly string[];
   /** The kids of the key set, in its order. */
   readonly kids: readonly string[];

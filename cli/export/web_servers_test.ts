@@ -162,7 +162,7 @@ async function documentsAreServed({ get, workspace }: Site): Promise<void> {
     assertEquals(headers.get("cache-control"), "no-cache, no-transform");
     assertEquals(headers.get("content-encoding"), null);
     const etag = headers.get("etag") ?? "";
-    assertMatch(etag, /^"/, "a strong tag, since ranges need one");
+    assertMatch(etag, /^"/, "ranges need a strong tag");
     const again = await get(path, { headers: { "if-none-match": etag } });
     assertEquals([again.status, await again.text()], [304, ""]);
     const end = await get(path, { headers: { range: "bytes=5-" } });

@@ -62,7 +62,7 @@ siteTest("a malformed Host is 400", async ({ get }) => {
 });
 
 siteTest(
-  "the four documents are served with their media types",
+  "serves the four documents with their media types",
   async ({ get, workspace }) => {
     const documents: readonly (readonly [string, string])[] = [
       ["/.well-known/did.json", "application/did+json"],
@@ -89,7 +89,7 @@ siteTest(
 );
 
 siteTest(
-  "files of proofs are served as immutable once the metadata names them",
+  "serves proof files as immutable if the metadata has proofs",
   async ({ get, workspace }) => {
     const folder = workspace.path("acme/.well-known/sig");
     const checkpoint = "/.well-known/sig/checkpoint";
@@ -160,7 +160,7 @@ siteTest("no other file is served by any path", async ({ get, workspace }) => {
 });
 
 siteTest(
-  "a symbolic link out of the directory is 404",
+  "answers 404 for a symbolic link out of the directory",
   async ({ get, workspace }) => {
     const jwks = workspace.path("acme/.well-known/jwks.json");
     await Deno.rename(jwks, workspace.path("outside.json"));
@@ -184,7 +184,7 @@ siteTest(
 );
 
 siteTest(
-  "documents are where the metadata says",
+  "serves documents at the paths of the metadata",
   async ({ get, workspace, feed }) => {
     const place = workspace.path("acme/.well-known");
     const metadata = JSON.parse(await Deno.readTextFile(`${place}/sig.json`));
@@ -220,7 +220,7 @@ siteTest("a feed ends at its last LF", async ({ get, workspace, feed }) => {
 });
 
 siteTest(
-  "the conditions and the range of a request choose its answer (RFC 9110 §13, §14)",
+  "supports conditional and range requests (RFC 9110 §13, §14)",
   async ({ feed, get }) => {
     const size = feed.length;
     const tag = (await get(FEED, {}, "HEAD")).headers.get("etag")!;
@@ -295,7 +295,7 @@ siteTest("HEAD is GET without its body", async ({ get, feed }) => {
 });
 
 siteTest(
-  "other methods are refused and named, a preflight is answered",
+  "rejects other methods with allow, and answers a preflight",
   async ({ get }) => {
     for (const method of ["POST", "PUT", "DELETE", "PATCH"]) {
       const response = await get(FEED, {}, method);
@@ -341,7 +341,7 @@ async function bodies(get: Served["get"], path: string, count: number) {
 }
 
 siteTest(
-  "a feed that alternates with a link to a private key never gives the key",
+  "never serves a private key while its link alternates with the feed",
   async ({ get, workspace, feed }) => {
     const secret = workspace.path("key.jwk");
     await Deno.writeTextFile(secret, "SECRET\n");
@@ -366,7 +366,7 @@ siteTest(
 );
 
 siteTest(
-  "a folder that alternates with a link to another never gives the other's files",
+  "never serves another folder while a link to it alternates with the folder",
   async ({ get, workspace }) => {
     await Deno.mkdir(workspace.path("others"));
     await Deno.writeTextFile(workspace.path("others/events.jsonl"), "SECRET\n");
@@ -384,7 +384,7 @@ siteTest(
 );
 
 siteTest(
-  "a FIFO is 404, without waiting for its writer",
+  "answers 404 for a FIFO without waiting for a writer",
   async ({ get, workspace }) => {
     const file = workspace.path(`acme${FEED}`);
     await Deno.remove(file);
@@ -394,7 +394,7 @@ siteTest(
 );
 
 siteTest(
-  "a document that can't be opened is 503, not 404",
+  "answers 503, not 404, if a document can't be opened",
   async ({ workspace }) => {
     // An absent did.json would let every key of the key set sign.
     const program = `
@@ -432,7 +432,7 @@ siteTest(
 );
 
 siteTest(
-  "a private key is not served under any name",
+  "never serves a private key, under any name",
   async ({ get, workspace }) => {
     const key = { kty: "OKP", crv: "Ed25519", x: "x", d: "SECRET" };
     const secret = workspace.path("key.jwk");

@@ -1,7 +1,7 @@
-// A witness by C2SP's tlog-witness and tlog-cosignature, made with
-// golang.org/x/mod, which other people wrote. Arguments: its name, and the
-// verifier key of the one log that it knows. Prints its address and its own
-// verifier key; what it has cosigned is kept in memory.
+// A witness by C2SP's tlog-witness and tlog-cosignature, made with the
+// independent golang.org/x/mod. Arguments: its name, and the verifier key of
+// its log. Prints its address and its own verifier key; keeps its cosigned
+// checkpoints in memory.
 package main
 
 import (

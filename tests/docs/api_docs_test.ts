@@ -12,7 +12,7 @@ const TOKEN = "a-token-for-tests";
 const SCREENSHOTS = Deno.env.get("SIG_SCREENSHOTS");
 
 browserTest(
-  "/docs asks its own service within its policy, wide and narrow, light and dark",
+  "/docs sends requests to its service within its CSP, in all widths and colour schemes",
   async (browser) => {
     const app = createApp({ token: TOKEN });
     await using server = Deno.serve(
@@ -85,7 +85,7 @@ browserTest(
 );
 
 browserTest(
-  "/docs shows every route, member, example and code, as texts, and a token where one is needed",
+  "/docs shows every route, member, example and code as text, and the token field if required",
   async (browser) => {
     const open = createApp({ publicUrl: "https://a'b.example" });
     const closed = createApp({ token: TOKEN });

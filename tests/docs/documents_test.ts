@@ -152,7 +152,7 @@ for (const { path, shell } of runs) {
   );
   if (toRun.length === 0) continue;
   Deno.test({
-    name: `the commands of ${path} print in ${shell} what it shows`,
+    name: `the commands of ${path} print the shown output in ${shell}`,
     ignore,
     async fn() {
       assertEquals(missing, []);
