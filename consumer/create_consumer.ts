@@ -27,7 +27,7 @@ import {
   type ObserveOptions,
   readBounds,
 } from "./follow/freshness.ts";
-import { atOnce } from "./follow/observe_by_proof.ts";
+import { runImmediately } from "./follow/observe_by_proof.ts";
 import { type KnownIssuer, ListedIssuers } from "./follow/listed_issuers.ts";
 import { refreshIssuer } from "./follow/refresh.ts";
 import { refreshRemembered } from "./follow/refresh_remembered.ts";
@@ -120,7 +120,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
 
   return {
     verify: async (issuer) => (await observe(issuer, { maxAgeMs: 0 })).verified,
-    async report(issuer, { waitFor = atOnce } = {}) {
+    async report(issuer, { waitFor = runImmediately } = {}) {
       const { refreshes, location } = issuers.find(issuer);
       return await waitFor(location.expectedIssuer, async () => {
         try {

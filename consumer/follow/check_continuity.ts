@@ -1,4 +1,4 @@
-/** Whether what an issuer serves continues what it served (docs/protocol.md §6). @module */
+/** Checks whether a served feed continues the remembered history (docs/protocol.md §6). @module */
 
 import { type ErrorCode, type ErrorContext, SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
@@ -6,26 +6,26 @@ import type { KeyResolver } from "@sig/jose/keys";
 import { calculateKidOf } from "@sig/jose/internal";
 import type { IssuerPin, Thumbprints } from "../memory/pin.ts";
 
-/** The keys of an issuer, as far as continuity is about them. */
+/** The keys of an issuer that continuity depends on. */
 export interface FetchedKeys {
   /** RFC 7638 thumbprints of its published keys, by kid. */
   readonly published: ReadonlyMap<string, string>;
-  /** The kids that may sign: published, and authorised by the DID document. */
+  /** The kids that may sign: published and authorised by the DID document. */
   readonly authorized: ReadonlySet<string>;
 }
 
-/** What a fetch came to, as far as continuity is about it. */
+/** The result of a fetch that continuity depends on. */
 export interface FetchedHistory {
-  /** The keys. */
+  /** The fetched keys. */
   readonly keys: FetchedKeys;
-  /** Events of the feed. */
+  /** Number of events in the feed. */
   readonly events: number;
   /**
-   * SHA-256 of the feed's first bytes, as many as are remembered; undefined
-   * when it has fewer.
+   * SHA-256 of as many of the feed's first bytes as the pin has; undefined if
+   * the feed is shorter.
    */
   readonly prefixSha256: string | undefined;
-  /** The first event that is not the remembered one, when that is known. */
+  /** The sequence of the first event that differs, if known. */
   readonly firstDifference?: number | undefined;
 }
 
@@ -33,9 +33,10 @@ const HINT = "Ask the issuer why. Nothing is answered until it serves the " +
   "remembered history again, or this reader's memory is reset.";
 
 /**
- * The contradiction between a pin and what was fetched, undefined when it is
- * the same history with or without more events. Where several hold, the first
- * of `feed_rolled_back`, `key_replaced`, `key_withdrawn`, `feed_rewritten`.
+ * Returns the contradiction between a pin and a fetched feed; undefined if the
+ * feed is the same history with or without more events. If several apply,
+ * returns the first of `feed_rolled_back`, `key_replaced`, `key_withdrawn`,
+ * `feed_rewritten`.
  *
  * Events are counted, not bytes: a feed that lost its last events and gained
  * white space is still rolled back.
@@ -50,7 +51,7 @@ export function checkContinuity(
   return checkKeys(pin, fetched.keys) ?? checkPrefix(pin, fetched);
 }
 
-/** The part of {@linkcode checkContinuity} that needs no feed. */
+/** Checks the keys only, like {@linkcode checkContinuity}, without a feed. */
 export function checkKeys(
   pin: Pick<IssuerPin, "keys" | "sequence">,
   keys: FetchedKeys,
@@ -86,7 +87,7 @@ export function checkKeys(
   );
 }
 
-/** The contradiction of fewer events than are remembered. */
+/** Returns the contradiction for a feed with fewer events than remembered. */
 export function rolledBack(remembered: number, found: number): SigError {
   return contradiction(
     "feed_rolled_back",
@@ -121,7 +122,7 @@ function checkPrefix(
   );
 }
 
-/** The error of what contradicts a pin. */
+/** Returns the error for a contradiction to a pin. */
 export function contradiction(
   code: ErrorCode,
   why: string,
@@ -133,9 +134,9 @@ export function contradiction(
 }
 
 /**
- * Whether less than `limitMs` have passed since `from`; never when `from` is not
- * known or in the future: a clock that was set back must not keep anything
- * valid without end.
+ * Returns whether less than `limitMs` have passed since `from`. Returns false
+ * if `from` is undefined or in the future: a clock that was set back must not
+ * keep anything valid indefinitely.
  */
 export function isWithin(
   limitMs: number,
@@ -147,7 +148,7 @@ export function isWithin(
   return elapsedMs >= 0 && elapsedMs < limitMs;
 }
 
-/** What a key set says. */
+/** Returns the thumbprints and authorised kids of a key set. */
 export async function fetchedKeys(keys: KeyResolver): Promise<FetchedKeys> {
   const published = new Map<string, string>();
   const authorized = new Set<string>();
@@ -158,16 +159,16 @@ export async function fetchedKeys(keys: KeyResolver): Promise<FetchedKeys> {
   return { published, authorized };
 }
 
-/** Thumbprints of the keys that may sign events, by kid. */
+/** Returns thumbprints of the keys that may sign events, by kid. */
 export function usableKeys(
   { published, authorized }: FetchedKeys,
 ): Thumbprints {
   const usable = [...published].filter(([kid]) => authorized.has(kid));
-  // An own member even where the kid is "__proto__".
+  // Creates an own property even for the kid "__proto__".
   return Object.fromEntries(usable);
 }
 
-/** Whether a published key may sign events. */
+/** Returns whether a published key may sign events. */
 export function maySign(keys: KeyResolver, kid: string): boolean {
   try {
     return keys.resolve(kid) !== undefined;

@@ -25,15 +25,18 @@ import {
   shortenKids,
 } from "../memory/pin.ts";
 
-/** What an issuer shows of itself beside its feed. */
+/** An issuer's keys and checkpoint, without its feed. */
 export interface ShownProofs {
-  /** Its keys. */
+  /** The issuer's keys. */
   readonly keys: FetchedKeys;
-  /** Its checkpoint, if there is one that opens. */
+  /**
+   * The issuer's checkpoint; undefined if there is none or it can't be
+   * verified.
+   */
   readonly checkpoint?: OpenedCheckpoint | undefined;
 }
 
-/** The keys that may sign events, by kid. */
+/** Returns the keys that may sign events, by kid. */
 export function signingKeys(
   keys: KeyResolver,
 ): ReadonlyMap<string, VerificationKey> {
@@ -41,8 +44,8 @@ export function signingKeys(
 }
 
 /**
- * The contradiction between a pin and what is shown, if there is one. A larger
- * checkpoint, and a smaller feed, are not judged here.
+ * Returns the contradiction between a pin and an issuer's keys and checkpoint,
+ * if any. Does not check a larger checkpoint, or a shorter feed.
  */
 export function contradictionOfProofs(
   pin: IssuerPin,
@@ -54,7 +57,7 @@ export function contradictionOfProofs(
     return rolledBack(proof.size, checkpoint.size);
   }
   const remembered = new Map(Object.entries(proof.keys));
-  // A key that is remembered by proofs alone may go, but not be another one.
+  // A key that only proofs remember may be withdrawn, but not replaced.
   const all = { ...keys, authorized: new Set(remembered.keys()) };
   const changed = checkKeys({ keys: proof.keys, sequence: proof.seen }, all) ??
     checkKeys(pin, keys);
@@ -68,7 +71,7 @@ export function contradictionOfProofs(
     : undefined;
 }
 
-/** The contradiction between two trees of one size. */
+/** Returns the contradiction between two trees of the same size, if any. */
 export function contradictionOfRoot(
   proof: Pick<ProofMemory, "size" | "root" | "state">,
   { root, state }: {
@@ -103,7 +106,7 @@ function notIntroduced(kid: string): SigError {
   );
 }
 
-/** What an incident records. */
+/** Returns the keys and checkpoint for an incident. */
 export async function seenProof(
   { keys, checkpoint }: ShownProofs,
 ): Promise<SeenProof> {
@@ -115,10 +118,16 @@ export async function seenProof(
   };
 }
 
-/** Keys of an issuer that can be remembered: a stored record has a limit. */
+/**
+ * Maximum number of remembered keys per issuer, because the size of a record is
+ * limited.
+ */
 export const MAX_REMEMBERED_KEYS = 100;
 
-/** What to remember of a checkpoint, but how many events were seen, and when. */
+/**
+ * Returns the part of a checkpoint to remember, without the number of events
+ * seen.
+ */
 export function proofOf(
   { size, root, state }: OpenedCheckpoint | ProofPin,
   keys: FetchedKeys,

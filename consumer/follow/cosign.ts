@@ -1,4 +1,4 @@
-/** Cosigning a checkpoint after replaying its feed (docs/protocol.md §13.3). @module */
+/** Cosigns a checkpoint after replaying its feed (docs/protocol.md §13.3). @module */
 
 import { SigError } from "@sig/core";
 import { importVerificationKey, type SigningKey } from "@sig/jose/keys";
@@ -22,9 +22,9 @@ export interface CosignOptions
   extends FeedPolicy, LoadIssuerOptions, FetchPolicy {
   /** The clock. */
   readonly now: Date;
-  /** Who cosigns. */
+  /** The key that cosigns. */
   readonly key: SigningKey;
-  /** The name of the key on signature lines. */
+  /** The key's name on signature lines. */
   readonly name: string;
 }
 
@@ -32,19 +32,19 @@ export interface CosignOptions
 export interface Cosignature {
   /** The signature line with its LF, for `sig checkpoint --add`. */
   readonly line: string;
-  /** The key that readers name. */
+  /** The verifier key, for readers that require this cosigner. */
   readonly vkey: string;
-  /** Events of the checkpoint. */
+  /** Number of events in the checkpoint. */
   readonly size: number;
 }
 
 /**
- * Cosigns an issuer's checkpoint: its feed was verified from the first event on,
- * gives the checkpoint's root, bytes and state, and continues what the store
- * remembers.
+ * Cosigns an issuer's checkpoint after verifying its feed from the first event.
+ * The feed must match the checkpoint's root, bytes and state, and continue the
+ * pin in the store.
  *
- * @throws {SigError} `proof_invalid`, `invalid_checkpoint`, the contradictions of
- * a pin, as `checkIssuer`; `invalid_request` for a name that a line can't have.
+ * @throws {SigError} `proof_invalid`, `invalid_checkpoint`, contradictions to
+ * the pin, and as `checkIssuer`; `invalid_request` for an invalid name.
  */
 export async function cosignCheckpoint(
   store: PinStore,

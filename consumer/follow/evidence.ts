@@ -1,4 +1,4 @@
-/** Evidence: a question, its answer, and why it is true, in one file (docs/protocol.md §13.5). @module */
+/** Evidence files: a question, its answer, and the proof (docs/protocol.md §13.5). @module */
 
 import {
   type AskedQuestion,
@@ -42,7 +42,7 @@ import { loadIssuer, type LoadIssuerOptions } from "../verify/load_issuer.ts";
 import { signingKeys } from "./compare_proofs.ts";
 import { SubjectReplay, timeOf } from "./read_by_proof.ts";
 
-/** Bytes of an evidence file, at most. */
+/** Maximum size of an evidence file in bytes (2 MiB). */
 export const MAX_EVIDENCE_BYTES: number = 2 * 1024 * 1024;
 
 /** An evidence file. */
@@ -51,62 +51,68 @@ export interface Evidence {
   readonly type: "sig-evidence/v1";
   /** The issuer's DID. */
   readonly issuer: string;
-  /** What was asked. */
+  /** The question. */
   readonly question: {
     /** The subject. */
     readonly subject: string;
-    /** The requirements as they were written. */
+    /** The requirements as written in the question. */
     readonly require: readonly string[];
-    /** The time that it is about. */
+    /** The time that the question is about (RFC 3339). */
     readonly at: string;
   };
-  /** What the lines say to it. */
+  /** The answer that results from the lines. */
   readonly answer: {
-    /** Allow or deny. */
+    /** The decision. */
     readonly decision: "allow" | "deny";
-    /** Why not; empty on allow. */
+    /** The reasons for a deny; empty for an allow. */
     readonly reasons: readonly Reason[];
-    /** Events of the checkpoint. */
+    /** Number of events in the checkpoint. */
     readonly as_of: number;
   };
-  /** The checkpoint, as it was published. */
+  /** The checkpoint as published. */
   readonly checkpoint: string;
-  /** Siblings from the end of the path up, base64. */
+  /** Sibling hashes from the end of the path up to the root, base64. */
   readonly path: readonly string[];
-  /** The subject's lines. */
+  /** The signed lines of the subject. */
   readonly lines: readonly string[];
-  /** Who is in the subject's place, where the path ends at somebody else. */
+  /**
+   * The other subject at the end of the path, if the subject itself has no
+   * lines.
+   */
   readonly other?: {
-    /** The key in the tree. */
+    /** The other subject's key in the tree, hexadecimal. */
     readonly key: string;
-    /** The digest of the lines. */
+    /** The SHA-256 of the other subject's lines, hexadecimal. */
     readonly lines_sha256: string;
   };
-  /** `x` of the keys of lines and checkpoint, by kid. */
+  /** `x` of the keys that signed lines and checkpoint, by kid. */
   readonly keys: { readonly [kid: string]: string };
 }
 
-/** What an evidence file shows. */
+/** A verified evidence file. */
 export interface VerifiedEvidence {
-  /** The file. */
+  /** The content of the file. */
   readonly evidence: Evidence;
-  /** Its checkpoint. */
+  /** The verified checkpoint. */
   readonly checkpoint: OpenedCheckpoint;
   /** The trusted key that signed the checkpoint. */
   readonly kid: string;
-  /** That key, as `sig evidence verify --trust` takes it. */
+  /** That key in the format of `sig evidence verify --trust`. */
   readonly vkey: string;
-  /** When the issuer last took the checkpoint for the newest, RFC 3339, or null. */
+  /**
+   * When the issuer last confirmed the checkpoint as the newest (RFC 3339);
+   * null if not stated.
+   */
   readonly signed_at: string | null;
 }
 
 /**
- * Makes evidence of what an issuer's checkpoint says about a subject.
+ * Creates evidence for an answer about a subject, from an issuer's checkpoint.
  *
  * @param question `at` is an instant; events after the checkpoint don't count.
- * @throws {SigError} `proof_invalid` and `invalid_checkpoint`, also for an issuer
- * without proofs; `document_too_large` for a subject of over 1 MiB of lines; as
- * `checkIssuer`.
+ * @throws {SigError} `proof_invalid` and `invalid_checkpoint`, also for an
+ * issuer without proofs; `document_too_large` for a subject of over 1 MiB of
+ * lines; as `checkIssuer`.
  */
 export async function makeEvidence(
   location: IssuerLocation,
@@ -162,7 +168,9 @@ function answerOf(
   return { decision, reasons, as_of: size };
 }
 
-/** The path to a subject, and what is at its end. */
+/**
+ * Returns the path to a subject, and the lines or the other subject at its end.
+ */
 function endOf(sha256: Sha256, { end, depth, path }: Walk, subject: string) {
   const key = subjectKey(sha256, subject);
   if (end === undefined) return { path, lines: [] };
@@ -202,28 +210,29 @@ function digestOf(sha256: Sha256, lines: readonly Uint8Array[]): Uint8Array {
 
 /**
  * Verifies an evidence file, offline: a trusted key has signed the checkpoint,
- * the path leads to its state, the lines are in order, and they give the answer.
- * Evidence shows what was signed then, never that nothing came later.
+ * the path leads to its state, the lines are valid, and they result in the
+ * answer. Evidence proves what was signed then, not that nothing was signed
+ * later.
  *
- * @param trust Keys of the issuer, one of which must have signed the checkpoint,
- * or what gets them by the issuer's DID.
+ * @param trust Keys of the issuer, one of which must have signed the
+ * checkpoint, or a function that returns them for the issuer's DID.
  * @throws {SigError} `invalid_evidence`, and what `trust` throws.
  */
 export async function verifyEvidence(
   bytes: Uint8Array,
   trust: TrustedKeys | ((issuer: string) => Promise<TrustedKeys>),
 ): Promise<VerifiedEvidence> {
-  const evidence = await judged(() => readEvidence(bytes));
+  const evidence = await asEvidenceFault(() => readEvidence(bytes));
   const trusted = typeof trust === "function"
     ? await trust(evidence.issuer)
     : trust;
-  return await judged(() => verify(evidence, [...trusted]));
+  return await asEvidenceFault(() => verify(evidence, [...trusted]));
 }
 
-/** Keys that are an issuer's, wherever that is known from. */
+/** Keys that the caller trusts as the issuer's. */
 export type TrustedKeys = Iterable<Pick<VerificationKey, "publicKey">>;
 
-/** The keys that may sign an issuer's events, from its documents. */
+/** Fetches the keys that may sign an issuer's events. */
 export async function fetchTrustedKeys(
   location: IssuerLocation,
   options: LoadIssuerOptions = {},
@@ -232,10 +241,10 @@ export async function fetchTrustedKeys(
   return signingKeys(keys).values();
 }
 
-/** Whatever is wrong with evidence has one code. */
-async function judged<T>(judge: () => T | Promise<T>): Promise<T> {
+/** Converts every fault of an evidence file to `invalid_evidence`. */
+async function asEvidenceFault<T>(work: () => T | Promise<T>): Promise<T> {
   try {
-    return await judge();
+    return await work();
   } catch (error) {
     if (isSigError(error, "invalid_evidence")) throw error;
     const isFault = error instanceof JsonError || isSigError(error);
@@ -249,7 +258,7 @@ async function judged<T>(judge: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** The name under which an issuer signs checkpoints. */
+/** Returns the origin line of an issuer's checkpoints. */
 export function originOf(issuer: string): string {
   const { host, port } = parseIssuerDid(issuer, { allowPrivate: true });
   return `${host}${port === undefined ? "" : `:${port}`}/.well-known/sig`;
@@ -312,7 +321,8 @@ function leafAtEnd(
   if (other === undefined) {
     if (lines.length === 0) return EMPTY_HASH;
     const digest = digestOf(sha256, lines);
-    // Of so many lines the tree has no digest: any others would do as well.
+    // The tree has no digest for so many lines, so any other lines would match
+    // too.
     if (digest === EMPTY_HASH) {
       throw invalidEvidence(`its lines are over ${MAX_SUBJECT_BYTES} bytes`);
     }
@@ -331,15 +341,15 @@ function hashOf(text: string): Uint8Array {
   throw invalidEvidence("the path has something else than hashes");
 }
 
-type Judge = (value: unknown) => boolean;
+type Predicate = (value: unknown) => boolean;
 
-const isText: Judge = (value) => typeof value === "string" && value !== "";
-const isHex: Judge = (value) =>
+const isText: Predicate = (value) => typeof value === "string" && value !== "";
+const isHex: Predicate = (value) =>
   typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
-const isList = (is: Judge): Judge => (value) =>
+const isList = (is: Predicate): Predicate => (value) =>
   Array.isArray(value) && value.every(is);
 const isExactly =
-  (members: Readonly<Record<string, Judge>>): Judge => (value) =>
+  (members: Readonly<Record<string, Predicate>>): Predicate => (value) =>
     isObject(value) && Object.keys(value).every((name) =>
       Object.hasOwn(members, name)
     ) && Object.entries(members).every(([name, is]) =>

@@ -1,4 +1,4 @@
-/** A state that is recent enough and reaches far enough (docs/protocol.md §6.5). @module */
+/** Observes an issuer within a maximum age and from a minimum sequence (docs/protocol.md §6.5). @module */
 
 import {
   type Continuity,
@@ -19,66 +19,66 @@ import type { StatePart } from "../memory/partial_history.ts";
 import { whileOthersWrite } from "../memory/pin.ts";
 import type { PinStore } from "../memory/sqlite_lines.ts";
 import {
-  atOnce,
   observeByProof,
   type ProofObserving,
+  runImmediately,
   type WaitFor,
 } from "./observe_by_proof.ts";
 import type { VerifiedIssuer } from "../verify/verify_feed.ts";
 import type { KnownIssuer } from "./listed_issuers.ts";
 
-/** What an answer has to rest upon. */
+/** Requirements for the state that an answer is made from. */
 export interface ObserveOptions extends StatePart {
   /**
-   * How old the state may be, in milliseconds, when the question is asked. Only
-   * tightens the consumer's own `maxAgeMs`; 0 asks the issuer now.
+   * Maximum age of the state in milliseconds, when the question arrives. Can
+   * only lower the consumer's own `maxAgeMs`; 0 forces a refresh.
    */
   readonly maxAgeMs?: number | undefined;
   /**
-   * A sequence that the state must have reached, for instance that of an append
-   * that the asker has just seen acknowledged.
+   * The minimum sequence of the state (default: 0), for example that of an
+   * append that the caller has just made.
    */
   readonly minSequence?: number | undefined;
   /**
-   * Does the work of asking the issuer; not called while what is known is
-   * enough. A server can limit how many questions wait for one issuer: it may
-   * throw (default: the work is done at once).
+   * Called with the work of refreshing the issuer; not called if the known
+   * state suffices. A server can use it to limit the questions that wait for
+   * one issuer: it may throw (default: runs the work immediately).
    */
   readonly waitFor?: WaitFor | undefined;
   /**
-   * Whether the issuer may be asked (default: true); with false only what is
-   * known answers, as far as it is within the bounds.
+   * Whether a refresh is allowed (default: true). If false, only a known state
+   * within the bounds answers; otherwise throws `feed_stale`.
    */
   readonly refresh?: boolean | undefined;
 }
 
-/** A verified issuer, and how far it can be relied upon. */
+/** A verified issuer, with its age and continuity. */
 export interface ObservedIssuer {
   /** Everything that was verified. */
   readonly verified: VerifiedIssuer;
-  /** When fetching it began. */
+  /** When the fetch began. */
   readonly observedAt: Date;
-  /** The same, as answers say it. */
+  /** The age of the state, in the form of answers. */
   readonly freshness: Freshness;
   /**
-   * `first_seen` in the first observation of this process, then `consistent`:
-   * a later fetch confirmed what is remembered.
+   * `first_seen` in the first observation, then `consistent`: a later fetch
+   * confirmed the pin. `unpinned` for an unlisted issuer.
    */
   readonly continuity: Continuity;
-  /** What is odd; `history_was_inconsistent` once it was. */
+  /** The warnings; include `history_was_inconsistent` after a contradiction. */
   readonly warnings: readonly Warning[];
 }
 
-/** {@linkcode ObserveOptions}, checked and complete. */
+/** Validated {@linkcode ObserveOptions}, with defaults. */
 export interface Bounds {
-  /** 0 or more; `Infinity` for any age. */
+  /** Maximum age in milliseconds; `Infinity` for any age. */
   readonly maxAgeMs: number;
-  /** 0 for any. */
+  /** The minimum sequence; 0 for any. */
   readonly minSequence: number;
 }
 
 /**
- * Checks what a question asks for, within what the consumer allows.
+ * Validates the bounds of a question, and applies the consumer's maximum age.
  *
  * @throws {SigError} `invalid_request`
  */
@@ -106,7 +106,7 @@ export function readBounds(
   return { maxAgeMs: Math.min(maxAgeMs ?? Infinity, ownMaxAgeMs), minSequence };
 }
 
-/** What is known of an issuer, if that is within the bounds. */
+/** Returns the known observation of an issuer, if it is within the bounds. */
 export function observedWithin(
   { record }: KnownIssuer,
   { maxAgeMs, minSequence }: Bounds,
@@ -119,7 +119,7 @@ export function observedWithin(
     : undefined;
 }
 
-/** Starts a refresh, or joins one that is running. */
+/** Starts a refresh, or joins a running one. */
 async function refreshWithin(
   issuer: KnownIssuer,
   { bounds: { maxAgeMs, minSequence }, at }: Observing,
@@ -128,7 +128,7 @@ async function refreshWithin(
   const known = answerable(issuer.record);
   const reaches = lastSequence(known) >= minSequence;
   const { runningSince } = refreshes;
-  // What began before the question may have missed the event it is about.
+  // A refresh that began before the question may have missed its event.
   const mayShare = runningSince !== undefined && reaches &&
     isYoungEnough(runningSince, at, maxAgeMs);
   try {
@@ -142,21 +142,21 @@ async function refreshWithin(
   }
 }
 
-/** How an issuer is observed. */
+/** Options of {@linkcode observeIssuer}. */
 export interface Observing extends ProofObserving {
-  /** What the observation must be within. */
+  /** The bounds of the observation. */
   readonly bounds: Bounds;
-  /** Remembers issuers of the list. */
+  /** The store that remembers listed issuers. */
   readonly pins?: PinStore | undefined;
 }
 
 /**
- * What is known of an issuer, refreshed if the bounds ask for it, and the part of
- * its state that is needed. Where another process replaces the history
- * meanwhile, both are repeated.
+ * Returns an observation of an issuer, refreshed if the bounds require it, and
+ * the needed part of its state. Repeats both if another process replaces the
+ * history meanwhile.
  *
  * @throws {SigError} `feed_stale`, `consistency_unavailable`,
- * `store_unavailable`, and why the refresh failed.
+ * `store_unavailable`, and the error of a failed refresh.
  */
 export async function observeIssuer(
   issuer: KnownIssuer,
@@ -166,7 +166,7 @@ export async function observeIssuer(
   readonly observation: Observation;
   readonly verified: VerifiedIssuer;
 }> {
-  const { pins, full, at, bounds, waitFor = atOnce } = observing;
+  const { pins, full, at, bounds, waitFor = runImmediately } = observing;
   const { expectedIssuer } = issuer.location;
   const memory = pins === undefined || full || !issuer.isListed
     ? undefined
@@ -197,7 +197,7 @@ async function recall(
 ): Promise<void> {
   const { record } = issuer;
   const recalled = await memory.recall(record, at);
-  // Unless a refresh of this process has learnt more meanwhile.
+  // A concurrent refresh of this process may have stored a newer record.
   if (issuer.record === record) issuer.record = recalled;
 }
 
@@ -211,9 +211,9 @@ async function partOf(
 }
 
 /**
- * How old an observation was when the question was asked, as answers say it:
- * what `maxAgeMs` is about too. The time that a fetch for this question takes
- * makes nothing stale; `evaluated_at` - `observed_at` tells it.
+ * Returns the age of an observation when the question arrived, which is the age
+ * that `maxAgeMs` limits. The duration of a fetch for this question does not
+ * count; `evaluated_at` - `observed_at` includes it.
  */
 export function freshnessOf(
   { observedAt }: Observation,
@@ -235,7 +235,10 @@ function lastSequence(observation: Observation | undefined): number {
   return observation?.verified.state.last_sequence ?? 0;
 }
 
-/** A clock that was set back must not keep an old state fresh. */
+/**
+ * Returns whether a state is within an age. A clock that was set back must not
+ * keep an old state fresh.
+ */
 function isYoungEnough(observedAt: Date, now: Date, maxAgeMs: number): boolean {
   const ageMs = now.getTime() - observedAt.getTime();
   return maxAgeMs > 0 && ageMs >= 0 && ageMs <= maxAgeMs;

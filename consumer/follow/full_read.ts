@@ -1,4 +1,4 @@
-/** A read of the whole feed, held against what proofs say and said (docs/protocol.md §13.4). @module */
+/** Compares a feed with its checkpoint and the remembered proof (docs/protocol.md §13.4). @module */
 
 import {
   formatInstant,
@@ -34,15 +34,15 @@ import { type ProofPolicy, requirePolicy } from "../proofs/proof_policy.ts";
 import { ProofFiles } from "../proofs/proof_files.ts";
 import { yieldToEventLoop } from "../verify/feed_verification.ts";
 
-/** What a full read found, as far as proofs are about it. */
+/** The result of reading a feed that proofs are compared with. */
 export interface FeedRead {
-  /** Events. */
+  /** Number of events in the feed. */
   readonly events: number;
-  /** The keys that it was verified with. */
+  /** The keys that the feed was verified with. */
   readonly keys: FetchedKeys;
-  /** Its trees, if proofs were known of. */
+  /** The trees of the feed; undefined without proofs. */
   readonly tree: FeedTree | undefined;
-  /** When. */
+  /** When the read began. */
   readonly now: Date;
 }
 
@@ -50,21 +50,21 @@ export interface FeedRead {
 export interface LoadProofsOptions extends ReloadIssuerOptions {
   /** The clock. */
   readonly now: Date;
-  /** What the checkpoint must have. */
+  /** Requirements for the checkpoint. */
   readonly checkpointPolicy?: ProofPolicy | undefined;
 }
 
-/** The proofs of an issuer, and its feed held against them. */
+/** The proofs of an issuer, compared with its feed. */
 export class ProofsOfFeed {
   readonly #sha256 = createSha256();
   readonly #location: IssuerLocation;
-  /** The checkpoint as it was published. */
+  /** The checkpoint as published; undefined without proofs. */
   text: Promise<string> | undefined;
-  /** The files; undefined where the issuer has no proofs. */
+  /** The proof files; undefined if the issuer publishes none. */
   files: ProofFiles | undefined;
-  /** The checkpoint, if there is one that opens. */
+  /** The verified checkpoint; undefined if there is none or it is invalid. */
   checkpoint: OpenedCheckpoint | undefined;
-  /** Why it does not open. */
+  /** The error of an invalid checkpoint. */
   fault: SigError | undefined;
 
   constructor(location: IssuerLocation) {
@@ -72,10 +72,10 @@ export class ProofsOfFeed {
   }
 
   /**
-   * The issuer's documents. The checkpoint is asked for together with the keys,
-   * and opened by them.
+   * Loads the issuer's documents. The checkpoint is requested together with the
+   * keys, and verified with them.
    *
-   * @throws {SigError} why the documents can't be used.
+   * @throws {SigError} if the documents can't be read or are invalid.
    */
   async load(options: LoadProofsOptions): Promise<LoadedIssuer> {
     const { reader } = this.#location;
@@ -115,29 +115,37 @@ export class ProofsOfFeed {
     if (policy !== undefined) requirePolicy(this, policy, now);
   }
 
-  /** What takes the lines of a feed from its start; undefined without proofs. */
+  /**
+   * Creates a tree for the lines of a feed from its start; undefined without
+   * proofs.
+   */
   newTree(pin: IssuerPin | undefined): FeedTree | undefined {
     const isWanted = this.files !== undefined || pin?.proof !== undefined;
     return isWanted ? new FeedTree(this.#sha256) : undefined;
   }
 
-  /** Whether the feed must be read from its start, to be held against proofs. */
+  /**
+   * Returns whether the feed must be read from its start to compare it with
+   * proofs.
+   */
   needStart(pin: IssuerPin, tree: FeedTree | undefined): boolean {
     const { checkpoint } = this;
     if (tree === undefined) {
       return checkpoint !== undefined || pin.proof !== undefined;
     }
-    // The feed was behind its checkpoint, so that no keys are remembered yet.
+    // The feed was shorter than its checkpoint, so no keys are remembered yet.
     return pin.proof === undefined && (checkpoint?.size ?? 0) > pin.sequence;
   }
 
-  /** Tells a tree which sizes count. */
+  /** Sets the sizes at which a tree keeps its hashes. */
   prepare(tree: FeedTree | undefined, pin: IssuerPin | undefined): void {
     tree?.want([this.checkpoint?.size ?? 0, pin?.proof?.size ?? 0]);
   }
 
-  /** The contradiction between a feed and the memory, if there is one. */
-  async judge(
+  /**
+   * Returns the contradiction between a feed and the remembered proof, if any.
+   */
+  async findContradiction(
     pin: IssuerPin,
     { events, tree }: FeedRead,
   ): Promise<SigError | undefined> {
@@ -151,7 +159,10 @@ export class ProofsOfFeed {
     });
   }
 
-  /** What to remember: a checkpoint only if the feed confirms all it says. */
+  /**
+   * Returns the proof to remember. A new checkpoint is remembered only if the
+   * feed confirms its root, bytes and state.
+   */
   async remembered(
     pin: IssuerPin | undefined,
     { events, keys, tree, now }: FeedRead,

@@ -1,4 +1,4 @@
-/** Which issuers may be asked, and what is known of each. @module */
+/** The allowed issuers, and the record of each. @module */
 
 import {
   DEFAULT_LIMITS,
@@ -31,51 +31,57 @@ import {
 import { Semaphore } from "../verify/semaphore.ts";
 import { SharedRefresh, type SharedRefreshOptions } from "./shared_refresh.ts";
 
-/** How much is kept of issuers that are not on the list. */
+/** Maximum number of unlisted issuers that are kept. */
 const MAX_UNLISTED = 256;
 
-/** Bytes of all their feeds; a state takes about as much memory as its feed. */
+/**
+ * Maximum size of their feeds in bytes; a state takes about as much memory as
+ * its feed.
+ */
 const MAX_UNLISTED_BYTES = 48 * 1024 * 1024;
 
-/** How many of their large feeds are read at a time, and how many wait. */
+/** Limits on concurrent reads of their large feeds. */
 const LARGE_READS = { maxWorking: 2, maxWaiting: 256, maxWaitMs: 30_000 };
 
 /** Options of {@linkcode ListedIssuers}. */
 export interface ListedIssuersOptions {
-  /** The issuers on the list, as they are written. */
+  /** The issuers on the list, as configured. */
   readonly issuers: readonly string[];
-  /** Others may be asked too. */
+  /** Whether unlisted issuers are allowed too. */
   readonly anyIssuer: boolean;
-  /** Decides what can be an issuer at all. */
+  /** Determines which hosts and schemes are allowed. */
   readonly policy: FetchPolicy;
-  /** Reads an issuer again, given what is known of it. */
+  /** Refreshes an issuer. */
   readonly refresh: (issuer: KnownIssuer, now: Date) => Promise<Refresh>;
-  /** The clock, and how many may wait. */
+  /** The clock, and the limits of waiting questions. */
   readonly waiting: SharedRefreshOptions;
 }
 
-/** One issuer, what is known of it, and its refreshes. */
+/** An issuer with its record and its refreshes. */
 export class KnownIssuer {
-  /** Where it publishes. */
+  /** The location of its documents. */
   readonly location: ProvenLocation;
-  /** Bounds how many large feeds are read; undefined for issuers of the list. */
+  /** Limits concurrent reads of large feeds; undefined for listed issuers. */
   readonly largeReads: Semaphore | undefined;
-  /** Reads it again; fails with the error of the refresh. */
+  /** Refreshes the issuer; rejects with the error of the refresh. */
   readonly refreshes: SharedRefresh<Observation>;
-  /** Whether its whole state was asked for, and not that of some subjects. */
+  /**
+   * Whether the last question needed the whole state, and not only some
+   * subjects.
+   */
   needsState = false;
-  /** What is known of it: replaced by each refresh and recall. */
+  /** The record; replaced by each refresh and each read of the store. */
   record: IssuerRecord = NOTHING_KNOWN;
-  /** Questions that were answered by proof since the process began. */
+  /** Number of questions answered by proof since the process began. */
   proofReads = 0;
-  /** How large the feed was said to be by the last proof. */
+  /** Size of the feed in bytes according to the last proof. */
   feedBytes: number | undefined;
-  /** How long a question may wait, in milliseconds. */
+  /** Maximum wait of a question in milliseconds. */
   readonly maxWaitMs: number;
   readonly #metadata: SharedRefresh<HeldDocuments>;
   #hasProofs = false;
-  /** What was read to see whether there are proofs. */
-  #atHand: HeldDocuments = NO_DOCUMENTS;
+  /** The metadata that was read to check for proofs. */
+  #prefetched: HeldDocuments = NO_DOCUMENTS;
 
   constructor(
     location: ProvenLocation,
@@ -93,7 +99,7 @@ export class KnownIssuer {
       return read.documents;
     }, waiting);
     this.refreshes = new SharedRefresh(async (now) => {
-      // A silent issuer is not asked twice at a time.
+      // A silent issuer gets no second concurrent request.
       if (this.#metadata.isBusy) await this.#metadata.current();
       const { record, failure } = await refresh(this, now);
       this.record = record;
@@ -103,44 +109,46 @@ export class KnownIssuer {
     }, waiting);
   }
 
-  /** Where its proofs can be read; undefined where the feed is to be read. */
+  /** Returns the location of its proofs; undefined if the feed must be read. */
   async locateProofs(): Promise<IssuerLocation | undefined> {
     if (this.#hasProofs) return this.location;
-    // Somebody is reading the feed already.
+    // The feed is already being read.
     if (this.refreshes.isBusy) return undefined;
-    this.#atHand = await this.#metadata.next();
-    this.#hasProofs = hasProofs(this.#atHand);
+    this.#prefetched = await this.#metadata.next();
+    this.#hasProofs = hasProofs(this.#prefetched);
     return this.#hasProofs ? this.takeLocation() : undefined;
   }
 
-  /** Its location; metadata that was read to look for proofs is read no more. */
+  /**
+   * Returns its location. Metadata that was read to check for proofs is not
+   * requested again.
+   */
   takeLocation(): ProvenLocation {
     const { location } = this;
-    const reader = new ReadBefore(location.reader, this.#atHand);
-    this.#atHand = NO_DOCUMENTS;
+    const reader = new ReadBefore(location.reader, this.#prefetched);
+    this.#prefetched = NO_DOCUMENTS;
     return { ...location, reader };
   }
 
-  /** Whether it is on the list: only those are pinned. */
+  /** Whether it is on the list. Only listed issuers are pinned. */
   get isListed(): boolean {
     return this.largeReads === undefined;
   }
 }
 
 /**
- * Finds an issuer by any of its spellings: did:web, host, URL. All of them are
- * one issuer with one pin, or a rolled back feed could be asked for by another
- * name. Issuers of the list are never forgotten. Of others the last 256 that
- * were asked are kept, up to a number of bytes, so that a client that may ask
- * for any issuer can't fill the memory.
+ * Finds an issuer by did:web, host or URL. All of them share one pin; otherwise
+ * a rolled back feed would be accepted under another name. Listed issuers are
+ * always kept. Of unlisted issuers, the 256 most recently used are kept, up to
+ * a total size, so that a client can't fill the memory.
  */
 export class ListedIssuers {
   readonly #options: ListedIssuersOptions;
   readonly #largeReads = new Semaphore(LARGE_READS);
   readonly #listedSpellings = new Map<string, KnownIssuer>();
-  // These two by DID.
+  // Both maps have DIDs as keys.
   readonly #listed = new Map<string, KnownIssuer>();
-  /** In the order of their last question. */
+  /** In order of the last question. */
   readonly #unlisted = new Map<string, KnownIssuer>();
 
   constructor(options: ListedIssuersOptions) {
@@ -151,7 +159,7 @@ export class ListedIssuers {
       const issuer = this.#listed.get(expectedIssuer) ??
         this.#create(name, undefined);
       if (issuer.location.metadataRef !== metadataRef) {
-        throw twoPlaces(text, issuer);
+        throw conflictingUrl(text, issuer);
       }
       this.#listed.set(expectedIssuer, issuer);
       for (const each of [text, expectedIssuer, metadataRef]) {
@@ -161,10 +169,10 @@ export class ListedIssuers {
   }
 
   /**
-   * The issuer of a name. That of one on the list is not even parsed.
+   * Returns the issuer of a name. A name on the list is found without parsing.
    *
-   * @throws {SigError} `issuer_not_allowed`, `invalid_identifier` for a URL that
-   * is not the issuer's own `sig.json`, or as `locateIssuer`.
+   * @throws {SigError} `issuer_not_allowed`, `invalid_identifier` for a URL
+   * other than the issuer's own `sig.json`, or as `locateIssuer`.
    */
   find(asked: string | IssuerName): KnownIssuer {
     const text = typeof asked === "string" ? asked : asked.text;
@@ -172,12 +180,12 @@ export class ListedIssuers {
     if (known !== undefined) return known;
     const name = IssuerName.parse(asked, this.#options.policy);
     const listed = this.#listed.get(name.expectedIssuer);
-    // By its name, or by the place that the operator chose for it.
+    // Named by its DID, its host, or the URL on the list.
     const isNamed = name.isUsual ||
       name.metadataRef === listed?.location.metadataRef;
     if (listed !== undefined && isNamed) return listed;
     if (this.#options.anyIssuer) {
-      if (!isNamed) throw notItsOwn(name);
+      if (!isNamed) throw foreignUrl(name);
       return this.#findUnlisted(name);
     }
     throw new SigError(
@@ -187,24 +195,24 @@ export class ListedIssuers {
     );
   }
 
-  /** How many issuers that are not on the list are kept. */
+  /** The number of unlisted issuers that are kept. */
   get unlisted(): number {
     return this.#unlisted.size;
   }
 
-  /** Forgets unlisted issuers beyond the limits, those asked longest ago first. */
+  /** Evicts unlisted issuers beyond the limits, least recently used first. */
   #makeRoom(asked?: KnownIssuer): void {
     let bytes = 0;
     for (const { record } of this.#unlisted.values()) {
       bytes += heldBytes(record);
     }
-    // First those that nothing is known of: they displace none that answers.
+    // Issuers without a state go first, so that they evict none with a state.
     for (const isEmpty of [true, false]) {
       for (const [did, issuer] of this.#unlisted) {
         const { record, refreshes } = issuer;
         const isCrowded = this.#unlisted.size > MAX_UNLISTED;
         if (!isCrowded && bytes <= MAX_UNLISTED_BYTES) return;
-        // The number of those that are being read is the caller's to limit.
+        // The caller limits the number of issuers that are being read.
         if (refreshes.isBusy || issuer === asked) continue;
         if ((record.held === undefined) !== isEmpty) continue;
         bytes -= heldBytes(record);
@@ -223,8 +231,8 @@ export class ListedIssuers {
     const { text, expectedIssuer: did, metadataRef } = name;
     const known = this.#unlisted.get(did);
     if (known !== undefined && known.location.metadataRef !== metadataRef) {
-      // http and https of one host, where http is allowed.
-      throw twoPlaces(text, known);
+      // http and https of one host, if http is allowed.
+      throw conflictingUrl(text, known);
     }
     this.#unlisted.delete(did);
     const issuer = known ?? this.#create(name, this.#largeReads);
@@ -234,7 +242,10 @@ export class ListedIssuers {
   }
 }
 
-/** Metadata that can't be read is judged by who reads the issuer. */
+/**
+ * Returns whether metadata names proofs. Invalid metadata is reported by the
+ * refresh.
+ */
 function hasProofs(documents: HeldDocuments): boolean {
   try {
     const metadata = parseJson(documents.get("metadata")!.bytes);
@@ -249,8 +260,11 @@ function usualPlaceOf(metadataRef: string): string {
   return new URL(metadataRef).origin + WELL_KNOWN_PATHS.metadata;
 }
 
-/** Otherwise anybody who may put a file on a host could speak for the host. */
-function notItsOwn({ text, metadataRef }: IssuerName): SigError {
+/**
+ * Returns the error for an unlisted URL: any user who can upload a file to a
+ * host could otherwise speak for the host.
+ */
+function foreignUrl({ text, metadataRef }: IssuerName): SigError {
   return new SigError(
     "invalid_identifier",
     `Cannot ask issuer ${quote(text)}: an issuer that is on no list is asked ` +
@@ -264,8 +278,10 @@ function notItsOwn({ text, metadataRef }: IssuerName): SigError {
   );
 }
 
-/** One issuer has one pin, which is about one place. */
-function twoPlaces(text: string, { location }: KnownIssuer): SigError {
+/**
+ * Returns the error for a second URL of an issuer: its pin belongs to one URL.
+ */
+function conflictingUrl(text: string, { location }: KnownIssuer): SigError {
   return new SigError(
     "invalid_identifier",
     `Cannot ask issuer ${quote(text)}: the same issuer is asked at another ` +

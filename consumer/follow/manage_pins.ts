@@ -1,4 +1,4 @@
-/** Listing, accepting and forgetting pins (docs/reference/command-line.md). @module */
+/** Lists, acknowledges and removes pins (docs/reference/command-line.md). @module */
 
 import { formatInstant, instantOf, isSigError, SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
@@ -36,38 +36,41 @@ import {
   type RememberOptions,
 } from "./refresh_remembered.ts";
 
-/** A pin with what happened to it, as `sig pin show` prints it. */
+/** A pin with its incidents, as `sig pin show` prints it. */
 export interface PinRecord
   extends Omit<IssuerPin, "sequence" | "bytes" | "prefix_sha256" | "proof"> {
-  /** Sequence of the last event; null where only proofs were read, as the next. */
+  /**
+   * Sequence of the last event; null if only proofs were read, like `bytes` and
+   * `prefix_sha256`.
+   */
   readonly sequence: number | null;
-  /** Bytes of the feed. */
+  /** Size of the feed in bytes. */
   readonly bytes: number | null;
-  /** SHA-256 of these bytes, hexadecimal. */
+  /** SHA-256 of the feed, hexadecimal. */
   readonly prefix_sha256: string | null;
-  /** What its proofs said; null where none was used. */
+  /** The remembered proof; null if none was used. */
   readonly proof: ProofPin | null;
-  /** Keys that were new while no proof was remembered. */
+  /** Keys that first signed while no proof was remembered. */
   readonly key_added: readonly { readonly kid: string; readonly at: string }[];
-  /** The contradiction that lasts; null where there is none. */
+  /** The unresolved contradiction; null if there is none. */
   readonly incident: PinIncident | null;
   /**
-   * The last contradiction that nobody has accepted, over or not: why answers
-   * have the warning `history_was_inconsistent`. Null where there is none.
+   * The code of the last unacknowledged contradiction, resolved or not, which
+   * causes the warning `history_was_inconsistent`; null if there is none.
    */
   readonly inconsistency: string | null;
-  /** Which histories were accepted, and why. */
+  /** Acceptances of different histories. */
   readonly acknowledged: readonly PinAcknowledgement[];
 }
 
-/** Pins have no end, so that any clock will do. */
+/** Pins do not expire, so the time is irrelevant. */
 const ANY_TIME = new Date(0);
 
 /**
- * Every pin of a store, by the issuers' DIDs.
+ * Returns all pins of a store, sorted by DID.
  *
- * @param onDamaged Called with a pin that can't be read; the others are listed
- * all the same. Without it the first one is thrown.
+ * @param onDamaged Called for each damaged pin, which is then skipped. Without
+ * it, the first damaged pin is an error.
  * @throws {SigError} `store_unavailable`.
  */
 export async function listPins(
@@ -92,7 +95,7 @@ export async function listPins(
 }
 
 /**
- * The pin of an issuer.
+ * Returns the pin of an issuer.
  *
  * @throws {SigError} `not_found`, `store_unavailable`.
  */
@@ -109,7 +112,7 @@ export async function showPin(
 }
 
 /**
- * Forgets an issuer: it is then seen as if for the first time.
+ * Removes an issuer from a store: it is then seen as if for the first time.
  *
  * @throws {SigError} `not_found`, `store_unavailable`.
  */
@@ -128,34 +131,37 @@ export interface AcknowledgeOptions
   extends FeedPolicy, LoadIssuerOptions, FetchPolicy {
   /** The clock. */
   readonly now: Date;
-  /** Why, for those who look later; not empty. */
+  /** The reason to record; not empty. */
   readonly reason: string;
-  /** SHA-256 of the feed to accept, where it is not what the incident saw. */
+  /**
+   * SHA-256 of the feed to accept, if it is not the one that the incident
+   * recorded.
+   */
   readonly expect?: string | undefined;
-  /** Called before anything is written; what it throws stops it. */
+  /** Called before anything is written; an error cancels. */
   readonly confirm?: ((history: ServedHistory) => Promise<void>) | undefined;
 }
 
-/** What would be accepted. */
+/** The history to confirm. */
 export interface ServedHistory {
   /** The pin as it was before the issuer was read. */
   readonly remembered: PinRecord;
-  /** What is served now. */
+  /** The feed served now. */
   readonly served: SeenFeed & {
-    /** The first event that differs; null where that is not known. */
+    /** The sequence of the first event that differs; null if unknown. */
     readonly first_difference: number | null;
   };
 }
 
-/** What is remembered of an issuer, and what it serves now. */
+/** The pin of an issuer compared with the feed served now. */
 interface Comparison {
   /** The pin as it was before the issuer was read. */
   readonly pin: PinRecord;
-  /** The contradiction to what is served; null: it is the remembered history. */
+  /** The code of the contradiction; null if the feed continues the pin. */
   readonly contradiction: string | null;
-  /** The first event that differs, where it is known. */
+  /** The sequence of the first event that differs; null if unknown. */
   readonly firstDifference: number | null;
-  /** What is served; null where it can't be read to its end. */
+  /** The feed served now; null if it can't be read to its end. */
   readonly served: SeenFeed | null;
 }
 
@@ -186,7 +192,7 @@ function isOfProof(seen: Seen | null | undefined): seen is SeenProof {
   return seen !== null && seen !== undefined && "root" in seen;
 }
 
-/** What the issuer's checkpoint and documents say now. */
+/** Fetches the issuer's current checkpoint and keys. */
 async function shownProof(
   location: ProvenLocation,
   options: LoadIssuerOptions & { readonly now: Date },
@@ -203,18 +209,18 @@ function isSame(a: Seen | null | undefined, b: typeof a): boolean {
   return !!a && !!b && canonical(a) === canonical(b);
 }
 
-/** Acknowledgements that are kept. */
+/** Maximum number of acknowledgements that are kept. */
 const MAX_ACKNOWLEDGED = 20;
 
 /**
- * Accepts the history that an issuer serves now: it is verified as a whole, and
- * replaces the remembered one. Only what the recorded incident saw is accepted,
- * or the feed that `expect` names: what came later may be anything. What
- * contradicted the pin, when and why it was accepted, is kept.
+ * Accepts the history that an issuer serves now: verifies the whole feed, and
+ * replaces the remembered history. Accepts only the feed that the incident
+ * recorded, or the feed with the SHA-256 `expect`, because the issuer may serve
+ * a different one since. The contradiction, the time and the reason are kept.
  *
  * @throws {SigError} `not_found` for an issuer that is not remembered,
- * `confirmation_required` for a history that nobody has seen yet, and what
- * verifying it can run into: a faulty feed can't be accepted.
+ * `confirmation_required` for a history that was not recorded, and the errors
+ * of verification: a faulty feed can't be accepted.
  */
 export async function acknowledgePin(
   store: PinStore,
@@ -264,7 +270,7 @@ export async function acknowledgePin(
   return pinRecordOf(record.known!);
 }
 
-/** Whatever became of the stored lines: what counts here is the pin. */
+/** Reads the whole feed, without the stored lines, which may be damaged. */
 function readWhole(
   store: PinStore,
   location: ProvenLocation,
@@ -323,7 +329,7 @@ function pinRecordOf(
   };
 }
 
-/** What is not known of a feed that was not read. */
+/** The null members of a pin whose feed was not read. */
 const UNREAD = {
   ...{ sequence: null, bytes: null, prefix_sha256: null },
   ...{ last_event_id: null, etag: null, keys: {} },

@@ -1,4 +1,4 @@
-/** Observing an issuer whose feed is not loaded, by proof (docs/protocol.md §13.3). @module */
+/** Observes an issuer by proof while its feed is not loaded (docs/protocol.md §13.3). @module */
 
 import { DEFAULT_LIMITS, type Warning } from "@sig/core";
 import type { KnownIssuer } from "./listed_issuers.ts";
@@ -28,26 +28,26 @@ import {
 } from "./read_by_proof.ts";
 
 /**
- * About what one read by proof fetches. Once a process has fetched as much as
- * the feed has, it loads the feed.
+ * Approximate size of one read by proof in bytes. A process that has fetched as
+ * many bytes as the feed has loads the feed.
  */
 const BYTES_OF_A_READ = 32 * 1024;
 
-/** Does work that waits for an issuer (by its DID), or throws. */
+/** Runs work that waits for an issuer (by its DID), or throws. */
 export type WaitFor = <T>(issuer: string, work: () => Promise<T>) => Promise<T>;
 
 /** The default of `ObserveOptions.waitFor`. */
-export const atOnce: WaitFor = (_issuer, work) => work();
+export const runImmediately: WaitFor = (_issuer, work) => work();
 
-/** Options of {@linkcode observeByProof}, as in `ConsumerOptions` where not said. */
+/** Options of {@linkcode observeByProof}. */
 export interface ProofObserving extends MemoryOptions {
-  /** When the question was asked. */
+  /** When the question arrived. */
   readonly at: Date;
-  /** Verify everything again: nothing is recalled. */
+  /** As in `ConsumerOptions`; disables proofs. */
   readonly full?: boolean | undefined;
-  /** When proofs are used. */
+  /** As in `ConsumerOptions`. */
   readonly proofs?: "until_loaded" | "always" | "never" | undefined;
-  /** An issuer that is not remembered is an error. */
+  /** As in `ConsumerOptions`. */
   readonly requirePin?: boolean | undefined;
   /** As in `ObserveOptions`. */
   readonly waitFor?: WaitFor | undefined;
@@ -56,11 +56,12 @@ export interface ProofObserving extends MemoryOptions {
 }
 
 /**
- * The issuer as far as a question needs it; else the feed is to be read, and
- * `warning` says why a proof was not used.
+ * Returns the part of an issuer that a question needs. Without an observation,
+ * the caller must read the feed; `warning` is the reason why a proof was not
+ * used.
  *
- * @param memory Writes what was seen.
- * @throws {SigError} why the issuer can't be asked, and contradictions.
+ * @param memory The stored memory to update, if any.
+ * @throws {SigError} if the issuer can't be read, and contradictions.
  * @throws {HistoryMoved}
  */
 export async function observeByProof(
@@ -71,11 +72,12 @@ export async function observeByProof(
 ): Promise<{ readonly observation?: Observation; readonly warning?: Warning }> {
   const question = provableQuestion(part);
   if (question === undefined || !mayProve(issuer, options)) return {};
-  const { at, waitFor = atOnce } = options;
+  const { at, waitFor = runImmediately } = options;
   const { record, location: { expectedIssuer } } = issuer;
   const note = async (change: (record: IssuerRecord) => IssuerRecord) => {
     if (!issuer.isListed) return;
-    // What was compared is what is written over; a refresh may have learnt more.
+    // The stored pin is the one that was compared; in memory, a concurrent
+    // refresh may have stored a newer record.
     const written = await memory?.replace(change(record).known!, record, at);
     issuer.record = { ...change(issuer.record), ...written };
   };
@@ -115,7 +117,7 @@ export async function observeByProof(
   };
 }
 
-/** Whether a question about one subject may be answered by proof. */
+/** Returns whether a question about one subject may be answered by proof. */
 function mayProve(
   { record, proofReads, feedBytes = Infinity }: KnownIssuer,
   { proofs = "until_loaded", limits = DEFAULT_LIMITS, ...options }:
@@ -135,7 +137,7 @@ function mayProve(
     !isWithoutProof && !isUnusable(record);
 }
 
-/** Reads where the proofs are, within the time that a question may wait. */
+/** Reads by proof, within the maximum wait of a question. */
 async function readInTime(
   issuer: KnownIssuer,
   question: ProofQuestion,

@@ -1,6 +1,6 @@
 /**
- * One subject's relationships from checkpoint, path and tail, without the feed
- * (docs/protocol.md §13.3).
+ * Reads one subject's relationships from checkpoint, path and tail, without the
+ * feed (docs/protocol.md §13.3).
  *
  * @module
  */
@@ -49,45 +49,51 @@ import { fetchedKeys, rolledBack } from "./check_continuity.ts";
 import { type LoadProofsOptions, ProofsOfFeed } from "./full_read.ts";
 import type { ProofFiles } from "../proofs/proof_files.ts";
 
-/** Bytes of the feed after a checkpoint, above which the feed is read. */
+/**
+ * Maximum size of the feed after a checkpoint in bytes; above it, the feed is
+ * read.
+ */
 const MAX_TAIL_BYTES = 1024 * 1024;
 
-/** How often it is tried: an issuer may just be publishing. */
+/** Maximum number of attempts: an issuer may be publishing during a read. */
 const ATTEMPTS = 2;
 
 /** Options of {@linkcode readByProof}. */
 export interface ProofOptions extends LoadProofsOptions {
-  /** What is remembered of the issuer. */
+  /** The pin of the issuer. */
   readonly pin?: IssuerPin | undefined;
 }
 
-/** What a proof is asked for. */
+/** A question that can be answered by proof. */
 export interface ProofQuestion {
-  /** The only subject. */
+  /** The subject. */
   readonly subject: string;
-  /** Events that were known. */
+  /** Number of events that were known. */
   readonly asOf?: number | undefined;
-  /** It may be about what was true at some time. */
+  /** Whether the question may be about a past time. */
   readonly isPast: boolean;
 }
 
-/** An answer's ground that was proved. */
+/** The result of a valid proof. */
 export interface Proven {
-  /** What was verified: of the state only what is about the subject. */
+  /** The verified issuer; its state has only the subject's relationships. */
   readonly verified: VerifiedIssuer;
-  /** What to remember. */
+  /** The proof to remember. */
   readonly memory: ProofMemory;
 }
 
-/** There is no proof, and the feed is to be read. */
+/** The result without a proof; the caller must read the feed. */
 export interface Unproven {
-  /** The documents, to read the feed with. */
+  /** The documents for reading the feed. */
   readonly loaded: LoadedIssuer;
-  /** Why a proof that is there was not used. */
+  /** Why a published proof was not used. */
   readonly warning?: Warning;
 }
 
-/** The question of a part that can be proved: of one subject, known by number. */
+/**
+ * Returns the question of a part that can be answered by proof: about one
+ * subject, and without `asOf` as a time; otherwise undefined.
+ */
 export function provableQuestion(
   { subjects, asOf, at }: StatePart,
 ): ProofQuestion | undefined {
@@ -100,12 +106,12 @@ export function provableQuestion(
 }
 
 /**
- * Reads what one subject's relationships are, by proof. A broken proof gives no
- * answer and a missing file never means that there is no relationship: then the
- * feed is to be read.
+ * Reads one subject's relationships by proof. A broken proof or a missing file
+ * never means that there is no relationship: the caller must then read the
+ * feed.
  *
- * @throws {SigError} why the issuer's documents can't be used.
- * @throws {RefreshFailure} for what contradicts the pin.
+ * @throws {SigError} if the issuer's documents can't be read or are invalid.
+ * @throws {RefreshFailure} for a contradiction to the pin.
  */
 export async function readByProof(
   location: IssuerLocation,
@@ -120,14 +126,15 @@ export async function readByProof(
     } catch (error) {
       const isLast = attempt === ATTEMPTS;
       if (error instanceof RefreshFailure) {
-        // A rotation may be under way; no other contradiction goes away.
+        // A key rotation may be in progress; all other contradictions are
+        // permanent.
         const mayPass = isSigError(error.cause, "key_not_introduced");
         if (!mayPass || isLast) throw error;
         continue;
       }
       if (!isSigError(error)) throw error;
       const { code } = error;
-      // A server that is slow is not asked twice.
+      // A slow server gets no second request.
       if (isLast || code === "fetch_timeout") return notUsed(loaded, code);
     }
   }
@@ -145,7 +152,7 @@ async function prove(
 ): Promise<Proven | Unproven> {
   const { checkpoint, fault, files } = proofs;
   const { pin: stored, now } = options;
-  // Nothing is shown, and nothing remembered.
+  // The issuer publishes no proofs, and none are remembered.
   if (files === undefined && stored === undefined) return { loaded };
   const keys = await fetchedKeys(loaded.keys);
   const pin = stored && await namePin(stored, keys.published);
@@ -191,7 +198,10 @@ async function prove(
   };
 }
 
-/** What follows the checkpoint in the feed; undefined: read all of it. */
+/**
+ * Reads the feed after the checkpoint; undefined if the whole feed must be
+ * read.
+ */
 async function readTail(
   loaded: LoadedIssuer,
   { bytes }: OpenedCheckpoint,
@@ -232,7 +242,7 @@ function verifiedBy(
   tail: Tail,
 ): VerifiedIssuer {
   const state = replay.state();
-  // A tail's revoke may be of a relationship that is another subject's.
+  // A revoke in the tail may belong to another subject's relationship.
   const warnings = replay.warnings.filter(({ code }) =>
     code !== "revoke_without_upsert"
   );
@@ -255,7 +265,10 @@ function verifiedBy(
   };
 }
 
-/** @throws {SigError} where tiles don't show it: then the feed decides. */
+/**
+ * @throws {SigError} `proof_invalid` if the tiles don't prove it; the feed is
+ * then read.
+ */
 async function requireContinued(
   files: ProofFiles,
   { size, root }: ProofMemory,
@@ -266,14 +279,17 @@ async function requireContinued(
   throw proofInvalid(`the tiles don't continue the first ${size} events`);
 }
 
-/** When the issuer last took a checkpoint for the newest, if it says so. */
+/**
+ * Returns when the issuer last confirmed a checkpoint as the newest (RFC 3339);
+ * null if not stated.
+ */
 export function timeOf({ time }: OpenedCheckpoint): string | null {
   return time === null
     ? null
     : formatInstant({ seconds: time, nanoseconds: 0 });
 }
 
-/** The feed after a checkpoint. */
+/** The part of the feed after a checkpoint. */
 interface Tail {
   readonly lines: readonly Uint8Array[];
   readonly warnings: readonly Warning[];
@@ -292,7 +308,7 @@ function linesOf(bytes: Uint8Array): Uint8Array[] {
   return lines;
 }
 
-/** Whose lines they are. */
+/** The issuer of the lines. */
 type SubjectIssuer = Pick<LoadedIssuer, "issuer" | "keys"> & {
   readonly metadata: Pick<SigMetadata, "public_only">;
 };
@@ -318,7 +334,7 @@ export class SubjectReplay {
     this.replay = new Replay({ issuer, limits, now: instantOf(now) }, start);
   }
 
-  /** Takes a line of the subject; the kid that signed it. */
+  /** Adds a line of the subject; returns the kid that signed it. */
   async addOwn(bytes: Uint8Array, size: number): Promise<string> {
     const { event, kid } = await this.#verify(bytes);
     if (event.sequence > size) {
@@ -335,7 +351,10 @@ export class SubjectReplay {
     return kid;
   }
 
-  /** Takes the lines after the checkpoint; false where the feed must be read. */
+  /**
+   * Adds the lines after the checkpoint; returns false if the feed must be
+   * read.
+   */
   async addTail(lines: readonly Uint8Array[], size: number): Promise<boolean> {
     const { isPast } = this.#question;
     const own = new Set(this.#history.versions.keys());
@@ -343,7 +362,8 @@ export class SubjectReplay {
     for (const line of lines) {
       const { event } = await this.#verify(line);
       this.replay.apply(event);
-      // What it was before it came to the subject is not known.
+      // The relationship's earlier versions, under another subject, are
+      // unknown.
       if (isPast && isUpsert(event) && !own.has(event.relationship_id)) {
         return false;
       }

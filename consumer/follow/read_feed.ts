@@ -1,6 +1,6 @@
 /**
- * The feed's part of a refresh: which bytes to fetch, what they prove, and
- * whether they continue the pin (docs/protocol.md §6.2, §6.3).
+ * Fetches and verifies the feed in a refresh, and checks whether it continues
+ * the pin (docs/protocol.md §6.2, §6.3).
  *
  * @module
  */
@@ -53,85 +53,88 @@ import {
 } from "./check_continuity.ts";
 import { contradictionOfProofs } from "./compare_proofs.ts";
 
-/** A feed is compared from its first byte at least this often. */
+/** Maximum time between two comparisons of a feed from its first byte. */
 const COMPARE_AFTER_MS = 24 * 60 * 60 * 1000;
 
 /**
- * A tail up to this size is read whole before any of it counts: a connection
- * that breaks, or an issuer that is just writing, then costs no verification
+ * A tail up to this size is read completely before it is verified. A broken
+ * connection, or a feed that is being written, then does not force verification
  * from the start.
  */
 const MAX_TAKEN_BYTES = 1024 * 1024;
 
-/** Bytes digested between two turns of the event loop. */
+/** Number of bytes digested between two turns of the event loop. */
 const BYTES_PER_TURN = 1024 * 1024;
 
 const LF = 0x0a;
 
 /** Options of a refresh. */
 export interface RefreshOptions extends ReadingOptions {
-  /** The clock when the refresh began. */
+  /** When the refresh began. */
   readonly now: Date;
-  /** Called with each event that is verified, in order. */
+  /** Called with each newly verified event, in order. */
   readonly onEvent?: ((verified: VerifiedEvent) => void) | undefined;
-  /** Called with how many bytes of how many were read, where that is known. */
+  /** Called with the number of bytes read, and the total if known. */
   readonly onProgress?:
     | ((bytes: number, totalBytes: number | undefined) => void)
     | undefined;
   /** Size limits of a feed that is verified from its start (default: `limits`). */
-  readonly anewLimits?: Limits | undefined;
+  readonly fromStartLimits?: Limits | undefined;
   /**
-   * Only of an issuer that is not on the list: how many large feeds of such
-   * issuers are read at a time. It is not pinned, so that another history than
-   * the one that is cached replaces it.
+   * Only for an unlisted issuer: limits concurrent reads of large feeds.
+   * Unlisted issuers are not pinned, so a different history replaces the cached
+   * one.
    */
   readonly largeReads?: Semaphore | undefined;
-  /** Takes the verified lines, so that this process need not keep a state. */
+  /**
+   * Receives the verified lines for a store; this process then keeps no state.
+   */
   readonly lines?: NewLines | undefined;
-  /** With `lines`: this process needs the whole state now. */
+  /** With `lines`: whether this process needs the whole state now. */
   readonly needsState?: boolean | undefined;
-  /** What the checkpoint must have; then the feed must confirm it. */
+  /** Requirements for the checkpoint. If set, the feed must confirm it. */
   readonly checkpointPolicy?: ProofPolicy | undefined;
-  /** Called with a checkpoint that the feed confirms, when that is demanded. */
+  /** With `checkpointPolicy`: called with the confirmed checkpoint. */
   readonly onConfirmed?:
     | ((note: string, checkpoint: OpenedCheckpoint) => void)
     | undefined;
-  /** It is the second attempt. */
-  readonly isAgain?: boolean | undefined;
+  /** Whether this is the second attempt. */
+  readonly isSecondAttempt?: boolean | undefined;
 }
 
-/** What a feed is refreshed with. */
+/** The input of a feed's refresh. */
 export interface FeedRefresh {
-  /** What is known before. */
+  /** The record before the refresh. */
   readonly record: IssuerRecord;
-  /** Its pin, with the kids that are published. */
+  /** The pin, with digests of published kids replaced by the kids. */
   readonly pin: IssuerPin | undefined;
-  /** The issuer's documents, verified. */
+  /** The issuer's verified documents. */
   readonly loaded: LoadedIssuer;
-  /** What they say of keys. */
+  /** The keys in the documents. */
   readonly keys: FetchedKeys;
-  /** What the issuer's proofs say. */
+  /** The issuer's proofs. */
   readonly proofs: ProofsOfFeed;
   /** The options of the refresh. */
   readonly options: RefreshOptions;
 }
 
-/** A feed that is in order and continues what is pinned. */
+/** A valid feed that continues the pin. */
 export interface ReadFeed extends Omit<HeldFeed, "ref" | "publicOnly"> {
   /** SHA-256 of the whole feed. */
   readonly sha256: string;
-  /** Its entity tag. */
+  /** The feed's entity tag. */
   readonly etag: string | null;
-  /** Whether all of it was verified, and not only what is new. */
+  /** Whether the whole feed was verified, and not only its new events. */
   readonly isFromStart: boolean;
-  /** What to remember of proofs. */
+  /** The proof to remember. */
   readonly proof?: ProofMemory | undefined;
 }
 
 /**
  * Fetches and verifies the feed of an issuer whose documents are verified.
  *
- * @throws {RefreshFailure} and why the feed can't be read.
+ * @throws {RefreshFailure} for a contradiction; other errors if the feed can't
+ * be read.
  */
 export async function readFeed(refresh: FeedRefresh): Promise<ReadFeed> {
   const { pin } = refresh;
@@ -154,7 +157,10 @@ export async function readFeed(refresh: FeedRefresh): Promise<ReadFeed> {
   }
 }
 
-/** How the feed at that place is requested; undefined: as a whole. */
+/**
+ * Returns the conditions to request a feed with; undefined to request all of
+ * it.
+ */
 export function conditionsToContinue(
   record: IssuerRecord,
   ref: string,
@@ -176,14 +182,17 @@ export function conditionsToContinue(
 
 type HeldToContinue = Refreshed & { readonly feed: HeldFeed };
 
-/** What to continue from; another rule for events means to verify all again. */
+/**
+ * Returns the feed to continue from; undefined if it must be verified from its
+ * start, for example after a change of `public_only`.
+ */
 function heldToContinue(
   { loaded, record: { held }, proofs, options }: FeedRefresh,
   pin: IssuerPin,
 ): HeldToContinue | undefined {
   const { feed } = held ?? {};
   const { now, checkpointPolicy } = options;
-  // Only a feed that is read from its start confirms the state of a checkpoint.
+  // Only a feed read from its start can confirm the state of a checkpoint.
   const isDue = proofs.checkpoint !== undefined &&
     (checkpointPolicy !== undefined ||
       !isWithin(COMPARE_AFTER_MS, feed?.comparedAt, now));
@@ -195,7 +204,10 @@ function heldToContinue(
 
 type OpenedFeed = Awaited<ReturnType<LoadedIssuer["openFeed"]>>;
 
-/** Undefined where other bytes were served: nothing is proven by them. */
+/**
+ * Continues the held feed; undefined if other bytes were served, which alone
+ * proves nothing.
+ */
 async function continueFrom(
   refresh: FeedRefresh,
   pin: IssuerPin,
@@ -214,7 +226,8 @@ async function continueFrom(
   const stream = new ByteStream(observed(document, options));
   try {
     if (document.unchanged) {
-      // The issuer serves what we hold, and others have seen more of it.
+      // The issuer serves the held feed, but another process has seen more
+      // events.
       if (held.pin.sequence < pin.sequence) return undefined;
       const { etag, prefix_sha256: sha256 } = held.pin;
       const same = { ...held.feed, etag, sha256 };
@@ -240,7 +253,8 @@ async function continueFrom(
     }
     const isOdd = range !== undefined && etag !== held.pin.etag &&
       verification.events === held.pin.sequence;
-    // Another tag and nothing new: something before the tail may have changed.
+    // A different entity tag without a new event: the feed may have changed
+    // before the tail.
     if (isOdd) return await continueFrom(refresh, pin, held, true);
     return await requireContinuity(refresh, progress, {
       verification,
@@ -255,7 +269,10 @@ async function continueFrom(
   }
 }
 
-/** The tail where that may be, else the whole feed; undefined: it is shorter. */
+/**
+ * Opens the tail if possible, otherwise the whole feed; undefined if the feed
+ * is shorter than the pin.
+ */
 async function openToContinue(
   { record, loaded, options }: FeedRefresh,
 ): Promise<OpenedFeed | undefined> {
@@ -265,11 +282,11 @@ async function openToContinue(
   try {
     return await loaded.openFeed(conditions);
   } catch (error) {
-    // The feed ends before the bytes that we know.
+    // The feed ends before the known bytes.
     if (isSigError(error, "fetch_status") && error.context.status === 416) {
       return undefined;
     }
-    // The server does not support ranges: that proves nothing.
+    // A server without ranges is no contradiction.
     if (isSigError(error, "fetch_failed") && error.context.kind === "range") {
       return await loaded.openFeed();
     }
@@ -289,7 +306,7 @@ async function verifyFromStart(refresh: FeedRefresh): Promise<ReadFeed> {
     const verification = new FeedVerification({
       issuer: loaded.issuer,
       publicOnly: loaded.metadata.public_only,
-      limits: options.anewLimits ?? options.limits,
+      limits: options.fromStartLimits ?? options.limits,
       unknownEvents: options.unknownEvents,
       unmatchedRevoke: options.unmatchedRevoke,
       tree,
@@ -325,9 +342,9 @@ async function verifyFromStart(refresh: FeedRefresh): Promise<ReadFeed> {
 }
 
 /**
- * The feed, which must continue the pin.
+ * Returns the feed, which must continue the pin.
  *
- * @throws {RefreshFailure} for a contradiction, with what was served.
+ * @throws {RefreshFailure} for a contradiction, with the served feed.
  */
 async function requireContinuity(
   refresh: FeedRefresh,
@@ -353,7 +370,8 @@ async function requireContinuity(
 }
 
 /**
- * The feed, which must not contradict what proofs said, with what they say now.
+ * Returns the feed with the proof to remember. The feed must not contradict the
+ * remembered proof.
  *
  * @throws {RefreshFailure} as {@linkcode requireContinuity}.
  */
@@ -364,7 +382,7 @@ async function requireProofs(
   const { verification: { tree, events } } = feed;
   const { now, checkpointPolicy } = options;
   const read = { events, keys, tree, now };
-  const contradiction = pin && await proofs.judge(pin, read);
+  const contradiction = pin && await proofs.findContradiction(pin, read);
   if (contradiction !== undefined) {
     throw await contradicted(contradiction, events, feed.sha256, keys);
   }
@@ -377,8 +395,8 @@ async function requireProofs(
 }
 
 /**
- * The keys contradict the pin already, so nothing can be verified; the number of
- * lines tells whether the feed is rolled back too.
+ * Counts the lines after the keys have contradicted the pin. The feed can't be
+ * verified, but the count shows whether it is also rolled back.
  */
 async function countFeed(
   { loaded, keys, options }: FeedRefresh,
@@ -405,7 +423,7 @@ async function countFeed(
     const error = isShorter ? rolledBack(pin.sequence, events) : contradiction;
     return await contradicted(error, events, digest.hex(), keys);
   } catch {
-    // A feed that can't be read changes nothing about the keys.
+    // The contradiction of the keys remains if the feed can't be read.
     return new RefreshFailure(contradiction);
   }
 }
@@ -428,10 +446,13 @@ function readOptions(
   return { now, yieldToEventLoop, onEvent, workers, keys: loaded.keys };
 }
 
-/** Up to here a feed is small. */
+/** Maximum size of a small feed in bytes. */
 const SMALL_FEED_BYTES = 64 * 1024;
 
-/** The bytes of a feed, counted; a large feed may have to wait for others. */
+/**
+ * Yields the bytes of a feed and reports progress; a large feed may wait for
+ * the semaphore.
+ */
 async function* observed(
   { bytes, length }: OpenedDocument,
   { onProgress, largeReads }: RefreshOptions,
@@ -453,9 +474,9 @@ async function* observed(
   }
 }
 
-/** Hashes a feed while it is read: all of it, and the prefix that is pinned. */
+/** Hashes a feed while it is read: the whole feed and the pinned prefix. */
 class FeedProgress {
-  /** Of all bytes so far. */
+  /** SHA-256 of all bytes so far. */
   readonly digest: RunningHash;
   readonly #until: number;
   #at: number;
@@ -471,7 +492,7 @@ class FeedProgress {
     this.#notePrefix();
   }
 
-  /** SHA-256 of as many bytes as are pinned; undefined: there are fewer. */
+  /** SHA-256 of the pinned prefix; undefined if the feed is shorter. */
   get prefixSha256(): string | undefined {
     return this.#prefixSha256;
   }
@@ -499,12 +520,12 @@ class FeedProgress {
   }
 }
 
-/** Of lines that are stored the state of the digest is stored too. */
+/** Stored lines need a digest whose state can be saved. */
 function hashFor({ lines }: RefreshOptions): RunningHash {
   return lines === undefined ? createFastSha256() : new Sha256();
 }
 
-/** A digest of the known bytes, if the stream begins with them. */
+/** Reads the known bytes; returns their digest, or undefined if they differ. */
 async function digestPrefix(
   stream: ByteStream,
   pin: IssuerPin,

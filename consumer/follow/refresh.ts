@@ -1,4 +1,4 @@
-/** Reading an issuer again, for no more than is needed (docs/protocol.md §6). @module */
+/** Refreshes an issuer, and fetches only what changed (docs/protocol.md §6). @module */
 
 import {
   DEFAULT_LIMITS,
@@ -49,17 +49,17 @@ import {
 } from "./read_feed.ts";
 
 /**
- * Fetches what changed since the last refresh, verifies it, and compares it with
- * the pin. The record grows only when everything was in order.
+ * Fetches the changes since the last refresh, verifies them, and compares the
+ * feed with the pin. Only a refresh without a fault adds to the record.
  *
- * - Documents are verified again each time, those that a 304 leaves as they are
- *   together with those that changed.
- * - Keys come before the feed: one that signed remembered events and is another
- *   now, or gone, is a contradiction whatever the feed says.
+ * - All documents are verified at each refresh, including those that are
+ *   unchanged (304).
+ * - Keys are checked before the feed: if a key that signed remembered events
+ *   was replaced or withdrawn, that is a contradiction regardless of the feed.
  * - The feed is requested by its entity tag and from shortly before the known
- *   end. Known bytes are compared, by that overlap or, of a whole feed, by their
- *   digest; only new ones are verified. Whatever does not fit leads to the whole
- *   feed being fetched, verified from its start, and compared with the pin.
+ *   end. Known bytes are compared, by that overlap or, for a whole feed, by
+ *   their digest; only new bytes are verified. If they differ, the whole feed
+ *   is fetched, verified from its start, and compared with the pin.
  */
 export async function refreshIssuer(
   location: IssuerLocation,
@@ -68,7 +68,7 @@ export async function refreshIssuer(
 ): Promise<Refresh> {
   const options = { ...given, knownKeys: before.held?.keys?.keys };
   const { now } = options;
-  const reader = askAhead(location, before, options);
+  const reader = requestAhead(location, before, options);
   const proofs = new ProofsOfFeed({ ...location, reader });
   const { documents } = reader;
   try {
@@ -86,12 +86,15 @@ export async function refreshIssuer(
     const after = acceptFailure(before, failure, now);
     const isForgotten = given.largeReads && contradictionOf(failure.cause);
     const mayPass = isForgotten || mayBeRotating(failure.cause, before, now);
-    if (mayPass && !given.isAgain) {
+    if (mayPass && !given.isSecondAttempt) {
       await reader.end();
       const again = isForgotten
         ? NOTHING_KNOWN
         : { ...before, held: after.held, repeatedAt: now };
-      return await refreshIssuer(location, again, { ...given, isAgain: true });
+      return await refreshIssuer(location, again, {
+        ...given,
+        isSecondAttempt: true,
+      });
     }
     return { record: after, failure, isFromStart: false };
   } finally {
@@ -99,10 +102,12 @@ export async function refreshIssuer(
   }
 }
 
-/** A refresh is repeated for keys that it does not know at most this often. */
+/**
+ * Minimum time between two refreshes that are repeated because of unknown keys.
+ */
 const REPEAT_AFTER_MS = 30 * 1000;
 
-/** Whether keys may have been added after the documents were read. */
+/** Returns whether keys may have been added after the documents were read. */
 function mayBeRotating(
   error: unknown,
   { repeatedAt }: IssuerRecord,
@@ -113,7 +118,7 @@ function mayBeRotating(
     !isWithin(REPEAT_AFTER_MS, repeatedAt, now);
 }
 
-/** What the record is after a read without a fault. */
+/** Returns the record after a refresh without a fault. */
 async function complete(
   place: string,
   refresh: FeedRefresh,
@@ -168,7 +173,7 @@ async function complete(
   };
 }
 
-/** The pin after a feed that was verified and contradicts nothing. */
+/** Returns the pin of a verified feed. */
 function pinOf(
   { loaded: { issuer }, keys: { published }, pin, options }: FeedRefresh,
   { verification, sha256, etag, proof }: ReadFeed,
@@ -180,7 +185,7 @@ function pinOf(
   return {
     ...{ issuer, sequence, bytes, prefix_sha256: sha256 },
     last_event_id: shortOrNull(lastEventId),
-    // An own member even where the kid is "__proto__".
+    // Creates an own property even for the kid "__proto__".
     keys: Object.fromEntries(keys),
     etag: shortOrNull(etag),
     ...{ first_seen: pin?.first_seen ?? now, last_seen: now },
@@ -189,12 +194,11 @@ function pinOf(
 }
 
 /**
- * The issuer's documents. The requests of a refresh are sent together, where the
- * metadata of the last one says what they will be. They go to the issuer's own
- * origin alone, which is proven again before anything of them is looked at.
- * (docs/protocol.md §1)
+ * Returns the issuer's documents. If the metadata of the last refresh is known,
+ * all requests are sent concurrently. They go only to the issuer's own origin,
+ * which is verified again before the responses are used. (docs/protocol.md §1)
  */
-function askAhead(
+function requestAhead(
   { reader, metadataRef }: IssuerLocation,
   before: IssuerRecord,
   options: Pick<RefreshOptions, "limits" | "now">,

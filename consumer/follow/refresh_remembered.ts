@@ -1,4 +1,4 @@
-/** Refreshing an issuer that a store remembers (docs/protocol.md §6). @module */
+/** Refreshes an issuer that a store remembers (docs/protocol.md §6). @module */
 
 import {
   type IssuerRecord,
@@ -19,16 +19,16 @@ import { refreshIssuer } from "./refresh.ts";
 
 /** Options of {@linkcode refreshRemembered}. */
 export type RememberOptions = MemoryOptions & RefreshOptions & {
-  /** Verify everything again. */
+  /** Whether to verify the whole feed again. */
   readonly full?: boolean | undefined;
-  /** The store must have the issuer's pin already. */
+  /** Whether an issuer without a pin is an error. */
   readonly requirePin?: boolean | undefined;
   /** Called before each attempt: events of an earlier attempt do not count. */
   readonly onAttempt?: (() => void) | undefined;
   /**
-   * Accepts the history that is served, whatever the pin says: gets the pin
-   * before it, what was found, and the first stored line that differs; returns
-   * what is written, or throws.
+   * Accepts the served history even if it contradicts the pin. Called with the
+   * previous pin, the new record, and the first stored line that differs;
+   * returns the record to write, or throws.
    */
   readonly accept?:
     | ((
@@ -40,11 +40,11 @@ export type RememberOptions = MemoryOptions & RefreshOptions & {
 };
 
 /**
- * Refreshes an issuer, given what this process and the store know of it, and
- * writes what came of it into the store.
+ * Refreshes an issuer from the record of this process and the store, and writes
+ * the result to the store.
  *
- * @throws {SigError} `store_unavailable`; with `accept` also why there is
- * nothing to accept.
+ * @throws {SigError} `store_unavailable`; with `accept` also the error of a
+ * failed refresh.
  */
 export async function refreshRemembered(
   store: PinStore,
@@ -56,7 +56,7 @@ export async function refreshRemembered(
   const { now, full, requirePin, accept, needsState } = options;
   return await whileOthersWrite(store, async () => {
     options.onAttempt?.();
-    // With `full` nothing but the pin is read: stored lines may be damaged.
+    // With `full` only the pin is read: stored lines may be damaged.
     const before = full
       ? await memory.recallPin(known, now)
       : await memory.recall(known, now);
@@ -71,7 +71,7 @@ export async function refreshRemembered(
       const refresh = await refreshIssuer(location, begun, {
         ...options,
         limits: begun === base ? options.limits : memory.limitsAfter(begun),
-        anewLimits: options.limits,
+        fromStartLimits: options.limits,
         lines,
       });
       const { failure, record: found } = refresh;

@@ -1,46 +1,47 @@
-/** One refresh for all questions that wait for it. @module */
+/** Shares one refresh between all questions that wait for it. @module */
 
 import { SigError } from "@sig/core";
 import { DeadlineOver, withDeadline } from "../store/waiting.ts";
 
-/** Work that waits for its turn or is running. */
+/** Work that is waiting or running. */
 class Run<T> {
-  /** What comes of it. */
+  /** The result of the work. */
   readonly result: Promise<T>;
-  /** When it began; undefined while it waits. */
+  /** When the work began; undefined while it waits. */
   startedAt: Date | undefined;
 
   constructor(begin: (run: Run<T>) => Promise<T>) {
-    // Not at once: whatever is asked for in this turn can share the run.
+    // Starts in a microtask, so that all questions of this turn can share the
+    // run.
     this.result = Promise.resolve().then(() => begin(this));
-    // Nobody may be waiting any more when it fails.
+    // No question may be waiting when it fails; avoids an unhandled rejection.
     this.result.catch(() => {});
   }
 }
 
-/** How many questions may wait for one issuer, and for how long. */
+/** Limits on questions that wait for one issuer. */
 export interface WaitingLimits {
-  /** How many at a time (default: 1,024). */
+  /** Maximum number of waiting questions (default: 1,024). */
   readonly maxWaiting: number;
-  /** Milliseconds that each of them waits at most (default: 60,000). */
+  /** Maximum wait of each question in milliseconds (default: 60,000). */
   readonly maxWaitMs: number;
 }
 
 /** Options of {@linkcode SharedRefresh}. */
 export interface SharedRefreshOptions {
-  /** When work begins. */
+  /** The clock; its time is passed to the work. */
   readonly now: () => Date;
-  /** How many may wait. */
+  /** Limits on waiting questions. */
   readonly limits: WaitingLimits;
 }
 
 /**
- * Does one piece of work at a time. At most one more waits for its turn, shared
- * by all questions that need a result of work that begins after they came.
+ * Runs one refresh at a time. At most one more waits, shared by all questions
+ * that need a refresh that begins after their arrival.
  *
- * When the running work fails, the questions that wait for the next one share
- * the failure and nothing is begun: a silent host costs them one time limit, not
- * two. Later questions begin again.
+ * If the running refresh fails, the questions that wait for the next one share
+ * the failure, and no refresh starts: a silent host costs them one timeout, not
+ * two. Later questions start again.
  */
 export class SharedRefresh<T> {
   readonly #work: (startedAt: Date) => Promise<T>;
@@ -57,18 +58,18 @@ export class SharedRefresh<T> {
     this.#options = options;
   }
 
-  /** When the running work began, if any is running. */
+  /** When the running work began; undefined if none is running. */
   get runningSince(): Date | undefined {
     return this.#running?.startedAt;
   }
 
-  /** Whether anything is running or waits. */
+  /** Whether any work is running or waiting. */
   get isBusy(): boolean {
     return this.#running !== undefined || this.#waiting !== undefined;
   }
 
   /**
-   * The result of the running work, or of the next when none is running.
+   * Returns the result of the running work, or of the next if none is running.
    *
    * @throws {SigError} as {@linkcode next}.
    */
@@ -77,11 +78,11 @@ export class SharedRefresh<T> {
   }
 
   /**
-   * The result of work that begins after this call, or the failure of work that
-   * was running.
+   * Returns the result of work that begins after this call, or throws the error
+   * of the running work.
    *
-   * @throws {SigError} `overloaded` when too many wait already, `fetch_timeout`
-   * when it takes too long; the work continues for later questions.
+   * @throws {SigError} `overloaded` if too many questions wait, `fetch_timeout`
+   * after `maxWaitMs`; the work continues for later questions.
    */
   async next(): Promise<T> {
     return await this.#wait(() => this.#next());
@@ -133,7 +134,7 @@ function tooManyWait(maxWaitMs: number): SigError {
 }
 
 /**
- * Waits for the work, whose signal is aborted when it takes too long.
+ * Waits for the work, and aborts its signal after the limit.
  *
  * @throws {SigError} `fetch_timeout`, and what the work throws.
  */

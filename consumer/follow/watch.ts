@@ -1,4 +1,4 @@
-/** Watching a feed, event by event (docs/reference/command-line.md). @module */
+/** Watches a feed, event by event (docs/reference/command-line.md). @module */
 
 import {
   isSigError,
@@ -23,11 +23,11 @@ import {
   START_OVER,
 } from "./watch_cursor.ts";
 
-/** How a feed is watched. */
+/** Options of `Consumer.watch`. */
 export interface WatchOptions {
   /**
-   * The first sequence that is wanted, for a new cursor (default: the first
-   * event after those that there are now).
+   * The first sequence to yield, for a new cursor (default: the next event
+   * after the current end of the feed).
    */
   readonly from?: number | undefined;
   /**
@@ -35,13 +35,18 @@ export interface WatchOptions {
    * `default`).
    */
   readonly cursor?: string | undefined;
-  /** Ends after one reading; a failure is thrown then, whatever it is. */
+  /**
+   * Whether to end after one read; any failure is then thrown (default: false).
+   */
   readonly once?: boolean | undefined;
-  /** Milliseconds between two readings (default: 30,000). */
+  /** Milliseconds between two reads (default: 30,000). */
   readonly intervalMs?: number | undefined;
-  /** Ends it; an event that was handed out is still yours to finish. */
+  /** Ends watching; the event that is being handled can still be completed. */
   readonly signal?: AbortSignal | undefined;
-  /** Called with why a reading failed, and the milliseconds until the next. */
+  /**
+   * Called with the error of a failed read, and the milliseconds until the
+   * next.
+   */
   readonly onRetry?: ((error: unknown, waitMs: number) => void) | undefined;
 }
 
@@ -50,43 +55,46 @@ export interface WatchIssuerOptions
   extends WatchOptions, FeedPolicy, LoadIssuerOptions {
   /** The clock. */
   readonly now: () => Date;
-  /** What a local source is called in the store: its real path. */
+  /** The name of a local source in the store: its real path. */
   readonly place?: string | undefined;
-  /** Keeps the cursor, and remembers an issuer whose origin is proven. */
+  /**
+   * The store of the cursor, and of the pin of an issuer whose origin is
+   * proven.
+   */
   readonly pins?: PinStore | undefined;
-  /** With `pins`: the issuer must be there already. */
+  /** With `pins`: whether an issuer without a pin is an error. */
   readonly requirePin?: boolean | undefined;
 }
 
-/** A verified event of a feed that is watched. */
+/** A verified event of a watched feed. */
 export interface WatchedEvent {
-  /** Its sequence. */
+  /** The event's sequence. */
   readonly sequence: number;
-  /** Its `event_id`. */
+  /** The event's `event_id`. */
   readonly event_id: string;
   /** The event. */
   readonly event: SigEvent | UnknownEvent;
-  /** The key that signed it. */
+  /** The kid of the key that signed the event. */
   readonly kid: string;
 }
 
 const DEFAULT_INTERVAL_MS = 30_000;
-/** Failures make the wait longer, up to this, or the interval if it is more. */
+/** Maximum wait after failures, or the interval if that is longer. */
 const MAX_WAIT_MS = 5 * 60_000;
 
 /**
- * Hands out each newly verified event once, in order, across restarts: the
- * cursor moves when the next event is asked for, so an event whose turn ended
- * with an error, or a crash, comes again. Nothing is handed out of a feed that
- * is not valid as a whole.
+ * Yields each newly verified event once, in order, across restarts. The cursor
+ * moves when the next event is requested, so an event whose handling failed or
+ * crashed is yielded again. Yields nothing from a feed that is not valid as a
+ * whole.
  *
- * What can't be reached is tried again, at growing intervals. A fault and a
- * contradiction to what is remembered end it.
+ * If the issuer can't be reached, retries at growing intervals. A fault or a
+ * contradiction to the pin ends watching.
  *
  * @throws {SigError} as `verifyIssuer`; `feed_rolled_back` and the like
- * (docs/protocol.md §6.2); `store_unavailable`, also when two watch with one
- * cursor; `invalid_request` for the name of a cursor, for `from` with a cursor
- * that exists, and for `from` beyond the feed's next event.
+ * (docs/protocol.md §6.2); `store_unavailable`, also if two watchers use one
+ * cursor; `invalid_request` for an invalid cursor name, for `from` with an
+ * existing cursor, and for `from` beyond the feed's next event.
  */
 export async function* watchIssuer(
   location: IssuerLocation,
@@ -139,15 +147,18 @@ export async function* watchIssuer(
 }
 
 /**
- * Whether a later attempt may succeed. A file may be read while it is written, so
- * that its last line is incomplete.
+ * Returns whether a later attempt may succeed. The last line of a file may be
+ * incomplete while it is written.
  */
 function isPassing(error: unknown, location: IssuerLocation): boolean {
   return isSigError(error) && error.category === "unavailable" ||
     !isProven(location) && isSigError(error, "incomplete_line");
 }
 
-/** Twice as long after each failure, and not all at the same moment. */
+/**
+ * Returns the wait after a number of failures in milliseconds: doubles each
+ * time, with jitter.
+ */
 function waitAfter(
   failures: number,
   intervalMs: number,
@@ -197,25 +208,25 @@ function beyondFeed(from: number, last: number): SigError {
   );
 }
 
-/** What a reading found, when all of it was in order. */
+/** The result of a valid read. */
 interface Found {
-  /** Those after the cursor, in order, none missing. */
+  /** The events after the cursor, in order, none missing. */
   readonly events: readonly VerifiedEvent[];
-  /** Where a cursor that is new begins. */
+  /** The position of a new cursor. */
   readonly start: CursorPosition;
-  /** Where the cursor is after one of them. */
+  /** Returns the position of the cursor after an event. */
   after(event: VerifiedEvent["event"]): CursorPosition;
 }
 
-/** What was read. */
+/** The result of one refresh. */
 interface Read {
   readonly last: number;
   readonly lastEventId: string | null;
-  /** Events that were verified just now, up to the last, by sequence. */
+  /** Events verified by this refresh, up to the last, by sequence. */
   readonly events: ReadonlyMap<number, VerifiedEvent>;
 }
 
-/** Reads one feed again and again, and verifies what is new. */
+/** Reads a feed repeatedly, and verifies its new events. */
 class WatchedFeed {
   readonly #location: IssuerLocation;
   readonly #options: WatchIssuerOptions;
@@ -224,7 +235,7 @@ class WatchedFeed {
   #record: IssuerRecord;
 
   /**
-   * @param pin What the feed is compared with where no store remembers its
+   * @param pin The pin to compare the feed with if no store remembers its
    * issuer.
    */
   constructor(
@@ -244,8 +255,8 @@ class WatchedFeed {
   }
 
   /**
-   * Reads what comes after the cursor; where that is new, what begins with
-   * `from`, or comes after what there is now.
+   * Reads the events after the cursor; for a new cursor, those from `from` on,
+   * or after the current end of the feed.
    *
    * @throws {SigError} as `watchIssuer`.
    */
@@ -255,7 +266,8 @@ class WatchedFeed {
   ): Promise<Found> {
     const after = cursor?.sequence ?? (from ?? Infinity) - 1;
     let found = await this.#read(after, false);
-    // Another process, or a watcher with another cursor, has read it before.
+    // Another process or watcher has already read these events: read from the
+    // start.
     const isWhole = found.last <= after || found.events.has(after + 1);
     if (!isWhole) found = await this.#read(after, true);
     const { last, lastEventId, events } = found;
@@ -321,7 +333,10 @@ function isProven(location: IssuerLocation): location is ProvenLocation {
   return location.expectedIssuer !== undefined;
 }
 
-/** The cursor remembers too, where the store has forgotten the issuer. */
+/**
+ * Requires that the feed still has the cursor's event, also if the pin was
+ * removed.
+ */
 function requireSame(
   { sequence, event_id }: CursorPosition,
   { last, lastEventId, events }: Read,
@@ -351,13 +366,13 @@ function requireSame(
   );
 }
 
-/** Nor may another history have been accepted that changed seen events. */
+/** Requires that no accepted history has changed events before the cursor. */
 function requireSameHistory(
   { sequence, history: seen }: CursorPosition,
   now: CursorHistory | undefined,
   rewrittenFrom: readonly number[],
 ): void {
-  // A pin that was removed took what was accepted with it.
+  // Acknowledgements were removed with an earlier pin.
   if (seen === undefined || seen.first_seen !== now?.first_seen) return;
   const since = rewrittenFrom.slice(seen.rewrites);
   if (since.every((first) => first > sequence)) return;

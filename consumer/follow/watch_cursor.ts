@@ -1,4 +1,4 @@
-/** How far a watcher of a feed has come (docs/reference/command-line.md). @module */
+/** The position of a watcher in a feed (docs/reference/command-line.md). @module */
 
 import { SigError } from "@sig/core";
 import {
@@ -11,46 +11,49 @@ import {
 import type { PinStore } from "../memory/sqlite_lines.ts";
 import { storeUnavailable } from "../store/record_store.ts";
 
-/** The hint where events that were handed out are not in the history any more. */
+/** The hint if the history no longer has events that were already yielded. */
 export const START_OVER =
   "If that history is to be followed, begin with another --cursor.";
 
-/** Which history a cursor belongs to. */
+/** The history that a cursor belongs to. */
 export interface CursorHistory {
-  /** When the pin's issuer was first seen: another pin is another history. */
+  /** `first_seen` of the pin; a different pin is a different history. */
   readonly first_seen: string;
-  /** How many other histories had been accepted by then. */
+  /** The number of histories accepted so far. */
   readonly rewrites: number;
 }
 
 /** The last event that was handled. */
 export interface CursorPosition {
-  /** Its sequence; 0 before the first one. */
+  /** The event's sequence; 0 before the first event. */
   readonly sequence: number;
-  /** Its `event_id`, where it is known. */
+  /** The event's `event_id`; null if unknown. */
   readonly event_id: string | null;
-  /** What a feed is compared with that no store remembers. */
+  /** The pin of a feed whose issuer is not in the store; otherwise null. */
   readonly pin: IssuerPin | null;
-  /** The history of a feed that a store remembers; absent in older cursors. */
+  /**
+   * The history of a feed whose issuer is in the store; absent in older
+   * cursors.
+   */
   readonly history?: CursorHistory | undefined;
 }
 
-/** A cursor in a store, or in this process alone. */
+/** A cursor in a store, or only in this process. */
 export interface WatchCursor {
-  /** Its name. */
+  /** The name of the cursor. */
   readonly name: string;
-  /** Where it is; undefined before it was ever moved. */
+  /** The position; undefined for a new cursor. */
   readonly at: CursorPosition | undefined;
   /**
-   * Moves it.
+   * Moves the cursor.
    *
-   * @throws {SigError} `store_unavailable`, also when another process moves it.
+   * @throws {SigError} `store_unavailable`, also if another process moves it.
    */
   move(to: CursorPosition): Promise<void>;
 }
 
 /**
- * Opens the cursor of a name at a place: an issuer's DID, or a real path.
+ * Opens a cursor by its name and its feed: an issuer's DID, or a real path.
  *
  * @throws {SigError} `invalid_request`, `store_unavailable`.
  */

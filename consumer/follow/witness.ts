@@ -1,4 +1,4 @@
-/** Asking a witness to cosign a checkpoint (C2SP tlog-witness; docs/protocol.md §13.6). @module */
+/** Requests a cosignature from a witness (C2SP tlog-witness; docs/protocol.md §13.6). @module */
 
 import { SigError } from "@sig/core";
 import { quote, sameBytes } from "@sig/core/internal";
@@ -19,11 +19,11 @@ import type { IssuerLocation } from "../read/reader.ts";
 import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
 import { ProofsOfFeed } from "./full_read.ts";
 
-/** A witness, as its operator publishes it. */
+/** A witness, as published by its operator. */
 export interface Witness {
   /** The submission prefix: the URL without `/add-checkpoint`. */
   readonly url: string;
-  /** Its key, which cosigns. */
+  /** The key of its cosignatures. */
   readonly key: NoteKey;
 }
 
@@ -34,10 +34,13 @@ export interface RequestCosignatureOptions
   readonly now: Date;
 }
 
-/** The first request learns how many events the witness has cosigned. */
+/**
+ * Number of attempts: the response to the first may give the size that the
+ * witness has cosigned.
+ */
 const ATTEMPTS = 2;
 
-/** What a witness means by an HTTP status. */
+/** The meaning of a witness's HTTP status. */
 const REFUSALS: Readonly<Record<number, string>> = {
   403: "it trusts none of the keys that signed the checkpoint",
   404: "it does not know this issuer",
@@ -45,15 +48,15 @@ const REFUSALS: Readonly<Record<number, string>> = {
 };
 
 /**
- * A witness's cosignature of an issuer's checkpoint, with the proof that this
- * continues the one that it cosigned last. A witness vouches for the number of
- * events and their tree hash only.
+ * Requests a witness's cosignature of an issuer's checkpoint, and proves to it
+ * that the checkpoint continues the last cosigned one. A witness vouches only
+ * for the number of events and their tree hash.
  *
- * @returns the signature line, for `sig checkpoint --add`.
+ * @returns The signature line, for `sig checkpoint --add`.
  * @throws {SigError} `feed_rolled_back` and `feed_rewritten` if the witness has
- * cosigned more events, or others; `fetch_status` if it refuses;
- * `invalid_checkpoint` for an answer without a signature by its key;
- * `proof_invalid`, and why documents or the witness can't be reached.
+ * cosigned more or different events; `fetch_status` if it refuses;
+ * `invalid_checkpoint` for a response without a signature by its key;
+ * `proof_invalid`, and the errors of fetching.
  */
 export async function requestCosignature(
   location: IssuerLocation,
@@ -93,13 +96,16 @@ function addressOf(url: string): string {
   return `${url.replace(/\/$/, "")}/add-checkpoint`;
 }
 
-/** The body of a 409: how many events the witness has cosigned. */
+/**
+ * Returns the number of events the witness has cosigned, from the body of a
+ * 409.
+ */
 function readSize(text: string): number | undefined {
   const [, digits] = /^(0|[1-9]\d{0,15})\n$/.exec(text) ?? [];
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** The one line by the witness's key; lines of others are ignored. */
+/** Returns the signature line by the witness's key; ignores other lines. */
 async function readLine(
   note: string,
   answer: string,
