@@ -17,12 +17,15 @@ const [key1, key2] = await importTestKeys();
 const NOW = new Date("2026-06-02T00:00:00Z");
 const OPTIONS = { reason: "restored", now: NOW, allowPrivate: true };
 
-/** An issuer whose three events are remembered, and which rewrote the second. */
+/**
+ * Runs a test with an issuer whose three events are remembered, and which then
+ * rewrote the second.
+ */
 async function withIncident(
   work: (
     issuer: WatchedIssuer & {
       readonly pins: PinStore;
-      /** The lines that the incident saw. */
+      /** The lines that the incident recorded. */
       readonly other: readonly string[];
     },
   ) => Promise<void>,
@@ -45,7 +48,7 @@ async function sha256Of({ server }: WatchedIssuer): Promise<string> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", feed)).toHex();
 }
 
-Deno.test("the history that the incident saw is accepted after confirmation", () =>
+Deno.test("the history recorded in the incident is accepted after confirmation", () =>
   withIncident(async (issuer) => {
     const { pins, did } = issuer;
     const sha256 = await sha256Of(issuer);
@@ -53,9 +56,9 @@ Deno.test("the history that the incident saw is accepted after confirmation", ()
     const seen = incident?.seen as SeenFeed;
     assertEquals([seen.sha256, seen.sequence], [sha256, 3]);
     assertEquals(Object.keys(seen.keys), ["orgsign-1"]);
-    // Without the remembered lines it is not known where a history differs.
+    // Without stored lines the first difference is unknown.
     const first_difference = pins.lines === undefined ? null : 2;
-    // Nothing is written if the person declines.
+    // Nothing is written if the operator declines.
     const confirm = ({ served }: ServedHistory) => {
       assertEquals(served, { ...seen, first_difference });
       return Promise.reject(new Error("no"));
@@ -80,7 +83,7 @@ Deno.test("the history that the incident saw is accepted after confirmation", ()
     assertEquals(state.by_relationship_id.get("rel-2")?.roles, ["other"]);
   }));
 
-Deno.test("a history that came after the incident is accepted only by its SHA-256", () =>
+Deno.test("a history served after the incident is accepted only by its SHA-256", () =>
   withIncident(async (issuer) => {
     const { pins, did, other, publish, line } = issuer;
     const recorded = await sha256Of(issuer);
@@ -93,7 +96,7 @@ Deno.test("a history that came after the incident is accepted only by its SHA-25
     );
     assertEquals(error.context.served_sha256, served);
     assertEquals(error.context.recorded_sha256, recorded);
-    // The refusal has not recorded it.
+    // A refusal records nothing.
     await expectSigError(
       () => acknowledgePin(pins, did, OPTIONS),
       "confirmation_required",
@@ -111,7 +114,7 @@ Deno.test("a history that came after the incident is accepted only by its SHA-25
     assertEquals(sequence, 4);
   }));
 
-Deno.test("a dropped revoke and another key between incident and acknowledgement are not accepted", async () => {
+Deno.test("a revoke dropped and a key replaced after the incident are not accepted", async () => {
   await using file = await openPinFile();
   const { pins } = file;
   await using issuer = await watchIssuer(1, key1, { pins, maxAgeMs: 0 });
@@ -120,7 +123,7 @@ Deno.test("a dropped revoke and another key between incident and acknowledgement
   const revoked = await lineOf({ ...end }, key1);
   publish([...lines, revoked]);
   await issuer.verify();
-  // The incident keeps the revoke; then key and revoke go.
+  // The feed of the incident has the revoke; then key and revoke are removed.
   publish([...lines, revoked.replace("{", "{ ")]);
   await issuer.refused("feed_rewritten", "Cannot trust feed");
   publishKeys([key2]);
@@ -136,7 +139,7 @@ Deno.test("a dropped revoke and another key between incident and acknowledgement
   await issuer.refused("feed_rolled_back", "Cannot trust feed");
 });
 
-Deno.test("a new history is recorded first, and can be accepted then", async () => {
+Deno.test("a new history is recorded first, and can be accepted at the next attempt", async () => {
   await using file = await openPinFile();
   const { pins } = file;
   await using issuer = await watchIssuer(3, key1, { pins, maxAgeMs: 0 });
@@ -152,7 +155,7 @@ Deno.test("a new history is recorded first, and can be accepted then", async () 
   assertEquals((await acknowledgePin(pins, did, OPTIONS)).sequence, 2);
 });
 
-Deno.test("if the remembered history is served again, only the warning ends", () =>
+Deno.test("if the remembered history is served again, acknowledging only ends the warning", () =>
   withIncident(async ({ pins, did, lines, publish, verify }) => {
     publish(lines);
     assertEquals((await verify()).warnings.length, 1);

@@ -14,7 +14,7 @@ import { turns, waitUntil } from "../../tests/kit/wait.ts";
 
 const [key1, key2] = await importTestKeys();
 
-/** The metadata is served once the three others were asked for. */
+/** Serves the metadata only after the three other documents were requested. */
 function serveMetadataLast(
   { documents, exchanges }: ConditionalServer,
   text: () => Promise<string>,
@@ -22,7 +22,7 @@ function serveMetadataLast(
   const asked = exchanges.length;
   documents.set(PATHS.metadata, async ({ signal }) => {
     await waitUntil(
-      "asked for the three others",
+      "requests for the three others",
       () => exchanges.length >= asked + 3 || signal.aborted,
     );
     const now = await text();
@@ -34,7 +34,7 @@ function serveMetadataLast(
 const metadataOf = ({ documents }: ConditionalServer) =>
   documents.get(PATHS.metadata) as string;
 
-Deno.test("a known issuer gets all requests at once", async () => {
+Deno.test("a known issuer gets all requests concurrently", async () => {
   await using issuer = await watchIssuer(3, key1, { totalTimeoutMs: 30_000 });
   const { server, lines } = issuer;
   await issuer.verify();
@@ -49,7 +49,7 @@ Deno.test("a known issuer gets all requests at once", async () => {
   );
 });
 
-Deno.test("changed metadata is read with no document that was requested before it", async () => {
+Deno.test("after a change of the metadata, documents requested before it are not used", async () => {
   await using issuer = await watchIssuer(3, key1, { totalTimeoutMs: 30_000 });
   const { server, lines } = issuer;
   await issuer.verify();
@@ -62,14 +62,14 @@ Deno.test("changed metadata is read with no document that was requested before i
   const { state, feed } = await issuer.verify();
   assertEquals(state.last_sequence, 4);
   assertEquals(feed.keys.map(({ kid }) => kid), [key1.kid, key2.kid]);
-  // The key set is requested once ahead and once with the metadata.
+  // The key set is requested once in advance and once after the metadata.
   assertEquals(
     server.of(PATHS.jwks).slice(1).map(({ status }) => status),
     [304, 200],
   );
 });
 
-Deno.test("a fault of the metadata is reported before any other", async () => {
+Deno.test("a fault of the metadata is reported before other faults", async () => {
   await using issuer = await watchIssuer(3, key1);
   const { did, server } = issuer;
   await issuer.verify();
@@ -83,11 +83,11 @@ Deno.test("a fault of the metadata is reported before any other", async () => {
   await issuer.refused("invalid_key", "Cannot read jwks.json");
 });
 
-Deno.test("a failed refresh aborts the requests that still wait", async () => {
+Deno.test("a failed refresh aborts its pending requests", async () => {
   let waiting: AbortSignal | undefined;
   let isSilent = false;
   await using issuer = await watchIssuer(3, key1, {
-    // Only an abort ends a request.
+    // Only an abort can end a request.
     totalTimeoutMs: 2 ** 30,
     fetch(request) {
       if (!isSilent || !request.url.endsWith(PATHS.feed)) return fetch(request);
@@ -105,20 +105,20 @@ Deno.test("a failed refresh aborts the requests that still wait", async () => {
   assertEquals(waiting?.aborted, true);
 });
 
-Deno.test("a server that answers two requests at a time is read as well", async () => {
+Deno.test("a server that rejects a third concurrent request is read too", async () => {
   await using issuer = await watchIssuer(3, key1);
   const { documents } = issuer.server;
   await issuer.verify();
   issuer.publish([...issuer.lines, await issuer.line(4, key1)]);
   for (const status of [429, 503]) {
-    const inHand = new Set<Request>();
+    const pending = new Set<Request>();
     for (const [path, served] of [...documents]) {
       documents.set(path, async (request) => {
-        if (inHand.size === 2) return new Response(null, { status });
-        inHand.add(request);
-        // The other requests of this client arrive meanwhile.
+        if (pending.size === 2) return new Response(null, { status });
+        pending.add(request);
+        // Meanwhile the other requests of this client arrive.
         await turns(20);
-        inHand.delete(request);
+        pending.delete(request);
         return typeof served === "function"
           ? await served(request)
           : new Response(served);
@@ -128,7 +128,7 @@ Deno.test("a server that answers two requests at a time is read as well", async 
   }
 });
 
-/** Until the client goes away. */
+/** Waits until the client aborts the request. */
 function abandoned({ signal }: Request): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
@@ -136,23 +136,23 @@ function abandoned({ signal }: Request): Promise<void> {
   });
 }
 
-Deno.test("after a third request at a time was not answered, the rest is requested alone", async () => {
+Deno.test("if a third concurrent request is not answered, the remaining documents are requested one by one", async () => {
   await using watched = await watchIssuer(3, key1, { totalTimeoutMs: 8000 });
   const { server, lines } = watched;
   await watched.verify();
   watched.publish([...lines, await watched.line(4, key1)]);
-  const inHand = new Set<Request>();
+  const pending = new Set<Request>();
   let unanswered = 0;
   for (const [path, served] of [...server.documents]) {
     server.documents.set(path, async (request) => {
-      if (inHand.size === 2) {
+      if (pending.size === 2) {
         unanswered++;
         await abandoned(request);
         return new Response();
       }
-      inHand.add(request);
+      pending.add(request);
       await waitUntil("two more requests", () => unanswered === 2);
-      inHand.delete(request);
+      pending.delete(request);
       return new Response(served as string);
     });
   }
@@ -160,7 +160,7 @@ Deno.test("after a third request at a time was not answered, the rest is request
   assertEquals(unanswered, 2);
 });
 
-Deno.test("a known issuer that falls silent keeps one connection after 3 s", async () => {
+Deno.test("a known issuer that stops responding keeps one request after 3 s", async () => {
   const stop = new AbortController();
   await using watched = await watchIssuer(3, key1, {
     totalTimeoutMs: 8000,
@@ -190,7 +190,7 @@ Deno.test("a known issuer that falls silent keeps one connection after 3 s", asy
   assertEquals(await verified, "enough");
 });
 
-Deno.test("another origin is asked only after the metadata has named it", async () => {
+Deno.test("a different origin gets requests only after the metadata names it", async () => {
   await using other = startConditionalServer();
   await using watched = await watchIssuer(3, key1, { allowOtherOrigins: true });
   const { did, lines, server } = watched;

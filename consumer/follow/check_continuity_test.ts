@@ -21,7 +21,7 @@ const PUBLISHED = new Map([
   ["new", "thumb-9"],
 ]);
 
-/** What is fetched when nothing is wrong, changed as told. */
+/** Changes to a consistent fetch. */
 interface Changes {
   readonly events?: number;
   readonly prefix?: string | undefined;
@@ -53,7 +53,7 @@ const CONSISTENT: readonly Changes[] = [
   { gone: "new" },
   { replaced: "new" },
   { unauthorized: "new" },
-  // Bytes that agree agree, whatever else was supposed.
+  // Equal bytes are consistent, regardless of `firstDifference`.
   { firstDifference: 3 },
 ];
 
@@ -67,7 +67,7 @@ const CONTRADICTIONS: readonly (readonly [Changes, string, string])[] = [
   [{ events: 4 }, "feed_rolled_back", "the feed ends at sequence 4, but 5"],
   [{ events: 0, prefix: undefined }, "feed_rolled_back", "at sequence 0, but"],
   [{ prefix: "bb" }, "feed_rewritten", "one of the first 5 events is not"],
-  // Fewer bytes, but no fewer events.
+  // Fewer bytes, but not fewer events.
   [{ prefix: undefined }, "feed_rewritten", "one of the first 5 events is"],
   [{ prefix: "bb", events: 9 }, "feed_rewritten", "one of the first 5 events"],
   [{ prefix: "bb", firstDifference: 3 }, "feed_rewritten", "event 3 is not"],
@@ -77,7 +77,7 @@ const CONTRADICTIONS: readonly (readonly [Changes, string, string])[] = [
   [{ gone: "k2" }, "key_withdrawn", "is no longer published"],
   [{ gone: "__proto__" }, "key_withdrawn", "__proto__, which signed"],
   [{ unauthorized: "k1" }, "key_withdrawn", "no longer authorised by the DID"],
-  // Where several hold, the first of the four.
+  // If several codes apply, the first of the four is returned.
   [{ events: 4, replaced: "k1" }, "feed_rolled_back", "at sequence 4"],
   [{ events: 4, gone: "k1" }, "feed_rolled_back", "at sequence 4"],
   [{ events: 4, prefix: "bb" }, "feed_rolled_back", "at sequence 4"],
@@ -102,14 +102,14 @@ for (const [changes, code, message] of CONTRADICTIONS) {
   });
 }
 
-Deno.test("a pin of an empty feed is contradicted by nothing", () => {
+Deno.test("every feed is consistent with the pin of an empty feed", () => {
   const empty = { ...PIN, sequence: 0, bytes: 0, keys: {} };
   for (const events of [0, 1, 9]) {
     assertEquals(checkContinuity(empty, fetched({ events })), undefined);
   }
 });
 
-Deno.test("an error names the place", () => {
+Deno.test("a contradiction has sequences, digests and keys in its context", () => {
   const contextOf = (changes: Changes) => {
     const { hint: _, ...rest } =
       checkContinuity(PIN, fetched(changes))!.context;

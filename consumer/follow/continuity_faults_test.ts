@@ -1,4 +1,4 @@
-// Faults while a history is remembered.
+// Faults of an issuer whose history is remembered.
 import { assert, assertEquals } from "@std/assert";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { revoke } from "../../tests/kit/events.ts";
@@ -16,7 +16,7 @@ const { key1, key2, stranger } = KEYS;
 const ROLLED_BACK = ["feed_rolled_back", "Cannot trust feed"] as const;
 
 continuityTest(
-  "keys that contradict the memory come before any fault of the feed",
+  "a contradiction of keys is reported before faults of the feed",
   async (watch) => {
     await using watched = await watch();
     const { lines, server } = watched;
@@ -34,7 +34,7 @@ continuityTest(
 );
 
 continuityTest(
-  "a revoke of a relationship that a withdrawn key began is not a further fault",
+  "a withdrawn key causes no second fault for a revoke of its relationship",
   async (watch) => {
     await using watched = await watch(EVENTS, { unmatchedRevoke: "reject" });
     const { did, lines } = watched;
@@ -50,7 +50,7 @@ continuityTest(
 );
 
 continuityTest(
-  "the warning of a contradiction comes before warnings of events",
+  "the warning about a contradiction precedes warnings about events",
   async (watch) => {
     await using watched = await watch();
     const odd = [...watched.lines];
@@ -64,7 +64,7 @@ continuityTest(
     await expectNoAnswer(watched, ...ROLLED_BACK);
     watched.publish(odd);
     await watched.verify();
-    // In the process that asked the issuer, and in one that did not.
+    // In the process that made the request, and in another process.
     for (let nth = 0; nth < 2; nth++) {
       const { warnings } = await watched.check();
       assertEquals(warnings.length, 10);
@@ -78,7 +78,7 @@ continuityTest(
 );
 
 continuityTest(
-  "a fault that passes leaves no warning: it contradicted no history",
+  "a fault that was fixed leaves no warning, since it contradicted no history",
   async (watch) => {
     await using watched = await watch();
     await watched.verify();
@@ -91,12 +91,13 @@ continuityTest(
 );
 
 continuityTest(
-  "after a contradiction no young state answers",
+  "after a contradiction a state within the maximum age does not answer",
   async (watch) => {
     await using watched = await watch();
     assertEquals((await watched.check()).continuity, "first_seen");
     watched.publish(watched.lines.slice(0, 3));
-    // The contradiction is not known yet: the state is young.
+    // The state is within the maximum age, so the contradiction is not seen
+    // yet.
     assertEquals((await watched.check()).decision, "allow");
     await watched.refused(...ROLLED_BACK);
     const before = watched.statuses().length;
@@ -104,7 +105,7 @@ continuityTest(
       await expectSigError(() => watched.check(), ...ROLLED_BACK);
       assertEquals(watched.statuses().length - before, nth * 2);
     }
-    // Nor does it when the issuer can't be reached.
+    // The state does not answer either if the issuer can't be reached.
     watched.server.documents.delete(PATHS.metadata);
     await expectSigError(
       () => watched.check(),
@@ -115,7 +116,7 @@ continuityTest(
 );
 
 continuityTest(
-  "an issuer that can't be reached leaves a young state as it was",
+  "a state within the maximum age answers while the issuer can't be reached",
   async (watch) => {
     await using watched = await watch();
     const { documents } = watched.server;
@@ -142,7 +143,7 @@ continuityTest(
 );
 
 continuityTest(
-  "another feed that was served before the connection broke counts as seen",
+  "a different feed served before a failed request stops answers",
   async (watch, t) => {
     const headers = { "content-range": "bytes 0-0/1" };
     const different = {
@@ -173,7 +174,7 @@ continuityTest(
 );
 
 continuityTest(
-  "every fault on the way is an error and never a decision",
+  "every fault of a document is an error and never a decision",
   async (watch, t) => {
     const page = { headers: { "content-type": "text/html" } };
     const faults: readonly (readonly [string, string, unknown])[] = [

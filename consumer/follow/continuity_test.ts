@@ -1,4 +1,4 @@
-// Contradictions to a remembered history, and the way back from each.
+// Contradictions to a remembered history, and the recovery from each.
 import type { ErrorCode } from "@sig/core";
 import type { SigningKey } from "@sig/jose";
 import type { WatchedIssuer } from "../../tests/kit/watched_issuer.ts";
@@ -27,7 +27,7 @@ async function resign(
 
 for (let changed = 1; changed <= EVENTS; changed++) {
   continuityTest(
-    `event ${changed} rewritten and signed with the true key is refused`,
+    `rejects a rewrite of event ${changed} that is signed with the issuer's key`,
     async (watch) => {
       await using watched = await watch();
       const { lines } = watched;
@@ -48,7 +48,7 @@ for (let changed = 1; changed <= EVENTS; changed++) {
 }
 
 continuityTest(
-  "a rewritten event is found after a fault has ended the continuation",
+  "detects a rewritten event after a fault of the feed",
   async (watch) => {
     await using watched = await watch();
     const { lines } = watched;
@@ -63,7 +63,7 @@ continuityTest(
 );
 
 continuityTest(
-  "bytes are compared, and events counted",
+  "compares bytes, and counts events",
   async (watch) => {
     await using watched = await watch();
     const { lines } = watched;
@@ -92,11 +92,11 @@ const rolledBackTo = (events: number) =>
     "events are remembered",
   ] as const;
 
-/** A way to contradict six events that key 1 signed. */
+/** A contradiction to six events that key 1 signed. */
 interface Contradiction {
-  /** The keys that are published. */
+  /** The published keys. */
   readonly keys: readonly SigningKey[];
-  /** The key that signs the feed again. */
+  /** The key that re-signs the feed; undefined to keep the signatures. */
   readonly signedBy?: SigningKey;
   readonly events?: number;
   readonly error: readonly [ErrorCode, string];
@@ -110,29 +110,29 @@ const CONTRADICTIONS: Readonly<Record<string, Contradiction>> = {
     ]),
   ),
   "a key replaced": { keys: [stranger], error: REPLACED },
-  "a key replaced, the feed signed again": {
+  "a key replaced, the feed re-signed": {
     ...{ keys: [stranger], signedBy: stranger, error: REPLACED },
   },
-  "a key replaced, the feed signed again and grown": {
+  "a key replaced, the feed re-signed and extended": {
     ...{ keys: [stranger], signedBy: stranger, events: EVENTS + 2 },
     error: REPLACED,
   },
   "a key withdrawn": { keys: [key2], error: WITHDRAWN },
-  "a key withdrawn, the feed signed again by another": {
+  "a key withdrawn, the feed re-signed with another key": {
     ...{ keys: [key2], signedBy: key2, error: WITHDRAWN },
   },
   "all keys withdrawn": { keys: [], error: WITHDRAWN },
   "a key replaced, the feed rolled back": {
     ...{ keys: [stranger], events: 4, error: rolledBackTo(4) },
   },
-  "a key replaced, the feed rolled back and signed again": {
+  "a key replaced, the feed rolled back and re-signed": {
     ...{ keys: [stranger], signedBy: stranger, events: 4 },
     error: rolledBackTo(4),
   },
-  "a key withdrawn, the feed rolled back to nothing": {
+  "a key withdrawn, the feed rolled back to 0 events": {
     ...{ keys: [key2], events: 0, error: rolledBackTo(0) },
   },
-  "another key's feed under the same keys": {
+  "the feed re-signed with another published key": {
     ...{ keys: [key1, key2], signedBy: key2, error: REWRITTEN },
   },
 };

@@ -29,7 +29,7 @@ const ORIGIN = "https://acme.example";
 const NOW = new Date("2026-06-01T00:00:00Z");
 const SUBJECTS = 12;
 
-/** An issuer with proofs of its first `size` lines, as files. */
+/** Returns the files of an issuer with proofs of its first `size` lines. */
 async function makeIssuer(
   lines: readonly string[],
   size: number,
@@ -68,13 +68,16 @@ function randomQuestion(random: Random, events: number) {
   };
 }
 
-/** What both ways must say alike; warnings about others are not known. */
-function essence(answer: CheckAnswer) {
+/**
+ * Returns the members that must be equal with and without proof. A proof gives
+ * no warnings about other subjects.
+ */
+function comparable(answer: CheckAnswer) {
   const { proof: _p, warnings: _w, freshness: _f, ...rest } = answer;
   return rest;
 }
 
-Deno.test("an answer by proof is the answer of the whole feed at that moment", async () => {
+Deno.test("an answer by proof equals the answer from the whole feed", async () => {
   let proven = 0;
   let answers = 0;
   for (let seed = 1; seed <= 60; seed++) {
@@ -93,7 +96,7 @@ Deno.test("an answer by proof is the answer of the whole feed at that moment", a
         const options = { now: NOW };
         const answer = await checkIssuer(locationOf(files), question, options);
         const full = answerFrom(whole, parseQuestion(question), options);
-        assertEquals(essence(answer), essence(full), `seed ${seed}`);
+        assertEquals(comparable(answer), comparable(full), `seed ${seed}`);
         answers++;
         if (answer.proof !== null) proven++;
       }
@@ -103,14 +106,14 @@ Deno.test("an answer by proof is the answer of the whole feed at that moment", a
   assert(proven > 2500, `only ${proven} by proof`);
 });
 
-Deno.test("no changed byte and no missing file leads to another answer", async (t) => {
+Deno.test("a changed byte or a missing file never changes an answer", async (t) => {
   const random = randomOf(7);
   const lines = await randomLines(random, {
     ...{ events: 70, subjects: 40, issuer: DID, key: key1 },
   });
   const files = await makeIssuer(lines, 66, key1);
   const ask = async (changed: typeof files, subject: string) =>
-    essence(
+    comparable(
       await checkIssuer(locationOf(changed), {
         ...{ subject, require: ["relationship=employee"], explain: true },
       }, { now: NOW }),
@@ -139,7 +142,7 @@ Deno.test("no changed byte and no missing file leads to another answer", async (
       const bytes = typeof original === "string"
         ? new TextEncoder().encode(original)
         : original;
-      // Each byte of what is small, every 397th of a large file.
+      // Every byte of a small file, every 397th byte of a large file.
       const step = bytes.length < 1_100 ? 1 : 397;
       for (let at = 0; at < bytes.length; at += step) {
         const changed = bytes.slice();
@@ -149,7 +152,7 @@ Deno.test("no changed byte and no missing file leads to another answer", async (
           const answer = await ask(new Map(files).set(path, changed), subject);
           assertEquals(answer, expected.get(subject), `byte ${at}`);
         } catch (error) {
-          // No answer, for what is wrong with the feed itself.
+          // Only a fault of the feed itself may be an error.
           if (!isSigError(error) || path !== PATHS.feed) throw error;
           assertEquals(error.category, "invalid");
         }
@@ -158,7 +161,7 @@ Deno.test("no changed byte and no missing file leads to another answer", async (
   }
 });
 
-Deno.test("files of different moments lead to no other answer", async () => {
+Deno.test("files from different times never change an answer", async () => {
   const random = randomOf(11);
   const lines = await randomLines(random, {
     ...{ events: 80, subjects: SUBJECTS, issuer: DID, key: key1 },
@@ -173,7 +176,7 @@ Deno.test("files of different moments lead to no other answer", async () => {
       const asked = { ...question, explain: true };
       const answer = await checkIssuer(locationOf(mixed), asked, { now: NOW });
       const full = answerFrom(whole, parseQuestion(asked), { now: NOW });
-      assertEquals(essence(answer), essence(full));
+      assertEquals(comparable(answer), comparable(full));
       const [warning] = answer.warnings;
       const isBehind = warning?.code === "feed_behind_checkpoint";
       assertEquals(isBehind, path === PATHS.feed);
@@ -181,7 +184,7 @@ Deno.test("files of different moments lead to no other answer", async () => {
   }
 });
 
-Deno.test("the signed lines of an earlier state are refused for a later state", async () => {
+Deno.test("rejects the signed lines of an earlier state as proof of a later state", async () => {
   const subject = subjectName(1);
   const upsert = { issuer: DID, subject, relationship_id: "r1" };
   const lines = [

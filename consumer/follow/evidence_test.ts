@@ -23,7 +23,7 @@ import { type Evidence, makeEvidence, verifyEvidence } from "./evidence.ts";
 const NOW = new Date("2026-12-01T00:00:00Z");
 const encoder = new TextEncoder();
 
-/** Reads a folder of the vectors as a server would give it. */
+/** Creates a reader of a vector folder that acts like a server. */
 function readerOf(folder: string) {
   const files = new Map<string, string>();
   const lookUp = {
@@ -50,7 +50,7 @@ interface Expected {
 for (const name of ["small", "pages", "rotated-tail", "empty"]) {
   const folder = `proofs/${name}`;
   vectorTest(
-    `the evidence of ${name} is made and verified`,
+    `makes and verifies the evidence of ${name}`,
     folder,
     async () => {
       const { vkey } = readJsonVectors<{ vkey: string }>(
@@ -78,7 +78,7 @@ for (const name of ["small", "pages", "rotated-tail", "empty"]) {
 }
 
 vectorTest(
-  "faulty evidence is refused",
+  "rejects faulty evidence",
   "proofs/evidence-refused.json",
   async (t) => {
     const { trust, cases } = readJsonVectors<{
@@ -101,7 +101,7 @@ vectorTest(
 );
 
 vectorTest(
-  "no changed byte of evidence is taken for another answer",
+  "a changed byte of evidence never changes its answer",
   "proofs/small",
   async () => {
     const { vkey } = readJsonVectors<{ vkey: string }>("proofs/TEST-KEY.json");
@@ -116,8 +116,8 @@ vectorTest(
       bytes[at]! ^= 1 << (at % 7);
       try {
         const { evidence } = await verifyEvidence(bytes, trusted);
-        // What may change is what nothing rests upon: a time, a requirement of a
-        // question that has the same answer, a signature of somebody else.
+        // Changes that the answer does not depend on may verify: a time, a
+        // requirement with the same answer, a foreign signature.
         assertEquals(evidence.answer, questions[0]!.evidence.answer);
         assertEquals(evidence.lines, questions[0]!.evidence.lines);
         assertEquals(
@@ -136,7 +136,7 @@ vectorTest(
   },
 );
 
-Deno.test("lines of a subject that is too large are refused: one may be left out", async () => {
+Deno.test("rejects evidence of a subject with too many lines, which has no digest", async () => {
   const [key] = await importTestKeys();
   const metadata = { filler: "x".repeat(15_000) };
   const upserts = await makeLines(54, key, { metadata });

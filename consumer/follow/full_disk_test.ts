@@ -9,8 +9,8 @@ import { expectSigError } from "../../tests/kit/sig_errors.ts";
 
 const [key] = await importTestKeys();
 
-/** How many events a new process verifies. */
-async function look(did: string, file: string): Promise<number> {
+/** Returns the number of events that a new process verifies. */
+async function countVerified(did: string, file: string): Promise<number> {
   const pins = await openPinStore(file);
   try {
     const options = { issuers: [did], allowPrivate: true, pins };
@@ -20,7 +20,7 @@ async function look(did: string, file: string): Promise<number> {
   }
 }
 
-/** How many feeds have lines in a file. */
+/** Returns the number of feeds with lines in a file. */
 function countFeeds(path: string): number {
   const file = new DatabaseSync(path);
   try {
@@ -32,7 +32,7 @@ function countFeeds(path: string): number {
 }
 
 smallDiskTest(
-  "a full disk leaves no part of a first reading behind",
+  "a first read on a full disk stores nothing",
   "700k",
   async (disk) => {
     await using issuer = await watchIssuer(1_500, key);
@@ -40,20 +40,20 @@ smallDiskTest(
     const file = `${disk.path}/pins.db`;
     const fill = async () => {
       await expectSigError(
-        () => look(issuer.did, file),
+        () => countVerified(issuer.did, file),
         "store_unavailable",
         `Cannot use store ${file}: it can't be written, the disk may be full`,
       );
       assertEquals(countFeeds(file), 0);
     };
     await fill();
-    // There is room, but not enough.
+    // The disk has space, but not enough.
     disk.remount("size=1m");
     await fill();
     disk.remount("size=4m");
-    assertEquals(await look(other.did, file), 3);
+    assertEquals(await countVerified(other.did, file), 3);
     assertEquals(countFeeds(file), 1);
-    assertEquals(await look(issuer.did, file), 1_500);
+    assertEquals(await countVerified(issuer.did, file), 1_500);
     assertEquals(countFeeds(file), 2);
   },
 );

@@ -17,7 +17,7 @@ function listedIssuers(
     refresh: () => new Promise(() => {}),
     waiting: {
       now: () => new Date(0),
-      // No timer is left behind: the wait ends at once.
+      // A wait of 1 ms leaves no timer running after the test.
       limits: { maxWaiting: 10, maxWaitMs: 1 },
     },
     ...options,
@@ -26,7 +26,7 @@ function listedIssuers(
 
 const MIB = 1024 * 1024;
 
-/** Makes an issuer one that was verified, with a feed of so many bytes. */
+/** Gives an issuer a verified state with these sizes in bytes. */
 function verify(issuer: KnownIssuer, bytes = 1, documentBytes = 0): void {
   const pin = { issuer: "did:web:x.example", sequence: 1, bytes };
   const held = {
@@ -54,20 +54,20 @@ Deno.test("DID, host and URL name the same issuer", () => {
   assertEquals(issuers.unlisted, 1);
 });
 
-Deno.test("the 256 unlisted issuers that were asked last are kept", () => {
+Deno.test("keeps the 256 most recently used unlisted issuers", () => {
   const issuers = listedIssuers();
   const listed = issuers.find("listed.example");
   for (let i = 1; i <= 1_000; i++) verify(issuers.find(`i${i}.example`));
   assertEquals(issuers.unlisted, 256);
   const first = issuers.find("i745.example");
   for (let i = 1_001; i <= 1_255; i++) verify(issuers.find(`i${i}.example`));
-  // An issuer that is asked again stays longer; a listed one always stays.
+  // A repeated question keeps an issuer; a listed issuer is always kept.
   assertStrictEquals(issuers.find("i745.example"), first);
   assertStrictEquals(issuers.find("listed.example"), listed);
   assertEquals(issuers.find("i746.example").record, NOTHING_KNOWN);
 });
 
-Deno.test("an issuer that gave no answer displaces none that did", () => {
+Deno.test("an issuer without a state does not evict one with a state", () => {
   const issuers = listedIssuers();
   const good = issuers.find("good.example");
   verify(good);
@@ -76,7 +76,7 @@ Deno.test("an issuer that gave no answer displaces none that did", () => {
   assertEquals(issuers.unlisted, 256);
 });
 
-Deno.test("at most 48 MiB of feeds and documents of unlisted issuers are kept", () => {
+Deno.test("keeps at most 48 MiB of feeds and documents of unlisted issuers", () => {
   for (
     const [bytes, documentBytes] of [[16 * MIB, 0], [1, 16 * MIB - 1]] as const
   ) {
@@ -91,7 +91,7 @@ Deno.test("at most 48 MiB of feeds and documents of unlisted issuers are kept", 
   }
 });
 
-Deno.test("an issuer that is being asked stays", async () => {
+Deno.test("an issuer with a running refresh is not evicted", async () => {
   const issuers = listedIssuers();
   const busy = issuers.find("busy.example");
   const asked = busy.refreshes.next().catch(() => {});
@@ -100,11 +100,11 @@ Deno.test("an issuer that is being asked stays", async () => {
   await asked;
 });
 
-Deno.test("an unlisted issuer is asked at its host's own sig.json only", async () => {
+Deno.test("an unlisted issuer is read only at its host's own sig.json", async () => {
   const issuers = listedIssuers();
   const issuer = issuers.find("other.example");
   const usual = "https://other.example/.well-known/sig.json";
-  // A fragment is never sent, and normalised URLs are equal.
+  // A fragment is never sent, and URLs are compared after normalization.
   for (
     const url of [
       `${usual}#f`,
@@ -132,7 +132,7 @@ Deno.test("an unlisted issuer is asked at its host's own sig.json only", async (
   assertEquals(issuers.unlisted, 1);
 });
 
-Deno.test("an unlisted issuer is asked by http or by https, not both", async () => {
+Deno.test("an unlisted issuer is read over http or https, not both", async () => {
   const issuers = listedIssuers({ policy: { allowPrivate: true } });
   const [http, https] = ["http", "https"].map((scheme) =>
     `${scheme}://other.example:8443/.well-known/sig.json`
@@ -146,7 +146,7 @@ Deno.test("an unlisted issuer is asked by http or by https, not both", async () 
   assertEquals(error.context.hint, `Ask for ${http}`);
 });
 
-Deno.test("a listed issuer is read at the place on the list", async () => {
+Deno.test("a listed issuer is read at its URL on the list", async () => {
   const place = "https://acme.example/sig/sig.json?v=1";
   for (const anyIssuer of [false, true]) {
     const issuers = listedIssuers({ issuers: [`${place}#f`], anyIssuer });
@@ -169,7 +169,7 @@ Deno.test("a listed issuer is read at the place on the list", async () => {
   }
 });
 
-Deno.test("two places of one issuer on the list are refused", async () => {
+Deno.test("rejects two URLs of one issuer on the list", async () => {
   const error = await expectSigError(
     () =>
       listedIssuers({

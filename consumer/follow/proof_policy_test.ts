@@ -34,7 +34,10 @@ async function cosignerOf(name: string, key: SigningKey): Promise<NoteKey> {
   return await parseVerifierKey(sha256, formatVerifierKey(sha256, vkey));
 }
 
-/** An issuer whose checkpoint was confirmed at a time, and readers of it. */
+/**
+ * Starts an issuer whose checkpoint was confirmed at a time, with helpers to
+ * query it.
+ */
 async function setUp(time: number | null) {
   const watched = await watchIssuer(3, key1);
   const { did, lines, server: { documents, origin } } = watched;
@@ -64,14 +67,14 @@ async function setUp(time: number | null) {
   };
 }
 
-Deno.test("a checkpoint that is too old, or has no time, is refused", async () => {
+Deno.test("rejects a checkpoint that is too old or has no time", async () => {
   const stale = ["checkpoint_stale", "Cannot answer: "] as const;
   await using issuer = await setUp(START - 7_200);
   const young = { maxCheckpointAgeMs: 3 * HOUR_MS };
   assertEquals((await issuer.ask(young)).decision, "allow");
   const old = { maxCheckpointAgeMs: HOUR_MS };
   await expectSigError(() => issuer.ask(old), ...stale);
-  // Also by the whole feed.
+  // The same applies to a read of the whole feed.
   const never = { proofs: "never" } as const;
   await expectSigError(() => issuer.ask(old, never), ...stale);
   assertEquals((await issuer.ask(young, never)).decision, "allow");
@@ -83,7 +86,7 @@ Deno.test("a checkpoint that is too old, or has no time, is refused", async () =
   await expectSigError(() => ahead.ask(young), ...stale);
 });
 
-Deno.test("the named cosigners must have signed, each once and recently", async () => {
+Deno.test("requires recent signatures of the configured cosigners, and counts each once", async () => {
   await using issuer = await setUp(START);
   const first = await cosignerOf("cosigner.example/1", key2);
   const second = await cosignerOf("cosigner.example/2", stranger);
@@ -109,7 +112,7 @@ Deno.test("the named cosigners must have signed, each once and recently", async 
   await expectSigError(() => issuer.ask(one), ...missing("0 of 1"));
 });
 
-Deno.test("under a policy a feed must be what the checkpoint says", async () => {
+Deno.test("with a policy, the feed must match the checkpoint", async () => {
   await using issuer = await setUp(START);
   const { documents } = issuer.server;
   for (const path of documents.keys()) {
@@ -131,7 +134,7 @@ Deno.test("under a policy a feed must be what the checkpoint says", async () => 
   );
 });
 
-Deno.test("a state that was read without a policy does not answer under a policy", async () => {
+Deno.test("a state read without a policy does not answer with a policy", async () => {
   await using issuer = await setUp(START);
   await using file = await openPinFile();
   const { pins } = file;

@@ -10,7 +10,7 @@ import { QUESTION, watchIssuer } from "../../tests/kit/watched_issuer.ts";
 
 const [key1] = await importTestKeys();
 
-/** An issuer of three events, with proofs. */
+/** Starts an issuer of three events with proofs. */
 async function setUp(content: Partial<ProofsContent> = {}) {
   const watched = await watchIssuer(3, key1);
   const { lines, server: { documents, origin } } = watched;
@@ -19,7 +19,7 @@ async function setUp(content: Partial<ProofsContent> = {}) {
   return watched;
 }
 
-Deno.test("a question is answered from checkpoint, path and tail, as from the feed", async () => {
+Deno.test("an answer from checkpoint, path and tail equals the answer from the feed", async () => {
   await using issuer = await setUp();
   issuer.publish([...issuer.lines, await issuer.line(4, key1)]);
   const { proof, ...answer } = await issuer.check();
@@ -30,7 +30,7 @@ Deno.test("a question is answered from checkpoint, path and tail, as from the fe
   assertEquals({ ...answer, proof: null, continuity: "consistent" }, whole);
 });
 
-Deno.test("a checkpoint of events without bytes is faulty", async () => {
+Deno.test("rejects a checkpoint with events but 0 bytes", async () => {
   await using issuer = await setUp({ claim: { bytes: 0 } });
   const { decision, proof, warnings } = await issuer.check();
   assertEquals([decision, proof], ["allow", null]);
@@ -39,7 +39,7 @@ Deno.test("a checkpoint of events without bytes is faulty", async () => {
   ]);
 });
 
-Deno.test("a file of proofs that timed out is not requested twice", async () => {
+Deno.test("a proof file that timed out is not requested twice", async () => {
   await using issuer = await setUp();
   for (const slow of ["checkpoint", "state/"]) {
     const location = locateIssuer(issuer.did, { allowPrivate: true });
@@ -67,7 +67,7 @@ Deno.test("a file of proofs that timed out is not requested twice", async () => 
   }
 });
 
-Deno.test("the feed of an issuer with too many keys to remember is read, with a warning", async () => {
+Deno.test("if an issuer has too many keys to remember, its feed is read, with a warning", async () => {
   const more = await Promise.all(
     Array.from({ length: 100 }, async (_, i) => {
       const key = await generateSigningKey({ kid: `more-${i}` });

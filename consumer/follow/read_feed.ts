@@ -286,7 +286,7 @@ async function openToContinue(
     if (isSigError(error, "fetch_status") && error.context.status === 416) {
       return undefined;
     }
-    // A server without ranges is no contradiction.
+    // A server without ranges does not contradict the pin.
     if (isSigError(error, "fetch_failed") && error.context.kind === "range") {
       return await loaded.openFeed();
     }

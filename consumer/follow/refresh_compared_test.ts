@@ -1,4 +1,4 @@
-// Which part of a feed is compared, and when all of it.
+// Which part of a feed a refresh compares, and when it compares the whole feed.
 import { assertEquals } from "@std/assert";
 import { importTestKeys, PATHS } from "../../tests/kit/test_issuer.ts";
 import { last, watchIssuer } from "../../tests/kit/watched_issuer.ts";
@@ -10,7 +10,7 @@ const REWRITTEN = [
   "is not the one that is remembered",
 ] as const;
 
-Deno.test("known events of a whole feed are compared, not verified again", async () => {
+Deno.test("known events of a refetched feed are compared, not verified again", async () => {
   let yields = 0;
   await using issuer = await watchIssuer(300, key1, {
     yieldToEventLoop: () => {
@@ -22,11 +22,11 @@ Deno.test("known events of a whole feed are compared, not verified again", async
   await issuer.verify();
   issuer.publish([...issuer.lines, await issuer.line(301, key1)]);
   assertEquals((await issuer.verify()).feed.verifiedEvents, 301);
-  // One for each 128 lines that are verified.
+  // One yield for each 128 verified lines.
   assertEquals(yields, 2);
 });
 
-Deno.test("the whole feed is compared once a day, even if tails work", async () => {
+Deno.test("the whole feed is compared once a day, even if tails can be fetched", async () => {
   await using issuer = await watchIssuer(4, key1);
   const statusAfter = async (waitMs: number) => {
     issuer.wait(waitMs);
@@ -42,11 +42,11 @@ Deno.test("the whole feed is compared once a day, even if tails work", async () 
   issuer.publish([...issuer.lines, await issuer.line(5, key1)]);
   assertEquals((await statusAfter(DAY_MS / 2)).status, 206);
   assertEquals((await statusAfter(DAY_MS / 2)).status, 200);
-  // Nor does a clock that was set back.
+  // A clock that was set back does not delay it either.
   assertEquals((await statusAfter(-1)).status, 200);
 });
 
-Deno.test("another entity tag of the same feed costs a comparison, and no verification", async () => {
+Deno.test("a new entity tag of the same feed causes a comparison, but no verification", async () => {
   await using issuer = await watchIssuer(4, key1);
   const before = await issuer.verify();
   issuer.server.era = "next";
@@ -56,11 +56,11 @@ Deno.test("another entity tag of the same feed costs a comparison, and no verifi
   assertEquals(issuer.statuses(), [200, 206, 200, 304]);
 });
 
-Deno.test("a rewritten middle is found at once, or by the daily comparison if the feed grew", async () => {
+Deno.test("a rewrite in the middle is detected immediately, or by the daily comparison if the feed grew", async () => {
   for (const isGrown of [false, true]) {
     await using issuer = await watchIssuer(4, key1);
     await issuer.verify();
-    // As long as the true event, so that the known end is where it was.
+    // The forged event has the same length, so the known end does not move.
     const forged = await issuer.line(2, key1, { roles: ["dePloy"] });
     const lines = issuer.lines.with(1, forged);
     assertEquals(forged.length, issuer.lines[1]!.length);
@@ -74,7 +74,7 @@ Deno.test("a rewritten middle is found at once, or by the daily comparison if th
   }
 });
 
-Deno.test("a tail that does not continue the known feed is judged by the whole feed", async () => {
+Deno.test("if a tail does not continue the known feed, the whole feed is read", async () => {
   await using issuer = await watchIssuer(4, key1);
   await issuer.verify();
   const other = await issuer.line(4, key1, { roles: ["admin"] });

@@ -1,4 +1,4 @@
-// What a refresh requests, and what it takes over.
+// The requests of a refresh, and its result.
 import { assert, assertEquals } from "@std/assert";
 import { feedOf, importTestKeys, PATHS } from "../../tests/kit/test_issuer.ts";
 import { last, watchIssuer } from "../../tests/kit/watched_issuer.ts";
@@ -10,11 +10,11 @@ async function sha256(lines: readonly string[]): Promise<string> {
   return new Uint8Array(hash).toHex();
 }
 
-/** The range that begins with the last of these lines. */
+/** Returns the range that begins with the last of these lines. */
 const rangeAfter = (lines: readonly string[]) =>
   `bytes=${feedOf(lines.slice(0, -1)).length}-`;
 
-Deno.test("an unchanged issuer gets four requests and sends nothing", async () => {
+Deno.test("an unchanged issuer gets four requests and sends no bodies", async () => {
   await using issuer = await watchIssuer(5, key1);
   const { consumer, did, server, lines } = issuer;
   const first = await consumer.observe(did, { maxAgeMs: 0 });
@@ -36,7 +36,7 @@ Deno.test("an unchanged issuer gets four requests and sends nothing", async () =
   assertEquals(second.verified.feed.keys, first.verified.feed.keys);
 });
 
-Deno.test("only the tail of a feed that grew is transferred", async () => {
+Deno.test("only the tail of a longer feed is transferred", async () => {
   await using issuer = await watchIssuer(8, key1);
   const { consumer, did, server, lines } = issuer;
   const before = await issuer.verify();
@@ -55,12 +55,12 @@ Deno.test("only the tail of a feed that grew is transferred", async () => {
   );
   assertEquals(feed.keys[0]?.last_sequence, 10);
   assertEquals(state.by_relationship_id.size, 10);
-  // What was returned before does not change.
+  // Earlier results do not change.
   assertEquals(before.state.by_relationship_id.size, 8);
   assertEquals(before.feed.keys[0]?.last_sequence, 8);
 });
 
-Deno.test("warnings about the future are judged by the clock of each refresh", async () => {
+Deno.test("each refresh checks warnings about future events by its own clock", async () => {
   await using issuer = await watchIssuer(1, key1);
   await issuer.verify();
   const issued_at = "2026-06-01T02:00:00Z";
@@ -72,7 +72,7 @@ Deno.test("warnings about the future are judged by the clock of each refresh", a
   }
 });
 
-Deno.test("an empty feed grows", async () => {
+Deno.test("an empty feed can grow", async () => {
   await using issuer = await watchIssuer(0, key1);
   const lines: string[] = [];
   for (const size of [0, 1, 2]) {
@@ -81,7 +81,7 @@ Deno.test("an empty feed grows", async () => {
     const { state } = await issuer.verify();
     assertEquals(state.by_relationship_id.size, size);
   }
-  // Of one line all is requested.
+  // A feed of one line is requested from byte 0.
   assertEquals(last(issuer.server.of(PATHS.feed)).range, "bytes=0-");
 });
 
@@ -92,7 +92,7 @@ for (
     [true, false, [200, 304, 200]],
   ] as const
 ) {
-  Deno.test(`a server can be followed (entity tags: ${etags}, ranges: ${ranges})`, async () => {
+  Deno.test(`refreshes from a server (entity tags: ${etags}, ranges: ${ranges})`, async () => {
     await using issuer = await watchIssuer(6, key1);
     const { server, lines } = issuer;
     Object.assign(server, { etags, ranges });
@@ -114,7 +114,7 @@ for (
   });
 }
 
-Deno.test("a server with a wrong content-range is asked for the whole feed", async () => {
+Deno.test("after a wrong content-range the whole feed is requested", async () => {
   await using issuer = await watchIssuer(4, key1);
   await issuer.verify();
   const grown = feedOf([...issuer.lines, await issuer.line(5, key1)]);
@@ -134,7 +134,7 @@ Deno.test("a server with a wrong content-range is asked for the whole feed", asy
   }
 });
 
-Deno.test("a cut tail is an error, and costs no verification from the start", async () => {
+Deno.test("a truncated tail is an error, and causes no verification from the start", async () => {
   let yields = 0;
   await using issuer = await watchIssuer(130, key1, {
     yieldToEventLoop: () => {
@@ -164,7 +164,7 @@ Deno.test("a cut tail is an error, and costs no verification from the start", as
   );
 });
 
-Deno.test("a fault in the middle of a tail leaves nothing behind", async () => {
+Deno.test("a fault in the middle of a tail discards the whole tail", async () => {
   await using issuer = await watchIssuer(4, key1);
   const { lines } = issuer;
   const before = await issuer.verify();
@@ -172,14 +172,14 @@ Deno.test("a fault in the middle of a tail leaves nothing behind", async () => {
   issuer.publish([...lines, five, await issuer.line(6, stranger)]);
   await issuer.refused("signature_invalid", "Cannot verify feed");
   assertEquals(before.state.by_relationship_id.size, 4);
-  // Event 5 does not count as seen: another may come.
+  // Event 5 is not remembered, so a different event 5 is accepted.
   issuer.publish([...lines, await issuer.line(5, key1, { roles: ["admin"] })]);
   const { by_relationship_id } = (await issuer.verify()).state;
   assertEquals(by_relationship_id.get("rel-5")?.roles, ["admin"]);
   assertEquals(by_relationship_id.size, 5);
 });
 
-Deno.test("public_only counts for every event as soon as it changes", async () => {
+Deno.test("a change of public_only applies to all events immediately", async () => {
   for (const isStrictAtFirst of [true, false]) {
     await using issuer = await watchIssuer(1, key1);
     const { documents } = issuer.server;
@@ -198,7 +198,7 @@ Deno.test("public_only counts for every event as soon as it changes", async () =
   }
 });
 
-Deno.test("a feed that moved is compared as a whole", async () => {
+Deno.test("a feed at a new URL is compared as a whole", async () => {
   await using issuer = await watchIssuer(3, key1);
   const { lines, server: { documents, of } } = issuer;
   await issuer.verify();
@@ -236,7 +236,7 @@ Deno.test("only a well-formed entity tag is kept and sent", async () => {
   assertEquals(await sentFor('W/"one"'), 'W/"one"');
 });
 
-Deno.test("progress reports the bytes read, and the total of feed or tail", async () => {
+Deno.test("onProgress gets the bytes read, and the total of feed or tail", async () => {
   const reported: (number | undefined)[][] = [];
   await using issuer = await watchIssuer(300, key1, {
     onProgress: (...bytes) => reported.push(bytes),

@@ -17,7 +17,7 @@ import {
 
 const [key1, key2, stranger] = await importTestKeys();
 
-Deno.test("a DID document that withdraws a key counts while the feed is unchanged", async () => {
+Deno.test("a key withdrawn in the DID document is detected while the feed is unchanged", async () => {
   await using issuer = await watchIssuer(3, key1);
   const { server } = issuer;
   await issuer.verify();
@@ -32,7 +32,7 @@ Deno.test("a DID document that withdraws a key counts while the feed is unchange
   assertEquals(server.of(PATHS.jwks).map(({ status }) => status), [200, 304]);
 });
 
-Deno.test("a DID document that disappears leaves the keys, and counts when it is back", async () => {
+Deno.test("without a DID document all published keys are valid, until the document is back", async () => {
   await using issuer = await watchIssuer(3, key1);
   const { documents } = issuer.server;
   const did = documents.get(PATHS.did) as string;
@@ -49,7 +49,7 @@ Deno.test("a DID document that disappears leaves the keys, and counts when it is
   await issuer.refused("key_withdrawn", "Cannot trust feed: key");
 });
 
-Deno.test("metadata that changed is followed without the conditions of the old one", async () => {
+Deno.test("documents at new URLs are requested without the old conditions", async () => {
   await using issuer = await watchIssuer(3, key1);
   const { documents, of, origin } = issuer.server;
   await issuer.verify();
@@ -64,7 +64,7 @@ Deno.test("metadata that changed is followed without the conditions of the old o
   await issuer.refused("issuer_mismatch", "Cannot trust metadata");
 });
 
-Deno.test("an added key signs new events, and a key that signed nothing may go", async () => {
+Deno.test("an added key can sign new events, and an unused key can be removed", async () => {
   await using issuer = await watchIssuer(3, key1);
   issuer.publishKeys([key1, key2]);
   await issuer.verify();
@@ -79,7 +79,7 @@ Deno.test("an added key signs new events, and a key that signed nothing may go",
   ]);
 });
 
-/** Serves one key set first, and another from the second request on. */
+/** Serves one key set to the first request, and another to later ones. */
 function switchKeys(
   { server, publishKeys }: WatchedIssuer,
   first: readonly SigningKey[],
@@ -101,7 +101,7 @@ function switchKeys(
   });
 }
 
-Deno.test("keys that are added while the feed is read are fetched again, and kept", async () => {
+Deno.test("keys added while the feed is read are fetched by a second attempt, and kept", async () => {
   for (const isKnown of [false, true]) {
     await using issuer = await watchIssuer(3, key1);
     const { lines, server } = issuer;
@@ -117,12 +117,12 @@ Deno.test("keys that are added while the feed is read are fetched again, and kep
   }
 });
 
-Deno.test("keys that change while the feed is read are replaced or withdrawn", async () => {
+Deno.test("a change of known keys while the feed is read is a contradiction", async () => {
   for (
     const [isKnown, then, code] of [
       [true, [stranger, key2], "key_replaced"],
       [true, [key2], "key_withdrawn"],
-      // A first reading remembers nothing: the second one decides.
+      // Without a pin, the second attempt decides.
       [false, [stranger, key2], "signature_invalid"],
       [false, [key2], "key_not_found"],
     ] as const
@@ -135,7 +135,7 @@ Deno.test("keys that change while the feed is read are replaced or withdrawn", a
   }
 });
 
-Deno.test("for 10,000 unknown kids keys are fetched twice, then once within 30 s", async () => {
+Deno.test("for 10,000 unknown kids the keys are fetched twice, then once within 30 s", async () => {
   await using watched = await watchIssuer(1, key1);
   const { consumer, server, lines } = watched;
   const parsed = JSON.parse(await watched.line(2, key2));
@@ -151,7 +151,7 @@ Deno.test("for 10,000 unknown kids keys are fetched twice, then once within 30 s
   assertEquals(report.errors.length, 100);
   assertEquals(report.errors[0]?.code, "key_not_found");
   assertEquals(report.verified_events, 1);
-  // Twice by the refresh, and once for the report of all faults.
+  // Two fetches by the refresh, one for the report of all faults.
   assertEquals(server.of(PATHS.jwks).length, 3);
   watched.wait(29_999);
   await consumer.report(server.did);
@@ -161,7 +161,7 @@ Deno.test("for 10,000 unknown kids keys are fetched twice, then once within 30 s
   assertEquals(server.of(PATHS.jwks).length, 8);
 });
 
-Deno.test("a tail that was verified and then refused is not taken for known", async () => {
+Deno.test("a tail that was verified and then rejected is verified again", async () => {
   await using watched = await watchIssuer(3, key2);
   await watched.verify();
   const fresh = await importSigningKey(
@@ -172,7 +172,7 @@ Deno.test("a tail that was verified and then refused is not taken for known", as
     await watched.line(4, stranger),
     await watched.line(5, fresh),
   ]);
-  // Event 4 is verified with a key that is another one a moment later.
+  // Event 4 is verified with a key that is then replaced.
   switchKeys(watched, [key2, stranger], [key2, key1, fresh]);
   await watched.refused("signature_invalid", "Cannot verify feed");
   watched.publishKeys([key2, stranger, fresh]);

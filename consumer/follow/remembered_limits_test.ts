@@ -12,12 +12,18 @@ const few: Limits = { ...DEFAULT_LIMITS, maxEvents: 3 };
 const tooMany = (n: number) =>
   ["too_many_events", `more than ${n} events`] as const;
 
-/** An issuer of 12 events, 5 of them published and remembered. */
+/**
+ * Runs a test with an issuer of 12 events, of which 5 are published and
+ * remembered.
+ */
 async function withRemembered(
   work: (issuer: {
-    /** Publishes the first `n`, and asks with these limits. */
+    /**
+     * Publishes the first `n` events, and returns the last sequence that a
+     * question with these limits sees.
+     */
     ask(n: number, options: Partial<ConsumerOptions>): Promise<number>;
-    /** What the server can do. */
+    /** Features of the server. */
     readonly server: { etags: boolean; ranges: boolean };
     readonly lineBytes: number;
   }) => Promise<void>,
@@ -42,14 +48,14 @@ async function withRemembered(
   });
 }
 
-Deno.test("the limits of a remembered feed apply to its new events", async () => {
+Deno.test("limits apply only to the new events of a remembered feed", async () => {
   await withRemembered(async ({ ask, server, lineBytes }) => {
     const small = { ...few, maxFeedBytes: 5 * lineBytes };
     const options = { limits: small, rememberedLimits: DEFAULT_LIMITS };
     assertEquals(await ask(5, options), 5);
     assertEquals(await ask(8, options), 8);
     await expectSigError(() => ask(12, options), ...tooMany(11));
-    // Also where all of its bytes come again.
+    // The same applies if the whole feed is transferred again.
     server.etags = server.ranges = false;
     assertEquals(await ask(10, options), 10);
     const least = { ...DEFAULT_LIMITS, maxEvents: 11 };
@@ -60,7 +66,7 @@ Deno.test("the limits of a remembered feed apply to its new events", async () =>
   });
 });
 
-Deno.test("the limits apply to a feed that is verified from its start, and if no others are given", async () => {
+Deno.test("limits apply to a feed verified from its start, and without rememberedLimits", async () => {
   await withRemembered(async ({ ask }) => {
     const options = { limits: few, rememberedLimits: DEFAULT_LIMITS };
     await expectSigError(
@@ -68,7 +74,7 @@ Deno.test("the limits apply to a feed that is verified from its start, and if no
       ...tooMany(3),
     );
     await expectSigError(() => ask(6, { limits: few }), ...tooMany(3));
-    // Shorter than what is remembered: nothing to go on from.
+    // A feed shorter than the pin is verified from its start.
     await expectSigError(() => ask(4, options), ...tooMany(3));
   });
 });

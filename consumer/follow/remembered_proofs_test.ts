@@ -22,7 +22,7 @@ import {
 
 const [key1, key2, stranger] = await importTestKeys();
 
-/** Another state of the same events. */
+/** A checkpoint with a different state of the same events. */
 const OTHER_STATE = { claim: { state: new Uint8Array(32).fill(7) } };
 const REWRITTEN = [
   "feed_rewritten",
@@ -37,7 +37,7 @@ const NOT_INTRODUCED = [
   "no remembered key has signed a checkpoint that names it",
 ] as const;
 
-/** An issuer with proofs, and consumers that share a memory of it. */
+/** Starts an issuer with proofs, and consumers that share a pin store. */
 async function setUp(events = 6) {
   const { pins, ...file } = await openPinFile();
   const watched = await watchIssuer(events, key1);
@@ -47,7 +47,7 @@ async function setUp(events = 6) {
     content: Partial<ProofsContent> = {},
   ) => publishProofs(documents, { origin, keys: [key1], lines, ...content });
   await prove(lines);
-  /** A consumer of a new process, without a memory unless one is given. */
+  /** Creates a consumer as a new process would, without pins by default. */
   const fresh = (options: Partial<ConsumerOptions> = {}) =>
     createConsumer({
       ...{ issuers: [did], allowPrivate: true, maxAgeMs: 0 },
@@ -56,7 +56,7 @@ async function setUp(events = 6) {
     });
   return {
     ...{ ...watched, prove, fresh, pins },
-    /** Asks as a new process. */
+    /** Answers by proof as a new process. */
     ask: () => fresh({ pins, proofs: "always" }).check(did, QUESTION),
     /** Reads the whole feed as a new process. */
     read: () => fresh({ pins, proofs: "never" }).verify(did),
@@ -69,12 +69,12 @@ async function setUp(events = 6) {
       publish(lines);
       await prove(lines, content);
     },
-    /** The lines with a seventh. */
+    /** Returns the lines with a seventh line. */
     lines7: async (key = key1) => [...lines, await line(7, key)],
-    /** The lines with another third. */
+    /** Returns the lines with a different third line. */
     otherLines: async () =>
       lines.with(2, await line(3, key1, { roles: ["other"] })),
-    /** Takes the proofs out of the metadata; returns it as it was. */
+    /** Removes the proofs from the metadata; returns the old metadata. */
     withoutProofs() {
       const metadata = documents.get(PATHS.metadata) as string;
       const { proofs_uri: _, ...without } = JSON.parse(metadata);
@@ -90,7 +90,7 @@ async function setUp(events = 6) {
 
 type SetUp = Awaited<ReturnType<typeof setUp>>;
 
-Deno.test("an answer by proof is remembered, and confirmed by the next one", async () => {
+Deno.test("an answer by proof is remembered, and confirmed by the next answer", async () => {
   await using issuer = await setUp();
   const first = await issuer.ask();
   assertEquals([first.continuity, first.proof?.size], ["first_seen", 6]);
@@ -110,19 +110,19 @@ Deno.test("an answer by proof is remembered, and confirmed by the next one", asy
   assertEquals(issuer.statuses().at(-1), 200);
 });
 
-Deno.test("proofs confirm a feed that was read before, and the next read continues it", async () => {
+Deno.test("a proof extends a feed that was read before, and the next read fetches only the tail", async () => {
   await using issuer = await setUp();
   await issuer.read();
   assertEquals((await issuer.pin()).proof?.size, 6);
   await issuer.publishProven(await issuer.lines7());
   const answer = await issuer.ask();
   assertEquals([answer.proof?.size, answer.continuity], [7, "consistent"]);
-  // Only the new line is read: the tree was kept with the stored lines.
+  // Only the new line is fetched: the tree was stored with the lines.
   await issuer.read();
   assertEquals(issuer.statuses().at(-1), 206);
 });
 
-Deno.test("a feed that was pinned before its proofs is read once from the start", async () => {
+Deno.test("a feed that was pinned before it had proofs is read once from the start", async () => {
   await using issuer = await setUp();
   const metadata = issuer.withoutProofs();
   await issuer.read();
@@ -133,7 +133,7 @@ Deno.test("a feed that was pinned before its proofs is read once from the start"
   assertEquals((await issuer.ask()).proof?.size, 6);
 });
 
-/** A contradiction that an issuer shows, and its error. */
+/** A contradiction, and its error. */
 const CONTRADICTIONS: readonly (readonly [
   name: string,
   show: (issuer: SetUp) => Promise<unknown>,
@@ -169,7 +169,7 @@ const CONTRADICTIONS: readonly (readonly [
     ...["key_replaced", "another key is published"] as const,
   ],
   [
-    "an event by a key that the thief of a web server publishes",
+    "an event by a key that an intruder on the web server publishes",
     async ({ lines7, publishProven, publishKeys }) => {
       publishKeys([key1, key2]);
       const content = { keys: [key2], published: [key1, key2] };
@@ -198,7 +198,7 @@ const CONTRADICTIONS: readonly (readonly [
 
 for (const [name, show, code, message] of CONTRADICTIONS) {
   for (const first of ["ask", "read"] as const) {
-    Deno.test(`${name} is refused if the issuer is remembered (${first})`, async () => {
+    Deno.test(`rejects ${name} if the issuer is remembered (${first})`, async () => {
       await using issuer = await setUp();
       const before = new Map(issuer.server.documents);
       await issuer[first]();
@@ -207,7 +207,7 @@ for (const [name, show, code, message] of CONTRADICTIONS) {
       const { incident } = await issuer.pin();
       assertEquals(incident?.code, code);
       assert(incident?.seen !== undefined);
-      // Also by a reader of the feed, and as long as it is shown.
+      // A reader of the feed fails too, as long as the contradiction is served.
       await expectSigError(() => issuer.read(), code, "");
       await expectSigError(() => issuer.ask(), code, "");
       for (const [path, served] of before) {
@@ -224,7 +224,7 @@ for (const [name, show, code, message] of CONTRADICTIONS) {
   }
 }
 
-Deno.test("a key that the old key introduces is accepted", async () => {
+Deno.test("accepts a new key that the old key introduces", async () => {
   await using issuer = await setUp();
   await issuer.ask();
   const published = [key1, key2];
@@ -237,7 +237,7 @@ Deno.test("a key that the old key introduces is accepted", async () => {
   assertEquals((await issuer.ask()).proof?.kid, key2.publicJwk.kid);
 });
 
-Deno.test("a running consumer compares the feed that it follows with the checkpoint", async () => {
+Deno.test("a running consumer compares its feed with the checkpoint", async () => {
   await using issuer = await setUp();
   const { did, lines, prove } = issuer;
   const consumer = issuer.fresh();
@@ -249,7 +249,7 @@ Deno.test("a running consumer compares the feed that it follows with the checkpo
   assertEquals((await ask()).decision, "allow");
 });
 
-Deno.test("a process that answered by proof compares the feed with it", async () => {
+Deno.test("a process that answered by proof compares the feed with the proof", async () => {
   await using issuer = await setUp();
   const { did, server: { documents } } = issuer;
   const consumer = issuer.fresh();
@@ -260,7 +260,7 @@ Deno.test("a process that answered by proof compares the feed with it", async ()
   await expectSigError(() => consumer.verify(did), ...REWRITTEN);
 });
 
-Deno.test("without proofs a key that signs for the first time is a warning", async () => {
+Deno.test("without proofs a key that signs for the first time causes a warning", async () => {
   await using issuer = await setUp();
   issuer.withoutProofs();
   const codes = async () =>
@@ -275,7 +275,7 @@ Deno.test("without proofs a key that signs for the first time is a warning", asy
   assertEquals(key_added, [{ kid, at: "2026-06-01T00:00:00Z" }]);
 });
 
-Deno.test("only what an incident by proof saw is accepted", async () => {
+Deno.test("after an incident by proof only the recorded checkpoint is accepted", async () => {
   await using issuer = await setUp();
   await issuer.ask();
   const published = [key1, key2];
@@ -301,7 +301,7 @@ Deno.test("only what an incident by proof saw is accepted", async () => {
   assertEquals([answer.decision, answer.proof?.size], ["allow", 7]);
 });
 
-Deno.test("a question by proof keeps to minSequence, refresh and maxWaitMs", async () => {
+Deno.test("minSequence, refresh and maxWaitMs apply to questions by proof", async () => {
   await using issuer = await setUp();
   const { did, server: { documents } } = issuer;
   const ask = (minSequence: number, options?: Partial<ConsumerOptions>) =>
@@ -334,7 +334,7 @@ Deno.test("a question by proof keeps to minSequence, refresh and maxWaitMs", asy
   go.resolve();
 });
 
-Deno.test("after another process has answered by proof, a reader fetches the tail", async () => {
+Deno.test("after another process has answered by proof, a reader fetches only the tail", async () => {
   await using issuer = await setUp();
   const { did } = issuer;
   const pins = createMemoryStore();
@@ -348,7 +348,7 @@ Deno.test("after another process has answered by proof, a reader fetches the tai
   assertEquals(issuer.statuses().at(-1), 206);
 });
 
-Deno.test("an unlisted issuer is answered by proof, and not remembered", async () => {
+Deno.test("a question about an unlisted issuer is answered by proof, and not remembered", async () => {
   await using issuer = await setUp();
   const options = { issuers: [], anyIssuer: true, pins: issuer.pins };
   const answer = await issuer.fresh(options).check(issuer.did, QUESTION);
@@ -356,7 +356,7 @@ Deno.test("an unlisted issuer is answered by proof, and not remembered", async (
   await expectSigError(() => issuer.pin(), "not_found", "is not remembered");
 });
 
-Deno.test("an event that was seen after a checkpoint can't be withheld later", async () => {
+Deno.test("an event seen after the checkpoint can't be withheld later", async () => {
   await using issuer = await setUp();
   issuer.publish(await issuer.lines7());
   assertEquals((await issuer.ask()).proof?.tail, 1);
@@ -365,7 +365,7 @@ Deno.test("an event that was seen after a checkpoint can't be withheld later", a
   await expectSigError(() => issuer.read(), ...ROLLED_BACK);
 });
 
-Deno.test("a late answer does not replace the memory of a later checkpoint", async () => {
+Deno.test("a late answer does not replace the pin of a later checkpoint", async () => {
   await using issuer = await setUp();
   const { did, server: { documents } } = issuer;
   const consumer = issuer.fresh({ proofs: "always" });
@@ -390,7 +390,7 @@ Deno.test("a late answer does not replace the memory of a later checkpoint", asy
   await expectSigError(ask, ...ROLLED_BACK);
 });
 
-Deno.test("a feed that was behind its checkpoint confirms it when it has caught up", async () => {
+Deno.test("a feed shorter than its checkpoint confirms it once it has grown", async () => {
   await using issuer = await setUp();
   const lines = await issuer.lines7();
   await issuer.prove(lines);
@@ -401,13 +401,13 @@ Deno.test("a feed that was behind its checkpoint confirms it when it has caught 
   assertEquals((await issuer.pin()).proof?.size, 7);
 });
 
-Deno.test("a checkpoint over a changed subject is neither remembered nor cosigned", async () => {
+Deno.test("a checkpoint is neither remembered nor cosigned if an event changed a subject", async () => {
   await using issuer = await setUp(3);
   const bob = { subject: "did:web:bob.example", relationship_id: "rel-1" };
   const changed = await issuer.line(4, key1, bob);
   const lines = [...issuer.lines, changed];
   await issuer.publishProven(lines);
-  // By proof, what the feed gives to Bob does not exist.
+  // A proof would deny Bob the relationship that the feed gives him.
   await issuer.read();
   assertEquals((await issuer.pin()).proof, null);
   const cosign = () =>

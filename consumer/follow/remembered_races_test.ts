@@ -20,7 +20,7 @@ import {
 const ROLLED_BACK = ["feed_rolled_back", "Cannot trust feed"] as const;
 const INCONSISTENT = ["history_was_inconsistent"] as const;
 
-/** Does something once, right before a process writes with this store. */
+/** Returns a store that runs work once, right before its first write. */
 function before(store: PinStore, work: () => Promise<void>): PinStore {
   let isFirst = true;
   const once = async () => {
@@ -50,7 +50,7 @@ function before(store: PinStore, work: () => Promise<void>): PinStore {
   };
 }
 
-/** A test of a store with lines, and of one with pins alone. */
+/** Registers a test for a store with lines, and for one with pins only. */
 function racesTest(
   name: string,
   work: (issuer: RememberedIssuer) => Promise<void>,
@@ -61,7 +61,7 @@ function racesTest(
 }
 
 racesTest(
-  "a slower process does not overwrite pin remove and a first reading",
+  "a slow process does not overwrite a pin that was removed and created again",
   async ({ did, pins, fresh, publish }) => {
     await publish([upsert(1)]);
     await fresh().verify(did);
@@ -77,7 +77,7 @@ racesTest(
 );
 
 racesTest(
-  "a question is answered, however often other processes ask",
+  "a question is answered while other processes refresh repeatedly",
   async ({ did, pins, fresh, publish }) => {
     await publish([upsert(1)]);
     await fresh().verify(did);
@@ -87,7 +87,7 @@ racesTest(
       });
     const answer = await fresh({ pins: whileOthersAsk() }).check(did, QUESTION);
     assertEquals(answer.decision, "allow");
-    // All of them see the same new event.
+    // All processes see the same new event.
     await publish([upsert(2, { relationship_id: "r2", subject: "other" })]);
     const grown = await fresh({ pins: whileOthersAsk() }).verify(did);
     assertEquals(grown.feed.verifiedEvents, 2);
@@ -98,7 +98,7 @@ racesTest(
 );
 
 racesTest(
-  "an older view does not overwrite a newer one",
+  "an older state does not overwrite a newer state",
   async ({ did, pins, fresh, publish }) => {
     await publish([upsert(1)]);
     await fresh().verify(did);
@@ -135,7 +135,7 @@ racesTest(
 );
 
 racesTest(
-  "watching hands out no event of a history that another process replaced",
+  "watching yields no event of a history that another process replaced",
   async ({ did, pins, fresh, publish, server: { documents } }) => {
     const watched = async (watcher: Consumer, from?: number) => {
       const options = { once: true, from };
@@ -164,10 +164,10 @@ racesTest(
 );
 
 racesTest(
-  "a state from one place of a host does not answer for another place",
+  "a state from one URL of a host does not answer for another URL",
   async ({ did, fresh, publish, server: { origin, documents } }) => {
     await publish([upsert(1)]);
-    // Somebody may put files there, and has an older feed.
+    // A user can upload files to this path, and serves an older feed.
     documents.set(
       "/files/sig.json",
       String(documents.get(PATHS.metadata))
@@ -184,7 +184,7 @@ racesTest(
 );
 
 racesTest(
-  "a contradiction that one process saw ends the answers of another",
+  "a contradiction seen by one process stops the answers of other processes",
   async ({ did, fresh, publish, server: { documents } }) => {
     await publish([upsert(1), upsert(2)]);
     const running = fresh({ maxAgeMs: 60_000 });
@@ -203,7 +203,7 @@ racesTest(
 );
 
 racesTest(
-  "a running process continues from its own state, whatever other processes have read",
+  "a running process continues from its own state after other processes have read more",
   async ({ did, fresh, publish, server: { documents } }) => {
     await publish([upsert(1)]);
     const running = fresh();
@@ -212,7 +212,7 @@ racesTest(
     await fresh().verify(did);
     await publish([revoke(3)]);
     assertEquals((await running.check(did, QUESTION)).last_sequence, 3);
-    // Others have seen more than this process, and the issuer takes it back.
+    // Other processes have seen an event that the issuer then removes.
     await publish([upsert(4)]);
     await fresh().verify(did);
     const lines = new TextDecoder().decode(
@@ -228,7 +228,7 @@ racesTest(
   },
 );
 
-Deno.test("a history that another process replaces during a read is read again", () =>
+Deno.test("a read is repeated if another process replaces the history meanwhile", () =>
   withIssuer(async ({ did, pins, fresh, publish }) => {
     await publish([upsert(1), revoke(2, { relationship_id: "r9" })]);
     await fresh().verify(did);
@@ -256,7 +256,7 @@ Deno.test("a history that another process replaces during a read is read again",
     assertEquals([lines.about, lines.bytes], [about, bytes]);
   }));
 
-Deno.test("a pin of any size fits a record, and compares keys by their names", async () => {
+Deno.test("a pin with many long kids fits into a record, and its keys are compared by kid", async () => {
   const kids = Array.from({ length: 200 }, (_, i) => `${i}-`.padEnd(256, "k"));
   const pin = {
     keys: Object.fromEntries(kids.map((kid) => [kid, "t".repeat(43)])),
@@ -272,7 +272,7 @@ Deno.test("a pin of any size fits a record, and compares keys by their names", a
 });
 
 for (const maxAgeMs of [0, 60_000]) {
-  Deno.test(`lines that grow right after the pin was read are not reported as damage (maximum age ${maxAgeMs})`, () =>
+  Deno.test(`lines added right after the pin was read are not reported as damage (maximum age ${maxAgeMs})`, () =>
     withIssuer(async ({ did, pins, fresh, publish }) => {
       await publish([upsert(1)]);
       await fresh().verify(did);
@@ -294,7 +294,7 @@ for (const maxAgeMs of [0, 60_000]) {
     }));
 }
 
-Deno.test("a contradiction is recorded next to a change of the same lines by another process", () =>
+Deno.test("a contradiction is recorded although another process rewrites the same lines", () =>
   withIssuer(async ({ did, pins, fresh, publish, server: { documents } }) => {
     await publish([upsert(1), revoke(2)]);
     await fresh().verify(did);
@@ -303,7 +303,7 @@ Deno.test("a contradiction is recorded next to a change of the same lines by ano
     documents.set(PATHS.feed, "");
     const racing = before(pins, async () => {
       documents.set(PATHS.feed, feed);
-      // The same issuer in other bytes.
+      // The same metadata in different bytes.
       documents.set(PATHS.metadata, `${metadata}\n`);
       await fresh().verify(did);
     });

@@ -18,7 +18,7 @@ const NOW = () => new Date("2026-06-01T00:00:00Z");
 const SUBJECTS = ["did:web:a.example", "did:web:b.example", "someone\u00e9"];
 const IDS = ["r1", "r2", "__proto__", "x".repeat(300)];
 
-/** What an event does, without its sequence. */
+/** A random event without its sequence. */
 const change = fc.record({
   id: fc.constantFrom(...IDS),
   subject: fc.constantFrom(...SUBJECTS),
@@ -42,7 +42,7 @@ function eventOf(
     : upsert(sequence, { ...common, roles: [role] });
 }
 
-Deno.test("a new process answers as one that read the whole feed, however it grew", async () => {
+Deno.test("answers from stored lines equal answers from the whole feed, for any history", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(change, { minLength: 1, maxLength: 5 }), {
@@ -86,21 +86,21 @@ Deno.test("a new process answers as one that read the whole feed, however it gre
   );
 });
 
-Deno.test("an answer from memory has the warnings of one from the issuer", async () => {
+Deno.test("an answer from stored lines has the same warnings as after a refresh", async () => {
   await withIssuer(async ({ did, fresh, publish }) => {
     const warned = async (minutes: number, maxAgeMs: number) => {
       const now = () => new Date(NOW().getTime() + minutes * 60_000);
       const { warnings } = await fresh({ now, maxAgeMs }).observe(did);
       return warnings.slice(-1);
     };
-    // Ahead of the clock, for a while.
+    // An event that is ahead of the clock at first.
     await publish([upsert(1, { issued_at: "2026-06-01T00:10:00Z" })]);
     assertEquals((await warned(0, 0)).map(({ code }) => code), [
       "issued_at_future",
     ]);
     assertEquals(await warned(20, 0), []);
     assertEquals(await warned(20, 60_000), []);
-    // More than are kept.
+    // More warnings than are kept.
     await publish(Array.from({ length: 1_005 }, (_, i) =>
       upsert(i + 2, {
         event_id: `${i} ${"long".repeat(200)}`,
@@ -115,7 +115,7 @@ Deno.test("an answer from memory has the warnings of one from the issuer", async
   });
 });
 
-Deno.test("relationships are listed in the order in which a subject got them", async () => {
+Deno.test("relationships are listed in the order in which the subject received them", async () => {
   await withIssuer(async ({ did, fresh, publish }) => {
     const [a, b] = SUBJECTS as [string, string];
     await publish([
@@ -136,7 +136,7 @@ Deno.test("relationships are listed in the order in which a subject got them", a
   });
 });
 
-Deno.test("only what is new is fetched and verified", async () => {
+Deno.test("only new events are fetched and verified", async () => {
   await withIssuer(async ({ did, fresh, publish, server, pins }) => {
     const event = (n: number) =>
       upsert(n, { relationship_id: `r${n}`, issued_at: day(1) });
@@ -158,12 +158,12 @@ Deno.test("only what is new is fetched and verified", async () => {
     const digest = await crypto.subtle.digest("SHA-256", bytes);
     assertEquals(pin.prefix_sha256, new Uint8Array(digest).toHex());
     assertEquals([pin.sequence, pin.bytes], [2_002, bytes.length]);
-    // Over several pages of stored lines.
+    // Reads several pages of stored lines.
     assertEquals((await fresh().state(did)).by_relationship_id.size, 2_002);
   });
 });
 
-Deno.test("an event_id of an event that another process verified is refused", async () => {
+Deno.test("rejects an event_id of an event that another process verified", async () => {
   await withIssuer(async ({ did, fresh, publish }) => {
     await publish([upsert(1), upsert(2)]);
     await fresh().verify(did);
@@ -179,7 +179,7 @@ Deno.test("an event_id of an event that another process verified is refused", as
 for (
   const more of [{}, { full: true }, { unmatchedRevoke: "reject" }] as const
 ) {
-  Deno.test(`an incident names the first event that differs (${JSON.stringify(more)})`, () =>
+  Deno.test(`an incident states the first event that differs (${JSON.stringify(more)})`, () =>
     withIssuer(async ({ did, fresh, publish, server, pins }) => {
       await publish([upsert(1), upsert(2), upsert(3)]);
       await fresh().verify(did);

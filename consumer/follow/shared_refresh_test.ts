@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { SharedRefresh, type WaitingLimits } from "./shared_refresh.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 
-/** Work whose end the test decides. */
+/** Work that ends when the test resolves it. */
 class Steps {
   readonly started: { end: PromiseWithResolvers<number> }[] = [];
   readonly queue: SharedRefresh<number>;
@@ -23,7 +23,7 @@ class Steps {
   }
 }
 
-/** Runs everything that is ready. */
+/** Runs all pending microtasks. */
 async function settle(): Promise<void> {
   for (let i = 0; i < 20; i++) await Promise.resolve();
 }
@@ -40,7 +40,7 @@ Deno.test("questions of one turn of the event loop share one run", async () => {
   assertEquals(queue.isBusy, false);
 });
 
-Deno.test("questions that come during a run share the next run", async () => {
+Deno.test("questions that arrive during a run share the next run", async () => {
   const { queue, started } = new Steps();
   const first = queue.next();
   await settle();
@@ -58,7 +58,7 @@ Deno.test("questions that come during a run share the next run", async () => {
   assertEquals(queue.runningSince, undefined);
 });
 
-Deno.test("a failed run fails for all questions that came during it, and for no later one", async () => {
+Deno.test("a failed run rejects all questions that arrived during it, but no later question", async () => {
   const { queue, started } = new Steps();
   const outcome = (work: Promise<number>) =>
     work.catch((error) => (error as Error).message);
@@ -76,7 +76,7 @@ Deno.test("a failed run fails for all questions that came during it, and for no 
   assertEquals(await later, 3);
 });
 
-Deno.test("at most maxWaiting questions wait at each step", async () => {
+Deno.test("at most maxWaiting questions wait at a time", async () => {
   const { queue, started } = new Steps({ maxWaiting: 3 });
   const first = queue.next();
   await settle();

@@ -8,7 +8,10 @@ import { QUESTION, watchIssuer } from "../../tests/kit/watched_issuer.ts";
 
 const [key1] = await importTestKeys();
 
-/** An issuer that takes requests and says nothing, and a consumer of it. */
+/**
+ * Starts an issuer that accepts connections and never responds, and a consumer
+ * of it.
+ */
 function setUp(options: Partial<ConsumerOptions>) {
   const asked = Promise.withResolvers<void>();
   const server = startRawServer(async (connection) => {
@@ -27,7 +30,7 @@ function setUp(options: Partial<ConsumerOptions>) {
   };
 }
 
-Deno.test("questions that come while a silent issuer is asked wait for one time limit", async () => {
+Deno.test("questions that arrive during a refresh of a silent issuer wait for one timeout", async () => {
   await using setup = setUp({ totalTimeoutMs: 300 });
   const { consumer, did, server } = setup;
   const first = consumer.check(did, QUESTION).catch((error) => error);
@@ -46,7 +49,7 @@ Deno.test("questions that come while a silent issuer is asked wait for one time 
   );
   assertEquals((await first).code, "fetch_timeout");
   assertEquals(server.connections(), 1);
-  // Nothing of it is remembered.
+  // The failure is not remembered.
   await expectSigError(
     () => consumer.verify(did),
     "fetch_timeout",
@@ -55,7 +58,7 @@ Deno.test("questions that come while a silent issuer is asked wait for one time 
   assertEquals(server.connections(), 2);
 });
 
-Deno.test("too many questions about a silent issuer are refused, questions about others are not", async () => {
+Deno.test("too many questions about a silent issuer are rejected; other issuers are not affected", async () => {
   await using watched = await watchIssuer(1, key1);
   const good = watched.server.did;
   const stop = new AbortController();
@@ -77,7 +80,7 @@ Deno.test("too many questions about a silent issuer are refused, questions about
   assertEquals(await Promise.all(waiting), ["enough", "enough"]);
 });
 
-Deno.test("a question that waited too long says that the known state is stale", async () => {
+Deno.test("a question that waits too long is feed_stale if a state is known", async () => {
   await using issuer = await watchIssuer(1, key1, { maxWaitMs: 3_000 });
   await issuer.verify();
   issuer.wait(120_000);

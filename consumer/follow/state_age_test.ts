@@ -1,4 +1,4 @@
-// How old the state of an answer may be, and which questions share a fetch.
+// The maximum age of a state, and which questions share a fetch.
 import { assertEquals, assertStrictEquals } from "@std/assert";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { status } from "../../tests/kit/issuer_server.ts";
@@ -10,10 +10,10 @@ import {
 
 const [key1] = await importTestKeys();
 
-/** How often the feed was requested. */
+/** Returns the number of requests of the feed. */
 const fetches = (issuer: WatchedIssuer) => issuer.statuses().length;
 
-Deno.test("100 questions at once share one fetch", async () => {
+Deno.test("100 concurrent questions share one fetch", async () => {
   await using issuer = await watchIssuer(2, key1);
   const { consumer, did, check, server } = issuer;
   const hundred = <T>(ask: () => Promise<T>) =>
@@ -45,12 +45,12 @@ Deno.test("a state answers until it is older than the smaller maximum age", asyn
     [60_000, undefined, 60, 60, 1],
     [1, undefined, 0, 60, 2],
     [10_000, 10_000, 10, 10, 2],
-    // A question can't loosen the consumer's own maximum.
+    // A question can't raise the consumer's own maximum.
     [1, 3_600_000, 10, 60, 2],
     [0, 10_000, 0, 10, 3],
     [0, 0, 0, 0, 4],
     [0, 0, 0, 0, 5],
-    // After the clock was set back no state stays young without end.
+    // After the clock was set back, the state is refreshed.
     [-1, undefined, 0, 60, 6],
   ];
   for (const [waitMs, maxAgeMs, age, maxAge, expected] of steps) {
@@ -67,7 +67,7 @@ Deno.test("a state answers until it is older than the smaller maximum age", asyn
   }
 });
 
-Deno.test("the age of a state counts from when the question was asked", async () => {
+Deno.test("the age of a state is measured when the question arrives", async () => {
   await using issuer = await watchIssuer(2, key1);
   const { consumer, did, server } = issuer;
   const feed = server.documents.get(PATHS.feed) as Uint8Array<ArrayBuffer>;
@@ -88,7 +88,7 @@ Deno.test("the age of a state counts from when the question was asked", async ()
   }
 });
 
-Deno.test("verify always asks the issuer, and its result answers the next question", async () => {
+Deno.test("verify always refreshes the issuer, and its result answers the next question", async () => {
   await using issuer = await watchIssuer(2, key1);
   await issuer.verify();
   const { state } = await issuer.verify();
@@ -103,7 +103,7 @@ Deno.test("a failure is not remembered: the next question tries again", async ()
   const feed = documents.get(PATHS.feed)!;
   documents.set(PATHS.feed, status(503));
   for (const expected of [1, 2]) {
-    // Nothing was known before, so it is the fetch's own code.
+    // Without a known state, the error is that of the fetch.
     const failed = () =>
       expectSigError(
         () => issuer.check(),
@@ -137,13 +137,13 @@ Deno.test("a state that is too old and can't be refreshed is feed_stale", async 
       reason: "fetch_status",
     });
   }
-  // With a maximum age of 0 no state can be stale.
+  // With a maximum age of 0, the error is that of the fetch.
   for (const ask of [issuer.verify, () => issuer.check({ maxAgeMs: 0 })]) {
     await expectSigError(ask, "fetch_status", "answered with status 503");
   }
 });
 
-Deno.test("a question that demands an answer of now does not share an earlier fetch", async () => {
+Deno.test("a question that needs current data does not share an earlier fetch", async () => {
   await using issuer = await watchIssuer(2, key1);
   const { consumer, did, check } = issuer;
   const { asked, go } = issuer.holdFeed();
@@ -189,7 +189,7 @@ Deno.test("a fetch that began too long ago is not shared", async () => {
   assertEquals(fetches(issuer), 2);
 });
 
-Deno.test("a question about an event that is not known yet refreshes once", async () => {
+Deno.test("a minSequence beyond the known state causes one refresh", async () => {
   await using issuer = await watchIssuer(2, key1);
   const { check, consumer, did, server } = issuer;
   await check({ minSequence: 2 });
@@ -208,7 +208,7 @@ Deno.test("a question about an event that is not known yet refreshes once", asyn
   }
   const state = await consumer.state(did, { minSequence: 3 });
   assertEquals(state.last_sequence, 3);
-  // A failed refresh does not make the state too old.
+  // A failed refresh does not make a young state feed_stale.
   server.documents.set(PATHS.metadata, status(503));
   await expectSigError(
     () => check({ minSequence: 4 }),

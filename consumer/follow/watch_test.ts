@@ -1,4 +1,4 @@
-// Watching a feed by cursors in a pin store.
+// Tests of watching a feed with cursors in a pin store.
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { acknowledgePin, listPins, type PinStore, removePin } from "../pins.ts";
@@ -26,7 +26,7 @@ import {
 const [key] = await importTestKeys();
 const now = () => new Date("2026-06-01T00:00:00Z");
 
-/** The sequences of the events that are handed out. */
+/** Returns the sequences of the yielded events. */
 async function sequencesOf(events: AsyncIterable<WatchedEvent>) {
   const seen: number[] = [];
   for await (const { sequence, event } of events) {
@@ -42,15 +42,18 @@ interface Watched extends WatchedIssuer {
   readonly path: string;
   /** Publishes the first `n` lines. */
   publishFirst(n: number): void;
-  /** What a new process watches. */
+  /** Watches as a new process. */
   events(options?: WatchOptions): AsyncIterable<WatchedEvent>;
-  /** What one reading of a new process hands out. */
-  look(options?: WatchOptions): Promise<readonly number[]>;
-  /** Accepts the history that is served. */
+  /** Returns the sequences that one read of a new process yields. */
+  readOnce(options?: WatchOptions): Promise<readonly number[]>;
+  /** Acknowledges the served history. */
   accept(): Promise<void>;
 }
 
-/** An issuer whose feed has `n` lines, of which some are published. */
+/**
+ * Runs a test with an issuer whose feed has `n` lines, of which the first
+ * `published` are served.
+ */
 async function withIssuer(
   n: number,
   published: number,
@@ -68,7 +71,7 @@ async function withIssuer(
   publishFirst(published);
   await work({
     ...{ ...issuer, pins, path, publishFirst, events },
-    look: (options) => sequencesOf(events({ once: true, ...options })),
+    readOnce: (options) => sequencesOf(events({ once: true, ...options })),
     async accept() {
       const verify = () => create().verify(did);
       await expectSigError(verify, "feed_rewritten", "Cannot trust feed");
@@ -78,19 +81,19 @@ async function withIssuer(
   });
 }
 
-Deno.test("--from is for a new cursor, within the feed", () =>
-  withIssuer(3, 3, async ({ look }) => {
+Deno.test("--from needs a new cursor, and a sequence within the feed", () =>
+  withIssuer(3, 3, async ({ readOnce }) => {
     const error = await expectSigError(
-      () => look({ from: 5 }),
+      () => readOnce({ from: 5 }),
       "invalid_request",
       "Cannot watch from sequence 5: the next event of the feed is 4",
     );
     assertEquals(error.context.flag, "--from");
-    // The refused reading has not moved the cursor.
-    assertEquals(await look({ from: 2 }), [2, 3]);
+    // The rejected read has not created a cursor.
+    assertEquals(await readOnce({ from: 2 }), [2, 3]);
     for (const from of [1, 3, 4]) {
       await expectSigError(
-        () => look({ from }),
+        () => readOnce({ from }),
         "invalid_request",
         "Cannot watch from a sequence: the cursor default is at event 3",
       );
@@ -98,8 +101,8 @@ Deno.test("--from is for a new cursor, within the feed", () =>
   }));
 
 Deno.test("an altered cursor is store_unavailable", () =>
-  withIssuer(3, 3, async ({ look, path }) => {
-    await look({ from: 1 });
+  withIssuer(3, 3, async ({ readOnce, path }) => {
+    await readOnce({ from: 1 });
     const database = new DatabaseSync(path);
     const { changes } = database.prepare(
       "UPDATE record SET text=replace(text, '\"sequence\":3', '\"sequence\":2') WHERE kind='cursor'",
@@ -107,72 +110,72 @@ Deno.test("an altered cursor is store_unavailable", () =>
     assertEquals(changes, 1);
     database.close();
     await expectSigError(
-      look,
+      readOnce,
       "store_unavailable",
       `Cannot use store ${path}: the cursor default is damaged`,
     );
   }));
 
-Deno.test("a new cursor begins at the feed's end, and then each event comes once", () =>
-  withIssuer(6, 2, async ({ look, publishFirst, pins, did }) => {
-    assertEquals(await look(), []);
+Deno.test("a new cursor begins at the feed's end, and then yields each event once", () =>
+  withIssuer(6, 2, async ({ readOnce, publishFirst, pins, did }) => {
+    assertEquals(await readOnce(), []);
     publishFirst(4);
-    assertEquals(await look(), [3, 4]);
-    assertEquals(await look(), []);
+    assertEquals(await readOnce(), [3, 4]);
+    assertEquals(await readOnce(), []);
     publishFirst(6);
-    assertEquals(await look(), [5, 6]);
+    assertEquals(await readOnce(), [5, 6]);
     // Cursors are not listed as issuers.
     assertEquals((await listPins(pins)).map(({ issuer }) => issuer), [did]);
   }));
 
 Deno.test("each cursor has its own position, even if other cursors are ahead", () =>
-  withIssuer(5, 3, async ({ look, publishFirst }) => {
-    assertEquals(await look({ from: 2, cursor: "a" }), [2, 3]);
-    assertEquals(await look({ from: 1, cursor: "b" }), [1, 2, 3]);
+  withIssuer(5, 3, async ({ readOnce, publishFirst }) => {
+    assertEquals(await readOnce({ from: 2, cursor: "a" }), [2, 3]);
+    assertEquals(await readOnce({ from: 1, cursor: "b" }), [1, 2, 3]);
     publishFirst(5);
-    assertEquals(await look({ cursor: "b" }), [4, 5]);
-    assertEquals(await look({ cursor: "a" }), [4, 5]);
-    assertEquals(await look({ from: 6, cursor: "c" }), []);
-    assertEquals(await look({ cursor: "c" }), []);
+    assertEquals(await readOnce({ cursor: "b" }), [4, 5]);
+    assertEquals(await readOnce({ cursor: "a" }), [4, 5]);
+    assertEquals(await readOnce({ from: 6, cursor: "c" }), []);
+    assertEquals(await readOnce({ cursor: "c" }), []);
   }));
 
-Deno.test("an event whose handling failed comes again, and no later one is skipped", () =>
-  withIssuer(3, 3, async ({ look, events }) => {
+Deno.test("an event whose handling failed is yielded again, and no later event is skipped", () =>
+  withIssuer(3, 3, async ({ readOnce, events }) => {
     const handle = async () => {
       for await (const { sequence } of events({ from: 1, once: true })) {
         if (sequence === 2) throw new Error("not done");
       }
     };
     await assertRejects(handle, Error, "not done");
-    assertEquals(await look(), [2, 3]);
+    assertEquals(await readOnce(), [2, 3]);
   }));
 
 for (const isForgotten of [false, true]) {
   Deno.test(`a rolled back or rewritten history ends watching (pin removed: ${isForgotten})`, () =>
     withIssuer(3, 3, async (watched) => {
-      const { look, lines, pins, did, publishFirst } = watched;
-      await look({ from: 1 });
+      const { readOnce, lines, pins, did, publishFirst } = watched;
+      await readOnce({ from: 1 });
       // The pin is removed, the cursor is not.
       if (isForgotten) await removePin(pins, did);
       publishFirst(1);
-      await expectSigError(look, "feed_rolled_back", "Cannot");
+      await expectSigError(readOnce, "feed_rolled_back", "Cannot");
       const other = await watched.line(3, key, { event_id: "another" });
       watched.publish(lines.with(2, other));
-      await expectSigError(look, "feed_rewritten", "Cannot");
+      await expectSigError(readOnce, "feed_rewritten", "Cannot");
       publishFirst(3);
-      // After a removal the other history is the remembered one by now.
-      if (!isForgotten) assertEquals(await look(), []);
+      // After a removal, the pin is that of the other history.
+      if (!isForgotten) assertEquals(await readOnce(), []);
     }));
 }
 
-Deno.test("another history of the same length, accepted elsewhere, ends watching", () =>
+Deno.test("a different history of the same length, accepted by another process, ends watching", () =>
   withIssuer(3, 3, async (watched) => {
-    await watched.look({ from: 1 });
+    await watched.readOnce({ from: 1 });
     const other = await watched.line(3, key, { event_id: "another" });
     watched.publish(watched.lines.with(2, other));
     await watched.accept();
     await expectSigError(
-      watched.look,
+      watched.readOnce,
       "feed_rewritten",
       "event 3 is another one than was seen",
     );
@@ -181,36 +184,36 @@ Deno.test("another history of the same length, accepted elsewhere, ends watching
 for (const rewritten of [1, 2, 3]) {
   Deno.test(`after event ${rewritten} was rewritten and accepted, only a cursor before it continues`, () =>
     withIssuer(4, 2, async (watched) => {
-      const { look, lines } = watched;
-      await look({ from: 1, cursor: "late" });
+      const { readOnce, lines } = watched;
+      await readOnce({ from: 1, cursor: "late" });
       watched.publishFirst(3);
-      await look({ from: 1, cursor: "soon" });
-      // The same event_id, so that only the content differs.
+      await readOnce({ from: 1, cursor: "soon" });
+      // The event_id stays the same; only the content differs.
       const other = await watched.line(rewritten, key, { roles: ["other"] });
       watched.publish(lines.with(rewritten - 1, other));
       await watched.accept();
       const refused = (cursor: string, seen: number) =>
         expectSigError(
-          () => look({ cursor }),
+          () => readOnce({ cursor }),
           "feed_rewritten",
           `Cannot watch: events up to ${seen} were seen that are others in ` +
             "the history which was accepted since",
         );
       await refused("soon", 3);
       if (rewritten === 3) {
-        assertEquals(await look({ cursor: "late" }), [3, 4]);
+        assertEquals(await readOnce({ cursor: "late" }), [3, 4]);
       } else await refused("late", 2);
     }));
 }
 
 Deno.test("two watchers of one cursor are an error", () =>
-  withIssuer(4, 2, async ({ look, events, publishFirst }) => {
-    await look();
+  withIssuer(4, 2, async ({ readOnce, events, publishFirst }) => {
+    await readOnce();
     publishFirst(4);
     await expectSigError(
       async () => {
         for await (const { sequence } of events({ once: true })) {
-          if (sequence === 3) await look();
+          if (sequence === 3) await readOnce();
         }
       },
       "store_unavailable",
@@ -218,7 +221,7 @@ Deno.test("two watchers of one cursor are an error", () =>
     );
   }));
 
-Deno.test("an issuer that can't be reached is tried again at growing intervals", async () => {
+Deno.test("an issuer that can't be reached is retried at growing intervals", async () => {
   await using issuer = await watchIssuer(3, key);
   const { did, lines, server: { documents } } = issuer;
   issuer.publish(lines.slice(0, 2));
@@ -249,7 +252,7 @@ Deno.test("an issuer that can't be reached is tried again at growing intervals",
   );
 });
 
-Deno.test("a folder is watched too, and its history compared with the cursor", async () => {
+Deno.test("a folder can be watched, and its history is compared with the cursor", async () => {
   const folder = await Deno.realPath(await Deno.makeTempDir());
   try {
     const lines = await makeLines(4, key);
@@ -262,22 +265,22 @@ Deno.test("a folder is watched too, and its history compared with the cursor", a
     await using file = await openPinFile();
     const { pins } = file;
     const location = openSource(parseSource(folder));
-    const look = (options: WatchOptions = {}) => {
+    const readOnce = (options: WatchOptions = {}) => {
       const asked = { now, pins, place: folder, once: true, ...options };
       return sequencesOf(watch(location, asked));
     };
     const publish = (some: readonly string[]) =>
       Deno.writeFile(folder + PATHS.feed, feedOf(some));
-    assertEquals(await look({ from: 1 }), [1, 2]);
+    assertEquals(await readOnce({ from: 1 }), [1, 2]);
     await publish(lines);
-    assertEquals(await look(), [3, 4]);
-    assertEquals(await look(), []);
+    assertEquals(await readOnce(), [3, 4]);
+    assertEquals(await readOnce(), []);
     await publish(lines.slice(0, 3));
-    await expectSigError(look, "feed_rolled_back", "Cannot");
+    await expectSigError(readOnce, "feed_rolled_back", "Cannot");
     await publish(lines);
-    assertEquals(await look(), []);
+    assertEquals(await readOnce(), []);
     await expectSigError(
-      () => look({ cursor: "no such/name" }),
+      () => readOnce({ cursor: "no such/name" }),
       "invalid_request",
       "Cannot watch: a cursor's name",
     );

@@ -17,7 +17,10 @@ const [key1, key2, stranger] = await importTestKeys();
 const NAME = "witness.example/1";
 const sha256 = createSha256();
 
-/** Asks a witness that answers like this about an issuer of three events. */
+/**
+ * Requests a cosignature from a witness with this response, for an issuer of
+ * three events.
+ */
 async function askWitness(
   answer: (body: string) => Response | Promise<Response>,
 ): Promise<string> {
@@ -48,14 +51,17 @@ async function noteKey(key: SigningKey): Promise<NoteKey> {
   return { name: NAME, type: "cosignature", key: of };
 }
 
-/** What a witness signs of a request: the text after the first empty line. */
+/**
+ * Returns the witness's signature line: it signs the text after the first empty
+ * line of a request.
+ */
 async function lineFor(body: string, key: SigningKey, altered = "") {
   const { text } = parseNote(body.slice(body.indexOf("\n\n") + 2));
   const line = await cosignNote(sha256, text + altered, NAME, key, 1);
   return formatSignature(line);
 }
 
-Deno.test("the line by the witness's key is taken, and those of others are not", async () => {
+Deno.test("only the signature line by the witness's key is returned", async () => {
   let wanted = "";
   const line = await askWitness(async (body) => {
     assert(body.startsWith("old 0\n\n"));
@@ -92,7 +98,7 @@ for (
       "Cannot read checkpoint",
     ],
     [
-      "more than a checkpoint has",
+      "a body larger than a checkpoint",
       () => new Response("x".repeat(128 * 1024 + 1)),
       "document_too_large",
       "it is larger than 131072 bytes",
@@ -110,7 +116,7 @@ for (
       "answered with status 409",
     ],
     [
-      "a conflict after the size that it named",
+      "a conflict after the size that it stated",
       (body: string) =>
         new Response(body.startsWith("old 0\n") ? "2\n" : "1\n", {
           status: 409,
@@ -119,14 +125,14 @@ for (
       "answered with status 409",
     ],
     [
-      "another key's trust",
+      "status 403 because it trusts other keys",
       () => new Response("", { status: 403 }),
       "fetch_status",
       "status 403: it trusts none of the keys that signed the checkpoint",
     ],
   ] as const
 ) {
-  Deno.test(`a witness that answers with ${what} gives no cosignature`, async () => {
+  Deno.test(`a witness that responds with ${what} gives no cosignature`, async () => {
     await expectSigError(askWitness(answer), code, message);
   });
 }

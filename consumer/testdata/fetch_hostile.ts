@@ -28,12 +28,12 @@ async function codeOf(path: string): Promise<string> {
 async function growthOf(work: () => Promise<unknown>): Promise<number> {
   const before = Deno.memoryUsage().rss;
   let most = before;
-  const look = () => {
+  const sample = () => {
     most = Math.max(most, Deno.memoryUsage().rss);
   };
-  using _watch = repeatedly(10, look);
+  using _watch = repeatedly(10, sample);
   await work();
-  look();
+  sample();
   return most - before;
 }
 
