@@ -4,7 +4,9 @@ import { expectSigError } from "../tests/kit/sig_errors.ts";
 import { upsert } from "./testdata/support.ts";
 import { FEED, open, revoke, wrong } from "./testdata/two_relationships.ts";
 
-/** What the draft says otherwise, and the refusal (`invalid_field`). */
+/**
+ * The changed members of the draft, and the refusal (default: `invalid_field`).
+ */
 type Row = readonly [
   members: Record<string, unknown>,
   pointer: string,
@@ -106,7 +108,7 @@ const REFUSED = [
 
 for (const [kind, draft, pointer, message, code = "invalid_field"] of REFUSED) {
   const what = `${kind}, ${pointer} ${message} (${code})`;
-  Deno.test(`refused, and nothing is written: ${what}`, async () => {
+  Deno.test(`refuses a draft and writes nothing: ${what}`, async () => {
     const { issuer, store } = await open();
     const before = store.files.get(FEED);
     const { context } = await expectSigError(
@@ -115,7 +117,7 @@ for (const [kind, draft, pointer, message, code = "invalid_field"] of REFUSED) {
       message,
     );
     assertEquals(context.pointer ?? "", pointer);
-    // As one of several it takes the others with it, and is named.
+    // In a batch, it is named and the whole batch is refused.
     const batch = await expectSigError(
       issuer.appendAll([upsert({ event_id: "ok" }), draft]),
       code,
@@ -127,7 +129,7 @@ for (const [kind, draft, pointer, message, code = "invalid_field"] of REFUSED) {
   });
 }
 
-Deno.test("all faults of a draft are reported at once", async () => {
+Deno.test("reports all faults of a draft together", async () => {
   const { issuer } = await open();
   const { context } = await expectSigError(
     issuer.append(upsert({ subject: "alice", reason: x(2001) })),
@@ -140,7 +142,7 @@ Deno.test("all faults of a draft are reported at once", async () => {
   assertEquals(hint, `Write the subject as a DID, such as ${example}.`);
 });
 
-Deno.test("allowWarnings lets through what a reader warns about, and no more", async () => {
+Deno.test("allowWarnings accepts only what a reader warns about", async () => {
   const { issuer } = await open({ allowWarnings: true });
   await issuer.append(upsert({ subject: "alice" }));
   await issuer.append(upsert({ issued_at: "2020-01-01T00:00:00Z" }));

@@ -6,7 +6,7 @@ import { DID, upsert } from "./testdata/support.ts";
 import { FEED, open, revoke, wrong } from "./testdata/two_relationships.ts";
 import { countTurns } from "../tests/kit/wait.ts";
 
-Deno.test("what an upsert leaves out is generated, in the order of docs/protocol.md §3", async () => {
+Deno.test("generates the missing members of an upsert, in the order of docs/protocol.md §3", async () => {
   const { issuer } = await open();
   const { event, ...place } = await issuer.append(upsert());
   assertMatch(event.event_id, /^[0-9A-HJKMNP-TV-Z]{26}$/);
@@ -37,7 +37,7 @@ Deno.test("what an upsert leaves out is generated, in the order of docs/protocol
   ]);
 });
 
-Deno.test("what a revoke leaves out is generated or taken from its relationship", async () => {
+Deno.test("generates the missing members of a revocation or takes them from its relationship", async () => {
   const { issuer } = await open();
   const { event } = await issuer.append(revoke({ event_id: "x" }));
   assertEquals(Object.entries(event), [
@@ -56,7 +56,7 @@ Deno.test("what a revoke leaves out is generated or taken from its relationship"
   ]);
 });
 
-Deno.test("what a draft gives is taken over; null in an optional member is left out", async () => {
+Deno.test("keeps the given members of a draft and omits optional members that are null", async () => {
   const { issuer } = await open();
   const given = {
     event_id: "given",
@@ -81,7 +81,7 @@ Deno.test("what a draft gives is taken over; null in an optional member is left 
   assertEquals("metadata" in bare.event, false);
 });
 
-Deno.test("an event_id that is given again with equal members returns the old sequence", async () => {
+Deno.test("repeating an event_id with equal members returns the old sequence", async () => {
   const { issuer, store } = await open();
   const before = store.files.get(FEED);
   const again = await issuer.append(
@@ -91,7 +91,7 @@ Deno.test("an event_id that is given again with equal members returns the old se
     [again.sequence, again.repeated, again.relationship_id],
     [1, true, "r1"],
   );
-  // Also a day later, and when the relationship is revoked by now.
+  // Also after the relationship was revoked.
   await issuer.append(revoke({ event_id: "gone" }));
   const repeated = await issuer.append(revoke({ event_id: "gone" }));
   assertEquals([repeated.sequence, repeated.repeated], [4, true]);
@@ -113,7 +113,7 @@ for (
     revoke({ event_id: "first" }),
   ]
 ) {
-  Deno.test(`an event_id with other content is refused: ${JSON.stringify(draft)}`, async () => {
+  Deno.test(`refuses an event_id with other content: ${JSON.stringify(draft)}`, async () => {
     const { issuer } = await open();
     const error = await expectSigError(
       issuer.append(draft),
@@ -124,7 +124,7 @@ for (
   });
 }
 
-Deno.test("a second revoke is refused, unless it amends the first or an upsert came between", async () => {
+Deno.test("refuses a second revocation unless it amends the first or follows an upsert", async () => {
   const { issuer } = await open();
   await expectSigError(
     issuer.append(revoke({ relationship_id: "r2" })),
@@ -143,13 +143,13 @@ Deno.test("a second revoke is refused, unless it amends the first or an upsert c
   assertEquals(again.sequence, 6);
 });
 
-Deno.test("a private event is written to a feed that is not public_only", async () => {
+Deno.test("writes a private event to a feed that is not public_only", async () => {
   const { issuer } = await open({ publicOnly: false });
   const { event } = await issuer.append(upsert({ visibility: "private" }));
   assertEquals(event.visibility, "private");
 });
 
-Deno.test("issued_at may go back a day, no further than from the latest one", async () => {
+Deno.test("issued_at may go back at most a day from the latest one", async () => {
   const { issuer } = await open();
   await issuer.append(upsert({ issued_at: "2026-02-28T09:00:00Z" }));
   await issuer.append(upsert({ issued_at: "2026-03-01T09:01:00Z" }));
@@ -160,7 +160,7 @@ Deno.test("issued_at may go back a day, no further than from the latest one", as
   );
 });
 
-Deno.test("a feed that readers would refuse for its size is not made longer", async () => {
+Deno.test("refuses to extend a feed beyond the size limits of readers", async () => {
   const few = await open({ limits: { ...DEFAULT_LIMITS, maxEvents: 3 } });
   await expectSigError(
     few.issuer.append(upsert()),
@@ -177,7 +177,7 @@ Deno.test("a feed that readers would refuse for its size is not made longer", as
   );
 });
 
-Deno.test("a batch may build on its own events", async () => {
+Deno.test("a draft may build on earlier drafts of its batch", async () => {
   const { issuer } = await open();
   const results = await issuer.appendAll([
     upsert({ relationship_id: "r5" }),
@@ -188,7 +188,7 @@ Deno.test("a batch may build on its own events", async () => {
   assertEquals(await issuer.appendAll([]), []);
 });
 
-Deno.test("appends that are started together are written one after the other", async () => {
+Deno.test("runs concurrent appends one after the other", async () => {
   const { issuer } = await open();
   const results = await Promise.all(
     Array.from({ length: 20 }, () => issuer.append(upsert())),
@@ -201,7 +201,7 @@ Deno.test("appends that are started together are written one after the other", a
   assertEquals(ids, [...ids].sort());
 });
 
-Deno.test("a draft is read once: what its getters say later does not count", async () => {
+Deno.test("reads each member of a draft only once", async () => {
   const { issuer } = await open();
   let reads = 0;
   const draft = {
@@ -214,7 +214,7 @@ Deno.test("a draft is read once: what its getters say later does not count", asy
   assertEquals([event.subject, reads], ["did:web:alice.example", 1]);
 });
 
-Deno.test("programmer mistakes are TypeErrors", async () => {
+Deno.test("throws a TypeError for programming errors", async () => {
   const { issuer } = await open();
   await assertRejects(
     () => issuer.append(wrong("upsert")),
@@ -230,7 +230,7 @@ Deno.test("programmer mistakes are TypeErrors", async () => {
 });
 
 vectorTest(
-  "timestamps are judged as everywhere",
+  "accepts and refuses timestamps as the shared vectors say",
   "own/timestamps.json",
   async () => {
     const cases = readJsonVectors<{ value: unknown; expect: string }[]>(
@@ -254,10 +254,10 @@ vectorTest(
   },
 );
 
-Deno.test("signals and timers are heard while many events are signed and read", async () => {
+Deno.test("yields to the event loop while signing and reading many events", async () => {
   const { issuer } = await open();
   const drafts = Array.from({ length: 2_000 }, () => upsert());
-  // The platform's threads sign the first ones, between turns.
+  // The platform's threads sign the first events before the loop is counted.
   await issuer.appendAll(drafts);
   using turns = countTurns();
   await issuer.appendAll(drafts);

@@ -25,7 +25,9 @@ const FEED = "/.well-known/sig/events.jsonl";
 const NAMES = "/.sig/names.csv";
 const OIDC = "/.sig/oidc-keys.json";
 
-/** A backup of an issuer with three events, names, and a login server's keys. */
+/**
+ * A backup of an issuer with three events, names, and a login server's keys.
+ */
 function it(
   name: string,
   run: (of: {
@@ -60,7 +62,7 @@ function restore(
   }).finally(() => store.close());
 }
 
-/** Every file of a place that is not the lock or a part of the index. */
+/** Every file of a place except the lock, the index and `.gitignore`. */
 const filesOf = ({ base }: Pick<Place, "base">): ReadonlyMap<string, string> =>
   new Map(
     [...walk(base)].filter((path) =>
@@ -69,7 +71,7 @@ const filesOf = ({ base }: Pick<Place, "base">): ReadonlyMap<string, string> =>
       .map((path) => [path, Deno.readTextFileSync(base + path)]),
   );
 
-it("a backup has what can't be rebuilt, and restores the same files, readable for their owner where they are secret", async ({ backup, place, source }) => {
+it("a backup restores the same files, and secret files are readable by the owner only", async ({ backup, place, source }) => {
   assertEquals([...backup.keys.keys()], ["orgsign-1", "key-2"]);
   const done = await restore(backup, place);
   assertEquals(done, {
@@ -91,12 +93,12 @@ it("a backup has what can't be rebuilt, and restores the same files, readable fo
   );
   await (await place.open()).append(upsert());
   assertEquals((await readFeed(place)).length, 4);
-  // What is there already is not restored again.
+  // Existing events are not restored again.
   await Deno.writeTextFile(place.feed, await Deno.readTextFile(source.feed));
   assertEquals((await restore(backup, place)).restored, 0);
 });
 
-test("a backup without the newest private key is refused", async ({ issuer, place }) => {
+test("refuses a backup without the newest private key", async ({ issuer, place }) => {
   await issuer.rotateKey({ kid: "key-2" });
   await Deno.remove(`${place.keysDir}/${HOST}/key-2.jwk`);
   const keys = createFileKeyStore(place.keysDir);
@@ -111,7 +113,7 @@ test("a backup without the newest private key is refused", async ({ issuer, plac
   const own = { x, key: { reference: "SHA256:…" } };
   const backup = await issuer.backup({ keys, own });
   assertEquals(backup.keys.get("key-2"), { reference: "SHA256:…" });
-  // No key store could take back a key of another's kid.
+  // No key store could restore a key with this kid.
   for (const name of ["did.json", "jwks.json"]) {
     const path = `${place.dir}/.well-known/${name}`;
     const text = await Deno.readTextFile(path);
@@ -124,7 +126,7 @@ test("a backup without the newest private key is refused", async ({ issuer, plac
   );
 });
 
-it("a restore that a fault breaks off at any step has the old data or the new, and is completed by the same call", async ({ backup, place: { base } }) => {
+it("a restore interrupted at any step leaves old or new files, and repeating it completes it", async ({ backup, place: { base } }) => {
   const placeAt = (name: string) => ({
     base: `${base}/${name}`,
     dir: `${base}/${name}/issuer`,
@@ -153,7 +155,7 @@ it("a restore that a fault breaks off at any step has the old data or the new, a
     await restore(backup, place);
     const files = new Map(filesOf(place));
     for (const path of files.keys()) {
-      // As after any crash: nothing reads it.
+      // Files of an interrupted write, which are never read.
       if (path.endsWith(".tmp")) files.delete(path);
     }
     assertEquals(files, whole, steps[at]);
@@ -234,7 +236,7 @@ for (const [name, change, code, message] of REFUSED) {
   });
 }
 
-it("a restore completes a feed that is the beginning of the backup's, and keeps an unfinished line aside", async ({ backup, place, source }) => {
+it("a restore completes a feed that is the beginning of the backup's, and saves an unfinished line", async ({ backup, place, source }) => {
   await restore(backup, place);
   const feed = await Deno.readTextFile(place.feed);
   const [first] = feed.split("\n");
@@ -250,13 +252,13 @@ it("a restore completes a feed that is the beginning of the backup's, and keeps 
 
 const WITH: readonly Row<(backup: IssuerBackup) => IssuerBackup>[] = [
   [
-    "a file of another place",
+    "a file from elsewhere",
     (backup) => withFile(backup, "/../evil", "x"),
     "invalid_request",
     '"/../evil" is not a file of it',
   ],
   [
-    "a feed whose last line has no end",
+    "a feed with an unfinished last line",
     (backup) =>
       withFile(backup, FEED, (text) => text.slice(0, text.length - 1)),
     "incomplete_line",
@@ -282,7 +284,7 @@ const WITH: readonly Row<(backup: IssuerBackup) => IssuerBackup>[] = [
     "incomplete_line",
     "its feed has no end",
   ],
-  // Another's kid, and one that leads to another folder.
+  // A kid of another key, and a kid that leads to another folder.
   ...["orgsign-1", "../key-2"].map((kid): typeof WITH[number] => [
     `the second key as ${kid}`,
     ({ files, keys }) => ({

@@ -13,7 +13,9 @@ import {
 import { expectSigError } from "../tests/kit/sig_errors.ts";
 import { turns } from "../tests/kit/wait.ts";
 
-/** Every acknowledged event stands once, at its place. */
+/**
+ * Asserts that each acknowledged event is in the feed once, at its sequence.
+ */
 async function assertAll(
   place: Place,
   results: readonly WorkerResult[],
@@ -46,7 +48,7 @@ for (const [processes, count] of [[2, 150], [8, 40]] as const) {
   });
 }
 
-test("processes that are killed among others lose nothing that was acknowledged", async ({ place }) => {
+test("killing concurrent writers loses no acknowledged event", async ({ place }) => {
   const steps = ["locked", "wrote-part", "written", "synced", "indexed"];
   const results = await Promise.all([
     runWorker(place, { work: "append", count: 60, name: "alive" }),
@@ -64,7 +66,7 @@ test("processes that are killed among others lose nothing that was acknowledged"
   assertEquals(results[0]?.lines.length, 60, results[0]?.output);
 });
 
-test("of two inits at once exactly one wins", async ({ place }) => {
+test("exactly one of two concurrent inits succeeds", async ({ place }) => {
   const results = await Promise.all(
     [1, 2, 3].map(() => runWorker(place, { work: "init" })),
   );
@@ -77,7 +79,7 @@ test("of two inits at once exactly one wins", async ({ place }) => {
   assertEquals((await readFeed(place)).length, 1);
 }, { empty: true });
 
-test("two rotations at once add both keys, one of one kid only once", async ({ place }) => {
+test("concurrent rotations add both keys, but the same kid only once", async ({ place }) => {
   const [a, b] = await Promise.all([
     runWorker(place, { work: "rotate", name: "key-a" }),
     runWorker(place, { work: "rotate", name: "key-b" }),
@@ -99,7 +101,7 @@ test("two rotations at once add both keys, one of one kid only once", async ({ p
   await readFeed(place);
 });
 
-test("appends during a rotation verify with what is published", async ({ place }) => {
+test("events appended during a rotation verify with the published keys", async ({ place }) => {
   const results = await Promise.all([
     runWorker(place, { work: "append", count: 120, name: "a" }),
     runWorker(place, { work: "rotate", name: "key-2" }),
@@ -108,7 +110,7 @@ test("appends during a rotation verify with what is published", async ({ place }
   await assertAll(place, results, 241);
 });
 
-test("a reader during appends sees whole events and at most one unfinished line", async ({ place }) => {
+test("a reader during appends sees complete events and at most one unfinished line", async ({ place }) => {
   let running = true;
   const writing = runWorker(place, {
     work: "append",
@@ -131,7 +133,7 @@ test("a reader during appends sees whole events and at most one unfinished line"
   assertEquals((await readFeed(place)).length, 150);
 });
 
-test("a lock that another process holds is waited for, then reported", async ({ place }) => {
+test("waits for a lock that another process holds, then reports it", async ({ place }) => {
   const issuer = await place.open({ lockTimeoutMs: 100 });
   await using holder = startWorker(place, { work: "hold" });
   await holder.said("holding\n");
@@ -146,7 +148,7 @@ test("a lock that another process holds is waited for, then reported", async ({ 
   assertEquals((await issuer.append(upsert())).sequence, 1);
 });
 
-test("a lock file that is deleted while it is held lets nobody in beside the writer", async ({ place }) => {
+test("deleting a held lock file does not admit a second writer", async ({ place }) => {
   const inside = Promise.withResolvers<void>();
   const leave = Promise.withResolvers<void>();
   const issuer = await place.open();

@@ -20,7 +20,7 @@ for (
     ["written", "SIGINT"],
   ] as const
 ) {
-  test(`${signal} at "${step}" of an append loses and breaks nothing`, async ({ place }) => {
+  test(`${signal} at "${step}" of an append loses no event and leaves a valid feed`, async ({ place }) => {
     const job = { work: "append", count: 4, name: "a" } as const;
     const died = await runWorker(place, {
       ...{ ...job, killAt: step, passes: 2, signal },
@@ -33,7 +33,7 @@ for (
     assertEquals(events.at(-1)?.event_id, "after");
     assertEquals(events.length, sequence);
     assertKept(died, events);
-    // What was on its way may be appended again, and is not doubled.
+    // Repeating the interrupted appends writes no event twice.
     const retried = await runWorker(place, job);
     assertEquals(retried.code, 0, retried.output);
     const all = await readFeed(place);
@@ -43,7 +43,7 @@ for (
   });
 }
 
-test("SIGKILL in the middle of a batch leaves whole lines or nothing of them", async ({ place }) => {
+test("SIGKILL during a batch leaves only complete lines", async ({ place }) => {
   const job = { work: "batch", count: 5, name: "b" } as const;
   const died = await runWorker(place, {
     ...{ ...job, killAt: "wrote-part", passes: 2, maxWriteBytes: 700 },
@@ -72,7 +72,7 @@ for (
   ]
 ) {
   test(
-    `init killed at "${step}" is completed by the same init`,
+    `repeating an init that was killed at "${step}" completes it`,
     async ({ place }) => {
       const died = await runWorker(place, { work: "init", killAt: step });
       assertEquals(died.signal, "SIGKILL", died.output);
@@ -87,7 +87,7 @@ for (
 }
 
 test(
-  'init killed after "renamed sig.json" has made the issuer',
+  'an init killed after "renamed sig.json" has created the issuer',
   async ({ place }) => {
     const killAt = "renamed /.well-known/sig.json";
     await runWorker(place, { work: "init", killAt });
@@ -111,7 +111,7 @@ for (
     ["recovered", "key-2"],
   ] as const
 ) {
-  test(`rotation killed at "${step}" leaves an issuer that signs, and is completed`, async ({ place }) => {
+  test(`a rotation killed at "${step}" leaves an issuer that can sign, and can be completed`, async ({ place }) => {
     await (await place.open()).append(upsert());
     const job = { work: "rotate", name: "key-2" } as const;
     const died = await runWorker(place, { ...job, killAt: step });
@@ -133,7 +133,7 @@ for (
     await (await place.open()).append(upsert());
     assertEquals((await kids(place)).at(-1), "key-2");
     await readFeed(place);
-    // The key that was made first is the one that is in use.
+    // The key made before the crash is the one in use.
     assertEquals(
       await Deno.readTextFile(`${place.keysDir}/acme.example/key-2.jwk`),
       secret,

@@ -44,7 +44,7 @@ async function twoAnswers(
   return [await answer(), await answer()];
 }
 
-test("enrolling publishes the terms and the subject, and not the name", async ({ issuer, place }) => {
+test("enrolling publishes the terms and the subject, but not the name", async ({ issuer, place }) => {
   const [alice] = await twoAnswers(issuer);
   const { event, repeated } = await enrol(issuer, alice);
   assertEquals(repeated, false);
@@ -70,7 +70,7 @@ test("enrolling publishes the terms and the subject, and not the name", async ({
   );
 });
 
-test("an invitation brings one person in, and says so again to that one", async ({ issuer, place }) => {
+test("an invitation admits one person; repeating it for that person changes nothing", async ({ issuer, place }) => {
   const [alice, mallory] = await twoAnswers(issuer);
   await enrol(issuer, alice);
   const again = await enrol(issuer, alice);
@@ -81,7 +81,7 @@ test("an invitation brings one person in, and says so again to that one", async 
     "used already, by somebody else",
   );
   assertEquals(error.context.sequence, 1);
-  // Also after the first one has left, and without the index.
+  // Also after the first person was revoked, and without the index.
   await issuer.append({
     event_type: "relationship.revoke",
     relationship_id: again.relationship_id,
@@ -99,7 +99,7 @@ test("an invitation brings one person in, and says so again to that one", async 
   assertEquals((await readFeed(place)).length, 2);
 });
 
-test("of enrolments at the same time exactly one person gets in", async ({ place }) => {
+test("concurrent enrolments with one invitation admit exactly one person", async ({ place }) => {
   const one = await place.open();
   const other = await place.open();
   for (let round = 1; round <= 5; round++) {
@@ -127,7 +127,7 @@ test("of enrolments at the same time exactly one person gets in", async ({ place
   }
 });
 
-test("the identity is the one of the documents as they are now", async ({ issuer, place }) => {
+test("identity() reads changed documents", async ({ issuer, place }) => {
   const before = await issuer.identity();
   assertEquals([before.did, before.signingKey.kid], [DID, "orgsign-1"]);
   const other = await place.open();

@@ -12,7 +12,7 @@ import {
 import { expectSigError } from "../tests/kit/sig_errors.ts";
 import { type SmallDisk, smallDiskTest } from "../tests/kit/small_disk.ts";
 
-/** Every line that was acknowledged, and no other event of the worker. */
+/** Asserts that the feed has every acknowledged event and no other. */
 async function assertKept(place: Place, { lines }: WorkerResult) {
   const events = await readFeed(place);
   const acknowledged = lines.filter((line) => !line.startsWith("refused"));
@@ -22,8 +22,8 @@ async function assertKept(place: Place, { lines }: WorkerResult) {
   );
 }
 
-test("a write that the system cuts short is taken back", async ({ place }) => {
-  // The kernel takes what fits, then says EFBIG; in blocks of 512 bytes.
+test("an append that the system cuts short is undone", async ({ place }) => {
+  // The kernel writes what fits, then returns EFBIG; in blocks of 512 bytes.
   const job = { work: "append", count: 200, name: "a" } as const;
   const limit = "trap '' XFSZ; ulimit -f 100";
   const result = await runWorker(place, job, limit);
@@ -41,7 +41,7 @@ test("a write that the system cuts short is taken back", async ({ place }) => {
   assertEquals(sequence, result.lines.length);
 });
 
-test("a process that the system kills within a write leaves a tail that is cut off", async ({ place }) => {
+test("a process killed during a write leaves an unfinished line, which is cut off", async ({ place }) => {
   const job = { work: "append", count: 200, name: "a" } as const;
   const result = await runWorker(place, job, "ulimit -c 0; ulimit -f 100");
   assert(result.signal !== null || result.code > 2, result.output);
@@ -53,7 +53,7 @@ test("a process that the system kills within a write leaves a tail that is cut o
   assertEquals((await readFeed(place)).length, sequence);
 });
 
-test("without file descriptors an append is refused, and goes on afterwards", async ({ place }) => {
+test("refuses an append without file descriptors, and succeeds when some are free", async ({ place }) => {
   const job = { work: "exhaust", name: "a" } as const;
   const result = await runWorker(place, job, "ulimit -n 128");
   assertEquals(result.code, 0, result.output);
@@ -65,7 +65,7 @@ test("without file descriptors an append is refused, and goes on afterwards", as
   await assertKept(place, result);
 });
 
-/** A test whose issuer lies on a file system of its own. */
+/** Defines a test whose issuer is on a separate file system. */
 function issuerTest(
   name: string,
   size: string,
@@ -79,7 +79,7 @@ function issuerTest(
 }
 
 issuerTest(
-  "a full disk refuses the append, and nothing is lost",
+  "an append to a full disk is refused and loses nothing",
   "128k",
   async (place, disk) => {
     const issuer = await place.open();
@@ -104,12 +104,12 @@ issuerTest(
 );
 
 issuerTest(
-  "a full disk refuses the rotation, which is completed afterwards",
+  "a rotation on a full disk is refused and can be completed later",
   "256k",
   async (place, disk) => {
     const issuer = await place.open();
     await issuer.append(upsert());
-    // A page for the private key, none for the documents.
+    // One page for the private key, none for the documents.
     disk.fill(1);
     await expectSigError(
       issuer.rotateKey({ kid: "key-2" }),
@@ -126,7 +126,7 @@ issuerTest(
 );
 
 issuerTest(
-  "a read-only file system is an error, and the issuer goes on when it is over",
+  "a read-only file system is an error, and appends succeed after it is writable again",
   "1m",
   async (place, disk) => {
     const before = await place.open();

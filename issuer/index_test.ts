@@ -27,7 +27,7 @@ async function appendIds(
   return notices;
 }
 
-/** The index answers for every event of the feed. */
+/** Asserts that the index has every event of the feed. */
 async function assertIndexed(place: Place, names: readonly string[]) {
   const issuer = await place.open();
   for (const [at, event_id] of names.entries()) {
@@ -38,14 +38,14 @@ async function assertIndexed(place: Place, names: readonly string[]) {
   assertEquals((await readFeed(place)).length, names.length);
 }
 
-/** Changes the index beside the feed. */
+/** Changes the index file. */
 function change(place: Place, sql: string): void {
   const database = openDatabase(`${place.dir}/.sig/index.db`)!;
   database.exec(sql);
   database.close();
 }
 
-test("an index that is behind is brought up to date, not rebuilt", async ({ place }) => {
+test("brings an index that is behind up to date without rebuilding it", async ({ place }) => {
   await appendIds(place, ids(1, 3));
   const old = `${place.base}/old`;
   await eachIndexFile(place, (path, end) => Deno.copyFile(path, old + end));
@@ -56,7 +56,7 @@ test("an index that is behind is brought up to date, not rebuilt", async ({ plac
   await assertIndexed(place, ids(1, 7));
 });
 
-/** The feed and all beside it as they are; asserted to be so afterwards. */
+/** Asserts that the work does not change the feed. */
 async function assertUntouched(place: Place, work: () => Promise<unknown>) {
   const before = await Deno.readFile(place.feed);
   await work();
@@ -71,8 +71,8 @@ const putInPlace: Replace = async (place, feed) => {
 };
 
 const REPLACED: readonly (readonly [what: string, replace: Replace])[] = [
-  ["cut in its place", (place, feed) => Deno.writeFile(place.feed, feed)],
-  ["replaced by a copy from before", putInPlace],
+  ["truncated in place", (place, feed) => Deno.writeFile(place.feed, feed)],
+  ["replaced by an older copy", putInPlace],
   [
     "cut within a line",
     (place, feed) => Deno.writeFile(place.feed, feed.subarray(0, -9)),
@@ -81,7 +81,7 @@ const REPLACED: readonly (readonly [what: string, replace: Replace])[] = [
 ];
 
 for (const [what, replace] of REPLACED) {
-  test(`a feed that was ${what} is refused again and again, and nothing is written`, async ({ place }) => {
+  test(`refuses a feed that was ${what}, repeatedly, and writes nothing`, async ({ place }) => {
     await appendIds(place, ids(1, 3));
     const feed = await Deno.readFile(place.feed);
     await appendIds(place, ids(4, 6));
@@ -96,7 +96,7 @@ for (const [what, replace] of REPLACED) {
         assert(String(error.context.hint).includes("--accept-rollback"));
       });
     }
-    // The lost events are put back.
+    // Restore the lost events.
     await Deno.writeFile(place.feed, feed);
     const notices: RecoveryNotice[] = [];
     const issuer = await place.open({
@@ -110,7 +110,7 @@ for (const [what, replace] of REPLACED) {
   });
 }
 
-test("a feed with another event in the place of a known one is refused", async ({ place }) => {
+test("refuses a feed with another event at a known sequence", async ({ place }) => {
   await appendIds(place, ids(1, 2));
   const feed = await Deno.readFile(place.feed);
   await appendIds(place, ["e3"]);
@@ -131,26 +131,27 @@ const EDITS = {
   "a higher sequence": "UPDATE mark SET sequence = 41",
   "a lower sequence": "UPDATE mark SET sequence = 1",
   "no event at all": "UPDATE mark SET sequence = 0, bytes = 0",
-  "a later last event": "UPDATE mark SET latest_issued_at = NULL",
-  "its last event elsewhere": "UPDATE events SET offset = 0",
-  "no last event": "DELETE FROM events WHERE event_id = 'e3'",
-  "no event in its table": "DELETE FROM events",
-  "nothing of an event": "DELETE FROM events WHERE event_id = 'e2'",
-  "an event elsewhere": "UPDATE events SET offset = 7 WHERE event_id = 'e2'",
-  "an event at another's sequence":
+  "no time of the last event": "UPDATE mark SET latest_issued_at = NULL",
+  "a wrong position of its last event": "UPDATE events SET offset = 0",
+  "its last event missing": "DELETE FROM events WHERE event_id = 'e3'",
+  "an empty table of events": "DELETE FROM events",
+  "an event missing": "DELETE FROM events WHERE event_id = 'e2'",
+  "a wrong position of an event":
+    "UPDATE events SET offset = 7 WHERE event_id = 'e2'",
+  "a wrong sequence of an event":
     "UPDATE events SET sequence = 9 WHERE event_id = 'e2'",
-  "a relationship revoked that is not":
+  "an active relationship marked as revoked":
     "UPDATE relationships SET status = 'revoked'",
-  "a relationship of somebody else":
+  "a relationship of another subject":
     "UPDATE relationships SET subject = 'did:web:eve.example'",
-  "a relationship that there is not":
+  "an unknown relationship":
     "UPDATE relationships SET relationship_id = 'made up' WHERE relationship_id = 'r3'",
-  "relationships at other lines":
+  "wrong positions of relationships":
     "UPDATE relationships SET offset = 0, last_sequence = 1",
 };
 
 for (const [what, sql] of Object.entries(EDITS)) {
-  test(`an index that says ${what} makes the key sign nothing wrong`, async ({ place }) => {
+  test(`an index with ${what} never causes a wrong event to be signed`, async ({ place }) => {
     await appendIds(place, ids(1, 2));
     const first = await place.open();
     await first.append(upsert({ event_id: "e3", relationship_id: "r3" }));
@@ -169,13 +170,13 @@ for (const [what, sql] of Object.entries(EDITS)) {
     );
     assertEquals(sequence, 4);
     await issuer.close();
-    // Gapless, unique, and nothing to warn about.
+    // Gapless, unique, and without warnings.
     const events = await readFeed(place);
     assertEquals(events.map(({ event_id }) => event_id), ids(1, 4));
   });
 }
 
-test("lock, index and their folder are ours alone, and an index that others could write is rebuilt", async ({ place }) => {
+test("keeps lock, index and their folder private, and rebuilds an index that others could write", async ({ place }) => {
   await appendIds(place, ids(1, 3));
   const folder = `${place.dir}/.sig`;
   const assertPrivate = () => {
@@ -197,8 +198,8 @@ test("lock, index and their folder are ours alone, and an index that others coul
 });
 
 Deno.test({
-  name: "a private folder of another user is refused",
-  // Only the superuser can give it away.
+  name: "refuses a private folder of another user",
+  // Only root can change the owner.
   ignore: Deno.uid() !== 0,
   fn: () =>
     withPlace(async (place) => {
@@ -213,7 +214,7 @@ Deno.test({
     }),
 });
 
-test("an index of another file of that name is rebuilt", async ({ place }) => {
+test("rebuilds an index of another feed file with the same name", async ({ place }) => {
   await appendIds(place, ids(1, 3));
   await putInPlace(place, await Deno.readFile(place.feed));
   const [notice] = await appendIds(place, ["e4"]);
@@ -221,7 +222,7 @@ test("an index of another file of that name is rebuilt", async ({ place }) => {
   await assertIndexed(place, ids(1, 4));
 });
 
-test("a feed that loses events while the issuer is open is refused", async ({ issuer, place }) => {
+test("refuses a feed that loses events while the issuer is open", async ({ issuer, place }) => {
   await issuer.append(upsert({ event_id: "e1" }));
   const feed = await Deno.readFile(place.feed);
   await issuer.append(upsert({ event_id: "e2" }));
@@ -252,11 +253,11 @@ const DAMAGES: readonly (readonly [
     const bytes = await Deno.readFile(path);
     await Deno.writeFile(path, bytes.fill(0xff, 4096));
   }],
-  ["has a mark of another kind", "UPDATE mark SET bytes = 'many'"],
+  ["has a mark of another type", "UPDATE mark SET bytes = 'many'"],
 ];
 
 for (const [what, damage] of DAMAGES) {
-  test(`an index that ${what} is rebuilt from the feed`, async ({ place }) => {
+  test(`rebuilds an index that ${what} from the feed`, async ({ place }) => {
     await appendIds(place, ids(1, 3));
     if (typeof damage === "string") change(place, damage);
     else await damage(`${place.dir}/.sig/index.db`);
@@ -265,7 +266,7 @@ for (const [what, damage] of DAMAGES) {
   });
 }
 
-test("two issuers of one directory see each other's events, whichever index is behind", async ({ place }) => {
+test("two open issuers of one directory see each other's events, even if an index is behind", async ({ place }) => {
   const a = await place.open();
   const b = await place.open();
   for (let n = 1; n <= 200; n++) {
@@ -276,7 +277,7 @@ test("two issuers of one directory see each other's events, whichever index is b
     const again = await other.append(upsert({ event_id: `e${n}` }));
     assertEquals([again.sequence, again.repeated], [n, true]);
   }
-  // One of them loses the index's files; the other has them open.
+  // The index files are deleted while the other issuer has them open.
   await eachIndexFile(place);
   const c = await place.open();
   assertEquals((await c.append(upsert({ event_id: "e201" }))).sequence, 201);
@@ -293,7 +294,7 @@ test("two issuers of one directory see each other's events, whichever index is b
   await assertIndexed(place, ids(1, 201));
 });
 
-test("what an index has not written to its file yet replaces what is there", async ({ place }) => {
+test("events not yet in the index file take precedence over it", async ({ place }) => {
   const subject = "did:web:bob.example";
   const first = await place.open();
   for (const relationship_id of ["r1", "r2"]) {
@@ -308,7 +309,7 @@ test("what an index has not written to its file yet replaces what is there", asy
   await issuer.close();
 });
 
-test("an index that was emptied meanwhile is not continued with a gap", async ({ place }) => {
+test("does not continue an emptied index with a gap", async ({ place }) => {
   await appendIds(place, ids(1, 2));
   const issuer = await place.open();
   await issuer.append(upsert({ event_id: "e3" }));
@@ -321,11 +322,11 @@ test("an index that was emptied meanwhile is not continued with a gap", async ({
   await assertIndexed(place, ids(1, 3));
 });
 
-test("what a process has seen counts also after a feed that was damaged meanwhile", async ({ place }) => {
+test("a process remembers the events it has seen even if the feed was damaged since", async ({ place }) => {
   await appendIds(place, ["e1"]);
   const issuer = await place.open();
   const older = await Deno.readFile(place.feed);
-  // The file of the index stays behind: only this process knows of it.
+  // The index file stays behind, so only this process knows the event.
   await issuer.append(upsert({ event_id: "e2" }));
   const damaged = await Deno.readFile(place.feed);
   const at = new TextDecoder().decode(damaged).indexOf('"payload":"') + 30;

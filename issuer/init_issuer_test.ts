@@ -17,7 +17,7 @@ import {
 import { expectSigError } from "../tests/kit/sig_errors.ts";
 import { readJson } from "./testdata/documents.ts";
 
-test("init writes the four files of docs/protocol.md §1 and one key, and nothing else", async ({ place }) => {
+test("init writes only the four files of docs/protocol.md §1 and one key", async ({ place }) => {
   assertEquals([...walk(place.base)], [
     "/issuer/.sig/.gitignore",
     "/issuer/.sig/lock",
@@ -40,7 +40,7 @@ test("init writes the four files of docs/protocol.md §1 and one key, and nothin
   ) assertEquals([path, modeOf(`${place.base}/${path}`)], [path, mode]);
   const ignored = await Deno.readTextFile(`${place.dir}/.sig/.gitignore`);
   assertEquals(ignored, "*\n");
-  // No private part in the published tree.
+  // The published tree contains no private part.
   const { d } = JSON.parse(
     await Deno.readTextFile(`${place.base}/keys/acme.example/orgsign-1.jwk`),
   ) as { d: string };
@@ -53,18 +53,18 @@ test("init writes the four files of docs/protocol.md §1 and one key, and nothin
 for (
   const name of ["did.json", "jwks.json", "sig/events.jsonl", "sig.json"]
 ) {
-  test(`init leaves a foreign ${name} alone`, async ({ place }) => {
+  test(`init does not change a foreign ${name}`, async ({ place }) => {
     await Deno.mkdir(`${place.dir}/.well-known/sig`, { recursive: true });
     const path = `${place.dir}/.well-known/${name}`;
     await Deno.writeTextFile(path, "{}");
     await expectSigError(init(place), "issuer_exists", name);
     assertEquals(await Deno.readTextFile(path), "{}");
-    // Not even a key was made.
+    // No key was made either.
     await assertRejects(() => Deno.stat(place.keysDir));
   }, { empty: true });
 }
 
-test("init uses the key that the store has for this host and kid", async ({ place }) => {
+test("init reuses the stored key of this host and kid", async ({ place }) => {
   const second = { ...place, dir: `${place.base}/second` };
   assertEquals((await init(second)).keyReused, true);
   const [one, other] = [place, second];
@@ -72,7 +72,7 @@ test("init uses the key that the store has for this host and kid", async ({ plac
     await readJson(other, "jwks.json"),
     await readJson(one, "jwks.json"),
   );
-  // A host of its own has a key of its own, in the same key store.
+  // Another host gets another key in the same key store.
   const did = "did:web:other.example%3A8443";
   const third = { ...place, dir: `${place.base}/third` };
   assertEquals((await init(third, { did })).keyReused, false);
@@ -80,7 +80,7 @@ test("init uses the key that the store has for this host and kid", async ({ plac
   assert([...walk(place.keysDir)].includes(path));
 });
 
-test("init with another kid does not complete what was broken off", async ({ place }) => {
+test("init with another kid does not complete an interrupted init", async ({ place }) => {
   await Deno.remove(`${place.dir}/.well-known/sig.json`);
   await expectSigError(
     init(place, { kid: "orgsign-2" }),
@@ -112,7 +112,7 @@ Deno.test("an issuer on this machine has http URIs and a key folder with its por
 });
 
 for (const kid of ["", ".hidden", "a/b", "..", "a b", "ä", "x".repeat(65)]) {
-  Deno.test(`a kid that is not a file name is refused: ${JSON.stringify(kid)}`, async () => {
+  Deno.test(`refuses a kid that is not a valid file name: ${JSON.stringify(kid)}`, async () => {
     const store = createMemoryStore();
     const keys = createMemoryKeyStore();
     await expectSigError(
@@ -124,7 +124,7 @@ for (const kid of ["", ".hidden", "a/b", "..", "a b", "ä", "x".repeat(65)]) {
   });
 }
 
-Deno.test("a did:web that is malformed, has a path or is another DID is refused", async () => {
+Deno.test("refuses a malformed did:web, one with a path, and another DID method", async () => {
   for (
     const [did, code] of [
       ["did:web:acme.example:team", "invalid_identifier"],

@@ -40,7 +40,7 @@ const SUBJECTS = ["alice", "bob", "carol"].map((name) =>
   `did:web:${name}.example`
 );
 
-/** An issuer that publishes proofs of three events. */
+/** Defines a test with an issuer that publishes proofs of three events. */
 async function withProofs(
   test: PlaceTest,
   options: Parameters<typeof withPlace>[1] = {},
@@ -61,7 +61,7 @@ const checkpointFile = (place: Place) =>
 const readCheckpoint = (place: Place) =>
   Deno.readTextFile(checkpointFile(place));
 
-/** Brings the proofs up to the feed, and compares them with it. */
+/** Updates the proofs and compares them with the feed. */
 async function refresh(place: Place, issuer: Issuer) {
   assertEquals(await issuer.refreshProofs(), []);
   return await assertProofs(place);
@@ -72,7 +72,7 @@ const filesOf = (place: Place, kind: "state" | "tile") => {
   return [...walk(folder)].map((path) => folder + path);
 };
 
-test("proofs begin on request, and an issuer without them has none", async ({ issuer, place }) => {
+test("publishes proofs on request only", async ({ issuer, place }) => {
   await issuer.append(upsert());
   assertEquals(await issuer.refreshProofs(), []);
   const { hint } = (await expectSigError(
@@ -87,7 +87,7 @@ test("proofs begin on request, and an issuer without them has none", async ({ is
   assertEquals((await assertProofs(place)).size, 1);
 });
 
-it("each update shows what was appended, by any process", async ({ issuer, place }) => {
+it("each update includes the events appended by any process", async ({ issuer, place }) => {
   const { relationship_id } = await issuer.append(upsert());
   assertEquals((await refresh(place, issuer)).size, 4);
   await issuer.append(revoke(relationship_id));
@@ -96,7 +96,7 @@ it("each update shows what was appended, by any process", async ({ issuer, place
   assertEquals([kids, size, time], [["orgsign-1"], 6, NOW.getTime() / 1000]);
 });
 
-it("a feed over several tiles and pages, in uneven steps", async ({ issuer, place }) => {
+it("updates a feed over several tiles and pages in uneven steps", async ({ issuer, place }) => {
   let next = 0;
   for (const count of [1, 60, 192, 1, 255, 300]) {
     await issuer.appendAll(
@@ -109,7 +109,7 @@ it("a feed over several tiles and pages, in uneven steps", async ({ issuer, plac
   }
 });
 
-it("a subject over 1 MiB has no lines in the proofs, beside others too", async ({ issuer, place }) => {
+it("omits the lines of a subject over 1 MiB, also next to other subjects", async ({ issuer, place }) => {
   const metadata = { filler: "x".repeat(15_000) };
   for (const count of [40, 20, 1]) {
     await issuer.appendAll(
@@ -126,7 +126,7 @@ it("a subject over 1 MiB has no lines in the proofs, beside others too", async (
   }
 });
 
-it("an upsert that changes a subject ends the proofs, and a key is introduced all the same", async ({ place }) => {
+it("an upsert that changes a subject stops the proofs, but a new key is still introduced", async ({ place }) => {
   const issuer = await place.open({ allowWarnings: true });
   const { relationship_id } = await issuer.append(upsert());
   const before = await issuer.refreshProofs();
@@ -149,7 +149,7 @@ it("an upsert that changes a subject ends the proofs, and a key is introduced al
   assertEquals([kids, size], [["key-2", "orgsign-1"], 4]);
 });
 
-/** The same event under the same signature, in other bytes. */
+/** The same event and signature, in other bytes. */
 function reordered(line: string): string {
   const { payload, protected: header, signature } = JSON.parse(line);
   return JSON.stringify({ payload, protected: header, signature });
@@ -194,9 +194,9 @@ for (
       changed.map((line) => `${line}\n`).join(""),
     );
     for (const rebuild of [true, false]) {
-      // Only a rebuild reads the lines before the last one of the checkpoint.
+      // Only a rebuild reads the lines before the checkpoint's last line.
       const isSeen = rebuild || what !== "has another first line";
-      // Without the index, which would notice as well.
+      // Without the index, which would also detect it.
       await Deno.remove(`${place.dir}/.sig`, { recursive: true });
       const issuer = await place.open();
       const work = () => issuer.checkpoint({ rebuild });
@@ -217,7 +217,7 @@ const encode = (text: string) => new TextEncoder().encode(text);
 const changed = (from: string, to: string) => (bytes: Uint8Array) =>
   encode(new TextDecoder().decode(bytes).replace(from, to));
 
-/** A file, what becomes of it (nothing: it is removed), and the error. */
+/** A file, its damage (undefined removes the file), and the error. */
 const DAMAGES: readonly (readonly [
   file: "state" | "tile" | "checkpoint",
   damage: string,
@@ -282,7 +282,7 @@ for (const [file, damage, change, message, code] of DAMAGES) {
   });
 }
 
-/** A store that says which document it has just renamed. */
+/** Returns a store that records the renamed documents. */
 const watched = (place: Place, onRename: (name: string) => void) =>
   createFileStore(place.dir, {
     faults: {
@@ -293,7 +293,7 @@ const watched = (place: Place, onRename: (name: string) => void) =>
     },
   });
 
-it("a rotation signs with the old and the new key, before and after the documents", async ({ place }) => {
+it("a rotation signs with the old and the new key, before and after publishing it", async ({ place }) => {
   const seen: unknown[] = [];
   const issuer = await place.open({
     store: watched(place, (name) => {
@@ -318,7 +318,7 @@ it("a rotation signs with the old and the new key, before and after the document
   assertEquals((await refresh(place, issuer)).kids, ["key-2", "orgsign-1"]);
 });
 
-it("the only key that was given, and another store, sign together", async ({ place }) => {
+it("signs with a single given key and with another key store", async ({ place }) => {
   await (await place.open()).rotateKey({ kid: "key-2" });
   const path = `${place.keysDir}/acme.example/key-2.jwk`;
   const jwk = JSON.parse(await Deno.readTextFile(path));
@@ -343,7 +343,7 @@ it("the only key that was given, and another store, sign together", async ({ pla
   assertEquals(kids, ["key-3", "key-2", "orgsign-1"]);
 });
 
-it("a lost key can't introduce its successor, who signs alone", async ({ place }) => {
+it("the successor of a lost key signs alone", async ({ place }) => {
   await Deno.remove(`${place.keysDir}/acme.example/orgsign-1.jwk`);
   const signed = await readCheckpoint(place);
   const seen: boolean[] = [];
@@ -358,7 +358,7 @@ it("a lost key can't introduce its successor, who signs alone", async ({ place }
   assertEquals((await assertProofs(place)).kids, ["key-2"]);
 });
 
-it("a renewed checkpoint keeps the lines of cosigners, a new one does not", async ({ place }) => {
+it("a renewed checkpoint keeps the lines of cosigners; a checkpoint with new events does not", async ({ place }) => {
   const line = (name: string, last: string) =>
     `— ${name} AAAAAAAAAAAAAA${last}=\n`;
   const read = async () =>
@@ -400,7 +400,7 @@ it("a renewed checkpoint keeps the lines of cosigners, a new one does not", asyn
   assertEquals(await read(), []);
 });
 
-it("a line that is known to be a cosigner's must be a signature of the checkpoint", async ({ place }) => {
+it("refuses a line of a known cosigner that does not sign the checkpoint", async ({ place }) => {
   const key = await importSigningKey(
     await generateSigningKey({ kid: "key-3" }),
   );
@@ -432,7 +432,7 @@ it("a line that is known to be a cosigner's must be a signature of the checkpoin
   assertEquals(await readCheckpoint(place), newer + fresh);
 });
 
-it("an update reads each file of the proofs once", async ({ place }) => {
+it("an update reads each proof file once", async ({ place }) => {
   const store = createFileStore(place.dir);
   const read: string[] = [];
   const counting = withMethods(store, {
@@ -442,7 +442,7 @@ it("an update reads each file of the proofs once", async ({ place }) => {
     },
   });
   const issuer = await place.open({ store: counting });
-  // A tree of several peaks, all of them in one tile.
+  // A tree with several peaks, all in one tile.
   await issuer.appendAll(Array.from({ length: 9 }, () => upsert()));
   await issuer.refreshProofs();
   await issuer.append(upsert());
@@ -453,7 +453,7 @@ it("an update reads each file of the proofs once", async ({ place }) => {
   assertEquals(new Set(files).size, 2);
 });
 
-it("files that the newest checkpoint does not need go after 24 hours, not before", async ({ place }) => {
+it("removes files that the newest checkpoint does not need after 24 hours", async ({ place }) => {
   let now = NOW.getTime();
   const HOUR = 3_600_000;
   const issuer = await place.open({ now: () => new Date(now) });
@@ -476,7 +476,7 @@ it("files that the newest checkpoint does not need go after 24 hours, not before
   }
 });
 
-Deno.test("SIGKILL at any step of the first checkpoint, or of a later one, leaves proofs that hold", async (t) => {
+Deno.test("SIGKILL at any step of the first or a later checkpoint leaves valid proofs", async (t) => {
   const steps = async (
     place: Place,
     name: string,
@@ -491,7 +491,7 @@ Deno.test("SIGKILL at any step of the first checkpoint, or of a later one, leave
         return passes;
       }
       assertEquals(died.signal, "SIGKILL", died.output);
-      // A step that a retry does not repeat makes the way shorter.
+      // A step that a retry does not repeat shortens the sequence.
       if (passes > 40) throw new Error("there is no end");
     }
   };
@@ -523,7 +523,7 @@ Deno.test("SIGKILL at any step of the first checkpoint, or of a later one, leave
       assertEquals((await assertProofs(place)).size, 6);
       await readFeed(place);
     });
-    await t.step("what was left is removed a day later", async () => {
+    await t.step("removes unused files a day later", async () => {
       const now = new Date(NOW.getTime() + 25 * 3_600_000);
       await (await place.open({ now: () => now })).checkpoint();
       await assertProofs(place);
@@ -534,7 +534,7 @@ Deno.test("SIGKILL at any step of the first checkpoint, or of a later one, leave
 });
 
 smallDiskTest(
-  "a full disk leaves the old proofs, and is a warning after an append",
+  "a full disk keeps the old proofs and causes a warning after an append",
   "256k",
   (disk) =>
     withProofs(async (place, issuer) => {
@@ -556,7 +556,7 @@ smallDiskTest(
     }, { parent: disk.path }),
 );
 
-it("many writers and updates at once end in proofs of all events", async ({ place }) => {
+it("concurrent writers and updates produce proofs of all events", async ({ place }) => {
   const issuers = await Promise.all([1, 2, 3].map(() => place.open()));
   await Promise.all(issuers.map(async (issuer, i) => {
     for (let n = 0; n < 5; n++) {

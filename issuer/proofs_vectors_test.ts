@@ -1,4 +1,4 @@
-/** Proofs of feeds whose proofs an independent implementation has made. @module */
+/** Compares proofs with those of an independent implementation. @module */
 
 import {
   createFileStore,
@@ -28,7 +28,7 @@ const FEED = `${WELL_KNOWN}/sig/events.jsonl`;
 const CHECKPOINT = `${WELL_KNOWN}/sig/checkpoint`;
 const DOCUMENTS = ["did.json", "jwks.json", "sig.json"];
 
-/** Every published file of a folder, by its path in it. */
+/** Every published file below a folder, by its path, as hexadecimal text. */
 const filesBelow = (root: string): Map<string, string> =>
   new Map(
     [...walk(root, `/${WELL_KNOWN}`)].map((path) =>
@@ -48,12 +48,14 @@ async function testKeys() {
   return keys;
 }
 
-/** A directory with the documents of a vector, before it published proofs. */
+/**
+ * Makes a directory with the documents of a vector, before it published proofs.
+ */
 async function inDirectory(
   name: string,
   work: (place: {
     readonly dir: string;
-    /** Gives the feed so many lines of the vector. */
+    /** Appends this many lines of the vector to the feed. */
     grow(lines?: number): Promise<void>;
     open(now: Date): Promise<Issuer>;
   }) => Promise<void>,
@@ -98,7 +100,7 @@ function timeOf(checkpoint: string): Date {
 
 for (const name of ["small", "pages", "rotated-tail", "empty"]) {
   vectorTest(
-    `an issuer writes the proofs of ${name}, step by step`,
+    `writes the proofs of ${name} step by step`,
     `proofs/${name}/expected.json`,
     () =>
       inDirectory(name, async ({ dir, grow, open }) => {
@@ -122,7 +124,7 @@ for (const name of ["small", "pages", "rotated-tail", "empty"]) {
   );
 
   vectorTest(
-    `an issuer writes the proofs of ${name} at once, and again`,
+    `writes and rebuilds the proofs of ${name} in one step`,
     `proofs/${name}/expected.json`,
     () =>
       inDirectory(name, async ({ dir, grow, open }) => {
@@ -136,7 +138,7 @@ for (const name of ["small", "pages", "rotated-tail", "empty"]) {
         await grow();
         const expected = filesBelow(vectorPath(`proofs/${name}`));
         const made = filesBelow(dir);
-        // Neither a file too few nor one too many, but for older tiles.
+        // Exactly the expected files, except for older tiles.
         for (const path of expected.keys()) {
           if (path.includes(".p/") && !made.has(path)) expected.delete(path);
         }

@@ -13,7 +13,7 @@ import {
 } from "./testdata/support.ts";
 import { expectSigError } from "../tests/kit/sig_errors.ts";
 
-/** Three events, by an issuer that is closed again. */
+/** Appends three events with an issuer, and closes it. */
 async function fill(place: Place): Promise<Uint8Array<ArrayBuffer>> {
   const issuer = await place.open();
   await issuer.appendAll([1, 2, 3].map((n) => upsert({ event_id: `e${n}` })));
@@ -28,7 +28,7 @@ const torn = ({ dir }: Place) =>
 const join = (...parts: (Uint8Array<ArrayBuffer> | string)[]) =>
   new Blob(parts).bytes();
 
-/** A line that our issuer would not write, but whose signature is right. */
+/** Signs a line that the issuer would not write. */
 async function lineOf(
   place: Place,
   members: Record<string, unknown>,
@@ -43,14 +43,14 @@ async function lineOf(
   return `${JSON.stringify(await signEvent(event, key))}\n`;
 }
 
-/** A feed whose first payload has another byte. */
+/** Changes a byte in the feed's first payload. */
 function forged(feed: string): string {
   const at = feed.indexOf('"payload":"') + 30;
   const other = feed[at] === "A" ? "B" : "A";
   return feed.slice(0, at) + other + feed.slice(at + 1);
 }
 
-test("a last line torn at any byte is cut off, a whole one is kept", async ({ place }) => {
+test("cuts off a last line torn at any byte, and keeps a complete one", async ({ place }) => {
   const feed = await fill(place);
   const start = feed.lastIndexOf(0x0a, feed.length - 2) + 1;
   const middle = (end: number) =>
@@ -59,7 +59,7 @@ test("a last line torn at any byte is cut off, a whole one is kept", async ({ pl
   for (let end = start; end < feed.length; end++) {
     if (middle(end)) continue;
     if (end > start && end < feed.length - 1) cut++;
-    // A write that is torn was never acknowledged: the index knows two.
+    // A torn write was never acknowledged: the index knows two events.
     await Deno.writeFile(place.feed, feed.subarray(0, start));
     await eachIndexFile(place);
     await (await place.open()).state();
@@ -82,7 +82,7 @@ test("a last line torn at any byte is cut off, a whole one is kept", async ({ pl
     "e3",
     "next",
   ]);
-  // Each torn tail was kept aside, byte for byte.
+  // Each torn tail was saved byte for byte.
   const kept = torn(place);
   assertEquals(new Set(kept.map(({ length }) => length)).size, cut);
   for (const bytes of kept) {
@@ -96,11 +96,11 @@ for (
     ["zeros and the rest of a line", new Uint8Array(900), 'abc"}\n'],
     ["zeros and a whole line", new Uint8Array(9), "\n{}\n"],
     ["garbage without a line end", '{"protected":"\u0007'],
-    ["a longer piece than a line may be", "x".repeat(70_000)],
+    ["more bytes than a line may have", "x".repeat(70_000)],
   ] as const
 ) {
   for (const index of ["kept", "lost"]) {
-    test(`a tail of ${what} is torn, with the index ${index}`, async ({ place }) => {
+    test(`treats a tail of ${what} as torn, with the index ${index}`, async ({ place }) => {
       const feed = await fill(place);
       await Deno.writeFile(place.feed, await join(feed, ...tail));
       if (index === "lost") await eachIndexFile(place);
@@ -112,7 +112,7 @@ for (
   }
 }
 
-test("zeros in the middle are refused when the index is lost and events follow", async ({ place }) => {
+test("refuses zeros in the middle if the index is lost and events follow", async ({ place }) => {
   const feed = await fill(place);
   const damaged = feed.slice();
   damaged.fill(0, 40, 60);
@@ -127,7 +127,7 @@ test("zeros in the middle are refused when the index is lost and events follow",
   assertEquals(await Deno.readFile(place.feed), damaged);
 });
 
-/** What is behind three events: a line, or the members of an event. */
+/** The tail after three events: a line, or members of an event. */
 const BAD_TAILS: readonly (readonly [
   what: string,
   tail: string | Record<string, unknown>,
@@ -150,7 +150,7 @@ const BAD_TAILS: readonly (readonly [
 ];
 
 for (const [what, tail, code] of BAD_TAILS) {
-  test(`${what} in a complete line stops the issuer and stays`, async ({ place }) => {
+  test(`${what} in a complete line stops the issuer and is not changed`, async ({ place }) => {
     const feed = await fill(place);
     const line = typeof tail === "string" ? tail : await lineOf(place, tail);
     const damaged = await join(
@@ -171,7 +171,7 @@ for (const [what, tail, code] of BAD_TAILS) {
   });
 }
 
-test("a damaged line in the middle is found by state(), and by an append without an index", async ({ place }) => {
+test("state() detects a damaged line in the middle, and so does an append without an index", async ({ place }) => {
   const feed = await fill(place);
   const damaged = forged(new TextDecoder().decode(feed));
   await Deno.writeTextFile(place.feed, damaged);
@@ -193,7 +193,7 @@ test("a damaged line in the middle is found by state(), and by an append without
   assertEquals(await Deno.readTextFile(place.feed), damaged);
 });
 
-test("a missing feed is not created again", async ({ place }) => {
+test("does not recreate a missing feed", async ({ place }) => {
   await fill(place);
   await Deno.remove(place.feed);
   const issuer = await place.open();
@@ -205,7 +205,7 @@ test("a missing feed is not created again", async ({ place }) => {
   await expectSigError(issuer.state(), "source_not_found", "is missing");
 });
 
-test("a missing sig.json or jwks.json is not created again", async ({ place }) => {
+test("does not recreate a missing sig.json or jwks.json", async ({ place }) => {
   for (const name of ["jwks.json", "sig.json"]) {
     await Deno.remove(`${place.dir}/.well-known/${name}`);
     await expectSigError(place.open(), "source_not_found", name);

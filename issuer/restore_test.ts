@@ -11,7 +11,7 @@ const upsert = (id: string, subject = "did:web:a.example"): EventDraft => ({
   relationship_type: "other",
 });
 
-test("current answers by identifier and by subject, also before the index is flushed and after it was lost", async ({ place: { dir, open } }) => {
+test("current() answers by identifier and by subject, before the index is flushed and after it was lost", async ({ place: { dir, open } }) => {
   const ids = async (
     issuer: Awaited<ReturnType<typeof open>>,
     most?: number,
@@ -46,7 +46,7 @@ test("current answers by identifier and by subject, also before the index is flu
   assertEquals(await ids(await open()), ["r3", "r1"]);
 });
 
-test("a batch tells up to maxFaults faults, each with its draft, and writes nothing", async ({ issuer, place: { feed } }) => {
+test("a batch reports up to maxFaults faults, each with its draft, and writes nothing", async ({ issuer, place: { feed } }) => {
   const [good, bad] = [upsert("r1"), upsert("r2", "")];
   const drafts = [good, bad, upsert("r3"), { ...bad, event_id: "e4" }];
   const error = await expectSigError(
@@ -62,7 +62,7 @@ test("a batch tells up to maxFaults faults, each with its draft, and writes noth
   assertEquals(await Deno.readTextFile(feed), "");
 });
 
-test("an append after a failed batch knows nothing of that batch", async ({ issuer }) => {
+test("a failed batch does not affect the next append", async ({ issuer }) => {
   const named = { ...upsert("r1"), event_id: "e1" };
   await expectSigError(
     () => issuer.appendAll([named, upsert("r2", "")]),
@@ -81,7 +81,7 @@ test("an append after a failed batch knows nothing of that batch", async ({ issu
   assertEquals(relationships.map(({ upsert }) => upsert?.roles), [["other"]]);
 });
 
-test("a published feed is compared line by line, also across the pieces that are read", async ({ issuer, place: { feed } }) => {
+test("compares a published feed line by line, also across read chunks", async ({ issuer, place: { feed } }) => {
   const long = { reason: "x".repeat(2_000) };
   const drafts = Array.from(
     { length: 600 },
@@ -106,7 +106,7 @@ test("a published feed is compared line by line, also across the pieces that are
       `have different lines from sequence ${line} on`,
     );
   }
-  // What is unfinished here says nothing: it is cut off before an append.
+  // An unfinished local line is not compared: an append cuts it off first.
   for (const torn of [ends[599]! + 9, ends[300]! + 1]) {
     await Deno.writeFile(feed, all.subarray(0, torn));
     const lines = torn === ends[300]! + 1 ? 300 : 599;
@@ -122,7 +122,7 @@ test("a published feed is compared line by line, also across the pieces that are
   }
 });
 
-test("restore writes only what continues the feed, and only what this issuer signed", async ({ issuer, place: { feed } }) => {
+test("restore writes only events that continue the feed and that this issuer signed", async ({ issuer, place: { feed } }) => {
   await issuer.appendAll([upsert("r1"), upsert("r2"), upsert("r3")]);
   const all = await Deno.readFile(feed);
   const text = new TextDecoder().decode(all);
@@ -140,7 +140,7 @@ test("restore writes only what continues the feed, and only what this issuer sig
     "feed_rolled_back",
     "it ends at sequence 1, but the published feed at 3",
   );
-  // Of this issuer, but not the next ones.
+  // Signed by this issuer, but not the next events.
   await expectSigError(
     () => issuer.restore(encode([lines[0], lines[2]])),
     "sequence_gap",

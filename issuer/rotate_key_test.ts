@@ -21,7 +21,7 @@ import {
 import { expectSigError } from "../tests/kit/sig_errors.ts";
 import { type Json, kids, readJson, writeJson } from "./testdata/documents.ts";
 
-test("a rotation adds the key at the end, keeps the old one, and signs with the new", async ({ issuer, place }) => {
+test("a rotation adds the key at the end, keeps the old key, and signs with the new key", async ({ issuer, place }) => {
   await issuer.append(upsert());
   const metadata = await readJson(place, "sig.json");
   assertEquals(await issuer.rotateKey({ kid: "key-2" }), {
@@ -39,7 +39,7 @@ test("a rotation adds the key at the end, keeps the old one, and signs with the 
   ]);
   assertEquals(await readJson(place, "sig.json"), metadata);
   assertEquals(modeOf(privateKey(place, "key-2")), 0o600);
-  // A fresh process takes the last key, too (default).
+  // A newly opened issuer uses the last key by default.
   await (await place.open()).append(upsert());
   await (await place.open({ kid: "orgsign-1" })).append(upsert());
   assertEquals((await kids(place)).slice(2), ["key-2", "orgsign-1"]);
@@ -50,22 +50,22 @@ const privateKey = (place: Place, kid = "orgsign-1") =>
 
 for (
   const [what, isKept, isGiven, message] of [
-    ["signs already", true, false, "a key of this kid is published already"],
-    ["signs already", true, true, "a key of this kid is published already"],
+    ["already signs", true, false, "a key of this kid is published already"],
+    ["already signs", true, true, "a key of this kid is published already"],
     [
-      "is published for a key that is not here",
+      "is published without a private key here",
       ...[false, false] as const,
       "it is published, and its private part is not here",
     ],
     [
-      "is published for a key that is not here",
+      "is published without a private key here",
       ...[false, true] as const,
       "this kid stands for another key",
     ],
   ] as const
 ) {
   const how = isGiven ? "with a key" : "without a key";
-  test(`a kid that ${what} is not given again, ${how}`, async ({ issuer, place }) => {
+  test(`refuses a kid that ${what}, ${how}`, async ({ issuer, place }) => {
     const before = await readJson(place, "jwks.json");
     if (!isKept) await Deno.remove(privateKey(place));
     const files = [...walk(place.keysDir)];
@@ -81,7 +81,7 @@ for (
   });
 }
 
-test("an issuer whose private key is lost goes on with a new one", async ({ issuer, place }) => {
+test("an issuer with a lost private key rotates to a new one", async ({ issuer, place }) => {
   await issuer.append(upsert());
   await Deno.remove(privateKey(place));
   const again = await place.open();
@@ -96,7 +96,7 @@ test("an issuer whose private key is lost goes on with a new one", async ({ issu
   await readFeed(place);
 });
 
-test("the new key may be given, and what does not sign is refused", async ({ issuer, place }) => {
+test("accepts a given new key, and refuses one that can't sign", async ({ issuer, place }) => {
   const key = await generateSigningKey({ kid: "named-otherwise" });
   const other = await generateSigningKey();
   const error = await expectSigError(
@@ -114,7 +114,7 @@ test("the new key may be given, and what does not sign is refused", async ({ iss
   await readFeed(place);
 });
 
-test("a kid that is not there or not published is refused", async ({ place }) => {
+test("refuses a kid that is missing or not published", async ({ place }) => {
   const keys = await importSigningKey(
     await generateSigningKey({ kid: "key-9" }),
   );
@@ -131,7 +131,7 @@ test("a kid that is not there or not published is refused", async ({ place }) =>
   }
 });
 
-Deno.test("with a single key a rotation must be given the next one", async () => {
+Deno.test("rotating an issuer opened with a single key requires a new key", async () => {
   const store = createMemoryStore();
   const first = await importSigningKey(await generateSigningKey({ kid: "a" }));
   const { keyReused } = await initIssuer({ store, keys: first, did: DID });
@@ -150,7 +150,7 @@ Deno.test("with a single key a rotation must be given the next one", async () =>
   assertEquals(parseFeedLine(text.trimEnd()).header.kid, "b");
 });
 
-test("the feed and the key set are where sig.json says", async ({ place }) => {
+test("uses the paths of feed and key set in sig.json", async ({ place }) => {
   const metadata = await readJson(place, "sig.json");
   await writeJson(place, "sig.json", {
     ...metadata,
@@ -177,7 +177,7 @@ test("the feed and the key set are where sig.json says", async ({ place }) => {
   );
 });
 
-Deno.test("an own kid in the store that the key set does not list is reused by the rotation", async () => {
+Deno.test("a rotation reuses a stored key that the key set does not list", async () => {
   const store = createMemoryStore();
   const keys = createMemoryKeyStore();
   await initIssuer({ store, keys, did: DID });
@@ -197,7 +197,7 @@ Deno.test("an own kid in the store that the key set does not list is reused by t
   assert(jwks.includes(kept.x));
 });
 
-test("a key source may be a function of the documents, which may refuse", async ({ place }) => {
+test("a key source may be a function of the documents, and may refuse", async ({ place }) => {
   const key = await importSigningKey(
     await generateSigningKey({ kid: "key-2" }),
   );
@@ -208,7 +208,7 @@ test("a key source may be a function of the documents, which may refuse", async 
       return key;
     },
   });
-  // Not before one is needed.
+  // Not called before a key is needed.
   assertEquals(asked, []);
   await expectSigError(
     () => issuer.append(upsert()),
@@ -230,7 +230,7 @@ test("a key source may be a function of the documents, which may refuse", async 
   assertEquals(await Deno.readTextFile(place.feed), "");
 });
 
-test("members, keys and methods of others are kept", async ({ place }) => {
+test("keeps members, keys and methods that SIG does not define", async ({ place }) => {
   const foreign = { kty: "RSA", n: "AQAB", e: "AQAB", kid: "mail" };
   const jwks = await readJson(place, "jwks.json") as { keys: Json[] };
   await writeJson(place, "jwks.json", {
@@ -271,7 +271,7 @@ test("members, keys and methods of others are kept", async ({ place }) => {
   await readFeed(place);
 });
 
-test("without a DID document the key set alone decides", async ({ place }) => {
+test("without a DID document only the key set counts", async ({ place }) => {
   await Deno.remove(`${place.dir}/.well-known/did.json`);
   const issuer = await place.open();
   await issuer.append(upsert());
@@ -281,10 +281,10 @@ test("without a DID document the key set alone decides", async ({ place }) => {
   await assertRejects(() => Deno.stat(`${place.dir}/.well-known/did.json`));
 });
 
-test("documents that readers would refuse for their size are not written", async ({ place }) => {
+test("does not write documents that exceed the size limits of readers", async ({ place }) => {
   const jwks = await readJson(place, "jwks.json") as { keys: Json[] };
   const [one] = jwks.keys;
-  // Room for two keys, not for three.
+  // Room for two keys, but not for three.
   const size = (note: string, count: number) =>
     JSON.stringify({ note, keys: Array(count).fill(one) }, null, 2).length;
   const note = "x".repeat(256 * 1024 - size("", 3) + 20);
@@ -296,12 +296,12 @@ test("documents that readers would refuse for their size are not written", async
     "document_too_large",
     "at most 262144",
   );
-  // The private key of a refused rotation is not left behind.
+  // A refused rotation leaves no private key in the store.
   const names = [...walk(`${place.keysDir}/${HOST}`)];
   assertEquals(names, ["/key-2.jwk", "/orgsign-1.jwk"]);
 });
 
-test("a key that is published but not authorised does not sign", async ({ place }) => {
+test("does not sign with a key that is published but not authorised", async ({ place }) => {
   const did = await readJson(place, "did.json");
   await (await place.open()).rotateKey({ kid: "key-2" });
   await writeJson(place, "did.json", did);
@@ -314,7 +314,7 @@ test("a key that is published but not authorised does not sign", async ({ place 
   assertEquals(await kids(place), ["orgsign-1"]);
 });
 
-test("keys that were swapped or damaged are refused before anything is written", async ({ place }) => {
+test("refuses swapped or damaged keys before writing anything", async ({ place }) => {
   const path = privateKey(place);
   const good = JSON.parse(await Deno.readTextFile(path)) as Json;
   const other = await generateSigningKey({ kid: "orgsign-1" });

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { HOST, modeOf, upsert, walk, withPlace } from "./testdata/support.ts";
 
-Deno.test("nothing is writable for others, even where the umask takes nothing away", async () => {
+Deno.test("no file is writable for other users, even under umask 000", async () => {
   const before = Deno.umask(0);
   try {
     await withPlace(async (place, issuer) => {

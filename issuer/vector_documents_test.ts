@@ -12,7 +12,9 @@ import { generateSigningKey } from "@sig/jose";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { readFeedVector, readTestKeys } from "../tests/kit/vectors.ts";
 
-/** An issuer with the first test key; rotated to the second on request. */
+/**
+ * Creates an issuer with the first test key; on request rotates to the second.
+ */
 async function publish(rotate: boolean): Promise<Map<string, string>> {
   const [first, second] = readTestKeys();
   assert(first && second);
@@ -41,17 +43,17 @@ const textsOf = (files: ReadonlyMap<string, Uint8Array>, root = "") =>
 
 const readCase = (name: string) => textsOf(readFeedVector(name).documents, "/");
 
-Deno.test("a new issuer's four files are those of the vector feed-empty", async () => {
+Deno.test("a new issuer's four files equal those of the vector feed-empty", async () => {
   assertEquals(await publish(false), readCase("feed-empty"));
 });
 
-Deno.test("after a rotation its documents are those of key-rotation", async () => {
+Deno.test("after a rotation its documents equal those of key-rotation", async () => {
   const expected = readCase("key-rotation");
   expected.set("/.well-known/sig/events.jsonl", "");
   assertEquals(await publish(true), expected);
 });
 
-Deno.test("a key without a kid is not published", async () => {
+Deno.test("does not publish a key without a kid", async () => {
   const { kid: _, ...key } = await generateSigningKey();
   for (
     const build of [

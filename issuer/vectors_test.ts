@@ -32,7 +32,7 @@ function storeOf({ documents }: FeedVector): MemoryStore {
 
 const VECTORS = readFeedVectors();
 
-/** What a reader says and an issuer, for a reason, does not. */
+/** Intended differences between a reader and an issuer. */
 const OTHERWISE: Readonly<Record<string, ErrorCode | "mended">> = {
   // An unfinished tail is what a crash leaves of the issuer's own write.
   "feed-no-lf": "mended",
@@ -50,7 +50,7 @@ for (const name of Object.keys(OTHERWISE)) {
 
 for (const vector of VECTORS) {
   const { expected, name } = vector;
-  Deno.test(`the issuer judges its feed as a reader does: ${name}`, async () => {
+  Deno.test(`an issuer verifies its feed as a reader does: ${name}`, async () => {
     const store = storeOf(vector);
     const before = new Map(store.files);
     const keys = createMemoryKeyStore();
@@ -80,7 +80,7 @@ for (const vector of VECTORS) {
   });
 }
 
-/** Feeds without anything that only others spell that way. */
+/** Feeds whose bytes do not depend on the implementation's spelling. */
 const OWN_SPELLING = [
   "effective-at-future",
   "fields-at-limit",
@@ -111,7 +111,7 @@ const OWN_SPELLING = [
 ];
 
 for (const name of OWN_SPELLING) {
-  Deno.test(`the issuer writes the bytes of the vector: ${name}`, async () => {
+  Deno.test(`writes the bytes of the vector: ${name}`, async () => {
     const vector = readFeedVector(name);
     const store = storeOf(vector);
     const feed = new TextDecoder().decode(store.files.get(FEED));
@@ -134,7 +134,7 @@ async function keyOf(kid: string): Promise<SigningKey> {
   return await importSigningKey(readTestKeys().find((jwk) => jwk.kid === kid));
 }
 
-/** What has to be given for the event to come out again. */
+/** The members that a draft must contain to reproduce the event. */
 function draftOf(event: SigEvent): EventDraft {
   const made = ["spec_version", "issuer", "sequence", "status"];
   const entries = Object.entries(event).filter(([name]) =>

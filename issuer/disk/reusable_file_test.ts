@@ -13,7 +13,7 @@ import { expectSigError } from "../../tests/kit/sig_errors.ts";
 const FEED = "/.well-known/sig/events.jsonl";
 const NOW = { timeoutMs: 0 };
 
-/** What this process has open below the issuer's directory, but the index. */
+/** Returns the open files below the issuer's directory, except the index. */
 function openPaths(place: Place): readonly string[] {
   const root = Deno.realPathSync(place.dir);
   return [...Deno.readDirSync("/proc/self/fd")].map(({ name }) => {
@@ -26,14 +26,14 @@ function openPaths(place: Place): readonly string[] {
     .map((path) => path.slice(root.length)).sort();
 }
 
-/** A test that looks at what this process has open. */
+/** Defines a test that inspects the open files of this process. */
 function linuxTest(name: string, fn: PlaceTest): void {
   const ignore = Deno.build.os !== "linux";
   Deno.test({ name, ignore, fn: () => withPlace(fn) });
 }
 
 linuxTest(
-  "lock and feed stay open from one append to the next, until close",
+  "keeps lock and feed open between appends, until close",
   async (place, issuer) => {
     assertEquals(openPaths(place), []);
     for (let n = 0; n < 3; n++) {
@@ -46,7 +46,7 @@ linuxTest(
 );
 
 linuxTest(
-  "a store that is closed within a turn keeps nothing open after it",
+  "a store that is closed during an operation leaves no file open",
   async (place) => {
     const store = createFileStore(place.dir);
     await store.exclusively(NOW, async (writer) => {
@@ -58,7 +58,7 @@ linuxTest(
 );
 
 linuxTest(
-  "a feed whose append failed is opened again",
+  "opens the feed again after a failed append",
   async (place) => {
     let fail = false;
     const onStep = (at: string) => {
@@ -80,12 +80,12 @@ linuxTest(
   },
 );
 
-test("a lock that was used before still excludes, within a store and between two, also once its file was deleted", async ({ place }) => {
+test("a reused lock still excludes, within a store and between two, even after its file was deleted", async ({ place }) => {
   const stores = [createFileStore(place.dir), createFileStore(place.dir)];
   const openFeed = async (writer: FeedWriter) =>
     void await writer.openFeed(FEED);
   for (const isDeleted of [false, true]) {
-    // Neither the lock nor the feed's own is left behind.
+    // Neither the lock file nor the feed stays locked.
     for (const each of stores) await each.exclusively(NOW, openFeed);
     if (isDeleted) await Deno.remove(`${place.dir}/.sig/lock`);
     await stores[0]!.exclusively(NOW, async () => {
@@ -101,7 +101,7 @@ test("a lock that was used before still excludes, within a store and between two
   for (const each of stores) await each.close();
 });
 
-Deno.test("an open file is known by path, inode and permission bits", async () => {
+Deno.test("an open file is identified by path, inode and permission bits", async () => {
   const dir = await Deno.makeTempDir();
   const path = `${dir}/file`;
   const other = `${dir}/other`;
@@ -127,7 +127,7 @@ Deno.test("an open file is known by path, inode and permission bits", async () =
   }
 });
 
-Deno.test("one file is kept; a second one and any after close are closed", async () => {
+Deno.test("keeps one file; closes a second one, and any file after close", async () => {
   const path = await Deno.makeTempFile();
   const kept = new ReusableFile();
   const [first, second, third] = [1, 2, 3].map(() =>
@@ -143,7 +143,7 @@ Deno.test("one file is kept; a second one and any after close are closed", async
   assertEquals(kept.take(), undefined);
   kept.keep(first);
   kept.close();
-  // The resource sanitizer sees whether any of them is still open.
+  // The resource sanitizer detects a file that is still open.
   kept.keep(third);
   assertEquals(kept.take(), undefined);
   await Deno.remove(path);

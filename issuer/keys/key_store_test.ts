@@ -10,9 +10,9 @@ import { expectSigError } from "../../tests/kit/sig_errors.ts";
 
 const NAME = { host: "acme.example", kid: "orgsign-1" };
 
-/** Every key store must pass this. */
+/** The rules that every key store must pass. */
 const CONTRACT: readonly [string, (keys: KeyStore) => Promise<void>][] = [
-  ["what was written is read, what was not is absent", async (keys) => {
+  ["reads written keys, and no others", async (keys) => {
     const key = await generateSigningKey({ kid: NAME.kid });
     assertEquals(await keys.has(NAME), false);
     assertEquals(await keys.read(NAME), undefined);
@@ -22,7 +22,7 @@ const CONTRACT: readonly [string, (keys: KeyStore) => Promise<void>][] = [
     assertEquals(await keys.has({ ...NAME, host: "b.example" }), false);
     assertEquals(await keys.has({ ...NAME, kid: "orgsign-2" }), false);
   }],
-  ["a key is never replaced", async (keys) => {
+  ["never replaces a key", async (keys) => {
     const key = await generateSigningKey({ kid: NAME.kid });
     const other = await generateSigningKey({ kid: NAME.kid });
     await keys.write(NAME, key);
@@ -35,7 +35,7 @@ const CONTRACT: readonly [string, (keys: KeyStore) => Promise<void>][] = [
     const told = `${error.message} ${JSON.stringify(error.context)}`;
     assertEquals(told.includes(key.d) || told.includes(other.d), false);
   }],
-  ["a name that could leave the store is refused", async (keys) => {
+  ["refuses a name that could leave the store", async (keys) => {
     const key = await generateSigningKey({ kid: NAME.kid });
     for (const kid of ["../x", ".x", "a/b", "", "a\0b"]) {
       const work = keys.read({ ...NAME, kid });
@@ -66,7 +66,7 @@ for (
     ["acme.example", 0o755, "mode 755, expected 700"],
   ] as const
 ) {
-  Deno.test(`${path} with mode ${mode.toString(8)} is refused, or warned about on request`, () =>
+  Deno.test(`refuses ${path} with mode ${mode.toString(8)}, or warns on request`, () =>
     withFolder(async (dir) => {
       const key = await generateSigningKey({ kid: NAME.kid });
       const keys = createFileKeyStore(dir);
@@ -85,7 +85,7 @@ for (
     }));
 }
 
-Deno.test("a key file that is a symbolic link or a directory is refused", () =>
+Deno.test("refuses a key file that is a symbolic link or a directory", () =>
   withFolder(async (dir) => {
     const keys = createFileKeyStore(dir);
     await keys.write(NAME, await generateSigningKey({ kid: NAME.kid }));
@@ -101,7 +101,7 @@ Deno.test("a key file that is a symbolic link or a directory is refused", () =>
     }
   }));
 
-Deno.test("of several that make one key at once exactly one keeps it", () =>
+Deno.test("exactly one of several concurrent writers of a key succeeds", () =>
   withFolder(async (dir) => {
     const results = await Promise.allSettled(
       Array.from({ length: 8 }, async () => {

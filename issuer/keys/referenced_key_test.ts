@@ -14,7 +14,7 @@ import { DID, modeOf, upsert, withMethods } from "../testdata/support.ts";
 const REFERENCE = `SHA256:${"A".repeat(43)}`;
 const NAME = { host: "acme.example", kid: "orgsign-1" };
 
-/** A key that signs here and says that it is kept elsewhere. */
+/** A key that signs here but claims to be kept elsewhere. */
 async function makeReferenced(): Promise<ReferencedKey> {
   const key = await importSigningKey(await generateSigningKey(NAME));
   const { kid, publicJwk } = key;
@@ -22,7 +22,7 @@ async function makeReferenced(): Promise<ReferencedKey> {
   return { kid, publicJwk, sign, reference: REFERENCE };
 }
 
-Deno.test("a key that is kept elsewhere leaves its reference, and others wait 40 s for its writer", async () => {
+Deno.test("saves the reference of a key kept elsewhere, and other writers wait 40 s for its signature", async () => {
   await using folder = await tempFolder();
   const key = await makeReferenced();
   const asked: unknown[] = [];
@@ -58,7 +58,7 @@ Deno.test("a key that is kept elsewhere leaves its reference, and others wait 40
   );
 });
 
-Deno.test("a reference is refused where nobody looks for it, or if it is not one", async () => {
+Deno.test("refuses a malformed reference, or one that no function can resolve", async () => {
   await using folder = await tempFolder();
   const keys = createFileKeyStore(folder.path);
   await keys.write(NAME, await makeReferenced());

@@ -60,7 +60,7 @@ function refused(...of: Parameters<typeof passes>) {
   return error;
 }
 
-/** So many people with one relationship each, `r0` and up. */
+/** Upserts of people with one relationship each: `r0`, `r1`, and so on. */
 const people = (count: number, members: Members = {}) =>
   Array.from(
     { length: count },
@@ -83,7 +83,7 @@ function of(n: number, members: Members): Members {
 }
 
 for (const [what, make] of NOT_FEWER) {
-  Deno.test(`losses: six people whose relationship ${what} need exactly their number`, () => {
+  Deno.test(`losses: six people whose relationship ${what} need their exact number confirmed`, () => {
     const events = people(10);
     const drafts = events.slice(0, 6).map((_, n) => make(n));
     const isOtherType = what === "gets another type";
@@ -105,14 +105,14 @@ for (const [what, make] of NOT_FEWER) {
       });
     }
     passes(events, drafts, { ...rest, losses: 6 });
-    // Five people, and a tenth of the people, need no confirmation.
+    // Five people, or a tenth of the people, need no confirmation.
     passes(events, drafts.slice(0, 5));
     passes(people(60), drafts);
     passes(events, [], { losses: 6 });
   });
 }
 
-Deno.test("losses: relationships that have ended already don't make the tenth larger", () => {
+Deno.test("losses: expired relationships do not increase the number of people", () => {
   const old = people(600, { valid_until: PAST }).map((event, n) => ({
     ...event,
     relationship_id: `old-${n}`,
@@ -123,7 +123,7 @@ Deno.test("losses: relationships that have ended already don't make the tenth la
   assertEquals(refused(events, drafts).context.losses, 60);
 });
 
-Deno.test("losses: a person who keeps every allow through another relationship loses nothing", () => {
+Deno.test("losses: a person with the same access through another relationship loses nothing", () => {
   const events = people(10).flatMap((event, n) => [
     event,
     upsert(`second-${n}`, of(n, { roles: ["deploy", "review"] })),
@@ -131,11 +131,11 @@ Deno.test("losses: a person who keeps every allow through another relationship l
   const drafts = people(10).map((_, n) => ending(`r${n}`));
   passes(events, drafts);
   const both = [...drafts, ...people(10).map((_, n) => ending(`second-${n}`))];
-  // Two relationships of a person are one person.
+  // Two relationships of one person count as one person.
   assertEquals(refused(events, both).context.losses, 10);
 });
 
-Deno.test("grants: six new people need exactly their number, but in an empty feed", () => {
+Deno.test("grants: six new people need their exact number confirmed, except in an empty feed", () => {
   const drafts = Array.from(
     { length: 6 },
     (_, n) => draft(undefined, of(100 + n, {})),
@@ -154,14 +154,14 @@ Deno.test("grants: six new people need exactly their number, but in an empty fee
   passes(people(10), drafts.slice(1));
   passes(people(60), drafts);
   passes([], drafts);
-  // A role more for people who are there is a grant, too.
+  // An additional role for existing people is a grant, too.
   const roles = people(10).map((_, n) =>
     draft(`r${n}`, of(n, { roles: ["admin", "deploy"] }))
   );
   assertEquals(refused(people(10), roles).context.grants, 10);
 });
 
-Deno.test("re-admissions: any number needs to be confirmed, by identifier and by subject and type", () => {
+Deno.test("re-admissions: any number needs confirmation, by identifier and by subject and type", () => {
   const bob = upsert("b", { subject: person(1) });
   const events = [
     ...people(100).map((event) => ({
@@ -176,7 +176,7 @@ Deno.test("re-admissions: any number needs to be confirmed, by identifier and by
     draft("b", of(1, {})),
     draft(undefined, of(1, {})),
     draft("new", of(1, { roles: [] })),
-    // Another type, but the revoked relationship itself.
+    // Another type, but the identifier of the revoked relationship.
     draft("b", of(1, { relationship_type: "contractor" })),
   ];
   for (const each of again) {
@@ -203,7 +203,7 @@ Deno.test("re-admissions: any number needs to be confirmed, by identifier and by
   for (const each of again) passes(superseded, [each]);
 });
 
-Deno.test("re-admissions: an active relationship that takes the type of a revoked one is one", () => {
+Deno.test("re-admissions: an active relationship that takes the type of a revoked one is a re-admission", () => {
   const employee = upsert("a");
   const contractor = upsert("b", { relationship_type: "contractor" });
   const events = [employee, revoke(employee), contractor];
@@ -211,7 +211,7 @@ Deno.test("re-admissions: an active relationship that takes the type of a revoke
   passes(events, [draft("b", { relationship_type: "contractor", roles: [] })]);
 });
 
-Deno.test("all that is not confirmed is in one error", () => {
+Deno.test("one error contains everything that is not confirmed", () => {
   const gone = upsert("gone", { subject: person(200) });
   const events = [...people(10), gone, revoke(gone)];
   const drafts = [
@@ -226,7 +226,7 @@ Deno.test("all that is not confirmed is in one error", () => {
   passes(events, drafts, { losses: 6, grants: 7, readmit: true });
 });
 
-Deno.test("a plan says how each relationship that it brings back was revoked", () => {
+Deno.test("a plan contains the revocation of each relationship that it re-admits", () => {
   const bob = upsert("b", { subject: person(1) });
   const state = published([bob, revoke(bob)]);
   for (const relationship_id of [undefined, "b"]) {
@@ -243,8 +243,8 @@ Deno.test("a plan says how each relationship that it brings back was revoked", (
   }
 });
 
-Deno.test("who loses and who gains is what check answers before and after", () => {
-  // A small generator, so that a failure can be repeated.
+Deno.test("losses and grants equal the differences of check before and after", () => {
+  // A seeded generator makes failures repeatable.
   let seed = 7;
   const random = (below: number) => {
     seed = (seed * 1103515245 + 12345) % 2147483648;
@@ -326,7 +326,7 @@ Deno.test("who loses and who gains is what check answers before and after", () =
   assert(seen > 300);
 });
 
-Deno.test("several keys are one person, and links that are not in the feed yet make none", () => {
+Deno.test("counts several keys as one person, and ignores links that are not in the feed yet", () => {
   const link = { metadata: { same_person_as: person(0) } };
   const keys = (count: number) =>
     Array.from(
@@ -334,7 +334,7 @@ Deno.test("several keys are one person, and links that are not in the feed yet m
       (_, n) => upsert(`k${n}`, { subject: `did:key:k${n}`, ...link }),
     );
   const events = [...people(10), ...keys(20)];
-  // Twenty-one relationships end, and one person loses.
+  // Twenty-one relationships are revoked, and one person loses access.
   const leaving = [ending("r0"), ...keys(20).map((_, n) => ending(`k${n}`))];
   passes(events, leaving);
   const all = [...leaving, ...[1, 2, 3, 4, 5].map((n) => ending(`r${n}`))];

@@ -23,7 +23,7 @@ const upsert = (
 const revoke = (relationship_id: string) => kit.revoke(1, { relationship_id });
 const published = (...events: SigEvent[]) => publishedOf(events);
 
-/** That rows can't be planned, and why. */
+/** Asserts that the rows are refused, with this code and message. */
 function refused(
   state: PublishedState,
   rows: readonly DesiredRelationship[],
@@ -35,7 +35,7 @@ function refused(
   return assertSigError(() => plan(state, rows, options), code, words);
 }
 
-Deno.test("what a row does not name stays: date, department, other display, visibility", () => {
+Deno.test("keeps members that a row does not contain: date, department, other display, visibility", () => {
   const state = published(upsert("r-1", {
     valid_until: "2027-01-01T00:00:00Z",
     visibility: "private",
@@ -63,7 +63,7 @@ Deno.test("what a row does not name stays: date, department, other display, visi
   }]);
 });
 
-Deno.test("an empty cell means none, and is a change", () => {
+Deno.test("an empty cell clears the member, which is a change", () => {
   const state = published(
     upsert("r-1", {
       valid_until: "2027-01-01T00:00:00Z",
@@ -79,7 +79,7 @@ Deno.test("an empty cell means none, and is a change", () => {
   assertEquals([draft.valid_until, draft.display], [null, null]);
 });
 
-Deno.test("one spelling of an instant or another order of roles changes nothing", () => {
+Deno.test("another spelling of an instant or another order of roles is not a change", () => {
   const state = published(upsert("r-1", {
     roles: ["b", "a"],
     valid_from: "2026-01-01T00:00:00Z",
@@ -95,7 +95,7 @@ Deno.test("one spelling of an instant or another order of roles changes nothing"
   assertEquals([made.changes, made.unchanged], [[], 1]);
 });
 
-Deno.test("a row without identifier is a new relationship where none is active", () => {
+Deno.test("a row without identifier is a new relationship if none is active", () => {
   const state = published(upsert("r-1"), revoke("r-1"));
   const made = plan(state, [{
     subject: ALICE,
@@ -107,7 +107,7 @@ Deno.test("a row without identifier is a new relationship where none is active",
   assertEquals(made.changes[0]?.fields, ["relationship_type", "roles"]);
 });
 
-Deno.test("a row with the identifier of a revoked one re-activates it, also unchanged", () => {
+Deno.test("a row with the identifier of a revoked relationship re-activates it, even unchanged", () => {
   const state = published(upsert("r-1"), revoke("r-1"));
   const made = plan(state, [
     { subject: ALICE, type: "employee", relationship_id: "r-1" },
@@ -116,7 +116,7 @@ Deno.test("a row with the identifier of a revoked one re-activates it, also unch
   assertEquals(made.changes[0]?.fields, []);
 });
 
-Deno.test("equal rows count once, contradicting ones are refused, and all faults are told", () => {
+Deno.test("counts equal rows once, refuses contradicting rows, and reports all faults", () => {
   const state = published(upsert("r-1"));
   const row = { subject: BOB, type: "advisor", roles: ["x"] } as const;
   assertEquals(plan(state, [row, { ...row, row: 3 }]).changes.length, 1);
@@ -164,7 +164,7 @@ for (
       "invalid_field",
       "row 3: it is about the same relationship as row 2, and says otherwise (roles)",
     ],
-    // That it means the only one is not forgotten where it repeats another.
+    // A row without identifier is still checked if it equals another row.
     [
       "beside a second one that means the only relationship",
       published(upsert("r-1")),
@@ -194,12 +194,12 @@ for (
     ],
   ] as readonly (readonly [string, ...Parameters<typeof refused>])[]
 ) {
-  Deno.test(`a row is refused ${what}`, () => {
+  Deno.test(`refuses a row ${what}`, () => {
     refused(state, rows, code, message, options);
   });
 }
 
-Deno.test("a row can't make a second relationship beside one that means the only one", () => {
+Deno.test("refuses a row for a second relationship next to a row without identifier", () => {
   const means = { ...IS_ALICE, roles: ["a"], row: 2 };
   const other = upsert("r-2", { relationship_type: "advisor" });
   for (
@@ -219,7 +219,7 @@ Deno.test("a row can't make a second relationship beside one that means the only
   }
 });
 
-Deno.test("only what is listed is managed; prune ends the rest, within its types", () => {
+Deno.test("manages only the listed types; prune revokes unlisted relationships of these types", () => {
   const state = published(
     upsert("r-1"),
     upsert("r-3", { subject: BOB }),
@@ -260,7 +260,7 @@ Deno.test("a row of another type replaces the only relationship of its person", 
     ]),
     [["relationship.upsert", undefined]],
   );
-  // As saved and read again; and nothing that only poses as one.
+  // As saved and read again, and without forged members.
   const saved = JSON.parse(JSON.stringify(made));
   assertEquals(readPlan(saved, state).changes, made.changes);
   for (
@@ -276,20 +276,20 @@ Deno.test("a row of another type replaces the only relationship of its person", 
   }
 });
 
-Deno.test("a row of another type is a second relationship where more than one could be meant", () => {
+Deno.test("a row of another type is a second relationship if several could be replaced", () => {
   const row = { subject: ALICE, type: "advisor", row: 2 } as const;
   const employee = upsert("r-1");
   const actions = (...of: Parameters<typeof plan>) =>
     plan(...of).changes.map(({ action }) => action);
   const state = published(employee);
   assertEquals(actions(state, [row]), ["update"]);
-  // Both are listed, or one has an identifier of its own.
+  // Both are listed, or one row has an identifier.
   const listed = { subject: ALICE, type: "employee", row: 3 } as const;
   assertEquals(actions(state, [row, listed]), ["create"]);
   assertEquals(actions(state, [{ ...row, relationship_id: "r-9" }]), [
     "create",
   ]);
-  // The list does not manage the other one.
+  // The list does not manage the other type.
   assertEquals(actions(state, [row], { types: ["advisor"] }), ["create"]);
   const two = published(
     employee,

@@ -19,7 +19,7 @@ const end = fc.constantFrom(
   "2027-01-01T00:00:00Z",
 );
 
-/** What was published: an upsert, and perhaps its revoke. */
+/** A published relationship: an upsert, and possibly its revocation. */
 interface Past {
   readonly id: string;
   readonly subject: string;
@@ -32,7 +32,7 @@ const history = fc.array<Past>(
   fc.record({ id, subject, type, roles, end, revoked: fc.boolean() }),
   { maxLength: 5 },
 );
-/** A list: all of its rows have the same columns. */
+/** A list; all of its rows have the same columns. */
 const list = fc.tuple(
   fc.record({ hasRoles: fc.boolean(), hasEnd: fc.boolean() }),
   fc.array(
@@ -54,7 +54,7 @@ const options = fc.record({
   types: fc.option(fc.array(type, { minLength: 1 }), { nil: undefined }),
 });
 
-/** The drafts as events, without what only a signed feed has. */
+/** The drafts as events, without the members that only a signed feed has. */
 const eventsOf = (drafts: readonly EventDraft[], from: number) =>
   drafts.map((draft, at) => ({
     ...{ relationship_id: `new-${from + at}`, roles: [], issuer: ISSUER },
@@ -80,7 +80,7 @@ function draftsOf(events: readonly Past[]): readonly EventDraft[] {
   });
 }
 
-Deno.test("after a plan each relationship is as it was or as its row says, and a second plan is empty", () => {
+Deno.test("after a plan each relationship is unchanged or equals its row, and a second plan is empty", () => {
   let planned = 0;
   fc.assert(
     fc.property(history, list, options, (events, rows, how: PlanOptions) => {
@@ -90,7 +90,7 @@ Deno.test("after a plan each relationship is as it was or as its row says, and a
       try {
         plan = planChanges(before, rows, how);
       } catch (error) {
-        // Contradictions are others' tests.
+        // Contradictions are tested elsewhere.
         assert(isSigError(error), String(error));
         return;
       }
@@ -122,7 +122,7 @@ Deno.test("after a plan each relationship is as it was or as its row says, and a
           (row.relationship_id ?? id) === id
         );
         assert(row !== undefined, "no row is about it");
-        // What replaces a relationship keeps what the row does not name.
+        // A replacement keeps the members that the row does not contain.
         const old = was ??
           before.relationships.get(replaced.get(upsert.subject) ?? "");
         const kept = [...old?.upsert.roles ?? []].sort();

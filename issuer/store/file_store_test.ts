@@ -21,7 +21,7 @@ async function setUris(place: Place, uris: Record<string, string>) {
   await Deno.writeTextFile(path, JSON.stringify({ ...metadata, ...uris }));
 }
 
-/** What stands in the place of the feed, or of a folder above it. */
+/** Replaces the feed, or a folder above it, by something else. */
 const OBSTACLES: readonly (readonly [
   what: string,
   path: string,
@@ -48,8 +48,8 @@ const OBSTACLES: readonly (readonly [
 
 for (const [what, path, make, message] of OBSTACLES) {
   for (const isOpen of [false, true]) {
-    const when = isOpen ? "also where it is open" : "where it is not open yet";
-    test(`a feed that ${what} is refused, ${when}`, async ({ place }) => {
+    const when = isOpen ? "even if it is open" : "before it is opened";
+    test(`refuses a feed that ${what}, ${when}`, async ({ place }) => {
       const issuer = await place.open();
       if (isOpen) await issuer.append(upsert());
       const before = await Deno.readFile(place.feed);
@@ -71,14 +71,14 @@ for (const [what, path, make, message] of OBSTACLES) {
   }
 }
 
-test("a directory in the place of the feed is an obstacle to init", async ({ place }) => {
+test("init refuses a directory in the place of the feed", async ({ place }) => {
   await Deno.remove(place.feed);
   await Deno.mkdir(place.feed);
   await Deno.remove(`${place.dir}/.well-known/sig.json`);
   await expectSigError(init(place), "invalid_metadata", "events.jsonl");
 });
 
-test("a document that is a symbolic link is refused", async ({ place }) => {
+test("refuses a document that is a symbolic link", async ({ place }) => {
   for (const name of ["jwks.json", "did.json", "sig.json"]) {
     const path = `${place.dir}/.well-known/${name}`;
     await Deno.rename(path, `${place.base}/${name}`);
@@ -95,7 +95,7 @@ for (
     ...["%ff", ".sig/lock", "%2esig/events.jsonl"],
   ]
 ) {
-  test(`an events_uri that could leave the directory is refused: /${uri}`, async ({ place }) => {
+  test(`refuses an events_uri that could leave the directory: /${uri}`, async ({ place }) => {
     const events_uri = `https://acme.example/${uri}`;
     await setUris(place, { events_uri });
     await expectSigError(
@@ -106,7 +106,7 @@ for (
   });
 }
 
-test("dots in a URI are resolved below the root", async ({ place }) => {
+test("resolves dots in a URI below the root", async ({ place }) => {
   await setUris(place, {
     events_uri: "https://acme.example/../../x/%2e%2e/../feed.jsonl",
   });
@@ -116,7 +116,7 @@ test("dots in a URI are resolved below the root", async ({ place }) => {
 });
 
 test(
-  "a directory that does not exist is not made by opening",
+  "opening an issuer does not create a missing directory",
   async ({ place }) => {
     await expectSigError(place.open(), "source_not_found", "no such directory");
     await assertRejects(() => Deno.stat(place.dir), Deno.errors.NotFound);
@@ -124,7 +124,7 @@ test(
   { empty: true },
 );
 
-test("the issuer's directory may itself be reached by a symbolic link", async ({ place }) => {
+test("the issuer's directory itself may be a symbolic link", async ({ place }) => {
   await Deno.symlink(place.dir, `${place.base}/link`);
   const issuer = await place.open({
     store: createFileStore(`${place.base}/link`),
@@ -132,7 +132,7 @@ test("the issuer's directory may itself be reached by a symbolic link", async ({
   assertEquals((await issuer.append(upsert())).sequence, 1);
 });
 
-test("a private directory that is a file or a symbolic link is refused", async ({ place }) => {
+test("refuses a private directory that is a file or a symbolic link", async ({ place }) => {
   await Deno.remove(`${place.dir}/.sig`, { recursive: true });
   await Deno.mkdir(`${place.base}/elsewhere`);
   await Deno.symlink(`${place.base}/elsewhere`, `${place.dir}/.sig`);
@@ -145,7 +145,7 @@ test("a private directory that is a file or a symbolic link is refused", async (
   assertEquals([...Deno.readDirSync(`${place.base}/elsewhere`)], []);
 });
 
-test("the permission bits of a replaced document are kept", async ({ place }) => {
+test("keeps the permission bits of a replaced document", async ({ place }) => {
   const path = `${place.dir}/.well-known/jwks.json`;
   await Deno.chmod(path, 0o664);
   await (await place.open()).rotateKey({ kid: "key-2" });
@@ -153,8 +153,8 @@ test("the permission bits of a replaced document are kept", async ({ place }) =>
 });
 
 Deno.test({
-  name: "a directory without write permission is an error, and not a crash",
-  // The superuser may write everywhere.
+  name: "reports a directory without write permission as an error",
+  // Root may write everywhere.
   ignore: isRoot,
   fn: () =>
     withPlace(async (place) => {
@@ -178,7 +178,7 @@ Deno.test({
 });
 
 for (const step of ["written", "wrote-part"]) {
-  test(`an append that fails at "${step}" is cut back, and the next one goes on`, async ({ place }) => {
+  test(`an append that fails at "${step}" is undone, and the next one succeeds`, async ({ place }) => {
     let fail = false;
     const faults = {
       maxWriteBytes: 400,
@@ -203,7 +203,10 @@ for (const step of ["written", "wrote-part"]) {
   });
 }
 
-/** Lets a file only grow, or again be changed; false where that is unknown. */
+/**
+ * Sets or clears the append-only attribute of a file; returns false if
+ * unsupported.
+ */
 function onlyAppend(path: string, on: boolean): boolean {
   try {
     const args = [on ? "+a" : "-a", path];
@@ -224,7 +227,7 @@ function canOnlyAppend(): boolean {
 }
 
 Deno.test({
-  name: "after a failure that can't be undone nothing more is written",
+  name: "writes nothing after a failure that can't be undone",
   ignore: !canOnlyAppend(),
   fn: () =>
     withPlace(async (place) => {
@@ -245,7 +248,7 @@ Deno.test({
       } finally {
         onlyAppend(place.feed, false);
       }
-      // The next writer finds a whole event that was not acknowledged.
+      // The next writer finds a complete event that was not acknowledged.
       const next = await place.open();
       const { repeated } = await next.append(upsert({ event_id: "e1" }));
       assertEquals(repeated, true);

@@ -64,12 +64,12 @@ const SOON = { timeoutMs: 5_000, create: true };
 
 /** The contract's rules, for test runners other than Deno's. */
 export const FEED_STORE_RULES: readonly FeedStoreRule[] = [
-  ["what is absent has no revision and no bytes", async (store) => {
+  ["a missing file has neither revision nor bytes", async (store) => {
     await store.exclusively(SOON, () => Promise.resolve());
     assertEquals(await store.revision("/a.json"), undefined);
     assertEquals(await store.read("/a.json", 10), undefined);
   }],
-  ["create makes a file once, replace as often as wanted", async (store) => {
+  ["create makes a file once; replace may be repeated", async (store) => {
     await store.exclusively(SOON, async (writer) => {
       assertEquals(await writer.create("/x/a.json", bytes("1")), true);
       assertEquals(await writer.create("/x/a.json", bytes("2")), false);
@@ -91,27 +91,30 @@ export const FEED_STORE_RULES: readonly FeedStoreRule[] = [
       assert(revision !== revisions[at]);
     }
   }],
-  ["many files are replaced together, removed, and grow", async (store) => {
-    await store.exclusively(SOON, async (writer) => {
-      await writer.replace("/x/a", bytes("old"));
-      const files = { "/x/a": "1", "/x/y/b": "2", "/c": "3" };
-      const all = Object.entries(files).map(([path, content]) =>
-        [path, bytes(content)] as const
-      );
-      await writer.replaceAll(new Map(all), ["/x/last", bytes("6")]);
-      await writer.replaceAll(new Map(all), ["/x/last", bytes("7")]);
-      await writer.remove("/c");
-      await writer.remove("/c");
-      await writer.append("/.sig/d", bytes("4"));
-      await writer.append("/.sig/d", bytes("5"));
-    });
-    assertEquals(text(await store.read("/.sig/d", 10)), "45");
-    assertEquals(text(await store.read("/x/a", 10)), "1");
-    assertEquals(text(await store.read("/x/y/b", 10)), "2");
-    assertEquals(text(await store.read("/x/last", 10)), "7");
-    assertEquals(text(await store.read("/c", 10)), undefined);
-  }],
-  ["a file over the limit is refused", async (store) => {
+  [
+    "replaces many files together, removes files, and appends to files",
+    async (store) => {
+      await store.exclusively(SOON, async (writer) => {
+        await writer.replace("/x/a", bytes("old"));
+        const files = { "/x/a": "1", "/x/y/b": "2", "/c": "3" };
+        const all = Object.entries(files).map(([path, content]) =>
+          [path, bytes(content)] as const
+        );
+        await writer.replaceAll(new Map(all), ["/x/last", bytes("6")]);
+        await writer.replaceAll(new Map(all), ["/x/last", bytes("7")]);
+        await writer.remove("/c");
+        await writer.remove("/c");
+        await writer.append("/.sig/d", bytes("4"));
+        await writer.append("/.sig/d", bytes("5"));
+      });
+      assertEquals(text(await store.read("/.sig/d", 10)), "45");
+      assertEquals(text(await store.read("/x/a", 10)), "1");
+      assertEquals(text(await store.read("/x/y/b", 10)), "2");
+      assertEquals(text(await store.read("/x/last", 10)), "7");
+      assertEquals(text(await store.read("/c", 10)), undefined);
+    },
+  ],
+  ["refuses a file over the limit", async (store) => {
     await store.exclusively(
       SOON,
       (writer) => writer.replace("/a.json", bytes("12345")),
@@ -124,7 +127,7 @@ export const FEED_STORE_RULES: readonly FeedStoreRule[] = [
     );
     assertEquals(error.context.limit, 4);
   }],
-  ["an absent feed is not made", async (store) => {
+  ["does not create a missing feed", async (store) => {
     await store.exclusively(SOON, async (writer) => {
       await assertRejected(
         writer.openFeed("/feed"),
@@ -134,7 +137,7 @@ export const FEED_STORE_RULES: readonly FeedStoreRule[] = [
     });
   }],
   [
-    "a feed grows, is read anywhere, and its tail is cut and kept",
+    "appends to a feed, reads it at any offset, and saves and cuts its tail",
     async (store) => {
       await withFeed(store, async (writer) => {
         const feed = await writer.openFeed("/feed");
@@ -154,7 +157,7 @@ export const FEED_STORE_RULES: readonly FeedStoreRule[] = [
       assertEquals(text(await store.read("/feed", 100)), "one\ntwo\n");
     },
   ],
-  ["a feed keeps its identity while it is appended to", async (store) => {
+  ["a feed keeps its identity during appends", async (store) => {
     const seen = new Set<string>();
     for (let n = 0; n < 3; n++) {
       await withFeed(store, async (writer) => {
@@ -165,7 +168,7 @@ export const FEED_STORE_RULES: readonly FeedStoreRule[] = [
     }
     assertEquals(seen.size, 1);
   }],
-  ["the work under the lock is never two at a time", async (store) => {
+  ["runs only one task under the lock", async (store) => {
     let inside = 0;
     let most = 0;
     await Promise.all(
@@ -179,7 +182,7 @@ export const FEED_STORE_RULES: readonly FeedStoreRule[] = [
     );
     assertEquals(most, 1);
   }],
-  ["a lock that is held is reported, and not taken away", async (store) => {
+  ["reports a held lock and does not break it", async (store) => {
     await store.exclusively(SOON, async () => {
       const error = await assertRejected(
         store.exclusively({ timeoutMs: 20 }, () => Promise.resolve()),
@@ -190,7 +193,7 @@ export const FEED_STORE_RULES: readonly FeedStoreRule[] = [
     });
     await store.exclusively({ timeoutMs: 0 }, () => Promise.resolve());
   }],
-  ["a failure under the lock gives it up", async (store) => {
+  ["a failure under the lock releases it", async (store) => {
     await store.exclusively(SOON, () => Promise.reject(new Error("no")))
       .catch((error: unknown) => assert(!isSigError(error)));
     await store.exclusively({ timeoutMs: 0 }, () => Promise.resolve());

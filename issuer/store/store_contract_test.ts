@@ -4,15 +4,15 @@ import { createMemoryStore } from "./memory_store.ts";
 import { withMethods } from "../testdata/support.ts";
 import { FEED_STORE_RULES } from "./store_contract.ts";
 
-/** What a careless driver does otherwise, and the rule that it breaks. */
+/** Faulty store methods, and the rule that each breaks. */
 const BROKEN: readonly (readonly [
   rule: string,
   breakStore: (store: FeedStore) => Partial<FeedStore>,
 ])[] = [
-  ["a file over the limit is refused", (store) => ({
+  ["refuses a file over the limit", (store) => ({
     read: (path) => store.read(path, 1_000_000),
   })],
-  ["create makes a file once, replace as often as wanted", (store) => ({
+  ["create makes a file once; replace may be repeated", (store) => ({
     exclusively: (options, work) =>
       store.exclusively(options, (writer) => {
         const create: FeedWriter["create"] = async (path, bytes) => {
@@ -24,16 +24,16 @@ const BROKEN: readonly (readonly [
         );
       }),
   })],
-  ["what is absent has no revision and no bytes", () => ({
+  ["a missing file has neither revision nor bytes", () => ({
     revision: () => Promise.resolve("1"),
   })],
-  ["the work under the lock is never two at a time", () => ({
+  ["runs only one task under the lock", () => ({
     exclusively: (_options, work) => work(undefined as unknown as FeedWriter),
   })],
 ];
 
 for (const [rule, breakStore] of BROKEN) {
-  Deno.test(`a driver that breaks it fails the contract: ${rule}`, async () => {
+  Deno.test(`a store that breaks a rule fails the contract: ${rule}`, async () => {
     const [, hold] = FEED_STORE_RULES.find(([name]) => name === rule) ?? [];
     assert(hold !== undefined, rule);
     const store = createMemoryStore();

@@ -1,4 +1,4 @@
-/** The documents of a place, read and changed by hand. @module */
+/** Reads and changes the documents of an issuer in a test. @module */
 
 import { parseFeedLine } from "@sig/core";
 import type { Place } from "./support.ts";
@@ -21,7 +21,7 @@ export async function writeJson(place: Place, name: string, value: Json) {
   );
 }
 
-/** The keys that signed the feed, line by line. */
+/** Returns the kids that signed the feed, line by line. */
 export async function kids(place: Place): Promise<string[]> {
   const lines = (await Deno.readTextFile(place.feed)).trimEnd().split("\n");
   return lines.map((line) => parseFeedLine(line).header.kid);

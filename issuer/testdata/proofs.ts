@@ -1,4 +1,4 @@
-/** Reads an issuer's proofs by the parts that a reader is made of. @module */
+/** Reads an issuer's proofs with the functions that a reader uses. @module */
 
 import { parseEventPayload, parseFeedLine } from "@sig/core";
 import {
@@ -13,7 +13,7 @@ import { type Place, publishedKeys } from "./support.ts";
 const ORIGIN = "acme.example/.well-known/sig";
 const sha256 = createSha256();
 
-/** The published checkpoint, with the signatures of the published keys. */
+/** Reads the published checkpoint and verifies it with the published keys. */
 export async function openPublished(place: Place): Promise<OpenedCheckpoint> {
   const { keys } = await publishedKeys(place);
   const source = await Deno.readTextFile(

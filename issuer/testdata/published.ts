@@ -1,11 +1,11 @@
-/** What a feed of unsigned events says, for plans. @module */
+/** Published states of unsigned events, for tests of plans. @module */
 
 import type { SigEvent } from "@sig/core";
 import type { PublishedState } from "@sig/issuer";
 import { PublishedRelationships } from "../plan/published.ts";
 import { ISSUER } from "../../tests/kit/events.ts";
 
-/** The events as a feed has them: one after the other. */
+/** Numbers events as a feed does. */
 export const numbered = (events: readonly SigEvent[]): readonly SigEvent[] =>
   events.map((event, at) => ({
     ...event,
@@ -13,7 +13,7 @@ export const numbered = (events: readonly SigEvent[]): readonly SigEvent[] =>
     sequence: at + 1,
   }));
 
-/** The state after these events. */
+/** Returns the state after these events. */
 export function published(events: readonly SigEvent[]): PublishedState {
   const relationships = new PublishedRelationships();
   for (const event of numbered(events)) relationships.add(event);

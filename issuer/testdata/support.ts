@@ -1,4 +1,4 @@
-/** What the issuer's tests share. @module */
+/** Shared functions of the issuer's tests. @module */
 
 import {
   parseEventPayload,
@@ -24,31 +24,31 @@ import {
 import { assert, assertEquals } from "@std/assert";
 import { type Ended, TestProcess } from "../../tests/kit/process.ts";
 
-/** The issuer of all tests. */
+/** DID of the issuer in all tests. */
 export const DID = "did:web:acme.example";
 /** Its host. */
 export const HOST = "acme.example";
-/** The time of all tests. */
+/** The time in all tests. */
 export const NOW = new Date("2026-03-01T09:00:00Z");
 
 /** An issuer in a temporary directory. */
 export interface Place {
-  /** Holds the two others. */
+  /** Path of the temporary directory, which contains the two others. */
   readonly base: string;
-  /** The issuer's directory. */
+  /** Path of the issuer's directory. */
   readonly dir: string;
-  /** The key store's directory. */
+  /** Path of the key store's directory. */
   readonly keysDir: string;
-  /** The feed's file. */
+  /** Path of the feed's file. */
   readonly feed: string;
-  /** Opens the issuer; closed when the test ends. */
+  /** Opens the issuer; it is closed when the test ends. */
   open(options?: Partial<OpenIssuerOptions>): Promise<Issuer>;
 }
 
-/** A test in a temporary directory, with an open issuer of it. */
+/** A test in a temporary directory, with its open issuer. */
 export type PlaceTest = (place: Place, issuer: Issuer) => Promise<void>;
 
-/** Runs a test in a temporary directory, where an issuer is made (default). */
+/** Runs a test in a temporary directory with a new issuer (default). */
 export async function withPlace(
   test: PlaceTest,
   options: { readonly empty?: boolean; readonly parent?: string } = {},
@@ -85,7 +85,7 @@ export async function withPlace(
   }
 }
 
-/** {@linkcode withPlace} as a test. */
+/** Registers {@linkcode withPlace} as a test. */
 export function placeTest(
   name: string,
   test: (of: { place: Place; issuer: Issuer }) => Promise<void>,
@@ -95,7 +95,7 @@ export function placeTest(
   Deno.test(name, () => withPlace(run, options));
 }
 
-/** Makes an issuer in a place. */
+/** Creates an issuer in a place. */
 export async function init(
   place: Pick<Place, "dir" | "keysDir">,
   more: Partial<InitIssuerOptions> = {},
@@ -106,7 +106,7 @@ export async function init(
     .finally(() => store.close());
 }
 
-/** Removes the index, or gives each of its files to `work` instead. */
+/** Removes the index files, or passes each one to `work` instead. */
 export async function eachIndexFile(
   place: Place,
   work: (path: string, suffix: string) => Promise<void> = (path) =>
@@ -117,11 +117,11 @@ export async function eachIndexFile(
   }
 }
 
-/** The permission bits of a path. */
+/** Returns the permission bits of a path. */
 export const modeOf = (path: string): number =>
   (Deno.statSync(path).mode ?? 0) & 0o777;
 
-/** Every file below a folder, by its path in it, sorted. */
+/** Returns the relative paths of all files below a folder, sorted. */
 export function* walk(folder: string, below = ""): Generator<string> {
   const entries = [...Deno.readDirSync(folder + below)];
   for (const { isDirectory, name } of entries.sort(byName)) {
@@ -133,7 +133,9 @@ export function* walk(folder: string, below = ""): Generator<string> {
 
 const byName = (a: Deno.DirEntry, b: Deno.DirEntry) => a.name < b.name ? -1 : 1;
 
-/** A store with some methods replaced, which a spread would lose. */
+/**
+ * Returns a store with some methods replaced; a spread would lose the others.
+ */
 export function withMethods(
   store: FeedStore,
   methods: Partial<FeedStore>,
@@ -147,7 +149,7 @@ export function withMethods(
   };
 }
 
-/** A plain upsert. */
+/** Makes an upsert draft. */
 export function upsert(
   more: Partial<EventDraft & { event_type: "relationship.upsert" }> = {},
 ): EventDraft {
@@ -159,7 +161,7 @@ export function upsert(
   };
 }
 
-/** A plain revoke. */
+/** Makes a revoke draft. */
 export function revoke(
   relationship_id: string,
   more: Record<string, unknown> = {},
@@ -172,7 +174,7 @@ export function revoke(
   };
 }
 
-/** The keys that the documents of a place authorise. */
+/** Returns a resolver of the keys that the documents of a place authorise. */
 export async function publishedKeys({ dir }: Place): Promise<KeyResolver> {
   const read = async (name: string) =>
     parseJson(await Deno.readFile(`${dir}/.well-known/${name}`));
@@ -181,8 +183,8 @@ export async function publishedKeys({ dir }: Place): Promise<KeyResolver> {
 }
 
 /**
- * Verifies a feed by the parts that a consumer is made of, without the
- * issuer's code: line by line, gapless, unique ids, and nothing to warn about.
+ * Verifies a feed with the functions of a consumer, without the issuer's code:
+ * line by line, without gaps, duplicates or warnings.
  */
 export async function readFeed(place: Place): Promise<readonly SigEvent[]> {
   const keys = await publishedKeys(place);
@@ -201,7 +203,7 @@ export async function readFeed(place: Place): Promise<readonly SigEvent[]> {
   return events;
 }
 
-/** Asserts that each event that was acknowledged has its place in the feed. */
+/** Asserts that each acknowledged event is in the feed at its sequence. */
 export function assertKept(
   { lines }: WorkerResult,
   events: readonly SigEvent[],
@@ -215,7 +217,7 @@ export function assertKept(
 
 /** A job for the worker process. */
 export interface Job {
-  /** What to do. */
+  /** The kind of work. */
   readonly work:
     | "append"
     | "batch"
@@ -224,27 +226,27 @@ export interface Job {
     | "hold"
     | "init"
     | "rotate";
-  /** How often. */
+  /** Number of repetitions. */
   readonly count?: number;
-  /** Names the events, relationships and keys it makes. */
+  /** Prefix of the event, relationship and key identifiers it makes. */
   readonly name?: string;
-  /** The step at which it ends itself; `any`: whatever the step. */
+  /** The step at which the worker kills itself; `any`: every step. */
   readonly killAt?: string;
-  /** How (default: SIGKILL). */
+  /** The signal (default: SIGKILL). */
   readonly signal?: Deno.Signal;
-  /** Steps of that name that are passed before. */
+  /** Number of such steps to pass first. */
   readonly passes?: number;
-  /** Bytes of one write. */
+  /** Maximum bytes per write. */
   readonly maxWriteBytes?: number;
   /** Milliseconds to wait for the lock. */
   readonly lockTimeoutMs?: number;
 }
 
-/** What a worker process left behind. */
+/** The result of a worker process. */
 export interface WorkerResult extends Pick<Ended, "code" | "signal"> {
-  /** Lines that it printed: what was acknowledged to it. */
+  /** The lines that it printed, one per acknowledged operation. */
   readonly lines: readonly string[];
-  /** All that it said on both streams. */
+  /** The output of both streams. */
   readonly output: string;
 }
 
@@ -265,7 +267,7 @@ export function startWorker(
   ], { stdin: "open" });
 }
 
-/** Runs a worker process to its end, under a limit that the shell sets. */
+/** Runs a worker process to its end, under a limit set by the shell. */
 export async function runWorker(
   place: Place,
   job: Job,
@@ -279,13 +281,13 @@ export async function runWorker(
   return { code, signal, output, lines };
 }
 
-/** No private key is ever in an output. */
+/** No output may contain a private key. */
 async function assertSecret(place: Place, output: string): Promise<void> {
   const folder = `${place.keysDir}/${HOST}`;
   const made = await Deno.stat(folder).then(() => true, () => false);
   for (const entry of made ? Deno.readDirSync(folder) : []) {
     const text = await Deno.readTextFile(`${folder}/${entry.name}`)
-      // Another worker has just given it its last name.
+      // Another worker has just renamed it.
       .catch(() => undefined);
     if (text === undefined) return await assertSecret(place, output);
     const d = /"d":"([^"]+)"/.exec(text)?.[1];

@@ -1,4 +1,4 @@
-/** An issuer in memory that has something to say already. @module */
+/** An issuer in memory with three events. @module */
 
 import {
   createMemoryKeyStore,
@@ -12,10 +12,13 @@ import {
 } from "@sig/issuer";
 import { DID, NOW, revoke as revokeOf, upsert } from "./support.ts";
 
-/** The feed in a store. */
+/** Path of the feed in a store. */
 export const FEED = "/.well-known/sig/events.jsonl";
 
-/** An issuer in memory whose feed knows two relationships, one revoked. */
+/**
+ * Opens an issuer in memory whose feed has two relationships, one of them
+ * revoked.
+ */
 export async function open(
   more: Partial<OpenIssuerOptions> & { readonly publicOnly?: boolean } = {},
 ): Promise<{ readonly issuer: Issuer; readonly store: MemoryStore }> {
@@ -32,9 +35,9 @@ export async function open(
   return { issuer, store };
 }
 
-/** A revoke of the first relationship. */
+/** Makes a revoke draft of the first relationship. */
 export const revoke = (more: Record<string, unknown> = {}): EventDraft =>
   revokeOf("r1", { reason_code: "employment_ended", ...more });
 
-/** A draft that TypeScript would not let through. */
+/** Casts a draft that TypeScript would refuse. */
 export const wrong = (draft: unknown): EventDraft => draft as EventDraft;

@@ -1,4 +1,4 @@
-/** A process of its own that works on an issuer, for the tests. @module */
+/** A separate process that runs a job on an issuer, for the tests. @module */
 
 import { isSigError } from "@sig/core";
 import {
@@ -21,7 +21,7 @@ const faults: FaultHooks = {
     const isMeant = task.killAt === "any" || step === task.killAt;
     if (!isMeant || passes-- > 0) return;
     Deno.kill(Deno.pid, task.signal ?? "SIGKILL");
-    // Signals other than SIGKILL arrive a little later.
+    // Signals other than SIGKILL arrive with a delay.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5_000);
   },
   ...(task.maxWriteBytes === undefined
@@ -49,7 +49,7 @@ const open = (from = store) =>
   openIssuer({ store: from, keys, now, faults, lockTimeoutMs });
 const count = task.count ?? 1;
 
-/** What is done with an issuer, by the name of the job. */
+/** The work of each job, by its name. */
 const WORKS: Readonly<Record<string, (issuer: Issuer) => Promise<void>>> = {
   async append(issuer) {
     for (let n = 1; n <= count; n++) {
@@ -66,13 +66,13 @@ const WORKS: Readonly<Record<string, (issuer: Issuer) => Promise<void>>> = {
   async exhaust(first) {
     await first.append(draft(1));
     say(`${task.name}-1 1`);
-    // A store of its own, which has neither lock nor feed open yet.
+    // A separate store, which has neither locked nor opened anything yet.
     await using issuer = await open(createFileStore(task.dir, { faults }));
     const files: Deno.FsFile[] = [];
     try {
       for (;;) files.push(Deno.openSync(`${task.dir}/.well-known/sig.json`));
     } catch {
-      // No file can be opened any more.
+      // No more files can be opened now.
     }
     await issuer.append(draft(2)).catch((error: unknown) => {
       if (isSigError(error)) say(`refused ${error.code} ${error.message}`);
@@ -101,7 +101,7 @@ try {
   } else if (task.work === "hold") {
     await store.exclusively({ timeoutMs: lockTimeoutMs }, async () => {
       say("holding");
-      // Until the test closes our standard input.
+      // Until the test closes the standard input.
       await new Response(Deno.stdin.readable).text();
     });
   } else {
