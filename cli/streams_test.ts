@@ -76,7 +76,7 @@ Deno.test({
       ) assertEquals(await shell(`${line}; echo $?`, cwd), "2\n", line);
       assertEquals(
         await shell(`sig verify ./acme 2>&1 >${FULL}`, cwd),
-        "error: write_failed: Cannot write the result: standard output takes no more\n  hint: What the command was to do may be done: look before you repeat.\n",
+        "error: write_failed: Cannot write the result: standard output is closed or full\n  hint: The command may have taken effect: check before you rerun it.\n",
       );
     }),
 });

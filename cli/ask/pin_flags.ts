@@ -194,9 +194,9 @@ export async function requirePins(
 ): Promise<PinStore> {
   const { pins, warning } = await openPins(call);
   if (pins !== undefined) return pins;
-  throw usageError(`there is no memory: ${warning?.detail}`, {
+  throw usageError(`there is no pin store: ${warning?.detail}`, {
     flag: "--pins",
-    hint: "Name it with --pins FILE.",
+    hint: "Name one with --pins FILE.",
   });
 }
 
@@ -208,7 +208,7 @@ function unpinned(call: Call<PinValues>, why: string): OpenedPins {
   throw new SigError("store_unavailable", `Cannot require a pin: ${detail}`, {
     context: {
       flag: "--require-pin",
-      hint: "Name the memory with --pins FILE.",
+      hint: "Name a pin store with --pins FILE.",
     },
   });
 }

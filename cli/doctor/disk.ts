@@ -66,14 +66,15 @@ const isOpen = ({ modes }: ExaminedDisk, path: string) =>
 export const DISK_FINDINGS = {
   folder_open_to_others: {
     severity: "warning",
-    when: "Others on the machine can look into `.sig`",
-    why: "It holds names of people, and write access to it can stop appends",
+    when: "Other users of the machine can read `.sig`",
+    why:
+      "It contains names of people, and write access to it can block appends",
     mend: "chmod 700 the folder",
     find(disk) {
       const path = `${disk.dir}/.sig`;
       if (!isOpen(disk, path)) return [];
       return [[
-        "others on this machine can look into the issuer's own folder",
+        "other users of this machine can read the issuer's private folder",
         ...[path, `chmod 700 ${path}`] as const,
       ]];
     },
@@ -95,15 +96,14 @@ export const DISK_FINDINGS = {
   },
   key_open_to_others: {
     severity: "error",
-    when:
-      "Others on the machine can read a private key, or look into its folder",
+    when: "Other users of the machine can read a private key or its folder",
     why: "With the key, anything can be signed in your name",
-    mend: "chmod go-rwx it; if somebody may have read it: sig rotate-key",
+    mend: "chmod go-rwx it; if it may have been read: sig rotate-key",
     find: (disk) =>
       disk.keys.filter((path) => isOpen(disk, path)).map((path) => [
-        "others on this machine can read a private key or its folder",
+        "other users of this machine can read a private key or its folder",
         path,
-        `chmod go-rwx ${path}; if somebody may have read it: sig rotate-key`,
+        `chmod go-rwx ${path}; if it may have been read: sig rotate-key`,
       ]),
   },
 } as const satisfies FindingTable<ExaminedDisk>;

@@ -60,9 +60,10 @@ export async function readDocuments(
 export const DOCUMENT_FINDINGS = {
   other_draft_document: {
     severity: "warning",
-    when: "There is a file that another draft of the protocol names",
-    why: "Readers of v0.1 never look at it, so it may say something else",
-    mend: "Remove it, if nobody relies on it any more",
+    when: "A file of another draft of the protocol exists",
+    why:
+      "Readers of v0.1 never read it, so it may contradict the other documents",
+    mend: "Remove it if it is no longer used",
     find: ({ otherDrafts }) =>
       otherDrafts.map((name) => [
         `${name} belongs to another draft of the protocol`,
@@ -72,7 +73,7 @@ export const DOCUMENT_FINDINGS = {
   key_unauthorised: {
     severity: "warning",
     when: "A key of `jwks.json` is not in `assertionMethod` of `did.json`",
-    why: "What it signs from now on is refused by every reader",
+    why: "Readers refuse events that it signs from now on",
     mend: "Add it to assertionMethod, or remove it from jwks.json",
     find: ({ authorised, kids }) =>
       kids.filter((kid) => !authorised.has(kid)).map((kid) => `key ${kid}`),
@@ -80,7 +81,7 @@ export const DOCUMENT_FINDINGS = {
   key_unused: {
     severity: "info",
     when: "A key that is not the newest has signed nothing",
-    why: "Each key that is not needed is one more that can be stolen",
+    why: "Every unnecessary key can be stolen",
     mend: "Remove it from jwks.json and did.json",
     // The newest key may not have signed yet.
     find: ({ authorised, kids, used }) =>

@@ -83,7 +83,7 @@ export const FEED_FINDINGS = {
     severity: "warning",
     when:
       "Free text of an event looks like a mail address, a phone number or a birth date",
-    why: "A feed is public, and what it said can never be taken back",
+    why: "A feed is public, and its events can never be removed",
     mend: "Leave it out of title, department, label, reason and metadata",
     find: ({ notes }) =>
       Array.from(notes.personal, ([what, sequences]) => [
@@ -95,7 +95,7 @@ export const FEED_FINDINGS = {
     severity: "warning",
     when: "A subject has several active relationships of one type",
     why: "After one of them is revoked, the subject is still allowed",
-    mend: "Revoke those that are not meant, with sig revoke",
+    mend: "Revoke the unintended ones with sig revoke",
     find({ state, now }) {
       const active = dumpState(state, { now, status: "active" });
       const groups = Map.groupBy(
@@ -132,8 +132,8 @@ export const FEED_FINDINGS = {
   similar_names: {
     severity: "warning",
     when:
-      "Subjects or roles differ in case or in characters that are not visible, or hide such a character",
-    why: "People take them for the same, and every check compares exactly",
+      "Subjects or roles differ only in case or invisible characters, or contain an invisible character",
+    why: "People can't distinguish them, but every check compares exactly",
     mend: "Give people the intended subject or role, and revoke the other",
     find({ state }) {
       const active = [...state.by_relationship_id.values()]
@@ -158,7 +158,7 @@ export const FEED_FINDINGS = {
   key_old: {
     severity: "warning",
     when: "The signing key has been in use for a year",
-    why: "The longer a key is in use, the more an unnoticed copy can forge",
+    why: "The longer a key is in use, the more an undetected copy can forge",
     mend: "sig rotate-key --help",
     find({ notes: { key }, now }) {
       if (key === undefined) return [];

@@ -133,15 +133,15 @@ function hashFeed(feed: Uint8Array) {
 }
 
 const REBUILD = "sig checkpoint --dir <dir> --rebuild, then publish it";
-const FEED_INSTEAD = "Readers take the whole feed instead, which costs more";
+const FEED_INSTEAD =
+  "Readers fetch the whole feed instead, which is more expensive";
 
 /** Findings about an issuer that publishes proofs. */
 export const PROOF_FINDINGS = {
   checkpoint_unusable: {
     severity: "error",
     when: "The checkpoint is missing, or readers refuse it",
-    why:
-      "Readers that remember the issuer accept no new key, and others take the whole feed",
+    why: "Readers with a pin accept no new key, and others read the whole feed",
     mend: REBUILD,
     find: ({ checkpoint }) =>
       checkpoint instanceof SigError
@@ -150,8 +150,8 @@ export const PROOF_FINDINGS = {
   },
   checkpoint_differs: {
     severity: "error",
-    when: "The checkpoint does not fit the feed",
-    why: "Readers of the feed and readers of proofs get contradicting answers",
+    when: "The checkpoint does not match the feed",
+    why: "Readers of the feed and readers of proofs get contradictory answers",
     mend:
       "Find out whether the feed was replaced before you sign anything: sig restore",
     find: ({ different }) =>
@@ -162,12 +162,11 @@ export const PROOF_FINDINGS = {
   },
   proofs_of_changed_subject: {
     severity: "error",
-    when:
-      "The checkpoint has an event that gives a relationship another subject",
+    when: "An event in the checkpoint changes the subject of a relationship",
     why:
-      "No proof can show that: by proof the new subject has no relationship, by the feed it has",
+      "Proofs don't support this: by proof the new subject has no relationship, by the feed it has one",
     mend:
-      "Take proofs_uri out of sig.json, or end the relationship and begin another",
+      "Remove proofs_uri from sig.json, or end the relationship and create a new one",
     find: ({ changed }) =>
       changed.map((subject) => [
         `a relationship of ${subject} is given to another subject`,
@@ -177,7 +176,8 @@ export const PROOF_FINDINGS = {
   checkpoint_behind: {
     severity: "info",
     when: "The feed has events that the checkpoint does not have",
-    why: "Readers read them after the proof; from 1 MiB on they take the feed",
+    why:
+      "Readers fetch them after the proof; from 1 MiB on they read the whole feed",
     mend: "sig checkpoint --dir <dir>",
     find({ checkpoint, lastSequence }) {
       if (checkpoint instanceof SigError || checkpoint.size >= lastSequence) {
@@ -191,7 +191,7 @@ export const PROOF_FINDINGS = {
   },
   checkpoint_old: {
     severity: "info",
-    when: "The checkpoint states no time, or one more than a day ago",
+    when: "The checkpoint has no time, or a time more than a day ago",
     why: "Readers that limit its age (--max-checkpoint-age) get no answer",
     mend: "Renew it regularly: sig checkpoint --dir <dir>",
     find({ checkpoint, now }) {
@@ -211,8 +211,7 @@ export const PROOF_FINDINGS = {
   },
   proof_file_damaged: {
     severity: "warning",
-    when:
-      "A tile or state file is missing, or has other bytes than the feed gives",
+    when: "A tile or state file is missing, or does not match the feed",
     why: FEED_INSTEAD,
     mend: REBUILD,
     find: ({ damaged }) => damaged.map((path) => `.well-known/sig/${path}`),

@@ -91,8 +91,8 @@ export const PUBLISHED_FINDINGS = {
   published_differs: {
     severity: "error",
     when: "Both feeds begin with the same events, and then differ",
-    why: "One of both was rewritten; readers who remember refuse the other",
-    mend: "Append nothing until you know which is right: sig log shows both",
+    why: "One of them was rewritten; readers with a pin refuse the other one",
+    mend: "Append nothing until you know which is correct: sig log shows both",
     find: whenRelated(
       "differs",
       ({ firstDifference }) =>

@@ -283,7 +283,7 @@ function pathsOf(found: readonly ServedHead[]): readonly string[] {
   return found.length === 0 ? [] : [found.map(({ path }) => path).join(", ")];
 }
 
-const COSTS = "Every look costs the whole feed, for its readers and for you";
+const COSTS = "Every poll transfers the whole feed";
 const EXPORT = "sig export prints a configuration that does";
 const NO_ANSWER = "Readers refuse it, so that no check can be answered";
 
@@ -309,8 +309,8 @@ export const REFUSED_FINDINGS = {
   },
   length_unsaid: {
     severity: "error",
-    when: "A document comes without `content-length` and without chunks",
-    why: "Readers refuse it, since it could have been cut off on the way",
+    when: "A document has neither `content-length` nor chunked encoding",
+    why: "Readers refuse it, since it could be truncated",
     mend: "Let the server and each proxy speak HTTP/1.1 and send the length",
     find: refused("unframed"),
   },
@@ -327,8 +327,8 @@ function refused(kind: string): (error: SigError) => readonly Found[] {
 export const SERVED_FINDINGS = {
   server_slow: {
     severity: "warning",
-    when: "Requests of `sig doctor` had no answer within 30 seconds in all",
-    why: "What they ask for was not examined, and readers wait as well",
+    when: "Requests of `sig doctor` had no response within 30 seconds in total",
+    why: "Their findings are missing, and readers wait as well",
     mend: "Find out what the server waits for, then run sig doctor again",
     find: ({ metadataRef, unanswered }) =>
       unanswered.length === 0 ? [] : [[
@@ -340,7 +340,7 @@ export const SERVED_FINDINGS = {
   },
   etag_missing: {
     severity: "warning",
-    when: "The feed comes without an `ETag`",
+    when: "The feed has no `ETag`",
     why: COSTS,
     mend: "Let the server send ETag",
     find: ({ etag, feedUrl }) => etag === null ? [feedUrl] : [],
@@ -361,7 +361,7 @@ export const SERVED_FINDINGS = {
   },
   range_wrong: {
     severity: "error",
-    when: "`Range` is answered with other bytes than those asked for",
+    when: "`Range` is answered with other bytes than requested",
     why: "Readers that know the beginning of the feed refuse the answer",
     mend: "Fix the server's ranges, or switch them off",
     find: ({ range, feedUrl }) =>
@@ -370,7 +370,7 @@ export const SERVED_FINDINGS = {
   no_tls: {
     severity: "error",
     when: "The documents are served over http",
-    why: "Anybody on the way can withhold or undo a revocation",
+    why: "Anyone on the network path can withhold or undo a revocation",
     mend: "Serve them over https with a certificate of the host",
     find: ({ metadataRef }) =>
       metadataRef.startsWith("http:") ? [metadataRef] : [],
@@ -379,7 +379,7 @@ export const SERVED_FINDINGS = {
     severity: "warning",
     when: "The certificate expires within three weeks",
     why: "From then on no check can be answered",
-    mend: "Renew it now, and find out why that did not happen by itself",
+    mend: "Renew it now, and find out why automatic renewal failed",
     find({ heads, now }) {
       const ends = heads.flatMap(({ head }) => head.certificateUntil ?? []);
       if (ends.length === 0) return [];
@@ -396,7 +396,7 @@ export const SERVED_FINDINGS = {
     severity: "warning",
     when:
       "Port 80 of the host answers with the document, or redirects elsewhere than to https",
-    why: "Anybody on the way can change what an old link leads to",
+    why: "Anyone on the network path can change the target of an old link",
     mend: "Redirect http to https for the whole host, or close port 80",
     find({ http }) {
       if (http === undefined) return [];
@@ -409,7 +409,7 @@ export const SERVED_FINDINGS = {
   },
   cors_missing: {
     severity: "warning",
-    when: "Documents come without `access-control-allow-origin: *`",
+    when: "Documents have no `access-control-allow-origin: *`",
     why: "Pages in browsers can't read them",
     mend: `Send access-control-allow-origin: *; ${EXPORT}`,
     find: inHeader("access-control-allow-origin", (value) => value !== "*"),
@@ -417,7 +417,7 @@ export const SERVED_FINDINGS = {
   cors_preflight_refused: {
     severity: "info",
     when: "`OPTIONS` does not allow `if-none-match`; many static hosts can't",
-    why: "Pages in browsers can't ask whether something has changed",
+    why: "Pages in browsers can't send conditional requests",
     mend: `Let the server answer OPTIONS; ${EXPORT}`,
     find({ feedUrl, preflight }) {
       if (preflight === undefined) return [];
@@ -438,7 +438,7 @@ export const SERVED_FINDINGS = {
   },
   cache_unsaid: {
     severity: "warning",
-    when: "Documents come without `cache-control` and `expires`",
+    when: "Documents have neither `cache-control` nor `expires`",
     why: "Caches guess for how long they may keep documents",
     mend: `Send cache-control: no-cache; ${EXPORT}`,
     find: ({ heads, now }) =>
@@ -447,7 +447,7 @@ export const SERVED_FINDINGS = {
   compressed_on_request: {
     severity: "warning",
     when: "Documents are compressed for readers that accept that",
-    why: "Browsers accept it, and then neither lengths nor ranges fit",
+    why: "Browsers accept it, and then lengths and ranges are wrong",
     mend:
       "Switch compression off for the documents, or send cache-control: no-transform",
     find: inHeader(
@@ -457,7 +457,7 @@ export const SERVED_FINDINGS = {
   },
   media_type_missing: {
     severity: "info",
-    when: "Documents come without `content-type`",
+    when: "Documents have no `content-type`",
     why: "Browsers and proxies guess what they are",
     mend:
       `Send application/x-ndjson for the feed, application/json for the others; ${EXPORT}`,
@@ -465,15 +465,15 @@ export const SERVED_FINDINGS = {
   },
   sniffing_allowed: {
     severity: "info",
-    when: "Documents come without `x-content-type-options: nosniff`",
-    why: "A browser may take text of an event for a page",
+    when: "Documents have no `x-content-type-options: nosniff`",
+    why: "A browser may interpret text of an event as a page",
     mend: `Send x-content-type-options: nosniff; ${EXPORT}`,
     find: inHeader("x-content-type-options", (value) => value !== "nosniff"),
   },
   missing_not_404: {
     severity: "warning",
     when: "A document that can't exist is answered with 200",
-    why: "A document that you remove would be a faulty one, not a missing one",
+    why: "A document that you remove would be invalid instead of missing",
     mend: "Answer 404 for what does not exist",
     find: ({ present }) => present.includes(ABSENT) ? [ABSENT] : [],
   },
@@ -481,15 +481,16 @@ export const SERVED_FINDINGS = {
     severity: "warning",
     when: "Caches may keep the 404 of a missing document for over five minutes",
     why:
-      "What you publish there later, such as a file of proofs, stays missing for readers behind a cache",
+      "Documents that you publish there later, such as proof files, stay missing for readers behind a cache",
     mend: `Send cache-control: immutable with status 200 only; ${EXPORT}`,
     find: ({ absent, now }) => keptTooLong(absent, now),
   },
   private_folder_served: {
     severity: "error",
     when: "`.sig` of the issuer's directory can be fetched",
-    why: "It holds names of people, and what was cut off after a crash",
-    mend: "Serve the published documents alone; sig export prints how",
+    why: "It contains names of people, and incomplete events after a crash",
+    mend:
+      "Serve only the published documents; sig export prints a configuration that does",
     // If every path is answered with 200, this says nothing.
     find: ({ present: [path] }) =>
       path === undefined || !PRIVATE.includes(path) ? [] : [path],
@@ -499,7 +500,7 @@ export const SERVED_FINDINGS = {
     when:
       "The server's `Date` is more than a minute away from the clock of this machine",
     why:
-      "With a wrong clock events lie in the future, and certificates and ends of validity are misjudged",
+      "With a wrong clock, events seem to be in the future, and the validity of certificates and relationships is wrong",
     mend: "Set both clocks by NTP",
     find({ heads, now }) {
       // A cached response has the `Date` of the cache's own request.

@@ -96,15 +96,15 @@ function namedError(thrown: unknown): unknown {
     const flag = /--allow-[a-z]+/.exec(thrown.message)?.[0];
     return named(
       "invalid_request",
-      "Cannot go on: the program was not given a permission that it needs",
+      "Cannot run: the program lacks a permission",
       flag && `Run it with ${flag}.`,
     );
   }
   if (thrown.name === "OutputFailed") {
     return named(
       "write_failed",
-      "Cannot write the result: standard output takes no more",
-      "What the command was to do may be done: look before you repeat.",
+      "Cannot write the result: standard output is closed or full",
+      "The command may have taken effect: check before you rerun it.",
     );
   }
   if ("code" in thrown && thrown.code === "ERR_MODULE_NOT_FOUND") {

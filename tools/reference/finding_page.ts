@@ -49,16 +49,16 @@ export const SECTIONS: readonly (readonly [
 export function findingPage(): string {
   return `# Findings of \`sig doctor\`
 
-Each finding has a \`code\` that is never renamed or reused, a severity, what was
-found, why it matters, how to mend it, and where (\`--format json\`, \`sarif\`).
-\`error\`: answers are wrong or missing, and the exit code is 1. \`warning\`: they
-may be later. \`info\`: it could be better.
+Each finding has a \`code\` that is never renamed or reused, a severity, a
+description, the reason, a fix and a place (\`--format json\`, \`sarif\`).
+\`error\`: answers are wrong or missing, and the exit code is 1. \`warning\`:
+this may happen later. \`info\`: a possible improvement.
 
-What readers refuse is found too, as an \`error\` with the
-[error code](errors.md) that they would give, and what they warn about as a
-\`warning\` with the code of the warning (\`media_type_unexpected\`,
-\`issued_at_future\`, \`did_document_missing\` and others). A source that can't be
-read at all is not a finding: the exit code is 2.
+Errors of readers are findings too, with the severity \`error\` and their
+[error code](errors.md), and warnings of readers with the severity \`warning\`
+and their code (\`media_type_unexpected\`, \`issued_at_future\`,
+\`did_document_missing\` and others). A source that can't be read at all is not a
+finding: the exit code is 2.
 
 ${
     SECTIONS.map(([title, about, findings]) =>
