@@ -1,4 +1,4 @@
-/** Answering a challenge with a key of this browser (docs/protocol.md §7). @module */
+/** Answers a challenge with a key of this browser (docs/protocol.md §7). @module */
 
 import {
   type SignableChallenge,
@@ -7,7 +7,7 @@ import {
 } from "@sig/jose";
 import type { BrowserKey } from "./key_store.ts";
 
-/** What the libraries sign with, of a key of this browser. */
+/** Wraps a key of this browser as the signing key of the libraries. */
 export function signingKeyOf(
   { did, privateKey, publicJwk }: BrowserKey,
 ): SigningKey {
@@ -26,8 +26,8 @@ export function signingKeyOf(
 /**
  * Signs a challenge.
  *
- * @param scopes The scopes to grant (default: all that are requested).
- * @param now The server's clock, as far as it is known.
+ * @param scopes The scopes to grant (default: all requested scopes).
+ * @param now Returns the server's time, as far as it is known.
  * @throws {SigError} as `signAttestation` of `@sig/jose`.
  */
 export async function attest(
@@ -45,8 +45,8 @@ export async function attest(
 }
 
 /**
- * The server's time: its own when it issued the challenge, and what has passed
- * here since. A wrong clock on this device does not matter then.
+ * Returns the server's clock: its time when it issued the challenge, plus the
+ * time passed since. A wrong clock on this device has no effect.
  */
 export function clockOf(
   { issued_at }: { readonly issued_at: string },
@@ -55,7 +55,7 @@ export function clockOf(
   const wall = Date.now();
   const steady = performance.now();
   return () => {
-    // The steady clock may stop while the device sleeps.
+    // `performance.now()` may stop while the device sleeps.
     const passed = Math.max(Date.now() - wall, performance.now() - steady);
     return new Date(issued + passed);
   };

@@ -1,6 +1,7 @@
 /**
- * The person's keys: made in this browser, kept in IndexedDB, and never to be
- * read by anyone, the page included. Nothing of them leaves but signatures.
+ * The person's keys: generated in this browser and stored in IndexedDB. No
+ * script can read a private key, not even one of this page; only signatures
+ * leave the browser.
  *
  * @module
  */
@@ -13,36 +14,39 @@ const VERSION = 2;
 
 /** A key of this browser, for the pages of one origin. */
 export interface BrowserKey {
-  /** The key's did:key, and its place in the store. */
+  /** The key's did:key, which is also its key in the store. */
   readonly did: string;
-  /** The public part. */
+  /** The public key. */
   readonly publicJwk: {
     readonly kty: "OKP";
     readonly crv: "Ed25519";
     readonly x: string;
   };
-  /** Not extractable. */
+  /** The private key; not extractable. */
   readonly privateKey: CryptoKey;
-  /** RFC 3339 UTC. */
+  /** When the key was created (RFC 3339 UTC). */
   readonly createdAt: string;
-  /** What the person calls it. */
+  /** The name that the person gave it. */
   readonly name?: string;
-  /** The browser that made it, in words. */
+  /** A description of the browser that created it. */
   readonly place?: string;
-  /** It was derived from a passkey, and can be derived again on another device. */
+  /**
+   * Whether it was derived from a passkey, and can be derived again on another
+   * device.
+   */
   readonly isPasskey?: true;
 }
 
 /**
- * What a browser may lack for holding keys: `insecure`, a page that is neither on
- * https nor on this machine; `ed25519`, the algorithm; `storage`, a place, as in
- * some private windows.
+ * Why a browser can't hold keys: `insecure`, the page is neither on https nor
+ * on this machine; `ed25519`, the algorithm is missing; `storage`, there is no
+ * storage, as in some private windows.
  */
 export type Missing = "insecure" | "ed25519" | "storage";
 
 /**
- * Whether WebCrypto makes keys for Ed25519 here. Without it a good key looks
- * like a malformed one, so nothing may be judged.
+ * Returns whether WebCrypto supports Ed25519 here. Without it a valid key looks
+ * malformed, so nothing can be verified.
  */
 export async function hasEd25519(): Promise<boolean> {
   try {
@@ -53,20 +57,23 @@ export async function hasEd25519(): Promise<boolean> {
   }
 }
 
-/** What this browser lacks for holding a key; undefined when nothing. */
+/** Returns why this browser can't hold a key; undefined if it can. */
 export async function findMissing(): Promise<Missing | undefined> {
   return (await findKeys()).missing;
 }
 
-/** What this browser lacks for holding a key, and the keys that it holds. */
+/** The keys of this browser, or why it can't hold any. */
 export interface FoundKeys {
-  /** Undefined when nothing is. */
+  /** Undefined if nothing is missing. */
   readonly missing: Missing | undefined;
-  /** The newest first; empty where something is missing. */
+  /** The keys, newest first; empty if something is missing. */
   readonly keys: readonly BrowserKey[];
 }
 
-/** Looks for all of it at once; storage is missing in some private windows. */
+/**
+ * Checks all requirements and loads the keys concurrently. Storage is missing
+ * in some private windows.
+ */
 export async function findKeys(): Promise<FoundKeys> {
   const missing = (what: Missing) => ({ missing: what, keys: [] });
   if (!browserGlobals().isSecureContext) return missing("insecure");
@@ -78,7 +85,7 @@ export async function findKeys(): Promise<FoundKeys> {
   return keys === undefined ? missing("storage") : { missing: undefined, keys };
 }
 
-/** All keys, the newest first; by default that one signs. */
+/** Returns all keys, newest first. By default the first one signs. */
 export async function loadKeys(): Promise<readonly BrowserKey[]> {
   const keys = await transact(
     "readonly",
@@ -88,9 +95,9 @@ export async function loadKeys(): Promise<readonly BrowserKey[]> {
 }
 
 /**
- * The key of a did:key, or the newest one.
+ * Returns the key with a did:key, or the newest key.
  *
- * @returns undefined when there is none.
+ * @returns undefined if there is none.
  */
 export async function loadKey(did?: string): Promise<BrowserKey | undefined> {
   const keys = await loadKeys();
@@ -98,10 +105,10 @@ export async function loadKey(did?: string): Promise<BrowserKey | undefined> {
 }
 
 /**
- * Makes a key and keeps it. No script can read its private part: what steals a
- * page steals signatures for as long as it is open, and never the key.
+ * Creates and stores a key. No script can read its private part: a malicious
+ * script can sign while the page is open, but can't steal the key.
  *
- * @param place Where it is made, in words for the person.
+ * @param place A description of this browser for the person.
  */
 export async function createKey(place?: string): Promise<BrowserKey> {
   const pair = await crypto.subtle.generateKey("Ed25519", false, [
@@ -121,12 +128,15 @@ export async function createKey(place?: string): Promise<BrowserKey> {
   return key;
 }
 
-/** Keeps a key, or a changed one in its place. */
+/** Stores a key, or replaces the one with the same DID. */
 export async function keepKey(key: BrowserKey): Promise<void> {
   await transact("readwrite", (store) => store.put(key, key.did));
 }
 
-/** Deletes a key for good: who has no other can't log in any more. */
+/**
+ * Deletes a key permanently. A person without another key can't log in any
+ * more.
+ */
 export async function forgetKey(did: string): Promise<void> {
   await transact("readwrite", (store) => store.delete(did));
 }
@@ -159,29 +169,29 @@ async function transact<T>(
   }
 }
 
-// IndexedDB as types: a published module can't name those of browsers
-// (`lib="dom"`) without changing its users' own.
+// Types of IndexedDB: a published module can't use the browser's types
+// (`lib="dom"`) without changing those of its users.
 
-/** What is being asked. */
+/** A request to IndexedDB. */
 interface Asked<T> {
-  /** The answer, once it is there. */
+  /** The result, when `onsuccess` is called. */
   readonly result: T;
-  /** Why there is none. */
+  /** The error, when `onerror` is called. */
   readonly error: unknown;
-  /** Called with the answer. */
+  /** Called on success. */
   onsuccess: (() => void) | null;
-  /** Called without one. */
+  /** Called on failure. */
   onerror: (() => void) | null;
 }
 
-/** Values by their names. */
+/** An object store. */
 interface ObjectStore {
   getAll(): Asked<unknown[]>;
   put(value: unknown, name: string): Asked<unknown>;
   delete(name: string): Asked<unknown>;
 }
 
-/** Work that is done as one. */
+/** A transaction. */
 interface Transaction {
   readonly error: unknown;
   oncomplete: (() => void) | null;
@@ -189,25 +199,25 @@ interface Transaction {
   objectStore(name: string): ObjectStore;
 }
 
-/** A database of an origin. */
+/** A database of the origin. */
 interface Database {
   createObjectStore(name: string): ObjectStore;
   transaction(store: string, mode: "readonly" | "readwrite"): Transaction;
   close(): void;
 }
 
-/** A database on its way. */
+/** A request to open a database. */
 interface Opening extends Asked<Database> {
   onupgradeneeded: (() => void) | null;
 }
 
-/** The browser's own. */
+/** The browser globals that are used here. */
 interface BrowserGlobals {
   readonly indexedDB: { open(name: string, version: number): Opening };
   readonly isSecureContext?: boolean;
 }
 
-/** The browser's globals; outside of one there are none of these. */
+/** Returns the browser's globals, which don't exist outside of a browser. */
 function browserGlobals(): BrowserGlobals {
   return globalThis as unknown as BrowserGlobals;
 }

@@ -1,12 +1,12 @@
 /**
- * The browser's part of a login, for the pages of applications: keys that no
- * script can read, and the way from a challenge to its answer. Plain ES modules,
- * which bundlers take; nothing here needs Deno.
+ * The browser part of a login, for the pages of applications: keys that no
+ * script can read, and signing a challenge with them. Plain ES modules for any
+ * bundler; nothing here needs Deno.
  *
- * Keys belong to an origin: the person who signs in at two applications has two,
- * unless both send people to one login (`sig web --oidc-clients`).
+ * Keys belong to an origin: a person who signs in at two applications has two
+ * keys, unless both applications use one login (`sig web --oidc-clients`).
  *
- * @example The server's clock counts, whatever this device says
+ * @example The server's clock is used, not that of this device
  * ```ts
  * import { clockOf } from "@sig/web/browser";
  * import { assertEquals } from "@std/assert";

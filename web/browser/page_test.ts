@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** Keys and sign-ins in a real browser, by the page of `sigLogin`. */
+/** Keys and sign-ins in a real browser, with the page of `sigLogin`. */
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { HonoSite } from "../hono/testdata/hono_site.ts";
@@ -10,7 +10,7 @@ import {
 } from "../ui_test/testdata/browser.ts";
 
 browserTest(
-  "a person signs in by a key that no script can read, until a revocation",
+  "a person signs in with a key that no script can read, until it is revoked",
   async (browser) => {
     await using site = await HonoSite.start();
     await using opened = await openPage(browser, site.origin, {
@@ -58,7 +58,7 @@ browserTest(
   },
 );
 
-browserTest("a link to the login page leads nowhere else", async (browser) => {
+browserTest("links to the login page stay on its origin", async (browser) => {
   await using site = await HonoSite.start({
     issuer: undefined,
     require: undefined,

@@ -1,6 +1,7 @@
 /**
- * A key from a passkey, the same on each device that has the passkey: WebAuthn
- * with the PRF extension, HKDF, Ed25519 (docs/protocol.md §7.6).
+ * Derives a key from a passkey; it is the same on each device that has the
+ * passkey. Uses WebAuthn with the PRF extension, HKDF and Ed25519
+ * (docs/protocol.md §7.6).
  *
  * @module
  */
@@ -10,19 +11,21 @@ import { PKCS8_PREFIX } from "@sig/jose/internal";
 import type { BrowserKey } from "./key_store.ts";
 
 const encoder = new TextEncoder();
-/** Inputs of PRF and HKDF: with other texts each person would get another key. */
+/**
+ * Inputs of PRF and HKDF. Never change them: each person would get another key.
+ */
 const PRF_INPUT = encoder.encode("sig/0.1 passkey");
 const HKDF_INFO = encoder.encode("sig/0.1 ed25519");
 
 /**
- * Why there is no key from a passkey: `cancelled`, the person cancelled or has no
- * passkey; `no_prf`, the authenticator can't derive keys.
+ * The error when no key can be derived: `cancelled`, the person cancelled or
+ * has no passkey; `no_prf`, the authenticator can't derive keys.
  */
 export class PasskeyError extends Error {
   /** The reason. */
   readonly why: "cancelled" | "no_prf";
 
-  /** Makes the error for a reason. */
+  /** Creates the error for a reason. */
   constructor(why: "cancelled" | "no_prf", cause?: unknown) {
     super(`Cannot use passkey: ${why}`, { cause });
     this.name = "PasskeyError";
@@ -31,31 +34,32 @@ export class PasskeyError extends Error {
 }
 
 /**
- * Whether passkeys can be tried here: a host name, and a browser that does not
- * say that it lacks them. The authenticator may still lack PRF.
+ * Returns whether passkeys can be tried here: the page has a host name, and the
+ * browser does not report that it lacks them. The authenticator may still lack
+ * PRF.
  */
 export async function mayUsePasskeys(): Promise<boolean> {
   const { PublicKeyCredential, isSecureContext, location } = browserGlobals();
   if (!PublicKeyCredential || !isSecureContext) return false;
-  // An address can't have passkeys (WebAuthn §5.1.3, step 8).
+  // Passkeys need a host name rather than an address (WebAuthn §5.1.3, step 8).
   if (/^[\d.]+$|^\[/.test(location.hostname)) return false;
   const can = await PublicKeyCredential.getClientCapabilities?.();
   return can?.["extension:prf"] ?? true;
 }
 
 /**
- * Makes a passkey for this host, and the key from it.
+ * Creates a passkey for this host and derives its key.
  *
- * @param name What the person's other devices call it.
+ * @param name The name that the person's other devices show.
  * @throws {PasskeyError}
  */
 export async function createPasskey(name: string): Promise<BrowserKey> {
   const { location } = browserGlobals();
   const made = await ask("create", {
     rp: { id: location.hostname, name: location.hostname },
-    // Random: the same id again would replace a passkey, and so lose its key.
+    // Random: a repeated id would replace a passkey, and its key would be lost.
     user: { id: randomBytes(), name, displayName: name },
-    // Required, but not used: the key comes from PRF.
+    // Required by WebAuthn, but not used: the key comes from PRF.
     pubKeyCredParams: [-8, -7, -257].map((alg) => ({
       type: "public-key",
       alg,
@@ -69,14 +73,14 @@ export async function createPasskey(name: string): Promise<BrowserKey> {
   if (enabled !== true && results === undefined) {
     throw new PasskeyError("no_prf");
   }
-  // Many authenticators derive only in a later request.
+  // Many authenticators return the PRF output only in a later request.
   return results === undefined
     ? await openPasskey([{ type: "public-key", id: made.rawId }])
     : await keyFromPrf(results.first);
 }
 
 /**
- * The key from a passkey that the person chooses.
+ * Derives the key from a passkey that the person chooses.
  *
  * @throws {PasskeyError}
  */
@@ -95,8 +99,8 @@ export async function openPasskey(
 }
 
 /**
- * The key that is derived from the PRF output of a passkey. It is extractable
- * inside of this function only, to compute the public key.
+ * Derives the key from the PRF output of a passkey. The key is extractable only
+ * inside this function, to compute the public key.
  */
 export async function keyFromPrf(output: BufferSource): Promise<BrowserKey> {
   const { subtle } = crypto;
@@ -159,7 +163,7 @@ function randomBytes(): Uint8Array<ArrayBuffer> {
   return crypto.getRandomValues(new Uint8Array(32));
 }
 
-// WebAuthn as types, as far as it is used: see `key_store.ts`.
+// Types of WebAuthn, as far as it is used: see `key_store.ts`.
 
 interface Credential {
   readonly rawId: ArrayBuffer;

@@ -1,4 +1,4 @@
-/** One login, from the page of an application. @module */
+/** Runs a login from the page of an application. @module */
 
 import {
   ERROR_CODES,
@@ -15,7 +15,7 @@ import {
 import { attest, clockOf, signingKeyOf } from "./attest.ts";
 import { type BrowserKey, createKey, loadKey } from "./key_store.ts";
 
-/** What a person is asked before anything is signed. */
+/** The request shown to the person before signing. */
 export interface SignInRequest extends AttestationPreview {
   /** The key that would sign. */
   readonly key: BrowserKey;
@@ -25,35 +25,45 @@ export interface SignInRequest extends AttestationPreview {
 export interface SignInOptions {
   /** Where challenges are created (default: `/v1/auth/challenge/create`). */
   readonly challengeUrl?: string | URL;
-  /** Where answers are sent (default: `/v1/auth/attestation/verify`). */
+  /**
+   * The URL to which attestations are sent (default:
+   * `/v1/auth/attestation/verify`).
+   */
   readonly answerUrl?: string | URL;
   /**
    * The audience that a challenge must have (default: the origin of
-   * `challengeUrl`). A challenge for another site would be used there.
+   * `challengeUrl`). Prevents signing a challenge for another site, which could
+   * use it there.
    */
   readonly audience?: string;
   /** The scopes to request and grant (default: none). */
   readonly scopes?: readonly string[];
-  /** The key that signs (default: the newest of this browser, created if missing). */
+  /**
+   * The key that signs (default: the newest key of this browser; created if
+   * there is none).
+   */
   readonly key?: BrowserKey;
-  /** Asks the person (default: signs without asking). */
+  /** Asks the person for approval (default: signs without asking). */
   readonly confirm?: (request: SignInRequest) => boolean | Promise<boolean>;
   /** Sends requests (default: the browser's `fetch`). */
   readonly fetch?: typeof fetch;
 }
 
-/** What the server said of the login: that of `@sig/web` as docs/reference/http.md says. */
+/**
+ * The server's response to a login: for `@sig/web`, as in
+ * docs/reference/http.md.
+ */
 export interface SignedIn {
-  /** Who signed. */
+  /** The DID of the key that signed. */
   readonly key: BrowserKey;
-  /** The server's answer. */
+  /** The server's response. */
   readonly login: JsonValue;
 }
 
 /**
- * Gets a challenge, signs it with a key of this browser, and brings the answer.
- * What is shown to the person comes from the members that get signed; a
- * challenge for another site is refused.
+ * Fetches a challenge, signs it with a key of this browser, and returns the
+ * server's response. The person sees the members that are signed; a challenge
+ * for another site is rejected.
  *
  * @example In a page of an application that mounts `sigLogin`
  * ```ts ignore
@@ -67,10 +77,10 @@ export interface SignedIn {
  * if (done !== undefined) location.reload();
  * ```
  *
- * @returns undefined when the person declined.
- * @throws {SigError} what the server refused with, such as `relationship_denied`;
- * `audience_mismatch`; `invalid_field` and the like for a challenge that must not
- * be signed; `fetch_failed`, `fetch_status`.
+ * @returns undefined if the person declined.
+ * @throws {SigError} the server's error, such as `relationship_denied`;
+ * `audience_mismatch`; `invalid_field` and the like for a challenge that must
+ * not be signed; `fetch_failed`, `fetch_status`.
  */
 export async function signIn(
   options: SignInOptions = {},
@@ -111,7 +121,7 @@ function readChallenge(
       { context: { hint: "Tell signIn the audience if it is meant." } },
     );
   }
-  // The rest is judged by what signs it.
+  // The remaining members are checked by the signing function.
   return {
     ...value as unknown as SignableChallenge,
     issued_at: String(issued_at),
@@ -119,10 +129,10 @@ function readChallenge(
 }
 
 /**
- * Posts JSON, and reads JSON.
+ * Posts JSON and returns the JSON response.
  *
- * @throws {SigError} what the server refused with; `fetch_failed` when it can't
- * be reached, `fetch_status` for an answer that is neither.
+ * @throws {SigError} the server's error; `fetch_failed` if it is unreachable,
+ * `fetch_status` for a response that is neither a success nor a problem.
  */
 async function postJson(
   url: URL,
@@ -149,7 +159,7 @@ async function postJson(
   try {
     value = await response.json();
   } catch {
-    // Reported below: not an answer of our server.
+    // Reported below: the response is not one of this project's server.
   }
   if (response.ok && value !== undefined) return value;
   const { code, detail } = isObject(value) ? value : {};
@@ -165,7 +175,7 @@ async function postJson(
   );
 }
 
-/** What a problem says beyond its own members (RFC 9457). */
+/** Returns the extension members of a problem (RFC 9457). */
 function contextOf(problem: JsonValue | undefined): Record<string, JsonValue> {
   if (!isObject(problem)) return {};
   const { type: _t, title: _i, status: _s, detail: _d, code: _c, ...rest } =

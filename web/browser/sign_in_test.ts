@@ -26,7 +26,7 @@ async function makeKey(): Promise<BrowserKey> {
   };
 }
 
-/** The real login, asked without a network. */
+/** Calls the real login without a network. */
 function site(audience = ORIGIN) {
   const app = createApp({ audiences: [audience] });
   const asked: string[] = [];
@@ -38,7 +38,7 @@ function site(audience = ORIGIN) {
   return { asked, fetch };
 }
 
-Deno.test("signIn gets a challenge, asks the person, and brings the answer", async () => {
+Deno.test("signIn fetches a challenge, asks the person, and returns the response", async () => {
   const { fetch } = site();
   const key = await makeKey();
   const shown: SignInRequest[] = [];
@@ -73,7 +73,7 @@ Deno.test("a challenge for another site is not signed", async () => {
   assertEquals(asked, ["/v1/auth/challenge/create"]);
 });
 
-Deno.test("what the server refuses with is what signIn throws", async () => {
+Deno.test("signIn throws the server's error", async () => {
   const key = await makeKey();
   const refusing = (body: unknown, status: number) => () =>
     Promise.resolve(Response.json(body, { status }));
@@ -111,7 +111,7 @@ Deno.test("what the server refuses with is what signIn throws", async () => {
   );
 });
 
-Deno.test("a bundler makes one file for browsers of it", async () => {
+Deno.test("a bundler can bundle the module into one file for browsers", async () => {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [
       "bundle",

@@ -1,4 +1,9 @@
-/** What both applications of the demo share: their frame, and the page that they close with. @module */
+/**
+ * The parts that both applications of the demo share, such as their frame and
+ * the page that ends a visit.
+ *
+ * @module
+ */
 
 import { PAGE_HEADERS } from "@sig/api/http";
 import { escapeInvisible } from "@sig/core";
@@ -8,53 +13,58 @@ import { ICON, STYLE } from "../pages/assets.ts";
 import script from "./demo.js" with { type: "text" };
 import style from "./demo.css" with { type: "text" };
 
-/** Who is logged in to an application. */
+/** The person who is logged in to an application. */
 export interface Visitor {
   /** The person's DID. */
   readonly subject: string;
   /** The person's name. */
   readonly name: string;
-  /** What they are: `employee`, `role:deploy`. */
+  /** The person's relationship type and roles: `employee`, `role:deploy`. */
   readonly groups: readonly string[];
 }
 
-/** A link that every page has. */
+/** A link that every page contains. */
 interface AppLink {
   /** Its text. */
   readonly name: string;
-  /** Its address. */
+  /** Its URL. */
   readonly url: string;
 }
 
-/** What makes an application this one. */
+/** The properties of one application. */
 interface AppOptions extends AppLink {
-  /** Names it in the style. */
+  /** Its name in the style sheet. */
   readonly id: "shop" | "wiki";
-  /** How it knows people, in a sentence. */
+  /** A sentence about how it identifies people. */
   readonly how: string;
-  /** How it learns of an end, in a sentence. */
+  /** A sentence about how it notices the end of a session. */
   readonly learns: string;
   /**
-   * Asks the login who a browser is, by its `Cookie` header.
+   * Asks the login for the person of a browser, by its `Cookie` header.
    *
-   * @throws what `fetch` throws, and for any answer but yes and no.
+   * @throws {Error} as `fetch`, and for any unexpected status.
    */
   readonly whoIs: (cookie: string) => Promise<Visitor | undefined>;
-  /** Sends a browser to the login. */
+  /** Redirects a browser to the login. */
   readonly logIn: (c: Context) => Response | Promise<Response>;
-  /** What people see who are in. */
+  /** The content for people who are logged in. */
   readonly content: (visitor: Visitor) => Html;
 }
 
-/** What an application knows of the demo around it. */
+/** What an application knows about the rest of the demo. */
 export interface AppContext {
-  /** The tour and both applications; asked for when all have their address. */
+  /**
+   * The links to the tour and both applications; called when all have a URL.
+   */
   readonly links: () => readonly AppLink[];
-  /** The end of somebody's employment, as the demo's issuer signed it. */
+  /**
+   * Returns the event that ended a person's employment, as the demo's issuer
+   * signed it.
+   */
   readonly endOf: (subject: string) => {
-    /** Who ended it: a host. */
+    /** The issuer's host. */
     readonly issuer: string;
-    /** The event that says so. */
+    /** The sequence of the event. */
     readonly sequence: number;
   } | undefined;
 }
@@ -64,23 +74,23 @@ export interface DemoApp
   extends AppLink, Pick<AppOptions, "id" | "how" | "learns"> {
   /** Its routes. */
   readonly routes: Hono;
-  /** Whether it would show its pages to somebody who has opened it. */
+  /** Returns whether it would show its pages to a person who has opened it. */
   isOpenTo(subject: string): Promise<boolean>;
 }
 
-/** A part of a page, whose values were escaped. */
+/** A part of a page, with escaped values. */
 type Html = ReturnType<typeof html>;
 
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " +
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-/** People whose cookies are remembered. */
+/** Maximum number of people whose cookies are remembered. */
 const MAX_PEOPLE = 100;
 
 /**
- * Makes an application. It answers to its own host alone, so that no page of the
- * web reaches it by a name that points to this machine. It asks the login at each
- * request, also at `/alive`, which a page that is open asks each second.
+ * Creates an application. It answers only requests to its own host, against DNS
+ * rebinding. It queries the login at each request, including those to `/alive`,
+ * which an open page sends each second.
  */
 export function createDemoApp(
   options: AppOptions,
@@ -90,7 +100,7 @@ export function createDemoApp(
   const { host } = new URL(about.url);
   const place = `the ${about.name.toLowerCase()}`;
   const app = new Hono();
-  /** The cookies that each person last came with. */
+  /** The cookies of each person's last request. */
   const cookies = new Map<string, string>();
 
   async function visitorOf(c: Context): Promise<Visitor | undefined> {
@@ -137,7 +147,7 @@ export function createDemoApp(
   app.get("/alive", async (c) => c.body(null, await visitorOf(c) ? 204 : 401));
   app.get("/closed", (c) => {
     const end = context.endOf(c.req.query("subject") ?? "");
-    // A session may end for other reasons, such as its age.
+    // A session may also end for other reasons, such as its age.
     if (end === undefined) return c.redirect("/", 303);
     const title =
       `${end.issuer} ended your employment (event #${end.sequence})`;
@@ -160,7 +170,7 @@ export function createDemoApp(
     async isOpenTo(subject) {
       const cookie = cookies.get(subject);
       if (cookie === undefined) return false;
-      // While the login does not answer, it is open to nobody.
+      // While the login does not answer, nobody gets in.
       const visitor = await whoIs(cookie).catch(() => undefined);
       return visitor?.subject === subject;
     },
@@ -173,7 +183,7 @@ const LOCK =
   html`<span class="lock"><svg viewBox="0 0 24 24" aria-hidden="true">
 <path d="M7 11V8a5 5 0 0 1 10 0v3M6 11h12v9H6z" /></svg></span>`;
 
-/** A page for somebody who is in; it asks `/alive` whether it may stay. */
+/** A page for a logged-in person; it polls `/alive` to notice the end. */
 function visited({ subject, name, groups }: Visitor, content: Html): Html {
   const [type = "", ...roles] = groups;
   return html`<main id="main" data-subject="${subject}">
@@ -188,7 +198,7 @@ ${content}
 </main>`;
 }
 
-/** A page of few words, which leads on. */
+/** A short page that links onwards. */
 function notice(
   title: string,
   text: string,
@@ -244,14 +254,14 @@ function frame(
   `;
 }
 
-/** Milliseconds that the login may take. */
+/** Timeout for the login in milliseconds. */
 const TIMEOUT_MS = 10_000;
 
 /**
- * Asks the login.
+ * Queries the login.
  *
- * @returns undefined for a no.
- * @throws {Error} for an answer that is neither yes nor no.
+ * @returns undefined if it refuses.
+ * @throws {Error} for any other status than 200 and `refusal`.
  */
 export async function askLogin(
   url: string,

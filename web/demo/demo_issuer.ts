@@ -1,4 +1,4 @@
-/** An issuer in memory, for trying out the whole story: `--demo` (docs/reference/http.md). @module */
+/** An issuer in memory for the demo, `--demo` (docs/reference/http.md). @module */
 
 import { didWebOf, parseIssuerDid, SigError } from "@sig/core";
 import {
@@ -11,44 +11,47 @@ import {
 
 /** An event of the demo's feed, for the page. */
 export interface DemoEvent {
-  /** The relationship that it is about; `/demo/revoke` takes it. */
+  /** The id of its relationship, for `/demo/revoke`. */
   readonly relationship_id: string;
-  /** Its place in the feed, from 1. */
+  /** Its sequence. */
   readonly sequence: number;
-  /** Whether the relationship is active after it. */
+  /** Whether the relationship is active or revoked after it. */
   readonly status: "active" | "revoked";
-  /** RFC 3339 UTC. */
+  /** When it was issued (RFC 3339 UTC). */
   readonly issued_at: string;
-  /** Who it is about. */
+  /** The DID of the person. */
   readonly subject: string;
-  /** What the person was enrolled as, if they gave a name. */
+  /** The name under which the person was enrolled, if given. */
   readonly name: string | null;
-  /** Type of the relationship, or why it ended. */
+  /** The type of the relationship, or the reason of its end. */
   readonly what: string;
 }
 
-/** An issuer that lives as long as the process. */
+/** An issuer that exists as long as the process. */
 export type DemoIssuer = Awaited<ReturnType<typeof createDemoIssuer>>;
 
 /** Options of {@linkcode createDemoIssuer}. */
 interface DemoIssuerOptions {
   /** `http://host:port`, where the server listens. */
   readonly origin: string;
-  /** The clock, for `issued_at` of events. */
+  /** Returns the current time, for `issued_at` of events. */
   readonly now: () => Date;
 }
 
-/** What the demo asks of those who log in: {@linkcode DemoIssuer.enrol} gives it. */
+/**
+ * The requirement for logging in to the demo; {@linkcode DemoIssuer.enrol}
+ * fulfils it.
+ */
 export const DEMO_REQUIRE: readonly string[] = Object.freeze([
   "relationship=employee",
 ]);
 
-/** Limits the memory that a demo can use. */
+/** Maximum number of events, to limit the memory of a demo. */
 const MAX_DEMO_EVENTS = 1_000;
 
 /**
- * Makes an issuer with a fresh key. It signs real events; nothing of it is
- * written to a disk.
+ * Creates an issuer with a new key. It signs real events and writes nothing to
+ * the disk.
  *
  * @example
  * ```ts
@@ -89,16 +92,19 @@ export async function createDemoIssuer({ origin, now }: DemoIssuerOptions) {
     events.unshift({ ...event, subject, name, what });
     return events[0]!;
   };
-  /** The last event about a subject. */
+  /** Returns the last event about a subject. */
   const lastOf = (subject: string): DemoEvent | undefined =>
     events.find((each) => each.subject === subject);
   return {
-    /** Its DID: the server's own address. */
+    /** Its DID, which names the server's own address. */
     did,
-    /** All that it has signed, the newest first. */
+    /** All events, newest first. */
     events: events as readonly DemoEvent[],
     lastOf,
-    /** Makes a subject, or a further key of a person, an employee who may deploy. */
+    /**
+     * Enrols a subject, or another key of a person, as an employee with the
+     * role deploy.
+     */
     enrol: (
       subject: string,
       name = lastOf(subject)?.name ?? undefined,
@@ -121,7 +127,7 @@ export async function createDemoIssuer({ origin, now }: DemoIssuerOptions) {
         reason_code: "employment_ended",
       }, { subject, name, status: "revoked", what: "employment ended" });
     },
-    /** One of its documents by its path under the origin. */
+    /** Returns one of its documents by its path in the origin. */
     document: (path: string): Uint8Array | undefined => store.files.get(path),
   };
 }

@@ -1,4 +1,9 @@
-/** The demo around the login: its page, its issuer, and what people do. @module */
+/**
+ * The demo around the login: its page, its issuer, and the actions of its
+ * visitors.
+ *
+ * @module
+ */
 
 import { type App, readJson } from "@sig/api/http";
 import { readAs, strictObject } from "@sig/api/schemas";
@@ -10,15 +15,15 @@ import type { PageConfig } from "../ui/page_config.ts";
 import type { DemoApp } from "./demo_app.ts";
 import type { DemoEvent, DemoIssuer } from "./demo_issuer.ts";
 
-/** What the page's story is drawn from. */
+/** The state that the page's story shows. */
 export interface DemoState {
-  /** The subject that was asked about, or null. */
+  /** The subject of the request, or null. */
   readonly subject: string | null;
-  /** The last event about it. */
+  /** The last event about the subject. */
   readonly relationship: DemoEvent | null;
-  /** The last events, the newest first. */
+  /** The last events, newest first. */
   readonly events: readonly DemoEvent[];
-  /** How many there are. */
+  /** The number of all events. */
   readonly total: number;
   /** The applications, and whether they are open to the subject. */
   readonly apps: readonly {
@@ -29,11 +34,11 @@ export interface DemoState {
   }[];
 }
 
-/** What {@linkcode wrapDemo} adds to a login. */
+/** The parts that {@linkcode wrapDemo} adds to a login. */
 interface DemoRoutesOptions {
   readonly issuer: DemoIssuer;
   readonly apps: readonly DemoApp[];
-  /** What a sign-in needs, and asks to learn. */
+  /** The requirements and scopes of a sign-in. */
   readonly config: Pick<PageConfig, "require" | "scopes">;
 }
 
@@ -44,13 +49,16 @@ const ENROL = strictObject({
   name: z.string().max(200).optional(),
 });
 const REVOKE = strictObject({ relationship_id: z.string() });
-/** Other names may lead to this machine; only the login knows which it has. */
+/**
+ * Other host names may resolve to this machine; only the login knows its own.
+ */
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
 /**
- * Puts the demo around a login: the page with the story, `GET /demo/state`,
- * `POST /demo/enrol` `{subject, name?}`, `POST /demo/revoke` `{relationship_id}`
- * and the issuer's four documents. All else is the login's.
+ * Wraps a login with the demo: the page with the story, `GET /demo/state`,
+ * `POST /demo/enrol` `{subject, name?}`, `POST /demo/revoke`
+ * `{relationship_id}` and the issuer's four documents. The login answers all
+ * other requests.
  */
 export function wrapDemo(
   login: App,
@@ -79,7 +87,7 @@ export function wrapDemo(
   });
   for (const path of Object.values(WELL_KNOWN_PATHS)) {
     const file = path.slice(path.lastIndexOf("/") + 1);
-    // The page gets them at once, not the login's copy of some seconds ago.
+    // The page gets the current documents instead of the login's cached copy.
     for (const at of [path, `/ui/issuers/0/${file}`]) {
       demo.get(at, (c) => {
         const type = file.endsWith(".jsonl") ? "x-ndjson" : "json";

@@ -21,7 +21,8 @@ async function ask(url: string, sent?: unknown, type = "application/json") {
 }
 
 Deno.test("the demo's story: enrol, sign in, be revoked, be refused and see why", async () => {
-  // One request at a time: the login asks the demo's issuer while it answers.
+  // Requests are sequential: the login fetches from the demo's issuer while it
+  // answers.
   await using demo = await startRunningDemo([
     ...["--log", "off", "--max-concurrent", "1"],
   ]);
@@ -80,7 +81,7 @@ Deno.test("the demo's story: enrol, sign in, be revoked, be refused and see why"
   assertEquals((await state()).relationship.status, "revoked");
 });
 
-Deno.test("the demo's issuer publishes what any issuer does, and the page gets the same", async () => {
+Deno.test("the demo's issuer publishes the usual documents, which the page also gets", async () => {
   await using demo = await startRunningDemo();
   const { origin } = demo;
   await ask(`${origin}/demo/enrol`, { subject: new Person().did });
@@ -101,7 +102,7 @@ Deno.test("the demo's issuer publishes what any issuer does, and the page gets t
   }
 });
 
-Deno.test("the demo refuses what it can't append, and forms of other sites", async () => {
+Deno.test("the demo rejects events that it can't append, and forms of other sites", async () => {
   await using demo = await startRunningDemo();
   const cases: readonly (readonly [string, unknown, number, string, string])[] =
     [
@@ -137,7 +138,7 @@ Deno.test("the demo refuses what it can't append, and forms of other sites", asy
   assertEquals([form.status, form.body.code], [415, "unsupported_media_type"]);
 });
 
-Deno.test("a name of others that leads to this machine is refused, as without the demo", async () => {
+Deno.test("a foreign host name that resolves to this machine is rejected, as without the demo", async () => {
   await using demo = await startRunningDemo();
   const { port } = new URL(demo.origin);
   for (const path of ["/", "/demo/state", "/.well-known/sig.json"]) {

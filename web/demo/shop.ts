@@ -1,4 +1,4 @@
-/** The shop: it logs people in by OpenID Connect, with nothing but `fetch`. @module */
+/** The shop: it logs people in with OpenID Connect, using only `fetch`. @module */
 
 import type { Context } from "hono";
 import { html } from "hono/html";
@@ -16,7 +16,7 @@ import {
 const CLIENT_ID = "demo-shop";
 const callbackOf = (origin: string) => `${origin}/callback`;
 
-/** The shop as the login's file of applications would have it. */
+/** Returns the shop's entry in the login's file of applications. */
 export function shopClients(origin: string): Clients {
   const client_id = CLIENT_ID;
   const redirect_uris = [callbackOf(origin)];
@@ -24,7 +24,7 @@ export function shopClients(origin: string): Clients {
   return readClients(JSON.stringify({ clients }));
 }
 
-/** Seconds that a login may take. */
+/** Maximum duration of a login in seconds. */
 const ATTEMPT_SECONDS = 900;
 
 const GOODS = [
@@ -35,9 +35,9 @@ const GOODS = [
 ] as const;
 
 /**
- * Makes the shop. It keeps nothing of anybody: the browser's cookies hold the
- * access token, which the login judges at each request, and, during a login, the
- * verifier of PKCE, which ties the code to this browser (RFC 9700 §2.1).
+ * Creates the shop. It is stateless: the browser's cookies hold the access
+ * token, which the login checks at each request, and during a login the PKCE
+ * verifier, which binds the code to this browser (RFC 9700 §2.1).
  *
  * @param login The login's issuer identifier.
  * @param origin The shop's own origin.
@@ -49,7 +49,7 @@ export function createShop(
 ): DemoApp {
   const client_id = CLIENT_ID;
   const redirect_uri = callbackOf(origin);
-  // Cookies know no ports: each server of this host has names of its own.
+  // Cookies ignore ports, so each server of this host uses different names.
   const tokenCookie = hostCookie("shop", origin);
   const verifierCookie = hostCookie("shop-login", origin);
 
@@ -97,7 +97,7 @@ export function createShop(
       const { access_token } = await answer.json();
       c.header(...tokenCookie.set(access_token, TOKEN_LIFE_SECONDS));
     }
-    // A page that was reloaded, or a login in another tab, begins again there.
+    // After a reload or a login in another tab, the login starts again.
     return c.redirect("/", 303);
   });
   return app;

@@ -22,21 +22,21 @@ import { wrapDemo } from "./demo_routes.ts";
 import { createShop, shopClients } from "./shop.ts";
 import { createWiki } from "./wiki.ts";
 
-/** What {@linkcode startDemo} works with. */
+/** Options of {@linkcode startDemo}. */
 interface DemoOptions extends Pick<ServerIo, "now">, Pick<Startup, "address"> {
-  /** Where the server listens. */
+  /** The URL of the server. */
   readonly url: string;
   /** The origins or DIDs that sign-ins are for. */
   readonly audiences: readonly string[];
-  /** What the operator says of the provider; both applications are added. */
+  /** The operator's settings of the provider; both applications are added. */
   readonly settings: ProviderSettings;
-  /** What a sign-in needs (default: to be an employee). */
+  /** The requirements of a sign-in (default: employee). */
   readonly require: readonly string[] | undefined;
-  /** What a sign-in on the page asks to learn. */
+  /** The scopes that a sign-in on the page requests. */
   readonly scopes: readonly string[];
-  /** Gets requests. */
+  /** Receives the log entries of requests. */
   readonly log: Log;
-  /** Listens. */
+  /** Starts a listener. */
   readonly serve: (
     address: Startup["address"],
     respond: Respond,
@@ -46,18 +46,18 @@ interface DemoOptions extends Pick<ServerIo, "now">, Pick<Startup, "address"> {
 type Listener = Pick<RunningServer, "url" | "shutdown">;
 type Log = ((entry: RequestLogEntry) => void) | undefined;
 
-/** A demo. */
+/** A running demo. */
 export type Demo = Awaited<ReturnType<typeof startDemo>>;
 
-/** Milliseconds that requests in flight get. */
+/** How long requests in flight may take during shutdown, in milliseconds. */
 const GRACE_MS = 1_000;
 
 /**
- * Starts it. Nothing of it outlives the process. Applications need an audience
- * that is an origin, where people can log in.
+ * Starts the demo, which exists only in this process. The applications need an
+ * audience that is an origin, where people can log in.
  *
  * @throws {SigError} `invalid_request` if the applications can't listen, or if
- *   no issuer can be named after the address.
+ * the address can't be a did:web.
  */
 export async function startDemo(options: DemoOptions) {
   const { url, audiences, address, now } = options;
@@ -77,26 +77,29 @@ export async function startDemo(options: DemoOptions) {
     scopes: options.scopes,
   };
   return {
-    /** What the login needs to know: its issuer is like any other, on loopback. */
+    /** Options for the login: its issuer is like any other, on loopback. */
     options: {
       issuers: [issuer.did],
       require: config.require,
       allowPrivate: true,
-      // The issuer is a new one in each process.
+      // Each process has a new issuer, which no stored pin can match.
       pins: undefined,
       requirePin: undefined,
       log: withoutPolls(options.log),
     },
-    /** The provider's settings, with both applications; undefined without them. */
+    /**
+     * The provider's settings with both applications; undefined without
+     * applications.
+     */
     settings,
-    /** Puts the demo around the login. */
+    /** Wraps the login with the demo. */
     wrap: (app: App) => wrapDemo(app, { issuer, apps, config }),
     /** Stops the applications. */
     close: () => closeAll(listeners),
   };
 }
 
-/** Starts both, each at its own origin. */
+/** Starts both applications, each at its own origin. */
 async function startApps(
   login: string,
   issuer: DemoIssuer,
@@ -116,7 +119,7 @@ async function startApps(
   };
 
   async function open(create: typeof createShop): Promise<URL> {
-    // Requests wait until the application knows its address.
+    // Requests wait until the application knows its URL.
     const { promise: app, resolve } = Promise.withResolvers<DemoApp>();
     const listener = await listenBehind(
       options,
@@ -124,7 +127,8 @@ async function startApps(
       async (request) => await (await app).routes.fetch(request),
     );
     listeners.push(listener);
-    // As the login is called, so that it is one site to the person.
+    // The same host name as the login, so that the browser treats them as one
+    // site.
     const url = new URL(listener.url);
     url.hostname = new URL(login).hostname;
     resolve(create(login, url.origin, context));
@@ -159,7 +163,7 @@ async function closeAll(listeners: readonly Listener[]): Promise<void> {
 
 const MAX_PORT = 65_535;
 
-/** Listens at a port behind that of the login, or at any that is free. */
+/** Listens at a port after that of the login, or at any free port. */
 function listenBehind(
   { address: { hostname, port }, serve }: DemoOptions,
   after: number,
@@ -176,12 +180,11 @@ function listenBehind(
     });
 }
 
-/** Applications ask each second for every open page. */
+/** Paths that applications request each second for every open page. */
 const POLLED: readonly string[] = ["/forward-auth", "/oidc/userinfo"];
 
 /**
- * The log without what goes well each second: a terminal would show nothing
- * else.
+ * Returns a log without successful polls, which would hide everything else.
  *
  * @example
  * ```ts

@@ -12,7 +12,7 @@ import { waitForEqual } from "../../tests/kit/wait.ts";
 import { startDemo } from "./start_demo.ts";
 import { createWiki } from "./wiki.ts";
 
-/** A person in a browser: cookies know hosts, not ports. */
+/** A person in a browser; cookies are kept by host, not by port. */
 class Guest {
   readonly person = new Person();
   readonly browser = new Browser();
@@ -22,7 +22,7 @@ class Guest {
     this.#demo = demo;
   }
 
-  /** Follows an application's links, signing where the login asks for it. */
+  /** Follows an application's links, and signs when the login asks for it. */
   async open(url: string): Promise<{ text: string; asked: number }> {
     let asked = 0;
     for (let next = url;;) {
@@ -52,7 +52,9 @@ class Guest {
     return body.redirect_to;
   }
 
-  /** The status of what an open page of an application asks. */
+  /**
+   * Returns the status of the poll that an open page of an application sends.
+   */
   async alive(url: string): Promise<number> {
     const response = await this.browser.send(`${url}alive`);
     await response.body?.cancel();
@@ -93,7 +95,7 @@ Deno.test("one key opens both applications, one revocation closes both, and each
   assertEquals(await isOpen(), [false, false]);
   const first = await guest.open(shop);
   assertEquals(first.asked, 1);
-  // The second one knows the person already.
+  // The second application needs no new sign-in.
   const second = await guest.open(wiki);
   assertEquals(second.asked, 0);
   for (const { text } of [first, second]) {
@@ -105,7 +107,7 @@ Deno.test("one key opens both applications, one revocation closes both, and each
 
   const { relationship_id } = enrolled;
   await ask(`${demo.origin}/demo/revoke`, { relationship_id });
-  // Nobody does anything at either of them.
+  // No person does anything at either application.
   for (const url of [shop, wiki]) {
     await waitForEqual(() => guest.alive(url), 401);
   }
@@ -113,7 +115,7 @@ Deno.test("one key opens both applications, one revocation closes both, and each
   for (const url of [shop, wiki]) {
     const { text } = await guest.open(`${url}closed?subject=${did}`);
     const { host } = new URL(demo.origin);
-    // What goes well each second would be all that a terminal shows.
+    // Otherwise a terminal would show only successful polls.
     assert(!/\/(forward-auth|oidc\/userinfo) 200/.test(demo.said()));
     assert(demo.said().includes("/oidc/token 200"), demo.said());
     assertMatch(
@@ -125,7 +127,7 @@ Deno.test("one key opens both applications, one revocation closes both, and each
   }
 });
 
-Deno.test("a person without employment gets into neither, and a forged header opens nothing", async () => {
+Deno.test("a person without employment gets into neither application, and a forged header has no effect", async () => {
   await using demo = await startRunningDemo();
   const { apps } = await ask(`${demo.origin}/demo/state`);
   const [shop, wiki] = apps.map(({ url }: { url: string }) => url);
@@ -141,7 +143,8 @@ Deno.test("a person without employment gets into neither, and a forged header op
   });
   await answer.body?.cancel();
   assertEquals(answer.headers.get("location"), "/");
-  // An answer to a login of another browser: the verifier does not fit.
+  // The response to a login of another browser: the PKCE verifier does not
+  // match.
   const browser = new Browser();
   await browser.follow(shop);
   const late = await browser.send(`${shop}callback?code=1`);
@@ -154,7 +157,7 @@ Deno.test("a person without employment gets into neither, and a forged header op
       421,
       "unknown host",
     ]);
-    // Why it would be closed is not known: the login decides.
+    // The application doesn't know why it would be closed; the login decides.
     const odd = await fetch(`${url}closed?subject=%3Cscript%3E`, {
       redirect: "manual",
     });
@@ -169,7 +172,7 @@ Deno.test("a person without employment gets into neither, and a forged header op
   }
 });
 
-Deno.test("declining the shop leads to a page of the shop that says so", async () => {
+Deno.test("after declining, a person sees a page of the shop that says so", async () => {
   await using demo = await startRunningDemo();
   const { apps: [{ url }] } = await ask(`${demo.origin}/demo/state`);
   const browser = new Browser();
@@ -180,7 +183,7 @@ Deno.test("declining the shop leads to a page of the shop that says so", async (
   assert(page.includes("<h1>You declined</h1>"), page);
 });
 
-Deno.test("the code of another browser lets nobody into the shop", async () => {
+Deno.test("the code of another browser is rejected by the shop", async () => {
   await using demo = await startRunningDemo();
   const { origin } = demo;
   const { apps: [{ url }] } = await ask(`${origin}/demo/state`);
@@ -204,7 +207,7 @@ Deno.test("the code of another browser lets nobody into the shop", async () => {
   assertEquals([await isIn(other), await isIn(own)], [false, true]);
 });
 
-Deno.test("a login that ended by itself ends the visit at an application without notifications", async () => {
+Deno.test("a login that expires ends the visit at an application without notifications", async () => {
   let skewMs = 0;
   const now = () => new Date(Date.now() + skewMs);
   const flags = ["--log", "off", "--session", "1m"];
@@ -217,7 +220,7 @@ Deno.test("a login that ended by itself ends the visit at an application without
     await guest.open(url);
     assertEquals(await guest.alive(url), 204);
   }
-  // The browser's own clock stays: cookies are still sent.
+  // The browser's own clock stays, so cookies are still sent.
   skewMs = 61_000;
   for (const { url } of apps) assertEquals(await guest.alive(url), 401);
   const { apps: later } = await ask(`${demo.origin}/demo/state?subject=${did}`);
@@ -227,7 +230,7 @@ Deno.test("a login that ended by itself ends the visit at an application without
   );
 });
 
-Deno.test("they stand at the ports behind the login's, and elsewhere where those are taken", async () => {
+Deno.test("applications listen on the ports after the login's, or on others if those are taken", async () => {
   using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = taken.addr;
   const login = `http://127.0.0.1:${port - 1}`;
@@ -254,7 +257,7 @@ Deno.test("they stand at the ports behind the login's, and elsewhere where those
 
 const DEMO = { require: undefined, scopes: [], log: undefined };
 
-Deno.test("a demo at an address that no did:web can name says so", async () => {
+Deno.test("a demo at an address that can't be a did:web is an error", async () => {
   const keys = await testKeys();
   await assertRejects(
     () =>
@@ -272,7 +275,7 @@ Deno.test("a demo at an address that no did:web can name says so", async () => {
   );
 });
 
-Deno.test("while the login does not answer an application is open to nobody, and afterwards again", async () => {
+Deno.test("while the login does not answer, an application is closed; afterwards it is open again", async () => {
   const login = { status: 200 };
   const subject = "did:web:a.example";
   await using server = Deno.serve(

@@ -1,4 +1,4 @@
-/** The demo as one path on the page: hired, in, let go, refused. @module */
+/** The demo as a guided tour on the page: hired, signed in, let go, refused. @module */
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -36,14 +36,17 @@ const STEPS: readonly (readonly [StepId, title: string, detail: string])[] = [
   ["again", "Try again", "Same key, same site, now refused."],
 ];
 
-/** The tour beside what the person does. */
+/** The tour next to the current step. */
 export function Story({ page }: { readonly page: PageContext }) {
   const { keys } = page;
   const subject = keys.current?.did;
   const { state, refresh } = useDemoState(subject);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState("");
-  /** The event after which this page last let the person in, or refused them. */
+  /**
+   * The sequence of the last event when this page last let the person in or
+   * refused them.
+   */
   const [answeredAt, setAnsweredAt] = useState(0);
   /** The applications that were open when the person was let go. */
   const [watched, setWatched] = useState<readonly string[]>([]);
@@ -143,13 +146,13 @@ export function Story({ page }: { readonly page: PageContext }) {
           Be hired again
         </Button>
       );
-    // After coming back from an application the page knows no sign-in.
+    // After a visit to an application the page has no sign-in state.
     if (next && step !== "end" && !isAnswered) {
       return <Card title="You are in" autoFocus={false}>{next}</Card>;
     }
     return (
       <DemoSignIn
-        // One sign-in before the end, and one after it.
+        // A new key restarts the sign-in after an event.
         key={last}
         page={page}
         next={next || undefined}
@@ -225,7 +228,7 @@ export function Story({ page }: { readonly page: PageContext }) {
 
 const POLL_MS = 1_000;
 
-/** Asks the demo where the story stands, each second while the page is seen. */
+/** Polls the demo's state each second while the page is visible. */
 function useDemoState(subject: string | undefined) {
   const [state, setState] = useState<DemoState | undefined>();
   const refresh = async () => {
@@ -235,13 +238,13 @@ function useDemoState(subject: string | undefined) {
     setState(await request<DemoState>(`/demo/state${query}`));
   };
   useEffect(() => {
-    // What can't be asked now stays as it was.
+    // On failure the last state stays.
     const look = () => void (document.hidden || refresh().catch(() => {}));
     look();
     const timer = setInterval(look, POLL_MS);
     return () => clearInterval(timer);
   }, [subject]);
-  // The state of another key is not this one's.
+  // The state of another key is ignored.
   return {
     state: state?.subject === (subject ?? null) ? state : undefined,
     refresh,
@@ -305,7 +308,7 @@ function DemoSignIn({ page, next, onEnd }: {
 
 type Apps = DemoState["apps"];
 
-/** Leads to both applications, then to the end. */
+/** Links to both applications, then to the end. */
 function OpenApplications({ apps, step, busy, letGo }: {
   readonly apps: Apps;
   readonly step: StepId;
@@ -363,7 +366,7 @@ function OpenApplications({ apps, step, busy, letGo }: {
   );
 }
 
-/** What happens without a click. */
+/** Shows the changes that happen without a click. */
 function ApplicationsClose({ apps, sequence, onContinue }: {
   readonly apps: Apps;
   readonly sequence: number;
@@ -402,7 +405,7 @@ function ApplicationsClose({ apps, sequence, onContinue }: {
   );
 }
 
-/** The last events, the newest first. */
+/** The last events, newest first. */
 function Events({ state }: { readonly state: DemoState | undefined }) {
   if (!state?.total) return <p class="quiet">Nothing yet.</p>;
   return (

@@ -1,6 +1,6 @@
 /**
- * The wiki, which has no login, with the proxy in front of it: what nginx and
- * Caddy do with the configurations of `sig export`, in one process.
+ * The wiki, which has no login, together with the proxy in front of it: in one
+ * process, the same as nginx and Caddy with the configurations of `sig export`.
  *
  * @module
  */
@@ -15,8 +15,8 @@ import {
 } from "./demo_app.ts";
 
 /**
- * Makes the wiki. Who a visitor is comes from the headers of the login's answer,
- * and from no header of the browser.
+ * Creates the wiki. It identifies a visitor by the headers of the login's
+ * response, never by a header of the browser.
  *
  * @param login The login's origin.
  * @param origin The wiki's own origin.
@@ -54,7 +54,7 @@ function visitorOf(headers: Headers): Visitor {
   };
 }
 
-/** A header holds bytes, each as a character. */
+/** A header holds bytes, each as one character. */
 function utf8Of(text: string): string {
   const bytes = Uint8Array.from(text, (each) => each.charCodeAt(0));
   return new TextDecoder().decode(bytes);

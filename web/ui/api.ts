@@ -1,4 +1,4 @@
-/** The page's server: what it says of itself, and requests to it. @module */
+/** The page's configuration, and requests to its server. @module */
 /// <reference lib="dom" />
 
 import { isSigError } from "@sig/core";
@@ -7,13 +7,13 @@ import type { Keys } from "./keys/use_keys.ts";
 import type { PageConfig } from "./page_config.ts";
 import { isRecord } from "./text.ts";
 
-/** What every view gets. */
+/** The properties that every view receives. */
 export interface PageContext {
   readonly config: PageConfig;
   readonly keys: Keys;
 }
 
-/** Reads it. */
+/** Reads the configuration from the page's HTML. */
 export function readConfig(): PageConfig {
   const meta = document.querySelector<HTMLMetaElement>(
     'meta[name="sig-config"]',
@@ -26,7 +26,7 @@ export interface Challenge extends DescribedChallenge {
   readonly message: string;
 }
 
-/** A sign-in that succeeded. */
+/** A successful sign-in. */
 export interface Login {
   readonly verified: true;
   readonly subject: string;
@@ -47,16 +47,16 @@ export interface Interaction {
   readonly challenge: Challenge;
 }
 
-/** The server's problem details (RFC 9457), or that it gave no answer. */
+/** The server's problem details (RFC 9457), or the page's own error. */
 export class Problem extends Error {
   /** The stable code; `no_answer` and `sign_failed` are this page's own. */
   readonly code: string;
   /** What to do next, if the server says so. */
   readonly hint: string;
-  /** All of it. */
+  /** All members of the problem. */
   readonly body: Readonly<Record<string, unknown>>;
 
-  /** Made of what was received. */
+  /** Creates a problem from a response. */
   constructor(
     code: string,
     detail: string,
@@ -69,7 +69,7 @@ export class Problem extends Error {
   }
 }
 
-/** What was thrown while signing in, as a problem. */
+/** Converts an error during a sign-in to a problem. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (isSigError(error)) {
@@ -82,9 +82,9 @@ export function toProblem(error: unknown): Problem {
 }
 
 /**
- * Asks the server.
+ * Sends a request to the server.
  *
- * @throws {Problem} for every answer that is not a success.
+ * @throws {Problem} for every response that is not a success.
  */
 export async function request<T>(path: string, sent?: unknown): Promise<T> {
   let response: Response;
@@ -113,7 +113,7 @@ export async function request<T>(path: string, sent?: unknown): Promise<T> {
   );
 }
 
-/** Undefined for what is not JSON. */
+/** Returns undefined if the text is not JSON. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,4 +1,4 @@
-/** The page: its frame, and the view that the address names. @module */
+/** The page: its frame, and the view that the URL's fragment names. @module */
 
 import type { ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -20,12 +20,12 @@ const TITLES: Readonly<Record<Route["view"], string>> = {
   keys: "Your keys",
 };
 
-/** What the page is drawn from. */
+/** Properties of {@linkcode App}. */
 interface AppProps {
   readonly config: PageConfig;
-  /** The stored keys; the search for them began before the first picture. */
+  /** The stored keys; loading them began before the first render. */
   readonly found: Promise<FoundKeys>;
-  /** The demo's own first view. */
+  /** The demo's first view. */
   readonly Story: ComponentType<{ readonly page: PageContext }> | undefined;
 }
 
@@ -55,7 +55,7 @@ export function App({ config, found, Story }: AppProps) {
     if (heading) focusOn(heading);
   }, [route.view]);
   useEffect(() => {
-    // For programs that wait for the page.
+    // For programs that wait until the page is ready.
     if (keys.ready) document.documentElement.dataset.ready = "true";
   }, [keys.ready]);
 
@@ -74,7 +74,7 @@ export function App({ config, found, Story }: AppProps) {
         class="skip-link"
         href="#main"
         onClick={(event) => {
-          // The fragment stays the view's name.
+          // The fragment names a view, so this link must not change it.
           event.preventDefault();
           main.current?.focus();
         }}
@@ -126,7 +126,7 @@ function View({ page, route, moved, Story }: {
     case "invitation":
       return (
         <InvitationView
-          // Another link is another invitation, from its start.
+          // Another link restarts the view with another invitation.
           key={route.text}
           page={page}
           text={route.text}

@@ -1,4 +1,4 @@
-/** Copying and saving texts. @module */
+/** Copies and saves texts. @module */
 
 import { useEffect, useState } from "preact/hooks";
 import { Button, Icon } from "./elements.tsx";
@@ -6,13 +6,16 @@ import { shortened } from "./text.ts";
 
 const CONFIRMED_FOR_MS = 2_000;
 
-/** A button that copies, and says whether it did. */
+/** A button that copies a text and reports the result. */
 export function CopyButton({ text, what, isPrimary, isIcon = false }: {
   readonly text: () => string;
-  /** What is copied; only screen readers get it unless the button is primary. */
+  /**
+   * The name of the text; hidden except from screen readers unless the button
+   * is primary.
+   */
   readonly what: string;
   readonly isPrimary?: boolean | undefined;
-  /** Whether people see an icon instead of words. */
+  /** Whether the button shows an icon instead of words. */
   readonly isIcon?: boolean;
 }) {
   const [label, setLabel] = useState("Copy");
@@ -45,7 +48,7 @@ export function CopyButton({ text, what, isPrimary, isIcon = false }: {
   );
 }
 
-/** A text in a fixed-width face with its copy button. */
+/** A monospaced text with its copy button. */
 export function Copyable({ visible, what, copied = visible }: {
   readonly visible: string;
   readonly what: string;
@@ -59,7 +62,7 @@ export function Copyable({ visible, what, copied = visible }: {
   );
 }
 
-/** A DID, shortened on the screen, whole when it is copied. */
+/** A DID, shortened on the screen; the copy button copies all of it. */
 export function Did({ did, what = "the DID" }: {
   readonly did: string;
   readonly what?: string;
@@ -85,7 +88,7 @@ export function Download({ name, text }: {
     link.href = url;
     link.download = name;
     link.click();
-    // Not at once: the browser reads it after this turn.
+    // Delayed, since the browser reads the URL after this turn.
     setTimeout(() => URL.revokeObjectURL(url), 10_000);
   };
   return <Button onClick={save}>Download {name}</Button>;

@@ -1,4 +1,4 @@
-/** The parts that views are made of. @module */
+/** The elements that views share. @module */
 
 import type { ButtonHTMLAttributes, ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -22,7 +22,7 @@ const ICONS = {
 
 type IconName = keyof typeof ICONS;
 
-/** An icon beside a text; it has no name of its own. */
+/** A decorative icon next to a text, hidden from screen readers. */
 export function Icon({ name }: { readonly name: IconName }) {
   return (
     <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
@@ -31,7 +31,7 @@ export function Icon({ name }: { readonly name: IconName }) {
   );
 }
 
-/** What an alert or a badge says. */
+/** The meaning of an alert or a badge. */
 export type Kind = "success" | "danger" | "warning" | "info" | "neutral";
 
 const KIND_ICONS: Readonly<Record<Kind, IconName>> = {
@@ -42,7 +42,7 @@ const KIND_ICONS: Readonly<Record<Kind, IconName>> = {
   neutral: "dot",
 };
 
-/** Lines that stand out, with an icon. */
+/** A highlighted message with an icon. */
 export function Alert({ kind, children }: Children & { readonly kind: Kind }) {
   return (
     <div class="notice" data-kind={kind}>
@@ -52,7 +52,7 @@ export function Alert({ kind, children }: Children & { readonly kind: Kind }) {
   );
 }
 
-/** A word for a state, with an icon. */
+/** A state in one word, with an icon. */
 export function Badge({ kind, icon, children }: Children & {
   readonly kind: Kind;
   readonly icon?: IconName | undefined;
@@ -70,7 +70,7 @@ export function Button(props: ButtonHTMLAttributes) {
   return <button type="button" {...props} />;
 }
 
-/** A text input with its label; what is typed is not completed or corrected. */
+/** A text input with its label, without completion or correction. */
 export function TextField(
   { id, label, value, onValue, hint, rows, ...others }: {
     readonly id: string;
@@ -78,7 +78,7 @@ export function TextField(
     readonly value: string;
     readonly onValue: (value: string) => void;
     readonly hint?: ComponentChildren;
-    /** For several lines of text. */
+    /** Whether the input has several lines. */
     readonly rows?: number;
     readonly list?: string;
     readonly maxLength?: number;
@@ -107,7 +107,7 @@ export function TextField(
   );
 }
 
-/** Names and values; those without a value are left out. */
+/** Names and values; entries without a value are omitted. */
 export function Facts({ of }: {
   readonly of: Readonly<Record<string, ComponentChildren>>;
 }) {
@@ -125,7 +125,7 @@ export function Facts({ of }: {
   );
 }
 
-/** Short texts of others, one beside the other. */
+/** Short untrusted texts in a row. */
 export function Chips({ texts }: { readonly texts: readonly string[] }) {
   return (
     <ul class="chips">
@@ -134,9 +134,9 @@ export function Chips({ texts }: { readonly texts: readonly string[] }) {
   );
 }
 
-/** Text as it was signed, which may scroll. */
+/** Text as it was signed; it may scroll. */
 export function Preformatted({ value, ...others }: {
-  /** Text, or JSON to be formatted. */
+  /** Text, or a value to format as JSON. */
   readonly value: unknown;
   readonly class?: string;
   readonly id?: string;
@@ -149,7 +149,7 @@ export function Preformatted({ value, ...others }: {
   );
 }
 
-/** What is shown only when a person opens it. */
+/** A section that is closed at first. */
 export function Fold({ id, title, isOpen, class: name, children }:
   & Children
   & {
@@ -166,7 +166,7 @@ export function Fold({ id, title, isOpen, class: name, children }:
   );
 }
 
-/** Controls of a toolbar; narrow screens show them when a person opens them. */
+/** Controls of a toolbar, closed at first on narrow screens. */
 export function Panel({ title, isOpen: isOpenFirst = false, children }:
   & Children
   & {
@@ -188,7 +188,7 @@ export function Panel({ title, isOpen: isOpenFirst = false, children }:
   );
 }
 
-/** The card of a sign-in or an invitation that came to an end. */
+/** The card of a finished sign-in or invitation. */
 export function Outcome(
   { id, kind, title, text, autoFocus = true, actions, children }: Children & {
     readonly id?: string;
@@ -212,7 +212,7 @@ export function Outcome(
   );
 }
 
-/** A card that waits. */
+/** A card that is shown while waiting. */
 export function Waiting({ text }: { readonly text: string }) {
   return (
     <section class="card sign-in-card" aria-busy="true">
@@ -221,12 +221,12 @@ export function Waiting({ text }: { readonly text: string }) {
   );
 }
 
-/** A dialog that is open as long as it is drawn; Escape closes it. */
+/** A dialog that is open while it is rendered; Escape closes it. */
 export function Dialog(
   { title, onClose, close = "Close", children }: Children & {
     readonly title: string;
     readonly onClose: () => void;
-    /** What the button says that closes it. */
+    /** The text of the close button. */
     readonly close?: string;
   },
 ) {
@@ -249,10 +249,10 @@ export function Dialog(
   );
 }
 
-/** A button that lets a person choose files; they stay in the browser. */
+/** A button for choosing files; they stay in the browser. */
 export function OpenFiles({ id, hint, onFiles }: {
   readonly id: string;
-  /** For people who don't see what is around it. */
+  /** An explanation for screen readers. */
   readonly hint: string;
   readonly onFiles: (files: readonly File[]) => void;
 }) {
@@ -269,7 +269,7 @@ export function OpenFiles({ id, hint, onFiles }: {
           onChange={({ currentTarget: input }) => {
             const files = [...input.files ?? []];
             if (files.length > 0) onFiles(files);
-            // The same files may be chosen again after they were changed.
+            // Allows choosing the same files again after they were changed.
             input.value = "";
           }}
         />

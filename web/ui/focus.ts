@@ -1,8 +1,8 @@
-/** Moving the focus and the view. @module */
+/** Moves the focus and scrolls. @module */
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 
-/** Moves the focus to a heading, and its card into view. */
+/** Moves the focus to a heading, and scrolls its card into view. */
 export function focusOn(element: HTMLElement): void {
   element.tabIndex = -1;
   element.focus({ preventScroll: true });
@@ -16,7 +16,10 @@ export function focusOn(element: HTMLElement): void {
   });
 }
 
-/** A heading that takes the focus when it appears, so that it is read aloud. */
+/**
+ * Returns the reference for a heading that takes the focus when it appears, so
+ * that screen readers read it.
+ */
 export function useAutoFocus<T extends HTMLElement>(autoFocus = true) {
   const ref = useRef<T>(null);
   useLayoutEffect(() => {

@@ -1,4 +1,4 @@
-/** The entry of the page's script. @module */
+/** The entry point of the page's script. @module */
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
 
@@ -9,7 +9,7 @@ import { readConfig } from "./api.ts";
 import { App } from "./app.tsx";
 
 const place = document.getElementById("page");
-// The browser looks for keys while the page is drawn.
+// The browser loads the keys while the page is rendered.
 const found = findKeys();
 const config = readConfig();
 if (place) {

@@ -1,24 +1,24 @@
-/** What a server tells its page. @module */
+/** The configuration of a page. @module */
 
-/** What the page learns about its server; it is written into the HTML. */
+/** The server's configuration of its page, embedded in the HTML. */
 export interface PageConfig {
-  /** Issuers to explore, and where their documents are served. */
+  /** Issuers to explore, and the base URLs of their documents. */
   readonly issuers: readonly { readonly did: string; readonly base: string }[];
-  /** The issuer of the relationship that a sign-in needs, or null. */
+  /** The issuer of the relationship that a sign-in requires, or null. */
   readonly issuer: string | null;
-  /** What a sign-in needs, or null. */
+  /** The requirements of a sign-in, or null. */
   readonly require: readonly string[] | null;
-  /** What a sign-in on the page asks to learn. */
+  /** The scopes that a sign-in on the page requests. */
   readonly scopes: readonly string[];
-  /** Where sign-ins begin and end. */
+  /** The routes of a sign-in. */
   readonly signIn: {
     readonly challengeUrl: string;
     readonly answerUrl: string;
-    /** Whether a sign-in leads back to `?rd=`, a place of this origin. */
+    /** Whether a sign-in returns to `?rd=`, a path of this origin. */
     readonly returns: boolean;
   };
-  /** Whether the server lists what was approved, at `/oidc/consents`. */
+  /** Whether the server lists approved applications at `/oidc/consents`. */
   readonly consents: boolean;
-  /** Whether the page plays the demo. */
+  /** Whether the page shows the demo. */
   readonly demo: boolean;
 }

@@ -1,11 +1,11 @@
-/** The views, by the part of the address that no server sees. @module */
+/** The views by the URL's fragment, which no server receives. @module */
 
-/** Where a person is. */
+/** The current view. */
 export type Route =
   | { readonly view: "sign-in"; readonly interaction: string | undefined }
   | {
     readonly view: "explore";
-    /** Which of the server's issuers, if one is named. */
+    /** The index of one of the server's issuers, if the URL names one. */
     readonly issuer: number | undefined;
     readonly query: URLSearchParams;
   }
@@ -16,7 +16,7 @@ export type Route =
   }
   | { readonly view: "keys" };
 
-/** Reads `location.hash`; an unknown one is the sign-in. */
+/** Parses `location.hash`; the default view is the sign-in. */
 export function readRoute(hash: string): Route {
   const [, path = "", query = ""] = /^#\/?([^?]*)\??(.*)$/s.exec(hash) ?? [];
   const [view, rest] = path.split("/");
@@ -39,7 +39,7 @@ export function readRoute(hash: string): Route {
   }
 }
 
-/** A question to a feed, as a link holds it. */
+/** A question to a feed, as in a link. */
 export interface Question {
   readonly subject: string;
   readonly require: readonly string[];
@@ -47,7 +47,9 @@ export interface Question {
   readonly asOf?: string | undefined;
 }
 
-/** The link into the explorer, to one of the server's issuers if it is named. */
+/**
+ * Returns the link to the explorer, for one of the server's issuers if given.
+ */
 export function exploreLink(
   issuer?: number,
   query: Readonly<Record<string, string>> | URLSearchParams = {},
@@ -57,7 +59,7 @@ export function exploreLink(
   return `#/explore${path}${text && `?${text}`}`;
 }
 
-/** The link to a question about one of the server's issuers. */
+/** Returns the link to a question about one of the server's issuers. */
 export function questionLink(
   issuer: number | undefined,
   { subject, require, at, asOf }: Question,
@@ -69,7 +71,7 @@ export function questionLink(
   return exploreLink(issuer, query);
 }
 
-/** The question that a link holds, if it holds one. */
+/** Returns the question in a link, if there is one. */
 export function readQuestion(query: URLSearchParams): Question | undefined {
   const subject = query.get("subject");
   if (subject === null) return undefined;

@@ -1,13 +1,15 @@
 /**
- * Text of others. A component makes a text node of it and nothing else;
- * characters that hide or reorder text are made visible here first.
+ * Shows untrusted text. Components use it only as text nodes; characters that
+ * hide or reorder text are escaped here first.
  *
  * @module
  */
 
 import { escapeInvisible } from "@sig/core";
 
-/** A text of others, to be shown. Line feeds stay where `lines` is set. */
+/**
+ * Escapes invisible characters of an untrusted text; `lines` keeps line feeds.
+ */
 export function visibleText(text: unknown, { lines = false } = {}): string {
   const value = typeof text === "string" ? text : JSON.stringify(text) ?? "";
   return lines
@@ -15,7 +17,7 @@ export function visibleText(text: unknown, { lines = false } = {}): string {
     : escapeInvisible(value);
 }
 
-/** An identifier with its middle left out where it is longer than `maxLength`. */
+/** Shortens an identifier longer than `maxLength` in its middle. */
 export function shortened(text: string, maxLength = 32): string {
   if (text.length <= maxLength) return visibleText(text);
   const end = Math.floor(maxLength / 3);
@@ -25,31 +27,31 @@ export function shortened(text: string, maxLength = 32): string {
   }`;
 }
 
-/** A number with its noun: "1 event", "2 events". */
+/** Returns a number with its noun: "1 event", "2 events". */
 export function counted(count: number, noun: string): string {
   return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** The host of a did:web or an origin. */
+/** Returns the host of a did:web or an origin. */
 export function hostOf(name: string): string {
   const web = /^did:web:([^:/?#]+)$/.exec(name)?.[1];
   if (web !== undefined) return visibleText(web.replace(/%3a/i, ":"));
   return visibleText(name.replace(/^https?:\/\//, ""));
 }
 
-/** Whether a value is a JSON object. */
+/** Returns whether a value is a JSON object. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A relationship's type in words: "admin delegate". */
+/** Returns a relationship's type in words: "admin delegate". */
 export function typeLabel(type: string): string {
   return visibleText(type.replaceAll("_", " "));
 }
 
 /**
- * A command line for a POSIX shell, or undefined where an argument holds
- * characters that a terminal would obey or hide: nobody should paste those.
+ * Returns a command line for a POSIX shell; undefined if an argument contains
+ * characters that a terminal interprets or hides, which must not be pasted.
  */
 export function commandLine(words: readonly string[]): string | undefined {
   if (words.some((word) => escapeInvisible(word) !== word)) return undefined;

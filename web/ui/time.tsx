@@ -5,7 +5,7 @@ import { visibleText } from "./text.ts";
 /** An instant as it was signed, in UTC, with the local time as a hint. */
 export function Time({ instant, isShort = false }: {
   readonly instant: string;
-  /** To the minute, or only the day at midnight. */
+  /** Up to the minute, or only the day at midnight. */
   readonly isShort?: boolean;
 }) {
   const parts = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d)(\.\d+)?Z$/.exec(
@@ -19,7 +19,7 @@ export function Time({ instant, isShort = false }: {
     <time
       dateTime={instant}
       onPointerEnter={({ currentTarget }) => {
-        // Not earlier: the first local time loads the browser's calendars.
+        // Formatted late: the first local time loads the browser's calendars.
         currentTarget.title = `${new Date(instant).toLocaleString()} here`;
       }}
     >
@@ -32,7 +32,7 @@ export function Time({ instant, isShort = false }: {
 export function Validity({ from, until, none }: {
   readonly from: string | null | undefined;
   readonly until: string | null | undefined;
-  /** What is said where neither is set. */
+  /** The text if neither is set. */
   readonly none: string;
 }) {
   if (!from && !until) return <span>{none}</span>;
@@ -56,8 +56,8 @@ export function Validity({ from, until, none }: {
 }
 
 /**
- * An instant for a sentence, in this device's time zone: only the time if it is
- * today, else the day.
+ * Returns an instant for a sentence, in this device's time zone: the time if it
+ * is today, otherwise the day.
  */
 export function spokenTime(instant: string, now: Date): string {
   const date = new Date(instant);

@@ -23,7 +23,7 @@ import {
 import { pageTest, startServer } from "./testdata/server.ts";
 
 pageTest(
-  "the whole story can be played with the keyboard",
+  "the whole story works with the keyboard only",
   { withDemo: true },
   async ({ page, origin }) => {
     const { host } = new URL(origin);
@@ -33,7 +33,7 @@ pageTest(
     await tabTo(page, "Create my key");
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "Enrol me" }).waitFor();
-    // The focus is where the person works: no way through the page's head.
+    // The focus is at the person's place rather than in the page's header.
     await eventually(() => focused(page), "Be hired");
     await tabTo(page, "Enrol me", 2);
     await page.keyboard.press("Enter");
@@ -47,7 +47,8 @@ pageTest(
     await page.keyboard.press("Enter");
     await page.locator("#outcome").waitFor();
     await eventually(() => focused(page), "You are signed in");
-    // It has the focus to be read: a ring would look like a control.
+    // A heading takes the focus for reading; an outline would make it look like
+    // a control.
     const ring = await page.locator("#outcome").evaluate((element) =>
       getComputedStyle(element).outlineStyle
     );
@@ -68,7 +69,7 @@ pageTest(
 );
 
 pageTest(
-  "rows are reached and opened with the keyboard",
+  "rows can be reached and opened with the keyboard",
   { hash: "#/explore" },
   async ({ page }) => {
     await page.setInputFiles("#files", await feedFiles("history"));
@@ -78,12 +79,12 @@ pageTest(
     await page.getByRole("dialog").waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
-    // Back where the person was.
+    // The focus returns to the row.
     await eventually(() => focused(page), "did:web:alice.example");
   },
 );
 
-/** Every view and state that people see. */
+/** Visits every view and state. */
 async function visit(
   browser: Browser,
   device: Device,
@@ -155,7 +156,7 @@ async function visit(
 
 for (const { name, device, widths } of DEVICES) {
   browserTest(
-    `on ${name} axe finds nothing wrong, light or dark, nothing is wider than the screen, and fingers find the controls`,
+    `on ${name} axe finds no fault, light or dark, nothing is wider than the screen, and controls are large enough for touch`,
     async (browser) => {
       await visit(
         browser,
@@ -170,7 +171,7 @@ for (const { name, device, widths } of DEVICES) {
   );
 }
 
-browserTest("dark and light follow the device", async (browser) => {
+browserTest("the colour scheme follows the device", async (browser) => {
   await using server = await startServer();
   const grounds: string[] = [];
   for (const colorScheme of ["light", "dark"] as const) {
@@ -186,20 +187,23 @@ browserTest("dark and light follow the device", async (browser) => {
   assertEquals(grounds, ["rgb(246, 247, 249)", "rgb(17, 21, 27)"]);
 });
 
-browserTest("nothing moves where motion is not wanted", async (browser) => {
-  await using server = await startServer();
-  for (
-    const [reducedMotion, duration] of [
-      ["reduce", "0s"],
-      ["no-preference", "0.12s"],
-    ] as const
-  ) {
-    await using watched = await openPage(browser, server.origin, {
-      device: { reducedMotion },
-    });
-    const found = await watched.page.locator("#approve").evaluate((button) =>
-      getComputedStyle(button).transitionDuration.split(",")[0]
-    );
-    assertEquals(found, duration);
-  }
-});
+browserTest(
+  "nothing moves if the device asks for reduced motion",
+  async (browser) => {
+    await using server = await startServer();
+    for (
+      const [reducedMotion, duration] of [
+        ["reduce", "0s"],
+        ["no-preference", "0.12s"],
+      ] as const
+    ) {
+      await using watched = await openPage(browser, server.origin, {
+        device: { reducedMotion },
+      });
+      const found = await watched.page.locator("#approve").evaluate((button) =>
+        getComputedStyle(button).transitionDuration.split(",")[0]
+      );
+      assertEquals(found, duration);
+    }
+  },
+);

@@ -16,7 +16,7 @@ import {
 } from "./testdata/inviting_issuer.ts";
 import { createKey, goTo, outcome, tabTo } from "./testdata/person.ts";
 
-/** What a camera reads from the code on the page. */
+/** Decodes the QR code on the page. */
 async function scan(page: Page): Promise<string> {
   const { data, size } = await page.locator(".qr").evaluate(async (svg) => {
     const size = (svg as SVGSVGElement).viewBox.baseVal.width * 4;
@@ -36,7 +36,7 @@ async function scan(page: Page): Promise<string> {
   return decodeQR({ width: size, height: size, data: Uint8Array.from(data) });
 }
 
-/** Answers the invitation that the page shows, and enrols the answer. */
+/** Answers the invitation on the page, and enrols the answer. */
 async function answerAndEnrol(page: Page, issuer: Inviting): Promise<string> {
   await page.click("#approve:enabled");
   await eventually(() => outcome(page), "Now send your answer back");
@@ -50,7 +50,7 @@ async function answerAndEnrol(page: Page, issuer: Inviting): Promise<string> {
 }
 
 browserTest(
-  "a device is added: asked for on one, scanned and answered on the other, enrolled by the operator",
+  "a device is added: requested on one, scanned and answered on the other, enrolled by the operator",
   async (browser) => {
     await using issuer = await startInviting();
     await using laptop = await openPage(browser, issuer.origin);
@@ -59,7 +59,7 @@ browserTest(
       ...["upsert", "--dir", "issuer", "--subject", did],
       ...["--type", "employee", "--role", "deploy"],
     );
-    // By the keyboard alone.
+    // With the keyboard only.
     const { page } = laptop;
     await page.locator("h1").focus();
     await tabTo(page, "Add a device");
@@ -71,7 +71,7 @@ browserTest(
       asked,
       `sig invite --dir DIR --also ${did} --page ${issuer.origin}/`,
     );
-    // The operator runs it as it is.
+    // The operator runs the command unchanged.
     const words = asked.replace("DIR", "issuer").split(" ").slice(1);
     const link = await issuer.sig(...words);
     await page.keyboard.press("Tab");
@@ -117,7 +117,7 @@ browserTest(
 );
 
 browserTest(
-  "on the device that has the key, the link is shown for the other one, in every theme and width",
+  "a device with the key shows the link for the other one, in every theme and width",
   async (browser) => {
     await using issuer = await startInviting();
     for (const { name, device, widths } of DEVICES) {
@@ -134,7 +134,7 @@ browserTest(
       await shows(page.locator("#offer"), "Open this on your new device.");
       assertEquals(await scan(page), link);
       await inspect(page, `add-device-link-${name}`, { widths, touch });
-      // Only a new key would be another one of this person.
+      // Only a new key would be another key of this person.
       await page.getByText("Answer in this browser, with a new key").click();
       await page.getByText("Approving creates your key").waitFor();
       assertEquals(await page.locator("#offer select").count(), 0);

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { ICON, PAGE, STYLE } from "../pages/assets.ts";
 import { PAGE_CSP } from "../pages/page.ts";
 
-/** The folders with the page's own code. */
+/** The folders of the page's own code. */
 const FOLDERS = ["../ui/", "../browser/", "../demo/"];
 
 /** The sources of the page's script by their paths. */
@@ -19,11 +19,11 @@ async function* sources(): AsyncGenerator<readonly [string, string]> {
   }
 }
 
-/** Every way from text to markup or code. */
+/** Every API that turns text into markup or code. */
 const FORBIDDEN =
   /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|DOMParser|srcdoc|createContextualFragment|setHTML|dangerouslySet/;
 
-Deno.test("the page has no inline script or style and no way from text to markup", async () => {
+Deno.test("the page has no inline script or style, and no API turns text into markup", async () => {
   assert(!/<script(?![^>]*\bsrc=)|<style|\son[a-z]+=|\sstyle=/i.test(PAGE));
   assert(!/url\(|@import/.test(STYLE));
   assert(!/<script|\son[a-z]+=|href/i.test(ICON));
@@ -35,7 +35,7 @@ Deno.test("the page has no inline script or style and no way from text to markup
   assert(count > 30, `${count}`);
 });
 
-Deno.test("the page asks its own server only, in two places", async () => {
+Deno.test("the page sends requests only to its own server, in two places", async () => {
   const asking: string[] = [];
   for await (const [name, code] of sources()) {
     if (!/\/web\/ui\/|story\.tsx/.test(name)) continue;
@@ -51,7 +51,7 @@ Deno.test("the page asks its own server only, in two places", async () => {
   ]);
 });
 
-Deno.test("the policy allows nothing from elsewhere and nothing inline", () => {
+Deno.test("the policy allows nothing from other origins and nothing inline", () => {
   assertEquals(
     PAGE_CSP,
     "default-src 'none'; script-src 'self'; style-src 'self'; " +

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { bundlePage } from "../../tools/bundle.ts";
 import { SCRIPT } from "../pages/assets.ts";
 
-Deno.test("the script is what the page and the libraries are now", async () => {
+Deno.test("the bundled script is up to date", async () => {
   assertEquals(await bundlePage() === SCRIPT, true, "run deno task bundle");
 });
 

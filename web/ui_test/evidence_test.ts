@@ -31,7 +31,7 @@ async function enterKey(page: Page, vkey: string): Promise<void> {
 const title = (page: Page) => page.locator("#evidence-title").innerText();
 
 pageTest(
-  "evidence is proven by the key that a person enters, and drawn from question to key",
+  "evidence is verified with the key that a person enters, and shown from question to key",
   { hash: "#/explore" },
   async ({ page }) => {
     const vkey = await testVerifierKey();
@@ -56,7 +56,7 @@ pageTest(
     await shows(links.nth(3), /\d+ hashes lead from there/);
     await shows(links.nth(4), "acme.example/.well-known/sig", "62 events");
     await shows(links.nth(5), vkey, "the key that you entered");
-    // A feed takes its place, and it takes the place of a feed.
+    // A feed replaces the evidence, and evidence replaces a feed.
     await page.setInputFiles("#files", {
       name: "feed.json",
       mimeType: "application/json",
@@ -74,7 +74,7 @@ pageTest(
 );
 
 pageTest(
-  "evidence about nobody is drawn, and altered evidence is not",
+  "evidence about an unknown subject is shown, and altered evidence is not",
   { hash: "#/explore" },
   async ({ page }) => {
     const evidence = await testEvidence({ subject: "did:web:nobody.example" });
@@ -99,7 +99,7 @@ pageTest(
 );
 
 browserTest(
-  "evidence of an issuer that the server knows needs no key of the person",
+  "evidence of an issuer that the server knows needs no key from the person",
   async (browser) => {
     const [key, other] = await importTestKeys();
     await using watched = await watchIssuer(3, key);
@@ -126,7 +126,7 @@ browserTest(
     await eventually(() => title(page), "Proven");
     await shows(page.locator(".chain > li").nth(5), "this server passed on");
     assertEquals(await page.locator("#evidence-key").count(), 0);
-    // The issuer's documents don't have the key any more.
+    // The issuer's documents no longer contain the key.
     watched.publishKeys([other]);
     now += 60_000;
     await bring(page, evidence);

@@ -35,7 +35,7 @@ async function tab(page: Page, name: string): Promise<void> {
 const ROWS = "table.rows tbody tr";
 
 pageTest(
-  "a valid feed is verified, listed and asked",
+  "a valid feed is verified and listed, and answers questions",
   { hash: "#/explore" },
   async ({ page }) => {
     await eventually(() => page.textContent("h1"), "Explore a feed");
@@ -106,7 +106,7 @@ pageTest(
 );
 
 pageTest(
-  "a slider and a date picker move the question through time, with the answer",
+  "a slider and a date picker change the question's times and the answer",
   { hash: "#/explore" },
   async ({ page }) => {
     await bring(page, "history");
@@ -122,7 +122,7 @@ pageTest(
     await page.keyboard.press("Home");
     await page.locator("#answer-title", { hasText: "Deny" }).waitFor();
     await eventually(() => page.inputValue("#ask-as-of"), "1");
-    // Who slides stays at the slider.
+    // The focus stays on the slider.
     await page.locator("#as-of-slider:focus").waitFor();
     await page.keyboard.press("End");
     await page.locator("#answer-title", { hasText: "Allow" }).waitFor();
@@ -140,16 +140,16 @@ pageTest(
   },
 );
 
-pageTest("the verdict in the browser is that of the vectors", {
+pageTest("the verdict in the browser equals that of the vectors", {
   hash: "#/explore",
 }, async ({ page, origin }) => {
   for (const vector of readOneFeedOfEach()) {
     const { expected, name } = vector;
-    // The page has the reader's defaults.
+    // The page uses the reader's defaults.
     if (expected.options !== undefined) continue;
-    // Key set and feed lie elsewhere: not for people with four files.
+    // Key set and feed have other paths, so the four files would not fit.
     if (name === "metadata-other-paths") continue;
-    // The verdict before this one must not be taken for it.
+    // Otherwise the previous verdict could be taken for this one.
     await page.goto(`${origin}/#/keys`);
     await page.locator("#verdict").waitFor({ state: "detached" });
     await page.goto(`${origin}/#/explore`);
@@ -175,7 +175,7 @@ pageTest("the verdict in the browser is that of the vectors", {
   await screenshot(page, "explore-invalid");
 });
 
-pageTest("unreadable documents get an explanation, not a verdict", {
+pageTest("unreadable documents get an explanation instead of a verdict", {
   hash: "#/explore",
 }, async ({ page }) => {
   const cases: readonly (readonly [string, string])[] = [
@@ -191,7 +191,7 @@ pageTest("unreadable documents get an explanation, not a verdict", {
   }
 });
 
-/** A feed of so many people, as a file. */
+/** A feed of `count` people, as a file. */
 async function peopleFile(count: number) {
   const { Buffer } = await import("node:buffer");
   const feed = await signedFeed(
@@ -212,7 +212,7 @@ async function peopleFile(count: number) {
 }
 
 pageTest(
-  "a long table shows 100 rows at a time, and goes on with the keyboard where it was",
+  "a long table shows 100 rows at a time, and the keyboard focus stays in place",
   { hash: "#/explore" },
   async ({ page }) => {
     await page.setInputFiles("#files", await peopleFile(250));
@@ -233,7 +233,7 @@ pageTest(
     await page.fill("#people-text", "person 77");
     await page.getByText("1 of 250 relationships").waitFor();
     await page.fill("#people-text", "engineer");
-    // Another filter starts at its first rows.
+    // A changed filter starts at the first rows.
     await eventually(() => rows.count(), 100);
   },
 );
@@ -264,7 +264,7 @@ pageTest(
       await page.evaluate(() => navigator.clipboard.readText()),
       "did:web:p1.example",
     );
-    // Filters are there for those who want them.
+    // Filters are closed at first.
     assert(!await page.locator("#people-status").isVisible());
     await page.getByRole("button", { name: "Filter" }).click();
     await page.selectOption("#people-status", "revoked");
@@ -279,7 +279,10 @@ pageTest(
   },
 );
 
-/** What `history` says: relationships by then, and who may deploy. */
+/**
+ * The content of `history`: relationships by date, and the subjects with the
+ * role deploy.
+ */
 const HISTORY_DATES = [
   ["2026-01-02", 2, 1],
   ["2026-01-15", 4, 1],
@@ -288,7 +291,7 @@ const HISTORY_DATES = [
 ] as const;
 
 pageTest(
-  "a date shows who was there at its start",
+  "a date shows the relationships at its start",
   { hash: "#/explore" },
   async ({ page }) => {
     await bring(page, "history");
@@ -308,7 +311,7 @@ pageTest(
   },
 );
 
-pageTest("the page is drawn while a feed is verified, and says how far it is", {
+pageTest("the page draws while a feed is verified, and shows the progress", {
   hash: "#/explore",
 }, async ({ page }) => {
   const file = await peopleFile(3_000);
@@ -365,7 +368,7 @@ pageTest(
 );
 
 pageTest(
-  "a known issuer is explored by a link, a question has one, and the back button goes back",
+  "a known issuer is explored by a link, each question has a link, and the back button works",
   { withDemo: true },
   async ({ page, origin }) => {
     await page.getByRole("link", { name: "Verify this feed" }).click();
@@ -373,7 +376,7 @@ pageTest(
     assertEquals(new URL(page.url()).hash, "#/explore/0");
     await eventually(() => page.textContent("h1"), "Explore a feed");
     await page.getByText("This feed has no relationships yet").waitFor();
-    // What is published meanwhile is read when the person wants it.
+    // Events published meanwhile are read when the person reloads.
     await fetch(`${origin}/demo/enrol`, {
       method: "POST",
       headers: { "content-type": "application/json" },

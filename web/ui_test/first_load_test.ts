@@ -13,7 +13,7 @@ for (
   ] as const
 ) {
   browserTest(
-    `the first load is ${MAX_BYTES} bytes and ${MAX_REQUESTS} requests at most, ${what}`,
+    `the first load needs at most ${MAX_BYTES} bytes and ${MAX_REQUESTS} requests, ${what}`,
     async (browser) => {
       await using server = await startServer({ withDemo });
       const sizes: Promise<readonly [string, number]>[] = [];
@@ -33,7 +33,8 @@ for (
       const all = await Promise.all(sizes);
       const bytes = all.reduce((sum, [, size]) => sum + size, 0);
       const told = all.map(([url, size]) => `${size} ${url}`).join("\n");
-      // All of it was seen: the script alone is more than this.
+      // Checks that everything was counted: the script alone is larger than
+      // this.
       assert(bytes > 40 * 1024, told);
       assert(bytes <= MAX_BYTES, told);
       assert(all.length >= 4 && all.length <= MAX_REQUESTS, told);

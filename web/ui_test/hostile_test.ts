@@ -12,7 +12,7 @@ import {
 import { pageTest, startServer } from "./testdata/server.ts";
 import { signedFeed } from "../../tests/kit/signed_feed.ts";
 
-/** What becomes a script wherever text is taken for markup. */
+/** Becomes a script wherever text is interpreted as markup. */
 const PAYLOADS: readonly string[] = [
   "<script>alert(1)</script>",
   "<img src=x onerror=alert(1)>",
@@ -28,13 +28,16 @@ const PAYLOADS: readonly string[] = [
   "<math><mtext></table></math><img src=x onerror=alert(1)>",
 ];
 
-/** A direction, a hyphen, a filler, a joiner: what a screen doesn't show. */
+/**
+ * A direction mark, a hyphen, a filler, a joiner: characters that a screen
+ * doesn't show.
+ */
 const HIDING = "alice\u202eexe\u00ad.\u3164nim\u200dda";
 const BIDI = `${HIDING}\u0007`;
 // deno-lint-ignore no-control-regex -- control characters are the point
 const HIDDEN = /[\u202e\u00ad\u3164\u200d\u0007]/g;
 
-/** A text as the page must show it. */
+/** Returns a text as the page must show it. */
 function shown(text: string): string {
   return text.replace(
     HIDDEN,
@@ -42,7 +45,7 @@ function shown(text: string): string {
   );
 }
 
-/** The elements that a payload would make, had it become markup. */
+/** Counts the elements that a payload would create as markup. */
 async function strangers(page: Page): Promise<number> {
   return await page.locator(
     "main :is(script, iframe, style, math, object, [onerror], [onload], " +
@@ -51,7 +54,7 @@ async function strangers(page: Page): Promise<number> {
 }
 
 pageTest(
-  "what a feed says is text, whatever it says",
+  "a feed's values are shown as text, whatever they contain",
   { hash: "#/explore" },
   async ({ page }) => {
     const texts = [...PAYLOADS, HIDING];
@@ -96,14 +99,14 @@ pageTest(
       );
     }
     assert(!(await page.locator("body").innerText()).match(HIDDEN));
-    // A command that hides something is not for copying.
+    // A command with hidden characters can't be copied.
     assertEquals(await page.locator("#answer .copyable").count(), 0);
     assertEquals(await strangers(page), 0);
   },
 );
 
 pageTest(
-  "a value of another type than text is not drawn as an element",
+  "a value of another type than text is not rendered as an element",
   {},
   async ({ page }) => {
     const element = {
@@ -140,7 +143,7 @@ pageTest(
 );
 
 pageTest(
-  "a request that says anything is text, and not for signing",
+  "a request's values are shown as text, and an invalid request can't be signed",
   {},
   async ({ page }) => {
     await createKey(page);
@@ -173,7 +176,7 @@ pageTest(
 );
 
 pageTest(
-  "a request whose message is not what would be signed is refused",
+  "a request whose message is not the signed text is rejected",
   {},
   async ({ page }) => {
     await page.route("**/challenge/create", async (route) => {
@@ -197,7 +200,7 @@ pageTest(
 );
 
 pageTest(
-  "what a server answers is text, whatever it says",
+  "a server's response is shown as text, whatever it contains",
   {},
   async ({ page }) => {
     for (const text of [...PAYLOADS, BIDI]) {
@@ -226,7 +229,7 @@ pageTest(
 );
 
 pageTest(
-  "an application behind the login is named as text, and sends nobody into a script",
+  "an application's name is shown as text, and its URL can't run a script",
   {},
   async ({ page, origin }) => {
     const response = await fetch(`${origin}/v1/auth/challenge/create`, {
@@ -258,7 +261,7 @@ pageTest(
 );
 
 pageTest(
-  "scopes that look like markup are asked for, granted and shown as text",
+  "scopes that look like markup are requested, granted and shown as text",
   {},
   async ({ page }) => {
     const scopes = "<img/src=x/onerror=alert(1)> <svg/onload=alert(1)>";
@@ -270,7 +273,7 @@ pageTest(
   },
 );
 
-pageTest("words and emoji are shown as they are written, in both directions", {
+pageTest("words and emoji of both directions are shown unchanged", {
   withDemo: true,
 }, async ({ page }) => {
   const name = "👩🏽‍💻 می\u200cخواهم";

@@ -20,14 +20,14 @@ import { pageTest, startServer } from "./testdata/server.ts";
 
 const TERMS = ["--type", "contractor", "--role", "deploy"] as const;
 
-/** What the button Copy gives. */
+/** Returns the text that the button Copy copies. */
 async function copiedAnswer(page: Page): Promise<string> {
   await page.getByRole("button", { name: "Copy the answer" }).click();
   return await page.evaluate(() => navigator.clipboard.readText());
 }
 
 browserTest(
-  "an invitation of sig invite is answered on the page, and sig enrol takes the answer",
+  "an invitation of sig invite is answered on the page, and sig enrol accepts the answer",
   async (browser) => {
     await using issuer = await startInviting();
     const link = await issuer.invite(
@@ -70,7 +70,7 @@ browserTest(
     await page.getByRole("button", { name: "Download answer.json" }).click();
     const file = await (await download).path();
     assertEquals(await Deno.readTextFile(file), text);
-    // The invitation, and the answer to it, reach no server from here.
+    // The page sends the invitation and its answer to no server.
     for (const part of Object.values<string>(answer)) {
       assert(!asked.join().includes(part.slice(0, 40)));
     }
@@ -89,7 +89,7 @@ browserTest(
     await goTo(page, "#/keys");
     await eventually(() => page.locator(".key").count(), 1);
 
-    // The server passes on what it got some seconds ago.
+    // The server serves a copy that is a few seconds old.
     await eventually(async () => {
       await goTo(page, "#/keys");
       await goTo(page, fragmentOf(link));
@@ -106,7 +106,7 @@ browserTest(
 );
 
 browserTest(
-  "a person chooses among keys, or makes another for the invitation",
+  "a person selects a key, or creates another for the invitation",
   async (browser) => {
     await using issuer = await startInviting(false);
     await using watched = await openPage(browser, issuer.origin);
@@ -133,7 +133,7 @@ browserTest(
 );
 
 browserTest(
-  "an invitation that is altered, forged, cut off or expired is refused in human words",
+  "an invitation that is altered, forged, cut off or expired is refused in plain words",
   async (browser) => {
     await using issuer = await startInviting();
     const link = fragmentOf(await issuer.invite(...TERMS));
@@ -217,13 +217,13 @@ async function* filesBelow(folder: string): AsyncGenerator<string> {
 }
 
 browserTest(
-  "keys that can't be believed make nobody believe an invitation",
+  "an invitation is not trusted if the issuer's keys are invalid",
   async (browser) => {
     await using issuer = await startInviting();
     const hash = fragmentOf(await issuer.invite(...TERMS));
     await using watched = await openPage(browser, issuer.origin);
     const { page } = watched;
-    // What the server passes on is the page's to judge.
+    // The page verifies the documents that the server serves.
     await page.route("**/ui/issuers/0/*", async (route) => {
       const text = await (await route.fetch()).text();
       await route.fulfill({ body: text.replaceAll(HOST, "evil.example") });
@@ -239,7 +239,7 @@ browserTest(
   },
 );
 
-pageTest("what an invitation says is text", {}, async ({ page }) => {
+pageTest("an invitation's values are shown as text", {}, async ({ page }) => {
   for (
     const [text, shown] of [
       [
@@ -262,7 +262,7 @@ pageTest("what an invitation says is text", {}, async ({ page }) => {
 });
 
 browserTest(
-  "an invitation is answered with the keyboard, and told on the command line where no key can live",
+  "an invitation can be answered with the keyboard, or on the command line if no key can be stored",
   async (browser) => {
     await using server = await startServer();
     const hash = await forged();
@@ -296,7 +296,7 @@ browserTest(
 
 for (const { name, device, widths } of DEVICES) {
   browserTest(
-    `on ${name} axe finds nothing wrong with an invitation, and nothing is wider than the screen`,
+    `on ${name} axe finds no fault in an invitation, and nothing is wider than the screen`,
     async (browser) => {
       await using issuer = await startInviting();
       const own = fragmentOf(

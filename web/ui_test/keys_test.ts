@@ -18,7 +18,7 @@ import { pageTest, startServer } from "./testdata/server.ts";
 const now = () => new Date();
 
 pageTest(
-  "keys survive a reload, can't be exported, have names, and can be forgotten",
+  "keys survive a reload, can't be exported, have names, and can be deleted",
   {},
   async ({ page }) => {
     const did = await createKey(page);
@@ -110,7 +110,8 @@ for (
       const key = await importSigningKey(await generateSigningKey());
       const attestation = await signAttestation({ challenge, key, now });
       assertEquals(await paste(page, `${attestation}\n`), "You are signed in");
-      // A good feed must not be called bad for what the browser lacks.
+      // A valid feed must not be called invalid because the browser lacks
+      // Ed25519.
       await goTo(page, "#/keys");
       await shows(page.locator("main"), words);
       await goTo(page, "#/explore");

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** The libraries of others, a real browser, the real page. */
+/** Third-party libraries, a real browser, the real page. */
 
 import { assert, assertEquals } from "@std/assert";
 import type { Page } from "playwright-core";
@@ -16,7 +16,9 @@ import {
   startOpenidClientSite,
 } from "./testdata/relying_sites.ts";
 
-/** Opens a site, approves if that is asked, and reads who it says it sees. */
+/**
+ * Opens a site, approves if required, and returns the subject that it shows.
+ */
 async function visit(
   page: Page,
   { origin }: RelyingSite,
@@ -35,7 +37,7 @@ function isAsked(page: Page): boolean {
 }
 
 browserTest(
-  "openid-client and @hono/oidc-auth log a person in and out by the page",
+  "openid-client and @hono/oidc-auth log a person in and out with the page",
   async (browser) => {
     const secret = await sha256(SECRET);
     await using first = startOpenidClientSite(secret);
@@ -59,7 +61,8 @@ browserTest(
       await page.goto(`${first.origin}/logout`);
       assertEquals(page.url(), `${first.origin}/bye`);
 
-      // It asks for new tokens each time, and gets none after a session's end.
+      // It refreshes its tokens at each request, and gets none after a
+      // session's end.
       assertEquals(await visit(page, second), { sees, wasAsked: true });
       assertEquals(await visit(page, second), { sees, wasAsked: false });
       await provider.demo.revoke(relationship_id);

@@ -14,7 +14,7 @@ import { approve, createKey, focused, tabTo } from "./testdata/person.ts";
 import { startServer } from "./testdata/server.ts";
 
 browserTest(
-  "an application signs a person in with the card, learns when they decline, and is listed until the approval is taken back",
+  "an application signs a person in, receives a decline, and is listed until the approval is revoked",
   async (browser) => {
     await using provider = await TestProvider.start();
     const page = await newPage(browser);
@@ -107,7 +107,7 @@ browserTest(
     await shop.click("#approve");
     await shop.getByRole("heading", { name: "Staff prices" }).waitFor();
     const wiki = await open("wiki");
-    // Nobody was asked anything.
+    // The person had to approve nothing.
     await wiki.getByRole("heading", { name: "How we deploy" }).waitFor();
     for (const [tab, name] of [[shop, "shop"], [wiki, "wiki"]] as const) {
       await shows(tab.locator(".person"), /^Alice\s+employee\s+deploy$/);
@@ -127,7 +127,7 @@ browserTest(
       await tab.getByRole("heading", { name: ended }).waitFor();
       await look(tab, `app-${name}-closed`);
     }
-    // Opened again, the login says no.
+    // Opened again, the login refuses.
     await wiki.getByRole("link", { name: "Sign in again" }).click();
     await wiki.locator("#approve:enabled").click();
     await wiki.locator("#outcome", { hasText: "ended your employment" })

@@ -6,7 +6,7 @@ import { browserTest, eventually, openPage } from "./testdata/browser.ts";
 import { addAuthenticator, approve, goTo, start } from "./testdata/person.ts";
 import { startServer } from "./testdata/server.ts";
 
-/** The did:keys of the cards, as the copy buttons have them. */
+/** The did:keys of the cards, as their copy buttons copy them. */
 async function didsOf(page: Page): Promise<readonly string[]> {
   return await page.evaluate(async () => {
     const request = indexedDB.open("sig-sign-in");
@@ -21,7 +21,7 @@ async function didsOf(page: Page): Promise<readonly string[]> {
   });
 }
 
-/** A page of a host name, which passkeys need: an address can't have any. */
+/** Opens a page on a host name: passkeys don't work on an address. */
 async function openKeys(
   browser: Parameters<typeof openPage>[0],
   origin: string,
@@ -57,14 +57,14 @@ browserTest(
       await eventually(() => page.locator(".key").count(), 1);
       assertEquals(await didsOf(page), dids);
     }
-    // It signs as any other key does.
+    // It signs like any other key.
     await start(page);
     assertEquals(await approve(page), "You are signed in");
     await page.locator("#result .did .copy").first().click();
     const subject = await page.evaluate(() => navigator.clipboard.readText());
     assertEquals([subject], dids);
     await goTo(page, "#/keys");
-    // The same passkey again is the same key, with the name that it has here.
+    // The same passkey gives the same key, which keeps its name here.
     await page.getByLabel("Name").fill("Phone");
     await page.getByLabel("Name").blur();
     await page.getByRole("button", { name: "Use my passkey" }).click();
@@ -74,7 +74,7 @@ browserTest(
     );
     assertEquals(await page.getByLabel("Name").inputValue(), "Phone");
     assertEquals(await didsOf(page), dids);
-    // A second passkey is another key, and replaces none.
+    // A second passkey gives another key, and replaces none.
     await page.getByRole("button", { name: "Create a passkey" }).click();
     await eventually(() => page.locator(".key").count(), 2);
     assertEquals(new Set(await didsOf(page)).size, 2);
@@ -84,7 +84,7 @@ browserTest(
 );
 
 browserTest(
-  "without PRF the page says so, and keeps keys in this browser",
+  "without PRF the page says so, and keys are stored in this browser",
   async (browser) => {
     await using server = await startServer({ hosts: ["localhost"] });
     await using opened = await openKeys(browser, server.origin);
@@ -101,7 +101,7 @@ browserTest(
 );
 
 browserTest(
-  "where the host is an address, no passkey is offered",
+  "on an address no passkey is offered",
   async (browser) => {
     await using server = await startServer();
     await using opened = await openPage(browser, server.origin, {
@@ -115,7 +115,7 @@ browserTest(
   },
 );
 
-Deno.test("the key of a passkey's answer is that of docs/protocol.md §7.6", async () => {
+Deno.test("the key derived from a passkey is that of docs/protocol.md §7.6", async () => {
   const text = await Deno.readTextFile(
     new URL("../../docs/protocol.md", import.meta.url),
   );

@@ -22,7 +22,7 @@ import { pageTest } from "./testdata/server.ts";
 
 const now = () => new Date();
 
-pageTest("an expired request can't be approved, and says so", {
+pageTest("an expired request can't be approved, and the page says so", {
   prepare: (page) => page.clock.install(),
 }, async ({ page }) => {
   assertMatch(await page.locator(".digits").innerText(), /^(5:00|4:5\d)$/);
@@ -34,7 +34,7 @@ pageTest("an expired request can't be approved, and says so", {
 });
 
 pageTest(
-  "an answer from the command line signs in once, and refusals are told apart",
+  "an answer from the command line signs in once, and each refusal has its own text",
   {},
   async ({ page }) => {
     const key = await importSigningKey(await generateSigningKey());
@@ -44,7 +44,7 @@ pageTest(
       await paste(page, "not an attestation"),
       "This is not an answer to the request",
     );
-    // The request lasts: a better answer may follow.
+    // The request stays open: a valid answer may follow.
     await page.getByText("Answer this request again").click();
     assertEquals(await paste(page, attestation), "You are signed in");
     await page.getByRole("button", { name: "Sign in again" }).click();
@@ -65,7 +65,7 @@ pageTest(
   },
 );
 
-/** What each refusal is called on the page. */
+/** The heading of each refusal. */
 const REFUSALS: readonly (readonly [ErrorCode, string])[] = [
   ["challenge_expired", "The request has expired"],
   ["challenge_used", "This request was answered before"],
@@ -101,7 +101,7 @@ const REFUSALS: readonly (readonly [ErrorCode, string])[] = [
 ];
 
 pageTest(
-  "each refusal says what happened, and another try is offered",
+  "each refusal has an explanation and a button to try again",
   {},
   async ({ page }) => {
     for (const [code, heading] of REFUSALS) {
@@ -135,7 +135,7 @@ pageTest(
 );
 
 pageTest(
-  "a request that the server refuses says which value is wrong",
+  "a rejected request names the invalid value",
   {},
   async ({ page }) => {
     await askFor(page, { scopes: ['a"b'] });
@@ -148,7 +148,7 @@ pageTest(
 );
 
 pageTest(
-  "without an answer from the server the page says so",
+  "the page says so if the server does not answer",
   {},
   async ({ page }) => {
     await page.route("**/challenge/create", (route) => route.abort());

@@ -19,7 +19,7 @@ import { HOST, startInviting } from "./testdata/inviting_issuer.ts";
 import { pageTest, startServer } from "./testdata/server.ts";
 
 pageTest(
-  "a person signs in with one card, and sees what the site learned",
+  "a person signs in with one card, and sees what the site has learned",
   {},
   async ({ page, origin }) => {
     await eventually(() => page.textContent("h1"), "Sign in");
@@ -71,7 +71,7 @@ pageTest("fewer scopes may be granted than requested", {}, async ({ page }) => {
 });
 
 browserTest(
-  "approve and decline are in view without scrolling, at a desk and on a phone",
+  "approve and decline are visible without scrolling, on a desktop and on a phone",
   async (browser) => {
     await using server = await startServer({
       withDemo: true,
@@ -104,7 +104,7 @@ pageTest("the demo plays all steps: hired, signed in, let go, refused", {
   const { host } = new URL(origin);
   const press = (name: string) =>
     page.getByRole("button", { name, exact: true }).click();
-  /** One thing to do at a time. */
+  /** One primary button at a time. */
   const primary = async (name: string) => {
     await page.locator("main .primary", { hasText: name }).waitFor();
     await eventually(() => page.locator("main .primary").count(), 1);
@@ -124,7 +124,7 @@ pageTest("the demo plays all steps: hired, signed in, let go, refused", {
   );
   await shows(tour, "Bob: employee");
   await screenshot(page, "demo-3-signed-in");
-  // Who does not want to open them goes on.
+  // The applications can be skipped.
   await primary("Open the shop");
   await press("Revoke me as the issuer would");
   await primary("Approve");
@@ -137,7 +137,7 @@ pageTest("the demo plays all steps: hired, signed in, let go, refused", {
   await page.getByText("That is the whole idea.").waitFor();
   await shows(tour, "Bob: employment ended");
   await screenshot(page, "demo-4-refused");
-  // The feed knows where the story stands.
+  // The link leads to the matching event in the feed.
   await page.reload();
   await page.locator("#approve").waitFor();
   await eventually(
@@ -147,7 +147,7 @@ pageTest("the demo plays all steps: hired, signed in, let go, refused", {
 });
 
 browserTest(
-  "a refusal says what the issuer published and when, from the server's answer alone",
+  "a refusal shows the published event and its time, from the server's response alone",
   async (browser) => {
     await using issuer = await startInviting(true, HOST, [
       "relationship=employee",
@@ -166,7 +166,7 @@ browserTest(
       () => page.evaluate(() => navigator.clipboard.readText()),
       did,
     );
-    // Nothing is offered that can't help.
+    // No action is offered that can't help.
     assertEquals(await page.getByRole("button", { name: /again/ }).count(), 0);
 
     const upsert = (...words: string[]) =>
@@ -220,7 +220,7 @@ pageTest("declining sends nothing", {}, async ({ page }) => {
   await eventually(() => focused(page), "You declined");
   assertEquals(await page.locator("#approve").count(), 0);
   assertEquals(sent, 0);
-  // Nothing was signed, so no key was made.
+  // Nothing was signed, so no key was created.
   await goTo(page, "#/keys");
   await page.getByRole("button", { name: "Create my key" }).waitFor();
 });

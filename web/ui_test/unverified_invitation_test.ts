@@ -52,7 +52,7 @@ browserTest(
       await ways.locator(".copyable code").innerText(),
       /^sig accept \S+ --out answer\.json$/,
     );
-    // Nothing is asked for before the person follows a link.
+    // The page sends no request before the person follows a link.
     await eventually(
       () =>
         ways.locator("a").evaluateAll((links) =>
@@ -82,7 +82,7 @@ browserTest(
       .waitFor();
     assertEquals(await page.locator("#approve").count(), 0);
 
-    // Forged documents make no invitation more trustworthy than they are.
+    // Forged documents don't make an invitation trusted.
     await using forger = await startInviting(false);
     await goTo(page, fragmentOf(await forger.invite(...TERMS)));
     await page.setInputFiles(

@@ -1,4 +1,4 @@
-/** The answer to a question: the decision, why, and how to ask it again. @module */
+/** The answer to a question: the decision, its reasons, and the command for it. @module */
 
 import { check, type CheckResult, isSigError, type Reason } from "@sig/core";
 import type { ComponentChildren } from "preact";
@@ -13,11 +13,11 @@ import { Time, Validity } from "../time.tsx";
 import { StatusBadge } from "./people.tsx";
 import type { OpenFeed } from "./verify_documents.ts";
 
-/** Allow, deny, or why there is no answer. */
+/** Allow, deny, or the error. */
 export function Answer({ feed, question, presses }: {
   readonly feed: OpenFeed;
   readonly question: Question;
-  /** Each press of Ask moves the focus here. */
+  /** Incremented by each press of Ask, which moves the focus here. */
   readonly presses: number;
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
@@ -102,7 +102,7 @@ function ask(
   }
 }
 
-/** Why an answer is a deny. */
+/** The reasons of a deny. */
 export function Why(
   { reason: { code, requirement, relationship_id, sequence } }: {
     readonly reason: Reason;
@@ -121,7 +121,10 @@ export function Why(
   );
 }
 
-/** What every relationship of the subject meets, and whether it is active. */
+/**
+ * The requirements that each relationship of the subject meets, and whether it
+ * is active.
+ */
 function Explanation(
   { answer: { explain } }: { readonly answer: CheckResult },
 ) {
@@ -172,7 +175,7 @@ function Command({ source, question: { subject, require, at, asOf } }: {
   readonly source: string;
   readonly question: Question;
 }) {
-  // An issuer on this machine or network, such as that of the demo.
+  // Whether an issuer is on this machine or network, such as that of the demo.
   const isPrivate = /^did:web:(localhost|[\d.]+)(%3A\d+)?$/.test(source);
   const line = commandLine([
     ...["sig", "check", "--sig", source, "--subject", subject],

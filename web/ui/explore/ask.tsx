@@ -8,7 +8,10 @@ import { Time } from "../time.tsx";
 import { Answer } from "./answer.tsx";
 import type { OpenFeed } from "./verify_documents.ts";
 
-/** A form beside its answer; after the first answer, changed times show at once. */
+/**
+ * A form next to its answer; after the first answer, changed times apply
+ * immediately.
+ */
 export function Ask({ feed, query }: {
   readonly feed: OpenFeed;
   readonly query: URLSearchParams;
@@ -16,7 +19,7 @@ export function Ask({ feed, query }: {
   const linked = useMemo(() => readQuestion(query), [query]);
   const [form, setForm] = useState(linked ?? firstQuestion(feed));
   const [asked, setAsked] = useState<Question | undefined>(linked);
-  /** Each press of Ask moves the focus to the answer. */
+  /** Incremented by each press of Ask, which moves the focus to the answer. */
   const [presses, setPresses] = useState(0);
   useEffect(() => {
     if (linked === undefined) return;
@@ -32,7 +35,7 @@ export function Ask({ feed, query }: {
       asOf: asOf?.trim() || undefined,
     };
     setAsked(question);
-    // The address of the question, without a step back for each.
+    // Replaces the URL, so that each question adds no history entry.
     history.replaceState(null, "", questionLink(feed.issuer, question));
   };
   const change = (changed: Partial<Question>) =>
@@ -105,7 +108,7 @@ export function Ask({ feed, query }: {
   );
 }
 
-/** The last subject, and the type that the feed gives it. */
+/** The last subject, and its relationship type in the feed. */
 function firstQuestion({ events }: OpenFeed): Question {
   const event = events.at(-1)?.event;
   const type = event !== undefined && "relationship_type" in event
@@ -116,7 +119,7 @@ function firstQuestion({ events }: OpenFeed): Question {
 
 const MAX_SUGGESTIONS = 200;
 
-/** What the inputs suggest. */
+/** Suggestions for the inputs. */
 function Suggestions({ feed: { state, events } }: { readonly feed: OpenFeed }) {
   const lists = useMemo(() => {
     const relationships = [...state.by_relationship_id.values()];
@@ -142,14 +145,14 @@ function Suggestions({ feed: { state, events } }: { readonly feed: OpenFeed }) {
   );
 }
 
-/** What was true at one time, and what was known at another. */
+/** The inputs for `at` and `as_of`. */
 function Times({ feed, question, onChange }: {
   readonly feed: OpenFeed;
   readonly question: Question;
   readonly onChange: (times: Partial<Question>) => void;
 }) {
   const { at = "", asOf = "" } = question;
-  // A link may set what is folded away; then it stays open.
+  // A link may set these inputs; then the section stays open.
   const wasSet = useRef(false);
   wasSet.current ||= at !== "" || asOf !== "";
   const { last_sequence: last } = feed.state;
@@ -165,7 +168,7 @@ function Times({ feed, question, onChange }: {
           aria-label="Date and time, UTC"
           value={/^(.{19})(\.\d+)?Z$/.exec(at)?.[1] ?? ""}
           onInput={({ currentTarget: { value } }) =>
-            // The picker may leave out the seconds.
+            // The picker may omit the seconds.
             onChange({ at: value && `${`${value}:00`.slice(0, 19)}Z` })}
         />
         <TextField

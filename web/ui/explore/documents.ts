@@ -1,4 +1,9 @@
-/** An issuer's four documents: from this server, files, or one JSON. @module */
+/**
+ * Reads an issuer's four documents from this server, from files, or from one
+ * JSON text.
+ *
+ * @module
+ */
 
 import { parseJson, SigError } from "@sig/core";
 import type { DocumentName, DocumentReader } from "@sig/consumer";
@@ -9,10 +14,13 @@ type Bytes = Uint8Array<ArrayBuffer>;
 /** The documents that the page reads. */
 export type PageDocument = Exclude<DocumentName, "proof">;
 
-/** The documents that are there, as bytes: text would hide wrong encodings. */
+/**
+ * The available documents as bytes: decoding to text would hide invalid
+ * encodings.
+ */
 export type Documents = { readonly [name in PageDocument]?: Bytes | undefined };
 
-/** Why documents can't be used, in a sentence for people. */
+/** An error about unusable documents; its message is shown to people. */
 export class DocumentsError extends Error {}
 
 const FILES: Readonly<Record<PageDocument, string>> = {
@@ -23,10 +31,13 @@ const FILES: Readonly<Record<PageDocument, string>> = {
 };
 const NAMES = ["metadata", "jwks", "did_document", "feed"] as const;
 
-/** All but the feed: the issuer's name and keys. */
+/** All documents except the feed: the issuer's name and keys. */
 export const IDENTITY = ["metadata", "jwks", "did_document"] as const;
 
-/** From this server, which passes on the documents of the issuers it knows. */
+/**
+ * Fetches documents from this server, which serves copies of its known issuers'
+ * documents.
+ */
 export async function fetchDocuments(
   base: string,
   names: readonly PageDocument[] = NAMES,
@@ -48,10 +59,10 @@ async function fetchOne(base: string, file: string) {
   throw new DocumentsError(`This server could not get ${file}. Try again.`);
 }
 
-/** As large as a feed may be. */
+/** The maximum size of a feed. */
 const MAX_FILE_BYTES = 1024 ** 3;
 
-/** From files: by their names, or one JSON file with everything. */
+/** Reads documents from files: by their names, or from one JSON file. */
 export async function readFiles(files: readonly File[]): Promise<Documents> {
   const found: { [name in PageDocument]?: Bytes } = {};
   for (const file of files) {
@@ -75,7 +86,9 @@ export async function readFiles(files: readonly File[]): Promise<Documents> {
   return found;
 }
 
-/** From one JSON object with the members metadata, jwks, did_document, events. */
+/**
+ * Reads a JSON object with the members metadata, jwks, did_document and events.
+ */
 export function readJson(bytes: Bytes): Documents {
   let value: unknown;
   try {
@@ -100,7 +113,11 @@ export function readJson(bytes: Bytes): Documents {
   );
 }
 
-/** @throws {DocumentsError} unless all of these are there. */
+/**
+ * Requires that all named documents are present.
+ *
+ * @throws {DocumentsError}
+ */
 export function requireDocuments(
   documents: Documents,
   names: readonly PageDocument[],
@@ -110,7 +127,10 @@ export function requireDocuments(
   throw new DocumentsError(`${FILES[missing]} is missing.`);
 }
 
-/** The documents as the libraries read them; tells how much of the feed is read. */
+/**
+ * Returns the documents as a reader of the libraries; reports the progress of
+ * the feed.
+ */
 export function readerOf(
   documents: Documents,
   onProgress?: (share: number) => void,
@@ -143,12 +163,12 @@ export function readerOf(
   };
 }
 
-/** Lets the page draw: verifying alone runs in microtasks. */
+/** Yields to rendering: verification alone runs in microtasks. */
 export function nextTask(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));
 }
 
-/** So much of the feed is handed on at once; then the page may draw. */
+/** Bytes of the feed that are read before yielding to rendering. */
 const CHUNK_BYTES = 64 * 1024;
 
 async function* chunksOf(

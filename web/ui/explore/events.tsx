@@ -1,4 +1,4 @@
-/** The events of a feed, the newest first. @module */
+/** The events of a feed, newest first. @module */
 
 import type { VerifiedEvent } from "@sig/consumer";
 import { useMemo, useState } from "preact/hooks";
@@ -16,18 +16,21 @@ const KINDS = {
   unknown: { kind: "neutral" },
 } as const;
 
-/** An event, and what it does to a relationship. */
+/** An event and its effect on a relationship. */
 interface EventRow {
   readonly verified: VerifiedEvent;
   readonly kind: keyof typeof KINDS;
-  /** What the issuer called the person at that time, or "". */
+  /** The issuer's name for the person at that time, or "". */
   readonly name: string;
-  /** In words: "joins as employee". */
+  /** A description: "joins as employee". */
   readonly what: string;
   readonly roles: readonly string[];
 }
 
-/** What an upsert displays: a name (its label, or its title) and the rest. */
+/**
+ * Returns what an upsert displays: a name (its label, or its title) and the
+ * rest.
+ */
 export function readDisplay(display: Readonly<Record<string, unknown>>) {
   const [label, title, department] = ["label", "title", "department"]
     .map((member) => {
@@ -40,7 +43,7 @@ export function readDisplay(display: Readonly<Record<string, unknown>>) {
   };
 }
 
-/** All events in the feed's order. */
+/** Returns all events in the feed's order. */
 export function eventRows(
   events: readonly VerifiedEvent[],
 ): readonly EventRow[] {
@@ -72,9 +75,9 @@ export function eventRows(
   });
 }
 
-/** A person in a row: opens more of it, and copies the DID. */
+/** A person in a row, with buttons for details and for copying the DID. */
 export function Who({ name, position = "", subject, onOpen }: {
-  /** What the issuer calls them, or "". */
+  /** The issuer's name for the person, or "". */
   readonly name: string;
   readonly position?: string;
   readonly subject: string;
@@ -116,7 +119,7 @@ function What({ row: { kind, what, roles } }: { readonly row: EventRow }) {
   );
 }
 
-/** Number, kind, words, time. */
+/** Number, kind, description, time. */
 export function EventLine({ row }: { readonly row: EventRow }) {
   const { sequence, issued_at } = row.verified.event;
   return (

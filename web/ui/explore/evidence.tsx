@@ -1,4 +1,4 @@
-/** An evidence file, and what it proves, in one picture. @module */
+/** An evidence file and its proof as a diagram. @module */
 
 import {
   fetchTrustedKeys,
@@ -26,7 +26,7 @@ import { Why } from "./answer.tsx";
 import { fetchDocuments, IDENTITY, readerOf } from "./documents.ts";
 import { EventLine, eventRows } from "./events.tsx";
 
-/** Whether a file is evidence; whether it proves anything is another question. */
+/** Returns whether a file has the format of evidence, without verifying it. */
 export function isEvidence(bytes: Uint8Array): boolean {
   try {
     const value = parseJson(bytes);
@@ -36,17 +36,17 @@ export function isEvidence(bytes: Uint8Array): boolean {
   }
 }
 
-/** Where the key that signed is known from. */
+/** The source of the signing key. */
 type Trust = "server" | "person" | "file";
 
 type Shown =
   | { readonly verified: VerifiedEvidence; readonly trust: Trust }
-  /** What is wrong with the file. */
+  /** The fault of the file. */
   | { readonly fault: string }
-  /** Why the file could not be judged. */
+  /** Why the file could not be verified. */
   | { readonly why: string };
 
-/** Verifies evidence, and draws it from the question up to the key. */
+/** Verifies evidence, and shows it from the question to the key. */
 export function Evidence({ bytes, issuers }: {
   readonly bytes: Uint8Array;
   readonly issuers: PageConfig["issuers"];
@@ -107,7 +107,7 @@ async function verify(
   }
 }
 
-/** Keys that came with the file: they show that it is consistent, no more. */
+/** Keys from the file itself, which prove only that it is consistent. */
 async function keysInside(bytes: Uint8Array) {
   const { keys } = parseJson(bytes) as { keys: Record<string, string> };
   return await Promise.all(
@@ -185,7 +185,7 @@ const TRUST: Readonly<Record<Trust, string>> = {
   file: "It came with the file.",
 };
 
-/** From the question to the key: each step holds because of the next one. */
+/** The steps from the question to the key; each is proven by the next. */
 function Chain({ verified, trust }: Extract<Shown, { trust: Trust }>) {
   const { evidence, checkpoint, kid, vkey } = verified;
   const { answer, issuer, lines, other, path, question } = evidence;

@@ -1,4 +1,4 @@
-/** The explorer: a feed, verified in the browser, and what it says. @module */
+/** The explorer: verifies a feed in the browser and shows its content. @module */
 
 import { MAX_EVIDENCE_BYTES } from "@sig/consumer/internal";
 import type { ComponentType } from "preact";
@@ -23,11 +23,11 @@ import { type OpenFeed, verifyDocuments } from "./verify_documents.ts";
 
 interface Source {
   readonly read: () => Documents | Promise<Documents>;
-  /** The DID that the documents must be of, where it is known. */
+  /** The expected DID of the documents, if known. */
   readonly issuer?: string;
 }
 
-/** Where a person would have saved their own documents. */
+/** The folder to show in commands for a person's own documents. */
 const OWN_SOURCE = "./issuer";
 
 /** Choose a feed, see its verdict, its people and events, and ask questions. */
@@ -61,7 +61,7 @@ export function Explorer({ config: { issuers }, route }: {
     setEvidence(now.evidence);
   };
   const open = (bytes: Uint8Array, read: Source["read"]) => {
-    // The address must not name another feed than the one that is shown.
+    // The URL must not name another feed than the one that is shown.
     if (route.issuer !== undefined) location.hash = "#/explore";
     show(isEvidence(bytes) ? { evidence: bytes } : { own: { read } });
   };
@@ -211,7 +211,7 @@ interface ViewProps {
   readonly query: URLSearchParams;
 }
 
-/** The tabs, and the one that the address names. */
+/** The tabs; the URL selects one. */
 function Views(props: ViewProps) {
   const wanted = props.query.get("tab");
   const [now, View] =
@@ -235,7 +235,7 @@ function Views(props: ViewProps) {
   );
 }
 
-/** Verifies whenever the source changes; only the last one counts. */
+/** Verifies the source whenever it changes; the last change wins. */
 function useVerification(source: Source | undefined) {
   const [verification, setVerification] = useState<Verification | undefined>();
   useEffect(() => {

@@ -19,7 +19,7 @@ import type { OpenFeed } from "./verify_documents.ts";
 interface Person {
   readonly relationship: RelationshipState;
   readonly status: EffectiveStatus;
-  /** What the issuer calls them, or "". */
+  /** The issuer's name for the person, or "". */
   readonly name: string;
   /** Title and department, or "". */
   readonly position: string;
@@ -47,7 +47,7 @@ const MAX_ROLES = 500;
 /** Filters, table, and a dialog about one person. */
 export function People({ feed }: { readonly feed: OpenFeed }) {
   const [date, setDate] = useState("");
-  // Years are typed digit by digit.
+  // A year is typed digit by digit, so the date may be incomplete.
   const at = date >= "1970" && date.length === 10
     ? `${date}T00:00:00Z`
     : undefined;
@@ -149,7 +149,7 @@ export function People({ feed }: { readonly feed: OpenFeed }) {
   );
 }
 
-/** Everyone by name, and every role, in natural order: 1, 2, 10. */
+/** Returns all people by name, and every role, in natural order: 1, 2, 10. */
 function readPeople(
   { state, events, now }: OpenFeed,
   at: string | undefined,
@@ -181,7 +181,7 @@ function readPeople(
   return { people, roles: [...roles].slice(0, MAX_ROLES).sort(compare) };
 }
 
-/** Of a relationship with many events only the last ones are shown. */
+/** Shows only the last events of a relationship with many. */
 const SHOWN_EVENTS = 50;
 
 function PersonDialog({ person, at, feed, onClose }: {

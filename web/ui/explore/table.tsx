@@ -5,17 +5,17 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Button, Panel } from "../elements.tsx";
 import { counted } from "../text.ts";
 
-/** A column; its class decides its width and whether narrow screens show it. */
+/** A column; its class sets its width and whether narrow screens show it. */
 export interface Column<T> {
   readonly name: string;
   readonly class: string;
   readonly cell: (item: T) => ComponentChildren;
 }
 
-/** A filter by one of a few values. */
+/** A filter with a few values. */
 interface Filter<T> {
   readonly id: string;
-  /** What lets everything through: "Any role". */
+  /** The label for no filter: "Any role". */
   readonly any: string;
   readonly options: readonly (readonly [value: string, text: string])[];
   readonly matches: (item: T, value: string) => boolean;
@@ -23,21 +23,21 @@ interface Filter<T> {
 
 const ROWS = 100;
 
-/** Filters, then the rows that they let through. */
+/** Filters, and the rows that match them. */
 export function FilteredTable<T>(props: {
-  /** Names the table and its elements: "people". */
+  /** The name of the table and its elements: "people". */
   readonly id: string;
   readonly noun: string;
   readonly placeholder: string;
   readonly items: readonly T[];
   readonly keyOf: (item: T) => string | number;
-  /** What the text filter looks through. */
+  /** Returns the text that the text filter searches. */
   readonly textOf: (item: T) => string;
   readonly filters: readonly Filter<T>[];
   readonly columns: readonly Column<T>[];
-  /** What is said where there are no items. */
+  /** The message if there are no items. */
   readonly none: string;
-  /** More filters. */
+  /** Further filters. */
   readonly children?: ComponentChildren;
 }) {
   const { id, noun, columns, items, keyOf, textOf, filters } = props;
@@ -56,7 +56,7 @@ export function FilteredTable<T>(props: {
   }, [items, text, chosen]);
   useEffect(() => setLimit(ROWS), [shown]);
   useEffect(() => {
-    // "Show more" is gone or further down: go on at the first new row.
+    // "Show more" is gone or further down: focus the first new row.
     const { current: before } = shownBefore;
     shownBefore.current = 0;
     if (before === 0) return;

@@ -1,4 +1,4 @@
-/** Whether a feed is valid. @module */
+/** The result of verifying a feed. @module */
 
 import type { ReportedFault } from "@sig/consumer";
 import type { Warning } from "@sig/core";
@@ -8,18 +8,18 @@ import { useAutoFocus } from "../focus.ts";
 import { counted, hostOf, visibleText } from "../text.ts";
 import type { VerifiedDocuments } from "./verify_documents.ts";
 
-/** How far verifying a feed is. */
+/** The progress of verifying a feed. */
 export type Verification =
-  /** The part that is verified, from 0 to 1; undefined while it is read. */
+  /** The verified part, from 0 to 1; undefined while documents are read. */
   | { readonly share: number | undefined }
   | { readonly verified: VerifiedDocuments }
-  /** Why it is unknown whether the feed is valid. */
+  /** Why the feed could not be verified. */
   | { readonly why: string };
 
-/** One line for a valid feed; the faults of another. */
+/** One line for a valid feed, or the faults of an invalid one. */
 export function Verdict({ verification, origin, autoFocus }: {
   readonly verification: Verification;
-  /** Who the documents came from. */
+  /** Where the documents came from. */
   readonly origin: string;
   readonly autoFocus: boolean;
 }) {

@@ -1,4 +1,4 @@
-/** Verifying documents in the browser, by the libraries' own code. @module */
+/** Verifies documents in the browser with the code of the libraries. @module */
 
 import {
   reportIssuer,
@@ -15,40 +15,40 @@ import {
   requireDocuments,
 } from "./documents.ts";
 
-/** Documents that were read whole. */
+/** Verified documents. */
 export interface VerifiedDocuments {
   readonly report: VerifyReport;
-  /** In the feed's order. */
+  /** The events in the feed's order. */
   readonly events: readonly VerifiedEvent[];
-  /** Undefined when the feed is not valid. */
+  /** Undefined if the feed is not valid. */
   readonly state: FeedState | undefined;
-  /** When that was: statuses are of that time. */
+  /** When they were verified; statuses are those of this time. */
   readonly now: Date;
 }
 
 /** A valid feed that is open in the explorer. */
 export interface OpenFeed extends VerifiedDocuments {
   readonly state: FeedState;
-  /** For `sig check --sig`. */
+  /** The value for `sig check --sig`. */
   readonly source: string;
-  /** Which of the server's issuers it is, if it is one. */
+  /** The index of the issuer in the server's list, if it is listed. */
   readonly issuer: number | undefined;
 }
 
-/** Events that are replayed at once; then the page may draw. */
+/** Events that are replayed before yielding to rendering. */
 const SLICE = 1_000;
 
 /**
  * Verifies documents, and replays the feed if it is valid.
  *
- * @throws {DocumentsError} When it is unknown whether the feed is valid.
+ * @throws {DocumentsError} if the feed could not be verified.
  */
 export async function verifyDocuments(
   documents: Documents,
   { issuer, onProgress, signal }: {
-    /** The DID that the documents must be of, where it is known. */
+    /** The expected DID of the documents, if known. */
     readonly issuer?: string | undefined;
-    /** Gets the part that is verified, from 0 to 1. */
+    /** Receives the verified part, from 0 to 1. */
     readonly onProgress?: (share: number) => void;
     readonly signal?: AbortSignal;
   } = {},

@@ -13,7 +13,7 @@ import { useInvitation } from "./use_invitation.ts";
 
 interface InvitationProps {
   readonly page: PageContext;
-  /** The invitation in the link, which reaches no server. */
+  /** The invitation in the link, which no server receives. */
   readonly text: string;
   readonly autoFocus: boolean;
 }
@@ -85,7 +85,7 @@ function InvitationCard({ page, text, autoFocus }: InvitationProps) {
 
 const FILE = "answer.json";
 
-/** The person sends the answer; no server is needed. */
+/** The answer, which the person sends; no server is involved. */
 function Answered({ parsed, answer, stored }: {
   readonly parsed: ParsedInvitation;
   readonly answer: InvitationAnswer;

@@ -1,4 +1,9 @@
-/** An invitation that waits: who invites to what, and the two answers. @module */
+/**
+ * An open invitation: its issuer and offer, and the buttons to accept or
+ * decline.
+ *
+ * @module
+ */
 
 import { wellKnownUrls } from "@sig/core";
 import type { ParsedInvitation } from "@sig/jose";
@@ -27,20 +32,21 @@ interface OfferProps {
   readonly autoFocus: boolean;
 }
 
-/** The card. */
+/** The card of an open invitation. */
 export function OfferCard(props: OfferProps) {
   const { page: { keys }, invitation, parsed, state, autoFocus } = props;
   const { claims, expires_at } = parsed;
   const { trust } = state;
   const [wanted, setWanted] = useState<string | undefined>();
   const { same_person_as: person } = claims;
-  // On the person's own device: a key of that person answers nothing new.
+  // The invitation is for another key of the person, so their existing key
+  // can't answer it.
   const others = keys.all.filter(({ did }) => did !== person);
   const isOwn = others.length < keys.all.length;
   const chosen = wanted ?? (isOwn ? undefined : keys.current?.did) ?? NEW_KEY;
   const heading = useAutoFocus<HTMLHeadingElement>(autoFocus);
   const host = hostOf(claims.iss);
-  // Files can name any issuer, so only the server's documents count here.
+  // Files can claim any issuer, so only the server's documents count here.
   const isKnown = "by" in trust && trust.by === "server";
   const command = <AcceptCommand parsed={parsed} />;
   const answering = (
@@ -165,8 +171,9 @@ function TrustLine({ host, trust }: {
 const NEEDED = ["metadata", "jwks", "did_document"] as const;
 
 /**
- * By the command line, which asks the issuer itself, or with documents that the
- * person gets from the issuer: the page's policy lets it ask nobody else.
+ * Verification by the command line, which fetches from the issuer itself, or
+ * with documents that the person gets from the issuer: the page's policy allows
+ * requests to its own server only.
  */
 function VerifyYourself({ parsed, error, onFiles }: {
   readonly parsed: ParsedInvitation;
@@ -207,7 +214,7 @@ function VerifyYourself({ parsed, error, onFiles }: {
   );
 }
 
-/** Undefined for an issuer that is not on the public network. */
+/** Returns undefined for an issuer that is not on the public internet. */
 function publicUrlsOf(did: string) {
   try {
     return wellKnownUrls(did);

@@ -1,4 +1,4 @@
-/** Why an invitation can't be answered. @module */
+/** The reasons why an invitation can't be answered. @module */
 
 import type { SigError } from "@sig/core";
 import type { ParsedInvitation } from "@sig/jose";
@@ -6,7 +6,7 @@ import type { BrowserKey } from "../../browser/key_store.ts";
 import { hostOf } from "../text.ts";
 import { spokenTime } from "../time.tsx";
 
-/** What is said of a refused invitation. */
+/** The text about a refused invitation. */
 interface RefusalText {
   readonly title: string;
   readonly next: string;
@@ -14,7 +14,10 @@ interface RefusalText {
   readonly canRetry?: boolean;
 }
 
-/** The text for an error; `isIssuers` where the issuer's documents are wrong. */
+/**
+ * Returns the text for an error; `isIssuers` says that the issuer's documents
+ * are invalid.
+ */
 export function refusalText(
   invitation: ParsedInvitation | undefined,
   { code, context }: SigError,

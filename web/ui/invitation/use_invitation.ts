@@ -1,4 +1,4 @@
-/** One invitation, from its link to its answer. @module */
+/** The state of an invitation, from its link to its answer. @module */
 
 import { loadIssuer } from "@sig/consumer/internal";
 import { isSigError, SigError } from "@sig/core";
@@ -26,28 +26,30 @@ import {
 } from "../explore/documents.ts";
 import { verifyDocuments } from "../explore/verify_documents.ts";
 
-/** Whether the issuer made an invitation, as far as this page can tell. */
+/** Whether the invitation is known to be the issuer's. */
 export type Trust =
-  /** Whose documents the signature was verified with. */
+  /** Who provided the documents that verified the signature. */
   | { readonly by: "server" | "person" }
   /** Why the issuer's keys are not known here. */
   | { readonly why: string };
 
-/** Where an invitation stands. */
+/** The state of an invitation. */
 export type InvitationState =
   | { readonly at: "verifying" | "declined" }
   | {
     readonly at: "refused";
     readonly error: SigError;
-    /** Whether the issuer's documents are wrong, not the invitation. */
+    /**
+     * Whether the issuer's documents are invalid rather than the invitation.
+     */
     readonly isIssuers: boolean;
   }
   | {
     readonly at: "open";
     readonly trust: Trust;
-    /** That the browser did not sign, if it did not. */
+    /** The error if the browser failed to sign. */
     readonly error?: string;
-    /** Why the opened files prove nothing, if they don't. */
+    /** Why the opened files prove nothing. */
     readonly filesError?: string;
   }
   | {
@@ -56,13 +58,15 @@ export type InvitationState =
     readonly key: BrowserKey;
   };
 
-/** An invitation, and what moves it on. */
+/** An invitation with its state and actions. */
 export type Invitation = ReturnType<typeof useInvitation>;
 
 const now = () => new Date();
 const NO_ED25519 = "This browser can’t verify Ed25519 signatures.";
 
-/** Parses and verifies it, and answers when the person approves. */
+/**
+ * Parses and verifies an invitation, and answers it when the person approves.
+ */
 export function useInvitation(
   { config, keys }: PageContext,
   text: string,
@@ -86,11 +90,11 @@ export function useInvitation(
   }, [parsed, restarts]);
 
   return {
-    /** Undefined if the link holds none. */
+    /** The parsed invitation; undefined if the link has none. */
     parsed: parsed instanceof SigError ? undefined : parsed,
     state,
     busy,
-    /** Signs with this key; creates one if there is none of that name. */
+    /** Signs with this key; creates one if no key has that name. */
     async approve(did: string | undefined) {
       if (busy || state.at !== "open" || parsed instanceof SigError) return;
       setBusy(true);
@@ -113,7 +117,10 @@ export function useInvitation(
         setBusy(false);
       }
     },
-    /** Verifies it with documents that the person got from the issuer. */
+    /**
+     * Verifies the invitation with documents that the person got from the
+     * issuer.
+     */
     async verifyWith(files: readonly File[]) {
       if (state.at !== "open" || parsed instanceof SigError) return;
       try {
@@ -146,17 +153,17 @@ function parse(text: string): ParsedInvitation | SigError {
 }
 
 /**
- * Verifies it with the issuer's keys, if this server passes them on: the page's
- * policy lets it ask nobody else. A forged invitation is useless to others, since
- * the answer counts for it alone, so one that can't be verified may be answered
- * and is marked as that.
+ * Verifies the invitation with the issuer's keys, if this server serves them:
+ * the page's policy allows requests to its own server only. A forged invitation
+ * gives an attacker nothing, since the answer is valid only for it. So an
+ * unverified invitation may be answered; it is marked as unverified.
  */
 async function verifyHere(
   invitation: ParsedInvitation,
   { issuers }: PageConfig,
 ): Promise<InvitationState> {
   try {
-    // Needs no keys: an expired one is refused in any case.
+    // This check needs no keys, so an expired invitation is always refused.
     requireUnexpired(invitation, now());
   } catch (error) {
     return refused(error);
@@ -205,8 +212,8 @@ async function verifyBy(
 }
 
 /**
- * Refuses an invitation that the feed says was used (docs/protocol.md §9.3). A
- * feed that is missing or can't be verified says nothing.
+ * Refuses an invitation that was used according to the feed (docs/protocol.md
+ * §9.3). A feed that is missing or invalid is ignored.
  */
 async function requireUnused(
   { claims: { iss, jti } }: ParsedInvitation,

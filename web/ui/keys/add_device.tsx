@@ -1,4 +1,9 @@
-/** An invitation for another key of the same person, on its way to that device. @module */
+/**
+ * An invitation for another key of the same person, to be opened on another
+ * device.
+ *
+ * @module
+ */
 
 import { isSigError } from "@sig/core";
 import { invitationLink, parseInvitation } from "@sig/jose";
@@ -53,7 +58,7 @@ export function AddDevice({ keys, stored: { did } }: {
   );
 }
 
-/** A link as a QR code for the device that is to open it. */
+/** A link as a QR code for the device that should open it. */
 export function DeviceLink({ text }: {
   /** The invitation. */
   readonly text: string;
@@ -83,7 +88,7 @@ function pageUrl(): string {
   return location.origin + location.pathname;
 }
 
-/** The invitation of a link, if it is for another key of this person. */
+/** Returns the invitation of a link if it is for another key of this person. */
 function readLink(
   link: string,
   { all }: Keys,
@@ -100,7 +105,10 @@ function readLink(
   }
 }
 
-/** Dark modules as a path; undefined for more than a code can hold. */
+/**
+ * Returns the dark modules as an SVG path; undefined if the text is too long
+ * for a QR code.
+ */
 function drawCode(text: string) {
   try {
     const rows = encodeQR(text, "raw", { ecc: "low", border: 4 });

@@ -1,4 +1,4 @@
-/** The applications that a person approved, and taking that back. @module */
+/** The applications that a person approved, with buttons to revoke approvals. @module */
 
 import { useEffect, useState } from "preact/hooks";
 import { Problem, request } from "../api.ts";
@@ -7,9 +7,9 @@ import { scopeLabel } from "../sign_in/labels.ts";
 import { visibleText } from "../text.ts";
 import { Time } from "../time.tsx";
 
-/** What `/oidc/consents` answers (docs/openid.md). */
+/** The response of `/oidc/consents` (docs/openid.md). */
 interface Consents {
-  /** Who is signed in, or null. */
+  /** The subject that is signed in, or null. */
   readonly subject: string | null;
   readonly consents: readonly {
     readonly client_id: string;

@@ -1,4 +1,4 @@
-/** Answering with a key of this browser: which one, and the two answers. @module */
+/** Selects a key of this browser, with the buttons to approve and decline. @module */
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
@@ -14,7 +14,7 @@ export const NEW_KEY = "new";
 export function KeyChoice({ keys, value, offersNew = false, onChoose }: {
   readonly keys: Keys;
   readonly value: string | undefined;
-  /** Whether a new key can be chosen too. */
+  /** Whether a new key can be selected too. */
   readonly offersNew?: boolean;
   readonly onChoose: (did: string) => void;
 }) {
@@ -35,7 +35,7 @@ export function KeyChoice({ keys, value, offersNew = false, onChoose }: {
   );
 }
 
-/** Says why this browser can't hold keys, and what else is possible. */
+/** Explains why this browser can't hold keys, and the alternatives. */
 export function NoKeys({ keys, next }: {
   readonly keys: Keys;
   readonly next: string;
@@ -57,7 +57,7 @@ const PASSKEY_TEXTS = {
     "This passkey can’t hold your key: its device or password manager lacks PRF. Delete it there, and use a key of this browser.",
 } as const;
 
-/** Adds the key of a passkey, where the browser may have them. */
+/** Adds the key of a passkey, if the browser may support passkeys. */
 export function Passkeys({ keys }: { readonly keys: Keys }) {
   const [error, setError] = useState("");
   const [busy, setBusy] = useState(false);
@@ -96,14 +96,17 @@ export function Passkeys({ keys }: { readonly keys: Keys }) {
   );
 }
 
-/** The two answers to a request, or how to answer where no key can be held. */
+/**
+ * The buttons to approve and decline a request, or the alternative if no key
+ * can be stored.
+ */
 export function ApproveOrDecline(
   { keys, createsKey, isBusy, byHand, onApprove, onDecline, children }: {
     readonly keys: Keys;
-    /** Whether approving makes a new key. */
+    /** Whether approving creates a new key. */
     readonly createsKey: boolean;
     readonly isBusy: boolean;
-    /** How to answer on the command line. */
+    /** The alternative on the command line. */
     readonly byHand: ComponentChildren;
     readonly onApprove: () => Promise<void>;
     readonly onDecline: () => void;

@@ -1,4 +1,4 @@
-/** The keys of this browser: create, name, choose and forget them. @module */
+/** The keys of this browser: create, name, select and delete them. @module */
 
 import { useRef, useState } from "preact/hooks";
 import type { BrowserKey } from "../../browser/key_store.ts";
@@ -12,7 +12,7 @@ import { AddDevice } from "./add_device.tsx";
 import { NoKeys, Passkeys } from "./key_choice.tsx";
 import type { Keys } from "./use_keys.ts";
 
-/** One card for each key, and the applications that were approved. */
+/** One card for each key, and the approved applications. */
 export function KeysView({ page: { config, keys } }: {
   readonly page: PageContext;
 }) {

@@ -16,7 +16,7 @@ import {
   openPasskey,
 } from "../../browser/passkey.ts";
 
-/** What views know of keys and do with them. */
+/** The keys, and the actions on them. */
 export type Keys = ReturnType<typeof useKeys>;
 
 /** Why a browser can't hold keys. */
@@ -28,7 +28,7 @@ export const UNSUPPORTED_TEXTS: Readonly<Record<Missing, string>> = {
     "This browser does not let the page store anything, as in some private windows.",
 };
 
-/** Starts with the keys that were found, and follows what this page changes. */
+/** Loads the stored keys, and applies the changes of this page. */
 export function useKeys(found: Promise<FoundKeys>) {
   const [loaded, setLoaded] = useState<
     { missing: Missing | undefined; all: readonly BrowserKey[] } | undefined
@@ -39,29 +39,29 @@ export function useKeys(found: Promise<FoundKeys>) {
   const all: readonly BrowserKey[] = loaded?.all ?? [];
   const place = nameBrowser(navigator.userAgent);
   const reload = async () => setLoaded({ missing, all: await loadKeys() });
-  // Before the first picture, which otherwise would be drawn twice.
+  // Before the first paint, so that the page is not painted twice.
   useLayoutEffect(() => {
     void found.then(({ missing, keys }) => setLoaded({ missing, all: keys }));
     void mayUsePasskeys().then(setPasskeys);
   }, []);
   return {
-    /** Whether the stored keys are known. */
+    /** Whether the stored keys are loaded. */
     ready: loaded !== undefined,
     missing,
-    /** The newest first. */
+    /** All keys, newest first. */
     all,
-    /** The one that signs. */
+    /** The key that signs. */
     current: all.find(({ did }) => did === chosen) ?? all[0],
     /** Whether passkeys can be tried here. */
     passkeys: passkeys && loaded !== undefined && missing === undefined,
-    /** Makes one, which signs from then on. */
+    /** Creates a key, which then signs. */
     async create() {
       const key = await createKey(place);
       setChosen(key.did);
       await reload();
       return key;
     },
-    /** The same, from a passkey that is made, or that the person has. */
+    /** Adds the key of a new or existing passkey, which then signs. */
     async addPasskey(isNew: boolean) {
       const name = `${location.hostname}, ${new Date().toLocaleDateString()}`;
       const key = isNew ? await createPasskey(name) : await openPasskey();
@@ -70,13 +70,13 @@ export function useKeys(found: Promise<FoundKeys>) {
       setChosen(key.did);
       await reload();
     },
-    /** Lets another one sign. */
+    /** Selects another key for signing. */
     choose: (did: string) => setChosen(did),
     async rename(key: BrowserKey, name: string) {
       await keepKey({ ...key, name });
       await reload();
     },
-    /** Deletes one permanently. */
+    /** Deletes a key permanently. */
     async forget(did: string) {
       await forgetKey(did);
       await reload();

@@ -1,4 +1,4 @@
-/** Answering with `sig attest` instead of this browser's key. @module */
+/** Signing in with `sig attest` instead of this browser's key. @module */
 
 import { useState } from "preact/hooks";
 import type { Challenge } from "../api.ts";

@@ -1,4 +1,4 @@
-/** What the codes of problems mean to a person, and what to do next. @module */
+/** Texts that explain the codes of problems to people. @module */
 
 import {
   type DenyReason,
@@ -8,12 +8,12 @@ import {
 } from "@sig/core";
 import type { Problem } from "../api.ts";
 
-/** What is said of a problem. */
+/** The text about a problem. */
 export interface ErrorText {
   readonly title: string;
   /** What to do next. */
   readonly next: string;
-  /** Whether a new request helps. */
+  /** Whether a new request may help. */
   readonly canRetry: boolean;
 }
 
@@ -101,13 +101,13 @@ const NOT_REACHED = text(
   "It lets nobody in until it can. You were not refused: try again later.",
 );
 
-/** The issuer answered, and can't be believed. */
+/** The issuer answered, but its documents are invalid. */
 const NOT_RELIABLE = text(
   "What the issuer publishes is not valid",
   "It has errors or contradicts earlier data, so the site lets nobody in. You were not refused: only the issuer can fix it.",
 );
 
-/** What the category of another code says about the issuer. */
+/** The text about the issuer by the category of a code. */
 const BY_CATEGORY: Partial<Record<ErrorCategory, ErrorText>> = {
   invalid: NOT_RELIABLE,
   not_found: NOT_REACHED,
@@ -116,13 +116,13 @@ const BY_CATEGORY: Partial<Record<ErrorCategory, ErrorText>> = {
   unavailable: NOT_REACHED,
 };
 
-/** Codes whose category says something else about the issuer. */
+/** Codes for which the text of their category is wrong. */
 const EXCEPTIONS: ReadonlyMap<string, ErrorText | undefined> = new Map<
   ErrorCode,
   ErrorText | undefined
 >([
   ["line_too_long", NOT_RELIABLE],
-  // About the request, or the answer in it.
+  // Errors of the request, or of the attestation in it.
   ["not_found", undefined],
   ["body_too_large", undefined],
   ["request_timeout", undefined],
@@ -133,7 +133,7 @@ const EXCEPTIONS: ReadonlyMap<string, ErrorText | undefined> = new Map<
   ["invalid_header", undefined],
 ]);
 
-/** The text for a problem; the server's own words where there is none. */
+/** Returns the text for a problem; the server's own text if there is none. */
 export function explainError({ code, message, hint }: Problem): ErrorText {
   if (Object.hasOwn(TEXTS, code)) return TEXTS[code]!;
   // A newer server may send codes that this page does not know.
@@ -155,7 +155,7 @@ const REASONS: Readonly<Record<DenyReason, string>> = {
     "Each requirement is met, but no single relationship meets all of them.",
 };
 
-/** The sentence for a reason of a deny. */
+/** Returns the sentence for a reason of a deny. */
 export function denyReasonText(code: unknown): string {
   const name = String(code);
   return Object.hasOwn(REASONS, name) ? REASONS[name as DenyReason] : name;

@@ -3,8 +3,8 @@
 import { hostOf, typeLabel, visibleText } from "../text.ts";
 
 /**
- * What a person must be, such as "employee of acme.example with the role
- * deploy"; undefined where nothing is required.
+ * Returns requirements in words, such as "employee of acme.example with the
+ * role deploy"; undefined if nothing is required.
  */
 export function describeRequirements(
   require: unknown,
@@ -38,7 +38,9 @@ const SCOPES: ReadonlyMap<string, string> = new Map([
   ["offline_access", "that you stay signed in until you sign out"],
 ]);
 
-/** What a scope lets a site learn; unknown scopes are shown as they are. */
+/**
+ * Returns what a scope lets a site learn; unknown scopes are shown unchanged.
+ */
 export function scopeLabel(scope: string): string {
   return SCOPES.get(scope) ?? visibleText(scope);
 }

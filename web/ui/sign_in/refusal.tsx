@@ -1,4 +1,4 @@
-/** A sign-in that was refused: why, and what helps. @module */
+/** A refused sign-in: the reason, and what to do next. @module */
 
 import type { DenyReason, Reason } from "@sig/core";
 import type { ComponentChildren } from "preact";
@@ -16,7 +16,7 @@ export function Refusal({ page: { config }, signIn, state, next }: {
   readonly page: PageContext;
   readonly signIn: SignIn;
   readonly state: Extract<SignInState, { at: "refused" }>;
-  /** What comes after a deny, in the demo. */
+  /** The next step after a deny in the demo. */
   readonly next: ComponentChildren;
 }) {
   const { problem, subject } = state;
@@ -87,25 +87,28 @@ function recordsOf(value: unknown): readonly Record<string, unknown>[] {
   return Array.isArray(value) ? value.filter(isRecord) : [];
 }
 
-/** The server's reasons, as far as they have the form of reasons. */
+/** Returns the server's reasons, as far as they are well-formed. */
 function reasonsOf({ body }: Problem): readonly Partial<Reason>[] {
   return recordsOf(body.reasons);
 }
 
-/** What a title is made of. */
+/** The parts of a title. */
 interface Deny {
   readonly host: string;
-  /** What the person had: "employment". */
+  /** The noun for the relationship: "employment". */
   readonly what: string;
   /** The required role or type that is missing. */
   readonly value: string;
-  /** The event that says so, in parentheses. */
+  /** The event that caused it, in parentheses. */
   readonly event: string;
-  /** An instant of the relationship in words, or "". */
+  /** Returns an instant of the relationship in words, or "". */
   readonly at: (member: string) => string;
 }
 
-/** What ended or begins says more than what is missing: the first one counts. */
+/**
+ * Titles by reason, in order of precedence: an end or a beginning explains more
+ * than a missing role.
+ */
 const TITLES: ReadonlyMap<DenyReason, (deny: Deny) => string> = new Map([
   [
     "revoked",
@@ -147,7 +150,10 @@ const NEXT: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
-/** The reason that tells most, with what the relationship was. */
+/**
+ * Explains the reason that comes first in `TITLES`, with the relationship's
+ * details.
+ */
 function explainDeny(
   did: string | null,
   { body, hint }: Problem,
@@ -181,7 +187,7 @@ function explainDeny(
   return { title, next: hint, canRetry: false };
 }
 
-/** What a person has, for types whose noun everybody knows. */
+/** Nouns for well-known relationship types. */
 const NOUNS: ReadonlyMap<string, string> = new Map([
   ["employee", "employment"],
   ["contractor", "contract"],

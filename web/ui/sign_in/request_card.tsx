@@ -1,4 +1,9 @@
-/** A request that waits: who asks, what the site learns, and the two answers. @module */
+/**
+ * An open sign-in request: its site, what the site learns, and the buttons to
+ * approve or decline.
+ *
+ * @module
+ */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { PageContext } from "../api.ts";
@@ -11,10 +16,10 @@ import { ByHand } from "./by_hand.tsx";
 import { describeRequirements, scopeLabel } from "./labels.ts";
 import type { SignIn, SignInRequest } from "./use_sign_in.ts";
 
-/** Without it an application learns nothing at all. */
+/** Without this scope an application learns nothing. */
 const ALWAYS_GRANTED = "openid";
 
-/** The card of a request without an answer. */
+/** The card of an open request. */
 export function RequestCard({ page, signIn, request, autoFocus }: {
   readonly page: PageContext;
   readonly signIn: SignIn;
@@ -136,7 +141,10 @@ export function RequestCard({ page, signIn, request, autoFocus }: {
   );
 }
 
-/** An honest site asks only in its own name. */
+/**
+ * Warns if the request is for another site; an honest site requests only its
+ * own.
+ */
 function OtherSite({ audience }: { readonly audience: string }) {
   if (audience === location.origin || audience.startsWith("did:")) return null;
   return (
@@ -151,10 +159,10 @@ function OtherSite({ audience }: { readonly audience: string }) {
 }
 
 const TICK_MS = 500;
-/** When screen readers say it, once. */
+/** When screen readers announce it, once. */
 const LAST_CALL_SECONDS = 30;
 
-/** Counts down by the server's clock. */
+/** Counts down with the server's clock. */
 function TimeLeft({ expiresAt, now, onExpired }: {
   readonly expiresAt: string;
   readonly now: () => Date;

@@ -35,7 +35,7 @@ export function SignInCard({ page, signIn, autoFocus, next }: {
   readonly page: PageContext;
   readonly signIn: SignIn;
   readonly autoFocus: boolean;
-  /** What comes after the sign-in, in the demo. */
+  /** The next step after the sign-in in the demo. */
   readonly next?: ComponentChildren;
 }) {
   const { state, request } = signIn;
@@ -111,7 +111,7 @@ export function SignInCard({ page, signIn, autoFocus, next }: {
   }
 }
 
-/** Who signed in, and what the site knows now. */
+/** Shows the signed-in key, and what the site has learned. */
 function Result({ login, signIn, next }: {
   readonly login: Login;
   readonly signIn: SignIn;

@@ -1,4 +1,4 @@
-/** One sign-in, from the request to its end. @module */
+/** The state of a sign-in, from the request to its end. @module */
 
 import { isSigError } from "@sig/core";
 import { parseAttestation, validateSignableChallenge } from "@sig/jose";
@@ -23,20 +23,20 @@ const FINAL = new Set([
   "relationship_denied",
 ]);
 
-/** A request that waits for an answer. */
+/** An open request. */
 export interface SignInRequest {
   readonly challenge: Challenge;
-  /** The application that asks, if it is not this server itself. */
+  /** The requesting application, unless it is this server itself. */
   readonly client: string | undefined;
-  /** What would be signed, in words; undefined if it must not be signed. */
+  /** The text that would be signed; undefined if it must not be signed. */
   readonly text: string | undefined;
   /** Why it must not be signed. */
   readonly fault: string;
-  /** The server's clock. */
+  /** Returns the server's time. */
   readonly now: () => Date;
 }
 
-/** Where a sign-in stands. */
+/** The state of a sign-in. */
 export type SignInState =
   | { readonly at: "loading" | "leaving" | "declined" }
   | { readonly at: "request"; readonly expired: boolean }
@@ -44,19 +44,20 @@ export type SignInState =
   | {
     readonly at: "refused";
     readonly problem: Problem;
-    /** Who answered, by the answer itself. */
+    /** The signer's DID, as claimed in the answer. */
     readonly subject: string | undefined;
     /** Whether the same request may be answered again. */
     readonly canRetry: boolean;
   };
 
-/** A sign-in, and what moves it on. */
+/** A sign-in with its state and actions. */
 export type SignIn = ReturnType<typeof useSignIn>;
 
 /**
- * Starts at once, and again when another interaction is named.
+ * Requests a challenge when the view opens, and again when the interaction
+ * changes.
  *
- * @param interaction Of an application that waits (OpenID Connect).
+ * @param interaction The waiting application's interaction (OpenID Connect).
  */
 export function useSignIn(
   { config, keys }: PageContext,
@@ -72,7 +73,7 @@ export function useSignIn(
     encodeURIComponent(interaction ?? "")
   }`;
 
-  /** Does the work unless other work is going on. */
+  /** Runs the work unless other work is in progress. */
   async function act(
     work: () => Promise<void>,
     subject?: () => string | undefined,
@@ -126,7 +127,7 @@ export function useSignIn(
     onEnd?.(problem);
   }
 
-  // At once, not after the first picture.
+  // A layout effect, which runs before the first paint.
   useLayoutEffect(() => {
     let isGone = false;
     setBusy(true);
@@ -156,9 +157,9 @@ export function useSignIn(
     request,
     state,
     busy,
-    /** Gets a new request. */
+    /** Requests a new challenge. */
     start: () => setStarts((before) => before + 1),
-    /** Signs with this browser's key, creating it first if there is none. */
+    /** Signs with this browser's key; creates one if there is none. */
     async approve(scopes: readonly string[]) {
       if (request === undefined) return;
       let attestation: string | undefined;
@@ -190,7 +191,7 @@ export function useSignIn(
   };
 }
 
-/** The text that the server sent along is compared, never shown. */
+/** The message of the server is compared, never shown. */
 function readRequest(challenge: Challenge, client?: string): SignInRequest {
   const common = { challenge, client, now: clockOf(challenge) };
   try {
@@ -202,7 +203,7 @@ function readRequest(challenge: Challenge, client?: string): SignInRequest {
   }
 }
 
-/** Schemes whose addresses would be run or read instead of visited. */
+/** Schemes whose URLs are executed or displayed instead of visited. */
 const NO_PLACE = new Set(["javascript:", "data:", "blob:", "vbscript:"]);
 
 function isPlace(value: unknown): value is string {
@@ -211,14 +212,14 @@ function isPlace(value: unknown): value is string {
   return url !== null && !NO_PLACE.has(url.protocol);
 }
 
-/** Where a link to the sign-in leads on; never to another origin. */
+/** Returns the path to continue at after a sign-in; never another origin. */
 function placeAfterSignIn(): string {
   const rd = new URLSearchParams(location.search).get("rd") ?? "/";
   const url = URL.parse(rd, location.href);
   return url?.origin === location.origin ? url.href : `${location.origin}/`;
 }
 
-/** Who signed an attestation, by its own claims. */
+/** Returns the signer's DID as claimed in an attestation. */
 function subjectOf(attestation: string): string | undefined {
   try {
     return parseAttestation(attestation).subject;

@@ -1,7 +1,9 @@
 /// <reference lib="dom" />
 /**
- * A real browser for the page's tests: found, not downloaded, and watched for
- * everything that the page must never do. @module
+ * A real browser for the page's tests: an installed one, watched for everything
+ * that the page must never do.
+ *
+ * @module
  */
 
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
@@ -18,10 +20,10 @@ import {
 import { retry, WAIT_LIMIT_MS } from "../../../tests/kit/wait.ts";
 import { BROWSER_ARGS, findBrowser } from "./find_browser.ts";
 
-/** A person's device, unless a test wants another one. */
+/** The device of a person (default). */
 const ORDINARY = {
   colorScheme: "light",
-  // Nothing to wait for; one test looks at the motion.
+  // No animation to wait for; one test checks the motion.
   reducedMotion: "reduce",
   viewport: { width: 1280, height: 720 },
 } as const;
@@ -32,8 +34,8 @@ export type Device = NonNullable<Parameters<Browser["newContext"]>[0]>;
 const executablePath = await findBrowser();
 
 /**
- * A test that needs a browser: ignored by name where there is none, a failure
- * there with `SIG_CI=1`. `lacking` names what else it needs and has not got.
+ * Defines a test that needs a browser. Without one it is ignored, or fails with
+ * `SIG_CI=1`. `lacking` names another missing requirement.
  */
 export function browserTest(
   name: string,
@@ -44,7 +46,7 @@ export function browserTest(
   Deno.test({
     name,
     ignore: !isComplete && Deno.env.get("SIG_CI") !== "1",
-    // The browser's pipes and timers outlive a test by some turns.
+    // The browser's pipes and timers close some turns after a test.
     sanitizeOps: false,
     sanitizeResources: false,
     fn: async () => {
@@ -58,10 +60,10 @@ export function browserTest(
   });
 }
 
-/** A page draws after what made it change: a single read may come too early. */
+/** The page renders asynchronously: a single read may come too early. */
 export { waitForEqual as eventually } from "../../../tests/kit/wait.ts";
 
-/** Waits until an element's text has all of these parts, and gives the text. */
+/** Waits until an element's text contains all parts, and returns the text. */
 export async function shows(
   element: Locator,
   ...parts: readonly (string | RegExp)[]
@@ -76,7 +78,10 @@ export async function shows(
   });
 }
 
-/** One for all tests of a file: pages share nothing, each has a context. */
+/**
+ * The browser for all tests of a file: pages share nothing, since each has its
+ * own context.
+ */
 let running: Promise<Browser> | undefined;
 
 Deno.test.afterAll(async () => {
@@ -88,29 +93,30 @@ export interface PageOptions {
   readonly path?: string | undefined;
   readonly hash?: string | undefined;
   readonly device?: Device | undefined;
-  /** Origins that its links lead to, in tabs that are watched likewise. */
+  /** Origins that its links may lead to; tabs on them are watched too. */
   readonly also?: readonly string[] | undefined;
   readonly prepare?: ((page: Page) => Promise<unknown>) | undefined;
 }
 
-/** A page that is watched. */
+/** A watched page. */
 interface WatchedPage extends AsyncDisposable {
   /** The page. */
   readonly page: Page;
-  /** What it did that it must not do, so far. */
+  /** The forbidden actions of the page so far. */
   readonly misdeeds: readonly string[];
 }
 
 /**
- * Opens a page of `origin`. When it is disposed of, it must have asked no other
- * origin for anything, broken no content security policy, thrown nothing.
+ * Opens a page of `origin`. When disposed of, asserts that the page has sent no
+ * request to another origin, violated no content security policy and thrown no
+ * error.
  */
 export async function openPage(
   browser: Browser,
   origin: string,
   { path = "", hash = "", device = {}, also = [], prepare }: PageOptions = {},
 ): Promise<WatchedPage> {
-  // What keys and stores know of is an origin, and each server has its own.
+  // Keys and storage belong to an origin, and each server has its own.
   const isPlain = prepare === undefined && also.length === 0 &&
     Object.keys(device).length === 0 && !shown.has(origin);
   const free = isPlain ? spare : undefined;
@@ -130,7 +136,8 @@ export async function openPage(
     void misdeeds.push(`threw ${error.error()}`);
   const onConsole = (message: ConsoleMessage) => {
     const text = message.text();
-    // Refusals are answers too; the browser calls them errors.
+    // The browser logs responses with an error status as errors, which are
+    // expected.
     if (message.type() !== "error" || /^Failed to load resource/.test(text)) {
       return;
     }
@@ -163,16 +170,16 @@ export async function openPage(
 }
 
 /**
- * The page that the last test left, for the next one of the file: making a
- * context, and the process of its first page, takes a second of a processor.
- * One that wants a device, or anything before the page, gets its own.
+ * The page of the previous test, for the next test of the file: creating a
+ * context and the process of its first page takes a second of processor time. A
+ * test with a device or a `prepare` function gets its own page.
  */
 let spare: Page | undefined;
 
-/** The origins that a page which may be used again has shown. */
+/** The origins that a reusable page has shown. */
 const shown = new Set<string>();
 
-/** A page in a context of its own, for tests that go to several origins. */
+/** Creates a page in a separate context, for tests with several origins. */
 export async function newPage(
   browser: Browser,
   device: Device = {},
@@ -191,12 +198,15 @@ export async function newPage(
   return await context.newPage();
 }
 
-/** Ends what a test began on a page; what it still does wrong is seen. */
+/**
+ * Ends everything that a test started on a page; misdeeds meanwhile are still
+ * recorded.
+ */
 async function clear(page: Page, origin: string): Promise<void> {
   const context = page.context();
   for (const other of context.pages()) if (other !== page) await other.close();
   await page.unrouteAll({ behavior: "ignoreErrors" });
-  // Nothing runs there, and for a neighbour of it no process is begun.
+  // A blank page runs nothing, and the same origin needs no new process.
   const blank = `${origin}/blank`;
   await page.route(blank, (route) => route.fulfill({ body: "" }));
   await page.goto(blank);
@@ -206,7 +216,7 @@ async function clear(page: Page, origin: string): Promise<void> {
   await context.clearCookies();
 }
 
-/** Keeps a picture of the page in the folder that `SIG_SCREENSHOTS` names. */
+/** Saves a screenshot to the folder of `SIG_SCREENSHOTS`. */
 export async function screenshot(page: Page, name: string): Promise<void> {
   const folder = Deno.env.get("SIG_SCREENSHOTS");
   if (folder === undefined) return;

@@ -18,7 +18,7 @@ import {
 const ORIGIN = "https://acme.example";
 const [key] = await importTestKeys();
 
-/** Of 60 people: Alice was hired, and has left since. */
+/** An issuer of 60 people: Alice was hired, and has left since. */
 const EVENTS = [
   upsert(1, { roles: ["deploy", "review"] }),
   ...Array.from({ length: 60 }, (_, i) =>
@@ -33,7 +33,7 @@ const EVENTS = [
   }),
 ];
 
-/** What an issuer of 62 events says of a question. */
+/** The evidence for a question to an issuer with 62 events. */
 export async function testEvidence(
   question: Partial<Evidence["question"]> = {},
 ): Promise<Evidence> {
@@ -70,7 +70,7 @@ export async function testVerifierKey(): Promise<string> {
   });
 }
 
-/** Evidence as a person would bring it to the page. */
+/** Evidence as a file for the page. */
 export async function evidenceFile(evidence: Evidence) {
   const { Buffer } = await import("node:buffer");
   return {

@@ -1,18 +1,18 @@
 /// <reference lib="dom" />
-/** What is wrong for people who see, hear or touch otherwise. @module */
+/** Finds accessibility faults. @module */
 
 import { assert, assertEquals } from "@std/assert";
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { screenshot } from "./browser.ts";
 
-/** Serious faults by axe-core's rules, WCAG 2.2 AA among them. */
+/** Returns serious faults by axe-core's rules, including WCAG 2.2 AA. */
 export async function findFaults(page: Page): Promise<readonly string[]> {
   if (!await page.evaluate(() => "axe" in globalThis)) {
     await page.evaluate(axe.source);
   }
-  // What is right is not asked for: describing it, and handing it over, took
-  // more than the looking.
+  // Without passed rules: describing and transferring them took longer than the
+  // check.
   const violations = await page.evaluate(async () => {
     const { run } = (globalThis as unknown as { axe: typeof axe }).axe;
     return (await run({ resultTypes: ["violations"] })).violations;
@@ -24,7 +24,7 @@ export async function findFaults(page: Page): Promise<readonly string[]> {
   );
 }
 
-/** The devices that a state is looked at with, and the widths that it is tried at. */
+/** The devices for checking a state, and the widths of each. */
 export const DEVICES = [
   {
     name: "a desk",
@@ -43,15 +43,15 @@ export const DEVICES = [
 ] as const;
 
 /**
- * Looks at a state from all sides while it is there: coming to it takes longer
- * than looking. Nothing may be wrong, light or dark, nor wider than the screen.
+ * Checks a state from all sides, since reaching it takes longer than a check:
+ * no fault in light or dark, and nothing wider than the screen.
  */
 export async function inspect(
   page: Page,
   state: string,
   { widths, touch }: {
     readonly widths: readonly number[];
-    /** Whether fingers must find the controls. */
+    /** Whether to check that controls are large enough for touch. */
     readonly touch: boolean;
   },
 ): Promise<void> {
@@ -72,7 +72,7 @@ export async function inspect(
   await page.setViewportSize(before);
 }
 
-/** Controls that are lower than a finger needs. */
+/** Returns the controls that are too low for a finger. */
 async function findSmallControls(page: Page): Promise<readonly string[]> {
   const controls = page.locator(
     ":is(button, select, summary, textarea, nav a, input:not([type=checkbox], [type=file])):visible",

@@ -1,4 +1,4 @@
-/** A feed of the vectors, as a person would bring it to the page. @module */
+/** A feed of the vectors, as files for the page. @module */
 
 import {
   DOCUMENT_PATHS,
@@ -10,14 +10,14 @@ import {
 interface ChosenFile {
   /** Its name. */
   readonly name: string;
-  /** Its type, which nobody looks at. */
+  /** Its type, which the page ignores. */
   readonly mimeType: string;
   /** Its content. */
   // deno-lint-ignore no-node-globals -- what playwright takes
   readonly buffer: Buffer;
 }
 
-/** The documents of a case that are there, as files. */
+/** Returns the existing documents of a case as files. */
 export async function feedFiles(
   vector: FeedVector | string,
 ): Promise<ChosenFile[]> {

@@ -1,6 +1,6 @@
-/** A real browser: found, not downloaded. @module */
+/** Finds an installed browser. @module */
 
-// The shell is the same engine without a window, and takes a fifth less time.
+// The headless shell is the same engine without a window, and a fifth faster.
 const NAMES = [
   "chromium-headless-shell",
   "chromium",
@@ -9,7 +9,7 @@ const NAMES = [
   "chrome",
 ];
 
-/** The browser that `SIG_BROWSER` names, or the first one on the PATH. */
+/** Returns the browser of `SIG_BROWSER`, or the first one on the PATH. */
 export async function findBrowser(): Promise<string | undefined> {
   const wanted = Deno.env.get("SIG_BROWSER");
   const folders = (Deno.env.get("PATH") ?? "").split(":");
@@ -22,7 +22,7 @@ export async function findBrowser(): Promise<string | undefined> {
   return undefined;
 }
 
-/** How it is started. */
+/** Its command line flags. */
 export const BROWSER_ARGS = [
   "--no-sandbox",
   "--disable-gpu",

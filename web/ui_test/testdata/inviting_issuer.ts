@@ -1,4 +1,9 @@
-/** An issuer that invites, by the real command line, and a page that knows it. @module */
+/**
+ * An issuer that sends invitations with the real command line, and a page that
+ * knows it.
+ *
+ * @module
+ */
 
 import {
   createInvitation,
@@ -10,21 +15,23 @@ import { type RunningServer, startServer } from "./server.ts";
 const MAIN = new URL("../../../cli/main.ts", import.meta.url).pathname;
 const CONFIG = new URL("../../../deno.json", import.meta.url).pathname;
 
-/** Its host; what it publishes is handed to the server without a network. */
+/** Its host; the server gets its documents without a network. */
 export const HOST = "acme.example";
 
-/** The issuer in a folder of its own, and the page. */
+/** The issuer in a temporary folder, and the page. */
 export interface Inviting extends AsyncDisposable {
   readonly origin: string;
-  /** The folder; `issuer` in it is the issuer's. */
+  /** The folder; the issuer's own is `issuer` in it. */
   readonly folder: string;
-  /** Runs `sig`, and gives what it printed; throws when it fails. */
+  /** Runs `sig` and returns its output; throws if it fails. */
   sig(...words: string[]): Promise<string>;
-  /** The link of a new invitation to this page. */
+  /** Creates an invitation and returns its link to this page. */
   invite(...words: string[]): Promise<string>;
 }
 
-/** Makes both; a page that does not know the issuer's keys on `isKnown` false. */
+/**
+ * Starts both; with `isKnown` false the page does not know the issuer's keys.
+ */
 export async function startInviting(
   isKnown = true,
   host = HOST,
@@ -79,12 +86,12 @@ export async function startInviting(
   };
 }
 
-/** The part of a link that no server sees. */
+/** Returns the fragment of a link, which no server receives. */
 export function fragmentOf(link: string): string {
   return new URL(link).hash;
 }
 
-/** The fragment of an invitation that somebody else's key made. */
+/** Returns the fragment of an invitation signed with another key. */
 export async function forged(
   terms: object = {},
   at = new Date(),

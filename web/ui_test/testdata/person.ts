@@ -1,10 +1,10 @@
 /// <reference lib="dom" />
-/** What a person does on the page, step by step. @module */
+/** The actions of a person on the page. @module */
 
 import type { Page } from "playwright-core";
 import { readRoute } from "../../ui/route.ts";
 
-/** Goes to a view of the page. */
+/** Opens a view of the page. */
 export async function goTo(page: Page, hash: string): Promise<void> {
   await page.evaluate((to) => {
     location.hash = to;
@@ -12,7 +12,7 @@ export async function goTo(page: Page, hash: string): Promise<void> {
   await page.waitForSelector(`html[data-view="${readRoute(hash).view}"]`);
 }
 
-/** Makes a key of this browser. */
+/** Creates a key in this browser. */
 export async function createKey(page: Page): Promise<string> {
   await goTo(page, "#/keys");
   await page.getByRole("button", { name: /^Create (my|another) key$/ }).click();
@@ -22,13 +22,15 @@ export async function createKey(page: Page): Promise<string> {
   return await page.evaluate(() => navigator.clipboard.readText());
 }
 
-/** Gets a new request, by these members if any, and waits until it is shown. */
+/**
+ * Requests a challenge, with these members if any, and waits until it is shown.
+ */
 export async function start(page: Page, members?: object): Promise<void> {
   await askFor(page, members);
   await page.locator("#request").waitFor();
 }
 
-/** Gets a new request, which the server may refuse. */
+/** Requests a challenge, which the server may reject. */
 export async function askFor(page: Page, members?: object): Promise<void> {
   if (members !== undefined) {
     await page.route(
@@ -53,20 +55,20 @@ export async function outcome(page: Page): Promise<string> {
   return await page.locator("#outcome:not([data-old])").innerText();
 }
 
-/** An outcome that is there already must not be taken for the next one. */
+/** Otherwise a previous outcome could be taken for the next one. */
 async function markOldOutcome(page: Page): Promise<void> {
   await page.evaluate(() =>
     document.querySelector("#outcome")?.setAttribute("data-old", "")
   );
 }
 
-/** Opens the folds around answering by hand. */
+/** Opens the sections for answering on the command line. */
 export async function openByHand(page: Page): Promise<void> {
   await page.locator("#details > summary").click();
   await page.getByText("Answer on the command line instead").click();
 }
 
-/** The challenge that is shown, as `sig attest` would be given it. */
+/** Returns the challenge that is shown, in the form for `sig attest`. */
 export async function shownChallenge(page: Page): Promise<string> {
   await openByHand(page);
   await page.getByRole("button", { name: "Copy the request as JSON" }).click();
@@ -81,12 +83,12 @@ export async function paste(page: Page, attestation: string): Promise<string> {
   return await outcome(page);
 }
 
-/** The element that has the focus, by its text. */
+/** Returns the text of the focused element. */
 export function focused(page: Page): Promise<string> {
   return page.evaluate(() => document.activeElement?.textContent?.trim() ?? "");
 }
 
-/** Presses Tab until the focus is on a control with this text. */
+/** Presses Tab until a control with this text has the focus. */
 export async function tabTo(
   page: Page,
   text: string,
@@ -99,7 +101,9 @@ export async function tabTo(
   throw new Error(`Cannot reach ${text} with the Tab key`);
 }
 
-/** Adds an authenticator such as a phone or a password manager has. */
+/**
+ * Adds a virtual authenticator, such as that of a phone or a password manager.
+ */
 export async function addAuthenticator(page: Page, hasPrf: boolean) {
   const cdp = await page.context().newCDPSession(page);
   await cdp.send("WebAuthn.enable");

@@ -1,7 +1,9 @@
 /**
- * Sites that log people in by the libraries of others, on loopback: as small as
- * their documentation shows them. Each answers `/` with the person's DID, or sends
- * them to the login; `/logout` logs them out there. @module
+ * Sites on loopback that log people in with third-party libraries, as minimal
+ * as in the documentation of those. Each answers `/` with the person's DID, or
+ * redirects to the login; `/logout` logs out.
+ *
+ * @module
  */
 
 import {
@@ -13,18 +15,18 @@ import { Hono } from "hono";
 import * as openid from "openid-client";
 import { SECRET } from "../../openid/testdata/test_provider.ts";
 
-/** A site that listens. */
+/** A running site. */
 export interface RelyingSite extends AsyncDisposable {
   readonly origin: string;
   /** Its entry in the provider's list of applications. */
   readonly client: Readonly<Record<string, unknown>>;
-  /** Tells it where the provider is; before that it answers nobody. */
+  /** Sets the provider's URL; before that the site answers no request. */
   join(provider: string): void;
 }
 
 type Handle = (request: Request) => Response | Promise<Response>;
 
-/** Starts a site whose name there is `id`. */
+/** Starts a site with the client id `id`. */
 function startSite(
   id: string,
   secretSha256: string,
@@ -54,7 +56,7 @@ function redirect(url: string | URL): Response {
   return new Response(null, { status: 302, headers: { location: `${url}` } });
 }
 
-/** A site of one visitor, by `openid-client` with a secret. */
+/** A site for one visitor, with `openid-client` and a secret. */
 export function startOpenidClientSite(secretSha256: string): RelyingSite {
   return startSite("by-openid-client", secretSha256, (provider, origin) => {
     const configured = openid.discovery(
@@ -73,7 +75,7 @@ export function startOpenidClientSite(secretSha256: string): RelyingSite {
       const url = new URL(request.url);
       if (url.pathname === "/bye") return new Response("bye");
       if (url.pathname === "/callback") {
-        // The answer comes in a form.
+        // The authorization response is a form post.
         const got = await openid.authorizationCodeGrant(config, request, {
           ...{ pkceCodeVerifier, expectedState, expectedNonce },
           idTokenExpected: true,
@@ -106,7 +108,9 @@ export function startOpenidClientSite(secretSha256: string): RelyingSite {
   });
 }
 
-/** A site behind `@hono/oidc-auth`, which refreshes at each request. */
+/**
+ * A site with `@hono/oidc-auth`, which refreshes its tokens at each request.
+ */
 export function startHonoSite(secretSha256: string): RelyingSite {
   return startSite("by-hono", secretSha256, (provider, origin) => {
     const app = new Hono();

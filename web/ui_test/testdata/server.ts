@@ -5,14 +5,14 @@ import type { Browser, Page } from "playwright-core";
 import { browserTest, openPage, type PageOptions } from "./browser.ts";
 import { startRunningDemo } from "../../testdata/running_demo.ts";
 
-/** A page that a test opens, and what it comes from. */
+/** A page that a test opens, and its server. */
 interface OpenedPage {
   readonly page: Page;
   readonly origin: string;
   readonly browser: Browser;
 }
 
-/** A test of one watched page of a server of its own. */
+/** Defines a test with one watched page and a separate server. */
 export function pageTest(
   name: string,
   options: NonNullable<Parameters<typeof startServer>[0] & PageOptions>,
@@ -37,7 +37,7 @@ export interface RunningServer extends AsyncDisposable {
 
 /**
  * Starts `createApp` on any port; its audience is that address. With a demo it
- * is the program, as people start it, and takes no options.
+ * starts the program like a user does, and takes no options.
  */
 export async function startServer(
   { withDemo = false, ...options }: Partial<AppOptions> & {
