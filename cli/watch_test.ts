@@ -282,7 +282,7 @@ test("watch warns of quotes in --exec, and shows on a terminal that it waits", a
   assertEquals(quoted.code, 2);
   assertStringIncludes(
     quoted.stderr,
-    "warning: --exec knows no quotes: the words are false, 'exit, 0'\n",
+    "warning: --exec does not support quotes: the arguments are false, 'exit, 0'\n",
   );
   // Interrupted after the program got the event, when no poll is running.
   const atTerminals = (

@@ -82,7 +82,7 @@ export const accept = typedCommand({
     });
     // The key is saved first: without it the answer is useless.
     if (own.text !== undefined) await io.createPrivateFile(own.file, own.text);
-    await give(call, answer, {
+    await writeAnswer(call, answer, {
       issuer: invitation.claims.iss,
       subject: who,
       verified: invitedBy.verified,
@@ -181,7 +181,7 @@ async function requireAgreement(
   );
 }
 
-async function give(
+async function writeAnswer(
   call: AcceptCall,
   answer: { readonly invitation: string; readonly attestation: string },
   about: OpenObject & { readonly issuer: string; readonly key_file: string },

@@ -76,7 +76,7 @@ export const check = typedCommand({
   async run(call) {
     const { explain, require, sig: sources, subject } = call.flags;
     const question = { subject, require, ...timeOf(call.flags), explain };
-    const all = await askAll(call, sources, question).catch((error) => {
+    const all = await checkSources(call, sources, question).catch((error) => {
       // The JSON error includes the answers already.
       const { answers } = isSigError(error) ? error.context : {};
       if (answers !== undefined && call.format === "text") {
@@ -100,14 +100,14 @@ export const check = typedCommand({
  *
  * @throws {SigError} the error of a single source, or as `combineAnswers`.
  */
-export async function askAll(
+export async function checkSources(
   call: AskingCall,
   sources: readonly string[],
   question: AskedQuestion,
 ): Promise<AnyAnswer> {
   const [only, ...others] = sources;
   if (only !== undefined && others.length === 0) {
-    const answer = await ask(call, only, question);
+    const answer = await checkSource(call, only, question);
     return { decision: answer.decision, answers: [answer] };
   }
   const { parseSource } = await import("@sig/consumer");
@@ -120,11 +120,11 @@ export async function askAll(
   });
   return await combineAnswers(sources.map((source, i) => ({
     issuer: names[i]!,
-    answer: () => ask(call, source, question),
+    answer: () => checkSource(call, source, question),
   })));
 }
 
-async function ask(
+async function checkSource(
   call: AskingCall,
   source: string,
   question: AskedQuestion,
@@ -186,7 +186,7 @@ export function writeEach(
 
 function writeAnswer(call: Output, answer: CheckAnswer, source: string): void {
   const { io } = call;
-  const isStranger = answer.reasons.some(({ code }) =>
+  const isUnknown = answer.reasons.some(({ code }) =>
     code === "no_relationship"
   );
   writeWarnings(call, answer.warnings, answer.source);
@@ -200,14 +200,14 @@ function writeAnswer(call: Output, answer: CheckAnswer, source: string): void {
   for (const reason of answer.reasons) io.stdout(`  ${describe(reason)}\n`);
   if (!allow && io.isTerminal("stdout")) {
     // Suggests a command that explains the answer.
-    const next = isStranger
-      ? `sig who ${source} lists whom the issuer knows`
-      : `sig log ${source} --subject ${answer.subject} shows what the issuer said`;
+    const next = isUnknown
+      ? `sig who ${source} lists the subjects of the issuer`
+      : `sig log ${source} --subject ${answer.subject} shows what the issuer published`;
     io.stdout(`  next: ${safe(next)}\n`);
   }
   // A misspelt subject is denied like an unknown subject, so a warning points
   // it out.
-  if (isStranger && !isDid(answer.subject)) {
+  if (isUnknown && !isDid(answer.subject)) {
     warn(call, neverHeardOf(answer.subject));
   }
   if (answer.explain === undefined) return;

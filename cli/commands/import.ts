@@ -43,13 +43,13 @@ export const importDrafts = typedCommand({
       const proposal = { drafts, maxFaults: MAX_FAULTS };
       return await appendProposal(call, () => Promise.resolve(proposal));
     } catch (error) {
-      throw atLine(error, lines.map(({ line }) => line));
+      throw withFileLines(error, lines.map(({ line }) => line));
     }
   },
 });
 
 /** Replaces draft numbers in the error with line numbers of the file. */
-function atLine(error: unknown, lines: readonly number[]): unknown {
+function withFileLines(error: unknown, lines: readonly number[]): unknown {
   if (!isSigError(error)) return error;
   const { draft = 0, errors } = error.context;
   if (errors === undefined) return error;

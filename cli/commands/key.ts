@@ -34,7 +34,7 @@ export const keyGenerate = typedCommand({
     const { generateSigningKey, jwkToDidKey } = await import("@sig/jose");
     const jwk = await generateSigningKey(kid === undefined ? {} : { kid });
     const did = jwkToDidKey(jwk);
-    return await put(
+    return await writeKey(
       call,
       JSON.stringify(jwk, null, 2),
       `Wrote private key ${out} (${did})\n`,
@@ -50,7 +50,7 @@ export const keyPublic = typedCommand({
   examples: ["sig key public alice.jwk"],
   async run(call) {
     const text = safeJson(JSON.stringify(await readPublic(call), null, 2));
-    return await put(call, text, `Wrote public key ${call.flags.out}\n`);
+    return await writeKey(call, text, `Wrote public key ${call.flags.out}\n`);
   },
 });
 
@@ -63,7 +63,7 @@ export const keyDid = typedCommand({
     const { jwkToDidKey } = await import("@sig/jose");
     const did = jwkToDidKey(await readPublic(call));
     const text = call.format === "json" ? JSON.stringify({ did }) : did;
-    return await put(call, text, `Wrote ${call.flags.out}\n`);
+    return await writeKey(call, text, `Wrote ${call.flags.out}\n`);
   },
 });
 
@@ -90,7 +90,7 @@ export const keySsh = typedCommand({
     const text = call.format === "json"
       ? JSON.stringify({ ssh, did })
       : `${ssh} ${did}`;
-    return await put(call, text, `Wrote ${call.flags.out}\n`);
+    return await writeKey(call, text, `Wrote ${call.flags.out}\n`);
   },
 });
 
@@ -111,7 +111,7 @@ async function readPublic({ io, positionals: [path] }: Call): Promise<Jwk> {
 }
 
 /** Prints a text, or writes it to the file of `--out` and reports that. */
-async function put(
+async function writeKey(
   call: Call<Values<typeof OUT_FLAG>>,
   text: string,
   said: string,

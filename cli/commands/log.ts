@@ -29,12 +29,12 @@ import { PIN_FLAGS } from "../ask/pin_flags.ts";
 /** `sig log` */
 export const log = sourceCommand({
   description:
-    "With --format json each line is one event as JSON.\nOf a feed that is not valid as a whole, nothing is printed.",
+    "With --format json each line is one event as JSON.\nNothing is printed unless the whole feed is valid.",
   flags: {
     subject: optional(did, "only events about this subject"),
     "relationship-id": optional(id, "only events of this relationship"),
     from: optional(sequence, "only events from this sequence on"),
-    follow: toggle("go on with new events until it is stopped"),
+    follow: toggle("continue with new events until stopped"),
     interval: optional(duration, "with --follow: poll interval (default: 30s)"),
     ...NAMES_FLAG,
     ...PIN_FLAGS,
@@ -50,7 +50,7 @@ export const log = sourceCommand({
     const { verifyIssuer } = await import("@sig/consumer");
     const names = await namesOf(call, source);
     let events: LoggedEvent[] = [];
-    const heard = { subject: false, relationship: false };
+    const found = { subject: false, relationship: false };
     const changes = new ChangeList();
     const result = await withMemory(call, source, {
       remembered: (consumer, name) => consumer.verify(name),
@@ -61,16 +61,16 @@ export const log = sourceCommand({
       // The last change is the event's; the changes before it are expirations.
       const effect = changes.add({ event, kid }).at(-1)?.kind ?? "";
       if (subject !== undefined && event.subject !== subject) return;
-      heard.subject = true;
+      found.subject = true;
       if (id !== undefined && event.relationship_id !== id) return;
-      heard.relationship = true;
+      found.relationship = true;
       if (event.sequence >= from) events.push([event, effect]);
     }
     writeWarnings(call, result.warnings, result.source);
     writeEvents(call, events, names);
-    if (subject !== undefined && !heard.subject) {
+    if (subject !== undefined && !found.subject) {
       tellStranger(call, { subject });
-    } else if (id !== undefined && !heard.relationship) {
+    } else if (id !== undefined && !found.relationship) {
       tellStranger(call, { relationshipId: id });
     }
     if (!call.flags.follow) return 0;

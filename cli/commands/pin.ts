@@ -39,7 +39,7 @@ const FLAGS = { ...PINS_FLAG, ...POLICY_FLAGS };
 
 /** `sig pin list` */
 export const pinList = typedCommand({
-  description: "What later fetches are compared with.",
+  description: "Later fetches are compared with it.",
   flags: FLAGS,
   examples: ["sig pin list"],
   run: (call) =>
@@ -54,7 +54,7 @@ export const pinList = typedCommand({
 
 /** `sig pin show` */
 export const pinShow = typedCommand({
-  description: "What later fetches are compared with.",
+  description: "Later fetches are compared with it.",
   positionals: [ISSUER],
   flags: FLAGS,
   examples: ["sig pin show acme.example --format json"],
@@ -69,7 +69,7 @@ export const pinShow = typedCommand({
 
 /** `sig pin remove` */
 export const pinRemove = typedCommand({
-  description: "The next fetch of this issuer is a first one.",
+  description: "The next fetch of this issuer has nothing to compare with.",
   positionals: [ISSUER],
   flags: FLAGS,
   examples: ["sig pin remove acme.example"],
@@ -82,7 +82,9 @@ export const pinRemove = typedCommand({
         throw error;
       });
       await removePin(pins, issuer);
-      const said = `Forgot ${safe(issuer)}: the next look is a first one\n`;
+      const said = `Forgot ${
+        safe(issuer)
+      }: the next fetch has nothing to compare with\n`;
       writeResult(call, jsonOf(before), said);
     }),
 });
@@ -250,7 +252,7 @@ function jsonOf(
 function listedInPart(place: string, issuers: readonly string[]): SigError {
   const named = firstOf(issuers.map((each) => quote(each)));
   const hint =
-    "Forget such an issuer: sig pin remove ISSUER. The next look at it is then a first one.";
+    "Forget such an issuer: sig pin remove ISSUER. Its next fetch then has nothing to compare with.";
   return new SigError(
     "store_unavailable",
     `Cannot list all that the memory ${place} holds: damaged is the pin of ${named}`,

@@ -72,9 +72,9 @@ export const dumpState = sourceCommand({
     if (call.format === "json") {
       call.io.stdout(`${safeJson(stringifyDump(found))}\n`);
     } else writeState(call, found);
-    const isStranger = subject !== undefined && time.asOf === undefined &&
+    const isUnknown = subject !== undefined && time.asOf === undefined &&
       state.history.relationshipsOf(subject).size === 0;
-    if (isStranger) tellStranger(call, { subject });
+    if (isUnknown) tellStranger(call, { subject });
     return 0;
   },
 });

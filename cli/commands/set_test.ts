@@ -182,7 +182,7 @@ test("upsert, plan and doctor report names that differ from a published name in 
   for (const [words, doubt] of doubtful) {
     const given = terminal(() => false);
     await workspace.refused(`${UPSERT} advisor --subject ${words}`, [], given);
-    assertEquals(given.asked, [`${doubt}. Append it all the same?`]);
+    assertEquals(given.asked, [`${doubt}. Append anyway?`]);
   }
   await workspace.write(
     "people.csv",

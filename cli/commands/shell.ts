@@ -15,8 +15,7 @@ const SCRIPTS: { readonly [shell: string]: string } = { bash, zsh, fish };
 
 /** `sig completions` */
 export const completions = typedCommand({
-  description:
-    "The script asks sig itself, by sig __complete, what may come next.",
+  description: "The script calls sig __complete for suggestions.",
   positionals: [{
     name: "shell",
     help: Object.keys(SCRIPTS).join(", "),

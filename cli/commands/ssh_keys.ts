@@ -32,7 +32,7 @@ import {
 } from "../ask/source_flags.ts";
 import { PIN_FLAGS, PROOF_FLAGS } from "../ask/pin_flags.ts";
 import { counted, type Output, warn, writeJson } from "../output/write.ts";
-import { askAll, REQUIRE_FLAG, writeEach } from "./check.ts";
+import { checkSources, REQUIRE_FLAG, writeEach } from "./check.ts";
 
 const KEY_TYPE = "ssh-ed25519";
 
@@ -126,7 +126,7 @@ async function offeredKey(
   const { explain, options, require } = call.flags;
   const subject = jwkToDidKey(jwk);
   const question = { subject, require, ...timeOf(call.flags), explain };
-  const { answers, decision } = await askAll(call, sources, question);
+  const { answers, decision } = await checkSources(call, sources, question);
   if (explain) {
     const aside = { ...call, io: { ...call.io, stdout: call.io.stderr } };
     writeEach(aside, answers, sources);

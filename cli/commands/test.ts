@@ -90,7 +90,7 @@ function judge(
   now: Date,
 ): Outcome {
   const { subject, require, at, as_of: asOf } = expected;
-  const got = ask(
+  const got = evaluate(
     expected,
     () => check(state, { subject, require, at, asOf, now, explain: true }),
   );
@@ -110,7 +110,7 @@ function judge(
  * Evaluates a case. An invalid question is an error that names the case, not a
  * deny.
  */
-function ask(expected: ExpectedDecision, question: () => CheckResult) {
+function evaluate(expected: ExpectedDecision, question: () => CheckResult) {
   try {
     return question();
   } catch (error) {

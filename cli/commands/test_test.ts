@@ -91,7 +91,7 @@ test("invalid cases are refused with their position", async (workspace) => {
         one(ok.replace("deny", "allow") + ", reasons: [revoked]"),
         "an allow has no reasons",
       ],
-      ["cases: [", "it is no YAML"],
+      ["cases: [", "it is not valid YAML"],
       [one(ok.replace("role=x", "team=x")), "invalid_requirement"],
       [one(ok + ", as_of: 99"), "consistency_unavailable"],
       // Latin-1 text: a role with a lost letter would be denied, and the case

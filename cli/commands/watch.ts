@@ -57,7 +57,7 @@ export const watch = sourceCommand({
   description: `Prints each newly verified event once, as a line of JSON:
 {"sequence","event_id","event","kid"}. A cursor in the pin store keeps the
 position for the next start; a new cursor begins at the end of the feed, or at
---from. Of a feed that is not valid as a whole, nothing is printed. If the issuer
+--from. Nothing is printed unless the whole feed is valid. If the issuer
 can't be reached, it is asked again after growing intervals. A feed that is
 invalid or contradicts the pin store ends it with 2, Ctrl-C with 130, SIGTERM
 with 0.
@@ -99,7 +99,10 @@ again until it ends with 0.`,
     call.io.interrupted().then(() => isInterrupted = true, () => {});
     call.io.stopRequested().then(() => stop.abort(), () => {});
     if (words?.some((word) => /["']/.test(word))) {
-      warn(call, `--exec knows no quotes: the words are ${words.join(", ")}`);
+      warn(
+        call,
+        `--exec does not support quotes: the arguments are ${words.join(", ")}`,
+      );
     }
     // The first event may take long to arrive.
     const isRead = call.format === "text" && call.io.isTerminal("stderr");
@@ -112,7 +115,7 @@ again until it ends with 0.`,
     }, async (watched) => {
       const line = `${safeJson(JSON.stringify(watched))}\n`;
       if (words !== undefined) {
-        return await hand(call, words, line, watched, stop.signal);
+        return await runUntilSuccess(call, words, line, watched, stop.signal);
       }
       call.io.stdout(line);
       return true;
@@ -128,7 +131,7 @@ again until it ends with 0.`,
  * Runs the command until it exits with 0. Returns false if a stop was requested
  * before; a running command is awaited.
  */
-async function hand(
+async function runUntilSuccess(
   call: Call<{ readonly once: boolean }>,
   words: readonly string[],
   line: string,
@@ -145,7 +148,7 @@ async function hand(
     if (call.flags.once) {
       throw usageError(`--exec failed: ${why}`, {
         flag: "--exec",
-        hint: "The event comes again with the next sig watch.",
+        hint: "The next sig watch delivers the event again.",
       });
     }
     const next = Math.min(waitMs, LONGEST_WAIT_MS);

@@ -174,10 +174,10 @@ async function exchange(
   what: string,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const { io } = output;
-  const over = io.deadline(TIMEOUT_MS);
-  const slow = io.deadline(NOTICE_MS);
+  const timeout = io.deadline(TIMEOUT_MS);
+  const noticeDelay = io.deadline(NOTICE_MS);
   const socket = await connect(io);
-  const gone = () => notUsable("the agent closed the connection");
+  const connectionClosed = () => notUsable("the agent closed the connection");
   let isOpen = true;
   const close = () => {
     if (isOpen) socket.close();
@@ -187,7 +187,7 @@ async function exchange(
     const bytes = new Uint8Array(length);
     for (let at = 0; at < length;) {
       const count = await socket.read(bytes.subarray(at)).catch(() => null);
-      if (count === null) throw gone();
+      if (count === null) throw connectionClosed();
       at += count;
     }
     return bytes;
@@ -198,29 +198,29 @@ async function exchange(
       `waiting up to ${TIMEOUT_MS / 1000} s for ssh-agent to ${what}: ` +
         "touch your token, or confirm it where your agent asks",
     );
-  if (slow.aborted) notice();
-  else slow.addEventListener("abort", notice);
-  over.addEventListener("abort", close);
+  if (noticeDelay.aborted) notice();
+  else noticeDelay.addEventListener("abort", notice);
+  timeout.addEventListener("abort", close);
   try {
-    if (over.aborted) close();
+    if (timeout.aborted) close();
     const bytes = joinBytes([numberOf(request.length), request]);
     for (let at = 0; at < bytes.length;) {
       at += await socket.write(bytes.subarray(at)).catch(() => {
-        throw gone();
+        throw connectionClosed();
       });
     }
     const length = new Reader(await read(4)).number();
     if (length <= MAX_MESSAGE_BYTES) return await read(length);
     throw notUsable(`the agent's answer has ${length} bytes`);
   } catch (error) {
-    if (!over.aborted) throw error;
+    if (!timeout.aborted) throw error;
     throw notUsable(
       `the agent did not ${what} within ${TIMEOUT_MS / 1000} s`,
       "Confirm it, or touch the token, and run the command again.",
     );
   } finally {
-    slow.removeEventListener("abort", notice);
-    over.removeEventListener("abort", close);
+    noticeDelay.removeEventListener("abort", notice);
+    timeout.removeEventListener("abort", close);
     close();
   }
 }

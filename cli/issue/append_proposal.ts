@@ -168,7 +168,7 @@ async function confirmDoubts(
   const isAsked = canAsk(call);
   for (const doubt of doubts) {
     if (!isAsked) warn(call, doubt);
-    else if (!await call.io.ask?.(safe(`${doubt}. Append it all the same?`))) {
+    else if (!await call.io.ask?.(safe(`${doubt}. Append anyway?`))) {
       const hint = "Nothing was written.";
       throw notConfirmed(`Cannot append: not confirmed: ${doubt}`, { hint });
     }
@@ -270,10 +270,10 @@ function describeBatch(
   const written = appended.filter(({ repeated }) => !repeated);
   const first = written.at(0)?.sequence ?? null;
   const last = written.at(-1)?.sequence ?? null;
-  const there = appended.length - written.length;
+  const repeats = appended.length - written.length;
   for (const { warnings } of written) writeWarnings(call, warnings);
-  if (there > 0) {
-    warn(call, `${counted(there, "event")} already in the feed`);
+  if (repeats > 0) {
+    warn(call, `${counted(repeats, "event")} already in the feed`);
   }
   return {
     text: written.length === 0

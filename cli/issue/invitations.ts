@@ -80,7 +80,7 @@ export type InvitedBy =
 /**
  * Errors that mean the keys do not exist or can't be fetched from this machine.
  */
-const NOT_THERE: readonly ErrorCode[] = [
+const NOT_AVAILABLE: readonly ErrorCode[] = [
   "source_not_found",
   "address_not_allowed",
 ];
@@ -106,7 +106,7 @@ export async function verifyInvitedBy(
       (location) => loadIssuer(location),
     );
   const loaded = source === undefined
-    ? await load().catch(unlessWrong)
+    ? await load().catch(reasonIfUnavailable)
     : await load();
   if (typeof loaded === "string") {
     requireUnexpired(invitation, call.io.now());
@@ -117,10 +117,10 @@ export async function verifyInvitedBy(
   return { verified: true };
 }
 
-function unlessWrong(error: unknown): string {
+function reasonIfUnavailable(error: unknown): string {
   if (
     isSigError(error) &&
-    (error.category === "unavailable" || NOT_THERE.includes(error.code))
+    (error.category === "unavailable" || NOT_AVAILABLE.includes(error.code))
   ) return error.message;
   throw error;
 }

@@ -29,7 +29,9 @@ export function readYaml(text: string, refuse: (why: string) => Error) {
     // The parser's message quotes the input.
     const line = /line (\d+)/.exec(error.message)?.[1];
     throw refuse(
-      `it is no YAML${line === undefined ? "" : `, from line ${line} on`}`,
+      `it is not valid YAML${
+        line === undefined ? "" : `, from line ${line} on`
+      }`,
     );
   }
   let left = MAX_VALUES;
