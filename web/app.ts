@@ -13,6 +13,7 @@ import {
   createReadiness,
   createService,
   type GuardOptions,
+  MAX_BODY_BYTES,
   readJson,
   sendJson,
   toApp,
@@ -96,7 +97,6 @@ export interface WebApp extends App {
 const DEFAULT_GATE_MAX_AGE_MS = 30_000;
 
 /** Maximum size of a request body in bytes (docs/protocol.md §8). */
-const MAX_BODY_BYTES = 64 * 1024;
 
 /**
  * Creates the application: the two login endpoints, the page, and the routes

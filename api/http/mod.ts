@@ -38,6 +38,8 @@ export type {
 } from "./options.ts";
 export { createTurns, overloaded, Quota, RequestBudget } from "./limits.ts";
 export {
+  MAX_BODY_BYTES,
+  MAX_FEED_BODY_BYTES,
   parseJsonBody,
   readForm,
   readJson,

@@ -5,6 +5,11 @@ import type { Context } from "hono";
 import { Capacity, RequestBudget } from "./limits.ts";
 import { readBytes } from "./read_bytes.ts";
 
+/** Maximum size in bytes of a request that may contain a feed. */
+export const MAX_FEED_BODY_BYTES: number = 4 * 1024 * 1024;
+/** Maximum size in bytes of any other request (docs/protocol.md §8). */
+export const MAX_BODY_BYTES: number = 64 * 1024;
+
 /** `application/json` with any parameters (RFC 9110 §5.6.6, §8.3.1). */
 const JSON_TYPE =
   /^application\/json(?:[ \t]*;(?:[ \t]*[\w!#$%&'*+.^`|~-]+=(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t \x21\x23-\x5b\x5d-\x7e]|\\[\t\x20-\x7e])*"))?)*[ \t]*$/i;

@@ -80,11 +80,6 @@ export interface Operation {
   readonly codes: readonly ErrorCode[];
 }
 
-/** Maximum size in bytes of a request that may contain a feed. */
-export const MAX_FEED_BODY_BYTES: number = 4 * 1024 * 1024;
-/** Maximum size in bytes of every other request. */
-export const MAX_BODY_BYTES: number = 64 * 1024;
-
 const ALL = Object.keys(ERROR_CODES) as ErrorCode[];
 
 /** Errors of the request's body. */

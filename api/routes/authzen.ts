@@ -7,7 +7,7 @@ import {
   type EvaluationSources,
 } from "../ask/evaluate.ts";
 import type { Context } from "hono";
-import { readJson, send, sendJson } from "../http/mod.ts";
+import { MAX_BODY_BYTES, readJson, send, sendJson } from "../http/mod.ts";
 import {
   CONFIGURATION_EXAMPLES,
   EVALUATION_EXAMPLES,
@@ -25,11 +25,7 @@ import {
 } from "../schemas/authzen.ts";
 import { readAs } from "../schemas/read_as.ts";
 import { z } from "zod";
-import {
-  ANSWER_CODES,
-  MAX_BODY_BYTES,
-  type Operation,
-} from "../openapi/operation.ts";
+import { ANSWER_CODES, type Operation } from "../openapi/operation.ts";
 
 /** What these routes need. */
 interface AuthzenContext extends EvaluationSources {

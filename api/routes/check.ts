@@ -3,6 +3,7 @@
 import { answerBatch, listOfTexts } from "../ask/answer_batch.ts";
 import { answerCheck, forRequest, type Sources } from "../ask/answer_check.ts";
 import {
+  MAX_FEED_BODY_BYTES,
   parseJsonBody,
   problemOf,
   readJson,
@@ -22,11 +23,7 @@ import {
   type RequestSchemas,
 } from "../schemas/question.ts";
 import { readAs } from "../schemas/read_as.ts";
-import {
-  ANSWER_CODES,
-  MAX_FEED_BODY_BYTES,
-  type Operation,
-} from "../openapi/operation.ts";
+import { ANSWER_CODES, type Operation } from "../openapi/operation.ts";
 
 const CODES: Operation["codes"] = [
   ...["requirements_empty", "invalid_requirement"] as const,

@@ -2,16 +2,12 @@
 
 import { forRequest, sourceOf, type Sources } from "../ask/answer_check.ts";
 import { DUMP_STATE_EXAMPLES } from "../openapi/examples.ts";
-import { readJson, send } from "../http/mod.ts";
+import { MAX_FEED_BODY_BYTES, readJson, send } from "../http/mod.ts";
 import { STATE_PAGE } from "../schemas/answers.ts";
 import type { RequestSchemas } from "../schemas/question.ts";
 import { readAs } from "../schemas/read_as.ts";
 import { cursorOf, pageOf } from "../ask/state_pages.ts";
-import {
-  ANSWER_CODES,
-  MAX_FEED_BODY_BYTES,
-  type Operation,
-} from "../openapi/operation.ts";
+import { ANSWER_CODES, type Operation } from "../openapi/operation.ts";
 
 /** Creates the route. */
 export function createDumpStateRoute(

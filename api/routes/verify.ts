@@ -2,15 +2,11 @@
 
 import { forRequest, sourceOf, type Sources } from "../ask/answer_check.ts";
 import { VERIFY_EXAMPLES } from "../openapi/examples.ts";
-import { readJson, sendJson } from "../http/mod.ts";
+import { MAX_FEED_BODY_BYTES, readJson, sendJson } from "../http/mod.ts";
 import { VERIFY_REPORT } from "../schemas/answers.ts";
 import type { RequestSchemas } from "../schemas/question.ts";
 import { readAs } from "../schemas/read_as.ts";
-import {
-  MAX_FEED_BODY_BYTES,
-  type Operation,
-  SOURCE_CODES,
-} from "../openapi/operation.ts";
+import { type Operation, SOURCE_CODES } from "../openapi/operation.ts";
 
 /** Creates the route. */
 export function createVerifyRoute(

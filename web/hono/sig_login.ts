@@ -20,6 +20,7 @@ import { createSessions } from "../sessions/sessions.ts";
 import {
   clientNetwork,
   createClientAddress,
+  MAX_BODY_BYTES,
   readUntypedJson,
 } from "@sig/api/http";
 import { PAGE_CHALLENGE, SESSION } from "../store/kinds.ts";
@@ -82,7 +83,6 @@ const DEFAULT_SESSION_MS = 8 * 3_600_000;
 const DEFAULT_RECHECK_MS = 30_000;
 const DEFAULT_GRACE_MS = 3_600_000;
 const CHALLENGE_SECONDS = 300;
-const MAX_BODY_BYTES = 64 * 1024;
 
 /**
  * Creates a Hono application that logs people in: mount it at `/`, before the

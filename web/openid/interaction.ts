@@ -5,7 +5,13 @@
  * @module
  */
 
-import { readJson, send, sendJson, type ServiceEnv } from "@sig/api/http";
+import {
+  MAX_BODY_BYTES,
+  readJson,
+  send,
+  sendJson,
+  type ServiceEnv,
+} from "@sig/api/http";
 import type { Context, Hono } from "hono";
 import { oneOf, readAs, strictObject } from "@sig/api/schemas";
 import { SigError } from "@sig/core";
@@ -118,7 +124,6 @@ const ANSWER = strictObject({
   declined: z.literal(true, "it must be true").optional(),
 }).check(oneOf(["attestation", "declined"]));
 
-const MAX_BODY_BYTES = 64 * 1024;
 const PATH = "/oidc/interaction/:id";
 
 /** A sign-in in the browser that started it. */
