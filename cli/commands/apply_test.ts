@@ -44,7 +44,7 @@ test("plan exits 0 without changes and 1 with changes, and writes nothing", asyn
   assertEquals(await workspace.snapshot(), before);
 });
 
-test("plan as JSON has the members that scripts rely on", async (workspace) => {
+test("plan --format json prints the members that scripts use", async (workspace) => {
   await list(workspace, HEADER, EVE);
   const { based_on, ...plan } = await workspace.json(PLAN);
   assertEquals(based_on.last_sequence, 3);
@@ -206,7 +206,7 @@ test("apply needs the exact number of people who gain or lose access, for a list
     `${prune} --confirm-losses 8 --confirm-revocations 8`,
     "--confirm-revocations means the same as --confirm-losses",
   );
-  // The counts in the file are not trusted.
+  // The actions and counts in a saved plan are not trusted.
   await list(
     workspace,
     HEADER,
@@ -228,7 +228,7 @@ test("apply needs the exact number of people who gain or lose access, for a list
   assertEquals(code, 1);
 });
 
-test("apply re-admits an offboarded person only with --readmit", async (workspace) => {
+test("apply readmits an offboarded person only with --readmit", async (workspace) => {
   const bob = "did:web:bob.example";
   for (const row of [`${bob},contractor,,,\n`, `${bob},contractor,x,,\n`]) {
     await list(workspace, HEADER, ALICE, row);
@@ -257,7 +257,7 @@ test("apply re-admits an offboarded person only with --readmit", async (workspac
   );
 });
 
-test("apply --from plans again after a concurrent append, and asks again only if the plan changed", async (workspace) => {
+test("after a concurrent append apply --from plans again, and confirms again only if the plan changed", async (workspace) => {
   await list(workspace, HEADER, ALICE, EVE);
   const meanwhile = (words: string) =>
     terminal(async (_, count) => {

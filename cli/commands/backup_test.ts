@@ -114,7 +114,7 @@ test("a backup without a passphrase is a tar archive of mode 0600, in a folder c
   await workspace.refused(words, "error: write_failed: ");
 });
 
-test("backup as JSON lists the keys in the backup, and the missing keys", async (workspace) => {
+test("backup --format json lists the included and the missing keys", async (workspace) => {
   await workspace.write("oidc.json", '{"keys":[]}');
   await workspace.ok("rotate-key --dir $D/acme --kid k2");
   await Deno.rename(

@@ -17,7 +17,7 @@ async function sizeOf(workspace: Workspace): Promise<number> {
   return Number((await checkpointOf(workspace)).split("\n")[1]);
 }
 
-test("proofs begin with --init, and every command that appends updates them once", async (workspace) => {
+test("checkpoint --init creates the proofs, and each command that appends updates them once", async (workspace) => {
   await workspace.refused(
     CHECKPOINT,
     "invalid_request: Cannot update proofs: this issuer publishes none\n  hint: Begin with: sig checkpoint --init.",
@@ -43,7 +43,7 @@ test("proofs begin with --init, and every command that appends updates them once
   assertEquals(widths, ["3", "4", "7"]);
 });
 
-test("an append whose proofs fail remains in effect, with a warning", async (workspace) => {
+test("an append succeeds with a warning if its proofs can't be updated", async (workspace) => {
   await workspace.ok(`${CHECKPOINT} --init`);
   const before = await checkpointOf(workspace);
   await workspace.write("acme/.well-known/sig/tile/0/000.p/3", "damaged");
@@ -63,7 +63,7 @@ test("an append whose proofs fail remains in effect, with a warning", async (wor
   assertEquals(await sizeOf(workspace), 5);
 });
 
-test("--add reads a cosigner's line from a file or standard input", async (workspace) => {
+test("checkpoint --add reads a cosigner's line from a file or standard input", async (workspace) => {
   assertEquals(
     await workspace.ok(`${CHECKPOINT} --init`),
     "Signed the checkpoint of 3 events (acme.example/.well-known/sig)\n",

@@ -40,7 +40,7 @@ async function copy(workspace: Workspace): Promise<void> {
   }
 }
 
-test("a new issuer is healthy", async (workspace) => {
+test("doctor reports nothing about a new issuer", async (workspace) => {
   assertEquals(await doctor(workspace), { code: 0, found: [] });
   assertEquals(await workspace.ok("doctor $D/acme"), "healthy\n");
 });
@@ -142,7 +142,7 @@ for (const [table, first] of [[LOCAL, []], [PROOFS, [INIT]]] as const) {
   }
 }
 
-test("an issuer with proofs is healthy", async (workspace) => {
+test("doctor reports nothing about an issuer with proofs", async (workspace) => {
   await workspace.ok(INIT);
   assertEquals(await doctor(workspace), { code: 0, found: [] });
 });
@@ -181,7 +181,7 @@ test("doctor reports proofs of a relationship that changes its subject", async (
   ]);
 });
 
-test("doctor examines the key file that the environment names", async (workspace) => {
+test("doctor checks the key file that SIG_KEY_FILE names", async (workspace) => {
   const SIG_KEY_FILE = workspace.path("named.jwk");
   await Deno.copyFile(workspace.path(KEY), SIG_KEY_FILE);
   const given = { env: { SIG_KEY_FILE, SIG_KEYS_DIR: undefined } };

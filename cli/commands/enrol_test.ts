@@ -57,7 +57,7 @@ invited was  Alice Doe (not published)
   assertEquals(events.includes("Alice Doe"), false);
 });
 
-test("two processes that enrol two people with one invitation admit exactly one", async (workspace) => {
+test("if two processes enrol two people with one invitation, exactly one succeeds", async (workspace) => {
   const cwd = workspace.dir;
   const soon = { io: { now: () => new Date() } };
   await workspace.sig("invite --dir $D/acme --type other --out $D/i", soon);

@@ -22,7 +22,7 @@ test("export prints each kind as text or JSON, or writes it to a new readable fi
   }
 });
 
-test("export refuses paths with characters that are special in a configuration", async (workspace) => {
+test("export refuses paths with special characters of the configuration format", async (workspace) => {
   for (
     const odd of [
       '/srv/a"; return 200 "x',

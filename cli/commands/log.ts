@@ -58,7 +58,8 @@ export const log = sourceCommand({
       onEvent,
     });
     function onEvent({ event, kid }: Pick<VerifiedEvent, "event" | "kid">) {
-      // The last change is the event's; the changes before it are expirations.
+      // The last change is the event's; the earlier ones are starts and ends of
+      // validity.
       const effect = changes.add({ event, kid }).at(-1)?.kind ?? "";
       if (subject !== undefined && event.subject !== subject) return;
       found.subject = true;

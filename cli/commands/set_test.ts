@@ -109,7 +109,7 @@ test("set refuses ambiguous, unknown, revoked and misspelt relationships and rol
   ) await workspace.refused(`${SET} ${words}`, expected!);
 });
 
-test("set asks once about a doubtful value, and after a concurrent change only about new doubts", async (workspace) => {
+test("set confirms a doubtful value once, and after a concurrent append only new doubts", async (workspace) => {
   const add = async (role: string, meanwhile: string) => {
     const given = terminal(async (_, count) => {
       if (count === 1) await workspace.sig(meanwhile);
@@ -224,7 +224,7 @@ test("upsert, plan and doctor report names that differ from a published name in 
   assertEquals(stderr.includes("differs"), false);
 });
 
-test("offboard ends every active relationship, or those of one type, in one batch", async (workspace) => {
+test("offboard ends all active relationships, or all of one type, in one batch", async (workspace) => {
   const words = `${OFFBOARD} --subject ${ALICE} --reason-code other --yes`;
   const advisor = `${UPSERT} advisor --subject ${ALICE} --relationship-id r9`;
   await workspace.ok(advisor);
@@ -347,7 +347,7 @@ test("expired relationships are not reported as still active", async (workspace)
   );
 });
 
-test("upsert asks on a terminal about a comma in a role, an end in the past and a re-activation, and warns elsewhere", async (workspace) => {
+test("on a terminal upsert confirms a comma in a role, an end in the past and a reactivation; elsewhere it warns", async (workspace) => {
   const doubtful = [
     // A direction override in a value must not reorder the question.
     ["--role deploy,\u202ereview", '"deploy,\\u202ereview" is one role'],

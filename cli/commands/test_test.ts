@@ -32,7 +32,7 @@ test("test exits 0 if all cases hold, and takes the source from the file or --si
   await workspace.refused("test $D/cases.yaml", "there is no source to ask");
 });
 
-test("a failed case shows the expected and the actual decision, and the explanation, and exits 1", async (workspace) => {
+test("a failed case shows the expected and actual decision with the explanation, and exits 1", async (workspace) => {
   const cases = GOOD.replace("role=deploy", "role=refund")
     .replace("[revoked]", "[expired]");
   await workspace.write("cases.yaml", cases);
@@ -72,7 +72,7 @@ test("JUnit output counts failures and escapes the names of cases", async (works
   assert(!/[\u202e\uffff]/.test(stdout));
 });
 
-test("invalid cases are refused with their position", async (workspace) => {
+test("test refuses invalid cases and reports their position", async (workspace) => {
   const one = (members: string) => `cases: [{${members}}]\n`;
   const ok = "subject: did:web:a.example, require: [role=x], expect: deny";
   for (

@@ -32,7 +32,7 @@ const ADAM = {
   last_sequence: 6,
 };
 
-test("who prints CSV for spreadsheets and a page with the verified feed", async (workspace) => {
+test("who prints CSV for spreadsheets, and an HTML page that names the verified feed", async (workspace) => {
   await workspace.sig(
     "upsert --dir $D/acme --subject did:web:adam.example --type contractor --role x;=1+1 --relationship-id r6 --valid-until 2026-01-20T12:00:00Z",
   );
