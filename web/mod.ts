@@ -1,12 +1,13 @@
 /**
- * The login of SIG: a person's key answers a challenge, once, and the answer
- * says who it is, what was granted, and what an issuer says of them.
+ * The login of SIG: a person's key signs the answer to a single-use challenge.
+ * The result contains the person's DID, the granted scopes, and the relationship
+ * with an issuer if one is required.
  *
  * ```sh
  * deno run --allow-net jsr:@sig/web --demo
  * ```
  *
- * @example As a function from request to response
+ * @example Handle a request
  * ```ts
  * import { createApp } from "@sig/web";
  * import { assertEquals } from "@std/assert";

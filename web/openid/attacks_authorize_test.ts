@@ -30,7 +30,9 @@ const TO_A_PAGE: readonly (readonly [attack: string, changes: Changes])[] = [
   }],
   ["a slash more", { redirect_uri: `${CALLBACK}/` }],
   ["a path below", { redirect_uri: `${CALLBACK}/x` }],
-  ["a way round", { redirect_uri: "https://app.example/x/../callback" }],
+  ["a path with dot segments", {
+    redirect_uri: "https://app.example/x/../callback",
+  }],
   ["a query more", { redirect_uri: `${CALLBACK}?x=1` }],
   ["another query", { redirect_uri: "https://app.example/cb?tenant=2" }],
   ["a query without its part", { redirect_uri: "https://app.example/cb" }],

@@ -1,4 +1,4 @@
-/** What the routes of the provider share. @module */
+/** The state that the routes of the provider share. @module */
 
 import type { Records } from "@sig/consumer/store";
 import type { HostCookie } from "../sessions/cookies.ts";
@@ -9,7 +9,7 @@ import type { Clients } from "./clients.ts";
 import type { Grants } from "./grants.ts";
 import type { ProviderKeys } from "./keys.ts";
 
-/** What the routes of the provider share. */
+/** The state that the routes of the provider share. */
 export interface ProviderContext extends Naming, Recheck {
   /** The issuer identifier: an origin, never taken from a request. */
   readonly issuer: string;

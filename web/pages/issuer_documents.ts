@@ -51,7 +51,7 @@ export function locateIssuers(
 }
 
 /**
- * Maximum size of a feed for the page in bytes; nobody reads a longer timeline.
+ * Maximum size of a feed for the page in bytes; a longer timeline is of no use.
  */
 const MAX_FEED_BYTES = 16 * 1024 * 1024;
 const LIMITS = { ...DEFAULT_LIMITS, maxFeedBytes: MAX_FEED_BYTES };

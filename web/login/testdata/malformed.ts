@@ -26,7 +26,7 @@ export const REQUEST: readonly Misuse[] = [
     says: '/audiense: there is no member "audiense"; did you mean "audience"?',
   },
   {
-    name: "an expected scope twice",
+    name: "a duplicate expected scope",
     expected: { scopes: ["email", "email"] },
     code: "invalid_request",
     says: "/scopes/1: it must not stand twice",
@@ -67,7 +67,7 @@ export const SYNTAX: readonly Misuse[] = [
     says: "the header must be strict JSON",
   },
   {
-    name: "a header member twice",
+    name: "a duplicate header member",
     attestation: (login, challenge) =>
       signTexts(
         `{"alg":"none",${JSON.stringify(login.headerOf()).slice(1)}`,
@@ -78,7 +78,7 @@ export const SYNTAX: readonly Misuse[] = [
     says: "the header must be strict JSON",
   },
   {
-    name: "a claim twice, once escaped",
+    name: "a duplicate claim, once escaped",
     attestation: (login, challenge) =>
       signTexts(
         JSON.stringify(login.headerOf()),
