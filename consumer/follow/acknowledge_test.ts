@@ -92,7 +92,7 @@ Deno.test("a history served after the incident is accepted only by its SHA-256",
     const error = await expectSigError(
       () => acknowledgePin(pins, did, OPTIONS),
       "confirmation_required",
-      "Cannot accept history: what is served now is not what the recorded incident saw",
+      "Cannot accept history: the history that is served now differs from the recorded incident",
     );
     assertEquals(error.context.served_sha256, served);
     assertEquals(error.context.recorded_sha256, recorded);
@@ -100,7 +100,7 @@ Deno.test("a history served after the incident is accepted only by its SHA-256",
     await expectSigError(
       () => acknowledgePin(pins, did, OPTIONS),
       "confirmation_required",
-      "is not what the recorded incident saw",
+      "differs from the recorded incident",
     );
     await expectSigError(
       () => acknowledgePin(pins, did, { ...OPTIONS, expect: recorded }),
@@ -132,7 +132,7 @@ Deno.test("a revoke dropped and a key replaced after the incident are not accept
     await expectSigError(
       () => acknowledgePin(pins, did, OPTIONS),
       "confirmation_required",
-      "what is served now is not what the recorded incident saw",
+      "the history that is served now differs from the recorded incident",
     );
     assertEquals((await showPin(pins, did)).sequence, 2);
   }
@@ -149,7 +149,7 @@ Deno.test("a new history is recorded first, and can be accepted at the next atte
   await expectSigError(
     () => acknowledgePin(pins, did, OPTIONS),
     "confirmation_required",
-    "nobody has seen before what is served now",
+    "the history that is served now was not recorded before",
   );
   assertEquals((await showPin(pins, did)).incident?.code, "feed_rolled_back");
   assertEquals((await acknowledgePin(pins, did, OPTIONS)).sequence, 2);

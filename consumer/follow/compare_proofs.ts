@@ -92,7 +92,7 @@ export function contradictionOfRoot(
   }
   return contradiction(
     "state_contradicted",
-    `of ${proof.size} events that did not change, another state was signed`,
+    `a different state was signed for the same ${proof.size} events`,
     context,
   );
 }

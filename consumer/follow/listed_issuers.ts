@@ -267,8 +267,8 @@ function usualPlaceOf(metadataRef: string): string {
 function foreignUrl({ text, metadataRef }: IssuerName): SigError {
   return new SigError(
     "invalid_identifier",
-    `Cannot ask issuer ${quote(text)}: an issuer that is on no list is asked ` +
-      "at its host's own sig.json only",
+    `Cannot ask issuer ${quote(text)}: an unlisted issuer is read only at ` +
+      "its host's own sig.json",
     {
       context: {
         identifier: text.slice(0, 200),
@@ -284,8 +284,8 @@ function foreignUrl({ text, metadataRef }: IssuerName): SigError {
 function conflictingUrl(text: string, { location }: KnownIssuer): SigError {
   return new SigError(
     "invalid_identifier",
-    `Cannot ask issuer ${quote(text)}: the same issuer is asked at another ` +
-      "place already",
+    `Cannot ask issuer ${quote(text)}: the same issuer is already read at ` +
+      "another URL",
     {
       context: {
         identifier: text.slice(0, 200),

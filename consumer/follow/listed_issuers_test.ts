@@ -125,7 +125,7 @@ Deno.test("an unlisted issuer is read only at its host's own sig.json", async ()
     const error = await expectSigError(
       () => issuers.find(url),
       "invalid_identifier",
-      "is asked at its host's own sig.json only",
+      "is read only at its host's own sig.json",
     );
     assertEquals(error.context.hint, `Ask for ${usual}`);
   }
@@ -141,7 +141,7 @@ Deno.test("an unlisted issuer is read over http or https, not both", async () =>
   const error = await expectSigError(
     () => issuers.find(https),
     "invalid_identifier",
-    "the same issuer is asked at another place already",
+    "the same issuer is already read at another URL",
   );
   assertEquals(error.context.hint, `Ask for ${http}`);
 });
@@ -176,7 +176,7 @@ Deno.test("rejects two URLs of one issuer on the list", async () => {
         issuers: ["acme.example", "https://acme.example/sig.json"],
       }),
     "invalid_identifier",
-    "the same issuer is asked at another place already",
+    "the same issuer is already read at another URL",
   );
   assertEquals(error.context.identifier, "https://acme.example/sig.json");
 });

@@ -291,8 +291,8 @@ function notConfirmed(
     : expect !== undefined
     ? `the feed that is served now has the SHA-256 ${served.sha256}`
     : recorded === undefined
-    ? "nobody has seen before what is served now"
-    : "what is served now is not what the recorded incident saw";
+    ? "the history that is served now was not recorded before"
+    : "the history that is served now differs from the recorded incident";
   return new SigError(
     "confirmation_required",
     `Cannot accept history: ${why}`,

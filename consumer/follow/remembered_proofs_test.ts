@@ -158,7 +158,7 @@ const CONTRADICTIONS: readonly (readonly [
   [
     "another state of the same events",
     ({ lines, prove }) => prove(lines, OTHER_STATE),
-    ...["state_contradicted", "another state was signed"] as const,
+    ...["state_contradicted", "a different state was signed"] as const,
   ],
   [
     "another key under a known kid",
@@ -244,7 +244,11 @@ Deno.test("a running consumer compares its feed with the checkpoint", async () =
   const ask = () => consumer.check(did, QUESTION);
   await consumer.verify(did);
   await prove(lines, OTHER_STATE);
-  await expectSigError(ask, "state_contradicted", "another state was signed");
+  await expectSigError(
+    ask,
+    "state_contradicted",
+    "a different state was signed",
+  );
   await prove(lines);
   assertEquals((await ask()).decision, "allow");
 });
@@ -292,7 +296,7 @@ Deno.test("after an incident by proof only the recorded checkpoint is accepted",
   await expectSigError(
     accept,
     "confirmation_required",
-    "what is served now is not what the recorded incident saw",
+    "the history that is served now differs from the recorded incident",
   );
   await issuer.publishProven(lines, content);
   const { sequence, proof } = await accept();

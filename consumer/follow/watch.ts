@@ -192,7 +192,7 @@ function cursorExists(name: string, sequence: number): SigError {
     {
       context: {
         flag: "--from",
-        hint: "Leave --from out, or give another --cursor.",
+        hint: "Omit --from, or use another --cursor.",
       },
     },
   );
@@ -361,7 +361,7 @@ function requireSame(
   if (event_id === null || found === null || found === event_id) return;
   throw new SigError(
     "feed_rewritten",
-    `Cannot watch: event ${sequence} is another one than was seen`,
+    `Cannot watch: event ${sequence} differs from the event that was seen`,
     { context: { sequence, hint: START_OVER } },
   );
 }
@@ -378,8 +378,8 @@ function requireSameHistory(
   if (since.every((first) => first > sequence)) return;
   throw new SigError(
     "feed_rewritten",
-    `Cannot watch: events up to ${sequence} were seen that are others in the ` +
-      "history which was accepted since",
+    `Cannot watch: events up to ${sequence} were seen, and a history that ` +
+      "changes them was accepted since",
     { context: { sequence, hint: START_OVER } },
   );
 }

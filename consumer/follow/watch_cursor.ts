@@ -13,7 +13,7 @@ import { storeUnavailable } from "../store/record_store.ts";
 
 /** The hint if the history no longer has events that were already yielded. */
 export const START_OVER =
-  "If that history is to be followed, begin with another --cursor.";
+  "To follow that history, start with another --cursor.";
 
 /** The history that a cursor belongs to. */
 export interface CursorHistory {
@@ -98,9 +98,9 @@ export async function openCursor(
       if (!isMoved || found?.text !== text) {
         throw storeUnavailable(
           store.place,
-          `another process moves the cursor ${name} too`,
+          `another process also moves the cursor ${name}`,
           undefined,
-          "Give each watcher a cursor of its own: --cursor NAME.",
+          "Use a separate cursor for each watcher: --cursor NAME.",
         );
       }
       version = found.version;

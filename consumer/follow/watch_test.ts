@@ -177,7 +177,7 @@ Deno.test("a different history of the same length, accepted by another process, 
     await expectSigError(
       watched.readOnce,
       "feed_rewritten",
-      "event 3 is another one than was seen",
+      "event 3 differs from the event that was seen",
     );
   }));
 
@@ -196,8 +196,8 @@ for (const rewritten of [1, 2, 3]) {
         expectSigError(
           () => readOnce({ cursor }),
           "feed_rewritten",
-          `Cannot watch: events up to ${seen} were seen that are others in ` +
-            "the history which was accepted since",
+          `Cannot watch: events up to ${seen} were seen, and a history ` +
+            "that changes them was accepted since",
         );
       await refused("soon", 3);
       if (rewritten === 3) {
@@ -217,7 +217,7 @@ Deno.test("two watchers of one cursor are an error", () =>
         }
       },
       "store_unavailable",
-      "another process moves the cursor default too",
+      "another process also moves the cursor default",
     );
   }));
 
