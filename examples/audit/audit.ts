@@ -1,5 +1,5 @@
 /**
- * Was a decision right, by what was true, and by what was known?
+ * Checks a past decision against the state at that time and against the events known then.
  *
  *   audit.ts SOURCE SUBJECT ROLE INSTANT
  *

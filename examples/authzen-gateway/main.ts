@@ -1,5 +1,5 @@
 /**
- * A gateway that asks the API (AuthZEN) before it passes a request on.
+ * A gateway that queries the API (AuthZEN) before it forwards a request.
  *
  * It trusts `x-subject`, so only an authenticating proxy may reach it.
  *
@@ -19,12 +19,12 @@ const upstream = new URL(setting("UPSTREAM"));
 const decisionPoint = new URL(setting("DECISION_POINT"));
 const issuer = setting("ISSUER");
 
-/** What the request needs: a role that the issuer must have given. */
+/** The role that the request requires. */
 function roleFor({ method }: Request): string {
   return method === "GET" || method === "HEAD" ? "review" : "deploy";
 }
 
-/** Allow, deny, or no answer: never take the last for one of the others. */
+/** A missing answer is neither an allow nor a deny. */
 async function decide(
   subject: string,
   role: string,
@@ -53,7 +53,7 @@ async function decide(
 }
 
 Deno.serve({ hostname: "127.0.0.1", port }, async (request) => {
-  // A malformed host, such as `a/admin#`, would shift where the path begins.
+  // A malformed host, such as `a/admin#`, would change the path.
   if (hostsOf(request) === undefined) {
     return new Response("what host?\n", { status: 400 });
   }
@@ -67,7 +67,7 @@ Deno.serve({ hostname: "127.0.0.1", port }, async (request) => {
   if (!decision) return new Response("denied\n", { status: 403 });
   const { pathname, search } = new URL(request.url);
   const target = new URL(upstream);
-  // Set apart, so that no path can name another host.
+  // Set separately, so that no path can name another host.
   target.pathname = pathname;
   target.search = search;
   const headers = new Headers(request.headers);

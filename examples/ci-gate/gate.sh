@@ -3,7 +3,7 @@
 #
 #   gate.sh SOURCE SUBJECT COMMAND [ARGUMENT...]
 #
-# ALLOW_INSECURE=1 is for an issuer on this machine, over http.
+# ALLOW_INSECURE=1 allows an issuer on this machine, over http.
 # Exit codes: the command's own; 77 denied; 75 no answer, try again later.
 set -u
 source=$1 subject=$2

@@ -1,6 +1,6 @@
 /**
  * The login and the verification API in one project for Deno Deploy, or for
- * `deno serve`. Both are set up by variables: `SIG_WEB_AUDIENCE`, `SIG_ISSUERS`
+ * `deno serve`. Both are configured by environment variables: `SIG_WEB_AUDIENCE`, `SIG_ISSUERS`
  * for both, `SIG_WEB_REQUIRE`, `SIG_TOKEN`.
  *
  * @module
@@ -14,7 +14,7 @@ const AUTHZEN = "/.well-known/authzen-configuration";
 
 const server: Deno.ServeDefaultExport = {
   fetch(request, info) {
-    // With a malformed host it can't be read; either one then says so.
+    // A malformed host can't be parsed; either server then reports it.
     const pathname = URL.parse(request.url)?.pathname ?? "/";
     const isApi = API.test(pathname) || pathname === AUTHZEN;
     return (isApi ? api : login).fetch(request, info);

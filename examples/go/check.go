@@ -1,5 +1,5 @@
-// Check answers: may this subject act in this role? It reads the files of a SIG v0.1 issuer from a directory,
-// verifies every event, and prints "allow" (exit 0) or "deny" (exit 1). What can't be verified is a message and
+// Check answers whether a subject may act in a role. It reads the files of a SIG v0.1 issuer from a directory,
+// verifies every event, and prints "allow" (exit 0) or "deny" (exit 1). A fault is a message and
 // exit 2, never an answer. Sections are those of docs/protocol.md. Standard library only.
 //
 //	go run check.go DIRECTORY SUBJECT ROLE [INSTANT, default: now]
@@ -26,7 +26,7 @@ import (
 
 type object = map[string]any
 
-// require stops the reading. The message begins with a code of docs/reference/errors.md.
+// require panics unless the condition holds. The message begins with a code of docs/reference/errors.md.
 func require(condition bool, format string, args ...any) {
 	if !condition {
 		panic(fmt.Errorf(format, args...))
@@ -50,7 +50,7 @@ func isTexts(value any) bool {
 	return ok
 }
 
-// strictJSON reads one object by §2.3; encoding/json alone takes a name twice and replaces half characters.
+// strictJSON reads one object by §2.3; encoding/json alone accepts duplicate names and replaces lone surrogates.
 func strictJSON(data []byte, code string) object {
 	lone := regexp.MustCompile(`(?i)\\\\|\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|(\\ud[89a-f])`)
 	for _, match := range lone.FindAllSubmatch(data, -1) {
@@ -97,7 +97,7 @@ func strictValue(decoder *json.Decoder, code string, levels int) any {
 	return token
 }
 
-// fromBase64URL decodes the one spelling of a value (§2.4).
+// fromBase64URL decodes the only valid spelling of a value (§2.4).
 func fromBase64URL(value any, code string) []byte {
 	text, _ := value.(string)
 	data, err := base64.RawURLEncoding.Strict().DecodeString(text)
@@ -105,7 +105,7 @@ func fromBase64URL(value any, code string) []byte {
 	return data
 }
 
-// isGoodPoint is the rule of §2.5: canonical, not of small order, on the curve.
+// isGoodPoint applies the rule of §2.5: canonical, not of small order, on the curve.
 func isGoodPoint(data []byte) bool {
 	if len(data) != 32 {
 		return false
@@ -139,7 +139,7 @@ func instant(value any) (time.Time, bool) {
 	return result, err == nil && result.Year() >= 1
 }
 
-// read takes a file inside the directory (§1.4, §8).
+// read returns a file inside the directory (§1.4, §8).
 func read(root, path string, limit int64) []byte {
 	base, err := filepath.EvalSymlinks(root)
 	require(err == nil, "fetch_failed: %v", err)
@@ -199,7 +199,7 @@ func readKeys(data []byte) map[string]string {
 	return keys
 }
 
-// readAuthorised returns the x of each key that may sign, by its id; nil is every key (§1.6).
+// readAuthorised returns the x of each key that may sign, by its id; nil allows every key (§1.6).
 func readAuthorised(data []byte, did string) map[string]any {
 	if data == nil {
 		return nil
@@ -263,7 +263,7 @@ func readEvent(line []byte, keys map[string]string, authorised map[string]any, d
 const types = "employee founder contractor advisor investor admin_delegate other"
 const reasons = "employment_ended contract_ended permission_revoked superseded admin_action error_correction other"
 
-// checkEvent holds the fields against §3, and issuer and sequence against §4.
+// checkEvent checks the fields (§3), and issuer and sequence (§4).
 func checkEvent(event object, did string, publicOnly bool, sequence int) {
 	field := func(good bool, name string) {
 		_, found := event[name]
@@ -365,7 +365,7 @@ func replay(root string) map[string]object {
 	return state
 }
 
-// allows is the question of §5, at one instant.
+// allows answers the question of §5 at one instant.
 func allows(state map[string]object, subject, role string, now time.Time) bool {
 	for _, entry := range state {
 		start, begins := instant(entry["valid_from"])

@@ -1,4 +1,4 @@
-/** An application for the employees of acme.example, and nobody else. @module */
+/** An application for the employees of acme.example only. @module */
 
 import { type SigEnv, sigLogin } from "@sig/web/hono";
 import { Hono } from "hono";

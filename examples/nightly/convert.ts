@@ -3,8 +3,8 @@
  *
  *   convert.ts EXPORT.csv KEYS.csv > list.json
  *
- * EXPORT.csv has the columns of {@linkcode COLUMNS}, and KEYS.csv which subject
- * each number is: `number,subject`, a row for each enrolled person.
+ * EXPORT.csv has the columns of {@linkcode COLUMNS}, and KEYS.csv the subject of
+ * each number: `number,subject`, one row for each enrolled person.
  *
  * @module
  */
@@ -13,13 +13,13 @@ import { parse } from "@std/csv/parse";
 
 const COLUMNS = ["number", "name", "position", "entry", "exit"];
 
-/** What a position gives: rights are decided here, not by the other system. */
+/** The roles of each position: rights are defined here, not by the other system. */
 const ROLES: Readonly<Record<string, readonly string[]>> = {
   "Head of Sales": ["refund", "report"],
   "Sales clerk": ["refund"],
 };
 
-/** The rows below the header, which must be this one. */
+/** Returns the rows below the header, which must have these columns. */
 async function read(path: string, columns: readonly string[]) {
   const text = await Deno.readTextFile(path);
   const [header, ...rows] = parse(text.replace(/^\ufeff/, ""));
@@ -44,7 +44,7 @@ if (import.meta.main) {
       continue;
     }
     list.push({
-      // The name stays local; nothing else of the person is published.
+      // The name stays local and is not published.
       ...{ subject, type: "employee", roles: ROLES[position] ?? [], name },
       ...{ valid_from: entry || null, valid_until: exit || null },
     });

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Brings an issuer into line with an export of a personnel system, each night.
+# Updates an issuer from an export of a personnel system, each night.
 #
 #   sync.sh DIR EXPORT.csv KEYS.csv
 #
-# DIR.nightly has the list and the plan of the last run. CONFIG is the deno.json
+# DIR.nightly contains the list and the plan of the last run. CONFIG is the deno.json
 # of convert.ts. PUBLISH is a command that publishes DIR, for example with rsync.
 # Exit codes: 0 done, or nothing to do; 2 an error; 78 a person must decide.
 set -u
@@ -18,7 +18,7 @@ with_list() {
   sig "$command" --dir "$dir" --from "$work/list.json" --scope type=employee --prune "$@"
 }
 
-# A copy: the personnel system may write its file again while this runs.
+# Copied, because the personnel system may rewrite its file during the run.
 npx -y deno@2.9.6 run --allow-read --config "${CONFIG:-$here/deno.json}" \
   "$here/convert.ts" "$export" "$keys" > "$work/list.json" || exit 2
 
