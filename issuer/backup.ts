@@ -171,9 +171,12 @@ async function verify({ files, keys }: IssuerBackup) {
   for (const [path, bytes] of files) store.files.set(path, bytes);
   const documents = await readDocuments(store, DEFAULT_LIMITS);
   const known = new Set([...PRIVATE_PATHS, ...publishedPaths(documents)]);
-  const strange = [...files.keys()].find((path) => !known.has(path));
-  if (strange !== undefined) {
-    throw refused("invalid_request", `${quote(strange)} is not a file of it`);
+  const unexpected = [...files.keys()].find((path) => !known.has(path));
+  if (unexpected !== undefined) {
+    throw refused(
+      "invalid_request",
+      `${quote(unexpected)} is not a file of it`,
+    );
   }
   const feed = files.get(documents.feedPath);
   if (feed === undefined || feed.length > 0 && feed.at(-1) !== 0x0a) {

@@ -33,16 +33,16 @@ function storeOf({ documents }: FeedVector): MemoryStore {
 const VECTORS = readFeedVectors();
 
 /** Intended differences between a reader and an issuer. */
-const OTHERWISE: Readonly<Record<string, ErrorCode | "mended">> = {
+const DIFFERENCES: Readonly<Record<string, ErrorCode | "repaired">> = {
   // An unfinished tail is what a crash leaves of the issuer's own write.
-  "feed-no-lf": "mended",
-  "feed-cut-off": "mended",
+  "feed-no-lf": "repaired",
+  "feed-cut-off": "repaired",
   // Options that an issuer does not have.
   "unknown-event-ignored": "unknown_event_type",
-  "revoke-without-upsert-rejected": "mended",
+  "revoke-without-upsert-rejected": "repaired",
 };
 
-for (const name of Object.keys(OTHERWISE)) {
+for (const name of Object.keys(DIFFERENCES)) {
   if (!VECTORS.some((each) => each.name === name)) {
     throw new Error(`there is no case ${name}`);
   }
@@ -55,14 +55,14 @@ for (const vector of VECTORS) {
     const before = new Map(store.files);
     const keys = createMemoryKeyStore();
     const now = () => new Date(expected.now);
-    const otherwise = OTHERWISE[name];
-    const code = otherwise ??
+    const difference = DIFFERENCES[name];
+    const code = difference ??
       (expected.result === "invalid" ? expected.code : undefined);
     try {
       const issuer = await openIssuer({ store, keys, now });
       const state = await issuer.state();
-      assert(expected.result === "valid" || otherwise === "mended", code);
-      if (otherwise !== undefined || expected.result === "invalid") return;
+      assert(expected.result === "valid" || difference === "repaired", code);
+      if (difference !== undefined || expected.result === "invalid") return;
       assertEquals(state.last_sequence, expected.last_sequence);
       assertEquals(
         new Map(state.by_relationship_id),
@@ -72,7 +72,7 @@ for (const vector of VECTORS) {
       if (!isSigError(error)) throw error;
       assertEquals(error.code, code, error.message);
       const { line } = { line: undefined, ...expected };
-      if (otherwise === undefined && line !== undefined) {
+      if (difference === undefined && line !== undefined) {
         assertEquals(error.context.line, line);
       }
     }

@@ -111,7 +111,7 @@ async function readOn(
 ): Promise<void> {
   for await (const line of readLines(feed, index.head!.bytes)) {
     if (!line.terminated) {
-      await mendTail(line, feed, index, rules, options);
+      await repairTail(line, feed, index, rules, options);
       break;
     }
     try {
@@ -141,13 +141,14 @@ async function findStart(
   rules: LineRules,
 ): Promise<FeedHead | undefined> {
   const { head } = index;
-  const isKept = head !== undefined && await fits(head, feed, rules.issuer);
+  const isKept = head !== undefined &&
+    await matchesFeed(head, feed, rules.issuer);
   // No other process has written since, so the file need not be read.
   if (isKept && head.bytes === feed.size) return head;
   const stored = index.stored();
   if (stored === undefined) return undefined;
   if (isKept && index.continues(stored)) return head;
-  if (!await fits(stored, feed, rules.issuer)) return undefined;
+  if (!await matchesFeed(stored, feed, rules.issuer)) return undefined;
   return await headIsVerified(stored, index, feed, rules) ? stored : undefined;
 }
 
@@ -194,7 +195,7 @@ function beginning(feed: OpenFeed, issuer: string): FeedHead {
  * Returns whether the index was built from this feed: the feed has the head's
  * last line at its offset.
  */
-async function fits(
+async function matchesFeed(
   mark: FeedHead,
   feed: OpenFeed,
   issuer: string,
@@ -210,7 +211,7 @@ async function fits(
 }
 
 /** A reader may already have fetched a complete event, so it is kept. */
-async function mendTail(
+async function repairTail(
   line: FeedLine,
   feed: OpenFeed,
   index: FeedIndex,

@@ -62,10 +62,10 @@ export function requireWritable(
   const now = instantOf(rules.now);
   const { warnings } = rulesAfter(index, { issuer, limits, now })
     .accept(written);
-  const unwanted = rules.allowWarnings
+  const refusedWarnings = rules.allowWarnings
     ? []
     : warnings.filter(({ code }) => !(amend && code === "revoked_again"));
-  const issues = unwanted.map(toIssue);
+  const issues = refusedWarnings.map(toIssue);
   const [first] = issues;
   if (first === undefined) {
     return { event: written, warnings, payloadBytes: payload.length };
@@ -74,7 +74,7 @@ export function requireWritable(
   throw refused("invalid_field", why, {
     pointer: first.pointer,
     ...(issues.length > 1 && { errors: issues }),
-    hint: hintAbout(unwanted[0]?.code),
+    hint: hintAbout(refusedWarnings[0]?.code),
   });
 }
 

@@ -111,7 +111,7 @@ function attempt<T>(
  * Runs a read of a path's metadata; returns undefined if the path does not
  * exist.
  */
-function lookBy<T>(path: string, work: () => T): T | undefined {
+function readEntry<T>(path: string, work: () => T): T | undefined {
   const { NotFound } = Deno.errors;
   const absent = [NotFound, undefined] as const;
   return attempt<T | undefined>(
@@ -125,7 +125,7 @@ function lookBy<T>(path: string, work: () => T): T | undefined {
 
 /** Returns the entry at a path, or undefined if the path does not exist. */
 export function look(path: string): Entry | undefined {
-  return lookBy(path, () => toEntry(Deno.lstatSync(path)));
+  return readEntry(path, () => toEntry(Deno.lstatSync(path)));
 }
 
 function toEntry(info: Deno.FileInfo): Entry {
@@ -173,7 +173,7 @@ export function requireFolder(path: string, entry: Entry | undefined): void {
  * Returns the path without symbolic links, or undefined if it does not exist.
  */
 export function resolvePath(path: string): string | undefined {
-  return lookBy(path, () => Deno.realPathSync(path));
+  return readEntry(path, () => Deno.realPathSync(path));
 }
 
 /**

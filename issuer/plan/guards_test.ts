@@ -67,7 +67,7 @@ const people = (count: number, members: Members = {}) =>
     (_, n) => upsert(`r${n}`, { subject: person(n), ...members }),
   );
 
-const NOT_FEWER: readonly (readonly [string, (n: number) => EventDraft])[] = [
+const LOSSES: readonly (readonly [string, (n: number) => EventDraft])[] = [
   ["is revoked", (n) => ending(`r${n}`)],
   ["has ended", (n) => draft(`r${n}`, of(n, { valid_until: PAST }))],
   ["begins in 2062", (n) => draft(`r${n}`, of(n, { valid_from: FUTURE }))],
@@ -82,7 +82,7 @@ function of(n: number, members: Members): Members {
   return { subject: person(n), ...members };
 }
 
-for (const [what, make] of NOT_FEWER) {
+for (const [what, make] of LOSSES) {
   Deno.test(`losses: six people whose relationship ${what} need their exact number confirmed`, () => {
     const events = people(10);
     const drafts = events.slice(0, 6).map((_, n) => make(n));

@@ -188,7 +188,10 @@ export function planChanges(
   /** Rows by relationship, or by subject and type for a new relationship. */
   const resolved = new Map<string, Resolved>();
   /** Collects faults, so that all rows are checked before any is refused. */
-  const judge = ({ row = null }: DesiredRelationship, work: () => void) => {
+  const collectFault = (
+    { row = null }: DesiredRelationship,
+    work: () => void,
+  ) => {
     try {
       work();
     } catch (error) {
@@ -197,7 +200,7 @@ export function planChanges(
     }
   };
   for (const row of desired) {
-    judge(row, () => {
+    collectFault(row, () => {
       requireInScope(row, types);
       const found = findPublished(state, active, row);
       const { published } = found;
@@ -221,7 +224,7 @@ export function planChanges(
       .map((each) => [each.published!, each]),
   );
   for (const row of resolved.values()) {
-    judge(row.desired, () => {
+    collectFault(row.desired, () => {
       const { subject, type } = row.desired;
       requireOnlyOne(row, rows.get(active.keyOf(subject, type)));
       const all = moved.get(row) ??
@@ -630,7 +633,7 @@ export interface RowIssue extends Issue {
 }
 
 /** Maximum number of faults in an error. */
-const MAX_TOLD = 100;
+const MAX_REPORTED = 100;
 
 function throwFaults(faults: readonly RowFault[]): void {
   const [first] = faults;
@@ -643,7 +646,7 @@ function throwFaults(faults: readonly RowFault[]): void {
       ...context,
       ...(row !== null && { row }),
       ...(faults.length > 1 && {
-        errors: faults.slice(0, MAX_TOLD).map(issueOf),
+        errors: faults.slice(0, MAX_REPORTED).map(issueOf),
       }),
     },
   });

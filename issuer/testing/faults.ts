@@ -93,8 +93,8 @@ export async function damagedFiles(
   const lines = feed.split("\n").slice(0, -1);
   const last = lines.pop();
   if (isOfServer(fault) || last === undefined) return files;
-  const mended = await damagedLine(fault, last, key);
-  if (mended !== undefined) lines.push(mended);
+  const damaged = await damagedLine(fault, last, key);
+  if (damaged !== undefined) lines.push(damaged);
   return replaced(
     files,
     WELL_KNOWN_PATHS.feed,
