@@ -6,6 +6,10 @@
  * `SIG_API_MAX_AGE` and `SIG_API_PINS`. On Deno Deploy use `kv:` for the pins,
  * so that the instances share them.
  *
+ * ```sh
+ * SIG_API_ISSUER=acme.example deno serve --allow-net --allow-env jsr:@sig/api/serve
+ * ```
+ *
  * @module
  */
 

@@ -119,7 +119,7 @@ const REFUSED: readonly (readonly [string, ...string[]])[] = [
     "A spreadsheet is saved as CSV.",
   ],
   ["init 127.0.0.1:8080 --dir $D/new", "error: address_not_allowed"],
-  // A kid becomes a file name.
+  // The kid is part of a file name.
   ["init new.example --dir $D/new --kid ../x", "error: invalid_identifier"],
   [
     "upsert --subject did:web:carol.example --type advisor",

@@ -58,7 +58,7 @@ test("after a rotation the new key signs, and all events verify", async (workspa
   );
 });
 
-test("verify exits 1 on an invalid feed, and other commands exit 2", async (workspace) => {
+test("verify exits with 1 on an invalid feed, other commands with 2", async (workspace) => {
   const lines = (await workspace.read(FEED)).split("\n");
   // Line 2 has the payload of line 3, so its signature is invalid.
   const [second, third] = [JSON.parse(lines[1]!), JSON.parse(lines[2]!)];

@@ -113,7 +113,7 @@ test("the metadata of another issuer is invalid before its feed is fetched", asy
   assertEquals(paths, ["/.well-known/sig.json", "/.well-known/sig.json"]);
 });
 
-test("a failed fetch ends with exit code 2 and its code", async ({ answer, host, sig }) => {
+test("a failed fetch exits with 2 and has a specific code", async ({ answer, host, sig }) => {
   const answers: readonly (readonly [string, Handler])[] = [
     ["fetch_status", () => new Response(null, { status: 404 })],
     ["fetch_status", () => new Response(null, { status: 500 })],

@@ -137,11 +137,11 @@ Deno.test("each command works with the permissions that the README lists", async
           permissions: permissions.map(real),
         });
         assertEquals(code, 0, stderr);
-        // Signing commands show what they sign.
+        // Signing commands show on stderr what they sign.
         if (
           !/^(?:attest|invite|accept|enrol|restore \S+ \S+ --b) /.test(words)
         ) {
-          // Loopback speaks http.
+          // Sources on loopback use http.
           const origin = "warning: origin not proven: ";
           const rest = stderr.split("\n")
             .filter((line) => !line.startsWith(origin));

@@ -303,7 +303,7 @@ test("a pin without stored lines is damaged until a verification with --full", a
   assertEquals((await check()).code, 0);
 });
 
-test("pin list names a damaged pin and lists the others", async ({ check, workspace, did }) => {
+test("pin list reports a damaged pin and lists the others", async ({ check, workspace, did }) => {
   await check();
   const broken = "did:web:broken.example";
   await alter(

@@ -129,7 +129,7 @@ function layerOf(pkg: string, file: string): number | undefined {
   return layer < 0 ? undefined : layer;
 }
 
-/** The imports between files of a package, both as paths from the root. */
+/** The imports of each file within its package, as paths from the root. */
 const imports = new Map<string, Set<string>>();
 
 function noteImport(pkg: string, from: string, to: string): void {

@@ -48,7 +48,7 @@ export const EXECUTABLES: readonly Executable[] = [
   {
     name: "sig-web",
     entry: "web/main.ts",
-    // It writes nothing: `--store kv:PATH` is for `sig web`.
+    // No write permission: `--store kv:PATH` works in `sig web` only.
     permissions: ["--allow-net", "--allow-read", "--allow-env"],
   },
 ];

@@ -122,7 +122,7 @@ function issuerSteps(host: string): readonly Step[] {
     issuedAt: string,
   ): Step => ({
     title,
-    // deno-fmt-ignore -- one flag and its value a line reads best
+    // deno-fmt-ignore -- each line has a flag with its value
     args: [
       "upsert", "--dir", DIR, "--subject", subject, "--type", type,
       "--role", role, "--relationship-id", id, "--issued-at", issuedAt,
@@ -141,7 +141,7 @@ function issuerSteps(host: string): readonly Step[] {
     ],
     {
       title: "Alice leaves",
-      // deno-fmt-ignore -- one flag and its value a line reads best
+      // deno-fmt-ignore -- each line has a flag with its value
       args: [
         "revoke", "--dir", DIR, "--relationship-id", "alice-1",
         "--reason-code", "employment_ended", "--issued-at", "2026-03-02T17:00:00Z",

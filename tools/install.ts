@@ -65,7 +65,7 @@ function write(path: string, text: string): void {
   const temporary = `${path}.${crypto.randomUUID()}`;
   try {
     Deno.writeTextFileSync(temporary, text, { createNew: true, mode: 0o755 });
-    if (!isWindows) Deno.chmodSync(temporary, 0o755); // whatever the umask
+    if (!isWindows) Deno.chmodSync(temporary, 0o755); // regardless of the umask
     Deno.renameSync(temporary, path);
   } catch (error) {
     throw new Refusal(`Cannot write ${path}: ${messageOf(error)}`);

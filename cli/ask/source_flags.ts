@@ -282,10 +282,10 @@ export async function withSource<T>(
   const { allowPrivate } = given;
   const source = parseSource(text, given);
   const startedAt = call.io.now().getTime();
-  let news: VerifyProgress = { events: 0, totalBytes: undefined };
-  const progress = createProgress(call, NEWS_EVERY_BYTES, (bytes) => {
+  let latest: VerifyProgress = { events: 0, totalBytes: undefined };
+  const progress = createProgress(call, PROGRESS_EVERY_BYTES, (bytes) => {
     const elapsedMs = call.io.now().getTime() - startedAt;
-    return describeProgress({ ...news, bytes, elapsedMs });
+    return describeProgress({ ...latest, bytes, elapsedMs });
   });
   try {
     return await work(openSource(source, { allowPrivate }), {
@@ -293,7 +293,7 @@ export async function withSource<T>(
       unknownEvents: call.flags["unknown-events"],
       unmatchedRevoke: call.flags["unmatched-revoke"],
       onProgress: progress && ((bytes, more) => {
-        news = more;
+        latest = more;
         progress.show(bytes);
       }),
     });
@@ -372,13 +372,13 @@ function hintOfUrl(url: string, code: ErrorCode): string | undefined {
 }
 
 /** Bytes between two progress messages; smaller feeds show none. */
-const NEWS_EVERY_BYTES = 4 * 1024 * 1024;
+const PROGRESS_EVERY_BYTES = 4 * 1024 * 1024;
 
 /**
  * Returns a message that no event is about a subject, with a suggestion if it
  * is not a DID.
  */
-export function neverHeardOf(subject: string): string {
+export function describeUnknownSubject(subject: string): string {
   const said = `the feed has no event about ${quote(subject)}`;
   return isDid(subject)
     ? said
@@ -386,20 +386,21 @@ export function neverHeardOf(subject: string): string {
 }
 
 /**
- * Writes {@linkcode neverHeardOf} to a terminal after an empty list. A program
+ * Writes {@linkcode describeUnknownSubject} to a terminal after an empty list.
+ * A program
  * sees the empty list and expects nothing on stderr.
  */
-export function tellStranger(call: Output, name: StrangeName): void {
+export function warnUnknown(call: Output, name: UnknownName): void {
   if (!call.io.isTerminal("stderr")) return;
   warn(
     call,
     "subject" in name
-      ? neverHeardOf(name.subject)
+      ? describeUnknownSubject(name.subject)
       : `no event is about relationship ${quote(name.relationshipId)}`,
   );
 }
 
 /** The subject or relationship that a list was filtered by. */
-type StrangeName =
+type UnknownName =
   | { readonly subject: string }
   | { readonly relationshipId: string };

@@ -52,7 +52,7 @@ export interface CommandSpec<F extends Flags> {
     readonly optional?: true;
     readonly choices?: readonly string[];
   }[];
-  /** Its flags by name; `--format` and `--help` are added. */
+  /** The flags by name, without `--format` and `--help`, which are added. */
   readonly flags: F;
   /** Example command lines. */
   readonly examples: readonly string[];
@@ -73,7 +73,7 @@ export interface CommandSpec<F extends Flags> {
 /** A command with its flags as texts, as help and parser use it. */
 export interface LoadedCommand
   extends Omit<CommandSpec<Flags>, "flags" | "run"> {
-  /** Its flags; `--format` and `--help` are added. */
+  /** The flags, without `--format` and `--help`, which are added. */
   readonly flags: readonly FlagSpec[];
   /** Runs the command and returns the exit code. */
   run(

@@ -19,7 +19,7 @@ async function withServer(
 }
 
 for (const name of ["api", "web"]) {
-  Deno.test(`sig ${name} starts the server of its package and stops at SIGTERM with exit code 0`, async () => {
+  Deno.test(`sig ${name} starts the server of its package, and SIGTERM stops it with exit code 0`, async () => {
     const args = [name, "--addr", "127.0.0.1:0", "--log", "off"];
     const { code, stderr } = await withServer(args, async (first) => {
       const response = await fetch(`${first.trim()}/healthz`);

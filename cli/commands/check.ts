@@ -22,8 +22,8 @@ import {
   writeWarnings,
 } from "../output/write.ts";
 import {
+  describeUnknownSubject,
   MISTAKEN_SIG,
-  neverHeardOf,
   POLICY_FLAGS,
   type PolicyValues,
   SOURCE_HELP,
@@ -208,7 +208,7 @@ function writeAnswer(call: Output, answer: CheckAnswer, source: string): void {
   // A misspelt subject is denied like an unknown subject, so a warning points
   // it out.
   if (isUnknown && !isDid(answer.subject)) {
-    warn(call, neverHeardOf(answer.subject));
+    warn(call, describeUnknownSubject(answer.subject));
   }
   if (answer.explain === undefined) return;
   writeExplanation(call, answer.explain);

@@ -19,7 +19,7 @@ import { duration, optional, toggle } from "@sig/api/flags";
 import {
   namesOf,
   sourceCommand,
-  tellStranger,
+  warnUnknown,
   withMemory,
 } from "../ask/source_flags.ts";
 import { watchSource } from "./watch.ts";
@@ -70,9 +70,9 @@ export const log = sourceCommand({
     writeWarnings(call, result.warnings, result.source);
     writeEvents(call, events, names);
     if (subject !== undefined && !found.subject) {
-      tellStranger(call, { subject });
+      warnUnknown(call, { subject });
     } else if (id !== undefined && !found.relationship) {
-      tellStranger(call, { relationshipId: id });
+      warnUnknown(call, { relationshipId: id });
     }
     if (!call.flags.follow) return 0;
     const seen = result.state.last_sequence;

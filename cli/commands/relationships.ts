@@ -39,10 +39,10 @@ import {
   namesOf,
   readState,
   sourceCommand,
-  tellStranger,
   TIME_FLAGS,
   timeOf,
   verifySource,
+  warnUnknown,
 } from "../ask/source_flags.ts";
 import { PIN_FLAGS } from "../ask/pin_flags.ts";
 
@@ -74,7 +74,7 @@ export const dumpState = sourceCommand({
     } else writeState(call, found);
     const isUnknown = subject !== undefined && time.asOf === undefined &&
       state.history.relationshipsOf(subject).size === 0;
-    if (isUnknown) tellStranger(call, { subject });
+    if (isUnknown) warnUnknown(call, { subject });
     return 0;
   },
 });

@@ -10,7 +10,10 @@ type Severity = "error" | "warning" | "info";
 export interface Finding {
   /** The kind of finding, stable across versions. */
   readonly code: string;
-  /** `error`: answers are wrong or missing. `warning`: that may happen. */
+  /**
+   * `error`: answers are wrong or missing. `warning`: this may happen. `info`:
+   * a possible improvement.
+   */
   readonly severity: Severity;
   /** Description of the problem. */
   readonly what: string;

@@ -69,7 +69,7 @@ async function serving(
       workspace,
       "upsert --dir $D/acme --subject did:web:a.example --type employee",
     );
-    // Names of this kind use http by default, so this one must be another kind.
+    // With --allow-insecure `init` writes http URLs, but this server uses TLS.
     for (const file of ["sig.json", "did.json"]) {
       const path = workspace.path(`acme/.well-known/${file}`);
       const text = await Deno.readTextFile(path);
@@ -294,13 +294,13 @@ for (const name of ["nginx", "caddy"] as const) {
       Deno.env.get("SIG_CI") !== "1",
     fn: (t) =>
       serving(name, async (site) => {
-        await t.step("headers, tags, ranges, preflights", () =>
+        await t.step("sends headers, entity tags, ranges and preflights", () =>
           documentsAreServed(site));
         await t.step("proof files are immutable", () =>
           proofsAreServed(site));
         await t.step("a consumer reads it", () => consumerFollows(site));
-        await t.step("sig doctor finds nothing", () => doctorIsContent(site));
-        await t.step("nothing private is served", () => secretIsKept(site));
+        await t.step("sig doctor has no findings", () => doctorIsContent(site));
+        await t.step("serves no private file", () => secretIsKept(site));
         if (name !== "nginx") return;
         await t.step("no link leads out of the directory", async () => {
           const { get, workspace } = site;

@@ -57,7 +57,7 @@ Deno.test("a cell is wrapped between words within its column", () => {
   );
 });
 
-Deno.test("colour does not count as width", () => {
+Deno.test("colour codes do not count as width", () => {
   const paint = (text: string) => `\x1b[32m${text}\x1b[0m`;
   assertEquals(
     layOut([{ title: "status", paint }, { title: "id" }], [["on", "r1"]]),

@@ -223,7 +223,7 @@ export function describeProgress(
   if (totalBytes === undefined || bytes === 0) {
     return `${words}, ${Math.floor(bytes / 1024 / 1024)} MiB read`;
   }
-  // A server may have announced too few bytes.
+  // The announced length may be too short.
   const left = Math.max(0, totalBytes - bytes);
   return `${words}, ${describeSeconds(left * seconds / bytes)} left`;
 }

@@ -7,11 +7,16 @@ import {
 import { groupByLines, safe, safeJson } from "./write.ts";
 import { issuerTest as test } from "../testdata/workspace.ts";
 
-/** A direction, a terminal's control, a space, a hyphen, a filler, a tag. */
+/**
+ * A bidi control, a terminal control, a zero-width space, a soft hyphen, a
+ * filler, a tag.
+ */
 const EVIL = "a\u202eb\u009b31mc\u200bd\u00ade\u3164f\u{e0061}g\u200dh";
 const RAW = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Zl}\p{Zp}\p{Cc}]/u;
 
-/** Returns the written text without the line feeds between lines. */
+/**
+ * Whether an output has raw control or invisible characters, except line feeds.
+ */
 function hidesText(output: string): boolean {
   return RAW.test(output.replaceAll("\n", ""));
 }
@@ -27,7 +32,7 @@ Deno.test("safe JSON is equivalent JSON", () => {
   assertEquals(JSON.parse(json), value);
 });
 
-test("nothing from a feed reaches the terminal raw", async (workspace) => {
+test("texts of a feed are escaped on a terminal", async (workspace) => {
   const append = await workspace.sig([
     ...["upsert", "--dir", "$D/acme", "--subject", "did:web:eve.example"],
     ...["--type", "other", "--role", EVIL, "--title", `x\n${EVIL}`],
@@ -70,7 +75,7 @@ test("nothing from a feed reaches the terminal raw", async (workspace) => {
   }
 });
 
-test("colour is for terminals without NO_COLOR", async (workspace) => {
+test("colours only terminals, and not with NO_COLOR", async (workspace) => {
   const words = ["verify", "$D/acme"];
   const terminals = ["stdout", "stderr"] as const;
   const coloured = await workspace.sig(words, { terminals });

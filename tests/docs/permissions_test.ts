@@ -21,7 +21,7 @@ async function readDocuments(): Promise<ReadonlyMap<string, string>> {
   return found;
 }
 
-Deno.test("no document for users runs anything with all permissions", async () => {
+Deno.test("no document for users runs a program with all permissions", async () => {
   const documents = await readDocuments();
   assert(documents.size > 20);
   for (const [path, text] of documents) {

@@ -8,8 +8,8 @@ const PROGRAMS = [
 ];
 
 /**
- * Returns the programs that this machine lacks; all of them if it does not run
- * Linux.
+ * Returns the programs that this machine lacks; `linux` if it runs another
+ * system.
  */
 export function missingPrograms(): readonly string[] {
   if (Deno.build.os !== "linux") return ["linux"];

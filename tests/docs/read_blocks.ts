@@ -63,16 +63,17 @@ export function reasonNotRun(block: Block): string | undefined {
 }
 
 /**
- * Returns the expected exit code of a block's last command, from `<!-- exits N
- * -->` (default: 0).
+ * Returns the expected exit code of a block's last command (default: 0), from
+ * `<!-- exits N -->`.
  */
 export function exitCodeOf(block: Block): number {
   return Number(/^exits (\d+)$/.exec(block.comment ?? "")?.[1] ?? 0);
 }
 
 /**
- * Whether a command before the last one may fail, as a deny does: `<!-- says no
- * on the way -->`. The output is compared, exit codes are ignored.
+ * Whether a command before the last one may fail, as a deny does:
+ * `<!-- says no on the way -->`. The output is compared, exit codes are
+ * ignored.
  */
 export function hasNo(block: Block): boolean {
   return block.comment === "says no on the way";

@@ -69,7 +69,7 @@ Deno.test("links between the documents have existing targets", async () => {
   }
 });
 
-/** Yields every Markdown file of the checkout. */
+/** Returns the paths of all Markdown files of the checkout. */
 async function listDocuments(): Promise<readonly string[]> {
   const found: string[] = [];
   for await (const path of filesBelow(ROOT.pathname)) {

@@ -161,7 +161,7 @@ Deno.test({
       },
     });
 
-    await t.step("sig-api answers about an issuer", async () => {
+    await t.step("sig-api answers questions about an issuer", async () => {
       await using issuer = await startLoopbackIssuer();
       const words = ["--addr", "127.0.0.1:0", "--allow-insecure"];
       await using api = await startServer(

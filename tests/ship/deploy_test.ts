@@ -148,7 +148,7 @@ Deno.test("the login runs with variables only, with challenges in KV", async (t)
     assertStringIncludes(await page.text(), "</html>");
   });
 
-  await t.step("a login needs one of SIG_AUDIENCES", async () => {
+  await t.step("a login requires one of SIG_AUDIENCES", async () => {
     for (const audience of [SHOP, DESK]) {
       const { status, body } = await create(audience);
       assertEquals([status, body.audience], [200, audience]);

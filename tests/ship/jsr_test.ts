@@ -68,7 +68,7 @@ const names = [apiProgram.name, webProgram.name, typeof run, typeof createServer
 console.log(JSON.stringify([SPEC_VERSION, key.kid, decision, services, duration.parse("2s", "--x"), names]));
 `;
 
-Deno.test("seven packages are published and run from jsr: specifiers", async (t) => {
+Deno.test("publishes seven packages, which run from jsr: specifiers", async (t) => {
   await using registry = await startJsrRegistry(ROOT);
   await using folder = await tempFolder();
   const elsewhere = folder.path;

@@ -1,4 +1,6 @@
-/** The suites in a browser: the page calls `runSuites`. @module */
+/**
+ * Entry point of the suites in a browser; the page calls `runSuites`. @module
+ */
 
 import type { Report } from "./run_suites.ts";
 import { runSuites } from "./run_suites.ts";

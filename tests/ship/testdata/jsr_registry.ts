@@ -33,7 +33,7 @@ export const LEGAL_COMMENT = "/*! from the registry of the tests */";
 
 /**
  * Starts a registry without published packages. It serves the packages that the
- * configuration replaces by links, and redirects to JSR for all others.
+ * configuration replaces by links, and fetches all others from JSR.
  *
  * @param root The folder of the configuration.
  * @param upstream URL of JSR (default: `JSR_URL`, else jsr.io).

@@ -10,7 +10,7 @@ import { header, line, seal } from "../lines.ts";
 
 const first = line(upsert(1));
 
-/** A second line that is signed with a wrong header. */
+/** Returns a case whose second line is signed with a wrong header. */
 function wrong(
   name: string,
   code: string,
@@ -47,7 +47,10 @@ const member = (name: string, description: string, changes: JsonObject) =>
 const crit = (name: string, description: string, changes: JsonObject) =>
   wrong(name, "crit_not_supported", description, header(changes));
 
-/** HMAC with the public key as the secret: an algorithm confusion attack. */
+/**
+ * Returns a line with an HMAC whose secret is the public key: an algorithm
+ * confusion attack.
+ */
 function hmacWithPublicKey(): string {
   const parts = {
     protected: base64url(header({ alg: "HS256" })),

@@ -31,7 +31,7 @@ function bad(
   }, { code, ...(kid === undefined ? {} : { kid }) });
 }
 
-/** Returns a key set whose second key has this x. */
+/** Returns an invalid case whose second key has this x. */
 function badX(name: string, description: string, x: unknown): FeedCase {
   return bad(
     `x-${name}`,
@@ -41,7 +41,7 @@ function badX(name: string, description: string, x: unknown): FeedCase {
   );
 }
 
-/** A y coordinate as 32 bytes. */
+/** Encodes a y coordinate of 32 bytes: the first, the last, and all others. */
 function point(first: number, rest = 0, last = rest): string {
   const bytes = new Uint8Array(32).fill(rest);
   bytes[0] = first;

@@ -22,7 +22,7 @@ function middle(
   }, { code, line: 2 });
 }
 
-/** Returns cases with other members than the three strings. */
+/** Returns a case with other members than the three strings. */
 function members(
   name: string,
   description: string,
@@ -155,7 +155,9 @@ export const lines: readonly FeedCase[] = [
   ...base64(),
 ];
 
-/** Spellings that lenient decoders read as the same bytes. */
+/**
+ * Returns cases with spellings that lenient decoders read as the same bytes.
+ */
 function base64(): FeedCase[] {
   const bad = (name: string, description: string, changes: JsonObject) =>
     middle(

@@ -24,7 +24,7 @@ function bad(
 const envelope = (name: string, what: string, payload: string | Uint8Array) =>
   bad(`payload-${name}`, "invalid_envelope", what, payload);
 
-/** Returns a line whose sequence is a JSON text. */
+/** Returns a case whose second line has a JSON text as its sequence. */
 function sequence(name: string, what: string, text: string): FeedCase {
   const payload = JSON.stringify(upsert(2, { sequence: "SEQUENCE" }))
     .replace('"SEQUENCE"', text);
