@@ -150,17 +150,17 @@ export function createRoutes(options: AppOptions): readonly Operation[] {
     now,
     yieldToEventLoop,
   });
-  const listed = distinct(issuers, allowPrivate);
+  const listed = uniqueIssuers(issuers, allowPrivate);
   const metrics = options.telemetry &&
     createAnswerMetrics(options.telemetry, now);
   const context = {
     ...{
-      consumer: metrics ? noting(consumer, metrics) : consumer,
+      consumer: metrics ? countFailures(consumer, metrics) : consumer,
       inline,
       now,
     },
     yieldToEventLoop,
-    decided: metrics && createDecided(metrics, listed),
+    decided: metrics && createAnswerCounter(metrics, listed),
   };
   const sources = { allowPrivate, listed };
   const schemas = createRequestSchemas(sources);
@@ -186,14 +186,14 @@ export function createRoutes(options: AppOptions): readonly Operation[] {
 }
 
 /** Wraps a consumer so that failed refreshes are counted. */
-function noting(
+function countFailures(
   { observe, report, state }: IssuerObserver,
   metrics: AnswerMetrics,
 ): IssuerObserver {
   return {
-    observe: (...asked) => metrics.noting(observe(...asked)),
-    report: (...asked) => metrics.noting(report(...asked)),
-    state: (...asked) => metrics.noting(state(...asked)),
+    observe: (...asked) => metrics.countFailures(observe(...asked)),
+    report: (...asked) => metrics.countFailures(report(...asked)),
+    state: (...asked) => metrics.countFailures(state(...asked)),
   };
 }
 
@@ -201,7 +201,7 @@ function noting(
  * Counts answers. An inline feed may claim any issuer, so it counts as
  * unlisted.
  */
-function createDecided(
+function createAnswerCounter(
   metrics: AnswerMetrics,
   listed: readonly IssuerName[],
 ): NonNullable<Sources["decided"]> {
@@ -214,7 +214,7 @@ function createDecided(
 }
 
 /** Returns each issuer once: a list may name it by DID and by host. */
-function distinct(
+function uniqueIssuers(
   issuers: readonly string[],
   allowPrivate: boolean,
 ): readonly IssuerName[] {

@@ -112,7 +112,7 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
     },
     warnings: [
       ...warnings,
-      ...exposure && token !== undefined ? doubtsAboutToken(token) : [],
+      ...exposure && token !== undefined ? tokenWarnings(token) : [],
     ],
     close: async () => await pins?.close(),
     notes: (url) => [
@@ -130,7 +130,7 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
 /** Minimum length of a token: 16 hexadecimal characters have 64 bits. */
 const SAFE_TOKEN_LENGTH = 16;
 
-function doubtsAboutToken(token: string): readonly string[] {
+function tokenWarnings(token: string): readonly string[] {
   if (token.length >= SAFE_TOKEN_LENGTH) return [];
   return [
     "the token of --token-file has fewer than 16 characters and may be guessed: make one by openssl rand -hex 32",

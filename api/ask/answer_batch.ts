@@ -21,9 +21,9 @@ export interface BatchContext extends AnswerContext {
   /** Parses one of the questions; throws if it is invalid. */
   readonly read: (check: unknown, index: number) => CheckRequest;
   /** Returns the value to send for an answer. */
-  readonly tell: (answer: CheckAnswer, index: number) => unknown;
+  readonly toResult: (answer: CheckAnswer, index: number) => unknown;
   /** Returns the value to send for a question that has no answer. */
-  readonly refuse: (error: unknown, index: number) => unknown;
+  readonly toFailure: (error: unknown, index: number) => unknown;
   /** Called before memory is allocated; may throw to refuse it. */
   readonly reserve: (bytes: number) => void;
 }
@@ -61,7 +61,7 @@ export async function answerBatch(
       await work();
     } catch (error) {
       for (const { index } of due) {
-        texts[index] = JSON.stringify(context.refuse(error, index));
+        texts[index] = JSON.stringify(context.toFailure(error, index));
       }
     }
   };
@@ -79,7 +79,7 @@ export async function answerBatch(
   const answer = (due: readonly Due[]) =>
     attempt(due, async () => {
       const grounds = await groundsOf(due.map(requestOf), context);
-      for (const same of alike(due)) {
+      for (const same of bySubjectAndTime(due)) {
         await attempt(same, async () => {
           const requests = same.map(requestOf);
           const answers = await answerTogether(requests, grounds, context);
@@ -87,13 +87,13 @@ export async function answerBatch(
             await pause();
             await attempt([{ index }], async () => {
               requireSequence(request, grounds.verified);
-              if (used === Infinity) throw tooMuch();
+              if (used === Infinity) throw answersTooLong();
               const text = JSON.stringify(
-                context.tell(await answers[i]!(), index),
+                context.toResult(await answers[i]!(), index),
               );
               if (used + text.length > MAX_ANSWERS_LENGTH) {
                 used = Infinity;
-                throw tooMuch();
+                throw answersTooLong();
               }
               context.reserve(text.length);
               used += text.length;
@@ -146,7 +146,7 @@ function byBounds(due: readonly Due[]): readonly (readonly Due[])[] {
 /**
  * Groups the questions about one subject and time, which are answered together.
  */
-function alike(due: readonly Due[]): Iterable<readonly Due[]> {
+function bySubjectAndTime(due: readonly Due[]): Iterable<readonly Due[]> {
   return Map.groupBy(
     due,
     ({ request: { subject, at, as_of } }) =>
@@ -154,7 +154,7 @@ function alike(due: readonly Due[]): Iterable<readonly Due[]> {
   ).values();
 }
 
-function tooMuch(): SigError {
+function answersTooLong(): SigError {
   return new SigError(
     "invalid_request",
     `Cannot answer: the answers of the batch are longer than ${MAX_ANSWERS_LENGTH} characters`,

@@ -74,12 +74,12 @@ export async function evaluateBatch(
       foreign[i] = planned.foreign;
       return planned.request;
     },
-    tell(answer, i) {
+    toResult(answer, i) {
       const decision = toDecision(answer, foreign[i], context);
       decisions[i] = decision.decision;
       return decision;
     },
-    refuse(error, i) {
+    toFailure(error, i) {
       decisions[i] = false;
       return toFailed(error, context);
     },

@@ -54,17 +54,17 @@ export function readCursor(text: string, question: string): Cursor {
     // Invalid base64url becomes an empty text, which is not JSON either.
     value = parseJson(decodeBase64UrlStrict(text) ?? "", { maxValues: 16 });
   } catch (cause) {
-    throw misfit("it is not one of this service", { cause });
+    throw invalidCursor("it is not one of this service", { cause });
   }
   const { data } = CURSOR.safeParse(value);
-  if (data === undefined) throw misfit("it is not one of this service");
+  if (data === undefined) throw invalidCursor("it is not one of this service");
   if (data.question !== question) {
-    throw misfit("it belongs to another question");
+    throw invalidCursor("it belongs to another question");
   }
   return data;
 }
 
-function misfit(
+function invalidCursor(
   why: string,
   { cause, hint = "Send `next_cursor` with everything else as it was." }: {
     readonly cause?: unknown;
@@ -108,7 +108,7 @@ export async function pageOf(
   const sequence = cursor?.sequence ?? state.last_sequence;
   requireSequence(state, sequence);
   if (cursor !== undefined && cursor.event !== eventOf(state, sequence)) {
-    throw misfit(`the feed has another event ${sequence} now`, {
+    throw invalidCursor(`the feed has another event ${sequence} now`, {
       hint: "Begin again without `cursor`.",
     });
   }

@@ -35,8 +35,8 @@ export function partsOf(description: string): readonly string[] {
   const parts: string[] = [];
   for (const line of description.split("\n")) {
     const last = parts.at(-1);
-    const goesOn = last && line && isSample(last) === isSample(line);
-    if (!goesOn) parts.push(line);
+    const continues = last && line && isSample(last) === isSample(line);
+    if (!continues) parts.push(line);
     else parts[parts.length - 1] += (isSample(line) ? "\n" : " ") + line;
   }
   return parts;

@@ -108,20 +108,22 @@ export function createGuard(
    *
    * @throws {SigError} if the request is rejected.
    */
-  const admit = (c: Context<ServiceEnv>, came: Date) => {
+  const admit = (c: Context<ServiceEnv>, receivedAt: Date) => {
     const { path, raw } = c.req;
     const budget = c.get("budget");
     if (!crossSite.has(path)) requireSameSite(raw, isAllowed);
     if (path === HEALTH_PATH || path === READY_PATH) return;
     // All clients without a known address share one rate.
-    if (!unlimited.has(path)) countRequest?.(budget.address, came.getTime());
+    if (!unlimited.has(path)) {
+      countRequest?.(budget.address, receivedAt.getTime());
+    }
     // A POST request takes a slot after its body has arrived.
     if (raw.method !== "POST") budget.enter();
   };
 
   return async (c, next) => {
     const request = c.req.raw;
-    const came = now();
+    const receivedAt = now();
     // The first access to a request's headers: `has` reads all of them anyway.
     c.set("requestId", requestIdOf(request.headers));
     const budget = new RequestBudget(
@@ -137,7 +139,7 @@ export function createGuard(
       if (isPage) {
         const preflight = await answerCors(c, async () => {
           try {
-            admit(c, came);
+            admit(c, receivedAt);
             await next();
           } catch (error) {
             c.res = problemResponse(c, error);
@@ -145,7 +147,7 @@ export function createGuard(
         });
         if (preflight instanceof Response) c.res = preflight;
       } else {
-        admit(c, came);
+        admit(c, receivedAt);
         await next();
       }
     } catch (error) {
@@ -161,7 +163,13 @@ export function createGuard(
     if (route && route !== "/*") telemetry.route(route);
     completeHeaders(c);
     if (request.method === "HEAD") await completeLength(c);
-    log?.(entryOf(service, c, { came, time: timeText(came), done: now() }));
+    log?.(
+      entryOf(service, c, {
+        receivedAt,
+        time: timeText(receivedAt),
+        done: now(),
+      }),
+    );
   };
 }
 
@@ -260,8 +268,8 @@ const MAX_LOGGED_PATH = 200;
 function entryOf(
   service: string,
   c: Context<ServiceEnv>,
-  { came, time, done }: {
-    readonly came: Date;
+  { receivedAt, time, done }: {
+    readonly receivedAt: Date;
     readonly time: string;
     readonly done: Date;
   },
@@ -280,7 +288,7 @@ function entryOf(
       method: c.req.raw.method,
       path: splitUrl(c.req.raw.url).path.slice(0, MAX_LOGGED_PATH),
       status: c.res.status,
-      duration_ms: Math.max(0, done.getTime() - came.getTime()),
+      duration_ms: Math.max(0, done.getTime() - receivedAt.getTime()),
     };
   if (client !== "") entry.client = client;
   if (code !== undefined) entry.code = code;

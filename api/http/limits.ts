@@ -186,7 +186,7 @@ export class RequestBudget {
       throw overloaded("too many requests are being answered");
     }
     this.#hasEntered = true;
-    this.#comeBack();
+    this.#takeSlot();
   }
 
   /**
@@ -265,7 +265,7 @@ export class RequestBudget {
       waitedFor.release(all);
       throw overloaded("too many requests wait for others");
     }
-    if (this.#waits++ === 0) this.#leave();
+    if (this.#waits++ === 0) this.#releaseSlot();
     try {
       return await work();
     } finally {
@@ -273,14 +273,14 @@ export class RequestBudget {
       waitedFor.release(all);
       waitedForByClient.release(own);
       // A request that has waited is always resumed, even if no slot is free.
-      if (--this.#waits === 0 && !this.#hasEnded) this.#comeBack();
+      if (--this.#waits === 0 && !this.#hasEnded) this.#takeSlot();
     }
   }
 
   /** Releases everything when the response is created. */
   end(): void {
     this.#hasEnded = true;
-    if (this.#waits === 0) this.#leave();
+    if (this.#waits === 0) this.#releaseSlot();
     if (this.#reserved > 0) {
       this.capacity.bytes.release(this.client, this.#reserved);
     }
@@ -291,12 +291,12 @@ export class RequestBudget {
     throw overloaded("too many large requests are being answered");
   }
 
-  #leave(): void {
+  #releaseSlot(): void {
     if (this.#hasSlot) this.capacity.working--;
     this.#hasSlot = false;
   }
 
-  #comeBack(): void {
+  #takeSlot(): void {
     if (!this.#hasSlot) this.capacity.working++;
     this.#hasSlot = true;
   }

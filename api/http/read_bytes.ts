@@ -76,10 +76,10 @@ async function readSmall(
 ): Promise<Uint8Array> {
   const reading = request.bytes();
   // A small body mostly arrives with its headers, and a timer would cost more.
-  return await atOnce(reading) ?? await budget.receive(async () => {
-    const late = deadline(budget);
-    return await Promise.race([interrupted(reading), late.promise])
-      .finally(late.clear);
+  return await ifReady(reading) ?? await budget.receive(async () => {
+    const timeout = deadline(budget);
+    return await Promise.race([mapDisconnect(reading), timeout.promise])
+      .finally(timeout.clear);
   });
 }
 
@@ -98,7 +98,7 @@ function deadline({ capacity: { bodyTimeoutMs } }: RequestBudget) {
  * Returns the value if the promise resolves within a few microtask turns, as it
  * does for data that has already arrived.
  */
-async function atOnce<T>(promise: Promise<T>): Promise<T | undefined> {
+async function ifReady<T>(promise: Promise<T>): Promise<T | undefined> {
   let given: T | undefined;
   promise.then((value) => given = value, () => {});
   for (let turn = 0; given === undefined && turn < 8; turn++) await turn;
@@ -118,16 +118,16 @@ async function readChunks(
   budget: RequestBudget,
 ): Promise<Uint8Array> {
   const reader = body.getReader();
-  const late = deadline(budget);
+  const timeout = deadline(budget);
   let bytes = new Uint8Array();
   let used = 0;
   let readyChunks = 0;
   try {
     for (let chunks = 1;; chunks++) {
-      const reading = interrupted(reader.read());
-      const ready = await atOnce(reading);
+      const reading = mapDisconnect(reader.read());
+      const ready = await ifReady(reading);
       if (ready !== undefined && !isAnnounced) readyChunks++;
-      const { value } = ready ?? await Promise.race([reading, late.promise]);
+      const { value } = ready ?? await Promise.race([reading, timeout.promise]);
       if (value === undefined) return bytes.subarray(0, used);
       const needed = used + value.length;
       if (needed > maxBytes) throw tooLarge(maxBytes);
@@ -153,7 +153,7 @@ async function readChunks(
     else setTimeout(leave, LEAVE_MS);
     throw error;
   } finally {
-    late.clear();
+    timeout.clear();
   }
 }
 
@@ -161,7 +161,7 @@ async function readChunks(
  * Turns a disconnect of the client into `invalid_request`, which is not an
  * internal error.
  */
-async function interrupted<T>(reading: Promise<T>): Promise<T> {
+async function mapDisconnect<T>(reading: Promise<T>): Promise<T> {
   try {
     return await reading;
   } catch (cause) {

@@ -26,11 +26,11 @@ export interface Readiness {
 }
 
 /** How long a result is cached, in milliseconds. */
-const KEPT_MS = 5_000;
+const CACHE_MS = 5_000;
 /** Timeout for all issuers together, in milliseconds. */
 const TIMEOUT_MS = 4_000;
 /** Number of issuers that are queried concurrently, until one answers. */
-const AT_A_TIME = 8;
+const MAX_CONCURRENT = 8;
 
 /**
  * Creates the check of a service's dependencies. Results are cached for 5 s; of
@@ -40,16 +40,16 @@ export function createReadiness(
   options: ReadinessOptions,
 ): () => Promise<Readiness> {
   const { now } = options;
-  let kept: Promise<Readiness> | undefined;
+  let cached: Promise<Readiness> | undefined;
   let doneAtMs: number | undefined;
   return () => {
     const isOld = doneAtMs !== undefined &&
-      Math.abs(now().getTime() - doneAtMs) >= KEPT_MS;
-    if (kept === undefined || isOld) {
+      Math.abs(now().getTime() - doneAtMs) >= CACHE_MS;
+    if (cached === undefined || isOld) {
       doneAtMs = undefined;
-      kept = check(options).finally(() => doneAtMs = now().getTime());
+      cached = check(options).finally(() => doneAtMs = now().getTime());
     }
-    return kept;
+    return cached;
   };
 }
 
@@ -61,7 +61,7 @@ async function check(options: ReadinessOptions): Promise<Readiness> {
     ] as const
   );
   const [issuers, ...found] = await Promise.all([
-    askIssuers(options),
+    queryIssuers(options),
     ...stores,
   ]);
   const answers = Object.values(issuers);
@@ -74,7 +74,7 @@ async function check(options: ReadinessOptions): Promise<Readiness> {
 }
 
 /** Queries the issuers until one of them answers. */
-async function askIssuers(
+async function queryIssuers(
   options: ReadinessOptions,
 ): Promise<{ readonly [did: string]: string }> {
   const stop = new AbortController();
@@ -83,15 +83,15 @@ async function askIssuers(
   const outcomes: { [did: string]: string } = {};
   const left = options.issuers.values();
   const { maxMetadataBytes: maxBytes } = DEFAULT_LIMITS;
-  await Promise.all(Array.from({ length: AT_A_TIME }, async () => {
+  await Promise.all(Array.from({ length: MAX_CONCURRENT }, async () => {
     for (const text of left) {
       if (stop.signal.aborted) return;
       const { reader, metadataRef, expectedIssuer } = locateIssuer(
         text,
         policy,
       );
-      const asked = reader.open(metadataRef, { name: "metadata", maxBytes });
-      const outcome = await outcomeOf(asked.then((found) => found.cancel()));
+      const fetching = reader.open(metadataRef, { name: "metadata", maxBytes });
+      const outcome = await outcomeOf(fetching.then((found) => found.cancel()));
       if (outcome === "left") return;
       outcomes[expectedIssuer] = outcome;
       if (outcome === "ok") stop.abort(ANSWERED);
@@ -105,9 +105,9 @@ async function askIssuers(
 const LATE = Symbol("late");
 const ANSWERED = Symbol("answered");
 
-async function outcomeOf(asked: unknown): Promise<string> {
+async function outcomeOf(fetching: unknown): Promise<string> {
   try {
-    await asked;
+    await fetching;
     return "ok";
   } catch (error) {
     if (error === ANSWERED) return "left";

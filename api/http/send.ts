@@ -12,8 +12,8 @@ const SMALL_BYTES = 16 * 1024;
 /** Size of the pieces of a larger response, in bytes. */
 const PIECE_BYTES = 64 * 1024;
 /** Checks of the client's progress per timeout. */
-const LOOKS = 2;
-const MAX_LOOKS = 4 * LOOKS;
+const CHECKS = 2;
+const MAX_CHECKS = 4 * CHECKS;
 
 /** Options of a response. */
 export interface SendOptions {
@@ -75,8 +75,8 @@ function stream(
   const release = budget.hold(bytes.length);
   // Released when sending ends, since the stream itself may live longer.
   let rest: Uint8Array<ArrayBuffer> | undefined = bytes;
-  let looks = 0;
-  let seen = bytes.length + 1;
+  let checks = 0;
+  let lastLeft = bytes.length + 1;
   let timer: ReturnType<typeof setInterval>;
   const stop = () => {
     clearInterval(timer);
@@ -87,14 +87,14 @@ function stream(
     start(controller) {
       timer = setInterval(() => {
         const left = rest?.length ?? 0;
-        looks++;
-        if (left !== seen && looks < MAX_LOOKS) {
-          seen = left;
+        checks++;
+        if (left !== lastLeft && checks < MAX_CHECKS) {
+          lastLeft = left;
           return;
         }
         stop();
         controller.error(new Error("Cannot answer: the client does not read"));
-      }, budget.capacity.sendTimeoutMs / LOOKS);
+      }, budget.capacity.sendTimeoutMs / CHECKS);
     },
     pull(controller) {
       controller.enqueue(rest!.subarray(0, PIECE_BYTES));

@@ -107,7 +107,7 @@ export interface AnswerMetrics {
    */
   decided(answer: Decided, isListed: boolean): void;
   /** Counts the failure of work that queries issuers, and rethrows it. */
-  noting<T>(work: Promise<T>): Promise<T>;
+  countFailures<T>(work: Promise<T>): Promise<T>;
 }
 
 /**
@@ -137,7 +137,7 @@ export function createAnswerMetrics(
       if (!isListed || freshness === null) return;
       observedMs.set(issuer, Date.parse(freshness.observed_at));
     },
-    async noting(work) {
+    async countFailures(work) {
       try {
         return await work;
       } catch (error) {

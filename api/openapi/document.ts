@@ -128,7 +128,7 @@ function describe(
       name: "X-Request-ID",
       in: "header",
       required: false,
-      description: "The caller's name for the request.",
+      description: "The client's id for the request.",
       schema: { type: "string", maxLength: 1_024 },
     }],
     ...(body
@@ -174,7 +174,7 @@ function describe(
 
 const REQUEST_ID_HEADER = {
   "X-Request-ID": {
-    description: "The request's name: the caller's, or a fresh one.",
+    description: "The request's id: the client's, or a new one.",
     schema: { type: "string" },
   },
 } as const;
@@ -184,7 +184,7 @@ const HEADERS: { readonly [status: number]: PlainSchema } = {
   401: headers("WWW-Authenticate", "`Bearer`."),
   405: headers("Allow", "The methods of the path."),
   429: headers("Retry-After", "Seconds."),
-  503: headers("Retry-After", "Seconds, where it is known."),
+  503: headers("Retry-After", "Seconds, if known."),
 };
 
 function headers(name: string, description: string): PlainSchema {

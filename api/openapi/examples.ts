@@ -150,7 +150,7 @@ export const VERIFY_EXAMPLES: Examples = {
     },
   },
   faulty: {
-    summary: "A feed that comes along, and was cut off",
+    summary: "An inline feed that is truncated",
     request: {
       feed: {
         metadata: {
@@ -259,7 +259,7 @@ export const EVALUATION_EXAMPLES: Examples = {
     },
   },
   other: {
-    summary: "A subject of another type is somebody else",
+    summary: "A subject of another type is denied",
     request: { ...ALICE_DEPLOYS, subject: { type: "group", id: ALICE } },
     answer: {
       decision: false,
@@ -278,7 +278,7 @@ export const EVALUATION_EXAMPLES: Examples = {
 /** `POST /access/v1/evaluations` */
 export const EVALUATIONS_EXAMPLES: Examples = {
   three: {
-    summary: "A permit, a deny, and one without an answer: an error, no deny",
+    summary: "A permit, a deny, and an error, which is not a deny",
     request: {
       ...ALICE_DEPLOYS,
       evaluations: [
@@ -331,7 +331,7 @@ export const READY_EXAMPLES: Examples = {
 /** `GET /healthz` */
 export const HEALTH_EXAMPLES: Examples = {
   ok: {
-    summary: "A service that was just started",
+    summary: "A service that has just started",
     answer: {
       status: "ok",
       service: "sig-api",

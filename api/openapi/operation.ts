@@ -10,8 +10,8 @@ export const VERSION = "0.1.0";
 
 /** The groups of routes, in the order of the document. */
 export const TAGS = Object.freeze({
-  questions: "May a subject do this, and is a feed in order?",
-  authzen: "The same question as OpenID AuthZEN asks it.",
+  questions: "May a subject do this, and is a feed valid?",
+  authzen: "The same question in the format of OpenID AuthZEN.",
   service: "About the service itself; none of these needs a token.",
 });
 

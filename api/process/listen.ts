@@ -80,7 +80,7 @@ export function listen(
   const serveAgain = async () => {
     while (!stop.signal.aborted) {
       await pause(RETRY_MS, stop.signal);
-      if (!areFree(SPARE_DESCRIPTORS + 1)) continue;
+      if (!hasFreeDescriptors(SPARE_DESCRIPTORS + 1)) continue;
       try {
         server = serve(at.port);
         return;
@@ -92,7 +92,7 @@ export function listen(
   const serveUntilStopped = async () => {
     let reportedAt = -Infinity;
     while (!stop.signal.aborted) {
-      const shortage = await untilShort(server, stop.signal);
+      const shortage = await waitForShortage(server, stop.signal);
       if (shortage === undefined) break;
       if (performance.now() - reportedAt >= QUIET_MS) {
         reportedAt = performance.now();
@@ -133,7 +133,7 @@ export function listen(
  * Resolves with the reason when descriptors run short; with undefined when the
  * server has stopped.
  */
-async function untilShort(
+async function waitForShortage(
   server: Deno.HttpServer,
   stop: AbortSignal,
 ): Promise<string | undefined> {
@@ -145,7 +145,7 @@ async function untilShort(
   const signal = AbortSignal.any([stop, over.signal]);
   while (!signal.aborted) {
     await pause(PROBE_MS, signal);
-    if (!signal.aborted && !areFree(SPARE_DESCRIPTORS)) {
+    if (!signal.aborted && !hasFreeDescriptors(SPARE_DESCRIPTORS)) {
       return "too few file descriptors are free";
     }
   }
@@ -156,7 +156,7 @@ async function untilShort(
  * Returns whether a number of descriptors is free. The method depends on the
  * permissions; without any, assumes that they are free.
  */
-function areFree(count: number): boolean {
+function hasFreeDescriptors(count: number): boolean {
   const isGranted = (wanted: Deno.PermissionDescriptor) =>
     Deno.permissions.querySync(wanted).state === "granted";
   const open = Deno.build.os === "windows"
@@ -242,7 +242,7 @@ function cannotListen(place: string, cause: unknown): SigError {
     {
       context: {
         flag: "--addr",
-        ...(isNotGiven(cause)
+        ...(isPermissionMissing(cause)
           ? { hint: `Run it with --allow-net=${place}.` }
           : {}),
       },
@@ -255,12 +255,14 @@ function cannotListen(place: string, cause: unknown): SigError {
  * Returns whether the error is about a permission of Deno rather than of the
  * system.
  */
-function isNotGiven(error: unknown): boolean {
+function isPermissionMissing(error: unknown): boolean {
   return error instanceof Deno.errors.NotCapable;
 }
 
 function whyNot(error: unknown): string {
-  if (isNotGiven(error)) return "the program was not given permission to";
+  if (isPermissionMissing(error)) {
+    return "the program was not given permission to";
+  }
   if (error instanceof Deno.errors.AddrInUse) {
     return "another program listens there";
   }

@@ -46,7 +46,7 @@ export function createLogWriter(
   let dropped = 0;
   let writing: Promise<void> | undefined;
 
-  const tellDropped = () => {
+  const reportDropped = () => {
     if (dropped === 0) return;
     waiting += `{"level":"error","dropped_lines":${dropped}}\n`;
     dropped = 0;
@@ -60,7 +60,7 @@ export function createLogWriter(
       waiting = "";
       // If the reader is closed, the service continues.
       await write(text).catch(() => {});
-      tellDropped();
+      reportDropped();
     }
     writing = undefined;
   };
@@ -71,7 +71,7 @@ export function createLogWriter(
         dropped++;
         return;
       }
-      tellDropped();
+      reportDropped();
       waiting += line;
       writing ??= drain();
     },

@@ -43,7 +43,7 @@ const MAX_BYTES = 256 * 1024;
  * Variables that Kubernetes sets for a service named `sig-api`, unless
  * `enableServiceLinks` is off.
  */
-const OF_KUBERNETES =
+const KUBERNETES_VARIABLE =
   /^SIG_(?:API|WEB)_(?:SERVICE_(?:HOST|PORT(?:_\w+)?)|PORT(?:_\d+_\w+)?)$/;
 
 /** Returns the name of a flag in a settings file. */
@@ -88,7 +88,7 @@ export async function readSettings(
   ]);
   const { values, looked } = io.variables([...flagOf.keys()]);
   for (const [variable, text] of Object.entries(values)) {
-    const isKnown = flagOf.has(variable) || OF_KUBERNETES.test(variable);
+    const isKnown = flagOf.has(variable) || KUBERNETES_VARIABLE.test(variable);
     if (isKnown || text === "" || !variable.startsWith(prefix)) continue;
     throw unknown("variable", variable, [...flagOf.keys()], name);
   }

@@ -17,10 +17,10 @@ export const PROBE_ROUTES: readonly Operation[] = [{
   open: true,
   id: "health",
   tag: "service",
-  summary: "Is the service there?",
-  description: "Answers without a token, and however busy the service is.",
+  summary: "Is the service running?",
+  description: "Needs no token and is answered under any load.",
   answer: {
-    description: "It is.",
+    description: "The service is running.",
     schema: HEALTH,
   },
   examples: HEALTH_EXAMPLES,
@@ -33,7 +33,7 @@ export const PROBE_ROUTES: readonly Operation[] = [{
   tag: "service",
   summary: "Do its issuers and its store answer?",
   description:
-    "Answers without a token, and however busy the service is; an answer may be 5 s old. With the service's token it says which issuers don't answer.",
+    "Needs no token and is answered under any load; the result is cached for 5 s. With the service's token it contains the issuers that don't answer.",
   answer: {
     description: "The store answers, and so does at least one listed issuer.",
     schema: READY,
@@ -82,9 +82,9 @@ export function createDocumentRoutes(
     open: true,
     id: "docs",
     tag: "service",
-    summary: "The same for people",
+    summary: "This document as a page",
     description:
-      "A page that shows `/openapi.json`, loads nothing else, and tries each route where it is; needs no token.",
+      "A page that shows `/openapi.json` and can send requests to each route. Loads nothing else; needs no token.",
     answer: {
       type: "text/html; charset=utf-8",
       description: "The page.",

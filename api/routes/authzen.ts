@@ -57,11 +57,11 @@ function configurationRoute(publicUrl: string | undefined): Operation {
     open: true,
     id: "authzenConfiguration",
     tag: "authzen",
-    summary: "Where the AuthZEN endpoints are",
+    summary: "URLs of the AuthZEN endpoints",
     description:
-      "Metadata of the policy decision point (AuthZEN 1.0 §9). The addresses begin with the service's public URL, or with the one that it is asked by; needs no token.",
+      "Metadata of the policy decision point (AuthZEN 1.0 §9). The URLs begin with the service's public URL (default: the origin of the request). Needs no token.",
     answer: {
-      description: "The addresses.",
+      description: "The URLs.",
       schema: AUTHZEN_CONFIGURATION,
     },
     examples: CONFIGURATION_EXAMPLES,
@@ -86,7 +86,7 @@ function evaluationRoute(context: AuthzenContext): Operation {
     tag: "authzen",
     summary: "May this subject act in this role? (AuthZEN)",
     description:
-      "`subject.id` is SIG's subject where `subject.type` is `user`, `agent` or `did`, `action.name` a role. With `resource.type` `issuer`, `resource.id` is the issuer; with any other type the only issuer on the service's list is asked. `context.sig` says what else `/v1/check` can be told, and is read strictly; all else in `context`, `time` too, has no effect, and unknown members are ignored. What can't be answered is a problem, never `false`.",
+      "`subject.id` is the SIG subject if `subject.type` is `user`, `agent` or `did`; `action.name` is the role. With `resource.type` `issuer`, `resource.id` is the issuer; any other type means the only listed issuer. `context.sig` takes further members of `/v1/check` and is parsed strictly; all other members of `context`, including `time`, have no effect, and unknown members are ignored. A failure is a problem, never `false`.",
     body: {
       schema: EVALUATION,
       maxBytes: MAX_BODY_BYTES,
@@ -114,7 +114,7 @@ function evaluationsRoute(context: AuthzenContext): Operation {
     tag: "authzen",
     summary: "Several AuthZEN evaluations",
     description:
-      'Told in order, with the members beside `evaluations` as defaults, each of which an item replaces as a whole; `options.evaluations_semantic` says whether to stop at the first deny or permit. An item that is wrong or can\'t be answered is `{"decision": false, "context": {"error": {…}}}` in its place, as AuthZEN demands: tell it from a deny by `error`. Each issuer is asked once for all its items, and what is longer than 4,194,304 characters of answers is such an error too.',
+      'The members other than `evaluations` are defaults, each of which an item replaces as a whole; `options.evaluations_semantic` says whether to stop at the first deny or permit. The result of an item that is invalid or can\'t be answered is `{"decision": false, "context": {"error": {…}}}`, as AuthZEN requires: only `error` distinguishes it from a deny. Each issuer is queried once for all its items. Results beyond 4,194,304 characters are such errors too.',
     body: {
       schema: EVALUATIONS,
       maxBytes: MAX_BODY_BYTES,
@@ -122,7 +122,7 @@ function evaluationsRoute(context: AuthzenContext): Operation {
     },
     answer: {
       description:
-        "The decisions in the order of the evaluations, up to where it stopped; a single decision where the request has no evaluations.",
+        "The decisions in the order of the evaluations, up to where it stopped; a single decision if the request has no `evaluations`.",
       schema: z.union([DECISIONS, DECISION]),
     },
     examples: EVALUATIONS_EXAMPLES,

@@ -41,11 +41,11 @@ export function createCheckRoutes(
     const results = await answerBatch(checks, {
       ...forRequest(sources, budget),
       read: (check, i) => readAs(schemas.quickCheck, check, `/checks/${i}`),
-      tell(answer) {
+      toResult(answer) {
         sources.decided?.(answer);
         return answer;
       },
-      refuse: (error) => ({ error: problemOf(c, error) }),
+      toFailure: (error) => ({ error: problemOf(c, error) }),
       reserve: (bytes) => budget.reserve(bytes),
     });
     return send(c, listOfTexts("results", results), "application/json");
@@ -55,9 +55,9 @@ export function createCheckRoutes(
     path: "/v1/check",
     id: "check",
     tag: "questions",
-    summary: "May this subject do this, now or then?",
+    summary: "May this subject do this, now or at another time?",
     description:
-      "Allow needs one relationship of the subject that meets every requirement and is effective. A deny is 200 as well, with its reasons. What can't be answered is a problem with a code of its own and never a deny. An explanation shows up to 1,000 relationships, of up to 8,192 verdicts together.",
+      "Allow needs one relationship of the subject that meets every requirement and is effective. A deny is 200 as well, with its reasons. A failure is a problem with its own code, never a deny. An explanation shows up to 1,000 relationships and 8,192 verdicts.",
     body: { schema: schemas.check, maxBytes: MAX_FEED_BODY_BYTES },
     answer: {
       description: "The answer.",
@@ -80,9 +80,9 @@ export function createCheckRoutes(
     path: "/v1/check/batch",
     id: "checkBatch",
     tag: "questions",
-    summary: "Several questions at once",
+    summary: "Several questions in one request",
     description:
-      'Each is answered as by `/v1/check`. An item that is wrong or can\'t be answered is `{"error": <problem>}` in its place; each issuer is asked once for all its items, and what is longer than 4,194,304 characters of answers is `invalid_request`, to be asked with fewer items or without `explain`.',
+      'Each question is answered as by `/v1/check`. The result of an item that is invalid or can\'t be answered is `{"error": <problem>}`. Each issuer is queried once for all its items. Results beyond 4,194,304 characters are `invalid_request`: send fewer items, or omit `explain`.',
     body: { schema: schemas.batch, maxBytes: MAX_FEED_BODY_BYTES },
     answer: {
       description: "The answers in the order of the questions.",

@@ -19,9 +19,9 @@ export function createDumpStateRoute(
     path: "/v1/dump-state",
     id: "dumpState",
     tag: "questions",
-    summary: "What does the feed say of each relationship?",
+    summary: "The state of each relationship in the feed",
     description:
-      "The state in pages, in the order of the feed: `next_cursor` asks for the next one and is null on the last. A page of large relationships ends before `limit`, at about 4 MiB. All pages are of the state and the instant of the first, also when the feed grows meanwhile; a feed that came along must be sent again with each. A cursor of a history whose event there was issued at another time is `invalid_request`: begin again without it. A faulty feed is 422 and gives no state.",
+      "The state in pages, in the order of the feed: `next_cursor` requests the next page and is null on the last. A page of large relationships ends before `limit`, at about 4 MiB. All pages show the state and time of the first page, even if the feed grows meanwhile; an inline feed must be sent again with each request. A cursor of another history is `invalid_request`: begin again without it. An invalid feed is 422 and has no state.",
     body: { schema: schemas.dumpState, maxBytes: MAX_FEED_BODY_BYTES },
     answer: {
       description: "One page.",

@@ -18,9 +18,9 @@ export function createVerifyRoute(
     path: "/v1/verify",
     id: "verify",
     tag: "questions",
-    summary: "Is this feed in order?",
+    summary: "Is this feed valid?",
     description:
-      "Every document, signature and rule. The issuer is asked now. What is faulty, or contradicts what this service saw before, is 200 with `valid: false` and up to 100 faults; a problem says that it is not known, because something could not be read or exceeds a limit.",
+      "Checks every document, signature and rule; the issuer's documents are fetched now. A feed that is invalid, or contradicts what this service has seen before, is 200 with `valid: false` and up to 100 faults. A problem means that the result is unknown, because a document could not be read or exceeds a limit.",
     body: { schema: schemas.verify, maxBytes: MAX_FEED_BODY_BYTES },
     answer: {
       description: "The report.",

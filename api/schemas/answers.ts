@@ -24,7 +24,8 @@ const SECONDS = z.number().min(0);
 /** The codes of problems, faults and failed items. */
 export const ERROR_CODE = z.enum(Object.keys(ERROR_CODES) as [ErrorCode]).meta({
   id: "ErrorCode",
-  description: "Every code; none is ever renamed or used for another thing.",
+  description:
+    "All codes. A code is never renamed and never changes its meaning.",
 });
 
 /** A problem as in the answers. */
@@ -32,7 +33,7 @@ export const PROBLEM = z.looseObject({
   type: TEXT.describe("`urn:sig:problem:<code>`."),
   title: TEXT.describe("The code in words."),
   status: z.int().describe("The HTTP status."),
-  detail: TEXT.describe("What went wrong, for people."),
+  detail: TEXT.describe("A description of the error for people."),
   instance: TEXT.describe("The request's id."),
   code: ERROR_CODE,
   hint: TEXT.describe("What to do next.").optional(),
@@ -40,7 +41,7 @@ export const PROBLEM = z.looseObject({
   line: COUNT.describe("Line of the feed.").optional(),
   sequence: COUNT.describe("Event of the feed.").optional(),
   kid: TEXT.describe("The key.").optional(),
-  retry_after_seconds: z.number().describe("When to ask again.").optional(),
+  retry_after_seconds: z.number().describe("Seconds until a retry.").optional(),
   errors: z.array(
     z.strictObject({ pointer: TEXT, code: ERROR_CODE, detail: TEXT })
       .describe("One fault."),
@@ -48,7 +49,7 @@ export const PROBLEM = z.looseObject({
 }).meta({
   id: "Problem",
   description:
-    "An error (RFC 9457). `code` is stable; further members tell the place and circumstances.",
+    "An error (RFC 9457). `code` is stable; further members contain details.",
 });
 
 const WARNING = z.strictObject({
@@ -58,9 +59,11 @@ const WARNING = z.strictObject({
   line: COUNT.optional(),
 }).meta({
   id: "Warning",
-  description: "Something odd that makes no feed invalid.",
+  description: "A deviation that does not make the feed invalid.",
 });
-const WARNINGS = z.array(WARNING).describe("What was odd.");
+const WARNINGS = z.array(WARNING).describe(
+  "Deviations that don't make the feed invalid.",
+);
 
 const REQUIREMENT = { key: z.enum(REQUIREMENT_KEYS), value: TEXT };
 const ISSUER = TEXT.describe("The issuer's DID.");
@@ -71,17 +74,20 @@ const SOURCE = z.enum(["https", "http", "inline"]).describe(
 /** One reason of a deny. */
 export const REASON = z.strictObject({
   code: z.enum(DENY_REASONS),
-  relationship_id: TEXT.describe("The relationship that it is about.")
+  relationship_id: TEXT.describe("The relationship that the reason is about.")
     .optional(),
-  sequence: COUNT.describe("That relationship's last event.").optional(),
+  sequence: COUNT.describe("The sequence of that relationship's last event.")
+    .optional(),
   requirement: z.strictObject(REQUIREMENT)
-    .describe("The requirement that it is about.").optional(),
+    .describe("The requirement that the reason is about.").optional(),
 }).meta({ id: "Reason", description: "One reason of a deny." });
 
 const FRESHNESS = z.strictObject({
-  observed_at: INSTANT.describe("When the issuer last confirmed it."),
+  observed_at: INSTANT.describe(
+    "When the state was last confirmed by the issuer.",
+  ),
   age_seconds: SECONDS.describe("Seconds since then."),
-  max_age_seconds: SECONDS.describe("How old it may be."),
+  max_age_seconds: SECONDS.describe("The maximum age of the state in seconds."),
   status: z.enum(["fresh", "stale"]),
 }).meta({ id: "Freshness", description: "How fresh the state is." });
 
@@ -91,20 +97,20 @@ const PROOF = z.strictObject({
   state: TEXT.describe("The hash of its state tree, base64."),
   kid: TEXT.describe("The issuer's key that signed the checkpoint."),
   signed_at: INSTANT.nullable().describe(
-    "When the issuer last said that this checkpoint is the newest.",
+    "When the issuer last signed this checkpoint as the newest.",
   ),
-  tail: COUNT.describe("Events after the checkpoint that were read too."),
+  tail: COUNT.describe("Number of further events after the checkpoint."),
 }).meta({
   id: "Proof",
   description: "How an answer was proved without the whole feed.",
 });
 
 const EXPLANATION = z.strictObject({
-  judged_at: INSTANT.describe("The instant that was judged."),
+  judged_at: INSTANT.describe("The time for which the question was answered."),
   tense: z.enum(["now", "then"]).describe(
-    "`now`: the feed's last word. `then`: what was true at the instant.",
+    "`now`: the current state. `then`: the state at that time.",
   ),
-  events: COUNT.describe("Number of events that were looked at."),
+  events: COUNT.describe("Number of events that were considered."),
   relationships: z.array(
     z.strictObject({
       relationship_id: TEXT,
@@ -118,58 +124,60 @@ const EXPLANATION = z.strictObject({
         z.strictObject({ ...REQUIREMENT, met: z.boolean() })
           .describe("One requirement."),
       ),
-    }).describe("How one relationship was judged."),
+    }).describe("The evaluation of one relationship."),
   ).describe(
     "The relationships of the subject, up to 1,000 of them, and up to 8,192 verdicts.",
   ),
   truncated: z.literal(true).describe(
-    "Present when relationships were left out; the decision rests upon all.",
+    "Present if relationships were left out; the decision considers all of them.",
   ).optional(),
   relationship_count: COUNT.describe(
-    "How many there are, when some were left out.",
+    "The number of all relationships, if some were left out.",
   ).optional(),
-}).meta({ id: "Explanation", description: "How the question was judged." });
+}).meta({ id: "Explanation", description: "How the decision was made." });
 
 /** The basis of every decision, also in AuthZEN answers. */
 export const BASIS = {
   issuer: ISSUER,
   matched_relationship_id: TEXT.nullable().describe(
-    "The relationship that meets them, null on deny.",
+    "The relationship that meets the requirements; null on deny.",
   ),
-  last_sequence: COUNT.describe("The last event that was looked at."),
-  evaluated_at: INSTANT.describe("When the answer was made."),
+  last_sequence: COUNT.describe(
+    "The sequence of the last event that was considered.",
+  ),
+  evaluated_at: INSTANT.describe("When the question was answered."),
   not_after: INSTANT.nullable().describe(
-    "When the answer may change with no further event, null for never.",
+    "When the answer may change without a further event; null if never.",
   ),
   freshness: FRESHNESS.nullable().describe("Null for `inline`."),
   continuity: z.enum(["first_seen", "consistent", "unpinned"]).describe(
-    "How it relates to what this service saw of the feed before.",
+    "How the feed relates to what this service has seen of it before.",
   ),
   warnings: z.array(WARNING).max(MAX_ANSWER_WARNINGS).describe(
-    "What was odd about the subject or the feed as a whole.",
+    "Deviations that concern the subject or the whole feed.",
   ),
   reasons_left_out: COUNT.describe(
-    "How many reasons are left out, where there are more than 100.",
+    "The number of omitted reasons, if there are more than 100.",
   ).optional(),
   explain: EXPLANATION.optional(),
 };
 
 /** The answer of `/v1/check`. */
 export const CHECK_ANSWER = z.strictObject({
-  decision: z.enum(["allow", "deny"]).describe("Yes or no."),
-  subject: TEXT.describe("Whom it is about."),
+  decision: z.enum(["allow", "deny"]).describe("The decision."),
+  subject: TEXT.describe("The subject of the question."),
   requirements: z.array(
     z.strictObject(REQUIREMENT).describe("One requirement."),
-  ).describe("The requirements, as understood."),
-  reasons: z.array(REASON).describe("Why not; empty on allow."),
-  at: TEXT.nullable().describe("As asked."),
-  as_of: z.union([COUNT, TEXT]).nullable().describe("As asked."),
+  ).describe("The parsed requirements."),
+  reasons: z.array(REASON).describe("The reasons of a deny; empty on allow."),
+  at: TEXT.nullable().describe("As in the question."),
+  as_of: z.union([COUNT, TEXT]).nullable().describe("As in the question."),
   source: SOURCE,
   ...BASIS,
-  proof: PROOF.nullable().describe("Null where the whole feed was read."),
+  proof: PROOF.nullable().describe("Null if the whole feed was read."),
 }).meta({
   id: "CheckAnswer",
-  description: "A decision, and what it rests upon.",
+  description: "A decision and its basis.",
 });
 
 /** The answer of `/v1/check` to several questions. */
@@ -177,7 +185,9 @@ export const CHECK_RESULTS = z.strictObject({
   results: z.array(
     z.union([
       CHECK_ANSWER,
-      z.strictObject({ error: PROBLEM }).describe("There is no answer."),
+      z.strictObject({ error: PROBLEM }).describe(
+        "The question has no answer.",
+      ),
     ]),
   ),
 }).meta({
@@ -191,7 +201,7 @@ export const VERIFY_REPORT = z.xor([
     valid: z.literal(true),
     issuer: ISSUER,
     source: SOURCE,
-    verified_events: COUNT.describe("How many events."),
+    verified_events: COUNT.describe("Number of events."),
     last_sequence: COUNT.describe("Sequence of the last event."),
     feed_sha256: TEXT.regex(/^[0-9a-f]{64}$/).describe(
       "SHA-256 of the feed's bytes.",
@@ -202,16 +212,16 @@ export const VERIFY_REPORT = z.xor([
         events: COUNT,
         first_sequence: COUNT,
         last_sequence: COUNT,
-      }).describe("Which events a key signed."),
+      }).describe("A key and the range of events that it signed."),
     ).describe("The keys that signed."),
     warnings: WARNINGS,
-  }).describe("Everything is in order."),
+  }).describe("The feed is valid."),
   z.strictObject({
     valid: z.literal(false),
     errors: z.array(
       z.looseObject({
         code: ERROR_CODE,
-        detail: TEXT.describe("In words."),
+        detail: TEXT.describe("A description of the fault."),
         sequence: COUNT.optional(),
         line: COUNT.optional(),
         kid: TEXT.optional(),
@@ -219,15 +229,15 @@ export const VERIFY_REPORT = z.xor([
       }).describe("One fault."),
     ).min(1).max(100).describe("The faults in the order of the feed."),
     issuer: TEXT.nullable().describe(
-      "Null when one of its documents is at fault.",
+      "Null if one of its documents is invalid.",
     ),
     source: SOURCE,
     verified_events: COUNT.describe(
-      "Events that did verify; none of them may be relied upon.",
+      "Number of events that were verified; don't rely on any of them.",
     ),
     warnings: WARNINGS,
-  }).describe("Something that was published is wrong."),
-]).meta({ id: "VerifyReport", description: "What verifying came to." });
+  }).describe("The published documents are invalid."),
+]).meta({ id: "VerifyReport", description: "The result of a verification." });
 
 const RELATIONSHIP = z.strictObject({
   issuer: TEXT,
@@ -238,25 +248,27 @@ const RELATIONSHIP = z.strictObject({
   valid_from: INSTANT.nullable(),
   valid_until: INSTANT.nullable(),
   status: z.enum(["active", "revoked"]).describe(
-    "As the feed says it; validity is not looked at.",
+    "As in the feed, regardless of the period of validity.",
   ),
   last_sequence: COUNT,
   revoked_reason_code: z.enum(REASON_CODES).optional(),
   revoked_effective_at: INSTANT.optional(),
 }).meta({
   id: "Relationship",
-  description: "What the feed says of one relationship.",
+  description: "A relationship as in the feed.",
 });
 
 /** The answer of `/v1/dump-state`. */
 export const STATE_PAGE = z.strictObject({
   issuer: ISSUER,
-  last_sequence: COUNT.describe("The last event that was looked at."),
+  last_sequence: COUNT.describe(
+    "The sequence of the last event that was considered.",
+  ),
   by_relationship_id: z.record(TEXT, RELATIONSHIP).describe(
     "Relationships, in the order of their first events.",
   ),
   next_cursor: TEXT.nullable().describe(
-    "Asks for the next page; null on the last.",
+    "The cursor of the next page; null on the last.",
   ),
 }).meta({ id: "StatePage", description: "One page of a state." });
 
@@ -264,7 +276,7 @@ export const STATE_PAGE = z.strictObject({
 export const READY = z.strictObject({ status: z.literal("ready") })
   .meta({ id: "Ready", description: "The service can answer." });
 
-const OUTCOME = TEXT.describe("`ok`, or why it gave no answer.");
+const OUTCOME = TEXT.describe("`ok`, or the error code.");
 
 /** The answer of `/readyz` with status 503. */
 export const NOT_READY = z.strictObject({
@@ -272,10 +284,12 @@ export const NOT_READY = z.strictObject({
   checks: z.strictObject({
     pins: OUTCOME.optional(),
     issuers: z.union([
-      z.enum(["ok", "unreachable"]).describe("All of them together."),
-      z.record(TEXT, OUTCOME).describe("With the token: by DID."),
+      z.enum(["ok", "unreachable"]).describe(
+        "The result for all issuers together.",
+      ),
+      z.record(TEXT, OUTCOME).describe("With the token: the results by DID."),
     ]).optional(),
-  }).describe("What the service depends on."),
+  }).describe("The dependencies of the service."),
 }).meta({ id: "NotReady", description: "The service can't answer now." });
 
 /** The answer of `/healthz`. */

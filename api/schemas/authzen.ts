@@ -31,28 +31,28 @@ export const EVALUATION = z.object({
   subject: z.object({
     type: nonEmpty.meta({
       description:
-        "`user`, `agent` for software, or `did` where `id` is a DID. The id is scoped to it: of any other type no feed speaks, which is a deny.",
+        "`user`, `agent` for software, or `did` if `id` is a DID. The id is scoped to its type: no feed lists subjects of other types, so those are denied.",
       examples: [...SUBJECT_TYPES],
     }),
     id: nonEmpty.describe(
-      "Whom the question is about: SIG's subject; compared exactly.",
+      "The SIG subject; compared exactly.",
     ),
   }),
-  action: z.object({ name: nonEmpty.describe("The role that is needed.") }),
+  action: z.object({ name: nonEmpty.describe("The required role.") }),
   resource: z.object({
     type: nonEmpty.describe(
-      "`issuer`: `id` is the issuer. Anything else: the only issuer on the service's list is asked.",
+      "`issuer`: `id` is the issuer. Any other type means the only listed issuer.",
     ),
     id: nonEmpty.describe(
-      "A did:web or a host where `type` is `issuer`.",
+      "A did:web or a host if `type` is `issuer`.",
     ),
   }),
   context: z.object({
     sig: strictObject(BOUNDS).describe(
-      "What AuthZEN has no members for, as in `/v1/check`. Read strictly: an unknown member is refused.",
+      "Members of `/v1/check` that AuthZEN lacks. Unknown members are rejected.",
     ).optional(),
   }).describe(
-    "Of no effect but for `sig`: the `time` of a request, for one, is not the instant of the question.",
+    "Only `sig` has an effect; for example, `time` does not set the time of the question.",
   ).optional(),
 }).meta({
   id: "EvaluationRequest",
@@ -66,7 +66,7 @@ export const EVALUATIONS = EVALUATION.partial().extend({
     0,
     MAX_EVALUATIONS,
   ).describe(
-    "Each takes what it leaves out from the members beside this list. Without any, the request is a single evaluation.",
+    "The evaluations; the other members of the request are their defaults. Without this list, the request is a single evaluation.",
   ).optional(),
   options: z.object({
     evaluations_semantic: z.enum([
@@ -76,7 +76,7 @@ export const EVALUATIONS = EVALUATION.partial().extend({
         "permit_on_first_permit",
       ] as const,
     ]).describe(
-      "Whether to stop, and where; (default: `execute_all`). An evaluation that can't be answered counts as a deny.",
+      "Whether to stop at the first deny or permit (default: `execute_all`). An evaluation that can't be answered counts as a deny.",
     ).optional(),
   }).optional(),
 }).meta({ id: "EvaluationsRequest", description: "Several evaluations." });
@@ -91,30 +91,35 @@ export type EvaluationsRequest = z.output<typeof EVALUATIONS_UNREAD>;
 
 /** The answer to one evaluation. */
 export const DECISION = z.strictObject({
-  decision: z.boolean().describe("Yes or no."),
+  decision: z.boolean().describe("Whether the action is allowed."),
   context: z.strictObject({
     reasons: z.array(REASON.extend({
       detail: z.string().describe(
-        "In words, where the feed was not what decided.",
+        "A description, if the reason is not from the feed.",
       ).optional(),
-    })).describe("Why not; empty on `true`."),
+    })).describe("The reasons of a deny; empty on `true`."),
     ...BASIS,
-  }).describe("What it rests upon."),
-}).meta({ id: "Decision", description: "A decision as AuthZEN says it." });
+  }).describe("The basis of the decision."),
+}).meta({
+  id: "Decision",
+  description: "A decision in the format of AuthZEN.",
+});
 
 const FAILED_EVALUATION = z.strictObject({
   decision: z.literal(false),
   context: z.strictObject({
     error: z.strictObject({
-      status: z.int().describe("The HTTP status of a single one."),
+      status: z.int().describe(
+        "The HTTP status of the same error for a single evaluation.",
+      ),
       code: ERROR_CODE,
-      message: z.string().describe("What went wrong, for people."),
-    }).describe("The problem, short."),
-  }).describe("That this is an error."),
+      message: z.string().describe("A description of the error for people."),
+    }).describe("The problem in short form."),
+  }).describe("Present only for errors."),
 }).meta({
   id: "FailedEvaluation",
   description:
-    "An evaluation of a batch that can't be answered. It is not a deny, but AuthZEN demands a `decision`, and a closed one.",
+    "An evaluation of a batch that can't be answered. It is not a deny, but AuthZEN requires a `decision`, which must then be `false`.",
 });
 
 /** The answers to a batch. */

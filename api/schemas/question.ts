@@ -44,18 +44,18 @@ const DOCUMENT = z.unknown() as z.ZodType<NonNullable<unknown>>;
 
 /** The documents of an issuer, as values. */
 const INLINE_FEED: z.ZodType<InlineFeed> = strictObject({
-  metadata: DOCUMENT.describe("`sig.json` as it is published."),
-  jwks: DOCUMENT.describe("`jwks.json` as it is published."),
+  metadata: DOCUMENT.describe("`sig.json` as published."),
+  jwks: DOCUMENT.describe("`jwks.json` as published."),
   did_document: DOCUMENT.describe(
-    "`did.json` as it is published; absent where there is none.",
+    "`did.json` as published; absent if there is none.",
   ).exactOptional(),
   events: z.string().describe(
-    "The feed as it is published: NDJSON, one envelope a line, the last line ends in LF.",
+    "The feed as published: NDJSON, one envelope per line, the last line ends in LF.",
   ),
 }).meta({
   id: "InlineFeed",
   description:
-    "An issuer's documents. They prove no origin: the answer's `source` is `inline`. What is wrong in them is the issuer's fault (422), not the request's (400).",
+    "An issuer's documents. They don't prove their origin: the answer's `source` is `inline`. An error in them is the issuer's (422), not the request's (400).",
 });
 
 const SUBJECT = z.string().transform(parsed((subject: string) => {
@@ -67,7 +67,7 @@ const SUBJECT = z.string().transform(parsed((subject: string) => {
 })).meta({
   minLength: 1,
   description:
-    "Whom the question is about: any non-empty text, usually a DID; compared exactly.",
+    "The subject: any non-empty text, usually a DID; compared exactly.",
 });
 
 const REQUIREMENT = z.unknown().transform(parsed(parseRequirement)).meta({
@@ -102,11 +102,11 @@ const REQUIRE = list(
     { context: { hint: 'For example: [{"role":"deploy"}].' } },
   ),
 ).describe(
-  "What one relationship must meet, all of it. Each is `key=value` or an object with exactly one member.",
+  "The requirements, all of which one relationship must meet. Each is `key=value` or an object with exactly one member.",
 );
 
 const AT = instant.describe(
-  "Ask what was true at this instant, instead of now.",
+  "The time of the question: what was true then (default: now).",
 );
 
 const SEQUENCE = integer(1, Number.MAX_SAFE_INTEGER);
@@ -126,7 +126,7 @@ const AS_OF = z.unknown().transform((value, ctx) => {
   return data ?? refuse(ctx, error!.issues[0]!.message);
 }).meta({
   description:
-    "Ask what was known by then: only the events up to this sequence, or the longest prefix with every `issued_at` up to this instant, are looked at.",
+    "What was known then: only the events up to this sequence, or the longest prefix with every `issued_at` up to this time, are considered.",
   anyOf: [
     {
       type: "integer",
@@ -147,13 +147,13 @@ export const BOUNDS = {
   at: AT.optional(),
   as_of: AS_OF.optional(),
   min_sequence: integer(0, Number.MAX_SAFE_INTEGER).describe(
-    "Answer only from a feed that has this event; where the known state ends before it, the issuer is asked once more, and then it is `consistency_unavailable`.",
+    "Answer only from a feed that has this event. If the known state ends before it, the issuer is queried once more; if the event is still missing, the result is `consistency_unavailable`.",
   ).optional(),
   max_age_seconds: integer(0, Number.MAX_SAFE_INTEGER).describe(
-    "How old the state may be. It can only tighten the service's own limit; 0 asks the issuer now. Without meaning for `feed`.",
+    "The maximum age of the state. It can only be stricter than the service's own limit; 0 queries the issuer now. Ignored for `feed`.",
   ).optional(),
   explain: z.boolean().describe(
-    "Show how each relationship of the subject was judged.",
+    "Whether to explain the evaluation of each relationship of the subject.",
   ).optional(),
 } as const;
 
@@ -219,7 +219,7 @@ export function createRequestSchemas(options: SourceOptions) {
   const source = {
     issuer: createSourceName("did", options).meta({
       description:
-        "The issuer: a did:web, or its host name. The service's list decides which may be asked.",
+        "The issuer: a did:web, or its host name. The service's list decides which may be queried.",
     }).optional(),
     sig: createSourceName("url", options).meta({
       format: "uri",
@@ -231,7 +231,7 @@ export function createRequestSchemas(options: SourceOptions) {
   const meta = (id: string, start = "") => ({
     id,
     description:
-      `${start}Exactly one of \`issuer\`, \`sig\` and \`feed\` says which feed is meant.`,
+      `${start}Exactly one of \`issuer\`, \`sig\` and \`feed\` names the feed.`,
     oneOf: Object.keys(source).map((name) => ({ required: [name] })),
   });
   const [only, ...others] = options.listed ?? [];
@@ -246,13 +246,16 @@ export function createRequestSchemas(options: SourceOptions) {
     ).meta({
       id: "CheckRequest",
       description:
-        `One question. At most one of \`issuer\`, \`sig\` and \`feed\` says which feed is meant; the default is the only issuer on the service's list.`,
+        `One question. At most one of \`issuer\`, \`sig\` and \`feed\` names the feed (default: the only issuer on the service's list).`,
     });
   const batch = strictObject({
     checks: list(check, 1, MAX_CHECKS).describe(
-      "The questions; each may name another feed. One that is wrong or can't be answered spoils no other.",
+      "The questions; each may name another feed. One that is invalid or can't be answered does not affect the others.",
     ),
-  }).meta({ id: "CheckBatch", description: "Several questions at once." });
+  }).meta({
+    id: "CheckBatch",
+    description: "Several questions in one request.",
+  });
   const quick = z.compile(question);
   return {
     check,
@@ -276,13 +279,13 @@ export function createRequestSchemas(options: SourceOptions) {
       subject: nonEmpty.describe("Only relationships about this subject.")
         .optional(),
       status: z.enum(EFFECTIVE_STATUSES).describe(
-        "Only relationships that come to this at that time.",
+        "Only relationships with this status at that time.",
       ).optional(),
       limit: integer(1, MAX_PAGE).describe(
         `Relationships on one page (default: ${DEFAULT_PAGE}).`,
       ).optional(),
       cursor: nonEmpty.max(MAX_CURSOR_LENGTH).describe(
-        "`next_cursor` of the page before, with everything else as it was.",
+        "`next_cursor` of the previous page; all other members must be unchanged.",
       ).optional(),
     }).check(oneSource).meta(meta("DumpStateRequest")),
   };

@@ -154,7 +154,7 @@ function open(): Promise<Database> {
 
 async function transact<T>(
   mode: "readonly" | "readwrite",
-  work: (store: ObjectStore) => Asked<T>,
+  work: (store: ObjectStore) => StoreRequest<T>,
 ): Promise<T> {
   const database = await open();
   try {
@@ -173,7 +173,7 @@ async function transact<T>(
 // (`lib="dom"`) without changing those of its users.
 
 /** A request to IndexedDB. */
-interface Asked<T> {
+interface StoreRequest<T> {
   /** The result, when `onsuccess` is called. */
   readonly result: T;
   /** The error, when `onerror` is called. */
@@ -186,9 +186,9 @@ interface Asked<T> {
 
 /** An object store. */
 interface ObjectStore {
-  getAll(): Asked<unknown[]>;
-  put(value: unknown, name: string): Asked<unknown>;
-  delete(name: string): Asked<unknown>;
+  getAll(): StoreRequest<unknown[]>;
+  put(value: unknown, name: string): StoreRequest<unknown>;
+  delete(name: string): StoreRequest<unknown>;
 }
 
 /** A transaction. */
@@ -207,7 +207,7 @@ interface Database {
 }
 
 /** A request to open a database. */
-interface Opening extends Asked<Database> {
+interface Opening extends StoreRequest<Database> {
   onupgradeneeded: (() => void) | null;
 }
 

@@ -247,7 +247,8 @@ export function createLoginGate(options: LoginGateOptions): LoginGate {
       { subject, require: [...new Set([...own, ...require])], maxAgeMs },
       { refresh },
     );
-    const { answer, relationship } = await (metrics?.noting(asking) ?? asking);
+    const { answer, relationship } =
+      await (metrics?.countFailures(asking) ?? asking);
     metrics?.decided(answer, true);
     return {
       answer: relationship === null

@@ -103,7 +103,7 @@ interface WatchedPage extends AsyncDisposable {
   /** The page. */
   readonly page: Page;
   /** The forbidden actions of the page so far. */
-  readonly misdeeds: readonly string[];
+  readonly violations: readonly string[];
 }
 
 /**
@@ -124,16 +124,16 @@ export async function openPage(
   const page = free ?? await newPage(browser, device);
   if (isPlain) shown.add(origin);
   const context = page.context();
-  const misdeeds: string[] = [];
+  const violations: string[] = [];
   const onRequest = (request: Request) => {
     const { origin: to, protocol } = new URL(request.url());
     const isKnown = to === origin || also.includes(to);
     if (!isKnown && protocol !== "data:" && protocol !== "blob:") {
-      misdeeds.push(`asked ${request.url()}`);
+      violations.push(`asked ${request.url()}`);
     }
   };
   const onError = (error: WebError) =>
-    void misdeeds.push(`threw ${error.error()}`);
+    void violations.push(`threw ${error.error()}`);
   const onConsole = (message: ConsoleMessage) => {
     const text = message.text();
     // The browser logs responses with an error status as errors, which are
@@ -141,10 +141,10 @@ export async function openPage(
     if (message.type() !== "error" || /^Failed to load resource/.test(text)) {
       return;
     }
-    misdeeds.push(`said ${text}`);
+    violations.push(`said ${text}`);
   };
   const onDialog = (dialog: Dialog) => {
-    misdeeds.push(`opened a dialog: ${dialog.message()}`);
+    violations.push(`opened a dialog: ${dialog.message()}`);
     void dialog.dismiss();
   };
   context.on("request", onRequest).on("weberror", onError)
@@ -155,7 +155,7 @@ export async function openPage(
   await page.waitForSelector("html[data-ready]");
   return {
     page,
-    misdeeds,
+    violations,
     async [Symbol.asyncDispose]() {
       if (isPlain && spare === undefined) {
         await clear(page, origin);
@@ -164,7 +164,7 @@ export async function openPage(
         page.off("dialog", onDialog);
         spare = page;
       } else await context.close();
-      assertEquals(misdeeds, []);
+      assertEquals(violations, []);
     },
   };
 }
@@ -199,7 +199,7 @@ export async function newPage(
 }
 
 /**
- * Ends everything that a test started on a page; misdeeds meanwhile are still
+ * Ends everything that a test started on a page; violations meanwhile are still
  * recorded.
  */
 async function clear(page: Page, origin: string): Promise<void> {
