@@ -162,7 +162,9 @@ async function interruptExec(
     `#!/bin/sh\ncat > /dev/null\necho $$ > begun.new; mv begun.new begun\n${body}\n`,
     { mode: 0o700 },
   );
-  await Deno.remove(workspace.path("begun")).catch(() => {});
+  for (const name of ["asked", "begun"]) {
+    await Deno.remove(workspace.path(name)).catch(() => {});
+  }
   await using child = start(
     ["watch", "./acme", "--exec", "./program", ...words],
     { cwd: workspace.dir },
@@ -186,8 +188,9 @@ test("an interrupt while --exec runs is not an error and acknowledges finished e
   await append();
   // The program runs until the watch was asked to stop.
   const waits = (code: number) =>
-    // real time: the shell waits until the test has written a file.
-    `while [ ! -e asked ]; do sleep 0.05; done; rm asked; exit ${code}`;
+    // real time: the shell waits until the test has written a file, then long
+    // enough for the watch to receive the signal before the program ends.
+    `while [ ! -e asked ]; do sleep 0.05; done; sleep 2; exit ${code}`;
   const asks = (signal: Deno.Signal) => (child: TestProcess) => {
     child.signal(signal);
     Deno.writeTextFileSync(workspace.path("asked"), "");
