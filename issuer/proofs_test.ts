@@ -476,6 +476,28 @@ it("removes files that the newest checkpoint does not need after 24 hours", asyn
   }
 });
 
+for (const [what, rest] of [["lost", ""], ["torn", '{"at":']] as const) {
+  test(`a ${what} line of the journal of removals removes no file in use`, async ({ place }) => {
+    let hours = 0;
+    const issuer = await place.open({
+      now: () => new Date(NOW.getTime() + hours * 3_600_000),
+    });
+    // A full tile, which the later checkpoints need, is made in the second.
+    const drafts = Array.from({ length: 200 }, () => upsert());
+    await issuer.appendAll(drafts);
+    await issuer.checkpoint({ init: true });
+    for (hours of [1, 2, 3, 30]) {
+      await issuer.appendAll(drafts.slice(0, 60));
+      assertEquals(await issuer.refreshProofs(), []);
+      if (hours !== 2) continue;
+      const journal = `${place.dir}/.sig/proofs.jsonl`;
+      const [first] = (await Deno.readTextFile(journal)).split("\n");
+      await Deno.writeTextFile(journal, `${first}\n${rest}`);
+    }
+    await assertProofs(place);
+  });
+}
+
 Deno.test("SIGKILL at any step of the first or a later checkpoint leaves valid proofs", async (t) => {
   const steps = async (
     place: Place,

@@ -65,10 +65,12 @@ export async function removeOldFiles(
   if (last !== null && hourOf(last * 1000) === hourOf(now.getTime())) return;
   const changes = await readJournal(store);
   const leftAt = new Map<string, number>();
-  for (const [i, { at, made, left, to }] of changes.entries()) {
+  for (const [i, { at, from, made, left, to }] of changes.entries()) {
     const next = changes[i + 1]?.from ?? encodeBase64(published.root);
     for (const path of made) leftAt.delete(path);
-    for (const path of to === next ? left : made) leftAt.set(path, at);
+    // Neither: the line of a later change was lost, so nothing is known.
+    const unused = next === to ? left : next === from ? made : [];
+    for (const path of unused) leftAt.set(path, at);
   }
   const end = now.getTime() - KEPT_MS;
   for (const [path, at] of leftAt) {
