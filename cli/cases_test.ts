@@ -113,6 +113,7 @@ const REFUSED: readonly (readonly [string, ...string[]])[] = [
     "error: invalid_request",
     "Did you mean acme.example:8443?",
   ],
+  ["plan --dir $D/acme", "at flag --from", "--from is required"],
   [
     "plan --dir $D/acme --from people.xlsx",
     "at flag --input",

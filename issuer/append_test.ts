@@ -167,13 +167,16 @@ Deno.test("refuses to extend a feed beyond the size limits of readers", async ()
     "too_many_events",
     "the feed has 3 events (at most 3)",
   );
-  const short = await open({
-    limits: { ...DEFAULT_LIMITS, maxFeedBytes: 2500 },
-  });
+  const { issuer, store } = await open();
+  await issuer.append(upsert());
+  const bytes = store.files.get(FEED)!.length;
+  const exact = { ...DEFAULT_LIMITS, maxFeedBytes: bytes };
+  await (await open({ limits: exact })).issuer.append(upsert());
+  const short = { ...DEFAULT_LIMITS, maxFeedBytes: bytes - 1 };
   await expectSigError(
-    short.issuer.append(upsert()),
+    (await open({ limits: short })).issuer.append(upsert()),
     "feed_too_large",
-    "more than 2500 bytes",
+    `the feed would have more than ${bytes - 1} bytes`,
   );
 });
 

@@ -58,10 +58,11 @@ test("import reports up to 100 faults with their lines, and writes nothing", asy
     "invalid_json: Cannot read drafts: line 1: it must be strict JSON",
     "invalid_json line 3: it must be one object",
   ], { stdin: `nope\n${draft(1)}\n[]\n` });
-  const many = await workspace.refused(`${IMPORT} --format json`, [], {
-    stdin: drafts(150, { subject: "" }),
-  });
-  assertEquals(JSON.parse(many).errors.length, 100);
+  for (const stdin of [drafts(150, { subject: "" }), "[]\n".repeat(150)]) {
+    const json = `${IMPORT} --format json`;
+    const many = await workspace.refused(json, [], { stdin });
+    assertEquals(JSON.parse(many).errors.length, 100);
+  }
 });
 
 test("import shows progress on a terminal", async (workspace) => {
