@@ -1,8 +1,10 @@
 /**
  * Publishes the packages to JSR from a tested copy without links. Run by `deno
- * task publish`. `--tests=PATH` runs only these tests; other arguments are
- * passed to `deno publish`. With `--dry-run` the copy keeps the links and no
- * test runs, so that it works without access to JSR.
+ * task publish`. `--output=FILE` writes the copy as an archive (`.tar.gz`)
+ * instead, for `deno publish` on a machine that runs no test. `--tests=PATH`
+ * runs only these tests; other arguments are passed to `deno publish`. With
+ * `--dry-run` the copy keeps the links and no test runs, so that it works
+ * without access to JSR.
  *
  * JSR's server refuses `with { type: "text" }` although the dry run passes
  * (jsr-io/jsr#1478): in the copy, such imports are constants, and the imported
@@ -68,6 +70,8 @@ async function isDirty(): Promise<boolean> {
 
 if (import.meta.main) {
   const { tests, rest } = splitTests(Deno.args);
+  const output = rest.find((arg) => arg.startsWith("--output="))
+    ?.slice("--output=".length);
   // The copy is not a Git repository, so Deno can't check this there.
   if (!rest.includes("--allow-dirty") && await isDirty()) {
     console.error(
@@ -84,11 +88,16 @@ if (import.meta.main) {
     for (const name of PACKAGES) {
       await inlineTexts(new URL(name, copy.root).pathname);
     }
-    const child = new Deno.Command(Deno.execPath(), {
-      args: ["publish", ...rest],
-      cwd: copy.root,
-    }).spawn();
-    code = (await child.status).code;
+    if (output !== undefined) {
+      await runProgram("tar", ["-czf", output, "-C", copy.root.pathname, "."]);
+      code = 0;
+    } else {
+      const child = new Deno.Command(Deno.execPath(), {
+        args: ["publish", ...rest],
+        cwd: copy.root,
+      }).spawn();
+      code = (await child.status).code;
+    }
   } catch (error) {
     console.error(`Cannot publish: ${(error as Error).message}`);
   }
