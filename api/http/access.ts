@@ -69,9 +69,8 @@ export function requireHost(
   let lastAllowed: string | undefined;
   return (request) => {
     const { host } = splitUrl(request.url);
-    const header = request.headers.get("host");
-    const isSame = header === null || header === host;
-    if (isSame && host === lastAllowed) return;
+    const named = request.headers.get("host") ?? host;
+    if (host === lastAllowed && named === host) return;
     const hosts = hostsOf(request);
     if (hosts === undefined) {
       throw new SigError(
@@ -91,7 +90,7 @@ export function requireHost(
         },
       );
     }
-    if (isSame) lastAllowed = host;
+    lastAllowed = host;
   };
 }
 

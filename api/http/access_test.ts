@@ -9,9 +9,13 @@ function requestOf(url: string, host?: string): Request {
 }
 
 /** Returns the error code for a `Host`; undefined if it is allowed. */
-function refusal(check: (request: Request) => void, host: string) {
+function refusal(
+  check: (request: Request) => void,
+  host?: string,
+  url = "http://localhost:1/",
+) {
   try {
-    check(requestOf(`http://localhost:1/`, host));
+    check(requestOf(url, host));
     return undefined;
   } catch (error) {
     return (error as { code: string }).code;
@@ -40,8 +44,12 @@ Deno.test("only listed names are answered; an entry without a port allows every 
     assertEquals(refusal(check, host), UNKNOWN, host);
   }
   // A name that was just accepted does not allow another.
-  assertEquals(refusal(check, "localhost:1"), undefined);
-  assertEquals(refusal(check, "evil.example"), UNKNOWN);
+  for (const host of ["localhost:1", "localhost", undefined]) {
+    assertEquals(refusal(check, host), undefined);
+    assertEquals(refusal(check, "evil.example"), UNKNOWN);
+    assertEquals(refusal(check, host, "http://evil.example/"), UNKNOWN);
+    assertEquals(refusal(check, undefined, "http://evil.example/"), UNKNOWN);
+  }
 });
 
 Deno.test("rejects a list entry that is not a host", () => {
