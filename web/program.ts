@@ -31,6 +31,7 @@ import {
 } from "@sig/api/flags";
 import {
   readServerFlags,
+  readStorePassword,
   requireOnlyHere,
   SERVER_FLAGS,
 } from "@sig/api/server";
@@ -39,7 +40,6 @@ import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import type { Demo } from "./demo/start_demo.ts";
 import type { OpenIdProgram } from "./openid/start_openid.ts";
-import { readStorePassword } from "./store_password.ts";
 import { VERSION } from "./version.ts";
 
 /** An origin in the form that browsers send, or a DID. */
@@ -186,7 +186,13 @@ async function start(given: GivenFlags, io: ServerIo): Promise<Startup> {
   }
   if (!settings.isLocal) requirePublic(audiences, given);
   const { password, warnings } = await readStorePassword(
-    { store: storeText, file: flags["store-password-file"] },
+    {
+      ...{ flag: "--store", store: storeText },
+      ...{
+        fileFlag: "--store-password-file",
+        file: flags["store-password-file"],
+      },
+    },
     io,
   );
   const openid = await readOpenIdFlags(flags, io, settings.log);

@@ -45,3 +45,8 @@ export {
   variableName,
   type Variables,
 } from "./settings.ts";
+export {
+  readStorePassword,
+  type StoreFlags,
+  type StorePassword,
+} from "./store_password.ts";

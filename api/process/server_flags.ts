@@ -26,6 +26,7 @@ import type { PinStore } from "@sig/consumer/pins";
 import type { OpenStoreOptions } from "@sig/consumer/store";
 import type { ProcessIo } from "./io.ts";
 import { operatorLine } from "./log.ts";
+import { readStorePassword } from "./store_password.ts";
 
 const FLAGS = {
   config: optional(
@@ -98,10 +99,8 @@ export interface ServerSettings {
     readonly maxConcurrent: number | undefined;
   };
   /**
-   * Opens the pin store of `--pins`. The password of a Redis is read from
-   * `SIG_REDIS_PASSWORD`, since other users of the machine can see arguments.
-   * If others can reach the server, its responses don't contain the path of the
-   * store; only the operator's log does.
+   * Opens the pin store of `--pins`. If others can reach the server, its
+   * responses don't contain the path of the store; only the operator's log does.
    *
    * @throws {SigError} `invalid_request`; `store_unavailable` with its
    * location.
@@ -122,11 +121,9 @@ export interface ServerPins {
 /** The functions of the process that the flags need. */
 export type ServerFlagsIo = Pick<
   ProcessIo,
-  "isTerminal" | "stderr" | "now" | "env"
+  "isTerminal" | "stderr" | "now" | "env" | "readFile"
 >;
 
-/** The variable that may contain the password of `--pins redis://…`. */
-const PASSWORD_VARIABLE = "SIG_REDIS_PASSWORD";
 /** The text that replaces a path or an address in responses. */
 const SHOWN_AS = "of this server";
 
@@ -196,17 +193,10 @@ async function openPins(
     });
   }
   const { openPinStore } = await import("@sig/consumer/pins");
-  let isInUrl = false;
-  let password: string | undefined;
-  if (/^rediss?:/.test(text)) {
-    const { parseRedisUrl } = await import("@sig/consumer/store");
-    isInUrl = parseRedisUrl(text).password !== undefined;
-    if (!isInUrl) password = io.env(PASSWORD_VARIABLE) || undefined;
-  }
+  const flags = { flag: "--pins", store: text };
+  const { password, warnings } = await readStorePassword(flags, io);
   const pins = await openPinStore(text, { password, ...shown });
-  const warning =
-    `the password in --pins is visible to every user of this machine; use ${PASSWORD_VARIABLE}`;
-  return { pins, requirePin, warnings: isInUrl ? [warning] : [] };
+  return { pins, requirePin, warnings };
 }
 
 /**

@@ -20,6 +20,7 @@ function settingsOf(words: readonly string[], isTerminal = false) {
       stderr() {},
       now: () => new Date(0),
       env: () => undefined,
+      readFile: () => Promise.reject(new Error("no disk")),
     },
   );
   return settings;

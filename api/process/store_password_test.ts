@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { expectSigError } from "../tests/kit/sig_errors.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { readStorePassword } from "./store_password.ts";
 
 const SECRET = "s3cret/pw";
@@ -9,7 +9,10 @@ function read(
   { file, env }: { file?: string | Uint8Array; env?: string } = {},
 ) {
   return readStorePassword(
-    { store, ...(file === undefined ? {} : { file: "pw.txt" }) },
+    {
+      ...{ flag: "--store", store, fileFlag: "--store-password-file" },
+      file: file === undefined ? undefined : "pw.txt",
+    },
     {
       readFile: () =>
         Promise.resolve(
@@ -46,6 +49,13 @@ Deno.test("warns of a password in the arguments without showing it", async () =>
   assertEquals(warnings, [
     "the password in --store is visible to every user of this machine; use --store-password-file or SIG_REDIS_PASSWORD",
   ]);
+  const io = { readFile: () => Promise.reject(), env: () => "of-env" };
+  assertEquals(await readStorePassword({ flag: "--pins", store }, io), {
+    password: undefined,
+    warnings: [
+      "the password in --pins is visible to every user of this machine; use SIG_REDIS_PASSWORD",
+    ],
+  });
 });
 
 Deno.test("rejects an invalid password without showing it", async () => {
