@@ -1,13 +1,14 @@
 import { assertEquals } from "@std/assert";
 import { createApp } from "./app.ts";
+import { get } from "./testdata/asking.ts";
 
 Deno.test("the health check contains service name, version and uptime", async () => {
   let ms = 0;
   const app = createApp({ now: () => new Date(ms) });
   ms = 2_500;
-  const response = await app.fetch(new Request("http://127.0.0.1/healthz"));
-  assertEquals(response.status, 200);
-  assertEquals(await response.json(), {
+  const { status, body } = await get(app, "/healthz");
+  assertEquals(status, 200);
+  assertEquals(body, {
     status: "ok",
     service: "sig-api",
     version: "0.1.0",

@@ -9,7 +9,7 @@ import { assertSigError } from "../../tests/kit/sig_errors.ts";
 import { PAGE_HEADERS } from "./guard.ts";
 import { send, sendJson } from "./send.ts";
 import type { RequestLogEntry } from "./request_log.ts";
-import { ask } from "./testdata/ask.ts";
+import { ask } from "../testdata/asking.ts";
 import { serviceOf } from "./testdata/service_of.ts";
 
 const NOTHING = "default-src 'none'; frame-ancestors 'none'";
@@ -185,7 +185,7 @@ Deno.test("an error becomes a problem with the request id", async () => {
     answer.headers.get("content-type"),
     "application/problem+json",
   );
-  assertEquals(JSON.parse(answer.body), {
+  assertEquals(answer.body, {
     type: "urn:sig:problem:rate_limited",
     title: "Rate limited",
     status: 429,
@@ -252,7 +252,7 @@ Deno.test("an unexpected error becomes internal, without its details", async (t)
         const { answer, entry } = await throwing(thrown, "GET", fail);
         assertEquals(answer.status, 500);
         assertEquals(answer.headers.get("cache-control"), "no-store");
-        assertEquals(JSON.parse(answer.body), {
+        assertEquals(answer.body, {
           type: "urn:sig:problem:internal",
           title: "Internal",
           status: 500,

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { SigError } from "@sig/core";
 import { readJson } from "./read_body.ts";
 import { send, sendJson } from "./send.ts";
-import { ask, post } from "./testdata/ask.ts";
+import { ask, post } from "../testdata/asking.ts";
 import { outcome, serviceOf } from "./testdata/service_of.ts";
 
 Deno.test("a client over its rate gets 429; other clients and health checks do not", async () => {
@@ -128,18 +128,18 @@ Deno.test("bodies share the limit of held bytes and release them", async () => {
   const body = JSON.stringify("x".repeat(30_000));
   const held = new TransformStream<Uint8Array, Uint8Array>();
   const writer = held.writable.getWriter();
-  const first = ask(app, "/eat", post(held.readable));
+  const first = post(app, "/eat", held.readable);
   await writer.write(new TextEncoder().encode(body));
-  const refused = await ask(app, "/eat", post(body));
+  const refused = await post(app, "/eat", body);
   assertEquals(outcome(refused), [503, "overloaded"]);
   assertEquals(
-    refused.detail,
+    refused.body.detail,
     "Cannot answer: too many large requests are being answered",
   );
   await writer.close();
   assertEquals((await first).status, 200);
   for (let i = 0; i < 5; i++) {
-    assertEquals((await ask(app, "/eat", post(body))).status, 200);
+    assertEquals((await post(app, "/eat", body)).status, 200);
   }
 });
 
@@ -147,7 +147,7 @@ Deno.test("a body that doesn't arrive in time is rejected", async () => {
   const app = serviceOf({ bodyTimeoutMs: 5 });
   const never = new ReadableStream<Uint8Array>();
   assertEquals(
-    outcome(await ask(app, "/echo", post(never))),
+    outcome(await post(app, "/echo", never)),
     [408, "request_timeout"],
   );
 });

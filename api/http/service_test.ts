@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { SigError } from "@sig/core";
 import { assertSigError } from "../../tests/kit/sig_errors.ts";
 import type { RequestLogEntry } from "./request_log.ts";
-import { ask, post } from "./testdata/ask.ts";
+import { ask, post } from "../testdata/asking.ts";
 import { outcome, serviceOf } from "./testdata/service_of.ts";
 
 Deno.test("each path has exactly one spelling", async () => {
@@ -22,7 +22,10 @@ Deno.test("each path has exactly one spelling", async () => {
   ) {
     const answer = await ask(app, path);
     assertEquals(outcome(answer), [404, "not_found"], path);
-    assertEquals(answer.detail, "Cannot answer: there is nothing at this path");
+    assertEquals(
+      answer.body.detail,
+      "Cannot answer: there is nothing at this path",
+    );
   }
 });
 
@@ -42,8 +45,11 @@ Deno.test("rejects a method that the path does not have, and lists the allowed o
     assertEquals(answer.status, 405);
     assertEquals(answer.headers.get("allow"), allow);
     if (method === "HEAD") continue;
-    assertEquals(answer.code, "method_not_allowed");
-    assertEquals(answer.detail, `Cannot answer: the method must be ${words}`);
+    assertEquals(answer.body.code, "method_not_allowed");
+    assertEquals(
+      answer.body.detail,
+      `Cannot answer: the method must be ${words}`,
+    );
   }
 });
 
@@ -79,8 +85,8 @@ Deno.test("an invalid Host is 400, with and without a list", async () => {
 
 Deno.test("pages of other sites can't post unless their origin is allowed", async () => {
   const app = serviceOf({ corsOrigins: ["https://app.example"] });
-  const send = async (headers: HeadersInit) =>
-    outcome(await ask(app, "/echo", post("{}", headers)));
+  const send = async (headers: { [name: string]: string }) =>
+    outcome(await post(app, "/echo", "{}", headers));
   const site = { "sec-fetch-site": "cross-site" };
   const refused = [403, "origin_not_allowed"];
   assertEquals(await send(site), refused);
@@ -135,7 +141,7 @@ Deno.test("routes that are not open require the token", async () => {
     const answer = await send(bad);
     assertEquals(outcome(answer), [401, "unauthorized"], bad);
     assertEquals(answer.headers.get("www-authenticate"), "Bearer");
-    assertEquals(answer.detail, "Cannot answer: a bearer token is needed");
+    assertEquals(answer.body.detail, "Cannot answer: a bearer token is needed");
   }
   assertEquals((await ask(app, "/names/a")).status, 401);
   assertEquals((await ask(app, "/open")).status, 200);
@@ -195,7 +201,7 @@ Deno.test("every response has its request id, which is also in the log", async (
     code: "internal",
   });
   assertMatch(error!, /^TypeError: why\n/);
-  assert(!broken.body.includes("why"));
+  assert(!broken.text.includes("why"));
   await ask(app, `/${"x".repeat(1000)}`);
   assertEquals(log.pop()!.path.length, 200);
   // A rejection has its code but no `error`.

@@ -6,6 +6,7 @@ import {
 } from "../../tests/kit/test_issuer.ts";
 import { createApp } from "../app.ts";
 import {
+  ask,
   CLUSTER,
   evaluationOf,
   get,
@@ -25,17 +26,16 @@ function asking({ app, server }: Awaited<ReturnType<typeof serveIssuer>>) {
 Deno.test("the metadata contains the endpoints with the host of the request", async () => {
   const app = createApp({ hosts: ["sig.acme.example"] });
   const path = "/.well-known/authzen-configuration";
-  const ask = (origin: string) => app.fetch(new Request(origin + path));
-  const response = await ask("https://sig.acme.example");
-  assertEquals(await response.json(), {
+  const { body } = await ask(app, `https://sig.acme.example${path}`);
+  assertEquals(body, {
     policy_decision_point: "https://sig.acme.example",
     access_evaluation_endpoint: "https://sig.acme.example/access/v1/evaluation",
     access_evaluations_endpoint:
       "https://sig.acme.example/access/v1/evaluations",
   });
-  const foreign = await ask("https://eve.example");
+  const foreign = await ask(app, `https://eve.example${path}`);
   assertEquals(foreign.status, 421);
-  assert(!(await foreign.text()).includes("eve.example"));
+  assert(!foreign.text.includes("eve.example"));
   const closed = createApp({ token: "secret" });
   assertEquals((await get(closed, path)).status, 200);
 });

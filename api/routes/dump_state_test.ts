@@ -220,14 +220,7 @@ Deno.test("unusual identifiers keep their order and are plain keys", async () =>
       ),
     ),
   );
-  const response = await app.fetch(
-    new Request("http://127.0.0.1/v1/dump-state", {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ issuer: server.did }),
-    }),
-  );
-  const text = await response.text();
+  const { text } = await dump(app, { issuer: server.did });
   const places = ids.map((id) => text.indexOf(`${JSON.stringify(id)}:{`));
   assertEquals(places, [...places].sort((a, b) => a - b));
   assert(places.every((place) => place > 0));

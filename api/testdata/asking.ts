@@ -17,46 +17,56 @@ import { type App, type AppOptions, createApp } from "../app.ts";
 export interface Asked {
   readonly status: number;
   readonly headers: Headers;
+  readonly text: string;
+  /** The text, parsed if it is JSON. */
   // deno-lint-ignore no-explicit-any -- tests look into answers of any shape
   readonly body: any;
 }
 
-/** Sends JSON (or a text unchanged) to a path of an app. */
-export async function post(
-  app: App,
+/** Answers requests, such as an app or a Hono service. */
+interface Fetcher {
+  fetch(request: Request, info?: object): Response | Promise<Response>;
+}
+
+type RequestHeaders = { readonly [name: string]: string };
+
+/** Sends a request to a path of an app, or to a URL. */
+export async function ask(
+  app: Fetcher,
+  path: string,
+  init: RequestInit = {},
+  info?: object,
+): Promise<Asked> {
+  const url = path.startsWith("/") ? `http://127.0.0.1${path}` : path;
+  const response = await app.fetch(new Request(url, init), info);
+  const text = await response.text();
+  const { headers, status } = response;
+  const isJson = headers.get("content-type")?.includes("json") && text !== "";
+  return { status, headers, text, body: isJson ? JSON.parse(text) : text };
+}
+
+/** Sends JSON (or a text or stream unchanged) to a path of an app. */
+export function post(
+  app: Fetcher,
   path: string,
   body: unknown,
-  headers: { readonly [name: string]: string } = {},
+  headers: RequestHeaders = {},
 ): Promise<Asked> {
-  const response = await app.fetch(
-    new Request(`http://127.0.0.1${path}`, {
-      method: "POST",
-      headers: { "content-type": "application/json", ...headers },
-      body: typeof body === "string" ? body : JSON.stringify(body),
-    }),
-  );
-  return await toAsked(response);
+  const isSent = typeof body === "string" || body instanceof ReadableStream;
+  return ask(app, path, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: isSent ? body : JSON.stringify(body),
+  });
 }
 
-/** Requests a path of an app; a body that is not JSON stays a text. */
-export async function get(
-  app: App,
+/** Requests a path of an app. */
+export function get(
+  app: Fetcher,
   path: string,
-  headers: { readonly [name: string]: string } = {},
+  headers: RequestHeaders = {},
 ): Promise<Asked> {
-  return await toAsked(
-    await app.fetch(new Request(`http://127.0.0.1${path}`, { headers })),
-  );
-}
-
-async function toAsked(response: Response): Promise<Asked> {
-  const text = await response.text();
-  const isJson = response.headers.get("content-type")?.includes("json");
-  return {
-    status: response.status,
-    headers: response.headers,
-    body: isJson ? JSON.parse(text) : text,
-  };
+  return ask(app, path, { headers });
 }
 
 /** A question about Alice. */

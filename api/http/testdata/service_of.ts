@@ -7,7 +7,7 @@ import { requireToken } from "../access.ts";
 import { readJson } from "../read_body.ts";
 import { sendJson } from "../send.ts";
 import { createService } from "../service.ts";
-import type { Answer } from "./ask.ts";
+import type { Asked } from "../../testdata/asking.ts";
 
 /** Creates a service with a few routes, and further ones by path. */
 export function serviceOf(
@@ -33,6 +33,6 @@ export function serviceOf(
 }
 
 /** Status and code, or status and body. */
-export function outcome({ status, code, body }: Answer): readonly unknown[] {
-  return [status, code ?? body];
+export function outcome({ status, body, text }: Asked): readonly unknown[] {
+  return [status, body.code ?? text];
 }
