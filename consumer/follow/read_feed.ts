@@ -216,6 +216,7 @@ async function continueFrom(
 ): Promise<ReadFeed | undefined> {
   const { loaded, options } = refresh;
   const { verification } = held.feed;
+  const isOfPin = held.pin.prefix_sha256 === pin.prefix_sha256;
   refresh.proofs.prepare(verification.tree, pin);
   const opened = isWhole
     ? await loaded.openFeed()
@@ -227,8 +228,8 @@ async function continueFrom(
   try {
     if (document.unchanged) {
       // The issuer serves the held feed, but another process has seen more
-      // events.
-      if (held.pin.sequence < pin.sequence) return undefined;
+      // events, or accepted a different history.
+      if (!isOfPin) return undefined;
       const { etag, prefix_sha256: sha256 } = held.pin;
       const same = { ...held.feed, etag, sha256 };
       return await requireProofs(refresh, { ...same, isFromStart: false });
@@ -263,6 +264,10 @@ async function continueFrom(
       warnings,
       isFromStart: false,
     });
+  } catch (error) {
+    // The held feed may be that of a history that was replaced.
+    if (error instanceof RefreshFailure && !isOfPin) return undefined;
+    throw error;
   } finally {
     await stream.close();
     await document.cancel();

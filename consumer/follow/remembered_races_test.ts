@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { nameKids, shortenKids } from "../memory/pin.ts";
 import type { PinStore } from "../memory/sqlite_lines.ts";
-import { removePin } from "./manage_pins.ts";
+import { acknowledgePin, removePin } from "./manage_pins.ts";
 import type { Consumer } from "../consumer.ts";
 import {
   feedOf,
@@ -18,6 +18,7 @@ import {
 } from "../testdata/remembered_issuer.ts";
 
 const ROLLED_BACK = ["feed_rolled_back", "Cannot trust feed"] as const;
+const REWRITTEN = ["feed_rewritten", "Cannot trust feed"] as const;
 const INCONSISTENT = ["history_was_inconsistent"] as const;
 
 /** Returns a store that runs work once, right before its first write. */
@@ -225,6 +226,34 @@ racesTest(
       "feed_rolled_back",
       "the feed ends at sequence 3, but 4 events are remembered",
     );
+  },
+);
+
+racesTest(
+  "a running process does not continue from a history that was replaced",
+  async ({ did, pins, fresh, publish, server: { documents } }) => {
+    await publish([upsert(1), upsert(2)]);
+    const [first, second] = [fresh(), fresh()];
+    for (const running of [first, second]) await running.verify(did);
+    const replaced = documents.get(PATHS.feed)!;
+    const [key] = await importTestKeys();
+    // Of the same length, with the same last line.
+    const others = [upsert(1, { roles: ["review"] }), upsert(2), upsert(3)];
+    const lines = await Promise.all(
+      others.map((each) => lineOf({ ...each, issuer: did }, key)),
+    );
+    documents.set(PATHS.feed, feedOf(lines.slice(0, 2)));
+    await expectSigError(() => fresh().verify(did), ...REWRITTEN);
+    const now = new Date("2026-06-01T00:00:00Z");
+    const options = { reason: "restored", now, allowPrivate: true };
+    await acknowledgePin(pins, did, options);
+    // With the entity tag that this process still has.
+    documents.set(PATHS.feed, replaced);
+    await expectSigError(() => first.verify(did), ...REWRITTEN);
+    documents.set(PATHS.feed, feedOf(lines));
+    for (const running of [first, second]) {
+      assertEquals((await running.verify(did)).state.last_sequence, 3);
+    }
   },
 );
 
