@@ -181,6 +181,19 @@ Deno.test("a different history of the same length, accepted by another process, 
     );
   }));
 
+Deno.test("a cursor within the feed is compared with its event, also without a pin", () =>
+  withIssuer(3, 2, async ({ readOnce, line, lines, publish, pins, did }) => {
+    await readOnce({ from: 1 });
+    await removePin(pins, did);
+    const other = await line(2, key, { event_id: "another" });
+    publish(lines.with(1, other));
+    await expectSigError(
+      readOnce,
+      "feed_rewritten",
+      "event 2 differs from the event that was seen",
+    );
+  }));
+
 for (const rewritten of [1, 2, 3]) {
   Deno.test(`after event ${rewritten} was rewritten and accepted, only a cursor before it continues`, () =>
     withIssuer(4, 2, async (watched) => {
