@@ -122,12 +122,10 @@ async function verifyAsked(
   options: CheckIssuerOptions & { readonly now: Date },
 ): Promise<VerifiedIssuer> {
   const { subject, at, asOf } = asked;
-  const { unknownEvents, unmatchedRevoke } = options;
   const mayProve = location.reader.kind === "remote" &&
-    options.proofs !== false && options.onEvent === undefined &&
-    unknownEvents !== "ignore" && unmatchedRevoke !== "reject";
+    options.proofs !== false && options.onEvent === undefined;
   const question = mayProve
-    ? provableQuestion({ subjects: [subject], asOf, at: at ?? null })
+    ? provableQuestion({ subjects: [subject], asOf, at: at ?? null }, options)
     : undefined;
   const found = question && await readByProof(location, question, options);
   if (found && "verified" in found) return found.verified;

@@ -133,21 +133,6 @@ export function contradiction(
   });
 }
 
-/**
- * Returns whether less than `limitMs` have passed since `from`. Returns false
- * if `from` is undefined or in the future: a clock that was set back must not
- * keep anything valid indefinitely.
- */
-export function isWithin(
-  limitMs: number,
-  from: Date | undefined,
-  now: Date,
-): boolean {
-  if (from === undefined) return false;
-  const elapsedMs = now.getTime() - from.getTime();
-  return elapsedMs >= 0 && elapsedMs < limitMs;
-}
-
 /** Returns the thumbprints and authorised kids of a key set. */
 export async function fetchedKeys(keys: KeyResolver): Promise<FetchedKeys> {
   const published = new Map<string, string>();

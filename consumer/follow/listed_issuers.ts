@@ -159,7 +159,7 @@ export class ListedIssuers {
       const issuer = this.#listed.get(expectedIssuer) ??
         this.#create(name, undefined);
       if (issuer.location.metadataRef !== metadataRef) {
-        throw conflictingUrl(text, issuer);
+        throw wrongUrl(text, CONFLICTING, issuer.location.metadataRef);
       }
       this.#listed.set(expectedIssuer, issuer);
       for (const each of [text, expectedIssuer, metadataRef]) {
@@ -185,8 +185,9 @@ export class ListedIssuers {
       name.metadataRef === listed?.location.metadataRef;
     if (listed !== undefined && isNamed) return listed;
     if (this.#options.anyIssuer) {
-      if (!isNamed) throw foreignUrl(name);
-      return this.#findUnlisted(name);
+      if (isNamed) return this.#findUnlisted(name);
+      const { origin } = new URL(name.metadataRef);
+      throw wrongUrl(text, FOREIGN, origin + WELL_KNOWN_PATHS.metadata);
     }
     throw new SigError(
       "issuer_not_allowed",
@@ -232,7 +233,7 @@ export class ListedIssuers {
     const known = this.#unlisted.get(did);
     if (known !== undefined && known.location.metadataRef !== metadataRef) {
       // http and https of one host, if http is allowed.
-      throw conflictingUrl(text, known);
+      throw wrongUrl(text, CONFLICTING, known.location.metadataRef);
     }
     this.#unlisted.delete(did);
     const issuer = known ?? this.#create(name, this.#largeReads);
@@ -256,40 +257,20 @@ function hasProofs(documents: HeldDocuments): boolean {
   }
 }
 
-function usualPlaceOf(metadataRef: string): string {
-  return new URL(metadataRef).origin + WELL_KNOWN_PATHS.metadata;
-}
+/** Any user who can upload a file to a host could otherwise speak for it. */
+const FOREIGN = "an unlisted issuer is read only at its host's own sig.json";
 
-/**
- * Returns the error for an unlisted URL: any user who can upload a file to a
- * host could otherwise speak for the host.
- */
-function foreignUrl({ text, metadataRef }: IssuerName): SigError {
+/** The pin of an issuer belongs to one URL. */
+const CONFLICTING = "the same issuer is already read at another URL";
+
+function wrongUrl(text: string, why: string, right: string): SigError {
   return new SigError(
     "invalid_identifier",
-    `Cannot ask issuer ${quote(text)}: an unlisted issuer is read only at ` +
-      "its host's own sig.json",
+    `Cannot ask issuer ${quote(text)}: ${why}`,
     {
       context: {
         identifier: text.slice(0, 200),
-        hint: `Ask for ${usualPlaceOf(metadataRef).slice(0, 300)}`,
-      },
-    },
-  );
-}
-
-/**
- * Returns the error for a second URL of an issuer: its pin belongs to one URL.
- */
-function conflictingUrl(text: string, { location }: KnownIssuer): SigError {
-  return new SigError(
-    "invalid_identifier",
-    `Cannot ask issuer ${quote(text)}: the same issuer is already read at ` +
-      "another URL",
-    {
-      context: {
-        identifier: text.slice(0, 200),
-        hint: `Ask for ${location.metadataRef.slice(0, 300)}`,
+        hint: `Ask for ${right.slice(0, 300)}`,
       },
     },
   );

@@ -26,6 +26,7 @@ import {
   locateIssuer,
   type ProvenLocation,
 } from "../read/source.ts";
+import { listRecords } from "../store/record_store.ts";
 import { fetchedKeys } from "./check_continuity.ts";
 import { seenProof } from "./compare_proofs.ts";
 import { ProofsOfFeed } from "./full_read.ts";
@@ -78,19 +79,14 @@ export async function listPins(
   onDamaged?: (issuer: string, error: SigError) => void,
 ): Promise<readonly PinRecord[]> {
   const found = new Map<string, PinRecord>();
-  let from: string | undefined;
-  do {
-    const page = await store.list(PINS, ANY_TIME, from);
-    for (const { id, text } of page.records) {
-      try {
-        found.set(id, pinRecordOf(await decodePin(store.place, id, text)));
-      } catch (error) {
-        if (onDamaged === undefined || !isSigError(error)) throw error;
-        onDamaged(id, error);
-      }
+  for await (const { id, text } of listRecords(store, PINS, ANY_TIME)) {
+    try {
+      found.set(id, pinRecordOf(await decodePin(store.place, id, text)));
+    } catch (error) {
+      if (onDamaged === undefined || !isSigError(error)) throw error;
+      onDamaged(id, error);
     }
-    from = page.next;
-  } while (from !== undefined);
+  }
   return [...found].sort(([a], [b]) => a < b ? -1 : 1).map(([, pin]) => pin);
 }
 

@@ -70,7 +70,7 @@ export async function observeByProof(
   part: StatePart,
   options: ProofObserving,
 ): Promise<{ readonly observation?: Observation; readonly warning?: Warning }> {
-  const question = provableQuestion(part);
+  const question = provableQuestion(part, options);
   if (question === undefined || !mayProve(issuer, options)) return {};
   const { at, waitFor = runImmediately } = options;
   const { record, location: { expectedIssuer } } = issuer;
@@ -124,16 +124,14 @@ function mayProve(
     ProofObserving,
 ): boolean {
   const { full, refresh, requirePin } = options;
-  const { unknownEvents, unmatchedRevoke } = options;
   const isUnasked = proofs === "never" || full || refresh === false;
-  const isPlain = unknownEvents !== "ignore" && unmatchedRevoke !== "reject";
   const isMissing = requirePin && record.text === undefined;
   const isDue = feedBytes <= limits.maxFeedBytes &&
     proofReads * BYTES_OF_A_READ > feedBytes;
   const isLoaded = proofs !== "always" && (record.held !== undefined || isDue);
   const pin = record.known?.pin;
   const isWithoutProof = pin !== undefined && pin.proof === undefined;
-  return !isUnasked && isPlain && !isMissing && !isLoaded &&
+  return !isUnasked && !isMissing && !isLoaded &&
     !isWithoutProof && !isUnusable(record);
 }
 

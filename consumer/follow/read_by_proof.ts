@@ -38,6 +38,7 @@ import {
 import { type IssuerLocation, readAll } from "../read/reader.ts";
 import { incompleteLine } from "../verify/feed_fault.ts";
 import type { LoadedIssuer } from "../verify/load_issuer.ts";
+import type { FeedPolicy } from "../verify/verified_feed.ts";
 import type { VerifiedIssuer } from "../verify/verify_feed.ts";
 import {
   contradictionOfProofs,
@@ -92,11 +93,16 @@ export interface Unproven {
 
 /**
  * Returns the question of a part that can be answered by proof: about one
- * subject, and without `asOf` as a time; otherwise undefined.
+ * subject, without `asOf` as a time, and under the default rules for events;
+ * otherwise undefined.
  */
 export function provableQuestion(
   { subjects, asOf, at }: StatePart,
+  { unknownEvents, unmatchedRevoke }: FeedPolicy,
 ): ProofQuestion | undefined {
+  if (unknownEvents === "ignore" || unmatchedRevoke === "reject") {
+    return undefined;
+  }
   const [subject, other] = new Set(subjects);
   const isPast = at !== null;
   if (subject === undefined || other !== undefined) return undefined;

@@ -47,7 +47,6 @@ import {
   checkContinuity,
   checkKeys,
   type FetchedKeys,
-  isWithin,
   rolledBack,
   usableKeys,
 } from "./check_continuity.ts";
@@ -178,6 +177,21 @@ export function conditionsToContinue(
       ? { range: { from: bytes - feed.verification.overlap.length } }
       : {}),
   };
+}
+
+/**
+ * Returns whether less than `limitMs` have passed since `from`. Returns false
+ * if `from` is undefined or in the future: a clock that was set back must not
+ * keep anything valid indefinitely.
+ */
+export function isWithin(
+  limitMs: number,
+  from: Date | undefined,
+  now: Date,
+): boolean {
+  if (from === undefined) return false;
+  const elapsedMs = now.getTime() - from.getTime();
+  return elapsedMs >= 0 && elapsedMs < limitMs;
 }
 
 type HeldToContinue = Refreshed & { readonly feed: HeldFeed };

@@ -39,10 +39,11 @@ import {
 import type { IssuerLocation } from "../read/reader.ts";
 import { ProofsOfFeed } from "./full_read.ts";
 import { lacksKey } from "../verify/feed_fault.ts";
-import { fetchedKeys, isWithin } from "./check_continuity.ts";
+import { fetchedKeys } from "./check_continuity.ts";
 import {
   conditionsToContinue,
   type FeedRefresh,
+  isWithin,
   type ReadFeed,
   readFeed,
   type RefreshOptions,

@@ -98,6 +98,7 @@ const PIN = "kind='pin'";
 
 const TOO_FEW = "the lines of DID are not as many as its pin says: it";
 const PIN_GONE = "the pin of DID is missing: the store";
+const LIST = "the list of feeds has no lines of DID: it";
 const ABOUT = "the lines of DID about a subject";
 const ATTACHED = "what is stored with the lines of DID";
 const line = (n: number) => `the stored line ${n} of DID`;
@@ -211,6 +212,7 @@ const ALTERED: readonly (readonly [
     ...[ALICE, ATTACHED] as const,
   ],
   ["a deleted attachment", "DELETE FROM attachment", ALICE, ATTACHED],
+  ["a deleted list of feeds", "DELETE FROM feed", ALICE, LIST],
 ];
 
 for (const [what, sql, subject, damaged] of ALTERED) {

@@ -320,8 +320,6 @@ export class SqliteLines {
    * Requires that the number of lines equals the sequence of the current pin.
    */
   #requireWhole({ issuer, table }: FeedPlace): void {
-    const pin = this.#pinOf(issuer);
-    if (pin?.lines?.table !== table) throw new HistoryMoved();
     this.#requireListed({ issuer, table });
     const { data_version } = this.#file.sql("PRAGMA data_version").get()!;
     const dataVersion = Number(data_version);
@@ -341,7 +339,7 @@ export class SqliteLines {
         lines: isWhole ? Number(n) : NaN,
       };
     }
-    if (this.#counted.lines === pin.pin?.sequence) return;
+    if (this.#counted.lines === this.#pinOf(issuer)?.pin?.sequence) return;
     throw this.damaged(
       `the lines of ${issuer} are not as many as its pin says: it`,
     );

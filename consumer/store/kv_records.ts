@@ -3,6 +3,7 @@
 import {
   isLive,
   kindFull,
+  listRecords,
   type RecordKind,
   type RecordStore,
   requireRecordSize,
@@ -56,12 +57,7 @@ export async function openKvStore(
 
   async function countRecords(kind: RecordKind, at: Date): Promise<Count> {
     let found = 0;
-    let from: string | undefined;
-    do {
-      const page = await store.list(kind, at, from);
-      found += page.records.length;
-      from = page.next;
-    } while (from !== undefined);
+    for await (const _ of listRecords(store, kind, at)) found++;
     return { countedAtMs: at.getTime(), found, added: 0 };
   }
 

@@ -107,6 +107,20 @@ export interface RecordStore {
   close(): Promise<void>;
 }
 
+/** Yields a kind's records, page by page; a record may come twice. */
+export async function* listRecords(
+  store: Pick<RecordStore, "list">,
+  kind: RecordKind,
+  at: Date,
+): AsyncGenerator<RecordPage["records"][number]> {
+  let from: string | undefined;
+  do {
+    const page = await store.list(kind, at, from);
+    yield* page.records;
+    from = page.next;
+  } while (from !== undefined);
+}
+
 /** Creates the error of a store that can't be used. */
 export type Unavailable = (
   why: string,

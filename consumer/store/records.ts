@@ -1,6 +1,7 @@
 /** Records of one kind as values. @module */
 
 import {
+  listRecords,
   type RecordKind,
   type RecordStore,
   storeUnavailable,
@@ -130,12 +131,9 @@ export function recordsOf<T>(
       return taken && read(taken.text);
     },
     async *list(at) {
-      let from: string | undefined;
-      do {
-        const page = await store.list(kind, at, from);
-        for (const { id, text } of page.records) yield [id, read(text)];
-        from = page.next;
-      } while (from !== undefined);
+      for await (const { id, text } of listRecords(store, kind, at)) {
+        yield [id, read(text)];
+      }
     },
   };
 }

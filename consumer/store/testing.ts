@@ -19,6 +19,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { SigError } from "@sig/core";
 import {
+  listRecords,
   MAX_RECORD_BYTES,
   type RecordKind,
   type RecordStore,
@@ -268,15 +269,10 @@ export const RECORD_STORE_RULES: readonly RecordStoreRule[] = [
       const ids = new Set<string>();
       for (let i = 0; i < 1_200; i++) ids.add(await put(store, `n${i}`));
       const seen = new Set<string>();
-      let from: string | undefined;
-      do {
-        const page = await other.list(KIND, after(0), from);
-        for (const { id, text } of page.records) {
-          assert(text.startsWith("n"));
-          seen.add(id);
-        }
-        from = page.next;
-      } while (from !== undefined);
+      for await (const { id, text } of listRecords(other, KIND, after(0))) {
+        assert(text.startsWith("n"));
+        seen.add(id);
+      }
       assertEquals(seen, ids);
     },
   },
