@@ -400,14 +400,8 @@ export class Issuer implements AsyncDisposable {
       { onEvent: (event) => relationships.add(event), keepOnly: null },
     );
     const digest = await crypto.subtle.digest("SHA-256", feed);
-    return {
-      issuer,
-      last_sequence,
-      feed_sha256: new Uint8Array(digest).toHex(),
-      relationships: relationships.byId,
-      personOf: (subject) => relationships.persons.rootOf(subject),
-      canLink: (subject, named) => relationships.canLink(subject, named),
-    };
+    const feed_sha256 = new Uint8Array(digest).toHex();
+    return relationships.state({ issuer, last_sequence, feed_sha256 });
   }
 
   /**
@@ -486,13 +480,9 @@ export class Issuer implements AsyncDisposable {
 
   /** Reads the feed up to its recovered end. */
   async #readFeed() {
-    const { documents, bytes } = await this.#onFeed((
-      _,
-      { head },
-      documents,
-    ) => ({
-      ...{ documents, bytes: head!.bytes },
-    }));
+    const { documents, bytes } = await this.#onFeed(
+      (_, { head }, documents) => ({ documents, bytes: head!.bytes }),
+    );
     // Read outside the lock: the feed's recovered bytes never change.
     const feed = await this.#options.store
       .read(documents.feedPath, Number.MAX_SAFE_INTEGER);

@@ -21,7 +21,7 @@
  */
 
 import { type FeedState, parseIssuerDid, type SigMetadata } from "@sig/core";
-import { importSigningKey, type SigningKey } from "@sig/jose/keys";
+import { importSigningKey } from "@sig/jose/keys";
 import type { AppendedEvent } from "./append/append_batch.ts";
 import type { RevokeDraft, UpsertDraft } from "./append/draft.ts";
 import {
@@ -31,10 +31,9 @@ import {
   serveFile,
 } from "./testing/faults.ts";
 import { initIssuer } from "./init_issuer.ts";
-import type { KeyStore } from "./keys/key_store.ts";
 import { createMemoryKeyStore } from "./keys/key_store.ts";
-import { type Issuer, openIssuer, type RotatedKey } from "./open_issuer.ts";
-import { createMemoryStore, type MemoryStore } from "./store/memory_store.ts";
+import { openIssuer, type RotatedKey } from "./open_issuer.ts";
+import { createMemoryStore } from "./store/memory_store.ts";
 
 export type { AppendedEvent } from "./append/append_batch.ts";
 export type { DraftBase, RevokeDraft, UpsertDraft } from "./append/draft.ts";
@@ -131,116 +130,56 @@ export async function fakeIssuer(
 ): Promise<FakeIssuer> {
   const store = createMemoryStore();
   const keys = createMemoryKeyStore();
-  const { metadata, kid } = await initIssuer({ store, keys, did });
-  const clock = { time: new Date(at).getTime() };
-  const issuer = await openIssuer({
-    store,
-    keys,
-    now: () => new Date(clock.time),
-  });
-  return new IssuerInMemory({ issuer, store, keys, metadata, kid, clock });
-}
-
-/** The parts of an issuer in memory. */
-interface Parts {
-  readonly issuer: Issuer;
-  readonly store: MemoryStore;
-  readonly keys: KeyStore;
-  readonly metadata: SigMetadata;
-  readonly kid: string;
-  readonly clock: { time: number };
-}
-
-class IssuerInMemory implements FakeIssuer {
-  readonly #parts: Parts;
-  readonly #host: string;
-  readonly #requests: string[] = [];
-  #rotations = 1;
-  #kid: string;
-  #fault: IssuerFault | undefined;
-
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    this.#kid = parts.kid;
-    this.#host = parseIssuerDid(this.did).host;
-  }
-
-  get did(): string {
-    return this.metadata.issuer;
-  }
-
-  get metadata(): SigMetadata {
-    return this.#parts.metadata;
-  }
-
-  get requests(): readonly string[] {
-    return this.#requests;
-  }
-
-  readonly now = (): Date => new Date(this.#parts.clock.time);
-
-  readonly fetch = async (request: Request): Promise<Response> => {
-    const { hostname, pathname } = new URL(request.url);
-    if (hostname !== this.#host) throw new TypeError("No such host");
-    this.#requests.push(pathname);
-    const { files } = this.#parts.store;
-    const fault = this.#fault;
-    if (fault === undefined) return await serveFile(files, request);
-    const answer = faultyAnswer(fault, request);
-    if (answer !== undefined) return await answer;
-    const damaged = await damagedFiles(fault, files, await this.#key());
-    return await serveFile(damaged, request);
-  };
-
-  advance(milliseconds: number): void {
-    this.#parts.clock.time += milliseconds;
-  }
-
-  async upsert(
-    draft: Omit<UpsertDraft, "event_type">,
-  ): Promise<AppendedEvent> {
-    const { issuer } = this.#parts;
-    return await issuer.append({ ...draft, event_type: "relationship.upsert" });
-  }
-
-  async revoke(
-    draft:
-      & Omit<RevokeDraft, "event_type" | "reason_code">
-      & Partial<Pick<RevokeDraft, "reason_code">>,
-  ): Promise<AppendedEvent> {
-    return await this.#parts.issuer.append({
-      reason_code: "other",
-      ...draft,
-      event_type: "relationship.revoke",
-    });
-  }
-
-  async rotateKey(kid = `orgsign-${++this.#rotations}`): Promise<RotatedKey> {
-    const rotated = await this.#parts.issuer.rotateKey({ kid });
-    this.#kid = rotated.kid;
-    return rotated;
-  }
-
-  async state(): Promise<FeedState> {
-    return await this.#parts.issuer.state();
-  }
-
-  break(fault: IssuerFault): void {
-    this.#fault = fault;
-  }
-
-  mend(): void {
-    this.#fault = undefined;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#parts.issuer.close();
-  }
-
-  /** Returns the key that currently signs. */
-  async #key(): Promise<SigningKey> {
-    const kid = this.#kid;
-    const jwk = await this.#parts.keys.read({ host: this.#host, kid });
+  const initialized = await initIssuer({ store, keys, did });
+  const { metadata } = initialized;
+  const { host } = parseIssuerDid(did);
+  const requests: string[] = [];
+  let time = new Date(at).getTime();
+  let { kid } = initialized;
+  let rotations = 1;
+  let fault: IssuerFault | undefined;
+  const now = () => new Date(time);
+  const issuer = await openIssuer({ store, keys, now });
+  const signingKey = async () => {
+    const jwk = await keys.read({ host, kid });
     return await importSigningKey({ ...jwk!, kid });
-  }
+  };
+  return {
+    ...{ did, metadata, now, requests },
+    async fetch(request) {
+      const { hostname, pathname } = new URL(request.url);
+      if (hostname !== host) throw new TypeError("No such host");
+      requests.push(pathname);
+      const { files } = store;
+      if (fault === undefined) return await serveFile(files, request);
+      return await faultyAnswer(fault, request) ?? await serveFile(
+        await damagedFiles(fault, files, await signingKey()),
+        request,
+      );
+    },
+    advance(milliseconds) {
+      time += milliseconds;
+    },
+    upsert: (draft) =>
+      issuer.append({ ...draft, event_type: "relationship.upsert" }),
+    revoke: (draft) =>
+      issuer.append({
+        reason_code: "other",
+        ...draft,
+        event_type: "relationship.revoke",
+      }),
+    async rotateKey(name = `orgsign-${++rotations}`) {
+      const rotated = await issuer.rotateKey({ kid: name });
+      kid = rotated.kid;
+      return rotated;
+    },
+    state: () => issuer.state(),
+    break(next) {
+      fault = next;
+    },
+    mend() {
+      fault = undefined;
+    },
+    [Symbol.asyncDispose]: () => issuer.close(),
+  };
 }

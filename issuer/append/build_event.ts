@@ -18,9 +18,9 @@ export interface EventPlace {
 }
 
 /**
- * Completes a draft. Values are not validated here, so a wrong value is kept.
- * The order of the members is that of docs/protocol.md §3, because it
- * determines the signed bytes.
+ * Completes a draft. Values are not validated here, so a wrong value is kept;
+ * JSON omits members that are undefined. The order of the members is that of
+ * docs/protocol.md §3, because it determines the signed bytes.
  */
 export function buildEvent(
   draft: DraftMembers,
@@ -35,7 +35,7 @@ export function buildEvent(
     "relationship_id",
     () => isRevoke ? undefined : place.newId(),
   );
-  return withoutAbsent({
+  return {
     spec_version: SPEC_VERSION,
     event_id: eventId,
     event_type: draft.event_type,
@@ -63,14 +63,5 @@ export function buildEvent(
     // shorter.
     reason: draft.reason ?? undefined,
     metadata: draft.metadata ?? undefined,
-  });
-}
-
-function withoutAbsent(
-  members: Record<string, unknown>,
-): Readonly<Record<string, unknown>> {
-  for (const name of Object.keys(members)) {
-    if (members[name] === undefined) delete members[name];
-  }
-  return members;
+  };
 }

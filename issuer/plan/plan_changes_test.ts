@@ -263,6 +263,12 @@ Deno.test("a row of another type replaces the only relationship of its person", 
   // As saved and read again.
   const saved = JSON.parse(JSON.stringify(made));
   assertEquals(readPlan(saved, state).changes, made.changes);
+  const changes = [{ ...saved.changes[0], relationship_id: "r-2" }];
+  assertSigError(
+    () => readPlan({ ...saved, changes }, state),
+    "plan_outdated",
+    "Cannot apply plan: it says something else of a relationship than the feed does",
+  );
 });
 
 /** Changes to a saved plan of one update, which make it no plan. */

@@ -78,26 +78,26 @@ export function activeOfPerson(
 }
 
 /**
- * Collects {@linkcode PublishedState.relationships} from verified events in the
- * order of the feed. The state of docs/protocol.md §4 lacks title, department
- * and metadata, which an upsert that changes a role must repeat.
+ * Collects a {@linkcode PublishedState} from verified events in the order of
+ * the feed. The state of docs/protocol.md §4 lacks title, department and
+ * metadata, which an upsert that changes a role must repeat.
  */
 export class PublishedRelationships {
   readonly #byId = new Map<string, PublishedRelationship>();
   readonly #subjects = new Set<string>();
-  /** The keys of each person. */
-  readonly persons = new Persons();
+  readonly #persons = new Persons();
 
-  /** Relationships by identifier, in the order of their first event. */
-  get byId(): ReadonlyMap<string, PublishedRelationship> {
-    return this.#byId;
-  }
-
-  /**
-   * Returns whether the next upsert of a subject can link it to another one.
-   */
-  canLink(subject: string, named: string): boolean {
-    return !this.#subjects.has(subject) && this.persons.canLink(subject, named);
+  /** Returns the state of the feed whose events were added. */
+  state(
+    feed: Pick<PublishedState, "issuer" | "last_sequence" | "feed_sha256">,
+  ): PublishedState {
+    return {
+      ...feed,
+      relationships: this.#byId,
+      personOf: (subject) => this.#persons.rootOf(subject),
+      canLink: (subject, named) =>
+        !this.#subjects.has(subject) && this.#persons.canLink(subject, named),
+    };
   }
 
   /**
@@ -108,7 +108,7 @@ export class PublishedRelationships {
     const { relationship_id: id, sequence: last_sequence } = event;
     const before = this.#byId.get(id);
     if (isUpsert(event)) {
-      if (!this.#subjects.has(event.subject)) this.persons.add(event);
+      if (!this.#subjects.has(event.subject)) this.#persons.add(event);
       this.#subjects.add(event.subject);
       this.#byId.set(id, {
         upsert: event,

@@ -17,11 +17,9 @@ export const numbered = (events: readonly SigEvent[]): readonly SigEvent[] =>
 export function published(events: readonly SigEvent[]): PublishedState {
   const relationships = new PublishedRelationships();
   for (const event of numbered(events)) relationships.add(event);
-  return {
+  return relationships.state({
     issuer: ISSUER,
     last_sequence: events.length,
     feed_sha256: `${events.length}`,
-    relationships: relationships.byId,
-    personOf: (subject) => relationships.persons.rootOf(subject),
-  };
+  });
 }
