@@ -18,7 +18,7 @@ import {
   percentile,
   postBytes,
 } from "./http_client.ts";
-import { median } from "./pairs.ts";
+import { alternate, median } from "./pairs.ts";
 import { type Started, startServer } from "./servers/start.ts";
 
 const EVENTS = 1_000;
@@ -57,7 +57,6 @@ interface Questions extends Load {
   readonly name: string;
   readonly isNew: boolean;
   readonly goal: string;
-  readonly costs: number[];
 }
 
 async function load(
@@ -67,7 +66,7 @@ async function load(
   goal = "",
 ): Promise<Questions> {
   const connections = await openConnections(server.url);
-  return { name, server, isNew, goal, connections, costs: [] };
+  return { name, server, isNew, goal, connections };
 }
 
 /** Returns microseconds of CPU time for each request. */
@@ -77,21 +76,17 @@ async function costOf(load: Questions): Promise<number> {
   return (await measureWork(load, next, SLICE_MS)).micros;
 }
 
-const floor = await load("hono, the same answer", hono);
 const all = [
-  floor,
+  await load("hono, the same answer", hono),
   await load("asked before", api, false, " (goal: at most 1.25)"),
   await load("new question", api, true, " (goal: at most 1.85)"),
 ];
 try {
-  for (const each of all) await costOf(each);
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const each of round % 2 === 0 ? all : all.toReversed()) {
-      each.costs.push(await costOf(each));
-    }
-  }
-  for (const { name, costs, goal } of all) {
-    const times = median(costs.map((cost, i) => cost / floor.costs[i]!));
+  const works = all.map((each) => () => costOf(each));
+  const results = await alternate(works, ROUNDS);
+  for (const [at, { name, goal }] of all.entries()) {
+    const costs = results[at]!;
+    const times = median(costs.map((cost, i) => cost / results[0]![i]!));
     console.log(
       `${name}: ${median(costs).toFixed(1)} µs per request, ` +
         `${times.toFixed(2)} ×${goal}`,

@@ -15,7 +15,7 @@ import {
   measureWork,
   openConnections,
 } from "./http_client.ts";
-import { median } from "./pairs.ts";
+import { alternate, median } from "./pairs.ts";
 import { GATE_HOST } from "./servers/openid_clients.ts";
 import { type Started, startServer } from "./servers/start.ts";
 
@@ -48,19 +48,15 @@ function measure(load: Load) {
 
 const ours = await load(own);
 const floor = await load(bare);
-await measure(ours);
-await measure(floor);
-const pairs = [];
-for (let i = 0; i < PAIRS; i++) {
-  const [first, second] = i % 2 === 0 ? [ours, floor] : [floor, ours];
-  const [a, b] = [await measure(first), await measure(second)];
-  pairs.push(i % 2 === 0 ? { a, b } : { a: b, b: a });
-}
-const rate = median(pairs.map(({ a, b }) => a.rate / b.rate));
-const work = median(pairs.map(({ a, b }) => b.micros / a.micros));
+const [as = [], bs = []] = await alternate(
+  [() => measure(ours), () => measure(floor)],
+  PAIRS,
+);
+const rate = median(as.map((a, i) => a.rate / bs[i]!.rate));
+const work = median(as.map((a, i) => bs[i]!.micros / a.micros));
 console.log(
   `${(rate * 100).toFixed(0)} % of bare hono's ${
-    median(pairs.map(({ b }) => b.rate)).toFixed(0)
+    median(bs.map((b) => b.rate)).toFixed(0)
   } per second, by CPU time ${(work * 100).toFixed(0)} % ` +
     "(goal: at least 45 %)",
 );

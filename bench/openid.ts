@@ -15,7 +15,7 @@ import {
   openConnections,
   postBytes,
 } from "./http_client.ts";
-import { median } from "./pairs.ts";
+import { alternate, median } from "./pairs.ts";
 import { ALGORITHMS, CALLBACK } from "./servers/openid_clients.ts";
 import { type Started, startServer } from "./servers/start.ts";
 
@@ -168,16 +168,11 @@ const toOther = await openConnections(other.url, CONCURRENT);
 for (const alg of ALGORITHMS) {
   const ours = () => measure(own, toOwn, logInToOwn, alg);
   const theirs = () => measure(other, toOther, logInToOther, alg);
-  await ours();
-  await theirs();
-  const pairs = [];
-  for (let i = 0; i < ROUNDS; i++) {
-    pairs.push({ a: await ours(), b: await theirs() });
-  }
-  const ratio = median(pairs.map(({ a, b }) => a.rate / b.rate));
-  const work = median(pairs.map(({ a, b }) => b.ms / a.ms));
+  const [as = [], bs = []] = await alternate([ours, theirs], ROUNDS);
+  const ratio = median(as.map((a, i) => a.rate / bs[i]!.rate));
+  const work = median(as.map((a, i) => bs[i]!.ms / a.ms));
   console.log(
-    `${alg}: ${median(pairs.map(({ a }) => a.rate)).toFixed(0)} logins/s, ${
+    `${alg}: ${median(as.map((a) => a.rate)).toFixed(0)} logins/s, ${
       ratio.toFixed(2)
     } × oidc-provider, by CPU time ${work.toFixed(2)} ×`,
   );

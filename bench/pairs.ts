@@ -53,25 +53,34 @@ async function timed(work: () => unknown): Promise<Timed> {
   return { wall: performance.now() - start, processor: processorMs() - used };
 }
 
-/** Runs A B B A B A A B …, after one warm-up of each. */
+/**
+ * Runs each work once, then all of them in rounds, in reverse order in every
+ * second one: A B B A A B …
+ *
+ * @returns the results of each work.
+ */
+export async function alternate<T>(
+  works: readonly (() => Promise<T>)[],
+  rounds: number,
+): Promise<readonly (readonly T[])[]> {
+  for (const work of works) await work();
+  const results = works.map((): T[] => []);
+  for (let round = 0; round < rounds; round++) {
+    const order = [...works.keys()];
+    if (round % 2 === 1) order.reverse();
+    for (const at of order) results[at]!.push(await works[at]!());
+  }
+  return results;
+}
+
+/** Compares the times of two works. */
 export async function comparePairs(
   a: () => unknown,
   b: () => unknown,
   pairs = 21,
 ): Promise<Pairs> {
-  await a();
-  await b();
-  const as: Timed[] = [];
-  const bs: Timed[] = [];
-  for (let i = 0; i < pairs; i++) {
-    if (i % 2 === 0) {
-      as.push(await timed(a));
-      bs.push(await timed(b));
-    } else {
-      bs.push(await timed(b));
-      as.push(await timed(a));
-    }
-  }
+  const works = [() => timed(a), () => timed(b)];
+  const [as = [], bs = []] = await alternate(works, pairs);
   const summary = (name: keyof Timed) => ({
     a: median(as.map((each) => each[name])),
     b: median(bs.map((each) => each[name])),

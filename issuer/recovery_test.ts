@@ -193,18 +193,6 @@ test("state() detects a damaged line in the middle, and so does an append withou
   assertEquals(await Deno.readTextFile(place.feed), damaged);
 });
 
-test("does not recreate a missing feed", async ({ place }) => {
-  await fill(place);
-  await Deno.remove(place.feed);
-  const issuer = await place.open();
-  await expectSigError(
-    issuer.append(upsert()),
-    "source_not_found",
-    'the feed "/.well-known/sig/events.jsonl" is missing',
-  );
-  await expectSigError(issuer.state(), "source_not_found", "is missing");
-});
-
 test("does not recreate a missing sig.json or jwks.json", async ({ place }) => {
   for (const name of ["jwks.json", "sig.json"]) {
     await Deno.remove(`${place.dir}/.well-known/${name}`);

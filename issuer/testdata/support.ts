@@ -238,8 +238,6 @@ export interface Job {
   readonly passes?: number;
   /** Maximum bytes per write. */
   readonly maxWriteBytes?: number;
-  /** Milliseconds to wait for the lock. */
-  readonly lockTimeoutMs?: number;
 }
 
 /** The result of a worker process. */

@@ -43,7 +43,7 @@ const draft = (n: number): EventDraft => ({
 
 const keys = createFileKeyStore(task.keysDir);
 const store = createFileStore(task.dir, { faults });
-const { lockTimeoutMs = 30_000 } = task;
+const lockTimeoutMs = 30_000;
 const now = () => new Date("2026-03-01T09:00:00Z");
 const open = (from = store) =>
   openIssuer({ store: from, keys, now, faults, lockTimeoutMs });
