@@ -25,7 +25,15 @@ export {
 } from "./ask/evaluation_time.ts";
 export { withContext } from "./errors/error.ts";
 export { isSequence } from "./event/event.ts";
-export { Fields, isIdentifier, isObject, isString } from "./event/fields.ts";
+export {
+  Fields,
+  isIdentifier,
+  isKid,
+  isObject,
+  isString,
+  MAX_KID_LENGTH,
+  member,
+} from "./event/fields.ts";
 export { claimedSequence } from "./event/payload.ts";
 export type { EvaluationTime } from "./replay/effective_state.ts";
 export { type GrowingHistory, versionAfter } from "./replay/history.ts";

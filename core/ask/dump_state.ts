@@ -11,7 +11,11 @@ import {
   resolveTime,
   type TimeQuestion,
 } from "./evaluation_time.ts";
-import { type FeedHistory, HistoryBuilder } from "../replay/history.ts";
+import {
+  countFirst,
+  type FeedHistory,
+  HistoryBuilder,
+} from "../replay/history.ts";
 import type { FeedState } from "../replay/replay.ts";
 import {
   EFFECTIVE_STATUSES,
@@ -50,16 +54,17 @@ export interface StatePart {
   readonly issuer: string;
   /** Sequence of the last event taken into account. */
   readonly last_sequence: number;
-  /** Identifier and state of each relationship, in the order of the feed. */
-  readonly entries: readonly (readonly [string, RelationshipState])[];
   /**
-   * The effective status of each relationship at that time, in the same order.
+   * Identifier and state of each relationship, and its effective status at that
+   * time.
    */
-  readonly statuses: readonly EffectiveStatus[];
+  readonly entries: readonly (readonly [
+    string,
+    RelationshipState,
+    EffectiveStatus,
+  ])[];
   /** Whether more relationships follow. */
   readonly hasMore: boolean;
-  /** Length of their texts in characters, roughly. */
-  readonly length: number;
 }
 
 /** A state, or a part of it, sorted by relationship. */
@@ -105,13 +110,13 @@ export function dumpState(
   state: FeedState,
   options: DumpStateOptions,
 ): StateDump {
-  const part = runSteps(walkState(state, options));
-  const rows = part.entries.map((entry, at) =>
-    [...entry, part.statuses[at]!] as const
-  ).sort(([a], [b]) => a < b ? -1 : 1);
+  const { issuer, last_sequence, entries } = runSteps(
+    walkState(state, options),
+  );
+  const rows = entries.toSorted(([a], [b]) => a < b ? -1 : 1);
   return {
-    issuer: part.issuer,
-    last_sequence: part.last_sequence,
+    issuer,
+    last_sequence,
     by_relationship_id: new Map(rows.map(([id, state]) => [id, state])),
     statuses: new Map(rows.map(([id, , status]) => [id, status])),
   };
@@ -140,17 +145,13 @@ export function* walkState(
   const time = resolveTime(state, parseTime(options), options.now);
   const { history } = state;
   const ids = idsOf(state, subject);
-  const entries: [string, RelationshipState][] = [];
-  const statuses: EffectiveStatus[] = [];
+  const entries: [string, RelationshipState, EffectiveStatus][] = [];
   let hasMore = false;
   let length = 0;
   let units = 0;
-  for (
-    let i = after === undefined ? 0 : firstAfter(ids, after, history);;
-    i++
-  ) {
-    const id = ids[i];
-    if (id === undefined) break;
+  let at = after === undefined ? 0 : firstAfter(ids, after, history);
+  for (; at < ids.length; at++) {
+    const id = ids[at]!;
     if (units >= STEP_UNITS) {
       units = 0;
       yield;
@@ -168,17 +169,14 @@ export function* walkState(
     hasMore = entries.length === limit ||
       entries.length > 0 && longer > maxLength;
     if (hasMore) break;
-    entries.push([id, effective.state]);
+    entries.push([id, effective.state, effective.status]);
     length = longer;
-    statuses.push(effective.status);
   }
   return {
     issuer: state.issuer,
     last_sequence: time.events,
     entries,
-    statuses,
     hasMore,
-    length,
   };
 }
 
@@ -205,23 +203,17 @@ function firstSequence({ versions }: FeedHistory, id: string): number {
   return versions.get(id)?.[0]?.state.last_sequence ?? 0;
 }
 
-/**
- * Returns the index of the first identifier after another one, by bisection.
- */
+/** Returns the index of the first identifier after another one. */
 function firstAfter(
   ids: readonly string[],
   id: string,
   history: FeedHistory,
 ): number {
   const sequence = firstSequence(history, id);
-  let low = 0;
-  let high = ids.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (firstSequence(history, ids[middle]!) > sequence) high = middle;
-    else low = middle + 1;
-  }
-  return low;
+  return countFirst(
+    ids.length,
+    (at) => firstSequence(history, ids[at]!) <= sequence,
+  );
 }
 
 function parseStatus(status: string | undefined): EffectiveStatus | undefined {

@@ -49,19 +49,23 @@ export interface Problem {
  * ```
  */
 export function toProblem(error: unknown): Problem {
-  const code = isSigError(error) ? error.code : "internal";
+  const { code, context, message } = isSigError(error) ? error : INTERNAL;
   return {
     // Context members come first, so that none can replace a standard member.
-    ...(isSigError(error) ? error.context : {}),
+    ...context,
     type: `urn:sig:problem:${code}`,
     title: titleOf(code),
     status: ERROR_CODES[code].status,
-    detail: isSigError(error)
-      ? error.message
-      : "Cannot go on: an internal error occurred",
+    detail: message,
     code,
   };
 }
+
+const INTERNAL = {
+  code: "internal",
+  context: {},
+  message: "Cannot go on: an internal error occurred",
+} as const;
 
 function titleOf(code: string): string {
   const words = code.replaceAll("_", " ");

@@ -17,6 +17,19 @@ export function isIdentifier(value: unknown): value is string {
     value.isWellFormed();
 }
 
+/** Maximum length of a key identifier in characters (docs/protocol.md §1). */
+export const MAX_KID_LENGTH = 256;
+
+/** Returns whether a value is a key identifier (`kid`). */
+export function isKid(value: unknown): value is string {
+  return isIdentifier(value) && value.length <= MAX_KID_LENGTH;
+}
+
+/** Returns a member; undefined if absent or inherited. */
+export function member(object: OpenObject, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
 /** Returns whether a value is a JSON object (not null, not an array). */
 export function isObject(value: unknown): value is OpenObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -60,7 +73,7 @@ export class Fields {
    * Returns a member, undefined if absent. Inherited members count as absent.
    */
   get(name: string): unknown {
-    return Object.hasOwn(this.#object, name) ? this.#object[name] : undefined;
+    return member(this.#object, name);
   }
 
   /** Returns a required member. An undefined one counts as absent. */

@@ -11,7 +11,7 @@
 import { decodeBase64UrlInto } from "../text/bytes.ts";
 import { type ErrorContext, SigError } from "../errors/error.ts";
 import type { ErrorCode } from "../errors/error_codes.ts";
-import { isIdentifier, isObject } from "./fields.ts";
+import { isKid, isObject, MAX_KID_LENGTH, member } from "./fields.ts";
 import { JsonError, parseJson } from "../text/json.ts";
 import { DEFAULT_LIMITS, type Limits } from "../text/limits.ts";
 import { quote } from "../text/escape_invisible.ts";
@@ -46,8 +46,6 @@ export interface ParseFeedLineOptions {
  */
 export type FeedLineParser = (line: Uint8Array) => ParsedEnvelope;
 
-/** Maximum length of a key identifier in characters (docs/protocol.md §1). */
-const MAX_KID_LENGTH = 256;
 /** Maximum number of cached headers, more than an honest feed has. */
 const MAX_CACHED_HEADERS = 256;
 
@@ -275,10 +273,12 @@ class LineReading {
   }
 }
 
-function fault(code: ErrorCode, why: string, context?: ErrorContext): SigError {
-  return new SigError(code, `Cannot read feed line: ${why}`, {
-    ...(context ? { context } : {}),
-  });
+function fault(
+  code: ErrorCode,
+  why: string,
+  context: ErrorContext = {},
+): SigError {
+  return new SigError(code, `Cannot read feed line: ${why}`, { context });
 }
 
 function parseEnvelope(line: Uint8Array, limits: Limits): FlattenedJws {
@@ -351,24 +351,24 @@ function extraMember(value: OpenObject): SigError {
  */
 function parseHeader(bytes: Uint8Array, limits: Limits): EventHeader {
   const header = parseHeaderJson(bytes, limits);
-  const has = (name: string) => Object.hasOwn(header, name);
   for (const name of ["crit", "b64"]) {
-    if (has(name)) {
+    if (Object.hasOwn(header, name)) {
       throw fault("crit_not_supported", `header member ${name} is not allowed`);
     }
   }
-  const { alg, typ, kid } = header;
-  if (!has("alg") || alg !== "EdDSA") {
+  const alg = member(header, "alg");
+  if (alg !== "EdDSA") {
     const hint = alg === "Ed25519"
       ? { hint: 'SIG v0.1 names this algorithm "EdDSA".' }
       : {};
     throw fault("algorithm_not_allowed", "alg must be EdDSA", hint);
   }
-  if (!has("typ") || typ !== EVENT_TYP) {
+  if (member(header, "typ") !== EVENT_TYP) {
     // Prevents a signature made for another purpose from counting as an event.
     throw fault("typ_mismatch", `typ must be ${EVENT_TYP}`);
   }
-  if (!has("kid") || !isIdentifier(kid) || kid.length > MAX_KID_LENGTH) {
+  const kid = member(header, "kid");
+  if (!isKid(kid)) {
     throw fault(
       "invalid_header",
       `kid must be 1 to ${MAX_KID_LENGTH} characters without control characters`,
@@ -381,7 +381,7 @@ function parseHeader(bytes: Uint8Array, limits: Limits): EventHeader {
       { kid },
     );
   }
-  return { alg, kid, typ };
+  return { alg, kid, typ: EVENT_TYP };
 }
 
 function parseHeaderJson(bytes: Uint8Array, limits: Limits): OpenObject {

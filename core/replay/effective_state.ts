@@ -4,7 +4,11 @@
  * @module
  */
 
-import type { FeedHistory, RelationshipVersion } from "./history.ts";
+import {
+  countFirst,
+  type FeedHistory,
+  type RelationshipVersion,
+} from "./history.ts";
 import {
   compareInstants,
   type Instant,
@@ -64,23 +68,15 @@ export function effectiveStateAt(
     : effectiveThen(versions, count, time.instant);
 }
 
-/**
- * Returns the number of versions in the first `events` events, by bisection.
- */
+/** Returns the number of versions in the first `events` events. */
 export function countUntil(
   versions: readonly RelationshipVersion[],
   events: number,
 ): number {
-  let low = 0;
-  let high = versions.length;
+  const isIn = (at: number) => versions[at]!.state.last_sequence <= events;
   // Usually all versions count.
-  if (versions[high - 1]!.state.last_sequence <= events) return high;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (versions[middle]!.state.last_sequence <= events) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  const { length } = versions;
+  return isIn(length - 1) ? length : countFirst(length, isIn);
 }
 
 /**

@@ -200,16 +200,12 @@ export class HistoryBuilder implements GrowingHistory {
   }
 
   prefixAt(instant: Instant): number {
-    // The latest instants never decrease, so the block is found by bisection.
-    let low = 0;
-    let high = this.#latest.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (compareInstants(this.#latest[middle]!, instant) <= 0) {
-        low = middle + 1;
-      } else high = middle;
-    }
-    let events = low * BLOCK_EVENTS;
+    // The latest instants never decrease.
+    const blocks = countFirst(
+      this.#latest.length,
+      (at) => compareInstants(this.#latest[at]!, instant) <= 0,
+    );
+    let events = blocks * BLOCK_EVENTS;
     while (
       events < this.#events &&
       compareInstants(this.issuedAt(events + 1), instant) <= 0
@@ -301,6 +297,23 @@ export class HistoryBuilder implements GrowingHistory {
 }
 
 /**
+ * Returns how many items come before the first one for which `holds` is false,
+ * by bisection: it must be false for all later ones too.
+ */
+export function countFirst(
+  length: number,
+  holds: (at: number) => boolean,
+): number {
+  let low = 0;
+  for (let high = length; low < high;) {
+    const middle = (low + high) >> 1;
+    if (holds(middle)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/**
  * Returns the next version of a relationship.
  *
  * @throws {SigError} `revoke_without_upsert`
@@ -326,7 +339,7 @@ function earlier(a: Instant, b: Instant): Instant {
  *
  * @throws {SigError} `revoke_without_upsert`
  */
-export function stateAfter(
+function stateAfter(
   before: RelationshipState | undefined,
   event: RelationshipUpsertEvent | RelationshipRevokeEvent,
 ): RelationshipState {

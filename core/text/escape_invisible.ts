@@ -86,7 +86,7 @@ const REACH = 8;
  * Returns whether a joiner visibly changes the letters around it, by rules A1,
  * A2 and B of UAX #31 2.3 for the Arabic script and ten Indic scripts.
  */
-export function isVisibleJoiner(text: string, at: number): boolean {
+function isVisibleJoiner(text: string, at: number): boolean {
   const joiner = text[at];
   if (joiner !== "\u200c" && joiner !== "\u200d") return false;
   const before = text.slice(Math.max(0, at - REACH), at);

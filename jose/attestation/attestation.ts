@@ -143,10 +143,12 @@ export function parseAttestation(jwt: string): ParsedAttestation {
   };
 }
 
-function fault(code: ErrorCode, why: string, context?: ErrorContext): SigError {
-  return new SigError(code, `Cannot read attestation: ${why}`, {
-    ...(context ? { context } : {}),
-  });
+function fault(
+  code: ErrorCode,
+  why: string,
+  context: ErrorContext = {},
+): SigError {
+  return new SigError(code, `Cannot read attestation: ${why}`, { context });
 }
 
 function requireLength(jwt: unknown): void {

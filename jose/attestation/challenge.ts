@@ -13,9 +13,8 @@ import {
   type OpenObject,
   SigError,
 } from "@sig/core";
-import { Fields, isIdentifier, isObject } from "@sig/core/internal";
+import { Fields, isIdentifier, isObject, member } from "@sig/core/internal";
 import { ENROL_SCOPE } from "./attestation.ts";
-import { member } from "../bytes/json_object.ts";
 
 /** A challenge with valid members. */
 export interface ValidChallenge {

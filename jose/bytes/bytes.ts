@@ -1,5 +1,6 @@
-/** Base64url, base58btc, and comparison of secrets. @module */
+/** Base64, base58btc, and comparison of secrets. @module */
 
+import { decodeBase64UrlStrict } from "@sig/core/internal";
 import { encodeBase64Url as encodeInScript } from "@std/encoding/base64url";
 
 /** The method of newer platforms that is used here. */
@@ -23,6 +24,23 @@ const OPTIONS = { alphabet: "base64url", omitPadding: true } as const;
  */
 export function encodeBase64Url(bytes: Uint8Array): string {
   return (bytes as NativeEncoder).toBase64?.(OPTIONS) ?? encodeInScript(bytes);
+}
+
+/** Encodes bytes as base64 with padding. */
+export function encodeBase64(bytes: Uint8Array): string {
+  const text = encodeBase64Url(bytes).replaceAll("-", "+").replaceAll("_", "/");
+  return text.padEnd(Math.ceil(text.length / 4) * 4, "=");
+}
+
+/** Decodes canonical base64; returns undefined for any other spelling. */
+export function decodeBase64(
+  text: string,
+): Uint8Array<ArrayBuffer> | undefined {
+  const url = text.replace(/=+$/, "").replaceAll("+", "-").replaceAll("/", "_");
+  const bytes = decodeBase64UrlStrict(url);
+  return bytes !== undefined && encodeBase64(bytes) === text
+    ? bytes
+    : undefined;
 }
 
 /**

@@ -11,9 +11,8 @@ import {
   parseJson,
   type SigError,
 } from "@sig/core";
-import { decodeBase64UrlStrict, isObject } from "@sig/core/internal";
+import { decodeBase64UrlStrict, isObject, member } from "@sig/core/internal";
 import { encodeBase64Url } from "../bytes/bytes.ts";
-import { member } from "../bytes/json_object.ts";
 import type { SigningKey } from "../keys/signing_key.ts";
 
 const encoder = new TextEncoder();

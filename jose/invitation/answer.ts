@@ -5,7 +5,7 @@
  */
 
 import { instantOf, SigError } from "@sig/core";
-import { isObject } from "@sig/core/internal";
+import { isObject, member } from "@sig/core/internal";
 import {
   malformed,
   type ParsedInvitation,
@@ -27,7 +27,6 @@ import {
   verifyAttestation,
 } from "../attestation/verify_attestation.ts";
 import { encodeBase64Url } from "../bytes/bytes.ts";
-import { member } from "../bytes/json_object.ts";
 import type { SigningKey } from "../keys/signing_key.ts";
 
 /** A person's answer to an invitation, as JSON for the operator. */

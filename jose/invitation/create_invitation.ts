@@ -75,11 +75,6 @@ export async function createInvitation(
 ): Promise<ParsedInvitation> {
   const { issuer, key, terms } = options;
   const iat = instantOf(options.now()).seconds;
-  const given = {
-    valid_from: terms.valid_from,
-    valid_until: terms.valid_until,
-    same_person_as: terms.same_person_as,
-  };
   const claims = readInvitationClaims({
     iss: issuer,
     jti: encodeBase64Url(crypto.getRandomValues(new Uint8Array(32))),
@@ -87,8 +82,10 @@ export async function createInvitation(
     exp: iat + (options.ttlSeconds ?? DEFAULT_INVITATION_SECONDS),
     relationship_type: terms.relationship_type,
     roles: terms.roles,
-    ...given,
+    valid_from: terms.valid_from,
+    valid_until: terms.valid_until,
     for: terms.for,
+    same_person_as: terms.same_person_as,
   });
   const header = { alg: "EdDSA", typ: INVITATION_TYP, kid: key.kid };
   return parseInvitation(await signCompactJws(header, claims, key));

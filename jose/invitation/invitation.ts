@@ -20,9 +20,9 @@ import {
   decodeBase64UrlStrict,
   Fields,
   isIdentifier,
+  isKid,
   quote,
 } from "@sig/core/internal";
-import { isKid } from "../bytes/json_object.ts";
 import { readCompactJws, requireHeader } from "../event/jws.ts";
 
 /**

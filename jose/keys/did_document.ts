@@ -1,9 +1,8 @@
 /** The keys that a DID document authorises (docs/protocol.md §1). @module */
 
 import { type OpenObject, SigError } from "@sig/core";
-import { isObject, quote } from "@sig/core/internal";
+import { isKid, isObject, member, quote } from "@sig/core/internal";
 import { readDidKey } from "./did_key.ts";
-import { isKid, member } from "../bytes/json_object.ts";
 import { decode32 } from "./public_key.ts";
 
 /** The purpose of a key (DID Core §5.3). */

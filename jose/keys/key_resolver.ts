@@ -6,9 +6,8 @@ import {
   type Limits,
   SigError,
 } from "@sig/core";
-import { quote } from "@sig/core/internal";
+import { MAX_KID_LENGTH, member, quote } from "@sig/core/internal";
 import { BackendChoice, type VerificationBackend } from "./platform.ts";
-import { MAX_KID_LENGTH, member } from "../bytes/json_object.ts";
 import { readKeySet } from "./key_set.ts";
 import { importKey, type VerificationKey } from "./verification_key.ts";
 

@@ -5,8 +5,7 @@
  */
 
 import { type Limits, type OpenObject, SigError } from "@sig/core";
-import { isObject, quote } from "@sig/core/internal";
-import { isKid, member } from "../bytes/json_object.ts";
+import { isKid, isObject, member, quote } from "@sig/core/internal";
 import { invalidKey } from "./public_key.ts";
 
 /** The entries of a key set, before any key is imported. */

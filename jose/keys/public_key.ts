@@ -6,14 +6,18 @@ import {
   type OpenObject,
   SigError,
 } from "@sig/core";
-import { decodeBase64UrlStrict, isObject } from "@sig/core/internal";
+import {
+  decodeBase64UrlStrict,
+  isKid,
+  isObject,
+  member,
+} from "@sig/core/internal";
 import {
   findPointFault,
   isOnCurve,
   type PointFault,
   PUBLIC_KEY_BYTES,
 } from "../bytes/ed25519_bytes.ts";
-import { isKid, member } from "../bytes/json_object.ts";
 
 /** A valid Ed25519 public key. */
 export interface PublicKey {

@@ -1,7 +1,7 @@
 /** Private keys that sign and can't be read back. @module */
 
 import type { Jwk, OpenObject, PrivateJwk } from "@sig/core";
-import { isObject, joinBytes } from "@sig/core/internal";
+import { isKid, isObject, joinBytes } from "@sig/core/internal";
 import { hasBuiltins, loadNodeCrypto } from "./platform.ts";
 import {
   calculateKid,
@@ -12,7 +12,6 @@ import {
   toPublicJwk,
 } from "./public_key.ts";
 import { importVerificationKey } from "./verification_key.ts";
-import { isKid } from "../bytes/json_object.ts";
 
 /**
  * A key that signs. The implementation of this package keeps the private part

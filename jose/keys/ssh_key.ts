@@ -5,12 +5,8 @@
  */
 
 import { type Jwk, SigError } from "@sig/core";
-import {
-  decodeBase64UrlStrict,
-  joinBytes,
-  sameBytes,
-} from "@sig/core/internal";
-import { encodeBase64Url } from "../bytes/bytes.ts";
+import { joinBytes, sameBytes } from "@sig/core/internal";
+import { decodeBase64, encodeBase64, encodeBase64Url } from "../bytes/bytes.ts";
 import { findPublicKeyFault, readPublicKey } from "./public_key.ts";
 
 const TYPE = "ssh-ed25519";
@@ -54,9 +50,7 @@ export function sshKeyToJwk(line: string): Jwk {
   const text = line.replace(/\r?\n$/, "");
   const base64 = LINE.exec(text)?.[1];
   if (base64 === undefined) throw refused(text);
-  const blob = decodeBase64UrlStrict(
-    base64.replaceAll("+", "-").replaceAll("/", "_"),
-  )!;
+  const blob = decodeBase64(base64)!;
   if (!sameBytes(blob.subarray(0, PREFIX.length), PREFIX)) {
     throw invalid(`its bytes are not those of an ${TYPE} key`);
   }
@@ -86,9 +80,7 @@ export function sshKeyToJwk(line: string): Jwk {
  */
 export function jwkToSshKey(jwk: Jwk): string {
   const blob = joinBytes([PREFIX, readPublicKey(jwk).bytes]);
-  const base64 = encodeBase64Url(blob).replaceAll("-", "+")
-    .replaceAll("_", "/");
-  return `${TYPE} ${base64}`;
+  return `${TYPE} ${encodeBase64(blob)}`;
 }
 
 /** Creates the error of a rejected line, with a hint how to get a valid key. */

@@ -5,7 +5,7 @@
  */
 
 import { type Jwk, SigError } from "@sig/core";
-import { isObject } from "@sig/core/internal";
+import { isKid, isObject, member } from "@sig/core/internal";
 import {
   BackendChoice,
   type NodeCrypto,
@@ -13,7 +13,6 @@ import {
   type VerificationBackend,
 } from "./platform.ts";
 import { isStrictSignature } from "../bytes/ed25519_bytes.ts";
-import { isKid, member } from "../bytes/json_object.ts";
 import {
   invalidKey,
   type PublicKey,

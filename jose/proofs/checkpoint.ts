@@ -2,7 +2,7 @@
 
 import { quote, sameBytes } from "@sig/core/internal";
 import type { VerificationKey } from "../keys/verification_key.ts";
-import { decodeBase64, encodeBase64 } from "./note.ts";
+import { decodeBase64, encodeBase64 } from "../bytes/bytes.ts";
 import {
   invalidCheckpoint,
   type NoteKey,

@@ -38,6 +38,7 @@
  *
  * @module
  */
+export { decodeBase64, encodeBase64 } from "../bytes/bytes.ts";
 export * from "./checkpoint.ts";
 export * from "./note.ts";
 export * from "./sha256.ts";

@@ -17,7 +17,7 @@ import {
   importVerificationKey,
   type VerificationKey,
 } from "../keys/verification_key.ts";
-import { encodeBase64Url } from "../bytes/bytes.ts";
+import { decodeBase64, encodeBase64, encodeBase64Url } from "../bytes/bytes.ts";
 import type { Sha256 } from "./sha256.ts";
 
 /**
@@ -271,21 +271,4 @@ export function formatVerifierKey(sha256: Sha256, of: NoteKey): string {
 
 function invalidVerifierKey(why: string): SigError {
   return new SigError("invalid_key", `Cannot read verifier key: ${why}`);
-}
-
-/** Encodes bytes as base64 with padding. */
-export function encodeBase64(bytes: Uint8Array): string {
-  const text = encodeBase64Url(bytes).replaceAll("-", "+").replaceAll("_", "/");
-  return text.padEnd(Math.ceil(text.length / 4) * 4, "=");
-}
-
-/** Decodes canonical base64; returns undefined for any other spelling. */
-export function decodeBase64(
-  text: string,
-): Uint8Array<ArrayBuffer> | undefined {
-  const url = text.replace(/=+$/, "").replaceAll("+", "-").replaceAll("/", "_");
-  const bytes = decodeBase64UrlStrict(url);
-  return bytes !== undefined && encodeBase64(bytes) === text
-    ? bytes
-    : undefined;
 }

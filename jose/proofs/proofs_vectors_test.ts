@@ -2,6 +2,7 @@
 
 import { isSigError } from "@sig/core";
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { decodeBase64, encodeBase64 } from "../bytes/bytes.ts";
 import { importVerificationKey } from "../keys/verification_key.ts";
 import { calculateKid } from "../keys/public_key.ts";
 import { generateSigningKey, importSigningKey } from "../keys/signing_key.ts";
@@ -21,8 +22,6 @@ import {
 } from "./checkpoint.ts";
 import {
   cosignNote,
-  decodeBase64,
-  encodeBase64,
   formatNote,
   formatVerifierKey,
   parseNote,
