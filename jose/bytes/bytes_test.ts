@@ -3,7 +3,7 @@ import {
   decodeBase58 as decodeByStd,
   encodeBase58,
 } from "@std/encoding/base58";
-import { decodeBase58 } from "./bytes.ts";
+import { decodeBase58, decodeBase64, encodeBase64 } from "./bytes.ts";
 
 Deno.test("decodes the output of another encoder, including leading zeroes", () => {
   for (let length = 0; length <= 80; length++) {
@@ -41,4 +41,20 @@ Deno.test("rejects characters outside the alphabet", () => {
       assertEquals(decodeBase58(text), undefined, JSON.stringify(text));
     }
   }
+});
+
+Deno.test("base64 has one spelling of each byte string", () => {
+  for (const text of ["", "AA==", "AAA=", "AAAA", "+/+/"]) {
+    assertEquals(encodeBase64(decodeBase64(text)!), text);
+  }
+  for (
+    const text of ["AA", "AA=", "AA===", "AAAA==", "AB==", "-_-_", "A", "="]
+  ) {
+    assertEquals(decodeBase64(text), undefined, text);
+  }
+});
+
+Deno.test("the time to decode base64 is linear", () => {
+  // A search for the padding from each character on would take hours here.
+  assertEquals(decodeBase64(`${"=".repeat(4_000_000)}A`), undefined);
 });
