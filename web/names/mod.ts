@@ -19,7 +19,7 @@
 
 import { usageError } from "@sig/api/flags";
 import { type Issue, SigError } from "@sig/core";
-import { quote } from "@sig/core/internal";
+import { quote, trimOws } from "@sig/core/internal";
 import { parse } from "@std/csv/parse";
 
 /** The names of a person. */
@@ -173,7 +173,7 @@ export function readCsv(text: string): readonly CsvRow[] {
       row: at + 1,
       // Only SP and HTAB are trimmed; other white space is part of a DID or
       // role.
-      cells: record.map((cell) => cell.replace(/^[ \t]+|[ \t]+$/g, "")),
+      cells: record.map((cell) => trimOws(cell)),
     }))
     .filter(({ cells }) => cells.some((cell) => cell !== ""));
 }
