@@ -23,10 +23,7 @@ import { fetchPolicyOf } from "@sig/consumer/internal";
 import type { PinStore } from "@sig/consumer/pins";
 import { SigError } from "@sig/core";
 import { challengesIn } from "./login/challenges.ts";
-import {
-  createChallenge,
-  DEFAULT_TTL_SECONDS,
-} from "./login/create_challenge.ts";
+import { createChallenge } from "./login/create_challenge.ts";
 import { createSubjectKeys } from "./login/subject_key.ts";
 import { verifyLogin } from "./login/verify_login.ts";
 import { createLoginGate, type LoginGate } from "./login/relationship.ts";
@@ -40,6 +37,7 @@ import { requireIssuerIdentifier } from "./openid/discovery.ts";
 import { problemAsPage } from "./openid/pages.ts";
 import { addGateRoutes } from "./gate/gate_login.ts";
 import { createGateHosts } from "./gate/hosts.ts";
+import { DEFAULT_RECHECK_MS } from "./sessions/recheck.ts";
 import { addIssuerDocuments, locateIssuers } from "./pages/issuer_documents.ts";
 import { addPage, LOGIN_ROUTES } from "./pages/page.ts";
 import type { PageConfig } from "./ui/page_config.ts";
@@ -85,18 +83,12 @@ export interface AppOptions extends GuardOptions, FetchPolicy {
 }
 
 /** The application that {@linkcode createApp} returns. */
-
 export interface WebApp extends App {
   /**
    * With `openid`: the provider's background work, for a long-running process.
    */
   readonly provider?: ProviderWork;
 }
-
-/** Default maximum age of an answer to a proxy, in milliseconds. */
-const DEFAULT_GATE_MAX_AGE_MS = 30_000;
-
-/** Maximum size of a request body in bytes (docs/protocol.md §8). */
 
 /**
  * Creates the application: the two login endpoints, the page, and the routes
@@ -149,7 +141,7 @@ export function createApp(options: AppOptions): WebApp {
     challenges: challengesIn(store),
     audiences: options.audiences,
     require: gate.require,
-    defaultTtlSeconds: options.ttlSeconds ?? DEFAULT_TTL_SECONDS,
+    defaultTtlSeconds: options.ttlSeconds,
     allowPrivate: options.allowPrivate ?? false,
     now,
   };
@@ -235,7 +227,7 @@ export function createApp(options: AppOptions): WebApp {
   addIssuerDocuments(service, issuers, now);
   provider?.addRoutes(service);
   if (gateHosts !== undefined && provider !== undefined) {
-    const maxAgeMs = options.openid?.gateMaxAgeMs ?? DEFAULT_GATE_MAX_AGE_MS;
+    const maxAgeMs = options.openid?.gateMaxAgeMs ?? DEFAULT_RECHECK_MS;
     const { context } = provider;
     addGateRoutes(service, context, { hosts: gateHosts, store, maxAgeMs });
   }

@@ -72,11 +72,6 @@ function durationWithin(
   };
 }
 
-const textOf = (placeholder: string): ValueType<string> => ({
-  ...text,
-  placeholder,
-});
-
 /** Flags that only the OpenID Provider uses. */
 const OPENID_FLAGS = {
   "oidc-keys": optional(
@@ -111,20 +106,24 @@ const FLAGS = {
     "origin or DID that logins are for (default: the listen address; required for other addresses)",
   ),
   issuer: many(
-    textOf("DID|HOST"),
+    text,
     "an issuer that the page shows; with --require the one that is asked",
+    { placeholder: "DID|HOST" },
   ),
   require: many(
-    textOf("KEY=VALUE"),
+    text,
     "log in only with this relationship, such as relationship=employee",
+    { placeholder: "KEY=VALUE" },
   ),
   scope: many(
-    textOf("SCOPE"),
+    text,
     "what a login on the page asks to learn (default: nothing)",
+    { placeholder: "SCOPE" },
   ),
   store: optional(
-    textOf("memory|kv:PATH|redis://…"),
+    text,
     "where challenges and sessions are kept (default: memory)",
+    { placeholder: "memory|kv:PATH|redis://…" },
   ),
   "store-password-file": optional(
     file,
@@ -146,8 +145,9 @@ const FLAGS = {
     "be an OpenID Provider for these applications; SIGHUP reads it again",
   ),
   "gate-host": many(
-    textOf("HOST[:PORT]"),
+    text,
     "host protected by forward auth; see sig export",
+    { placeholder: "HOST[:PORT]" },
   ),
   ...OPENID_FLAGS,
   demo: toggle(

@@ -107,7 +107,7 @@ export function addForwardAuth(
           if (!isIssuerUnavailable(error)) throw error;
           return refuseUnavailable(c, error);
         }
-        return toLogin(c, context) ?? problemResponse(c, unauthorized());
+        return toLogin(c, host, context) ?? problemResponse(c, unauthorized());
       }),
   );
 }
@@ -137,16 +137,16 @@ function cookieAt(
  */
 function toLogin(
   c: Context<ServiceEnv>,
+  host: GateHost | undefined,
   { hosts, issuer }: GateContext,
 ): Response | undefined {
   const { headers, url } = c.req.raw;
   const isPage = ["GET", null].includes(headers.get("x-forwarded-method")) &&
     ["navigate", null].includes(headers.get("sec-fetch-mode"));
   if (!isPage || !new URL(url).searchParams.has("redirect")) return undefined;
-  const origin = gateHostOf(c.req.raw, hosts)?.origin;
   const path = headers.get("x-forwarded-uri") ?? "/";
-  if (origin === undefined || !path.startsWith("/")) return undefined;
-  const address = readReturnAddress(origin + path, hosts);
+  if (host === undefined || !path.startsWith("/")) return undefined;
+  const address = readReturnAddress(host.origin + path, hosts);
   return address && sendTo(gateLoginUrl(issuer, address.href));
 }
 
@@ -154,9 +154,7 @@ function unauthorized(): SigError {
   return new SigError(
     "unauthorized",
     "Cannot tell who asks: nobody is logged in",
-    {
-      context: { hint: "Log in at /gate/login?rd=ADDRESS." },
-    },
+    { context: { hint: "Log in at /gate/login?rd=ADDRESS." } },
   );
 }
 

@@ -14,7 +14,7 @@ import {
   gateLoginUrl,
   readGateQuery,
 } from "./hosts.ts";
-import { randomText, sha256Base64Url } from "../login/digest.ts";
+import { isSecret, randomText, sha256Base64Url } from "../login/digest.ts";
 import { beginInteraction } from "../openid/interaction.ts";
 import { invalidRequest } from "../openid/oauth_error.ts";
 import {
@@ -81,9 +81,7 @@ async function logIn(
   const { before, address: { href, host } } = readGateQuery(url, hosts);
   const begin = readBegin(before);
   const session = await sessions.find(sessionCookie.read(headers));
-  if (
-    session === undefined || await recheckSession(session) === undefined
-  ) {
+  if (session === undefined || await recheckSession(session) === undefined) {
     return beginInteraction(c, context, {
       client_id: host.clientId,
       scope: GATE_SCOPES,
@@ -112,11 +110,10 @@ async function logIn(
 function readBegin(before: URLSearchParams): string | undefined {
   if (!before.has("begin")) return undefined;
   const begin = onlyValue(before, "begin") ?? "";
-  if (/^[A-Za-z0-9_-]{43}$/.test(begin)) return begin;
+  if (isSecret(begin)) return begin;
   throw invalidRequest("begin must be a SHA-256 digest");
 }
 
-const BEGIN_BYTES = 32;
 const BEGIN_LIFE_SECONDS = 900;
 
 /**
@@ -145,21 +142,15 @@ async function continueLogin(
     throw invalidRequest("its code is not good, or was used");
   }
   const { begin_sha256, sid } = found;
-  const browser = host.beginCookie.read(request.headers);
   if (begin_sha256 === undefined) {
-    const begin = browser !== undefined && /^[A-Za-z0-9_-]{43}$/.test(browser)
-      ? browser
-      : randomText(BEGIN_BYTES);
+    const begin = host.beginCookie.secretIn(request.headers);
     return sendTo(
       gateLoginUrl(issuer, address.href, sha256Base64Url(begin)),
-      [
-        host.beginCookie.set(begin, BEGIN_LIFE_SECONDS),
-      ],
+      [host.beginCookie.set(begin, BEGIN_LIFE_SECONDS)],
     );
   }
-  if (
-    !equalInConstantTime(sha256Base64Url(browser ?? ""), begin_sha256)
-  ) {
+  const browser = host.beginCookie.read(request.headers) ?? "";
+  if (!equalInConstantTime(sha256Base64Url(browser), begin_sha256)) {
     throw invalidRequest(
       "another browser began it, or this one keeps no cookies",
     );
@@ -168,7 +159,5 @@ async function continueLogin(
   if (admitted === undefined) throw invalidRequest("its session is over");
   const { cookie, session } = admitted;
   const seconds = Math.ceil((session.expires_ms - now().getTime()) / 1000);
-  return sendTo(address.href, [
-    host.cookie.set(cookie, seconds),
-  ]);
+  return sendTo(address.href, [host.cookie.set(cookie, seconds)]);
 }

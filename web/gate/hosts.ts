@@ -179,7 +179,9 @@ export interface GateContext extends ProviderContext {
 
 /** The scopes that the person grants to a proxy. */
 export const GATE_SCOPES: readonly string[] = Object.freeze([
-  ...["openid", "profile", "groups"],
+  "openid",
+  "profile",
+  "groups",
 ]);
 
 /**

@@ -166,7 +166,6 @@ export function refuse(error: unknown, status?: number): Response {
 }
 
 /** Returns the error of a request without a login. */
-
 export function unauthorized(): SigError {
   return new SigError(
     "unauthorized",

@@ -6,17 +6,25 @@ import { fetchPolicyOf, locateIssuer } from "@sig/consumer/internal";
 import { SigError } from "@sig/core";
 import { type Context, Hono } from "hono";
 import { challengesIn } from "../login/challenges.ts";
-import { createChallenge } from "../login/create_challenge.ts";
+import {
+  createChallenge,
+  DEFAULT_TTL_SECONDS,
+} from "../login/create_challenge.ts";
 import {
   createLoginGate,
   type IssuerAnswer,
   type MatchedRelationship,
 } from "../login/relationship.ts";
 import { verifyLogin } from "../login/verify_login.ts";
-import { createRecheck, isIssuerUnavailable } from "../sessions/recheck.ts";
+import {
+  createRecheck,
+  DEFAULT_GRACE_MS,
+  DEFAULT_RECHECK_MS,
+  isIssuerUnavailable,
+} from "../sessions/recheck.ts";
 import { hostCookie, requireOwnPage } from "../sessions/cookies.ts";
 import { personOfSession, type Session } from "../sessions/session.ts";
-import { createSessions } from "../sessions/sessions.ts";
+import { createSessions, DEFAULT_SESSION_MS } from "../sessions/sessions.ts";
 import {
   clientNetwork,
   createClientAddress,
@@ -79,11 +87,6 @@ export interface SigLoginOptions extends FetchPolicy {
   readonly now?: () => Date;
 }
 
-const DEFAULT_SESSION_MS = 8 * 3_600_000;
-const DEFAULT_RECHECK_MS = 30_000;
-const DEFAULT_GRACE_MS = 3_600_000;
-const CHALLENGE_SECONDS = 300;
-
 /**
  * Creates a Hono application that logs people in: mount it at `/`, before the
  * routes that read `c.get("sig")`. A revocation ends the person's session at
@@ -120,12 +123,14 @@ const CHALLENGE_SECONDS = 300;
 export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
   const { audience, path = "/sig" } = options;
   const now = options.now ?? (() => new Date());
-  const sessionMs = options.sessionMs ?? DEFAULT_SESSION_MS;
-  const recheckMs = options.recheckMs ?? DEFAULT_RECHECK_MS;
-  requireDuration("sessionMs", sessionMs);
-  const graceMs = options.graceMs ?? DEFAULT_GRACE_MS;
-  requireDuration("recheckMs", recheckMs);
-  requireDuration("graceMs", graceMs);
+  const {
+    sessionMs = DEFAULT_SESSION_MS,
+    recheckMs = DEFAULT_RECHECK_MS,
+    graceMs = DEFAULT_GRACE_MS,
+  } = options;
+  for (const [name, ms] of Object.entries({ sessionMs, recheckMs, graceMs })) {
+    requireDuration(name, ms);
+  }
   requireQuestion(options.issuer, options.require);
   const store = options.store ?? createMemoryStore();
   const challenges = challengesIn(store, PAGE_CHALLENGE);
@@ -210,7 +215,6 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
         client: clientOf(c),
         audiences: [audience],
         require: gate.require,
-        defaultTtlSeconds: CHALLENGE_SECONDS,
         allowPrivate,
         now,
       },
@@ -218,7 +222,7 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     // Only the browser that requested the challenge may answer it, which
     // prevents login fixation.
     c.header(
-      ...challengeCookie.set(challenge.challenge_id, CHALLENGE_SECONDS),
+      ...challengeCookie.set(challenge.challenge_id, DEFAULT_TTL_SECONDS),
       { append: true },
     );
     return c.json(challenge, 200, { "cache-control": "no-store" });

@@ -81,7 +81,7 @@ export interface CreateChallengeOptions {
   /** Requirements of the login, for display only (default: none). */
   readonly require?: readonly string[] | null;
   /** Lifetime in seconds if the request contains none (default: 300). */
-  readonly defaultTtlSeconds?: number;
+  readonly defaultTtlSeconds?: number | undefined;
   /**
    * Allows did:web subjects at IP addresses and local names; for tests only
    * (default: false).
@@ -164,14 +164,7 @@ const REQUEST = strictObject({
   ttl_seconds: integer(MIN_TTL_SECONDS, MAX_TTL_SECONDS).optional(),
 });
 
-interface Asked {
-  readonly audience: string;
-  readonly scopes: readonly string[];
-  readonly subject: string | null;
-  readonly ttlSeconds: number;
-}
-
-function readRequest(input: unknown, options: CreateChallengeOptions): Asked {
+function readRequest(input: unknown, options: CreateChallengeOptions) {
   const { audiences } = options;
   const defaultTtl = options.defaultTtlSeconds ?? DEFAULT_TTL_SECONDS;
   requireTtl(defaultTtl);

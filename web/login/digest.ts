@@ -20,6 +20,24 @@ export function sha256Base64Url(text: string): string {
   return nodeCrypto().createHash("sha256").update(text).digest("base64url");
 }
 
+/** Whether a text can be 32 bytes in base64url: a digest or a secret. */
+export function isSecret(text: string): boolean {
+  return /^[A-Za-z0-9_-]{43}$/.test(text);
+}
+
+/**
+ * Splits `<id>.<secret>`, of 16 and 32 bytes; undefined for other texts, for
+ * which the store is not queried.
+ */
+export function splitToken(
+  text = "",
+): { readonly id: string; readonly secret: string } | undefined {
+  const [, id = "", secret] = TOKEN.exec(text) ?? [];
+  return secret === undefined ? undefined : { id, secret };
+}
+
+const TOKEN = /^([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
+
 /** Returns random bytes in base64url; 16 or more can't be guessed. */
 export function randomText(bytes: number): string {
   return encodeBase64Url(crypto.getRandomValues(new Uint8Array(bytes)));

@@ -64,7 +64,6 @@ export interface LoginRelationship extends
  * @throws {SigError} `relationship_denied` with `context.reasons`.
  * @throws {TypeError} for an answer about another subject.
  */
-
 export function requireRelationship(
   answer: LoginAnswer,
   subject: string,

@@ -17,7 +17,8 @@ import { seal, unseal } from "./keys.ts";
 
 /** The supported response modes: query parameters or a form. */
 export const RESPONSE_MODES: readonly string[] = Object.freeze([
-  ...["query", "form_post"],
+  "query",
+  "form_post",
 ]);
 
 /** The destination of an authorization response. */

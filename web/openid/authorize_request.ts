@@ -1,5 +1,6 @@
 /** Reads authorization requests (OIDC Core §3.1.2.1). @module */
 
+import { isSecret } from "../login/digest.ts";
 import { RESPONSE_MODES } from "./answer_client.ts";
 import { SCOPES } from "./claims.ts";
 import type { Client } from "./clients.ts";
@@ -110,7 +111,7 @@ function readCodeChallenge(
   if (parameters.get("code_challenge_method") !== "S256") {
     throw invalidRequest("code_challenge_method must be S256");
   }
-  if (/^[A-Za-z0-9_-]{43}$/.test(challenge)) return challenge;
+  if (isSecret(challenge)) return challenge;
   throw invalidRequest("code_challenge is no S256 digest");
 }
 

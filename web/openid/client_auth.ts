@@ -16,7 +16,10 @@ import { toJose } from "./keys.ts";
 
 /** The supported signing algorithms of assertions. */
 export const ASSERTION_ALGORITHMS: readonly string[] = Object.freeze([
-  ...["RS256", "PS256", "ES256", "EdDSA"],
+  "RS256",
+  "PS256",
+  "ES256",
+  "EdDSA",
 ]);
 
 const ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";

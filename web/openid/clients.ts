@@ -85,8 +85,10 @@ export function withClients(
 
 /** All authentication methods. */
 export const AUTH_METHODS: readonly AuthMethod[] = [
-  ...["client_secret_basic", "client_secret_post"] as const,
-  ...["private_key_jwt", "none"] as const,
+  "client_secret_basic",
+  "client_secret_post",
+  "private_key_jwt",
+  "none",
 ];
 
 const MAX_CLIENTS = 10_000;

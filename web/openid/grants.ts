@@ -2,7 +2,7 @@
 
 import { type Found, recordsOf, type RecordStore } from "@sig/consumer/store";
 import { equalInConstantTime } from "@sig/jose/internal";
-import { randomText, sha256Base64Url } from "../login/digest.ts";
+import { randomText, sha256Base64Url, splitToken } from "../login/digest.ts";
 import type { ProviderKeys } from "./keys.ts";
 import { type Session, sessionClient } from "../sessions/session.ts";
 import type { Sessions } from "../sessions/sessions.ts";
@@ -210,17 +210,11 @@ export function createGrants(
      * invalid.
      */
     async find(token: string): Promise<FoundGrant | undefined> {
-      const [, id, secret] = TOKEN.exec(token) ?? [];
-      if (id === undefined || secret === undefined) return undefined;
-      const found = await records.find(id, now());
-      if (found === undefined) return undefined;
-      return {
-        id,
-        found,
-        grant: found.value,
-        secret,
-        sha256: sha256Base64Url(secret),
-      };
+      const parts = splitToken(token);
+      if (parts === undefined) return undefined;
+      const found = await records.find(parts.id, now());
+      const sha256 = sha256Base64Url(parts.secret);
+      return found && { ...parts, found, grant: found.value, sha256 };
     },
     /** Whether a token is or was a refresh token of this family. */
     wasRefreshToken({ id, grant: { refresh }, secret, sha256 }: FoundGrant) {
@@ -269,8 +263,6 @@ export function createGrants(
     },
   };
 }
-
-const TOKEN = /^([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
 
 /**
  * Returns a revoked grant. It is kept until it expires, so that concurrent

@@ -21,7 +21,7 @@ import {
   createChallenge,
   type CreateChallengeOptions,
 } from "../login/create_challenge.ts";
-import { randomText, sha256Base64Url } from "../login/digest.ts";
+import { sha256Base64Url } from "../login/digest.ts";
 import type { AskIssuer, IssuerAnswer } from "../login/relationship.ts";
 import { verifyLogin, type VerifyLoginOptions } from "../login/verify_login.ts";
 import { requireOwnPage } from "../sessions/cookies.ts";
@@ -63,7 +63,6 @@ type Interaction = Waiting & {
 
 /** Lifetime of a pending sign-in in milliseconds. */
 const LIFE_MS = 15 * 60_000;
-const BROWSER_BYTES = 32;
 /**
  * Maximum length of a sealed sign-in in characters. The headers of its redirect
  * must fit into 4 KiB, the default limit of nginx.
@@ -100,10 +99,7 @@ export function beginInteraction(
   >,
   waiting: Waiting,
 ): Response {
-  const given = browserCookie.read(c.req.raw.headers);
-  const browser = given !== undefined && /^[A-Za-z0-9_-]{43}$/.test(given)
-    ? given
-    : randomText(BROWSER_BYTES);
+  const browser = browserCookie.secretIn(c.req.raw.headers);
   const id = seal(keys, PURPOSE, {
     ...waiting,
     browser_sha256: sha256Base64Url(browser),

@@ -85,12 +85,8 @@ function sign(
   lifeSeconds: number,
 ): Promise<string> {
   const iat = Math.floor(now().getTime() / 1000);
-  const times = { iat, exp: iat + lifeSeconds };
-  return keys.sign({ alg, typ }, {
-    iss: issuer,
-    ...payload,
-    ...times,
-  });
+  const claims = { iss: issuer, ...payload, iat, exp: iat + lifeSeconds };
+  return keys.sign({ alg, typ }, claims);
 }
 
 function halfDigest(text: string): string {

@@ -20,7 +20,9 @@ export type SigningAlgorithm = "RS256" | "ES256" | "EdDSA";
 
 /** All supported algorithms; every client supports RS256. */
 export const SIGNING_ALGORITHMS: readonly SigningAlgorithm[] = Object.freeze([
-  ...["RS256", "ES256", "EdDSA"] as const,
+  "RS256",
+  "ES256",
+  "EdDSA",
 ]);
 
 /** A set of public keys (RFC 7517 §5). */

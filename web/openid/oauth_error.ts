@@ -52,15 +52,12 @@ export function invalidRequest(message: string): OAuthError {
  */
 export function toOAuthError(error: unknown): OAuthError {
   if (error instanceof OAuthError) return error;
-  if (!isSigError(error)) {
+  if (!isSigError(error) || error.category === "internal") {
     return new OAuthError("server_error", "it failed; the log says why");
   }
   // Retrying would not help if the body is too large.
   if (error.category === "usage" || error.code === "body_too_large") {
     return invalidRequest(plain(error.message));
-  }
-  if (error.category === "internal") {
-    return new OAuthError("server_error", "it failed; the log says why");
   }
   return new OAuthError(
     "temporarily_unavailable",

@@ -24,7 +24,7 @@ interface PageOptions {
   /** HTTP status (default: 200). */
   readonly status?: number;
   /** Additional headers. */
-  readonly headers?: readonly (readonly [string, string])[];
+  readonly headers?: readonly [string, string][];
   /** Additional directives of the Content-Security-Policy. */
   readonly policy?: string;
 }
@@ -165,29 +165,25 @@ function pageOf(
   body: string,
   { status = 200, headers = [], policy }: PageOptions = {},
 ): Response {
-  return new Response(
-    `<!doctype html>
+  const html = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>${
-      escapeHtml(title)
-    }</title><meta name="viewport" content="width=device-width, initial-scale=1">
+    escapeHtml(title)
+  }</title><meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="stylesheet" href="/ui/style.css"></head>
 <body><main><section class="card narrow"><h1>${
-      escapeHtml(title)
-    }</h1>${body}</section></main></body></html>
-`,
-    {
-      status,
-      headers: [
-        ...headers.map(([name, value]): [string, string] => [name, value]),
-        ["content-type", "text/html; charset=utf-8"],
-        [
-          "content-security-policy",
-          policy === undefined ? POLICY : `${POLICY}; ${policy}`,
-        ],
-        ...PAGE_HEADERS.map(([name, value]): [string, string] => [name, value]),
-      ],
-    },
-  );
+    escapeHtml(title)
+  }</h1>${body}</section></main></body></html>
+`;
+  const all = new Headers([
+    ...headers,
+    ["content-type", "text/html; charset=utf-8"],
+    [
+      "content-security-policy",
+      policy === undefined ? POLICY : `${POLICY}; ${policy}`,
+    ],
+  ]);
+  for (const [name, value] of PAGE_HEADERS) all.set(name, value);
+  return new Response(html, { status, headers: all });
 }
 
 /**
@@ -216,7 +212,7 @@ export async function formToLink(
 /** Returns a redirect. */
 export function sendTo(
   location: string,
-  headers: readonly (readonly [string, string])[] = [],
+  headers: readonly [string, string][] = [],
 ): Response {
   return new Response(null, {
     status: 303,
@@ -224,7 +220,7 @@ export function sendTo(
       ["location", location],
       // The address may contain a code, which must not be in a Referer.
       ["referrer-policy", "no-referrer"],
-      ...headers.map(([name, value]): [string, string] => [name, value]),
+      ...headers,
     ],
   });
 }

@@ -4,9 +4,9 @@ import { Hono } from "hono";
 import { recordsOf, type RecordStore } from "@sig/consumer/store";
 import type { AllowOrigin, ServiceEnv } from "@sig/api/http";
 import { hostCookie } from "../sessions/cookies.ts";
-import { createRecheck } from "../sessions/recheck.ts";
+import { createRecheck, DEFAULT_GRACE_MS } from "../sessions/recheck.ts";
 import { createOutbox } from "../sessions/outbox.ts";
-import { createSessions } from "../sessions/sessions.ts";
+import { createSessions, DEFAULT_SESSION_MS } from "../sessions/sessions.ts";
 import { createWatch, type WatchReport } from "../sessions/watch.ts";
 import { ASSERTION } from "../store/kinds.ts";
 import { refuseDirectly } from "./oauth_error.ts";
@@ -78,12 +78,6 @@ export interface Provider extends ProviderWork {
   /** Allows pages of applications to request some routes. */
   readonly allowOrigin: AllowOrigin;
 }
-
-/** Default lifetime of a session in milliseconds. */
-export const DEFAULT_SESSION_MS = 8 * 3_600_000;
-
-/** Default grace period in milliseconds. */
-export const DEFAULT_GRACE_MS = 3_600_000;
 
 /** Creates the provider; nothing is fetched or written yet. */
 export function createProvider(options: ProviderOptions): Provider {

@@ -10,6 +10,7 @@ import type { Naming } from "./claims.ts";
 import { type Clients, readClients } from "./clients.ts";
 import { generateProviderKeys, readProviderKeys } from "./keys.ts";
 import type { ProviderSettings, ProviderWork } from "./provider.ts";
+import { DEFAULT_RECHECK_MS } from "../sessions/recheck.ts";
 import { runInBackground } from "../sessions/watch.ts";
 
 /** The provider of a process. */
@@ -27,7 +28,6 @@ export interface OpenIdProgram {
 const MAX_CLIENTS_BYTES = 8 * 1024 * 1024;
 const MAX_KEYS_BYTES = 256 * 1024;
 const MIN_RECHECK_MS = 1_000;
-const DEFAULT_RECHECK_MS = 30_000;
 
 /** The parsed flags; durations are in milliseconds. */
 interface OpenIdFlags {

@@ -45,21 +45,25 @@ export function addPage<E extends Env>(
     app.get(path, async (c) => {
       const isGzip = acceptsGzip(c.req.header("accept-encoding") ?? "");
       const { body, etag } = await (isGzip ? gzipped() : plain());
-      const headers: [string, string][] = [
-        ...PAGE_HEADERS.map(([name, value]): [string, string] => [name, value]),
-        ["content-security-policy", PAGE_CSP],
-        ["x-content-type-options", "nosniff"],
+      const headers = {
+        ...Object.fromEntries(PAGE_HEADERS),
+        "content-security-policy": PAGE_CSP,
+        "x-content-type-options": "nosniff",
         // Browsers revalidate each time and get 304 if nothing changed.
-        ["cache-control", "no-cache"],
-        ["vary", "accept-encoding"],
-        ["etag", etag],
-      ];
+        "cache-control": "no-cache",
+        "vary": "accept-encoding",
+        etag,
+      };
       if (!ifNoneMatch(c.req.header("if-none-match") ?? null, etag)) {
-        headers.push(["content-type", type]);
-        return new Response(null, { status: 304, headers });
+        return new Response(null, {
+          status: 304,
+          headers: { ...headers, "content-type": type },
+        });
       }
-      if (isGzip) headers.push(["content-encoding", "gzip"]);
-      return send(c, body, type, { headers });
+      const coding = isGzip ? { "content-encoding": "gzip" } : {};
+      return send(c, body, type, {
+        headers: Object.entries({ ...headers, ...coding }),
+      });
     });
   };
   serve(base || "/", "text/html; charset=utf-8", complete(base, config));

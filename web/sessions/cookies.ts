@@ -2,6 +2,7 @@
 
 import { SigError } from "@sig/core";
 import { trimOws } from "@sig/core/internal";
+import { isSecret, randomText } from "../login/digest.ts";
 
 /** A cookie for exactly one host. */
 export interface HostCookie {
@@ -13,8 +14,12 @@ export interface HostCookie {
    * Whether a request has two cookies with its name, which are both ignored.
    */
   isDoubled(headers: Headers): boolean;
+  /**
+   * Returns the browser's secret of 32 bytes in it, or a new one.
+   */
+  secretIn(headers: Headers): string;
   /** Returns the name and value of the header that sets it. */
-  set(value: string, maxAgeSeconds: number): readonly [string, string];
+  set(value: string, maxAgeSeconds: number): [string, string];
 }
 
 /**
@@ -37,10 +42,15 @@ export function hostCookie(name: string, origin: string): HostCookie {
     (headers.get("cookie") ?? "").split(";").map(trimOws)
       .filter((pair) => pair.startsWith(`${full}=`))
       .map((pair) => pair.slice(full.length + 1));
+  const read = (headers: Headers) => {
+    const [value, ...others] = valuesIn(headers);
+    return others.length === 0 ? value : undefined;
+  };
   return {
-    read(headers) {
-      const [value, ...others] = valuesIn(headers);
-      return others.length === 0 ? value : undefined;
+    read,
+    secretIn(headers) {
+      const given = read(headers);
+      return given !== undefined && isSecret(given) ? given : randomText(32);
     },
     isDoubled: (headers) => valuesIn(headers).length > 1,
     set: (value, maxAgeSeconds) => [

@@ -58,6 +58,13 @@ type Checked = Pick<
 /** The two ways to recheck a session. */
 export type Recheck = ReturnType<typeof createRecheck>;
 
+/** Default grace period in milliseconds. */
+export const DEFAULT_GRACE_MS = 3_600_000;
+/**
+ * Default maximum age of the issuer's answer about a person who is logged in,
+ * in milliseconds.
+ */
+export const DEFAULT_RECHECK_MS = 30_000;
 /** Milliseconds for which a page waits for the issuer. */
 const WAIT_MS = 3_000;
 /** Milliseconds without queries after an issuer did not respond. */

@@ -4,7 +4,7 @@ import { recordsOf, type RecordStore } from "@sig/consumer/store";
 import { equalInConstantTime } from "@sig/jose/internal";
 import { SESSION } from "../store/kinds.ts";
 import { OwnerQuota } from "../store/owner_quota.ts";
-import { randomText, sha256Base64Url } from "../login/digest.ts";
+import { randomText, sha256Base64Url, splitToken } from "../login/digest.ts";
 import type { MatchedRelationship } from "../login/relationship.ts";
 import {
   type LoginConditions,
@@ -74,6 +74,9 @@ export type Sessions<S = MatchedRelationship> = ReturnType<
   typeof createSessions<S>
 >;
 
+/** Default lifetime of a session in milliseconds. */
+export const DEFAULT_SESSION_MS = 8 * 3_600_000;
+
 const SECRET_BYTES = 32;
 const ID_BYTES = 16;
 
@@ -134,10 +137,10 @@ export function createSessions<S = MatchedRelationship>(
     cookie: string | undefined,
     digestsOf: (session: Session<S>) => readonly string[] | undefined,
   ): Promise<Session<S> | undefined> {
-    const [sid, secret] = readCookie(cookie);
-    if (sid === undefined || secret === undefined) return undefined;
-    const session = await get(sid);
-    const digest = sha256Base64Url(secret);
+    const token = splitToken(cookie);
+    if (token === undefined) return undefined;
+    const session = await get(token.id);
+    const digest = sha256Base64Url(token.secret);
     return session &&
         digestsOf(session)?.some((each) => equalInConstantTime(each, digest))
       ? session
@@ -261,11 +264,9 @@ export function createSessions<S = MatchedRelationship>(
      * with every change and with its end. The cookie's secret is not compared.
      */
     async versionOf(cookie: string | undefined) {
-      const [sid] = readCookie(cookie);
+      const token = splitToken(cookie);
       // Reads the record from the store without parsing its text.
-      return sid === undefined
-        ? undefined
-        : (await store.get(SESSION, sid, now()))?.version;
+      return token && (await store.get(SESSION, token.id, now()))?.version;
     },
     get,
     /**
@@ -367,10 +368,4 @@ function withConsent(
       granted: [...kept, ...granted],
     },
   };
-}
-
-const COOKIE = /^([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
-
-function readCookie(cookie = ""): readonly (string | undefined)[] {
-  return COOKIE.exec(cookie)?.slice(1) ?? [];
 }
