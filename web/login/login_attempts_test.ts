@@ -9,7 +9,7 @@ import {
   LoginFixture,
   START_MS,
 } from "./testdata/login_fixture.ts";
-import { OTHER_KEY } from "./testdata/misuse.ts";
+import { OTHER_KEY } from "./testdata/misuses.ts";
 
 const NOW_S = START_MS / 1000;
 

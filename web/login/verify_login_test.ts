@@ -9,8 +9,7 @@ import {
   type Changes,
   LoginFixture,
 } from "./testdata/login_fixture.ts";
-import { type Misuse, OTHER_KEY } from "./testdata/misuse.ts";
-import { TABLES } from "./testdata/misuses.ts";
+import { type Misuse, OTHER_KEY, TABLES } from "./testdata/misuses.ts";
 
 Deno.test("a valid login returns subject, audience and granted scopes", async () => {
   const login = await LoginFixture.make();

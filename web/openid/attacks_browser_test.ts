@@ -1,10 +1,12 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { decodeJwt } from "jose";
 import { createApp } from "../app.ts";
 import { readClients } from "./clients.ts";
 import {
   Browser,
   CALLBACK,
   cookieAt,
+  statusOf,
   testKeys,
   TestProvider,
   usualClients,
@@ -28,9 +30,8 @@ Deno.test("only the browser that started a login can read, finish or decline it"
   const { origin } = provider;
   const { person } = await provider.employ();
   const attacker = new Browser();
-  const id = await attacker.begin(await provider.authorizeUrl());
-  const { challenge } = await attacker.interaction(origin, id);
-  const attestation = person.attest(challenge, Date.now());
+  const url = await provider.authorizeUrl();
+  const { id, attestation, send } = await attacker.sign(provider, person, url);
   const victim = new Browser();
   await victim.begin(await provider.authorizeUrl());
   for (const browser of [new Browser(), victim]) {
@@ -43,9 +44,7 @@ Deno.test("only the browser that started a login can read, finish or decline it"
     }
   }
   // The login is unchanged.
-  const done = await attacker.answer(origin, id, { attestation });
-  assertEquals(done.status, 200);
-  await done.body?.cancel();
+  assertEquals(await statusOf(send()), 200);
 });
 
 Deno.test("pages of other sites, or of other hosts of the domain, can't finish a login", async (t) => {
@@ -53,9 +52,8 @@ Deno.test("pages of other sites, or of other hosts of the domain, can't finish a
   const { origin } = provider;
   const { person } = await provider.employ();
   const browser = new Browser();
-  const id = await browser.begin(await provider.authorizeUrl());
-  const { challenge } = await browser.interaction(origin, id);
-  const attestation = person.attest(challenge, Date.now());
+  const url = await provider.authorizeUrl();
+  const { send } = await browser.sign(provider, person, url);
   const attacks: readonly Record<string, string>[] = [
     { "sec-fetch-site": "cross-site" },
     { "sec-fetch-site": "same-site" },
@@ -67,24 +65,17 @@ Deno.test("pages of other sites, or of other hosts of the domain, can't finish a
   ];
   for (const headers of attacks) {
     await t.step(JSON.stringify(headers), async () => {
-      const answer = await browser.answer(origin, id, { attestation }, headers);
-      const [status, code] = await problemOf(answer);
+      const [status, code] = await problemOf(await send(headers));
       assertEquals([status, code], [403, "origin_not_allowed"]);
     });
   }
   await t.step("rejects a form", async () => {
-    const answer = await browser.answer(origin, id, { attestation }, {
-      "content-type": "text/plain",
-    });
+    const answer = await send({ "content-type": "text/plain" });
     assertEquals((await problemOf(answer))[1], "unsupported_media_type");
   });
   await t.step("accepts the provider's own page", async () => {
-    const answer = await browser.answer(origin, id, { attestation }, {
-      origin,
-      "sec-fetch-site": "same-origin",
-    });
-    assertEquals(answer.status, 200);
-    await answer.body?.cancel();
+    const headers = { origin, "sec-fetch-site": "same-origin" };
+    assertEquals(await statusOf(send(headers)), 200);
   });
 });
 
@@ -94,83 +85,65 @@ Deno.test("an interaction accepts one answer to its own challenge, by the reques
   const { person } = await provider.employ();
   const { person: bob } = await provider.employ();
   const browser = new Browser();
-  const begin = async (changes: Record<string, string> = {}) => {
-    const id = await browser.begin(
-      await provider.authorizeUrl({ prompt: "login", ...changes }),
-    );
-    const { challenge } = await browser.interaction(origin, id);
-    return { id, challenge };
+  const sign = async (changes: Record<string, string> = {}, claims = {}) => {
+    const url = await provider.authorizeUrl({ prompt: "login", ...changes });
+    return await browser.sign(provider, person, url, claims);
   };
-  await t.step("rejects an answer to another interaction", async () => {
-    const [first, second] = [await begin(), await begin()];
-    const attestation = person.attest(first.challenge, Date.now());
-    const answer = await browser.answer(origin, second.id, { attestation });
-    assertEquals((await problemOf(answer))[1], "invalid_attestation");
-  });
-  await t.step(
-    "rejects an answer to a challenge of the open endpoint",
-    async () => {
-      const { id } = await begin();
-      const created = await fetch(`${origin}/v1/auth/challenge/create`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: '{"scopes":["openid"]}',
-      });
-      const attestation = person.attest(await created.json(), Date.now());
-      const answer = await browser.answer(origin, id, { attestation });
-      assertEquals((await problemOf(answer))[1], "challenge_not_found");
-    },
-  );
-  await t.step(
-    "the open endpoint rejects an answer to an interaction",
-    async () => {
-      const { challenge } = await begin();
-      const verified = await fetch(`${origin}/v1/auth/attestation/verify`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({
-          attestation: person.attest(challenge, Date.now()),
-        }),
-      });
-      assertEquals((await problemOf(verified))[1], "challenge_not_found");
-    },
-  );
-  await t.step("rejects a person other than the hinted one", async () => {
-    const { id, challenge } = await begin({ login_hint: bob.did });
-    const attestation = person.attest(challenge, Date.now());
-    const answer = await browser.answer(origin, id, { attestation });
-    assertEquals((await problemOf(answer))[1], "subject_mismatch");
-  });
-  await t.step("rejects an answer without openid", async () => {
-    const { id, challenge } = await begin();
-    const attestation = person.attest(challenge, Date.now(), {
-      scope: "profile",
+  const post = (path: string, body: object) =>
+    fetch(`${origin}/v1/auth/${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
     });
-    const answer = await browser.answer(origin, id, { attestation });
-    assertEquals((await problemOf(answer))[1], "scope_not_granted");
-  });
+  const refused: readonly (readonly [
+    name: string,
+    attempt: () => Promise<Response>,
+    code: string,
+  ])[] = [
+    ["rejects an answer to another interaction", async () => {
+      const [{ attestation }, { id }] = [await sign(), await sign()];
+      return await browser.answer(origin, id, { attestation });
+    }, "invalid_attestation"],
+    ["rejects an answer to a challenge of the open endpoint", async () => {
+      const { id } = await sign();
+      const created = await post("challenge/create", { scopes: ["openid"] });
+      const attestation = person.attest(await created.json(), Date.now());
+      return await browser.answer(origin, id, { attestation });
+    }, "challenge_not_found"],
+    ["the open endpoint rejects an answer to an interaction", async () => {
+      const { attestation } = await sign();
+      return await post("attestation/verify", { attestation });
+    }, "challenge_not_found"],
+    ["rejects a person other than the hinted one", async () => {
+      const { send } = await sign({ login_hint: bob.did });
+      return await send();
+    }, "subject_mismatch"],
+    ["rejects an answer without openid", async () => {
+      const { send } = await sign({}, { scope: "profile" });
+      return await send();
+    }, "scope_not_granted"],
+  ];
+  for (const [name, attempt, code] of refused) {
+    await t.step(name, async () => {
+      assertEquals((await problemOf(await attempt()))[1], code);
+    });
+  }
   await t.step("accepts only one of several identical answers", async () => {
-    const { id, challenge } = await begin();
-    const attestation = person.attest(challenge, Date.now());
-    const answers = await Promise.all(
-      [0, 1, 2, 3].map(() => browser.answer(origin, id, { attestation })),
+    const { send } = await sign();
+    const statuses = await Promise.all(
+      [0, 1, 2, 3].map(() => statusOf(send())),
     );
-    const statuses = answers.map(({ status }) => status);
-    for (const { body } of answers) await body?.cancel();
     assertEquals(statuses.filter((status) => status === 200).length, 1);
-    assertEquals(
-      await problemOf(await browser.answer(origin, id, { attestation })),
-      [
-        409,
-        "challenge_used",
-        "Cannot accept attestation: its challenge has been used",
-      ],
-    );
+    assertEquals(await problemOf(await send()), [
+      409,
+      "challenge_used",
+      "Cannot accept attestation: its challenge has been used",
+    ]);
   });
   await t.step(
     "rejects a body that is neither an answer nor a decline",
     async () => {
-      const { id } = await begin();
+      const { id } = await sign();
       for (const body of [{}, { declined: false }, { declined: true, x: 1 }]) {
         const answer = await browser.answer(origin, id, body);
         const [status, code] = await problemOf(answer);
@@ -182,7 +155,7 @@ Deno.test("an interaction accepts one answer to its own challenge, by the reques
   await t.step(
     "a decline redirects to the application, and the same link can still be used",
     async () => {
-      const { id } = await begin();
+      const { id, send } = await sign();
       const answer = await browser.answer(origin, id, { declined: true });
       const { redirect_to } = await answer.json();
       const { searchParams: parameters, origin: to } = new URL(redirect_to);
@@ -191,11 +164,7 @@ Deno.test("an interaction accepts one answer to its own challenge, by the reques
         ["error", "state", "iss"].map((name) => parameters.get(name)),
         ["access_denied", "s1", origin],
       );
-      const { challenge } = await browser.interaction(origin, id);
-      const attestation = person.attest(challenge, Date.now());
-      const again = await browser.answer(origin, id, { attestation });
-      assertEquals(again.status, 200);
-      await again.body?.cancel();
+      assertEquals(await statusOf(send()), 200);
     },
   );
 });
@@ -205,10 +174,8 @@ Deno.test("a denied person sees the error on the login page and is not redirecte
   const { person, relationship } = await provider.employ();
   await provider.demo.revoke(relationship);
   const browser = new Browser();
-  const id = await browser.begin(await provider.authorizeUrl());
-  const { challenge } = await browser.interaction(provider.origin, id);
-  const attestation = person.attest(challenge, Date.now());
-  const answer = await browser.answer(provider.origin, id, { attestation });
+  const url = await provider.authorizeUrl();
+  const answer = await (await browser.sign(provider, person, url)).send();
   const body = await answer.json();
   assertEquals([answer.status, body.code], [403, "relationship_denied"]);
   assertEquals(body.redirect_to, undefined);
@@ -230,17 +197,15 @@ Deno.test("a login replaces a planted session cookie and always has a new secret
   const second = await browser.tokens(provider, person, { prompt: "login" });
   const newer = browser.cookies.get(cookieAt("sig-session", provider))!;
   assert(newer !== cookie);
-  const sid = (token: string) =>
-    JSON.parse(atob(token.split(".")[1]!.replace(/-/g, "+").replace(/_/g, "/")))
-      .sid;
-  assertEquals(sid(first.id_token), sid(second.id_token));
+  const { sid } = decodeJwt(first.id_token);
+  assertEquals(decodeJwt(second.id_token).sid, sid);
   const thief = new Browser();
   thief.cookies.set(cookieAt("sig-session", provider), cookie);
   assertEquals(await thief.silentError(provider), "login_required");
   // The session id, which applications know, is not sufficient.
   thief.cookies.set(
     cookieAt("sig-session", provider),
-    `${sid(first.id_token)}.${"C".repeat(43)}`,
+    `${sid}.${"C".repeat(43)}`,
   );
   assertEquals(await thief.silentError(provider), "login_required");
 });

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { exportJWK, generateKeyPair, importJWK, SignJWT } from "jose";
-import { assertRefused, newCode } from "./testdata/codes.ts";
 import {
+  assertRefused,
   CALLBACK,
   SECRET,
   TestProvider,
@@ -24,10 +24,9 @@ Deno.test("accepts a secret in the header or the form, but not both", async (t) 
     fields: Record<string, string>,
     headers: Record<string, string>,
   ) => {
-    const { code } = await newCode(provider);
     return await provider.post("/oidc/token", {
       grant_type: "authorization_code",
-      code,
+      code: await provider.newCode(),
       redirect_uri: CALLBACK,
       code_verifier: VERIFIER,
       ...fields,
@@ -36,41 +35,47 @@ Deno.test("accepts a secret in the header or the form, but not both", async (t) 
   await t.step("accepts a form-encoded secret in the header", async () => {
     assertEquals((await send({}, basic("app", SECRET))).status, 200);
   });
-  await t.step(
-    "rejects a method that the client is not registered for",
-    async () => {
-      const fields = { client_id: "app", client_secret: SECRET };
-      assertRefused(await send(fields, {}), [401, "invalid_client"]);
-    },
-  );
-  await t.step("rejects two methods in one request", async () => {
-    const answer = await send({ client_secret: SECRET }, basic("app", SECRET));
-    assertRefused(answer, [400, "invalid_request"]);
-  });
-  await t.step("rejects two client ids", async () => {
-    const answer = await send({ client_id: "other" }, basic("app", SECRET));
-    assertRefused(answer, [400, "invalid_request"]);
-  });
-  await t.step(
-    "the response to an invalid header contains the scheme",
-    async () => {
-      for (
-        const headers of [
-          basic("app", "x"),
-          { authorization: "Basic %%%" },
-          { authorization: "Basic YXBw" },
-          { authorization: `Bearer ${SECRET}` },
-        ]
-      ) {
+  const own = basic("app", SECRET);
+  const refused = [
+    [
+      "a method that the client is not registered for",
+      {
+        client_id: "app",
+        client_secret: SECRET,
+      },
+      {},
+      [401, "invalid_client"],
+    ],
+    ["two methods in one request", { client_secret: SECRET }, own, [
+      400,
+      "invalid_request",
+    ]],
+    ["two client ids", { client_id: "other" }, own, [400, "invalid_request"]],
+  ] as const;
+  for (const [attack, fields, headers, expected] of refused) {
+    await t.step(`rejects ${attack}`, async () => {
+      assertRefused(await send({ ...fields }, { ...headers }), expected);
+    });
+  }
+  const invalid = [
+    basic("app", "x"),
+    { authorization: "Basic %%%" },
+    { authorization: "Basic YXBw" },
+    { authorization: `Bearer ${SECRET}` },
+  ];
+  for (const headers of invalid) {
+    await t.step(
+      `the response to ${headers.authorization} contains the scheme`,
+      async () => {
         const answer = await send({}, headers);
         assertRefused(answer, [401, "invalid_client"]);
         assertEquals(
           answer.headers.get("www-authenticate"),
           'Basic realm="sig-web"',
         );
-      }
-    },
-  );
+      },
+    );
+  }
 });
 
 Deno.test("an assertion must be for this provider, signed by its client, short-lived and unused", async (t) => {
@@ -104,10 +109,9 @@ Deno.test("an assertion must be for this provider, signed by its client, short-l
       ...changes,
     }).setProtectedHeader({ alg, kid: "k" }).sign(key);
   const redeem = async (client_assertion: string) => {
-    const { code } = await newCode(provider);
     return await provider.post("/oidc/token", {
       grant_type: "authorization_code",
-      code,
+      code: await provider.newCode(),
       redirect_uri: CALLBACK,
       code_verifier: VERIFIER,
       client_assertion_type:

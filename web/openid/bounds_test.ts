@@ -3,10 +3,11 @@ import { assert, assertEquals } from "@std/assert";
 import { decodeJwt } from "jose";
 import { MAX_GRANTS, MAX_SESSIONS } from "../sessions/sessions.ts";
 import { GRANT, SESSION } from "../store/kinds.ts";
-import { assertRefused } from "./testdata/codes.ts";
 import {
+  assertRefused,
   Browser,
   CALLBACK,
+  OTHER,
   TestProvider,
   VERIFIER,
 } from "./testdata/test_provider.ts";
@@ -21,24 +22,16 @@ async function countOf(
 Deno.test("an application has a limited number of grants in a session, and only its own oldest is revoked", async () => {
   await using provider = await TestProvider.start();
   const { person, browser, ...first } = await provider.logIn();
-  const other = { client_id: "other" };
-  const back = await browser.signIn(
-    ...[provider, person] as const,
-    await provider.authorizeUrl({
-      ...other,
-      redirect_uri: "https://other.example/callback",
-    }),
+  const { body: others } = await provider.redeem(
+    await browser.signInForCode(provider, person, OTHER),
+    OTHER,
   );
-  const others = (await provider.redeem(back.searchParams.get("code")!, {
-    ...other,
-    redirect_uri: "https://other.example/callback",
-  })).body;
   const url = await provider.authorizeUrl({ prompt: "none" });
   for (let i = 0; i < MAX_GRANTS - 1; i++) await browser.follow(url);
   const next = await provider.refresh(first.refresh_token);
   assertEquals(next.status, 200);
 
-  const last = (await browser.follow(url)).searchParams.get("code")!;
+  const last = await browser.codeAt(url);
   assertRefused(await provider.refresh(next.body.refresh_token), [
     400,
     "invalid_grant",
@@ -46,7 +39,7 @@ Deno.test("an application has a limited number of grants in a session, and only 
   assertEquals((await provider.userinfo(next.body.access_token)).status, 401);
   assertEquals((await provider.redeem(last)).status, 200);
   assertEquals(
-    (await provider.refresh(others.refresh_token, other)).status,
+    (await provider.refresh(others.refresh_token, OTHER)).status,
     200,
   );
   // Codes that are never redeemed count too.
@@ -136,13 +129,11 @@ Deno.test("a grant without a refresh token is removed together with its code", a
   const { person } = await provider.employ();
   const redirect_uri = "https://spa.example/callback";
   const spa = { client_id: "spa", redirect_uri };
-  const url = await provider.authorizeUrl(spa);
-  const back = await new Browser().signIn(provider, person, url);
+  const code = await new Browser().signInForCode(provider, person, spa);
   const redeem = () =>
     provider.post("/oidc/token", {
       ...{ grant_type: "authorization_code", ...spa },
-      code: back.searchParams.get("code")!,
-      code_verifier: VERIFIER,
+      ...{ code, code_verifier: VERIFIER },
     });
   const { access_token } = (await redeem()).body;
   provider.skewMs = 290_000;

@@ -1,15 +1,12 @@
 import { assertEquals } from "@std/assert";
+import { decodeJwt } from "jose";
 import { Receiver } from "./testdata/fleet.ts";
 import {
   Browser,
+  clientsWithLogout,
+  OTHER,
   TestProvider,
-  usualClients,
 } from "./testdata/test_provider.ts";
-
-const OTHER = {
-  client_id: "other",
-  redirect_uri: "https://other.example/callback",
-};
 
 /** Fetches the list of consents. */
 async function consents({ origin }: TestProvider, browser: Browser) {
@@ -42,18 +39,11 @@ Deno.test("the first login at each application asks for consent, later logins do
     consents: [],
   });
   const { id_token } = await browser.tokens(provider, person);
-  const url = await provider.authorizeUrl(OTHER);
-  const silent = await provider.authorizeUrl({ ...OTHER, prompt: "none" });
-  const errorOf = async () =>
-    (await browser.follow(silent)).searchParams.get("error");
-  assertEquals(await errorOf(), "consent_required");
-  const back = await browser.signIn(provider, person, url);
-  const code = back.searchParams.get("code")!;
+  assertEquals(await browser.silentError(provider, OTHER), "consent_required");
+  const code = await browser.signInForCode(provider, person, OTHER);
   const { body } = await provider.redeem(code, OTHER);
-  const sidOf = (token: string) =>
-    JSON.parse(Buffer.from(token.split(".")[1]!, "base64url").toString()).sid;
-  assertEquals(sidOf(body.id_token), sidOf(id_token));
-  assertEquals(await errorOf(), null);
+  assertEquals(decodeJwt(body.id_token).sid, decodeJwt(id_token).sid);
+  assertEquals(await browser.silentError(provider, OTHER), null);
   const scopes = ["groups", "openid", "profile"];
   const since = "2026-01-31T09:00:00.000Z";
   assertEquals(await consents(provider, browser), {
@@ -79,20 +69,17 @@ Deno.test("the first login at each application asks for consent, later logins do
 
 Deno.test("revoking a consent invalidates the application's tokens, and its next login asks again", async () => {
   await using receiver = new Receiver();
-  const clients = await usualClients();
-  clients[0]!.backchannel_logout_uri = receiver.uri;
+  const clients = await clientsWithLogout(receiver.uri);
   await using provider = await TestProvider.start({ clients });
   // With a frozen clock, old tokens must stay invalid even in the same
   // millisecond.
   provider.frozenMs = Date.now();
   const { person, browser, ...tokens } = await provider.logIn();
-  const other = await browser.signIn(
-    ...[provider, person, await provider.authorizeUrl(OTHER)] as const,
-  );
   const { body: others } = await provider.redeem(
-    ...[other.searchParams.get("code")!, OTHER] as const,
+    await browser.signInForCode(provider, person, OTHER),
+    OTHER,
   );
-  const unused = await browser.follow(await provider.authorizeUrl());
+  const unused = await browser.codeAt(await provider.authorizeUrl());
   const refused = await revoke(provider, browser, "app", {
     "sec-fetch-site": "same-site",
   });
@@ -117,8 +104,7 @@ Deno.test("revoking a consent invalidates the application's tokens, and its next
   await browser.signIn(provider, person, await provider.authorizeUrl());
   assertEquals((await provider.refresh(tokens.refresh_token)).status, 400);
   assertEquals((await provider.userinfo(tokens.access_token)).status, 401);
-  const code = unused.searchParams.get("code")!;
-  assertEquals((await provider.redeem(code)).body.error, "invalid_grant");
+  assertEquals((await provider.redeem(unused)).body.error, "invalid_grant");
   assertEquals((await provider.userinfo(others.access_token)).status, 200);
 });
 
@@ -129,14 +115,8 @@ Deno.test("hosts behind forward auth need no consent and are not listed", async 
   const { origin } = provider;
   const { person } = await provider.employ();
   const browser = new Browser();
-  const id = await browser.begin(await provider.authorizeUrl());
-  const { challenge } = await browser.interaction(origin, id);
-  const attestation = person.attest(challenge, provider.now().getTime(), {
-    scope: "openid",
-  });
-  const answer = await browser.answer(origin, id, { attestation });
-  await answer.body?.cancel();
-  assertEquals(answer.status, 200);
+  const url = await provider.authorizeUrl();
+  await browser.signIn(provider, person, url, { scope: "openid" });
   const back = await browser.follow(
     `${origin}/gate/login?rd=http://wiki.example/`,
   );

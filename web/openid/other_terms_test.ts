@@ -4,7 +4,9 @@ import { readClients } from "./clients.ts";
 import { Receiver } from "./testdata/fleet.ts";
 import {
   Browser,
+  clientsWithLogout,
   cookieAt,
+  statusOf,
   TestProvider,
   type TestProviderOptions,
   usualClients,
@@ -39,11 +41,10 @@ async function askAsProxy(after: TestProvider, browser: Browser) {
     `${after.origin}/.well-known/openid-configuration`,
   );
   const { host } = new URL((await config.json()).issuer);
-  const response = await browser.send(`${after.origin}/forward-auth`, {
-    headers: { "x-forwarded-host": host },
-  });
-  await response.body?.cancel();
-  return response.status;
+  const headers = { "x-forwarded-host": host };
+  return await statusOf(
+    browser.send(`${after.origin}/forward-auth`, { headers }),
+  );
 }
 
 Deno.test("a session of another issuer is rejected, even while the current issuer fails", () =>
@@ -74,8 +75,7 @@ Deno.test("a session with fewer requirements is rejected; one with more continue
 
 Deno.test("the watch ends sessions with other conditions and notifies their applications, not those of other logins", async () => {
   await using receiver = new Receiver();
-  const clients = await usualClients();
-  clients[0]!.backchannel_logout_uri = receiver.uri;
+  const clients = await clientsWithLogout(receiver.uri);
   const store = createMemoryStore();
   await using before = await TestProvider.start({ store, clients });
   const { person } = await before.logIn();
@@ -98,8 +98,7 @@ Deno.test("the watch ends sessions with other conditions and notifies their appl
 
 Deno.test("a login that shares the store does not deliver another login's notifications", async () => {
   await using receiver = new Receiver();
-  const clients = await usualClients();
-  clients[0]!.backchannel_logout_uri = receiver.uri;
+  const clients = await clientsWithLogout(receiver.uri);
   const store = createMemoryStore();
   await using provider = await TestProvider.start({ store, clients });
   const { person, relationship } = await provider.logIn();
@@ -126,18 +125,15 @@ Deno.test("an attestation for one login is rejected by another one over the same
   });
   const { person } = await one.employ();
   const thief = new Browser();
-  const id = await thief.begin(await one.authorizeUrl());
-  const { challenge } = await thief.interaction(one.origin, id);
-  const attestation = person.attest(challenge, Date.now());
+  const url = await one.authorizeUrl();
+  const { id, attestation, send } = await thief.sign(one, person, url);
   const browser = thief.cookies.get(cookieAt("sig-browser", one))!;
   thief.cookies.set(cookieAt("sig-browser", { origin }), browser);
   const taken = await thief.answer(other.origin, id, { attestation });
   const { code, detail } = await taken.json();
   assertEquals([taken.status, code], [403, "audience_mismatch"], detail);
   assertEquals(await thief.silentError(other), "login_required");
-  const meant = await thief.answer(one.origin, id, { attestation });
-  await meant.body?.cancel();
-  assertEquals(meant.status, 200);
+  assertEquals(await statusOf(send()), 200);
 });
 
 Deno.test("an application with new requirements gets nothing while the issuer fails", async () => {

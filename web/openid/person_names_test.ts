@@ -2,6 +2,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { SigError } from "@sig/core";
 import { decodeJwt } from "jose";
 import { readPersonNames } from "./start_openid.ts";
+import { tempFolder } from "../../tests/kit/process.ts";
 import { startServer } from "./testdata/server.ts";
 import {
   Browser,
@@ -102,7 +103,8 @@ Deno.test({
     "--names is read at the start and at SIGHUP; an invalid file prevents a start and is ignored at SIGHUP",
   ignore: Deno.build.os === "windows",
   async fn() {
-    const dir = await Deno.makeTempDir();
+    await using folder = await tempFolder();
+    const { path: dir } = folder;
     const person = new Person();
     const write = (name: string) =>
       Deno.writeTextFile(
@@ -163,6 +165,5 @@ Deno.test({
     assertEquals(code, 2);
     assert(stderr.includes("no DID (row 2)"), stderr);
     assert(!stderr.includes("SECRET"), stderr);
-    await Deno.remove(dir, { recursive: true });
   },
 });

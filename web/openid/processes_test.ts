@@ -48,7 +48,7 @@ for (const [name, start] of STORES) {
       assertEquals((await third.userinfo(access_token)).status, 401);
       // The person is still logged in at every process.
       const url = await third.authorizeUrl({ prompt: "none" });
-      const again = (await browser.follow(url)).searchParams.get("code")!;
+      const again = await browser.codeAt(url);
       const { status, body } = await second.redeem(again);
       assertEquals(status, 200);
       // At most one of two concurrent refreshes succeeds; the other one is
@@ -96,7 +96,7 @@ Deno.test({
     assertEquals([again.status, again.body.error], [400, "invalid_grant"]);
     assertEquals((await second.userinfo(body.access_token)).status, 401);
     const url = await second.authorizeUrl({ prompt: "none" });
-    const code = (await browser.follow(url)).searchParams.get("code")!;
+    const code = await browser.codeAt(url);
     assertEquals((await second.redeem(code)).status, 200);
     await proxy.close();
     await redis.stop();
@@ -209,8 +209,7 @@ Deno.test({
     const { body } = await first.redeem(
       await fleet.codeAt(first, person, browser),
     );
-    const unused = (await browser.follow(await second.authorizeUrl()))
-      .searchParams.get("code")!;
+    const unused = await browser.codeAt(await second.authorizeUrl());
     await redis.stop();
     const fresh = await startRedis([], redis.port);
     for (const replica of replicas) {

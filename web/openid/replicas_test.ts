@@ -1,5 +1,6 @@
 import { openStore, type RecordStore } from "@sig/consumer/store";
 import { assertEquals } from "@std/assert";
+import { tempFolder } from "../../tests/kit/process.ts";
 import {
   HAS_REDIS,
   startRedis,
@@ -33,9 +34,8 @@ async function playStory(
 ): Promise<void> {
   const { person, relationship } = await first.employ();
   const browser = new Browser();
-  const id = await browser.begin(await first.authorizeUrl());
-  const { challenge } = await browser.interaction(second.origin, id);
-  const attestation = person.attest(challenge, Date.now());
+  const url = await first.authorizeUrl();
+  const { id, attestation } = await browser.sign(first, person, url);
   const answers = await Promise.all(
     [first, second, first, second].map(({ origin }) =>
       browser.answer(origin, id, { attestation })
@@ -54,8 +54,7 @@ async function playStory(
   assertEquals((await second.refresh(body.refresh_token)).status, 400);
   assertEquals((await first.refresh(next.body.refresh_token)).status, 400);
   // Concurrent uses of a code at both replicas succeed only once.
-  const raced = await browser.follow(await second.authorizeUrl());
-  const racedCode = raced.searchParams.get("code")!;
+  const racedCode = await browser.codeAt(await second.authorizeUrl());
   const uses = await Promise.all(
     [first, second, first, second].map((each) => each.redeem(racedCode)),
   );
@@ -70,9 +69,8 @@ async function playStory(
 }
 
 Deno.test("two replicas over Deno KV act as one provider", async () => {
-  const folder = await Deno.makeTempDir();
-  await withReplicas(() => openStore(`kv:${folder}/web.db`), playStory);
-  await Deno.remove(folder, { recursive: true });
+  await using folder = await tempFolder();
+  await withReplicas(() => openStore(`kv:${folder.path}/web.db`), playStory);
 });
 
 Deno.test({

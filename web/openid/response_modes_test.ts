@@ -145,9 +145,9 @@ Deno.test("a client without PKCE needs a nonce; PKCE is enforced if it is used, 
     changes: Record<string, string | undefined>,
     code_verifier: string,
   ) => {
-    const url = await provider.authorizeUrl({ client_id: "old", ...changes });
-    const back = await new Browser().signIn(provider, person, url);
-    const code = back.searchParams.get("code")!;
+    const code = await new Browser().signInForCode(provider, person, {
+      ...{ client_id: "old", ...changes },
+    });
     const given = { client_id: "old", code_verifier };
     const { status, body } = await provider.redeem(code, given);
     return [status, body.error_description];

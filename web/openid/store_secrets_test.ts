@@ -15,12 +15,7 @@ Deno.test("a reader of the store can't obtain a valid code, token or cookie", as
   await using provider = await TestProvider.start({ store: recording });
   const { person } = await provider.employ();
   const browser = new Browser();
-  const back = await browser.signIn(
-    provider,
-    person,
-    await provider.authorizeUrl(),
-  );
-  const code = back.searchParams.get("code")!;
+  const code = await browser.signInForCode(provider, person);
   const { body } = await provider.redeem(code);
   const secrets = [
     code,

@@ -9,18 +9,13 @@ import {
   Browser,
   CALLBACK,
   cookieAt,
+  statusOf,
   testKeysText,
   TestProvider,
 } from "./testdata/test_provider.ts";
 
 const PAGE = "http://wiki.example/";
 const GATE = { settings: { gateHosts: ["wiki.example"] } };
-
-async function statusOf(response: Response | Promise<Response>) {
-  const { status, body } = await response;
-  await body?.cancel();
-  return status;
-}
 
 Deno.test("the parameter begin of the gate must be a digest", async () => {
   await using provider = await TestProvider.start(GATE);
@@ -93,7 +88,7 @@ Deno.test("rejects a sign-in that is changed, forged or expired", async (t) => {
   });
 });
 
-Deno.test("a sign-in continues after a key rotation but not with other keys", async () => {
+Deno.test("sign-ins and refresh tokens survive a key rotation, but not other keys", async () => {
   const text = await testKeysText();
   const fresh = JSON.parse(await generateProviderKeys());
   const rotated = JSON.stringify({
@@ -103,15 +98,23 @@ Deno.test("a sign-in continues after a key rotation but not with other keys", as
   const restart = async (keys: string) =>
     await TestProvider.start({
       like: before,
+      store: before.store,
       settings: { keys: await readProviderKeys(keys) },
     });
   const browser = new Browser();
   const id = await browser.begin(await before.authorizeUrl());
+  const { refresh_token } = await before.logIn();
+  const { body: next } = await before.refresh(refresh_token);
   await using after = await restart(rotated);
   assertEquals(
     await statusOf(browser.send(`${after.origin}/oidc/interaction/${id}`)),
     200,
   );
+  // Reuse of a token from before the rotation revokes its family.
+  for (const token of [refresh_token, next.refresh_token]) {
+    const { status, body } = await after.refresh(token);
+    assertEquals([status, body.error], [400, "invalid_grant"]);
+  }
   await using other = await restart(JSON.stringify(fresh));
   assertEquals(
     await statusOf(browser.send(`${other.origin}/oidc/interaction/${id}`)),

@@ -256,6 +256,24 @@ for (const { name, graceMs, before, untilMs } of GRACE) {
   });
 }
 
+Deno.test("a relationship is stored as soon as one of its members changes, not for a newer sequence alone", async () => {
+  const known = { ...EMPLOYEE, roles: ["dev"], sequence: 2 };
+  const changes: readonly Partial<MatchedRelationship>[] = [
+    ...[{ relationship_id: "r2" }, { type: "member" }, { roles: ["ops"] }],
+    ...[{ roles: [] }, { not_after: "2026-03-01T00:00:00Z" }, {}],
+  ];
+  for (const change of changes) {
+    const fixture = await Fixture.signedIn();
+    fixture.said = known;
+    await fixture.page();
+    fixture.said = { ...known, ...change, sequence: 3 };
+    assertEquals(await fixture.page(), fixture.said);
+    const isChanged = Object.keys(change).length > 0;
+    const { relationship } = await fixture.session();
+    assertEquals(relationship, isChanged ? fixture.said : known);
+  }
+});
+
 Deno.test("without an answer, a role that the issuer removed does not return", async () => {
   const fixture = await Fixture.signedIn();
   fixture.said = ADMIN;

@@ -65,7 +65,7 @@ Deno.test("too many sessions of one client end its oldest session and no other",
     quota: new OwnerQuota({ maxRecords: 2 }),
     now: () => new Date("2026-01-31T09:00:00Z"),
   });
-  const logIn = async (client: string) => {
+  const logIn = async (client?: string) => {
     const subject = `did:key:${crypto.randomUUID()}`;
     return (await sessions.logIn({ subject, client, relationship: null }))
       .cookie;
@@ -73,11 +73,13 @@ Deno.test("too many sessions of one client end its oldest session and no other",
   const others = await logIn("192.0.2.2");
   const own = [];
   for (let i = 0; i < 3; i++) own.push(await logIn("192.0.2.1"));
+  // A client without an address has no quota.
+  for (let i = 0; i < 3; i++) own.push(await logIn());
   const known = [];
   for (const cookie of [others, ...own]) {
     known.push(await sessions.find(cookie) !== undefined);
   }
-  assertEquals(known, [true, false, true, true]);
+  assertEquals(known, [true, false, ...Array(5).fill(true)]);
 });
 
 Deno.test("one process notifies the applications of an ended session; another takes over after 20 seconds", async () => {
@@ -99,17 +101,40 @@ Deno.test("one process notifies the applications of an ended session; another ta
   const other = sessionsOf((client) =>
     Promise.resolve(void notified.push(client))
   );
-  const { session: { sid } } = await dying.logIn({
+  const { session } = await dying.logIn({
     ...{ subject: "did:web:alice.example", relationship: null },
     consent: { clientId: "app", asked: ["openid"], granted: ["openid"] },
   });
+  const { sid, confirmed_ms } = session;
   void dying.end(sid);
   await begun.promise;
+  // The session is marked as ended, and nothing changes it.
   assertEquals(await other.get(sid), undefined);
+  assertEquals(await other.addGrant(sid, "app", "g"), undefined);
+  assertEquals(await other.issueHostCookie(sid, "app"), undefined);
+  await other.confirm(session, null, nowMs + 1);
+  const listed = await Array.fromAsync(other.list());
+  assertEquals(listed.map((each) => each.confirmed_ms), [confirmed_ms]);
   nowMs += 19_999;
   await other.end(sid);
   assertEquals(notified, []);
   nowMs += 1;
   await Promise.all([other.end(sid), other.end(sid)]);
   assertEquals(notified, ["app"]);
+});
+
+Deno.test("a confirmation does not replace a relationship that has changed in the meantime", async () => {
+  const sessions = createSessions<string>({
+    ...{ store: createMemoryStore(), lifeMs: 60_000, conditions: CONDITIONS },
+    now: () => new Date(),
+  });
+  const { session } = await sessions.logIn({
+    ...{ subject: "did:web:alice.example", relationship: "first" },
+  });
+  await sessions.confirm(session, "second", 2);
+  await sessions.confirm(session, "third", 3);
+  const { relationship, confirmed_ms } = (await sessions.get(session.sid))!;
+  assertEquals([relationship, confirmed_ms], ["second", 2]);
+  // Leaving an unknown session is not an error.
+  await sessions.leave("unknown", "app");
 });

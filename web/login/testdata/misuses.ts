@@ -1,10 +1,107 @@
 /** Misuses of a login with the expected errors (docs/protocol.md §7). */
 
-import { AUDIENCE, type Changes, START_MS } from "./login_fixture.ts";
-import { invalid, type Misuse, OTHER_KEY, parts } from "./misuse.ts";
-import { CLAIMS, HEADER, REQUEST, SYNTAX } from "./malformed.ts";
+import type { ErrorCode } from "@sig/core";
+import type { SigningKey } from "@sig/jose";
+import type { Challenge } from "../create_challenge.ts";
+import {
+  AUDIENCE,
+  type Changes,
+  type LoginFixture,
+  newKey,
+  START_MS,
+} from "./login_fixture.ts";
 
 const NOW_S = START_MS / 1000;
+
+/** A key that is not the subject's. */
+export const OTHER_KEY: SigningKey = await newKey();
+
+/** A misuse: the change and the expected error. */
+export interface Misuse {
+  readonly name: string;
+  readonly claims?: Changes;
+  readonly header?: Changes;
+  readonly signer?: SigningKey;
+  readonly expected?: object;
+  /** Replaces the attestation. */
+  readonly attestation?: (
+    login: LoginFixture,
+    challenge: Challenge,
+  ) => unknown | Promise<unknown>;
+  /** The request for the challenge. */
+  readonly asked?: object;
+  readonly code: ErrorCode;
+  readonly says: string;
+  /** Whether it counts against the challenge. */
+  readonly counted?: true;
+}
+
+const invalid = "invalid_attestation";
+/** Splits a JWT into its three parts. */
+const parts = (jwt: string) => jwt.split(".") as [string, string, string];
+
+/** Malformed requests. */
+const REQUEST: readonly Misuse[] = [
+  {
+    name: "no attestation",
+    attestation: () => undefined,
+    code: "invalid_request",
+    says: "/attestation: it is required",
+  },
+  {
+    name: "an attestation that is not a string",
+    attestation: () => 5,
+    code: "invalid_request",
+    says: "/attestation: it must be a string",
+  },
+  {
+    name: "a misspelt expectation",
+    expected: { audiense: AUDIENCE },
+    code: "invalid_request",
+    says: '/audiense: there is no member "audiense"; did you mean "audience"?',
+  },
+  {
+    name: "a duplicate expected scope",
+    expected: { scopes: ["email", "email"] },
+    code: "invalid_request",
+    says: "/scopes/1: it must not stand twice",
+  },
+];
+
+/** Malformed attestations: the tests of `parseAttestation` have every case. */
+const SYNTAX: readonly Misuse[] = [
+  {
+    name: "not a JWT",
+    attestation: () => "",
+    code: invalid,
+    says: "it must be three base64url parts",
+  },
+  {
+    name: "another algorithm",
+    header: { alg: "HS256" },
+    code: "algorithm_not_allowed",
+    says: "alg must be EdDSA",
+  },
+  {
+    name: "another type",
+    header: { typ: "JWT" },
+    code: "typ_mismatch",
+    says: "typ must be sig-attestation+jwt",
+  },
+  {
+    name: "a key in the header",
+    header: { jwk: OTHER_KEY.publicJwk },
+    signer: OTHER_KEY,
+    code: "invalid_header",
+    says: "the header must have exactly alg, typ and kid",
+  },
+  {
+    name: "a claim of a wrong type",
+    claims: { aud: [AUDIENCE] },
+    code: invalid,
+    says: "claim aud must be a string",
+  },
+];
 
 const CHALLENGE: readonly Misuse[] = [
   {
@@ -204,8 +301,6 @@ const SIGNATURE: readonly Misuse[] = [
 export const TABLES: readonly (readonly [string, readonly Misuse[]])[] = [
   ["request", REQUEST],
   ["syntax", SYNTAX],
-  ["header", HEADER],
-  ["claims", CLAIMS],
   ["challenge", CHALLENGE],
   ["audience and nonce", AUDIENCE_AND_NONCE],
   ["subject", SUBJECT],

@@ -9,10 +9,10 @@ import { Person } from "../../testdata/independent_client.ts";
 import { type ServerOfFolder, startServer } from "./server.ts";
 import {
   Browser,
+  clientsWithLogout,
   SECRET,
   testKeysText,
   TestProvider,
-  usualClients,
 } from "./test_provider.ts";
 import { waitUntil } from "../../../tests/kit/wait.ts";
 
@@ -140,8 +140,7 @@ export class Fleet {
     const receiver = new Receiver();
     const served = await serveIssuer();
     const { issuer, close } = served;
-    const clients = await usualClients();
-    clients[0]!.backchannel_logout_uri = receiver.uri;
+    const clients = await clientsWithLogout(receiver.uri);
     await Deno.writeTextFile(`${dir}/c.json`, JSON.stringify({ clients }));
     await Deno.writeTextFile(`${dir}/k.json`, await testKeysText(), {
       mode: 0o600,
@@ -205,9 +204,7 @@ export class Fleet {
     person: Person,
     browser = new Browser(),
   ): Promise<string> {
-    const url = await replica.authorizeUrl();
-    const back = await browser.signIn(replica, person, url);
-    return back.searchParams.get("code")!;
+    return await browser.signInForCode(replica, person);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

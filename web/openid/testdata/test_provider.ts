@@ -1,7 +1,7 @@
 /** A provider on loopback with people and their browsers. */
 
 import { createMemoryStore, type RecordStore } from "@sig/consumer/store";
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import {
   createDemoIssuer,
   DEMO_REQUIRE,
@@ -55,9 +55,9 @@ export async function usualClients(): Promise<Record<string, unknown>[]> {
       refresh: true,
     },
     {
-      client_id: "other",
+      client_id: OTHER.client_id,
       client_secret_sha256,
-      redirect_uris: ["https://other.example/callback"],
+      redirect_uris: [OTHER.redirect_uri],
       refresh: true,
     },
     {
@@ -73,6 +73,25 @@ export async function usualClients(): Promise<Record<string, unknown>[]> {
       refresh: true,
     },
   ];
+}
+
+/** Returns the usual clients, of which `app` has a logout endpoint. */
+export async function clientsWithLogout(uri: string) {
+  const [app, ...others] = await usualClients();
+  return [{ ...app, backchannel_logout_uri: uri }, ...others];
+}
+
+/** The parameters of a request of the application `other`. */
+export const OTHER = {
+  client_id: "other",
+  redirect_uri: "https://other.example/callback",
+};
+
+/** Returns the status of a response, and discards its body. */
+export async function statusOf(response: Response | Promise<Response>) {
+  const { status, body } = await response;
+  await body?.cancel();
+  return status;
 }
 
 /** Options of {@linkcode TestProvider.start}. */
@@ -173,6 +192,12 @@ export class TestProvider {
     const browser = new Browser();
     const tokens = await browser.tokens(this, employed.person);
     return { ...employed, browser, ...tokens };
+  }
+
+  /** Signs a new person in at `app` and returns the code. */
+  async newCode(): Promise<string> {
+    const { person } = await this.employ();
+    return await new Browser().signInForCode(this, person);
   }
 
   /**
@@ -278,6 +303,16 @@ export interface Posted {
   readonly body: any;
 }
 
+/** Asserts an OAuth error without tokens. */
+export function assertRefused(
+  { status, body, headers }: Posted,
+  expected: readonly [status: number, error: string],
+): void {
+  assertEquals([status, body.error], expected);
+  assertEquals(headers.get("cache-control"), "no-store");
+  assert(!JSON.stringify(body).includes("access_token"));
+}
+
 /** Returns the name of a cookie at a server, which contains the port. */
 export function cookieAt(name: string, { origin }: { origin: string }) {
   return `${name}-${new URL(origin).port}`;
@@ -354,18 +389,39 @@ export class Browser {
     });
   }
 
+  /** Opens a link that redirects to the application; returns the code. */
+  async codeAt(url: string): Promise<string> {
+    return (await this.follow(url)).searchParams.get("code")!;
+  }
+
+  /**
+   * Opens a link and signs as a person; `claims` override the correct ones.
+   * Returns the attestation and a function that sends it.
+   */
+  async sign(
+    { origin, now }: Pick<TestProvider, "origin" | "now">,
+    person: Person,
+    url: string,
+    claims: Record<string, unknown> = {},
+  ) {
+    const id = await this.begin(url);
+    const { challenge } = await this.interaction(origin, id);
+    const nowMs = now().getTime();
+    const attestation = person.attest(challenge, nowMs, claims);
+    const send = (headers: Record<string, string> = {}) =>
+      this.answer(origin, id, { attestation }, headers);
+    return { id, challenge, attestation, send };
+  }
+
   /** Signs in as a person and returns the redirect. */
   async signIn(
     provider: Pick<TestProvider, "origin" | "now">,
     person: Person,
     url: string,
+    claims: Record<string, unknown> = {},
   ): Promise<URL> {
-    const { origin } = provider;
-    const id = await this.begin(url);
-    const { challenge } = await this.interaction(origin, id);
-    const nowMs = provider.now().getTime();
-    const attestation = person.attest(challenge, nowMs);
-    const response = await this.answer(origin, id, { attestation });
+    const { send } = await this.sign(provider, person, url, claims);
+    const response = await send();
     const body = await response.json();
     if (response.status !== 200) throw new Error(JSON.stringify(body));
     return new URL(body.redirect_to);
@@ -384,17 +440,25 @@ export class Browser {
     return searchParams.get("error");
   }
 
+  /** Signs in as a person and returns the code for the application. */
+  async signInForCode(
+    provider: TestProvider,
+    person: Person,
+    changes: Record<string, string | undefined> = {},
+  ): Promise<string> {
+    const url = await provider.authorizeUrl(changes);
+    const { searchParams } = await this.signIn(provider, person, url);
+    return searchParams.get("code")!;
+  }
+
   /** Signs in at `app` and returns its tokens. */
   async tokens(
     provider: TestProvider,
     person: Person,
     changes: Record<string, string> = {},
   ): Promise<Tokens> {
-    const url = await provider.authorizeUrl(changes);
-    const back = await this.signIn(provider, person, url);
-    const { status, body } = await provider.redeem(
-      back.searchParams.get("code")!,
-    );
+    const code = await this.signInForCode(provider, person, changes);
+    const { status, body } = await provider.redeem(code);
     if (status !== 200) throw new Error(JSON.stringify(body));
     return body;
   }
