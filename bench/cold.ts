@@ -38,9 +38,7 @@ async function ours(workers: SignatureWorkers): Promise<void> {
   if (verifiedEvents !== EVENTS) throw new Error("not all verified");
 }
 
-/**
- * The obvious implementation: line by line, with the functions of the package.
- */
+/** The obvious implementation, with the functions of the package. */
 async function naive(): Promise<void> {
   const { kty, crv, x, kid = "" } = jwk;
   const keySet = createLocalJWKSet({ keys: [{ kty, crv, x, kid }] });

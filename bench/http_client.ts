@@ -127,10 +127,7 @@ export interface Load {
   readonly connections: readonly Connection[];
 }
 
-/**
- * Returns responses per second, and microseconds of the server's CPU time for
- * each.
- */
+/** Returns responses per second, and the server's CPU time for each. */
 export async function measureWork(
   { server, connections }: Load,
   next: () => Uint8Array,

@@ -44,10 +44,7 @@ async function ask(app: App, request: Request) {
 
 const create = () => post("challenge/create", { scopes: ["email", "profile"] });
 
-/**
- * The requests of logins are created before the timing, because they are the
- * client's work.
- */
+/** Makes the requests before the timing: they are the client's work. */
 async function prepare() {
   const logins: { create: Request; verify: Request; signed: Signed }[] = [];
   for (let i = 0; i < LOGINS; i++) {

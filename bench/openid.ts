@@ -21,9 +21,7 @@ import { type Started, startServer } from "./servers/start.ts";
 
 const LOGINS = 100;
 const ROUNDS = 5;
-/**
- * The number of concurrent logins, so that waiting of a server has no effect.
- */
+/** Concurrent logins, so that waiting of a server has no effect. */
 const CONCURRENT = 8;
 
 /**
@@ -54,9 +52,7 @@ function authorizeQuery(client_id: string): string {
   );
 }
 
-/**
- * A browser and an application on one connection, with the browser's cookies.
- */
+/** A browser, with its cookies, and an application on one connection. */
 class Client {
   readonly #connection: Connection;
   readonly #origin: string;
@@ -133,10 +129,7 @@ const logInToOther: LogIn = async (client, client_id) => {
   await client.redeem("/token", client_id, back);
 };
 
-/**
- * Returns logins per second, and milliseconds of the server's CPU time for
- * each.
- */
+/** Returns logins per second, and the server's CPU time for each. */
 async function measure(
   server: Started,
   connections: readonly Connection[],

@@ -22,10 +22,7 @@ export function processorMs(): number {
   return (user + system) / 1000;
 }
 
-/**
- * The medians of the times of A and B in milliseconds, and of A / B for each
- * pair.
- */
+/** Medians of the times of A and B (ms), and of A / B of each pair. */
 interface Medians {
   readonly a: number;
   readonly b: number;

@@ -1,8 +1,4 @@
-/**
- * Reads, verifies and restores the parts of an issuer that can't be rebuilt.
- *
- * @module
- */
+/** Backups of the parts of an issuer that can't be rebuilt. @module */
 
 import {
   DEFAULT_LIMITS,
@@ -141,10 +137,7 @@ async function readKey(
   return key !== undefined && "sign" in key ? undefined : key;
 }
 
-/**
- * Returns the paths of feed and documents, `sig.json` last: it makes the issuer
- * readable.
- */
+/** Returns the published paths; `sig.json`, last, makes the issuer readable. */
 function publishedPaths(
   { feedPath, jwksPath }: IssuerDocuments,
 ): readonly string[] {

@@ -176,10 +176,7 @@ export function relationshipToShare(
   );
 }
 
-/**
- * Readers would ignore this link, and offboarding would miss the resulting
- * person.
- */
+/** Readers would ignore this link, and offboarding would miss the person. */
 function requireFurtherKey(
   state: PublishedState,
   subject: string,

@@ -38,9 +38,7 @@ import { isSigningKey, type Keys } from "./documents/signing_key.ts";
 export interface InitIssuerOptions {
   /** Destination of the issuer's files. */
   readonly store: FeedStore;
-  /**
-   * Destination of its private key, or the key itself if it is kept elsewhere.
-   */
+  /** Destination of its private key, or the key if it is kept elsewhere. */
   readonly keys: Keys;
   /**
    * The signing key, if it is kept elsewhere; the key store saves a reference

@@ -1,11 +1,4 @@
-/**
- * An open issuer: appends events, publishes proofs and rotates keys.
- *
- * Long because of its documentation: the rest is one class that serializes the
- * operations on one lock and one index.
- *
- * @module
- */
+/** An open issuer: appends events, publishes proofs, rotates keys. @module */
 
 import {
   DEFAULT_LIMITS,
@@ -107,10 +100,7 @@ export interface OpenIssuerOptions {
 
 /** Options of {@linkcode Issuer.appendAll}. */
 export interface AppendOptions {
-  /**
-   * Append only if the feed ends with this sequence, else reject with
-   * `plan_outdated`.
-   */
+  /** Reject with `plan_outdated` unless the feed ends with this sequence. */
   readonly ifLastSequence?: number | undefined;
   /**
    * Number of faulty drafts to collect before rejecting; `context.errors` lists
@@ -186,18 +176,15 @@ export async function openIssuer(options: OpenIssuerOptions): Promise<Issuer> {
 }
 
 /**
- * Maximum number of events that the index file may be behind. Writing the file
- * for each event would double the cost of an append; after a crash, this many
- * lines are verified again.
+ * Events that the index file may be behind: writing it for each would double
+ * the cost of an append. After a crash, this many are verified again.
  */
 const MAX_PENDING = 256;
 
 /** A key in an agent may take 30 s for one signature. */
 export const AGENT_LOCK_TIMEOUT_MS = 40_000;
 
-/**
- * Maximum number of attempts after resetting the index; the last one in memory.
- */
+/** Attempts, each after resetting the index; the last one in memory. */
 const MAX_ATTEMPTS = 4;
 
 /** Work on a recovered feed, with an index whose head is the feed's end. */
@@ -504,10 +491,7 @@ export class Issuer implements AsyncDisposable {
     return documents;
   }
 
-  /**
-   * Saves verification work at the next opening, if there is no concurrent
-   * writer.
-   */
+  /** Writes pending events to the index, unless another writer is busy. */
   async #leaveIndex(): Promise<void> {
     if (!this.#hasPending) return;
     try {
@@ -520,9 +504,7 @@ export class Issuer implements AsyncDisposable {
     }
   }
 
-  /**
-   * Queues the work in this process and holds the lock against other processes.
-   */
+  /** Queues the work in this process, and holds the lock meanwhile. */
   async #takeTurn<T>(work: (writer: FeedWriter) => Promise<T>): Promise<T> {
     if (this.#closed) {
       throw new TypeError("Cannot use an issuer after it was closed");
@@ -544,9 +526,8 @@ export class Issuer implements AsyncDisposable {
   }
 
   /**
-   * Publishes a checkpoint that names a new key before the key itself is
-   * published, signed by it and the older keys: otherwise readers would refuse
-   * the new key.
+   * Publishes a checkpoint that names a new key, signed by it and the older
+   * ones, before the key itself: otherwise readers would refuse the key.
    */
   async #introduce(
     writer: FeedWriter,

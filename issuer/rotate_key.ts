@@ -35,9 +35,7 @@ import {
 
 /** Options of a rotation. */
 export interface RotateKeyOptions {
-  /**
-   * Identifier of the new key: `[A-Za-z0-9._-]{1,64}`, not starting with a dot.
-   */
+  /** Kid of the new key: `[A-Za-z0-9._-]{1,64}`, not starting with a dot. */
   readonly kid: string;
   /** The new key (default: a new private key). */
   readonly key?: KeptKey;
@@ -147,10 +145,7 @@ async function pickKey(
   return await generateSigningKey({ kid });
 }
 
-/**
- * Returns the key set with the key at its end, or the same object if it is
- * included.
- */
+/** Returns the key set with the key, or the same object if it has it. */
 function withKey(
   jwks: OpenObject,
   key: Jwk,
@@ -160,10 +155,7 @@ function withKey(
   return { ...jwks, keys: [...entriesOf(jwks, "keys"), buildPublicJwk(key)] };
 }
 
-/**
- * Returns the DID document with the key authorised, or the same object if it
- * is.
- */
+/** Authorises the key; returns the same object if it is. */
 function withMethod(
   { authorized, didDocument, issuer }: IssuerDocuments,
   key: Jwk,

@@ -67,10 +67,7 @@ export interface FakeIssuer extends AsyncDisposable {
   advance(milliseconds: number): void;
   /** Publishes a relationship, like `append` of `openIssuer`. */
   upsert(draft: Omit<UpsertDraft, "event_type">): Promise<AppendedEvent>;
-  /**
-   * Revokes a relationship, like `append` of `openIssuer` (default: reason
-   * `other`).
-   */
+  /** Revokes a relationship, like `append` (default: reason `other`). */
   revoke(
     draft:
       & Omit<RevokeDraft, "event_type" | "reason_code">

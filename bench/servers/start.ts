@@ -22,9 +22,7 @@ export interface Started {
   stop(): Promise<void>;
 }
 
-/**
- * Runs a script that prints its URL first, on the first core where possible.
- */
+/** Runs a script that prints its URL first, if possible on one core. */
 export async function startServer(
   script: string,
   args: readonly string[] = [],

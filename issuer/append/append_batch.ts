@@ -1,11 +1,4 @@
-/**
- * Appends events to the feed: one write, all or nothing (docs/protocol.md §11).
- *
- * Long because a batch is one unit: each draft is checked against the changes
- * of the drafts before it, and no change is visible before all are written.
- *
- * @module
- */
+/** Appends events: one write, all or nothing (docs/protocol.md §11). @module */
 
 import {
   EVENT_TYP,
@@ -131,9 +124,7 @@ function idInUse(
   return refused("duplicate_event_id", why, { pointer: "/event_id", sequence });
 }
 
-/**
- * Returns the error for an invitation that another subject has already used.
- */
+/** Returns the error for an invitation that another subject has used. */
 export function invitationUsed(sequence: number): SigError {
   return new SigError(
     "invitation_used",
@@ -224,9 +215,7 @@ class Batch {
     throw new IndexError("Cannot use an index that lacks an event");
   }
 
-  /**
-   * Returns the indexed relationship after comparing it with its last event.
-   */
+  /** Finds a relationship, and compares it with its last event. */
   async #findRelationship(
     id: unknown,
   ): Promise<IndexedRelationship | undefined> {

@@ -59,8 +59,7 @@ export function buildEvent(
         valid_until: given("valid_until", () => null),
         display: draft.display ?? undefined,
       }),
-    // Null means absent for these three (docs/protocol.md §3), and absent is
-    // shorter.
+    // Null means absent for these (docs/protocol.md §3), and absent is shorter.
     reason: draft.reason ?? undefined,
     metadata: draft.metadata ?? undefined,
   };

@@ -21,14 +21,9 @@ export interface CurrentQuestion {
   readonly relationship_id?: string | undefined;
   /** A subject; selects its active relationships. */
   readonly subject?: string | undefined;
-  /**
-   * Maximum number of the subject's relationships, latest events first
-   * (default: all).
-   */
+  /** Maximum of the subject's, latest events first (default: all). */
   readonly most?: number | undefined;
-  /**
-   * Also return the upserts in this many bytes at the feed's end (default: 0).
-   */
+  /** Also return the upserts in the feed's last bytes (default: 0). */
   readonly recentBytes?: number | undefined;
 }
 
@@ -50,9 +45,7 @@ export interface CurrentRelationships {
   readonly last_sequence: number;
   /** The relationships, in the order of their last events. */
   readonly relationships: readonly CurrentRelationship[];
-  /**
-   * The upserts within `recentBytes`; their signatures are not verified again.
-   */
+  /** The upserts within `recentBytes`, whose lines were verified before. */
   readonly recent: readonly RelationshipUpsertEvent[];
 }
 

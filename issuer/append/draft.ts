@@ -1,9 +1,4 @@
-/**
- * Drafts: the caller's part of an event, their strict parsing, and their
- * faults.
- *
- * @module
- */
+/** Drafts of events: their strict parsing, and their faults. @module */
 
 import {
   type Display,
@@ -25,9 +20,7 @@ import {
   withContext,
 } from "@sig/core/internal";
 
-/**
- * Members of both kinds of draft. Omitted identifiers and times are generated.
- */
+/** Members of both drafts. Omitted identifiers and times are generated. */
 export interface DraftBase {
   /**
    * Repeating an append with the same value writes no second event (default: a
@@ -83,10 +76,7 @@ export interface RevokeDraft extends DraftBase {
 /** A draft of an event. */
 export type EventDraft = UpsertDraft | RevokeDraft;
 
-/**
- * A copied draft that the caller can't change; its values are not validated
- * yet.
- */
+/** A copied draft, whose values are not validated yet. */
 export type DraftMembers = {
   readonly [member: string]: unknown;
   readonly event_type: "relationship.upsert" | "relationship.revoke";
@@ -159,9 +149,7 @@ export function readDraft(draft: unknown): DraftMembers {
   return { ...copy, event_type: type };
 }
 
-/**
- * Members of events that are optional; null means absent (docs/protocol.md §3).
- */
+/** Members for which null means absent (docs/protocol.md §3). */
 const OPTIONAL = ["display", "reason", "metadata"];
 
 /**
@@ -181,9 +169,7 @@ export function hasSameContent(draft: DraftMembers, event: SigEvent): boolean {
   });
 }
 
-/**
- * Returns whether two values are the same JSON, whatever the order of members.
- */
+/** Returns whether two values are the same JSON, in any order of members. */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (typeof a === "number" && typeof b === "number") return a === b;

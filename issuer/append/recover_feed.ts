@@ -1,6 +1,6 @@
 /**
- * Brings the index up to the end of the feed, and repairs the feed's end after
- * a crash (docs/protocol.md §11).
+ * Verifies what the index lacks, and repairs the feed's end after a crash
+ * (docs/protocol.md §11).
  *
  * @module
  */
@@ -58,9 +58,6 @@ const LF = Uint8Array.of(0x0a);
  * as torn. If the head is lost as well, this applies only if no well-formed
  * line follows.
  *
- * A feed that lacks an event that it once had is refused, and nothing is
- * changed.
- *
  * @throws {SigError} the first fault of a line, `feed_rolled_back`,
  * `feed_rewritten`, `write_failed`, `store_unavailable`
  * @throws {IndexError} if the index can't be used.
@@ -91,8 +88,7 @@ export async function recoverFeed(
     index.startFrom(beginning(feed, rules.issuer));
     await readOn(feed, index, rules, options);
   } catch (error) {
-    // Without this, an older copy put in the place of the feed would be
-    // accepted.
+    // Else an older copy in the place of the feed would be accepted.
     index.reset(stale, before);
     throw error;
   }
@@ -122,8 +118,7 @@ async function readOn(
     } catch (error) {
       if (
         !isSigError(error) || !line.bytes.includes(NUL) ||
-        // The index may be behind the acknowledged events: bytes followed by a
-        // valid line are damage, not the unfinished write of a power cut.
+        // Bytes followed by a valid line are damage, not an unfinished write.
         await isFollowed(line, feed, rules)
       ) throw unusable(error);
       await cutOff(line.offset, feed, options);
@@ -248,10 +243,7 @@ async function cutOff(
   });
 }
 
-/**
- * Returns whether a later line is well-formed, so that this line is not the
- * last.
- */
+/** Returns whether a later line is well-formed. */
 async function isFollowed(
   line: FeedLine,
   feed: OpenFeed,
@@ -286,11 +278,7 @@ function unusable(error: unknown): unknown {
   );
 }
 
-/**
- * Returns the event of the head's last line if a key of this issuer signed it.
- * The signature can't be forged, so the feed once had this event at its
- * sequence.
- */
+/** Returns the line's event if this issuer signed it: the feed had it once. */
 async function provenEvent(
   line: Uint8Array,
   rules: LineRules,
@@ -305,9 +293,8 @@ async function provenEvent(
 }
 
 /**
- * Refuses a feed that has lost an event: an older copy, or another history. If
- * events were appended to it, readers that have seen the lost events would
- * refuse the feed permanently. Nothing is changed.
+ * Refuses a feed that has lost an event: an older copy, or another history.
+ * Readers that have seen the event would refuse what is appended to it.
  *
  * @throws {SigError} `feed_rolled_back`, `feed_rewritten`
  */

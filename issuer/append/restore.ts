@@ -75,10 +75,7 @@ export async function restoreFeed(
   return { restored: last_sequence - lines, last_sequence };
 }
 
-/**
- * Appends the bytes that follow the complete lines, after saving an unfinished
- * one.
- */
+/** Saves an unfinished line, then appends what follows the complete ones. */
 export async function appendRest(
   feed: OpenFeed,
   published: Uint8Array,
@@ -93,8 +90,7 @@ export async function appendRest(
  * Compares the complete lines that the feed and another copy of it both have.
  *
  * @param copy the name of the other copy, for messages.
- * @returns the number of bytes and of lines that the feed's complete lines
- * have.
+ * @returns bytes and number of the feed's complete lines.
  * @throws {SigError} `feed_rewritten`
  */
 export async function compareFeeds(

@@ -34,10 +34,7 @@ export function verifyEvent(
   return verdict instanceof Promise ? verdict.then(read) : read();
 }
 
-/**
- * Returns the rules of a reader that has read all events up to the index's
- * head.
- */
+/** Returns the rules of a reader that has read up to the index's head. */
 export function rulesAfter(
   index: FeedIndex,
   options: ReplayOptions,
@@ -47,12 +44,7 @@ export function rulesAfter(
   return new FeedRules(options, { lastSequence, latest, past: index });
 }
 
-/**
- * Verifies the line that follows the index's head. Does not change the index.
- *
- * @throws {SigError} the first fault of docs/protocol.md §2 and §4, with its
- * line.
- */
+/** Verifies the line that follows the index's head, without adding it. */
 export async function verifyLine(
   line: Uint8Array,
   index: FeedIndex,
@@ -109,9 +101,8 @@ export async function replayFeed(
 const LINES_AT_ONCE = 500;
 
 /**
- * Yields to timers, signals and requests every 500 lines. Signatures are made
- * and verified without waiting, so Ctrl-C would otherwise take effect only at
- * the end.
+ * Yields to timers, signals and requests every 500 lines, because signatures
+ * are made and verified without waiting.
  *
  * @param done number of lines done so far.
  */

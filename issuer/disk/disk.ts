@@ -1,12 +1,8 @@
 /**
- * All access to the file system: small blocking calls that turn system errors
- * into a `SigError`. Assumes a POSIX file system.
- *
- * Blocking, because a step either takes some microseconds or is a flush that
- * the caller must wait for anyway.
- *
- * Long because nothing else may touch the disk: this file shows what is opened,
- * with which permission bits, and that no link is followed.
+ * All access to the file system (POSIX), with system errors as `SigError`: this
+ * file shows what is opened, with which permission bits, and that no link is
+ * followed. The calls block, since a step takes some microseconds or is a flush
+ * that the caller must wait for.
  *
  * @module
  */
@@ -33,9 +29,7 @@ export interface Entry {
   readonly owner: number | null;
 }
 
-/**
- * Returns the error for a failed file operation, without the system's own text.
- */
+/** Returns the error for a failed operation, without the system's text. */
 function diskError(
   code: ErrorCode,
   action: string,
@@ -69,9 +63,7 @@ const REASONS: { readonly [code: string]: string | undefined } = {
     "the program was not given permission (--allow-read, --allow-write)",
 };
 
-/**
- * Errors for which the runtime gives only a number; the numbers are Linux's.
- */
+/** Errors for which the runtime gives only a number (Linux's). */
 const NUMBERS: { readonly [number: string]: string | undefined } = {
   "5": "EIO",
   "27": "EFBIG",
@@ -87,8 +79,7 @@ function systemCode(error: unknown): string {
 }
 
 /**
- * Runs an operation on a path and turns a system error into
- * {@linkcode diskError}.
+ * Runs an operation on a path; turns a system error into a `SigError`.
  *
  * @param expected an error that is a result, and the result to return.
  */
@@ -107,10 +98,7 @@ function attempt<T>(
   }
 }
 
-/**
- * Runs a read of a path's metadata; returns undefined if the path does not
- * exist.
- */
+/** Runs a read of metadata; returns undefined if the path does not exist. */
 function readEntry<T>(path: string, work: () => T): T | undefined {
   const { NotFound } = Deno.errors;
   const absent = [NotFound, undefined] as const;
@@ -148,18 +136,12 @@ function toEntry(info: Deno.FileInfo): Entry {
   };
 }
 
-/**
- * Node's file functions, because Deno's own can't open a file without blocking.
- */
+/** Node's functions, because Deno's can't open a file without blocking. */
 function loadFs(): typeof nodeFs {
   return loadBuiltin("node:fs") as typeof nodeFs;
 }
 
-/**
- * Refuses anything but a directory.
- *
- * @throws {SigError} `invalid_metadata`
- */
+/** Refuses anything but a directory (`invalid_metadata`). */
 export function requireFolder(path: string, entry: Entry | undefined): void {
   if (entry?.kind === "directory") return;
   throw new SigError(
@@ -169,9 +151,7 @@ export function requireFolder(path: string, entry: Entry | undefined): void {
   );
 }
 
-/**
- * Returns the path without symbolic links, or undefined if it does not exist.
- */
+/** Resolves symbolic links; returns undefined if the path does not exist. */
 export function resolvePath(path: string): string | undefined {
   return readEntry(path, () => Deno.realPathSync(path));
 }
@@ -197,10 +177,7 @@ export function makeDirectory(
   return isMade;
 }
 
-/**
- * Makes the changes in a directory durable: created, renamed and removed
- * entries.
- */
+/** Makes created, renamed and removed entries of a directory durable. */
 export function syncDirectory(path: string): void {
   const fs = loadFs();
   const { O_DIRECTORY, O_NONBLOCK, O_RDONLY } = fs.constants;
@@ -261,8 +238,7 @@ export function readPlainFile(
   try {
     fd = fs.openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     const opened = fs.fstatSync(fd, { bigint: true });
-    // If Deno has permission for some folders only, it follows links before
-    // opening.
+    // With permission for some folders only, Deno follows links before opening.
     const named = fs.lstatSync(path, { bigint: true });
     const isSame = named.ino === opened.ino && named.dev === opened.dev;
     if (!isSame || !opened.isFile() || opened.size > maxBytes) return undefined;
@@ -330,10 +306,7 @@ export function openFile(path: string, options: Deno.OpenOptions): DiskFile {
   return attempt(code, "open", path, open);
 }
 
-/**
- * Calls {@linkcode openFile}; returns undefined if another process has made or
- * removed the file.
- */
+/** Opens a file unless another process has made or removed it. */
 export function tryOpenFile(
   path: string,
   options: Deno.OpenOptions,
@@ -370,8 +343,7 @@ export class DiskFile {
 
   /**
    * Returns whether the path still names this file, with the same permission
-   * bits. Cheap: the open file is read only once, since it can't become another
-   * file.
+   * bits. The open file is read only once, since it can't become another.
    */
   isWhat(path: string, entry: Entry | undefined): boolean {
     if (entry === undefined || path !== this.#path) return false;
@@ -381,17 +353,12 @@ export class DiskFile {
       entry.owner === own.owner;
   }
 
-  /**
-   * Takes the advisory lock of this file; returns false if another process
-   * holds it.
-   */
+  /** Takes the file's lock; returns false if another process holds it. */
   tryLock(): boolean {
     return this.#change("lock", () => this.#file.tryLockSync(true));
   }
 
-  /**
-   * Releases the lock; returns false if only closing the file would release it.
-   */
+  /** Releases the lock; returns false if only closing would release it. */
   unlock(): boolean {
     try {
       this.#file.unlockSync();

@@ -1,8 +1,4 @@
-/**
- * Writes complete files, so that a crash leaves the old or the new version.
- *
- * @module
- */
+/** Writes files so that a crash leaves the old or the new one. @module */
 
 import { SigError } from "@sig/core";
 import { sameBytes } from "@sig/core/internal";
@@ -20,10 +16,7 @@ import {
 
 /** Options for writing a file. */
 export interface DurableOptions {
-  /**
-   * Exact permission bits of a new file (default: 0o644 minus the process's
-   * umask).
-   */
+  /** Exact permission bits of a new file (default: 0o644 minus the umask). */
   readonly mode?: number;
   /** Called between the steps. */
   readonly onStep?: (step: "temp-written" | "renamed" | "created") => void;
@@ -68,10 +61,7 @@ export function prepareFile(
   };
 }
 
-/**
- * Removes the temporary file of {@linkcode prepareFile}, also one left by a
- * crash.
- */
+/** Removes a file, and its temporary file left by a crash. */
 export function removeReplaced(path: string): void {
   removeFile(path);
   removeFile(temporaryName(path));
@@ -99,8 +89,7 @@ export function createDurably(
   options: DurableOptions = {},
 ): boolean {
   if (look(path) !== undefined) return false;
-  // Each process has its own temporary name, because creators hold no common
-  // lock.
+  // A name for each process, because creators hold no common lock.
   const temporary = temporaryName(path, `${crypto.randomUUID()}.`);
   writeNew(temporary, bytes, options.mode, { flush: true });
   options.onStep?.("temp-written");
@@ -146,9 +135,7 @@ export function readWhole(
   );
 }
 
-/**
- * Refuses anything but a plain file, so no link is followed and no read blocks.
- */
+/** Refuses all but plain files, so no link is followed and no read blocks. */
 export function requirePlainFile(path: string, kind: string): void {
   if (kind === "file") return;
   throw new SigError(
@@ -160,10 +147,7 @@ export function requirePlainFile(path: string, kind: string): void {
   );
 }
 
-/**
- * Returns a name in the same directory, because a rename or link can't cross
- * file systems.
- */
+/** In the same directory: a rename or link can't cross file systems. */
 function temporaryName(path: string, unique = ""): string {
   const at = path.lastIndexOf("/") + 1;
   return `${path.slice(0, at)}.${path.slice(at)}.${unique}tmp`;

@@ -27,11 +27,7 @@ export async function acquireLock(
   return await poll(() => tryOnce(path), timeoutMs);
 }
 
-/**
- * Locks an open file.
- *
- * @throws {SigError} `feed_locked` after `timeoutMs`, `write_failed`
- */
+/** Locks an open file; throws `feed_locked` after `timeoutMs`. */
 export async function lockFile(
   file: DiskFile,
   timeoutMs: number,
@@ -64,9 +60,7 @@ function tryToLock(file: DiskFile, path: string): DiskFile | undefined {
   return held ? file : undefined;
 }
 
-/**
- * Retries at random intervals, so that waiting processes don't retry in step.
- */
+/** Retries at random intervals, so that processes don't retry in step. */
 async function poll<T>(
   ask: () => T | undefined,
   timeoutMs: number,

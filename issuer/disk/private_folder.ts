@@ -1,7 +1,4 @@
-/**
- * Ownership and permissions of the folder of lock, index and torn tails.
- * @module
- */
+/** Owner and permissions of the folder of lock and index. @module */
 
 import { SigError } from "@sig/core";
 import { type Entry, look, openFile, removeFile, setMode } from "./disk.ts";

@@ -1,8 +1,4 @@
-/**
- * Builds the documents that an issuer publishes (docs/protocol.md §1).
- *
- * @module
- */
+/** Builds the published documents (docs/protocol.md §1). @module */
 
 import {
   type DidDocument,

@@ -47,10 +47,7 @@ export interface IssuerDocuments extends LineRules {
   readonly feedPath: string;
   /** The key set, including members that SIG does not define. */
   readonly jwks: OpenObject;
-  /**
-   * The DID document, including members that SIG does not define; undefined if
-   * absent.
-   */
+  /** The DID document with all of its members; undefined if absent. */
   readonly didDocument: OpenObject | undefined;
   /** Keys that the DID document authorises to sign events: `x` by kid. */
   readonly authorized: ReadonlyMap<string, string> | undefined;

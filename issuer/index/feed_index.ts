@@ -40,9 +40,7 @@ export interface IndexedEvent extends LinePlace {
   readonly sequence: number;
 }
 
-/**
- * An event that is not in the file yet, and its relationship after it, if any.
- */
+/** An event that is not in the file yet, and its relationship after it. */
 interface PendingEvent extends IndexedEvent {
   readonly relationship: IndexedRelationship | undefined;
 }
@@ -116,9 +114,7 @@ export class FeedIndex implements PastEvents {
     this.#path = path;
   }
 
-  /**
-   * The end of the feed as verified by this process, including pending events.
-   */
+  /** The end of the feed that this process has verified. */
   get head(): FeedHead | undefined {
     return this.#head;
   }
@@ -145,9 +141,7 @@ export class FeedIndex implements PastEvents {
     };
   }
 
-  /**
-   * Returns whether the file and the pending events have no gap up to the head.
-   */
+  /** Returns whether file and pending events have no gap up to the head. */
   continues(stored: FeedHead): boolean {
     const head = this.#head;
     return head !== undefined && isOfSameFeed(stored, head) &&
@@ -185,10 +179,7 @@ export class FeedIndex implements PastEvents {
     return row && relationshipOf(row);
   }
 
-  /**
-   * Returns at most `most` active relationships whose last upsert names this
-   * subject, latest events first.
-   */
+  /** Returns the active relationships of a subject, latest events first. */
   activeOf(subject: string, most: number): readonly IndexedRelationship[] {
     const pending = [...this.#relationships.values()]
       .filter((each) => each.subject === subject && !each.revoked)

@@ -164,9 +164,7 @@ class FileKeyStore implements KeyStore {
   }
 }
 
-/**
- * Parses the JWK, which the import validates further. Never quotes its content.
- */
+/** Parses a JWK, which the import validates. Never quotes its content. */
 function parseKey(place: string, bytes: Uint8Array): PrivateJwk {
   let value: unknown;
   try {

@@ -63,9 +63,7 @@ export interface KeyStore {
   read(name: KeyName): Promise<KeptKey | undefined>;
   /** Returns whether there is a key of that name. */
   has(name: KeyName): Promise<boolean>;
-  /**
-   * Returns the reference of a key that is kept elsewhere (default: no key is).
-   */
+  /** Returns the reference of a key kept elsewhere (default: no key is). */
   reference?(name: KeyName): Promise<string | undefined>;
   /**
    * Saves a new key durably. Rejects with `kid_exists` and keeps the old key.
@@ -73,10 +71,7 @@ export interface KeyStore {
   write(name: KeyName, key: StoredKey): Promise<void>;
 }
 
-/**
- * The kids of our own keys become file names and URL fragments
- * (docs/protocol.md §1).
- */
+/** Kids become file names and URL fragments (docs/protocol.md §1). */
 const KID = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$/;
 const HOST = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[1-9][0-9]{0,4})?$/;
 
@@ -85,11 +80,7 @@ export function isOwnKid(kid: string): boolean {
   return KID.test(kid);
 }
 
-/**
- * Refuses a kid that a new key may not have.
- *
- * @throws {SigError} `invalid_identifier`
- */
+/** Refuses a kid that a new key may not have (`invalid_identifier`). */
 export function requireKid(kid: string): void {
   if (isOwnKid(kid)) return;
   throw new SigError(
@@ -101,11 +92,7 @@ export function requireKid(kid: string): void {
   );
 }
 
-/**
- * Refuses a host that could name a path outside of the key store.
- *
- * @throws {SigError} `invalid_identifier`
- */
+/** Refuses a host that could leave the key store (`invalid_identifier`). */
 export function requireHost(host: string): void {
   if (HOST.test(host) && !host.includes("..")) return;
   throw new SigError(

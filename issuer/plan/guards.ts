@@ -15,10 +15,7 @@ import { endingsIn, personIn, type PublishedState } from "./published.ts";
 /** Losses and grants up to this number need no confirmation. */
 const MAX_PEOPLE = 5;
 
-/**
- * Nor do those up to this fraction of the people with an effective
- * relationship.
- */
+/** Nor do those up to this fraction of the people with access. */
 const MAX_PART = 0.1;
 
 /** Maximum number of re-admitted people that the error lists. */
@@ -32,10 +29,7 @@ export interface GuardOptions {
   readonly losses?: number | undefined;
   /** Confirmed number of people who gain access. */
   readonly grants?: number | undefined;
-  /**
-   * Whether people whose relationship was revoked may be re-admitted (default:
-   * false).
-   */
+  /** Whether revoked people may be re-admitted (default: false). */
   readonly readmit?: boolean | undefined;
 }
 
@@ -70,8 +64,7 @@ export function requireGuards(
   const isMany = (count: number) =>
     count > MAX_PEOPLE && count > people * MAX_PART;
   const needs: [why: string, flag: string][] = [];
-  // Repeating a finished job changes nothing, so its confirmed number is not
-  // compared.
+  // A repeated job changes nothing, so its confirmed number is not compared.
   if (
     losses > 0 && (options.losses ?? (isMany(losses) ? 0 : losses)) !== losses
   ) {
@@ -135,9 +128,7 @@ type Grant = Pick<
   "subject" | "relationship_type" | "roles" | "valid_from" | "valid_until"
 >;
 
-/**
- * Counts the people with an effective relationship, and those who lose or gain.
- */
+/** Counts the people with access, and those who lose or gain some. */
 function countPeople(
   state: PublishedState,
   drafts: readonly EventDraft[],

@@ -1,8 +1,4 @@
-/**
- * The members of a relationship that a list can set and a plan compares.
- *
- * @module
- */
+/** The members of a relationship that a plan compares. @module */
 
 import {
   compareInstants,
@@ -66,9 +62,7 @@ export function publishedMembers(
   };
 }
 
-/**
- * Returns the members that a row requests, based on the published ones, if any.
- */
+/** Returns the members that a row requests, based on the published ones. */
 export function desiredMembers(
   desired: DesiredRelationship,
   before: Omit<PlannedMembers, "relationship_type"> = NOTHING,

@@ -1,8 +1,6 @@
 /**
- * Compares a desired list with a feed and plans the changes.
- *
- * Long because all rows are checked before any is refused, and the rules for
- * contradicting rows need everything that is known about both rows.
+ * Compares a desired list with a feed and plans the changes. All rows are
+ * checked before any is refused.
  *
  * @module
  */
@@ -42,9 +40,7 @@ import {
  */
 export type PlannedField = keyof PlannedMembers | "type";
 
-/**
- * Returns whether a change replaces its relationship by one of another type.
- */
+/** Returns whether a change replaces a relationship by another type. */
 export function isMove({ fields }: Pick<PlannedChange, "fields">): boolean {
   return fields.includes("type");
 }
@@ -63,10 +59,7 @@ export function movedFields(
 export interface PlannedChange {
   /** The kind of change. */
   readonly action: "create" | "update" | "reactivate" | "revoke";
-  /**
-   * Identifier of the relationship; null for a new one whose identifier is
-   * generated later.
-   */
+  /** Identifier; null for a new relationship without one yet. */
   readonly relationship_id: string | null;
   /** DID of the subject. */
   readonly subject: string;
@@ -74,16 +67,11 @@ export interface PlannedChange {
   readonly before: PlannedMembers | null;
   /** The members after the change; null for a revocation. */
   readonly after: PlannedMembers | null;
-  /**
-   * The members that differ: all set members of a new relationship, none of a
-   * revocation.
-   */
+  /** Differing members: all that are set if new, none if revoked. */
   readonly fields: readonly PlannedField[];
   /** The row that requests the change; null if there is no such row. */
   readonly row: number | null;
-  /**
-   * How the relationship, or the last one of its subject and type, was revoked.
-   */
+  /** The revocation that the change undoes. */
   readonly readmits?: EndedRelationship;
 }
 
@@ -104,9 +92,7 @@ export interface Plan {
   readonly unchanged: number;
   /** Number of active relationships without a row that are left unchanged. */
   readonly unmanaged: number;
-  /**
-   * Unchanged relationships whose validity has ended; absent if there are none.
-   */
+  /** Unchanged relationships that have expired; absent if there are none. */
   readonly expired?: readonly ExpiredRelationship[];
 }
 
@@ -126,15 +112,9 @@ export interface ExpiredRelationship {
 export interface PlanOptions {
   /** The types that the list manages (default: all). */
   readonly types?: readonly string[] | undefined;
-  /**
-   * Revoke active relationships of those types that have no row (default:
-   * false).
-   */
+  /** Revoke managed active relationships without a row (default: false). */
   readonly prune?: boolean | undefined;
-  /**
-   * The current time, to find expired relationships (default: none are
-   * reported).
-   */
+  /** The current time, to report expired relationships (default: none). */
   readonly now?: Date | undefined;
 }
 
@@ -143,9 +123,7 @@ interface Resolved {
   readonly desired: DesiredRelationship;
   /** Undefined for a relationship that does not exist yet. */
   readonly published: PublishedRelationship | undefined;
-  /**
-   * Relationships of the person's other keys, which change together with it.
-   */
+  /** Those of the person's other keys, which change together with it. */
   readonly others?: readonly PublishedRelationship[];
   /** Whether the published one has another type and will be revoked. */
   readonly isMove?: boolean;
@@ -257,9 +235,7 @@ export function planChanges(
   };
 }
 
-/**
- * Returns what a row changes in the relationship of another key of its person.
- */
+/** Returns what a row changes for another key of its person. */
 function shareWith(
   published: PublishedRelationship,
   { row, type, ...desired }: DesiredRelationship,
@@ -269,12 +245,7 @@ function shareWith(
   return { desired: { subject, type, row, ...shared }, published };
 }
 
-/**
- * Returns the relationships of the person's other keys, except those with their
- * own row.
- *
- * @param managed the rows found so far, by relationship.
- */
+/** Returns the rows of the person's other keys, except listed ones. */
 function otherKeysOf(
   { desired, others = [] }: Resolved,
   managed: ReadonlyMap<PublishedRelationship, Resolved>,
@@ -386,9 +357,7 @@ class ActiveRelationships {
     return keyOf(this.personOf(subject), type);
   }
 
-  /**
-   * Returns the relationships of this type of all keys of the subject's person.
-   */
+  /** Returns the relationships of this type of the subject's person. */
   of(subject: string, type: string): readonly PublishedRelationship[] {
     return this.#byKey.get(this.keyOf(subject, type)) ?? [];
   }
@@ -456,9 +425,8 @@ function findPublished(
 }
 
 /**
- * A row without identifier means the only relationship of its subject and type.
- * Another row must not create a second one, which the next plan could not
- * distinguish.
+ * A row without identifier means the only relationship of its subject and type:
+ * the next plan could not tell it from a second one.
  */
 function requireOnlyOne(
   { desired: { subject, type, relationship_id } }: Resolved,
@@ -471,10 +439,7 @@ function requireOnlyOne(
   );
 }
 
-/**
- * Adds a row. Equal rows count once; different rows for one relationship are
- * refused.
- */
+/** Adds a row once; refuses different rows for one relationship. */
 function addOnce(resolved: Map<string, Resolved>, each: Resolved): void {
   const { desired, published } = each;
   const id = published?.upsert.relationship_id ?? desired.relationship_id;

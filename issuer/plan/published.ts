@@ -1,8 +1,4 @@
-/**
- * The published relationships of a feed, with all that is displayed to people.
- *
- * @module
- */
+/** The published relationships of a feed. @module */
 
 import {
   isRevoke,
@@ -15,9 +11,7 @@ import {
 } from "@sig/core";
 import { Persons } from "@sig/core/internal";
 
-/**
- * A relationship after the feed's last event, with its display and metadata.
- */
+/** A relationship after the feed's last event. */
 export interface PublishedRelationship {
   /** Its last upsert, which replaces everything before it. */
   readonly upsert: RelationshipUpsertEvent;
@@ -100,10 +94,7 @@ export class PublishedRelationships {
     };
   }
 
-  /**
-   * Adds the next event; ignores unknown types and revocations of unknown
-   * relationships.
-   */
+  /** Adds the next event, unless its type or relationship is unknown. */
   add(event: SigEvent | UnknownEvent): void {
     const { relationship_id: id, sequence: last_sequence } = event;
     const before = this.#byId.get(id);

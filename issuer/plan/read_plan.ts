@@ -1,8 +1,4 @@
-/**
- * Reads a saved plan, which is compared with the feed before it is trusted.
- *
- * @module
- */
+/** Reads a saved plan, and compares it with the feed. @module */
 
 import { SigError } from "@sig/core";
 import { isObject } from "@sig/core/internal";

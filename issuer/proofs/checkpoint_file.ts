@@ -1,8 +1,4 @@
-/**
- * The checkpoint's file: reads it, signs it, and adds cosigners' lines.
- *
- * @module
- */
+/** Reads and signs the checkpoint, and adds cosigners' lines. @module */
 
 import { SigError } from "@sig/core";
 import { quote, sameBytes } from "@sig/core/internal";
@@ -85,12 +81,7 @@ export async function digestOf(
   return digestKeys(sha256, new Map(await Promise.all(thumbprints)));
 }
 
-/**
- * Signs a checkpoint. If only its time is renewed, the lines of cosigners are
- * kept.
- *
- * @returns the note.
- */
+/** Signs a checkpoint; a new time alone keeps the lines of cosigners. */
 export async function signCheckpoint(
   sha256: Sha256,
   checkpoint: Checkpoint,

@@ -1,8 +1,4 @@
-/**
- * Updates the proofs of a feed up to its end (docs/protocol.md §13.6).
- *
- * @module
- */
+/** Updates the proofs of a feed (docs/protocol.md §13.6). @module */
 
 import {
   type ErrorCode,
@@ -184,18 +180,13 @@ async function update(
   return checkpoint;
 }
 
-/**
- * Returns the base URL of proofs: the issuer's host, with the scheme of
- * `jwks_uri`.
- */
+/** Returns the base URL of proofs, with the scheme of `jwks_uri`. */
 function proofsUri({ host, metadata }: IssuerDocuments): string {
   const { protocol } = new URL(metadata.jwks_uri);
   return new URL(`${protocol}//${host}`).origin + PROOFS_PATH;
 }
 
-/**
- * Returns the published checkpoint; it may be missing or damaged for a rebuild.
- */
+/** Returns the published checkpoint; a rebuild does not need one. */
 async function readBefore(
   { init, rebuild }: UpdateProofsOptions,
   readPublished: () => Promise<CheckpointFile | undefined>,
@@ -291,9 +282,7 @@ async function readNewLines(
   return { lines, bytes };
 }
 
-/**
- * Writes state files and tiles, and then the checkpoint that refers to them.
- */
+/** Writes state files and tiles, then the checkpoint that needs them. */
 async function writeFiles(
   { now, writer }: ProofsContext,
   tree: FeedTree,

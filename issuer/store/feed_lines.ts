@@ -55,12 +55,9 @@ function join(pieces: readonly Uint8Array[]): Uint8Array {
 }
 
 /**
- * Finds event ids in the feed without trusting the index, in which a row may be
- * missing. Reads the feed once, on first use, and later only the appended
- * lines.
- *
- * Needs about 100 bytes of memory per event, but only if callers choose event
- * ids; generated ids are always new.
+ * Finds event ids in the feed, because a row may be missing in the index. Reads
+ * the feed on first use, and later only the appended lines. Needs about 100
+ * bytes of memory per event, but only if callers choose event ids.
  */
 export class FeedIds {
   readonly #ids = new Set<string>();

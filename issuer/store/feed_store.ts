@@ -6,9 +6,7 @@ import type { FeedIndex } from "../index/feed_index.ts";
 export interface ExclusiveOptions {
   /** Milliseconds to wait for another writer before `feed_locked`. */
   readonly timeoutMs: number;
-  /**
-   * Create the directory if it does not exist; otherwise `source_not_found`.
-   */
+  /** Create a missing directory (default: reject, `source_not_found`). */
   readonly create?: boolean;
 }
 

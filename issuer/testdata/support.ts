@@ -133,9 +133,7 @@ export function* walk(folder: string, below = ""): Generator<string> {
 
 const byName = (a: Deno.DirEntry, b: Deno.DirEntry) => a.name < b.name ? -1 : 1;
 
-/**
- * Returns a store with some methods replaced; a spread would lose the others.
- */
+/** Replaces methods of a store; a spread would lose the others. */
 export function withMethods(
   store: FeedStore,
   methods: Partial<FeedStore>,

@@ -15,10 +15,7 @@ import { DID, NOW, revoke as revokeOf, upsert } from "./support.ts";
 /** Path of the feed in a store. */
 export const FEED = "/.well-known/sig/events.jsonl";
 
-/**
- * Opens an issuer in memory whose feed has two relationships, one of them
- * revoked.
- */
+/** Opens an issuer in memory with two relationships, one revoked. */
 export async function open(
   more: Partial<OpenIssuerOptions> & { readonly publicOnly?: boolean } = {},
 ): Promise<{ readonly issuer: Issuer; readonly store: MemoryStore }> {
