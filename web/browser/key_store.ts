@@ -116,16 +116,19 @@ export async function createKey(place?: string): Promise<BrowserKey> {
     "verify",
   ]) as CryptoKeyPair;
   const { x = "" } = await crypto.subtle.exportKey("jwk", pair.publicKey);
-  const publicJwk = { kty: "OKP", crv: "Ed25519", x } as const;
   const key: BrowserKey = {
-    did: jwkToDidKey(publicJwk),
-    publicJwk,
-    privateKey: pair.privateKey,
-    createdAt: new Date().toISOString(),
+    ...toBrowserKey(pair.privateKey, x),
     ...(place === undefined ? {} : { place }),
   };
   await keepKey(key);
   return key;
+}
+
+/** Returns a key that is created now, with its DID; `x` as in its public JWK. */
+export function toBrowserKey(privateKey: CryptoKey, x: string): BrowserKey {
+  const publicJwk = { kty: "OKP", crv: "Ed25519", x } as const;
+  const createdAt = new Date().toISOString();
+  return { did: jwkToDidKey(publicJwk), publicJwk, privateKey, createdAt };
 }
 
 /** Stores a key, or replaces the one with the same DID. */
@@ -154,7 +157,7 @@ function open(): Promise<Database> {
 
 async function transact<T>(
   mode: "readonly" | "readwrite",
-  work: (store: ObjectStore) => StoreRequest<T>,
+  work: (store: ObjectStore) => { readonly result: T },
 ): Promise<T> {
   const database = await open();
   try {
@@ -169,37 +172,23 @@ async function transact<T>(
   }
 }
 
-// Types of IndexedDB: a published module can't use the browser's types
-// (`lib="dom"`) without changing those of its users.
+// The types of IndexedDB and WebAuthn, as far as they are used: a published
+// module can't use the browser's types (`lib="dom"`) without changing those of
+// its users.
 
-/** A request to IndexedDB. */
-interface StoreRequest<T> {
-  /** The result, when `onsuccess` is called. */
-  readonly result: T;
-  /** The error, when `onerror` is called. */
-  readonly error: unknown;
-  /** Called on success. */
-  onsuccess: (() => void) | null;
-  /** Called on failure. */
-  onerror: (() => void) | null;
-}
-
-/** An object store. */
 interface ObjectStore {
-  getAll(): StoreRequest<unknown[]>;
-  put(value: unknown, name: string): StoreRequest<unknown>;
-  delete(name: string): StoreRequest<unknown>;
+  getAll(): { readonly result: unknown[] };
+  put(value: unknown, name: string): { readonly result: unknown };
+  delete(name: string): { readonly result: unknown };
 }
 
-/** A transaction. */
 interface Transaction {
   readonly error: unknown;
-  oncomplete: (() => void) | null;
-  onabort: (() => void) | null;
+  oncomplete: () => void;
+  onabort: () => void;
   objectStore(name: string): ObjectStore;
 }
 
-/** A database of the origin. */
 interface Database {
   createObjectStore(name: string): ObjectStore;
   transaction(store: string, mode: "readonly" | "readwrite"): Transaction;
@@ -207,17 +196,40 @@ interface Database {
 }
 
 /** A request to open a database. */
-interface Opening extends StoreRequest<Database> {
-  onupgradeneeded: (() => void) | null;
+interface Opening {
+  readonly result: Database;
+  readonly error: unknown;
+  onupgradeneeded: () => void;
+  onsuccess: () => void;
+  onerror: () => void;
 }
 
-/** The browser globals that are used here. */
+/** A WebAuthn credential. */
+export interface Credential {
+  readonly rawId: ArrayBuffer;
+  getClientExtensionResults(): {
+    readonly prf?: {
+      readonly enabled?: boolean;
+      readonly results?: { readonly first: BufferSource };
+    };
+  };
+}
+
+type AskCredentials = (options: object) => Promise<Credential | null>;
+
 interface BrowserGlobals {
   readonly indexedDB: { open(name: string, version: number): Opening };
   readonly isSecureContext?: boolean;
+  readonly location: { readonly hostname: string };
+  readonly navigator: {
+    readonly credentials: Record<"create" | "get", AskCredentials>;
+  };
+  readonly PublicKeyCredential?: {
+    getClientCapabilities?(): Promise<{ readonly [name: string]: boolean }>;
+  };
 }
 
 /** Returns the browser's globals, which don't exist outside of a browser. */
-function browserGlobals(): BrowserGlobals {
+export function browserGlobals(): BrowserGlobals {
   return globalThis as unknown as BrowserGlobals;
 }

@@ -6,9 +6,13 @@
  * @module
  */
 
-import { jwkToDidKey } from "@sig/jose";
 import { PKCS8_PREFIX } from "@sig/jose/internal";
-import type { BrowserKey } from "./key_store.ts";
+import {
+  browserGlobals,
+  type BrowserKey,
+  type Credential,
+  toBrowserKey,
+} from "./key_store.ts";
 
 const encoder = new TextEncoder();
 /**
@@ -122,14 +126,7 @@ export async function keyFromPrf(output: BufferSource): Promise<BrowserKey> {
     const load = (extractable: boolean) =>
       subtle.importKey("pkcs8", pkcs8, "Ed25519", extractable, ["sign"]);
     const { x = "" } = await subtle.exportKey("jwk", await load(true));
-    const publicJwk = { kty: "OKP", crv: "Ed25519", x } as const;
-    return {
-      did: jwkToDidKey(publicJwk),
-      publicJwk,
-      privateKey: await load(false),
-      createdAt: new Date().toISOString(),
-      isPasskey: true,
-    };
+    return { ...toBrowserKey(await load(false), x), isPasskey: true };
   } finally {
     seed.fill(0);
     pkcs8.fill(0);
@@ -161,33 +158,4 @@ function prfOf(credential: Credential) {
 
 function randomBytes(): Uint8Array<ArrayBuffer> {
   return crypto.getRandomValues(new Uint8Array(32));
-}
-
-// Types of WebAuthn, as far as it is used: see `key_store.ts`.
-
-interface Credential {
-  readonly rawId: ArrayBuffer;
-  getClientExtensionResults(): {
-    readonly prf?: {
-      readonly enabled?: boolean;
-      readonly results?: { readonly first: BufferSource };
-    };
-  };
-}
-
-type AskCredentials = (options: object) => Promise<Credential | null>;
-
-interface BrowserGlobals {
-  readonly isSecureContext?: boolean;
-  readonly location: { readonly hostname: string };
-  readonly navigator: {
-    readonly credentials: Record<"create" | "get", AskCredentials>;
-  };
-  readonly PublicKeyCredential?: {
-    getClientCapabilities?(): Promise<{ readonly [name: string]: boolean }>;
-  };
-}
-
-function browserGlobals(): BrowserGlobals {
-  return globalThis as unknown as BrowserGlobals;
 }

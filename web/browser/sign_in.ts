@@ -140,7 +140,6 @@ async function postJson(
   fetcher: typeof fetch,
 ): Promise<JsonValue> {
   let response: Response;
-  let value: JsonValue | undefined;
   try {
     response = await fetcher(url, {
       method: "POST",
@@ -151,21 +150,18 @@ async function postJson(
     throw new SigError(
       "fetch_failed",
       "Cannot sign in: the server does not answer",
-      {
-        cause,
-      },
+      { cause },
     );
   }
-  try {
-    value = await response.json();
-  } catch {
-    // Reported below: the response is not one of this project's server.
-  }
+  const value: JsonValue | undefined = await response.json()
+    .catch(() => undefined);
   if (response.ok && value !== undefined) return value;
-  const { code, detail } = isObject(value) ? value : {};
+  // The other members of a problem (RFC 9457) are the error's context.
+  const { type: _t, title: _i, status: _s, detail, code, ...context } =
+    isObject(value) ? value as Record<string, JsonValue> : {};
   if (typeof code === "string" && Object.hasOwn(ERROR_CODES, code)) {
     throw new SigError(code as ErrorCode, `Cannot sign in: ${detail ?? code}`, {
-      context: contextOf(value),
+      context,
     });
   }
   throw new SigError(
@@ -173,12 +169,4 @@ async function postJson(
     `Cannot sign in: the server answered ${response.status}`,
     { context: { status: response.status } },
   );
-}
-
-/** Returns the extension members of a problem (RFC 9457). */
-function contextOf(problem: JsonValue | undefined): Record<string, JsonValue> {
-  if (!isObject(problem)) return {};
-  const { type: _t, title: _i, status: _s, detail: _d, code: _c, ...rest } =
-    problem as Record<string, JsonValue>;
-  return rest;
 }

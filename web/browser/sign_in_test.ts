@@ -1,8 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
-import { jwkToDidKey } from "@sig/jose";
 import { createApp } from "@sig/web";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
-import type { BrowserKey } from "./key_store.ts";
+import { type BrowserKey, toBrowserKey } from "./key_store.ts";
 import { signIn, type SignInRequest } from "./sign_in.ts";
 
 const ORIGIN = "https://shop.example";
@@ -17,13 +16,7 @@ async function makeKey(): Promise<BrowserKey> {
     "verify",
   ]) as CryptoKeyPair;
   const { x = "" } = await crypto.subtle.exportKey("jwk", pair.publicKey);
-  const publicJwk = { kty: "OKP", crv: "Ed25519", x } as const;
-  return {
-    did: jwkToDidKey(publicJwk),
-    publicJwk,
-    privateKey: pair.privateKey,
-    createdAt: "2026-01-31T09:00:00Z",
-  };
+  return toBrowserKey(pair.privateKey, x);
 }
 
 /** Calls the real login without a network. */

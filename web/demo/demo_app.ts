@@ -180,7 +180,7 @@ export function createDemoApp(
 const TRY_AGAIN: AppLink = { name: "Try again", url: "/" };
 
 const LOCK =
-  html`<span class="lock"><svg viewBox="0 0 24 24" aria-hidden="true">
+  html`<span class="error"><svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
 <path d="M7 11V8a5 5 0 0 1 10 0v3M6 11h12v9H6z" /></svg></span>`;
 
 /** A page for a logged-in person; it polls `/alive` to notice the end. */

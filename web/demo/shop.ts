@@ -108,7 +108,7 @@ function shelf() {
     <h1>Staff prices</h1>
     <p
       class="lede">This shop serves employees. It asked the login who you are, by OpenID Connect, and knows no password of yours.</p>
-    <ul class="goods">${GOODS.map(([name, what, price]) =>
+    <ul class="plain goods">${GOODS.map(([name, what, price]) =>
       html`
         <li class="card">
           <h2>${name}</h2>

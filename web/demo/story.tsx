@@ -14,7 +14,6 @@ import {
 import { useAutoFocus } from "../ui/focus.ts";
 import { NoKeys } from "../ui/keys/key_choice.tsx";
 import { SignInCard } from "../ui/sign_in/sign_in_view.tsx";
-import { useSignIn } from "../ui/sign_in/use_sign_in.ts";
 import {
   counted,
   hostOf,
@@ -151,10 +150,11 @@ export function Story({ page }: { readonly page: PageContext }) {
       return <Card title="You are in" autoFocus={false}>{next}</Card>;
     }
     return (
-      <DemoSignIn
+      <SignInCard
         // A new key restarts the sign-in after an event.
         key={last}
         page={page}
+        autoFocus
         next={next || undefined}
         onEnd={(end) => {
           const isDenied = end instanceof Problem &&
@@ -178,13 +178,7 @@ export function Story({ page }: { readonly page: PageContext }) {
       </header>
       <div class="demo">
         <div class="stack">
-          <div role="alert">
-            {error !== "" && (
-              <Alert kind="danger">
-                <p>{visibleText(error)}</p>
-              </Alert>
-            )}
-          </div>
+          <p class="error" role="alert">{visibleText(error)}</p>
           {card()}
           {step === "end" && (
             <Card title="That is the whole idea." autoFocus={false}>
@@ -210,7 +204,7 @@ export function Story({ page }: { readonly page: PageContext }) {
                 <div>
                   <strong>{title}</strong>
                   {i < done && <span class="visually-hidden">(done)</span>}
-                  <p>{detail}</p>
+                  <p class="quiet">{detail}</p>
                 </div>
               </li>
             ))}
@@ -295,15 +289,6 @@ function BeHired({ busy, enrol }: {
       </form>
     </Card>
   );
-}
-
-function DemoSignIn({ page, next, onEnd }: {
-  readonly page: PageContext;
-  readonly next: ComponentChildren;
-  readonly onEnd: NonNullable<Parameters<typeof useSignIn>[2]>;
-}) {
-  const signIn = useSignIn(page, undefined, onEnd);
-  return <SignInCard page={page} signIn={signIn} autoFocus next={next} />;
 }
 
 type Apps = DemoState["apps"];

@@ -2,10 +2,10 @@
 /// <reference lib="dom" />
 
 import { isSigError } from "@sig/core";
+import { isObject } from "@sig/core/internal";
 import type { DescribedChallenge } from "@sig/jose";
 import type { Keys } from "./keys/use_keys.ts";
 import type { PageConfig } from "./page_config.ts";
-import { isRecord } from "./text.ts";
 
 /** The properties that every view receives. */
 export interface PageContext {
@@ -101,9 +101,9 @@ export async function request<T>(path: string, sent?: unknown): Promise<T> {
   } catch {
     throw new Problem("no_answer", "The server did not answer.");
   }
-  const received = parse(await response.text().catch(() => ""));
+  const received: unknown = await response.json().catch(() => undefined);
   if (response.ok && received !== undefined) return received as T;
-  const body = isRecord(received) ? received : {};
+  const body = isObject(received) ? received : {};
   throw new Problem(
     typeof body.code === "string" ? body.code : "no_answer",
     typeof body.detail === "string"
@@ -111,13 +111,4 @@ export async function request<T>(path: string, sent?: unknown): Promise<T> {
       : `The server answered with status ${response.status}.`,
     body,
   );
-}
-
-/** Returns undefined if the text is not JSON. */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

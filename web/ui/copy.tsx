@@ -41,7 +41,7 @@ export function CopyButton({ text, what, isPrimary, isIcon = false }: {
       <span aria-live="polite" class={isIcon ? "visually-hidden" : undefined}>
         {label}
       </span>
-      <span class={isPrimary ? "spelled" : "visually-hidden"}>
+      <span class={isPrimary ? undefined : "visually-hidden"}>
         {` ${what}`}
       </span>
     </Button>

@@ -42,12 +42,24 @@ const KIND_ICONS: Readonly<Record<Kind, IconName>> = {
   neutral: "dot",
 };
 
-/** A highlighted message with an icon. */
-export function Alert({ kind, children }: Children & { readonly kind: Kind }) {
+/** A highlighted message with an icon; its heading may take the focus. */
+export function Alert(
+  { kind, title, id, autoFocus = false, children }: Children & {
+    readonly kind: Kind;
+    readonly title?: ComponentChildren;
+    /** The id of the heading. */
+    readonly id?: string;
+    readonly autoFocus?: boolean;
+  },
+) {
+  const heading = useAutoFocus<HTMLHeadingElement>(autoFocus);
   return (
     <div class="notice" data-kind={kind}>
       <Icon name={KIND_ICONS[kind]} />
-      <div>{children}</div>
+      <div>
+        {title && <h2 ref={heading} id={id}>{title}</h2>}
+        {children}
+      </div>
     </div>
   );
 }
@@ -199,11 +211,9 @@ export function Outcome(
     readonly actions?: ComponentChildren;
   },
 ) {
-  const heading = useAutoFocus<HTMLHeadingElement>(autoFocus);
   return (
     <section class="card sign-in-card" id={id}>
-      <Alert kind={kind}>
-        <h2 ref={heading} id="outcome">{title}</h2>
+      <Alert kind={kind} title={title} id="outcome" autoFocus={autoFocus}>
         {text && <p>{text}</p>}
       </Alert>
       {actions && <div class="actions">{actions}</div>}

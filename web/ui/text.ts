@@ -39,11 +39,6 @@ export function hostOf(name: string): string {
   return visibleText(name.replace(/^https?:\/\//, ""));
 }
 
-/** Returns whether a value is a JSON object. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** Returns a relationship's type in words: "admin delegate". */
 export function typeLabel(type: string): string {
   return visibleText(type.replaceAll("_", " "));

@@ -2,10 +2,9 @@
 
 import { check, type CheckResult, isSigError, type Reason } from "@sig/core";
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { Copyable, CopyButton } from "../copy.tsx";
 import { Alert, Icon, type Kind } from "../elements.tsx";
-import { focusOn } from "../focus.ts";
 import { type Question, questionLink } from "../route.ts";
 import { denyReasonText } from "../sign_in/error_texts.ts";
 import { commandLine, counted, typeLabel, visibleText } from "../text.ts";
@@ -20,14 +19,15 @@ export function Answer({ feed, question, presses }: {
   /** Incremented by each press of Ask, which moves the focus here. */
   readonly presses: number;
 }) {
-  const heading = useRef<HTMLHeadingElement>(null);
   const answer = useMemo(() => ask(feed, question), [feed, question]);
-  useLayoutEffect(() => {
-    if (presses > 0 && heading.current) focusOn(heading.current);
-  }, [presses]);
   const alert = (kind: Kind, title: string, children: ComponentChildren) => (
-    <Alert kind={kind}>
-      <h2 id="answer-title" ref={heading}>{title}</h2>
+    <Alert
+      key={presses}
+      kind={kind}
+      title={title}
+      id="answer-title"
+      autoFocus={presses > 0}
+    >
       {children}
     </Alert>
   );
@@ -56,17 +56,7 @@ export function Answer({ feed, question, presses }: {
             <code>{visibleText(answer.matched_relationship_id)}</code>.
           </p>,
         )
-        : alert(
-          "danger",
-          "Deny",
-          <ul class="plain">
-            {answer.reasons.map((each, i) => (
-              <li key={i}>
-                <Why reason={each} />
-              </li>
-            ))}
-          </ul>,
-        )}
+        : alert("danger", "Deny", <Reasons of={answer.reasons} />)}
       {answer.not_after !== null && (
         <p class="quiet">
           Without a new event this may change at{" "}
@@ -103,21 +93,22 @@ function ask(
 }
 
 /** The reasons of a deny. */
-export function Why(
-  { reason: { code, requirement, relationship_id, sequence } }: {
-    readonly reason: Reason;
-  },
-) {
+export function Reasons({ of }: { readonly of: readonly Reason[] }) {
   return (
-    <>
-      {denyReasonText(code)}{" "}
-      {requirement && (
-        <code>{visibleText(`${requirement.key}=${requirement.value}`)}</code>
-      )}
-      {relationship_id !== undefined &&
-        ` (${visibleText(relationship_id)}, event ${sequence})`}{" "}
-      <code class="code">{code}</code>
-    </>
+    <ul class="plain">
+      {of.map(({ code, requirement, relationship_id, sequence }, i) => (
+        <li key={i}>
+          {denyReasonText(code)} {requirement && (
+            <code>
+              {visibleText(`${requirement.key}=${requirement.value}`)}
+            </code>
+          )}
+          {relationship_id !== undefined &&
+            ` (${visibleText(relationship_id)}, event ${sequence})`}{" "}
+          <code class="code">{code}</code>
+        </li>
+      ))}
+    </ul>
   );
 }
 

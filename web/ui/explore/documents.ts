@@ -6,8 +6,8 @@
  */
 
 import { parseJson, SigError } from "@sig/core";
+import { isObject } from "@sig/core/internal";
 import type { DocumentName, DocumentReader } from "@sig/consumer";
-import { isRecord } from "../text.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -96,7 +96,7 @@ export function readJson(bytes: Bytes): Documents {
   } catch {
     throw new DocumentsError("This is not one strict JSON object.");
   }
-  if (!isRecord(value) || typeof value.events !== "string") {
+  if (!isObject(value) || typeof value.events !== "string") {
     throw new DocumentsError(
       "Expected the members metadata, jwks and events, where events is text.",
     );
@@ -138,19 +138,13 @@ export function readerOf(
   return {
     kind: "inline",
     // deno-lint-ignore require-await -- what it throws is a rejection
-    async open(_ref, { name, maxBytes }) {
+    async open(_ref, { name }) {
       const bytes = name === "proof" ? undefined : documents[name];
       if (bytes === undefined) {
         throw new SigError(
           "source_not_found",
           `Cannot read ${name}: it is absent`,
           { context: { reason: "missing" } },
-        );
-      }
-      if (bytes.length > maxBytes) {
-        throw new SigError(
-          name === "feed" ? "feed_too_large" : "document_too_large",
-          `Cannot read ${name}: it is larger than ${maxBytes} bytes`,
         );
       }
       return {

@@ -1,10 +1,11 @@
 /** The events of a feed, newest first. @module */
 
+import { isObject } from "@sig/core/internal";
 import type { VerifiedEvent } from "@sig/consumer";
 import { useMemo, useState } from "preact/hooks";
 import { CopyButton, Did } from "../copy.tsx";
 import { Badge, Button, Dialog, Facts, Preformatted } from "../elements.tsx";
-import { isRecord, typeLabel, visibleText } from "../text.ts";
+import { typeLabel, visibleText } from "../text.ts";
 import { Time } from "../time.tsx";
 import { FilteredTable } from "./table.tsx";
 import type { OpenFeed } from "./verify_documents.ts";
@@ -52,7 +53,7 @@ export function eventRows(
   return events.map((verified): EventRow => {
     const { event } = verified;
     const id = event.relationship_id;
-    if ("display" in event && isRecord(event.display)) {
+    if ("display" in event && isObject(event.display)) {
       const { name } = readDisplay(event.display);
       if (name !== "") names.set(id, name);
     }

@@ -12,6 +12,7 @@ import {
   parseFeedLine,
   parseJson,
 } from "@sig/core";
+import { isObject } from "@sig/core/internal";
 import { importVerificationKey } from "@sig/jose";
 import { createSha256, encodeBase64, parseVerifierKey } from "@sig/jose/proofs";
 import type { ComponentChildren } from "preact";
@@ -19,10 +20,9 @@ import { useEffect, useState } from "preact/hooks";
 import type { PageConfig } from "../page_config.ts";
 import { Copyable, Did } from "../copy.tsx";
 import { Alert, Badge, Fold, type Kind, TextField } from "../elements.tsx";
-import { useAutoFocus } from "../focus.ts";
-import { counted, hostOf, isRecord, visibleText } from "../text.ts";
+import { counted, hostOf, visibleText } from "../text.ts";
 import { Time } from "../time.tsx";
-import { Why } from "./answer.tsx";
+import { Reasons } from "./answer.tsx";
 import { fetchDocuments, IDENTITY, readerOf } from "./documents.ts";
 import { EventLine, eventRows } from "./events.tsx";
 
@@ -30,7 +30,7 @@ import { EventLine, eventRows } from "./events.tsx";
 export function isEvidence(bytes: Uint8Array): boolean {
   try {
     const value = parseJson(bytes);
-    return isRecord(value) && value.type === "sig-evidence/v1";
+    return isObject(value) && value.type === "sig-evidence/v1";
   } catch {
     return false;
   }
@@ -118,10 +118,8 @@ async function keysInside(bytes: Uint8Array) {
 }
 
 function Verdict({ shown }: { readonly shown: Shown }) {
-  const heading = useAutoFocus<HTMLHeadingElement>();
   const alert = (kind: Kind, title: string, text: ComponentChildren) => (
-    <Alert kind={kind}>
-      <h2 ref={heading} id="evidence-title">{title}</h2>
+    <Alert kind={kind} title={title} id="evidence-title" autoFocus>
       <p>{text}</p>
     </Alert>
   );
@@ -195,7 +193,7 @@ function Chain({ verified, trust }: Extract<Shown, { trust: Trust }>) {
   }));
   const isAllowed = answer.decision === "allow";
   return (
-    <ol class="chain">
+    <ol class="plain chain">
       <Link title="Question">
         <p>
           Does <Did did={question.subject} /> meet{" "}
@@ -215,13 +213,7 @@ function Chain({ verified, trust }: Extract<Shown, { trust: Trust }>) {
             {isAllowed ? "Allow" : "Deny"}
           </Badge>
         </p>
-        <ul class="plain">
-          {answer.reasons.map((each, i) => (
-            <li key={i}>
-              <Why reason={each} />
-            </li>
-          ))}
-        </ul>
+        <Reasons of={answer.reasons} />
       </Link>
       <Link title="Signed events about this subject">
         {rows.length === 0

@@ -37,7 +37,6 @@ export function Explorer({ config: { issuers }, route }: {
 }) {
   const [own, setOwn] = useState<Source | undefined>();
   const [evidence, setEvidence] = useState<Uint8Array | undefined>();
-  const [isOver, setIsOver] = useState(false);
   const [isPasting, setPasting] = useState(false);
   const [reloads, setReloads] = useState(0);
   const index = route.issuer ?? 0;
@@ -85,15 +84,9 @@ export function Explorer({ config: { issuers }, route }: {
   return (
     <div
       class="explore"
-      data-over={isOver}
-      onDragOver={(event) => {
-        event.preventDefault();
-        setIsOver(true);
-      }}
-      onDragLeave={() => setIsOver(false)}
+      onDragOver={(event) => event.preventDefault()}
       onDrop={(event) => {
         event.preventDefault();
-        setIsOver(false);
         void openFiles([...event.dataTransfer?.files ?? []]);
       }}
     >

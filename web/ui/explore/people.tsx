@@ -6,11 +6,12 @@ import {
   type EffectiveStatus,
   type RelationshipState,
 } from "@sig/core";
+import { isObject } from "@sig/core/internal";
 import { useMemo, useState } from "preact/hooks";
 import { Did } from "../copy.tsx";
 import { Badge, Chips, Dialog, Facts } from "../elements.tsx";
 import { questionLink } from "../route.ts";
-import { isRecord, shortened, typeLabel, visibleText } from "../text.ts";
+import { shortened, typeLabel, visibleText } from "../text.ts";
 import { Time, Validity } from "../time.tsx";
 import { EventLine, eventRows, readDisplay, Roles, Who } from "./events.tsx";
 import { FilteredTable } from "./table.tsx";
@@ -156,7 +157,7 @@ function readPeople(
 ) {
   const displays = new Map<string, ReturnType<typeof readDisplay>>();
   for (const { event } of events) {
-    if ("display" in event && isRecord(event.display)) {
+    if ("display" in event && isObject(event.display)) {
       displays.set(event.relationship_id, readDisplay(event.display));
     }
   }

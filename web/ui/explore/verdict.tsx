@@ -2,9 +2,7 @@
 
 import type { ReportedFault } from "@sig/consumer";
 import type { Warning } from "@sig/core";
-import type { ComponentChildren } from "preact";
-import { Alert, Facts, Fold, type Kind } from "../elements.tsx";
-import { useAutoFocus } from "../focus.ts";
+import { Alert, Facts, Fold } from "../elements.tsx";
 import { counted, hostOf, visibleText } from "../text.ts";
 import type { VerifiedDocuments } from "./verify_documents.ts";
 
@@ -38,16 +36,16 @@ export function Verdict({ verification, origin, autoFocus }: {
   }
   if ("why" in verification) {
     return (
-      <Titled kind="warning" title="No verdict" autoFocus={autoFocus}>
+      <Alert kind="warning" title="No verdict" autoFocus={autoFocus}>
         <p>{visibleText(verification.why)}</p>
-      </Titled>
+      </Alert>
     );
   }
   const { report, state } = verification.verified;
   const { warnings, issuer } = report;
   if (!report.valid) {
     return (
-      <Titled kind="danger" title="Not valid" autoFocus={autoFocus}>
+      <Alert kind="danger" title="Not valid" autoFocus={autoFocus}>
         <p>
           {counted(report.errors.length, "error")}{" "}
           found. Do not rely on anything in this feed, not even on lines without
@@ -62,14 +60,14 @@ export function Verdict({ verification, origin, autoFocus }: {
           {report.errors.map((fault, i) => <Fault key={i} fault={fault} />)}
         </ol>
         <Warnings warnings={warnings} />
-      </Titled>
+      </Alert>
     );
   }
   const more = warnings.length > 0
     ? `, ${counted(warnings.length, "warning")}`
     : "";
   return (
-    <Titled kind="success" title="Valid" autoFocus={autoFocus}>
+    <Alert kind="success" title="Valid" autoFocus={autoFocus}>
       <p>
         <span class="wide-only">
           <strong>{hostOf(report.issuer)}</strong>:{" "}
@@ -98,21 +96,6 @@ export function Verdict({ verification, origin, autoFocus }: {
         />
         <Warnings warnings={warnings} />
       </Fold>
-    </Titled>
-  );
-}
-
-function Titled({ kind, title, autoFocus, children }: {
-  readonly kind: Kind;
-  readonly title: string;
-  readonly autoFocus: boolean;
-  readonly children: ComponentChildren;
-}) {
-  const heading = useAutoFocus<HTMLHeadingElement>(autoFocus);
-  return (
-    <Alert kind={kind}>
-      <h2 ref={heading}>{title}</h2>
-      {children}
     </Alert>
   );
 }

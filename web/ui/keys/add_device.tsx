@@ -66,7 +66,7 @@ export function DeviceLink({ text }: {
   const link = invitationLink(pageUrl(), text);
   const code = useMemo(() => drawCode(link), [link]);
   return (
-    <div class="device-link">
+    <div class="stack">
       {code === undefined
         ? <p>The link is too long for a QR code. Copy it to the new device.</p>
         : (

@@ -10,7 +10,7 @@ export function describeRequirements(
   require: unknown,
   issuer: string | null,
 ): string | undefined {
-  const list = (Array.isArray(require) ? require : [require ?? []].flat())
+  const list = [require ?? []].flat()
     .map((each) => typeof each === "string" ? each : visibleText(each));
   if (list.length === 0) return undefined;
   const valuesOf = (key: string) =>

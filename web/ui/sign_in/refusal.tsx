@@ -1,12 +1,13 @@
 /** A refused sign-in: the reason, and what to do next. @module */
 
 import type { DenyReason, Reason } from "@sig/core";
+import { isObject } from "@sig/core/internal";
 import type { ComponentChildren } from "preact";
 import type { PageContext, Problem } from "../api.ts";
 import { CopyButton } from "../copy.tsx";
 import { Button, Fold, Outcome } from "../elements.tsx";
 import { questionLink } from "../route.ts";
-import { hostOf, isRecord, typeLabel, visibleText } from "../text.ts";
+import { hostOf, typeLabel, visibleText } from "../text.ts";
 import { spokenTime } from "../time.tsx";
 import { denyReasonText, type ErrorText, explainError } from "./error_texts.ts";
 import type { SignIn, SignInState } from "./use_sign_in.ts";
@@ -84,7 +85,7 @@ export function Refusal({ page: { config }, signIn, state, next }: {
 }
 
 function recordsOf(value: unknown): readonly Record<string, unknown>[] {
-  return Array.isArray(value) ? value.filter(isRecord) : [];
+  return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
 /** Returns the server's reasons, as far as they are well-formed. */
@@ -163,7 +164,7 @@ function explainDeny(
     const reason = reasons.find((each) => each.code === code);
     if (reason === undefined) continue;
     const { sequence, requirement } = reason;
-    const relationship = isRecord(body.relationship) ? body.relationship : {};
+    const relationship = isObject(body.relationship) ? body.relationship : {};
     return {
       title: title({
         host: did === null ? "The issuer" : hostOf(did),

@@ -1,10 +1,11 @@
 /** The view of a sign-in: one card. @module */
 
+import { isObject } from "@sig/core/internal";
 import type { ComponentChildren } from "preact";
-import type { Login, PageContext } from "../api.ts";
+import type { Login, PageContext, Problem } from "../api.ts";
 import { Did } from "../copy.tsx";
 import { Button, Fold, Outcome, Waiting } from "../elements.tsx";
-import { hostOf, isRecord, shortened } from "../text.ts";
+import { hostOf, shortened } from "../text.ts";
 import { Time } from "../time.tsx";
 import { ByHand } from "./by_hand.tsx";
 import { describeRequirements, scopeLabel } from "./labels.ts";
@@ -18,11 +19,10 @@ export function SignInView({ page, interaction, autoFocus }: {
   readonly interaction: string | undefined;
   readonly autoFocus: boolean;
 }) {
-  const signIn = useSignIn(page, interaction);
   return (
     <div class="narrow">
       <h1 class="visually-hidden">Sign in</h1>
-      <SignInCard page={page} signIn={signIn} autoFocus={autoFocus} />
+      <SignInCard {...{ page, interaction, autoFocus }} />
       <p class="promise">
         With your key, and no password. The site learns only what you approve.
       </p>
@@ -30,14 +30,16 @@ export function SignInView({ page, interaction, autoFocus }: {
   );
 }
 
-/** The card for each state of a sign-in. */
-export function SignInCard({ page, signIn, autoFocus, next }: {
+/** A sign-in; a card for each of its states. */
+export function SignInCard({ page, interaction, autoFocus, next, onEnd }: {
   readonly page: PageContext;
-  readonly signIn: SignIn;
+  readonly interaction?: string | undefined;
   readonly autoFocus: boolean;
   /** The next step after the sign-in in the demo. */
   readonly next?: ComponentChildren;
+  readonly onEnd?: (end: Login | Problem) => void;
 }) {
+  const signIn = useSignIn(page, interaction, onEnd);
   const { state, request } = signIn;
   switch (state.at) {
     case "loading":
@@ -118,11 +120,11 @@ function Result({ login, signIn, next }: {
   readonly next: ComponentChildren;
 }) {
   const { subject, scopes, verified_at } = login;
-  const relationship = isRecord(login.relationship) ? login.relationship : {};
+  const relationship = isObject(login.relationship) ? login.relationship : {};
   const { requirements, issuer } = relationship;
   const type = describeRequirements(
     Array.isArray(requirements)
-      ? requirements.filter(isRecord).map(({ key, value }) => `${key}=${value}`)
+      ? requirements.filter(isObject).map(({ key, value }) => `${key}=${value}`)
       : [],
     typeof issuer === "string" ? issuer : null,
   );
