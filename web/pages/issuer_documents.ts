@@ -2,7 +2,6 @@
 
 import type { Hono } from "hono";
 import type {
-  DocumentName,
   DocumentReader,
   FetchPolicy,
   IssuerLocation,
@@ -16,19 +15,10 @@ import {
 } from "@sig/consumer/internal";
 import { DEFAULT_LIMITS, SigError } from "@sig/core";
 import { send, type ServiceEnv } from "@sig/api/http";
+import { DOCUMENT_FILES } from "../ui/page_config.ts";
 
 /** An issuer's unchanged documents by file name. */
 type IssuerDocuments = ReadonlyMap<string, string>;
-
-/** The file names of the documents in the page's requests. */
-const DOCUMENT_FILES: {
-  readonly [name in Exclude<DocumentName, "proof">]: string;
-} = {
-  metadata: "sig.json",
-  jwks: "jwks.json",
-  did_document: "did.json",
-  feed: "events.jsonl",
-};
 
 /** An issuer that the page can show. */
 type ShownIssuer = ReturnType<typeof locateIssuers>[number];
@@ -70,7 +60,7 @@ export function addIssuerDocuments(
   const readers = issuers.map((issuer) => createIssuerDocuments(issuer, now));
   app.get("/ui/issuers/:n/:file", async (c) => {
     const { n, file } = c.req.param();
-    const isKnown = Object.values(DOCUMENT_FILES).includes(file);
+    const isKnown = Object.values<string>(DOCUMENT_FILES).includes(file);
     const read = /^\d{1,4}$/.test(n) ? readers[Number(n)] : undefined;
     const documents = isKnown && read !== undefined
       ? await c.get("budget").waitFor(`documents of ${n}`, read)

@@ -1,4 +1,12 @@
-/** The configuration of a page. @module */
+/** What a page and its server agree on. @module */
+
+/** The file names of an issuer's documents in the page's requests. */
+export const DOCUMENT_FILES = {
+  metadata: "sig.json",
+  jwks: "jwks.json",
+  did_document: "did.json",
+  feed: "events.jsonl",
+} as const;
 
 /** The server's configuration of its page, embedded in the HTML. */
 export interface PageConfig {

@@ -7,12 +7,13 @@
 
 import { parseJson, SigError } from "@sig/core";
 import { isObject } from "@sig/core/internal";
-import type { DocumentName, DocumentReader } from "@sig/consumer";
+import type { DocumentReader } from "@sig/consumer";
+import { DOCUMENT_FILES as FILES } from "../page_config.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /** The documents that the page reads. */
-export type PageDocument = Exclude<DocumentName, "proof">;
+export type PageDocument = keyof typeof FILES;
 
 /**
  * The available documents as bytes: decoding to text would hide invalid
@@ -23,14 +24,6 @@ export type Documents = { readonly [name in PageDocument]?: Bytes | undefined };
 /** An error about unusable documents; its message is shown to people. */
 export class DocumentsError extends Error {}
 
-const FILES: Readonly<Record<PageDocument, string>> = {
-  metadata: "sig.json",
-  jwks: "jwks.json",
-  did_document: "did.json",
-  feed: "events.jsonl",
-};
-const NAMES = ["metadata", "jwks", "did_document", "feed"] as const;
-
 /** All documents except the feed: the issuer's name and keys. */
 export const IDENTITY = ["metadata", "jwks", "did_document"] as const;
 
@@ -40,7 +33,7 @@ export const IDENTITY = ["metadata", "jwks", "did_document"] as const;
  */
 export async function fetchDocuments(
   base: string,
-  names: readonly PageDocument[] = NAMES,
+  names = Object.keys(FILES) as readonly PageDocument[],
 ): Promise<Documents> {
   return Object.fromEntries(
     await Promise.all(

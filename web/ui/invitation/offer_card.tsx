@@ -11,6 +11,7 @@ import { useState } from "preact/hooks";
 import type { PageContext } from "../api.ts";
 import { Copyable, Did } from "../copy.tsx";
 import { Alert, Chips, Facts, Fold, Icon, OpenFiles } from "../elements.tsx";
+import { IDENTITY } from "../explore/documents.ts";
 import { useAutoFocus } from "../focus.ts";
 import { DeviceLink } from "../keys/add_device.tsx";
 import { ApproveOrDecline, KeyChoice, NEW_KEY } from "../keys/key_choice.tsx";
@@ -168,8 +169,6 @@ function TrustLine({ host, trust }: {
   );
 }
 
-const NEEDED = ["metadata", "jwks", "did_document"] as const;
-
 /**
  * Verification by the command line, which fetches from the issuer itself, or
  * with documents that the person gets from the issuer: the page's policy allows
@@ -195,7 +194,7 @@ function VerifyYourself({ parsed, error, onFiles }: {
           before you save: it is what proves where they come from.
         </p>
         <ul class="plain">
-          {urls && NEEDED.map((name) => (
+          {urls && IDENTITY.map((name) => (
             <li key={name}>
               <a href={urls[name]} target="_blank" rel="noreferrer">
                 {urls[name]}

@@ -93,56 +93,6 @@ function reasonsOf({ body }: Problem): readonly Partial<Reason>[] {
   return recordsOf(body.reasons);
 }
 
-/** The parts of a title. */
-interface Deny {
-  readonly host: string;
-  /** The noun for the relationship: "employment". */
-  readonly what: string;
-  /** The required role or type that is missing. */
-  readonly value: string;
-  /** The event that caused it, in parentheses. */
-  readonly event: string;
-  /** Returns an instant of the relationship in words, or "". */
-  readonly at: (member: string) => string;
-}
-
-/**
- * Titles by reason, in order of precedence: an end or a beginning explains more
- * than a missing role.
- */
-const TITLES: ReadonlyMap<DenyReason, (deny: Deny) => string> = new Map([
-  [
-    "revoked",
-    ({ host, what, at, event }) =>
-      `${host} ended your ${what}${at("revoked_effective_at")}${event}`,
-  ],
-  [
-    "expired",
-    ({ host, what, at, event }) =>
-      `Your ${what} at ${host} ended${at("valid_until")}${event}`,
-  ],
-  [
-    "not_yet_valid",
-    ({ host, what, at, event }) =>
-      `Your ${what} at ${host} begins${at("valid_from") || " later"}${event}`,
-  ],
-  [
-    "role_missing",
-    ({ host, value }) => `${host} has not given you the role ${value}`,
-  ],
-  [
-    "relationship_type_missing",
-    ({ host, value }) => `${host} does not list you as ${typeLabel(value)}`,
-  ],
-  ["no_relationship", ({ host }) => `${host} does not know this key`],
-  ["relationship_id_missing", otherRelationship],
-  ["requirements_split", otherRelationship],
-]);
-
-function otherRelationship({ host }: Deny): string {
-  return `Your relationship with ${host} does not meet what is required`;
-}
-
 const NEXT: ReadonlyMap<string, string> = new Map([
   ["not_yet_valid", "Come back then."],
   [
@@ -151,38 +101,51 @@ const NEXT: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
-/**
- * Explains the reason that comes first in `TITLES`, with the relationship's
- * details.
- */
+/** Explains the first reason of `titles` that the server gave. */
 function explainDeny(
   did: string | null,
   { body, hint }: Problem,
   reasons: readonly Partial<Reason>[],
 ): ErrorText {
-  for (const [code, title] of TITLES) {
-    const reason = reasons.find((each) => each.code === code);
+  const host = did === null ? "The issuer" : hostOf(did);
+  const relationship = isObject(body.relationship) ? body.relationship : {};
+  const what = NOUNS.get(String(relationship.relationship_type)) ??
+    "relationship";
+  const at = (member: string) => {
+    const instant = relationship[member];
+    return typeof instant === "string"
+      ? ` ${spokenTime(instant, new Date())}`
+      : "";
+  };
+  const find = (code: string) => reasons.find((each) => each.code === code);
+  const valueOf = (code: DenyReason) =>
+    visibleText(find(code)?.requirement?.value ?? "");
+  const unmet = `Your relationship with ${host} does not meet what is required`;
+  // An end or a beginning explains more than a missing role.
+  const titles: Readonly<Record<DenyReason, string>> = {
+    revoked: `${host} ended your ${what}${at("revoked_effective_at")}`,
+    expired: `Your ${what} at ${host} ended${at("valid_until")}`,
+    not_yet_valid: `Your ${what} at ${host} begins${
+      at("valid_from") || " later"
+    }`,
+    role_missing: `${host} has not given you the role ${
+      valueOf("role_missing")
+    }`,
+    relationship_type_missing: `${host} does not list you as ${
+      typeLabel(valueOf("relationship_type_missing"))
+    }`,
+    no_relationship: `${host} does not know this key`,
+    relationship_id_missing: unmet,
+    requirements_split: unmet,
+  };
+  for (const [code, title] of Object.entries(titles)) {
+    const reason = find(code);
     if (reason === undefined) continue;
-    const { sequence, requirement } = reason;
-    const relationship = isObject(body.relationship) ? body.relationship : {};
-    return {
-      title: title({
-        host: did === null ? "The issuer" : hostOf(did),
-        what: NOUNS.get(String(relationship.relationship_type)) ??
-          "relationship",
-        value: visibleText(requirement?.value ?? ""),
-        event: Number.isSafeInteger(sequence) ? ` (event #${sequence})` : "",
-        at(member) {
-          const instant = relationship[member];
-          return typeof instant === "string"
-            ? ` ${spokenTime(instant, new Date())}`
-            : "";
-        },
-      }),
-      next: NEXT.get(code) ??
-        "Only the issuer can change it. This site just reads what it publishes.",
-      canRetry: false,
-    };
+    const { sequence } = reason;
+    const event = Number.isSafeInteger(sequence) ? ` (event #${sequence})` : "";
+    const next = NEXT.get(code) ??
+      "Only the issuer can change it. This site just reads what it publishes.";
+    return { title: title + event, next, canRetry: false };
   }
   const title = "This site does not let you in";
   return { title, next: hint, canRetry: false };
