@@ -164,15 +164,12 @@ async function parseSettings(
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     value = /^\s*\{/.test(text)
       ? parseJson(text)
-      : (await import("@std/yaml/parse")).parse(text, { schema: "core" });
+      : (await import("./yaml.ts")).parseYaml(text, wrong);
   } catch (error) {
     if (error instanceof JsonError) {
       throw wrong(`is not valid JSON: ${error.message}`);
     }
-    if (isSigError(error) || !(error instanceof Error)) throw error;
-    // The parser's message quotes the file, which may contain a password.
-    const line = /line (\d+)/.exec(error.message)?.[1];
-    throw wrong(`is not valid YAML${line ? ` (line ${line})` : ""}`);
+    throw isSigError(error) ? error : wrong("is not UTF-8");
   }
   // A file with only comments sets nothing.
   if (value === null) return {};

@@ -119,6 +119,7 @@ Deno.test("an invalid setting in a file or a variable prevents the start and is 
     [{ file: "log: json\nlog: off" }, '"f" is not valid YAML (line 2)'],
     [{ file: '{"log":"json","log":"off"}' }, '"f" is not valid JSON: '],
     [{ file: "a: 'secret" }, '"f" is not valid YAML'],
+    [{ file: "max_events: 0100" }, '"f" has a number that is not written as'],
     [
       { variables: { SIG_API_MAXAGE: "secret" } },
       'unknown variable "SIG_API_MAXAGE"',

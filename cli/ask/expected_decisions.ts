@@ -2,9 +2,9 @@
 
 import { isObject, quote, suggest } from "@sig/core/internal";
 import { usageError } from "@sig/api/flags";
+import { parseYaml } from "@sig/api/yaml";
 import { jwkToDidKey, sshKeyToJwk } from "@sig/jose/keys";
 import { isSshKey } from "../people/subject.ts";
-import { readYaml } from "../people/yaml.ts";
 
 /** One question and its expected answer. */
 export interface ExpectedDecision {
@@ -59,7 +59,7 @@ const REQUIRED = ["subject", "require", "expect"];
  * @throws {SigError} `invalid_request`, which names the wrong case.
  */
 export function parseExpectedDecisions(text: string) {
-  const file = readYaml(text, notCases);
+  const file = parseYaml(text, (why) => notCases(`it ${why}`));
   if (!isObject(file)) throw notCases("it must be an object with cases");
   requireKnown(file, FILE_MEMBERS, "the file");
   const { source, cases } = file;

@@ -18,11 +18,11 @@ import {
 } from "@sig/core";
 import { isIdentifier, isObject, quote, suggest } from "@sig/core/internal";
 import type { DesiredRelationship } from "@sig/issuer";
+import { parseYaml } from "@sig/api/yaml";
 import { jwkToDidKey, sshKeyToJwk } from "@sig/jose/keys";
 import { type CsvRow, readCsv } from "@sig/web/names";
 import { type End, readDay } from "../command_line/values.ts";
 import { isSshKey } from "./subject.ts";
-import { readYaml } from "./yaml.ts";
 
 /** Returns the format for a file's ending, or undefined if it is unknown. */
 export function formatOf(path: string): string | undefined {
@@ -51,7 +51,9 @@ export function readPeople(bytes: Uint8Array, format: string) {
   const text = decode(bytes);
   const faults = new RowFaults();
   const rows = format === "csv" ? rowsOfCsv(readCsv(text), faults) : rowsOfList(
-    format === "json" ? parseList(text) : readYaml(text, notAList),
+    format === "json"
+      ? parseList(text)
+      : parseYaml(text, (why) => notAList(`it ${why}`)),
   );
   const names = new Map<string, string>();
   const desired = rows.map((row) => {

@@ -124,6 +124,7 @@ for (let i = 0; i < 8; i++) {
   grown.push(`b${i}: &a${i + 1} [${Array(10).fill(`*a${i}`).join(", ")}]`);
 }
 const inexact = "it has a number that JSON can't say exactly";
+const misspelt = "it has a number that is not written as in JSON, such as 017";
 
 /** Texts that are not a list of people. */
 const REFUSED: readonly (readonly [
@@ -174,6 +175,10 @@ const REFUSED: readonly (readonly [
   ],
   ...[".nan", ".inf", "9007199254740993"].map((number) =>
     ["yaml", `${row} {x: ${number}}\n`, "invalid_request", inexact] as const
+  ),
+  // YAML 1.1 and 1.2 read some of these differently.
+  ...["x: 017", "x: [0x1f]", "x: 0b11", "x: 1_000", "017: x"].map((member) =>
+    ["yaml", `${row} {${member}}\n`, "invalid_request", misspelt] as const
   ),
 ];
 

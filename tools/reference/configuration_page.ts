@@ -44,6 +44,7 @@ token_file: /etc/sig/token.txt
 \`\`\`
 
 - The file is YAML or JSON. A setting that is marked as a list is a list there.
+  Numbers are written as in JSON, so \`017\` is refused.
 - In a variable a list has commas between its items, and a switch is \`true\` or
   \`false\`. An empty variable is not set.
 - A server finds misspelt variables by listing its environment: that needs
