@@ -6,10 +6,7 @@ import {
   type Workspace,
 } from "./testdata/workspace.ts";
 
-/**
- * Commands on an issuer of three events, with exit code and the whole or parts
- * of the result.
- */
+/** Commands with exit code and the whole or parts of the result. */
 const ANSWERED:
   readonly (readonly [string, number, string | readonly string[]])[] = [
     [
@@ -190,10 +187,7 @@ test("reading commands return results and change no file", async (workspace) => 
   assertEquals(await workspace.snapshot(), before);
 });
 
-/**
- * Asserts that a command fails in both formats with exit code 2, without
- * changing a file.
- */
+/** Asserts that a command is refused in both formats. */
 async function assertRefused(
   workspace: Workspace,
   words: string,

@@ -81,10 +81,7 @@ function formatApart(args: readonly string[]) {
   return { format: args.slice(0, count), words: args.slice(count) };
 }
 
-/**
- * Prints the candidates; on an error it prints nothing, since a shell reads the
- * output.
- */
+/** Prints the candidates; on an error nothing, since a shell reads it. */
 async function completeWords(
   [, ...words]: readonly string[],
   io: Io,

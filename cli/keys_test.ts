@@ -90,6 +90,8 @@ issuerTest(
 test("key generate writes a private file and never overwrites one", async (workspace) => {
   const said = await workspace.ok(GENERATE);
   assertStringIncludes(said, "Wrote private key $D/a.jwk (did:key:z6Mk");
+  const odd = await workspace.ok("key generate --out $D/\u202eb.jwk");
+  assertStringIncludes(odd, "Wrote private key $D/\\u202eb.jwk (");
   assertEquals(await workspace.mode("a.jwk"), 0o600);
   assertEquals(
     await workspace.refused(GENERATE, []),

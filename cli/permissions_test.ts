@@ -12,10 +12,7 @@ const REMEMBERING = [
 ];
 const WRITING = ["--allow-read", "--allow-write", ENV];
 
-/**
- * The permissions of the README's table, for commands that depend on each
- * other.
- */
+/** The permissions in the README, for commands that depend on each other. */
 const LEAST: readonly (readonly [string, readonly string[]])[] = [
   ["--version", []],
   ["--help", []],

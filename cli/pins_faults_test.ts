@@ -78,10 +78,7 @@ async function withPlace(
   }
 }
 
-/**
- * Starts `sig` and kills it when `hasCome` returns true. Returns false if it
- * ended before.
- */
+/** Kills `sig` when `hasCome` returns true; false if it ended before. */
 async function kill(
   words: readonly string[],
   { cwd }: Place,

@@ -29,10 +29,7 @@ interface Remembered {
   silence(): void;
 }
 
-/**
- * Declares a test with an issuer of two people on a server, and a user's pin
- * store.
- */
+/** Declares a test with an issuer of two people on a server. */
 function test(
   name: string,
   work: (remembered: Remembered) => Promise<void>,

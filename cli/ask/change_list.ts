@@ -159,10 +159,7 @@ export class ChangeList {
     return [...changes, change];
   }
 
-  /**
-   * Returns the starts and ends of validity up to `until`, after the last
-   * event.
-   */
+  /** Returns starts and ends of validity after the last event until `until`. */
   open(until: Instant): readonly DatedChange[] {
     return [...this.#latest].flatMap(([id, version]) =>
       validityChanges(id, version, until)
@@ -170,10 +167,7 @@ export class ChangeList {
   }
 }
 
-/**
- * Returns the changes that became known after `from` and up to `to`, sorted by
- * that time.
- */
+/** Returns the changes known after `from` and up to `to`, in that order. */
 export function changesBetween(
   changes: readonly DatedChange[],
   from: Instant | undefined,

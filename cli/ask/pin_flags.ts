@@ -108,17 +108,13 @@ export type PinValues = Partial<
 >;
 
 /** The settings that {@linkcode PinValues} result in. */
-export interface PinChoice {
+interface PinChoice {
   /** Maximum age of a remembered state in milliseconds. */
   readonly maxAgeMs: number;
-  /** Whether to verify the whole feed again. */
   readonly full: boolean;
-  /** Whether to refuse an issuer that is not in the pin store. */
   readonly requirePin: boolean;
   /** Whether a proof may answer a question about one subject. */
   readonly proofs: boolean;
-  /** The requirements on a checkpoint (default: none). */
-  readonly checkpointPolicy?: ProofPolicy | undefined;
 }
 
 /** Validates the flags before any file or connection is opened. */
@@ -185,19 +181,28 @@ export async function openPins(
 }
 
 /**
- * Opens the pin store for `sig pin`, which needs one.
+ * Runs `work` with the pin store, which the command needs, and returns exit
+ * code 0.
  *
  * @throws {SigError} `store_unavailable`, `invalid_request`
  */
-export async function requirePins(
+export async function withPins(
   call: Call<PinValues>,
-): Promise<PinStore> {
+  work: (pins: PinStore) => Promise<void>,
+): Promise<number> {
   const { pins, warning } = await openPins(call);
-  if (pins !== undefined) return pins;
-  throw usageError(`there is no pin store: ${warning?.detail}`, {
-    flag: "--pins",
-    hint: "Name one with --pins FILE.",
-  });
+  if (pins === undefined) {
+    throw usageError(`there is no pin store: ${warning?.detail}`, {
+      flag: "--pins",
+      hint: "Name one with --pins FILE.",
+    });
+  }
+  try {
+    await work(pins);
+    return 0;
+  } finally {
+    await pins.close();
+  }
 }
 
 function unpinned(call: Call<PinValues>, why: string): OpenedPins {

@@ -1,6 +1,7 @@
 /** Flags and functions of the commands that read a feed. @module */
 
 import type {
+  CheckIssuerOptions,
   Consumer,
   IssuerLocation,
   VerifiedEvent,
@@ -25,7 +26,7 @@ import {
   usageError,
   type Values,
 } from "@sig/api/flags";
-import type { PinChoice, PinValues } from "./pin_flags.ts";
+import type { PinValues } from "./pin_flags.ts";
 import {
   type Call,
   type CommandSpec,
@@ -34,8 +35,13 @@ import {
 } from "../command_line/command.ts";
 import { asOf, source, timestamp } from "../command_line/values.ts";
 import type { Io } from "../terminal/io.ts";
-import { createProgress, describeProgress } from "../output/write.ts";
-import { type Output, warn, writeWarnings } from "../output/write.ts";
+import {
+  createProgress,
+  describeProgress,
+  type Output,
+  warn,
+  writeWarnings,
+} from "../output/write.ts";
 import type { Names, NamesValue } from "../people/names.ts";
 
 /**
@@ -182,20 +188,12 @@ interface Warned {
 
 /** The work of a command on a source, with and without the pin store. */
 interface SourceWork<T> {
-  /**
-   * Works with a consumer that uses the pin store; `name` is the source as
-   * given.
-   */
-  remembered(
-    consumer: Consumer,
-    name: string,
-    choice: PinChoice,
-  ): Promise<T>;
+  /** Works with a consumer that uses the pin store. */
+  remembered(consumer: Consumer): Promise<T>;
   /** Works without the pin store, from the first byte of the feed. */
   plain(
     location: IssuerLocation,
-    options: VerifyIssuerOptions,
-    choice: PinChoice,
+    options: VerifyIssuerOptions & CheckIssuerOptions,
   ): Promise<T>;
   /**
    * Called with every event, which makes the consumer verify all of them again.
@@ -217,11 +215,12 @@ export async function withMemory<T extends Warned>(
   const { checkpointPolicy, openPins, pinChoice } = await import(
     "./pin_flags.ts"
   );
-  const choice = pinChoice(call);
+  const { full, maxAgeMs, requirePin, ...choice } = pinChoice(call);
   const { flags } = call;
+  const { onEvent } = work;
   const hasPolicy = flags["unknown-events"] ?? flags["unmatched-revoke"];
   const proofs = choice.proofs && hasPolicy === undefined;
-  const policy = await checkpointPolicy(call);
+  const asked = { maxAgeMs, checkpointPolicy: await checkpointPolicy(call) };
   const given = sourceOptions(call);
   const { kind } = parseSource(text, given);
   const isFetched = kind === "did" || kind === "url";
@@ -231,34 +230,28 @@ export async function withMemory<T extends Warned>(
   try {
     const result = await withSource(call, text, async (location, options) => {
       if (pins === undefined) {
-        const { onEvent } = work;
-        const chosen = { ...choice, proofs, checkpointPolicy: policy };
-        return await work.plain(location, { ...options, onEvent }, chosen);
+        const more = { ...asked, onEvent, proofs };
+        return await work.plain(location, { ...options, ...more });
       }
       const { createConsumer } = await import("@sig/consumer");
-      const { onEvent } = work;
       const { onProgress, ...rest } = options;
       let events = 0;
       const consumer = createConsumer({
-        ...rest,
+        ...{ ...rest, ...asked, requirePin, pins },
         onProgress: (bytes, totalBytes) =>
           onProgress?.(bytes, { events, totalBytes }),
         issuers: [text],
         allowPrivate: given.allowPrivate,
         maxWaitMs: MAX_WAIT_MS,
         now: call.io.now,
-        maxAgeMs: choice.maxAgeMs,
         proofs: proofs ? "always" : "never",
-        checkpointPolicy: policy,
-        full: choice.full || onEvent !== undefined,
-        requirePin: choice.requirePin,
-        pins,
+        full: full || onEvent !== undefined,
         onEvent: (verified) => {
           events++;
           onEvent?.(verified);
         },
       });
-      return await work.remembered(consumer, text, choice);
+      return await work.remembered(consumer);
     });
     return warning === undefined
       ? result
@@ -339,9 +332,9 @@ export async function readState(
   const { verifyIssuer } = await import("@sig/consumer");
   const digest = call.ownFormat === "html";
   const read = await withMemory(call, source, {
-    remembered: async (consumer, name) => ({
-      ...(await consumer.observe(name, time)).verified,
-      report: digest ? await consumer.report(name) : undefined,
+    remembered: async (consumer) => ({
+      ...(await consumer.observe(source, time)).verified,
+      report: digest ? await consumer.report(source) : undefined,
     }),
     plain: async (location, options) => ({
       ...await verifyIssuer(location, { ...options, digest }),
@@ -353,10 +346,7 @@ export async function readState(
   return { ...read, sha256: report?.valid ? report.feed_sha256 : feed.sha256 };
 }
 
-/**
- * Errors of a URL that is not a `sig.json`: not found, a redirect, or a web
- * page.
- */
+/** Errors of a URL that is not a `sig.json` but, for example, a web page. */
 const NO_METADATA: ReadonlySet<ErrorCode> = new Set([
   "fetch_status",
   "fetch_redirected",
@@ -374,10 +364,7 @@ function hintOfUrl(url: string, code: ErrorCode): string | undefined {
 /** Bytes between two progress messages; smaller feeds show none. */
 const PROGRESS_EVERY_BYTES = 4 * 1024 * 1024;
 
-/**
- * Returns a message that no event is about a subject, with a suggestion if it
- * is not a DID.
- */
+/** Says that no event is about a subject; suggests a DID if it is none. */
 export function describeUnknownSubject(subject: string): string {
   const said = `the feed has no event about ${quote(subject)}`;
   return isDid(subject)
@@ -387,8 +374,7 @@ export function describeUnknownSubject(subject: string): string {
 
 /**
  * Writes {@linkcode describeUnknownSubject} to a terminal after an empty list.
- * A program
- * sees the empty list and expects nothing on stderr.
+ * A program expects nothing on stderr.
  */
 export function warnUnknown(call: Output, name: UnknownName): void {
   if (!call.io.isTerminal("stderr")) return;

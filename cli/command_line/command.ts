@@ -25,14 +25,9 @@ export interface Call<V = unknown> {
   readonly name: string;
   /** Arguments that are not flags. */
   readonly positionals: readonly string[];
-  /** The output format. */
   readonly format: Format;
-  /**
-   * The command's own format of `--format`, such as `csv`; undefined for text
-   * and JSON.
-   */
+  /** A format of `--format` other than text and JSON, such as `csv`. */
   readonly ownFormat: string | undefined;
-  /** Access to the system. */
   readonly io: Io;
   /** The values of its flags. */
   readonly flags: V;
@@ -54,7 +49,6 @@ export interface CommandSpec<F extends Flags> {
   }[];
   /** The flags by name, without `--format` and `--help`, which are added. */
   readonly flags: F;
-  /** Example command lines. */
   readonly examples: readonly string[];
   /** Format without `--format` if stdout is not a terminal (default: text). */
   readonly format?: Format;
@@ -94,9 +88,7 @@ export function typedCommand<const F extends Flags>(
 
 /** A row of the table of commands, available without loading the command. */
 export interface CommandEntry {
-  /** Its name. */
   readonly name: string;
-  /** Other names. */
   readonly aliases?: readonly string[];
   /** Summary of one line, for the list of commands. */
   readonly summary: string;

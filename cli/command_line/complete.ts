@@ -17,10 +17,7 @@ interface Offer {
 /** The data that completion needs in addition to the words. */
 interface CompletionContext {
   readonly commands: readonly CommandEntry[];
-  /**
-   * Loads the command that the words begin with, and returns the remaining
-   * words.
-   */
+  /** Loads the command that the words begin with; returns the other words. */
   load(words: readonly string[]): Promise<
     | { readonly command: Command; readonly words: readonly string[] }
     | undefined
@@ -29,10 +26,7 @@ interface CompletionContext {
   names(dir: string): Promise<ReadonlyMap<string, string>>;
 }
 
-/**
- * Placeholders of arguments and values that are a file, or a folder instead of
- * a file.
- */
+/** Placeholders of arguments and values that are a file or a folder. */
 const FILES = ["FILE", "FILE.pub", "SOURCE", "OTHER", "CASES", "INVITATION"];
 const FOLDERS = ["DIR"];
 

@@ -33,18 +33,10 @@ const FILES: readonly Entry[] = [
   ],
 ];
 
-/** Data of the page that is not in the table of commands. */
-interface ManualEdition {
-  /** The version of the program. */
-  readonly version: string;
-  /** The day in the footer of the page. */
-  readonly date: Date;
-}
-
 /** Returns the page sig(1) as roff with the macros of man(7). */
 export function manualPage(
   commands: readonly Command[],
-  { version, date }: ManualEdition,
+  { version, date }: { readonly version: string; readonly date: Date },
 ): string {
   const day = date.toISOString().slice(0, 10);
   return [

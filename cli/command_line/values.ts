@@ -66,10 +66,7 @@ export const reasonCode: ValueType<ReasonCode> = {
   placeholder: "CODE",
 };
 
-/**
- * Converts a bare date to an instant of that day, UTC; returns other text
- * unchanged.
- */
+/** Converts a bare date to an instant of that day; keeps other text. */
 function instantOfDay(text: string, instant: string): string {
   return /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T${instant}Z` : text;
 }
@@ -78,10 +75,7 @@ const DAY_START = "00:00:00";
 /** The last instant of a day with nine decimal places. */
 const DAY_END = "23:59:59.999999999";
 
-/**
- * A time of an event, validated by the issuer; a bare date is the start of the
- * day.
- */
+/** A time that the issuer validates; a bare date is the start of the day. */
 export const time: ValueType<string> = {
   placeholder: "TIME",
   parse: (text) => instantOfDay(text, DAY_START),
@@ -190,10 +184,7 @@ function whyNot(text: string): string {
   return "it is not a date";
 }
 
-/**
- * Returns the type of a validity's start or end; the validity includes the
- * whole day of a bare date.
- */
+/** The start or end of a validity, which includes the day of a bare date. */
 export function dayOf(end: End): ValueType<string> {
   return {
     placeholder: "TIME",

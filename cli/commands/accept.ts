@@ -95,7 +95,6 @@ export const accept = typedCommand({
 /** The person's key, which signs the answer. */
 interface OwnKey {
   readonly key: SigningKey;
-  /** Its did:key. */
   readonly did: string;
   readonly file: string;
   /** The content to write into `file`; undefined if the file exists already. */
@@ -172,7 +171,7 @@ async function requireAgreement(
       `could not verify that ${claims.iss} made this: ${invitedBy.why}. It accepts answers to its own invitations only`,
     );
   }
-  if (call.flags.yes || !io.isTerminal("stdout") || !io.ask) return;
+  if (call.flags.yes || !io.isTerminal("stdout")) return;
   if (await io.ask("Answer this invitation?")) return;
   throw new SigError(
     "confirmation_required",

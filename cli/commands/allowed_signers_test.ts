@@ -25,10 +25,7 @@ const moment = fc.nat(2 * SPAN_SECONDS).map((half) =>
   new Date(1000 * START_SECONDS + 500 * half).toISOString()
 );
 
-/**
- * Arbitrary histories of two relationships, with backdating and fractions of
- * seconds.
- */
+/** Histories of two relationships, with backdating and half seconds. */
 const history = fc.array(
   fc.record({
     isRevoke: fc.boolean(),

@@ -23,15 +23,12 @@ import {
 
 /** The gains and losses of access that became known between two instants. */
 interface AuditReport {
-  /** The issuer's DID. */
   readonly issuer: string;
-  /** Sequence of the feed's last event. */
   readonly last_sequence: number;
   /** The start, exclusive; null means from the beginning. */
   readonly from: string | null;
   /** The end, inclusive; null for an empty feed. */
   readonly to: string | null;
-  /** The changes, in order of time. */
   readonly entries: readonly AuditEntry[];
 }
 

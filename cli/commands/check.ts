@@ -80,8 +80,7 @@ export const check = typedCommand({
       // The JSON error includes the answers already.
       const { answers } = isSigError(error) ? error.context : {};
       if (answers !== undefined && call.format === "text") {
-        const aside = { ...call, io: { ...call.io, stdout: call.io.stderr } };
-        writeEach(aside, answers as unknown as AnyAnswer["answers"], sources);
+        writeAside(call, answers as unknown as AnyAnswer["answers"], sources);
       }
       throw error;
     });
@@ -131,12 +130,8 @@ async function checkSource(
 ): Promise<CheckAnswer> {
   const { checkIssuer } = await import("@sig/consumer");
   const answer = await withMemory(call, source, {
-    remembered: (consumer, name) => consumer.check(name, question),
-    plain: (location, options, { maxAgeMs, proofs, checkpointPolicy }) =>
-      checkIssuer(location, question, {
-        ...options,
-        ...{ proofs, maxAgeMs, checkpointPolicy },
-      }),
+    remembered: (consumer) => consumer.check(source, question),
+    plain: (location, options) => checkIssuer(location, question, options),
   });
   return {
     ...answer,
@@ -163,8 +158,17 @@ function writeAll(
   writeEach(call, answers, sources);
 }
 
+/** Writes the answer of each source to stderr. */
+export function writeAside(
+  { format, io }: Output,
+  answers: AnyAnswer["answers"],
+  sources: readonly string[],
+): void {
+  writeEach({ format, io: { ...io, stdout: io.stderr } }, answers, sources);
+}
+
 /** Writes the answer of each source. */
-export function writeEach(
+function writeEach(
   call: Output,
   answers: AnyAnswer["answers"],
   sources: readonly string[],

@@ -16,10 +16,7 @@ import { type Call, typedCommand } from "../command_line/command.ts";
 import { counted, type Output, warn, writeJson } from "../output/write.ts";
 import { readInput } from "../terminal/read_input.ts";
 
-/**
- * Maximum size of a file of signature lines in bytes, more than any checkpoint
- * has.
- */
+/** Maximum bytes of signature lines, more than any checkpoint has. */
 const MAX_LINES_BYTES = 128 * 1024;
 
 /** `sig checkpoint` */
@@ -58,9 +55,7 @@ export const checkpoint = typedCommand({
     const add = lines === undefined ? undefined : new TextDecoder().decode(
       await readInput(call.io, lines, MAX_LINES_BYTES),
     );
-    const witnesses = await Promise.all(
-      (call.flags.witness ?? []).map(readWitness),
-    );
+    const witnesses = await Promise.all(call.flags.witness.map(readWitness));
     await using issuer = await openIssuerDir(call);
     const signed = await issuer.checkpoint({
       ...{ init, rebuild, add },

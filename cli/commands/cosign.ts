@@ -1,7 +1,7 @@
 import { required } from "@sig/api/flags";
 import { signingKey, textOf } from "../command_line/values.ts";
 import { counted, writeJson } from "../output/write.ts";
-import { PINS_FLAG, requirePins } from "../ask/pin_flags.ts";
+import { PINS_FLAG, withPins } from "../ask/pin_flags.ts";
 import { sourceCommand } from "../ask/source_flags.ts";
 
 /** `sig cosign` */
@@ -30,8 +30,7 @@ export const cosign = sourceCommand({
     const policy = { allowPrivate: flags["allow-insecure"] };
     const location = locateIssuer(source, policy);
     const key = await readSigningKey(call, flags.key);
-    const pins = await requirePins(call);
-    try {
+    return await withPins(call, async (pins) => {
       const cosigned = await cosignCheckpoint(pins, location, {
         ...{ key, name: flags.name, now: io.now() },
         unknownEvents: flags["unknown-events"],
@@ -44,9 +43,6 @@ export const cosign = sourceCommand({
           `Cosigned ${counted(cosigned.size, "event")} as ${cosigned.vkey}\n`,
         );
       }
-      return 0;
-    } finally {
-      await pins.close();
-    }
+    });
   },
 });

@@ -130,7 +130,7 @@ async function keepName(
   const { dir, "keep-name": isNamed } = call.flags;
   const isWanted = isNamed ||
     canAsk(call) &&
-      await call.io.ask?.(safe(`Keep the name ${name} in ${namesFile(dir)}?`));
+      await call.io.ask(safe(`Keep the name ${name} in ${namesFile(dir)}?`));
   if (!isWanted) return;
   await saveNames(call, dir, new Map([[subject, name]]));
 }

@@ -4,7 +4,13 @@ import { file, optional, required, usageError } from "@sig/api/flags";
 import { typedCommand } from "../command_line/command.ts";
 import { did, source, textOf, timestamp } from "../command_line/values.ts";
 import { writeLines } from "../output/fields.ts";
-import { colour, type Output, safe, writeJson } from "../output/write.ts";
+import {
+  colour,
+  type Output,
+  safe,
+  writeJson,
+  writeResult,
+} from "../output/write.ts";
 import {
   INSECURE_FLAG,
   MISTAKEN_SIG,
@@ -32,9 +38,9 @@ export const evidenceMake = typedCommand({
   async run(call) {
     const { io, flags: { sig, subject, require, at, out } } = call;
     const { makeEvidence } = await import("@sig/consumer");
-    const text = at?.text ?? formatInstant(instantOf(io.now()));
-    parseQuestion({ subject, require, at: text });
-    const question = { subject, require, at: text };
+    const instant = at?.text ?? formatInstant(instantOf(io.now()));
+    const question = { subject, require, at: instant };
+    parseQuestion(question);
     const evidence = await withSource(
       call,
       sig,
@@ -44,10 +50,8 @@ export const evidenceMake = typedCommand({
     else {
       await io.createFile(out, `${JSON.stringify(evidence)}\n`);
       const { answer } = evidence;
-      if (call.format === "json") writeJson(io, { out, answer });
-      else {io.stdout(
-          `${answer.decision}  ${safe(subject)}, see ${safe(out)}\n`,
-        );}
+      const said = `${answer.decision}  ${safe(subject)}, see ${safe(out)}\n`;
+      writeResult(call, { out, answer }, said);
     }
     return evidence.answer.decision === "allow" ? 0 : 1;
   },
@@ -96,13 +100,9 @@ export const evidenceVerify = typedCommand({
     } catch (error) {
       if (!isSigError(error, "invalid_evidence")) throw error;
       const { code, message: detail } = error;
-      if (call.format === "json") {
-        writeJson(io, { sound: false, error: { code, detail } });
-      } else {
-        io.stdout(
-          `${colour(io, "stdout", "red", "faulty")}: ${safe(detail)}\n`,
-        );
-      }
+      const word = colour(io, "stdout", "red", "faulty");
+      const value = { sound: false, error: { code, detail } };
+      writeResult(call, value, `${word}: ${safe(detail)}\n`);
       return 1;
     }
   },

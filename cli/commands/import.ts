@@ -115,10 +115,7 @@ function readDraftLines(bytes: Uint8Array): readonly DraftLine[] {
   });
 }
 
-/**
- * Parses a line: returns a draft, the reason of a fault as text, or undefined
- * for a blank line.
- */
+/** Returns a line's draft, or why it is faulty; undefined if it is blank. */
 function readLine(bytes: Uint8Array): EventDraft | string | undefined {
   if (bytes.every((byte) => byte === 0x20 || byte === 0x0d || byte === 0x09)) {
     return undefined;

@@ -3,7 +3,7 @@ import { isIdentifier } from "@sig/core/internal";
 import { file, optional, type Values } from "@sig/api/flags";
 import { type Call, typedCommand } from "../command_line/command.ts";
 import { checked, kid } from "../command_line/values.ts";
-import { safeJson, writeResult } from "../output/write.ts";
+import { safe, safeJson, writeResult } from "../output/write.ts";
 
 const OUT_FLAG = {
   out: optional(
@@ -37,7 +37,7 @@ export const keyGenerate = typedCommand({
     return await writeKey(
       call,
       JSON.stringify(jwk, null, 2),
-      `Wrote private key ${out} (${did})\n`,
+      `Wrote private key ${out} (${did})`,
       { kid: jwk.kid, did },
     );
   },
@@ -50,7 +50,7 @@ export const keyPublic = typedCommand({
   examples: ["sig key public alice.jwk"],
   async run(call) {
     const text = safeJson(JSON.stringify(await readPublic(call), null, 2));
-    return await writeKey(call, text, `Wrote public key ${call.flags.out}\n`);
+    return await writeKey(call, text, `Wrote public key ${call.flags.out}`);
   },
 });
 
@@ -63,7 +63,7 @@ export const keyDid = typedCommand({
     const { jwkToDidKey } = await import("@sig/jose");
     const did = jwkToDidKey(await readPublic(call));
     const text = call.format === "json" ? JSON.stringify({ did }) : did;
-    return await writeKey(call, text, `Wrote ${call.flags.out}\n`);
+    return await writeKey(call, text, `Wrote ${call.flags.out}`);
   },
 });
 
@@ -90,7 +90,7 @@ export const keySsh = typedCommand({
     const text = call.format === "json"
       ? JSON.stringify({ ssh, did })
       : `${ssh} ${did}`;
-    return await writeKey(call, text, `Wrote ${call.flags.out}\n`);
+    return await writeKey(call, text, `Wrote ${call.flags.out}`);
   },
 });
 
@@ -123,6 +123,6 @@ async function writeKey(
     return 0;
   }
   await io.createPrivateFile(out, `${text}\n`);
-  writeResult(call, { file: out, ...about }, said);
+  writeResult(call, { file: out, ...about }, `${safe(said)}\n`);
   return 0;
 }

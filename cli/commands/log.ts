@@ -53,7 +53,7 @@ export const log = sourceCommand({
     const found = { subject: false, relationship: false };
     const changes = new ChangeList();
     const result = await withMemory(call, source, {
-      remembered: (consumer, name) => consumer.verify(name),
+      remembered: (consumer) => consumer.verify(source),
       plain: verifyIssuer,
       onEvent,
     });
@@ -131,10 +131,7 @@ const EFFECT_COLOURS: { readonly [effect: string]: Colour } = {
   lost: "red",
 };
 
-/**
- * Describes an event: type, roles and title of an upsert; reason and time of a
- * revoke.
- */
+/** Returns type, roles and title of an upsert; reason and time of a revoke. */
 function describe(event: SigEvent | UnknownEvent): readonly string[] {
   if (isUpsert(event)) {
     const { relationship_type, roles, display } = event;

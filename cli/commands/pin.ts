@@ -21,7 +21,7 @@ import {
   writeJson,
   writeResult,
 } from "../output/write.ts";
-import { PINS_FLAG, type PinValues, requirePins } from "../ask/pin_flags.ts";
+import { PINS_FLAG, type PinValues, withPins } from "../ask/pin_flags.ts";
 import { POLICY_FLAGS } from "../ask/source_flags.ts";
 
 /** Maximum length of a reason in characters; it is stored. */
@@ -155,24 +155,7 @@ export const pinAck = typedCommand({
     }, call.flags["allow-insecure"]),
 });
 
-/** Runs `work` with the pin store and returns exit code 0. */
-async function withPins(
-  call: Call<PinValues>,
-  work: (pins: PinStore) => Promise<void>,
-): Promise<number> {
-  const pins = await requirePins(call);
-  try {
-    await work(pins);
-    return 0;
-  } finally {
-    await pins.close();
-  }
-}
-
-/**
- * Runs `work` with the issuer in the argument. Private addresses are allowed
- * for commands that send no requests.
- */
+/** Runs `work` with the issuer in the argument; by default nothing is sent. */
 async function withIssuer(
   call: Call<PinValues>,
   work: (pins: PinStore, issuer: IssuerName) => Promise<void>,
@@ -212,7 +195,7 @@ async function confirm(
   const question = `Accept what ${
     safe(remembered.issuer)
   } serves now, in place of what is remembered?`;
-  if (call.format === "text" && await call.io.ask?.(question)) return;
+  if (call.format === "text" && await call.io.ask(question)) return;
   throw new SigError(
     "confirmation_required",
     "Cannot acknowledge: the served history is not confirmed",

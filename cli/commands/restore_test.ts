@@ -10,10 +10,7 @@ const RESTORE = "restore --dir $D/acme --from $D/www";
 const UPSERT = "upsert --dir $D/acme --subject did:web:z.example --type other";
 const CHECKPOINT = "acme/.well-known/sig/checkpoint";
 
-/**
- * Publishes a copy of the issuer, then truncates the local feed as an old
- * backup would.
- */
+/** Publishes a copy, then truncates the local feed as an old backup would. */
 async function putBack(workspace: Workspace, lines: number): Promise<string> {
   const all = await workspace.read(FEED);
   await Deno.mkdir(workspace.path("www"));

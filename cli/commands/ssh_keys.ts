@@ -32,7 +32,7 @@ import {
 } from "../ask/source_flags.ts";
 import { PIN_FLAGS, PROOF_FLAGS } from "../ask/pin_flags.ts";
 import { counted, type Output, warn, writeJson } from "../output/write.ts";
-import { checkSources, REQUIRE_FLAG, writeEach } from "./check.ts";
+import { checkSources, REQUIRE_FLAG, writeAside } from "./check.ts";
 
 const KEY_TYPE = "ssh-ed25519";
 
@@ -127,10 +127,7 @@ async function offeredKey(
   const subject = jwkToDidKey(jwk);
   const question = { subject, require, ...timeOf(call.flags), explain };
   const { answers, decision } = await checkSources(call, sources, question);
-  if (explain) {
-    const aside = { ...call, io: { ...call.io, stdout: call.io.stderr } };
-    writeEach(aside, answers, sources);
-  }
+  if (explain) writeAside(call, answers, sources);
   if (decision === "deny") return [];
   return [options === undefined ? line : `${options} ${line}`];
 }
@@ -253,10 +250,7 @@ function* allowedSubjects(
   }
 }
 
-/**
- * Returns the subjects that are Ed25519 keys, sorted, and the number of the
- * rest.
- */
+/** Returns the Ed25519 keys among subjects, sorted, and the others' number. */
 function keysOf(subjects: Iterable<string>) {
   const sorted = [...subjects].sort();
   const keys = sorted.flatMap((subject) => {

@@ -106,10 +106,7 @@ function judge(
   };
 }
 
-/**
- * Evaluates a case. An invalid question is an error that names the case, not a
- * deny.
- */
+/** Evaluates a case. An invalid question is an error, not a deny. */
 function evaluate(expected: ExpectedDecision, question: () => CheckResult) {
   try {
     return question();

@@ -25,7 +25,7 @@ export const verify = sourceCommand({
   async run(call, source) {
     const { reportIssuer } = await import("@sig/consumer");
     const report = await withMemory(call, source, {
-      remembered: (consumer, name) => consumer.report(name),
+      remembered: (consumer) => consumer.report(source),
       plain: reportIssuer,
     });
     if (call.format === "json") writeJson(call.io, report);

@@ -140,7 +140,7 @@ async function runUntilSuccess(
 ): Promise<boolean> {
   const { io } = call;
   for (let waitMs = FIRST_WAIT_MS;; waitMs *= 2) {
-    const code = await io.runProgram!(words, line);
+    const code = await io.runProgram(words, line);
     if (code === 0) return true;
     await pause(code > 128 ? OWN_SIGNAL_WAIT_MS : SIGNAL_WAIT_MS, signal);
     if (signal.aborted) return false;
@@ -214,10 +214,7 @@ export async function watchSource(
   }
 }
 
-/**
- * Returns the real path, so that a folder has one cursor whatever path leads to
- * it.
- */
+/** Returns the real path: a folder has one cursor, whatever its link. */
 async function realPath({ io }: Output, path: string): Promise<string> {
-  return await io.realPath?.(path) ?? io.absolutePath(path);
+  return await io.realPath(path) ?? io.absolutePath(path);
 }

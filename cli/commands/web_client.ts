@@ -145,7 +145,6 @@ async function change(
 ): Promise<number> {
   const { io, flags: { file, id: client_id } } = call;
   const { secret: client_secret, text } = await aboutFile(work);
-  if (io.replaceFile === undefined) throw new TypeError("Cannot write files");
   await io.replaceFile(file, text);
   const id = safeJson(client_id);
   if (client_secret === undefined) {

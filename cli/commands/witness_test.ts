@@ -34,10 +34,7 @@ async function issuerKey(workspace: Workspace): Promise<NoteKey> {
 const WITNESS = (dir: string, witness: string) =>
   `checkpoint --dir $D/${dir} --allow-insecure --witness ${witness}`;
 
-/**
- * Returns the number of events in the checkpoint and of signatures by a
- * witness.
- */
+/** Returns the numbers of events and of a witness's signatures. */
 async function signatures(workspace: Workspace, dir: string, witness: string) {
   const { key } = await issuerKey(workspace);
   const cosigner = (await readWitness(witness)).key;

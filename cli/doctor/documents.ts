@@ -19,9 +19,7 @@ interface ExaminedDocuments {
   readonly otherDrafts: readonly string[];
   /** The kids of the key set, in its order. */
   readonly kids: readonly string[];
-  /** The kids that are authorised to sign. */
   readonly authorised: ReadonlySet<string>;
-  /** The kids that have signed an event. */
   readonly used: ReadonlySet<string>;
 }
 

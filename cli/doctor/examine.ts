@@ -34,7 +34,6 @@ const DEADLINE_MS = 30_000;
 /** The result for a source. */
 export interface Examined {
   readonly findings: readonly Finding[];
-  /** Digests of the verified events. */
   readonly digests: EventDigests;
   /** Undefined if verification failed. */
   readonly verified?: VerifiedIssuer;

@@ -48,7 +48,6 @@ export class FeedNotes {
   key: { readonly kid: string; readonly since: string } | undefined;
   readonly #firstUse = new Map<string, string>();
 
-  /** Adds the next event. */
   add({ event, kid }: VerifiedEvent): void {
     const since = this.#firstUse.get(kid) ?? event.issued_at;
     this.#firstUse.set(kid, since);
@@ -77,6 +76,11 @@ export interface ExaminedFeed {
   readonly now: Date;
 }
 
+const withStatus = (
+  { state, now }: ExaminedFeed,
+  status: "active" | "expired",
+) => [...dumpState(state, { now, status }).by_relationship_id.values()];
+
 /** Findings about every source. */
 export const FEED_FINDINGS = {
   personal_data: {
@@ -96,10 +100,9 @@ export const FEED_FINDINGS = {
     when: "A subject has several active relationships of one type",
     why: "After one of them is revoked, the subject is still allowed",
     mend: "Revoke the unintended ones with sig revoke",
-    find({ state, now }) {
-      const active = dumpState(state, { now, status: "active" });
+    find(feed) {
       const groups = Map.groupBy(
-        active.by_relationship_id.values(),
+        withStatus(feed, "active"),
         ({ subject, relationship_type: type }) =>
           JSON.stringify([subject, type]),
       );
@@ -119,9 +122,10 @@ export const FEED_FINDINGS = {
     when: "Relationships have expired and were not revoked",
     why: "Every check denies them, but no event says why they ended",
     mend: "Revoke them, or renew them with a later valid_until",
-    find({ state, now }) {
-      const expired = dumpState(state, { now, status: "expired" });
-      const ids = [...expired.by_relationship_id.keys()];
+    find(feed) {
+      const ids = withStatus(feed, "expired").map((each) =>
+        each.relationship_id
+      );
       if (ids.length === 0) return [];
       return [[
         `${ids.length} relationships have expired and were not revoked`,

@@ -25,27 +25,20 @@ export interface Finding {
   readonly where: string;
 }
 
-/**
- * A place, or a description with a place and, if it differs from the row's, a
- * fix.
- */
+/** A place; or a description with a place and, if it has its own, a fix. */
 export type Found =
   | string
   | readonly [what: string, where: string, mend?: string];
 
 /** A kind of finding. It examines data that was already read, without I/O. */
 export interface FindingRow<X> {
-  /** As {@linkcode Finding.severity}. */
   readonly severity: Severity;
   /**
    * Condition of the finding, for the reference; also its default description.
    */
   readonly when: string;
-  /** As {@linkcode Finding.why}. */
   readonly why: string;
-  /** As {@linkcode Finding.mend}. */
   readonly mend: string;
-  /** Returns the findings of this kind. */
   find(examined: X): readonly Found[];
 }
 
@@ -123,10 +116,7 @@ export function sarif(findings: readonly Finding[]): unknown {
   };
 }
 
-/**
- * Returns the path of the document of a place, relative to the issuer's
- * directory.
- */
+/** Returns the document of a place, relative to the issuer's directory. */
 function fileOf(where: string): string {
   const path = /\.well-known(?:\/[\w-][\w.-]*)+/.exec(where)?.[0];
   if (path !== undefined) return path;

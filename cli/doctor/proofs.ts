@@ -21,10 +21,7 @@ import {
 import type { FindingTable } from "./finding.ts";
 import type { Requests } from "./served.ts";
 
-/**
- * Maximum number of proof files requested from a server; of a directory, all
- * are read.
- */
+/** Maximum number of proof files requested from a server. */
 const MAX_REQUESTS = 40;
 const DAY_SECONDS = 86_400;
 

@@ -1,39 +1,22 @@
 /** Findings about a published copy, compared with the source. @module */
 
 import type { VerifiedEvent, VerifiedIssuer } from "@sig/consumer";
-import { loadBuiltin } from "@sig/jose/internal";
+import { createSha256 } from "@sig/jose/proofs";
 import type { FindingTable } from "./finding.ts";
 
-/**
- * The part of `node:crypto` that is used here, since it digests synchronously.
- */
-interface NodeCrypto {
-  createHash(name: "sha256"): {
-    update(text: string): { digest(encoding: "base64"): string };
-  };
-}
-
-/**
- * Digests of a feed's events, which compare two feeds completely: different
- * events can result in equal states.
- */
+/** Digests of a feed's events, since other events can have an equal state. */
 export class EventDigests {
   readonly #digests: string[] = [];
-  // The command line runs in Deno only, which has `node:crypto`.
-  readonly #crypto = loadBuiltin("node:crypto") as NodeCrypto;
+  readonly #sha256 = createSha256();
 
-  /** Adds the next verified event. */
   add({ event, kid }: VerifiedEvent): void {
+    const text = JSON.stringify([kid, event]);
     this.#digests.push(
-      this.#crypto.createHash("sha256")
-        .update(JSON.stringify([kid, event])).digest("base64"),
+      this.#sha256(new TextEncoder().encode(text)).toBase64(),
     );
   }
 
-  /**
-   * Returns the sequence of the first event that differs, among those that both
-   * feeds have.
-   */
+  /** Returns the sequence of the first event of both that differs. */
   firstDifference(other: EventDigests): number | undefined {
     const others = other.#digests;
     const at = this.#digests.findIndex((digest, at) =>
@@ -49,7 +32,6 @@ interface ComparedFeeds {
   readonly there: VerifiedIssuer["state"];
   /** Sequence of the first event that differs. */
   readonly firstDifference: number | undefined;
-  /** The published source. */
   readonly against: string;
 }
 

@@ -40,10 +40,7 @@ export class Requests {
     this.#deadline = deadline;
   }
 
-  /**
-   * Runs a request. Returns undefined and adds it to `unanswered` after the
-   * deadline.
-   */
+  /** Runs a request; after the deadline it is added to `unanswered`. */
   async ask<T>(
     what: string,
     work: (deadline: AbortSignal) => Promise<T>,
@@ -66,23 +63,17 @@ export type Probe = (
 
 /** The head of a document's response. */
 interface ServedHead {
-  /** The path of its URL. */
   readonly path: string;
-  /** Headers and certificate of the response. */
   readonly head: Pick<ResponseHead, "header" | "certificateUntil">;
 }
 
 /** The parameters of {@linkcode askServer}. */
 interface ServedPlace {
-  /** The location of the documents. */
   readonly location: IssuerLocation;
-  /** The metadata at that location. */
   readonly metadata: SigMetadata;
   /** Size of the verified feed in bytes. */
   readonly feedBytes: number;
-  /** Requests a URL and returns the head of the response. */
   readonly probe: Probe;
-  /** The current time. */
   readonly now: Date;
   /** Origin of the same host over http (default: its port 80). */
   readonly httpOrigin?: string;
@@ -105,10 +96,7 @@ interface ServedAnswers {
   readonly http:
     | { readonly url: string; readonly head: ResponseHead }
     | undefined;
-  /**
-   * The response to a preflight, null if the server is unreachable; undefined
-   * after the deadline.
-   */
+  /** Response to a preflight: null if unreachable, undefined if too late. */
   readonly preflight: ResponseHead | null | undefined;
   /** The responses with 404 to paths that do not exist. */
   readonly absent: readonly ServedHead[];
@@ -208,10 +196,7 @@ async function askConditions(
   }
 }
 
-/**
- * Whether a range caused the error, since the same request without a range
- * succeeded.
- */
+/** Whether a range caused the error: the request without one succeeded. */
 function isAboutRange(error: unknown): error is SigError {
   if (isSigError(error, "fetch_failed")) {
     return error.context.kind === "range" || error.context.kind === "http";

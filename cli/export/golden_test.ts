@@ -16,10 +16,7 @@ const HTTPS_GATE = [
   ...["--app", "wiki.acme.example"],
 ];
 
-/**
- * The file in `testdata/export`, the issuer's host if there is one, the
- * arguments.
- */
+/** The file in `testdata/export`, the issuer's host, the arguments. */
 const CASES: readonly (readonly [
   file: string,
   host: string | undefined,

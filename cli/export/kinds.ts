@@ -61,7 +61,6 @@ interface ExportKind {
   readonly name: string;
   /** The flags that it accepts; others are rejected. */
   readonly takes: readonly (keyof typeof EXPORT_FLAGS)[];
-  /** Returns the exported text. */
   make(call: ExportCall): Promise<string>;
 }
 

@@ -50,10 +50,7 @@ async function sig(workspace: Workspace, words: string): Promise<string> {
   return stdout;
 }
 
-/**
- * Serves an issuer over TLS by a server, from a folder with a space in its
- * name.
- */
+/** Serves an issuer over TLS, from a folder with a space in its name. */
 async function serving(
   name: WebServerName,
   work: (site: Site) => Promise<void>,

@@ -231,7 +231,7 @@ async function connect(io: Io) {
   if (path === undefined || path === "") {
     throw notUsable("there is no ssh-agent: SSH_AUTH_SOCK is not set");
   }
-  const socket = await io.connectSocket?.(path);
+  const socket = await io.connectSocket(path);
   if (socket !== undefined) return socket;
   throw notUsable(`there is no ssh-agent at ${quote(path)} (SSH_AUTH_SOCK)`);
 }

@@ -18,9 +18,9 @@ import type {
 } from "@sig/issuer";
 import type { Call } from "../command_line/command.ts";
 import type { IssuerValues } from "./flags.ts";
-import { createProgress } from "../output/write.ts";
 import {
   counted,
+  createProgress,
   givenWarnings,
   type Output,
   safe,
@@ -35,10 +35,7 @@ interface Proposal {
   readonly drafts: readonly EventDraft[];
   /** Append only while the feed ends with this sequence (default: any). */
   readonly ifLastSequence?: number;
-  /**
-   * Possible mistakes: confirmed one by one, or shown as warnings before
-   * `question`.
-   */
+  /** Possible mistakes: confirmed one by one, or warnings before `question`. */
   readonly doubts?: readonly string[];
   /** Confirmation, on a terminal; elsewhere `--yes` is required. */
   readonly question?: {
@@ -60,10 +57,7 @@ interface Proposal {
   readonly maxFaults?: number;
   /** The planned change of each draft (default: unknown). */
   readonly changes?: readonly PlannedChange[];
-  /**
-   * Returns notices for the operator and extra JSON members, for a single
-   * draft.
-   */
+  /** Returns notices and more JSON members, for a single draft. */
   readonly about?: (appended: AppendedEvent) => Promise<{
     readonly notices: readonly string[];
     readonly members?: OpenObject;
@@ -153,7 +147,7 @@ async function confirmProposal(
     for (const doubt of fresh) warn(call, doubt);
     const { hint, refusal, text } = question;
     const isConfirmed = call.flags.yes ||
-      canAsk(call) && await call.io.ask?.(text);
+      canAsk(call) && await call.io.ask(text);
     if (!isConfirmed) throw notConfirmed(refusal, { flag: "--yes", hint });
     agreed.add(key);
   }
@@ -168,7 +162,7 @@ async function confirmDoubts(
   const isAsked = canAsk(call);
   for (const doubt of doubts) {
     if (!isAsked) warn(call, doubt);
-    else if (!await call.io.ask?.(safe(`${doubt}. Append anyway?`))) {
+    else if (!await call.io.ask(safe(`${doubt}. Append anyway?`))) {
       const hint = "Nothing was written.";
       throw notConfirmed(`Cannot append: not confirmed: ${doubt}`, { hint });
     }
@@ -178,7 +172,7 @@ async function confirmDoubts(
 /** Returns whether a terminal can answer questions and `--yes` is not given. */
 export function canAsk({ flags, format, io }: AppendCall): boolean {
   return !flags.yes && format === "text" && io.isTerminal("stdin") &&
-    io.isTerminal("stdout") && io.ask !== undefined;
+    io.isTerminal("stdout");
 }
 
 function notConfirmed(message: string, context: ErrorContext): SigError {

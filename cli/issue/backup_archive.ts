@@ -18,10 +18,7 @@ import { warnIfOpen } from "./private_key.ts";
 export const MAX_BACKUP_BYTES: number = DEFAULT_LIMITS.maxFeedBytes +
   64 * 1024 * 1024;
 
-/**
- * The first entry. Its name is the format version; it holds the SHA-256 of each
- * file.
- */
+/** The first entry, named by the format's version: the SHA-256 of each file. */
 const SUMS = "SIG-BACKUP-1.sha256";
 const KEY_NAME = /^keys\/([^/]+)\.(jwk|agent)$/;
 /** The first bytes of a file that age encrypted (age-encryption.org/v1). */

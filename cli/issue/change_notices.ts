@@ -27,10 +27,7 @@ import { doubtsAboutName, SimilarNames } from "./similar_names.ts";
 /** Maximum number of relationships, or of doubts, that are listed. */
 export const MOST_NAMED = 10;
 
-/**
- * Bytes at the feed's end whose names new names are compared with: about 5,000
- * events.
- */
+/** Bytes at the feed's end with the names to compare: about 5,000 events. */
 const RECENT_BYTES = 4 * 1024 * 1024;
 
 /** Published subjects and roles that new ones are compared with. */
@@ -136,10 +133,7 @@ export function doubtsAbout(
   return doubts;
 }
 
-/**
- * Checks whether a `same_person_as` link would take effect (docs/protocol.md
- * §4.1).
- */
+/** Finds why a `same_person_as` would be ignored (docs/protocol.md §4.1). */
 async function doubtsAboutLink(
   issuer: Issuer,
   { metadata, subject }: OpenObject,
@@ -255,10 +249,7 @@ function noticesAfterUpsert(
   return notices;
 }
 
-/**
- * Returns a notice that lists the subject's remaining active relationships, or
- * nothing.
- */
+/** Returns a notice of the subject's remaining active relationships. */
 export function stillActive(
   known: readonly CurrentRelationship[],
   now: Date,
@@ -275,10 +266,7 @@ export function stillActive(
   ];
 }
 
-/**
- * Returns the relationships that are neither revoked nor expired, including
- * future ones.
- */
+/** Returns the relationships that are neither revoked nor expired. */
 function activeOf(
   known: readonly CurrentRelationship[],
   now: Date,

@@ -129,10 +129,7 @@ export const APPEND_FLAGS = {
   ...SIGNING_FLAGS,
 };
 
-/**
- * Returns the draft members that upserts and revokes share, if their flags are
- * given.
- */
+/** Returns the given draft members that upserts and revokes share. */
 export function commonMembers(
   flags: Partial<Values<typeof APPEND_FLAGS>>,
 ): OpenObject {

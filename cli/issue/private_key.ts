@@ -97,16 +97,12 @@ export async function warnIfOpen(
 export interface NamedKey {
   /** The `x` of its JWK. */
   readonly x: unknown;
-  /** The `kid` of its JWK. */
   readonly kid?: unknown;
   /**
    * Opens the key under a kid (default: its own, else its RFC 7638 thumbprint).
    */
   open(kid?: string): Promise<SigningKey>;
-  /**
-   * Returns what a key store saves: a private key, or a reference to a key in
-   * ssh-agent.
-   */
+  /** Returns what a key store saves: a private key, or a reference to one. */
   keep(kid: string): Promise<KeptKey>;
 }
 

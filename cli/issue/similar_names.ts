@@ -27,12 +27,10 @@ function appearance(name: string): string {
 export class SimilarNames {
   readonly #names = new Map<string, Set<string>>();
 
-  /** Creates a set with these names. */
   constructor(names: Iterable<string> = []) {
     for (const name of names) this.add(name);
   }
 
-  /** Adds a name. */
   add(name: string): void {
     const key = appearance(name);
     const names = this.#names.get(key);
@@ -53,10 +51,7 @@ export class SimilarNames {
   }
 }
 
-/**
- * Finds doubts about a name: invisible characters, or similarity to a known
- * name.
- */
+/** Finds invisible characters, or similarity to a known name. */
 export function doubtsAboutName(
   kind: "role" | "subject",
   name: string,

@@ -38,7 +38,6 @@ export function describeValue(value: unknown): string {
   return typeof value === "object" ? JSON.stringify(value) : `${value}`;
 }
 
-/** Display names by subject. */
 type Names = ReadonlyMap<string, string>;
 
 const MARKS = Object.freeze(
@@ -53,11 +52,7 @@ const MARKS = Object.freeze(
 /**
  * Writes the changes of a plan, field by field, with display names if known.
  */
-export function writePlan(
-  call: Output,
-  plan: Plan,
-  names: Names = new Map(),
-): void {
+export function writePlan(call: Output, plan: Plan, names: Names): void {
   const { io } = call;
   for (const change of plan.changes) writeChange(call, change, names);
   if (plan.changes.length > 0) io.stdout("\n");
@@ -65,7 +60,7 @@ export function writePlan(
 }
 
 /** Returns the counts of a plan's changes as one line. */
-export function summary({ changes, unchanged, unmanaged }: Plan): string {
+function summary({ changes, unchanged, unmanaged }: Plan): string {
   const count = (action: PlannedChange["action"]) =>
     changes.filter((each) => each.action === action).length;
   const words = (Object.keys(MARKS) as PlannedChange["action"][])

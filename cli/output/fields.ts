@@ -25,10 +25,7 @@ export function termLines(terms: InvitationTerms): readonly Line[] {
   ];
 }
 
-/**
- * Returns a role; in quotes if it looks like several roles or has blanks at its
- * ends.
- */
+/** Quotes a role that looks like several or has blanks at its ends. */
 function oneRole(role: string): string {
   return /^\p{Zs}|\p{Zs}$|\p{Zs}{2}|,|"/u.test(role)
     ? JSON.stringify(role)

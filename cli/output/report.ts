@@ -80,10 +80,7 @@ export function pageOf(
   });
 }
 
-/**
- * Whether a cell is short, such as a time, type or kid; a DID may break
- * anywhere.
- */
+/** Whether a cell is short, such as a time; a DID may break anywhere. */
 function isShort(cell: Cell): boolean {
   return typeof cell !== "string" || /^\S{1,20}$/.test(cell);
 }

@@ -25,10 +25,7 @@ import {
 /** Matches the detail of an issue in one row or line of a list. */
 const LIST_PLACE = /^(row|line) (\d+)([,:] .+)$/s;
 
-/**
- * Returns the value of `--format` among the words; undefined if it is absent or
- * not text or JSON.
- */
+/** Returns the value of `--format` among the words, if it is text or JSON. */
 export function askedFormat(words: readonly string[]): Format | undefined {
   const at = words.findIndex((word) => /^--format(?:=|$)/.test(word));
   const value = words[at]?.split("=")[1] ?? words[at + 1];
@@ -58,10 +55,7 @@ export function reportError(io: Io, thrown: unknown, format: Format): number {
   return 2;
 }
 
-/**
- * Returns a line for each issue; issues that many rows or lines share have one
- * line.
- */
+/** Returns a line for each issue, and one for those that many lines share. */
 function describeIssues(issues: readonly Issue[]): readonly string[] {
   const placed = issues.map((issue) => {
     const [, word = "", number, rest] = LIST_PLACE.exec(issue.detail) ?? [];
@@ -144,10 +138,7 @@ const BY_CODE: { readonly [code in ErrorCode]?: string } = {
   write_failed: "check the path, its permissions and the space on the disk",
 };
 
-/**
- * Returns the next step as one line without quoted values; undefined if
- * there is no next step.
- */
+/** Returns the next step, if there is one, as a line without quoted values. */
 function nextStep(error: SigError): string | undefined {
   const { category, code, context } = error;
   if (code === "source_not_found" && !isMissingIssuer(context)) {

@@ -6,16 +6,11 @@ import { type Colour, colour, type Output, safe } from "./write.ts";
 
 /** A column of {@linkcode writeTable}. */
 export interface TableColumn {
-  /** The heading. */
   readonly title: string;
-  /** Returns the colour of a cell. */
   readonly colour?: (cell: string) => Colour | undefined;
 }
 
-/**
- * Returns the width of the terminal in columns; undefined if stdout is not a
- * terminal.
- */
+/** Returns the columns of stdout; undefined if it is not a terminal. */
 export function widthOf(io: Io): number | undefined {
   return io.isTerminal("stdout") ? io.columns() : undefined;
 }
@@ -79,10 +74,7 @@ export function layOut(
     : lines(used, table, widths);
 }
 
-/**
- * Returns the width of each column; undefined if the table doesn't fit even
- * when wrapped.
- */
+/** Returns the width of each column; undefined if they don't fit. */
 function fit(
   columns: readonly Column[],
   table: readonly (readonly string[])[],
@@ -131,10 +123,7 @@ function lines(
   return heading === "" ? body : [heading, ...body];
 }
 
-/**
- * Returns a row as lines of as many cells as fit, indented from the second line
- * on.
- */
+/** Returns a row as lines of as many cells as fit; later ones are indented. */
 function flowed(
   columns: readonly Column[],
   row: readonly string[],
@@ -160,10 +149,7 @@ function flowed(
   return lines;
 }
 
-/**
- * Returns each row as a block: the first cell, then the others with their
- * headings.
- */
+/** Returns each row as a block: a cell, then the others with headings. */
 function blocks(
   columns: readonly Column[],
   table: readonly (readonly string[])[],

@@ -20,9 +20,7 @@ export type Format = "text" | "json";
 
 /** The destination and format of a command's output. */
 export interface Output {
-  /** The output format. */
   readonly format: Format;
-  /** Access to the system. */
   readonly io: Io;
 }
 
@@ -179,10 +177,7 @@ export function placeOf(context: {
   return words.join(", ");
 }
 
-/**
- * Returns a progress display, updated each time `every` more is done; undefined
- * if stderr is not a terminal.
- */
+/** Returns a display that is updated whenever `every` more is done. */
 export function createProgress(
   call: Output,
   every: number,
@@ -205,7 +200,6 @@ export function createProgress(
 
 /** The values of a progress message. */
 interface ReadProgress extends VerifyProgress {
-  /** Bytes read. */
   readonly bytes: number;
   /** Milliseconds since reading began. */
   readonly elapsedMs: number;

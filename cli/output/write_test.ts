@@ -7,10 +7,7 @@ import {
 import { groupByLines, safe, safeJson } from "./write.ts";
 import { issuerTest as test } from "../testdata/workspace.ts";
 
-/**
- * A bidi control, a terminal control, a zero-width space, a soft hyphen, a
- * filler, a tag.
- */
+/** Bidi and terminal controls, zero-width space, soft hyphen, filler, tag. */
 const EVIL = "a\u202eb\u009b31mc\u200bd\u00ade\u3164f\u{e0061}g\u200dh";
 const RAW = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Zl}\p{Zp}\p{Cc}]/u;
 

@@ -15,7 +15,6 @@ export const NAMES_FLAG = {
 
 /** Flags that locate the names file. Not every command has both. */
 export interface NamesValue extends Partial<Values<typeof NAMES_FLAG>> {
-  /** The issuer's directory. */
   readonly dir?: string | undefined;
 }
 
@@ -48,10 +47,7 @@ export async function readNames(
   return new Map(Array.from(people, ([subject, { name }]) => [subject, name]));
 }
 
-/**
- * Returns the names with further keys added: each key of a person gets the
- * person's name.
- */
+/** Returns the names, with the person's name for each key of a person. */
 export function namesOfKeys(
   names: Names,
   subjects: Iterable<string>,

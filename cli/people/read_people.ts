@@ -308,7 +308,6 @@ const MAX_FAULTS = 100;
 class RowFaults {
   readonly #faults: (Issue & { row: number; column?: string })[] = [];
 
-  /** Adds a fault of a row, or of one of its columns. */
   add(row: number, column: string | undefined, detail: string): void {
     const isWhole = column === undefined;
     this.#faults.push({

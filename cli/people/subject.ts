@@ -52,10 +52,7 @@ export async function resolveSubjects(
   return { ...call, text: (flag) => subjects.get(flag) ?? call.text(flag) };
 }
 
-/**
- * Where to find the names file: the issuer's directory, or a source that is a
- * directory.
- */
+/** Where to find the names file: a source may be a directory. */
 interface Place {
   readonly dir: string | undefined;
   readonly source: string | undefined;

@@ -37,10 +37,7 @@ import {
 } from "./site_headers.ts";
 
 const LF = 0x0a;
-/**
- * Bytes from the end of a feed that are searched for its last LF: the maximum
- * length of a line.
- */
+/** Bytes at a feed's end that hold its last LF: the longest line. */
 const TAIL_BYTES = 64 * 1024 + 1;
 const CHUNK_BYTES = 256 * 1024;
 /** RFC 9110 §15.5.13. */

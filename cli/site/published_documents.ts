@@ -21,9 +21,7 @@ export type NotNow = "unsettled" | "unreadable";
 
 /** A published file, open for reading. The caller closes it. */
 export interface PublishedDocument {
-  /** The open file. */
   readonly file: InsideFile;
-  /** Its media type. */
   readonly type: string;
 }
 

@@ -7,39 +7,33 @@ export interface Io extends ProcessIo {
   /** Reads standard input to its end, at most `maxBytes`. */
   readStdin(maxBytes: number): Promise<Uint8Array>;
   /** Replaces a file atomically; its mode is 0600. */
-  replaceFile?(path: string, text: string): Promise<void>;
-  /**
-   * Creates a folder of mode 0700 unless it exists; resolves to false if it
-   * can't.
-   */
+  replaceFile(path: string, text: string): Promise<void>;
+  /** Creates a folder of mode 0700 unless it exists; false if it can't. */
   makePrivateFolder(path: string): Promise<boolean>;
   /** Creates a file of mode 0644; rejects as `createPrivateFile`. */
   createFile(path: string, text: string): Promise<void>;
   /** Returns the absolute path, without resolving links. */
   absolutePath(path: string): string;
   /** Resolves the links of a path; undefined if it doesn't exist. */
-  realPath?(path: string): Promise<string | undefined>;
+  realPath(path: string): Promise<string | undefined>;
   /**
    * Runs a program without a shell, with `stdin` as its standard input, and
    * resolves to its exit code. Rejects with `invalid_request` if it can't be
    * started.
    */
-  runProgram?(words: readonly string[], stdin: string): Promise<number>;
+  runProgram(words: readonly string[], stdin: string): Promise<number>;
   /** Connects to a Unix socket; undefined if no process listens. */
-  connectSocket?(
+  connectSocket(
     path: string,
   ): Promise<Pick<Deno.Conn, "read" | "write" | "close"> | undefined>;
   /** Returns a signal that aborts after `ms` milliseconds. */
   deadline(ms: number): AbortSignal;
-  /**
-   * Appends to a file, which it creates with mode 0600; rejects with
-   * `write_failed`.
-   */
+  /** Appends to a file, which it creates (0600); rejects: `write_failed`. */
   appendFile(path: string, text: string): Promise<void>;
   /** Whether a path exists. */
   exists(path: string): boolean;
   /** Asks for confirmation on the terminal; false without a terminal. */
-  ask?(question: string): boolean | Promise<boolean>;
+  ask(question: string): boolean | Promise<boolean>;
   /** Resolves when the user interrupts (Ctrl-C). */
   interrupted(): Promise<void>;
 }

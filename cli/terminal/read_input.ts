@@ -18,11 +18,8 @@ export async function readInput(
 interface JsonInput {
   /** Its name in messages, such as `plan` or `answer`. */
   readonly what: string;
-  /** The flag that the file was given by. */
   readonly flag: string;
-  /** Maximum size in bytes. */
   readonly maxBytes: number;
-  /** Hint if it is not JSON. */
   readonly hint?: string;
 }
 

@@ -23,10 +23,7 @@ export async function doctor(
   return { code, found: shortened(stdout) };
 }
 
-/**
- * Returns code and severity of each finding, and asserts that no member is
- * missing.
- */
+/** Returns code and severity of each finding, which must be complete. */
 export function shortened(stdout: string): readonly (readonly string[])[] {
   const findings: readonly Found[] = JSON.parse(stdout).findings;
   for (const found of findings) {

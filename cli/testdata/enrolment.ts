@@ -49,10 +49,7 @@ export async function enrolled(
   return await workspace.sig(`${ENROL} ${words}`, { stdin: textOf(answer) });
 }
 
-/**
- * Runs `sig enrol` with an answer that is refused; the error must contain
- * `parts`.
- */
+/** Runs `sig enrol`, which must be refused; the error contains `parts`. */
 export async function notEnrolled(
   workspace: Workspace,
   answer: object | string,

@@ -9,10 +9,7 @@ export type AgentAnswer = Uint8Array | "closes" | "is silent" | {
   readonly raw: Uint8Array;
 };
 
-/**
- * Returns the response to a request, whose first byte is its type: 11 lists
- * keys, 13 signs.
- */
+/** Responds to a request, by its first byte: 11 lists keys, 13 signs. */
 export type AgentBehaviour = (request: Uint8Array) => AgentAnswer;
 
 /** Encodes a number of the agent protocol. */

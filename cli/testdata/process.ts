@@ -7,10 +7,7 @@ const ROOT = new URL("../..", import.meta.url).pathname;
 
 /** Options of a process. */
 export interface ProcessOptions {
-  /**
-   * Working directory; its folders `keys` and `data` are key store and data
-   * folder.
-   */
+  /** Working directory, with key store `keys` and data folder `data`. */
   readonly cwd: string;
   /** Permission flags (default: all). */
   readonly permissions?: readonly string[];

@@ -138,10 +138,7 @@ export class Shell implements AsyncDisposable {
     return opened;
   }
 
-  /**
-   * Types arguments of `sig`, where `\t` completes, and returns the words that
-   * it gets.
-   */
+  /** Types arguments of `sig` (`\t` completes); returns the words it gets. */
   async wordsOf(typed: string): Promise<readonly string[]> {
     await this.#type(`sig ${typed}\r`);
     await this.#called();

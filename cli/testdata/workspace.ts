@@ -44,10 +44,7 @@ export function wordsOf(words: Words): readonly string[] {
 /** Path of the feed of the workspace's issuer. */
 export const FEED = "acme/.well-known/sig/events.jsonl";
 
-/**
- * Returns the options of a terminal without colours; `asked` collects the
- * questions.
- */
+/** Options of a terminal without colours; `asked` collects the questions. */
 export function terminal(
   answer: (question: string, count: number) => boolean | Promise<boolean> =
     () => true,
@@ -222,10 +219,7 @@ export async function inWorkspace(
   }
 }
 
-/**
- * Runs `work` with an issuer of one employee (sequence 1) and one ended
- * contract (2, 3).
- */
+/** Runs `work` with an employee (sequence 1) and an ended contract (2, 3). */
 export async function withIssuer(
   work: (workspace: Workspace) => Promise<void>,
 ): Promise<void> {
