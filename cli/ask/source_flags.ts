@@ -364,7 +364,7 @@ function hintOfUrl(url: string, code: ErrorCode): string | undefined {
 /** Bytes between two progress messages; smaller feeds show none. */
 const PROGRESS_EVERY_BYTES = 4 * 1024 * 1024;
 
-/** Says that no event is about a subject; suggests a DID if it is none. */
+/** Says that no event is about a subject; suggests a DID. */
 export function describeUnknownSubject(subject: string): string {
   const said = `the feed has no event about ${quote(subject)}`;
   return isDid(subject)
