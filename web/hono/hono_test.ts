@@ -3,7 +3,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { SigError } from "@sig/core";
 import { Browser, cookieAt } from "../openid/testdata/test_provider.ts";
 import { Person } from "../testdata/independent_client.ts";
-import { requireRelationship, sigLogin } from "./mod.ts";
+import { requireRelationship, sigLogin, type SigLoginOptions } from "./mod.ts";
 import { HonoSite } from "./testdata/hono_site.ts";
 
 const JSON_TYPE = { "content-type": "application/json" };
@@ -21,6 +21,14 @@ class Visitor {
     this.#site = site;
     this.browser = browser ?? new Browser();
     this.person = person ?? new Person();
+  }
+
+  /** Signs a new employee in. */
+  static async signedIn(site: HonoSite): Promise<Visitor> {
+    const visitor = new Visitor(site);
+    await site.demo.enrol(visitor.person.did);
+    assertEquals((await visitor.signIn()).status, 200);
+    return visitor;
   }
 
   /** Returns the same person and browser at another application. */
@@ -127,9 +135,7 @@ Deno.test("a revocation ends the session; an unreachable issuer does not", async
 
 Deno.test("while the issuer fails, a session continues for graceMs, then pages get 503", async () => {
   await using site = await HonoSite.start({ graceMs: 60_000 });
-  const visitor = new Visitor(site);
-  await site.demo.enrol(visitor.person.did);
-  await visitor.signIn();
+  const visitor = await Visitor.signedIn(site);
   site.issuerIsDown = true;
   site.skewMs = 58_000;
   assertEquals((await visitor.get("/")).text, visitor.person.did);
@@ -200,9 +206,7 @@ Deno.test("rejects a challenge of another browser and a used challenge", async (
 
 Deno.test("pages of other sites can neither sign in nor sign out", async () => {
   await using site = await HonoSite.start();
-  const visitor = new Visitor(site);
-  await site.demo.enrol(visitor.person.did);
-  await visitor.signIn();
+  const visitor = await Visitor.signedIn(site);
   const attestation = await visitor.attestation();
   const foreign: Record<string, string>[] = [
     { origin: "https://evil.example" },
@@ -247,9 +251,7 @@ Deno.test("rejects a body that is too large, is not JSON, or has unknown members
 
 Deno.test("a handler that changes c.get(sig) does not change the session", async () => {
   await using site = await HonoSite.start({ recheckMs: 60_000 });
-  const visitor = new Visitor(site);
-  await site.demo.enrol(visitor.person.did);
-  await visitor.signIn();
+  const visitor = await Visitor.signedIn(site);
   await visitor.get("/promote");
   assertEquals((await visitor.get("/sig/session")).body.relationship.roles, [
     "deploy",
@@ -259,9 +261,7 @@ Deno.test("a handler that changes c.get(sig) does not change the session", async
 Deno.test("rejects a session of another issuer, even while our issuer fails", async () => {
   const store = createMemoryStore();
   await using before = await HonoSite.start({ store });
-  const visitor = new Visitor(before);
-  await before.demo.enrol(visitor.person.did);
-  await visitor.signIn();
+  const visitor = await Visitor.signedIn(before);
   await using after = await HonoSite.start({
     ...{ store, audience: before.origin },
   });
@@ -281,10 +281,8 @@ Deno.test("two applications with the same issuer, store and host have separate l
   await using wiki = await HonoSite.start({
     ...{ store, issuer: shop.demo.did },
   });
-  const visitor = new Visitor(shop);
+  const visitor = await Visitor.signedIn(shop);
   const { did } = visitor.person;
-  await shop.demo.enrol(did);
-  await visitor.signIn();
   const there = visitor.at(wiki);
   assertEquals((await there.get("/")).text, "nobody");
   // The cookie's value is rejected under the other application's cookie name
@@ -321,9 +319,7 @@ Deno.test("rejects an attestation for another application of the same store", as
 Deno.test("omits the relationship of a session once nothing is required", async () => {
   const store = createMemoryStore();
   await using site = await HonoSite.start({ store });
-  const visitor = new Visitor(site);
-  await site.demo.enrol(visitor.person.did);
-  await visitor.signIn();
+  const visitor = await Visitor.signedIn(site);
   const value = visitor.browser.cookies.get(cookieAt("sig-session", site));
   const open = sigLogin({ audience: site.origin, store });
   const response = await open.request(`${site.origin}/sig/session`, {
@@ -334,58 +330,29 @@ Deno.test("omits the relationship of a session once nothing is required", async 
 });
 
 Deno.test("rejects invalid options", () => {
-  const wrong: readonly (readonly [() => unknown, string])[] = [
-    [
-      () => sigLogin({ audience: "https://shop.example/" }),
-      "must be an origin",
-    ],
-    [
-      () => sigLogin({ audience: "https://a.example", require: ["role=x"] }),
-      "exactly one issuer",
-    ],
-    [
-      () => sigLogin({ audience: "https://a.example", issuer: "b.example" }),
-      "requires nothing of it",
-    ],
-    [
-      () =>
-        sigLogin({
-          ...{ audience: "https://a.example", issuer: "b.example" },
-          require: [],
-        }),
-      "requires nothing of it",
-    ],
-    ...[NaN, -1, Infinity].flatMap((ms) =>
-      [
-        [
-          () => sigLogin({ audience: "https://a.example", recheckMs: ms }),
-          "recheckMs must be",
-        ],
-        [
-          () => sigLogin({ audience: "https://a.example", sessionMs: ms }),
-          "sessionMs must be",
-        ],
-        [
-          () =>
-            requireRelationship({
-              ...{ issuer: "a.example", require: ["role=x"], maxAgeMs: ms },
-            }),
-          "maxAgeMs must be",
-        ],
-      ] as const
+  const audience = "https://a.example";
+  const issuer = "b.example";
+  const durations = [NaN, -1, Infinity];
+  const logins: readonly (readonly [Partial<SigLoginOptions>, string])[] = [
+    [{ audience: "https://shop.example/" }, "must be an origin"],
+    [{ require: ["role=x"] }, "exactly one issuer"],
+    [{ issuer }, "requires nothing of it"],
+    [{ issuer, require: [] }, "requires nothing of it"],
+    ...["recheckMs", "sessionMs", "graceMs"].flatMap((name) =>
+      durations.map((ms) => [{ [name]: ms }, `${name} must be`] as const)
     ),
-    [
-      () => requireRelationship({ issuer: "a.example", require: [] }),
-      "nothing is required",
-    ],
-    [
-      () => requireRelationship({ issuer: "a.example", require: ["rule=x"] }),
-      "rule",
-    ],
-    [
-      () => requireRelationship({ issuer: "10.0.0.1", require: ["role=x"] }),
-      "10.0.0.1",
-    ],
   ];
-  for (const [run, message] of wrong) assertThrows(run, SigError, message);
+  for (const [options, message] of logins) {
+    assertThrows(() => sigLogin({ audience, ...options }), SigError, message);
+  }
+  const required = [
+    [{ require: [] }, "nothing is required"],
+    [{ require: ["rule=x"] }, "rule"],
+    [{ issuer: "10.0.0.1" }, "10.0.0.1"],
+    ...durations.map((maxAgeMs) => [{ maxAgeMs }, "maxAgeMs must be"] as const),
+  ] as const;
+  for (const [options, message] of required) {
+    const all = { issuer, require: ["role=x"], ...options };
+    assertThrows(() => requireRelationship(all), SigError, message);
+  }
 });

@@ -3,6 +3,7 @@ import type { ErrorCode } from "@sig/core";
 import { jwkToDidKey, signAttestation, type SigningKey } from "@sig/jose";
 import { createSubjectKeys } from "./subject_key.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
+import { serveLocally } from "../../tests/kit/local_server.ts";
 import { LoginFixture, newKey } from "./testdata/login_fixture.ts";
 
 const KEY = await newKey();
@@ -31,25 +32,17 @@ interface Site {
 
 async function withSite(test: (site: Site) => Promise<void>): Promise<void> {
   const requests: string[] = [];
-  const server = Deno.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    onListen() {},
-  }, (request) => {
+  await using server = serveLocally((request) => {
     requests.push(new URL(request.url).pathname);
     return site.answer();
   });
-  const did = `did:web:127.0.0.1%3A${server.addr.port}`;
+  const did = `did:web:${encodeURIComponent(new URL(server.origin).host)}`;
   const site: Site = {
     did,
     requests,
     answer: () => Response.json(documentOf(did, KEY, ["authentication"])),
   };
-  try {
-    await test(site);
-  } finally {
-    await server.shutdown();
-  }
+  await test(site);
 }
 
 const resolveKey = createSubjectKeys({ allowPrivate: true });

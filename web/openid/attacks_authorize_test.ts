@@ -11,6 +11,8 @@ import {
 import {
   Browser,
   CALLBACK,
+  OTHER,
+  statusOf,
   testKeys,
   testKeysText,
   TestProvider,
@@ -24,30 +26,26 @@ const TO_A_PAGE: readonly (readonly [attack: string, changes: Changes])[] = [
   ["an unknown client", { client_id: "nobody" }],
   ["no client", { client_id: undefined }],
   ["no redirect_uri", { redirect_uri: undefined }],
-  ["an empty redirect_uri", { redirect_uri: "" }],
-  ["another client's redirect_uri", {
-    redirect_uri: "https://other.example/callback",
-  }],
-  ["a slash more", { redirect_uri: `${CALLBACK}/` }],
-  ["a path below", { redirect_uri: `${CALLBACK}/x` }],
-  ["a path with dot segments", {
-    redirect_uri: "https://app.example/x/../callback",
-  }],
-  ["a query more", { redirect_uri: `${CALLBACK}?x=1` }],
-  ["another query", { redirect_uri: "https://app.example/cb?tenant=2" }],
-  ["a query without its part", { redirect_uri: "https://app.example/cb" }],
-  ["a fragment", { redirect_uri: `${CALLBACK}#x` }],
-  ["another scheme", { redirect_uri: "http://app.example/callback" }],
-  ["capital letters", { redirect_uri: "https://APP.example/callback" }],
-  ["a port", { redirect_uri: "https://app.example:443/callback" }],
-  ["a user", { redirect_uri: "https://app.example@evil.example/callback" }],
-  ["a longer host", {
-    redirect_uri: "https://app.example.evil.example/callback",
-  }],
-  ["a backslash", { redirect_uri: "https://app.example\\@evil.example/" }],
-  ["an encoded letter", { redirect_uri: "https://app.example/%63allback" }],
-  ["a script", { redirect_uri: "javascript:alert(1)" }],
-  ["white space", { redirect_uri: ` ${CALLBACK}` }],
+  ...[
+    ["an empty one", ""],
+    ["another client's", OTHER.redirect_uri],
+    ["a slash more", `${CALLBACK}/`],
+    ["a path below", `${CALLBACK}/x`],
+    ["a path with dot segments", "https://app.example/x/../callback"],
+    ["a query more", `${CALLBACK}?x=1`],
+    ["another query", "https://app.example/cb?tenant=2"],
+    ["a query without its part", "https://app.example/cb"],
+    ["a fragment", `${CALLBACK}#x`],
+    ["another scheme", "http://app.example/callback"],
+    ["capital letters", "https://APP.example/callback"],
+    ["a port", "https://app.example:443/callback"],
+    ["a user", "https://app.example@evil.example/callback"],
+    ["a longer host", "https://app.example.evil.example/callback"],
+    ["a backslash", "https://app.example\\@evil.example/"],
+    ["an encoded letter", "https://app.example/%63allback"],
+    ["a script", "javascript:alert(1)"],
+    ["white space", ` ${CALLBACK}`],
+  ].map(([attack = "", redirect_uri]) => [attack, { redirect_uri }] as const),
 ];
 
 Deno.test("never redirects to an address that is not exactly a registered one", async (t) => {
@@ -75,11 +73,8 @@ Deno.test("never redirects to an address that is not exactly a registered one", 
         `${url}&${new URLSearchParams({ [name]: again })}`,
         { redirect: "manual" },
       );
-      await response.body?.cancel();
-      assertEquals([response.status, response.headers.get("location")], [
-        400,
-        null,
-      ]);
+      assertEquals(await statusOf(response), 400);
+      assertEquals(response.headers.get("location"), null);
     });
   }
 });

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { readClients } from "./clients.ts";
 import { Receiver } from "./testdata/fleet.ts";
+import { serveLocally } from "../../tests/kit/local_server.ts";
 import { tempFolder } from "../../tests/kit/process.ts";
 import { startServer } from "./testdata/server.ts";
 import {
@@ -87,28 +88,18 @@ Deno.test("the tabs of a browser finish their logins in any order", async () => 
 Deno.test("does not follow redirects of a logout endpoint", async () => {
   await using inside = new Receiver();
   let asked = 0;
-  const outside = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {} },
-    () => {
-      asked++;
-      return new Response(null, {
-        status: 307,
-        headers: { location: inside.uri },
-      });
-    },
-  );
-  const clients = await clientsWithLogout(
-    `http://127.0.0.1:${outside.addr.port}/logout`,
-  );
-  {
-    await using provider = await TestProvider.start({ clients });
-    const { relationship } = await provider.logIn();
-    await provider.demo.revoke(relationship);
-    await provider.web.provider!.watch();
-    assertEquals(await provider.web.provider!.deliver(), 0);
-  }
+  await using outside = serveLocally(() => {
+    asked++;
+    const headers = { location: inside.uri };
+    return new Response(null, { status: 307, headers });
+  });
+  const clients = await clientsWithLogout(`${outside.origin}/logout`);
+  await using provider = await TestProvider.start({ clients });
+  const { relationship } = await provider.logIn();
+  await provider.demo.revoke(relationship);
+  await provider.web.provider!.watch();
+  assertEquals(await provider.web.provider!.deliver(), 0);
   assertEquals([asked, inside.subjects], [1, []]);
-  await outside.shutdown();
 });
 
 Deno.test("rejects a request that is too long for the page's address", async (t) => {

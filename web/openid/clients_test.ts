@@ -6,69 +6,46 @@ import { readClients } from "./clients.ts";
 const ENTRY = { client_id: "app", redirect_uris: ["https://app.example/cb"] };
 const SHA256 = "A".repeat(43);
 
-/**
- * Cases with one fault each: the pointer, the member, and part of the message.
- */
-const FAULTS: readonly (readonly [string, object, string])[] = [
-  ["/clients/0/client_idd", { client_idd: 1 }, "there is no member"],
-  ["/clients/0/client_id", { client_id: "a b" }, "it must be letters"],
-  ["/clients/0/client_id", { client_id: "" }, "it must be letters"],
-  ["/clients/0/redirect_uris", { redirect_uris: [] }, "1 to 32 items"],
-  ["/clients/0/redirect_uris/0", {
-    redirect_uris: ["http://app.example/cb"],
-  }, "it must be an https URL"],
-  ["/clients/0/redirect_uris/0", { redirect_uris: ["/cb"] }, "https URL"],
-  ["/clients/0/redirect_uris/0", {
-    redirect_uris: ["https://app.example/cb#x"],
-  }, "it must not have a fragment"],
-  ["/clients/0/redirect_uris/0", {
-    redirect_uris: ["https://u:p@app.example/"],
-  }, "it must not name a user"],
-  ["/clients/0/redirect_uris/0", {
-    redirect_uris: ["https://app.example/ü"],
-  }, "printable ASCII"],
-  ["/clients/0/redirect_uris/0", {
-    redirect_uris: ["javascript:alert(1)"],
-  }, "https URL"],
-  ["/clients/0/client_secret_sha256", {
-    client_secret_sha256: "secret",
-  }, "it must be the SHA-256"],
-  ["/clients/0/token_endpoint_auth_method", {
-    token_endpoint_auth_method: "private_key_jwt",
-  }, "it must go with"],
-  ["/clients/0/token_endpoint_auth_method", {
-    token_endpoint_auth_method: "none",
+/** Cases with one fault: the member, its value, and part of the message. */
+const FAULTS: readonly (readonly [string, unknown, string, object?])[] = [
+  ["client_idd", 1, ": there is no member"],
+  ["client_id", "a b", ": it must be letters"],
+  ["client_id", "", ": it must be letters"],
+  ["redirect_uris", [], ": it must have 1 to 32 items"],
+  ["redirect_uris", ["http://app.example/cb"], "/0: it must be an https URL"],
+  ["redirect_uris", ["/cb"], "/0: it must be an https URL"],
+  [
+    "redirect_uris",
+    ["https://a.example/#x"],
+    "/0: it must not have a fragment",
+  ],
+  ["redirect_uris", ["https://u:p@a.example/"], "/0: it must not name a user"],
+  ["redirect_uris", ["https://a.example/ü"], "/0: it must be printable ASCII"],
+  ["redirect_uris", ["javascript:alert(1)"], "/0: it must be an https URL"],
+  ["client_secret_sha256", "secret", ": it must be the SHA-256"],
+  ["token_endpoint_auth_method", "private_key_jwt", ": it must go with"],
+  ["token_endpoint_auth_method", "none", ": it must go with", {
     client_secret_sha256: SHA256,
-  }, "it must go with"],
-  ["/clients/0/jwks", {
-    jwks: { keys: [{ kty: "EC", d: "x" }] },
-  }, "a set of public keys"],
-  ["/clients/0/jwks", { jwks: { keys: [{ kty: "oct", k: "x" }] } }, "public"],
-  ["/clients/0/id_token_signed_response_alg", {
-    id_token_signed_response_alg: "none",
-  }, "RS256"],
-  ["/clients/0/id_token_signed_response_alg", {
-    id_token_signed_response_alg: "HS256",
-  }, "RS256"],
-  ["/clients/0/backchannel_logout_uri", {
-    backchannel_logout_uri: "http://10.0.0.1/",
-  }, "https URL"],
-  ["/clients/0/refresh", { refresh: "yes" }, "it must be true or false"],
-  ["/clients/0/pkce", { pkce: false }, "it may be false only with"],
-  ["/clients/0/require/0", { require: ["rule=x"] }, "Cannot"],
+  }],
+  ["jwks", { keys: [{ kty: "EC", d: "x" }] }, ": it must be a set of public"],
+  ["jwks", { keys: [{ kty: "oct", k: "x" }] }, ": it must be a set of public"],
+  ["id_token_signed_response_alg", "none", ": it must be"],
+  ["id_token_signed_response_alg", "HS256", ": it must be"],
+  ["backchannel_logout_uri", "http://10.0.0.1/", ": it must be an https URL"],
+  ["refresh", "yes", ": it must be true or false"],
+  ["pkce", false, ": it may be false only with"],
+  ["require", ["rule=x"], "/0: Cannot"],
 ];
 
 Deno.test("reports each fault of a client file with its pointer", async (t) => {
-  for (const [pointer, member, says] of FAULTS) {
-    await t.step(`${pointer} ${JSON.stringify(member)}`, async () => {
-      const file = JSON.stringify({ clients: [{ ...ENTRY, ...member }] });
-      const error = await expectSigError(
-        () => Promise.resolve().then(() => readClients(file)),
+  for (const [member, value, says, more] of FAULTS) {
+    await t.step(`${member} ${JSON.stringify(value)}`, async () => {
+      const entry = { ...ENTRY, ...more, [member]: value };
+      await expectSigError(
+        () => readClients(JSON.stringify({ clients: [entry] })),
         "invalid_request",
-        "Cannot use file of applications: ",
+        `Cannot use file of applications: /clients/0/${member}${says}`,
       );
-      assertStringIncludes(error.message, `${pointer}: `);
-      assertStringIncludes(error.message, says);
     });
   }
 });
@@ -78,7 +55,7 @@ Deno.test("reports all faults together, including duplicates and missing members
     clients: [ENTRY, ENTRY, { redirect_uris: ["x"] }, 1],
   });
   const error = await expectSigError(
-    () => Promise.resolve().then(() => readClients(file)),
+    () => readClients(file),
     "invalid_request",
     "Cannot use file of applications",
   );
@@ -97,7 +74,7 @@ Deno.test("reports all faults together, including duplicates and missing members
 Deno.test("rejects invalid JSON and duplicate members", async () => {
   for (const text of ["", "{", '{"clients":[],"clients":[]}']) {
     await expectSigError(
-      () => Promise.resolve().then(() => readClients(text)),
+      () => readClients(text),
       "invalid_json",
       "Cannot use file of applications: ",
     );
@@ -170,6 +147,6 @@ Deno.test("an added client has a secret of 256 bits, and the file contains only 
     [() => rotateSecret(open, "open"), '"open" has none'],
   ];
   for (const [edit, says] of refused) {
-    await expectSigError(async () => await edit(), "invalid_request", says);
+    await expectSigError(edit, "invalid_request", says);
   }
 });

@@ -257,9 +257,11 @@ for (const { name, graceMs, before, untilMs } of GRACE) {
 }
 
 Deno.test("a relationship is stored as soon as one of its members changes, not for a newer sequence alone", async () => {
-  const known = { ...EMPLOYEE, roles: ["dev"], sequence: 2 };
+  const known = { ...EMPLOYEE, roles: ["dev", "qa"], sequence: 2 };
   const changes: readonly Partial<MatchedRelationship>[] = [
-    ...[{ relationship_id: "r2" }, { type: "member" }, { roles: ["ops"] }],
+    ...[{ relationship_id: "r2" }, { type: "member" }, {
+      roles: ["dev", "ops"],
+    }],
     ...[{ roles: [] }, { not_after: "2026-03-01T00:00:00Z" }, {}],
   ];
   for (const change of changes) {

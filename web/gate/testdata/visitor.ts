@@ -50,12 +50,20 @@ export class Visitor {
 
   /** Requests `/forward-auth` as the proxy of a host does. */
   async ask(host: string, headers: Record<string, string> = {}) {
-    const response = await this.at(host).send(
-      `${this.#provider.origin}/forward-auth`,
-      { headers: { "x-forwarded-host": host, ...headers } },
-    );
+    const response = await this.through(host, "/forward-auth", headers);
     await response.body?.cancel();
     return response;
+  }
+
+  /** Requests a path of the login server through the proxy of a host. */
+  async through(
+    host: string,
+    path: string,
+    headers: Record<string, string> = {},
+  ) {
+    return await this.at(host).send(this.#provider.origin + path, {
+      headers: { "x-forwarded-host": host, ...headers },
+    });
   }
 
   /** Follows redirects, until a page of the login or of an application. */
@@ -73,12 +81,7 @@ export class Visitor {
       if (isPage) return { url, steps };
       const response = isLogin
         ? await this.login.send(url.href)
-        : await this.at(url.host).send(
-          `${origin}${url.pathname}${url.search}`,
-          {
-            headers: { "x-forwarded-host": url.host },
-          },
-        );
+        : await this.through(url.host, url.pathname + url.search);
       const text = await response.text();
       const location = response.headers.get("location");
       if (location === null) {
@@ -90,14 +93,9 @@ export class Visitor {
 
   /** Signs in on the login page, then follows further redirects. */
   async sign(person: Person, { url }: Arrival): Promise<Arrival> {
-    const { origin, now } = this.#provider;
     const id = url.hash.split("/").pop() ?? "";
-    const { challenge } = await this.login.interaction(origin, id);
-    const attestation = person.attest(challenge, now().getTime());
-    const response = await this.login.answer(origin, id, { attestation });
-    const body = await response.json();
-    if (response.status !== 200) throw new Error(JSON.stringify(body));
-    return await this.walk(body.redirect_to);
+    const { finish } = await this.login.signAt(this.#provider, person, id);
+    return await this.walk((await finish()).href);
   }
 
   /** Opens a protected page and logs in. */

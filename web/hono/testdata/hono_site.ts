@@ -1,6 +1,10 @@
 /** A Hono application on loopback, and its issuer. */
 
 import { Hono } from "hono";
+import {
+  type LocalServer,
+  serveLocally,
+} from "../../../tests/kit/local_server.ts";
 import { createDemoIssuer, type DemoIssuer } from "../../demo/demo_issuer.ts";
 import { documentOf } from "../../openid/testdata/test_provider.ts";
 import { requireRelationship, type SigEnv, sigLogin } from "../mod.ts";
@@ -14,30 +18,22 @@ export class HonoSite implements AsyncDisposable {
   issuerIsDown = false;
   skewMs = 0;
   readonly now = (): Date => new Date(Date.now() + this.skewMs);
-  #servers: Deno.HttpServer<Deno.NetAddr>[] = [];
+  readonly #servers: LocalServer[] = [];
 
   /** Starts both; `options` override those of `sigLogin`. */
   static async start(
     options: Partial<SigLoginOptions> = {},
   ): Promise<HonoSite> {
     const site = new HonoSite();
-    const listen = (
-      fetch: (request: Request) => Response | Promise<Response>,
-    ) => {
-      const server = Deno.serve({
-        hostname: "127.0.0.1",
-        port: 0,
-        onListen() {},
-      }, fetch);
-      site.#servers.push(server);
-      return `http://127.0.0.1:${server.addr.port}`;
-    };
-    const issuer = listen((request) =>
+    const issuer = serveLocally((request) =>
       documentOf(site.issuerIsDown ? undefined : site.demo, request)
     );
-    site.demo = await createDemoIssuer({ origin: issuer, now: site.now });
+    const { origin } = issuer;
+    site.demo = await createDemoIssuer({ origin, now: site.now });
     const app = new Hono<SigEnv>();
-    site.origin = listen((request) => app.fetch(request));
+    const server = serveLocally((request) => app.fetch(request));
+    site.origin = server.origin;
+    site.#servers.push(issuer, server);
     const { did } = site.demo;
     const asked = { issuer: did, allowPrivate: true, now: site.now };
     app.route(
@@ -74,6 +70,6 @@ export class HonoSite implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#servers.map((server) => server.shutdown()));
+    for (const server of this.#servers) await server[Symbol.asyncDispose]();
   }
 }

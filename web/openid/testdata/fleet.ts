@@ -10,10 +10,12 @@ import { type ServerOfFolder, startServer } from "./server.ts";
 import {
   Browser,
   clientsWithLogout,
+  documentOf,
   SECRET,
   testKeysText,
   TestProvider,
 } from "./test_provider.ts";
+import { serveLocally } from "../../../tests/kit/local_server.ts";
 import { waitUntil } from "../../../tests/kit/wait.ts";
 
 /** The public origin of all processes; nothing listens there. */
@@ -41,19 +43,16 @@ export class Receiver {
   /** The tokens that it accepted with 200. */
   readonly delivered: string[] = [];
   hear: (subject: string) => Promise<number> | number = () => 200;
-  readonly #server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {} },
-    async (request) => {
-      const form = new URLSearchParams(await request.text());
-      const token = form.get("logout_token")!;
-      const { sub = "" } = decodeJwt(token);
-      this.subjects.push(sub);
-      const status = await this.hear(sub);
-      if (status === 200) this.delivered.push(token);
-      return new Response(null, { status });
-    },
-  );
-  readonly uri = `http://127.0.0.1:${this.#server.addr.port}/logout`;
+  readonly #server = serveLocally(async (request) => {
+    const form = new URLSearchParams(await request.text());
+    const token = form.get("logout_token")!;
+    const { sub = "" } = decodeJwt(token);
+    this.subjects.push(sub);
+    const status = await this.hear(sub);
+    if (status === 200) this.delivered.push(token);
+    return new Response(null, { status });
+  });
+  readonly uri = `${this.#server.origin}/logout`;
 
   /** Waits until a number of logout tokens has arrived. */
   async heard(count: number): Promise<void> {
@@ -63,8 +62,8 @@ export class Receiver {
     );
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#server.shutdown();
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#server[Symbol.asyncDispose]();
   }
 }
 
@@ -76,27 +75,20 @@ export async function serveIssuer() {
    */
   const state = { isSilent: false, unanswered: 0, aborted: 0, feedRequests: 0 };
   const over = Promise.withResolvers<Response>();
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {} },
-    (request) => {
-      if (state.isSilent) {
-        state.unanswered++;
-        request.signal.addEventListener("abort", () => state.aborted++);
-        return over.promise.then((response) => response.clone());
-      }
-      const { pathname } = new URL(request.url);
-      if (pathname.endsWith(".jsonl")) state.feedRequests++;
-      const document = issuer.document(pathname);
-      return document === undefined
-        ? new Response(null, { status: 404 })
-        : new Response(Uint8Array.from(document));
-    },
-  );
-  const origin = `http://127.0.0.1:${server.addr.port}`;
+  const server = serveLocally((request) => {
+    if (state.isSilent) {
+      state.unanswered++;
+      request.signal.addEventListener("abort", () => state.aborted++);
+      return over.promise.then((response) => response.clone());
+    }
+    if (request.url.endsWith(".jsonl")) state.feedRequests++;
+    return documentOf(issuer, request);
+  });
+  const { origin } = server;
   const issuer = await createDemoIssuer({ origin, now: () => new Date() });
-  const close = () => {
+  const close = async () => {
     over.resolve(new Response(null, { status: 503 }));
-    return server.shutdown();
+    await server[Symbol.asyncDispose]();
   };
   return { issuer, state, close };
 }

@@ -3,6 +3,10 @@
 import { createMemoryStore, type RecordStore } from "@sig/consumer/store";
 import { assert, assertEquals } from "@std/assert";
 import {
+  type LocalServer,
+  serveLocally,
+} from "../../../tests/kit/local_server.ts";
+import {
   createDemoIssuer,
   DEMO_REQUIRE,
   type DemoIssuer,
@@ -130,7 +134,7 @@ export class TestProvider {
   web!: WebApp;
   demo!: DemoIssuer;
   store!: RecordStore;
-  #server!: Deno.HttpServer<Deno.NetAddr>;
+  #server!: LocalServer;
 
   readonly now = (): Date =>
     new Date((this.frozenMs ?? Date.now()) + this.skewMs);
@@ -138,14 +142,11 @@ export class TestProvider {
   static async start(options: TestProviderOptions = {}): Promise<TestProvider> {
     const provider = new TestProvider();
     const ready = Promise.withResolvers<void>();
-    provider.#server = Deno.serve(
-      { hostname: "127.0.0.1", port: 0, onListen() {} },
-      async (request, info) => {
-        await ready.promise;
-        return await provider.web.fetch(request, info);
-      },
-    );
-    const own = `http://127.0.0.1:${provider.#server.addr.port}`;
+    provider.#server = serveLocally(async (request, info) => {
+      await ready.promise;
+      return await provider.web.fetch(request, info);
+    });
+    const { origin: own } = provider.#server;
     provider.origin = own;
     const { like } = options;
     provider.demo = like?.demo ?? await createDemoIssuer({
@@ -287,7 +288,7 @@ export class TestProvider {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#server.shutdown();
+    await this.#server[Symbol.asyncDispose]();
   }
 }
 
@@ -399,18 +400,34 @@ export class Browser {
    * Returns the attestation and a function that sends it.
    */
   async sign(
-    { origin, now }: Pick<TestProvider, "origin" | "now">,
+    provider: Pick<TestProvider, "origin" | "now">,
     person: Person,
     url: string,
     claims: Record<string, unknown> = {},
   ) {
-    const id = await this.begin(url);
+    return await this.signAt(provider, person, await this.begin(url), claims);
+  }
+
+  /** Signs for an interaction, as {@linkcode sign}. */
+  async signAt(
+    { origin, now }: Pick<TestProvider, "origin" | "now">,
+    person: Person,
+    id: string,
+    claims: Record<string, unknown> = {},
+  ) {
     const { challenge } = await this.interaction(origin, id);
     const nowMs = now().getTime();
     const attestation = person.attest(challenge, nowMs, claims);
     const send = (headers: Record<string, string> = {}) =>
       this.answer(origin, id, { attestation }, headers);
-    return { id, challenge, attestation, send };
+    /** Returns the redirect of an accepted answer. */
+    const finish = async () => {
+      const response = await send();
+      const body = await response.json();
+      if (response.status !== 200) throw new Error(JSON.stringify(body));
+      return new URL(body.redirect_to);
+    };
+    return { id, challenge, attestation, send, finish };
   }
 
   /** Signs in as a person and returns the redirect. */
@@ -420,11 +437,7 @@ export class Browser {
     url: string,
     claims: Record<string, unknown> = {},
   ): Promise<URL> {
-    const { send } = await this.sign(provider, person, url, claims);
-    const response = await send();
-    const body = await response.json();
-    if (response.status !== 200) throw new Error(JSON.stringify(body));
-    return new URL(body.redirect_to);
+    return await (await this.sign(provider, person, url, claims)).finish();
   }
 
   /**
