@@ -29,7 +29,6 @@ import { GATE_CODE } from "../store/kinds.ts";
 
 /** Options of {@linkcode addGateRoutes}. */
 interface GateOptions {
-  /** The protected hosts. */
   readonly hosts: GateHosts;
   /** The store of the codes. */
   readonly store: RecordStore;

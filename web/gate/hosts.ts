@@ -13,7 +13,6 @@ import { type HostCookie, hostCookie } from "../sessions/cookies.ts";
 export interface GateHost {
   /** The host name, with the port unless it is the default of the scheme. */
   readonly host: string;
-  /** Its origin. */
   readonly origin: string;
   /** Its client id among the applications of a session. */
   readonly clientId: string;
@@ -156,7 +155,6 @@ function decode(text: string): string {
 
 /** A code that logs a browser in to a host. */
 export interface GateCode {
-  /** The id of the session. */
   readonly sid: string;
   /** The only host that may use it. */
   readonly host: string;
@@ -169,7 +167,6 @@ export interface GateCode {
 
 /** The state that the routes of the gate share. */
 export interface GateContext extends ProviderContext {
-  /** The protected hosts. */
   readonly hosts: GateHosts;
   /** The codes by their SHA-256 digests. */
   readonly codes: Records<GateCode>;

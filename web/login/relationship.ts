@@ -105,9 +105,7 @@ export function requireRelationship(
 
 /** An issuer, and the policy for fetching from it. */
 interface GateIssuer {
-  /** Its DID. */
   readonly did: string;
-  /** The policy of its fetches. */
   readonly policy: FetchPolicy;
 }
 
@@ -125,7 +123,6 @@ interface LoginGateOptions {
   readonly requirePin?: boolean | undefined;
   /** Counts answers, for telemetry. */
   readonly metrics?: AnswerMetrics | undefined;
-  /** The clock. */
   readonly now: () => Date;
 }
 

@@ -32,7 +32,6 @@ export interface Pending {
 
 /** The destination of a code, and the request that it is for. */
 export interface PendingCode extends Pending, CodeBinding {
-  /** The requested scopes. */
   readonly scope: readonly string[];
 }
 

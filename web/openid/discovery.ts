@@ -77,16 +77,6 @@ export function findIssuerIdentifier(
 /**
  * Returns the issuer identifier of {@linkcode findIssuerIdentifier}, or throws.
  *
- * @example
- * ```ts
- * import { requireIssuerIdentifier } from "./discovery.ts";
- * import { assertEquals } from "@std/assert";
- *
- * const audiences = ["did:web:acme.example", "https://login.acme.example"];
- * assertEquals(requireIssuerIdentifier(audiences),
- * "https://login.acme.example");
- * ```
- *
  * @throws {SigError} `invalid_request` if no audience is suitable.
  */
 export function requireIssuerIdentifier(audiences: readonly string[]): string {

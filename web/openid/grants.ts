@@ -20,7 +20,6 @@ export interface CodeBinding {
 
 /** A login of a person at an application, with the family of all its tokens. */
 export interface Grant {
-  /** The client id of the application. */
   readonly client_id: string;
   /** The person's root DID (docs/protocol.md §4.1). */
   readonly subject: string;
@@ -28,7 +27,6 @@ export interface Grant {
   readonly sid: string;
   /** The id of the application's joining, as in the session. */
   readonly joined: string;
-  /** The granted scopes. */
   readonly scope: readonly string[];
   /**
    * The application's requirements besides those of the server (default: none).
@@ -60,15 +58,11 @@ export interface Grant {
 
 /** The grant of a token. */
 export interface FoundGrant {
-  /** The id of the grant. */
   readonly id: string;
-  /** The grant. */
   readonly grant: Grant;
   /** The record as it was read. */
   readonly found: Found<Grant>;
-  /** The token's secret. */
   readonly secret: string;
-  /** SHA-256 of the token's secret. */
   readonly sha256: string;
 }
 

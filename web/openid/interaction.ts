@@ -71,11 +71,9 @@ const MAX_SEALED_LENGTH = 3_072;
 
 /** The parts of the login that an interaction needs. */
 export interface InteractionLogin {
-  /** Options for creating challenges. */
   readonly challenges: Omit<CreateChallengeOptions, "require">;
   /** The requirements of the server. */
   readonly require: readonly string[];
-  /** Options for verifying answers. */
   readonly logins: Omit<VerifyLoginOptions, "checkRelationship">;
   /** Queries the issuer about a subject. */
   readonly ask: AskIssuer;

@@ -18,25 +18,19 @@ import {
   toJose,
 } from "./keys.ts";
 
-/** The signer of tokens, and its clock. */
 export interface Signer {
   /** The issuer identifier. */
   readonly issuer: string;
   /** The provider's keys. */
   readonly keys: ProviderKeys;
-  /** The clock. */
   readonly now: () => Date;
 }
 
 /** The content of an ID token. */
 interface IdTokenParts {
-  /** Claims about the person. */
   readonly claims: Record<string, unknown>;
-  /** When the person signed, in seconds since 1970. */
   readonly auth_time: number;
-  /** The session id. */
   readonly sid: string;
-  /** The nonce of the request. */
   readonly nonce?: string | undefined;
   /** The access token that is issued with it. */
   readonly access_token: string;

@@ -28,7 +28,6 @@ type OAuthCode =
 /** An OAuth error for an application. */
 export class OAuthError extends Error {
   override readonly name = "OAuthError";
-  /** The code. */
   readonly code: OAuthCode;
   /** The authentication scheme that the application used. */
   readonly scheme: "Basic" | "Bearer" | undefined;

@@ -57,7 +57,6 @@ interface ProviderOptions
   readonly askedIssuer: string | null;
   /** The store of sessions, codes and tokens. */
   readonly store: RecordStore;
-  /** The clock. */
   readonly now: () => Date;
 }
 
@@ -71,7 +70,6 @@ export interface ProviderWork {
 
 /** The provider's routes and background work. */
 export interface Provider extends ProviderWork {
-  /** Adds its routes. */
   addRoutes(app: Hono<ServiceEnv>): void;
   /** The state of its routes, for other routes with the same sessions. */
   readonly context: ProviderContext;

@@ -15,18 +15,13 @@ export interface ProviderContext extends Naming, Recheck {
   readonly issuer: string;
   /** Returns the current applications. */
   readonly clients: () => Clients;
-  /** The provider's keys. */
   readonly keys: ProviderKeys;
-  /** The sessions of people who are logged in. */
   readonly sessions: Sessions;
-  /** The codes and tokens of applications. */
   readonly grants: Grants;
   /** The ids of used assertions. */
   readonly assertions: Records<true>;
-  /** The cookie of the session. */
   readonly sessionCookie: HostCookie;
   /** The cookie that identifies the browser during a login. */
   readonly browserCookie: HostCookie;
-  /** The clock. */
   readonly now: () => Date;
 }

@@ -18,7 +18,6 @@ interface OutboxOptions {
   readonly audience: string;
   /** Sends a notification; must have a short timeout. */
   readonly send: (notification: LogoutNotification) => Promise<Delivery>;
-  /** The clock. */
   readonly now: () => Date;
 }
 

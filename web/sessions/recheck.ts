@@ -27,13 +27,11 @@ interface RecheckOptions {
    * the issuer does not respond.
    */
   readonly graceMs: number;
-  /** The clock. */
   readonly now: () => Date;
 }
 
 /** An application that uses a session. */
 export interface AskingClient {
-  /** Its client id. */
   readonly client_id: string;
   /** Its requirements besides those of the server. */
   readonly require: readonly string[];

@@ -18,7 +18,6 @@ import {
 
 /** Options of {@linkcode createSessions}. */
 interface SessionsOptions {
-  /** The store of the sessions. */
   readonly store: RecordStore;
   /** Lifetime of a session in milliseconds. */
   readonly lifeMs: number;
@@ -36,17 +35,13 @@ interface SessionsOptions {
    * (default: no limit).
    */
   readonly quota?: OwnerQuota;
-  /** The clock. */
   readonly now: () => Date;
 }
 
-/** A person who has proved their identity. */
+/** A person who has proved their identity; the members are of {@linkcode Session}. */
 interface LoggedIn<S = MatchedRelationship> {
-  /** The DID of the key that signed. */
   readonly subject: string;
-  /** The person's root DID (default: the subject). */
   readonly person?: string;
-  /** The relationship with the issuer. */
   readonly relationship: S;
   /**
    * When the issuer confirmed the relationship, in milliseconds since 1970
@@ -59,13 +54,10 @@ interface LoggedIn<S = MatchedRelationship> {
   readonly client?: string | undefined;
 }
 
-/** A person's consent. */
+/** A person's consent, as in {@linkcode SessionClient}. */
 interface Consent {
-  /** The client id of the application. */
   readonly clientId: string;
-  /** The requested scopes. */
   readonly asked: readonly string[];
-  /** The scopes that the person granted. */
   readonly granted: readonly string[];
 }
 

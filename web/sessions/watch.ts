@@ -12,7 +12,6 @@ import type { Sessions } from "./sessions.ts";
 
 /** Options of {@linkcode createWatch}. */
 export interface WatchOptions {
-  /** The sessions to check. */
   readonly sessions: Pick<Sessions, "list" | "end" | "leave">;
   /** Rechecks a session with the issuer. */
   readonly recheckSession: Recheck["recheckSession"];
@@ -21,7 +20,6 @@ export interface WatchOptions {
    * exists.
    */
   readonly clientOf: (clientId: string) => AskingClient | undefined;
-  /** The clock. */
   readonly now: () => Date;
 }
 

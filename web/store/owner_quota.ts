@@ -1,6 +1,5 @@
 /** Limits the records of one owner. @module */
 
-/** Limits of one owner. */
 interface QuotaLimits {
   /** Maximum number of records. */
   readonly maxRecords: number;
@@ -21,19 +20,6 @@ interface Held {
  * Counts the records of each owner, such as a client or a person, so that one
  * owner can't fill the store: its new records displace its own oldest. Each
  * process counts only the records that it created.
- *
- * @example
- * ```ts
- * import { OwnerQuota } from "./owner_quota.ts";
- * import { assertEquals } from "@std/assert";
- *
- * const quota = new OwnerQuota({ maxRecords: 1 });
- * const at = new Date("2026-01-31T09:00:00Z");
- * const until = new Date("2026-01-31T09:05:00Z");
- * assertEquals(quota.add("192.0.2.1", { id: "a", until }, at), []);
- * assertEquals(quota.add("192.0.2.2", { id: "b", until }, at), []);
- * assertEquals(quota.add("192.0.2.1", { id: "c", until }, at), ["a"]);
- * ```
  */
 export class OwnerQuota {
   readonly #limits: QuotaLimits;
@@ -43,7 +29,6 @@ export class OwnerQuota {
     { held: Map<string, number>; bytes: number; untilMs: number }
   >();
 
-  /** Creates an empty quota. */
   constructor(limits: QuotaLimits) {
     this.#limits = limits;
   }
