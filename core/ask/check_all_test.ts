@@ -4,7 +4,6 @@ import { check, checkAllSteps } from "./check.ts";
 import { type AskedQuestion, parseQuestion } from "./question.ts";
 import { type FeedState, replay } from "../replay/replay.ts";
 import { runSteps } from "../text/steps.ts";
-import { assertSigError } from "../../tests/kit/sig_errors.ts";
 import { ALICE, day, ISSUER, revoke, upsert } from "../../tests/kit/events.ts";
 
 const now = new Date(day(15));
@@ -98,10 +97,4 @@ Deno.test("rejects an empty list of questions, and questions that differ in subj
   ) {
     assertThrows(() => askAll(state, questions), TypeError, "Cannot check");
   }
-  const later = [{ ...one, asOf: 2 }, { ...one, asOf: 2, require: ["role=x"] }];
-  assertSigError(
-    () => askAll(state, later),
-    "consistency_unavailable",
-    "Cannot judge as of sequence 2: the feed ends at 1",
-  );
 });

@@ -2,9 +2,8 @@ import { assert, assertEquals } from "@std/assert";
 import { dumpState, stringifyDump } from "./dump_state.ts";
 import { parseJson } from "../text/json.ts";
 import { replay } from "../replay/replay.ts";
-import type { RelationshipState } from "../event/types.ts";
 import { assertSigError } from "../../tests/kit/sig_errors.ts";
-import { ALICE, day, ISSUER, revoke, upsert } from "../../tests/kit/events.ts";
+import { day, ISSUER, revoke, upsert } from "../../tests/kit/events.ts";
 
 const NOW = new Date(day(15));
 const BOB = "did:web:bob.example";
@@ -73,31 +72,6 @@ Deno.test("a dump's text equals the output of JSON.stringify", () => {
     stringifyDump(empty),
     '{\n  "issuer": "",\n  "last_sequence": 0,\n  "by_relationship_id": {}\n}',
   );
-});
-
-Deno.test("an active and a revoked entry have exactly the fields of docs/protocol.md §4", () => {
-  const { by_relationship_id } = dumpState(STATE, { now: NOW });
-  const active: RelationshipState = {
-    issuer: ISSUER,
-    relationship_id: "active",
-    subject: ALICE,
-    relationship_type: "employee",
-    roles: ["deploy"],
-    valid_from: null,
-    valid_until: null,
-    status: "active",
-    last_sequence: 1,
-  };
-  assertEquals(by_relationship_id.get("active"), active);
-  assertEquals(by_relationship_id.get("revoked"), {
-    ...active,
-    relationship_id: "revoked",
-    valid_until: day(10),
-    status: "revoked",
-    revoked_reason_code: "employment_ended",
-    revoked_effective_at: day(5),
-    last_sequence: 5,
-  });
 });
 
 Deno.test("filters by subject and by effective status at that time", () => {

@@ -227,7 +227,7 @@ for (const [order, bytes, code] of IN_ORDER) {
   });
 }
 
-Deno.test("hints name the likely mistake", () => {
+Deno.test("hints name the likely mistake, and messages escape names", () => {
   const ed25519 = assertSigError(
     () => parseFeedLine(withHeader({ ...HEADER, alg: "Ed25519" })),
     "algorithm_not_allowed",
@@ -243,9 +243,6 @@ Deno.test("hints name the likely mistake", () => {
     'Cannot read feed line: it must have exactly protected, payload and signature, and has "header" too',
   );
   assertEquals(header.context.hint, "An unprotected header is not allowed.");
-});
-
-Deno.test("an unexpected member's name is escaped", () => {
   assertSigError(
     () => parseFeedLine(`{${members},"\\u001b[31m":1}`),
     "invalid_envelope",

@@ -2,13 +2,12 @@ import { type ErrorCode, isSigError } from "@sig/core";
 import {
   answerInvitation,
   type AnswerInvitationOptions,
-  createInvitation,
+  importVerificationKey,
   type InvitationAnswer,
   jwkToDidKey,
   parseAttestation,
   type ParsedInvitation,
   previewAttestation,
-  resolveDidKey,
   signAttestation,
   verifyAnswer,
   verifyAttestation,
@@ -17,8 +16,10 @@ import { encodeBase64Url } from "@sig/jose/internal";
 import { assert, assertEquals } from "@std/assert";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import {
+  CLAIMS,
   EXPECTED,
   foreignKey,
+  HEADER,
   invite,
   ISSUER,
   orgKey,
@@ -114,13 +115,11 @@ Deno.test("an answer is valid for one invitation, one issuer and enrolment only"
     ...["login", "enrol login", "Enrol", "", undefined].map((scope) =>
       [{ scope }, "scope_not_granted", "scope"] as const
     ),
-    [{ iss: ISSUER }, "subject_mismatch", "iss and sub"],
     [
       { exp: invitation.claims.exp + 1 },
       "attestation_time_invalid",
       "its exp lies after",
     ],
-    [{ exp: NOW_SECONDS }, "attestation_time_invalid", "it has expired"],
     [
       { iat: NOW_SECONDS + 61 },
       "attestation_time_invalid",
@@ -156,15 +155,6 @@ Deno.test("rejects an answer signed with another key", async () => {
     "attestation_signature_invalid",
     "is not one of key",
   );
-  for (const alg of ["none", "HS256"]) {
-    const header = { ...headerOf(personKey), alg };
-    const attestation = await tokenOf(personKey, header, claims);
-    await expectSigError(
-      verifyAnswer({ invitation: invitation.text, attestation }, EXPECTED),
-      "algorithm_not_allowed",
-      "alg must be EdDSA",
-    );
-  }
 });
 
 Deno.test("verifies the invitation before the attestation", async () => {
@@ -180,14 +170,9 @@ Deno.test("verifies the invitation before the attestation", async () => {
     "invitation_expired",
     "it expired at",
   );
-  const forged = await createInvitation({
-    issuer: ISSUER,
-    key: foreignKey,
-    terms: TERMS,
-    now,
-  });
+  const forged = await tokenOf(foreignKey, HEADER, CLAIMS);
   await expectSigError(
-    verifyAnswer({ invitation: forged.text, attestation: "x" }, EXPECTED),
+    verifyAnswer({ invitation: forged, attestation: "x" }, EXPECTED),
     "signature_invalid",
     "its signature",
   );
@@ -254,11 +239,7 @@ Deno.test("a did:web answers with a key of its DID document", async () => {
     ...EXPECTED,
     key: async (kid) => {
       asked.push(kid);
-      const { jwk } = await resolveDidKey(
-        `${person}#${person.slice("did:key:".length)}`,
-      );
-      const { importVerificationKey } = await import("@sig/jose");
-      return await importVerificationKey({ ...jwk, kid });
+      return await importVerificationKey({ ...personKey.publicJwk, kid });
     },
   });
   assertEquals([verified.subject, ...asked], [subject, `${subject}#person`]);

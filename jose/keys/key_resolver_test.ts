@@ -2,7 +2,7 @@ import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { DEFAULT_LIMITS } from "@sig/core";
 import { calculateKid, createKeyResolver } from "@sig/jose";
 import { calculateKidOf } from "@sig/jose/internal";
-import { encodeNumber, smallOrderYs } from "../testdata/edwards.ts";
+import { encodeNumber } from "../testdata/edwards.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { publicJwkOf, testKey } from "../testdata/keys.ts";
 
@@ -119,9 +119,8 @@ Deno.test("rejects a key set with two entries of the same kid, even for the same
 });
 
 Deno.test("rejects a key set with an invalid Ed25519 key", async () => {
-  const [, one = 1n] = smallOrderYs();
   const bad: readonly (readonly [unknown, string])[] = [
-    [publicJwkOf(encodeNumber(one), "z"), "x is a point of small order"],
+    [publicJwkOf(encodeNumber(1n), "z"), "x is a point of small order"],
     [publicJwkOf(encodeNumber(2n ** 255n - 1n), "z"), "canonical point"],
     [{ ...a, kid: "z", x: "AA" }, "x has 1 bytes (expected 32)"],
     [{ ...a, kid: "" }, "kid must be a string of 1 to 256 characters"],

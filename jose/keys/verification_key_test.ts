@@ -61,41 +61,27 @@ for (const backend of BACKENDS) {
       assertEquals(await key.verify(new Uint8Array(length), message), false);
     }
   });
+}
 
-  Deno.test(`${backend}: rejects keys of small order`, async () => {
-    for (const y of smallOrderYs()) {
-      for (const encoding of [y, y | (1n << 255n)].map(encodeNumber)) {
-        await expectSigError(
-          () => importVerificationKey(publicJwkOf(encoding), options),
-          "invalid_key",
-          "Cannot use key: x is a point of small order",
-        );
-      }
-    }
-  });
-
-  Deno.test(`${backend}: rejects non-canonical keys, and keys off the curve`, async () => {
-    for (const y of [P, P + 1n, P + 3n, 2n ** 255n - 1n]) {
-      for (const encoding of [y, y | (1n << 255n)].map(encodeNumber)) {
-        await expectSigError(
-          () => importVerificationKey(publicJwkOf(encoding), options),
-          "invalid_key",
-          "Cannot use key: x is not a canonical point encoding",
-        );
-      }
-    }
-    let offCurve = 0;
-    for (let y = 2n; offCurve < 20; y++) {
-      if (findX(y) !== undefined) continue;
-      offCurve++;
+Deno.test("rejects keys of small order, non-canonical keys, and keys off the curve", async () => {
+  const ys: (readonly [bigint, string])[] = [
+    ...smallOrderYs().map((y) => [y, "a point of small order"] as const),
+    ...[P, P + 1n, P + 3n, 2n ** 255n - 1n]
+      .map((y) => [y, "not a canonical point encoding"] as const),
+  ];
+  for (let y = 2n; ys.length < 30; y++) {
+    if (findX(y) === undefined) ys.push([y, "not a point on the curve"]);
+  }
+  for (const [y, says] of ys) {
+    for (const encoding of [y, y | (1n << 255n)].map(encodeNumber)) {
       await expectSigError(
-        () => importVerificationKey(publicJwkOf(encodeNumber(y)), options),
+        () => importVerificationKey(publicJwkOf(encoding)),
         "invalid_key",
-        "Cannot use key: x is not a point on the curve",
+        `Cannot use key: x is ${says}`,
       );
     }
-  });
-}
+  }
+});
 
 Deno.test("rejects an invalid Ed25519 public key with the reason", async () => {
   const cases: readonly (readonly [unknown, string])[] = [
