@@ -1,40 +1,9 @@
 /** Access to `node:crypto` where the platform has it. @module */
 
-/** A key of `node:crypto`; opaque here. */
-export type NodeKey = { readonly type: string };
+import type * as nodeCrypto from "node:crypto";
 
-/** The input for importing a public key into `node:crypto`. */
-export interface NodeJwkInput {
-  /** The public JWK. */
-  readonly key: {
-    readonly kty: "OKP";
-    readonly crv: string;
-    readonly x: string;
-  };
-  /** Always `jwk`. */
-  readonly format: "jwk";
-}
-
-/** The functions of `node:crypto` that are used here. */
-export interface NodeCrypto {
-  /** Imports a public key, or throws. */
-  createPublicKey(input: NodeJwkInput): NodeKey;
-  /** Imports a private key in PKCS #8, or throws. */
-  createPrivateKey(input: {
-    readonly key: Uint8Array;
-    readonly format: "der";
-    readonly type: "pkcs8";
-  }): NodeKey;
-  /** Signs synchronously. */
-  sign(algorithm: null, message: Uint8Array, key: NodeKey): Uint8Array;
-  /** Verifies synchronously. */
-  verify(
-    algorithm: null,
-    message: Uint8Array,
-    key: NodeKey,
-    signature: Uint8Array,
-  ): boolean;
-}
+/** The module `node:crypto`. */
+export type NodeCrypto = typeof nodeCrypto;
 
 /**
  * Loads `node:crypto`; returns undefined in browsers and most workers. A static

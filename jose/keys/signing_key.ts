@@ -1,5 +1,6 @@
 /** Private keys that sign and can't be read back. @module */
 
+import type { Buffer } from "node:buffer";
 import type { Jwk, OpenObject, PrivateJwk } from "@sig/core";
 import { isKid, isObject, joinBytes } from "@sig/core/internal";
 import { hasBuiltins, loadNodeCrypto } from "./platform.ts";
@@ -181,7 +182,8 @@ function importForBulk(
   try {
     const node = loadNodeCrypto();
     const key = node?.createPrivateKey({
-      key: pkcs8,
+      // It takes any bytes; its types require a Buffer.
+      key: pkcs8 as Buffer,
       format: "der",
       type: "pkcs8",
     });

@@ -4,12 +4,12 @@
  * @module
  */
 
+import type { KeyObject } from "node:crypto";
 import { type Jwk, SigError } from "@sig/core";
 import { isKid, isObject, member } from "@sig/core/internal";
 import {
   BackendChoice,
   type NodeCrypto,
-  type NodeKey,
   type VerificationBackend,
 } from "./platform.ts";
 import { isStrictSignature } from "../bytes/ed25519_bytes.ts";
@@ -134,7 +134,7 @@ function importNode(
   node: NodeCrypto,
   { x }: PublicKey,
   kid: string | undefined,
-): NodeKey {
+): KeyObject {
   try {
     const key = { kty: "OKP", crv: "Ed25519", x } as const;
     return node.createPublicKey({ key, format: "jwk" });
@@ -144,7 +144,7 @@ function importNode(
 }
 
 /** The platform's key at creation. */
-type Imported = { readonly web: CryptoKey } | { readonly node: NodeKey };
+type Imported = { readonly web: CryptoKey } | { readonly node: KeyObject };
 
 class Ed25519VerificationKey implements VerificationKey {
   readonly kid?: string;
@@ -156,7 +156,7 @@ class Ed25519VerificationKey implements VerificationKey {
    * The key in `node:crypto`; null after `node:crypto` rejected it, so
    * WebCrypto is used.
    */
-  #node: NodeKey | undefined | null;
+  #node: KeyObject | undefined | null;
 
   constructor(
     publicKey: PublicKey,
@@ -196,7 +196,7 @@ class Ed25519VerificationKey implements VerificationKey {
     }
   }
 
-  #nodeKey(node: NodeCrypto): NodeKey | undefined {
+  #nodeKey(node: NodeCrypto): KeyObject | undefined {
     if (this.#node === undefined) {
       try {
         this.#node = importNode(node, this.#publicKey, this.kid);

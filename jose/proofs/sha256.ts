@@ -1,15 +1,10 @@
 /** Synchronous SHA-256 (FIPS 180-4) on every platform. @module */
 
 import { Sha256 as PlainSha256 } from "../bytes/sha256.ts";
-import { loadBuiltin } from "../keys/platform.ts";
+import { loadNodeCrypto } from "../keys/platform.ts";
 
 /** Returns the digest (32 bytes) of the concatenated pieces. */
 export type Sha256 = (...pieces: readonly Uint8Array[]) => Uint8Array;
-
-interface NodeHash {
-  update(piece: Uint8Array): NodeHash;
-  digest(): Uint8Array;
-}
 
 /**
  * Creates a synchronous SHA-256: the platform's where available (Deno and
@@ -27,12 +22,10 @@ interface NodeHash {
  * ```
  */
 export function createSha256(): Sha256 {
-  const node = loadBuiltin("node:crypto") as
-    | { createHash?(name: string): NodeHash }
-    | undefined;
+  const node = loadNodeCrypto();
   if (typeof node?.createHash !== "function") return createPlainSha256();
   return (...pieces) => {
-    const hash = node.createHash!("sha256");
+    const hash = node.createHash("sha256");
     for (const piece of pieces) hash.update(piece);
     return new Uint8Array(hash.digest());
   };
