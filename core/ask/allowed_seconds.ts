@@ -17,10 +17,7 @@ import {
   validInstant,
 } from "../text/timestamp.ts";
 
-/**
- * A range of whole seconds since 1970, both ends included; infinite without
- * a bound.
- */
+/** Whole seconds since 1970, with both ends; infinite without a bound. */
 export interface SecondsRange {
   /** The first second. */
   readonly first: number;
@@ -89,10 +86,7 @@ function* inForce(
   if (state.valid_from !== null) yield { state, until };
 }
 
-/**
- * Returns the later (sign 1) or earlier (sign -1) of two bounds, undefined
- * without any.
- */
+/** Returns the later (sign 1) or earlier (sign -1) of two optional bounds. */
 function stricterBound(
   sign: 1 | -1,
   a: Instant | undefined,

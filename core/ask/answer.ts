@@ -19,9 +19,7 @@ export const DENY_REASONS = [
 /** A reason of a deny (closed list). */
 export type DenyReason = (typeof DENY_REASONS)[number];
 
-/**
- * One reason of a deny, with the relationship or requirement that it concerns.
- */
+/** One reason of a deny, and what it concerns. */
 export interface Reason {
   /** The code of the reason. */
   readonly code: DenyReason;
@@ -88,9 +86,7 @@ export interface CheckResult {
   readonly issuer: string;
   /** The reasons of a deny; empty on allow. */
   readonly reasons: readonly Reason[];
-  /**
-   * The number of reasons left out to limit the answer's size; absent if none.
-   */
+  /** The number of reasons left out; absent if none. */
   readonly reasons_left_out?: number;
   /** The clock time of the evaluation: RFC 3339 UTC. */
   readonly evaluated_at: string;

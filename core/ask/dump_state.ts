@@ -1,8 +1,4 @@
-/**
- * States as JSON, now or in the past (docs/protocol.md §4, §5).
- *
- * @module
- */
+/** States as JSON, now or in the past (docs/protocol.md §4, §5). @module */
 
 import { SigError } from "../errors/error.ts";
 import {
@@ -35,9 +31,7 @@ export interface DumpStateOptions extends TimeQuestion {
 
 /** Options of {@linkcode walkState}. */
 export interface StatePartOptions extends DumpStateOptions {
-  /**
-   * The relationship after which to begin (default: begin at the first one).
-   */
+  /** The relationship after which to begin (default: at the first one). */
   readonly after?: string | undefined;
   /** Maximum number of relationships (default: all). */
   readonly limit?: number | undefined;
@@ -54,10 +48,7 @@ export interface StatePart {
   readonly issuer: string;
   /** Sequence of the last event taken into account. */
   readonly last_sequence: number;
-  /**
-   * Identifier and state of each relationship, and its effective status at that
-   * time.
-   */
+  /** Identifier, state and effective status of each relationship. */
   readonly entries: readonly (readonly [
     string,
     RelationshipState,
@@ -73,14 +64,9 @@ export interface StateDump {
   readonly issuer: string;
   /** Sequence of the last event taken into account. */
   readonly last_sequence: number;
-  /**
-   * The relationships, sorted by identifier in the order of UTF-16 code units.
-   */
+  /** The relationships, sorted by their identifiers' UTF-16 code units. */
   readonly by_relationship_id: ReadonlyMap<string, RelationshipState>;
-  /**
-   * The effective status of each relationship at that time; not part of the
-   * JSON text.
-   */
+  /** The effective status of each relationship; not part of the JSON text. */
   readonly statuses: ReadonlyMap<string, EffectiveStatus>;
 }
 
@@ -122,9 +108,7 @@ export function dumpState(
   };
 }
 
-/**
- * Approximate length in characters of a state's member names and fixed values.
- */
+/** Approximate number of characters of a state's names and fixed values. */
 const STATE_LENGTH = 300;
 /** Maximum number of a subject's relationships that are sorted separately. */
 const FEW = 256;

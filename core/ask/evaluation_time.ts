@@ -1,8 +1,4 @@
-/**
- * The time of a question: `at` and `as_of` (docs/protocol.md §5).
- *
- * @module
- */
+/** The time of a question: `at` and `as_of` (docs/protocol.md §5). @module */
 
 import { SigError } from "../errors/error.ts";
 import { isSequence } from "../event/event.ts";
@@ -26,10 +22,7 @@ export class Timepoint {
     this.instant = instant;
   }
 
-  /**
-   * Parses a timestamp; returns undefined for any other text (docs/protocol.md
-   * §3).
-   */
+  /** Parses a timestamp (docs/protocol.md §3); undefined for other texts. */
   static parse(text: string): Timepoint | undefined {
     const instant = parseTimestamp(text);
     return instant && new Timepoint(text, instant);
@@ -94,10 +87,7 @@ function parseAsOf(asOf: number | string | Timepoint): number | Timepoint {
   );
 }
 
-/**
- * The part of a state that times and pages need; it may end before its history
- * does.
- */
+/** The part of a state for times and pages; its history may be longer. */
 export type KnownState = Omit<FeedState, "by_relationship_id">;
 
 /**
@@ -139,10 +129,7 @@ function eventsKnown(
   );
 }
 
-/**
- * Returns a time in the form of the question: a text, or a sequence as a
- * number.
- */
+/** Returns a time in the form of the question. */
 export function timeAsAsked<T extends number | Timepoint>(
   time: T | undefined,
 ): Exclude<T, Timepoint> | string | null {

@@ -52,9 +52,7 @@ export class Evaluator {
   readonly #needs: readonly Needs[];
   /** One verdict for each distinct set of requirements. */
   readonly #verdicts: readonly Verdict[];
-  /**
-   * The verdicts, by the requirement of theirs that the fewest verdicts need.
-   */
+  /** The verdicts, by the rarest of their requirements. */
   readonly #byRarest: readonly (readonly Verdict[])[];
   readonly #maxExplained: number;
   readonly #maxExplainLength: number;
@@ -62,10 +60,7 @@ export class Evaluator {
   #count = 0;
   /** For each distinct requirement: whether an active relationship meets it. */
   readonly #metByActive: boolean[] = [];
-  /**
-   * For each distinct requirement: the most recently changed relationship that
-   * meets it.
-   */
+  /** For each distinct requirement: the last relationship that meets it. */
   readonly #lastMeeting: (EffectiveState | undefined)[] = [];
 
   /** Creates an evaluator for questions about one subject at one time. */
@@ -97,9 +92,7 @@ export class Evaluator {
     );
   }
 
-  /**
-   * Evaluates a relationship; returns the number of verdicts that were checked.
-   */
+  /** Evaluates a relationship; returns the number of verdicts checked. */
   add(effective: EffectiveState): number {
     this.#count++;
     if (this.#explained.length < this.#maxExplained) {
@@ -223,10 +216,7 @@ export class Evaluator {
   }
 }
 
-/**
- * Returns how many relationships fit into an explanation of a maximum length
- * (at least one).
- */
+/** Returns how many relationships fit into a length (at least one). */
 function countFitting(
   all: readonly EffectiveState[],
   requirements: readonly Requirement[],

@@ -18,9 +18,7 @@ export interface AskedQuestion extends AskedTime {
   readonly subject: string;
   /** The requirements, at least one. */
   readonly require: readonly AskedRequirement[];
-  /**
-   * Whether to explain how each relationship was evaluated (default: false).
-   */
+  /** Whether to explain the evaluation (default: false). */
   readonly explain?: boolean | undefined;
 }
 
@@ -33,9 +31,7 @@ export interface QuestionParts extends Partial<ParsedTime> {
   readonly subject: string;
   /** The requirements, at least one. */
   readonly requirements: readonly Requirement[];
-  /**
-   * Whether to explain how each relationship was evaluated (default: false).
-   */
+  /** Whether to explain the evaluation (default: false). */
   readonly explain?: boolean | undefined;
 }
 

@@ -93,10 +93,7 @@ function invalid(why: string, meant?: string): SigError {
   );
 }
 
-/**
- * Returns whether a relationship meets a requirement. Its status is not
- * checked.
- */
+/** Returns whether a relationship of any status meets a requirement. */
 export function meets(
   state: RelationshipState,
   { key, value }: Requirement,

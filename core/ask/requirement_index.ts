@@ -1,8 +1,4 @@
-/**
- * Matches a relationship against many requirements (docs/protocol.md §5).
- *
- * @module
- */
+/** Matches relationships against requirements (docs/protocol.md §5). @module */
 
 import { meets, type Requirement } from "./requirement.ts";
 import type { RelationshipState } from "../event/types.ts";
@@ -35,10 +31,7 @@ export class RequirementIndex {
     });
   }
 
-  /**
-   * Returns the indexes in `distinct` of the requirements that a relationship
-   * meets.
-   */
+  /** Returns the indexes in `distinct` that a relationship meets. */
   metBy(state: RelationshipState): ReadonlySet<number> {
     const met = new Set<number>();
     for (const index of this.#others) {

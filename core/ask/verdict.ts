@@ -1,8 +1,4 @@
-/**
- * The verdict of one set of requirements (docs/protocol.md §5).
- *
- * @module
- */
+/** The verdict of one set of requirements (docs/protocol.md §5). @module */
 
 import type { AnswerLimits, Reason } from "./answer.ts";
 import type { Requirement } from "./requirement.ts";

@@ -94,9 +94,7 @@ export interface SigErrorOptions {
  * ```
  */
 export class SigError extends Error implements Sentence {
-  /**
-   * Always `SigError`, also across two copies of this module in one program.
-   */
+  /** Always `SigError`, also in another copy of this module. */
   override readonly name = "SigError";
   /** The stable code, on which programs can branch. */
   readonly code: ErrorCode;
@@ -140,10 +138,7 @@ export class SigError extends Error implements Sentence {
   }
 }
 
-/**
- * Each alternative begins with a different character, so matching takes linear
- * time.
- */
+/** Linear, because each alternative begins with a different character. */
 const SENTENCE = /^Cannot ((?:[^":]|"(?:[^"\\]|\\[^])*"|:(?! ))+): ([^]+)$/;
 
 /** Splits a message; a message of another form is only a reason. */

@@ -3,10 +3,7 @@
 import { isSigError, type Issue, type JsonValue } from "./error.ts";
 import { ERROR_CODES, type ErrorCode } from "./error_codes.ts";
 
-/**
- * An error as `application/problem+json`, with the context's members at the top
- * level.
- */
+/** An error as problem details; the context's members are at the top level. */
 export interface Problem {
   /** The problem type: `urn:sig:problem:<code>`. */
   readonly type: string;

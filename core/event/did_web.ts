@@ -1,8 +1,4 @@
-/**
- * did:web identifiers and the well-known URLs of issuers (docs/protocol.md §1).
- *
- * @module
- */
+/** did:web and the well-known URLs of issuers (docs/protocol.md §1). @module */
 
 import { SigError } from "../errors/error.ts";
 import { quote } from "../text/escape_invisible.ts";
@@ -36,10 +32,7 @@ export interface ParseDidWebOptions {
 const LABEL = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/;
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 const SEGMENT = /^[A-Za-z0-9._-]+$/;
-/**
- * Maximum length of a DID in characters. No DNS host with a sensible path needs
- * more.
- */
+/** Maximum length of a DID; no DNS host with a sensible path needs more. */
 const MAX_DID_LENGTH = 2048;
 
 /**
@@ -145,9 +138,7 @@ function requireHost(
   return false;
 }
 
-/**
- * Returns a hint. `--allow-insecure` only permits IP addresses and localhost.
- */
+/** Returns a hint: `--allow-insecure` only permits private hosts. */
 function hintAbout(host: string, isPrivate: boolean): string {
   if (isPrivate) return "For a test on this machine, use --allow-insecure.";
   return host.endsWith(".")

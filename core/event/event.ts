@@ -19,9 +19,7 @@ import { createValidator, type Validator } from "./validator.ts";
 
 /** Options of {@linkcode validateEvent}. */
 export interface ValidateEventOptions {
-  /**
-   * The feed is `public_only`, so private events are rejected (default: false).
-   */
+  /** Whether to reject private events (default: false). */
   readonly publicOnly?: boolean;
   /**
    * `ignore` accepts event types that v0.1 does not define (default: `reject`).
@@ -116,10 +114,7 @@ function validateCommon(fields: Fields, options: ValidateEventOptions): void {
   fields.optional("metadata", isObject, "an object");
 }
 
-/**
- * Returns whether a value is a valid sequence number: an integer from 1 to
- * 2^53-1.
- */
+/** Returns whether a value is a sequence: an integer from 1 to 2^53-1. */
 export function isSequence(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 1;
 }

@@ -35,10 +35,7 @@ export function isObject(value: unknown): value is OpenObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/**
- * Returns whether a string has the form of a DID (DID Core §3.1): method and
- * identifier.
- */
+/** Returns whether a string has the form of a DID (DID Core §3.1). */
 export function isDid(value: string): boolean {
   return /^did:[a-z0-9]+:[A-Za-z0-9._:%-]*[A-Za-z0-9._%-]$/.test(value);
 }
@@ -53,10 +50,7 @@ export class Fields {
   readonly #object: OpenObject;
   readonly #base: string;
 
-  /**
-   * Creates a reader of an object; `base` is its JSON Pointer (default: the
-   * root).
-   */
+  /** Creates a reader of the object at a JSON Pointer (default: the root). */
   constructor(object: OpenObject, base = "") {
     this.#object = object;
     this.#base = base;
@@ -69,9 +63,7 @@ export class Fields {
     return undefined;
   }
 
-  /**
-   * Returns a member, undefined if absent. Inherited members count as absent.
-   */
+  /** Returns a member; undefined if absent or inherited. */
   get(name: string): unknown {
     return member(this.#object, name);
   }
@@ -130,10 +122,7 @@ export class Fields {
     );
   }
 
-  /**
-   * Returns an optional member of a type; null counts as absent
-   * (docs/protocol.md §3).
-   */
+  /** Returns an optional member; null is absent (docs/protocol.md §3). */
   optional<T>(
     name: string,
     is: (value: unknown) => value is T,

@@ -255,9 +255,7 @@ class LineReading {
       matchesAt(bytes, from, this.#lastHeader);
   }
 
-  /**
-   * Parses a header that was decoded into `#input`, or takes it from the cache.
-   */
+  /** Parses the header in `#input`, or takes it from the cache. */
   #parseHeader(ascii: Uint8Array, length: number): EventHeader {
     const text = new TextDecoder().decode(ascii);
     let header = this.#headers.get(text);
@@ -345,10 +343,7 @@ function extraMember(value: OpenObject): SigError {
   );
 }
 
-/**
- * Parses the protected header: exactly `alg`, `kid` and `typ` (docs/protocol.md
- * §2.5).
- */
+/** Parses the header: exactly alg, kid and typ (docs/protocol.md §2.5). */
 function parseHeader(bytes: Uint8Array, limits: Limits): EventHeader {
   const header = parseHeaderJson(bytes, limits);
   for (const name of ["crit", "b64"]) {

@@ -74,10 +74,7 @@ function isJwsFlattened(value: unknown): value is "jws-flattened" {
   return value === "jws-flattened";
 }
 
-/**
- * Returns the only allowed URL of proofs: on the issuer's host, with the scheme
- * of `jwks_uri`.
- */
+/** Returns the only allowed URL: the issuer's host, `jwks_uri`'s scheme. */
 function allowedProofsUri(
   { issuer, jwks_uri }: Readonly<Record<string, unknown>>,
 ): string | undefined {

@@ -87,10 +87,7 @@ export interface Display {
   readonly [member: string]: unknown;
 }
 
-/**
- * An event that begins or changes a relationship and replaces its earlier
- * state.
- */
+/** An event that begins a relationship or replaces its state. */
 export interface RelationshipUpsertEvent extends EventBase {
   /** Always `relationship.upsert`. */
   readonly event_type: "relationship.upsert";
@@ -223,9 +220,7 @@ export interface DidDocument {
   readonly assertionMethod: readonly string[];
 }
 
-/**
- * The state of one relationship: exactly the members of docs/protocol.md §4.
- */
+/** A relationship, with exactly the members of docs/protocol.md §4. */
 export interface RelationshipState {
   /** The issuer's DID. */
   readonly issuer: string;

@@ -64,10 +64,7 @@ export function createValidator<T, Options>(
   return Object.assign(validate, { "~standard": standard });
 }
 
-/**
- * Creates the error of a list of faults (default code: that of the first
- * fault).
- */
+/** Creates the error of some faults (default code: that of the first). */
 export function issuesError(
   what: string,
   issues: readonly Issue[],

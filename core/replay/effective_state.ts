@@ -1,8 +1,4 @@
-/**
- * The effective status of relationships at an instant (docs/protocol.md §5).
- *
- * @module
- */
+/** The status of relationships at an instant (docs/protocol.md §5). @module */
 
 import {
   countFirst,
@@ -79,10 +75,7 @@ export function countUntil(
   return isIn(length - 1) ? length : countFirst(length, isIn);
 }
 
-/**
- * Evaluates the last version. A revoke takes effect as soon as it is read (fail
- * closed).
- */
+/** Evaluates the last version. A revoke takes effect as soon as it is read. */
 function effectiveNow(
   { state }: RelationshipVersion,
   instant: Instant,
@@ -93,10 +86,7 @@ function effectiveNow(
   return { state, status, known: true };
 }
 
-/**
- * Evaluates the first `count` versions. They are not copied, because there may
- * be very many.
- */
+/** Evaluates the first `count` versions without a copy of so many. */
 function effectiveThen(
   versions: readonly RelationshipVersion[],
   count: number,
@@ -114,10 +104,7 @@ function effectiveThen(
   return { state, status: validity(state, instant), known: true };
 }
 
-/**
- * Returns the first revoke in a range that ends the earlier versions by that
- * instant.
- */
+/** Returns the first revoke in a range that ends earlier versions by then. */
 function findRevoke(
   versions: readonly RelationshipVersion[],
   from: number,
@@ -151,9 +138,7 @@ function beforeFirst(
   return { state, status: validity(state, instant), known: true };
 }
 
-/**
- * Returns a version that a later revoke ended, with the members of the revoke.
- */
+/** Returns a version with the members of the revoke that ended it. */
 function ended(
   revoke: RelationshipVersion,
   state: RelationshipState,

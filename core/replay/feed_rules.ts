@@ -1,8 +1,4 @@
-/**
- * The rules between the events of a feed (docs/protocol.md §2–§4).
- *
- * @module
- */
+/** The rules between the events of a feed (docs/protocol.md §2–§4). @module */
 
 import { SigError } from "../errors/error.ts";
 import { findEventWarnings, isRevoke, isUpsert } from "../event/event.ts";
@@ -24,10 +20,7 @@ import type {
 
 /** Options of {@linkcode FeedRules}. */
 export interface ReplayOptions {
-  /**
-   * The issuer that every event must name (default: the issuer of the first
-   * event).
-   */
+  /** The issuer that every event must name (default: the first event's). */
   readonly issuer?: string;
   /**
    * Whether a revoke without an earlier upsert is ignored with a warning, or
@@ -45,10 +38,7 @@ export interface ReplayOptions {
 
 /** The result of an accepted event. */
 export interface Accepted {
-  /**
-   * Whether the event changes the state; an ignored event only uses its
-   * sequence.
-   */
+  /** Whether the event changes the state. */
   readonly applies: boolean;
   /** Oddities of the event. */
   readonly warnings: readonly Warning[];
@@ -72,9 +62,7 @@ export interface RulesStart {
 export interface PastEvents {
   /** Returns whether an earlier event has this `event_id`. */
   hasEvent(eventId: string): boolean;
-  /**
-   * Returns a relationship after its last event; undefined without an upsert.
-   */
+  /** Returns a relationship after its last event, if it has an upsert. */
   relationship(id: string): PastRelationship | undefined;
 }
 
@@ -189,10 +177,7 @@ export class FeedRules {
     this.#lastSequence = lastSequence;
   }
 
-  /**
-   * Returns the subject of a relationship's last upsert, and caches it if it is
-   * from earlier events.
-   */
+  /** Returns the subject of a relationship's last upsert. */
   #subjectOf(id: string): string | undefined {
     const known = this.#subjects.get(id);
     if (known !== undefined) return known;
@@ -280,9 +265,7 @@ export class FeedRules {
     }
   }
 
-  /**
-   * Updates the relationship of an event; `before` was its subject until now.
-   */
+  /** Updates a relationship, whose subject was `before`. */
   #relate(
     event: SigEvent | UnknownEvent,
     before: string | undefined,

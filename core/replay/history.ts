@@ -1,8 +1,4 @@
-/**
- * The versions of each relationship in a feed (docs/protocol.md §5.2).
- *
- * @module
- */
+/** The versions of relationships in a feed (docs/protocol.md §5.2). @module */
 
 import { isRevoke, isUpsert } from "../event/event.ts";
 import { unmatchedRevoke } from "./feed_rules.ts";
@@ -33,31 +29,19 @@ export interface RelationshipVersion {
   readonly endsEarlierFrom?: Instant;
 }
 
-/**
- * The history of a feed, for questions about any time; read-only to callers.
- */
+/** The history of a feed, for questions about any time. */
 export interface FeedHistory {
   /** The versions of each relationship, in the order of the feed. */
   readonly versions: ReadonlyMap<string, readonly RelationshipVersion[]>;
-  /**
-   * Returns the identifiers of all relationships that were ever about a
-   * subject.
-   */
+  /** Returns all relationships that were ever about a subject. */
   relationshipsOf(subject: string): RelationshipIds;
-  /**
-   * Returns the root of a subject's person after some events, like `personOf`.
-   */
+  /** Returns the root of a subject's person after some events. */
   personOf(subject: string, events: number): string;
   /** Returns the `issued_at` of a replayed event. */
   issuedAt(sequence: number): Instant;
-  /**
-   * Returns the length of the longest prefix in which every `issued_at` ≤ the
-   * instant.
-   */
+  /** Returns the length of the longest prefix with every `issued_at` ≤ then. */
   prefixAt(instant: Instant): number;
-  /**
-   * Returns the subjects of an event with a warning; empty for other events.
-   */
+  /** Returns the subjects of an event with a warning; none for others. */
   subjectsWarnedAt(sequence: number): readonly string[];
 }
 
@@ -98,24 +82,16 @@ const EMPTY: readonly string[] = Object.freeze([]);
 
 /** Builds a {@linkcode FeedHistory} from events. */
 export class HistoryBuilder implements GrowingHistory {
-  /**
-   * The identifiers of all relationships, in the order of their first events.
-   */
+  /** The identifiers of all relationships, by their first events. */
   readonly ids: string[] = [];
   readonly #versions = new Map<string, RelationshipVersion[]>();
-  /**
-   * Identifiers by subject; a set only where a relationship changed its
-   * subject.
-   */
+  /** Identifiers by subject; a set only after a change of a subject. */
   readonly #bySubject = new Map<string, string[] | Set<string>>();
   readonly #persons: Persons;
   readonly #warnedAt = new Map<number, readonly string[]>();
   /** Seconds of each event's `issued_at`, by block. */
   readonly #seconds: Float64Array[] = [];
-  /**
-   * Nanoseconds of each event's `issued_at`; undefined for a block in which all
-   * are 0.
-   */
+  /** Nanoseconds of each `issued_at`; undefined for a block of zeros. */
   readonly #nanoseconds: (Uint32Array | undefined)[] = [];
   #events = 0;
   /** The latest instant up to the end of each full block. */

@@ -1,8 +1,4 @@
-/**
- * Validation and description of login challenges (docs/protocol.md §7.1).
- *
- * @module
- */
+/** Validation and texts of login challenges (docs/protocol.md §7.1). @module */
 
 import {
   type ErrorCode,

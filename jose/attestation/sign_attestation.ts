@@ -25,9 +25,7 @@ export interface SignAttestationOptions {
    * select it, because a site must not learn a name by requesting it.
    */
   readonly subject?: string;
-  /**
-   * The scopes to grant, a subset of the challenge's (default: all of them).
-   */
+  /** The scopes to grant (default: all of the challenge's). */
   readonly scopes?: readonly string[];
   /** Returns the current time. */
   readonly now: () => Date;
@@ -172,10 +170,7 @@ function prepare(options: SignAttestationOptions): {
   };
 }
 
-/**
- * Returns the times in whole seconds, rounded so that the token never outlives
- * the challenge.
- */
+/** Returns whole seconds; the token never outlives the challenge. */
 function chooseTimes(
   { now }: SignAttestationOptions,
   { expiresAt }: ValidChallenge,

@@ -1,8 +1,4 @@
-/**
- * Verification of answers to login challenges (docs/protocol.md §7).
- *
- * @module
- */
+/** Verification of answers to challenges (docs/protocol.md §7). @module */
 
 import { DEFAULT_LIMITS, type ErrorCode, instantOf, SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
@@ -32,9 +28,7 @@ export interface VerifyAttestationOptions {
    * valid for its own `kid` only.
    */
   readonly key?: VerificationKey | AttestationKeyResolver;
-  /**
-   * Scopes that must be granted; checked directly after the challenge's scopes.
-   */
+  /** Scopes that must be granted. */
   readonly requiredScopes?: readonly string[];
   /** Tolerated difference between clocks in seconds (default: 60). */
   readonly clockSkewSeconds?: number;
@@ -105,10 +99,7 @@ export async function verifyAttestation(
   );
 }
 
-/**
- * Returns the key of a kid. A single key is valid for its own kid only, so that
- * it can't sign as another subject.
- */
+/** Returns the key of a kid. A single key must not sign as another subject. */
 async function findKey(
   kid: string,
   key: VerificationKey | AttestationKeyResolver,

@@ -124,10 +124,7 @@ function readY(bytes: Uint8Array): bigint {
   return y;
 }
 
-/**
- * Returns z^((p-1)/2) = z^(2^254 - 10): 1 for a square, -1 for any other
- * number.
- */
+/** Returns z^((p-1)/2) = z^(2^254 - 10): 1 for a square, else -1. */
 function eulerCriterion(z: bigint): bigint {
   // ones(n) is z^(2^n - 1); doubling n halves the number of multiplications.
   const ones2 = (squareOf(z) * z) % P;

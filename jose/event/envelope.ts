@@ -1,8 +1,4 @@
-/**
- * Signing and verification of event envelopes (docs/protocol.md §2).
- *
- * @module
- */
+/** Signing and verification of events (docs/protocol.md §2). @module */
 
 import {
   EVENT_TYP,

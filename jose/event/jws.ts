@@ -1,8 +1,4 @@
-/**
- * Signing and parsing of JWS (RFC 7515, docs/protocol.md §2.2, §7.2).
- *
- * @module
- */
+/** JWS (RFC 7515, docs/protocol.md §2.2, §7.2). @module */
 
 import {
   type FlattenedJws,
@@ -25,9 +21,7 @@ function encodeSigningInput(
   return encoder.encode(`${header}.${payload}`);
 }
 
-/**
- * Signs a header and a payload; the header is serialized with `JSON.stringify`.
- */
+/** Signs a header and a payload. */
 export async function signJws(
   header: Readonly<Record<string, string>>,
   payload: string,

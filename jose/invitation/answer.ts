@@ -1,8 +1,4 @@
-/**
- * Answers to invitations, and their verification (docs/protocol.md §9).
- *
- * @module
- */
+/** Answers to invitations, and their checks (docs/protocol.md §9). @module */
 
 import { instantOf, SigError } from "@sig/core";
 import { isObject, member } from "@sig/core/internal";

@@ -1,8 +1,4 @@
-/**
- * Strict parsing of invitations and their claims (docs/protocol.md §9).
- *
- * @module
- */
+/** Parsing of invitations and their claims (docs/protocol.md §9). @module */
 
 import {
   compareInstants,
@@ -247,9 +243,7 @@ export function invitationLink(page: string, invitation: string): string {
   return `${url.href}${FRAGMENT}${invitation}`;
 }
 
-/**
- * Returns whether a text is a link with an invitation, or the fragment of one.
- */
+/** Returns whether a text is a link with an invitation, or its fragment. */
 export function isInvitationLink(text: string): boolean {
   return text.includes(FRAGMENT);
 }

@@ -128,15 +128,10 @@ function addMethod(
   return kid;
 }
 
-/**
- * The prefix of every multicodec `ed25519-pub` key with 32 bytes in base58btc.
- */
+/** The prefix of every Ed25519 multikey in base58btc. */
 const ED25519_MULTIBASE = "z6Mk";
 
-/**
- * Returns the `x` of a method with an Ed25519 multikey; undefined for other
- * keys.
- */
+/** Returns the `x` of an Ed25519 multikey; undefined for other keys. */
 function readMultibase(
   method: OpenObject,
   pointer: string,
@@ -168,9 +163,7 @@ function readMultibase(
   }
 }
 
-/**
- * Returns the `x` of a method with an Ed25519 JWK; undefined for other keys.
- */
+/** Returns the `x` of an Ed25519 JWK; undefined for other keys. */
 function readX(method: OpenObject, pointer: string): string | undefined {
   const place = `${pointer}/publicKeyJwk`;
   const jwk = member(method, "publicKeyJwk");
@@ -190,10 +183,7 @@ function readX(method: OpenObject, pointer: string): string | undefined {
   return member(jwk, "x") as string;
 }
 
-/**
- * Returns the fragment of `<did>#<kid>` or `#<kid>`; undefined for the URL of
- * another DID.
- */
+/** Returns the kid of `<did>#<kid>` or `#<kid>`; undefined for other URLs. */
 function kidOf(url: string, did: string): string | undefined {
   const fragment = url.startsWith("#")
     ? url.slice(1)

@@ -32,15 +32,9 @@ export interface CreateKeyResolverOptions {
    * then every key may sign.
    */
   readonly authorized?: ReadonlyMap<string, string> | undefined;
-  /**
-   * Size limits, of which only `maxJwksKeys` is used (default:
-   * `DEFAULT_LIMITS`).
-   */
+  /** Limits; only `maxJwksKeys` is used (default: `DEFAULT_LIMITS`). */
   readonly limits?: Limits;
-  /**
-   * The verifier (default: `auto`). Use `node` for a whole feed that is known
-   * to be large.
-   */
+  /** The verifier (default: `auto`; `node` suits a large feed). */
   readonly backend?: VerificationBackend;
   /**
    * Previously imported keys by kid. A key that is published with the same

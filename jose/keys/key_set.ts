@@ -1,8 +1,4 @@
-/**
- * Validation of a published key set (docs/protocol.md §1, RFC 7517).
- *
- * @module
- */
+/** Validation of a key set (docs/protocol.md §1, RFC 7517). @module */
 
 import { type Limits, type OpenObject, SigError } from "@sig/core";
 import { isKid, isObject, member, quote } from "@sig/core/internal";
@@ -101,10 +97,7 @@ function refusePrivate(entry: OpenObject): void {
   );
 }
 
-/**
- * Returns the reason to skip a key, because a set may contain other keys of the
- * organisation.
- */
+/** Returns why to skip a key: a set may contain other keys too. */
 function findSkipReason(entry: OpenObject): string | undefined {
   const has = (name: string) => Object.hasOwn(entry, name);
   if (member(entry, "kty") !== "OKP") return 'its "kty" is not OKP';

@@ -50,9 +50,7 @@ export class BackendChoice {
     return this.#node;
   }
 
-  /**
-   * Returns the backend of the next verification; undefined means WebCrypto.
-   */
+  /** Returns the next verification's backend; undefined means WebCrypto. */
   next(): NodeCrypto | undefined {
     if (this.#node !== undefined) return this.#node;
     if (this.#webLeft > 0) {

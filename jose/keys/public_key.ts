@@ -69,9 +69,7 @@ export function readKid(jwk: unknown): string | undefined {
   throw invalidKey("kid must be 1 to 256 characters without control ones");
 }
 
-/**
- * Returns why 32 bytes can't be used as a public key; undefined if they can.
- */
+/** Returns why 32 bytes are not a usable public key; undefined if they are. */
 export function findPublicKeyFault(bytes: Uint8Array): string | undefined {
   const fault = findPointFault(bytes);
   if (fault !== undefined) return POINT_HINTS[fault];

@@ -172,10 +172,7 @@ class PlatformSigningKey implements SigningKey {
   }
 }
 
-/**
- * Imports the key into `node:crypto`; returns undefined if it is missing or
- * rejects the key.
- */
+/** Imports the key into `node:crypto`; returns undefined if that fails. */
 function importForBulk(
   pkcs8: Uint8Array,
 ): ((message: Uint8Array) => Uint8Array) | undefined {

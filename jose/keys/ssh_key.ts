@@ -1,8 +1,4 @@
-/**
- * Conversion between Ed25519 JWKs and OpenSSH public keys (RFC 8709 §4).
- *
- * @module
- */
+/** Conversion between JWKs and OpenSSH public keys (RFC 8709 §4). @module */
 
 import { type Jwk, SigError } from "@sig/core";
 import { joinBytes, sameBytes } from "@sig/core/internal";

@@ -1,8 +1,4 @@
-/**
- * Public keys and strict verification of signatures (docs/protocol.md §2.5).
- *
- * @module
- */
+/** Public keys and strict verification (docs/protocol.md §2.5). @module */
 
 import type { KeyObject } from "node:crypto";
 import { type Jwk, SigError } from "@sig/core";
@@ -152,10 +148,7 @@ class Ed25519VerificationKey implements VerificationKey {
   readonly #publicKey: PublicKey;
   readonly #choice: BackendChoice;
   readonly #web: CryptoKey | undefined;
-  /**
-   * The key in `node:crypto`; null after `node:crypto` rejected it, so
-   * WebCrypto is used.
-   */
+  /** The key in `node:crypto`; null after `node:crypto` rejected it. */
   #node: KeyObject | undefined | null;
 
   constructor(

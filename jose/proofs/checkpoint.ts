@@ -18,9 +18,7 @@ export const MAX_CHECKPOINT_BYTES: number = 128 * 1024;
 
 /** The content of a checkpoint. */
 export interface Checkpoint {
-  /**
-   * The name of the log: `proofs_uri` without the scheme and the last slash.
-   */
+  /** The name of the log (see {@linkcode originOfProofs}). */
   readonly origin: string;
   /** The number of events. */
   readonly size: number;
@@ -30,9 +28,7 @@ export interface Checkpoint {
   readonly bytes: number;
   /** The hash of the state tree. */
   readonly state: Uint8Array;
-  /**
-   * The digest of the keys that may sign events (see {@linkcode digestKeys}).
-   */
+  /** The digest of the issuer's keys (see {@linkcode digestKeys}). */
   readonly keys: Uint8Array;
 }
 
@@ -103,9 +99,7 @@ function readHash(text: string, name: string): Uint8Array {
 
 /** Options of {@linkcode openCheckpoint}. */
 export interface OpenCheckpointOptions {
-  /**
-   * The expected origin: `proofs_uri` without the scheme and the last slash.
-   */
+  /** The expected origin (see {@linkcode originOfProofs}). */
   readonly origin: string;
   /** The issuer's keys that may sign events, by kid. */
   readonly keys: ReadonlyMap<string, VerificationKey>;
@@ -115,14 +109,9 @@ export interface OpenCheckpointOptions {
 
 /** A checkpoint with verified signatures. */
 export interface OpenedCheckpoint extends Checkpoint {
-  /**
-   * The kids of the issuer's keys that signed it, in the order of the lines.
-   */
+  /** The kids of the issuer's keys that signed it. */
   readonly kids: readonly string[];
-  /**
-   * The latest time of a cosignature by the issuer in POSIX seconds; null
-   * without any.
-   */
+  /** The issuer's latest cosignature in POSIX seconds; null without any. */
   readonly time: number | null;
   /** The latest cosignature of each cosigner in POSIX seconds. */
   readonly cosignatures: ReadonlyMap<NoteKey, number>;

@@ -20,10 +20,7 @@ import {
 import { decodeBase64, encodeBase64, encodeBase64Url } from "../bytes/bytes.ts";
 import type { Sha256 } from "./sha256.ts";
 
-/**
- * The type byte of a key, by what it signs (C2SP signed-note, "Signature
- * types").
- */
+/** The type byte of a key (C2SP signed-note, "Signature types"). */
 export const SIGNATURE_TYPES = { note: 0x01, cosignature: 0x04 } as const;
 
 /** Maximum number of signature lines in a note. */
@@ -33,10 +30,7 @@ export const MAX_SIGNATURE_LINES = 64;
 export interface NoteKey {
   /** The name in signature lines. */
   readonly name: string;
-  /**
-   * What the key signs: `note` signs the text, `cosignature` a time and the
-   * text.
-   */
+  /** What the key signs: the text, or a time and the text. */
   readonly type: keyof typeof SIGNATURE_TYPES;
   /** The public key. */
   readonly key: VerificationKey;

@@ -21,9 +21,7 @@ import {
   TreeHasher,
 } from "./tree.ts";
 
-/**
- * Maximum size of a subject's lines in bytes; above it, the leaf has no digest.
- */
+/** Maximum size of a subject's lines; above it, the leaf has no digest. */
 export const MAX_SUBJECT_BYTES = 1_048_576;
 /** Maximum size in bytes of a file with the lines of several subjects. */
 export const MAX_LINES_FILE_BYTES = 32_768;
@@ -76,10 +74,7 @@ export function stateLeaf(
   return { key, hash: sha256(Uint8Array.of(0), key, digest) };
 }
 
-/**
- * Returns the hash of the node of some subjects whose first `depth` digits are
- * equal.
- */
+/** Returns the hash of the node of subjects that share `depth` digits. */
 export function stateHash(
   sha256: Sha256,
   leaves: readonly StateLeaf[],
@@ -117,10 +112,7 @@ export interface PlacedLine {
   readonly bytes: Uint8Array;
 }
 
-/**
- * The lines of one subject, with all events of each relationship that began
- * with the subject.
- */
+/** The lines of one subject: of each relationship that began with it. */
 export interface SubjectLines {
   /** The subject. */
   readonly subject: string;
@@ -421,9 +413,7 @@ export function siblingsOf(
   return siblings;
 }
 
-/**
- * Returns the path from the end of a key's path up to the node of some leaves.
- */
+/** Returns the path of a key up to the node of some leaves. */
 export function pathAmong(
   sha256: Sha256,
   leaves: readonly StateLeaf[],

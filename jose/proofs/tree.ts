@@ -102,10 +102,7 @@ export class TreeHasher {
   }
 }
 
-/**
- * Returns the tree hash of leaves, or of subtrees of the same size, given by
- * their hashes.
- */
+/** Returns the tree hash of the hashes of leaves or equal subtrees. */
 export function treeHash(
   sha256: Sha256,
   hashes: readonly Uint8Array[],
@@ -120,9 +117,7 @@ function foldPeaks(sha256: Sha256, peaks: readonly Uint8Array[]): Uint8Array {
   return peaks.reduceRight((right, left) => nodeHash(sha256, left, right));
 }
 
-/**
- * Returns the perfect subtrees of the leaves from `from` to `to` (exclusive).
- */
+/** Returns the perfect subtrees of leaves from `from` to `to` (exclusive). */
 function subtreesOf(from: number, to: number): TreeNode[] {
   const nodes: TreeNode[] = [];
   for (let at = from, level; at < to; at += 2 ** level) {
@@ -141,10 +136,7 @@ export function peaksOf(size: number): readonly TreeNode[] {
   return subtreesOf(0, size);
 }
 
-/**
- * Returns the ranges of leaves whose tree hashes form a consistency proof, in
- * its order.
- */
+/** Returns the ranges of leaves whose tree hashes form a proof, in order. */
 function proofRanges(old: number, size: number): [number, number][] {
   const ranges: [number, number][] = [];
   let [from, to, isOldRoot] = [0, size, true];
@@ -234,10 +226,7 @@ function half(n: number): number {
   return Math.floor(n / 2);
 }
 
-/**
- * The number of tree levels in a tile, which has 256 hashes of its lowest
- * level.
- */
+/** The number of tree levels in a tile. */
 const HEIGHT = 8;
 /** The number of hashes in a full tile. */
 export const TILE_WIDTH = 256;
@@ -317,10 +306,7 @@ export class TileHashes {
   }
 }
 
-/**
- * Returns the tile of a tree of `size` leaves that contains the hashes below a
- * node.
- */
+/** Returns the tile of a tree of `size` leaves with the hashes of a node. */
 export function tileOfNode(node: TreeNode, size: number): Tile {
   const level = Math.floor(node.level / HEIGHT);
   const first = node.index * 2 ** (node.level - level * HEIGHT);
