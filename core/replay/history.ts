@@ -222,10 +222,7 @@ export class HistoryBuilder implements GrowingHistory {
     this.#index(state.subject, id, before !== undefined);
   }
 
-  /**
-   * Returns whether a relationship without kept versions is kept from this
-   * event on.
-   */
+  /** Returns whether a relationship is kept from this event on. */
   #keeps(event: SigEvent): boolean {
     return this.#keepOnly === undefined ||
       // A revoke does not change the subject of the relationship.
@@ -272,10 +269,7 @@ export class HistoryBuilder implements GrowingHistory {
   }
 }
 
-/**
- * Returns how many items come before the first one for which `holds` is false,
- * by bisection: it must be false for all later ones too.
- */
+/** Returns, by bisection, how many items hold; those after them must not. */
 export function countFirst(
   length: number,
   holds: (at: number) => boolean,

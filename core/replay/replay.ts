@@ -42,18 +42,12 @@ export interface ReplayStateOptions extends ReplayOptions {
   readonly keepOnly?: string | null | undefined;
 }
 
-/**
- * Maximum number of warnings kept; further ones are only counted, to limit
- * memory.
- */
+/** Maximum number of warnings kept; further ones are only counted. */
 const MAX_WARNINGS = 1_000;
 
 /** The state from which to continue another replay. */
 export interface ReplayStart extends RulesStart {
-  /**
-   * The history to which events are added; it need not contain all earlier
-   * events.
-   */
+  /** The history to which events are added; it may lack earlier events. */
   readonly history: GrowingHistory;
   /** The warnings so far. */
   readonly warnings: readonly Warning[];
@@ -101,9 +95,7 @@ export class Replay {
     };
   }
 
-  /**
-   * The first 1,000 warnings, and one more with the number of further warnings.
-   */
+  /** The first 1,000 warnings, and one more with the number of the rest. */
   get warnings(): readonly Warning[] {
     if (this.#leftOut === 0) return this.#warnings;
     return [

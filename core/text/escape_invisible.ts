@@ -104,10 +104,7 @@ function isVisibleJoiner(text: string, at: number): boolean {
     before.endsWith("\u0cb0") && /^\u0ccd[\u0c85-\u0cb9]/u.test(after);
 }
 
-/**
- * Returns whether two Indic texts begin in the same script, that is, in the
- * same block.
- */
+/** Returns whether two Indic texts begin in the same script, or block. */
 function haveOneScript(one: string, other: string): boolean {
   return one.charCodeAt(0) >> 7 === other.charCodeAt(0) >> 7;
 }

@@ -187,9 +187,7 @@ const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 /** Integer literals with up to this many digits are always safe. */
 const SAFE_DIGITS = 15;
-/**
- * Maximum length of a pointer; a few long ones would exceed the text itself.
- */
+/** Maximum length of a pointer, which may exceed the text otherwise. */
 const MAX_POINTER_LENGTH = 512;
 
 const LONE_SURROGATE = "a string holds a lone surrogate";

@@ -11,10 +11,7 @@
  */
 export type Steps<T> = Generator<void, T, void>;
 
-/**
- * Approximate number of units of work in one step, about a tenth of a
- * millisecond.
- */
+/** Units of work in one step, which takes about a tenth of a millisecond. */
 export const STEP_UNITS = 256;
 
 /** Steps in one slice of {@linkcode runInSlices}: a few milliseconds. */

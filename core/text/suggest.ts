@@ -29,10 +29,7 @@ export function suggest(
   return best;
 }
 
-/**
- * Returns the number of letters to add, drop, change, or swap with their
- * neighbour.
- */
+/** Returns the number of letters to add, drop, change or swap. */
 function editDistance(a: string, b: string): number {
   let before: readonly number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);

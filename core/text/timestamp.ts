@@ -1,8 +1,4 @@
-/**
- * Instants: RFC 3339 UTC with nanosecond precision (docs/protocol.md §3).
- *
- * @module
- */
+/** RFC 3339 UTC with nanosecond precision (docs/protocol.md §3). @module */
 
 /** A point in time. */
 export interface Instant {
@@ -71,10 +67,7 @@ export function validInstant(timestamp: string): Instant {
   throw new TypeError("Cannot use timestamp: it must be validated first");
 }
 
-/**
- * Returns the number between two positions, or -1 unless all characters are
- * digits.
- */
+/** Returns the number between two positions, or -1 unless all are digits. */
 function digits(text: string, from: number, to: number): number {
   let n = 0;
   for (let i = from; i < to; i++) {
@@ -85,10 +78,7 @@ function digits(text: string, from: number, to: number): number {
   return n;
 }
 
-/**
- * Returns the nanoseconds of the fraction between the seconds and the `Z`, or
- * -1.
- */
+/** Returns the nanoseconds between the seconds and the `Z`, or -1. */
 function fraction(text: string): number {
   if (text.length === 20) return 0;
   const end = text.length - 1;
@@ -104,17 +94,14 @@ function daysInMonth(year: number, month: number): number {
   return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
 }
 
-/**
- * Returns days since 1970 in the proleptic Gregorian calendar; years are
- * counted from March.
- */
+/** Returns days since 1970 (proleptic Gregorian); years begin in March. */
 function daysSinceEpoch(year: number, month: number, day: number): number {
   const y = month > 2 ? year : year - 1;
   const m = month > 2 ? month - 3 : month + 9;
   const leapDays = Math.floor(y / 4) - Math.floor(y / 100) +
     Math.floor(y / 400);
-  // There are 719468 days between 0000-03-01 and 1970-01-01.
-  return y * 365 + leapDays + Math.floor((153 * m + 2) / 5) + day - 1 - 719468;
+  const days = y * 365 + leapDays + Math.floor((153 * m + 2) / 5) + day - 1;
+  return days - MARCH_DAYS;
 }
 
 /**

@@ -34,25 +34,17 @@ export interface AttestationChallenge {
   readonly scopes: readonly string[];
   /** The only DID that may answer; null or absent for any. */
   readonly subject?: string | null;
-  /**
-   * End of the challenge: RFC 3339 UTC. The attestation's `exp` is not later.
-   */
+  /** End of the challenge: RFC 3339 UTC; `exp` is not later. */
   readonly expires_at: string;
 }
 
 /** A challenge for the signer, with a text for people. */
 export interface SignableChallenge extends AttestationChallenge {
-  /**
-   * Start of the challenge: RFC 3339 UTC; `expires_at` is 30 to 900 s later.
-   */
+  /** Start: RFC 3339 UTC; `expires_at` is 30 to 900 s later. */
   readonly issued_at: string;
-  /**
-   * The requirements on the subject's relationship; null or absent for none.
-   */
+  /** The requirements on the relationship; null or absent for none. */
   readonly require?: readonly string[] | null;
-  /**
-   * The text that `describeChallenge` builds from the other members, or absent.
-   */
+  /** The text that `describeChallenge` builds, or absent. */
   readonly message?: string;
 }
 
@@ -62,9 +54,7 @@ export interface AttestationHeader {
   readonly alg: "EdDSA";
   /** Always `sig-attestation+jwt`. */
   readonly typ: typeof ATTESTATION_TYP;
-  /**
-   * The key identifier of the subject: `did:key:z…#z…`, or `did:web:…#<kid>`.
-   */
+  /** The subject's key: `did:key:z…#z…`, or `did:web:…#<kid>`. */
   readonly kid: string;
 }
 
