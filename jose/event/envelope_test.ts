@@ -137,6 +137,7 @@ Deno.test("jose signs the same bytes and verifies ours", async () => {
     .setProtectedHeader({ alg: "EdDSA", kid: "a", typ: "sig-event+jws" })
     .sign(await importJWK({ kty, crv, x, d }, "EdDSA"));
   assertEquals<unknown>({ ...envelope }, { ...theirs });
+  assertEquals(Object.keys(envelope), ["protected", "payload", "signature"]);
   const verified = await flattenedVerify(
     { ...envelope },
     await importJWK({ kty, crv, x }, "EdDSA"),
@@ -145,19 +146,6 @@ Deno.test("jose signs the same bytes and verifies ours", async () => {
     new TextDecoder().decode(verified.payload),
     JSON.stringify(EVENT),
   );
-});
-
-Deno.test("the same event and key give the same bytes, in the same order", async () => {
-  const key = await testKey("a");
-  const [first, second] = [
-    await signEvent(EVENT, key),
-    await signEvent(EVENT, key),
-  ];
-  assertEquals(JSON.stringify(first), JSON.stringify(second));
-  assertEquals(Object.keys(first), ["protected", "payload", "signature"]);
-  const { header, payload } = parseFeedLine(JSON.stringify(first));
-  assertEquals(header, { alg: "EdDSA", kid: "a", typ: "sig-event+jws" });
-  assertEquals(new TextDecoder().decode(payload), JSON.stringify(EVENT));
 });
 
 Deno.test("rejects anything but an object with a TypeError", async () => {
