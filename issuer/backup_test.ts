@@ -9,6 +9,7 @@ import {
 } from "@sig/issuer";
 import { expectSigError } from "../tests/kit/sig_errors.ts";
 import {
+  forged,
   HOST,
   init,
   modeOf,
@@ -266,14 +267,9 @@ const WITH: readonly Row<(backup: IssuerBackup) => IssuerBackup>[] = [
   ],
   [
     "an altered event",
-    (backup) =>
-      withFile(backup, FEED, (text) => {
-        const at = text.lastIndexOf('"signature":"') + 13;
-        const other = text[at] === "A" ? "B" : "A";
-        return text.slice(0, at) + other + text.slice(at + 1);
-      }),
+    (backup) => withFile(backup, FEED, forged),
     "signature_invalid",
-    "",
+    "Cannot verify signature",
   ],
   [
     "no feed",

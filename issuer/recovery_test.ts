@@ -4,6 +4,7 @@ import { createFileKeyStore, type RecoveryNotice } from "@sig/issuer";
 import { assertEquals } from "@std/assert";
 import {
   eachIndexFile,
+  forged,
   HOST,
   type Place,
   placeTest as test,
@@ -41,13 +42,6 @@ async function lineOf(
   const event = { ...first, event_id: "x", sequence: 4, ...members };
   const key = await importSigningKey(jwk);
   return `${JSON.stringify(await signEvent(event, key))}\n`;
-}
-
-/** Changes a byte in the feed's first payload. */
-function forged(feed: string): string {
-  const at = feed.indexOf('"payload":"') + 30;
-  const other = feed[at] === "A" ? "B" : "A";
-  return feed.slice(0, at) + other + feed.slice(at + 1);
 }
 
 test("cuts off a last line torn at any byte, and keeps a complete one", async ({ place }) => {

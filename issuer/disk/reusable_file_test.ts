@@ -1,6 +1,6 @@
 import { createFileStore, type FeedWriter } from "@sig/issuer";
 import { assert, assertEquals } from "@std/assert";
-import { look, openFile, ReusableFile } from "./disk.ts";
+import { look, openFile } from "./disk.ts";
 import {
   type Place,
   type PlaceTest,
@@ -125,26 +125,4 @@ Deno.test("an open file is identified by path, inode and permission bits", async
     file.close();
     await Deno.remove(dir, { recursive: true });
   }
-});
-
-Deno.test("keeps one file; closes a second one, and any file after close", async () => {
-  const path = await Deno.makeTempFile();
-  const kept = new ReusableFile();
-  const [first, second, third] = [1, 2, 3].map(() =>
-    openFile(path, { write: true })
-  );
-  assert(first && second && third);
-  assert(first.tryLock());
-  kept.keep(first);
-  assert(second.tryLock(), "what is kept is not locked");
-  kept.keep(second);
-  assert(third.tryLock(), "what is closed is not locked");
-  assertEquals(kept.take(), first);
-  assertEquals(kept.take(), undefined);
-  kept.keep(first);
-  kept.close();
-  // The resource sanitizer detects a file that is still open.
-  kept.keep(third);
-  assertEquals(kept.take(), undefined);
-  await Deno.remove(path);
 });

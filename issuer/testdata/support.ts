@@ -117,6 +117,13 @@ export async function eachIndexFile(
   }
 }
 
+/** Changes a byte in the feed's first payload. */
+export function forged(feed: string): string {
+  const at = feed.indexOf('"payload":"') + 30;
+  const other = feed[at] === "A" ? "B" : "A";
+  return feed.slice(0, at) + other + feed.slice(at + 1);
+}
+
 /** Returns the permission bits of a path. */
 export const modeOf = (path: string): number =>
   (Deno.statSync(path).mode ?? 0) & 0o777;
