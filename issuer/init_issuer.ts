@@ -4,7 +4,6 @@ import {
   DEFAULT_LIMITS,
   isSigError,
   type Jwk,
-  parseIssuerDid,
   SigError,
   type SigMetadata,
   WELL_KNOWN_PATHS,
@@ -17,6 +16,7 @@ import {
   buildMetadata,
   encodeDocument,
 } from "./documents/build_documents.ts";
+import { hostOf } from "./documents/documents.ts";
 import type { FaultHooks } from "./disk/durable_file.ts";
 import {
   DEFAULT_LOCK_TIMEOUT_MS,
@@ -160,8 +160,7 @@ async function obtainKey(
     if (keys.kid === kid) return { key: keys.publicJwk, keyReused: true };
     throw new TypeError("Cannot make issuer: kid must be the given key's");
   }
-  const { host, port } = parseIssuerDid(options.did, { allowPrivate: true });
-  const name = { host: port === undefined ? host : `${host}:${port}`, kid };
+  const name = { host: hostOf(options.did), kid };
   const kept = await keys.read(name);
   const [path] = found.keys();
   // The key is made first: files without it are not our own unfinished work.

@@ -21,7 +21,6 @@
  */
 
 import { type FeedState, parseIssuerDid, type SigMetadata } from "@sig/core";
-import { importSigningKey } from "@sig/jose/keys";
 import type { AppendedEvent } from "./append/append_batch.ts";
 import type { RevokeDraft, UpsertDraft } from "./append/draft.ts";
 import {
@@ -127,20 +126,14 @@ export async function fakeIssuer(
 ): Promise<FakeIssuer> {
   const store = createMemoryStore();
   const keys = createMemoryKeyStore();
-  const initialized = await initIssuer({ store, keys, did });
-  const { metadata } = initialized;
+  const { metadata } = await initIssuer({ store, keys, did });
   const { host } = parseIssuerDid(did);
   const requests: string[] = [];
   let time = new Date(at).getTime();
-  let { kid } = initialized;
   let rotations = 1;
   let fault: IssuerFault | undefined;
   const now = () => new Date(time);
   const issuer = await openIssuer({ store, keys, now });
-  const signingKey = async () => {
-    const jwk = await keys.read({ host, kid });
-    return await importSigningKey({ ...jwk!, kid });
-  };
   return {
     ...{ did, metadata, now, requests },
     async fetch(request) {
@@ -149,10 +142,11 @@ export async function fakeIssuer(
       requests.push(pathname);
       const { files } = store;
       if (fault === undefined) return await serveFile(files, request);
-      return await faultyAnswer(fault, request) ?? await serveFile(
-        await damagedFiles(fault, files, await signingKey()),
-        request,
-      );
+      const answer = faultyAnswer(fault, request);
+      if (answer !== undefined) return await answer;
+      const { signingKey } = await issuer.identity();
+      const damaged = await damagedFiles(fault, files, signingKey);
+      return await serveFile(damaged, request);
     },
     advance(milliseconds) {
       time += milliseconds;
@@ -165,11 +159,7 @@ export async function fakeIssuer(
         ...draft,
         event_type: "relationship.revoke",
       }),
-    async rotateKey(name = `orgsign-${++rotations}`) {
-      const rotated = await issuer.rotateKey({ kid: name });
-      kid = rotated.kid;
-      return rotated;
-    },
+    rotateKey: (kid = `orgsign-${++rotations}`) => issuer.rotateKey({ kid }),
     state: () => issuer.state(),
     break(next) {
       fault = next;

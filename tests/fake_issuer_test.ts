@@ -57,11 +57,12 @@ function both(error: ExpectedError) {
 
 for (const fault of Object.keys(ERRORS) as IssuerFault[]) {
   Deno.test(`a reader reports that an issuer is ${fault}, until the fault is repaired`, async () => {
-    await using issuer = await fakeIssuer();
+    const did = "did:web:acme.example%3A8443";
+    await using issuer = await fakeIssuer({ did });
     await issuer.upsert(EMPLOYEE);
     await issuer.rotateKey();
     await issuer.upsert({ ...EMPLOYEE, subject: "did:web:bob.example" });
-    const { did, fetch, now } = issuer;
+    const { fetch, now } = issuer;
     const options = {
       issuers: [did],
       fetch,

@@ -82,16 +82,13 @@ export async function readDocuments(
     );
   const authorized = didDocument &&
     readDidDocument(didDocument, metadata.issuer);
-  const { host, port } = parseIssuerDid(metadata.issuer, {
-    allowPrivate: true,
-  });
   return {
     issuer: metadata.issuer,
     publicOnly: metadata.public_only,
     limits,
     parseLine: createFeedLineParser({ limits }),
     metadata,
-    host: port === undefined ? host : `${host}:${port}`,
+    host: hostOf(metadata.issuer),
     jwksPath,
     feedPath,
     jwks,
@@ -99,6 +96,12 @@ export async function readDocuments(
     authorized,
     keys: await createKeyResolver(jwks, { authorized, limits }),
   };
+}
+
+/** Returns an issuer's host, with its port if it has one. */
+export function hostOf(did: string): string {
+  const { host, port } = parseIssuerDid(did, { allowPrivate: true });
+  return port === undefined ? host : `${host}:${port}`;
 }
 
 /** Returns a value that changes when the documents change. */
