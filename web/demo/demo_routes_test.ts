@@ -2,35 +2,17 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { Person } from "../testdata/independent_client.ts";
 import { startRunningDemo } from "../testdata/running_demo.ts";
 
-async function ask(url: string, sent?: unknown, type = "application/json") {
-  const response = await fetch(
-    url,
-    sent === undefined ? {} : {
-      method: "POST",
-      headers: { "content-type": type },
-      body: typeof sent === "string" ? sent : JSON.stringify(sent),
-    },
-  );
-  const text = await response.text();
-  const isJson = response.headers.get("content-type")?.includes("json");
-  return {
-    status: response.status,
-    text,
-    body: isJson ? JSON.parse(text) : {},
-  };
-}
-
 Deno.test("the demo's story: enrol, sign in, be revoked, be refused and see why", async () => {
   // Requests are sequential: the login fetches from the demo's issuer while it
   // answers.
   await using demo = await startRunningDemo([
     ...["--log", "off", "--max-concurrent", "1"],
   ]);
-  const { origin } = demo;
+  const { ask } = demo;
   const alice = new Person();
   const signIn = async () => {
-    const { body } = await ask(`${origin}/v1/auth/challenge/create`, {});
-    return await ask(`${origin}/v1/auth/attestation/verify`, {
+    const { body } = await ask("/v1/auth/challenge/create", {});
+    return await ask("/v1/auth/attestation/verify", {
       attestation: alice.attest(body, Date.now()),
     });
   };
@@ -41,7 +23,7 @@ Deno.test("the demo's story: enrol, sign in, be revoked, be refused and see why"
   );
 
   const { did } = alice;
-  const enrolled = await ask(`${origin}/demo/enrol`, {
+  const enrolled = await ask("/demo/enrol", {
     ...{ subject: did, name: "Alice" },
   });
   assertEquals([enrolled.status, enrolled.body.sequence], [200, 1]);
@@ -52,8 +34,7 @@ Deno.test("the demo's story: enrol, sign in, be revoked, be refused and see why"
     employee.body.relationship.relationship_id,
     relationship_id,
   );
-  const state = async () =>
-    (await ask(`${origin}/demo/state?subject=${did}`)).body;
+  const state = async () => (await ask(`/demo/state?subject=${did}`)).body;
   const { relationship, events, total, apps } = await state();
   assertEquals(
     [relationship.status, events[0].name, events[0].what, total],
@@ -64,7 +45,7 @@ Deno.test("the demo's story: enrol, sign in, be revoked, be refused and see why"
     [["Shop", false], ["Wiki", false]],
   );
 
-  const revoked = await ask(`${origin}/demo/revoke`, { relationship_id });
+  const revoked = await ask("/demo/revoke", { relationship_id });
   assertEquals([revoked.status, revoked.body.sequence], [200, 2]);
   const former = await signIn();
   assertEquals([former.status, former.body.code], [403, "relationship_denied"]);
@@ -83,21 +64,21 @@ Deno.test("the demo's story: enrol, sign in, be revoked, be refused and see why"
 
 Deno.test("the demo's issuer publishes the usual documents, which the page also gets", async () => {
   await using demo = await startRunningDemo();
-  const { origin } = demo;
-  await ask(`${origin}/demo/enrol`, { subject: new Person().did });
-  const { body } = await ask(`${origin}/.well-known/sig.json`);
-  const { port } = new URL(origin);
+  const { ask } = demo;
+  await ask("/demo/enrol", { subject: new Person().did });
+  const { body } = await ask("/.well-known/sig.json");
+  const { port } = new URL(demo.origin);
   assertEquals(body.issuer, `did:web:127.0.0.1%3A${port}`);
   for (const name of ["sig.json", "jwks.json", "did.json", "events.jsonl"]) {
     const path = name.endsWith("l") ? `sig/${name}` : name;
-    const published = await ask(`${origin}/.well-known/${path}`);
-    const shown = await ask(`${origin}/ui/issuers/0/${name}`);
+    const published = await ask(`/.well-known/${path}`);
+    const shown = await ask(`/ui/issuers/0/${name}`);
     assertEquals([shown.status, shown.text], [200, published.text], name);
   }
   for (
     const wrong of ["1/sig.json", "-1/sig.json", "0/key.jwk", "x/sig.json"]
   ) {
-    const { status, body } = await ask(`${origin}/ui/issuers/${wrong}`);
+    const { status, body } = await ask(`/ui/issuers/${wrong}`);
     assertEquals([status, body.code], [404, "not_found"], wrong);
   }
 });
@@ -126,7 +107,7 @@ Deno.test("the demo rejects events that it can't append, and forms of other site
       ],
     ];
   for (const [path, sent, status, code, says] of cases) {
-    const answer = await ask(`${demo.origin}/demo/${path}`, sent);
+    const answer = await demo.ask(`/demo/${path}`, sent);
     assertEquals(
       [answer.status, answer.body.code],
       [status, code],
@@ -134,7 +115,7 @@ Deno.test("the demo rejects events that it can't append, and forms of other site
     );
     assertStringIncludes(answer.body.detail, says);
   }
-  const form = await ask(`${demo.origin}/demo/revoke`, "{}", "text/plain");
+  const form = await demo.ask("/demo/revoke", "{}", "text/plain");
   assertEquals([form.status, form.body.code], [415, "unsupported_media_type"]);
 });
 

@@ -14,7 +14,7 @@ import {
   type Inviting,
   startInviting,
 } from "./testdata/inviting_issuer.ts";
-import { createKey, goTo, outcome, tabTo } from "./testdata/person.ts";
+import { copied, createKey, goTo, outcome, tabTo } from "./testdata/person.ts";
 
 /** Decodes the QR code on the page. */
 async function scan(page: Page): Promise<string> {
@@ -41,7 +41,7 @@ async function answerAndEnrol(page: Page, issuer: Inviting): Promise<string> {
   await page.click("#approve:enabled");
   await eventually(() => outcome(page), "Now send your answer back");
   await page.getByRole("button", { name: "Copy the answer" }).click();
-  const answer = await page.evaluate(() => navigator.clipboard.readText());
+  const answer = await copied(page);
   const file = `${issuer.folder}/${crypto.randomUUID()}.json`;
   await Deno.writeTextFile(file, answer);
   const words = ["enrol", "--dir", "issuer", "--answer", file, "--yes"];
@@ -66,7 +66,7 @@ browserTest(
     await page.keyboard.press("Enter");
     await tabTo(page, "Copy");
     await page.keyboard.press("Enter");
-    const asked = await page.evaluate(() => navigator.clipboard.readText());
+    const asked = await copied(page);
     assertEquals(
       asked,
       `sig invite --dir DIR --also ${did} --page ${issuer.origin}/`,

@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { type FeedVector, readOneFeedOfEach } from "../../tests/kit/vectors.ts";
 import { eventually, screenshot, shows } from "./testdata/browser.ts";
 import { feedFiles } from "./testdata/feed_case.ts";
-import { focused } from "./testdata/person.ts";
+import { copied, focused } from "./testdata/person.ts";
 import { pageTest } from "./testdata/server.ts";
 import { signedFeed } from "../../tests/kit/signed_feed.ts";
 
@@ -261,7 +261,7 @@ pageTest(
     }
     await row.getByRole("button", { name: "the DID" }).click();
     assertEquals(
-      await page.evaluate(() => navigator.clipboard.readText()),
+      await copied(page),
       "did:web:p1.example",
     );
     // Filters are closed at first.
@@ -410,12 +410,11 @@ pageTest(
     await eventually(() => focused(page), "Deny");
     await page.getByRole("button", { name: "the link to this question" })
       .click();
-    const copied = await page.evaluate(() => navigator.clipboard.readText());
     assertEquals(
-      copied,
+      await copied(page),
       `${origin}/#/explore/0?tab=ask&subject=did%3Aweb%3Aa.example` +
         "&require=role%3Ddeploy",
     );
-    assertEquals(page.url(), copied);
+    assertEquals(page.url(), await copied(page));
   },
 );

@@ -15,7 +15,15 @@ import {
   HOST,
   startInviting,
 } from "./testdata/inviting_issuer.ts";
-import { createKey, focused, goTo, outcome, tabTo } from "./testdata/person.ts";
+import {
+  copied,
+  createKey,
+  focused,
+  goTo,
+  outcome,
+  removeEd25519,
+  tabTo,
+} from "./testdata/person.ts";
 import { pageTest, startServer } from "./testdata/server.ts";
 
 const TERMS = ["--type", "contractor", "--role", "deploy"] as const;
@@ -23,7 +31,7 @@ const TERMS = ["--type", "contractor", "--role", "deploy"] as const;
 /** Returns the text that the button Copy copies. */
 async function copiedAnswer(page: Page): Promise<string> {
   await page.getByRole("button", { name: "Copy the answer" }).click();
-  return await page.evaluate(() => navigator.clipboard.readText());
+  return await copied(page);
 }
 
 browserTest(
@@ -77,7 +85,7 @@ browserTest(
     const words = ["enrol", "--dir", "issuer", "--answer", file, "--yes"];
     await issuer.sig(...words);
     await page.locator("#answered .did .copy").click();
-    const did = await page.evaluate(() => navigator.clipboard.readText());
+    const did = await copied(page);
     assertMatch(did, /^did:key:z6Mk/);
     const decision = JSON.parse(
       await issuer.sig(
@@ -203,17 +211,11 @@ browserTest(
 
 /** The issuer's own key, which the test may read. */
 async function privateKeyOf(folder: string) {
-  for await (const path of filesBelow(`${folder}/keys`)) {
-    return JSON.parse(await Deno.readTextFile(path));
+  let path = `${folder}/keys`;
+  while ((await Deno.stat(path)).isDirectory) {
+    for await (const { name } of Deno.readDir(path)) path += `/${name}`;
   }
-  throw new Error("the issuer has no key");
-}
-
-async function* filesBelow(folder: string): AsyncGenerator<string> {
-  for await (const { name, isDirectory } of Deno.readDir(folder)) {
-    if (isDirectory) yield* filesBelow(`${folder}/${name}`);
-    else yield `${folder}/${name}`;
-  }
+  return JSON.parse(await Deno.readTextFile(path));
 }
 
 browserTest(
@@ -279,16 +281,13 @@ browserTest(
     await tabTo(page, "Download answer.json", 1);
     await using poor = await openPage(browser, server.origin, {
       hash,
-      prepare: async (page) =>
-        void await page.addInitScript(
-          `crypto.subtle.generateKey = () => Promise.reject(new DOMException("no", "NotSupportedError"));`,
-        ),
+      prepare: removeEd25519,
     });
     await poor.page.getByText("This browser can’t store a key").waitFor();
     assertEquals(await poor.page.locator("#approve").count(), 0);
     await poor.page.getByRole("button", { name: "Copy the command" }).click();
     assertEquals(
-      await poor.page.evaluate(() => navigator.clipboard.readText()),
+      await copied(poor.page),
       `sig accept ${hash.slice("#/invitation/".length)} --out answer.json`,
     );
   },

@@ -1,25 +1,16 @@
 /// <reference lib="dom" />
-import { assertEquals } from "@std/assert";
-import type { Page } from "playwright-core";
+import { assertEquals, assertMatch } from "@std/assert";
 import { keyFromPrf } from "../browser/passkey.ts";
 import { browserTest, eventually, openPage } from "./testdata/browser.ts";
-import { addAuthenticator, approve, goTo, start } from "./testdata/person.ts";
+import {
+  addAuthenticator,
+  approve,
+  copied,
+  goTo,
+  start,
+  storedKeys,
+} from "./testdata/person.ts";
 import { startServer } from "./testdata/server.ts";
-
-/** The did:keys of the cards, as their copy buttons copy them. */
-async function didsOf(page: Page): Promise<readonly string[]> {
-  return await page.evaluate(async () => {
-    const request = indexedDB.open("sig-sign-in");
-    await new Promise((resolve) => request.onsuccess = resolve);
-    const all = request.result.transaction("keys").objectStore("keys")
-      .getAll();
-    await new Promise((resolve) => all.onsuccess = resolve);
-    request.result.close();
-    return all.result.map(({ did, privateKey }) =>
-      privateKey.extractable ? "extractable" : did
-    );
-  });
-}
 
 /** Opens a page on a host name: passkeys don't work on an address. */
 async function openKeys(
@@ -42,8 +33,9 @@ browserTest(
     const { cdp, authenticatorId } = await addAuthenticator(page, true);
     await page.getByRole("button", { name: "Create a passkey" }).click();
     await eventually(() => page.locator(".key").count(), 1);
-    const dids = await didsOf(page);
-    assertEquals(dids[0]?.startsWith("did:key:z6Mk"), true);
+    const stored = await storedKeys(page);
+    assertMatch(stored[0]!.did, /^did:key:z6Mk/);
+    assertEquals(stored[0]!.exports, "rejected rejected rejected");
     await page.getByText("From a passkey: the same key on each device")
       .waitFor();
     for (let round = 0; round < 2; round++) {
@@ -55,14 +47,14 @@ browserTest(
       await page.getByText("No key here yet.").waitFor();
       await page.getByRole("button", { name: "Use my passkey" }).click();
       await eventually(() => page.locator(".key").count(), 1);
-      assertEquals(await didsOf(page), dids);
+      assertEquals(await storedKeys(page), stored);
     }
     // It signs like any other key.
     await start(page);
     assertEquals(await approve(page), "You are signed in");
     await page.locator("#result .did .copy").first().click();
-    const subject = await page.evaluate(() => navigator.clipboard.readText());
-    assertEquals([subject], dids);
+    const subject = await copied(page);
+    assertEquals(subject, stored[0]!.did);
     await goTo(page, "#/keys");
     // The same passkey gives the same key, which keeps its name here.
     await page.getByLabel("Name").fill("Phone");
@@ -73,11 +65,12 @@ browserTest(
       true,
     );
     assertEquals(await page.getByLabel("Name").inputValue(), "Phone");
-    assertEquals(await didsOf(page), dids);
+    assertEquals(await storedKeys(page), stored);
     // A second passkey gives another key, and replaces none.
     await page.getByRole("button", { name: "Create a passkey" }).click();
     await eventually(() => page.locator(".key").count(), 2);
-    assertEquals(new Set(await didsOf(page)).size, 2);
+    const dids = (await storedKeys(page)).map(({ did }) => did);
+    assertEquals(new Set(dids).size, 2);
     const made = await cdp.send("WebAuthn.getCredentials", { authenticatorId });
     assertEquals(made.credentials.length, 2);
   },

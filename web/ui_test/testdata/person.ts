@@ -19,7 +19,39 @@ export async function createKey(page: Page): Promise<string> {
   await page.getByRole("button", { name: "Forget this key" }).first()
     .waitFor();
   await page.locator(".key .copy").first().click();
-  return await page.evaluate(() => navigator.clipboard.readText());
+  return await copied(page);
+}
+
+/** Returns the text that the page copied last. */
+export function copied(page: Page): Promise<string> {
+  return page.evaluate(() => navigator.clipboard.readText());
+}
+
+/** Returns the DIDs of the stored keys, and how exporting each key ends. */
+export function storedKeys(page: Page) {
+  return page.evaluate(async () => {
+    const request = indexedDB.open("sig-sign-in");
+    await new Promise((resolve) => request.onsuccess = resolve);
+    const all = request.result.transaction("keys").objectStore("keys")
+      .getAll();
+    await new Promise((resolve) => all.onsuccess = resolve);
+    request.result.close();
+    return await Promise.all(all.result.map(async ({ did, privateKey }) => {
+      const outcomes = await Promise.allSettled(
+        (["jwk", "pkcs8", "raw"] as const).map((format) =>
+          crypto.subtle.exportKey(format as "jwk", privateKey)
+        ),
+      );
+      return { did, exports: outcomes.map(({ status }) => status).join(" ") };
+    }));
+  });
+}
+
+/** Makes the browser's pages lack Ed25519. */
+export async function removeEd25519(page: Page): Promise<void> {
+  await page.addInitScript(
+    `crypto.subtle.generateKey = () => Promise.reject(new DOMException("no", "NotSupportedError"));`,
+  );
 }
 
 /**
@@ -72,7 +104,7 @@ export async function openByHand(page: Page): Promise<void> {
 export async function shownChallenge(page: Page): Promise<string> {
   await openByHand(page);
   await page.getByRole("button", { name: "Copy the request as JSON" }).click();
-  return await page.evaluate(() => navigator.clipboard.readText());
+  return await copied(page);
 }
 
 /** Sends an answer that was signed elsewhere. */
