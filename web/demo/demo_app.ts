@@ -15,9 +15,7 @@ import style from "./demo.css" with { type: "text" };
 
 /** The person who is logged in to an application. */
 export interface Visitor {
-  /** The person's DID. */
   readonly subject: string;
-  /** The person's name. */
   readonly name: string;
   /** The person's relationship type and roles: `employee`, `role:deploy`. */
   readonly groups: readonly string[];
@@ -25,9 +23,7 @@ export interface Visitor {
 
 /** A link that every page contains. */
 interface AppLink {
-  /** Its text. */
   readonly name: string;
-  /** Its URL. */
   readonly url: string;
 }
 
@@ -37,8 +33,6 @@ interface AppOptions extends AppLink {
   readonly id: "shop" | "wiki";
   /** A sentence about how it identifies people. */
   readonly how: string;
-  /** A sentence about how it notices the end of a session. */
-  readonly learns: string;
   /**
    * Asks the login for the person of a browser, by its `Cookie` header.
    *
@@ -64,15 +58,12 @@ export interface AppContext {
   readonly endOf: (subject: string) => {
     /** The issuer's host. */
     readonly issuer: string;
-    /** The sequence of the event. */
     readonly sequence: number;
   } | undefined;
 }
 
 /** An application that people log in to with the key of the page. */
-export interface DemoApp
-  extends AppLink, Pick<AppOptions, "id" | "how" | "learns"> {
-  /** Its routes. */
+export interface DemoApp extends AppLink, Pick<AppOptions, "id" | "how"> {
   readonly routes: Hono;
   /** Returns whether it would show its pages to a person who has opened it. */
   isOpenTo(subject: string): Promise<boolean>;
@@ -151,13 +142,14 @@ export function createDemoApp(
     if (end === undefined) return c.redirect("/", 303);
     const title =
       `${end.issuer} ended your employment (event #${end.sequence})`;
-    const text = `So ${place} closed itself. Nobody clicked: ${about.learns}`;
+    const text =
+      `So ${place} closed itself. Nobody clicked: the login is asked at each request.`;
     const [tour] = context.links();
     const links = [
       ...(tour === undefined ? [] : [{ ...tour, name: "Back to the tour" }]),
       { name: "Sign in again", url: "/" },
     ];
-    return show(c, title, notice(title, text, links, LOCK));
+    return show(c, title, notice(title, text, links));
   });
   app.get("/declined", (c) => {
     const title = "You declined";
@@ -179,10 +171,6 @@ export function createDemoApp(
 
 const TRY_AGAIN: AppLink = { name: "Try again", url: "/" };
 
-const LOCK =
-  html`<span class="error"><svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
-<path d="M7 11V8a5 5 0 0 1 10 0v3M6 11h12v9H6z" /></svg></span>`;
-
 /** A page for a logged-in person; it polls `/alive` to notice the end. */
 function visited({ subject, name, groups }: Visitor, content: Html): Html {
   const [type = "", ...roles] = groups;
@@ -203,17 +191,19 @@ function notice(
   title: string,
   text: string,
   links: readonly AppLink[],
-  mark?: Html,
 ): Html {
   return html`
     <main id="main">
       <section class="card"
-        role="alert"><h1>${title}</h1>${mark}<p>${text}</p>
-    <p class="actions">${links.map(({ name, url }, i) =>
-      html`<a class="button ${
-        i === 0 ? "primary" : ""
-      }" href="${url}">${name}</a>`
-    )}</p></section>
+        role="alert">
+        <h1>${title}</h1>
+        <p>${text}</p>
+        <p class="actions">${links.map(({ name, url }, i) =>
+          html`<a class="button ${
+            i === 0 ? "primary" : ""
+          }" href="${url}">${name}</a>`
+        )}</p>
+      </section>
     </main>
   `;
 }

@@ -13,13 +13,10 @@ import {
 export interface DemoEvent {
   /** The id of its relationship, for `/demo/revoke`. */
   readonly relationship_id: string;
-  /** Its sequence. */
   readonly sequence: number;
   /** Whether the relationship is active or revoked after it. */
   readonly status: "active" | "revoked";
-  /** When it was issued (RFC 3339 UTC). */
   readonly issued_at: string;
-  /** The DID of the person. */
   readonly subject: string;
   /** The name under which the person was enrolled, if given. */
   readonly name: string | null;
@@ -34,7 +31,6 @@ export type DemoIssuer = Awaited<ReturnType<typeof createDemoIssuer>>;
 interface DemoIssuerOptions {
   /** `http://host:port`, where the server listens. */
   readonly origin: string;
-  /** Returns the current time, for `issued_at` of events. */
   readonly now: () => Date;
 }
 
@@ -52,20 +48,6 @@ const MAX_DEMO_EVENTS = 1_000;
 /**
  * Creates an issuer with a new key. It signs real events and writes nothing to
  * the disk.
- *
- * @example
- * ```ts
- * import { createDemoIssuer } from "./demo_issuer.ts";
- * import { assertEquals } from "@std/assert";
- *
- * const demo = await createDemoIssuer({
- *   origin: "http://127.0.0.1:8788",
- *   now: () => new Date(),
- * });
- * assertEquals(demo.did, "did:web:127.0.0.1%3A8788");
- * const { sequence } = await demo.enrol("did:web:alice.example", "Alice");
- * assertEquals(sequence, 1);
- * ```
  *
  * @throws {SigError} from its methods as `Issuer.append`; `too_many_events`
  * beyond 1,000.

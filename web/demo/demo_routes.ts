@@ -5,9 +5,9 @@
  * @module
  */
 
-import { type App, readJson } from "@sig/api/http";
+import { type App, problemResponse, readJson } from "@sig/api/http";
 import { readAs, strictObject } from "@sig/api/schemas";
-import { toProblem, WELL_KNOWN_PATHS } from "@sig/core";
+import { WELL_KNOWN_PATHS } from "@sig/core";
 import { type Context, Hono } from "hono";
 import { z } from "zod";
 import { addPage, LOGIN_ROUTES } from "../pages/page.ts";
@@ -71,12 +71,7 @@ export function wrapDemo(
     return await passOn(c);
   });
   demo.notFound(passOn);
-  demo.onError((error, c) => {
-    const problem = toProblem(error);
-    return c.body(JSON.stringify(problem), problem.status as 400, {
-      "content-type": "application/problem+json",
-    });
-  });
+  demo.onError((error, c) => problemResponse(c, error));
   addPage(demo, "", {
     ...config,
     issuers: [{ did: issuer.did, base: "/ui/issuers/0/" }],

@@ -68,7 +68,6 @@ export function createShop(
   const app = createDemoApp({
     ...{ id: "shop", name: "Shop", url: `${origin}/` },
     how: "It speaks OpenID Connect, as Grafana or Gitea do.",
-    learns: "it asks the login at each request.",
     async whoIs(cookie) {
       const token = tokenCookie.read(new Headers({ cookie }));
       const answer = token && await askLogin(`${login}/oidc/userinfo`, 401, {

@@ -34,9 +34,7 @@ interface DemoOptions extends Pick<ServerIo, "now">, Pick<Startup, "address"> {
   readonly require: readonly string[] | undefined;
   /** The scopes that a sign-in on the page requests. */
   readonly scopes: readonly string[];
-  /** Receives the log entries of requests. */
   readonly log: Log;
-  /** Starts a listener. */
   readonly serve: (
     address: Startup["address"],
     respond: Respond,
@@ -183,32 +181,8 @@ function listenBehind(
 /** Paths that applications request each second for every open page. */
 const POLLED: readonly string[] = ["/forward-auth", "/oidc/userinfo"];
 
-/**
- * Returns a log without successful polls, which would hide everything else.
- *
- * @example
- * ```ts
- * import { withoutPolls } from "./start_demo.ts";
- * import { assertEquals } from "@std/assert";
- *
- * const logged: string[] = [];
- * const log = withoutPolls(({ path }) => logged.push(path));
- * const entry = {
- *   time: "2026-01-31T09:00:00Z",
- *   level: "info",
- *   service: "sig-web",
- *   request_id: "1",
- *   method: "GET",
- *   status: 200,
- *   duration_ms: 1,
- * } as const;
- * log?.({ ...entry, path: "/forward-auth" });
- * log?.({ ...entry, path: "/forward-auth", status: 401 });
- * log?.({ ...entry, path: "/healthz" });
- * assertEquals(logged, ["/forward-auth", "/healthz"]);
- * ```
- */
-export function withoutPolls(log: Log): Log {
+/** Returns a log without successful polls, which would hide everything else. */
+function withoutPolls(log: Log): Log {
   return log && ((entry) => {
     if (entry.status >= 400 || !POLLED.includes(entry.path)) log(entry);
   });

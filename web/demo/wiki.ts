@@ -30,7 +30,6 @@ export function createWiki(
   return createDemoApp({
     ...{ id: "wiki", name: "Wiki", url },
     how: "It knows no logins: a proxy asks for it, as nginx and Caddy do.",
-    learns: "its proxy asks the login at each request.",
     async whoIs(cookie) {
       const { host } = new URL(url);
       const answer = await askLogin(`${login}/forward-auth`, 401, {

@@ -20,7 +20,6 @@ const TITLES: Readonly<Record<Route["view"], string>> = {
   keys: "Your keys",
 };
 
-/** Properties of {@linkcode App}. */
 interface AppProps {
   readonly config: PageConfig;
   /** The stored keys; loading them began before the first render. */
@@ -50,7 +49,7 @@ export function App({ config, found, Story }: AppProps) {
     document.title = `${TITLES[route.view]} · SIG`;
     document.documentElement.dataset.view = route.view;
     if (!moved) return;
-    scrollTo({ top: 0 });
+    scrollTo({ top: 0, behavior: "instant" });
     const heading = main.current?.querySelector<HTMLElement>("h1");
     if (heading) focusOn(heading);
   }, [route.view]);

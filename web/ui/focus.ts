@@ -6,14 +6,8 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 export function focusOn(element: HTMLElement): void {
   element.tabIndex = -1;
   element.focus({ preventScroll: true });
-  const card = element.closest<HTMLElement>(".card") ?? element;
-  const { top, bottom, height } = card.getBoundingClientRect();
-  if (top >= 0 && bottom <= innerHeight) return;
-  const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  card.scrollIntoView({
-    block: height > innerHeight ? "start" : "center",
-    behavior: isCalm ? "auto" : "smooth",
-  });
+  const card = element.closest(".card") ?? element;
+  card.scrollIntoView({ block: "nearest" });
 }
 
 /**

@@ -52,7 +52,6 @@ async function fetchOne(base: string, file: string) {
   throw new DocumentsError(`This server could not get ${file}. Try again.`);
 }
 
-/** The maximum size of a feed. */
 const MAX_FILE_BYTES = 1024 ** 3;
 
 /** Reads documents from files: by their names, or from one JSON file. */
