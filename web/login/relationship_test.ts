@@ -9,6 +9,7 @@ import {
   openIssuer,
 } from "@sig/issuer";
 import type { CheckRelationship } from "./relationship.ts";
+import { tempFolder } from "../../tests/kit/process.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { LoginFixture } from "./testdata/login_fixture.ts";
 
@@ -18,7 +19,8 @@ const ISSUER = "did:web:acme.example";
 async function withIssuer(
   test: (login: LoginFixture, issuer: Issuer) => Promise<void>,
 ): Promise<void> {
-  const dir = await Deno.makeTempDir();
+  await using folder = await tempFolder();
+  const dir = folder.path;
   const checkRelationship: CheckRelationship = (subject, now) =>
     checkIssuer(
       openSource(parseSource(`${dir}/`)),
@@ -34,7 +36,6 @@ async function withIssuer(
     await test(login, issuer);
   } finally {
     await issuer.close();
-    await Deno.remove(dir, { recursive: true });
   }
 }
 

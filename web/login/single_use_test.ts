@@ -6,7 +6,7 @@ import {
 } from "@sig/jose";
 import { HAS_REDIS, startRedis } from "../../tests/kit/redis_server.ts";
 import type { Challenge } from "./create_challenge.ts";
-import { TestProcess } from "../../tests/kit/process.ts";
+import { tempFolder, TestProcess } from "../../tests/kit/process.ts";
 
 const CHALLENGES = 20;
 const PROCESSES = 2;
@@ -22,15 +22,10 @@ async function inArena(
   driver: string,
   work: (arena: Arena) => Promise<void>,
 ): Promise<void> {
-  const folder = await Deno.makeTempDir();
-  const redis = driver === "Redis" ? await startRedis() : undefined;
-  try {
-    const storeText = redis?.url ?? `kv:${folder}/challenges.db`;
-    await work({ folder, storeText });
-  } finally {
-    await redis?.stop();
-    await Deno.remove(folder, { recursive: true });
-  }
+  await using folder = await tempFolder();
+  await using redis = driver === "Redis" ? await startRedis() : undefined;
+  const storeText = redis?.url ?? `kv:${folder.path}/challenges.db`;
+  await work({ folder: folder.path, storeText });
 }
 
 for (const driver of ["KV file", "Redis"]) {

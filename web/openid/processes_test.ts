@@ -21,7 +21,7 @@ for (const [name, start] of STORES) {
       `kill -9 between code and token: over ${name} another process redeems the code once`,
     ignore,
     async fn() {
-      const redis = await start?.();
+      await using redis = await start?.();
       await using fleet = await Fleet.open((dir) =>
         redis?.url ?? `kv:${dir}/web.db`
       );
@@ -61,7 +61,6 @@ for (const [name, start] of STORES) {
       const next = rotated.find(({ status }) => status === 200)!;
       const last = await second.refresh(next.body.refresh_token);
       assertEquals([last.status, last.body.error], [400, "invalid_grant"]);
-      await redis?.stop();
     },
   });
 }
@@ -71,7 +70,7 @@ Deno.test({
     "kill -9 between rotation and response: the old refresh token becomes invalid, and the person needs no new login",
   ignore: Deno.build.os === "windows" || !HAS_REDIS,
   async fn() {
-    const redis = await startRedis();
+    await using redis = await startRedis();
     const proxy = startCuttingProxy(redis.port);
     await using fleet = await Fleet.open(() => redis.url);
     const second = await fleet.start();
@@ -99,7 +98,6 @@ Deno.test({
     const code = await browser.codeAt(url);
     assertEquals((await second.redeem(code)).status, 200);
     await proxy.close();
-    await redis.stop();
   },
 });
 
@@ -139,7 +137,7 @@ Deno.test({
 async function killDuringDelivery(
   start: (typeof STORES)[number][1],
 ): Promise<void> {
-  const redis = await start?.();
+  await using redis = await start?.();
   await using fleet = await Fleet.open(
     (dir) => redis?.url ?? `kv:${dir}/web.db`,
     ["--recheck", "1s"],
@@ -177,7 +175,6 @@ async function killDuringDelivery(
     receiver.subjects.toSorted(),
     [0, 1, 1, 2, 3].map((i) => people[i]!.did).toSorted(),
   );
-  await redis?.stop();
 }
 
 Deno.test({
@@ -200,7 +197,7 @@ Deno.test({
     "after Redis loses its data everybody must log in again, and old tokens are invalid",
   ignore: Deno.build.os === "windows" || !HAS_REDIS,
   async fn() {
-    const redis = await startRedis();
+    await using redis = await startRedis();
     await using fleet = await Fleet.open(() => redis.url);
     const replicas = [await fleet.start(), await fleet.start()];
     const [first, second] = replicas as [Replica, Replica];
@@ -211,7 +208,7 @@ Deno.test({
     );
     const unused = await browser.codeAt(await second.authorizeUrl());
     await redis.stop();
-    const fresh = await startRedis([], redis.port);
+    await using _fresh = await startRedis([], redis.port);
     for (const replica of replicas) {
       const refreshed = await replica.refresh(body.refresh_token);
       assertEquals(refreshed.body.error, "invalid_grant", refreshed.text);
@@ -222,7 +219,6 @@ Deno.test({
     }
     const code = await fleet.codeAt(first, person, browser);
     assertEquals((await second.redeem(code)).status, 200);
-    await fresh.stop();
   },
 });
 

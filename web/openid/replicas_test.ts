@@ -77,9 +77,8 @@ Deno.test({
   name: "two replicas over Redis act as one provider",
   ignore: !HAS_REDIS,
   async fn() {
-    const redis = await startRedis();
+    await using redis = await startRedis();
     await withReplicas(() => openStore(redis.url), playStory);
-    await redis.stop();
   },
 });
 
@@ -88,7 +87,7 @@ Deno.test({
     "while Redis hangs nothing is issued or lost, and the same token is valid afterwards",
   ignore: !HAS_REDIS,
   async fn() {
-    const redis = await startRedis();
+    await using redis = await startRedis();
     await withReplicas(() => openStore(redis.url), async (first) => {
       const { browser, access_token, refresh_token } = await first.logIn();
       await whileFrozen(redis, async () => {
@@ -105,6 +104,5 @@ Deno.test({
       });
       assertEquals((await first.refresh(refresh_token)).status, 200);
     });
-    await redis.stop();
   },
 });

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { tempFolder } from "../../tests/kit/process.ts";
 import { startServer } from "./testdata/server.ts";
 
 const ENTRY = {
@@ -9,12 +10,8 @@ const ENTRY = {
 
 function inFolder(work: (dir: string) => Promise<void>): () => Promise<void> {
   return async () => {
-    const dir = await Deno.makeTempDir();
-    try {
-      await work(dir);
-    } finally {
-      await Deno.remove(dir, { recursive: true });
-    }
+    await using folder = await tempFolder();
+    await work(folder.path);
   };
 }
 

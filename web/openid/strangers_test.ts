@@ -187,6 +187,22 @@ Deno.test("a cookie whose name begins with U+00A0 is a different cookie", () => 
   }
 });
 
+Deno.test("a browser keeps its secret, and one of another form or sent twice is replaced", () => {
+  const cookie = hostCookie("sig-browser", "https://login.example");
+  const secretIn = (...values: string[]) =>
+    cookie.secretIn(
+      new Headers({
+        cookie: values.map((value) => `__Host-sig-browser=${value}`).join("; "),
+      }),
+    );
+  const secret = "S".repeat(43);
+  assertEquals(secretIn(secret), secret);
+  const made = [[], [`${secret}x`], ["short"], [secret, secret]]
+    .map((values) => secretIn(...values));
+  assertEquals(new Set([secret, ...made]).size, 5);
+  for (const each of made) assertEquals(each.length, 43);
+});
+
 Deno.test("a logout with two session cookies is an error", async () => {
   await using provider = await TestProvider.start();
   const { browser, id_token } = await provider.logIn();

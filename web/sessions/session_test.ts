@@ -1,60 +1,56 @@
-import { createMemoryStore, openStore } from "@sig/consumer/store";
+import { createMemoryStore } from "@sig/consumer/store";
 import { assert, assertEquals } from "@std/assert";
 import { OwnerQuota } from "../store/owner_quota.ts";
 import type { MatchedRelationship } from "../login/relationship.ts";
 import { randomText } from "../login/digest.ts";
 import { createSessions } from "./sessions.ts";
+import { openKv } from "./testdata/open_kv.ts";
 
 const CONDITIONS = {
   ...{ audience: "https://login.example", issuer: null, require: [] },
 };
 
 Deno.test("a session with the maximum number of applications and grants fits in every store and ends", async () => {
-  const folder = await Deno.makeTempDir();
-  const store = await openStore(`kv:${folder}/store.db`);
-  try {
-    const dropped: string[] = [];
-    const notified: string[] = [];
-    const sessions = createSessions<null>({
-      store,
-      lifeMs: 60_000,
-      conditions: CONDITIONS,
-      notify: ({ client_id }) => Promise.resolve(void notified.push(client_id)),
-      drop: (grant) => Promise.resolve(void dropped.push(grant)),
-      now: () => new Date(),
-    });
-    const scopes = ["openid", "profile", "groups", "offline_access"];
-    const given: string[] = [];
-    let cookie: string | undefined;
-    for (let i = 0; i < 66; i++) {
-      const clientId = `${i}-`.padEnd(128, "x");
-      const logIn = await sessions.logIn({
-        ...{ subject: "did:web:alice.example", relationship: null },
-        consent: { clientId, asked: scopes, granted: scopes },
-      }, await sessions.find(cookie));
-      cookie = logIn.cookie;
-      const { sid } = logIn.session;
-      for (let n = 0; n < 17; n++) {
-        const grant = randomText(16);
-        given.push(grant);
-        assert(await sessions.addGrant(sid, clientId, grant));
-      }
-      // The seventeenth grant of an application displaces its first.
-      assertEquals(dropped.pop(), given.at(-17));
+  await using kv = await openKv();
+  const { store } = kv;
+  const dropped: string[] = [];
+  const notified: string[] = [];
+  const sessions = createSessions<null>({
+    store,
+    lifeMs: 60_000,
+    conditions: CONDITIONS,
+    notify: ({ client_id }) => Promise.resolve(void notified.push(client_id)),
+    drop: (grant) => Promise.resolve(void dropped.push(grant)),
+    now: () => new Date(),
+  });
+  const scopes = ["openid", "profile", "groups", "offline_access"];
+  const given: string[] = [];
+  let cookie: string | undefined;
+  for (let i = 0; i < 66; i++) {
+    const clientId = `${i}-`.padEnd(128, "x");
+    const logIn = await sessions.logIn({
+      ...{ subject: "did:web:alice.example", relationship: null },
+      consent: { clientId, asked: scopes, granted: scopes },
+    }, await sessions.find(cookie));
+    cookie = logIn.cookie;
+    const { sid } = logIn.session;
+    for (let n = 0; n < 17; n++) {
+      const grant = randomText(16);
+      given.push(grant);
+      assert(await sessions.addGrant(sid, clientId, grant));
     }
-    // The applications that joined first have left, and their grants are
-    // revoked.
-    assertEquals(notified.map((id) => id.split("-")[0]), ["0", "1"]);
-    assertEquals(dropped, given.filter((_, i) => i < 34 && i % 17 > 0));
-    const [sid = ""] = cookie!.split(".");
-    await sessions.end(sid);
-    assertEquals(notified.length, 66);
-    assertEquals(new Set(dropped).size, 66 * 16);
-    assertEquals(await sessions.get(sid), undefined);
-  } finally {
-    await store.close();
-    await Deno.remove(folder, { recursive: true });
+    // The seventeenth grant of an application displaces its first.
+    assertEquals(dropped.pop(), given.at(-17));
   }
+  // The applications that joined first have left, and their grants are
+  // revoked.
+  assertEquals(notified.map((id) => id.split("-")[0]), ["0", "1"]);
+  assertEquals(dropped, given.filter((_, i) => i < 34 && i % 17 > 0));
+  const [sid = ""] = cookie!.split(".");
+  await sessions.end(sid);
+  assertEquals(notified.length, 66);
+  assertEquals(new Set(dropped).size, 66 * 16);
+  assertEquals(await sessions.get(sid), undefined);
 });
 
 Deno.test("too many sessions of one client end its oldest session and no other", async () => {
