@@ -1,3 +1,4 @@
+import { createMemoryStore } from "@sig/consumer/store";
 import { SESSION } from "../store/kinds.ts";
 import { assert, assertEquals } from "@std/assert";
 import { TestProvider } from "../openid/testdata/test_provider.ts";
@@ -7,11 +8,9 @@ const WIKI = "wiki.example";
 const OPS = "ops.example";
 const MAX_AGE_MS = 5_000;
 
-async function start(
-  gateMaxAgeMs = MAX_AGE_MS,
-): Promise<TestProvider> {
-  return await TestProvider.start({
-    clients: [],
+function start(gateMaxAgeMs = MAX_AGE_MS, store = createMemoryStore()) {
+  return TestProvider.start({
+    ...{ clients: [], store },
     settings: { gateHosts: [WIKI, OPS], gateMaxAgeMs },
   });
 }
@@ -33,6 +32,35 @@ Deno.test("a revocation takes effect within the max age, however frequent the re
   }
   assert(lastMs >= 3_000, "the issuer is asked each time");
   assert(lastMs < MAX_AGE_MS, `still there after ${lastMs} ms`);
+});
+
+Deno.test("an answer is reused within its second, and not later", async () => {
+  const store = createMemoryStore();
+  let reads = 0;
+  await using provider = await start(MAX_AGE_MS, {
+    ...store,
+    get(...record) {
+      reads++;
+      return store.get(...record);
+    },
+  });
+  const { visitor, relationship } = await Visitor.logIn(
+    provider,
+    `http://${WIKI}/`,
+  );
+  provider.frozenMs = Math.ceil(Date.now() / 1_000) * 1_000;
+  const readsAt = async (skewMs: number) => {
+    provider.skewMs = skewMs;
+    const before = reads;
+    assertEquals((await visitor.ask(WIKI)).status, 200);
+    return reads - before;
+  };
+  // The version of the session's record is read for each request.
+  assertEquals([await readsAt(0), await readsAt(999)], [2, 1]);
+  assertEquals(await readsAt(1_000), 2);
+  await provider.demo.revoke(relationship);
+  provider.skewMs = MAX_AGE_MS;
+  assertEquals((await visitor.ask(WIKI)).status, 401);
 });
 
 Deno.test("the end of a session takes effect immediately, however recent the answer", async () => {
