@@ -1,8 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
-import { CHECK, runCase, UPSERT } from "./testdata/cases.ts";
 import {
+  CHECK,
   type Given,
   issuerTest as test,
+  UPSERT,
   type Workspace,
 } from "./testdata/workspace.ts";
 
@@ -130,23 +131,12 @@ const REFUSED: readonly (readonly [string, ...string[]])[] = [
     "field /subject",
   ],
   [
-    `${UPSERT} --issued-at 2026-01-01T00:00:00+01:00`,
-    "error: invalid_field",
-    "field /issued_at",
-  ],
-  [
-    `${UPSERT} --valid-from 2026-01-02T00:00:00Z --valid-until 2026-01-02T00:00:00Z`,
-    "error: invalid_field",
-    "field /valid_until",
-  ],
-  [
     `${UPSERT} --metadata '{"a":1,"a":2}'`,
     "error: invalid_json",
     "at flag --metadata",
   ],
   [`${UPSERT} --metadata '[1]'`, "error: invalid_json", "at flag --metadata"],
   [`${UPSERT} --event-id e1`, "error: duplicate_event_id", "sequence 1"],
-  [`${UPSERT} --relationship-id r1`, "error: invalid_field", "field /subject"],
   [
     "revoke --dir $D/acme --relationship-id r9 --reason-code other",
     "error: unknown_relationship",
@@ -158,11 +148,6 @@ const REFUSED: readonly (readonly [string, ...string[]])[] = [
     "--amend",
   ],
   [
-    "revoke --dir $D/acme --relationship-id r1 --reason-code other --effective-at 2027-01-01T00:00:00Z",
-    "error: invalid_field",
-    "field /effective_at",
-  ],
-  [
     `${UPSERT} --kid orgsign-9`,
     "error: signing_key_not_found",
     "kid orgsign-9",
@@ -172,17 +157,15 @@ const REFUSED: readonly (readonly [string, ...string[]])[] = [
     `${UPSERT} --seed-hex 0101010101010101010101010101010101010101010101010101010101010101`,
     'there is no flag "--seed-hex"',
   ],
-  // A removed command.
-  [
-    "append-upsert --dir $D/acme --subject did:web:carol.example --type advisor",
-    "append-upsert",
-  ],
 ];
 
 test("reading commands return results and change no file", async (workspace) => {
   const before = await workspace.snapshot();
-  for (const [args, code, stdout] of ANSWERED) {
-    await runCase(workspace, { name: args, args, code, stdout });
+  for (const [args, code, expected] of ANSWERED) {
+    const result = typeof expected === "string"
+      ? { stdout: expected }
+      : { out: expected };
+    await workspace.says(args, { code, ...result, stderr: "" });
   }
   assertEquals(await workspace.snapshot(), before);
 });

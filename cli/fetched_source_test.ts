@@ -1,6 +1,12 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { createIssuerSite } from "./site/issuer_site.ts";
-import { inWorkspace, type Ran, type Workspace } from "./testdata/workspace.ts";
+import {
+  assertRan,
+  type Ran,
+  serveIssuer,
+  testsWith,
+  type Workspace,
+} from "./testdata/workspace.ts";
 
 type Handler = (request: Request) => Promise<Response> | Response;
 
@@ -14,29 +20,25 @@ interface Served {
 }
 
 /** Declares a test with an issuer of one employee on a real loopback server. */
-function test(name: string, work: (served: Served) => Promise<void>): void {
-  Deno.test(name, () =>
-    inWorkspace(async (workspace) => {
-      let handler: Handler = createIssuerSite(workspace.path("acme"));
-      await using server = Deno.serve({
-        hostname: "127.0.0.1",
-        port: 0,
-        onListen() {},
-      }, (request) => handler(request));
-      const host = `127.0.0.1:${server.addr.port}`;
-      await workspace.ok(`init ${host} --dir $D/acme --allow-insecure`);
-      await workspace.ok(
-        "upsert --dir $D/acme --subject did:web:alice.example --type employee --role deploy --relationship-id r1",
-      );
-      await work({
-        workspace,
-        host,
-        url: `http://${host}/.well-known/sig.json`,
-        answer: (other) => void (handler = other),
-        sig: (words) => workspace.sig(`${words} --allow-insecure`),
-      });
-    }));
-}
+const test = testsWith<Served>(async (workspace, work) => {
+  let handler: Handler = createIssuerSite(workspace.path("acme"));
+  await using server = await serveIssuer(
+    workspace,
+    "acme",
+    (request) => handler(request),
+  );
+  const { host } = server;
+  await workspace.ok(
+    "upsert --dir $D/acme --subject did:web:alice.example --type employee --role deploy --relationship-id r1",
+  );
+  await work({
+    workspace,
+    host,
+    url: `http://${host}/.well-known/sig.json`,
+    answer: (other) => void (handler = other),
+    sig: (words) => workspace.sig(`${words} --allow-insecure`),
+  });
+});
 
 /** Returns a question that the issuer's events answer with allow. */
 const question = (host: string, role = "deploy") =>
@@ -63,8 +65,7 @@ test("verify, dump-state, check and log read an issuer over HTTP", async ({ host
   assertEquals(allow.code, 0);
   const answer = JSON.parse(allow.stdout);
   assertEquals([answer.source, answer.continuity], ["http", "consistent"]);
-  const deny = await sig(question(host, "admin"));
-  assertEquals([deny.code, deny.stderr], [1, ""]);
+  assertRan(await sig(question(host, "admin")), { code: 1, stderr: "" });
 });
 
 test("text output warns of http without TLS", async ({ host, sig }) => {
@@ -81,8 +82,7 @@ test("text output warns of http without TLS", async ({ host, sig }) => {
     const { code, stderr } = await sig(`${words} --format text`);
     assert(code < 2, stderr);
     assertEquals(stderr, warning, words);
-    const json = await sig(`${words} --format json`);
-    assertEquals([json.code, json.stderr], [code, ""]);
+    assertRan(await sig(`${words} --format json`), { code, stderr: "" });
   }
 });
 
@@ -106,9 +106,10 @@ test("the metadata of another issuer is invalid before its feed is fetched", asy
     paths.push(new URL(request.url).pathname);
     return Response.json({ ...metadata, issuer: "did:web:acme.example" });
   });
-  const { code, stdout } = await sig(`verify ${host}`);
-  assertEquals(code, 1);
-  assertStringIncludes(stdout, "invalid: issuer_mismatch");
+  assertRan(await sig(`verify ${host}`), {
+    code: 1,
+    out: "invalid: issuer_mismatch",
+  });
   // Requested once by the verification and once by the report of all errors.
   assertEquals(paths, ["/.well-known/sig.json", "/.well-known/sig.json"]);
 });
@@ -134,9 +135,9 @@ test("a failed fetch exits with 2 and has a specific code", async ({ answer, hos
 
 test("a missing DID document is a warning on stderr, or in the JSON report", async ({ host, sig, workspace }) => {
   await Deno.remove(workspace.path("acme/.well-known/did.json"));
-  const text = await sig(`verify ${host}`);
-  assertEquals(text.code, 0);
-  assertStringIncludes(text.stderr, "warning: did_document_missing: ");
+  assertRan(await sig(`verify ${host}`), {
+    err: "warning: did_document_missing: ",
+  });
   const json = await sig(`verify ${host} --format json`);
   assertEquals([json.code, json.stderr], [0, ""]);
   const [warning] = JSON.parse(json.stdout).warnings;

@@ -1,8 +1,13 @@
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { createIssuerSite } from "./site/issuer_site.ts";
 import { sig } from "./testdata/process.ts";
 import { makeKey, startAgent, withOpenSsh } from "../tests/kit/open_ssh.ts";
-import { inWorkspace, workspaceTest as test } from "./testdata/workspace.ts";
+import {
+  assertRan,
+  inWorkspace,
+  serveOnLoopback,
+  workspaceTest as test,
+} from "./testdata/workspace.ts";
 
 const ENV = "--allow-env=SIG_KEYS_DIR,SIG_KEY_FILE,XDG_DATA_HOME,HOME,NO_COLOR";
 /** Permissions of the pin store; `$D` is the working directory. */
@@ -119,12 +124,8 @@ Deno.test("each command works with the permissions that the README lists", async
       `${cwd}/cases.yaml`,
       "source: ./acme\ncases: [{subject: did:web:a.example, require: [relationship=other], expect: allow}]\n",
     );
-    await using server = Deno.serve({
-      hostname: "127.0.0.1",
-      port: 0,
-      onListen() {},
-    }, createIssuerSite(`${cwd}/acme`));
-    const host = `127.0.0.1:${server.addr.port}`;
+    await using server = serveOnLoopback(createIssuerSite(`${cwd}/acme`));
+    const { host } = server;
     for (const [words, permissions] of LEAST) {
       await t.step(`${words} ${permissions.join(" ")}`, async () => {
         const real = (text: string) =>
@@ -168,28 +169,29 @@ withOpenSsh(
           "upsert --dir acme.example --subject did:web:a.example --type other",
         ]
       ) {
-        const { code, stderr } = await sig(words.split(" "), options);
-        assertEquals([code, stderr], [0, ""]);
+        assertRan(await sig(words.split(" "), options), { stderr: "" });
       }
       const without = { ...options, permissions: WRITING };
       const words = "upsert --dir acme.example --subject did:web:a.example";
-      const { code, stderr } = await sig(
-        [...words.split(" "), "--type", "other"],
-        without,
+      assertRan(
+        await sig(
+          [...words.split(" "), "--type", "other"],
+          without,
+        ),
+        { code: 2, err: "SSH_AUTH_SOCK" },
       );
-      assertEquals(code, 2);
-      assertStringIncludes(stderr, "SSH_AUTH_SOCK");
     });
   },
 );
 
 test("an unreadable environment is not treated as an empty one", async ({ dir: cwd }) => {
   const permissions = ["--allow-read", "--allow-write"];
-  const { code, stderr } = await sig(["init", "a.example"], {
-    cwd,
-    permissions,
-  });
-  assertEquals(code, 2);
-  assertStringIncludes(stderr, "Set SIG_KEYS_DIR");
+  assertRan(
+    await sig(["init", "a.example"], {
+      cwd,
+      permissions,
+    }),
+    { code: 2, err: "Set SIG_KEYS_DIR" },
+  );
   assertEquals([...Deno.readDirSync(cwd)], []);
 });

@@ -16,7 +16,8 @@ import {
   whileFrozen,
 } from "../tests/kit/redis_server.ts";
 import { denoArgs, sig, start } from "./testdata/process.ts";
-import type { Ran } from "./testdata/workspace.ts";
+import { assertRan, type Ran } from "./testdata/workspace.ts";
+import { tempFolder } from "../tests/kit/process.ts";
 import { repeatedly } from "../tests/kit/wait.ts";
 
 const [key] = await importTestKeys();
@@ -49,33 +50,20 @@ async function withPlace(
   });
   const made = makeDocuments({ did, origin, keys: [key!], lines });
   for (const [path, text] of made) documents.set(path, text);
-  const cwd = await Deno.makeTempDir();
+  await using folder = await tempFolder();
+  const cwd = folder.path;
   const host = origin.slice("http://".length);
-  try {
-    await work({
-      cwd,
-      host,
-      server,
-      check: [
-        ...["check", "--sig", host, "--allow-insecure", "--subject"],
-        ...["did:web:alice.example", "--require", "role=deploy"],
-      ],
-      ack: [
-        ...[
-          "pin",
-          "ack",
-          host,
-          "--allow-insecure",
-          "--reason",
-          "test",
-          "--yes",
-        ],
-      ],
-      publish: (n) => documents.set(PATHS.feed, feedOf(lines.slice(0, n))),
-    });
-  } finally {
-    await Deno.remove(cwd, { recursive: true });
-  }
+  await work({
+    cwd,
+    host,
+    server,
+    check: [
+      ...["check", "--sig", host, "--allow-insecure", "--subject"],
+      ...["did:web:alice.example", "--require", "role=deploy"],
+    ],
+    ack: `pin ack ${host} --allow-insecure --reason test --yes`.split(" "),
+    publish: (n) => documents.set(PATHS.feed, feedOf(lines.slice(0, n))),
+  });
 }
 
 /** Kills `sig` when `hasCome` returns true; false if it ended before. */
@@ -200,8 +188,7 @@ Deno.test("a killed acknowledgement is either complete or had no effect", () =>
       const isDone = pin.sequence === 1_000 - round;
       assertEquals(pin.incident?.code, isDone ? undefined : "feed_rolled_back");
       if (isDone) continue;
-      const { code: acked, stderr } = await sig(place.ack, place);
-      assertEquals(acked, 0, stderr);
+      assertRan(await sig(place.ack, place));
     }
     assertEquals((await answerOf(place.check, place)).continuity, "consistent");
   }));
@@ -260,25 +247,23 @@ Deno.test("a full disk is an error that keeps the pin", () =>
   }));
 
 Deno.test("KV does not overwrite a SQLite pin store, with minimal permissions", async () => {
-  const cwd = await Deno.makeTempDir();
-  try {
-    const permissions = [
-      ...["--allow-read", "--allow-write", "--unstable-kv"],
-      "--allow-env=XDG_DATA_HOME,HOME,NO_COLOR,SIG_REDIS_PASSWORD",
-    ];
-    const list = (pins: string) =>
-      sig(["pin", "list", "--pins", pins], { cwd, permissions });
-    assertEquals((await list("pins.db")).code, 0);
-    const before = await Deno.readFile(`${cwd}/pins.db`);
-    const { code, stderr } = await list("kv:pins.db");
-    assertEquals(code, 2, stderr);
-    assertStringIncludes(stderr, "the file belongs to another program");
-    assertEquals(await Deno.readFile(`${cwd}/pins.db`), before);
-    assertEquals((await list("kv:pins.kv")).code, 0);
-    assertEquals((await list("kv:pins.kv")).code, 0);
-  } finally {
-    await Deno.remove(cwd, { recursive: true });
-  }
+  await using folder = await tempFolder();
+  const cwd = folder.path;
+  const permissions = [
+    ...["--allow-read", "--allow-write", "--unstable-kv"],
+    "--allow-env=XDG_DATA_HOME,HOME,NO_COLOR,SIG_REDIS_PASSWORD",
+  ];
+  const list = (pins: string) =>
+    sig(["pin", "list", "--pins", pins], { cwd, permissions });
+  assertEquals((await list("pins.db")).code, 0);
+  const before = await Deno.readFile(`${cwd}/pins.db`);
+  assertRan(await list("kv:pins.db"), {
+    code: 2,
+    err: "the file belongs to another program",
+  });
+  assertEquals(await Deno.readFile(`${cwd}/pins.db`), before);
+  assertEquals((await list("kv:pins.kv")).code, 0);
+  assertEquals((await list("kv:pins.kv")).code, 0);
 });
 
 Deno.test({
@@ -302,9 +287,10 @@ Deno.test({
         assertStringIncludes(stderr, redis.url);
         await redis.stop();
         again = await startRedis([], redis.port);
-        const required = await sig([...check, "--require-pin"], place);
-        assertEquals(required.code, 2);
-        assertStringIncludes(required.stderr, "it has no pin of");
+        assertRan(await sig([...check, "--require-pin"], place), {
+          code: 2,
+          err: "it has no pin of",
+        });
         assertEquals((await answerOf(check, place)).continuity, "first_seen");
       } finally {
         await (again ?? redis).stop();

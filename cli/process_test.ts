@@ -6,7 +6,12 @@ import {
 } from "@std/assert";
 import { isCi } from "../tests/kit/others_vectors.ts";
 import { denoArgs, sig, start } from "./testdata/process.ts";
-import { inWorkspace, workspaceTest as test } from "./testdata/workspace.ts";
+import {
+  assertRan,
+  inWorkspace,
+  testsWith,
+  workspaceTest as test,
+} from "./testdata/workspace.ts";
 import { waitUntil } from "../tests/kit/wait.ts";
 import {
   freePort,
@@ -25,24 +30,18 @@ const LEAST = [
 ];
 
 /** Declares a test with an issuer of one employee in the current folder. */
-function issuerTest(
-  name: string,
-  work: (cwd: string) => Promise<void>,
-): void {
-  test(name, async ({ dir: cwd }) => {
-    const options = { cwd, permissions: LEAST };
-    for (
-      const words of [
-        "init acme.example",
-        "upsert --dir acme.example --type employee --subject did:web:alice.example --role deploy",
-      ]
-    ) {
-      const { code, stderr } = await sig(words, options);
-      assertEquals([code, stderr], [0, ""]);
-    }
-    await work(cwd);
-  });
-}
+const issuerTest = testsWith<string>(async ({ dir: cwd }, work) => {
+  const options = { cwd, permissions: LEAST };
+  for (
+    const words of [
+      "init acme.example",
+      "upsert --dir acme.example --type employee --subject did:web:alice.example --role deploy",
+    ]
+  ) {
+    assertRan(await sig(words, options), { stderr: "" });
+  }
+  await work(cwd);
+});
 
 issuerTest(
   "the process exits with 0 on allow, 1 on deny, 2 without an answer",
@@ -66,19 +65,16 @@ test("an empty cache without network is an error, not an answer", async ({ dir: 
       ...{ cwd, entry, permissions: ["-A", "--cached-only"] },
       env: { DENO_DIR: `${cwd}/empty` },
     };
-    const text = await sig(`${check} text`, options);
-    assertEquals([text.code, text.stdout], [2, ""]);
-    assertStringIncludes(
-      text.stderr,
-      "error: fetch_failed: Cannot load the program: a part of it is not in Deno's cache",
-    );
+    assertRan(await sig(`${check} text`, options), {
+      code: 2,
+      err:
+        "error: fetch_failed: Cannot load the program: a part of it is not in Deno's cache",
+    });
     const json = await sig(`${check} json`, options);
     assertEquals([json.code, json.stdout], [2, ""]);
     assertEquals(JSON.parse(json.stderr).code, "fetch_failed");
     // The help needs no external package.
-    const help = await sig("--help", options);
-    assertEquals(help.code, 0);
-    assertStringIncludes(help.stdout, "Usage: sig");
+    assertRan(await sig("--help", options), { out: "Usage: sig" });
   }
 });
 
@@ -270,9 +266,10 @@ test("serve hosts an issuer until SIGINT", async ({ dir: cwd }) => {
   assertEquals(head.headers.get("content-encoding"), null);
   assert(/^"/.test(head.headers.get("etag")!));
 
-  const again = await sig(`serve i --addr ${host}`, { cwd });
-  assertEquals([again.code, again.stdout], [2, ""]);
-  assertStringIncludes(again.stderr, "at flag --addr");
+  assertRan(await sig(`serve i --addr ${host}`, { cwd }), {
+    code: 2,
+    err: "at flag --addr",
+  });
 
   const { stdout: _, ...ended } = await child.stop("SIGINT");
   const stderr = "Serving i. Stop it with Ctrl-C.\n";

@@ -7,18 +7,19 @@ import { inWorkspace } from "./testdata/workspace.ts";
 const FULL = "/dev/full";
 const hasFull = await Deno.stat(FULL).then(() => true, () => false);
 
-/** More output than the buffer of a pipe, from one long upsert. */
+/** Runs `work` with a log that is longer than the buffer of a pipe. */
 async function withIssuer(work: (cwd: string) => Promise<void>): Promise<void> {
   await inWorkspace(async (workspace) => {
     const { dir: cwd } = workspace;
-    await workspace.sig(["init", "acme.example", "--dir", "$D/acme"]);
-    const reason = "x".repeat(2_000);
-    for (let i = 0; i < 60; i++) {
-      const { code } = await workspace.sig(
-        `upsert --dir $D/acme --type other --subject did:web:a.example --reason ${reason}`,
-      );
-      assertEquals(code, 0);
-    }
+    await workspace.ok("init acme.example --dir $D/acme");
+    const draft = JSON.stringify({
+      event_type: "relationship.upsert",
+      relationship_type: "other",
+      subject: "did:web:a.example",
+      reason: "x".repeat(2_000),
+    });
+    const stdin = `${draft}\n`.repeat(60);
+    await workspace.ok("import --dir $D/acme -", { stdin });
     await work(cwd);
   });
 }

@@ -1,10 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { start } from "./testdata/process.ts";
-import {
-  type Given,
-  inWorkspace,
-  type Workspace,
-} from "./testdata/workspace.ts";
+import { type Given, testsWith, type Workspace } from "./testdata/workspace.ts";
 import { waitUntil } from "../tests/kit/wait.ts";
 import type { TestProcess } from "../tests/kit/process.ts";
 
@@ -16,24 +12,21 @@ interface Watched {
 }
 
 /** Declares a test with an issuer in the folder `acme`. */
-function test(name: string, work: (watched: Watched) => Promise<void>): void {
-  Deno.test(name, (t) =>
-    inWorkspace(async (workspace) => {
-      await workspace.ok("init acme.example --dir $D/acme");
-      let people = 0;
-      const append = (count = 1) => {
-        const drafts = Array.from({ length: count }, () =>
-          JSON.stringify({
-            event_type: "relationship.upsert",
-            subject: `did:web:p${++people}.example`,
-            relationship_type: "employee",
-          }) + "\n");
-        const stdin = drafts.join("");
-        return workspace.ok("import --dir $D/acme -", { stdin });
-      };
-      await work({ workspace, append, t });
-    }));
-}
+const test = testsWith<Watched>(async (workspace, work, t) => {
+  await workspace.ok("init acme.example --dir $D/acme");
+  let people = 0;
+  const append = (count = 1) => {
+    const drafts = Array.from({ length: count }, () =>
+      JSON.stringify({
+        event_type: "relationship.upsert",
+        subject: `did:web:p${++people}.example`,
+        relationship_type: "employee",
+      }) + "\n");
+    const stdin = drafts.join("");
+    return workspace.ok("import --dir $D/acme -", { stdin });
+  };
+  await work({ workspace, append, t });
+});
 
 /** Returns the sequences of the printed lines; every line must be complete. */
 function sequencesOf(stdout: string): readonly number[] {
@@ -51,8 +44,9 @@ test("watch prints each new event once as a JSON line, for any path to the folde
   await append(2);
   await Deno.symlink(workspace.path("acme"), workspace.path("link"));
   const once = async (...words: string[]) => {
-    const ran = await workspace.sig(["watch", "--once", ...words]);
-    assertEquals([ran.code, ran.stderr], [0, ""]);
+    const ran = await workspace.says(["watch", "--once", ...words], {
+      stderr: "",
+    });
     return sequencesOf(ran.stdout);
   };
   assertEquals(await once("$D/acme"), []);
@@ -245,18 +239,6 @@ test("an interrupt while --exec runs is not an error and acknowledges finished e
   });
 });
 
-test("watch fails with feed_rolled_back on a rolled back feed", async ({ workspace, append }) => {
-  await append(3);
-  const run = () => workspace.sig("watch $D/acme");
-  await workspace.sig("watch $D/acme --once");
-  const feed = workspace.path("acme/.well-known/sig/events.jsonl");
-  const lines = (await Deno.readTextFile(feed)).split("\n");
-  await Deno.writeTextFile(feed, `${lines[0]}\n`);
-  const { code, stdout, stderr } = await run();
-  assertEquals([code, stdout], [2, ""]);
-  assertEquals(JSON.parse(stderr).code, "feed_rolled_back");
-});
-
 test("sig log --follow prints new events", async ({ workspace, append }) => {
   await append(2);
   await using child = start(
@@ -275,18 +257,17 @@ test("sig log --follow prints new events", async ({ workspace, append }) => {
 test("watch warns of quotes in --exec, and shows on a terminal that it waits", async ({ workspace, append }) => {
   await append();
   const watch = ["watch", "$D/acme", "--from", "1", "--exec"];
-  const quoted = await workspace.sig([
+  await workspace.says([
     ...watch,
     "false 'exit 0'",
     "--once",
     "--format",
     "text",
-  ]);
-  assertEquals(quoted.code, 2);
-  assertStringIncludes(
-    quoted.stderr,
-    "warning: --exec does not support quotes: the arguments are false, 'exit, 0'\n",
-  );
+  ], {
+    code: 2,
+    err:
+      "warning: --exec does not support quotes: the arguments are false, 'exit, 0'\n",
+  });
   // Interrupted after the program got the event, when no poll is running.
   const atTerminals = (
     ...terminals: ("stdout" | "stderr")[]
@@ -298,22 +279,18 @@ test("watch warns of quotes in --exec, and shows on a terminal that it waits", a
     };
     return { terminals, interrupted, io: { runProgram } };
   };
-  const ran = await workspace.sig(
-    [...watch, "true", "--cursor", "b"],
-    atTerminals("stdout", "stderr"),
-  );
-  assertEquals(
-    [ran.code, ran.stderr],
-    [130, "Watching $D/acme. Stop it with Ctrl-C.\n"],
-  );
-  const once = await workspace.sig(
-    [...watch, "true", "--once", "--cursor", "d"],
-    { terminals: ["stdout", "stderr"] },
-  );
-  assertEquals([once.code, once.stderr], [0, ""]);
-  const piped = await workspace.sig(
-    [...watch, "true", "--cursor", "c"],
-    atTerminals("stderr"),
-  );
-  assertEquals([piped.code, piped.stderr], [130, ""]);
+  await workspace.says([...watch, "true", "--cursor", "b"], {
+    ...atTerminals("stdout", "stderr"),
+    code: 130,
+    stderr: "Watching $D/acme. Stop it with Ctrl-C.\n",
+  });
+  await workspace.says([...watch, "true", "--once", "--cursor", "d"], {
+    terminals: ["stdout", "stderr"],
+    stderr: "",
+  });
+  await workspace.says([...watch, "true", "--cursor", "c"], {
+    ...atTerminals("stderr"),
+    code: 130,
+    stderr: "",
+  });
 });

@@ -4,7 +4,7 @@ import { displayWidth } from "@sig/api/flags";
 import { loadCommands } from "../commands.ts";
 import { flagsOf } from "./parse_command_line.ts";
 import { manualPage } from "./manual_page.ts";
-import { hasProgram } from "../../tests/kit/process.ts";
+import { hasProgram, tempFolder } from "../../tests/kit/process.ts";
 
 const COMMANDS = await loadCommands();
 
@@ -23,13 +23,9 @@ async function run(program: string, args: readonly string[], width?: number) {
 }
 
 async function withPage(work: (file: string) => Promise<void>): Promise<void> {
-  const dir = await Deno.makeTempDir();
-  try {
-    await Deno.writeTextFile(`${dir}/sig.1`, PAGE);
-    await work(`${dir}/sig.1`);
-  } finally {
-    await Deno.remove(dir, { recursive: true });
-  }
+  await using folder = await tempFolder();
+  await Deno.writeTextFile(`${folder.path}/sig.1`, PAGE);
+  await work(`${folder.path}/sig.1`);
 }
 
 Deno.test({

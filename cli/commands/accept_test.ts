@@ -1,10 +1,10 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { createIssuerSite } from "../site/issuer_site.ts";
 import { makeKey, startAgent, withOpenSsh } from "../../tests/kit/open_ssh.ts";
 import { invited } from "../testdata/enrolment.ts";
 import { sig } from "../testdata/process.ts";
 import {
   issuerTest as test,
+  serveIssuer,
   terminal,
   withIssuer,
   type Workspace,
@@ -71,8 +71,7 @@ error: confirmation_required: Cannot answer invitation: not confirmed
 `,
   );
   // Without a terminal there is no question.
-  const { code, stdout } = await workspace.sig(words);
-  assertEquals([code, stdout], [0, "Wrote answer $D/answer.json\n"]);
+  await workspace.says(words, { stdout: "Wrote answer $D/answer.json\n" });
   const answer = JSON.parse(await workspace.read("answer.json"));
   assertEquals(Object.keys(answer), ["invitation", "attestation"]);
   await workspace.refused(words, "error: write_failed: ");
@@ -84,14 +83,12 @@ withOpenSsh(
     withIssuer(async (workspace) => {
       await using agent = await startAgent(workspace.dir);
       await agent.add(await makeKey(workspace.dir, "alice"));
-      const { code, stderr } = await workspace.sig(
+      await workspace.says(
         `accept ${await invited(workspace)} --sig $D/acme --key agent: --yes`,
-        { env: { SSH_AUTH_SOCK: agent.socket } },
-      );
-      assertEquals(code, 0, stderr);
-      assertStringIncludes(
-        stderr,
-        "\nKeep your key: it identifies you to the issuer.\n",
+        {
+          env: { SSH_AUTH_SOCK: agent.socket },
+          err: "\nKeep your key: it identifies you to the issuer.\n",
+        },
       );
     }),
 );
@@ -112,8 +109,7 @@ test("accept takes the invitation as text, link, file, JSON or standard input", 
     ] as const
   ) {
     const words = `accept ${word} --sig $D/acme ${KEY}`;
-    const { code, stdout, stderr } = await workspace.sig(words, { stdin });
-    assertEquals(code, 0, stderr);
+    const { stdout } = await workspace.says(words, { stdin });
     assertEquals(JSON.parse(stdout).invitation, invitation);
   }
   await workspace.write("large", " ".repeat(65_537));
@@ -142,22 +138,16 @@ test("accept takes the invitation as text, link, file, JSON or standard input", 
 /** Creates an invitation of an issuer on loopback with this request handler. */
 async function invitedBy(
   workspace: Workspace,
-  handler: (request: Request) => Response | Promise<Response>,
+  handler?: Deno.ServeHandler,
 ) {
   await makeOwnKey(workspace);
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {} },
-    handler,
-  );
-  const host = `127.0.0.1:${server.addr.port}`;
-  await workspace.ok(`init ${host} --dir $D/local --allow-insecure`);
+  const server = await serveIssuer(workspace, "local", handler);
   const { stdout } = await workspace.sig("invite --dir $D/local --type other");
-  return { host, invitation: stdout.trim(), server };
+  return { invitation: stdout.trim(), server };
 }
 
 test("accept verifies the invitation with the issuer's published keys", async (workspace) => {
-  const site = createIssuerSite(workspace.path("local"));
-  const { invitation, server } = await invitedBy(workspace, (r) => site(r));
+  const { invitation, server } = await invitedBy(workspace);
   await using _server = server;
   const words = `accept ${invitation} ${KEY}`;
   const good = await workspace.json(`${words} --allow-insecure`);
@@ -179,23 +169,25 @@ test("accept verifies the invitation with the issuer's published keys", async (w
 });
 
 test("accept reports an unreachable issuer as not verified", async (workspace) => {
-  const { host, invitation, server } = await invitedBy(
+  const { invitation, server } = await invitedBy(
     workspace,
     () => new Response("down", { status: 503 }),
   );
   const words = `accept ${invitation} ${KEY} --allow-insecure`;
-  const text = await workspace.sig(words);
-  assertEquals(text.code, 0);
-  assertStringIncludes(text.stderr, "(NOT VERIFIED)\n");
-  assertStringIncludes(
-    text.stderr,
-    "warning: could not verify that did:web:127.0.0.1",
-  );
+  await workspace.says(words, {
+    err: [
+      "(NOT VERIFIED)\n",
+      "warning: could not verify that did:web:127.0.0.1",
+    ],
+  });
   assertEquals((await workspace.json(words)).verified, false);
   await server.shutdown();
   assertEquals((await workspace.json(words)).verified, false);
   // With --sig, an unreachable source is an error.
-  await workspace.refused(`${words} --sig ${host}`, "error: fetch_failed: ");
+  await workspace.refused(
+    `${words} --sig ${server.host}`,
+    "error: fetch_failed: ",
+  );
   // An expired invitation is not shown.
   const late = await workspace.refused(words, [], {
     io: { now: () => new Date("2026-02-01T00:00:00Z") },

@@ -1,7 +1,13 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { run, runWell } from "../../tests/kit/process.ts";
 import { makeKey, startAgent, withOpenSsh } from "../../tests/kit/open_ssh.ts";
-import { FEED, withIssuer, type Workspace } from "../testdata/workspace.ts";
+import {
+  FEED,
+  initIssuer,
+  testsWith,
+  withIssuer,
+  type Workspace,
+} from "../testdata/workspace.ts";
 
 const BACKUP = "backup --dir $D/acme --out";
 const RESTORE = "restore --dir $D/new --backup";
@@ -13,19 +19,12 @@ const elsewhere = (workspace: Workspace) => ({
   env: { SIG_KEYS_DIR: workspace.path("other/keys") },
 });
 
-async function withPassphrase(
-  work: (workspace: Workspace) => Promise<void>,
-): Promise<void> {
-  await withIssuer(async (workspace) => {
-    await Deno.chmod(workspace.dir, 0o700);
-    await workspace.write("passphrase", `${PASSPHRASE}\n`);
-    await work(workspace);
-  });
-}
-
-function test(name: string, work: (workspace: Workspace) => Promise<void>) {
-  Deno.test(name, () => withPassphrase(work));
-}
+const test = testsWith<Workspace>(async (workspace, work) => {
+  await initIssuer(workspace);
+  await Deno.chmod(workspace.dir, 0o700);
+  await workspace.write("passphrase", `${PASSPHRASE}\n`);
+  await work(workspace);
+});
 
 /** Creates an unencrypted backup and restores it to a second directory. */
 async function restored(workspace: Workspace): Promise<void> {
@@ -314,7 +313,8 @@ test("restore warns if the index has events that the feed and the backup lack", 
 withOpenSsh(
   "a key in an agent is not in a backup; its reference is restored",
   () =>
-    withPassphrase(async (workspace) => {
+    withIssuer(async (workspace) => {
+      await Deno.chmod(workspace.dir, 0o700);
       await using agent = await startAgent(workspace.dir);
       await agent.add(await makeKey(workspace.dir, "org"));
       const given = { env: { SSH_AUTH_SOCK: agent.socket } };
@@ -327,28 +327,20 @@ withOpenSsh(
         "Backed up did:web:acme.example (seq=3) to $D/a.tar, not encrypted\n" +
           "  private keys: orgsign-1\n  not in it, in an agent: k2\n",
       );
-      const { code, stdout, stderr } = await workspace.sig(
-        `${RESTORE} $D/a.tar`,
-        elsewhere(workspace),
-      );
-      assertEquals(code, 0);
-      assertStringIncludes(
-        stdout,
-        "  private key k2 is in an agent, not here\n",
-      );
-      assertStringIncludes(
-        stderr,
-        "warning: the proofs are not rebuilt: sig checkpoint --dir $D/new --rebuild\n",
-      );
+      await workspace.says(`${RESTORE} $D/a.tar`, {
+        ...elsewhere(workspace),
+        out: "  private key k2 is in an agent, not here\n",
+        err:
+          "warning: the proofs are not rebuilt: sig checkpoint --dir $D/new --rebuild\n",
+      });
       const name = "keys/acme.example/k2.agent";
       assertEquals(
         await workspace.read(`other/${name}`),
         await workspace.read(name),
       );
-      const appended = await workspace.sig(
+      await workspace.says(
         "set --dir $D/new --relationship-id r1 --add-role x",
         { env: { ...given.env, ...elsewhere(workspace).env } },
       );
-      assertEquals(appended.code, 0, appended.stderr);
     }),
 );

@@ -84,7 +84,7 @@ test("checkpoint --add reads a cosigner's line from a file or standard input", a
 
 test("proofs are signed by the key store, a rotated key and the key of --key", async (workspace) => {
   const signatures = async (words: string, count: number) => {
-    assertEquals((await workspace.sig(words)).code, 0);
+    await workspace.says(words);
     const found = (await checkpointOf(workspace)).match(/^— /gm);
     assertEquals(found?.length, count);
   };

@@ -23,6 +23,7 @@ import {
 } from "../testdata/served_faults.ts";
 import {
   inWorkspace,
+  serveOnLoopback,
   type Workspace,
   workspaceTest as test,
 } from "../testdata/workspace.ts";
@@ -43,22 +44,20 @@ async function serving(
     const good = createIssuerSite(workspace.path("acme"));
     const faultless: Fault = (request) => good(request);
     const server = { host: "", fault: faultless };
-    await using http = Deno.serve({
-      hostname: "127.0.0.1",
-      port: 0,
-      onListen() {},
-      ...(tls === undefined ? {} : { cert: tls.cert, key: tls.key }),
-    }, (request) => server.fault(request, good));
-    const name = tls === undefined ? "127.0.0.1" : "localhost";
-    server.host = `${name}:${http.addr.port}`;
+    await using http = serveOnLoopback(
+      (request) => server.fault(request, good),
+      tls,
+    );
+    server.host = tls === undefined
+      ? http.host
+      : http.host.replace("127.0.0.1", "localhost");
     for (
       const words of [
         `init ${server.host} --dir $D/acme --allow-insecure`,
         "upsert --dir $D/acme --type other --subject did:web:a.example",
       ]
     ) {
-      const { code, stderr } = await workspace.sig(words.split(" "), NOW);
-      assertEquals(code, 0, stderr);
+      await workspace.says(words.split(" "), NOW);
     }
     if (tls !== undefined) {
       for (const file of ["sig.json", "did.json"]) {
@@ -126,12 +125,10 @@ test("doctor reports a document without a length or chunked encoding", async (wo
 
 test("doctor exits 2 if the host does not answer", async (workspace) => {
   const port = freePort();
-  const { code, stdout, stderr } = await workspace.sig(
-    `doctor 127.0.0.1:${port} --allow-insecure`,
-  );
-  assertEquals([code, stdout], [2, ""]);
-  assertStringIncludes(stderr, "fetch_failed");
-  assertStringIncludes(stderr, "the connection was refused");
+  await workspace.says(`doctor 127.0.0.1:${port} --allow-insecure`, {
+    code: 2,
+    err: ["fetch_failed", "the connection was refused"],
+  });
 });
 
 /** Without openssl the test is ignored, but in CI it fails. */
@@ -205,64 +202,68 @@ tlsTest(
   },
 );
 
-/** Returns the findings over TLS, with a trusted authority. */
+/**
+ * Runs `work` with a function that returns the findings over TLS, with a
+ * trusted authority.
+ */
 async function overTls(
   days: number,
-  httpOrigin?: string,
-): Promise<readonly (readonly string[])[]> {
+  work: (
+    find: (httpOrigin?: string) => Promise<readonly (readonly string[])[]>,
+  ) => Promise<void>,
+): Promise<void> {
   const tls = await makeCertificate("DNS:localhost", { days });
-  let found: readonly (readonly string[])[] = [];
   await serving(async (_, { host }) => {
     const policy = { allowPrivate: true, caCertificates: [tls.authority] };
     const source = parseSource(`https://${host}/.well-known/sig.json`, policy);
     const location = openSource(source, policy);
     const now = new Date();
-    const answers = await askServer({
+    const place = {
       location,
       metadata: (await loadIssuer(location)).metadata,
       feedBytes: (await verifyIssuer(location, { now })).feed.bytes,
       now,
       probe: (url, options) => probeUrl(url, { ...options, ...policy }),
-      ...(httpOrigin === undefined ? {} : { httpOrigin }),
-    }, new Requests(new AbortController().signal));
-    const findings = judge(SERVED_FINDINGS, answers);
-    found = shortened(JSON.stringify({ findings }));
+    } satisfies Parameters<typeof askServer>[0];
+    await work(async (httpOrigin) => {
+      const answers = await askServer(
+        { ...place, ...(httpOrigin === undefined ? {} : { httpOrigin }) },
+        new Requests(new AbortController().signal),
+      );
+      const findings = judge(SERVED_FINDINGS, answers);
+      return shortened(JSON.stringify({ findings }));
+    });
   }, { tls });
-  return found;
 }
 
 tlsTest(
   "doctor reports a certificate that expires within three weeks",
   async () => {
-    assertEquals(await overTls(20), [["certificate_expires", "warning"]]);
-    assertEquals(await overTls(23), []);
+    for (
+      const [days, found] of [
+        [20, [["certificate_expires", "warning"]]],
+        [23, []],
+      ] as const
+    ) await overTls(days, async (find) => assertEquals(await find(), found));
   },
 );
 
 tlsTest(
   "doctor reports plain http that serves documents or redirects to another host",
-  async (t) => {
+  async () => {
     const cases: readonly (readonly [string, () => Response, boolean])[] = [
       ["a document", () => Response.json({}), true],
       ["elsewhere", () => Response.redirect("http://www.acme.example/"), true],
       ["https", () => Response.redirect("https://acme.example/"), false],
       ["nothing", () => new Response(null, { status: 404 }), false],
     ];
-    for (const [name, answer, isFound] of cases) {
-      await t.step(name, async () => {
-        await using http = Deno.serve(
-          { hostname: "127.0.0.1", port: 0, onListen() {} },
-          answer,
-        );
-        const origin = `http://127.0.0.1:${http.addr.port}`;
-        assertEquals(
-          await overTls(60, origin),
-          isFound ? [["http_not_redirected", "warning"]] : [],
-        );
-      });
-    }
-    await t.step("no server", async () => {
-      assertEquals(await overTls(60, `http://127.0.0.1:${freePort()}`), []);
+    await overTls(60, async (find) => {
+      for (const [name, answer, isFound] of cases) {
+        await using http = serveOnLoopback(answer);
+        const found = isFound ? [["http_not_redirected", "warning"]] : [];
+        assertEquals(await find(`http://${http.host}`), found, name);
+      }
+      assertEquals(await find(`http://127.0.0.1:${freePort()}`), []);
     });
   },
 );

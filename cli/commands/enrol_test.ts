@@ -6,7 +6,12 @@ import {
   notEnrolled,
 } from "../testdata/enrolment.ts";
 import { sig } from "../testdata/process.ts";
-import { FEED, issuerTest as test, terminal } from "../testdata/workspace.ts";
+import {
+  FEED,
+  issuerTest as test,
+  serveOnLoopback,
+  terminal,
+} from "../testdata/workspace.ts";
 
 const ENROL = "enrol --dir $D/acme --answer";
 
@@ -49,10 +54,9 @@ invited was  Alice Doe (not published)
   const said = await enrolled(workspace, answer, "--yes");
   assertStringIncludes(said.stderr, "is already in the feed (seq=4)");
   assertEquals(await workspace.read(FEED), after);
-  const asked = await workspace.sig(
+  await workspace.says(
     `check --sig $D/acme --subject ${subject} --require role=deploy`,
   );
-  assertEquals(asked.code, 0);
   const events = JSON.stringify(await workspace.events());
   assertEquals(events.includes("Alice Doe"), false);
 });
@@ -84,8 +88,6 @@ test("enrol refuses an invalid answer with its code, and writes nothing", async 
   for (
     const [wrong, code] of [
       ['{"invitation":"a","invitation":"b"}', "invalid_json"],
-      [{ attestation: answer.attestation }, "invalid_invitation"],
-      [{ ...answer, invitation: `${invitation}A` }, "signature_invalid"],
       [{ ...answer, invitation: other }, "invalid_attestation"],
       [
         { ...answer, attestation: `${answer.attestation.slice(0, -4)}AAAA` },
@@ -140,7 +142,7 @@ test("enrol publishes nothing without a confirmation", async (workspace) => {
   const given = terminal((_, count) => count > 1);
   await workspace.refused(words, refusal, given);
   assertEquals(given.asked, ["Publish this?"]);
-  assertEquals((await workspace.sig(words, given)).code, 0);
+  await workspace.says(words, given);
   assertEquals(given.asked.length, 2);
 });
 
@@ -151,7 +153,7 @@ test("repeating enrol after a crash that followed the append succeeds", async (w
   const stdout = () => {
     throw new Error("the terminal is gone");
   };
-  assertEquals((await workspace.sig(words, { io: { stdout } })).code, 2);
+  await workspace.says(words, { io: { stdout }, code: 2 });
   const { sequence, repeated } = await workspace.json(words);
   assertEquals([sequence, repeated], [4, true]);
 });
@@ -161,14 +163,10 @@ test("enrol verifies a did:web subject with the current key of its document", as
   await workspace.ok("key generate --out $D/w.jwk --kid k");
   const { d: _, ...jwk } = JSON.parse(await workspace.read("w.jwk"));
   let keys: object[] = [];
-  await using server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {} },
-    ({ url }): Response => {
-      const id = `did:web:${new URL(url).host.replace(":", "%3A")}`;
-      return Response.json({ id, authentication: keys });
-    },
+  await using server = serveOnLoopback(() =>
+    Response.json({ id: did, authentication: keys })
   );
-  const did = `did:web:127.0.0.1%3A${server.addr.port}`;
+  const did = `did:web:${server.host.replace(":", "%3A")}`;
   const { stdout } = await workspace.sig(
     `accept ${invitation} --sig $D/acme --key $D/w.jwk --subject ${did}`,
   );

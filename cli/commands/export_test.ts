@@ -1,9 +1,5 @@
-import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import {
-  inWorkspace,
-  issuerTest as test,
-  withIssuer,
-} from "../testdata/workspace.ts";
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { issuerTest as test, withIssuer } from "../testdata/workspace.ts";
 
 const KINDS = ["nginx", "caddy", "deno-deploy", "static"] as const;
 
@@ -118,54 +114,5 @@ test("export refuses a private key in the key set, and flags that do not fit the
   await workspace.refused(
     "export static --dir $D/acme",
     "private_key_in_jwks",
-  );
-});
-
-Deno.test("export nginx redirects to https on port 443 only, and http listens on the issuer's host", async (t) => {
-  const cases: readonly (readonly [string, boolean, RegExp])[] = [
-    ["acme.example", true, /listen 443 ssl;/],
-    ["acme.example:8443", false, /listen 8443 ssl;/],
-    ["127.0.0.1:8080", false, /listen 127\.0\.0\.1:8080;/],
-    [
-      "localhost:8080",
-      false,
-      /listen 127\.0\.0\.1:8080;\n {2}listen \[::1\]:8080;/,
-    ],
-  ];
-  for (const [host, redirects, listen] of cases) {
-    await t.step(host, () =>
-      inWorkspace(async (workspace) => {
-        const made = await workspace.ok(
-          `init ${host} --dir $D/a --allow-insecure`,
-        );
-        assertStringIncludes(
-          made,
-          "Serve: sig export nginx|caddy|deno-deploy|static --dir $D/a\n",
-        );
-        const text = await workspace.ok("export nginx --dir $D/a");
-        assertEquals(text.includes("return 301"), redirects);
-        assertMatch(text, listen);
-      }));
-  }
-});
-
-test("export static prints the type and the headers of each document", async (workspace) => {
-  const text = await workspace.ok("export static --dir $D/acme");
-  const common = `
-  access-control-allow-origin: *
-  access-control-expose-headers: etag, content-range, accept-ranges
-  x-content-type-options: nosniff
-  cache-control: no-cache, no-transform
-`;
-  assertEquals(
-    text.replaceAll(/^#.*\n|^\n/gm, ""),
-    [
-      ["did.json", "application/did+json"],
-      ["jwks.json", "application/json"],
-      ["sig.json", "application/json"],
-      ["sig/events.jsonl", "application/x-ndjson"],
-    ].map(([name, type]) =>
-      `/.well-known/${name}\n  content-type: ${type}${common}`
-    ).join(""),
   );
 });

@@ -6,6 +6,7 @@ import {
   notEnrolled,
 } from "../testdata/enrolment.ts";
 import {
+  assertRan,
   issuerTest as test,
   type Ran,
   type Workspace,
@@ -22,8 +23,7 @@ async function answeredFor(
   subject: string,
   key: string,
 ): Promise<Answer> {
-  const { code, stdout } = await workspace.sig(`${INVITE} ${subject}`);
-  assertEquals(code, 0);
+  const { stdout } = await workspace.says(`${INVITE} ${subject}`);
   return await answered(workspace, stdout.trim(), key);
 }
 
@@ -34,8 +34,7 @@ async function withKey(
   key = "phone.jwk",
 ): Promise<string> {
   const answer = await answeredFor(workspace, subject, key);
-  const { code, stderr } = await enrolled(workspace, answer);
-  assertEquals(code, 0, stderr);
+  assertRan(await enrolled(workspace, answer));
   return answer.subject;
 }
 
@@ -97,17 +96,15 @@ test("enrol gives another key the person's current type, roles and dates", async
   await workspace.ok(
     `set --dir $D/acme --subject ${ALICE} --remove-role review --valid-until 2027-06-30`,
   );
-  const { code, stderr } = await enrolled(workspace, answer, "--yes");
-  assertEquals([code, stderr], [
-    0,
-    `published by did:web:acme.example
+  assertRan(await enrolled(workspace, answer, "--yes"), {
+    stderr: `published by did:web:acme.example
 subject      ${answer.subject}
 new key of   ${ALICE}
 as           employee
 roles        deploy
 valid        until 2027-07-01T00:00:00Z
 `,
-  ]);
+  });
   const given = ["employee", "deploy", "2027-07-01T00:00:00Z"];
   assertEquals(await who(workspace), [
     [answer.subject, ...given],
@@ -256,9 +253,10 @@ test("a row for the root applies to every key of the person, and the plan shows 
   await isDone(workspace, rows, 2);
   // Two rows for keys of one person are refused.
   const both = [...rows, `${phone},employee,deploy,CTO`];
-  const refused = await list(workspace, "plan", both);
-  assertEquals([refused.code, refused.stdout], [2, ""]);
-  assertStringIncludes(refused.stderr, "invalid_field: ");
+  assertRan(await list(workspace, "plan", both), {
+    code: 2,
+    err: "invalid_field: ",
+  });
 });
 
 test("a row for the root creates no relationship while another key is active, and needs --readmit after any key was offboarded", async (workspace) => {
@@ -267,8 +265,7 @@ test("a row for the root creates no relationship while another key is active, an
   const left = [[phone, "employee", "deploy,review", null]];
   assertEquals(await who(workspace), left);
   const rows = ["subject,type,roles", `${ALICE},employee,deploy`];
-  const applied = await list(workspace, "apply --prune --yes", rows);
-  assertEquals(applied.code, 0);
+  assertRan(await list(workspace, "apply --prune --yes", rows));
   assertEquals(await who(workspace), [[phone, "employee", "deploy", null]]);
   await workspace.ok(`${OFFBOARD} ${phone}`);
   for (const subject of [ALICE, phone]) {
@@ -317,8 +314,7 @@ test("if a person's first key was revoked, a new type applies to the remaining k
     ...["subject,type,roles", `${ALICE},employee,deploy`],
     `${ALICE},contractor,admin`,
   ];
-  const applied = await list(workspace, "apply --prune --yes", rows);
-  assertEquals([applied.code, applied.stderr], [0, ""]);
+  assertRan(await list(workspace, "apply --prune --yes", rows), { stderr: "" });
   const now = await members(workspace);
   const admins = now.filter((each) => each.relationship_type === "contractor");
   assertEquals(

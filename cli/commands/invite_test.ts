@@ -5,18 +5,16 @@ const INVITE = "invite --dir $D/acme --type employee";
 
 test("invite prints only the invitation or its link", async (workspace) => {
   const before = await workspace.snapshot();
-  const { code, stdout, stderr } = await workspace.sig(
+  const { stdout, stderr } = await workspace.says(
     `${INVITE} --role b --role a --role b --for Al\u202eice`,
   );
-  assertEquals(code, 0);
   assertMatch(stdout, /^eyJ[\w-]+\.eyJ[\w-]+\.[\w-]{86}\n$/);
   assertStringIncludes(stderr, "for          Al\\u202eice\n");
   assertStringIncludes(stderr, "roles        b, a\n");
   const link = await workspace.sig(`${INVITE} --page https://l.example`);
   assertMatch(link.stdout, /^https:\/\/l\.example\/#\/invitation\/eyJ.*\n$/);
   for (const host of ["127.0.0.1:8788", "[::1]", "localhost"]) {
-    const { code } = await workspace.sig(`${INVITE} --page http://${host}`);
-    assertEquals(code, 0, host);
+    await workspace.says(`${INVITE} --page http://${host}`);
   }
   // invite stores nothing; only enrol writes to the feed.
   assertEquals(await workspace.snapshot(), before);
@@ -73,9 +71,7 @@ test("invite refuses invalid terms", async (workspace) => {
     "invite --dir $D/acme --type king",
     "error: invalid_request: ",
   );
-  const { code, stderr } = await workspace.sig(
-    `${INVITE} --valid-until 2025-12-31`,
-  );
-  assertEquals(code, 0);
-  assertStringIncludes(stderr, "warning: it already ended");
+  await workspace.says(`${INVITE} --valid-until 2025-12-31`, {
+    err: "warning: it already ended",
+  });
 });

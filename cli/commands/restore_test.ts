@@ -59,11 +59,9 @@ test("restore adds the missing published events, and appends work afterwards", a
   const all = await putBack(workspace, 1);
   // The local feed ends within a line.
   await Deno.writeTextFile(workspace.path(FEED), '{"protec', { append: true });
-  const { code, stdout } = await workspace.sig(RESTORE);
-  assertEquals(
-    [code, stdout],
-    [0, "Restored 2 events: the feed ends at sequence 3 again\n"],
-  );
+  await workspace.says(RESTORE, {
+    stdout: "Restored 2 events: the feed ends at sequence 3 again\n",
+  });
   assertEquals(await workspace.read(FEED), all);
   assertEquals(await workspace.json(RESTORE), {
     restored: 0,

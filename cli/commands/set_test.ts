@@ -1,6 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { type Case, runCase } from "../testdata/cases.ts";
 import {
   issuerTest as test,
   terminal,
@@ -202,10 +201,7 @@ test("upsert, plan and doctor report names that differ from a published name in 
     doubts.map((doubt: string) => `warning: ${doubt}\n`).join(""),
   );
   for (const [words] of doubtful) {
-    const { code } = await workspace.sig(
-      `${UPSERT} advisor --subject ${words}`,
-    );
-    assertEquals(code, 0);
+    await workspace.says(`${UPSERT} advisor --subject ${words}`);
   }
   const { findings } = await workspace.json("doctor $D/acme");
   assertEquals(
@@ -239,10 +235,10 @@ test("offboard ends all active relationships, or all of one type, in one batch",
     [2, 7, 8],
   );
   for (const type of ["employee", "advisor"]) {
-    const { code } = await workspace.sig(
+    await workspace.says(
       `check --sig $D/acme --subject ${ALICE} --require relationship=${type}`,
+      { code: 1 },
     );
-    assertEquals(code, 1);
   }
   await workspace.refused(
     words,
@@ -263,9 +259,12 @@ test("offboard shows each relationship, asks on a terminal, and needs --yes else
   }
   const shown = `- end  Alice Doe  ${ALICE}  employee  r1\n` +
     "    roles             deploy, review\n";
-  const no = await workspace.sig(words, terminal(() => false));
-  assertEquals([no.code, no.stdout], [2, shown]);
-  assertStringIncludes(no.stderr, refused);
+  await workspace.says(words, {
+    ...terminal(() => false),
+    code: 2,
+    stdout: shown,
+    err: refused,
+  });
   assertEquals((await lastEvent(workspace)).sequence, 3);
   const given = terminal();
   assertEquals(
@@ -302,35 +301,26 @@ test("upsert and revoke report dropped fields and relationships that stay active
     "warning: this replaced r1 and dropped role deploy, valid_until 2027-01-01T00:00:00Z, department Ops; sig set keeps what is not named\n";
   const another =
     "warning: the subject has another active relationship of this type (r1): revoking one leaves the rest; sig offboard ends them all\n";
-  const cases: readonly Case[] = [
-    {
-      name: "a replacement",
-      args: `${upsert} r1 --role review`,
-      stdout: "Appended relationship.upsert r1 (seq=5)\n",
-      stderr: replaced,
-    },
-    {
-      name: "a second one",
-      args: `${upsert} r9 --event-id e9`,
-      stdout: "Appended relationship.upsert r9 (seq=6)\n",
-      stderr: another,
-    },
-    {
-      name: "the same once more",
-      args: `${upsert} r9 --event-id e9`,
-      stdout: "Appended relationship.upsert r9 (seq=6)\n",
-      stderr:
+  for (
+    const [args, stdout, stderr] of [
+      // A replacement, a second one, the same once more, one of two revoked.
+      [`${upsert} r1 --role review`, "upsert r1 (seq=5)", replaced],
+      [`${upsert} r9 --event-id e9`, "upsert r9 (seq=6)", another],
+      [
+        `${upsert} r9 --event-id e9`,
+        "upsert r9 (seq=6)",
         "warning: event e9 is already in the feed (seq=6); nothing was written\n",
-    },
-    {
-      name: "one of two is revoked",
-      args: `${revoke} r9`,
-      stdout: "Appended relationship.revoke r9 (seq=7)\n",
-      stderr:
+      ],
+      [
+        `${revoke} r9`,
+        "revoke r9 (seq=7)",
         "warning: the subject still has active relationships: r1 (employee, review); sig offboard ends them all\n",
-    },
-  ];
-  for (const each of cases) await runCase(workspace, each);
+      ],
+    ] as const
+  ) {
+    const appended = `Appended relationship.${stdout}\n`;
+    await workspace.says(args, { stdout: appended, stderr });
+  }
   const { notices } = await workspace.json(`${upsert} r7`);
   assertEquals(notices.map((each: string) => `warning: ${each}\n`), [another]);
 });
@@ -365,12 +355,11 @@ test("on a terminal upsert confirms a comma in a role, an end in the past and a 
   for (const [words, doubt] of doubtful) {
     // stdin is not a terminal, as in a loop over a list, so there is no
     // question.
-    const { code, stderr } = await workspace.sig(`${upsert} ${words}`, {
+    await workspace.says(`${upsert} ${words}`, {
       ...terminal(() => false),
       terminals: ["stdout"],
+      err: doubt,
     });
-    assertEquals(code, 0);
-    assertStringIncludes(stderr, doubt);
   }
 });
 

@@ -1,8 +1,8 @@
 import { didKeyToJwk, jwkToSshKey } from "@sig/jose";
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { createIssuerSite } from "../site/issuer_site.ts";
 import {
   inWorkspace,
+  serveIssuer,
   type Words,
   type Workspace,
 } from "../testdata/workspace.ts";
@@ -122,10 +122,10 @@ Deno.test("ssh-keys prints only complete lines of allowed keys", async (t) => {
     }
     await t.step("--explain writes the reasons to stderr", async () => {
       const words = `${OFFER} ${KEYS[2]} --explain`;
-      const { code, stdout, stderr } = await workspace.sig(words);
-      assertEquals([code, stdout], [0, ""]);
-      assertStringIncludes(stderr, "deny  ");
-      assertStringIncludes(stderr, "revoked, relationship carol (seq=5)");
+      await workspace.says(words, {
+        stdout: "",
+        err: ["deny  ", "revoked, relationship carol (seq=5)"],
+      });
     });
     await t.step("JSON output is a single value", async () => {
       const lines = BOTH.trim().split("\n");
@@ -209,12 +209,8 @@ Deno.test("ssh-keys prints nothing for an invalid key, and does not repeat it", 
 Deno.test("ssh-keys prints nothing if the issuer is unreachable, unless --max-age allows the remembered answer", async () => {
   await withKeys(async (workspace) => {
     // The issuer's DID must match the server's address.
-    const server = Deno.serve(
-      { hostname: "127.0.0.1", port: 0, onListen() {} },
-      createIssuerSite(workspace.path("site")),
-    );
-    const host = `127.0.0.1:${server.addr.port}`;
-    await workspace.ok(`init ${host} --dir $D/site --allow-insecure`);
+    await using server = await serveIssuer(workspace, "site");
+    const { host } = server;
     await workspace.ok(
       `upsert --dir $D/site --subject ${ALICE} --type other --role ssh:a`,
     );
@@ -314,11 +310,10 @@ Deno.test("flags and lists accept an OpenSSH public key as the subject", async (
       `${check} --subject $D/none.pub`,
       "error: source_not_found: ",
     );
-    const { code, stdout } = await workspace.sig(
-      `${check} --subject did:web:alice.pub`,
-    );
-    assertEquals(code, 1);
-    assertStringIncludes(stdout, "deny  did:web:alice.pub");
+    await workspace.says(`${check} --subject did:web:alice.pub`, {
+      code: 1,
+      out: "deny  did:web:alice.pub",
+    });
   });
 });
 

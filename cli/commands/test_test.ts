@@ -36,8 +36,7 @@ test("a failed case shows the expected and actual decision with the explanation,
   const cases = GOOD.replace("role=deploy", "role=refund")
     .replace("[revoked]", "[expired]");
   await workspace.write("cases.yaml", cases);
-  const { code, stdout } = await workspace.sig(TEST);
-  assertEquals(code, 1);
+  const { stdout } = await workspace.says(TEST, { code: 1 });
   for (
     const part of [
       "failed  alice may deploy\n  expected allow, got deny (role_missing)\n  r1: active, does not meet role=refund\n",
@@ -58,8 +57,9 @@ test("JUnit output counts failures and escapes the names of cases", async (works
   const cases = GOOD.replace("alice may deploy", `"a<b>&\\"\\u202e\\uffff"`)
     .replace("expect: allow", "expect: deny");
   await workspace.write("cases.yaml", cases);
-  const { code, stdout } = await workspace.sig(`${TEST} --format junit`);
-  assertEquals(code, 1);
+  const { stdout } = await workspace.says(`${TEST} --format junit`, {
+    code: 1,
+  });
   for (
     const part of [
       'tests="3" failures="1"',

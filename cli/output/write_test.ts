@@ -30,18 +30,13 @@ Deno.test("safe JSON is equivalent JSON", () => {
 });
 
 test("texts of a feed are escaped on a terminal", async (workspace) => {
-  const append = await workspace.sig([
+  await workspace.says([
     ...["upsert", "--dir", "$D/acme", "--subject", "did:web:eve.example"],
     ...["--type", "other", "--role", EVIL, "--title", `x\n${EVIL}`],
     ...["--reason", EVIL, "--relationship-id", "a\u202eb"],
     "--metadata",
     JSON.stringify({ [EVIL]: EVIL }),
-  ]);
-  assertEquals(append.code, 0, append.stderr);
-  assertStringIncludes(
-    append.stdout,
-    "relationship.upsert a\\u202eb (seq=4)",
-  );
+  ], { out: "relationship.upsert a\\u202eb (seq=4)" });
   const check = [
     ...["check", "--sig", "$D/acme", "--subject", "did:web:eve.example"],
     ...["--explain", "--require", `role=${EVIL}`],

@@ -44,7 +44,7 @@ test("every command accepts a name from the names file as the subject", async (w
 
 test("an unknown or ambiguous name is an error, never a deny", async (workspace) => {
   // Without a names file any text is a subject.
-  assertEquals((await workspace.sig(`${CHECK} Bob`)).code, 1);
+  await workspace.says(`${CHECK} Bob`, { code: 1 });
   await nameThem(workspace);
   await workspace.refused(`${CHECK} Bob --format text`, [
     'ambiguous_relationship: Cannot choose a subject: 2 people have the name "Bob": did:web:bob.example, did:web:bob2.example',

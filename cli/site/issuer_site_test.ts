@@ -5,7 +5,11 @@ import {
   assertNotEquals,
 } from "@std/assert";
 import { createIssuerSite } from "./issuer_site.ts";
-import { withIssuer, type Workspace } from "../testdata/workspace.ts";
+import {
+  initIssuer,
+  testsWith,
+  type Workspace,
+} from "../testdata/workspace.ts";
 import { ROOT, runWell, TestProcess } from "../../tests/kit/process.ts";
 
 const FEED = "/.well-known/sig/events.jsonl";
@@ -18,21 +22,16 @@ interface Served {
 }
 
 /** Declares a test of the site of an issuer with three events. */
-function siteTest(
-  name: string,
-  work: (served: Served) => Promise<void>,
-): void {
-  Deno.test(name, () =>
-    withIssuer(async (workspace) => {
-      const handler = createIssuerSite(workspace.path("acme"));
-      await work({
-        workspace,
-        feed: await Deno.readTextFile(workspace.path(`acme${FEED}`)),
-        get: (path, headers = {}, method = "GET") =>
-          handler(new Request(`http://127.0.0.1${path}`, { headers, method })),
-      });
-    }));
-}
+const siteTest = testsWith<Served>(async (workspace, work) => {
+  await initIssuer(workspace);
+  const handler = createIssuerSite(workspace.path("acme"));
+  await work({
+    workspace,
+    feed: await Deno.readTextFile(workspace.path(`acme${FEED}`)),
+    get: (path, headers = {}, method = "GET") =>
+      handler(new Request(`http://127.0.0.1${path}`, { headers, method })),
+  });
+});
 
 /** Asserts 404 with a problem, without a byte of any file. */
 async function assertNotFound(response: Response): Promise<void> {
@@ -96,8 +95,7 @@ siteTest(
     await Deno.writeTextFile(`${folder}/checkpoint`, "not yet");
     assertEquals((await get(checkpoint)).status, 404);
     await Deno.remove(`${folder}/checkpoint`);
-    const words = ["checkpoint", "--dir", "$D/acme", "--init"];
-    assertEquals((await workspace.sig(words)).code, 0);
+    await workspace.says("checkpoint --dir $D/acme --init");
     const signed = await get(checkpoint);
     assertEquals(
       await signed.text(),

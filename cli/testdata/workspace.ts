@@ -6,6 +6,7 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { createDenoIo } from "../terminal/deno_io.ts";
 import type { Io } from "../terminal/io.ts";
 import { run } from "../main.ts";
+import { createIssuerSite } from "../site/issuer_site.ts";
 
 /** The output and exit code of a run. */
 export interface Ran {
@@ -31,6 +32,35 @@ export interface Given {
   readonly io?: Partial<Io>;
 }
 
+/** Options of a run with its results. */
+export interface Expected extends Given {
+  /** Exit code (default: 0). */
+  readonly code?: number;
+  /** The exact texts (default: any, but with exit code 2 no result). */
+  readonly stdout?: string;
+  readonly stderr?: string;
+  /** Parts of standard output and of standard error. */
+  readonly out?: string | readonly string[];
+  readonly err?: string | readonly string[];
+}
+
+/** Asserts the results of a run. */
+export function assertRan(
+  ran: Ran,
+  { code = 0, out = [], err = [], ...expected }: Expected = {},
+  words?: Words,
+): void {
+  const about = `${words}
+${ran.stdout}${ran.stderr}`;
+  const isFailure = code === 2 && out.length === 0;
+  const { stdout = isFailure ? "" : ran.stdout, stderr = ran.stderr } =
+    expected;
+  const { code: was, stdout: said, stderr: told } = ran;
+  assertEquals([was, said, told], [code, stdout, stderr], about);
+  for (const part of [out].flat()) assertStringIncludes(said, part, about);
+  for (const part of [err].flat()) assertStringIncludes(told, part, about);
+}
+
 /** Arguments of a command line, as a list or as text. */
 export type Words = string | readonly string[];
 
@@ -40,6 +70,12 @@ export function wordsOf(words: Words): readonly string[] {
   return [...words.matchAll(/'([^']*)'|(\S+)/g)]
     .map(([, quoted, plain]) => quoted ?? plain!);
 }
+
+/** A question without its requirements. */
+export const CHECK = "check --sig $D/acme --subject did:web:alice.example";
+/** Arguments that append a new relationship. */
+export const UPSERT =
+  "upsert --dir $D/acme --subject did:web:carol.example --type advisor";
 
 /** Path of the feed of the workspace's issuer. */
 export const FEED = "acme/.well-known/sig/events.jsonl";
@@ -100,11 +136,16 @@ export class Workspace {
     };
   }
 
+  /** Runs a command and asserts its results. */
+  async says(words: Words, expected: Expected = {}): Promise<Ran> {
+    const ran = await this.sig(words, expected);
+    assertRan(ran, expected, words);
+    return ran;
+  }
+
   /** Runs a command that must succeed without a warning, and returns stdout. */
   async ok(words: Words, given?: Given): Promise<string> {
-    const { code, stdout, stderr } = await this.sig(words, given);
-    assertEquals([code, stderr], [0, ""], `${words}`);
-    return stdout;
+    return (await this.says(words, { ...given, stderr: "" })).stdout;
   }
 
   /** Runs a command, which must exit with 0 or 1, and returns its JSON. */
@@ -124,9 +165,8 @@ export class Workspace {
     given?: Given,
   ): Promise<string> {
     const before = await this.snapshot();
-    const { code, stdout, stderr } = await this.sig(words, given);
-    assertEquals([code, stdout], [2, ""], `${words}\n${stderr}`);
-    for (const part of [parts].flat()) assertStringIncludes(stderr, part);
+    const failed = { ...given, code: 2, err: parts };
+    const { stderr } = await this.says(words, failed);
     assertEquals(await this.snapshot(), before, `${words}`);
     return stderr;
   }
@@ -189,22 +229,59 @@ export class Workspace {
   }
 }
 
-/** Declares a test with a workspace. */
-export function workspaceTest(
-  name: string,
-  work: (workspace: Workspace) => Promise<void>,
-): void {
-  Deno.test(name, () => inWorkspace(work));
+/**
+ * Returns a function that declares tests in a workspace, with what `prepare`
+ * passes on.
+ */
+export function testsWith<T>(
+  prepare: (
+    workspace: Workspace,
+    work: (given: T) => Promise<void>,
+    t: Deno.TestContext,
+  ) => Promise<void>,
+) {
+  return (name: string, work: (given: T) => Promise<void>): void =>
+    Deno.test(
+      name,
+      (t) => inWorkspace((workspace) => prepare(workspace, work, t)),
+    );
 }
 
-/**
- * Declares a test with a workspace and the issuer of {@linkcode withIssuer}.
- */
-export function issuerTest(
-  name: string,
-  work: (workspace: Workspace) => Promise<void>,
-): void {
-  Deno.test(name, () => withIssuer(work));
+/** Declares a test with a workspace. */
+export const workspaceTest = testsWith<Workspace>((workspace, work) =>
+  work(workspace)
+);
+
+/** Declares a test with the issuer of {@linkcode withIssuer}. */
+export const issuerTest = testsWith<Workspace>(async (workspace, work) => {
+  await initIssuer(workspace);
+  await work(workspace);
+});
+
+/** A server on loopback until it is disposed, with its `host:port`. */
+export function serveOnLoopback(
+  handler: Deno.ServeHandler,
+  tls: { readonly cert?: string; readonly key?: string } = {},
+) {
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {}, ...tls } as
+      & Deno.ServeTcpOptions
+      & Partial<Deno.TlsCertifiedKeyPem>,
+    handler,
+  );
+  return Object.assign(server, { host: `127.0.0.1:${server.addr.port}` });
+}
+
+/** Creates an issuer in a folder and serves it on loopback, its host. */
+export async function serveIssuer(
+  workspace: Workspace,
+  folder = "acme",
+  handler: Deno.ServeHandler = createIssuerSite(workspace.path(folder)),
+) {
+  const server = serveOnLoopback(handler);
+  const words = `init ${server.host} --dir $D/${folder} --allow-insecure`;
+  await workspace.ok(words);
+  return server;
 }
 
 /** Runs `work` with a workspace that is removed afterwards. */
@@ -224,9 +301,14 @@ export async function withIssuer(
   work: (workspace: Workspace) => Promise<void>,
 ): Promise<void> {
   await inWorkspace(async (workspace) => {
-    for (const words of ISSUER) await workspace.ok(words);
+    await initIssuer(workspace);
     await work(workspace);
   });
+}
+
+/** Creates the issuer of {@linkcode withIssuer}. */
+export async function initIssuer(workspace: Workspace): Promise<void> {
+  for (const words of ISSUER) await workspace.ok(words);
 }
 
 const ISSUER: readonly string[] = [
