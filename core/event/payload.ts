@@ -41,7 +41,7 @@ export function parseEventPayload(
   const issues = findEventIssues(value, options);
   // JSON.parse reads 1.0 and 1e0 as 1, but strict readers reject them as
   // integers.
-  if (decimals.length > 0 && decimals.includes("/sequence")) {
+  if (decimals.has("sequence")) {
     throw issuesError("event", withSpellingIssue(issues));
   }
   if (issues.length > 0) throw issuesError("event", issues);

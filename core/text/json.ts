@@ -73,11 +73,10 @@ export interface ParsedJson {
   /** The value. */
   readonly value: unknown;
   /**
-   * Pointers to members of the root object that are numbers with a sign, a
-   * point or an exponent (`1.0`, `-0`). Nested members are omitted: their
-   * pointers could be many times as long as the text.
+   * Names of members of the root object that are numbers with a sign, a point
+   * or an exponent (`1.0`, `-0`).
    */
-  readonly decimals: readonly string[];
+  readonly decimals: ReadonlySet<string>;
 }
 
 // `ignoreBOM` keeps a BOM in the text, where JSON rejects it.
@@ -119,7 +118,7 @@ export function parseJson(
  *
  * const { value, decimals } = parseJsonWithSpelling('{"a":1,"b":1.0}');
  * assertEquals(value, { a: 1, b: 1 });
- * assertEquals(decimals, ["/b"]);
+ * assertEquals(decimals, new Set(["b"]));
  * ```
  *
  * @throws {JsonError} as {@linkcode parseJson}.
@@ -136,7 +135,7 @@ export function parseJsonWithSpelling(
   const names = countPlainNames(text, maxDepth, maxValues);
   if (names >= 0) {
     const value = parseSyntax(text);
-    if (countNames(value) === names) return { value, decimals: NO_DECIMALS };
+    if (countNames(value) === names) return { value, decimals: new Set() };
   }
   const scan = new Scan(text, maxDepth, maxValues);
   const fault = scan.run();
@@ -146,7 +145,7 @@ export function parseJsonWithSpelling(
     const { pointer, message } = fault;
     throw new JsonError(fault.fault, pointer, message, scan.startsWithBrace);
   }
-  return { value, decimals: Array.from(scan.decimals, toStep) };
+  return { value, decimals: scan.decimals };
 }
 
 function decode(input: string | Uint8Array): string {
@@ -191,7 +190,6 @@ const SAFE_DIGITS = 15;
 const MAX_POINTER_LENGTH = 512;
 
 const LONE_SURROGATE = "a string holds a lone surrogate";
-const NO_DECIMALS: readonly string[] = Object.freeze([]);
 
 /**
  * Counts the member names of a text that is too plain to violate any rule
@@ -275,7 +273,7 @@ class Scan {
    * For each open bracket: the names in an object (undefined for an array), and
    * in `#places` the current name or index.
    */
-  readonly #names: (Names | undefined)[] = [];
+  readonly #names: (Set<string> | undefined)[] = [];
   readonly #places: (string | number)[] = [];
   #fault: JsonError | undefined;
   /** An upper bound: one, plus one for each comma and each pair of brackets. */
@@ -310,7 +308,7 @@ class Scan {
           return this.#abort("depth", `more than ${this.#maxDepth} levels`);
         }
         if (++this.#values > this.#maxValues) return this.#tooMany();
-        this.#names.push(c === 0x7b ? new Names() : undefined);
+        this.#names.push(c === 0x7b ? new Set() : undefined);
         this.#places.push(c === 0x7b ? "" : 0);
         i++;
       } else if (c === 0x7d || c === 0x5d) { // } ]
@@ -358,7 +356,8 @@ class Scan {
       const raw = text.slice(start + 1, end);
       const name = this.#escapes && raw.includes("\\") ? unescape(raw) : raw;
       this.#places[this.#places.length - 1] = name;
-      if (!names.add(name)) this.#report("duplicate", "a member occurs twice");
+      if (names.has(name)) this.#report("duplicate", "a member occurs twice");
+      names.add(name);
     }
     if (this.#escapes && !this.#isWellFormed(start, end)) {
       this.#report("string", LONE_SURROGATE);
@@ -437,47 +436,22 @@ class Scan {
   #abort(fault: "depth" | "values", message: string): JsonError {
     this.isAborted = true;
     // An earlier fault is not reported, because the rest may not be JSON.
-    return new JsonError(fault, this.#pointer(), message);
+    return new JsonError(fault, toPointer(this.#places), message);
   }
 
-  #report(fault: JsonFault, message: string): JsonError {
-    this.#fault ??= new JsonError(fault, this.#pointer(), message);
-    return this.#fault;
-  }
-
-  #pointer(): string {
-    return toPointer(this.#places);
+  #report(fault: JsonFault, message: string): void {
+    this.#fault ??= new JsonError(fault, toPointer(this.#places), message);
   }
 }
 
 function toPointer(places: readonly (string | number)[]): string {
   let pointer = "";
   for (const place of places) {
-    const longer = pointer + toStep(place);
+    const longer = `${pointer}/${escapePointer(place)}`;
     if (longer.length > MAX_POINTER_LENGTH) break;
     pointer = longer;
   }
   return pointer;
-}
-
-/** The member names of an object: a list while short, then a set. */
-class Names {
-  readonly #list: string[] = [];
-  #set: Set<string> | undefined;
-
-  /** Adds a name; returns false if it exists already. */
-  add(name: string): boolean {
-    if (this.#set === undefined) {
-      if (this.#list.includes(name)) return false;
-      this.#list.push(name);
-      // Without the set, an object with n names would take n² comparisons.
-      if (this.#list.length === 32) this.#set = new Set(this.#list);
-      return true;
-    }
-    if (this.#set.has(name)) return false;
-    this.#set.add(name);
-    return true;
-  }
 }
 
 function isSpace(c: number): boolean {
@@ -497,10 +471,6 @@ function unescape(raw: string): string {
   } catch {
     return raw; // JSON.parse will reject the whole text.
   }
-}
-
-function toStep(place: string | number): string {
-  return `/${escapePointer(place)}`;
 }
 
 /**

@@ -140,7 +140,10 @@ function importNode(
 }
 
 /** The platform's key at creation. */
-type Imported = { readonly web: CryptoKey } | { readonly node: KeyObject };
+interface Imported {
+  readonly web?: CryptoKey;
+  readonly node?: KeyObject;
+}
 
 class Ed25519VerificationKey implements VerificationKey {
   readonly kid?: string;
