@@ -1,13 +1,10 @@
 /**
  * Strict JSON parsing (docs/protocol.md §2.3): a scan rejects what `JSON.parse`
- * accepts silently, then `JSON.parse` builds the value.
+ * accepts silently, then `JSON.parse` builds the value. It is faster than code
+ * here, and its strings are copies: slices of the text would keep every line of
+ * a feed in memory as long as a state exists.
  *
- * `JSON.parse` is faster than building the value here, and its strings are
- * copies: slices of the text would keep every line of a feed in memory as long
- * as a state exists.
- *
- * The scanner runs over every line of a feed. It is a single file because a
- * call to another module for each character is too slow.
+ * It is one file because a call to another module for each character is slow.
  *
  * @module
  */
