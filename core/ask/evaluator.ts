@@ -13,8 +13,7 @@ import type {
   Reason,
 } from "./answer.ts";
 import type { ParsedQuestion } from "./question.ts";
-import type { Requirement } from "./requirement.ts";
-import { RequirementIndex } from "./requirement_index.ts";
+import { type Requirement, RequirementIndex } from "./requirement.ts";
 import type {
   EffectiveState,
   EvaluationTime,
