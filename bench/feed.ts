@@ -55,7 +55,6 @@ export interface Signed {
   readonly signature: Uint8Array;
 }
 
-/** Creates a feed with a number of events. */
 export async function makeFeed(events: number) {
   const key = await importSigningKey(
     await generateSigningKey({ kid: "bench" }),

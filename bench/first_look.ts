@@ -24,7 +24,6 @@ const SIZES = Deno.args.length > 0
   : [100, 10_000, 100_000];
 const ROUNDS = 20;
 
-/** Returns the requests and bytes since the last call. */
 class Traffic {
   requests = 0;
   bytes = 0;

@@ -42,11 +42,8 @@ const encoder = new TextEncoder();
 
 const decoder = new TextDecoder("latin1");
 
-/** A response. */
 export interface Answer {
-  /** The status. */
   readonly status: number;
-  /** The header lines. */
   readonly head: string;
   /** The body, with one character for each byte. */
   readonly body: string;
@@ -57,7 +54,6 @@ export function headerOf({ head }: Answer, name: string): string {
   return new RegExp(`\\r\\n${name}: *([^\\r]*)`, "i").exec(head)?.[1] ?? "";
 }
 
-/** A persistent connection. */
 export class Connection {
   readonly #socket: Deno.TcpConn;
   readonly #buffer = new Uint8Array(1024 * 1024);
@@ -66,7 +62,6 @@ export class Connection {
     this.#socket = socket;
   }
 
-  /** Connects to a server. */
   static async open({ hostname, port }: URL): Promise<Connection> {
     const socket = await Deno.connect({ hostname, port: Number(port) });
     socket.setNoDelay(true);
@@ -97,7 +92,6 @@ export class Connection {
     }
   }
 
-  /** Closes the connection. */
   close(): void {
     this.#socket.close();
   }
@@ -121,7 +115,6 @@ export async function measureRate(
   return answers / (performance.now() - start) * 1000;
 }
 
-/** A server, and connections to it. */
 export interface Load {
   readonly server: Started;
   readonly connections: readonly Connection[];

@@ -7,7 +7,6 @@
 
 import { cpuUsage } from "node:process";
 
-/** Returns the median of some numbers. */
 export function median(numbers: readonly number[]): number {
   const sorted = [...numbers].sort((a, b) => a - b);
   const half = sorted.length >> 1;

@@ -253,7 +253,6 @@ function isSameKey(a: StoredKey, b: StoredKey | undefined): boolean {
     : a.x === b.x && a.d === b.d;
 }
 
-/** Refuses the directory of another issuer. */
 async function requireIssuer(store: FeedStore, issuer: string): Promise<void> {
   if (await store.revision(WELL_KNOWN_PATHS.metadata) === undefined) return;
   const found = await readDocuments(store, DEFAULT_LIMITS);

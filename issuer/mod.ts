@@ -30,7 +30,7 @@
  *
  * @module
  */
-export type { AppendedEvent } from "./append/append_batch.ts";
+export type { AppendedEvent, AppendOptions } from "./append/append_batch.ts";
 export type {
   CurrentQuestion,
   CurrentRelationship,
@@ -91,7 +91,6 @@ export {
   type StoredKey,
 } from "./keys/key_store.ts";
 export {
-  type AppendOptions,
   type Issuer,
   type IssuerIdentity,
   openIssuer,

@@ -11,7 +11,11 @@ import {
 } from "@sig/core";
 import type { KeyResolver, SigningKey, VerificationKey } from "@sig/jose/keys";
 import type { Checkpoint } from "@sig/jose/proofs";
-import { appendDrafts, type AppendedEvent } from "./append/append_batch.ts";
+import {
+  appendDrafts,
+  type AppendedEvent,
+  type AppendOptions,
+} from "./append/append_batch.ts";
 import { type BackupKeys, type IssuerBackup, readBackup } from "./backup.ts";
 import { recoverFeed, type RecoveryNotice } from "./append/recover_feed.ts";
 import { type FeedIndex, IndexError } from "./index/feed_index.ts";
@@ -96,19 +100,6 @@ export interface OpenIssuerOptions {
   readonly onRecovery?: (notice: RecoveryNotice) => void;
   /** For tests only. */
   readonly faults?: FaultHooks;
-}
-
-/** Options of {@linkcode Issuer.appendAll}. */
-export interface AppendOptions {
-  /** Reject with `plan_outdated` unless the feed ends with this sequence. */
-  readonly ifLastSequence?: number | undefined;
-  /**
-   * Number of faulty drafts to collect before rejecting; `context.errors` lists
-   * them, each with its `draft` (default: 1).
-   */
-  readonly maxFaults?: number | undefined;
-  /** Called every 1,000 drafts with the number of drafts processed so far. */
-  readonly onProgress?: ((drafts: number) => void) | undefined;
 }
 
 /** The result of {@linkcode Issuer.rotateKey}. */

@@ -41,18 +41,14 @@ export interface RotateKeyOptions {
   readonly key?: KeptKey;
 }
 
-/** What a rotation needs besides its options. */
 export interface RotateKeyContext {
-  /** The current documents. */
   readonly documents: IssuerDocuments;
-  /** The store of the private keys. */
   readonly keys: Keys;
   /** Called with the new key before the documents are written. */
   readonly beforePublishing: (
     key: SigningKey,
     published: VerificationKey,
   ) => Promise<void>;
-  /** For tests only. */
   readonly onStep?: ((step: string) => void) | undefined;
 }
 

@@ -10,7 +10,6 @@ import {
   startServer as startProcess,
 } from "../../tests/kit/process.ts";
 
-/** A running server. */
 export interface Started {
   /** The first line of its output. */
   readonly url: URL;
@@ -18,7 +17,6 @@ export interface Started {
   processorMs(): Promise<number>;
   /** Returns its resident memory and the maximum of it in MiB; Linux only. */
   memory(): Promise<{ readonly now: number; readonly most: number }>;
-  /** Stops the server. */
   stop(): Promise<void>;
 }
 

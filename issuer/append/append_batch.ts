@@ -51,16 +51,25 @@ export interface AppendedEvent {
   readonly warnings: readonly Warning[];
 }
 
-/** What an append needs besides the feed. */
-export interface AppendContext extends WriteRules {
-  /** The key that signs the events. */
-  readonly key: SigningKey;
-  /** The event ids of the feed, read without trusting the index. */
-  readonly ids: FeedIds;
-  /** Number of faulty drafts to collect before rejecting (default: 1). */
+/** Options of {@linkcode Issuer.appendAll}. */
+export interface AppendOptions {
+  /** Reject with `plan_outdated` unless the feed ends with this sequence. */
+  readonly ifLastSequence?: number | undefined;
+  /**
+   * Number of faulty drafts to collect before rejecting; `context.errors` lists
+   * them, each with its `draft` (default: 1).
+   */
   readonly maxFaults?: number | undefined;
   /** Called every 1,000 drafts with the number of drafts processed so far. */
   readonly onProgress?: ((drafts: number) => void) | undefined;
+}
+
+/** What an append needs besides the feed. */
+export interface AppendContext
+  extends WriteRules, Omit<AppendOptions, "ifLastSequence"> {
+  readonly key: SigningKey;
+  /** The event ids of the feed, read without trusting the index. */
+  readonly ids: FeedIds;
 }
 
 /**
@@ -68,7 +77,6 @@ export interface AppendContext extends WriteRules {
  * further drafts are checked, which halves the time of a large batch.
  */
 const MAX_SIGNING = 64;
-/** Number of drafts between two calls of `onProgress`. */
 const PROGRESS_EVERY = 1_000;
 const LF = Uint8Array.of(0x0a);
 const encoder = new TextEncoder();

@@ -5,13 +5,10 @@ import type { DraftMembers } from "./draft.ts";
 
 /** Values that the issuer adds to a draft. */
 export interface EventPlace {
-  /** The issuer's DID. */
   readonly issuer: string;
-  /** The event's sequence. */
   readonly sequence: number;
   /** The current time, RFC 3339 UTC. */
   readonly now: string;
-  /** Generates an identifier. */
   readonly newId: () => string;
   /** The relationship's subject, if the relationship exists. */
   readonly subject: string | undefined;

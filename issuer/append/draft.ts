@@ -198,7 +198,6 @@ export class DraftFaults {
     this.#most = most;
   }
 
-  /** Adds the fault of a draft. */
   add(error: unknown, draft: number): void {
     if (!isSigError(error)) throw error;
     const { category, code, context, message } = error;

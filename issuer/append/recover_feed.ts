@@ -39,7 +39,6 @@ export interface RecoveryOptions {
   readonly now: () => Date;
   /** Forget events that the index has and the feed lacks. */
   readonly acceptRollback?: boolean;
-  /** Called for each repair. */
   readonly onRecovery?: ((notice: RecoveryNotice) => void) | undefined;
 }
 

@@ -118,7 +118,6 @@ export async function compareFeeds(
   return { whole, lines };
 }
 
-/** Counts the complete lines. */
 export function countLines(feed: Uint8Array): number {
   let lines = 0;
   for (let at = feed.indexOf(LF); at >= 0; at = feed.indexOf(LF, at + 1)) {

@@ -28,13 +28,10 @@ export interface WriteRules extends LineRules {
   readonly allowWarnings: boolean;
 }
 
-/** An event that may be written. */
 export interface WritableEvent {
-  /** The event. */
   readonly event: SigEvent;
   /** Warnings that readers will report. */
   readonly warnings: readonly Warning[];
-  /** Size of the payload in bytes. */
   readonly payloadBytes: number;
 }
 

@@ -13,7 +13,6 @@ import { loadBuiltin } from "@sig/jose/internal";
 
 /** An entry of the file system; a symbolic link is not followed. */
 export interface Entry {
-  /** The kind of entry. */
   readonly kind: "file" | "directory" | "symlink" | "other";
   /** Size of a file in bytes. */
   readonly size: number;
@@ -191,7 +190,6 @@ export function syncDirectory(path: string): void {
   });
 }
 
-/** Maximum number of concurrent flushes. */
 const MAX_FLUSHING = 64;
 
 /**
@@ -261,7 +259,6 @@ export function readPlainFile(
   }
 }
 
-/** Returns the directory that contains a path. */
 export function parentOf(path: string): string {
   const end = path.lastIndexOf("/");
   return end < 0 ? "." : end === 0 ? "/" : path.slice(0, end);
@@ -289,7 +286,6 @@ export function removeFile(path: string): void {
   attempt("write_failed", "remove", path, remove, absent);
 }
 
-/** Sets the permission bits of a file. */
 export function setMode(path: string, mode: number): void {
   const action = "set the permissions of";
   attempt("write_failed", action, path, () => Deno.chmodSync(path, mode));
@@ -321,7 +317,6 @@ export function tryOpenFile(
   }
 }
 
-/** An open file. */
 export class DiskFile {
   readonly #path: string;
   readonly #file: Deno.FsFile;
@@ -393,14 +388,12 @@ export class DiskFile {
     return count;
   }
 
-  /** Writes all of the bytes. */
   writeAll(bytes: Uint8Array): void {
     for (let done = 0; done < bytes.length;) {
       done += this.writeSome(bytes.subarray(done));
     }
   }
 
-  /** Truncates the file to a size. */
   truncate(size: number): void {
     this.#change("cut", () => this.#file.truncateSync(size));
   }

@@ -14,7 +14,6 @@ import {
   syncDirectory,
 } from "./disk.ts";
 
-/** Options for writing a file. */
 export interface DurableOptions {
   /** Exact permission bits of a new file (default: 0o644 minus the umask). */
   readonly mode?: number;
@@ -24,7 +23,6 @@ export interface DurableOptions {
 
 /** A new version of a file, under a temporary name. */
 export interface PreparedFile {
-  /** Its temporary path. */
   readonly temporary: string;
   /** Renames it to its final path; the caller flushes the directory. */
   rename(): void;

@@ -83,7 +83,6 @@ async function poll<T>(
   throw locked(timeoutMs);
 }
 
-/** Returns the error for a lock that another writer holds. */
 export function locked(timeoutMs: number): SigError {
   return new SigError(
     "feed_locked",

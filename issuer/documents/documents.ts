@@ -23,21 +23,16 @@ import type { FeedStore } from "../store/feed_store.ts";
 
 /** The rules that verify a feed's lines. */
 export interface LineRules {
-  /** The issuer's DID. */
   readonly issuer: string;
-  /** The feed's `public_only`. */
   readonly publicOnly: boolean;
   /** Resolves the keys that may sign events. */
   readonly keys: KeyResolver;
-  /** Size limits. */
   readonly limits: Limits;
-  /** Parses lines of this feed. */
   readonly parseLine: FeedLineParser;
 }
 
 /** The parsed and validated documents. */
 export interface IssuerDocuments extends LineRules {
-  /** The metadata, `sig.json`. */
   readonly metadata: SigMetadata;
   /** Host of the issuer, with its port if it has one: names the key folder. */
   readonly host: string;

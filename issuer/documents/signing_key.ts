@@ -43,7 +43,6 @@ export async function resolveKeys(
   return typeof keys === "function" ? await keys(documents) : keys;
 }
 
-/** Returns whether the source is a single key. */
 export function isSigningKey(keys: Keys): keys is SigningKey {
   return "sign" in keys;
 }
@@ -81,7 +80,6 @@ export async function chooseSigningKey(
   );
 }
 
-/** Returns the keys that may sign events. */
 function kidsNewestFirst(documents: IssuerDocuments): readonly string[] {
   return [...authorizedKeys(documents).keys()].reverse();
 }
@@ -119,7 +117,6 @@ async function isReference(
     : isOwnKid(kid) && await keys.reference?.({ host, kid }) !== undefined;
 }
 
-/** Returns whether a published key may sign events. */
 export function isAuthorized(
   documents: IssuerDocuments,
   kid: string,
@@ -130,7 +127,6 @@ export function isAuthorized(
     (authorized === undefined || authorized.get(kid) === x);
 }
 
-/** Returns the keys that may sign events, by kid. */
 export function authorizedKeys(
   documents: IssuerDocuments,
 ): ReadonlyMap<string, VerificationKey> {

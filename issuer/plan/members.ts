@@ -45,7 +45,6 @@ export const PLANNED_MEMBERS: readonly (keyof PlannedMembers)[] = [
   ...Object.keys(NOTHING) as (keyof typeof NOTHING)[],
 ];
 
-/** Returns the members that an upsert published. */
 export function publishedMembers(
   upsert: RelationshipUpsertEvent,
 ): PlannedMembers {

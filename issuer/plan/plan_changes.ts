@@ -118,7 +118,6 @@ export interface PlanOptions {
   readonly now?: Date | undefined;
 }
 
-/** A row and the relationship that it refers to. */
 interface Resolved {
   readonly desired: DesiredRelationship;
   /** Undefined for a relationship that does not exist yet. */
@@ -479,7 +478,6 @@ function membersOf({ desired, published }: Resolved): PlannedMembers {
   );
 }
 
-/** Returns whether two rows set the same members. */
 function sameNames(a: DesiredRelationship, b: DesiredRelationship): boolean {
   const given = (row: DesiredRelationship) =>
     Object.entries(row)
@@ -583,7 +581,6 @@ function ambiguous(why: string, hint: string, ids?: string[]): SigError {
   });
 }
 
-/** A fault and its row. */
 interface RowFault {
   readonly row: number | null;
   readonly error: SigError;

@@ -25,14 +25,11 @@ import type { FeedStore } from "../store/feed_store.ts";
 
 /** Path of the proofs below the published root. */
 export const PROOFS_PATH = "/.well-known/sig/";
-/** Path of their checkpoint. */
 export const CHECKPOINT_PATH = `${PROOFS_PATH}checkpoint`;
 
-/** The issuer of a checkpoint. */
 export interface CheckpointIssuer {
   /** `proofs_uri` without the scheme and the last slash. */
   readonly origin: string;
-  /** The keys that may sign events, by kid. */
   readonly keys: ReadonlyMap<string, VerificationKey>;
 }
 
@@ -42,15 +39,11 @@ export interface SignCheckpointOptions {
   readonly signers: readonly SigningKey[];
   /** The newest of them that the documents list; it signs the time. */
   readonly timekeeper: SigningKey | undefined;
-  /** The time of the checkpoint. */
   readonly now: Date;
-  /** The published checkpoint. */
   readonly before: CheckpointFile | undefined;
 }
 
-/** A published checkpoint. */
 export interface CheckpointFile extends OpenedCheckpoint {
-  /** The signed note. */
   readonly source: string;
 }
 

@@ -69,12 +69,10 @@ export class FeedTree {
       : undefined;
   }
 
-  /** Number of lines so far. */
   get size(): number {
     return this.#tree.size;
   }
 
-  /** The tree hash. */
   root(): Uint8Array {
     return this.#tree.root();
   }

@@ -22,7 +22,6 @@ import {
 /** Reads a proof file; throws `proof_invalid` if it is missing. */
 export type ReadProofFile = (path: string) => Promise<Uint8Array>;
 
-/** Writes proof files, by path. */
 export type WriteProofFiles = (
   files: ReadonlyMap<string, Uint8Array>,
 ) => Promise<void>;

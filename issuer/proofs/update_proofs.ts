@@ -47,13 +47,10 @@ import {
   type WriteProofFiles,
 } from "./state_update.ts";
 
-/** What an update of proofs needs. */
 export interface ProofsContext {
-  /** The store of the files. */
   readonly store: FeedStore;
   /** The writer that holds the lock. */
   readonly writer: FeedWriter;
-  /** The documents. */
   readonly documents: IssuerDocuments;
   /** The feed, recovered. */
   readonly feed: OpenFeed;
@@ -65,7 +62,6 @@ export interface ProofsContext {
   readonly next:
     | { readonly key: SigningKey; readonly published: VerificationKey }
     | undefined;
-  /** The current time. */
   readonly now: Date;
 }
 
@@ -87,7 +83,6 @@ export interface CheckpointOptions {
 export interface UpdateProofsOptions extends CheckpointOptions {
   /** Sign the last checkpoint again, without new events. */
   readonly stay?: boolean | undefined;
-  /** Do not request signatures from agents. */
   readonly withoutReferences?: boolean | undefined;
 }
 

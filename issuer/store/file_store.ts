@@ -315,7 +315,6 @@ class FileStore implements FeedStore {
 interface FeedFileContext {
   /** The private directory, for torn tails. */
   readonly folder: string;
-  /** For tests only. */
   readonly faults: FaultHooks;
   /** Takes the file back: releases its lock, and may keep it open. */
   readonly kept: ReusableFile;

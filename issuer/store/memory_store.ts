@@ -150,7 +150,6 @@ class MemoryFeed implements OpenFeed {
   close(): void {}
 }
 
-/** Returns the error for a feed that does not exist. */
 export function missingFeed(path: string): SigError {
   return new SigError(
     "source_not_found",

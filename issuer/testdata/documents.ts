@@ -3,17 +3,14 @@
 import { parseFeedLine } from "@sig/core";
 import type { Place } from "./support.ts";
 
-/** A JSON object. */
 export type Json = { [name: string]: unknown };
 
-/** Reads a document. */
 export async function readJson(place: Place, name: string): Promise<Json> {
   return JSON.parse(
     await Deno.readTextFile(`${place.dir}/.well-known/${name}`),
   ) as Json;
 }
 
-/** Writes a document. */
 export async function writeJson(place: Place, name: string, value: Json) {
   await Deno.writeTextFile(
     `${place.dir}/.well-known/${name}`,

@@ -26,7 +26,6 @@ import { type Ended, TestProcess } from "../../tests/kit/process.ts";
 
 /** DID of the issuer in all tests. */
 export const DID = "did:web:acme.example";
-/** Its host. */
 export const HOST = "acme.example";
 /** The time in all tests. */
 export const NOW = new Date("2026-03-01T09:00:00Z");
@@ -35,11 +34,8 @@ export const NOW = new Date("2026-03-01T09:00:00Z");
 export interface Place {
   /** Path of the temporary directory, which contains the two others. */
   readonly base: string;
-  /** Path of the issuer's directory. */
   readonly dir: string;
-  /** Path of the key store's directory. */
   readonly keysDir: string;
-  /** Path of the feed's file. */
   readonly feed: string;
   /** Opens the issuer; it is closed when the test ends. */
   open(options?: Partial<OpenIssuerOptions>): Promise<Issuer>;
@@ -95,7 +91,6 @@ export function placeTest(
   Deno.test(name, () => withPlace(run, options));
 }
 
-/** Creates an issuer in a place. */
 export async function init(
   place: Pick<Place, "dir" | "keysDir">,
   more: Partial<InitIssuerOptions> = {},
@@ -124,7 +119,6 @@ export function forged(feed: string): string {
   return feed.slice(0, at) + other + feed.slice(at + 1);
 }
 
-/** Returns the permission bits of a path. */
 export const modeOf = (path: string): number =>
   (Deno.statSync(path).mode ?? 0) & 0o777;
 
@@ -154,7 +148,6 @@ export function withMethods(
   };
 }
 
-/** Makes an upsert draft. */
 export function upsert(
   more: Partial<EventDraft & { event_type: "relationship.upsert" }> = {},
 ): EventDraft {
@@ -166,7 +159,6 @@ export function upsert(
   };
 }
 
-/** Makes a revoke draft. */
 export function revoke(
   relationship_id: string,
   more: Record<string, unknown> = {},
@@ -220,9 +212,7 @@ export function assertKept(
   }
 }
 
-/** A job for the worker process. */
 export interface Job {
-  /** The kind of work. */
   readonly work:
     | "append"
     | "batch"
@@ -231,7 +221,6 @@ export interface Job {
     | "hold"
     | "init"
     | "rotate";
-  /** Number of repetitions. */
   readonly count?: number;
   /** Prefix of the event, relationship and key identifiers it makes. */
   readonly name?: string;
@@ -241,19 +230,15 @@ export interface Job {
   readonly signal?: Deno.Signal;
   /** Number of such steps to pass first. */
   readonly passes?: number;
-  /** Maximum bytes per write. */
   readonly maxWriteBytes?: number;
 }
 
-/** The result of a worker process. */
 export interface WorkerResult extends Pick<Ended, "code" | "signal"> {
   /** The lines that it printed, one per acknowledged operation. */
   readonly lines: readonly string[];
-  /** The output of both streams. */
   readonly output: string;
 }
 
-/** Starts a worker process. */
 export function startWorker(
   place: Place,
   job: Job,

@@ -12,7 +12,6 @@ import {
 } from "@sig/issuer";
 import { DID, NOW, revoke as revokeOf, upsert } from "./support.ts";
 
-/** Path of the feed in a store. */
 export const FEED = "/.well-known/sig/events.jsonl";
 
 /** Opens an issuer in memory with two relationships, one revoked. */

@@ -49,7 +49,6 @@ const open = (from = store) =>
   openIssuer({ store: from, keys, now, faults, lockTimeoutMs });
 const count = task.count ?? 1;
 
-/** The work of each job, by its name. */
 const WORKS: Readonly<Record<string, (issuer: Issuer) => Promise<void>>> = {
   async append(issuer) {
     for (let n = 1; n <= count; n++) {

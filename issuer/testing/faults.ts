@@ -130,7 +130,6 @@ function replaced(
   return new Map(files).set(path, new TextEncoder().encode(text));
 }
 
-/** Files by their path. */
 export type Files = ReadonlyMap<string, Uint8Array>;
 
 /** Serves a file with entity tags and ranges, so that readers fetch less. */
