@@ -59,7 +59,6 @@ export function fetchPolicyOf(options: FetchPolicy): FetchPolicy {
   };
 }
 
-/** Options of {@linkcode guardedFetch}. */
 export interface GuardedFetchOptions extends FetchPolicy {
   /** Maximum size of the body in bytes. */
   readonly maxBytes: number;
@@ -130,7 +129,6 @@ export interface OpenedDocument {
 /** RFC 9110 §8.8.3. Other characters could inject another header. */
 const ENTITY_TAG = /^(?:W\/)?"[\x21\x23-\x7e]{0,256}"$/;
 
-/** Returns whether a text is an entity tag that can be sent back. */
 export function isEntityTag(text: string): boolean {
   return ENTITY_TAG.test(text);
 }

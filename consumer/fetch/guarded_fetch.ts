@@ -103,7 +103,6 @@ function requestHeaders(
   };
 }
 
-/** A request, without the URL and the options. */
 type GuardedRequest =
   & Pick<TransportRequest, "method" | "headers" | "body">
   & Pick<VetUrlOptions, "allowHttp">;
@@ -112,11 +111,8 @@ type GuardedRequest =
 interface GuardedResponse {
   /** The response; the caller closes it. */
   readonly response: TransportResponse;
-  /** The parsed URL. */
   readonly url: URL;
-  /** The limits of this fetch. */
   readonly limits: FetchLimits;
-  /** The remaining time. */
   readonly budget: NetworkBudget;
   /** Converts an error of reading the body to a `SigError`. */
   fail(error: unknown): unknown;
@@ -164,9 +160,7 @@ async function sendGuarded(
   }
 }
 
-/** Options of {@linkcode postText}. */
 export interface PostTextOptions extends FetchPolicy {
-  /** Maximum size of the response body in bytes. */
   readonly maxBytes: number;
 }
 
@@ -195,10 +189,7 @@ export async function postText(
   return { status, text: new TextDecoder().decode(joinBytes(chunks)) };
 }
 
-/**
- * The operating system's resolver, which uses the hosts file and the configured
- * order of addresses.
- */
+/** Uses the hosts file and the configured order of addresses. */
 function systemResolver(node: NodeBuiltins | undefined): Resolve | undefined {
   if (node === undefined) return undefined;
   return async (host) => {
@@ -225,7 +216,6 @@ function createTransport(
   };
 }
 
-/** Returns the chunks of a body. Can be iterated once. */
 function createCountedBody(
   { response, url, limits: { maxBytes }, budget, fail }: GuardedResponse,
   { tooLargeCode }: GuardedFetchOptions,

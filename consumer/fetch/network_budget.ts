@@ -10,7 +10,6 @@ export class WaitTimeout extends Error {
    */
   readonly scope: "wait" | "total";
 
-  /** Creates the error for one of the two limits. */
   constructor(scope: "wait" | "total") {
     super(`Cannot wait longer: the ${scope} limit is reached`);
     this.scope = scope;

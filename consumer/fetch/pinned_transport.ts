@@ -34,7 +34,6 @@ const MAX_ADDRESSES = 6;
  * been sent then.
  */
 export class CannotPin extends Error {
-  /** Creates the error. */
   constructor() {
     super(
       "Cannot pin connection: node:http does not use the agent's connection",
@@ -87,7 +86,6 @@ function mayTryNextAddress(error: unknown): boolean {
   return typeof code === "string" || scope === "wait";
 }
 
-/** Sends one request to one address. */
 function startExchange(
   node: NodeBuiltins,
   request: TransportRequest,
@@ -179,7 +177,7 @@ function portOf(url: URL): number {
   return url.protocol === "https:" ? 443 : 80;
 }
 
-/** Returns when the server's certificate expires, or undefined without TLS. */
+/** Undefined without TLS. */
 function certificateEnd(socket: Socket): Date | undefined {
   if (!("getPeerCertificate" in socket)) return undefined;
   const { valid_to } = (socket as TLSSocket).getPeerCertificate();
@@ -187,10 +185,7 @@ function certificateEnd(socket: Socket): Date | undefined {
   return Number.isNaN(end.getTime()) ? undefined : end;
 }
 
-/**
- * Returns everything that is buffered in one read: reading each tiny chunk is
- * slow.
- */
+/** In one read: reading each tiny chunk is slow. */
 function takeBuffered(message: IncomingMessage): Uint8Array | null {
   const length = message.readableLength;
   return length > 0 ? message.read(length) : null;
@@ -298,7 +293,6 @@ export function paceSocket(
   return paced;
 }
 
-/** Returns the version of Deno, or undefined on other platforms. */
 function runtimeVersion(): string | undefined {
   const { Deno } = globalThis as {
     Deno?: { readonly version?: { readonly deno?: string } };
@@ -313,10 +307,7 @@ export function acceptsAnyStream(deno: string | undefined): boolean {
   return major > 2 || (major === 2 && minor >= 9);
 }
 
-/**
- * Loads the modules that a pinned connection needs. Returns undefined in
- * browsers.
- */
+/** Undefined in browsers. */
 export function loadNodeBuiltins() {
   if (loadBuiltin("node:http") === undefined) return undefined;
   return {
@@ -329,5 +320,4 @@ export function loadNodeBuiltins() {
   };
 }
 
-/** The modules that {@linkcode loadNodeBuiltins} returns. */
 export type NodeBuiltins = NonNullable<ReturnType<typeof loadNodeBuiltins>>;

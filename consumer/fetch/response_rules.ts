@@ -197,7 +197,6 @@ function parseLength(text: string): number {
   return /^\d{1,15}$/.test(text) ? Number(text) : NaN;
 }
 
-/** Makes the error of a body over the limit. */
 export function tooLarge(
   url: URL,
   maxBytes: number,

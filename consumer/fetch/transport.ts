@@ -10,11 +10,8 @@ import { type NetworkBudget, waitForClose } from "./network_budget.ts";
 /** The methods of a request. All of them are safe (RFC 9110 §9.2.1). */
 export type RequestMethod = "GET" | "HEAD" | "OPTIONS";
 
-/** One request. */
 export interface TransportRequest {
-  /** Method of the request (default: GET). */
   readonly method?: RequestMethod | "POST";
-  /** Body of a POST. */
   readonly body?: Uint8Array<ArrayBuffer> | undefined;
   /**
    * The vetted URL: scheme, port and host name are allowed, and it has no
@@ -66,7 +63,6 @@ export type Transport = (
   budget: NetworkBudget,
 ) => Promise<TransportResponse>;
 
-/** The `fetch` function that {@linkcode createPlainTransport} calls. */
 export type Fetch = (request: Request) => Promise<Response>;
 
 /**

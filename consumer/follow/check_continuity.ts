@@ -14,15 +14,13 @@ export interface FetchedKeys {
   readonly authorized: ReadonlySet<string>;
 }
 
-/** The result of a fetch that continuity depends on. */
+/** A fetched feed and its keys. */
 export interface FetchedHistory {
-  /** The fetched keys. */
   readonly keys: FetchedKeys;
   /** Number of events in the feed. */
   readonly events: number;
   /**
-   * SHA-256 of as many of the feed's first bytes as the pin has; undefined if
-   * the feed is shorter.
+   * SHA-256 of the bytes that the pin covers; undefined if the feed is shorter.
    */
   readonly prefixSha256: string | undefined;
   /** The sequence of the first event that differs, if known. */
@@ -87,7 +85,6 @@ export function checkKeys(
   );
 }
 
-/** Returns the contradiction for a feed with fewer events than remembered. */
 export function rolledBack(remembered: number, found: number): SigError {
   return contradiction(
     "feed_rolled_back",
@@ -122,7 +119,6 @@ function checkPrefix(
   );
 }
 
-/** Returns the error for a contradiction to a pin. */
 export function contradiction(
   code: ErrorCode,
   why: string,
@@ -133,7 +129,6 @@ export function contradiction(
   });
 }
 
-/** Returns the thumbprints and authorised kids of a key set. */
 export async function fetchedKeys(keys: KeyResolver): Promise<FetchedKeys> {
   const published = new Map<string, string>();
   const authorized = new Set<string>();
@@ -153,7 +148,6 @@ export function usableKeys(
   return Object.fromEntries(usable);
 }
 
-/** Returns whether a published key may sign events. */
 export function maySign(keys: KeyResolver, kid: string): boolean {
   try {
     return keys.resolve(kid) !== undefined;

@@ -27,12 +27,8 @@ import {
 
 /** An issuer's keys and checkpoint, without its feed. */
 export interface ShownProofs {
-  /** The issuer's keys. */
   readonly keys: FetchedKeys;
-  /**
-   * The issuer's checkpoint; undefined if there is none or it can't be
-   * verified.
-   */
+  /** Undefined if there is none or it is invalid. */
   readonly checkpoint?: OpenedCheckpoint | undefined;
 }
 
@@ -106,7 +102,6 @@ function notIntroduced(kid: string): SigError {
   );
 }
 
-/** Returns the keys and checkpoint for an incident. */
 export async function seenProof(
   { keys, checkpoint }: ShownProofs,
 ): Promise<SeenProof> {
@@ -119,15 +114,11 @@ export async function seenProof(
 }
 
 /**
- * Maximum number of remembered keys per issuer, because the size of a record is
- * limited.
+ * Maximum number of remembered keys, because the size of a record is limited.
  */
 export const MAX_REMEMBERED_KEYS = 100;
 
-/**
- * Returns the part of a checkpoint to remember, without the number of events
- * seen.
- */
+/** Returns what to remember of a checkpoint. */
 export function proofOf(
   { size, root, state }: OpenedCheckpoint | ProofPin,
   keys: FetchedKeys,

@@ -119,7 +119,6 @@ export function observedWithin(
     : undefined;
 }
 
-/** Starts a refresh, or joins a running one. */
 async function refreshWithin(
   issuer: KnownIssuer,
   { bounds: { maxAgeMs, minSequence }, at }: Observing,
@@ -142,11 +141,8 @@ async function refreshWithin(
   }
 }
 
-/** Options of {@linkcode observeIssuer}. */
 export interface Observing extends ProofObserving {
-  /** The bounds of the observation. */
   readonly bounds: Bounds;
-  /** The store that remembers listed issuers. */
   readonly pins?: PinStore | undefined;
 }
 

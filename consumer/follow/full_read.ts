@@ -34,23 +34,16 @@ import { type ProofPolicy, requirePolicy } from "../proofs/proof_policy.ts";
 import { ProofFiles } from "../proofs/proof_files.ts";
 import { yieldToEventLoop } from "../verify/feed_verification.ts";
 
-/** The result of reading a feed that proofs are compared with. */
+/** A feed to compare with proofs. */
 export interface FeedRead {
-  /** Number of events in the feed. */
   readonly events: number;
-  /** The keys that the feed was verified with. */
   readonly keys: FetchedKeys;
-  /** The trees of the feed; undefined without proofs. */
   readonly tree: FeedTree | undefined;
-  /** When the read began. */
   readonly now: Date;
 }
 
-/** Options of {@linkcode ProofsOfFeed.load}. */
 export interface LoadProofsOptions extends ReloadIssuerOptions {
-  /** The clock. */
   readonly now: Date;
-  /** Requirements for the checkpoint. */
   readonly checkpointPolicy?: ProofPolicy | undefined;
 }
 
@@ -64,7 +57,6 @@ export class ProofsOfFeed {
   files: ProofFiles | undefined;
   /** The verified checkpoint; undefined if there is none or it is invalid. */
   checkpoint: OpenedCheckpoint | undefined;
-  /** The error of an invalid checkpoint. */
   fault: SigError | undefined;
 
   constructor(location: IssuerLocation) {
@@ -115,17 +107,14 @@ export class ProofsOfFeed {
     if (policy !== undefined) requirePolicy(this, policy, now);
   }
 
-  /**
-   * Creates a tree for the lines of a feed from its start; undefined without
-   * proofs.
-   */
+  /** Creates a tree for a feed from its start; undefined without proofs. */
   newTree(pin: IssuerPin | undefined): FeedTree | undefined {
     const isWanted = this.files !== undefined || pin?.proof !== undefined;
     return isWanted ? new FeedTree(this.#sha256) : undefined;
   }
 
   /**
-   * Returns whether the feed must be read from its start to compare it with
+   * Returns whether only a read from the start can compare the feed with
    * proofs.
    */
   needStart(pin: IssuerPin, tree: FeedTree | undefined): boolean {

@@ -34,49 +34,36 @@ import { SharedRefresh, type SharedRefreshOptions } from "./shared_refresh.ts";
 /** Maximum number of unlisted issuers that are kept. */
 const MAX_UNLISTED = 256;
 
-/**
- * Maximum size of their feeds in bytes; a state takes about as much memory as
- * its feed.
- */
+/** Maximum size of their feeds in bytes, about the memory of their states. */
 const MAX_UNLISTED_BYTES = 48 * 1024 * 1024;
 
 /** Limits on concurrent reads of their large feeds. */
 const LARGE_READS = { maxWorking: 2, maxWaiting: 256, maxWaitMs: 30_000 };
 
-/** Options of {@linkcode ListedIssuers}. */
 export interface ListedIssuersOptions {
-  /** The issuers on the list, as configured. */
   readonly issuers: readonly string[];
-  /** Whether unlisted issuers are allowed too. */
   readonly anyIssuer: boolean;
   /** Determines which hosts and schemes are allowed. */
   readonly policy: FetchPolicy;
-  /** Refreshes an issuer. */
   readonly refresh: (issuer: KnownIssuer, now: Date) => Promise<Refresh>;
-  /** The clock, and the limits of waiting questions. */
   readonly waiting: SharedRefreshOptions;
 }
 
 /** An issuer with its record and its refreshes. */
 export class KnownIssuer {
-  /** The location of its documents. */
   readonly location: ProvenLocation;
   /** Limits concurrent reads of large feeds; undefined for listed issuers. */
   readonly largeReads: Semaphore | undefined;
   /** Refreshes the issuer; rejects with the error of the refresh. */
   readonly refreshes: SharedRefresh<Observation>;
-  /**
-   * Whether the last question needed the whole state, and not only some
-   * subjects.
-   */
+  /** Whether the last question needed the whole state. */
   needsState = false;
   /** The record; replaced by each refresh and each read of the store. */
   record: IssuerRecord = NOTHING_KNOWN;
-  /** Number of questions answered by proof since the process began. */
+  /** Questions answered by proof since the process began. */
   proofReads = 0;
-  /** Size of the feed in bytes according to the last proof. */
+  /** Size of the feed according to the last proof. */
   feedBytes: number | undefined;
-  /** Maximum wait of a question in milliseconds. */
   readonly maxWaitMs: number;
   readonly #metadata: SharedRefresh<HeldDocuments>;
   #hasProofs = false;
@@ -109,7 +96,7 @@ export class KnownIssuer {
     }, waiting);
   }
 
-  /** Returns the location of its proofs; undefined if the feed must be read. */
+  /** Returns its location if it has proofs; otherwise the feed must be read. */
   async locateProofs(): Promise<IssuerLocation | undefined> {
     if (this.#hasProofs) return this.location;
     // The feed is already being read.
@@ -119,10 +106,7 @@ export class KnownIssuer {
     return this.#hasProofs ? this.takeLocation() : undefined;
   }
 
-  /**
-   * Returns its location. Metadata that was read to check for proofs is not
-   * requested again.
-   */
+  /** Returns its location; metadata that was already read is used once. */
   takeLocation(): ProvenLocation {
     const { location } = this;
     const reader = new ReadBefore(location.reader, this.#prefetched);
@@ -196,7 +180,6 @@ export class ListedIssuers {
     );
   }
 
-  /** The number of unlisted issuers that are kept. */
   get unlisted(): number {
     return this.#unlisted.size;
   }

@@ -28,8 +28,8 @@ import {
 } from "./read_by_proof.ts";
 
 /**
- * Approximate size of one read by proof in bytes. A process that has fetched as
- * many bytes as the feed has loads the feed.
+ * Approximate size of a read by proof. A process that has fetched as many bytes
+ * as the feed has loads the feed.
  */
 const BYTES_OF_A_READ = 32 * 1024;
 
@@ -39,19 +39,13 @@ export type WaitFor = <T>(issuer: string, work: () => Promise<T>) => Promise<T>;
 /** The default of `ObserveOptions.waitFor`. */
 export const runImmediately: WaitFor = (_issuer, work) => work();
 
-/** Options of {@linkcode observeByProof}. */
 export interface ProofObserving extends MemoryOptions {
   /** When the question arrived. */
   readonly at: Date;
-  /** As in `ConsumerOptions`; disables proofs. */
   readonly full?: boolean | undefined;
-  /** As in `ConsumerOptions`. */
   readonly proofs?: "until_loaded" | "always" | "never" | undefined;
-  /** As in `ConsumerOptions`. */
   readonly requirePin?: boolean | undefined;
-  /** As in `ObserveOptions`. */
   readonly waitFor?: WaitFor | undefined;
-  /** As in `ObserveOptions`. */
   readonly refresh?: boolean | undefined;
 }
 
@@ -117,7 +111,6 @@ export async function observeByProof(
   };
 }
 
-/** Returns whether a question about one subject may be answered by proof. */
 function mayProve(
   { record, proofReads, feedBytes = Infinity }: KnownIssuer,
   { proofs = "until_loaded", limits = DEFAULT_LIMITS, ...options }:
@@ -135,7 +128,6 @@ function mayProve(
     !isWithoutProof && !isUnusable(record);
 }
 
-/** Reads by proof, within the maximum wait of a question. */
 async function readInTime(
   issuer: KnownIssuer,
   question: ProofQuestion,

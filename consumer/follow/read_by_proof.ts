@@ -50,44 +50,33 @@ import { fetchedKeys, rolledBack } from "./check_continuity.ts";
 import { type LoadProofsOptions, ProofsOfFeed } from "./full_read.ts";
 import type { ProofFiles } from "../proofs/proof_files.ts";
 
-/**
- * Maximum size of the feed after a checkpoint in bytes; above it, the feed is
- * read.
- */
+/** Maximum size of a tail; above it, the feed is read. */
 const MAX_TAIL_BYTES = 1024 * 1024;
 
 /** Maximum number of attempts: an issuer may be publishing during a read. */
 const ATTEMPTS = 2;
 
-/** Options of {@linkcode readByProof}. */
 export interface ProofOptions extends LoadProofsOptions {
-  /** The pin of the issuer. */
   readonly pin?: IssuerPin | undefined;
 }
 
 /** A question that can be answered by proof. */
 export interface ProofQuestion {
-  /** The subject. */
   readonly subject: string;
-  /** Number of events that were known. */
   readonly asOf?: number | undefined;
   /** Whether the question may be about a past time. */
   readonly isPast: boolean;
 }
 
-/** The result of a valid proof. */
+/** A valid proof; the state has only the subject's relationships. */
 export interface Proven {
-  /** The verified issuer; its state has only the subject's relationships. */
   readonly verified: VerifiedIssuer;
-  /** The proof to remember. */
   readonly memory: ProofMemory;
 }
 
 /** The result without a proof; the caller must read the feed. */
 export interface Unproven {
-  /** The documents for reading the feed. */
   readonly loaded: LoadedIssuer;
-  /** Why a published proof was not used. */
   readonly warning?: Warning;
 }
 
@@ -204,10 +193,7 @@ async function prove(
   };
 }
 
-/**
- * Reads the feed after the checkpoint; undefined if the whole feed must be
- * read.
- */
+/** Reads the feed after the checkpoint; undefined if it must be read whole. */
 async function readTail(
   loaded: LoadedIssuer,
   { bytes }: OpenedCheckpoint,
@@ -314,7 +300,6 @@ function linesOf(bytes: Uint8Array): Uint8Array[] {
   return lines;
 }
 
-/** The issuer of the lines. */
 type SubjectIssuer = Pick<LoadedIssuer, "issuer" | "keys"> & {
   readonly metadata: Pick<SigMetadata, "public_only">;
 };

@@ -67,27 +67,20 @@ const BYTES_PER_TURN = 1024 * 1024;
 
 const LF = 0x0a;
 
-/** Options of a refresh. */
 export interface RefreshOptions extends ReadingOptions {
-  /** When the refresh began. */
   readonly now: Date;
-  /** Called with each newly verified event, in order. */
   readonly onEvent?: ((verified: VerifiedEvent) => void) | undefined;
-  /** Called with the number of bytes read, and the total if known. */
   readonly onProgress?:
     | ((bytes: number, totalBytes: number | undefined) => void)
     | undefined;
   /** Size limits of a feed that is verified from its start (default: `limits`). */
   readonly fromStartLimits?: Limits | undefined;
   /**
-   * Only for an unlisted issuer: limits concurrent reads of large feeds.
-   * Unlisted issuers are not pinned, so a different history replaces the cached
-   * one.
+   * Limits concurrent reads of large feeds; set for unlisted issuers, whose
+   * history may be replaced because they are not pinned.
    */
   readonly largeReads?: Semaphore | undefined;
-  /**
-   * Receives the verified lines for a store; this process then keeps no state.
-   */
+  /** Receives the lines for a store; this process then keeps no state. */
   readonly lines?: NewLines | undefined;
   /** With `lines`: whether this process needs the whole state now. */
   readonly needsState?: boolean | undefined;
@@ -97,35 +90,26 @@ export interface RefreshOptions extends ReadingOptions {
   readonly onConfirmed?:
     | ((note: string, checkpoint: OpenedCheckpoint) => void)
     | undefined;
-  /** Whether this is the second attempt. */
   readonly isSecondAttempt?: boolean | undefined;
 }
 
 /** The input of a feed's refresh. */
 export interface FeedRefresh {
-  /** The record before the refresh. */
   readonly record: IssuerRecord;
   /** The pin, with digests of published kids replaced by the kids. */
   readonly pin: IssuerPin | undefined;
-  /** The issuer's verified documents. */
   readonly loaded: LoadedIssuer;
-  /** The keys in the documents. */
   readonly keys: FetchedKeys;
-  /** The issuer's proofs. */
   readonly proofs: ProofsOfFeed;
-  /** The options of the refresh. */
   readonly options: RefreshOptions;
 }
 
 /** A valid feed that continues the pin. */
 export interface ReadFeed extends Omit<HeldFeed, "ref" | "publicOnly"> {
-  /** SHA-256 of the whole feed. */
   readonly sha256: string;
-  /** The feed's entity tag. */
   readonly etag: string | null;
   /** Whether the whole feed was verified, and not only its new events. */
   readonly isFromStart: boolean;
-  /** The proof to remember. */
   readonly proof?: ProofMemory | undefined;
 }
 
@@ -156,10 +140,7 @@ export async function readFeed(refresh: FeedRefresh): Promise<ReadFeed> {
   }
 }
 
-/**
- * Returns the conditions to request a feed with; undefined to request all of
- * it.
- */
+/** Returns the conditions of a feed request; undefined for the whole feed. */
 export function conditionsToContinue(
   record: IssuerRecord,
   ref: string,
@@ -198,7 +179,7 @@ type HeldToContinue = Refreshed & { readonly feed: HeldFeed };
 
 /**
  * Returns the feed to continue from; undefined if it must be verified from its
- * start, for example after a change of `public_only`.
+ * start.
  */
 function heldToContinue(
   { loaded, record: { held }, proofs, options }: FeedRefresh,
@@ -465,12 +446,10 @@ function readOptions(
   return { now, yieldToEventLoop, onEvent, workers, keys: loaded.keys };
 }
 
-/** Maximum size of a small feed in bytes. */
 const SMALL_FEED_BYTES = 64 * 1024;
 
 /**
- * Yields the bytes of a feed and reports progress; a large feed may wait for
- * the semaphore.
+ * Yields the bytes, reports progress, and waits before it reads a large feed.
  */
 async function* observed(
   { bytes, length }: OpenedDocument,
@@ -495,7 +474,6 @@ async function* observed(
 
 /** Hashes a feed while it is read: the whole feed and the pinned prefix. */
 class FeedProgress {
-  /** SHA-256 of all bytes so far. */
   readonly digest: RunningHash;
   readonly #until: number;
   #at: number;

@@ -103,9 +103,7 @@ export async function refreshIssuer(
   }
 }
 
-/**
- * Minimum time between two refreshes that are repeated because of unknown keys.
- */
+/** Minimum time between two repetitions because of unknown keys. */
 const REPEAT_AFTER_MS = 30 * 1000;
 
 /** Returns whether keys may have been added after the documents were read. */
@@ -119,7 +117,6 @@ function mayBeRotating(
     !isWithin(REPEAT_AFTER_MS, repeatedAt, now);
 }
 
-/** Returns the record after a refresh without a fault. */
 async function complete(
   place: string,
   refresh: FeedRefresh,
@@ -174,7 +171,6 @@ async function complete(
   };
 }
 
-/** Returns the pin of a verified feed. */
 function pinOf(
   { loaded: { issuer }, keys: { published }, pin, options }: FeedRefresh,
   { verification, sha256, etag, proof }: ReadFeed,

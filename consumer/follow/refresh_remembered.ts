@@ -19,9 +19,7 @@ import { refreshIssuer } from "./refresh.ts";
 
 /** Options of {@linkcode refreshRemembered}. */
 export type RememberOptions = MemoryOptions & RefreshOptions & {
-  /** Whether to verify the whole feed again. */
   readonly full?: boolean | undefined;
-  /** Whether an issuer without a pin is an error. */
   readonly requirePin?: boolean | undefined;
   /** Called before each attempt: events of an earlier attempt do not count. */
   readonly onAttempt?: (() => void) | undefined;

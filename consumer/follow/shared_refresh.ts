@@ -29,9 +29,7 @@ export interface WaitingLimits {
 
 /** Options of {@linkcode SharedRefresh}. */
 export interface SharedRefreshOptions {
-  /** The clock; its time is passed to the work. */
   readonly now: () => Date;
-  /** Limits on waiting questions. */
   readonly limits: WaitingLimits;
 }
 
@@ -63,7 +61,6 @@ export class SharedRefresh<T> {
     return this.#running?.startedAt;
   }
 
-  /** Whether any work is running or waiting. */
   get isBusy(): boolean {
     return this.#running !== undefined || this.#waiting !== undefined;
   }

@@ -155,10 +155,7 @@ function isPassing(error: unknown, location: IssuerLocation): boolean {
     !isProven(location) && isSigError(error, "incomplete_line");
 }
 
-/**
- * Returns the wait after a number of failures in milliseconds: doubles each
- * time, with jitter.
- */
+/** Doubles with each failure, with jitter. */
 function waitAfter(
   failures: number,
   intervalMs: number,
@@ -208,11 +205,9 @@ function beyondFeed(from: number, last: number): SigError {
   );
 }
 
-/** The result of a valid read. */
 interface Found {
   /** The events after the cursor, in order, none missing. */
   readonly events: readonly VerifiedEvent[];
-  /** The position of a new cursor. */
   readonly start: CursorPosition;
   /** Returns the position of the cursor after an event. */
   after(event: VerifiedEvent["event"]): CursorPosition;
@@ -226,7 +221,6 @@ interface Read {
   readonly events: ReadonlyMap<number, VerifiedEvent>;
 }
 
-/** Reads a feed repeatedly, and verifies its new events. */
 class WatchedFeed {
   readonly #location: IssuerLocation;
   readonly #options: WatchIssuerOptions;
@@ -254,12 +248,7 @@ class WatchedFeed {
     this.#record = { ...NOTHING_KNOWN, known };
   }
 
-  /**
-   * Reads the events after the cursor; for a new cursor, those from `from` on,
-   * or after the current end of the feed.
-   *
-   * @throws {SigError} as `watchIssuer`.
-   */
+  /** Reads the events after the cursor, or those of a new cursor. */
   async read(
     cursor: CursorPosition | undefined,
     from: number | undefined,

@@ -31,18 +31,13 @@ export interface CursorPosition {
   readonly event_id: string | null;
   /** The pin of a feed whose issuer is not in the store; otherwise null. */
   readonly pin: IssuerPin | null;
-  /**
-   * The history of a feed whose issuer is in the store; absent in older
-   * cursors.
-   */
+  /** The history of a feed whose issuer is in the store. */
   readonly history?: CursorHistory | undefined;
 }
 
 /** A cursor in a store, or only in this process. */
 export interface WatchCursor {
-  /** The name of the cursor. */
   readonly name: string;
-  /** The position; undefined for a new cursor. */
   readonly at: CursorPosition | undefined;
   /**
    * Moves the cursor.

@@ -30,30 +30,20 @@ import {
 
 /** A verified issuer at one time. */
 export interface Observation {
-  /** Everything that was verified. */
   readonly verified: VerifiedIssuer;
-  /** When the fetch began. */
   readonly observedAt: Date;
-  /** How the feed relates to the pin. */
   readonly continuity: Continuity;
-  /**
-   * The stored lines of the state, if a store has them; the state of `verified`
-   * is then empty.
-   */
+  /** The stored lines; the state of `verified` is then empty. */
   readonly stored?: StoredLines | undefined;
 }
 
 /** The result of a refresh without a fault. */
 export interface Refreshed {
-  /** The observation that answers are made from. */
   readonly observation: Observation;
-  /** The pin of the feed that was read. */
   readonly pin: IssuerPin;
-  /** The issuer's imported keys, for reuse. */
   readonly keys?: KeyResolver | undefined;
-  /** The feed to continue from; undefined if it must be read from its start. */
+  /** Undefined if the feed must be read from its start. */
   readonly feed: HeldFeed | undefined;
-  /** The documents, for conditional requests. */
   readonly documents: HeldDocuments;
 }
 
@@ -63,14 +53,10 @@ export interface Refreshed {
  * contradiction to the pin the older state is kept, but does not answer.
  */
 export interface IssuerRecord {
-  /**
-   * The pin, with its incidents and acknowledgements; undefined for an unknown
-   * issuer.
-   */
+  /** Undefined for an unknown issuer. */
   readonly known: StoredPin | undefined;
   /** The stored text of the pin, as last read or written. */
   readonly text?: string | undefined;
-  /** The result of the last refresh without a fault. */
   readonly held: Refreshed | undefined;
   /** When a refresh was last repeated because of unknown keys. */
   readonly repeatedAt: Date | undefined;
@@ -92,10 +78,7 @@ export function isUnusable({ known }: IssuerRecord): boolean {
   return known !== undefined && (known.unusable || known.incident !== null);
 }
 
-/**
- * Returns the latest observation, unless a fault or contradiction was seen
- * since.
- */
+/** Returns the latest observation; undefined after a fault or contradiction. */
 export function answerable(record: IssuerRecord): Observation | undefined {
   const { known, held } = record;
   // Other processes may have seen more events than this process.
@@ -104,7 +87,7 @@ export function answerable(record: IssuerRecord): Observation | undefined {
   return isUnusable(record) || !isLatest ? undefined : held?.observation;
 }
 
-/** Returns the size of the held feed and documents in bytes. */
+/** Size in bytes. */
 export function heldBytes({ held }: IssuerRecord): number {
   if (held === undefined) return 0;
   let bytes = held.pin.bytes;
@@ -144,16 +127,13 @@ export function acceptProof(
 const SHA256_OF_NOTHING =
   "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-/** The failure of a refresh. */
 export class RefreshFailure extends Error {
-  /** Always `RefreshFailure`. */
   override readonly name = "RefreshFailure";
   /** What the issuer served; only for a contradiction. */
   readonly seen: SeenFeed | SeenProof | undefined;
   /** Whether a different feed was served before the connection broke. */
   readonly sawDifference: boolean;
 
-  /** Wraps a fault, a contradiction, or a read error. */
   constructor(
     cause: unknown,
     { seen, sawDifference = false }: Partial<
@@ -165,17 +145,14 @@ export class RefreshFailure extends Error {
     this.sawDifference = sawDifference;
   }
 
-  /** Wraps an error, unless it is a RefreshFailure already. */
   static of(error: unknown): RefreshFailure {
     return error instanceof RefreshFailure ? error : new RefreshFailure(error);
   }
 }
 
-/** The outcome of a refresh. */
 export interface Refresh {
-  /** The record after the refresh. */
   readonly record: IssuerRecord;
-  /** The failure; undefined on success, when `record.held` is the result. */
+  /** Undefined on success, when `record.held` is the result. */
   readonly failure?: RefreshFailure | undefined;
   /** Whether the whole feed was verified, and not only its new events. */
   readonly isFromStart: boolean;
@@ -216,10 +193,7 @@ export function acceptFailure(
   };
 }
 
-/**
- * Maximum length of an incident's detail in characters, because the size of a
- * record is limited.
- */
+/** Characters of an incident, because the size of a record is limited. */
 const MAX_DETAIL = 2_000;
 
 /** Returns the message, with the old and new value if the context has them. */
@@ -235,10 +209,6 @@ function detailOf({ message, context }: SigError): string {
   return (message + values).slice(0, MAX_DETAIL);
 }
 
-/**
- * Returns the code of an error that contradicts a pin; undefined for other
- * errors.
- */
 export function contradictionOf(error: unknown): string | undefined {
   return isSigError(error) && CONTRADICTIONS.has(error.code)
     ? error.code
@@ -265,8 +235,8 @@ export function withoutPast(
 }
 
 /**
- * Returns the warning that the history was inconsistent. It precedes the
- * warnings of events: an answer lists few, and an issuer can cause any number.
+ * Precedes the warnings of events: an answer lists few, and an issuer can cause
+ * any number.
  */
 export function contradictionWarning(
   known: StoredPin | undefined,

@@ -31,7 +31,6 @@ import type { NewLines, PinStore } from "./sqlite_lines.ts";
 import { describePolicy, type ProofPolicy } from "../proofs/proof_policy.ts";
 import { attachmentOf, StoredLines, withoutTime } from "./stored_lines.ts";
 
-/** Options of {@linkcode IssuerMemory}. */
 export interface MemoryOptions extends ReadingOptions {
   /** Size limits of a feed whose lines are stored (default: `limits`). */
   readonly rememberedLimits?: Limits | undefined;
@@ -42,31 +41,23 @@ export interface MemoryOptions extends ReadingOptions {
   readonly checkpointPolicy?: ProofPolicy | undefined;
 }
 
-/** Options of {@linkcode IssuerMemory.commit}. */
 export interface CommitOptions {
-  /** Whether the refresh built the whole state although lines are stored. */
+  /** Whether the refresh built the whole state. */
   readonly needsState?: boolean | undefined;
-  /** The new lines; undefined if the store keeps no lines. */
+  /** Undefined if the store keeps no lines. */
   readonly lines: NewLines | undefined;
-  /** When the refresh began. */
   readonly now: Date;
 }
 
 /** A pin as stored. */
 export interface WrittenPin {
-  /** The pin. */
   readonly known: StoredPin;
-  /** The text of the pin's record. */
   readonly text: string;
 }
 
-/**
- * Maximum number of attempts to write while other processes write the same
- * history.
- */
+/** Attempts to write while other processes write the same history. */
 const MAX_WRITES = 32;
 
-/** The memory of one issuer in a store. */
 export class IssuerMemory {
   readonly #store: PinStore;
   readonly #location: ProvenLocation;
@@ -118,7 +109,6 @@ export class IssuerMemory {
     return { ...from, held: isMore ? undefined : held };
   }
 
-  /** Returns the record from the pin alone, without reading its lines. */
   async recallPin(before: IssuerRecord, now: Date): Promise<IssuerRecord> {
     const text = await this.#findText(now);
     if (text === undefined) return NOTHING_KNOWN;
@@ -126,10 +116,7 @@ export class IssuerMemory {
     return { ...before, held: undefined, known, text };
   }
 
-  /**
-   * Opens the lines of a pin; reuses open lines and their cache if they are
-   * unchanged.
-   */
+  /** Reuses open lines and their cache if they are unchanged. */
   async #openLines(
     stored: StoredPin,
     { held, known }: IssuerRecord,
@@ -143,7 +130,7 @@ export class IssuerMemory {
       : await StoredLines.open(this.#store.lines!, stored, this.#options);
   }
 
-  /** Returns the record with a feed that can be continued from stored lines. */
+  /** Adds the feed to continue from stored lines. */
   continued(record: IssuerRecord, lines: NewLines): IssuerRecord {
     const { held, known } = record;
     const stored = held?.observation.stored;
@@ -361,7 +348,6 @@ export class IssuerMemory {
   }
 }
 
-/** Returns a pin without its proof. */
 function withoutProof(stored: StoredPin): StoredPin {
   return { ...stored, pin: { ...stored.pin, proof: undefined } };
 }
@@ -377,7 +363,6 @@ export function policyOf(
     : `${events} ${describePolicy(checkpointPolicy)}`;
 }
 
-/** Keeps the later `last_seen` of two pins. */
 function notOlder(stored: StoredPin, theirs: StoredPin): StoredPin {
   const { last_seen } = theirs.pin;
   if (new Date(last_seen) <= new Date(stored.pin.last_seen)) return stored;

@@ -35,8 +35,8 @@ export interface StatePart {
 const NO_IDS: ReadonlySet<string> = new Set();
 
 /**
- * The history of some subjects, from their lines. It answers questions about
- * these subjects, and about the past time that was read with them.
+ * Answers questions about the subjects, and the past time, whose lines were
+ * read.
  */
 export class PartialHistory implements GrowingHistory {
   readonly versions: Map<string, RelationshipVersion[]> = new Map();
@@ -71,12 +71,10 @@ export class PartialHistory implements GrowingHistory {
     return this.#warnedAt.get(sequence) ?? [];
   }
 
-  /** Records the number of events that were known at a time. */
   learnPrefix(instant: Instant, events: number): void {
     this.#prefix = { instant, events };
   }
 
-  /** Records when an event was issued. */
   learnInstant(sequence: number, issuedAt: Instant): void {
     this.#issuedAt.set(sequence, issuedAt);
   }
@@ -111,7 +109,6 @@ export type StoredWarning = Warning & { readonly issued_at?: Instant };
 
 /** A history that keeps only the `issued_at` of events with warnings. */
 export class WarnedEvents extends PartialHistory {
-  /** Starts with stored warnings. */
   constructor(warnings: readonly StoredWarning[] = []) {
     super();
     for (const { sequence, issued_at } of warnings) {
@@ -138,7 +135,6 @@ export function replayFrom(
   };
 }
 
-/** Returns the state of an issuer from a partial history. */
 export function stateOf(
   issuer: string,
   last_sequence: number,

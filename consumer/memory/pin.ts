@@ -139,20 +139,14 @@ export interface PinAcknowledgement {
 
 /** The stored record of an issuer. */
 export interface StoredPin {
-  /**
-   * The pin that later fetches are compared with; long kids are stored as
-   * digests.
-   */
+  /** Long kids are stored as digests. */
   readonly pin: IssuerPin;
   /** The URL of the `sig.json` that was read: a host may have several. */
   readonly place: string;
   /** Whether all documents were fetched over TLS (docs/protocol.md §1.3). */
   readonly source: "https" | "http";
-  /** `public_only` of the metadata. */
   readonly public_only: boolean;
-  /** The reader's own rules for events. */
   readonly policy: string;
-  /** When the feed was last compared from its first byte. */
   readonly compared_at: string;
   /**
    * Whether a fault or contradiction was seen since; if so, nothing is
@@ -163,7 +157,6 @@ export interface StoredPin {
    * The code of the last unacknowledged contradiction; null if there is none.
    */
   readonly last_contradiction: string | null;
-  /** The unresolved contradiction; null if there is none. */
   readonly incident: PinIncident | null;
   /** Set if only proofs were read; the pin is then that of an empty feed. */
   readonly unread?: true;
@@ -175,20 +168,18 @@ export interface StoredPin {
   readonly rewritten_from: readonly number[];
   /** Where the verified lines are; null if the store has none. */
   readonly lines: {
-    /** The number of the lines' table. */
     readonly table: number;
     /** SHA-256 of the lines' attachment (documents, warnings). */
     readonly sha256: string;
   } | null;
 }
 
-/** The conditions under which an issuer was read. */
+/** How an issuer was read. */
 export type PinRules = Pick<
   StoredPin,
   "place" | "source" | "public_only" | "policy" | "compared_at"
 >;
 
-/** Returns the first record of an issuer, without incidents. */
 export function newPin(pin: IssuerPin, rules: PinRules): StoredPin {
   return {
     pin,
@@ -198,7 +189,6 @@ export function newPin(pin: IssuerPin, rules: PinRules): StoredPin {
   };
 }
 
-/** Maximum number of entries in `key_added`. */
 const MAX_KEYS_ADDED = 20;
 
 /** Returns the record after reading a feed that continues the pin. */
@@ -235,11 +225,9 @@ export const CONTRADICTIONS: ReadonlySet<string> = new Set([
  * the store again.
  */
 export class HistoryMoved extends Error {
-  /** Always `HistoryMoved`. */
   override readonly name = "HistoryMoved";
 }
 
-/** Maximum number of attempts while other processes write. */
 const MAX_ATTEMPTS = 8;
 
 /**
@@ -265,10 +253,7 @@ export async function whileOthersWrite<T>(
   throw storeUnavailable(store!.place, "other processes keep changing it");
 }
 
-/**
- * Returns whether two pins are equal except for when and how the issuer was
- * last read. If so, one may overwrite the other.
- */
+/** Whether two pins differ only in when and how the issuer was last read. */
 export function sameHistory(a: StoredPin, b: StoredPin): boolean {
   return historyOf(a) === historyOf(b);
 }
@@ -280,7 +265,6 @@ function historyOf({ pin, compared_at: _, lines, ...rest }: StoredPin): string {
   return canonical({ ...rest, ...history, proven, lines: table });
 }
 
-/** Returns a value as JSON with sorted members. */
 export function canonical(value: unknown): string {
   return JSON.stringify(
     value,
@@ -293,11 +277,8 @@ export function canonical(value: unknown): string {
   );
 }
 
-/** Identifies a record. */
 export interface RecordName {
-  /** The kind of the record. */
   readonly kind: RecordKind;
-  /** The id of the record within its kind. */
   readonly id: string;
 }
 
@@ -335,7 +316,6 @@ function checkedBytes(
   return new TextEncoder().encode(`${kind.name} ${id} ${json}`);
 }
 
-/** Number of characters before the JSON of a record. */
 export const CHECKSUM_LENGTH = 65;
 
 /**
@@ -381,7 +361,6 @@ const DIGEST_PREFIX = "sha256:";
 /** Longer kids are stored as digests, so that any pin fits into a record. */
 const MAX_STORED_KID = 64 + DIGEST_PREFIX.length;
 
-/** RFC 7638 thumbprints by kid. */
 export type Thumbprints = { readonly [kid: string]: string };
 
 /** Returns keys for storage, with long kids as digests. */

@@ -78,18 +78,12 @@ const SLICE_LINES = 5_000;
 /** Number of lines in one page of a whole feed. */
 const PAGE_LINES = 500;
 
-/** The stored kind of an event. */
 export const KIND = { upsert: 1, revoke: 2, other: 3 } as const;
 
-/** A stored line. */
 export interface StoredLine {
-  /** The event's sequence. */
   readonly sequence: number;
-  /** The event's `event_id`. */
   readonly event_id: string;
-  /** The event's `relationship_id`. */
   readonly relationship: string;
-  /** The event's `subject`. */
   readonly subject: string;
   /** The highest `issued_at` up to this line, as {@linkcode instantKey}. */
   readonly latest: string;
@@ -97,19 +91,17 @@ export interface StoredLine {
   readonly line: Uint8Array<ArrayBuffer>;
 }
 
-/** The location of a feed's lines. */
 interface FeedPlace {
   readonly issuer: string;
   readonly table: number;
 }
 
-/** The lines that a question about some subjects needs. */
+/** What a question about some subjects needs. */
 export interface LinesAbout {
   /**
    * All lines of all relationships that were ever about one of the subjects.
    */
   readonly lines: readonly StoredLine[];
-  /** The lines of the requested sequences. */
   readonly named: readonly StoredLine[];
   /** The lines that prove a past time. */
   readonly around: readonly StoredLine[];
@@ -117,13 +109,9 @@ export interface LinesAbout {
   readonly events: number;
 }
 
-/** The stored lines of feeds in one file. */
 export class SqliteLines {
   readonly #file: SqliteFile;
-  /**
-   * The line count of a table, with the version of the file in which it was
-   * counted.
-   */
+  /** Lines of a table, counted once per version of the file. */
   #counted = { table: 0, dataVersion: -1, lines: 0, subjects: false };
 
   constructor(file: SqliteFile) {
@@ -316,9 +304,7 @@ export class SqliteLines {
     throw this.damaged(`the list of feeds has no lines of ${issuer}: it`);
   }
 
-  /**
-   * Requires that the number of lines equals the sequence of the current pin.
-   */
+  /** The number of lines must equal the sequence of the pin. */
   #requireWhole({ issuer, table }: FeedPlace): void {
     this.#requireListed({ issuer, table });
     const { data_version } = this.#file.sql("PRAGMA data_version").get()!;
@@ -418,11 +404,9 @@ export function damagedLines(unavailable: Unavailable, what: string): Error {
 
 /** What {@linkcode NewLines.commit} writes. */
 export interface LinesCommit<T extends { readonly text: string }> {
-  /** The issuer's DID. */
   readonly issuer: string;
   /** Whether the lines replace the known lines; otherwise they are appended. */
   readonly isFromStart: boolean;
-  /** The attachment of the lines. */
   readonly attachment: Uint8Array;
   /**
    * Returns what to write, given the current text of the pin's record. Called
@@ -449,7 +433,6 @@ export class NewLines {
     this.#known = known;
   }
 
-  /** Whether no line was added. */
   get isEmpty(): boolean {
     return this.#last === 0;
   }
@@ -539,7 +522,6 @@ export class NewLines {
     });
   }
 
-  /** Discards the lines. */
   end(): void {
     this.#file?.close();
     this.#file = undefined;
@@ -581,10 +563,7 @@ function kindOf(event: SigEvent | UnknownEvent): number {
   return isRevoke(event) ? KIND.revoke : KIND.other;
 }
 
-/**
- * Drops the tables of an issuer except one; returns how many feeds were
- * dropped.
- */
+/** Returns how many feeds were dropped. */
 function dropFeeds(
   file: SqliteFile,
   issuer: string,

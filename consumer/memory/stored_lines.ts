@@ -82,36 +82,27 @@ export interface Attachment {
     DocumentName,
     Omit<HeldDocument, "bytes"> & { readonly bytes: string },
   ])[];
-  /** The keys that signed. */
   readonly keys: readonly KeyUse[];
   /** The URL or path of the feed. */
   readonly ref: string;
-  /** The last event's `event_id`. */
   readonly last_event_id: string | null;
-  /** The saved state of the SHA-256 of the feed. */
   readonly hash: string;
-  /** The last line with its LF. */
   readonly overlap: string;
   /** Peaks of the tree over the lines; undefined without proofs. */
   readonly tree?: readonly string[] | undefined;
-  /** The latest `issued_at`. */
   readonly latest: Instant | null;
   /** Warnings about events, with `issued_at` of events ahead of the clock. */
   readonly warnings: readonly StoredWarning[];
-  /** The number of omitted warnings. */
   readonly warnings_left_out: number;
   /** Warnings about how the feed is served. */
   readonly served_warnings: readonly Warning[];
-  /** Warnings about the documents. */
   readonly notices: readonly Warning[];
 }
 
 /** Maximum number of lines behind the cached states. */
 const MAX_CACHED_LINES = 20_000;
 
-/** The stored lines of one pin. */
 export class StoredLines {
-  /** The attachment of the lines. */
   readonly attachment: Attachment;
   /** The documents that the lines were verified with. */
   readonly documents: HeldDocuments;
@@ -119,7 +110,7 @@ export class StoredLines {
   readonly #pin: StoredPin;
   readonly #options: ReadingOptions;
   #keys: Promise<KeyResolver> | undefined;
-  /** States by subjects and time; cleared when they have too many lines. */
+  /** By subjects and time; cleared when they have too many lines. */
   readonly #states = new Map<string, FeedState>();
   #cachedLines = 0;
   #whole: WeakRef<FeedState> | undefined;
@@ -190,7 +181,6 @@ export class StoredLines {
     return state;
   }
 
-  /** Keeps the whole state, which was just verified. */
   keepWhole(state: FeedState): void {
     this.#whole = new WeakRef(state);
   }
@@ -258,7 +248,6 @@ export class StoredLines {
     return this.#lines.damaged(`${what} of ${this.#pin.pin.issuer}`);
   }
 
-  /** Imports the keys from the stored documents. */
   async #loadKeys(): Promise<KeyResolver> {
     const { issuer } = this.#pin.pin;
     const { backend = "auto" } = this.#options;
@@ -352,10 +341,7 @@ export class StoredLines {
     if (typeof time === "object") history.learnPrefix(time, events);
   }
 
-  /**
-   * Returns a lookup of earlier events in the stored lines, for a continued
-   * feed.
-   */
+  /** Looks up earlier events in the stored lines. */
   #pastEvents(): PastEvents {
     const { sequence: last } = this.#pin.pin;
     const find = (
@@ -452,7 +438,6 @@ function roomFor(
   };
 }
 
-/** Returns the attachment of a verified feed. */
 export function attachmentOf(
   feed: HeldFeed,
   documents: HeldDocuments,

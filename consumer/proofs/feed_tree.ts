@@ -24,9 +24,7 @@ import { Sha256 as RunningSha256 } from "@sig/jose/internal";
 
 /** The hashes after a number of events. */
 export interface FeedHashes {
-  /** The hash of the tree over the lines. */
   readonly root: Uint8Array;
-  /** Size of the lines that were read, in bytes. */
   readonly bytes: number;
   /**
    * Computes the hash of the state tree in slices, once. Undefined if the start
@@ -59,7 +57,6 @@ export class FeedTree {
     if (start === undefined) this.#subjects = new Subjects(sha256);
   }
 
-  /** The peaks of the tree, to continue from. */
   get peaks(): readonly Uint8Array[] {
     return this.#lines.peaks;
   }
@@ -79,10 +76,7 @@ export class FeedTree {
     this.#storeHashes();
   }
 
-  /**
-   * Returns the hashes after a number of events, or undefined if they were not
-   * computed.
-   */
+  /** Returns the hashes after a wanted number of events. */
   at(size: number): FeedHashes | undefined {
     return this.#found.get(size);
   }
@@ -122,8 +116,8 @@ class Subjects {
   }
 
   /**
-   * Adds a line. Returns false for an upsert that changes a subject, which no
-   * proof can show.
+   * Returns false for an upsert that changes a subject, which no proof can
+   * show.
    */
   add(bytes: Uint8Array, event: SigEvent | UnknownEvent): boolean {
     const index = this.#subjectOf.get(event.relationship_id) ??
@@ -150,10 +144,7 @@ class Subjects {
     return index;
   }
 
-  /**
-   * Returns a function that computes the hash of the state tree over the lines
-   * so far.
-   */
+  /** Returns a function that hashes the state tree over the lines so far. */
   snapshot(): NonNullable<FeedHashes["state"]> {
     const digests = this.#digests.slice();
     const bytes = this.#bytes.slice();

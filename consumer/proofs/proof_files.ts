@@ -29,20 +29,15 @@ import {
 } from "@sig/jose/proofs";
 import { type DocumentReader, readAll } from "../read/reader.ts";
 
-/** The end of the path to a subject. */
 export interface Walk {
   /** The last node; undefined for a subject that has no entry. */
   readonly end: Exclude<StateNode, { kind: "page" }> | undefined;
-  /**
-   * Number of pages above it, which is the number of digits of the key that
-   * were used.
-   */
+  /** Number of pages above it, and of digits of the key that were used. */
   readonly depth: number;
   /** The siblings of the pages' children, from the last page up. */
   readonly path: readonly Uint8Array[];
 }
 
-/** Reads the files of one issuer's proofs. */
 export class ProofFiles {
   readonly #reader: DocumentReader;
   readonly #base: string;

@@ -36,9 +36,7 @@ export function describePolicy(
 
 /** The checkpoint of an issuer, or the reason why there is none. */
 export interface FoundCheckpoint {
-  /** The checkpoint, if it could be read and opened. */
   readonly checkpoint?: OpenedCheckpoint | undefined;
-  /** The error, if it could not be read or opened. */
   readonly fault?: SigError | undefined;
 }
 

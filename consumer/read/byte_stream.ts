@@ -43,7 +43,6 @@ export class ByteStream {
     await this.#iterator.return?.();
   }
 
-  /** Yields the bytes that have not been read yet. */
   async *rest(): AsyncGenerator<Uint8Array> {
     for (;;) {
       const chunk = await this.next();

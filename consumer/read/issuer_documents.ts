@@ -21,9 +21,7 @@ import type { DocumentName } from "../fetch/media_type.ts";
 
 /** A document that will probably be opened, with the options of its `open`. */
 export interface LikelyDocument {
-  /** Its reference in the metadata, an absolute URL. */
   readonly ref: string;
-  /** The options for {@linkcode DocumentReader.open}. */
   readonly options: OpenOptions;
 }
 
@@ -41,17 +39,13 @@ interface Sent extends LikelyDocument {
 }
 
 /**
- * A small document, from the time when all documents of its issuer were
- * verified.
+ * A small document that was verified together with all others of its issuer.
  */
 export interface HeldDocument {
-  /** The reference from which it was fetched. */
   readonly ref: string;
   /** Entity tag; if null, the document is fetched again each time. */
   readonly etag: string | null;
-  /** The server's `Content-Type`. */
   readonly mediaType: string | null;
-  /** The bytes of the document. */
   readonly bytes: Uint8Array;
 }
 
@@ -128,10 +122,7 @@ export class IssuerDocuments implements DocumentReader {
     return this.#read;
   }
 
-  /**
-   * Opens a document like the wrapped reader, but reads small documents
-   * completely.
-   */
+  /** Reads small documents completely. */
   async open(ref: string, options: OpenOptions): Promise<OpenedDocument> {
     const { name, maxBytes } = options;
     if (name === "feed") return await this.#take(ref, options);
@@ -166,7 +157,6 @@ export class IssuerDocuments implements DocumentReader {
     return await this.#reader.open(ref, options);
   }
 
-  /** Closes the connections of all requests that were not opened. */
   async end(): Promise<void> {
     clearTimeout(this.#timer);
     await this.#drop();
@@ -211,10 +201,7 @@ function isSame(
     before.conditions?.range?.from === conditions?.range?.from;
 }
 
-/**
- * Returns the conditions for requesting a document again, or undefined to
- * request it unconditionally.
- */
+/** Undefined for an unconditional request. */
 export function conditionsFor(
   kept: HeldDocument | undefined,
 ): FetchConditions | undefined {

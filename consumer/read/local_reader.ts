@@ -99,10 +99,7 @@ function splitPath({ kind, path }: LocalSource) {
   };
 }
 
-/**
- * Returns the real path of the folder, and the directory to which references
- * are relative.
- */
+/** Returns the real folder, and the directory of all references. */
 async function locate(given: string, isOfFile: boolean) {
   const folder = asPrefix(await Deno.realPath(given));
   const isWellKnown = isOfFile && folder.endsWith("/.well-known/");
@@ -111,8 +108,7 @@ async function locate(given: string, isOfFile: boolean) {
 }
 
 /**
- * Returns a path with the separators of URLs, which Windows accepts too, and
- * one at its end.
+ * With the separators of URLs, which Windows accepts too, and one at the end.
  */
 function asPrefix(path: string): string {
   const slashed = Deno.build.os === "windows"
@@ -166,18 +162,12 @@ const FAILURES: Readonly<Record<string, LocalFailure>> = {
   ...{ ENOTDIR: BELOW_A_FILE, NotADirectory: BELOW_A_FILE },
 };
 
-/** A document to read: a source, or a reference inside it. */
 interface LocalPlace {
-  /** Path of the source. */
   readonly path: string;
-  /** The reference; absent for the source itself. */
   readonly ref?: string;
 }
 
-/**
- * Makes the error "Cannot read <what>: why", with path and reference in the
- * context.
- */
+/** "Cannot read <what>: why", with path and reference in the context. */
 function localError(
   code: ErrorCode,
   { path, ref }: LocalPlace,
@@ -198,10 +188,7 @@ function localError(
   });
 }
 
-/**
- * Makes a `source_not_found` error with its reason. Only `missing` means
- * absence.
- */
+/** Only `missing` means absence. */
 function localFailure(
   place: LocalPlace,
   [reason, why]: LocalFailure,
@@ -210,10 +197,7 @@ function localFailure(
   return localError("source_not_found", place, why, { reason }, cause);
 }
 
-/**
- * Returns a SigError unchanged; converts errors of the runtime with {@linkcode
- * localFailure}.
- */
+/** Returns a SigError unchanged. */
 function toLocalError(error: unknown, place: LocalPlace): SigError {
   if (isSigError(error)) return error;
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
@@ -267,7 +251,6 @@ export function parseLocalPath(ref: string): readonly string[] {
   return segments;
 }
 
-/** Makes the error of a reference that can't be read inside the directory. */
 function refused(ref: string, why: string, cause?: unknown): SigError {
   return new SigError(
     "invalid_metadata",

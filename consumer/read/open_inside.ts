@@ -71,7 +71,6 @@ export function openInside(top: string, path: string): InsideFile | NotInside {
   }
 }
 
-/** Returns the path below `top`, or undefined for a path elsewhere. */
 function placeBelow(top: string, real: string): string | undefined {
   // Windows accepts both separators and returns backslashes.
   const path = Deno.build.os === "windows" ? real.replaceAll("\\", "/") : real;
@@ -109,7 +108,7 @@ function tryOpen(
 }
 
 /**
- * Returns undefined if the path has become a link, or was removed, since it was
+ * Undefined if the path has become a link, or was removed, since it was
  * resolved.
  */
 function openPlainly(fs: typeof nodeFs, path: string): number | undefined {
@@ -124,10 +123,7 @@ function openPlainly(fs: typeof nodeFs, path: string): number | undefined {
   }
 }
 
-/**
- * Returns the identity of the folders, or undefined if one of them is not a
- * folder.
- */
+/** Undefined if one of them is not a folder. */
 function inspectFolders(fs: typeof nodeFs, folders: readonly string[]) {
   let mark = "";
   let changedMs = 0;
@@ -167,8 +163,8 @@ class OpenedFile implements InsideFile {
   readonly #fd: number;
   #open = true;
   /**
-   * Number of pending reads. The descriptor stays open during a read, so that
-   * it can't be reused for another file.
+   * Pending reads: the descriptor stays open, so that it is not reused
+   * meanwhile.
    */
   #reading = 0;
 

@@ -221,7 +221,6 @@ export class IssuerName {
   }
 }
 
-/** A source that is fetched over the network. */
 type FetchedSource = Extract<Source, { kind: "did" | "url" }>;
 
 /** Returns the URL of the `sig.json`, and the DID that the origin proves. */

@@ -86,11 +86,9 @@ function belongsToOtherProgram(path: string): boolean {
 
 /** Another process changed the entry between our read and our write. */
 export class Conflict extends Error {
-  /** Always `Conflict`. */
   override readonly name = "Conflict";
 }
 
-/** An open KV database. */
 export interface KvDatabase {
   /**
    * Runs the work. Work that throws {@linkcode Conflict} is repeated.
@@ -159,10 +157,7 @@ function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
   };
 }
 
-/**
- * Returns whether SQLite reported a lock of another process. Nothing was
- * written then.
- */
+/** Nothing was written then. */
 function isKvBusy(error: unknown): boolean {
   return error instanceof Error &&
     /database (table )?is locked/.test(error.message);

@@ -13,7 +13,6 @@ import {
 } from "./record_store.ts";
 import { Conflict, openKvDatabase } from "./kv_connection.ts";
 
-/** Number of records of one page. */
 const PAGE_RECORDS = 500;
 
 /**
@@ -29,7 +28,6 @@ interface Entry {
   readonly expiresAtMs: number | null;
 }
 
-/** The number of records of a kind. */
 interface Count {
   readonly countedAtMs: number;
   readonly found: number;
@@ -151,7 +149,6 @@ function keyOf({ name }: RecordKind, ...id: readonly string[]): Deno.KvKey {
   return ["sig", "records", name, ...id];
 }
 
-/** Returns the record, or undefined if there is none or it has expired. */
 function recordOf(
   { value, versionstamp }: Deno.KvEntryMaybe<Entry>,
   at: Date,

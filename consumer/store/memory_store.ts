@@ -11,7 +11,6 @@ import {
   storeUnavailable,
 } from "./record_store.ts";
 
-/** The `place` of a memory store. */
 const PLACE = "in memory";
 
 /**
@@ -65,7 +64,6 @@ function settle<T>(work: () => T): Promise<T> {
   }
 }
 
-/** The records of one kind. */
 class Partition {
   readonly #records = new Map<string, StoredRecord>();
   #bytes = 0;

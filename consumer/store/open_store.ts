@@ -16,9 +16,7 @@ import {
 
 const FORMS = "memory, kv:PATH, redis://HOST or rediss://HOST";
 
-/**
- * Interval in milliseconds within which the same message is logged only once.
- */
+/** Within this time the same message is logged once. */
 const QUIET_MS = 10_000;
 
 /** Options of {@linkcode openStore}. */

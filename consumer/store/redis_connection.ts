@@ -19,7 +19,6 @@ const REPLACE_AFTER_MS = 500;
 /** Time limit for one call in milliseconds, retries included. */
 const DEFAULT_TIMEOUT_MS = 5_000;
 
-/** A connection that runs scripts. */
 export interface RedisConnection {
   /**
    * Runs a script over keys. Returns its list of texts.
@@ -36,13 +35,11 @@ export interface RedisConnection {
   close(): Promise<void>;
 }
 
-/** Options of {@linkcode connectRedis}. */
 export interface ConnectRedisOptions {
   /**
    * Time limit for one call in milliseconds, retries included (default: 5,000).
    */
   readonly timeoutMs?: number | undefined;
-  /** Creates the errors. */
   readonly unavailable: Unavailable;
 }
 

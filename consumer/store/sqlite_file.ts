@@ -27,7 +27,6 @@ PRAGMA synchronous = NORMAL;
 PRAGMA cache_size = -2048;
 `;
 
-/** The format of a database file. */
 export interface SqliteSchema {
   /** Identifies files of this program. */
   readonly applicationId: number;
@@ -46,7 +45,6 @@ export function loadSqlite(): typeof sqlite | undefined {
 export class SqliteFile {
   readonly #path: string;
   readonly #database: DatabaseSync;
-  /** Creates the errors of the store. */
   readonly unavailable: Unavailable;
   readonly #statements = new Map<string, StatementSync>();
   #isOpen = true;
@@ -116,7 +114,6 @@ export class SqliteFile {
     return new SqliteFile(path, database, unavailable);
   }
 
-  /** Runs statements outside a transaction. */
   exec(text: string): void {
     this.#database.exec(text);
   }

@@ -10,10 +10,8 @@ import {
 } from "./record_store.ts";
 import type { SqliteFile } from "./sqlite_file.ts";
 
-/** Number of records of one page. */
 const PAGE_RECORDS = 500;
 
-/** SQL of the table of all records. */
 export const RECORD_TABLE = `
 CREATE TABLE record (
   kind TEXT NOT NULL,

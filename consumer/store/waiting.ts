@@ -3,7 +3,6 @@
 /** Maximum pause between two attempts in milliseconds. */
 const MAX_PAUSE_MS = 100;
 
-/** What {@linkcode retryWhileBusy} needs. */
 export interface RetryOptions {
   /**
    * Returns whether an error means that the store was busy or changed by
@@ -45,7 +44,6 @@ export async function retryWhileBusy<T>(
 
 /** Thrown if the deadline has passed. */
 export class DeadlineOver extends Error {
-  /** Always `DeadlineOver`. */
   override readonly name = "DeadlineOver";
 }
 

@@ -25,7 +25,6 @@ export function located(error: SigError, place: ErrorContext): SigError {
   });
 }
 
-/** Makes the error of a feed over the size limit. */
 export function feedTooLarge(limit: number): SigError {
   return new SigError(
     "feed_too_large",
@@ -43,7 +42,6 @@ export function lineTooLong(line: number, limit: number): SigError {
   );
 }
 
-/** Makes the fault of a last line without LF. */
 export function incompleteLine(): SigError {
   return new SigError(
     "incomplete_line",

@@ -47,7 +47,6 @@ const BYTES_PER_YIELD = 256 * 1024;
 
 const LF = new Uint8Array([0x0a]);
 
-/** Options that apply to the whole feed. */
 export interface FeedVerificationOptions
   extends
     FeedPolicy,
@@ -56,26 +55,22 @@ export interface FeedVerificationOptions
   readonly onLine?:
     | ((bytes: Uint8Array, event: SigEvent | UnknownEvent) => void)
     | undefined;
-  /** Also receives each verified line; continues at the end of `start`. */
+  /** Also receives each line; continues at the end of `start`. */
   readonly tree?: FeedTree | undefined;
   /**
-   * The end of another verification, to continue from there (default: the start
-   * of the feed).
+   * The end of another verification to continue (default: the feed's start).
    */
   readonly start?: VerificationStart | undefined;
 }
 
 /** The end of a verification without faults, at the end of a line. */
 export interface VerificationStart {
-  /** Number of bytes that were read. */
   readonly bytes: number;
   /** The `event_id` of the last event. */
   readonly lastEventId: string | null;
   /** See {@linkcode FeedVerification.overlap}. */
   readonly overlap: Uint8Array;
-  /** The keys that signed. */
   readonly keys: readonly KeyUse[];
-  /** The state of the replay. */
   readonly replay: ReplayStart;
 }
 
@@ -87,7 +82,6 @@ export type ReadFeedOptions = Omit<
 
 /** A verification in progress, line by line, in one or several readings. */
 export class FeedVerification {
-  /** The trees over the verified lines, if requested. */
   readonly tree: FeedTree | undefined;
   readonly #policy: FeedVerificationOptions;
   readonly #limits: Limits;
@@ -138,7 +132,7 @@ export class FeedVerification {
     for (const use of start.keys) this.#keyUse.set(use.kid, { ...use });
   }
 
-  /** Returns the current end, for another verification to continue from. */
+  /** Returns the end, for another verification to continue. */
   checkpoint(): VerificationStart {
     return {
       bytes: this.#bytes,
@@ -158,7 +152,6 @@ export class FeedVerification {
     return this.#isIntact;
   }
 
-  /** Number of events so far. */
   get events(): number {
     return this.#verified;
   }
@@ -176,7 +169,6 @@ export class FeedVerification {
     return this.#overlap;
   }
 
-  /** The `kid` of each key that has signed so far. */
   get kids(): Iterable<string> {
     return this.#keyUse.keys();
   }
@@ -264,10 +256,7 @@ export class FeedVerification {
     return undefined;
   }
 
-  /**
-   * Yields to the event loop from time to time, also for workers that are
-   * starting.
-   */
+  /** Also for workers that are starting. */
   #yieldAfter(
     bytes: number,
     queue: SignatureQueue,
@@ -344,8 +333,8 @@ export class FeedVerification {
   }
 
   /**
-   * Makes the fault of appended bytes that don't end in LF, after `lines`
-   * complete lines. Changes nothing.
+   * The fault of a tail that doesn't end in LF, after `lines` complete lines;
+   * changes nothing.
    */
   incompleteLineAfter(lines: number): SigError {
     const line = this.#line + lines + 1;
@@ -370,7 +359,6 @@ export class FeedVerification {
     };
   }
 
-  /** Whether the maximum number of faults has been found. */
   get #isFull(): boolean {
     return this.#faults.length > 0 &&
       this.#faults.length >= (this.#reading?.maxFaults ?? 1);
@@ -404,10 +392,7 @@ export class FeedVerification {
     return undefined;
   }
 
-  /**
-   * Checks what follows the signature: payload, fields, issuer, sequence,
-   * event_id.
-   */
+  /** Checks payload, fields, issuer, sequence and event_id. */
   #apply({ header, payload }: ParsedEnvelope): void {
     let event: SigEvent | UnknownEvent;
     try {
@@ -478,7 +463,6 @@ export class FeedVerification {
   }
 }
 
-/** The error of reading. */
 interface ReadFailure {
   readonly error: unknown;
 }

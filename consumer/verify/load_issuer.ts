@@ -192,7 +192,6 @@ function requireSameOrigin(metadata: SigMetadata, metadataRef: string): void {
   }
 }
 
-/** Opens a document and adds a warning about its media type. */
 async function open(
   reader: DocumentReader,
   ref: string,
@@ -205,7 +204,6 @@ async function open(
   return document;
 }
 
-/** The error code and the file name of each faulty document. */
 const FAULT_OF = Object.freeze(
   {
     metadata: ["invalid_metadata", "sig.json"],

@@ -210,16 +210,11 @@ export class SignatureWorkers {
   }
 }
 
-/** A line whose signature a worker has checked. */
+/** A queued line after a worker has answered. */
 export interface QueuedLine {
-  /** The parsed line. */
   readonly parsed: ParsedEnvelope;
-  /** The line's bytes. */
   readonly bytes: Uint8Array;
-  /**
-   * Whether a worker found the signature valid for the key that was passed to
-   * `add`.
-   */
+  /** Whether a worker found the signature valid for the given key. */
   readonly isProven: boolean;
 }
 
@@ -231,16 +226,14 @@ interface Batch {
     bytes: Uint8Array;
     isSent: boolean;
   }[];
-  /** The lines that workers can verify. */
   readonly signed: SignedMessage[];
   verdicts?: Promise<Uint8Array | undefined>;
   isAnswered: boolean;
 }
 
 /**
- * The lines that were read but not processed yet, in their order. Bounded: if
- * {@linkcode isFull}, the reader must process the lines of {@linkcode next}
- * first.
+ * The lines that were read but not processed, in order. Bounded: if {@linkcode
+ * isFull}, the lines of {@linkcode next} must be processed first.
  */
 export class SignatureQueue {
   readonly #workers: SignatureWorkers;
@@ -252,12 +245,11 @@ export class SignatureQueue {
   #bytes = 0;
   #joined = false;
 
-  /** Creates a queue without starting workers. */
   constructor(workers: SignatureWorkers) {
     this.#workers = workers;
   }
 
-  /** Counts bytes that were read, and starts the workers for a large feed. */
+  /** Starts the workers once enough bytes were read. */
   countBytes(bytes: number): void {
     this.#bytes += bytes;
     this.joinFor(this.#bytes);
@@ -283,7 +275,6 @@ export class SignatureQueue {
     return this.hasLines || this.#joined && this.#workers.isReady;
   }
 
-  /** Whether lines are waiting to be processed. */
   get hasLines(): boolean {
     return this.#sent.length > 0 || this.#batch !== undefined;
   }
@@ -333,7 +324,6 @@ export class SignatureQueue {
     });
   }
 
-  /** Sends the added lines to a worker. */
   send(): void {
     const batch = this.#batch;
     if (batch === undefined) return;
@@ -371,7 +361,6 @@ export class SignatureQueue {
     }));
   }
 
-  /** Leaves the pool and discards the remaining lines. */
   end(): void {
     if (this.#joined) this.#workers.leave();
     this.#joined = false;

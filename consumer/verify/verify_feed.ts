@@ -105,7 +105,6 @@ export async function verifyFeed(
   return { ...verification.result(), sha256: digest.hex() };
 }
 
-/** Yields the same chunks, and calls the function with each chunk first. */
 async function* watched(
   bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   onChunk: (chunk: Uint8Array) => void,
