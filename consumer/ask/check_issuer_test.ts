@@ -1,5 +1,4 @@
 import type { CheckAnswer, ErrorCode } from "@sig/core";
-import type { SigningKey } from "@sig/jose";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { unpackedFeed } from "../../tests/kit/unpack_vectors.ts";
 import type { IssuerQuestion } from "./answer_from.ts";
@@ -7,7 +6,6 @@ import { checkIssuer } from "./check_issuer.ts";
 import { openSource, parseSource } from "../read/source.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import {
-  type Answer,
   type IssuerServer,
   startIssuerServer,
   status,
@@ -103,90 +101,35 @@ Deno.test("the subject of a question is not sent to the issuer", async () => {
 });
 
 /** A failing step, its error, and how the server causes it. */
-type Fault = readonly [
+const FAULTS: readonly (readonly [
   step: string,
   code: ErrorCode,
   message: string,
   breakIt: (server: IssuerServer) => unknown,
-];
-
-function replaceIn(path: string, from: string, to: string) {
-  return ({ documents, did }: IssuerServer) => {
-    const text = documents.get(path);
-    const found = from === "DID" ? did : from;
-    assert(typeof text === "string" && text.includes(found));
-    documents.set(path, text.replace(found, to));
-  };
-}
-
-const answer = (path: string, with_: Answer) => ({ documents }: IssuerServer) =>
-  documents.set(path, with_);
-
-const withLine =
-  (event: Record<string, unknown>, key: SigningKey) =>
-  async ({ documents, did }: IssuerServer) => {
-    const line = await lineOf({ ...event, issuer: did }, key);
-    documents.set(PATHS.feed, `${line}\n`);
-  };
-
-const FAULTS: readonly Fault[] = [
+])[] = [
   [
     "the host answers with an error",
     "fetch_status",
     "the server answered with status 503",
-    answer(PATHS.metadata, status(503)),
+    ({ documents }) => documents.set(PATHS.did, status(503)),
   ],
   [
     "the metadata speaks for another issuer",
     "issuer_mismatch",
     "Cannot trust metadata: ",
-    replaceIn(PATHS.metadata, "DID", "did:web:other.example"),
-  ],
-  [
-    "the metadata leads elsewhere",
-    "invalid_metadata",
-    "must be on the origin of sig.json",
-    replaceIn(PATHS.metadata, '"events_uri":"http', '"events_uri":"https'),
-  ],
-  [
-    "the key set is missing",
-    "fetch_status",
-    "the server answered with status 404",
-    ({ documents }) => documents.delete(PATHS.jwks),
-  ],
-  [
-    "the DID document can't be fetched",
-    "fetch_status",
-    "the server answered with status 500",
-    answer(PATHS.did, status(500)),
-  ],
-  [
-    "the DID document does not authorise the key",
-    "key_not_authorized",
-    "the DID document's assertionMethod does not list it",
-    replaceIn(PATHS.did, '"assertionMethod"', '"authentication"'),
-  ],
-  [
-    "the feed is cut off",
-    "incomplete_line",
-    "Cannot verify feed: ",
-    ({ documents }) => {
-      const feed = documents.get(PATHS.feed);
-      assert(feed instanceof Uint8Array);
-      documents.set(PATHS.feed, feed.slice(0, -1));
+    ({ documents, did }) => {
+      const text = String(documents.get(PATHS.metadata));
+      documents.set(PATHS.metadata, text.replace(did, "did:web:o.example"));
     },
   ],
   [
     "an event is signed by a stranger",
     "signature_invalid",
     "Cannot verify feed: it is not a signature of key",
-    withLine(upsert(1), stranger),
-  ],
-  [
-    "an event is missing",
-    "sequence_gap",
-    "Cannot verify feed: sequence jumps from 0 to 2",
-    withLine(upsert(2), key1),
+    async ({ documents, did }) => {
+      const line = await lineOf(upsert(1, { issuer: did }), stranger);
+      documents.set(PATHS.feed, `${line}\n`);
+    },
   ],
 ];
 
@@ -230,9 +173,8 @@ async function askRaw(
 }
 
 Deno.test("if a body is cut off or has no stated length, the answer is an error", async () => {
-  const json = "content-type: application/json\r\n";
-  const sized = (bytes: string | Uint8Array) =>
-    `${json}content-length: ${bytes.length}\r\n`;
+  const sized = ({ length }: string | Uint8Array) =>
+    `content-length: ${length}\r\n`;
   const { category } = await expectSigError(
     askRaw((path, bytes) => ({
       head: sized(bytes),
@@ -242,30 +184,14 @@ Deno.test("if a body is cut off or has no stated length, the answer is an error"
     "the connection was closed before the answer was complete",
   );
   assertEquals(category, "unavailable");
-  for (const cut of Object.values(PATHS)) {
-    await expectSigError(
-      askRaw((path, bytes) => ({
-        head: path === cut ? json : sized(bytes),
-        body: bytes,
-      })),
-      "fetch_failed",
-      "the server did not say where the body ends, so it may have been cut",
-    );
-  }
-});
-
-Deno.test("if the host refuses the connection, the answer is an error", async () => {
-  let did;
-  {
-    await using server = startIssuerServer();
-    did = server.did;
-  }
-  const error = await expectSigError(
-    () => ask({ did }),
+  await expectSigError(
+    askRaw((path, body) => ({
+      head: path === PATHS.feed ? "" : sized(body),
+      body,
+    })),
     "fetch_failed",
-    "the connection was refused",
+    "the server did not say where the body ends, so it may have been cut",
   );
-  assertEquals(error.category, "unavailable");
 });
 
 Deno.test("a malformed question causes no request", async () => {

@@ -1,9 +1,5 @@
 import { assertEquals } from "@std/assert";
-import {
-  checkMediaType,
-  isRefusedMediaType,
-  parseMediaType,
-} from "./media_type.ts";
+import { checkMediaType, parseMediaType } from "./media_type.ts";
 
 Deno.test("parses a media type without parameters and case", () => {
   assertEquals(parseMediaType(null), null);
@@ -14,13 +10,6 @@ Deno.test("parses a media type without parameters and case", () => {
   );
   assertEquals(parseMediaType("text/html, application/json"), "text/html");
   assertEquals(parseMediaType("x".repeat(5000))?.length, 100);
-});
-
-Deno.test("refuses HTML pages and multipart bodies", () => {
-  assertEquals(isRefusedMediaType("text/html"), true);
-  assertEquals(isRefusedMediaType("multipart/byteranges"), true);
-  assertEquals(isRefusedMediaType("text/plain"), false);
-  assertEquals(isRefusedMediaType(null), false);
 });
 
 Deno.test("a matching media type, or none, gives no warning", () => {

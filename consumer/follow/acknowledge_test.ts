@@ -10,7 +10,7 @@ import {
   watchIssuer,
 } from "../../tests/kit/watched_issuer.ts";
 import { acknowledgePin, type ServedHistory, showPin } from "./manage_pins.ts";
-import type { SeenFeed } from "../memory/pin.ts";
+import { type SeenFeed, sha256Hex } from "../memory/pin.ts";
 import type { PinStore } from "../memory/sqlite_lines.ts";
 
 const [key1, key2] = await importTestKeys();
@@ -43,10 +43,8 @@ async function withIncident(
   }
 }
 
-async function sha256Of({ server }: WatchedIssuer): Promise<string> {
-  const feed = server.documents.get(PATHS.feed) as Uint8Array<ArrayBuffer>;
-  return new Uint8Array(await crypto.subtle.digest("SHA-256", feed)).toHex();
-}
+const sha256Of = ({ server: { documents } }: WatchedIssuer) =>
+  sha256Hex(documents.get(PATHS.feed) as Uint8Array<ArrayBuffer>);
 
 Deno.test("the history recorded in the incident is accepted after confirmation", () =>
   withIncident(async (issuer) => {

@@ -12,14 +12,10 @@ import { importVerificationKey, type SigningKey } from "@sig/jose";
 import type { ConsumerOptions } from "../consumer.ts";
 import { createConsumer } from "../create_consumer.ts";
 import { openPinFile } from "../../tests/kit/pin_file.ts";
-import { PROOFS, publishProofs } from "../../tests/kit/proofs.ts";
+import { PROOFS, watchProven } from "../../tests/kit/proofs.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { importTestKeys } from "../../tests/kit/test_issuer.ts";
-import {
-  QUESTION,
-  START_MS,
-  watchIssuer,
-} from "../../tests/kit/watched_issuer.ts";
+import { QUESTION, START_MS } from "../../tests/kit/watched_issuer.ts";
 import type { ProofPolicy } from "../proofs/proof_policy.ts";
 
 const [key1, key2, stranger] = await importTestKeys();
@@ -39,9 +35,8 @@ async function cosignerOf(name: string, key: SigningKey): Promise<NoteKey> {
  * query it.
  */
 async function setUp(time: number | null) {
-  const watched = await watchIssuer(3, key1);
-  const { did, lines, server: { documents, origin } } = watched;
-  await publishProofs(documents, { origin, keys: [key1], lines, time });
+  const watched = await watchProven(3, key1, { time });
+  const { did, server: { documents } } = watched;
   const path = `${PROOFS}checkpoint`;
   return {
     ...watched,

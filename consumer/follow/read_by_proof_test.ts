@@ -5,19 +5,13 @@ import { checkIssuer } from "../ask/check_issuer.ts";
 import { createConsumer } from "../create_consumer.ts";
 import { locateIssuer } from "../read/source.ts";
 import { importTestKeys } from "../../tests/kit/test_issuer.ts";
-import { type ProofsContent, publishProofs } from "../../tests/kit/proofs.ts";
-import { QUESTION, watchIssuer } from "../../tests/kit/watched_issuer.ts";
+import { type ProofsContent, watchProven } from "../../tests/kit/proofs.ts";
+import { QUESTION } from "../../tests/kit/watched_issuer.ts";
 
 const [key1] = await importTestKeys();
 
-/** Starts an issuer of three events with proofs. */
-async function setUp(content: Partial<ProofsContent> = {}) {
-  const watched = await watchIssuer(3, key1);
-  const { lines, server: { documents, origin } } = watched;
-  const proven = { origin, keys: [key1], lines, ...content };
-  await publishProofs(documents, proven);
-  return watched;
-}
+const setUp = (content?: Partial<ProofsContent>) =>
+  watchProven(3, key1, content);
 
 Deno.test("an answer from checkpoint, path and tail equals the answer from the feed", async () => {
   await using issuer = await setUp();

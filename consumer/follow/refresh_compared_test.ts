@@ -1,6 +1,7 @@
 // Which part of a feed a refresh compares, and when it compares the whole feed.
 import { assertEquals } from "@std/assert";
 import { importTestKeys, PATHS } from "../../tests/kit/test_issuer.ts";
+import { countYields } from "../../tests/kit/wait.ts";
 import { last, watchIssuer } from "../../tests/kit/watched_issuer.ts";
 
 const [key1] = await importTestKeys();
@@ -11,19 +12,14 @@ const REWRITTEN = [
 ] as const;
 
 Deno.test("known events of a refetched feed are compared, not verified again", async () => {
-  let yields = 0;
-  await using issuer = await watchIssuer(300, key1, {
-    yieldToEventLoop: () => {
-      yields++;
-      return Promise.resolve();
-    },
-  });
+  const yields = countYields();
+  await using issuer = await watchIssuer(300, key1, yields);
   issuer.server.ranges = false;
   await issuer.verify();
   issuer.publish([...issuer.lines, await issuer.line(301, key1)]);
   assertEquals((await issuer.verify()).feed.verifiedEvents, 301);
   // One yield for each 128 verified lines.
-  assertEquals(yields, 2);
+  assertEquals(yields.count, 2);
 });
 
 Deno.test("the whole feed is compared once a day, even if tails can be fetched", async () => {

@@ -1,14 +1,13 @@
 // The requests of a refresh, and its result.
 import { assert, assertEquals } from "@std/assert";
 import { feedOf, importTestKeys, PATHS } from "../../tests/kit/test_issuer.ts";
+import { countYields } from "../../tests/kit/wait.ts";
 import { last, watchIssuer } from "../../tests/kit/watched_issuer.ts";
+import { sha256Hex } from "../memory/pin.ts";
 
 const [key1, , stranger] = await importTestKeys();
 
-async function sha256(lines: readonly string[]): Promise<string> {
-  const hash = await crypto.subtle.digest("SHA-256", feedOf(lines));
-  return new Uint8Array(hash).toHex();
-}
+const sha256 = (lines: readonly string[]) => sha256Hex(feedOf(lines));
 
 /** Returns the range that begins with the last of these lines. */
 const rangeAfter = (lines: readonly string[]) =>
@@ -135,13 +134,8 @@ Deno.test("after a wrong content-range the whole feed is requested", async () =>
 });
 
 Deno.test("a truncated tail is an error, and causes no verification from the start", async () => {
-  let yields = 0;
-  await using issuer = await watchIssuer(130, key1, {
-    yieldToEventLoop: () => {
-      yields++;
-      return Promise.resolve();
-    },
-  });
+  const yields = countYields();
+  await using issuer = await watchIssuer(130, key1, yields);
   const { server, lines } = issuer;
   await issuer.verify();
   const tail = [await issuer.line(131, key1), await issuer.line(132, key1)];
@@ -154,7 +148,7 @@ Deno.test("a truncated tail is an error, and causes no verification from the sta
   assertEquals([context.line, context.sequence], [132, 132]);
   server.documents.set(PATHS.feed, whole);
   assertEquals((await issuer.verify()).feed.verifiedEvents, 132);
-  assertEquals(yields, 1);
+  assertEquals(yields.count, 1);
   // After a fault no request is conditional.
   assertEquals(
     server.exchanges.slice(-4).map(({ status, ifNoneMatch, range }) => [

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
 import { showPin } from "./manage_pins.ts";
+import { sha256Hex } from "../memory/pin.ts";
 import {
   feedOf,
   importTestKeys,
@@ -155,8 +156,7 @@ Deno.test("only new events are fetched and verified", async () => {
     assert(server.of(PATHS.feed)[2]!.bytes < 4_000);
     const pin = await showPin(pins, did);
     const bytes = server.documents.get(PATHS.feed) as Uint8Array<ArrayBuffer>;
-    const digest = await crypto.subtle.digest("SHA-256", bytes);
-    assertEquals(pin.prefix_sha256, new Uint8Array(digest).toHex());
+    assertEquals(pin.prefix_sha256, await sha256Hex(bytes));
     assertEquals([pin.sequence, pin.bytes], [2_002, bytes.length]);
     // Reads several pages of stored lines.
     assertEquals((await fresh().state(did)).by_relationship_id.size, 2_002);

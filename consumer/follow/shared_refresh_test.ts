@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { SharedRefresh, type WaitingLimits } from "./shared_refresh.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
+import { microtasks } from "../../tests/kit/wait.ts";
 
 /** Work that ends when the test resolves it. */
 class Steps {
@@ -23,17 +24,12 @@ class Steps {
   }
 }
 
-/** Runs all pending microtasks. */
-async function settle(): Promise<void> {
-  for (let i = 0; i < 20; i++) await Promise.resolve();
-}
-
 Deno.test("questions of one turn of the event loop share one run", async () => {
   const { queue, started } = new Steps();
   const results = Array.from({ length: 100 }, () => queue.next());
   assertEquals(started.length, 0);
   assertEquals(queue.isBusy, true);
-  await settle();
+  await microtasks();
   assertEquals(started.length, 1);
   started[0]!.end.resolve(7);
   assertEquals(await Promise.all(results), results.map(() => 7));
@@ -43,14 +39,14 @@ Deno.test("questions of one turn of the event loop share one run", async () => {
 Deno.test("questions that arrive during a run share the next run", async () => {
   const { queue, started } = new Steps();
   const first = queue.next();
-  await settle();
+  await microtasks();
   assertEquals(queue.runningSince, new Date(1));
   const later = [queue.next(), queue.next()];
-  await settle();
+  await microtasks();
   assertEquals(started.length, 1);
   started[0]!.end.resolve(1);
   assertEquals(await first, 1);
-  await settle();
+  await microtasks();
   assertEquals(started.length, 2);
   assertEquals(queue.runningSince, new Date(2));
   started[1]!.end.resolve(2);
@@ -63,15 +59,15 @@ Deno.test("a failed run rejects all questions that arrived during it, but no lat
   const outcome = (work: Promise<number>) =>
     work.catch((error) => (error as Error).message);
   const first = outcome(queue.next());
-  await settle();
+  await microtasks();
   const meanwhile = [queue.next(), queue.next(), queue.current()].map(outcome);
-  await settle();
+  await microtasks();
   started[0]!.end.reject(new Error("no"));
   assertEquals(await first, "no");
   assertEquals(await Promise.all(meanwhile), meanwhile.map(() => "no"));
   assertEquals([started.length, queue.isBusy], [1, false]);
   const later = queue.next();
-  await settle();
+  await microtasks();
   started[1]!.end.resolve(3);
   assertEquals(await later, 3);
 });
@@ -79,7 +75,7 @@ Deno.test("a failed run rejects all questions that arrived during it, but no lat
 Deno.test("at most maxWaiting questions wait at a time", async () => {
   const { queue, started } = new Steps({ maxWaiting: 3 });
   const first = queue.next();
-  await settle();
+  await microtasks();
   const others = [queue.current(), queue.next()];
   for (const ask of [() => queue.next(), () => queue.current()]) {
     const error = await expectSigError(
@@ -91,7 +87,7 @@ Deno.test("at most maxWaiting questions wait at a time", async () => {
   }
   started[0]!.end.resolve(1);
   assertEquals(await Promise.all([first, others[0]]), [1, 1]);
-  await settle();
+  await microtasks();
   const more = queue.current();
   started[1]!.end.resolve(2);
   assertEquals(await Promise.all([others[1], more]), [2, 2]);

@@ -88,35 +88,6 @@ Deno.test("the age of a state is measured when the question arrives", async () =
   }
 });
 
-Deno.test("verify always refreshes the issuer, and its result answers the next question", async () => {
-  await using issuer = await watchIssuer(2, key1);
-  await issuer.verify();
-  const { state } = await issuer.verify();
-  assertEquals(fetches(issuer), 2);
-  assertStrictEquals(await issuer.consumer.state(issuer.did), state);
-  assertEquals(fetches(issuer), 2);
-});
-
-Deno.test("a failure is not remembered: the next question tries again", async () => {
-  await using issuer = await watchIssuer(2, key1);
-  const { documents } = issuer.server;
-  const feed = documents.get(PATHS.feed)!;
-  documents.set(PATHS.feed, status(503));
-  for (const expected of [1, 2]) {
-    // Without a known state, the error is that of the fetch.
-    const failed = () =>
-      expectSigError(
-        () => issuer.check(),
-        "fetch_status",
-        "the server answered with status 503",
-      );
-    await Promise.all([failed(), failed()]);
-    assertEquals(fetches(issuer), expected);
-  }
-  documents.set(PATHS.feed, feed);
-  assertEquals((await issuer.check()).decision, "allow");
-});
-
 Deno.test("a state that is too old and can't be refreshed is feed_stale", async () => {
   await using issuer = await watchIssuer(2, key1);
   const { consumer, did, server } = issuer;
@@ -159,19 +130,6 @@ Deno.test("a question that needs current data does not share an earlier fetch", 
   assertEquals(fetches(issuer), 1);
   await Promise.all(demanding);
   assertEquals(fetches(issuer), 2);
-});
-
-Deno.test("a question about an event does not share a fetch that began before it", async () => {
-  await using issuer = await watchIssuer(2, key1);
-  const third = await issuer.line(3, key1);
-  const { asked, go } = issuer.holdFeed();
-  const early = issuer.check();
-  await asked;
-  const late = issuer.check({ minSequence: 3 });
-  issuer.publish([...issuer.lines, third]);
-  go();
-  assertEquals((await early).last_sequence, 2);
-  assertEquals((await late).last_sequence, 3);
 });
 
 Deno.test("a fetch that began too long ago is not shared", async () => {

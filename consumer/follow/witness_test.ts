@@ -8,10 +8,9 @@ import {
   parseNote,
 } from "@sig/jose/proofs";
 import { locateIssuer, requestCosignature } from "../internal.ts";
-import { publishProofs } from "../../tests/kit/proofs.ts";
+import { watchProven } from "../../tests/kit/proofs.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { importTestKeys } from "../../tests/kit/test_issuer.ts";
-import { watchIssuer } from "../../tests/kit/watched_issuer.ts";
 
 const [key1, key2, stranger] = await importTestKeys();
 const NAME = "witness.example/1";
@@ -24,10 +23,7 @@ const sha256 = createSha256();
 async function askWitness(
   answer: (body: string) => Response | Promise<Response>,
 ): Promise<string> {
-  await using watched = await watchIssuer(3, key1);
-  const { lines, server } = watched;
-  const { documents, origin } = server;
-  await publishProofs(documents, { origin, keys: [key1], lines });
+  await using watched = await watchProven(3, key1);
   await using witness = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen() {} },
     async (request) => {
@@ -40,7 +36,7 @@ async function askWitness(
   const url = `http://127.0.0.1:${witness.addr.port}/w/`;
   const key = await noteKey(key2);
   return await requestCosignature(
-    locateIssuer(server.did, policy),
+    locateIssuer(watched.did, policy),
     { url, key },
     { ...policy, now: new Date() },
   );

@@ -5,24 +5,16 @@ import {
   startRedis,
 } from "../../tests/kit/redis_server.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
+import { tempFolder } from "../../tests/kit/process.ts";
 import { testRecordStoreContract } from "../store/testing.ts";
+import { openTwice, writeKv } from "../testdata/stores.ts";
 import { openPinStore } from "./open_pin_store.ts";
 import { PINS } from "./pin.ts";
 
-testRecordStoreContract("sqlite", async () => {
-  const folder = await Deno.makeTempDir();
-  const store = await openPinStore(`${folder}/pins.db`);
-  const other = await openPinStore(`${folder}/pins.db`);
-  return {
-    store,
-    other,
-    async close() {
-      await store.close();
-      await other.close();
-      await Deno.remove(folder, { recursive: true });
-    },
-  };
-});
+testRecordStoreContract(
+  "sqlite",
+  () => openTwice((folder) => openPinStore(`${folder}/pins.db`)),
+);
 
 Deno.test("a mistyped URL is not shown in the message, because it may contain a password", async () => {
   for (
@@ -43,23 +35,23 @@ Deno.test("a mistyped URL is not shown in the message, because it may contain a 
 });
 
 Deno.test("100 concurrent opens of a new file leave one file with mode 0600", async () => {
-  const folder = await Deno.makeTempDir();
+  await using folder = await tempFolder();
+  const path = `${folder.path}/my #1 pins?.db`;
   const stores = await Promise.all(
-    Array.from({ length: 100 }, () => openPinStore(`${folder}/my #1 pins?.db`)),
+    Array.from({ length: 100 }, () => openPinStore(path)),
   );
-  const names = [...Deno.readDirSync(folder)].map(({ name }) => name)
+  const names = [...Deno.readDirSync(folder.path)].map(({ name }) => name)
     .filter((name) => !/-(wal|shm)$/.test(name));
   assertEquals(names, ["my #1 pins?.db"]);
-  const { mode } = Deno.statSync(`${folder}/my #1 pins?.db`);
-  assertEquals(mode! & 0o777, 0o600);
+  assertEquals(Deno.statSync(path).mode! & 0o777, 0o600);
   for (const store of stores) await store.close();
-  await Deno.remove(folder, { recursive: true });
 });
 
 Deno.test("the path of a server's file is shown only to the operator", async () => {
-  const folder = await Deno.makeTempDir();
+  await using folder = await tempFolder();
+  const path = `${folder.path}/pins.db`;
   const messages: string[] = [];
-  const store = await openPinStore(`${folder}/pins.db`, {
+  const store = await openPinStore(path, {
     shownAs: "of this server",
     tell: (message) => messages.push(message),
   });
@@ -77,10 +69,9 @@ Deno.test("the path of a server's file is shown only to the operator", async () 
       "Cannot use store of this server: it is closed",
     );
     assertEquals(error.context.place, "of this server");
-    assertEquals(JSON.stringify(error).includes(folder), false);
+    assertEquals(JSON.stringify(error).includes(path), false);
   }
-  assertEquals(messages, [`Cannot use store ${folder}/pins.db: it is closed`]);
-  await Deno.remove(folder, { recursive: true });
+  assertEquals(messages, [`Cannot use store ${path}: it is closed`]);
 });
 
 /** Ignoring the old pins would hide a contradiction to the served feed. */
@@ -99,28 +90,19 @@ async function expectOldPinsRejected(text: string): Promise<void> {
 }
 
 Deno.test("rejects pins of an earlier version in Deno KV", async () => {
-  const folder = await Deno.makeTempDir();
-  const path = `${folder}/pins.kv`;
-  const { openKv } = Deno as unknown as {
-    openKv(path: string): Promise<{
-      set(key: readonly unknown[], value: unknown): Promise<unknown>;
-      close(): void;
-    }>;
-  };
-  const kv = await openKv(path);
-  await kv.set(["sig", "pins", "body", "did:web:acme.example", 5, 0], {});
-  kv.close();
+  await using folder = await tempFolder();
+  const path = `${folder.path}/pins.kv`;
+  const key = ["sig", "pins", "body", "did:web:acme.example", 5, 0];
+  await writeKv(path, key, {});
   await expectOldPinsRejected(`kv:${path}`);
-  await Deno.remove(folder, { recursive: true });
 });
 
 Deno.test({
   name: "rejects pins of an earlier version in Redis",
   ignore: !HAS_REDIS,
   async fn() {
-    const redis = await startRedis();
+    await using redis = await startRedis();
     await askRedis(redis.port, "SADD sig:pins did:web:acme.example");
     await expectOldPinsRejected(redis.url);
-    await redis.stop();
   },
 });

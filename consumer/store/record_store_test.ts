@@ -10,6 +10,8 @@ import {
   HAS_REDIS,
   startRedis,
 } from "../../tests/kit/redis_server.ts";
+import { tempFolder } from "../../tests/kit/process.ts";
+import { openTwice, writeKv } from "../testdata/stores.ts";
 import { createMemoryStore } from "./memory_store.ts";
 import { openStore } from "./open_store.ts";
 import type { RecordStore } from "./record_store.ts";
@@ -24,34 +26,14 @@ testRecordStoreContract("memory", () => {
   return Promise.resolve({ store, close: () => store.close() });
 });
 
-testRecordStoreContract("kv", async () => {
-  const folder = await Deno.makeTempDir();
-  const store = await openStore(`kv:${folder}/records.db`);
-  const other = await openStore(`kv:${folder}/records.db`);
-  return {
-    store,
-    other,
-    async close() {
-      await store.close();
-      await other.close();
-      await Deno.remove(folder, { recursive: true });
-    },
-  };
-});
+testRecordStoreContract(
+  "kv",
+  () => openTwice((folder) => openStore(`kv:${folder}/records.db`)),
+);
 
 testRecordStoreContract("redis", async () => {
   const redis = await startRedis();
-  const store = await openStore(redis.url);
-  const other = await openStore(`${redis.url}/0`);
-  return {
-    store,
-    other,
-    async close() {
-      await store.close();
-      await other.close();
-      await redis.stop();
-    },
-  };
+  return await openTwice(() => openStore(redis.url), () => redis.stop());
 }, !HAS_REDIS);
 
 /** The rules of the contract, each with a driver that breaks it. */
@@ -150,16 +132,8 @@ Deno.test("a change is repeated until it does not conflict", async () => {
     Array.from({ length: 20 }, () => counts.change("n", AT, (n) => n + 1)),
   );
   assertEquals(await counts.get("n", AT), 20);
-  await store.put(
-    { name: "count" },
-    "bad",
-    {
-      text: "s3cret{",
-      expiresAtMs: null,
-    },
-    null,
-    AT,
-  );
+  const damaged = { text: "s3cret{", expiresAtMs: null };
+  await store.put({ name: "count" }, "bad", damaged, null, AT);
   const error = await expectSigError(
     () => counts.get("bad", AT),
     "store_unavailable",
@@ -170,8 +144,8 @@ Deno.test("a change is repeated until it does not conflict", async () => {
 
 Deno.test("KV does not write into a database of another program", async () => {
   const { DatabaseSync } = await import("node:sqlite");
-  const folder = await Deno.makeTempDir();
-  const path = `${folder}/my #1 file?.db`;
+  await using folder = await tempFolder();
+  const path = `${folder.path}/my #1 file?.db`;
   const database = new DatabaseSync(path);
   database.exec("CREATE TABLE theirs (n INTEGER)");
   database.close();
@@ -182,24 +156,17 @@ Deno.test("KV does not write into a database of another program", async () => {
     "the file belongs to another program",
   );
   assertEquals(await Deno.readFile(path), before);
-  await Deno.remove(folder, { recursive: true });
 });
 
 Deno.test("entries of other programs are store_unavailable and not shown", async () => {
-  const folder = await Deno.makeTempDir();
-  const kv = await (Deno as unknown as {
-    openKv(path: string): Promise<{
-      set(key: readonly string[], value: unknown): Promise<unknown>;
-      close(): void;
-    }>;
-  }).openKv(`${folder}/kv.db`);
-  await kv.set(["sig", "records", "code", "c1"], { text: "s3cret" });
-  kv.close();
-  const store = await openStore(`kv:${folder}/kv.db`);
+  await using folder = await tempFolder();
+  const path = `${folder.path}/kv.db`;
+  await writeKv(path, ["sig", "records", "code", "c1"], { text: "s3cret" });
+  const store = await openStore(`kv:${path}`);
   const error = await expectSigError(
     () => store.get({ name: "code" }, "c1", AT),
     "store_unavailable",
-    `Cannot use store kv:${folder}/kv.db: it contains something other than records`,
+    `Cannot use store kv:${path}: it contains something other than records`,
   );
   assert(!Deno.inspect(error, { depth: 9 }).includes("s3cret"));
   await store.close();
@@ -208,14 +175,13 @@ Deno.test("entries of other programs are store_unavailable and not shown", async
     "store_unavailable",
     "it is closed",
   );
-  await Deno.remove(folder, { recursive: true });
 });
 
 Deno.test({
   name: "the place of a store is logged for the operator and not shown",
   ignore: !HAS_REDIS,
   async fn() {
-    const redis = await startRedis();
+    await using redis = await startRedis();
     const told: string[] = [];
     const store = await openStore(redis.url.replace("//", "//:pw@"), {
       shownAs: "of this server",
@@ -242,6 +208,5 @@ Deno.test({
     }
     assertEquals(told, [`Cannot use store ${redis.url}/0: Redis failed`]);
     await open.close();
-    await redis.stop();
   },
 });

@@ -15,7 +15,7 @@ Deno.test({
     "a server that stays a replica is reported and does not get many connections",
   ignore: !HAS_REDIS,
   async fn() {
-    const redis = await startRedis();
+    await using redis = await startRedis();
     const connection = await connectRedis(parseRedisUrl(redis.url), {
       timeoutMs: 2_000,
       unavailable,
@@ -34,7 +34,6 @@ Deno.test({
       assert(Number(count) < 12, `${count} connections`);
     } finally {
       await connection.close();
-      await redis.stop();
     }
   },
 });

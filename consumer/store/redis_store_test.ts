@@ -7,7 +7,6 @@ import {
   askRedis,
   HAS_REDIS,
   startRedis,
-  type TestRedis,
   whileFrozen,
 } from "../../tests/kit/redis_server.ts";
 import { type RecordStore, storeUnavailable } from "./record_store.ts";
@@ -29,31 +28,19 @@ function redisTest(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, ignore: !HAS_REDIS, fn });
 }
 
-async function withRedis(
-  fn: (redis: TestRedis) => Promise<void>,
-  args: readonly string[] = [],
-): Promise<void> {
-  const redis = await startRedis(args);
-  try {
-    await fn(redis);
-  } finally {
-    await redis.stop();
-  }
-}
-
 redisTest(
   "a lost connection is opened again, and the records are kept",
-  () =>
-    withRedis(async (redis) => {
-      const store = await openStore(`${redis.url}/3`);
-      await keep(store);
-      await askRedis(redis.port, "CLIENT KILL TYPE normal");
-      const answers = await Promise.all(
-        Array.from({ length: 20 }, () => store.get(KIND, "a", AT)),
-      );
-      for (const answer of answers) assertEquals(answer?.text, "{}");
-      await store.close();
-    }),
+  async () => {
+    await using redis = await startRedis();
+    const store = await openStore(`${redis.url}/3`);
+    await keep(store);
+    await askRedis(redis.port, "CLIENT KILL TYPE normal");
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => store.get(KIND, "a", AT)),
+    );
+    for (const answer of answers) assertEquals(answer?.text, "{}");
+    await store.close();
+  },
 );
 
 function openWithin2s(url: string): Promise<RecordStore> {
@@ -86,55 +73,55 @@ redisTest(
 
 redisTest(
   "a server that hangs is store_unavailable within the timeout",
-  () =>
-    withRedis(async (redis) => {
-      const store = await openWithin2s(redis.url);
-      await whileFrozen(redis, () =>
-        expectSigError(
-          () => store.take(KIND, "a", AT),
-          "store_unavailable",
-          "Redis does not answer in time",
-        ));
-      await store.close();
-    }),
+  async () => {
+    await using redis = await startRedis();
+    const store = await openWithin2s(redis.url);
+    await whileFrozen(redis, () =>
+      expectSigError(
+        () => store.take(KIND, "a", AT),
+        "store_unavailable",
+        "Redis does not answer in time",
+      ));
+    await store.close();
+  },
 );
 
 redisTest(
   "uses a password from the URL or the options, and never shows it",
-  () =>
-    withRedis(async (redis) => {
-      const named = redis.url.replace("//", "//alice@");
-      for (
-        const [url, password] of [
-          [redis.url.replace("//", "//:s3cret%2Fpw@"), undefined],
-          [redis.url, "s3cret/pw"],
-          [named, "al1ce pw"],
-          [`${named}/2`, "al1ce pw"],
-        ] as const
-      ) {
-        const store = await openStore(url, { password });
-        await keep(store);
-        await store.close();
-      }
-      for (
-        const [url, password, reason] of [
-          [redis.url, undefined, "NOAUTH"],
-          [redis.url.replace("//", "//u:wr0ng@"), undefined, "WRONGPASS"],
-          [named, "wr0ng", "WRONGPASS"],
-        ] as const
-      ) {
-        const error = await expectSigError(
-          () => openStore(url, { password }),
-          "store_unavailable",
-          `no Redis at 127.0.0.1:${redis.port} accepts the connection (${reason})`,
-        );
-        const shown = Deno.inspect(error, { depth: 20, showHidden: true });
-        assertEquals(/wr0ng|s3cret|al1ce|alice/.test(shown), false, shown);
-      }
-    }, [
+  async () => {
+    await using redis = await startRedis([
       ...["--requirepass", "s3cret/pw"],
       ...["--user", "alice", "on", ">al1ce pw", "~sig:*", "+@all"],
-    ]),
+    ]);
+    const named = redis.url.replace("//", "//alice@");
+    for (
+      const [url, password] of [
+        [redis.url.replace("//", "//:s3cret%2Fpw@"), undefined],
+        [redis.url, "s3cret/pw"],
+        [named, "al1ce pw"],
+        [`${named}/2`, "al1ce pw"],
+      ] as const
+    ) {
+      const store = await openStore(url, { password });
+      await keep(store);
+      await store.close();
+    }
+    for (
+      const [url, password, reason] of [
+        [redis.url, undefined, "NOAUTH"],
+        [redis.url.replace("//", "//u:wr0ng@"), undefined, "WRONGPASS"],
+        [named, "wr0ng", "WRONGPASS"],
+      ] as const
+    ) {
+      const error = await expectSigError(
+        () => openStore(url, { password }),
+        "store_unavailable",
+        `no Redis at 127.0.0.1:${redis.port} accepts the connection (${reason})`,
+      );
+      const shown = Deno.inspect(error, { depth: 20, showHidden: true });
+      assertEquals(/wr0ng|s3cret|al1ce|alice/.test(shown), false, shown);
+    }
+  },
 );
 
 redisTest("a refused connection is reported immediately", async () => {
@@ -148,33 +135,33 @@ redisTest("a refused connection is reported immediately", async () => {
 
 redisTest(
   "needs network permission for its address only",
-  () =>
-    withRedis(async (redis) => {
-      const run = async (...permissions: readonly string[]) => {
-        const worker = new URL("./testdata/open_worker.ts", import.meta.url);
-        const { code, stdout, stderr } = await new Deno.Command(
-          Deno.execPath(),
-          {
-            args: [
-              ...["run", "--quiet", "--no-prompt", ...permissions],
-              ...[worker.pathname, redis.url],
-            ],
-            stdin: "null",
-            stdout: "piped",
-            stderr: "piped",
-          },
-        ).output();
-        const text = new TextDecoder();
-        return `${code} ${text.decode(stdout)}${text.decode(stderr)}`;
-      };
-      assertEquals(
-        await run(`--allow-net=127.0.0.1:${redis.port}`),
-        "0 opened\n",
-      );
-      const denied = await run();
-      assert(
-        denied.includes(`Allow it with --allow-net=127.0.0.1:${redis.port}.`),
-        denied,
-      );
-    }),
+  async () => {
+    await using redis = await startRedis();
+    const run = async (...permissions: readonly string[]) => {
+      const worker = new URL("./testdata/open_worker.ts", import.meta.url);
+      const { code, stdout, stderr } = await new Deno.Command(
+        Deno.execPath(),
+        {
+          args: [
+            ...["run", "--quiet", "--no-prompt", ...permissions],
+            ...[worker.pathname, redis.url],
+          ],
+          stdin: "null",
+          stdout: "piped",
+          stderr: "piped",
+        },
+      ).output();
+      const text = new TextDecoder();
+      return `${code} ${text.decode(stdout)}${text.decode(stderr)}`;
+    };
+    assertEquals(
+      await run(`--allow-net=127.0.0.1:${redis.port}`),
+      "0 opened\n",
+    );
+    const denied = await run();
+    assert(
+      denied.includes(`Allow it with --allow-net=127.0.0.1:${redis.port}.`),
+      denied,
+    );
+  },
 );

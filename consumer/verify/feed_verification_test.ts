@@ -1,20 +1,17 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { DEFAULT_LIMITS } from "@sig/core";
-import { createKeyResolver } from "@sig/jose";
 import { FeedVerification } from "./feed_verification.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
+import { countYields } from "../../tests/kit/wait.ts";
+import { key1, keys } from "../testdata/verify_lines.ts";
 import {
   DID,
   feedOf,
-  importTestKeys,
   lineOf,
   makeLines,
   NOW,
   upsert,
 } from "../../tests/kit/test_issuer.ts";
-
-const [key1] = await importTestKeys();
-const keys = await createKeyResolver({ keys: [key1.publicJwk] });
 
 function start(): FeedVerification {
   return new FeedVerification({ issuer: DID, publicOnly: true });
@@ -116,44 +113,34 @@ Deno.test("reads no more of a chunk after the maximum number of faults", async (
     publicOnly: true,
     limits,
   });
-  let yields = 0;
+  const yields = countYields();
   // The empty lines that follow would be other faults, and enough for a yield.
   const text = "{}\n".repeat(3) + "\n".repeat(100_000);
   await verification.read([new TextEncoder().encode(text)], {
     keys,
     now: NOW,
     maxFaults: 3,
-    yieldToEventLoop: () => {
-      yields++;
-      return Promise.resolve();
-    },
+    ...yields,
   });
   const { faults } = verification.result();
   assertEquals(faults.map(({ context }) => context.line), [1, 2, 3]);
-  assertEquals(yields, 0);
+  assertEquals(yields.count, 0);
 });
 
 Deno.test("yields to the event loop after 128 lines or 256 KiB", async () => {
-  const countYields = async (lines: readonly string[]) => {
-    let yields = 0;
-    await start().read([feedOf(lines)], {
-      keys,
-      now: NOW,
-      yieldToEventLoop: () => {
-        yields++;
-        return Promise.resolve();
-      },
-    });
-    return yields;
+  const countFor = async (lines: readonly string[]) => {
+    const yields = countYields();
+    await start().read([feedOf(lines)], { keys, now: NOW, ...yields });
+    return yields.count;
   };
   const short = await makeLines(260, key1);
-  assertEquals(await countYields(short.slice(0, 127)), 0);
-  assertEquals(await countYields(short), 2);
+  assertEquals(await countFor(short.slice(0, 127)), 0);
+  assertEquals(await countFor(short), 2);
   const long: string[] = [];
   for (let i = 1; i <= 20; i++) {
     const metadata = { text: "x".repeat(40_000) };
     long.push(await lineOf(upsert(i, { metadata }), key1));
   }
   // Each line has 54 KB, so it yields after every fifth line.
-  assertEquals(await countYields(long), 4);
+  assertEquals(await countFor(long), 4);
 });

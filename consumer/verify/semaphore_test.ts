@@ -1,11 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { Semaphore } from "./semaphore.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
-
-/** Lets all ready promise callbacks run. */
-async function settle(): Promise<void> {
-  for (let i = 0; i < 20; i++) await Promise.resolve();
-}
+import { microtasks } from "../../tests/kit/wait.ts";
 
 Deno.test("serves callers in order, up to the maximum concurrently", async () => {
   const semaphore = new Semaphore({
@@ -18,10 +14,10 @@ Deno.test("serves callers in order, up to the maximum concurrently", async () =>
     await semaphore.enter();
     entered.push(caller);
   });
-  await settle();
+  await microtasks();
   assertEquals(entered, [1, 2]);
   semaphore.leave();
-  await settle();
+  await microtasks();
   assertEquals(entered, [1, 2, 3]);
   semaphore.leave();
   await Promise.all(all);

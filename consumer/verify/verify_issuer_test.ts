@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
-import { encodeHex } from "@std/encoding/hex";
 import { unpackedFeed } from "../../tests/kit/unpack_vectors.ts";
 import { DOCUMENT_PATHS, readFeedVector } from "../../tests/kit/vectors.ts";
+import { sha256Hex } from "../memory/pin.ts";
 import { openSource } from "../read/source.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { publishIssuer, status } from "../../tests/kit/issuer_server.ts";
@@ -26,14 +26,13 @@ Deno.test("the report on a valid feed has exactly the members of /v1/verify", as
   await using unpacked = await unpackedFeed(vector);
   const location = openSource({ kind: "directory", path: unpacked.path });
   const feed = vector.documents.get(DOCUMENT_PATHS.feed);
-  const hash = await crypto.subtle.digest("SHA-256", feed!);
   assertEquals(await reportIssuer(location, { now: NOW }), {
     valid: true,
     issuer: DID,
     source: "local",
     verified_events: 3,
     last_sequence: 3,
-    feed_sha256: encodeHex(hash),
+    feed_sha256: await sha256Hex(feed!),
     keys: [
       { kid: "orgsign-1", events: 1, first_sequence: 1, last_sequence: 1 },
       { kid: "orgsign-2", events: 2, first_sequence: 2, last_sequence: 3 },

@@ -15,6 +15,7 @@ import {
   signNote,
 } from "@sig/jose/proofs";
 import { PATHS } from "./test_issuer.ts";
+import { type WatchedIssuer, watchIssuer } from "./watched_issuer.ts";
 
 const sha256 = createSha256();
 
@@ -91,6 +92,18 @@ export async function publishProofs(
   }
   const metadata = documents.get(PATHS.metadata) as string;
   documents.set(PATHS.metadata, withProofs(metadata, content.origin));
+}
+
+/** Starts an issuer with upserts 1 to n, and proofs of them. */
+export async function watchProven(
+  n: number,
+  key: SigningKey,
+  content: Partial<ProofsContent> = {},
+): Promise<WatchedIssuer> {
+  const watched = await watchIssuer(n, key);
+  const { lines, server: { documents, origin } } = watched;
+  await publishProofs(documents, { origin, keys: [key], lines, ...content });
+  return watched;
 }
 
 function placed(lines: readonly string[]): PlacedLine[] {

@@ -20,6 +20,11 @@ export async function turns(count = 1): Promise<void> {
   }
 }
 
+/** Runs all pending promise callbacks. */
+export async function microtasks(): Promise<void> {
+  for (let i = 0; i < 20; i++) await Promise.resolve();
+}
+
 /**
  * Calls `condition` repeatedly until it returns a truthy value, and returns
  * that value.
@@ -88,6 +93,18 @@ export function countTurns(): Disposable & { count: number } {
   };
   const timer = setInterval(() => counter.count++);
   return counter;
+}
+
+/** Counts the calls of a `yieldToEventLoop`. */
+export function countYields() {
+  const yields = {
+    count: 0,
+    yieldToEventLoop(): Promise<void> {
+      yields.count++;
+      return Promise.resolve();
+    },
+  };
+  return yields;
 }
 
 /** Repeats `work` at an interval until it is disposed of. */
