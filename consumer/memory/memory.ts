@@ -5,7 +5,7 @@
  * @module
  */
 
-import { DEFAULT_LIMITS, type FeedState, type Limits, Replay } from "@sig/core";
+import { DEFAULT_LIMITS, type Limits, Replay } from "@sig/core";
 import type { ProvenLocation } from "../read/source.ts";
 import { storeUnavailable } from "../store/record_store.ts";
 import type { ReadingOptions } from "../verify/verify_feed.ts";
@@ -17,7 +17,7 @@ import {
   type Refresh,
   withoutPast,
 } from "./issuer_record.ts";
-import { PartialHistory, replayFrom, stateOf } from "./partial_history.ts";
+import { PartialHistory, replayFrom } from "./partial_history.ts";
 import {
   decodePin,
   encodeChecked,
@@ -279,22 +279,21 @@ export class IssuerMemory {
     const issued = new Map(
       attachment.warnings.map((each) => [each.sequence, each.issued_at]),
     );
-    const history = new PartialHistory();
-    // Adds the count of omitted warnings.
-    const { warnings: all } = new Replay(
-      {},
-      replayFrom(history, {
+    // Its warnings include the count of omitted warnings.
+    const replay = new Replay(
+      { issuer: pin.issuer },
+      replayFrom(new PartialHistory(), {
         lastSequence: pin.sequence,
         warnings: attachment.warnings.map(withoutTime),
         warningsLeftOut: attachment.warnings_left_out,
       }),
     );
     const warnings = withoutPast(
-      all,
+      replay.warnings,
       (sequence) => issued.get(sequence)!,
       { now: observedAt, limits: this.#options.limits },
     );
-    const state: FeedState = stateOf(pin.issuer, pin.sequence, history);
+    const state = replay.state();
     return {
       ...record,
       held: {

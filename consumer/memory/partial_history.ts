@@ -2,7 +2,6 @@
 
 import {
   compareInstants,
-  type FeedState,
   type Instant,
   isRevoke,
   isUpsert,
@@ -131,23 +130,6 @@ export function replayFrom(
   return {
     ...{ lastSequence: 0, latest: undefined, warnings: [], warningsLeftOut: 0 },
     ...part,
-    history,
-  };
-}
-
-export function stateOf(
-  issuer: string,
-  last_sequence: number,
-  history: PartialHistory,
-): FeedState {
-  return {
-    issuer,
-    last_sequence,
-    get by_relationship_id() {
-      return new Map(
-        Array.from(history.versions, ([id, all]) => [id, all.at(-1)!.state]),
-      );
-    },
     history,
   };
 }

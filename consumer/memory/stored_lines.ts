@@ -44,7 +44,6 @@ import type { KeyUse } from "../verify/verified_feed.ts";
 import {
   PartialHistory,
   replayFrom,
-  stateOf,
   type StatePart,
   type StoredWarning,
   WarnedEvents,
@@ -278,7 +277,8 @@ export class StoredLines {
       if (warned.has(line.sequence)) history.warnAt(event);
       replay.applySparse(event);
     }
-    return stateOf(issuer, last, history);
+    replay.resume(last);
+    return replay.state();
   }
 
   /** Verifies a line like a fetched one, and returns its event. */
