@@ -4,7 +4,7 @@ import {
   assertMatch,
   assertStringIncludes,
 } from "@std/assert";
-import { isCi } from "../tests/kit/others_vectors.ts";
+import { isCi } from "../tests/kit/process.ts";
 import { denoArgs, sig, start } from "./testdata/process.ts";
 import {
   assertRan,

@@ -1,6 +1,6 @@
 import { writeAll } from "@sig/api/process";
 import { assert, assertEquals } from "@std/assert";
-import { isCi } from "../tests/kit/others_vectors.ts";
+import { isCi } from "../tests/kit/process.ts";
 import { denoArgs, sig } from "./testdata/process.ts";
 import { inWorkspace } from "./testdata/workspace.ts";
 

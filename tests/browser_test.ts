@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { bundle } from "../tools/bundle.ts";
 import type { SuitesPage } from "../tools/platform_suites/browser_main.ts";
 import { browserTest } from "../web/ui_test/testdata/browser.ts";
+import { serveLoopback } from "./kit/loopback.ts";
 import { hasVectors, packInputs } from "./ship/testdata/platform_inputs.ts";
 import { startPlatformServers } from "./ship/testdata/platform_servers.ts";
 
@@ -11,26 +12,19 @@ const PAGE = "<!doctype html><title>tests</title>";
 
 /** Serves a page with these files on loopback. */
 function servePage(files: Readonly<Record<string, string>>) {
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {} },
-    (request) => {
-      const name = new URL(request.url).pathname.slice(1);
-      const text = name === "" ? PAGE : files[name];
-      const type = name === ""
-        ? "text/html"
-        : name.endsWith(".js")
-        ? "text/javascript"
-        : "application/json";
-      return new Response(text ?? null, {
-        status: text === undefined ? 404 : 200,
-        headers: { "content-type": type },
-      });
-    },
-  );
-  return {
-    origin: `http://127.0.0.1:${server.addr.port}`,
-    [Symbol.asyncDispose]: () => server.shutdown(),
-  };
+  return serveLoopback(({ url }) => {
+    const name = new URL(url).pathname.slice(1);
+    const text = name === "" ? PAGE : files[name];
+    const type = name === ""
+      ? "text/html"
+      : name.endsWith(".js")
+      ? "text/javascript"
+      : "application/json";
+    return new Response(text ?? null, {
+      status: text === undefined ? 404 : 200,
+      headers: { "content-type": type },
+    });
+  });
 }
 
 /** Returns whether the page has none of the globals that browsers lack. */

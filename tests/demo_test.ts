@@ -1,15 +1,20 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { createNewcomer } from "./docs/newcomer.ts";
-import { ROOT, runWell, startServer, tempFolder } from "./kit/process.ts";
+import {
+  denoDir,
+  ROOT,
+  runWell,
+  startServer,
+  tempFolder,
+} from "./kit/process.ts";
 
 Deno.test("the demo runs to its end with an empty HOME", async () => {
   await using folder = await tempFolder();
   const home = folder.path;
-  const { DENO_DIR } = Deno.env.toObject();
   const output = await runWell(Deno.execPath(), ["task", "demo"], {
     cwd: ROOT,
     // The cache is shared with this run; everything else in HOME is empty.
-    env: { HOME: home, DENO_DIR: DENO_DIR ?? await cacheDir() },
+    env: { HOME: home, DENO_DIR: await denoDir() },
   });
   for (const word of ["allow", "deny", "revoked", "signature_invalid"]) {
     assertStringIncludes(output, word);
@@ -43,9 +48,3 @@ Deno.test({
     assertStringIncludes(out, "http://127.0.0.1:");
   },
 });
-
-/** Returns the directory in which this run's modules are cached. */
-async function cacheDir(): Promise<string> {
-  const text = await runWell(Deno.execPath(), ["info", "--json"]);
-  return JSON.parse(text).denoDir;
-}

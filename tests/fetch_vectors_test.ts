@@ -10,6 +10,7 @@ import {
   type VectorSource,
 } from "../tools/fetch_vectors.ts";
 import { sha256 } from "../tools/workspace.ts";
+import { serveLoopback } from "./kit/loopback.ts";
 import { vectorPath, vectorTest } from "./kit/others_vectors.ts";
 import { freePort, tempFolder } from "./kit/process.ts";
 
@@ -19,26 +20,19 @@ const RAW = "https://raw.githubusercontent.com";
 /** Serves files by their path, and records the requests. */
 function serveFiles(files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>) {
   const asked: string[] = [];
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {} },
-    (request) => {
-      const { pathname } = new URL(request.url);
-      asked.push(pathname);
-      const bytes = files.get(pathname);
-      const body = bytes === undefined ? undefined : new Blob([bytes]).stream();
-      return new Response(
-        pathname.endsWith(".gz")
-          ? body?.pipeThrough(new CompressionStream("gzip")) ?? null
-          : body ?? null,
-        { status: bytes === undefined ? 404 : 200 },
-      );
-    },
-  );
-  return {
-    origin: `http://127.0.0.1:${server.addr.port}`,
-    asked,
-    [Symbol.asyncDispose]: () => server.shutdown(),
-  };
+  const server = serveLoopback(({ url }) => {
+    const { pathname } = new URL(url);
+    asked.push(pathname);
+    const bytes = files.get(pathname);
+    const body = bytes === undefined ? undefined : new Blob([bytes]).stream();
+    return new Response(
+      pathname.endsWith(".gz")
+        ? body?.pipeThrough(new CompressionStream("gzip")) ?? null
+        : body ?? null,
+      { status: bytes === undefined ? 404 : 200 },
+    );
+  });
+  return { ...server, asked };
 }
 
 Deno.test("each source has a URL with a commit, a digest and a licence", () => {

@@ -1,8 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
-import { filesBelow } from "./ship/testdata/files_below.ts";
-import { PACKAGES } from "../tools/workspace.ts";
+import { ownFiles, PACKAGES, ROOT } from "../tools/workspace.ts";
 
-const ROOT = new URL("..", import.meta.url).pathname;
+const read = (path: string) => Deno.readTextFileSync(new URL(path, ROOT));
 
 /** Patterns of code that takes messages apart. */
 const CUTS = [
@@ -11,21 +10,17 @@ const CUTS = [
 ];
 
 /** Yields the sources of the packages without their tests. */
-async function* sources(): AsyncGenerator<{ path: string; text: string }> {
-  for (const folder of PACKAGES) {
-    for await (const path of filesBelow(ROOT, folder)) {
-      if (!path.endsWith(".ts") || /_test\b|testdata|node_modules/.test(path)) {
-        continue;
-      }
-      yield { path, text: await Deno.readTextFile(ROOT + path) };
-    }
+function* sources(): Generator<{ path: string; text: string }> {
+  for (const path of PACKAGES.flatMap((name) => [...ownFiles(`${name}/`)])) {
+    if (!path.endsWith(".ts") || /_test\b|testdata/.test(path)) continue;
+    yield { path, text: read(path) };
   }
 }
 
-Deno.test("no code takes a message apart, because an error has a reason", async () => {
+Deno.test("no code takes a message apart, because an error has a reason", () => {
   const found: string[] = [];
   let files = 0;
-  for await (const { path, text } of sources()) {
+  for (const { path, text } of sources()) {
     files++;
     if (CUTS.some((cut) => cut.test(text))) found.push(path);
   }
@@ -36,9 +31,9 @@ Deno.test("no code takes a message apart, because an error has a reason", async 
 /** A JsonError's message does not begin with "Cannot". */
 const OF_JSON_ERRORS = /JsonError/;
 
-Deno.test("no whole message is put into another one that begins with 'Cannot'", async () => {
+Deno.test("no whole message is put into another one that begins with 'Cannot'", () => {
   const found: string[] = [];
-  for await (const { path, text } of sources()) {
+  for (const { path, text } of sources()) {
     for (const { index } of text.matchAll(/`Cannot [^`]*\$\{\w+\.message\}/g)) {
       const above = text.slice(Math.max(0, index - 400), index);
       if (!OF_JSON_ERRORS.test(above)) found.push(path);
@@ -47,13 +42,12 @@ Deno.test("no whole message is put into another one that begins with 'Cannot'", 
   assertEquals(found, []);
 });
 
-Deno.test("no expected message in vectors, examples or documents says Cannot twice", async () => {
+Deno.test("no expected message in vectors, examples or documents says Cannot twice", () => {
   const found: string[] = [];
   for (const folder of ["vectors", "examples", "docs"]) {
-    for await (const path of filesBelow(ROOT, folder)) {
+    for (const path of ownFiles(`${folder}/`)) {
       if (!/\.(?:jsonl?|md|txt)$/.test(path)) continue;
-      const text = await Deno.readTextFile(ROOT + path);
-      if (/Cannot [^"\n.]*Cannot /.test(text)) found.push(path);
+      if (/Cannot [^"\n.]*Cannot /.test(read(path))) found.push(path);
     }
   }
   assertEquals(found, []);

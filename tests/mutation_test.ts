@@ -17,8 +17,9 @@ import {
   PATHS,
   upsert,
 } from "./kit/test_issuer.ts";
+import { isCi } from "./kit/process.ts";
 
-const RUNS = Deno.env.get("SIG_CI") === "1" ? 20_000 : 2_000;
+const RUNS = isCi ? 20_000 : 2_000;
 /** `SIG_SEED` repeats a run. */
 const SEED = Number(Deno.env.get("SIG_SEED") ?? randomSeed());
 

@@ -7,9 +7,7 @@ import {
   startPlatformServers,
   TLS_NAME,
 } from "./ship/testdata/platform_servers.ts";
-import { type Ran, run, tempFolder } from "./kit/process.ts";
-
-const IS_CI = Deno.env.get("SIG_CI") === "1";
+import { isCi, type Ran, run, tempFolder } from "./kit/process.ts";
 
 /** Runs Node 22 through npm; it need not be installed. */
 function node(...args: string[]): Promise<Ran> {
@@ -33,7 +31,7 @@ const missing = await findMissing();
 
 Deno.test({
   name: "core, jose and consumer behave in Node 22 as in Deno",
-  ignore: missing !== undefined && !IS_CI,
+  ignore: missing !== undefined && !isCi,
   fn: async () => {
     assertEquals(missing, undefined);
     const certificate = await makeCertificate(`DNS:${TLS_NAME}`);

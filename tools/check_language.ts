@@ -6,26 +6,7 @@
  * @module
  */
 
-/** The checked paths, one per line; folders end in "/". */
-export const CLEAN: readonly string[] = [
-  "api/",
-  "bench/",
-  "consumer/",
-  "core/",
-  "jose/",
-  "docs/",
-  "examples/",
-  "CHANGELOG.md",
-  "CONTRIBUTING.md",
-  "DESIGN.md",
-  "README.md",
-  "SECURITY.md",
-  "cli/",
-  "issuer/",
-  "tests/",
-  "tools/",
-  "web/",
-];
+import { ownFiles, ROOT } from "./workspace.ts";
 
 /** A phrase and its replacement. */
 type Phrase = readonly [pattern: RegExp, instead: string];
@@ -81,26 +62,16 @@ export function findPhrases(text: string): LanguageFault[] {
   );
 }
 
-/** Files that others wrote or a program generated. */
-const SKIPPED = /\.min\.js$|(?:^|\/)(?:node_modules|dist|vectors)\//;
+/** Texts of this project that people write. */
+const CHECKED = /^(?!(?:tools\/)?vectors\/).*\.(?:tsx?|md|sh|txt)$/;
 /** Files that quote the phrases. */
 const OWN = ["tools/check_language.ts", "tests/check_language_test.ts"];
 
-function* filesBelow(root: URL, path: string): Generator<string> {
-  if (!path.endsWith("/")) return yield path;
-  for (const { name, isDirectory } of Deno.readDirSync(new URL(path, root))) {
-    if (isDirectory) yield* filesBelow(root, `${path}${name}/`);
-    else if (/\.(?:tsx?|md|sh|txt)$/.test(name)) yield path + name;
-  }
-}
-
 if (import.meta.main) {
-  const root = new URL("../", import.meta.url);
-  const paths = Deno.args.length > 0 ? Deno.args : CLEAN;
   let faults = 0;
-  for (const path of paths.flatMap((each) => [...filesBelow(root, each)])) {
-    if (SKIPPED.test(path) || OWN.includes(path)) continue;
-    const text = Deno.readTextFileSync(new URL(path, root));
+  for (const path of ownFiles()) {
+    if (!CHECKED.test(path) || OWN.includes(path)) continue;
+    const text = Deno.readTextFileSync(new URL(path, ROOT));
     for (const { line, found, instead } of findPhrases(text)) {
       console.error(`${path}:${line}: "${found}"; write ${instead}`);
       faults++;

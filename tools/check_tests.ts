@@ -12,6 +12,8 @@
  * @module
  */
 
+import { ownFiles, ROOT } from "./workspace.ts";
+
 /** A violation of a rule. */
 export interface TestFault {
   /** The line, from 1. */
@@ -64,22 +66,10 @@ export function isOfTests(path: string): boolean {
       .test(path);
 }
 
-/** Yields the files below a folder, as paths relative to `root`. */
-function* filesBelow(root: URL, folder = ""): Generator<string> {
-  for (const { name, isDirectory } of Deno.readDirSync(new URL(folder, root))) {
-    if (name.startsWith(".") || /^(?:node_modules|dist|vectors)$/.test(name)) {
-      continue;
-    }
-    if (isDirectory) yield* filesBelow(root, `${folder}${name}/`);
-    else yield folder + name;
-  }
-}
-
 if (import.meta.main) {
-  const root = new URL("../", import.meta.url);
   let faults = 0;
-  for (const path of [...filesBelow(root)].filter(isOfTests).sort()) {
-    const text = Deno.readTextFileSync(new URL(path, root));
+  for (const path of [...ownFiles()].filter(isOfTests).sort()) {
+    const text = Deno.readTextFileSync(new URL(path, ROOT));
     for (const { line, message } of findTestFaults(text)) {
       console.error(`${path}:${line}: ${message}`);
       faults++;

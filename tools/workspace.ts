@@ -66,6 +66,21 @@ const OF_OTHERS: Readonly<Record<string, readonly string[]>> = {
   "web/program": [],
 };
 
+/** Folders that are not part of the checkout, and copies of other projects. */
+const NOT_OURS = /^(?:\.git|coverage|dist|links|node_modules)$/;
+
+/**
+ * Yields the paths of this project's files from the root, in a folder whose
+ * path ends with a slash (default: all).
+ */
+export function* ownFiles(folder = ""): Generator<string> {
+  for (const { name, isDirectory } of Deno.readDirSync(new URL(folder, ROOT))) {
+    if (NOT_OURS.test(name)) continue;
+    if (isDirectory) yield* ownFiles(`${folder}${name}/`);
+    else yield folder + name;
+  }
+}
+
 /** Computes SHA-256 in hexadecimal digits. */
 export async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", bytes);

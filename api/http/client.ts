@@ -42,17 +42,6 @@ function plain(address: string): string {
  * client may have invented whatever precedes the last address that no trusted
  * proxy wrote.
  *
- * @example
- * ```ts
- * import { createClientAddress } from "./client.ts";
- * import { assertEquals } from "@std/assert";
- *
- * const clientOf = createClientAddress(["10.0.0.0/8"]);
- * const info = { remoteAddr: { hostname: "10.0.0.7" } };
- * const headers = new Headers({ "x-forwarded-for": "made-up, 192.0.2.1" });
- * assertEquals(clientOf(headers, info), "192.0.2.1");
- * ```
- *
  * @param trustProxy Networks such as `10.0.0.0/8`; if empty, the socket's
  * address is used.
  * @throws {SigError} `invalid_request` for an invalid network.
@@ -157,18 +146,6 @@ interface Bucket {
  * Creates a token bucket for each client: a burst of `perSecond` requests,
  * refilled evenly. The function counts one request of a client at a time in
  * milliseconds.
- *
- * @example The second request within the second is rejected
- * ```ts
- * import { createRateLimiter } from "./client.ts";
- * import { SigError } from "@sig/core";
- * import { assertThrows } from "@std/assert";
- *
- * const take = createRateLimiter({ perSecond: 1 });
- * take("192.0.2.1", 0);
- * assertThrows(() => take("192.0.2.1", 100), SigError, "more than 1 request");
- * take("192.0.2.1", 1_100);
- * ```
  *
  * @throws {SigError} from the function: `rate_limited` with
  * `context.retry_after_seconds`.

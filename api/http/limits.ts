@@ -318,23 +318,6 @@ export function overloaded(why: string): SigError {
  * Creates the function that long work awaits between slices. However many tasks
  * run, only one continues in a turn of the event loop: between two slices of a
  * few milliseconds everything else, such as a health check, is served.
- *
- * @example
- * ```ts
- * import { createTurns } from "./limits.ts";
- * import { assertEquals } from "@std/assert";
- *
- * const yieldToEventLoop = createTurns();
- * const order: string[] = [];
- * const work = async (name: string) => {
- *   for (let i = 0; i < 2; i++) {
- *     await yieldToEventLoop();
- *     order.push(name);
- *   }
- * };
- * await Promise.all([work("a"), work("b")]);
- * assertEquals(order, ["a", "b", "a", "b"]);
- * ```
  */
 export function createTurns(): () => Promise<void> {
   const waiting: (() => void)[] = [];

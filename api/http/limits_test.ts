@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { isSigError, SigError } from "@sig/core";
-import { Capacity, Quota, RequestBudget } from "./limits.ts";
+import { Capacity, createTurns, Quota, RequestBudget } from "./limits.ts";
+import { turns } from "../../tests/kit/wait.ts";
 
 const budgetOf = (capacity: Capacity, client = "192.0.2.1") =>
   new RequestBudget(capacity, client);
@@ -172,4 +173,29 @@ Deno.test("an owner can take its share at most, and all owners the total", () =>
   quota.release("a");
   assert(quota.take("c"));
   assert(!quota.take("c"));
+});
+
+Deno.test("each turn of the event loop runs one slice", async () => {
+  const yieldToEventLoop = createTurns();
+  let slices = 0;
+  let most = 0;
+  let working = true;
+  const work = async () => {
+    for (let i = 0; i < 5; i++) {
+      await yieldToEventLoop();
+      slices++;
+    }
+  };
+  const watch = (async () => {
+    while (working) {
+      const before = slices;
+      await turns();
+      most = Math.max(most, slices - before);
+    }
+  })();
+  await Promise.all(Array.from({ length: 10 }, work));
+  working = false;
+  await watch;
+  assertEquals(slices, 50);
+  assert(most <= 3, `${most} slices between two timers`);
 });

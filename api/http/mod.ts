@@ -68,4 +68,3 @@ export {
   type Telemetry,
   type TelemetryAttributes,
 } from "./telemetry.ts";
-export { formatLogEntry, type LogFormat } from "./request_log.ts";

@@ -36,28 +36,6 @@ export type LogFormat = "json" | "text";
  * send control characters to a terminal. In the text format, values with other
  * characters than plain ones are quoted, so that they can't look like further
  * fields.
- *
- * @example
- * ```ts
- * import { formatLogEntry } from "./request_log.ts";
- * import { assertEquals } from "@std/assert";
- *
- * const line = formatLogEntry({
- *   time: "2026-01-01T00:00:00.000Z",
- *   level: "info",
- *   service: "sig-api",
- *   request_id: "r1",
- *   method: "GET",
- *   path: "/\u001b[2J",
- *   status: 404,
- *   duration_ms: 1,
- *   code: "not_found",
- * }, "text");
- * assertEquals(
- *   line,
- *   "2026-01-01T00:00:00.000Z GET \"/\\u001b[2J\" 404 not_found 1ms r1\n",
- * );
- * ```
  */
 export function formatLogEntry(
   entry: RequestLogEntry,

@@ -106,14 +106,6 @@ export function decodeSecretLine(bytes: Uint8Array): string | undefined {
 /**
  * Returns the permission bits of a file, such as 0o600; null if there are none,
  * or the file can't be accessed.
- *
- * @example
- * ```ts
- * import { fileMode } from "./files.ts";
- * import { assertEquals } from "@std/assert";
- *
- * assertEquals(await fileMode("no-such-file"), null);
- * ```
  */
 export async function fileMode(path: string): Promise<number | null> {
   const mode = (await Deno.stat(path).catch(() => undefined))?.mode ?? null;

@@ -120,15 +120,6 @@ export function readVariable(name: string): string | undefined {
 /**
  * Returns all environment variables if they may be listed, otherwise the known
  * ones that may be read. Never prompts for a permission.
- *
- * @example
- * ```ts
- * import { readVariables } from "@sig/api/process";
- * import { assertEquals } from "@std/assert";
- *
- * const { values } = readVariables(["SIG_NO_SUCH_VARIABLE"]);
- * assertEquals(values.SIG_NO_SUCH_VARIABLE, undefined);
- * ```
  */
 export function readVariables(known: readonly string[]): Variables {
   const isGranted = (wanted: Deno.EnvPermissionDescriptor) =>

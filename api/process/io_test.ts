@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { isSigError } from "@sig/core";
-import { createProcessIo } from "./io.ts";
+import { createProcessIo, dataFolder, readVariable } from "./io.ts";
 import { createServerIo } from "./run_server.ts";
 
 async function refusal(path: string, maxBytes: number): Promise<string> {
@@ -48,4 +48,51 @@ Deno.test("an unavailable address is a rejection", async () => {
   );
   const error = await serving.then(() => undefined, (error) => error);
   assert(isSigError(error, "invalid_request"), String(error));
+});
+
+Deno.test("the user's data folder is an absolute path, or missing", () => {
+  const cases: readonly (readonly [Record<string, string>, string])[] = [
+    [{ HOME: "/home/ada" }, "/home/ada/.local/share/sig"],
+    [{ HOME: "C:\\Users\\ada" }, "C:\\Users\\ada/.local/share/sig"],
+    [{ HOME: "/home/ada", XDG_DATA_HOME: "/data" }, "/data/sig"],
+    [
+      { HOME: "/home/ada", XDG_DATA_HOME: "data" },
+      "/home/ada/.local/share/sig",
+    ],
+    [{}, "there is no HOME (or it may not be read)"],
+    [{ HOME: "" }, "there is no HOME (or it may not be read)"],
+    [{ HOME: "." }, 'HOME is ".", which is not an absolute path'],
+    [{ HOME: "home" }, 'HOME is "home", which is not an absolute path'],
+    [{ HOME: "~" }, 'HOME is "~", which is not an absolute path'],
+  ];
+  for (const [env, expected] of cases) {
+    const found = dataFolder((name) => env[name]);
+    const told = found.folder === undefined ? found.why : found.folder;
+    assertEquals(told, expected);
+  }
+});
+
+const NAME = "SIG_TEST_READ_VARIABLE";
+
+function given<T>(value: string, read: () => T): T {
+  Deno.env.set(NAME, value);
+  try {
+    return read();
+  } finally {
+    Deno.env.delete(NAME);
+  }
+}
+
+Deno.test("an empty variable counts as unset", () => {
+  assertEquals(readVariable(NAME), undefined);
+  assertEquals(given("", () => readVariable(NAME)), undefined);
+  assertEquals(given("a b", () => readVariable(NAME)), "a b");
+});
+
+Deno.test({
+  name: "a variable that may not be read counts as unset",
+  permissions: { env: false },
+  fn() {
+    assertEquals(readVariable(NAME), undefined);
+  },
 });

@@ -38,17 +38,6 @@ const QUIET_MS = 10_000;
  * permanently. This server then closes idle connections, answers requests in
  * flight, and accepts new connections as soon as descriptors are free.
  *
- * @example
- * ```ts
- * import { listen } from "./listen.ts";
- * import { assertEquals } from "@std/assert";
- *
- * const respond = () => Promise.resolve(new Response("hello"));
- * const server = listen({ hostname: "127.0.0.1", port: 0 }, respond);
- * assertEquals(await (await fetch(server.url)).text(), "hello");
- * await server.shutdown(1_000);
- * ```
- *
  * @param report Receives lines for the operator's log.
  * @throws {SigError} `invalid_request` if it can't listen there.
  */

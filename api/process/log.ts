@@ -24,19 +24,6 @@ export interface LogWriter {
  * one write contains many lines. If the reader is too slow, lines are dropped,
  * and one line reports their number.
  *
- * @example
- * ```ts
- * import { createLogWriter } from "./log.ts";
- * import { assertEquals } from "@std/assert";
- *
- * const written: string[] = [];
- * const log = createLogWriter((text) => Promise.resolve(void written.push(text)));
- * log.write("one\n");
- * log.write("two\n");
- * await log.flush();
- * assertEquals(written, ["one\ntwo\n"]);
- * ```
- *
  * @param write Writes all of a text.
  */
 export function createLogWriter(

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { createLogWriter } from "./log.ts";
+import { createLogWriter, surviveRejections } from "./log.ts";
 import { waitUntil } from "../../tests/kit/wait.ts";
 
 /** A reader that reads nothing until it is released. */
@@ -69,4 +69,24 @@ Deno.test("a closed reader does not stop the log", async () => {
 
 Deno.test("flush resolves immediately when nothing is buffered", async () => {
   await createLogWriter(() => new Promise(() => {})).flush();
+});
+
+Deno.test("an unhandled rejection is logged on one line and does not end the process", () => {
+  const source = new EventTarget();
+  let told = "";
+  surviveRejections(source, {
+    stderr: (text) => void (told += text),
+    now: () => new Date(0),
+  });
+  const event = Object.assign(
+    new Event("unhandledrejection", { cancelable: true }),
+    { reason: new Error("broke off\n\u001b[2J") },
+  );
+  source.dispatchEvent(event);
+  assertEquals(event.defaultPrevented, true);
+  assertEquals(told.split("\n").length, 2);
+  assertEquals(told.includes("\u001b"), false);
+  const { level, time, error } = JSON.parse(told);
+  assertEquals([level, time], ["error", "1970-01-01T00:00:00.000Z"]);
+  assertEquals(error.startsWith("Error: broke off"), true);
 });

@@ -29,7 +29,6 @@ export {
   onHangup,
   pause,
   readVariable,
-  readVariables,
   signalled,
   writeAll,
 } from "./io.ts";

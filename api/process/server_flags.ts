@@ -260,21 +260,6 @@ export interface Exposure {
  * or a tunnel a public server listens on loopback, but has a public audience,
  * URL or host name, or a trusted proxy. A value that can't be parsed counts as
  * public.
- *
- * @example
- * ```ts
- * import { parseAddress } from "@sig/api/flags";
- * import { findExposure } from "./server_flags.ts";
- * import { assertEquals } from "@std/assert";
- *
- * const address = parseAddress("127.0.0.1:8788");
- * const audiences = ["http://localhost:8788", "https://login.acme.example"];
- * assertEquals(findExposure({ address }), undefined);
- * assertEquals(findExposure({ address, audiences }), {
- *   flag: "--audience",
- *   value: "https://login.acme.example",
- * });
- * ```
  */
 export function findExposure(reachability: Reachability): Exposure | undefined {
   const { address, audiences = [], publicUrl, trustProxy = [], hosts = [] } =

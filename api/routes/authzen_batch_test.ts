@@ -67,17 +67,6 @@ Deno.test("an invalid batch is rejected as a whole", async () => {
   }
 });
 
-Deno.test("a batch without evaluations is a single evaluation", async () => {
-  await using issuer = await serveIssuer();
-  for (const evaluations of [undefined, []]) {
-    const { body } = await post(issuer.app, PATH, {
-      ...evaluationOf(issuer.server.did),
-      evaluations,
-    });
-    assertEquals(body.decision, true);
-  }
-});
-
 Deno.test("a single failure is a problem; in a batch it is an error, not a deny", async () => {
   await using good = await serveIssuer();
   await using bad = await serveIssuer();

@@ -139,19 +139,6 @@ export const AUTHZEN_CONFIGURATION = z.strictObject({
 
 /**
  * Returns why no feed can list a subject; `undefined` if a feed can.
- *
- * @example
- * ```ts
- * import { findForeignSubject } from "./authzen.ts";
- * import { assertEquals } from "@std/assert";
- *
- * const id = "did:web:alice.example";
- * assertEquals(findForeignSubject({ type: "user", id }), undefined);
- * assertEquals(
- *   findForeignSubject({ type: "group", id }),
- *   'no feed speaks of subjects of type "group", only of user, agent and did',
- * );
- * ```
  */
 export function findForeignSubject(
   { type, id }: { readonly type: string; readonly id: string },

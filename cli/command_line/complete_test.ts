@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { stripVTControlCharacters } from "node:util";
-import { isCi } from "../../tests/kit/others_vectors.ts";
+import { isCi } from "../../tests/kit/process.ts";
 import { loadCommands } from "../commands.ts";
 import { hasShell, Shell, type ShellName } from "../testdata/shell.ts";
 import { inWorkspace, workspaceTest as test } from "../testdata/workspace.ts";

@@ -1,10 +1,9 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { isCi } from "../../tests/kit/others_vectors.ts";
 import { displayWidth } from "@sig/api/flags";
 import { loadCommands } from "../commands.ts";
 import { flagsOf } from "./parse_command_line.ts";
 import { manualPage } from "./manual_page.ts";
-import { hasProgram, tempFolder } from "../../tests/kit/process.ts";
+import { lacks, tempFolder } from "../../tests/kit/process.ts";
 
 const COMMANDS = await loadCommands();
 
@@ -30,7 +29,7 @@ async function withPage(work: (file: string) => Promise<void>): Promise<void> {
 
 Deno.test({
   name: "mandoc reports no problem in the manual page",
-  ignore: !isCi && !hasProgram("mandoc"),
+  ignore: lacks("mandoc"),
   async fn() {
     await withPage(async (file) => {
       assertEquals(
@@ -43,7 +42,7 @@ Deno.test({
 
 Deno.test({
   name: "man shows every command and flag at 60 and at 120 columns",
-  ignore: !isCi && !hasProgram("man"),
+  ignore: lacks("man"),
   async fn() {
     await withPage(async (file) => {
       for (const width of [60, 120]) {

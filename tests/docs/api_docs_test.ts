@@ -5,6 +5,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { createApp } from "@sig/api";
 import { browserTest } from "../../web/ui_test/testdata/browser.ts";
 import { findFaults } from "../../web/ui_test/testdata/faults.ts";
+import { serveLoopback } from "../kit/loopback.ts";
 import { SHORT_FEED } from "../../api/testdata/example_feed.ts";
 
 const TOKEN = "a-token-for-tests";
@@ -15,11 +16,8 @@ browserTest(
   "/docs sends requests to its service within its CSP, in all widths and colour schemes",
   async (browser) => {
     const app = createApp({ token: TOKEN });
-    await using server = Deno.serve(
-      { hostname: "127.0.0.1", port: 0, onListen() {} },
-      (request) => app.fetch(request),
-    );
-    const origin = `http://127.0.0.1:${server.addr.port}`;
+    await using server = serveLoopback((request) => app.fetch(request));
+    const { origin } = server;
     const faults: string[] = [];
     for (const width of [1280, 390]) {
       for (const colorScheme of ["light", "dark"] as const) {
@@ -92,11 +90,8 @@ browserTest(
     let app = open;
     const context = await browser.newContext();
     const page = await context.newPage();
-    await using server = Deno.serve(
-      { hostname: "127.0.0.1", port: 0, onListen() {} },
-      (request) => app.fetch(request),
-    );
-    const origin = `http://127.0.0.1:${server.addr.port}`;
+    await using server = serveLoopback((request) => app.fetch(request));
+    const { origin } = server;
     const { paths, components } = await (await fetch(`${origin}/openapi.json`))
       .json();
     /** Returns the texts of a route's elements. */

@@ -1,8 +1,9 @@
 import { assertEquals } from "@std/assert";
-import { filesBelow } from "../ship/testdata/files_below.ts";
+import { ownFiles, ROOT } from "../../tools/workspace.ts";
 
-const ROOT = new URL("../../", import.meta.url);
-
+/** Matches files that may cite, without this one and other projects' files. */
+const CITING =
+  /^(?!vectors\/others\/|tests\/docs\/citations_test\.ts$).*\.(?:tsx?|md|json)$/;
 /**
  * Matches a file and sections of it: `docs/protocol.md §2.6, §3` or `§2–§4`.
  */
@@ -11,18 +12,6 @@ const CITATION =
 /** Matches documents that are not in the repository. */
 const UNKNOWN =
   /\b(?:PROTOCOL|INTERFACES|PROOFS|OPENID) ?§|\bSECURITY(?:,? [A-Z]\d| §)|\bthe seed's (?:field|table)/;
-
-const LEFT_OUT =
-  /^\/(?:dist|coverage|vectors\/others)\/|\/(?:\.git|node_modules)\//;
-
-async function ourFiles(): Promise<string[]> {
-  const paths = await Array.fromAsync(
-    filesBelow(decodeURIComponent(ROOT.pathname).replace(/\/$/, "")),
-  );
-  return paths.filter((path) =>
-    /\.(?:tsx?|md|json)$/.test(path) && !LEFT_OUT.test(path)
-  ).map((path) => path.slice(1));
-}
 
 async function sectionsOf(path: string): Promise<Set<string>> {
   const text = await Deno.readTextFile(new URL(path, ROOT));
@@ -34,8 +23,8 @@ Deno.test("every cited section and document exists", async () => {
   const known = new Map<string, Set<string>>();
   const wrong: string[] = [];
   let count = 0;
-  for (const file of await ourFiles()) {
-    if (file === "tests/docs/citations_test.ts") continue;
+  for (const file of ownFiles()) {
+    if (!CITING.test(file)) continue;
     const text = await Deno.readTextFile(new URL(file, ROOT));
     for (const [all, path, list] of text.matchAll(CITATION)) {
       if (!known.has(path!)) {

@@ -9,7 +9,7 @@ import { assertShown } from "./expected_output.ts";
 import { missingPrograms } from "./programs.ts";
 import { type Block, hasNo, readBlocks, reasonNotRun } from "./read_blocks.ts";
 import { runDocument } from "./run_document.ts";
-import { hasProgram } from "../kit/process.ts";
+import { hasProgram, isCi } from "../kit/process.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
@@ -139,7 +139,7 @@ Deno.test("a block with a failing command shows its output", () => {
 
 const missing = missingPrograms();
 /** Without these programs the tests are ignored, unless SIG_CI=1. */
-const ignore = missing.length > 0 && Deno.env.get("SIG_CI") !== "1";
+const ignore = missing.length > 0 && !isCi;
 
 /** README.md also runs in zsh, since many new users paste it there. */
 const runs = [...documents.keys()].map((path) => ({ path, shell: "bash" }));

@@ -9,10 +9,8 @@ import {
   signAttestation,
 } from "@sig/jose";
 import { createApp } from "@sig/api";
-import {
-  createDemoIssuer,
-  type DemoIssuer,
-} from "../../web/demo/demo_issuer.ts";
+import { type LoopbackServer, serveLoopback } from "../kit/loopback.ts";
+import { startLoopbackIssuer } from "../ship/testdata/loopback_issuer.ts";
 import { serveIssuer } from "./issuer_site.ts";
 import { createNewcomer } from "./newcomer.ts";
 import { run, runWell, startServer, tempFolder } from "../kit/process.ts";
@@ -50,38 +48,18 @@ async function serve(
   };
 }
 
-async function withIssuer(work: (host: string) => Promise<void>) {
+async function withIssuer(work: (issuer: LoopbackServer) => Promise<void>) {
   await using dir = await tempFolder();
   await using issuer = await serveIssuer(dir.path);
-  await work(issuer.host);
+  await work(issuer);
 }
 
 Deno.test("hono-login greets an employee until the relationship ends", async () => {
-  const demo = Promise.withResolvers<DemoIssuer>();
-  await using issuer = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {} },
-    async ({ url }) => {
-      const { pathname } = new URL(url);
-      const bytes = (await demo.promise).document(pathname);
-      const type = pathname.endsWith("l")
-        ? "application/x-ndjson"
-        : "application/json";
-      return bytes === undefined
-        ? new Response(null, { status: 404 })
-        : new Response(bytes.slice(), { headers: { "content-type": type } });
-    },
-  );
-  const host = `127.0.0.1:${issuer.addr.port}`;
-  const now = () => new Date();
-  const made = await createDemoIssuer({
-    origin: `http://${host}`,
-    now,
-  });
-  demo.resolve(made);
-  const { enrol, revoke } = made;
+  await using loopback = await startLoopbackIssuer();
+  const { enrol, revoke } = loopback.issuer;
   const variables = "PORT,ORIGIN,ISSUER,RECHECK_MS,ALLOW_INSECURE";
   await using app = await serve(words("hono-login/main.ts", variables), {
-    ...{ PORT: "0", ORIGIN: "http://127.0.0.1:8000", ISSUER: host },
+    ...{ PORT: "0", ORIGIN: "http://127.0.0.1:8000", ISSUER: loopback.host },
     ...{ RECHECK_MS: "0", ALLOW_INSECURE: "1" },
   });
   const key = await importSigningKey(await generateSigningKey());
@@ -94,6 +72,7 @@ Deno.test("hono-login greets an employee until the relationship ends", async () 
       ?.split(";")[0] ?? "";
   const begun = await post("/sig/challenge", "");
   const challenge = await begun.json();
+  const now = () => new Date();
   const attestation = await signAttestation({ challenge, key, now });
   const done = await post(
     "/sig/session",
@@ -115,65 +94,59 @@ Deno.test("hono-login greets an employee until the relationship ends", async () 
 });
 
 Deno.test("authzen-gateway passes an allow, answers 403 to a deny and 503 without an answer", () =>
-  withIssuer(async (host) => {
-    const did = `did:web:${host.replace(":", "%3A")}`;
+  withIssuer(async ({ did }) => {
     const api = createApp({ issuers: [did], allowPrivate: true, maxAgeMs: 0 });
-    const quiet = { hostname: "127.0.0.1", port: 0, onListen() {} };
-    const decisionPoint = Deno.serve(quiet, (request) => api.fetch(request));
+    const decisionPoint = serveLoopback((request) => api.fetch(request));
     const seen: string[] = [];
-    const upstream = Deno.serve(quiet, async (request) => {
+    await using upstream = serveLoopback(async (request) => {
       const { pathname, search } = new URL(request.url);
       seen.push(`${request.method} ${pathname}${search}`);
       return new Response(`upstream ${await request.text()}`);
     });
-    const at = ({ addr }: typeof upstream) => `http://127.0.0.1:${addr.port}/`;
-    {
-      const variables = "PORT,UPSTREAM,DECISION_POINT,ISSUER";
-      const entry = "authzen-gateway/main.ts";
-      await using gateway = await serve(words(entry, variables), {
-        PORT: "0",
-        UPSTREAM: at(upstream),
-        DECISION_POINT: at(decisionPoint),
-        ISSUER: did,
+    const variables = "PORT,UPSTREAM,DECISION_POINT,ISSUER";
+    const entry = "authzen-gateway/main.ts";
+    await using gateway = await serve(words(entry, variables), {
+      PORT: "0",
+      UPSTREAM: `${upstream.origin}/`,
+      DECISION_POINT: `${decisionPoint.origin}/`,
+      ISSUER: did,
+    });
+    const ask = async (
+      subject: string | undefined,
+      init: RequestInit = {},
+    ) => {
+      const headers = subject === undefined ? [] : [["x-subject", subject]];
+      const response = await fetch(`${gateway.url}//other.example/a?b=1`, {
+        ...init,
+        headers: headers as [string, string][],
       });
-      const ask = async (
-        subject: string | undefined,
-        init: RequestInit = {},
-      ) => {
-        const headers = subject === undefined ? [] : [["x-subject", subject]];
-        const response = await fetch(`${gateway.url}//other.example/a?b=1`, {
-          ...init,
-          headers: headers as [string, string][],
-        });
-        return [response.status, await response.text()];
-      };
-      const alice = "did:web:alice.example";
-      assertEquals(await ask(undefined), [401, "who are you?\n"]);
-      assertEquals(await ask(alice), [200, "upstream "]);
-      const post = { method: "POST", body: "hello" };
-      assertEquals(await ask(alice, post), [200, "upstream hello"]);
-      assertEquals(await ask("did:web:bob.example"), [403, "denied\n"]);
-      const port = Number(new URL(gateway.url).port);
-      const shifting = ["X-Subject: did:web:alice.example"];
-      assertEquals(
-        (await exchangeRaw(
-          port,
-          head("GET /a HTTP/1.1", shifting, "Host: a/admin#"),
-        )).status,
-        400,
-      );
-      await decisionPoint.shutdown();
-      assertEquals(await ask(alice), [503, "can't decide now\n"]);
-      assertEquals(seen, [
-        "GET //other.example/a?b=1",
-        "POST //other.example/a?b=1",
-      ]);
-    }
-    await upstream.shutdown();
+      return [response.status, await response.text()];
+    };
+    const alice = "did:web:alice.example";
+    assertEquals(await ask(undefined), [401, "who are you?\n"]);
+    assertEquals(await ask(alice), [200, "upstream "]);
+    const post = { method: "POST", body: "hello" };
+    assertEquals(await ask(alice, post), [200, "upstream hello"]);
+    assertEquals(await ask("did:web:bob.example"), [403, "denied\n"]);
+    const port = Number(new URL(gateway.url).port);
+    const shifting = ["X-Subject: did:web:alice.example"];
+    assertEquals(
+      (await exchangeRaw(
+        port,
+        head("GET /a HTTP/1.1", shifting, "Host: a/admin#"),
+      )).status,
+      400,
+    );
+    await decisionPoint[Symbol.asyncDispose]();
+    assertEquals(await ask(alice), [503, "can't decide now\n"]);
+    assertEquals(seen, [
+      "GET //other.example/a?b=1",
+      "POST //other.example/a?b=1",
+    ]);
   }));
 
 Deno.test("ci-gate exits with the command's code, 77 on deny, 75 without an answer", () =>
-  withIssuer(async (host) => {
+  withIssuer(async ({ host }) => {
     await using newcomer = await createNewcomer();
     const gate = (issuer: string, subject: string) =>
       run(path("ci-gate/gate.sh"), [issuer, subject, "sh", "-c", "exit 7"], {
@@ -282,7 +255,7 @@ Deno.test("deploy runs both servers in one process, configured by variables", as
 });
 
 Deno.test("audit distinguishes what was true from what was known", () =>
-  withIssuer(async (host) => {
+  withIssuer(async ({ host }) => {
     const audit = (...args: string[]) =>
       run(
         Deno.execPath(),

@@ -1,31 +1,24 @@
 /** The issuer acme.example of the documents. @module */
 
-import { createFileStore, initIssuer, openIssuer } from "@sig/issuer";
-import { createMemoryKeyStore } from "@sig/issuer";
+import {
+  createFileStore,
+  createMemoryKeyStore,
+  initIssuer,
+  openIssuer,
+} from "@sig/issuer";
 import { createIssuerSite } from "../../cli/site/issuer_site.ts";
-
-/** A running server of an issuer. */
-export interface ServedIssuer extends AsyncDisposable {
-  /** Host and port. */
-  readonly host: string;
-}
+import { type LoopbackServer, serveLoopback } from "../kit/loopback.ts";
 
 /**
  * Serves an issuer on loopback: alice is an employee with the role deploy, bob
  * was a contractor until February.
  */
-export async function serveIssuer(dir: string): Promise<ServedIssuer> {
+export async function serveIssuer(dir: string): Promise<LoopbackServer> {
   await Deno.mkdir(dir, { recursive: true });
-  const site = createIssuerSite(dir);
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {} },
-    site,
-  );
-  const host = `127.0.0.1:${server.addr.port}`;
+  const server = serveLoopback(createIssuerSite(dir));
   const store = createFileStore(dir);
   const keys = createMemoryKeyStore();
-  const did = `did:web:${host.replace(":", "%3A")}`;
-  await initIssuer({ store, keys, did, allowPrivate: true });
+  await initIssuer({ store, keys, did: server.did, allowPrivate: true });
   await using issuer = await openIssuer({ store, keys, now: () => new Date() });
   await issuer.appendAll([
     {
@@ -55,5 +48,5 @@ export async function serveIssuer(dir: string): Promise<ServedIssuer> {
       effective_at: "2026-02-01T00:00:00Z",
     },
   ]);
-  return { host, [Symbol.asyncDispose]: () => server.shutdown() };
+  return server;
 }

@@ -7,6 +7,7 @@
 
 import { EXECUTABLES } from "../../tools/compile.ts";
 import { shellLauncher } from "../../tools/launcher.ts";
+import { denoDir } from "../kit/process.ts";
 
 export const ROOT = new URL("../..", import.meta.url).pathname.replace(
   /\/$/,
@@ -24,14 +25,14 @@ export interface Newcomer extends AsyncDisposable {
 
 /** Creates a home with `sig`, `sig-api` and `sig-web` in its PATH. */
 export async function createNewcomer(): Promise<Newcomer> {
-  const { PATH, DENO_DIR, HOME, JSR_URL } = Deno.env.toObject();
+  const { PATH, JSR_URL } = Deno.env.toObject();
   const home = await Deno.makeTempDir({ prefix: "sig-newcomer-" });
   const bin = `${home}/.local/bin`;
   const env = {
     PATH: `${bin}:${SHIMS}:${PATH}`,
     HOME: home,
     // Shares the module cache, on which the documents do not depend.
-    DENO_DIR: DENO_DIR ?? `${HOME}/.cache/deno`,
+    DENO_DIR: await denoDir(),
     ...(JSR_URL === undefined ? {} : { JSR_URL }),
     NO_COLOR: "1",
     DOCS_ROOT: ROOT,

@@ -4,7 +4,15 @@
  */
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { hasProgram, ROOT, run, runWell, tempFolder } from "../kit/process.ts";
+import {
+  hasProgram,
+  isCi,
+  lacks,
+  ROOT,
+  run,
+  runWell,
+  tempFolder,
+} from "../kit/process.ts";
 import { unpackFeed } from "../kit/unpack_vectors.ts";
 import {
   readFeedVector,
@@ -20,8 +28,7 @@ type Words = readonly [string, string, string, string];
  */
 const PYTHON = Deno.build.os === "linux" ? "/usr/bin/python3" : "python3";
 
-const isRequired = Deno.env.get("SIG_CI") === "1";
-const HAS_PYTHON = isRequired ||
+const HAS_PYTHON = isCi ||
   (hasProgram("python3") &&
     (await run(PYTHON, ["-c", "import cryptography"])).code === 0);
 
@@ -113,7 +120,7 @@ Deno.test("the readers in Python and Go agree with every vector", async (t) => {
   });
   await t.step({
     name: "Go",
-    ignore: !isRequired && !hasProgram("go"),
+    ignore: lacks("go"),
     fn: async () => {
       const program = `${dir.path}/check`;
       const source = new URL("examples/go/check.go", ROOT).pathname;

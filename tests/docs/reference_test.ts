@@ -2,9 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { ERROR_CODES } from "@sig/core";
 import { SECTIONS } from "../../tools/reference/finding_page.ts";
 import { runWell } from "../kit/process.ts";
-import { filesBelow } from "../ship/testdata/files_below.ts";
-
-const ROOT = new URL("../../", import.meta.url);
+import { ownFiles, ROOT } from "../../tools/workspace.ts";
 
 Deno.test("docs/reference is up to date with its generator", async () => {
   await runWell(Deno.execPath(), ["task", "check:docs"], {
@@ -47,7 +45,9 @@ Deno.test("each finding has condition, reason and fix as parts of sentences", ()
 });
 
 Deno.test("links between the documents have existing targets", async () => {
-  for (const path of await listDocuments()) {
+  const documents = [...ownFiles()].filter((path) => path.endsWith(".md"));
+  assert(documents.length > 20, `only ${documents.length} documents`);
+  for (const path of documents) {
     const base = new URL(path, ROOT);
     const text = await Deno.readTextFile(base);
     for (const [, target = ""] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
@@ -68,17 +68,6 @@ Deno.test("links between the documents have existing targets", async () => {
     }
   }
 });
-
-/** Returns the paths of all Markdown files of the checkout. */
-async function listDocuments(): Promise<readonly string[]> {
-  const found: string[] = [];
-  for await (const path of filesBelow(ROOT.pathname)) {
-    if (/\/(?:node_modules|dist|links|\.git)\//.test(path)) continue;
-    if (path.endsWith(".md")) found.push(path.slice(1));
-  }
-  assert(found.length > 20, `only ${found.length} documents`);
-  return found;
-}
 
 /** Returns the anchor of a heading as GitHub generates it. */
 function toAnchor(title: string): string {

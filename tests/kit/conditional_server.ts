@@ -1,5 +1,6 @@
 /** A server for issuers, with or without entity tags and ranges. @module */
 
+import { type LoopbackServer, serveLoopback } from "./loopback.ts";
 import { PATHS } from "./test_issuer.ts";
 
 /** One request and its response. */
@@ -19,11 +20,7 @@ export type Served =
   | ((request: Request) => Response | Promise<Response>);
 
 /** A running server. */
-export interface ConditionalServer extends AsyncDisposable {
-  /** `http://127.0.0.1:<port>` */
-  readonly origin: string;
-  /** The did:web of the origin. */
-  readonly did: string;
+export interface ConditionalServer extends LoopbackServer {
   /** The documents by path; other paths are 404. */
   readonly documents: Map<string, Served>;
   /** The paths of all requests so far. */
@@ -46,22 +43,19 @@ export function startConditionalServer(
 ): ConditionalServer {
   const requests: string[] = [];
   const exchanges: Exchange[] = [];
-  const http = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {} },
-    async (request) => {
-      const { pathname: path } = new URL(request.url);
-      requests.push(path);
-      const response = await answer(request, server.documents.get(path));
-      exchanges.push({
-        path,
-        ifNoneMatch: request.headers.get("if-none-match"),
-        range: request.headers.get("range"),
-        status: response.status,
-        bytes: Number(response.headers.get("content-length") ?? "0"),
-      });
-      return response;
-    },
-  );
+  const http = serveLoopback(async (request) => {
+    const { pathname: path } = new URL(request.url);
+    requests.push(path);
+    const response = await answer(request, server.documents.get(path));
+    exchanges.push({
+      path,
+      ifNoneMatch: request.headers.get("if-none-match"),
+      range: request.headers.get("range"),
+      status: response.status,
+      bytes: Number(response.headers.get("content-length") ?? "0"),
+    });
+    return response;
+  });
   const answer = async (request: Request, served: Served | undefined) => {
     if (served === undefined) return new Response(null, { status: 404 });
     if (typeof served === "function") return await served(request);
@@ -70,10 +64,8 @@ export function startConditionalServer(
       : served;
     return await respond(request, bytes, server);
   };
-  const { port } = http.addr;
   const server: ConditionalServer = {
-    origin: `http://127.0.0.1:${port}`,
-    did: `did:web:127.0.0.1%3A${port}`,
+    ...http,
     documents: new Map(),
     requests,
     exchanges,
@@ -81,7 +73,6 @@ export function startConditionalServer(
     era: "",
     ranges,
     of: (path) => exchanges.filter((each) => each.path === path),
-    [Symbol.asyncDispose]: () => http.shutdown(),
   };
   return server;
 }

@@ -5,12 +5,12 @@
  * @module
  */
 
-import { hasProgram, runWell } from "./process.ts";
+import { hasProgram, isCi, runWell } from "./process.ts";
 
 const MODULES = "/usr/share/gocode";
 
 /** Whether to skip tests that need Go: never in CI, where they fail instead. */
-export const WITHOUT_GO = !hasGo() && Deno.env.get("SIG_CI") !== "1";
+export const WITHOUT_GO = !hasGo() && !isCi;
 
 function hasGo(): boolean {
   try {

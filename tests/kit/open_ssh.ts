@@ -1,6 +1,6 @@
 /** Helpers for Debian's openssh-server, openssh-client and git. @module */
 
-import { hasProgram, run, runWell, TestProcess } from "./process.ts";
+import { hasProgram, isCi, run, runWell, TestProcess } from "./process.ts";
 import { waitUntil } from "./wait.ts";
 
 const PROGRAMS = ["sshd", "ssh", "ssh-add", "ssh-agent", "ssh-keygen", "git"];
@@ -19,7 +19,7 @@ export function withOpenSsh(
   const isComplete = MISSING.length === 0;
   Deno.test({
     name: isComplete ? name : `${name} (missing: ${MISSING.join(", ")})`,
-    ignore: !isComplete && Deno.env.get("SIG_CI") !== "1",
+    ignore: !isComplete && !isCi,
     fn,
   });
 }

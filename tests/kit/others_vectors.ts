@@ -3,7 +3,7 @@
  * `deno task vectors:fetch` downloads, and `vectors/own` and `vectors/proofs`.
  */
 
-const ROOT = new URL("../../", import.meta.url);
+import { isCi, ROOT } from "./process.ts";
 
 /** The folders to search; the one in `SIG_VECTORS` is first. */
 const FOLDERS: readonly string[] = [
@@ -11,9 +11,6 @@ const FOLDERS: readonly string[] = [
   "vectors/others",
   "vectors",
 ].flat().map((folder) => decodeURIComponent(new URL(folder, ROOT).pathname));
-
-/** Whether this run must not skip any test. */
-export const isCi: boolean = Deno.env.get("SIG_CI") === "1";
 
 /** Returns the path of a file or folder; undefined if it is missing. */
 export function findVectors(path: string): string | undefined {

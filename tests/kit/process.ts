@@ -254,10 +254,24 @@ export async function startServer(
   return await new StartedServer(command, args, options).announced();
 }
 
+/** The directory of Deno's module cache. */
+export async function denoDir(): Promise<string> {
+  const text = await runWell(Deno.execPath(), ["info", "--json"]);
+  return JSON.parse(text).denoDir;
+}
+
 /** Returns a port of loopback that was free just now. */
 export function freePort(): number {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   return listener.addr.port;
+}
+
+/** Whether this run must not skip any test. */
+export const isCi: boolean = Deno.env.get("SIG_CI") === "1";
+
+/** Whether to skip a test, because this machine lacks a program that it needs. */
+export function lacks(program: string): boolean {
+  return !isCi && !hasProgram(program);
 }
 
 /** Returns whether a program is installed, also in root's directories. */
@@ -281,10 +295,14 @@ async function listensAt(port: number): Promise<boolean> {
   }
 }
 
-/** Creates a temporary folder, removed when its scope ends. */
-export async function tempFolder(): Promise<
-  AsyncDisposable & { readonly path: string }
-> {
+/** A temporary folder, removed when its scope ends. */
+export interface TempFolder extends AsyncDisposable {
+  /** Its path. */
+  readonly path: string;
+}
+
+/** Creates a temporary folder. */
+export async function tempFolder(): Promise<TempFolder> {
   const path = await Deno.makeTempDir({ prefix: "sig-test-" });
   return {
     path,

@@ -1,6 +1,7 @@
 // Slow clients and issuers that don't respond, with real processes.
 import { assertEquals } from "@std/assert";
 import { type ClientHttp2Session, connect } from "node:http2";
+import { serveLoopback } from "../kit/loopback.ts";
 import { exchangeRaw, RawClient, rawPost } from "../kit/raw_client.ts";
 import {
   assertUntouched,
@@ -94,12 +95,8 @@ Deno.test("api: questions about an issuer that does not respond don't block othe
   const accepting = (async () => {
     for await (const connection of silent) held.push(connection);
   })();
-  const quick = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {} },
-    () => new Response(null, { status: 404 }),
-  );
+  await using quick = serveLoopback(() => new Response(null, { status: 404 }));
   const silentHost = `127.0.0.1:${silent.addr.port}`;
-  const quickHost = `127.0.0.1:${quick.addr.port}`;
   const about = (issuer: string) =>
     rawPost(
       "/v1/check",
@@ -113,7 +110,7 @@ Deno.test("api: questions about an issuer that does not respond don't block othe
   try {
     await using server = await ServerProcess.start("api", [
       ...["--allow-insecure", "--log", "off", "--max-concurrent", "32"],
-      ...["--issuer", silentHost, "--issuer", quickHost],
+      ...["--issuer", silentHost, "--issuer", quick.host],
     ]);
     // One client gets a quarter of the places.
     for (let i = 0; i < 8; i++) {
@@ -133,7 +130,7 @@ Deno.test("api: questions about an issuer that does not respond don't block othe
     );
     assertEquals(refused.headers.get("retry-after"), "1");
     // The other issuer responds with 404.
-    const other = await exchangeRaw(server.port, about(quickHost));
+    const other = await exchangeRaw(server.port, about(quick.host));
     assertEquals(JSON.parse(other.body).code, "fetch_status");
     const { path, body } = QUESTIONS.api;
     const inline = await exchangeRaw(server.port, rawPost(path, body));
@@ -144,6 +141,5 @@ Deno.test("api: questions about an issuer that does not respond don't block othe
     silent.close();
     await accepting;
     for (const connection of held) connection.close();
-    await quick.shutdown();
   }
 });

@@ -11,6 +11,7 @@ import {
   startWebServer,
   type WebServerName,
 } from "../../cli/testdata/web_server.ts";
+import { serveLoopback } from "../kit/loopback.ts";
 import { exchangeRaw, head, RawClient } from "../kit/raw_client.ts";
 import { inWorkspace, type Workspace } from "../../cli/testdata/workspace.ts";
 import {
@@ -21,7 +22,7 @@ import type { Person } from "../../web/testdata/independent_client.ts";
 import { browserTest } from "../../web/ui_test/testdata/browser.ts";
 import { createKey } from "../../web/ui_test/testdata/person.ts";
 import { WAIT_LIMIT_MS } from "../kit/wait.ts";
-import { freePort, hasProgram } from "../kit/process.ts";
+import { freePort, hasProgram, lacks } from "../kit/process.ts";
 
 /** A browser that keeps cookies by host name. */
 class Visitor {
@@ -99,17 +100,14 @@ async function startGated(
       settings: { gateHosts: [app], gateMaxAgeMs: 0 },
     }),
   );
-  const upstream = starting.use(Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {} },
-    ({ headers, url }) => {
-      const { pathname, search } = new URL(url);
-      const path = pathname + search;
-      return Response.json({ path, headers: Object.fromEntries(headers) });
-    },
-  ));
+  const upstream = starting.use(serveLoopback(({ headers, url }) => {
+    const { pathname, search } = new URL(url);
+    const path = pathname + search;
+    return Response.json({ path, headers: Object.fromEntries(headers) });
+  }));
   const { code, stdout, stderr } = await workspace.sig([
     ...["export", `gate-${name}`, "--login", provider.origin, "--app", app],
-    ...["--upstream", `http://127.0.0.1:${upstream.addr.port}`],
+    ...["--upstream", upstream.origin],
   ]);
   assertEquals(code, 0, stderr);
   starting.use(await startWebServer(name, workspace.dir, stdout, port));
@@ -123,7 +121,7 @@ async function startGated(
 for (const name of ["nginx", "caddy"] as const satisfies WebServerName[]) {
   Deno.test({
     name: `${name} admits a logged-in person until a revocation`,
-    ignore: !hasProgram(name) && Deno.env.get("SIG_CI") !== "1",
+    ignore: lacks(name),
     fn: () =>
       inWorkspace(async (workspace) => {
         await using gated = await startGated(name, workspace);
@@ -194,7 +192,7 @@ for (const name of ["nginx", "caddy"] as const satisfies WebServerName[]) {
   Deno.test({
     name:
       `${name} hides the login's cookies from an application on the same host, and passes other cookies`,
-    ignore: !hasProgram(name) && Deno.env.get("SIG_CI") !== "1",
+    ignore: lacks(name),
     fn: () =>
       inWorkspace(async (workspace) => {
         await using gated = await startGated(name, workspace, "127.0.0.1");
@@ -286,13 +284,13 @@ for (const name of ["nginx", "caddy"] as const satisfies WebServerName[]) {
 for (const name of ["nginx", "caddy"] as const satisfies WebServerName[]) {
   Deno.test({
     name: `${name} closes idle connections before and after a request`,
-    ignore: !hasProgram(name) && Deno.env.get("SIG_CI") !== "1",
+    ignore: lacks(name),
     fn: () =>
       inWorkspace(async (workspace) => {
-        await using login = serveOnLoopback(() => new Response());
+        await using login = serveLoopback(() => new Response());
         const { stdout } = await workspace.sig([
-          ...["export", `gate-${name}`, "--login", originOf(login)],
-          ...["--upstream", originOf(login), "--app", "localhost:9000"],
+          ...["export", `gate-${name}`, "--login", login.origin],
+          ...["--upstream", login.origin, "--app", "localhost:9000"],
         ]);
         const port = freePort();
         const shorter = stdout.replaceAll(":9000", `:${port}`)
@@ -313,20 +311,20 @@ for (const name of ["nginx", "caddy"] as const satisfies WebServerName[]) {
 
 Deno.test({
   name: "nginx accepts 100 concurrent requests per address",
-  ignore: !hasProgram("nginx") && Deno.env.get("SIG_CI") !== "1",
+  ignore: lacks("nginx"),
   fn: () =>
     inWorkspace(async (workspace) => {
       const answered = Promise.withResolvers<void>();
       const asked = Promise.withResolvers<void>();
       let waiting = 0;
-      await using login = serveOnLoopback(async () => {
+      await using login = serveLoopback(async () => {
         if (++waiting === 100) asked.resolve();
         await answered.promise;
         return new Response(null, { status: 403 });
       });
       const port = freePort();
       const { stdout } = await workspace.sig([
-        ...["export", "gate-nginx", "--login", originOf(login)],
+        ...["export", "gate-nginx", "--login", login.origin],
         ...["--app", `localhost:${port}`],
       ]);
       await using _server = await startWebServer(
@@ -359,22 +357,10 @@ async function soon<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Serves in place of a login server or an application. */
-function serveOnLoopback(
-  answer: () => Response | Promise<Response>,
-): Deno.HttpServer<Deno.NetAddr> {
-  const address = { hostname: "127.0.0.1", port: 0, onListen() {} };
-  return Deno.serve(address, answer);
-}
-
-function originOf({ addr }: Deno.HttpServer<Deno.NetAddr>): string {
-  return `http://127.0.0.1:${addr.port}`;
-}
-
 Deno.test({
   name:
     "nginx responds with 500 while the login server of two applications is unreachable",
-  ignore: !hasProgram("nginx") && Deno.env.get("SIG_CI") !== "1",
+  ignore: lacks("nginx"),
   fn: () =>
     inWorkspace(async (workspace) => {
       const ports = [freePort(), freePort()];

@@ -3,7 +3,7 @@
 import { jwkToDidKey, signAttestation } from "@sig/jose";
 import { assert, assertEquals } from "@std/assert";
 import { publishProofs } from "../kit/proofs.ts";
-import { ROOT, run } from "../kit/process.ts";
+import { ROOT, run, tempFolder } from "../kit/process.ts";
 import { LEAST, postJson, ServerProcess } from "../kit/server_process.ts";
 import { importTestKeys } from "../kit/test_issuer.ts";
 import { watchIssuer } from "../kit/watched_issuer.ts";
@@ -50,9 +50,9 @@ async function check(issuer: string, pins: string) {
 Deno.test("a key and an event uploaded by an attacker are refused by all consumers with pins", async () => {
   await using issuer = await watchIssuer(3, key);
   const { server } = issuer;
-  const folder = await Deno.makeTempDir();
+  await using temporary = await tempFolder();
+  const folder = temporary.path;
   await using stack = new AsyncDisposableStack();
-  stack.defer(() => Deno.remove(folder, { recursive: true }));
   const line = await issuer.line(4, key, { subject: SUBJECT });
   const lines = [...issuer.lines, line];
   issuer.publish(lines);

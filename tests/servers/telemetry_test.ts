@@ -3,6 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { Person } from "../../web/testdata/independent_client.ts";
 import { freePort, tempFolder } from "../kit/process.ts";
+import { serveLoopback } from "../kit/loopback.ts";
 import { exchangeRaw, head } from "../kit/raw_client.ts";
 import { HAS_REDIS, startRedis, whileFrozen } from "../kit/redis_server.ts";
 import { postJson, ServerProcess, SERVERS } from "../kit/server_process.ts";
@@ -44,43 +45,36 @@ function startCollector() {
   const spans: Span[] = [];
   /** The newest data points of each metric. */
   const metrics = new Map<string, readonly Point[]>();
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {} },
-    async (request) => {
-      const sent: Sent = await request.json();
-      for (const { scopeSpans } of sent.resourceSpans ?? []) {
-        for (const { spans: some } of scopeSpans) {
-          for (const span of some) {
-            spans.push({ ...span, attributes: attributesOf(span) });
-          }
-        }
-      }
-      for (const { scopeMetrics } of sent.resourceMetrics ?? []) {
-        for (const { metrics: some } of scopeMetrics) {
-          for (const { name, sum, gauge } of some) {
-            const points = (sum ?? gauge)?.dataPoints ?? [];
-            metrics.set(
-              name,
-              points.map((point: Sent) => ({
-                value: point.asDouble ?? Number(point.asInt),
-                attributes: attributesOf(point),
-              })),
-            );
-          }
-        }
-      }
-      return Response.json({});
-    },
-  );
+  const server = serveLoopback(async (request) => {
+    const sent: Sent = await request.json();
+    const scopes = (sent.resourceSpans ?? [])
+      .flatMap(({ scopeSpans }: Sent) => scopeSpans);
+    for (const span of scopes.flatMap((scope: Sent) => scope.spans)) {
+      spans.push({ ...span, attributes: attributesOf(span) });
+    }
+    const meters = (sent.resourceMetrics ?? [])
+      .flatMap(({ scopeMetrics }: Sent) => scopeMetrics);
+    for (
+      const { name, sum, gauge } of meters.flatMap((each: Sent) => each.metrics)
+    ) {
+      const points = (sum ?? gauge)?.dataPoints ?? [];
+      metrics.set(
+        name,
+        points.map((point: Sent) => ({
+          value: point.asDouble ?? Number(point.asInt),
+          attributes: attributesOf(point),
+        })),
+      );
+    }
+    return Response.json({});
+  });
   return {
-    spans,
-    metrics,
+    ...{ ...server, spans, metrics },
     env: {
       OTEL_DENO: "true",
-      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${server.addr.port}`,
+      OTEL_EXPORTER_OTLP_ENDPOINT: server.origin,
       OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
     },
-    [Symbol.asyncDispose]: () => server.shutdown(),
   };
 }
 

@@ -21,6 +21,7 @@ import {
 } from "./testdata/old_runtime.ts";
 import { ROOT, VERSION } from "../../tools/workspace.ts";
 import {
+  isCi,
   type ProcessOptions,
   run,
   runWell,
@@ -35,7 +36,6 @@ import {
   writeLargeIssuer,
 } from "./testdata/worker_share.ts";
 
-const IS_CI = Deno.env.get("SIG_CI") === "1";
 const old = await findOldRuntime();
 
 /** Command that runs a program without any network; Linux only. */
@@ -47,7 +47,7 @@ Deno.test({
   name: `executables run without Deno, with the runtime of npm${
     old.missing === undefined ? "" : ` (${old.missing})`
   }`,
-  ignore: old.missing !== undefined && !IS_CI,
+  ignore: old.missing !== undefined && !isCi,
   fn: async (t) => {
     if (old.missing !== undefined) throw new Error(old.missing);
     await using made = await tempFolder();
@@ -110,7 +110,7 @@ Deno.test({
 
     await t.step({
       name: "sig creates, changes and checks an issuer without a network",
-      ignore: !canUnshare && !IS_CI,
+      ignore: !canUnshare && !isCi,
       fn: async () => {
         const offline = async (words: string) => {
           const args = [`${dist}/sig`, ...words.split(" ")];

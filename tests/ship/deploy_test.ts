@@ -4,9 +4,9 @@ import { ask, mayDeploy } from "./testdata/ask.ts";
 import { ALICE, startLoopbackIssuer } from "./testdata/loopback_issuer.ts";
 import { ROOT } from "../../tools/workspace.ts";
 import {
+  denoDir,
   type Ran,
   run,
-  runWell,
   type StartedServer,
   startServer,
   tempFolder,
@@ -38,9 +38,8 @@ function words(entry: string): string[] {
  * npm packages.
  */
 async function emptyCache() {
-  const said = await runWell(Deno.execPath(), ["info", "--json"]);
   const folder = await tempFolder();
-  await Deno.symlink(`${JSON.parse(said).denoDir}/npm`, `${folder.path}/npm`);
+  await Deno.symlink(`${await denoDir()}/npm`, `${folder.path}/npm`);
   return folder;
 }
 

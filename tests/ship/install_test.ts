@@ -8,6 +8,7 @@ import {
   windowsLauncher,
 } from "../../tools/launcher.ts";
 import {
+  denoDir,
   hasProgram,
   type Ran,
   ROOT,
@@ -35,15 +36,13 @@ async function withHome(
   const home = await Deno.realPath(
     await Deno.makeTempDir({ prefix: "sig it's new " }),
   );
-  const { denoDir } = JSON.parse(
-    (await run(Deno.execPath(), ["info", "--json"])).stdout,
-  );
+  const dir = await denoDir();
   try {
     await work(
       home,
       (folder, env = {}) =>
         run(Deno.execPath(), ["task", "install", ...folder ? [folder] : []], {
-          ...{ HOME: home, DENO_DIR: denoDir, SHELL: "/bin/bash", ...env },
+          ...{ HOME: home, DENO_DIR: dir, SHELL: "/bin/bash", ...env },
         }),
     );
   } finally {
@@ -167,11 +166,8 @@ Deno.test({
       await Deno.writeTextFile(launcher, text, { mode: 0o755 });
       const handler = "#!/bin/sh\ncat >> seen.txt\n";
       await Deno.writeTextFile(`${home}/handle`, handler, { mode: 0o755 });
-      const { denoDir } = JSON.parse(
-        (await run(Deno.execPath(), ["info", "--json"])).stdout,
-      );
-      const ask = (...args: string[]) =>
-        run(launcher, args, { HOME: home, DENO_DIR: denoDir }, home);
+      const env = { HOME: home, DENO_DIR: await denoDir() };
+      const ask = (...args: string[]) => run(launcher, args, env, home);
       await ask("init", "acme.example");
       await ask(
         ...["upsert", "--dir", "acme.example", "--type", "employee"],

@@ -1,10 +1,9 @@
 import { assertEquals } from "@std/assert";
 import { packLibraries } from "../../tools/pack.ts";
 import { readBlocks } from "../docs/read_blocks.ts";
-import { run, runWell, tempFolder } from "../kit/process.ts";
+import { isCi, run, runWell, tempFolder } from "../kit/process.ts";
 
 const PAGE = new URL("../../docs/node.md", import.meta.url);
-const IS_CI = Deno.env.get("SIG_CI") === "1";
 
 /** Whether npm can get Node 22 here. */
 async function hasNode(): Promise<boolean> {
@@ -18,7 +17,7 @@ async function hasNode(): Promise<boolean> {
 Deno.test({
   name:
     "npm installs the packed libraries, and Node 22 runs the program of the document",
-  ignore: !IS_CI && !await hasNode(),
+  ignore: !isCi && !await hasNode(),
   fn: async () => {
     await using packed = await tempFolder();
     await using folder = await tempFolder();

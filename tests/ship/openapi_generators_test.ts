@@ -2,10 +2,8 @@
 // a cast, from a real server.
 import { assertEquals } from "@std/assert";
 import { EXAMPLE_FEED } from "../../api/testdata/example_feed.ts";
-import { run, runWell, tempFolder } from "../kit/process.ts";
+import { lacks, runWell, tempFolder } from "../kit/process.ts";
 import { ServerProcess } from "../kit/server_process.ts";
-
-const IS_CI = Deno.env.get("SIG_CI") === "1";
 
 /** A generator of npm, and a program that uses the generated client. */
 interface Generator {
@@ -63,19 +61,11 @@ const decisions = several.data?.results.map((result) =>
 console.log(JSON.stringify([decision, decisions]));
 `;
 
-async function hasNpx(): Promise<boolean> {
-  try {
-    return (await run("npx", ["--version"])).code === 0;
-  } catch {
-    return false;
-  }
-}
-
 for (const { name, args, program } of GENERATORS) {
   Deno.test({
     name:
       `${name} generates types whose decision a program reads without a cast`,
-    ignore: !IS_CI && !await hasNpx(),
+    ignore: lacks("npx"),
     fn: async () => {
       await using server = await ServerProcess.start("api");
       await using folder = await tempFolder();

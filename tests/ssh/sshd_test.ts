@@ -9,6 +9,7 @@ import {
   withOpenSsh,
 } from "../kit/open_ssh.ts";
 import {
+  denoDir,
   freePort,
   ROOT,
   runWell,
@@ -33,8 +34,7 @@ function sigIn(folder: string) {
 }
 
 /** The module cache, which may not be in the home of sshd's user. */
-const DENO_DIR = Deno.env.get("DENO_DIR") ??
-  `${Deno.env.get("HOME")}/.cache/deno`;
+const DENO_DIR = await denoDir();
 
 const DENIED = "Permission denied (publickey)";
 

@@ -7,6 +7,7 @@
 
 import { readLinks } from "../../../tools/release_copy.ts";
 import { filesBelow } from "./files_below.ts";
+import { serveLoopback } from "../../kit/loopback.ts";
 import { runWell } from "../../kit/process.ts";
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
@@ -44,15 +45,12 @@ export async function startJsrRegistry(
 ): Promise<JsrRegistry> {
   const folder = await Deno.makeTempDir({ prefix: "jsr-" });
   for (const link of await readLinks(root)) await addLinked(folder, link);
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {} },
-    (request) => answer(folder, upstream, request),
-  );
+  const server = serveLoopback((request) => answer(folder, upstream, request));
   return {
-    url: `http://127.0.0.1:${server.addr.port}/`,
+    url: `${server.origin}/`,
     folder,
     async [Symbol.asyncDispose]() {
-      await server.shutdown();
+      await server[Symbol.asyncDispose]();
       await Deno.remove(folder, { recursive: true });
     },
   };

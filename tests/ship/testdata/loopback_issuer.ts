@@ -4,16 +4,15 @@ import {
   createDemoIssuer,
   type DemoIssuer,
 } from "../../../web/demo/demo_issuer.ts";
+import { type LoopbackServer, serveLoopback } from "../../kit/loopback.ts";
 
 /** The issuer's only subject: an employee with the role `deploy`. */
 export const ALICE = "did:web:alice.example";
 
 /** A running issuer. */
-export interface LoopbackIssuer extends AsyncDisposable {
-  /** `127.0.0.1:<port>` */
-  readonly host: string;
-  /** Its DID. */
-  readonly did: string;
+export interface LoopbackIssuer extends LoopbackServer {
+  /** Appends and revokes relationships. */
+  readonly issuer: DemoIssuer;
   /** Returns the number of requests for documents. */
   readonly requests: () => number;
 }
@@ -22,30 +21,19 @@ export interface LoopbackIssuer extends AsyncDisposable {
 export async function startLoopbackIssuer(): Promise<LoopbackIssuer> {
   const { promise: ready, resolve } = Promise.withResolvers<DemoIssuer>();
   let requests = 0;
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {} },
-    async (request) => {
-      requests++;
-      const { pathname } = new URL(request.url);
-      const bytes = (await ready).document(pathname);
-      if (bytes === undefined) return new Response(null, { status: 404 });
-      const type = pathname.endsWith(".jsonl") ? "x-ndjson" : "json";
-      return new Response(bytes.slice(), {
-        headers: { "content-type": `application/${type}` },
-      });
-    },
-  );
-  const host = `127.0.0.1:${server.addr.port}`;
-  const issuer = await createDemoIssuer({
-    origin: `http://${host}`,
-    now: () => new Date(),
+  const server = serveLoopback(async ({ url }) => {
+    requests++;
+    const { pathname } = new URL(url);
+    const bytes = (await ready).document(pathname);
+    if (bytes === undefined) return new Response(null, { status: 404 });
+    const type = pathname.endsWith(".jsonl") ? "x-ndjson" : "json";
+    return new Response(bytes.slice(), {
+      headers: { "content-type": `application/${type}` },
+    });
   });
+  const { origin } = server;
+  const issuer = await createDemoIssuer({ origin, now: () => new Date() });
   await issuer.enrol(ALICE);
   resolve(issuer);
-  return {
-    host,
-    did: issuer.did,
-    requests: () => requests,
-    [Symbol.asyncDispose]: () => server.shutdown(),
-  };
+  return { ...server, issuer, requests: () => requests };
 }

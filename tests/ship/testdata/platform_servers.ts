@@ -16,6 +16,7 @@ import {
   untilClosed,
 } from "../../kit/raw_server.ts";
 import type { Servers } from "../../../tools/platform_suites/suite.ts";
+import { serveLoopback } from "../../kit/loopback.ts";
 import { ALICE } from "./loopback_issuer.ts";
 import { tempFolder } from "../../kit/process.ts";
 
@@ -64,14 +65,7 @@ async function startIssuer(certificate?: TestCertificate) {
   const { promise: ready, resolve } = Promise.withResolvers<
     () => Promise<unknown>
   >();
-  const server = Deno.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    onListen() {},
-    ...certificate === undefined
-      ? {}
-      : { cert: certificate.cert, key: certificate.key },
-  }, async (request) => {
+  const server = serveLoopback(async (request) => {
     const append = await ready;
     if (request.method !== "POST") return await site(request);
     if (request.url.endsWith("/append")) {
@@ -83,8 +77,8 @@ async function startIssuer(certificate?: TestCertificate) {
     return new Response("done", {
       headers: { "access-control-allow-origin": "*" },
     });
-  });
-  const { port } = server.addr;
+  }, certificate);
+  const { port } = server;
   const host = certificate === undefined ? "127.0.0.1" : TLS_NAME;
   const store = createFileStore(folder.path);
   const keys = createMemoryKeyStore();
@@ -103,7 +97,7 @@ async function startIssuer(certificate?: TestCertificate) {
   return {
     port,
     async [Symbol.asyncDispose]() {
-      await server.shutdown();
+      await server[Symbol.asyncDispose]();
       await issuer.close();
       await folder[Symbol.asyncDispose]();
     },

@@ -2,7 +2,13 @@
 
 import type { JsrRegistry } from "./jsr_registry.ts";
 import { ROOT } from "../../../tools/workspace.ts";
-import { type Ran, run, runWell, tempFolder } from "../../kit/process.ts";
+import {
+  denoDir,
+  type Ran,
+  run,
+  runWell,
+  tempFolder,
+} from "../../kit/process.ts";
 
 const DENO = Deno.execPath();
 /** A small test, instead of all tests. */
@@ -15,11 +21,11 @@ export async function runTool(
   env: Readonly<Record<string, string>> = {},
 ): Promise<Ran> {
   await using cache = await tempFolder();
-  const { denoDir } = JSON.parse(await runWell(DENO, ["info", "--json"]));
+  const dir = await denoDir();
   // npm packages are shared; modules from this port are removed.
-  for (const { name, isDirectory } of Deno.readDirSync(denoDir)) {
+  for (const { name, isDirectory } of Deno.readDirSync(dir)) {
     if (!isDirectory || name === "remote") continue;
-    await Deno.symlink(`${denoDir}/${name}`, `${cache.path}/${name}`);
+    await Deno.symlink(`${dir}/${name}`, `${cache.path}/${name}`);
   }
   const permissions = ["--allow-read", "--allow-write", "--allow-run"];
   return await run(
