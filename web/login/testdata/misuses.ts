@@ -96,6 +96,12 @@ const SYNTAX: readonly Misuse[] = [
     says: "the header must have exactly alg, typ and kid",
   },
   {
+    name: "a did:key kid with another fragment",
+    header: { kid: "did:key:z6MkiTBz#z6MkiTBy" },
+    code: "invalid_header",
+    says: "kid is a did:key, so its fragment must repeat the key",
+  },
+  {
     name: "a claim of a wrong type",
     claims: { aud: [AUDIENCE] },
     code: invalid,
