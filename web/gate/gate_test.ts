@@ -203,3 +203,11 @@ Deno.test("rejects a --gate-host that is not a host", async () => {
     );
   }
 });
+
+Deno.test("a host is found in any spelling, and only at its port", () => {
+  const { find } = createGateHosts(["Wiki.example"], "https://login.example");
+  const spellings = ["wiki.example", "WIKI.example", "wiki.example:443"];
+  for (const name of spellings) assertEquals(find(name)?.host, WIKI, name);
+  const others = ["wiki.example:8443", "wiki.example.", "wiki.example/x", ""];
+  for (const name of others) assertEquals(find(name), undefined, name);
+});
