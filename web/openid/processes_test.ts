@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { HAS_REDIS, startRedis } from "../../tests/kit/redis_server.ts";
+import { openTcpSwitch } from "../../tests/kit/tcp_switch.ts";
 import { waitUntil } from "../../tests/kit/wait.ts";
-import { startCuttingProxy } from "./testdata/cutting_proxy.ts";
 import { Fleet, refreshForm, type Replica } from "./testdata/fleet.ts";
 import { Browser } from "./testdata/test_provider.ts";
 
@@ -71,7 +71,7 @@ Deno.test({
   ignore: Deno.build.os === "windows" || !HAS_REDIS,
   async fn() {
     await using redis = await startRedis();
-    const proxy = startCuttingProxy(redis.port);
+    await using proxy = openTcpSwitch(redis.port);
     await using fleet = await Fleet.open(() => redis.url);
     const second = await fleet.start();
     const first = await fleet.start(`redis://127.0.0.1:${proxy.port}`);
@@ -81,7 +81,7 @@ Deno.test({
       await fleet.codeAt(first, person, browser),
     );
     const killed = Promise.withResolvers<void>();
-    proxy.arm('"refresh":"', () => {
+    proxy.cutAfter('"refresh":"', () => {
       void fleet.kill(first).then(killed.resolve);
     });
     const lost = await fetch(`${first.origin}/oidc/token`, {
@@ -97,7 +97,6 @@ Deno.test({
     const url = await second.authorizeUrl({ prompt: "none" });
     const code = await browser.codeAt(url);
     assertEquals((await second.redeem(code)).status, 200);
-    await proxy.close();
   },
 });
 
