@@ -151,41 +151,31 @@ export function Events({ feed }: { readonly feed: OpenFeed }) {
           [name, what, event.subject, event.relationship_id, ...roles]
             .join("\n")}
         filters={[{
-          id: "events-kind",
-          any: "Any kind",
+          name: "kind",
           options: ["added", "changed", "ended"].map((each) => [each, each]),
           matches: ({ kind }, value) => kind === value,
         }]}
-        columns={[
-          {
-            name: "Event",
-            class: "col-event",
-            cell: ({ verified: { event } }) => (
-              <>
-                #{event.sequence}{" "}
+        heads={["Event", "Who", "What"]}
+        row={(row) => {
+          const { name, verified: { event } } = row;
+          const { sequence, issued_at, subject } = event;
+          return (
+            <>
+              <td>
+                #{sequence}{" "}
                 <span class="quiet">
-                  <Time instant={event.issued_at} isShort />
+                  <Time instant={issued_at} isShort />
                 </span>
-              </>
-            ),
-          },
-          {
-            name: "Who",
-            class: "col-who",
-            cell: (row) => (
-              <Who
-                name={row.name}
-                subject={row.verified.event.subject}
-                onOpen={() => setOpened(row)}
-              />
-            ),
-          },
-          {
-            name: "What",
-            class: "col-what",
-            cell: (row) => <What row={row} />,
-          },
-        ]}
+              </td>
+              <td>
+                <Who {...{ name, subject }} onOpen={() => setOpened(row)} />
+              </td>
+              <td>
+                <What row={row} />
+              </td>
+            </>
+          );
+        }}
       />
       {opened && (
         <EventDialog

@@ -72,8 +72,7 @@ export function People({ feed }: { readonly feed: OpenFeed }) {
         }}
         filters={[
           {
-            id: "people-status",
-            any: "Any status",
+            name: "status",
             options: EFFECTIVE_STATUSES.map((each) => [
               each,
               STATUSES[each].text,
@@ -81,49 +80,39 @@ export function People({ feed }: { readonly feed: OpenFeed }) {
             matches: ({ status }, value) => status === value,
           },
           {
-            id: "people-role",
-            any: "Any role",
+            name: "role",
             options: roles.map((each) => [each, visibleText(each)]),
             matches: ({ relationship }, value) =>
               relationship.roles.includes(value),
           },
         ]}
-        columns={[
-          {
-            name: "Who",
-            class: "col-who",
-            cell: (person) => (
-              <Who
-                {...person}
-                subject={person.relationship.subject}
-                onOpen={() => setOpened(person)}
-              />
-            ),
-          },
-          {
-            name: "Type and roles",
-            class: "col-what",
-            cell: ({ relationship: { relationship_type, roles } }) => (
-              <>
+        heads={["Who", "Type and roles", "Status"]}
+        row={(person) => {
+          const { status, relationship } = person;
+          const { subject, relationship_type, roles, valid_until } =
+            relationship;
+          return (
+            <>
+              <td>
+                <Who
+                  {...{ ...person, subject }}
+                  onOpen={() => setOpened(person)}
+                />
+              </td>
+              <td>
                 {typeLabel(relationship_type)} <Roles roles={roles} />
-              </>
-            ),
-          },
-          {
-            name: "Status",
-            class: "col-status",
-            cell: ({ status, relationship: { valid_until } }) => (
-              <>
+              </td>
+              <td>
                 <StatusBadge status={status} />{" "}
                 {valid_until !== null && (
                   <span class="quiet">
                     until <Time instant={valid_until} isShort />
                   </span>
                 )}
-              </>
-            ),
-          },
-        ]}
+              </td>
+            </>
+          );
+        }}
       >
         <label class="check">
           {"On "}

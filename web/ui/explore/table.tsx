@@ -5,18 +5,10 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Button, Panel } from "../elements.tsx";
 import { counted } from "../text.ts";
 
-/** A column; its class sets its width and whether narrow screens show it. */
-export interface Column<T> {
-  readonly name: string;
-  readonly class: string;
-  readonly cell: (item: T) => ComponentChildren;
-}
-
 /** A filter with a few values. */
 interface Filter<T> {
-  readonly id: string;
-  /** The label for no filter: "Any role". */
-  readonly any: string;
+  /** Its name: "role". */
+  readonly name: string;
   readonly options: readonly (readonly [value: string, text: string])[];
   readonly matches: (item: T, value: string) => boolean;
 }
@@ -34,13 +26,16 @@ export function FilteredTable<T>(props: {
   /** Returns the text that the text filter searches. */
   readonly textOf: (item: T) => string;
   readonly filters: readonly Filter<T>[];
-  readonly columns: readonly Column<T>[];
+  /** The headings of the columns. */
+  readonly heads: readonly string[];
+  /** Returns the cells of a row. */
+  readonly row: (item: T) => ComponentChildren;
   /** The message if there are no items. */
   readonly none: string;
   /** Further filters. */
   readonly children?: ComponentChildren;
 }) {
-  const { id, noun, columns, items, keyOf, textOf, filters } = props;
+  const { id, noun, items, keyOf, textOf, filters } = props;
   const [text, setText] = useState("");
   const [chosen, setChosen] = useState<Readonly<Record<string, string>>>({});
   const [limit, setLimit] = useState(ROWS);
@@ -49,8 +44,8 @@ export function FilteredTable<T>(props: {
   const shown = useMemo(() => {
     const wanted = text.trim().toLowerCase();
     return items.filter((item) =>
-      filters.every(({ id, matches }) =>
-        !chosen[id] || matches(item, chosen[id])
+      filters.every(({ name, matches }) =>
+        !chosen[name] || matches(item, chosen[name])
       ) && textOf(item).toLowerCase().includes(wanted)
     );
   }, [items, text, chosen]);
@@ -77,16 +72,16 @@ export function FilteredTable<T>(props: {
           onInput={(event) => setText(event.currentTarget.value)}
         />
         <Panel title="Filter">
-          {filters.map(({ id, any, options }) => (
+          {filters.map(({ name, options }) => (
             <select
-              key={id}
-              id={id}
-              aria-label={any}
-              value={chosen[id] ?? ""}
+              key={name}
+              id={`${id}-${name}`}
+              aria-label={`Any ${name}`}
+              value={chosen[name] ?? ""}
               onChange={({ currentTarget: { value } }) =>
-                setChosen({ ...chosen, [id]: value })}
+                setChosen({ ...chosen, [name]: value })}
             >
-              <option value="">{any}</option>
+              <option value="">Any {name}</option>
               {options.map(([value, text]) => (
                 <option key={value} value={value}>{text}</option>
               ))}
@@ -122,18 +117,14 @@ export function FilteredTable<T>(props: {
           <table class={`rows ${id}`} aria-rowcount={shown.length + 1}>
             <thead>
               <tr>
-                {columns.map(({ name, class: column }) => (
-                  <th key={name} scope="col" class={column}>{name}</th>
+                {props.heads.map((head) => (
+                  <th key={head} scope="col">{head}</th>
                 ))}
               </tr>
             </thead>
             <tbody ref={body}>
               {shown.slice(0, limit).map((item) => (
-                <tr key={keyOf(item)}>
-                  {columns.map(({ name, class: column, cell }) => (
-                    <td key={name} class={column}>{cell(item)}</td>
-                  ))}
-                </tr>
+                <tr key={keyOf(item)}>{props.row(item)}</tr>
               ))}
             </tbody>
           </table>
