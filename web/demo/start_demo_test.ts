@@ -1,12 +1,17 @@
-import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
 import { listen } from "@sig/api/server";
-import { SigError } from "@sig/core";
 import { Browser, testKeys } from "../openid/testdata/test_provider.ts";
 import { Person } from "../testdata/independent_client.ts";
 import {
   type RunningDemo,
   startRunningDemo,
 } from "../testdata/running_demo.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { startDemo } from "./start_demo.ts";
 import { createWiki } from "./wiki.ts";
 
@@ -27,7 +32,7 @@ class Guest {
       const { hash } = new URL(next);
       if (hash.startsWith("#/sign-in/")) {
         if (++asked > 1) throw new Error("it asked twice");
-        next = await this.#sign(hash.slice("#/sign-in/".length));
+        next = await this.sign(hash.slice("#/sign-in/".length));
       }
       const response = await this.browser.send(next);
       const text = await response.text();
@@ -40,7 +45,8 @@ class Guest {
     }
   }
 
-  async #sign(id: string): Promise<string> {
+  /** Approves a request of the login, and returns where the answer leads. */
+  async sign(id: string): Promise<string> {
     const { origin } = this.#demo;
     const { challenge } = await this.browser.interaction(origin, id);
     const attestation = this.person.attest(challenge, Date.now());
@@ -54,10 +60,16 @@ class Guest {
    * Returns the status of the poll that an open page of an application sends.
    */
   async alive(url: string): Promise<number> {
-    const response = await this.browser.send(`${url}alive`);
-    await response.body?.cancel();
-    return response.status;
+    const [status] = await ending(this.browser.send(`${url}alive`));
+    return status;
   }
+}
+
+/** Returns the status and the location of a response. */
+async function ending(sent: Promise<Response>) {
+  const { status, headers, body } = await sent;
+  await body?.cancel();
+  return [status, headers.get("location")] as const;
 }
 
 /** Returns the URLs of the shop and the wiki. */
@@ -96,25 +108,18 @@ Deno.test("both applications show the name as text, and the log omits successful
 Deno.test("a person without employment gets into neither application, and a forged header has no effect", async () => {
   await using demo = await startRunningDemo();
   const [shop, wiki] = await urlsOf(demo);
-  const forged = await fetch(wiki, {
-    headers: { "remote-user": "did:web:ceo.example" },
-    redirect: "manual",
-  });
-  await forged.body?.cancel();
-  assertEquals(forged.status, 303);
-  assertMatch(forged.headers.get("location") ?? "", /\/gate\/login\?rd=/);
-  const answer = await fetch(`${shop}callback?code=1`, {
-    redirect: "manual",
-  });
-  await answer.body?.cancel();
-  assertEquals(answer.headers.get("location"), "/");
+  const redirect = "manual";
+  const headers = { "remote-user": "did:web:ceo.example" };
+  const [status, location] = await ending(fetch(wiki, { headers, redirect }));
+  assertEquals(status, 303);
+  assertMatch(location ?? "", /\/gate\/login\?rd=/);
+  const callback = `${shop}callback?code=1`;
+  assertEquals(await ending(fetch(callback, { redirect })), [303, "/"]);
   // The response to a login of another browser: the PKCE verifier does not
   // match.
   const browser = new Browser();
   await browser.follow(shop);
-  const late = await browser.send(`${shop}callback?code=1`);
-  await late.body?.cancel();
-  assertEquals([late.status, late.headers.get("location")], [303, "/"]);
+  assertEquals(await ending(browser.send(callback)), [303, "/"]);
   for (const url of [shop, wiki]) {
     const { port } = new URL(url);
     const other = await fetch(`http://localhost:${port}/closed`);
@@ -123,17 +128,8 @@ Deno.test("a person without employment gets into neither application, and a forg
       "unknown host",
     ]);
     // The application doesn't know why it would be closed; the login decides.
-    const odd = await fetch(`${url}closed?subject=%3Cscript%3E`, {
-      redirect: "manual",
-    });
-    await odd.body?.cancel();
-    assertEquals([odd.status, odd.headers.get("location")], [303, "/"]);
-    const declined = await fetch(`${url}declined`);
-    assert((await declined.text()).includes("<h1>You declined</h1>"));
-    assertMatch(
-      declined.headers.get("content-security-policy") ?? "",
-      /^default-src 'none'; script-src 'self'/,
-    );
+    const odd = `${url}closed?subject=%3Cscript%3E`;
+    assertEquals(await ending(fetch(odd, { redirect })), [303, "/"]);
   }
 });
 
@@ -144,32 +140,26 @@ Deno.test("after declining, a person sees a page of the shop that says so", asyn
   const id = await browser.begin((await browser.follow(url)).href);
   const answer = await browser.answer(demo.origin, id, { declined: true });
   const { redirect_to } = await answer.json();
-  const page = await (await fetch(redirect_to)).text();
-  assert(page.includes("<h1>You declined</h1>"), page);
+  const page = await fetch(redirect_to);
+  assertStringIncludes(await page.text(), "<h1>You declined</h1>");
+  assertMatch(
+    page.headers.get("content-security-policy") ?? "",
+    /^default-src 'none'; script-src 'self'/,
+  );
 });
 
 Deno.test("the code of another browser is rejected by the shop", async () => {
   await using demo = await startRunningDemo();
-  const { origin } = demo;
   const [url] = await urlsOf(demo);
-  const person = new Person();
-  await demo.ask("/demo/enrol", { subject: person.did });
-  const [own, other] = [new Browser(), new Browser()];
-  const id = await own.begin((await own.follow(url)).href);
-  const { challenge } = await own.interaction(origin, id);
-  const attestation = person.attest(challenge, Date.now());
-  const answer = await own.answer(origin, id, { attestation });
-  const { redirect_to } = await answer.json();
-  const isIn = async (browser: Browser) => {
-    const back = await browser.send(redirect_to);
-    await back.body?.cancel();
-    assertEquals([back.status, back.headers.get("location")], [303, "/"]);
-    const alive = await browser.send(`${url}alive`);
-    await alive.body?.cancel();
-    return alive.status === 204;
-  };
-  await other.follow(url);
-  assertEquals([await isIn(other), await isIn(own)], [false, true]);
+  const [own, other] = [new Guest(demo), new Guest(demo)];
+  await demo.ask("/demo/enrol", { subject: own.person.did });
+  const { href } = await own.browser.follow(url);
+  const callback = await own.sign(await own.browser.begin(href));
+  await other.browser.follow(url);
+  for (const [guest, status] of [[other, 401], [own, 204]] as const) {
+    assertEquals(await ending(guest.browser.send(callback)), [303, "/"]);
+    assertEquals(await guest.alive(url), status);
+  }
 });
 
 Deno.test("a login that expires ends the visit at an application without notifications", async () => {
@@ -219,19 +209,17 @@ Deno.test("applications listen on the ports after the login's, or on others if t
 const DEMO = { require: undefined, scopes: [], log: undefined };
 
 Deno.test("a demo at an address that can't be a did:web is an error", async () => {
-  const keys = await testKeys();
-  await assertRejects(
-    () =>
-      startDemo({
-        ...DEMO,
-        address: { hostname: "::1", port: 8788 },
-        url: "http://[::1]:8788",
-        audiences: ["http://[::1]:8788"],
-        settings: { clients: () => new Map(), keys },
-        serve: () => Promise.reject(new Error("it listens already")),
-        now: () => new Date(),
-      }),
-    SigError,
+  await expectSigError(
+    startDemo({
+      ...DEMO,
+      address: { hostname: "::1", port: 8788 },
+      url: "http://[::1]:8788",
+      audiences: ["http://[::1]:8788"],
+      settings: { clients: () => new Map(), keys: await testKeys() },
+      serve: () => Promise.reject(new Error("it listens already")),
+      now: () => new Date(),
+    }),
+    "invalid_request",
     "Cannot run: --demo makes an issuer at --addr, and no did:web names an IPv6 address",
   );
 });
