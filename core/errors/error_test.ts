@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertStrictEquals } from "@std/assert";
 import { isSigError, SigError, withContext } from "./error.ts";
+import { ERROR_CODES } from "./error_codes.ts";
 
 Deno.test("a SigError has a code, category, context and cause", () => {
   const cause = new Error("below");
@@ -97,4 +98,11 @@ Deno.test("withContext keeps the place nearest to the fault", () => {
   );
   assertStrictEquals(outer.cause, cause);
   assertEquals(inner.context, { sequence: 4, pointer: "/roles" });
+});
+
+Deno.test("the registry is frozen", () => {
+  assert(Object.isFrozen(ERROR_CODES));
+  for (const [code, info] of Object.entries(ERROR_CODES)) {
+    assert(Object.isFrozen(info), code);
+  }
 });

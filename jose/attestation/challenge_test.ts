@@ -1,15 +1,12 @@
 import { assertEquals } from "@std/assert";
 import { describeChallenge, type DescribedChallenge } from "@sig/jose";
+import { CHALLENGE } from "../testdata/tokens.ts";
 
 const BARE: DescribedChallenge = {
-  challenge_id: "c-1",
-  audience: "https://shop.example",
-  nonce: "n-1",
+  ...CHALLENGE,
   scopes: [],
   subject: null,
   require: null,
-  issued_at: "2026-01-31T09:00:00Z",
-  expires_at: "2026-01-31T09:05:00Z",
 };
 
 Deno.test("the description of a challenge without scopes says so", () => {

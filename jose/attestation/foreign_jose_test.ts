@@ -4,11 +4,11 @@ import { isObject } from "@sig/core/internal";
 import {
   createKeyResolver,
   importVerificationKey,
-  type KeyResolver,
   verifyAttestation,
   verifyEnvelope,
 } from "@sig/jose";
-import { testJwk } from "../testdata/keys.ts";
+import { testKey } from "../testdata/keys.ts";
+import { CHALLENGE, NOW } from "../testdata/tokens.ts";
 import { readJsonVectors, vectorTest } from "../../tests/kit/others_vectors.ts";
 
 interface Foreign {
@@ -65,7 +65,8 @@ async function requireNoKey(keyOrSet: unknown): Promise<void> {
  */
 async function requireRefused(token: unknown, tcId: number): Promise<void> {
   const { kid, parts, text } = readToken(token);
-  const keys = await offerKey(kid);
+  const offered = { ...publicJwk, kid };
+  const keys = await createKeyResolver({ keys: [offered] });
   const [first, payload, signature] = parts;
   const lines = [
     text,
@@ -77,26 +78,13 @@ async function requireRefused(token: unknown, tcId: number): Promise<void> {
     );
     assert(isSigError(error) && error.category !== "internal", `${tcId}`);
   }
-  const key = await importVerificationKey({ ...publicKey, kid });
-  const error = await assertRejects(() =>
-    verifyAttestation(text, { challenge, now, key: () => key })
-  );
+  const key = await importVerificationKey(offered);
+  const options = { challenge: CHALLENGE, now: () => NOW, key: () => key };
+  const error = await assertRejects(() => verifyAttestation(text, options));
   assert(isSigError(error), `${tcId}`);
 }
 
-const now = () => new Date("2026-01-31T09:00:00Z");
-const challenge = {
-  challenge_id: "c",
-  audience: "https://shop.example",
-  nonce: "n",
-  scopes: [],
-  expires_at: "2026-01-31T09:05:00Z",
-};
-const { d: _, ...publicKey } = await testJwk("offered");
-
-async function offerKey(kid: string): Promise<KeyResolver> {
-  return await createKeyResolver({ keys: [{ ...publicKey, kid }] });
-}
+const { publicJwk } = await testKey("offered");
 
 function readToken(token: unknown): {
   readonly kid: string;
