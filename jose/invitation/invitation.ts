@@ -27,13 +27,13 @@ import { readCompactJws, requireHeader } from "../event/jws.ts";
  */
 export const MAX_INVITATION_LENGTH = 16 * 1024;
 /** Minimum validity of an invitation in seconds. */
-export const MIN_INVITATION_SECONDS = 3_600;
+const MIN_INVITATION_SECONDS = 3_600;
 /** Default validity of an invitation in seconds. */
 export const DEFAULT_INVITATION_SECONDS = 7 * 86_400;
 /** Maximum validity of an invitation in seconds. */
-export const MAX_INVITATION_SECONDS = 90 * 86_400;
+const MAX_INVITATION_SECONDS = 90 * 86_400;
 /** Maximum length of the invited person's name in characters. */
-export const MAX_INVITED_NAME_LENGTH = 128;
+const MAX_INVITED_NAME_LENGTH = 128;
 
 /** The terms of the offered relationship. */
 export interface InvitationTerms {

@@ -58,7 +58,7 @@ export function formatCheckpoint(of: Checkpoint): string {
  *
  * @throws {SigError} `invalid_checkpoint`.
  */
-export function parseCheckpoint(text: string): Checkpoint {
+function parseCheckpoint(text: string): Checkpoint {
   const [origin = "", size = "", root = "", ...more] = text.slice(0, -1)
     .split("\n");
   if (more.includes("")) throw invalidCheckpoint("it has an empty line");

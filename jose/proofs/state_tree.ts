@@ -24,9 +24,9 @@ import {
 /** Maximum size of a subject's lines; above it, the leaf has no digest. */
 export const MAX_SUBJECT_BYTES = 1_048_576;
 /** Maximum size in bytes of a file with the lines of several subjects. */
-export const MAX_LINES_FILE_BYTES = 32_768;
+const MAX_LINES_FILE_BYTES = 32_768;
 /** Size of a page in bytes: 16 rows of 64 digits and LF. */
-export const PAGE_BYTES = 1_040;
+const PAGE_BYTES = 1_040;
 /** Maximum number of pages from the root to a file of lines. */
 export const MAX_PAGES = 16;
 
@@ -151,7 +151,7 @@ export function groupBySubject(
 }
 
 /** Returns the size of lines in bytes, including their LFs. */
-export function bytesOfLines(lines: readonly PlacedLine[]): number {
+function bytesOfLines(lines: readonly PlacedLine[]): number {
   return lines.reduce((sum, { bytes }) => sum + bytes.length + 1, 0);
 }
 
