@@ -16,6 +16,7 @@ import {
 import {
   escapePointer,
   isObject,
+  member,
   quote,
   withContext,
 } from "@sig/core/internal";
@@ -124,7 +125,7 @@ export function readDraft(draft: unknown): DraftMembers {
   if (!isObject(copy)) {
     throw new TypeError("Cannot append: a draft must be an object");
   }
-  const type = Object.hasOwn(copy, "event_type") ? copy.event_type : undefined;
+  const type = member(copy, "event_type");
   if (type !== "relationship.upsert" && type !== "relationship.revoke") {
     throw refused(
       type === undefined

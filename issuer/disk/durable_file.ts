@@ -115,21 +115,24 @@ export function readWhole(
   const entry = look(path);
   if (entry === undefined) return undefined;
   requirePlainFile(path, entry.kind);
-  if (entry.size > maxBytes) {
-    throw new SigError(
-      "document_too_large",
-      `Cannot read ${
-        JSON.stringify(path)
-      }: it has ${entry.size} bytes (at most ${maxBytes})`,
-      { context: { path, limit: maxBytes } },
-    );
-  }
+  if (entry.size > maxBytes) throw tooLarge(path, entry.size, maxBytes);
   const bytes = readPlainFile(path, maxBytes);
   if (bytes !== undefined) return bytes;
   throw new SigError(
     "store_unavailable",
     `Cannot read ${JSON.stringify(path)}: it was replaced while it was opened`,
     { context: { path, hint: "Try again." } },
+  );
+}
+
+/** Returns the error for a file with more bytes than the limit. */
+export function tooLarge(path: string, bytes: number, limit: number): SigError {
+  return new SigError(
+    "document_too_large",
+    `Cannot read ${
+      JSON.stringify(path)
+    }: it has ${bytes} bytes (at most ${limit})`,
+    { context: { path, limit } },
   );
 }
 

@@ -3,6 +3,7 @@
 
 import { SigError } from "@sig/core";
 import { joinBytes } from "@sig/core/internal";
+import { tooLarge } from "../disk/durable_file.ts";
 import { locked } from "../disk/file_lock.ts";
 import type {
   ExclusiveOptions,
@@ -56,13 +57,7 @@ class InMemoryStore implements MemoryStore {
   async read(path: string, maxBytes: number): Promise<Uint8Array | undefined> {
     const bytes = this.files.get(path);
     if (bytes === undefined || bytes.length <= maxBytes) return bytes?.slice();
-    throw new SigError(
-      "document_too_large",
-      `Cannot read ${
-        JSON.stringify(path)
-      }: it has ${bytes.length} bytes (at most ${maxBytes})`,
-      { context: { path, limit: maxBytes } },
-    );
+    throw tooLarge(path, bytes.length, maxBytes);
   }
 
   async exclusively<T>(
