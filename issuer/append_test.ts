@@ -83,12 +83,16 @@ Deno.test("repeating an event_id with equal members returns the old sequence", a
   await issuer.append(revoke({ event_id: "gone" }));
   const repeated = await issuer.append(revoke({ event_id: "gone" }));
   assertEquals([repeated.sequence, repeated.repeated], [4, true]);
+  const members = { event_id: "amended", relationship_id: "r2", amend: true };
+  const amended = revoke(members);
+  assertEquals((await issuer.append(amended)).sequence, 5);
+  assertEquals((await issuer.append(amended)).repeated, true);
   const [one, two] = await issuer.appendAll([
     upsert({ event_id: "twice" }),
     upsert({ event_id: "twice" }),
   ]);
-  assertEquals([one?.sequence, one?.repeated], [5, false]);
-  assertEquals([two?.sequence, two?.repeated], [5, true]);
+  assertEquals([one?.sequence, one?.repeated], [6, false]);
+  assertEquals([two?.sequence, two?.repeated], [6, true]);
   assertEquals(before?.length === store.files.get(FEED)?.length, false);
 });
 

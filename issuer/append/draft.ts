@@ -172,8 +172,7 @@ export function hasSameContent(draft: DraftMembers, event: SigEvent): boolean {
 
 /** Returns whether two values are the same JSON, in any order of members. */
 export function sameJson(a: unknown, b: unknown): boolean {
-  if (Object.is(a, b)) return true;
-  if (typeof a === "number" && typeof b === "number") return a === b;
+  if (a === b) return true;
   if (Array.isArray(a)) {
     return Array.isArray(b) && a.length === b.length &&
       a.every((each, index) => sameJson(each, b[index]));
