@@ -14,14 +14,14 @@ export interface LoopbackServer extends AsyncDisposable {
 
 /** Starts a server on a free port. */
 export function serveLoopback(
-  respond: (request: Request) => Response | Promise<Response>,
+  respond: Deno.ServeHandler<Deno.NetAddr>,
   certificate: { readonly cert?: string; readonly key?: string } = {},
 ): LoopbackServer {
   const { cert, key } = certificate;
   const server = Deno.serve({
     ...{ hostname: "127.0.0.1", port: 0, onListen() {} },
     ...(cert && key ? { cert, key } : {}),
-  }, (request) => respond(request));
+  }, respond);
   const { port } = server.addr;
   const host = `127.0.0.1:${port}`;
   return {

@@ -227,6 +227,25 @@ Deno.test("pages of other sites can neither sign in nor sign out", async () => {
   assertEquals((await visitor.get("/")).text, visitor.person.did);
 });
 
+Deno.test("a logout with two session cookies is an error, and the session continues", async () => {
+  await using site = await HonoSite.start();
+  const visitor = await Visitor.signedIn(site);
+  const cookie = `${visitor.browser.cookie}; ${
+    cookieAt("sig-session", site)
+  }=x`;
+  const { status, body } = await readBody(
+    await fetch(`${site.origin}/sig/logout`, {
+      ...{ method: "POST", headers: { cookie } },
+    }),
+  );
+  assertEquals([status, body.code, body.detail], [
+    400,
+    "invalid_request",
+    "Cannot log out: the browser sent two session cookies",
+  ]);
+  assertEquals((await visitor.get("/")).text, visitor.person.did);
+});
+
 Deno.test("rejects a body that is too large, is not JSON, or has unknown members", async () => {
   await using site = await HonoSite.start();
   const visitor = new Visitor(site);

@@ -3,7 +3,7 @@ import type { ErrorCode } from "@sig/core";
 import { jwkToDidKey, signAttestation, type SigningKey } from "@sig/jose";
 import { createSubjectKeys } from "./subject_key.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
-import { serveLocally } from "../../tests/kit/local_server.ts";
+import { serveLoopback } from "../../tests/kit/loopback.ts";
 import { LoginFixture, newKey } from "./testdata/login_fixture.ts";
 
 const KEY = await newKey();
@@ -32,11 +32,11 @@ interface Site {
 
 async function withSite(test: (site: Site) => Promise<void>): Promise<void> {
   const requests: string[] = [];
-  await using server = serveLocally((request) => {
+  await using server = serveLoopback((request) => {
     requests.push(new URL(request.url).pathname);
     return site.answer();
   });
-  const did = `did:web:${encodeURIComponent(new URL(server.origin).host)}`;
+  const { did } = server;
   const site: Site = {
     did,
     requests,

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { readClients } from "./clients.ts";
 import { Receiver } from "./testdata/fleet.ts";
-import { serveLocally } from "../../tests/kit/local_server.ts";
+import { serveLoopback } from "../../tests/kit/loopback.ts";
 import { tempFolder } from "../../tests/kit/process.ts";
 import { startServer } from "./testdata/server.ts";
 import {
@@ -88,7 +88,7 @@ Deno.test("the tabs of a browser finish their logins in any order", async () => 
 Deno.test("does not follow redirects of a logout endpoint", async () => {
   await using inside = new Receiver();
   let asked = 0;
-  await using outside = serveLocally(() => {
+  await using outside = serveLoopback(() => {
     asked++;
     const headers = { location: inside.uri };
     return new Response(null, { status: 307, headers });

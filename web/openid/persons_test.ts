@@ -5,6 +5,7 @@ import { Receiver } from "./testdata/fleet.ts";
 import {
   Browser,
   clientsWithLogout,
+  cookieAt,
   TestProvider,
 } from "./testdata/test_provider.ts";
 
@@ -108,4 +109,28 @@ Deno.test("the logout token of one key contains the person and only that session
     [[laptop.did, decodeJwt(ofPhone.id_token).sid]],
   );
   assertEquals((await provider.refresh(ofLaptop.refresh_token)).status, 200);
+});
+
+Deno.test("a person whose DID is longer than 255 characters gets no session, since sub has a limit", async () => {
+  await using provider = await TestProvider.start();
+  const url = await provider.authorizeUrl();
+  for (const length of [255, 256]) {
+    const root = "did:web:people.example:".padEnd(length, "a");
+    const person = new Person();
+    await provider.demo.enrol(root);
+    await provider.demo.enrol(person.did, undefined, root);
+    const browser = new Browser();
+    const answer = await (await browser.sign(provider, person, url)).send();
+    const { code, detail } = await answer.json();
+    assertEquals(
+      [answer.status, code, detail],
+      length === 255 ? [200, undefined, undefined] : [
+        400,
+        "invalid_identifier",
+        "Cannot sign in: applications take identifiers of at most 255 ASCII characters",
+      ],
+    );
+    const name = cookieAt("sig-session", provider);
+    assertEquals(browser.cookies.has(name), length === 255);
+  }
 });

@@ -2,9 +2,9 @@
 
 import { Hono } from "hono";
 import {
-  type LocalServer,
-  serveLocally,
-} from "../../../tests/kit/local_server.ts";
+  type LoopbackServer,
+  serveLoopback,
+} from "../../../tests/kit/loopback.ts";
 import { createDemoIssuer, type DemoIssuer } from "../../demo/demo_issuer.ts";
 import { documentOf } from "../../openid/testdata/test_provider.ts";
 import { requireRelationship, type SigEnv, sigLogin } from "../mod.ts";
@@ -18,20 +18,20 @@ export class HonoSite implements AsyncDisposable {
   issuerIsDown = false;
   skewMs = 0;
   readonly now = (): Date => new Date(Date.now() + this.skewMs);
-  readonly #servers: LocalServer[] = [];
+  readonly #servers: LoopbackServer[] = [];
 
   /** Starts both; `options` override those of `sigLogin`. */
   static async start(
     options: Partial<SigLoginOptions> = {},
   ): Promise<HonoSite> {
     const site = new HonoSite();
-    const issuer = serveLocally((request) =>
+    const issuer = serveLoopback((request) =>
       documentOf(site.issuerIsDown ? undefined : site.demo, request)
     );
     const { origin } = issuer;
     site.demo = await createDemoIssuer({ origin, now: site.now });
     const app = new Hono<SigEnv>();
-    const server = serveLocally((request) => app.fetch(request));
+    const server = serveLoopback((request) => app.fetch(request));
     site.origin = server.origin;
     site.#servers.push(issuer, server);
     const { did } = site.demo;

@@ -15,7 +15,7 @@ import {
   testKeysText,
   TestProvider,
 } from "./test_provider.ts";
-import { serveLocally } from "../../../tests/kit/local_server.ts";
+import { serveLoopback } from "../../../tests/kit/loopback.ts";
 import { waitUntil } from "../../../tests/kit/wait.ts";
 
 /** The public origin of all processes; nothing listens there. */
@@ -43,7 +43,7 @@ export class Receiver {
   /** The tokens that it accepted with 200. */
   readonly delivered: string[] = [];
   hear: (subject: string) => Promise<number> | number = () => 200;
-  readonly #server = serveLocally(async (request) => {
+  readonly #server = serveLoopback(async (request) => {
     const form = new URLSearchParams(await request.text());
     const token = form.get("logout_token")!;
     const { sub = "" } = decodeJwt(token);
@@ -75,7 +75,7 @@ export async function serveIssuer() {
    */
   const state = { isSilent: false, unanswered: 0, aborted: 0, feedRequests: 0 };
   const over = Promise.withResolvers<Response>();
-  const server = serveLocally((request) => {
+  const server = serveLoopback((request) => {
     if (state.isSilent) {
       state.unanswered++;
       request.signal.addEventListener("abort", () => state.aborted++);

@@ -3,9 +3,9 @@
 import { createMemoryStore, type RecordStore } from "@sig/consumer/store";
 import { assert, assertEquals } from "@std/assert";
 import {
-  type LocalServer,
-  serveLocally,
-} from "../../../tests/kit/local_server.ts";
+  type LoopbackServer,
+  serveLoopback,
+} from "../../../tests/kit/loopback.ts";
 import {
   createDemoIssuer,
   DEMO_REQUIRE,
@@ -134,7 +134,7 @@ export class TestProvider {
   web!: WebApp;
   demo!: DemoIssuer;
   store!: RecordStore;
-  #server!: LocalServer;
+  #server!: LoopbackServer;
 
   readonly now = (): Date =>
     new Date((this.frozenMs ?? Date.now()) + this.skewMs);
@@ -142,7 +142,7 @@ export class TestProvider {
   static async start(options: TestProviderOptions = {}): Promise<TestProvider> {
     const provider = new TestProvider();
     const ready = Promise.withResolvers<void>();
-    provider.#server = serveLocally(async (request, info) => {
+    provider.#server = serveLoopback(async (request, info) => {
       await ready.promise;
       return await provider.web.fetch(request, info);
     });
