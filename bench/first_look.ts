@@ -16,6 +16,7 @@ import {
 } from "@sig/consumer";
 import { createIssuerSite } from "../cli/site/issuer_site.ts";
 import { importVerificationKey } from "@sig/jose";
+import { serveLoopback } from "../tests/kit/loopback.ts";
 import { openFileIssuer } from "./feed.ts";
 import { median } from "./pairs.ts";
 
@@ -40,16 +41,13 @@ class Traffic {
 async function measure(events: number): Promise<void> {
   const site = Promise.withResolvers<ReturnType<typeof createIssuerSite>>();
   const traffic = new Traffic();
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {} },
-    async (request) => {
-      const response = await (await site.promise)(request);
-      traffic.requests++;
-      traffic.bytes += Number(response.headers.get("content-length") ?? 0);
-      return response;
-    },
-  );
-  const did = `did:web:127.0.0.1%3A${server.addr.port}`;
+  await using server = serveLoopback(async (request) => {
+    const response = await (await site.promise)(request);
+    traffic.requests++;
+    traffic.bytes += Number(response.headers.get("content-length") ?? 0);
+    return response;
+  });
+  const { did } = server;
   await using made = await openFileIssuer(events, { did });
   site.resolve(createIssuerSite(`${made.dir}/issuer`));
   await made.issuer.checkpoint({ init: true });
@@ -101,7 +99,6 @@ async function measure(events: number): Promise<void> {
     `${events} events, evidence: ${bytes.length} bytes, verified in ` +
       `${median(verified).toFixed(1)} ms`,
   );
-  await server.shutdown();
 }
 
 for (const events of SIZES) await measure(events);

@@ -15,6 +15,8 @@ import {
   makeDocuments,
   PATHS,
 } from "../tests/kit/test_issuer.ts";
+import { serveLoopback } from "../tests/kit/loopback.ts";
+import { tempFolder } from "../tests/kit/process.ts";
 import { writeDocuments } from "../tests/kit/unpack_vectors.ts";
 import { V8_FLAGS } from "../tools/compile.ts";
 import { benchEvent } from "./feed.ts";
@@ -25,18 +27,14 @@ const EVENTS = Number(Deno.args[0] ?? "1000000");
 const PIECE = 1_000;
 
 const [key] = await importTestKeys();
-const cwd = await Deno.makeTempDir();
+await using folder = await tempFolder();
+const cwd = folder.path;
 
-/** Serves an issuer from a folder; returns its host. */
+/** Serves an issuer from a folder. */
 async function serve(name: string, events: number) {
   const dir = `${cwd}/${name}`;
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {} },
-    createIssuerSite(dir),
-  );
-  const host = `127.0.0.1:${server.addr.port}`;
-  const did = `did:web:${host.replace(":", "%3A")}`;
-  const origin = `http://${host}`;
+  const server = serveLoopback(createIssuerSite(dir));
+  const { did, origin } = server;
   const documents = makeDocuments({ did, origin, keys: [key], lines: [] });
   await writeDocuments(documents, dir);
   for (let at = 1; at <= events; at += PIECE) {
@@ -46,7 +44,7 @@ async function serve(name: string, events: number) {
     }
     await Deno.writeTextFile(dir + PATHS.feed, lines, { append: true });
   }
-  return { server, host };
+  return server;
 }
 
 /** Runs `sig`; returns its maximum memory in MiB. */
@@ -69,40 +67,32 @@ const check = (host: string, ...more: string[]) =>
     ...["--subject", "did:web:person-3.example", ...more],
   );
 
-const large = await serve("large", EVENTS);
-const small = await serve("small", 5);
-try {
-  const start = performance.now();
-  const most = await check(large.host);
-  const firstMs = performance.now() - start;
-  console.log(
-    `first read of ${EVENTS} events, stored: ${
-      (firstMs / 1000).toFixed(1)
-    } s, ` +
-      `${most.toFixed(0)} MiB maximum (goal: 384 with 1,000,000)`,
-  );
-  await check(small.host);
-  const { a, b, ratio } = await comparePairs(
-    () => check(large.host),
-    () => check(small.host),
-    9,
-  );
-  console.log(
-    `a new process of sig check ${a.toFixed(0)} ms, with 5 events ${
-      b.toFixed(0)
-    } ms: ` +
-      `${ratio.toFixed(2)} × (goal: at most 2)`,
-  );
-  const before = performance.now();
-  await sig("who", "--sig", large.host, "--allow-insecure", "--role", "deploy");
-  const listMs = performance.now() - before;
-  console.log(
-    `sig who: ${(listMs / 1000).toFixed(1)} s, ${
-      (listMs / firstMs).toFixed(2)
-    } × the first read`,
-  );
-} finally {
-  await large.server.shutdown();
-  await small.server.shutdown();
-  await Deno.remove(cwd, { recursive: true });
-}
+await using large = await serve("large", EVENTS);
+await using small = await serve("small", 5);
+const start = performance.now();
+const most = await check(large.host);
+const firstMs = performance.now() - start;
+console.log(
+  `first read of ${EVENTS} events, stored: ${(firstMs / 1000).toFixed(1)} s, ` +
+    `${most.toFixed(0)} MiB maximum (goal: 384 with 1,000,000)`,
+);
+await check(small.host);
+const { a, b, ratio } = await comparePairs(
+  () => check(large.host),
+  () => check(small.host),
+  9,
+);
+console.log(
+  `a new process of sig check ${a.toFixed(0)} ms, with 5 events ${
+    b.toFixed(0)
+  } ms: ` +
+    `${ratio.toFixed(2)} × (goal: at most 2)`,
+);
+const before = performance.now();
+await sig("who", "--sig", large.host, "--allow-insecure", "--role", "deploy");
+const listMs = performance.now() - before;
+console.log(
+  `sig who: ${(listMs / 1000).toFixed(1)} s, ${
+    (listMs / firstMs).toFixed(2)
+  } × the first read`,
+);

@@ -8,6 +8,7 @@ import {
 } from "@sig/issuer";
 import { assertEquals } from "@std/assert";
 import { walk } from "./testdata/support.ts";
+import { tempFolder } from "../tests/kit/process.ts";
 import {
   readJsonVectors,
   vectorPath,
@@ -61,35 +62,32 @@ async function inDirectory(
   }) => Promise<void>,
 ): Promise<void> {
   const source = vectorPath(`proofs/${name}`);
-  const dir = await Deno.makeTempDir();
+  await using folder = await tempFolder();
+  const dir = folder.path;
   const keys = await testKeys();
-  try {
-    await Deno.mkdir(`${dir}/${WELL_KNOWN}/sig`, { recursive: true });
-    for (const file of DOCUMENTS) {
-      const path = `${WELL_KNOWN}/${file}`;
-      const { proofs_uri: _, ...document } = readJsonVectors<
-        Record<string, unknown>
-      >(`proofs/${name}/${path}`);
-      await Deno.writeTextFile(
-        `${dir}/${path}`,
-        `${JSON.stringify(document, null, 2)}\n`,
-      );
-    }
-    const feed = await Deno.readTextFile(`${source}/${FEED}`);
-    await work({
-      dir,
-      grow: (lines) =>
-        Deno.writeTextFile(
-          `${dir}/${FEED}`,
-          feed.split("\n").slice(0, -1).slice(0, lines)
-            .map((line) => `${line}\n`).join(""),
-        ),
-      open: (now) =>
-        openIssuer({ store: createFileStore(dir), keys, now: () => now }),
-    });
-  } finally {
-    await Deno.remove(dir, { recursive: true });
+  await Deno.mkdir(`${dir}/${WELL_KNOWN}/sig`, { recursive: true });
+  for (const file of DOCUMENTS) {
+    const path = `${WELL_KNOWN}/${file}`;
+    const { proofs_uri: _, ...document } = readJsonVectors<
+      Record<string, unknown>
+    >(`proofs/${name}/${path}`);
+    await Deno.writeTextFile(
+      `${dir}/${path}`,
+      `${JSON.stringify(document, null, 2)}\n`,
+    );
   }
+  const feed = await Deno.readTextFile(`${source}/${FEED}`);
+  await work({
+    dir,
+    grow: (lines) =>
+      Deno.writeTextFile(
+        `${dir}/${FEED}`,
+        feed.split("\n").slice(0, -1).slice(0, lines)
+          .map((line) => `${line}\n`).join(""),
+      ),
+    open: (now) =>
+      openIssuer({ store: createFileStore(dir), keys, now: () => now }),
+  });
 }
 
 function timeOf(checkpoint: string): Date {

@@ -8,6 +8,7 @@ import {
   upsert,
   withPlace,
 } from "../testdata/support.ts";
+import { tempFolder } from "../../tests/kit/process.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 
 const FEED = "/.well-known/sig/events.jsonl";
@@ -102,27 +103,23 @@ test("a reused lock still excludes, within a store and between two, even after i
 });
 
 Deno.test("an open file is identified by path, inode and permission bits", async () => {
-  const dir = await Deno.makeTempDir();
-  const path = `${dir}/file`;
-  const other = `${dir}/other`;
+  await using folder = await tempFolder();
+  const path = `${folder.path}/file`;
+  const other = `${folder.path}/other`;
   const file = openFile(path, { write: true, create: true, mode: 0o600 });
-  try {
-    const isStill = () => file.isWhat(path, look(path));
-    assert(isStill());
-    file.writeAll(new Uint8Array(3));
-    assert(isStill(), "its size does not matter");
-    await Deno.link(path, other);
-    assert(!file.isWhat(other, look(other)), "another name");
-    await Deno.chmod(path, 0o400);
-    assert(!isStill(), "other permission bits");
-    await Deno.chmod(path, 0o600);
-    assert(isStill());
-    await Deno.remove(path);
-    assert(!isStill(), "no name");
-    await Deno.writeFile(path, new Uint8Array(3), { mode: 0o600 });
-    assert(!isStill(), "another inode");
-  } finally {
-    file.close();
-    await Deno.remove(dir, { recursive: true });
-  }
+  const isStill = () => file.isWhat(path, look(path));
+  assert(isStill());
+  file.writeAll(new Uint8Array(3));
+  assert(isStill(), "its size does not matter");
+  await Deno.link(path, other);
+  assert(!file.isWhat(other, look(other)), "another name");
+  await Deno.chmod(path, 0o400);
+  assert(!isStill(), "other permission bits");
+  await Deno.chmod(path, 0o600);
+  assert(isStill());
+  await Deno.remove(path);
+  assert(!isStill(), "no name");
+  await Deno.writeFile(path, new Uint8Array(3), { mode: 0o600 });
+  assert(!isStill(), "another inode");
+  file.close();
 });
