@@ -5,6 +5,7 @@ import {
   makeCertificate,
   type TestCertificate,
 } from "../../tests/kit/certificates.ts";
+import { serveLoopback } from "../../tests/kit/loopback.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { fetchText } from "../testdata/fetching.ts";
 import {
@@ -23,24 +24,13 @@ let made: Promise<TestCertificate> | undefined;
 const certificate = () =>
   made ??= makeCertificate("DNS:acme.example,IP:127.0.0.1");
 
-function startTlsServer({ cert, key }: TestCertificate) {
+function startTlsServer(certificate: TestCertificate) {
   const requests: string[] = [];
-  const server = Deno.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    cert,
-    key,
-    onListen: () => {},
-    onError: () => new Response(null, { status: 500 }),
-  }, (request) => {
+  const server = serveLoopback((request) => {
     requests.push(request.url);
     return Response.json({ a: 1 });
-  });
-  return {
-    port: server.addr.port,
-    requests,
-    [Symbol.asyncDispose]: () => server.shutdown(),
-  };
+  }, certificate);
+  return { ...server, requests };
 }
 
 const resolve = () => Promise.resolve(["127.0.0.1"]);

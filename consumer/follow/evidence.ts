@@ -12,7 +12,7 @@ import {
   type Reason,
   SigError,
 } from "@sig/core";
-import { isObject, joinBytes, sameBytes } from "@sig/core/internal";
+import { isObject, joinBytes, member, sameBytes } from "@sig/core/internal";
 import { createKeyResolver, type VerificationKey } from "@sig/jose/keys";
 import {
   createSha256,
@@ -352,9 +352,7 @@ const isExactly =
   (members: Readonly<Record<string, Predicate>>): Predicate => (value) =>
     isObject(value) && Object.keys(value).every((name) =>
       Object.hasOwn(members, name)
-    ) && Object.entries(members).every(([name, is]) =>
-      is(Object.hasOwn(value, name) ? value[name] : undefined)
-    );
+    ) && Object.entries(members).every(([name, is]) => is(member(value, name)));
 
 const isEvidence = isExactly({
   type: (value) => value === "sig-evidence/v1",

@@ -8,6 +8,7 @@ import {
   parseNote,
 } from "@sig/jose/proofs";
 import { locateIssuer, requestCosignature } from "../internal.ts";
+import { serveLoopback } from "../../tests/kit/loopback.ts";
 import { watchProven } from "../../tests/kit/proofs.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { importTestKeys } from "../../tests/kit/test_issuer.ts";
@@ -24,16 +25,13 @@ async function askWitness(
   answer: (body: string) => Response | Promise<Response>,
 ): Promise<string> {
   await using watched = await watchProven(3, key1);
-  await using witness = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {} },
-    async (request) => {
-      assertEquals(request.method, "POST");
-      assertEquals(new URL(request.url).pathname, "/w/add-checkpoint");
-      return await answer(await request.text());
-    },
-  );
+  await using witness = serveLoopback(async (request) => {
+    assertEquals(request.method, "POST");
+    assertEquals(new URL(request.url).pathname, "/w/add-checkpoint");
+    return await answer(await request.text());
+  });
   const policy = { allowPrivate: true };
-  const url = `http://127.0.0.1:${witness.addr.port}/w/`;
+  const url = `${witness.origin}/w/`;
   const key = await noteKey(key2);
   return await requestCosignature(
     locateIssuer(watched.did, policy),
