@@ -6,6 +6,7 @@ import {
   startRawServer,
   untilClosed,
 } from "../../tests/kit/raw_server.ts";
+import { ROOT, runWell } from "../../tests/kit/process.ts";
 import { turns } from "../../tests/kit/wait.ts";
 
 const MIB = 1024 * 1024;
@@ -91,21 +92,12 @@ Deno.test("20 hostile endpoints take less than 64 MiB each, one at a time and co
     const path = request.split(" ")[1] ?? "";
     await (HOSTILE[path] ?? GOOD)(connection, request);
   });
-  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [
-      "run",
-      "-A",
-      "--no-check",
-      FETCHER.href,
-      `http://127.0.0.1:${server.port}`,
-      ...Object.keys(HOSTILE),
-    ],
-    cwd: new URL("../../", import.meta.url),
-    stdin: "null",
-  }).output();
-  const text = new TextDecoder();
-  assert(success, text.decode(stderr));
-  const { growth, codes } = JSON.parse(text.decode(stdout));
+  const origin = `http://127.0.0.1:${server.port}`;
+  const words = ["run", "-A", "--no-check", FETCHER.href, origin];
+  const paths = Object.keys(HOSTILE);
+  const cwd = ROOT;
+  const printed = await runWell(Deno.execPath(), [...words, ...paths], { cwd });
+  const { growth, codes } = JSON.parse(printed);
   assertEquals(Object.keys(codes).length, 20);
   for (const [path, code] of Object.entries<string>(codes)) {
     assert(REFUSALS.includes(code), `${path}: ${code}`);

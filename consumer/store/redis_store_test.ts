@@ -10,7 +10,7 @@ import {
   whileFrozen,
 } from "../../tests/kit/redis_server.ts";
 import { type RecordStore, storeUnavailable } from "./record_store.ts";
-import { freePort } from "../../tests/kit/process.ts";
+import { freePort, run } from "../../tests/kit/process.ts";
 import { waitForEqual } from "../../tests/kit/wait.ts";
 
 const AT = new Date("2026-01-31T09:00:00Z");
@@ -137,28 +137,19 @@ redisTest(
   "needs network permission for its address only",
   async () => {
     await using redis = await startRedis();
-    const run = async (...permissions: readonly string[]) => {
+    const open = async (...permissions: readonly string[]) => {
       const worker = new URL("./testdata/open_worker.ts", import.meta.url);
-      const { code, stdout, stderr } = await new Deno.Command(
-        Deno.execPath(),
-        {
-          args: [
-            ...["run", "--quiet", "--no-prompt", ...permissions],
-            ...[worker.pathname, redis.url],
-          ],
-          stdin: "null",
-          stdout: "piped",
-          stderr: "piped",
-        },
-      ).output();
-      const text = new TextDecoder();
-      return `${code} ${text.decode(stdout)}${text.decode(stderr)}`;
+      const { code, stdout, stderr } = await run(Deno.execPath(), [
+        ...["run", "--quiet", "--no-prompt", ...permissions],
+        ...[worker.pathname, redis.url],
+      ]);
+      return `${code} ${stdout}${stderr}`;
     };
     assertEquals(
-      await run(`--allow-net=127.0.0.1:${redis.port}`),
+      await open(`--allow-net=127.0.0.1:${redis.port}`),
       "0 opened\n",
     );
-    const denied = await run();
+    const denied = await open();
     assert(
       denied.includes(`Allow it with --allow-net=127.0.0.1:${redis.port}.`),
       denied,

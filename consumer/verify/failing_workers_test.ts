@@ -1,4 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
+import { ROOT, run } from "../../tests/kit/process.ts";
 import {
   expectSameResults,
   expectSameResultsWith,
@@ -19,17 +20,13 @@ Deno.test(
     Object.keys(THROWING).join(", or ")
   }`,
   async () => {
-    const { code, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: [
-        ...["run", "-A", "--no-check", "--quiet", "--config", "deno.json"],
-        "consumer/testdata/failing_workers.ts",
-        ...Object.values(THROWING),
-      ],
-      cwd: new URL("../../", import.meta.url),
-    }).output();
-    const text = new TextDecoder().decode(stderr);
-    assertEquals(code, 0, text);
-    assertStringIncludes(text, 'Uncaught (in worker "signatures")');
+    const { code, stderr } = await run(Deno.execPath(), [
+      ...["run", "-A", "--no-check", "--quiet", "--config", "deno.json"],
+      "consumer/testdata/failing_workers.ts",
+      ...Object.values(THROWING),
+    ], { cwd: ROOT });
+    assertEquals(code, 0, stderr);
+    assertStringIncludes(stderr, 'Uncaught (in worker "signatures")');
   },
 );
 
@@ -69,13 +66,9 @@ workers.join();
 while (workers.isStarting) await new Promise((r) => setTimeout(r, 5));
 console.log(workers.isReady);
 workers.leave();`;
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [
-      ...["run", "--no-prompt", "--quiet", "--config", "deno.json"],
-      `data:text/javascript,${encodeURIComponent(program)}`,
-    ],
-    cwd: new URL("../../", import.meta.url),
-  }).output();
-  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-  assertEquals([code, text(stdout), text(stderr)], [0, "true\n", ""]);
+  const ran = await run(Deno.execPath(), [
+    ...["run", "--no-prompt", "--quiet", "--config", "deno.json"],
+    `data:text/javascript,${encodeURIComponent(program)}`,
+  ], { cwd: ROOT });
+  assertEquals(ran, { code: 0, stdout: "true\n", stderr: "" });
 });
