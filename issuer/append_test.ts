@@ -1,5 +1,11 @@
 import { DEFAULT_LIMITS } from "@sig/core";
-import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import { readJsonVectors, vectorTest } from "../tests/kit/others_vectors.ts";
 import { expectSigError } from "../tests/kit/sig_errors.ts";
 import { DID, upsert } from "./testdata/support.ts";
@@ -195,6 +201,32 @@ Deno.test("runs concurrent appends one after the other", async () => {
   const ids = results.map(({ event_id }) => event_id);
   assertEquals(ids, [...ids].sort());
 });
+
+for (
+  const [name, text, code, fault] of [
+    ["sig.json", "[]", "invalid_metadata", "it must be one JSON object"],
+    ["did.json", "{", "invalid_did_document", "syntax error at character 1"],
+    ["jwks.json", "1", "invalid_key", "it must be one JSON object"],
+    [
+      "jwks.json",
+      '{"a":1,"a":1}',
+      "duplicate_json_member",
+      "a member occurs twice",
+    ],
+  ] as const
+) {
+  Deno.test(`refuses to append if ${name} has become ${text}`, async () => {
+    const { issuer, store } = await open();
+    const path = `/.well-known/${name}`;
+    store.files.set(path, new TextEncoder().encode(text));
+    const { message } = await expectSigError(
+      issuer.append(upsert()),
+      code,
+      fault,
+    );
+    assertStringIncludes(message, `Cannot open issuer: "${path}": `);
+  });
+}
 
 Deno.test("reads each member of a draft only once", async () => {
   const { issuer } = await open();

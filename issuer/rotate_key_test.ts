@@ -279,6 +279,14 @@ test("without a DID document only the key set counts", async ({ place }) => {
   await issuer.append(upsert());
   assertEquals(await kids(place), ["orgsign-1", "key-2"]);
   await assertRejects(() => Deno.stat(`${place.dir}/.well-known/did.json`));
+  // Only the key set says that the kid is another key's.
+  await Deno.remove(privateKey(place));
+  await expectSigError(
+    issuer.rotateKey({ kid: "orgsign-1", key: await generateSigningKey() }),
+    "kid_exists",
+    'Cannot add key "orgsign-1": this kid stands for another key',
+  );
+  assertEquals([...walk(place.keysDir)], [`/${HOST}/key-2.jwk`]);
 });
 
 test("does not write documents that exceed the size limits of readers", async ({ place }) => {
