@@ -142,12 +142,3 @@ Deno.test("bodies share the limit of held bytes and release them", async () => {
     assertEquals((await post(app, "/eat", body)).status, 200);
   }
 });
-
-Deno.test("a body that doesn't arrive in time is rejected", async () => {
-  const app = serviceOf({ bodyTimeoutMs: 5 });
-  const never = new ReadableStream<Uint8Array>();
-  assertEquals(
-    outcome(await post(app, "/echo", never)),
-    [408, "request_timeout"],
-  );
-});

@@ -5,7 +5,6 @@ import {
   eachOnce,
   integer,
   list,
-  oneOf,
   readAs,
   requires,
   strictObject,
@@ -24,14 +23,6 @@ function faultsOf(schema: z.ZodType, value: unknown): readonly string[] {
   }
 }
 
-Deno.test("a member that is undefined is absent", () => {
-  const schema = strictObject({ a: z.string(), b: z.string().optional() });
-  assertEquals(readAs(schema, { a: "x", b: undefined }).b, undefined);
-  assertEquals(faultsOf(schema, { a: undefined }), [
-    "/a missing_field it is required",
-  ]);
-});
-
 Deno.test("unknown members are reported first, with a suggestion", () => {
   const schema = strictObject({ seats: integer(1, 9), any: z.unknown() }, [
     "places",
@@ -43,22 +34,6 @@ Deno.test("unknown members are reported first, with a suggestion", () => {
     "/seats missing_field it is required",
     "/any missing_field it is required",
   ]);
-});
-
-Deno.test("exactly one of some members must be present, whatever other faults there are", () => {
-  const schema = strictObject({
-    ...{ a: z.string().optional(), b: z.string().optional() },
-    n: integer(1, 9),
-  }).check(oneOf(["a", "b"]));
-  assertEquals(faultsOf(schema, { n: 1.5 }), [
-    "/n invalid_field it must be an integer from 1 to 9",
-    " missing_field one of a, b is required",
-  ]);
-  assertEquals(faultsOf(schema, { a: 7, b: "", n: 1 }), [
-    "/a invalid_field it must be a string",
-    "/b invalid_field only one of a, b may be given",
-  ]);
-  assertEquals(faultsOf(schema, []), [" invalid_field it must be an object"]);
 });
 
 Deno.test("the length of a list is checked before its items", () => {
