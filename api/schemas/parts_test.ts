@@ -36,11 +36,15 @@ Deno.test("unknown members are reported first, with a suggestion", () => {
   ]);
 });
 
+Deno.test("an integer may equal its bounds", () => {
+  for (const value of [1, 9]) assertEquals(faultsOf(integer(1, 9), value), []);
+});
+
 Deno.test("the length of a list is checked before its items", () => {
   let looks = 0;
-  const item = z.string().check(requires(() => {
+  const item = z.string().check(requires((value) => {
     looks++;
-    return "it must be another";
+    return value === "good" ? undefined : "it must be another";
   }));
   const schema = list(item, 1, 2);
   const wrong = [" invalid_field it must have 1 to 2 items"];
@@ -49,6 +53,7 @@ Deno.test("the length of a list is checked before its items", () => {
   assertEquals(faultsOf(schema, {}), [" invalid_field it must be an array"]);
   assertEquals(looks, 0);
   assertEquals(faultsOf(schema, ["a", "b"]).length, 2);
+  assertEquals(faultsOf(schema, ["good"]), []);
   const none = new SigError("requirements_empty", "Cannot ask: none");
   const request = strictObject({ all: list(item, 1, 2, none) });
   try {
@@ -58,7 +63,7 @@ Deno.test("the length of a list is checked before its items", () => {
     assertEquals(error.context.pointer, "/checks/3/all");
     looks++;
   }
-  assertEquals(looks, 3);
+  assertEquals(looks, 4);
 });
 
 Deno.test("an item of a list of unique items must not be repeated", () => {

@@ -1,0 +1,49 @@
+import { assertEquals } from "@std/assert";
+import { expectSigError } from "../tests/kit/sig_errors.ts";
+import { tempFolder } from "../tests/kit/process.ts";
+import { parseFlags } from "./flags/mod.ts";
+import { createServerIo } from "./process/server.ts";
+import { apiProgram } from "./program.ts";
+
+/** Starts the program with a token file of this content. */
+async function start(content: string | Uint8Array, ...words: string[]) {
+  await using folder = await tempFolder();
+  const file = `${folder.path}/token`;
+  const bytes = typeof content === "string"
+    ? new TextEncoder().encode(content)
+    : content;
+  await Deno.writeFile(file, bytes);
+  const { flags } = apiProgram;
+  const given = parseFlags(["--token-file", file, ...words], {
+    ...{ flags, seeHelp: "" },
+  });
+  return await apiProgram.start(given, createServerIo());
+}
+
+Deno.test("warns about a token that can be guessed if the server is public", async () => {
+  const proxied = ["--host", "sig.acme.example"];
+  const warning =
+    "the token of --token-file has fewer than 16 characters and may be guessed: make one by openssl rand -hex 32";
+  const rows = [
+    ["s3cret", proxied, [warning]],
+    ["0123456789abcdef", proxied, []],
+    ["s3cret", [], []],
+  ] as const;
+  for (const [token, words, warnings] of rows) {
+    assertEquals((await start(token, ...words)).warnings, warnings);
+  }
+});
+
+Deno.test("rejects a token file without a valid token", async () => {
+  const why = "Cannot run: the token must be one line of printable ASCII";
+  for (
+    const content of ["", "\n", "a\nb\n", "a b", Uint8Array.of(255, 0, 97)]
+  ) {
+    await expectSigError(() => start(content), "invalid_request", why);
+  }
+  await expectSigError(
+    () => start("a".repeat(5_000)),
+    "document_too_large",
+    "it is larger than 4096 bytes",
+  );
+});
