@@ -2,13 +2,8 @@
 // Batch Core and Discovery (openid/authzen, certification). The levels that
 // decide by `properties`, and Search, need more than a feed of relationships.
 import { assert, assertEquals } from "@std/assert";
-import { startIssuerServer } from "../../tests/kit/issuer_server.ts";
-import {
-  importTestKeys,
-  lineOf,
-  makeDocuments,
-  upsert,
-} from "../../tests/kit/test_issuer.ts";
+import { publishIssuer } from "../../tests/kit/issuer_server.ts";
+import { importTestKeys, lineOf, upsert } from "../../tests/kit/test_issuer.ts";
 import { type App, createApp } from "../app.ts";
 import { type Asked, get, now, post } from "../testdata/asking.ts";
 
@@ -22,15 +17,13 @@ const GOOD = { subject: ALICE, action: READ, resource: RECORD };
 
 /** The fixture of §3 (rules 1 to 4): Alice reads and writes, Bob reads. */
 async function withFixture(work: (app: App) => Promise<void>): Promise<void> {
-  await using server = startIssuerServer();
-  const { did, origin } = server;
   const [key] = await importTestKeys();
-  const lines = await Promise.all([
-    upsert(1, { issuer: did, subject: "alice", roles: ["read", "write"] }),
-    upsert(2, { issuer: did, subject: "bob", roles: ["read"] }),
-  ].map((event) => lineOf(event, key!)));
-  const documents = makeDocuments({ did, origin, keys: [key!], lines });
-  for (const [path, answer] of documents) server.documents.set(path, answer);
+  await using issuer = await publishIssuer([key!], (did) =>
+    Promise.all([
+      upsert(1, { issuer: did, subject: "alice", roles: ["read", "write"] }),
+      upsert(2, { issuer: did, subject: "bob", roles: ["read"] }),
+    ].map((event) => lineOf(event, key!))));
+  const { did } = issuer;
   const publicUrl = "https://pdp.example";
   await work(createApp({ issuers: [did], allowPrivate: true, now, publicUrl }));
 }

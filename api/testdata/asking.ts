@@ -1,16 +1,8 @@
 /** Sends requests to an app in tests, and starts issuers. @module */
 
-import {
-  type IssuerServer,
-  startIssuerServer,
-} from "../../tests/kit/issuer_server.ts";
-import {
-  ALICE,
-  importTestKeys,
-  makeDocuments,
-  makeLines,
-  NOW,
-} from "../../tests/kit/test_issuer.ts";
+import type { ConditionalServer } from "../../tests/kit/conditional_server.ts";
+import { ALICE, importTestKeys, NOW } from "../../tests/kit/test_issuer.ts";
+import { QUESTION, watchIssuer } from "../../tests/kit/watched_issuer.ts";
 import { type App, type AppOptions, createApp } from "../app.ts";
 
 /** The response to a request. */
@@ -69,8 +61,7 @@ export function get(
   return ask(app, path, { headers });
 }
 
-/** A question about Alice. */
-export const QUESTION = { subject: ALICE, require: ["role=deploy"] } as const;
+export { QUESTION };
 
 /** An AuthZEN evaluation: may Alice deploy, according to this issuer? */
 export function evaluationOf(issuer: string) {
@@ -86,9 +77,12 @@ export const CLUSTER = { type: "cluster", id: "production" };
 
 /** An issuer on loopback, with an app that may query it. */
 export interface Served extends AsyncDisposable {
-  readonly server: IssuerServer;
+  readonly server: ConditionalServer;
   readonly app: App;
-  /** Publishes the first `n` lines, or the given lines. */
+  /**
+   * Publishes the first `n` lines, or the given lines, and the documents as at
+   * the start.
+   */
   publish(lines: number | readonly string[]): void;
   readonly lines: readonly string[];
 }
@@ -100,32 +94,16 @@ export const now: () => Date = () => NOW;
 export async function serveIssuer(
   { events = 3, ...options }: AppOptions & { readonly events?: number } = {},
 ): Promise<Served> {
-  const server = startIssuerServer();
-  const { did, origin } = server;
   const [key] = await importTestKeys();
-  const lines = await makeLines(events, key!, { issuer: did });
-  const publish = (what: number | readonly string[]) => {
-    const published = typeof what === "number" ? lines.slice(0, what) : what;
-    const documents = makeDocuments({
-      did,
-      origin,
-      keys: [key!],
-      lines: published,
-    });
-    for (const [path, answer] of documents) server.documents.set(path, answer);
-  };
-  publish(events);
-  const app = createApp({
-    issuers: [did],
-    allowPrivate: true,
-    now,
-    ...options,
-  });
+  const issuer = await watchIssuer(events, key!);
+  const { did, lines, server } = issuer;
+  const atStart = [...server.documents];
   return {
-    server,
-    app,
-    publish,
-    lines,
-    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+    ...issuer,
+    app: createApp({ issuers: [did], allowPrivate: true, now, ...options }),
+    publish(what) {
+      for (const [path, text] of atStart) server.documents.set(path, text);
+      issuer.publish(typeof what === "number" ? lines.slice(0, what) : what);
+    },
   };
 }

@@ -111,14 +111,30 @@ export function logEntries(
   });
 }
 
-/** Posts JSON, and parses the JSON of the response. */
-export async function postJson(url: string, body: unknown) {
-  const response = await fetch(url, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
-  return { status: response.status, body: await response.json() };
+/** The response of a server. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // deno-lint-ignore no-explicit-any -- tests look into it member by member
+  readonly body: any;
+}
+
+/** Sends JSON, or no body, and parses the JSON response. */
+export async function askJson(
+  url: string,
+  body?: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
+  const response = await fetch(
+    url,
+    body === undefined ? { headers } : {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify(body),
+    },
+  );
+  const { status } = response;
+  return { status, headers: response.headers, body: await response.json() };
 }
 
 /** Asserts that the server responds normally. */

@@ -2,14 +2,14 @@
 // permissions that they need.
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { tempFolder } from "../kit/process.ts";
-import { LEAST, postJson, ServerProcess } from "../kit/server_process.ts";
+import { askJson, LEAST, ServerProcess } from "../kit/server_process.ts";
 
 /** Returns which of three issuers the server is configured with. */
 async function listed(server: ServerProcess): Promise<readonly string[]> {
   const hosts = ["file.example", "variable.example", "flag.example"];
   const statuses = await Promise.all(hosts.map(async (issuer) => {
     const question = { issuer, subject: "a", require: ["role=a"] };
-    return (await postJson(`${server.url}/v1/check`, question)).body.code;
+    return (await askJson(`${server.url}/v1/check`, question)).body.code;
   }));
   return hosts.filter((_, i) => statuses[i] !== "issuer_not_allowed");
 }

@@ -6,8 +6,8 @@ import { Person } from "../../web/testdata/independent_client.ts";
 import { tempFolder } from "../kit/process.ts";
 import { demote, HAS_REDIS, startRedis } from "../kit/redis_server.ts";
 import {
+  askJson,
   LEAST,
-  postJson,
   runToEnd,
   type ServerName,
   ServerProcess,
@@ -25,12 +25,12 @@ assert(key);
 const ASK = {
   async api(url: string, issuer: string, { did }: Person) {
     const require = ["role=deploy"];
-    return await postJson(`${url}/v1/check`, { issuer, subject: did, require });
+    return await askJson(`${url}/v1/check`, { issuer, subject: did, require });
   },
   async web(url: string, _issuer: string, person: Person) {
     const auth = `${url}/v1/auth`;
-    const { body: challenge } = await postJson(`${auth}/challenge/create`, {});
-    return await postJson(`${auth}/attestation/verify`, {
+    const { body: challenge } = await askJson(`${auth}/challenge/create`, {});
+    return await askJson(`${auth}/attestation/verify`, {
       attestation: person.attest(challenge, Date.now()),
     });
   },
@@ -234,7 +234,7 @@ Deno.test("an unlisted issuer is not stored in the shared pin store", async () =
     ],
   });
   for (const issuer of [other, listed]) {
-    const { body } = await postJson(`${server.url}/v1/check`, {
+    const { body } = await askJson(`${server.url}/v1/check`, {
       issuer: issuer.server.did,
       ...{ subject: ALICE, require: ["role=deploy"] },
     });
@@ -264,7 +264,7 @@ Deno.test("a public server does not show the place of its store in responses, bu
   const file = new DatabaseSync(path);
   file.exec("DROP TABLE record");
   file.close();
-  const { body: problem } = await postJson(`${server.url}/v1/check`, {
+  const { body: problem } = await askJson(`${server.url}/v1/check`, {
     issuer: "did:web:acme.example",
     ...{ subject: ALICE, require: ["role=deploy"] },
   });

@@ -4,7 +4,7 @@ import { jwkToDidKey, signAttestation } from "@sig/jose";
 import { assert, assertEquals } from "@std/assert";
 import { publishProofs } from "../kit/proofs.ts";
 import { ROOT, run, tempFolder } from "../kit/process.ts";
-import { LEAST, postJson, ServerProcess } from "../kit/server_process.ts";
+import { askJson, LEAST, ServerProcess } from "../kit/server_process.ts";
 import { importTestKeys } from "../kit/test_issuer.ts";
 import { watchIssuer } from "../kit/watched_issuer.ts";
 
@@ -16,7 +16,7 @@ const SUBJECT = jwkToDidKey(person.publicJwk);
 /** Queries the API. Returns the decision, or the code of the problem. */
 async function askApi({ url }: ServerProcess, issuer: string) {
   const question = { issuer, subject: SUBJECT, require: ["role=deploy"] };
-  const { body } = await postJson(`${url}/v1/check`, question);
+  const { body } = await askJson(`${url}/v1/check`, question);
   const { decision, code, proof } = body;
   return { outcome: decision ?? code, proof };
 }
@@ -24,7 +24,7 @@ async function askApi({ url }: ServerProcess, issuer: string) {
 /** Logs in. Returns "allow", or the code of the problem. */
 async function logIn({ url }: ServerProcess) {
   const at = `${url}/v1/auth`;
-  const { body: challenge } = await postJson(`${at}/challenge/create`, {
+  const { body: challenge } = await askJson(`${at}/challenge/create`, {
     scopes: ["profile"],
   });
   const attestation = await signAttestation({
@@ -32,7 +32,7 @@ async function logIn({ url }: ServerProcess) {
     key: person!,
     now: () => new Date(),
   });
-  const { body } = await postJson(`${at}/attestation/verify`, { attestation });
+  const { body } = await askJson(`${at}/attestation/verify`, { attestation });
   return body.verified ? "allow" : body.code;
 }
 

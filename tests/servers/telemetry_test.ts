@@ -6,7 +6,7 @@ import { freePort, tempFolder } from "../kit/process.ts";
 import { serveLoopback } from "../kit/loopback.ts";
 import { exchangeRaw, head } from "../kit/raw_client.ts";
 import { HAS_REDIS, startRedis, whileFrozen } from "../kit/redis_server.ts";
-import { postJson, ServerProcess, SERVERS } from "../kit/server_process.ts";
+import { askJson, ServerProcess, SERVERS } from "../kit/server_process.ts";
 import { waitForEqual, waitUntil } from "../kit/wait.ts";
 import {
   ALICE,
@@ -164,12 +164,12 @@ Deno.test("api: measures decisions, failures and the age of the feed without ide
   );
   const ask = async (issuer: string, role = "deploy") => {
     const question = { issuer, subject: ALICE, require: [`role=${role}`] };
-    return (await postJson(`${server.url}/v1/check`, question)).status;
+    return (await askJson(`${server.url}/v1/check`, question)).status;
   };
   assertEquals(await ask(issuer.host), 200);
   assertEquals(await ask(issuer.host, "admin"), 200);
   assertEquals(await ask(silent), 502);
-  const unlisted = await postJson(`${server.url}/v1/check/batch`, {
+  const unlisted = await askJson(`${server.url}/v1/check/batch`, {
     checks: [issuer.host, silent].map((issuer) => ({
       issuer,
       subject: ALICE,
@@ -208,7 +208,7 @@ Deno.test({
     const settings = ["--allow-insecure", "--store", redis.url];
     const person = new Person();
     const challengeOf = (url: string) =>
-      postJson(`${url}/v1/auth/challenge/create`, {});
+      askJson(`${url}/v1/auth/challenge/create`, {});
     {
       await using server = await ServerProcess.start("web", settings, {
         env: { ...collector.env, ...EXPORT_IMMEDIATELY },
@@ -217,7 +217,7 @@ Deno.test({
       const attestation = person.attest(challenge, Date.now());
       const verify = `${server.url}/v1/auth/attestation/verify`;
       for (const status of [200, 409]) {
-        const login = await postJson(verify, { attestation });
+        const login = await askJson(verify, { attestation });
         assertEquals(login.status, status);
       }
       await whileFrozen(redis, async () => {

@@ -10,9 +10,13 @@ import {
   EXECUTABLES,
 } from "../../tools/compile.ts";
 import { readLinks } from "../../tools/release_copy.ts";
-import { ask, mayDeploy } from "./testdata/ask.ts";
+import { askJson } from "../kit/server_process.ts";
 import { startJsrRegistry } from "./testdata/jsr_registry.ts";
-import { ALICE, startLoopbackIssuer } from "./testdata/loopback_issuer.ts";
+import {
+  ALICE,
+  mayDeploy,
+  startLoopbackIssuer,
+} from "./testdata/loopback_issuer.ts";
 import {
   fetchOldRuntime,
   findOldRuntime,
@@ -170,9 +174,12 @@ Deno.test({
         { ...alone, env: {} },
       );
       const url = `${api.origin}/v1/check`;
-      const { status, body } = await ask(url, mayDeploy(issuer.did, ALICE));
+      const { status, body } = await askJson(url, mayDeploy(issuer.did, ALICE));
       assertEquals([status, body.decision], [200, "allow"], body.detail);
-      const other = await ask(url, mayDeploy(issuer.did, "did:web:b.example"));
+      const other = await askJson(
+        url,
+        mayDeploy(issuer.did, "did:web:b.example"),
+      );
       assertEquals([other.status, other.body.decision], [200, "deny"]);
       const page = await fetch(`${api.origin}/docs`);
       assertStringIncludes(await page.text(), "</html>");
@@ -193,9 +200,9 @@ Deno.test({
       }
       await sig("key", "generate", "--out", "me.jwk");
       const subject = (await sig("key", "did", "me.jwk")).trim();
-      await ask(`${web.origin}/demo/enrol`, { subject });
+      await askJson(`${web.origin}/demo/enrol`, { subject });
       const auth = `${web.origin}/v1/auth`;
-      const challenge = await ask(`${auth}/challenge/create`, {
+      const challenge = await askJson(`${auth}/challenge/create`, {
         scopes: ["profile"],
       });
       const file = `${elsewhere}/challenge.json`;
@@ -204,10 +211,10 @@ Deno.test({
         ...["attest", "--challenge", file, "--key", "me.jwk"],
       );
       const login = { attestation: attestation.trim() };
-      const first = await ask(`${auth}/attestation/verify`, login);
+      const first = await askJson(`${auth}/attestation/verify`, login);
       assertEquals([first.status, first.body.subject], [200, subject]);
       assertEquals(first.body.verified, true);
-      const again = await ask(`${auth}/attestation/verify`, login);
+      const again = await askJson(`${auth}/attestation/verify`, login);
       assertEquals([again.status, again.body.code], [409, "challenge_used"]);
       assertEquals((await web.stop()).code, 0);
     });

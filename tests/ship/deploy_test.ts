@@ -1,7 +1,11 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { Person } from "../../web/testdata/independent_client.ts";
-import { ask, mayDeploy } from "./testdata/ask.ts";
-import { ALICE, startLoopbackIssuer } from "./testdata/loopback_issuer.ts";
+import { askJson } from "../kit/server_process.ts";
+import {
+  ALICE,
+  mayDeploy,
+  startLoopbackIssuer,
+} from "./testdata/loopback_issuer.ts";
 import { ROOT } from "../../tools/workspace.ts";
 import {
   denoDir,
@@ -81,7 +85,11 @@ Deno.test("the API runs with variables only, without a disk", async (t) => {
   const url = `${api.origin}/v1/check`;
   const bearer = { authorization: "Bearer not-a-secret" };
   const codeOf = async (issuer: string) => {
-    const { status, body } = await ask(url, mayDeploy(issuer, ALICE), bearer);
+    const { status, body } = await askJson(
+      url,
+      mayDeploy(issuer, ALICE),
+      bearer,
+    );
     return [status, body.code];
   };
 
@@ -89,12 +97,12 @@ Deno.test("the API runs with variables only, without a disk", async (t) => {
     "SIG_TOKEN is required, except for the health check",
     async () => {
       assertEquals(
-        (await ask(`${api.origin}/healthz`)).body.service,
+        (await askJson(`${api.origin}/healthz`)).body.service,
         "sig-api",
       );
       const question = mayDeploy("acme.example", ALICE);
       for (const headers of [{}, { authorization: "Bearer guessed" }]) {
-        const { status, body } = await ask(url, question, headers);
+        const { status, body } = await askJson(url, question, headers);
         assertEquals([status, body.code], [401, "unauthorized"]);
       }
     },
@@ -138,9 +146,9 @@ Deno.test("the login runs with variables only, with challenges in KV", async (t)
   await using second = await deploy("web/serve.ts", cache.path, settings);
   const person = new Person();
   const create = (audience: string) =>
-    ask(`${first.origin}/v1/auth/challenge/create`, { audience });
+    askJson(`${first.origin}/v1/auth/challenge/create`, { audience });
   const verify = (server: StartedServer, attestation: string) =>
-    ask(`${server.origin}/v1/auth/attestation/verify`, { attestation });
+    askJson(`${server.origin}/v1/auth/attestation/verify`, { attestation });
 
   await t.step("the login serves its page", async () => {
     const page = await fetch(`${first.origin}/`);
@@ -189,9 +197,9 @@ Deno.test("a deployed login enforces SIG_REQUIRE, and accepts public issuers onl
       ...settings,
     });
     const auth = `${web.origin}/v1/auth`;
-    const { body: challenge } = await ask(`${auth}/challenge/create`, {});
+    const { body: challenge } = await askJson(`${auth}/challenge/create`, {});
     assertEquals(challenge.require, ["relationship=employee", "role=deploy"]);
-    const { status, body } = await ask(`${auth}/attestation/verify`, {
+    const { status, body } = await askJson(`${auth}/attestation/verify`, {
       attestation: person.attest(challenge, Date.now()),
     });
     return [status, body.code];

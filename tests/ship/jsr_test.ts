@@ -5,7 +5,7 @@ import {
   assertRejects,
   assertStringIncludes,
 } from "@std/assert";
-import { ask } from "./testdata/ask.ts";
+import { askJson } from "../kit/server_process.ts";
 import { filesBelow } from "./testdata/files_below.ts";
 import { LEGAL_COMMENT, startJsrRegistry } from "./testdata/jsr_registry.ts";
 import { ENTRIES, PACKAGES, ROOT, VERSION } from "../../tools/workspace.ts";
@@ -260,7 +260,7 @@ Deno.test("publishes seven packages, which run from jsr: specifiers", async (t) 
     for (const name of ["api", "web"]) {
       const args = [...least, `jsr:@sig/${name}`, "--addr", "127.0.0.1:0"];
       await using server = await startServer(DENO, args, options);
-      const { status, body } = await ask(`${server.origin}/healthz`);
+      const { status, body } = await askJson(`${server.origin}/healthz`);
       assertEquals([status, body.service], [200, `sig-${name}`]);
       const page = await fetch(
         server.origin + (name === "api" ? "/docs" : "/"),
@@ -282,7 +282,7 @@ Deno.test("publishes seven packages, which run from jsr: specifiers", async (t) 
       [...args, "--allow-env", "jsr:@sig/api/serve"],
       options,
     );
-    const { body } = await ask(`${server.origin}/healthz`);
+    const { body } = await askJson(`${server.origin}/healthz`);
     assertEquals(body.service, "sig-api");
   });
 });

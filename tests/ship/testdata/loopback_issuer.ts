@@ -37,3 +37,8 @@ export async function startLoopbackIssuer(): Promise<LoopbackIssuer> {
   resolve(issuer);
   return { ...server, issuer, requests: () => requests };
 }
+
+/** Returns the question whether a subject has the role `deploy`. */
+export function mayDeploy(issuer: string, subject: string): unknown {
+  return { issuer, subject, require: ["role=deploy"] };
+}
