@@ -11,9 +11,10 @@ import type { FetchPolicy } from "../fetch/fetch_options.ts";
 import { locateIssuer, openSource, type Source } from "../read/source.ts";
 import { answerFrom, type IssuerQuestion } from "./answer_from.ts";
 import type { IssuerLocation } from "../read/reader.ts";
-import { proofInvalid } from "@sig/jose/proofs";
 import type { ProofPolicy } from "../proofs/proof_policy.ts";
 import { provableQuestion, readByProof } from "../follow/read_by_proof.ts";
+import { refreshIssuer } from "../follow/refresh.ts";
+import { NOTHING_KNOWN } from "../memory/issuer_record.ts";
 import { loadIssuer } from "../verify/load_issuer.ts";
 import {
   type VerifiedIssuer,
@@ -33,10 +34,7 @@ export interface CheckIssuerOptions
   readonly maxAgeMs?: number | undefined;
   /** Whether the issuer's proofs may be used instead of its feed (default: true). */
   readonly proofs?: boolean | undefined;
-  /**
-   * As in `ConsumerOptions`. If set, a question that can't be answered by proof
-   * is an error.
-   */
+  /** As in `ConsumerOptions`. */
   readonly checkpointPolicy?: ProofPolicy | undefined;
 }
 
@@ -129,14 +127,29 @@ async function verifyAsked(
     : undefined;
   const found = question && await readByProof(location, question, options);
   if (found && "verified" in found) return found.verified;
+  const withWarning = (verified: VerifiedIssuer) =>
+    found?.warning === undefined
+      ? verified
+      : { ...verified, warnings: [found.warning, ...verified.warnings] };
   if (options.checkpointPolicy !== undefined) {
-    throw proofInvalid("the question can't be answered by proof");
+    // Only a feed that confirms the checkpoint counts.
+    const { onEvent, onProgress } = options;
+    let events = 0;
+    const { record, failure } = await refreshIssuer(location, NOTHING_KNOWN, {
+      ...options,
+      onEvent(verified) {
+        events++;
+        onEvent?.(verified);
+      },
+      onProgress: (bytes, totalBytes) =>
+        onProgress?.(bytes, { events, totalBytes }),
+    });
+    if (failure !== undefined) throw failure.cause;
+    return withWarning(record.held!.observation!.verified);
   }
   const loaded = found?.loaded ?? await loadIssuer(location, options);
   // Only the relationships of one subject are needed. A question with `at`
   // needs all of them: it depends on all earlier versions of a relationship.
   const keepOnly = at === undefined ? subject : undefined;
-  const verified = await verifyLoaded(loaded, options, { keepOnly });
-  if (found?.warning === undefined) return verified;
-  return { ...verified, warnings: [found.warning, ...verified.warnings] };
+  return withWarning(await verifyLoaded(loaded, options, { keepOnly }));
 }

@@ -95,11 +95,12 @@ export class ProofsOfFeed {
   ): Promise<void> {
     try {
       const text = await this.text;
-      if (text === undefined) return;
-      const { origin } = this.files!;
-      const cosigners = policy?.cosigners ?? [];
-      const of = { origin, keys, cosigners };
-      this.checkpoint = await openCheckpoint(this.#sha256, text, of);
+      if (text !== undefined) {
+        const { origin } = this.files!;
+        const cosigners = policy?.cosigners ?? [];
+        const of = { origin, keys, cosigners };
+        this.checkpoint = await openCheckpoint(this.#sha256, text, of);
+      }
     } catch (error) {
       if (!isSigError(error)) throw error;
       this.fault = error;

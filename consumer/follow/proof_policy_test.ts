@@ -10,11 +10,12 @@ import {
 } from "@sig/jose/proofs";
 import { importVerificationKey, type SigningKey } from "@sig/jose";
 import type { ConsumerOptions } from "../consumer.ts";
+import { checkIssuer } from "../ask/check_issuer.ts";
 import { createConsumer } from "../create_consumer.ts";
 import { openPinFile } from "../../tests/kit/pin_file.ts";
 import { PROOFS, watchProven } from "../../tests/kit/proofs.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
-import { importTestKeys } from "../../tests/kit/test_issuer.ts";
+import { importTestKeys, PATHS } from "../../tests/kit/test_issuer.ts";
 import { QUESTION, START_MS } from "../../tests/kit/watched_issuer.ts";
 import type { ProofPolicy } from "../proofs/proof_policy.ts";
 
@@ -49,6 +50,12 @@ async function setUp(time: number | null) {
         now: () => new Date(START_MS),
         ...options,
       }).check(did, QUESTION),
+    /** As `ask`, without a memory. */
+    askOnce: (checkpointPolicy: ProofPolicy) =>
+      checkIssuer(did, QUESTION, {
+        ...{ allowPrivate: true, checkpointPolicy },
+        now: new Date(START_MS),
+      }),
     async cosign(name: string, key: SigningKey, time: number) {
       const note = new TextDecoder().decode(
         documents.get(path) as Uint8Array<ArrayBuffer>,
@@ -59,6 +66,12 @@ async function setUp(time: number | null) {
       documents.set(path, new TextEncoder().encode(signed));
     },
     forget: () => documents.delete(path),
+    /** Publishes metadata that name no proofs. */
+    withdraw() {
+      const metadata = documents.get(PATHS.metadata) as string;
+      const { proofs_uri: _, ...rest } = JSON.parse(metadata);
+      documents.set(PATHS.metadata, JSON.stringify(rest));
+    },
   };
 }
 
@@ -75,6 +88,9 @@ Deno.test("rejects a checkpoint that is too old or has no time", async () => {
   assertEquals((await issuer.ask(young, never)).decision, "allow");
   issuer.forget();
   await expectSigError(() => issuer.ask(young), ...stale);
+  issuer.withdraw();
+  await expectSigError(() => issuer.ask(young), ...stale);
+  await expectSigError(() => issuer.askOnce(young), ...stale);
   await using without = await setUp(null);
   await expectSigError(() => without.ask(young), ...stale);
   await using ahead = await setUp(START + 3_600);
@@ -105,6 +121,9 @@ Deno.test("requires recent signatures of the configured cosigners, and counts ea
   assertEquals((await issuer.ask(both)).decision, "allow");
   issuer.forget();
   await expectSigError(() => issuer.ask(one), ...missing("0 of 1"));
+  issuer.withdraw();
+  await expectSigError(() => issuer.ask(one), ...missing("0 of 1"));
+  await expectSigError(() => issuer.askOnce(one), ...missing("0 of 1"));
 });
 
 Deno.test("with a policy, the feed must match the checkpoint", async () => {
@@ -114,19 +133,23 @@ Deno.test("with a policy, the feed must match the checkpoint", async () => {
     if (path.includes("/state/")) documents.delete(path);
   }
   const policy = { maxCheckpointAgeMs: HOUR_MS };
-  const answer = await issuer.ask(policy);
-  assertEquals(answer.decision, "allow");
-  assertEquals(
-    answer.warnings.map(({ code, detail }) => [code, detail]),
-    [["proof_not_used", "fetch_status"]],
-  );
+  for (const ask of [issuer.ask, issuer.askOnce]) {
+    const answer = await ask(policy);
+    assertEquals(answer.decision, "allow");
+    assertEquals(
+      answer.warnings.map(({ code, detail }) => [code, detail]),
+      [["proof_not_used", "fetch_status"]],
+    );
+  }
   const other = await issuer.line(2, key1, { roles: ["deploy", "other"] });
   issuer.publish(issuer.lines.with(1, other));
-  await expectSigError(
-    () => issuer.ask(policy),
-    "proof_invalid",
-    "the feed is not what the checkpoint says",
-  );
+  for (const ask of [issuer.ask, issuer.askOnce]) {
+    await expectSigError(
+      () => ask(policy),
+      "proof_invalid",
+      "the feed is not what the checkpoint says",
+    );
+  }
 });
 
 Deno.test("a state read without a policy does not answer with a policy", async () => {
