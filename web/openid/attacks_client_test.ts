@@ -108,7 +108,10 @@ Deno.test("an assertion must be for this provider, signed by its client, short-l
       exp: nowSeconds + 60,
       ...changes,
     }).setProtectedHeader({ alg, kid: "k" }).sign(key);
-  const redeem = async (client_assertion: string) => {
+  const redeem = async (
+    client_assertion: string,
+    changes: Record<string, string> = {},
+  ) => {
     return await provider.post("/oidc/token", {
       grant_type: "authorization_code",
       code: await provider.newCode(),
@@ -117,6 +120,7 @@ Deno.test("an assertion must be for this provider, signed by its client, short-l
       client_assertion_type:
         "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
       client_assertion,
+      ...changes,
     });
   };
   const secret = await importJWK({
@@ -149,6 +153,15 @@ Deno.test("an assertion must be for this provider, signed by its client, short-l
       assertRefused(await redeem(await make()), [401, "invalid_client"]);
     });
   }
+  await t.step("with another client's id", async () => {
+    const answer = await redeem(await assertion(), { client_id: "other" });
+    assertRefused(answer, [401, "invalid_client"]);
+  });
+  await t.step("of another type", async () => {
+    const changes = { client_assertion_type: "x" };
+    const answer = await redeem(await assertion(), changes);
+    assertRefused(answer, [400, "invalid_request"]);
+  });
   await t.step("used twice", async () => {
     const once = await assertion();
     assertEquals((await redeem(once)).status, 200);
