@@ -112,6 +112,8 @@ Deno.test("rejects a request that is too long for the page's address", async (t)
         login_hint: did,
       }, true],
       ["more than that", { state: "s".repeat(2_048) }, false],
+      // Without a page too, where nothing has to fit into an address.
+      ["a long state", { state: "s".repeat(2_049), prompt: "none" }, false],
       ["control characters", { state: "\u0001".repeat(2_048) }, false],
       ["wide characters", {
         ...{ state: "\u4e2d".repeat(1_500), nonce: "\u4e2d".repeat(1_000) },
