@@ -451,6 +451,8 @@ it("an update reads each proof file once", async ({ place }) => {
   const files = read.filter((path) => /\/(?:tile|state)\//.test(path));
   assertEquals(files.length, 2);
   assertEquals(new Set(files).size, 2);
+  // Removals are considered once an hour only.
+  assert(!read.includes("/.sig/proofs.jsonl"));
 });
 
 it("removes files that the newest checkpoint does not need after 24 hours", async ({ place }) => {
@@ -474,6 +476,7 @@ it("removes files that the newest checkpoint does not need after 24 hours", asyn
     assertEquals(count(), [left, left], `${hours}`);
     await assertProofs(place);
   }
+  assertEquals(await Deno.readTextFile(`${place.dir}/.sig/proofs.jsonl`), "");
 });
 
 for (const [what, rest] of [["lost", ""], ["torn", '{"at":']] as const) {

@@ -81,7 +81,7 @@ export async function signCheckpoint(
   { before, now, signers, timekeeper }: SignCheckpointOptions,
 ): Promise<string> {
   const { origin } = checkpoint;
-  if (signers.length === 0) {
+  if (timekeeper === undefined) {
     throw new SigError(
       "signing_key_not_found",
       "Cannot sign checkpoint: the private part of none of the issuer's keys is in the key store",
@@ -92,10 +92,8 @@ export async function signCheckpoint(
   for (const key of signers.slice(0, MAX_SIGNATURE_LINES - 1)) {
     lines.push(await signNote(sha256, text, origin, key));
   }
-  if (timekeeper !== undefined) {
-    const time = Math.floor(now.getTime() / 1000);
-    lines.push(await cosignNote(sha256, text, origin, timekeeper, time));
-  }
+  const time = Math.floor(now.getTime() / 1000);
+  lines.push(await cosignNote(sha256, text, origin, timekeeper, time));
   const note = before && parseNote(before.source);
   if (note?.text === text) {
     lines.push(...note.signatures.filter(({ name }) => name !== origin));
