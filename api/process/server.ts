@@ -32,7 +32,6 @@ export {
   readServerFlags,
   requireOnlyHere,
   SERVER_FLAGS,
-  type ServerFlagsIo,
   type ServerPins,
   type ServerSettings,
 } from "./server_flags.ts";

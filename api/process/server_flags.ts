@@ -118,12 +118,6 @@ export interface ServerPins {
   readonly warnings: readonly string[];
 }
 
-/** The functions of the process that the flags need. */
-export type ServerFlagsIo = Pick<
-  ProcessIo,
-  "isTerminal" | "stderr" | "now" | "env" | "readFile"
->;
-
 /** The text that replaces a path or an address in responses. */
 const SHOWN_AS = "of this server";
 
@@ -137,7 +131,7 @@ const SHOWN_AS = "of this server";
 export function readServerFlags(
   flags: GivenFlags,
   defaultAddress: string,
-  io: ServerFlagsIo,
+  io: ProcessIo,
 ): ServerSettings {
   const given = readValues(FLAGS, flags);
   const log = given.log ?? (io.isTerminal("stderr") ? "text" : "json");
@@ -183,7 +177,7 @@ export function readServerFlags(
 
 async function openPins(
   { pins: text, "require-pin": requirePin }: Values<typeof FLAGS>,
-  io: ServerFlagsIo,
+  io: ProcessIo,
   shown: OpenStoreOptions = {},
 ): Promise<ServerPins> {
   if (text === undefined) {

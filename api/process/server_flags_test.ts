@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { assertSigError } from "../../tests/kit/sig_errors.ts";
+import { createProcessIo } from "./io.ts";
 import { parseFlags } from "../flags/parse_flags.ts";
 import {
   findExposure,
@@ -21,13 +22,7 @@ function settingsOf(words: readonly string[], isTerminal = false) {
   const { openPins: _, ...settings } = readServerFlags(
     given,
     "127.0.0.1:8787",
-    {
-      isTerminal: () => isTerminal,
-      stderr() {},
-      now: () => new Date(0),
-      env: () => undefined,
-      readFile: () => Promise.reject(new Error("no disk")),
-    },
+    { ...createProcessIo(), isTerminal: () => isTerminal },
   );
   return settings;
 }
