@@ -95,6 +95,15 @@ const LEAST: readonly (readonly [string, readonly string[]])[] = [
     "check --sig $H --allow-insecure --subject did:web:a.example --require role=x --pins $D/data/other.db",
     REMEMBERING.slice(0, -1),
   ],
+  ["checkpoint --dir acme --init", WRITING],
+  [
+    "evidence make --sig ./acme --subject did:web:a.example --require relationship=other --out e.json",
+    ["--allow-read", "--allow-write"],
+  ],
+  [
+    "evidence verify e.json --allow-insecure --format json",
+    ["--allow-read", "--allow-net"],
+  ],
 ];
 
 Deno.test("each command works with the permissions that the README lists", async (t) => {

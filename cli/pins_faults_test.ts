@@ -16,8 +16,8 @@ import {
   whileFrozen,
 } from "../tests/kit/redis_server.ts";
 import { denoArgs, sig, start } from "./testdata/process.ts";
-import { assertRan, type Ran } from "./testdata/workspace.ts";
-import { tempFolder } from "../tests/kit/process.ts";
+import { assertRan } from "./testdata/workspace.ts";
+import { run, tempFolder } from "../tests/kit/process.ts";
 import { repeatedly } from "../tests/kit/wait.ts";
 
 const [key] = await importTestKeys();
@@ -217,29 +217,15 @@ Deno.test("a full disk is an error that keeps the pin", () =>
     place.publish(100);
     await answerOf(check, place);
     place.publish(1_500);
-    const limited = async (): Promise<Ran> => {
-      const { code, stdout, stderr } = await new Deno.Command("sh", {
-        args: [
-          // The limit is in blocks of 512 bytes. The kernel writes up to it,
-          // then fails with EFBIG.
-          ...["-c", "trap '' XFSZ; ulimit -f 400; exec \"$@\"", "sh"],
-          ...[Deno.execPath(), ...denoArgs(check, place)],
-        ],
-        cwd: place.cwd,
-        env: { XDG_DATA_HOME: `${place.cwd}/data` },
-      }).output();
-      const text = new TextDecoder();
-      return {
-        code,
-        stdout: text.decode(stdout),
-        stderr: text.decode(stderr),
-      };
-    };
-    const { code, stdout, stderr } = await limited();
-    assertEquals([code, stdout], [2, ""], stderr);
-    assertStringIncludes(stderr, '"code":"store_unavailable"');
-    assertStringIncludes(stderr, "pins.db");
-    assertStringIncludes(stderr, "it can't be written, the disk may be full");
+    const limited = await run("sh", [
+      // The limit is in blocks of 512 bytes. The kernel writes up to it, then
+      // fails with EFBIG.
+      ...["-c", "trap '' XFSZ; ulimit -f 400; exec \"$@\"", "sh"],
+      ...[Deno.execPath(), ...denoArgs(check, place)],
+    ], { cwd: place.cwd, env: { XDG_DATA_HOME: `${place.cwd}/data` } });
+    const full = "it can't be written, the disk may be full";
+    const err = ['"code":"store_unavailable"', "pins.db", full];
+    assertRan(limited, { code: 2, err });
     const answer = await answerOf(check, place);
     assertEquals([answer.continuity, answer.last_sequence], [
       ...["consistent", 1_500],

@@ -1,6 +1,6 @@
 import { writeAll } from "@sig/api/process";
 import { assert, assertEquals } from "@std/assert";
-import { isCi } from "../tests/kit/process.ts";
+import { isCi, run } from "../tests/kit/process.ts";
 import { denoArgs, sig } from "./testdata/process.ts";
 import { inWorkspace } from "./testdata/workspace.ts";
 
@@ -27,13 +27,9 @@ async function withIssuer(work: (cwd: string) => Promise<void>): Promise<void> {
 /** Runs a line of shell in which `sig` is this checkout's command. */
 async function shell(line: string, cwd: string): Promise<string> {
   const words = denoArgs([], { cwd }).map((word) => `'${word}'`).join(" ");
-  const { stdout } = await new Deno.Command("sh", {
-    args: ["-c", `sig() { '${Deno.execPath()}' ${words} "$@"; }; ${line}`],
-    cwd,
-    env: { SIG_KEYS_DIR: `${cwd}/keys` },
-    stderr: "null",
-  }).output();
-  return new TextDecoder().decode(stdout);
+  const script = `sig() { '${Deno.execPath()}' ${words} "$@"; }; ${line}`;
+  const env = { SIG_KEYS_DIR: `${cwd}/keys` };
+  return (await run("sh", ["-c", script], { cwd, env })).stdout;
 }
 
 Deno.test("a pipe that its reader closes early is not an error", async () => {

@@ -4,21 +4,14 @@ import {
   readOneFeedOfEach,
   readQuestionVectors,
 } from "../tests/kit/vectors.ts";
-import { createDenoIo } from "./terminal/deno_io.ts";
-import { run } from "./main.ts";
-import type { Ran } from "./testdata/workspace.ts";
+import { type Ran, Workspace } from "./testdata/workspace.ts";
 
-async function sig(now: string, ...args: string[]): Promise<Ran> {
-  let [stdout, stderr] = ["", ""];
-  const code = await run([...args, "--format", "json"], {
-    ...createDenoIo(),
-    stdout: (text) => void (stdout += text),
-    stderr: (text) => void (stderr += text),
-    now: () => new Date(now),
-    interrupted: () => new Promise(() => {}),
+const workspace = new Workspace("/nowhere");
+
+const sig = (now: string, ...args: string[]): Promise<Ran> =>
+  workspace.sig([...args, "--format", "json"], {
+    io: { now: () => new Date(now) },
   });
-  return { code, stdout, stderr };
-}
 
 /** Asserts exit code 2 without output, and returns the problem of stderr. */
 function problemOf({ code, stdout, stderr }: Ran): {

@@ -3,7 +3,7 @@ import { displayWidth } from "@sig/api/flags";
 import { loadCommands } from "../commands.ts";
 import { flagsOf } from "./parse_command_line.ts";
 import { manualPage } from "./manual_page.ts";
-import { lacks, tempFolder } from "../../tests/kit/process.ts";
+import { lacks, run, runWell, tempFolder } from "../../tests/kit/process.ts";
 
 const COMMANDS = await loadCommands();
 
@@ -11,15 +11,6 @@ const PAGE = manualPage(COMMANDS, {
   version: "0.1.0",
   date: new Date("2026-01-31T09:00:00Z"),
 });
-
-async function run(program: string, args: readonly string[], width?: number) {
-  const { code, stdout, stderr } = await new Deno.Command(program, {
-    args: [...args],
-    env: { MANWIDTH: `${width}`, MANPAGER: "cat", LC_ALL: "C.UTF-8", TERM: "" },
-  }).output();
-  const text = new TextDecoder();
-  return { code, said: text.decode(stdout) + text.decode(stderr) };
-}
 
 async function withPage(work: (file: string) => Promise<void>): Promise<void> {
   await using folder = await tempFolder();
@@ -34,7 +25,7 @@ Deno.test({
     await withPage(async (file) => {
       assertEquals(
         await run("mandoc", ["-T", "lint", "-W", "warning", file]),
-        { code: 0, said: "" },
+        { code: 0, stdout: "", stderr: "" },
       );
     });
   },
@@ -46,12 +37,12 @@ Deno.test({
   async fn() {
     await withPage(async (file) => {
       for (const width of [60, 120]) {
-        const { code, said } = await run(
-          "man",
-          ["--warnings", "-l", file],
-          width,
-        );
-        assertEquals(code, 0);
+        const said = await runWell("man", ["--warnings", "-l", file], {
+          env: {
+            ...{ MANWIDTH: `${width}`, MANPAGER: "cat" },
+            ...{ LC_ALL: "C.UTF-8", TERM: "" },
+          },
+        });
         const lines = said.split("\n");
         for (const command of COMMANDS) {
           const start = lines.indexOf(`   ${command.name}`);

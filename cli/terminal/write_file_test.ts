@@ -1,6 +1,6 @@
 import { isSigError } from "@sig/core";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { tempFolder } from "../../tests/kit/process.ts";
+import { runWell, tempFolder } from "../../tests/kit/process.ts";
 import { createDenoIo } from "./deno_io.ts";
 
 const io = createDenoIo();
@@ -46,20 +46,12 @@ Deno.test({
         await io.createPrivateFile("new.jwk", "y".repeat(2000)).catch(tell);
         await io.appendFile("names.csv", "y".repeat(2000)).catch(tell);`,
     );
-    const run = await new Deno.Command("sh", {
-      args: [
-        ...["-c", 'trap "" XFSZ; ulimit -f 2; exec "$@"', "sh"],
-        ...[Deno.execPath(), "run", "--no-check", "-A"],
-        ...["--config", `${ROOT}deno.json`, `${dir}/script.ts`],
-      ],
-      cwd: dir,
-    }).output();
-    const text = new TextDecoder();
-    assertEquals(
-      text.decode(run.stdout),
-      "write_failed\nwrite_failed\n",
-      text.decode(run.stderr),
-    );
+    const stdout = await runWell("sh", [
+      ...["-c", 'trap "" XFSZ; ulimit -f 2; exec "$@"', "sh"],
+      ...[Deno.execPath(), "run", "--no-check", "-A"],
+      ...["--config", `${ROOT}deno.json`, `${dir}/script.ts`],
+    ], { cwd: dir });
+    assertEquals(stdout, "write_failed\nwrite_failed\n");
     assertEquals(io.exists(`${dir}/new.jwk`), false);
     assertEquals(await Deno.readTextFile(`${dir}/names.csv`), old);
   },

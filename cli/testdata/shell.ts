@@ -3,9 +3,8 @@
  * @module
  */
 
-import { TestProcess } from "../../tests/kit/process.ts";
-import { run } from "../main.ts";
-import { createDenoIo } from "../terminal/deno_io.ts";
+import { hasProgram, TestProcess } from "../../tests/kit/process.ts";
+import { Workspace } from "./workspace.ts";
 
 /** A shell whose completions are tested. */
 export type ShellName = "bash" | "zsh" | "fish";
@@ -66,18 +65,8 @@ const WORDS: { readonly [shell in ShellName]: readonly string[] } = {
 };
 
 /** Whether the shell and `script`, which provides a terminal, are installed. */
-export async function hasShell(shell: ShellName): Promise<boolean> {
-  try {
-    for (const program of [shell, "script"]) {
-      const { success } = await new Deno.Command(program, {
-        args: ["--version"],
-      }).output();
-      if (!success) return false;
-    }
-    return true;
-  } catch {
-    return false;
-  }
+export function hasShell(shell: ShellName): boolean {
+  return hasProgram(shell) && hasProgram("script");
 }
 
 /** An open shell. */
@@ -98,12 +87,7 @@ export class Shell implements AsyncDisposable {
     files: { readonly [name: string]: string },
   ): Promise<Shell> {
     const dir = await Deno.makeTempDir();
-    let script = "";
-    await run(["completions", shell], {
-      ...createDenoIo(),
-      stdout: (text) => void (script += text),
-      interrupted: () => new Promise(() => {}),
-    });
+    const script = await new Workspace(dir).ok(["completions", shell]);
     await Deno.mkdir(`${dir}/functions`);
     for (
       const [name, text] of [

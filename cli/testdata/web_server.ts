@@ -3,6 +3,7 @@
  * @module
  */
 
+import { run, TestProcess } from "../../tests/kit/process.ts";
 import type { TestCertificate } from "../../tests/kit/certificates.ts";
 
 /** A supported server, if it is installed. */
@@ -98,7 +99,6 @@ ${(configuration.match(/(?<=^# {3}).*$/gm) ?? []).join("\n")}
 import ${folder}/site.conf
 `,
 };
-import { run, TestProcess } from "../../tests/kit/process.ts";
 
 const CHECK = {
   nginx: (main: string) => ["-t", "-c", main, "-e", "stderr"],
