@@ -1,4 +1,4 @@
-import { isSigError, SigError } from "@sig/core";
+import { isSigError, type JsonValue, SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import type { IssuerName } from "@sig/consumer";
 import type { PinRecord, PinStore, ServedHistory } from "@sig/consumer/pins";
@@ -47,8 +47,12 @@ export const pinList = typedCommand({
       const { listPins } = await import("@sig/consumer/pins");
       const damaged: string[] = [];
       const readable = await listPins(pins, (issuer) => damaged.push(issuer));
-      writeList(call, readable, damaged.length);
-      if (damaged.length > 0) throw listedInPart(pins.place, damaged);
+      const isWhole = damaged.length === 0;
+      // With JSON an error leaves standard output empty.
+      if (isWhole || call.format === "text") {
+        writeList(call, readable, damaged.length);
+      }
+      if (!isWhole) throw listedInPart(pins.place, damaged, readable);
     }),
 });
 
@@ -229,17 +233,20 @@ function jsonOf(
   return rest;
 }
 
-/**
- * Creates the error for pins that can't be read, after the others are listed.
- */
-function listedInPart(place: string, issuers: readonly string[]): SigError {
+/** Creates the error for pins that can't be read, with the others. */
+function listedInPart(
+  place: string,
+  issuers: readonly string[],
+  readable: readonly PinRecord[],
+): SigError {
   const named = firstOf(issuers.map((each) => quote(each)));
   const hint =
     "Forget such an issuer: sig pin remove ISSUER. Its next fetch then has nothing to compare with.";
+  const pins = readable.map(jsonOf) as unknown as JsonValue;
   return new SigError(
     "store_unavailable",
     `Cannot list all that the memory ${place} holds: damaged is the pin of ${named}`,
-    { context: { place, issuers, hint } },
+    { context: { place, issuers, pins, hint } },
   );
 }
 
