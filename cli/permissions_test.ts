@@ -1,11 +1,11 @@
 import { assertEquals } from "@std/assert";
+import { serveLoopback } from "../tests/kit/loopback.ts";
 import { createIssuerSite } from "./site/issuer_site.ts";
 import { sig } from "./testdata/process.ts";
 import { makeKey, startAgent, withOpenSsh } from "../tests/kit/open_ssh.ts";
 import {
   assertRan,
   inWorkspace,
-  serveOnLoopback,
   workspaceTest as test,
 } from "./testdata/workspace.ts";
 
@@ -133,7 +133,7 @@ Deno.test("each command works with the permissions that the README lists", async
       `${cwd}/cases.yaml`,
       "source: ./acme\ncases: [{subject: did:web:a.example, require: [relationship=other], expect: allow}]\n",
     );
-    await using server = serveOnLoopback(createIssuerSite(`${cwd}/acme`));
+    await using server = serveLoopback(createIssuerSite(`${cwd}/acme`));
     const { host } = server;
     for (const [words, permissions] of LEAST) {
       await t.step(`${words} ${permissions.join(" ")}`, async () => {

@@ -4,7 +4,6 @@ import {
   assertMatch,
   assertStringIncludes,
 } from "@std/assert";
-import { isCi } from "../tests/kit/process.ts";
 import { denoArgs, sig, start } from "./testdata/process.ts";
 import {
   assertRan,
@@ -13,12 +12,7 @@ import {
   workspaceTest as test,
 } from "./testdata/workspace.ts";
 import { waitUntil } from "../tests/kit/wait.ts";
-import {
-  freePort,
-  hasProgram,
-  runWell,
-  TestProcess,
-} from "../tests/kit/process.ts";
+import { freePort, lacks, runWell, TestProcess } from "../tests/kit/process.ts";
 
 const ROOT = new URL("..", import.meta.url).pathname;
 
@@ -189,7 +183,7 @@ async function untilListening(child: TestProcess): Promise<void> {
 Deno.test({
   name: "a terminal of unknown width gets unwrapped lines",
   // Needs `script` of util-linux; others have no -c.
-  ignore: Deno.build.os !== "linux" || !isCi && !hasProgram("script"),
+  ignore: Deno.build.os !== "linux" || lacks("script"),
   async fn() {
     await inWorkspace(async ({ dir: cwd }) => {
       const words = [Deno.execPath(), ...denoArgs(["--help"], { cwd })];
@@ -205,7 +199,7 @@ Deno.test({
 Deno.test({
   name:
     "y confirms a question on a terminal, Enter declines, Ctrl-C ends the command",
-  ignore: Deno.build.os !== "linux" || !isCi && !hasProgram("script"),
+  ignore: Deno.build.os !== "linux" || lacks("script"),
   async fn() {
     await inWorkspace(async ({ dir: cwd }) => {
       assertEquals((await sig("init acme.example", { cwd })).code, 0);

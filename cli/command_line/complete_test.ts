@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { stripVTControlCharacters } from "node:util";
-import { isCi } from "../../tests/kit/process.ts";
+import { lacks } from "../../tests/kit/process.ts";
 import { loadCommands } from "../commands.ts";
-import { hasShell, Shell, type ShellName } from "../testdata/shell.ts";
+import { Shell, type ShellName } from "../testdata/shell.ts";
 import { Workspace, workspaceTest as test } from "../testdata/workspace.ts";
 import { flagsOf } from "./parse_command_line.ts";
 
@@ -142,7 +142,7 @@ const TYPED: readonly (readonly [string, readonly string[]])[] = [
 for (const shell of ["bash", "zsh", "fish"] as const satisfies ShellName[]) {
   Deno.test({
     name: `${shell} completes commands, flags and values, and quotes files`,
-    ignore: !isCi && !hasShell(shell),
+    ignore: lacks(shell) || lacks("script"),
     async fn(t) {
       await using opened = await Shell.open(shell, FILES);
       for (const [typed, words] of TYPED) {

@@ -138,7 +138,7 @@ test("accept takes the invitation as text, link, file, JSON or standard input", 
 /** Creates an invitation of an issuer on loopback with this request handler. */
 async function invitedBy(
   workspace: Workspace,
-  handler?: Deno.ServeHandler,
+  handler?: Parameters<typeof serveIssuer>[2],
 ) {
   await makeOwnKey(workspace);
   const server = await serveIssuer(workspace, "local", handler);
@@ -181,7 +181,7 @@ test("accept reports an unreachable issuer as not verified", async (workspace) =
     ],
   });
   assertEquals((await workspace.json(words)).verified, false);
-  await server.shutdown();
+  await server[Symbol.asyncDispose]();
   assertEquals((await workspace.json(words)).verified, false);
   // With --sig, an unreachable source is an error.
   await workspace.refused(

@@ -9,6 +9,7 @@ import {
   type TestCertificate,
 } from "../../tests/kit/certificates.ts";
 import { say, startRawServer } from "../../tests/kit/raw_server.ts";
+import { serveLoopback } from "../../tests/kit/loopback.ts";
 import { judge } from "../doctor/finding.ts";
 import { askServer, Requests, SERVED_FINDINGS } from "../doctor/served.ts";
 import { createIssuerSite } from "../site/issuer_site.ts";
@@ -23,7 +24,6 @@ import {
 } from "../testdata/served_faults.ts";
 import {
   inWorkspace,
-  serveOnLoopback,
   type Workspace,
   workspaceTest as test,
 } from "../testdata/workspace.ts";
@@ -44,7 +44,7 @@ async function serving(
     const good = createIssuerSite(workspace.path("acme"));
     const faultless: Fault = (request) => good(request);
     const server = { host: "", fault: faultless };
-    await using http = serveOnLoopback(
+    await using http = serveLoopback(
       (request) => server.fault(request, good),
       tls,
     );
@@ -259,7 +259,7 @@ tlsTest(
     ];
     await overTls(60, async (find) => {
       for (const [name, answer, isFound] of cases) {
-        await using http = serveOnLoopback(answer);
+        await using http = serveLoopback(answer);
         const found = isFound ? [["http_not_redirected", "warning"]] : [];
         assertEquals(await find(`http://${http.host}`), found, name);
       }

@@ -1,4 +1,5 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { serveLoopback } from "../../tests/kit/loopback.ts";
 import {
   answered,
   enrolled,
@@ -6,12 +7,7 @@ import {
   notEnrolled,
 } from "../testdata/enrolment.ts";
 import { sig } from "../testdata/process.ts";
-import {
-  FEED,
-  issuerTest as test,
-  serveOnLoopback,
-  terminal,
-} from "../testdata/workspace.ts";
+import { FEED, issuerTest as test, terminal } from "../testdata/workspace.ts";
 
 const ENROL = "enrol --dir $D/acme --answer";
 
@@ -163,10 +159,10 @@ test("enrol verifies a did:web subject with the current key of its document", as
   await workspace.ok("key generate --out $D/w.jwk --kid k");
   const { d: _, ...jwk } = JSON.parse(await workspace.read("w.jwk"));
   let keys: object[] = [];
-  await using server = serveOnLoopback(() =>
+  await using server = serveLoopback(() =>
     Response.json({ id: did, authentication: keys })
   );
-  const did = `did:web:${server.host.replace(":", "%3A")}`;
+  const { did } = server;
   const { stdout } = await workspace.sig(
     `accept ${invitation} --sig $D/acme --key $D/w.jwk --subject ${did}`,
   );
@@ -179,6 +175,6 @@ test("enrol verifies a did:web subject with the current key of its document", as
   keys = [{ id: `${did}#k`, type, controller: did, publicKeyJwk: jwk }];
   assertEquals((await enrolled(workspace, stdout, insecure)).code, 0);
   assertEquals((await workspace.events()).at(-1).subject, did);
-  await server.shutdown();
+  await server[Symbol.asyncDispose]();
   await refused("key_unresolvable");
 });

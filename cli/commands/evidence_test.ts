@@ -44,7 +44,7 @@ test("evidence make and verify handle an allow and a deny", async (workspace) =>
     code: 1,
     stdout: "faulty: Cannot use evidence: the lines don't give this answer\n",
   });
-  await server.shutdown();
+  await server[Symbol.asyncDispose]();
   // If the issuer is unreachable, its keys must be given.
   await workspace.refused(verify("allow.json"), "fetch_failed");
 });

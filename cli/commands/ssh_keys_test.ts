@@ -222,7 +222,7 @@ Deno.test("ssh-keys prints nothing if the issuer is unreachable, unless --max-ag
       );
     const allowed = { code: 0, stdout: `${LINES[0]}\n`, stderr: "" };
     assertEquals(await ask(), allowed);
-    await server.shutdown();
+    await server[Symbol.asyncDispose]();
     const closed = await ask();
     assertEquals([closed.code, closed.stdout], [2, ""]);
     assertStringIncludes(closed.stderr, "error: fetch_failed: ");

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { hasProgram, TestProcess } from "../../tests/kit/process.ts";
+import { TestProcess } from "../../tests/kit/process.ts";
 import { Workspace } from "./workspace.ts";
 
 /** A shell whose completions are tested. */
@@ -63,11 +63,6 @@ const WORDS: { readonly [shell in ShellName]: readonly string[] } = {
   zsh: ["zsh", "-i"],
   fish: ["fish", "--no-config", "--init-command", "'source start'", "-i"],
 };
-
-/** Whether the shell and `script`, which provides a terminal, are installed. */
-export function hasShell(shell: ShellName): boolean {
-  return hasProgram(shell) && hasProgram("script");
-}
 
 /** An open shell. */
 export class Shell implements AsyncDisposable {

@@ -3,6 +3,10 @@
  */
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
+import {
+  type LoopbackServer,
+  serveLoopback,
+} from "../../tests/kit/loopback.ts";
 import { createDenoIo } from "../terminal/deno_io.ts";
 import type { Io } from "../terminal/io.ts";
 import { run } from "../main.ts";
@@ -258,27 +262,15 @@ export const issuerTest = testsWith<Workspace>(async (workspace, work) => {
   await work(workspace);
 });
 
-/** A server on loopback until it is disposed, with its `host:port`. */
-export function serveOnLoopback(
-  handler: Deno.ServeHandler,
-  tls: { readonly cert?: string; readonly key?: string } = {},
-) {
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {}, ...tls } as
-      & Deno.ServeTcpOptions
-      & Partial<Deno.TlsCertifiedKeyPem>,
-    handler,
-  );
-  return Object.assign(server, { host: `127.0.0.1:${server.addr.port}` });
-}
-
 /** Creates an issuer in a folder and serves it on loopback, its host. */
 export async function serveIssuer(
   workspace: Workspace,
   folder = "acme",
-  handler: Deno.ServeHandler = createIssuerSite(workspace.path(folder)),
-) {
-  const server = serveOnLoopback(handler);
+  respond: Parameters<typeof serveLoopback>[0] = createIssuerSite(
+    workspace.path(folder),
+  ),
+): Promise<LoopbackServer> {
+  const server = serveLoopback(respond);
   const words = `init ${server.host} --dir $D/${folder} --allow-insecure`;
   await workspace.ok(words);
   return server;
