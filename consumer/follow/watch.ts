@@ -347,7 +347,7 @@ function requireSame(
   const found = sequence === last
     ? lastEventId
     : events.get(sequence)?.event.event_id ?? event_id;
-  if (event_id === null || found === null || found === event_id) return;
+  if (event_id === null || found === event_id) return;
   throw new SigError(
     "feed_rewritten",
     `Cannot watch: event ${sequence} differs from the event that was seen`,
