@@ -81,22 +81,21 @@ Deno.test("a link alone can't log a person out: it leads to a confirmation form"
   await t.step(
     "the provider's own form logs out and redirects to the registered address",
     async () => {
-      const page = await browser.send(
+      const page = await browser.form(
         `${origin}/oidc/logout?client_id=app&state=%22%3Ex&post_logout_redirect_uri=https://app.example/bye`,
       );
-      const text = await page.text();
-      assert(!text.includes('">x'));
+      assert(!page.text.includes('">x'));
       assertStringIncludes(
-        page.headers.get("content-security-policy") ?? "",
+        page.response.headers.get("content-security-policy") ?? "",
         "form-action 'self' https://app.example",
       );
-      const [, csrf = ""] = /name="csrf" value="([^"]+)"/.exec(text) ?? [];
-      const response = await post({
-        csrf,
+      const { csrf, ...asked } = page.fields;
+      assertEquals(asked, {
         client_id: "app",
         state: '">x',
         post_logout_redirect_uri: "https://app.example/bye",
       });
+      const response = await post({ csrf: csrf!, ...asked });
       assertEquals(response.status, 303);
       assertEquals(
         response.headers.get("location"),

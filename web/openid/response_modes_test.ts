@@ -9,23 +9,6 @@ import {
   VERIFIER,
 } from "./testdata/test_provider.ts";
 
-/** Reads the form of a page as a browser would submit it. */
-async function formOf(browser: Browser, url: string) {
-  const response = await browser.send(url);
-  const text = await response.text();
-  const [, action] = /<form method="post" action="([^"]+)">/.exec(text) ?? [];
-  const read = (value: string) =>
-    value.replaceAll("&quot;", '"').replaceAll("&lt;", "<")
-      .replaceAll("&gt;", ">").replaceAll("&amp;", "&");
-  const fields = Object.fromEntries(
-    Array.from(
-      text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)">/g),
-      ([, name, value]) => [name!, read(value!)],
-    ),
-  );
-  return { response, text, action, fields };
-}
-
 Deno.test("with form_post a page submits codes and errors to the application", async () => {
   await using provider = await TestProvider.start();
   const { origin } = provider;
@@ -38,7 +21,7 @@ Deno.test("with form_post a page submits codes and errors to the application", a
   const later = await browser.follow(url);
   for (const to of [first, later]) {
     assertEquals(to.origin, origin);
-    const { response, text, action, fields } = await formOf(browser, to.href);
+    const { response, text, action, fields } = await browser.form(to.href);
     assertEquals(response.status, 200);
     assertEquals(action, CALLBACK);
     const { code = "", ...others } = fields;
@@ -59,7 +42,7 @@ Deno.test("with form_post a page submits codes and errors to the application", a
   const silent = await new Browser().follow(
     await provider.authorizeUrl({ ...changes, prompt: "none" }),
   );
-  const silentForm = await formOf(browser, silent.href);
+  const silentForm = await browser.form(silent.href);
   assertEquals([
     silentForm.action,
     silentForm.fields.error,
@@ -74,7 +57,7 @@ Deno.test("with form_post a page submits codes and errors to the application", a
   );
   const declined = await browser.answer(origin, id, { declined: true });
   const { redirect_to } = await declined.json();
-  const { fields } = await formOf(browser, redirect_to);
+  const { fields } = await browser.form(redirect_to);
   assertEquals(fields.error, "access_denied");
 });
 
@@ -103,7 +86,7 @@ Deno.test("a form only submits a response that this provider has sealed, for a m
   await refused(`?answer=${other}.${mac}`);
   // A sealed sign-in has a different purpose.
   await refused(`?answer=${signIn}`);
-  assertEquals((await formOf(browser, to.href)).action, CALLBACK);
+  assertEquals((await browser.form(to.href)).action, CALLBACK);
   provider.skewMs = 60_000;
   await refused(`?answer=${answer}`);
 });

@@ -390,6 +390,23 @@ export class Browser {
     });
   }
 
+  /** Reads the form of a page as a browser would submit it. */
+  async form(url: string) {
+    const response = await this.send(url);
+    const text = await response.text();
+    const [, action] = /<form method="post" action="([^"]+)">/.exec(text) ?? [];
+    const read = (value: string) =>
+      value.replaceAll("&quot;", '"').replaceAll("&lt;", "<")
+        .replaceAll("&gt;", ">").replaceAll("&amp;", "&");
+    const fields = Object.fromEntries(
+      Array.from(
+        text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)">/g),
+        ([, name, value]) => [name!, read(value!)],
+      ),
+    );
+    return { response, text, action, fields };
+  }
+
   /** Opens a link that redirects to the application; returns the code. */
   async codeAt(url: string): Promise<string> {
     return (await this.follow(url)).searchParams.get("code")!;
