@@ -49,14 +49,11 @@ export interface SignInOptions {
   readonly fetch?: typeof fetch;
 }
 
-/**
- * The server's response to a login: for `@sig/web`, as in
- * docs/reference/http.md.
- */
+/** A completed login. */
 export interface SignedIn {
-  /** The DID of the key that signed. */
+  /** The key that signed. */
   readonly key: BrowserKey;
-  /** The server's response. */
+  /** The server's response; that of `@sig/web` is in docs/reference/http.md. */
   readonly login: JsonValue;
 }
 
@@ -118,7 +115,9 @@ function readChallenge(
     throw new SigError(
       "audience_mismatch",
       "Cannot sign in: the challenge is for another site",
-      { context: { hint: "Tell signIn the audience if it is meant." } },
+      {
+        context: { hint: "Set the option audience if that site is intended." },
+      },
     );
   }
   // The remaining members are checked by the signing function.

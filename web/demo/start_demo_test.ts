@@ -11,6 +11,7 @@ import {
   type RunningDemo,
   startRunningDemo,
 } from "../testdata/running_demo.ts";
+import { serveLoopback } from "../../tests/kit/loopback.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { startDemo } from "./start_demo.ts";
 import { createWiki } from "./wiki.ts";
@@ -227,19 +228,16 @@ Deno.test("a demo at an address that can't be a did:web is an error", async () =
 Deno.test("while the login does not answer, an application is closed; afterwards it is open again", async () => {
   const login = { status: 200 };
   const subject = "did:web:a.example";
-  await using server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {} },
-    () =>
-      new Response(null, {
-        status: login.status,
-        headers: { "remote-user": subject },
-      }),
+  await using server = serveLoopback(() =>
+    new Response(null, {
+      status: login.status,
+      headers: { "remote-user": subject },
+    })
   );
-  const wiki = createWiki(
-    `http://127.0.0.1:${server.addr.port}`,
-    "http://127.0.0.1:1",
-    { links: () => [], endOf: () => undefined },
-  );
+  const wiki = createWiki(server.origin, "http://127.0.0.1:1", {
+    links: () => [],
+    endOf: () => undefined,
+  });
   const open = async (path: string) => {
     const response = await wiki.routes.request(`http://127.0.0.1:1/${path}`);
     return { status: response.status, text: await response.text() };

@@ -26,14 +26,11 @@ export interface Challenge extends DescribedChallenge {
   readonly message: string;
 }
 
-/** A successful sign-in. */
+/** What the page shows of a successful sign-in. */
 export interface Login {
-  readonly verified: true;
   readonly subject: string;
   readonly audience: string;
   readonly scopes: readonly string[];
-  readonly challenge_id: string;
-  readonly kid: string;
   readonly verified_at: string;
   readonly relationship: Readonly<Record<string, unknown>> | null;
 }

@@ -10,6 +10,7 @@ import {
   start,
 } from "./testdata/person.ts";
 import { pageTest, startServer } from "./testdata/server.ts";
+import { serveLoopback } from "../../tests/kit/loopback.ts";
 import { signedFeed } from "../../tests/kit/signed_feed.ts";
 
 /** Becomes a script wherever text is interpreted as markup. */
@@ -287,22 +288,19 @@ pageTest("words and emoji of both directions are shown unchanged", {
 
 browserTest("another site's frame stays empty", async (browser) => {
   await using server = await startServer();
-  const other = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {} },
-    () =>
-      new Response(`<iframe src="${server.origin}/"></iframe>`, {
-        headers: { "content-type": "text/html" },
-      }),
+  await using other = serveLoopback(() =>
+    new Response(`<iframe src="${server.origin}/"></iframe>`, {
+      headers: { "content-type": "text/html" },
+    })
   );
   const page = await newPage(browser);
   try {
-    await page.goto(`http://127.0.0.1:${other.addr.port}/`);
+    await page.goto(`${other.origin}/`);
     const frame = page.frames()[1];
     assert(frame !== undefined);
     await frame.waitForLoadState();
     assertEquals(await frame.locator("#page").count(), 0);
   } finally {
     await page.context().close();
-    await other.shutdown();
   }
 });

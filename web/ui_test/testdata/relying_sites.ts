@@ -13,6 +13,7 @@ import {
 } from "@hono/oidc-auth";
 import { Hono } from "hono";
 import * as openid from "openid-client";
+import { serveLoopback } from "../../../tests/kit/loopback.ts";
 import { SECRET } from "../../openid/testdata/test_provider.ts";
 
 /** A running site. */
@@ -33,13 +34,12 @@ function startSite(
   open: (provider: string, origin: string) => Handle,
 ): RelyingSite {
   const joined = Promise.withResolvers<Handle>();
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {} },
-    async (request) => await (await joined.promise)(request),
+  const server = serveLoopback(async (request) =>
+    await (await joined.promise)(request)
   );
-  const origin = `http://127.0.0.1:${server.addr.port}`;
+  const { origin } = server;
   return {
-    origin,
+    ...server,
     client: {
       client_id: id,
       client_secret_sha256: secretSha256,
@@ -48,7 +48,6 @@ function startSite(
       post_logout_redirect_uris: [`${origin}/bye`],
     },
     join: (provider) => joined.resolve(open(provider, origin)),
-    [Symbol.asyncDispose]: () => server.shutdown(),
   };
 }
 

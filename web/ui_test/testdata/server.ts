@@ -2,6 +2,7 @@
 
 import { type App, type AppOptions, createApp } from "@sig/web";
 import type { Browser, Page } from "playwright-core";
+import { serveLoopback } from "../../../tests/kit/loopback.ts";
 import { browserTest, openPage, type PageOptions } from "./browser.ts";
 import { startRunningDemo } from "../../testdata/running_demo.ts";
 
@@ -46,16 +47,9 @@ export async function startServer(
 ): Promise<RunningServer> {
   if (withDemo) return await startRunningDemo();
   const { promise: ready, resolve } = Promise.withResolvers<App>();
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {} },
-    async (request) => await (await ready).fetch(request),
+  const server = serveLoopback(async (request) =>
+    await (await ready).fetch(request)
   );
-  const origin = `http://127.0.0.1:${server.addr.port}`;
-  resolve(createApp({ audiences: [origin], ...options }));
-  return {
-    origin,
-    async [Symbol.asyncDispose]() {
-      await server.shutdown();
-    },
-  };
+  resolve(createApp({ audiences: [server.origin], ...options }));
+  return server;
 }
