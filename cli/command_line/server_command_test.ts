@@ -42,10 +42,14 @@ Deno.test("sig api --format json prints its address as JSON", async () => {
   assert(log.some(({ path }) => path === "/healthz"), stderr);
 });
 
-Deno.test("sig api refuses a public address without --public", async () => {
-  const args = ["api", "--addr", "0.0.0.0:0"];
-  assertRan(await sig(args, { cwd: "/" }), {
-    code: 2,
-    err: ["error: invalid_request: Cannot run: ", "hint: "],
-  });
+Deno.test("sig api and sig web refuse a public address without --public", async () => {
+  for (
+    const [name, why] of [
+      ["api", "error: invalid_request: Cannot run: "],
+      ["web", "--audience is required where others can reach the server"],
+    ] as const
+  ) {
+    const ran = await sig([name, "--addr", "0.0.0.0:0"], { cwd: "/" });
+    assertRan(ran, { code: 2, err: [why, "hint: "] });
+  }
 });

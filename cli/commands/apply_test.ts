@@ -130,12 +130,19 @@ test("a saved plan keeps the reason, can be applied once, and is refused after l
   );
 });
 
-test("apply refuses a saved plan that was edited, or a file that is not a plan", async (workspace) => {
+test("apply refuses a saved plan that was edited or is of another issuer, or another file", async (workspace) => {
   await list(workspace, HEADER, ALICE.replace("review", "refund"));
   await savePlan(workspace, ({ changes: [change], ...plan }) => ({
     ...{ ...plan, changes: [{ ...change, subject: "did:web:eve.example" }] },
   }));
   await workspace.refused(`${SAVED} --yes`, "error: plan_outdated: ");
+  await savePlan(workspace, (plan) => ({
+    ...{ ...plan, issuer: "did:web:other.example" },
+  }));
+  await workspace.refused(
+    `${SAVED} --yes`,
+    "error: issuer_mismatch: Cannot apply plan: it was made for another issuer",
+  );
   await savePlan(workspace, () => []);
   await workspace.refused(`${SAVED} --yes`, "error: invalid_request: ");
 });

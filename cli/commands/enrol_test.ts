@@ -84,6 +84,7 @@ test("enrol refuses an invalid answer with its code, and writes nothing", async 
   for (
     const [wrong, code] of [
       ['{"invitation":"a","invitation":"b"}', "invalid_json"],
+      [{ attestation: answer.attestation }, "invalid_invitation"],
       [{ ...answer, invitation: other }, "invalid_attestation"],
       [
         { ...answer, attestation: `${answer.attestation.slice(0, -4)}AAAA` },
