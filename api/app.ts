@@ -154,11 +154,9 @@ export function createRoutes(options: AppOptions): readonly Operation[] {
   const metrics = options.telemetry &&
     createAnswerMetrics(options.telemetry, now);
   const context = {
-    ...{
-      consumer: metrics ? countFailures(consumer, metrics) : consumer,
-      inline,
-      now,
-    },
+    consumer: metrics ? countFailures(consumer, metrics) : consumer,
+    inline,
+    now,
     yieldToEventLoop,
     decided: metrics && createAnswerCounter(metrics, listed),
   };

@@ -180,7 +180,12 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     const { observation, verified } = known
       ? { observation: known, verified: known.verified }
       : await observeIssuer(issuer, asked, {
-        ...{ ...options, workers, bounds, at, waitFor, refresh },
+        ...options,
+        workers,
+        bounds,
+        at,
+        waitFor,
+        refresh,
       });
     const { observedAt, continuity } = observation;
     const freshness = freshnessOf(observation, at, bounds.maxAgeMs);

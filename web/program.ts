@@ -187,11 +187,10 @@ async function start(given: GivenFlags, io: ServerIo): Promise<Startup> {
   if (!settings.isLocal) requirePublic(audiences, given);
   const { password, warnings } = await readStorePassword(
     {
-      ...{ flag: "--store", store: storeText },
-      ...{
-        fileFlag: "--store-password-file",
-        file: flags["store-password-file"],
-      },
+      flag: "--store",
+      store: storeText,
+      fileFlag: "--store-password-file",
+      file: flags["store-password-file"],
     },
     io,
   );
