@@ -75,7 +75,7 @@ Deno.test("no request makes the service connect to its own machine", async () =>
       assertEquals(body.code, code, `${member} ${target}: ${body.detail}`);
       assertEquals(status, code === "address_not_allowed" ? 403 : 400);
       assertEquals(body.pointer, `/${member}`);
-      assert(!JSON.stringify(body).includes("secret"), "no password is told");
+      assert(!JSON.stringify(body).includes("secret"), "no password is shown");
     }
     const evaluation = evaluationOf(target);
     const { body } = await post(app, "/access/v1/evaluation", evaluation);
@@ -114,10 +114,10 @@ Deno.test("a redirect is not followed, and its body is not disclosed", async () 
         }),
     );
     const app = createApp({ issuers: [server.did], allowPrivate: true });
-    const { body, status: told } = await post(app, "/v1/verify", {
+    const { body, status: answered } = await post(app, "/v1/verify", {
       issuer: server.did,
     });
-    assertEquals([told, body.code], [502, "fetch_redirected"]);
+    assertEquals([answered, body.code], [502, "fetch_redirected"]);
     assert(!JSON.stringify(body).includes("SECRET-BODY"));
     assertEquals(server.requests, [PATHS.metadata]);
   }
@@ -140,9 +140,9 @@ Deno.test("no error discloses the content of a fetched document", async () => {
     for (const path of ["/v1/check", "/v1/verify", "/v1/dump-state"]) {
       const question = path === "/v1/check" ? QUESTION : {};
       const { body } = await post(app, path, { issuer, ...question });
-      const told = JSON.stringify(body);
-      assert(!told.includes("SECRET-BODY"), told);
-      assertStringIncludes(told, "Cannot ");
+      const text = JSON.stringify(body);
+      assert(!text.includes("SECRET-BODY"), text);
+      assertStringIncludes(text, "Cannot ");
     }
   }
 });

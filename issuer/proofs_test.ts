@@ -257,7 +257,7 @@ const DAMAGES: readonly (readonly [
 ];
 
 for (const [file, damage, change, message, code] of DAMAGES) {
-  it(`a ${file} file with ${damage} is told, and made again on request`, async ({ place }) => {
+  it(`a ${file} file with ${damage} is reported, and rebuilt on request`, async ({ place }) => {
     const [path] = file === "checkpoint"
       ? [checkpointFile(place)]
       : filesOf(place, file);

@@ -343,8 +343,8 @@ test("refuses swapped or damaged keys before writing anything", async ({ place }
       "invalid_key",
       message,
     );
-    const told = `${JSON.stringify(error.context)}${error.stack}`;
-    assert(!told.includes(String(good.d)) && !told.includes(other.d));
+    const described = `${JSON.stringify(error.context)}${error.stack}`;
+    assert(!described.includes(String(good.d)) && !described.includes(other.d));
   }
   assertEquals(await Deno.readTextFile(place.feed), "");
 });

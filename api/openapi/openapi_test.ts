@@ -172,8 +172,8 @@ Deno.test("generators find the address, the token and the optional members", asy
     { url: "/", description: "Where this document is." },
   ]);
   const publicUrl = "https://sig.acme.example";
-  const told = await get(createApp({ publicUrl }), "/openapi.json");
-  assertEquals(told.body.servers[0].url, publicUrl);
+  const described = await get(createApp({ publicUrl }), "/openapi.json");
+  assertEquals(described.body.servers[0].url, publicUrl);
   const tags = document.tags.map(({ name }: Json) => name);
   const open: string[] = [];
   for (const [path, methods] of Object.entries<Json>(document.paths)) {

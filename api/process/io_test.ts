@@ -67,8 +67,8 @@ Deno.test("the user's data folder is an absolute path, or missing", () => {
   ];
   for (const [env, expected] of cases) {
     const found = dataFolder((name) => env[name]);
-    const told = found.folder === undefined ? found.why : found.folder;
-    assertEquals(told, expected);
+    const outcome = found.folder === undefined ? found.why : found.folder;
+    assertEquals(outcome, expected);
   }
 });
 

@@ -73,9 +73,9 @@ Deno.test("flush resolves immediately when nothing is buffered", async () => {
 
 Deno.test("an unhandled rejection is logged on one line and does not end the process", () => {
   const source = new EventTarget();
-  let told = "";
+  let written = "";
   surviveRejections(source, {
-    stderr: (text) => void (told += text),
+    stderr: (text) => void (written += text),
     now: () => new Date(0),
   });
   const event = Object.assign(
@@ -84,9 +84,9 @@ Deno.test("an unhandled rejection is logged on one line and does not end the pro
   );
   source.dispatchEvent(event);
   assertEquals(event.defaultPrevented, true);
-  assertEquals(told.split("\n").length, 2);
-  assertEquals(told.includes("\u001b"), false);
-  const { level, time, error } = JSON.parse(told);
+  assertEquals(written.split("\n").length, 2);
+  assertEquals(written.includes("\u001b"), false);
+  const { level, time, error } = JSON.parse(written);
   assertEquals([level, time], ["error", "1970-01-01T00:00:00.000Z"]);
   assertEquals(error.startsWith("Error: broke off"), true);
 });

@@ -61,10 +61,10 @@ Deno.test("a feed that could not be read is a problem, not a report", async () =
   await using issuer = await serveIssuer();
   const { app, server } = issuer;
   server.documents.set(PATHS.feed, status(503));
-  const { status: told, headers, body } = await post(app, "/v1/verify", {
+  const { status: answered, headers, body } = await post(app, "/v1/verify", {
     issuer: server.did,
   });
-  assertEquals([told, body.code], [502, "fetch_status"]);
+  assertEquals([answered, body.code], [502, "fetch_status"]);
   assertEquals(headers.get("content-type"), "application/problem+json");
   assertStringIncludes(body.detail, "503");
   assertEquals("valid" in body, false);

@@ -152,8 +152,8 @@ test("accept verifies the invitation with the issuer's published keys", async (w
   const words = `accept ${invitation} ${KEY}`;
   const good = await workspace.json(`${words} --allow-insecure`);
   assertEquals(good.verified, true);
-  const told = await workspace.sig(`${words} --allow-insecure`);
-  assertStringIncludes(told.stderr, "(verified with its published keys)\n");
+  const written = await workspace.sig(`${words} --allow-insecure`);
+  assertStringIncludes(written.stderr, "(verified with its published keys)\n");
   const signed = invitation.slice(0, invitation.lastIndexOf("."));
   await workspace.refused(
     `accept ${signed}.${"A".repeat(86)} ${KEY} --allow-insecure`,

@@ -59,9 +59,9 @@ Deno.test("a value of wide characters is wrapped before the terminal would wrap 
     );
     assertEquals(first!.slice(0, 13), "roles        ");
     for (const row of others) assertEquals(row!.slice(0, 13), " ".repeat(13));
-    const told = [first, ...others].map((row) => row!.slice(13));
-    assertEquals(told.join(""), text);
-    assertEquals(told.every((each) => displayWidth(each) <= 27), true);
+    const values = [first, ...others].map((row) => row!.slice(13));
+    assertEquals(values.join(""), text);
+    assertEquals(values.every((each) => displayWidth(each) <= 27), true);
   }
 });
 

@@ -16,14 +16,14 @@ Deno.test("progress shows events, their rate and the time left", () => {
 });
 
 Deno.test("progress shows the bytes read if the length is unknown", () => {
-  const told = { bytes: 9 * MIB, events: 0, elapsedMs: 0 };
+  const reading = { bytes: 9 * MIB, events: 0, elapsedMs: 0 };
   assertEquals(
-    describeProgress({ ...told, totalBytes: undefined }),
+    describeProgress({ ...reading, totalBytes: undefined }),
     "verified 0 events, 0/s, 9 MiB read",
   );
   // A length that is too short results in no time left.
   assertEquals(
-    describeProgress({ ...told, totalBytes: MIB }),
+    describeProgress({ ...reading, totalBytes: MIB }),
     "verified 0 events, 0/s, 0 s left",
   );
 });

@@ -59,10 +59,10 @@ ${ran.stdout}${ran.stderr}`;
   const isFailure = code === 2 && out.length === 0;
   const { stdout = isFailure ? "" : ran.stdout, stderr = ran.stderr } =
     expected;
-  const { code: was, stdout: said, stderr: told } = ran;
-  assertEquals([was, said, told], [code, stdout, stderr], about);
+  const { code: was, stdout: said, stderr: wrote } = ran;
+  assertEquals([was, said, wrote], [code, stdout, stderr], about);
   for (const part of [out].flat()) assertStringIncludes(said, part, about);
-  for (const part of [err].flat()) assertStringIncludes(told, part, about);
+  for (const part of [err].flat()) assertStringIncludes(wrote, part, about);
 }
 
 /** Arguments of a command line, as a list or as text. */

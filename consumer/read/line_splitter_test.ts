@@ -43,8 +43,8 @@ Deno.test("no bytes remain after a final LF", () => {
 Deno.test("a line that is too long is reported before it ends", () => {
   const splitter = new LineSplitter(8);
   assertEquals([...splitter.push(encode("12345678"))].length, 0);
-  const told = [...splitter.push(encode("9"))].map(({ tooLong }) => tooLong);
-  assertEquals(told, [true]);
+  const flags = [...splitter.push(encode("9"))].map(({ tooLong }) => tooLong);
+  assertEquals(flags, [true]);
   // It is reported only once, and leaves no incomplete line.
   assertEquals([...splitter.push(encode("0".repeat(100)))], []);
   assertEquals(splitter.hasRest, false);

@@ -182,10 +182,10 @@ Deno.test({
   ignore: !HAS_REDIS,
   async fn() {
     await using redis = await startRedis();
-    const told: string[] = [];
+    const messages: string[] = [];
     const store = await openStore(redis.url.replace("//", "//:pw@"), {
       shownAs: "of this server",
-      tell: (message) => told.push(message),
+      tell: (message) => messages.push(message),
     }).catch((error: Error) => error.message);
     // The error of opening shows it to the operator.
     assertEquals(
@@ -195,7 +195,7 @@ Deno.test({
     );
     const open = await openStore(redis.url, {
       shownAs: "of this server",
-      tell: (message) => told.push(message),
+      tell: (message) => messages.push(message),
     });
     assertEquals(open.place, "of this server");
     await askRedis(redis.port, "SET sig:records:{code} text");
@@ -206,7 +206,7 @@ Deno.test({
         "Cannot use store of this server: Redis failed",
       );
     }
-    assertEquals(told, [`Cannot use store ${redis.url}/0: Redis failed`]);
+    assertEquals(messages, [`Cannot use store ${redis.url}/0: Redis failed`]);
     await open.close();
   },
 });

@@ -32,8 +32,11 @@ const CONTRACT: readonly [string, (keys: KeyStore) => Promise<void>][] = [
       "Cannot keep key",
     );
     assertEquals(await keys.read(NAME), key);
-    const told = `${error.message} ${JSON.stringify(error.context)}`;
-    assertEquals(told.includes(key.d) || told.includes(other.d), false);
+    const described = `${error.message} ${JSON.stringify(error.context)}`;
+    assertEquals(
+      described.includes(key.d) || described.includes(other.d),
+      false,
+    );
   }],
   ["refuses a name that could leave the store", async (keys) => {
     const key = await generateSigningKey({ kid: NAME.kid });

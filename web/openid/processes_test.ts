@@ -236,7 +236,7 @@ Deno.test({
     // The refresh continues after the response: documents of a batch without a
     // response are requested one by one.
     await waitUntil(
-      "a request goes on",
+      "a request continues",
       () => fleet.serving.unanswered > fleet.serving.aborted,
     );
   },

@@ -32,12 +32,12 @@ for (
       await watched.page.waitForLoadState("networkidle");
       const all = await Promise.all(sizes);
       const bytes = all.reduce((sum, [, size]) => sum + size, 0);
-      const told = all.map(([url, size]) => `${size} ${url}`).join("\n");
+      const listed = all.map(([url, size]) => `${size} ${url}`).join("\n");
       // Checks that everything was counted: the script alone is larger than
       // this.
-      assert(bytes > 40 * 1024, told);
-      assert(bytes <= MAX_BYTES, told);
-      assert(all.length >= 4 && all.length <= MAX_REQUESTS, told);
+      assert(bytes > 40 * 1024, listed);
+      assert(bytes <= MAX_BYTES, listed);
+      assert(all.length >= 4 && all.length <= MAX_REQUESTS, listed);
     },
   );
 }
