@@ -116,8 +116,12 @@ export class Capacity {
   readonly waitedForByClient: Quota;
   /** Bytes held, by client. */
   readonly bytes: Quota;
-  /** Yields to the event loop; awaited before each slice of long work. */
-  readonly yieldToEventLoop: () => Promise<void> = createTurns();
+  /**
+   * Yields to the event loop; awaited before a large body is parsed. A body of
+   * 4 MiB takes up to 50 ms, and a health check needs more than one turn, so
+   * that it would wait for several bodies with one turn between two of them.
+   */
+  readonly yieldToEventLoop: () => Promise<void> = createTurns(2);
 
   /** Creates the capacity with nothing taken. */
   constructor(options: CapacityOptions = {}) {
@@ -318,13 +322,15 @@ export function overloaded(why: string): SigError {
  * Creates the function that long work awaits between slices. However many tasks
  * run, only one continues in a turn of the event loop: between two slices of a
  * few milliseconds everything else, such as a health check, is served.
+ *
+ * @param turns Turns from one slice to the next (default: 1). Each takes 2 ms.
  */
-export function createTurns(): () => Promise<void> {
+export function createTurns(turns: number = 1): () => Promise<void> {
   const waiting: (() => void)[] = [];
   let scheduled = false;
   const next = () => {
     const go = waiting.shift()!;
-    if (waiting.length > 0) setTimeout(next, 0);
+    if (waiting.length > 0) afterTurns(turns, next);
     else scheduled = false;
     go();
   };
@@ -333,6 +339,10 @@ export function createTurns(): () => Promise<void> {
       waiting.push(resolve);
       if (scheduled) return;
       scheduled = true;
-      setTimeout(next, 0);
+      afterTurns(turns, next);
     });
+}
+
+function afterTurns(turns: number, then: () => void): void {
+  setTimeout(() => turns > 1 ? afterTurns(turns - 1, then) : then(), 0);
 }

@@ -199,3 +199,18 @@ Deno.test("each turn of the event loop runs one slice", async () => {
   assertEquals(slices, 50);
   assert(most <= 3, `${most} slices between two timers`);
 });
+
+Deno.test("what needs two turns waits for one of several large bodies", async () => {
+  const { yieldToEventLoop } = new Capacity();
+  const order: string[] = [];
+  const parse = async () => {
+    await yieldToEventLoop();
+    order.push("body");
+  };
+  const health = async () => {
+    await turns(2);
+    order.push("health");
+  };
+  await Promise.all([parse().then(health), parse(), parse(), parse()]);
+  assertEquals(order, ["body", "body", "health", "body", "body"]);
+});
