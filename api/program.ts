@@ -95,7 +95,12 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
   const anyIssuer = given["any-issuer"];
   const { pins, requirePin, warnings } = await settings.openPins();
   const options = {
-    ...{ issuers, pins, requirePin, anyIssuer, token, now: io.now },
+    issuers,
+    pins,
+    requirePin,
+    anyIssuer,
+    token,
+    now: io.now,
     ...settings.service,
     maxAgeMs: given["max-age"],
     corsOrigins: given["cors-origin"],

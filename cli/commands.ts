@@ -47,7 +47,9 @@ function from<N extends string>(
   return (Object.keys(commands) as N[]).map((key) => {
     const [name, summary, ...aliases] = commands[key];
     return {
-      ...{ name, summary, load: async () => (await load())[key] },
+      name,
+      summary,
+      load: async () => (await load())[key],
       ...(aliases.length > 0 ? { aliases } : {}),
     };
   });

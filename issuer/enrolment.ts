@@ -127,7 +127,10 @@ export function enrolmentDraft(
   const same_person_as = personIn(state, claims.same_person_as);
   return {
     ...draft,
-    ...{ relationship_type, roles, valid_from, valid_until },
+    relationship_type,
+    roles,
+    valid_from,
+    valid_until,
     metadata: { same_person_as },
   };
 }

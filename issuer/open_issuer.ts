@@ -270,8 +270,12 @@ export class Issuer implements AsyncDisposable {
         requireEnd(index.head!.sequence, ifLastSequence);
         const appended = await appendDrafts(drafts, feed, index, {
           ...documents,
-          ...{ key, allowWarnings, now: now(), ids: this.#ids },
-          ...{ maxFaults, onProgress },
+          key,
+          allowWarnings,
+          now: now(),
+          ids: this.#ids,
+          maxFaults,
+          onProgress,
         });
         flushIndex(index, MAX_PENDING);
         this.#hasPending = index.pending > 0;
@@ -582,7 +586,13 @@ export class Issuer implements AsyncDisposable {
       documents,
       (feed, known) =>
         updateProofs({
-          ...{ documents, feed, held, known, next, store, writer },
+          documents,
+          feed,
+          held,
+          known,
+          next,
+          store,
+          writer,
           now: now(),
         }, options),
     );
@@ -646,7 +656,8 @@ function requireEnd(sequence: number, expected: number | undefined): void {
   const why =
     `the feed ends at sequence ${sequence}, not ${expected} as when this was planned`;
   throw refused("plan_outdated", why, {
-    ...{ sequence, expected },
+    sequence,
+    expected,
     hint: "Somebody else has appended. Make the plan again.",
   });
 }

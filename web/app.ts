@@ -166,7 +166,9 @@ export function createApp(options: AppOptions): WebApp {
   const provider = openid && createProvider({
     ...openid,
     ...requireQuestion(gate),
-    ...{ issuer: issuer!, store, now },
+    issuer: issuer!,
+    store,
+    now,
     clients: withClients(openid.clients, gateHosts?.clients ?? new Map()),
     challenges: { ...challenges, ...own },
     logins: { ...logins, ...own },
@@ -186,7 +188,8 @@ export function createApp(options: AppOptions): WebApp {
     [...options.hosts, ...options.openid?.gateHosts ?? []];
   const service = createService({
     ...options,
-    ...{ allowOrigin, hosts },
+    allowOrigin,
+    hosts,
     service: "sig-web",
     version: VERSION,
     // A proxy sends one such request for each file of a page.

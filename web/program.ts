@@ -204,7 +204,9 @@ async function start(given: GivenFlags, io: ServerIo): Promise<Startup> {
     issuers: flags.issuer,
     require: flags.require.length > 0 ? flags.require : undefined,
     scopes: await readScopes(flags.scope),
-    ...{ store, pins, requirePin },
+    store,
+    pins,
+    requirePin,
     ttlSeconds: flags.ttl && flags.ttl / 1000,
     maxAgeMs: flags["max-age"],
     ...settings.service,
@@ -222,9 +224,15 @@ async function start(given: GivenFlags, io: ServerIo): Promise<Startup> {
       if (isDemo && openid !== undefined) {
         const { startDemo } = await import("./demo/start_demo.ts");
         demo = await startDemo({
-          ...{ url, audiences: own, settings: openid.settings, log },
-          ...{ address: settings.address, serve: io.serve, now: io.now },
-          ...{ require: options.require, scopes: options.scopes },
+          url,
+          audiences: own,
+          settings: openid.settings,
+          log,
+          address: settings.address,
+          serve: io.serve,
+          now: io.now,
+          require: options.require,
+          scopes: options.scopes,
         });
       }
       // A demo without applications needs no provider.
@@ -235,7 +243,8 @@ async function start(given: GivenFlags, io: ServerIo): Promise<Startup> {
         ...options,
         audiences: own,
         openid: provided,
-        ...{ log, telemetry },
+        log,
+        telemetry,
         ...demo?.options,
       });
       if (app.provider !== undefined) openid?.begin(app.provider, telemetry);

@@ -117,7 +117,11 @@ export async function pageOf(
   const known = { issuer: state.issuer, last_sequence: sequence, history };
   const { issuer, last_sequence, entries, hasMore } = await runInSlices(
     walkState(known, {
-      ...{ now: new Date(judgedAtMs), at, asOf, subject, status },
+      now: new Date(judgedAtMs),
+      at,
+      asOf,
+      subject,
+      status,
       after: cursor?.after,
       limit: request.limit ?? DEFAULT_PAGE,
       maxLength: MAX_PAGE_LENGTH,
@@ -127,8 +131,12 @@ export async function pageOf(
   const after = entries.at(-1)?.[0];
   const question = questionOf(request);
   const next = !hasMore || after === undefined ? null : writeCursor({
-    ...{ version: 3, sequence, event: eventOf(state, sequence) },
-    ...{ judgedAtMs, after, question },
+    version: 3,
+    sequence,
+    event: eventOf(state, sequence),
+    judgedAtMs,
+    after,
+    question,
   });
   // Not a JavaScript object: it would order identifiers such as "10" first, and
   // could not safely contain `__proto__`.

@@ -179,7 +179,8 @@ export async function writeFile(
 ): Promise<void> {
   try {
     using file = await Deno.open(path, {
-      ...{ append: true, mode },
+      append: true,
+      mode,
       ...(createNew ? { createNew } : { create: true }),
     });
     // Reading the size would need the permission to read.

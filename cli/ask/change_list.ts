@@ -200,7 +200,11 @@ function validityChanges(
     kind: "gained" | "lost",
     cause: "valid_from" | "valid_until",
   ): DatedChange => ({
-    ...{ at, kind, cause, subject, relationship_id: id },
+    at,
+    kind,
+    cause,
+    subject,
+    relationship_id: id,
     known_at: laterOf(at, version.knownAt),
     before: kind === "lost" ? grant : null,
     after: kind === "gained" ? grant : null,
@@ -208,8 +212,11 @@ function validityChanges(
       kind === "lost" ? grant : null,
       kind === "gained" ? grant : null,
     ),
-    ...{ ...origin, reason_code: null, reason: null },
-    ...{ effective_at: null, backdated: false },
+    ...origin,
+    reason_code: null,
+    reason: null,
+    effective_at: null,
+    backdated: false,
   });
   const { valid_from, valid_until } = grant;
   return [

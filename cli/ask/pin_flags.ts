@@ -84,7 +84,10 @@ export async function checkpointPolicy(
     cosigner.map((text) => readCosigner(text, "--cosigner")),
   );
   return {
-    ...{ maxCheckpointAgeMs, cosigners, cosignedWithinMs, requiredCosigners },
+    maxCheckpointAgeMs,
+    cosigners,
+    cosignedWithinMs,
+    requiredCosigners,
   };
 }
 
@@ -132,7 +135,9 @@ export function pinChoice({ flags }: Call<PinValues>): PinChoice {
     });
   }
   return {
-    ...{ maxAgeMs, full, requirePin: requirePin ?? false },
+    maxAgeMs,
+    full,
+    requirePin: requirePin ?? false,
     proofs: maxAgeMs === 0 && !full && !flags["no-proof"],
   };
 }

@@ -237,7 +237,10 @@ export async function withMemory<T extends Warned>(
       const { onProgress, ...rest } = options;
       let events = 0;
       const consumer = createConsumer({
-        ...{ ...rest, ...asked, requirePin, pins },
+        ...rest,
+        ...asked,
+        requirePin,
+        pins,
         onProgress: (bytes, totalBytes) =>
           onProgress?.(bytes, { events, totalBytes }),
         issuers: [text],

@@ -225,8 +225,12 @@ async function restoreFromBackup(
   const kids = [...backup.keys.keys()].filter((kid) => !agents.includes(kid));
   if (call.format === "json") {
     return writeJson(io, {
-      ...{ issuer, restored, last_sequence },
-      ...{ keys: kids, agent_keys: agents, files },
+      issuer,
+      restored,
+      last_sequence,
+      keys: kids,
+      agent_keys: agents,
+      files,
       ...(notices.length === 0 ? {} : { notices }),
     });
   }

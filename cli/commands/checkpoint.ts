@@ -58,7 +58,9 @@ export const checkpoint = typedCommand({
     const witnesses = await Promise.all(call.flags.witness.map(readWitness));
     await using issuer = await openIssuerDir(call);
     const signed = await issuer.checkpoint({
-      ...{ init, rebuild, add },
+      init,
+      rebuild,
+      add,
       onKeys(keys) {
         const count = keys.filter(isReferenced).length;
         if (add !== undefined || count === 0) return;
@@ -124,7 +126,11 @@ async function report(
   const { encodeBase64 } = await import("@sig/jose/proofs");
   const { bytes, keys, root, state } = signed;
   writeJson(call.io, {
-    ...{ origin, size, root: encodeBase64(root), bytes },
-    ...{ state: encodeBase64(state), keys: encodeBase64(keys) },
+    origin,
+    size,
+    root: encodeBase64(root),
+    bytes,
+    state: encodeBase64(state),
+    keys: encodeBase64(keys),
   });
 }

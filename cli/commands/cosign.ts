@@ -32,7 +32,9 @@ export const cosign = sourceCommand({
     const key = await readSigningKey(call, flags.key);
     return await withPins(call, async (pins) => {
       const cosigned = await cosignCheckpoint(pins, location, {
-        ...{ key, name: flags.name, now: io.now() },
+        key,
+        name: flags.name,
+        now: io.now(),
         unknownEvents: flags["unknown-events"],
         unmatchedRevoke: flags["unmatched-revoke"],
       });

@@ -61,7 +61,9 @@ async function compare(
       }),
   );
   return judge(PUBLISHED_FINDINGS, {
-    ...{ here: verified.state, there, against },
+    here: verified.state,
+    there,
+    against,
     firstDifference: digests.firstDifference(others),
   });
 }

@@ -107,7 +107,8 @@ function show(
     ["published by", issuer],
     ["subject", subject],
     ...termLines({
-      ...{ relationship_type, roles },
+      relationship_type,
+      roles,
       ...(valid_from ? { valid_from } : {}),
       ...(valid_until ? { valid_until } : {}),
       ...(claims.same_person_as && { same_person_as: claims.same_person_as }),

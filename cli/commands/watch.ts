@@ -110,7 +110,10 @@ again until it ends with 0.`,
       call.io.stderr(`Watching ${safe(source)}. Stop it with Ctrl-C.\n`);
     }
     await watchSource(call, source, {
-      ...{ cursor, from, intervalMs: interval, once },
+      cursor,
+      from,
+      intervalMs: interval,
+      once,
       signal: stop.signal,
     }, async (watched) => {
       const line = `${safeJson(JSON.stringify(watched))}\n`;

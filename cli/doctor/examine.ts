@@ -108,7 +108,10 @@ async function examineAround(
   if (location.reader.kind === "remote") {
     const allowPrivate = call.flags["allow-insecure"] ?? false;
     const answers = await askServer({
-      ...{ location, metadata, feedBytes: feed.bytes, now: call.io.now() },
+      location,
+      metadata,
+      feedBytes: feed.bytes,
+      now: call.io.now(),
       probe: (url, asked) => probeUrl(url, { ...asked, allowPrivate }),
     }, requests);
     findings.push(...judge(SERVED_FINDINGS, answers));

@@ -124,7 +124,8 @@ function hashFeed(feed: Uint8Array) {
   }
   return {
     ...proveLines(createSha256(), lines),
-    ...{ size: lines.length, bytes: feed.lastIndexOf(10) + 1 },
+    size: lines.length,
+    bytes: feed.lastIndexOf(10) + 1,
     changed: [...changed],
   };
 }

@@ -159,8 +159,14 @@ export async function askServer(
     if (head?.status === 404) absent.push({ path, head });
   }
   return {
-    ...{ ...feed, feedUrl, heads, metadataRef, now, preflight },
-    ...{ absent, present },
+    ...feed,
+    feedUrl,
+    heads,
+    metadataRef,
+    now,
+    preflight,
+    absent,
+    present,
     http: http ? { url: httpUrl, head: http } : undefined,
     unanswered: requests.unanswered,
   };
@@ -175,7 +181,9 @@ async function askConditions(
   const open = (conditions?: Parameters<typeof reader.open>[1]["conditions"]) =>
     requests.ask(`GET ${url}`, async (signal): Promise<OpenedDocument> => {
       const opened = await reader.open(url, {
-        ...{ name: "feed", maxBytes: bytes + NEW_BYTES, signal },
+        name: "feed",
+        maxBytes: bytes + NEW_BYTES,
+        signal,
         ...(conditions === undefined ? {} : { conditions }),
       });
       await opened.cancel();

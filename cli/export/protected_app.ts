@@ -34,7 +34,10 @@ export function readProtectedApp(
   return {
     login: at.origin,
     loginHost: at.host,
-    ...{ origin, host, hostname, scheme },
+    origin,
+    host,
+    hostname,
+    scheme,
     // Name of a zone of nginx, unique for the host.
     zone: `sig_${host.replaceAll(/[^a-z0-9]/g, "_")}`,
     port: port === "" ? SCHEME_PORTS[scheme] : Number(port),

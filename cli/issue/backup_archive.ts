@@ -43,7 +43,10 @@ export async function packBackup(
   const all = [[SUMS, await sumsOf(entries)] as const, ...entries];
   const archive = await packTar(all.map(([name, body]) => ({
     header: {
-      ...{ name, size: body.length, mtime, type: "file" },
+      name,
+      size: body.length,
+      mtime,
+      type: "file",
       mode: name.startsWith(".well-known/") ? 0o644 : 0o600,
     },
     body,

@@ -65,7 +65,10 @@ export function pageOf(
     ...keys.map((key) => ["Key", key]),
   ] as const;
   return fillTemplate(template, {
-    ...{ title: text(title), about: text(about), empty: text(empty), style },
+    title: text(title),
+    about: text(about),
+    empty: text(empty),
+    style,
     facts: facts.filter(([, value]) => value !== "")
       .map(([name, value]) => ({ name: text(name), value: text(value) })),
     hasRows: rows.length > 0,

@@ -54,8 +54,13 @@ export function fetchPolicyOf(options: FetchPolicy): FetchPolicy {
   const { connectTimeoutMs, totalTimeoutMs, allowPrivate, signal } = options;
   const { resolve, fetch, caCertificates } = options;
   return {
-    ...{ connectTimeoutMs, totalTimeoutMs, allowPrivate, signal },
-    ...{ resolve, fetch, caCertificates },
+    connectTimeoutMs,
+    totalTimeoutMs,
+    allowPrivate,
+    signal,
+    resolve,
+    fetch,
+    caCertificates,
   };
 }
 

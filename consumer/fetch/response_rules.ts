@@ -35,7 +35,8 @@ export function checkResponse(
   const etag = head.header("etag");
   const unchanged = status === 304;
   const accepted = {
-    ...{ unchanged, mediaType },
+    unchanged,
+    mediaType,
     etag: etag !== null && isEntityTag(etag) ? etag : null,
   };
   if (unchanged) return { ...accepted, length: 0 };

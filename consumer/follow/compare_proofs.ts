@@ -124,7 +124,9 @@ export function proofOf(
   keys: FetchedKeys,
 ): Omit<ProofPin, "seen"> {
   return {
-    ...{ size, root: asText(root), state: asText(state) },
+    size,
+    root: asText(root),
+    state: asText(state),
     keys: usableKeys(keys),
   };
 }

@@ -74,7 +74,8 @@ export async function cosignCheckpoint(
   const seconds = Math.floor(options.now.getTime() / 1000);
   const line = await cosignNote(sha256, text, name, key, seconds);
   const vkey = formatVerifierKey(sha256, {
-    ...{ name, type: "cosignature" },
+    name,
+    type: "cosignature",
     key: await importVerificationKey(key.publicJwk),
   });
   return { line: formatSignature(line), vkey, size };

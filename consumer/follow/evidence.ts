@@ -272,7 +272,10 @@ async function verify(
   const sha256 = createSha256();
   const keys = await createKeyResolver({
     keys: Object.entries(evidence.keys).map(([kid, x]) => ({
-      ...{ kty: "OKP", crv: "Ed25519", kid, x },
+      kty: "OKP",
+      crv: "Ed25519",
+      kid,
+      x,
     })),
   });
   const checkpoint = await openCheckpoint(sha256, evidence.checkpoint, {
@@ -303,7 +306,8 @@ async function verify(
     throw invalidEvidence("the lines don't give this answer");
   }
   const vkey = formatVerifierKey(sha256, {
-    ...{ name: checkpoint.origin, type: "note" },
+    name: checkpoint.origin,
+    type: "note",
     key: keys.resolve(kid),
   });
   return { evidence, checkpoint, kid, vkey, signed_at: timeOf(checkpoint) };

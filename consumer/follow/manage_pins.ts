@@ -179,7 +179,9 @@ async function compare(
   if (contradiction === undefined) throw cause;
   const { sequence = null } = (cause as SigError).context;
   return {
-    ...{ pin, contradiction, firstDifference: sequence },
+    pin,
+    contradiction,
+    firstDifference: sequence,
     served: seen === undefined || isOfProof(seen) ? null : seen,
   };
 }
@@ -255,7 +257,8 @@ export async function acknowledgePin(
       return {
         ...found,
         known: {
-          ...{ ...known, key_added },
+          ...known,
+          key_added,
           pin: isSame ? pin : { ...known.pin, first_seen: pin.first_seen },
           acknowledged: acknowledged.slice(-MAX_ACKNOWLEDGED),
           rewritten_from: isSame ? rewritten_from : [...rewritten_from, first],
@@ -327,8 +330,12 @@ function pinRecordOf(
 
 /** The null members of a pin whose feed was not read. */
 const UNREAD = {
-  ...{ sequence: null, bytes: null, prefix_sha256: null },
-  ...{ last_event_id: null, etag: null, keys: {} },
+  sequence: null,
+  bytes: null,
+  prefix_sha256: null,
+  last_event_id: null,
+  etag: null,
+  keys: {},
 };
 
 function notRemembered(issuer: string): SigError {

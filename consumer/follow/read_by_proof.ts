@@ -239,9 +239,14 @@ function verifiedBy(
     code !== "revoke_without_upsert"
   );
   return {
-    ...{ issuer, source, state },
+    issuer,
+    source,
+    state,
     feed: {
-      ...{ state, warnings, keys: [], faults: [] },
+      state,
+      warnings,
+      keys: [],
+      faults: [],
       verifiedEvents: state.last_sequence,
       bytes: checkpoint.bytes,
     },

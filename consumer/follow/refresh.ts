@@ -147,13 +147,17 @@ async function complete(
       compared_at: feed.comparedAt.toISOString(),
     }),
     held: {
-      ...{ pin, keys, documents },
+      pin,
+      keys,
+      documents,
       feed: { ...held, verification, ref, publicOnly: public_only },
       observation: {
         observedAt: now,
         continuity: largeReads === undefined ? continuity : "unpinned",
         verified: {
-          ...{ issuer, source, state },
+          issuer,
+          source,
+          state,
           feed: { ...result, sha256, warnings },
           warnings: [
             ...loaded.warnings,
@@ -180,12 +184,16 @@ function pinOf(
   const keys = Array.from(kids, (kid) => [kid, published.get(kid)!]);
   const now = formatInstant(instantOf(options.now));
   return {
-    ...{ issuer, sequence, bytes, prefix_sha256: sha256 },
+    issuer,
+    sequence,
+    bytes,
+    prefix_sha256: sha256,
     last_event_id: shortOrNull(lastEventId),
     // Creates an own property even for the kid "__proto__".
     keys: Object.fromEntries(keys),
     etag: shortOrNull(etag),
-    ...{ first_seen: pin?.first_seen ?? now, last_seen: now },
+    first_seen: pin?.first_seen ?? now,
+    last_seen: now,
     ...(proof && { proof }),
   };
 }

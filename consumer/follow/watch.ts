@@ -242,7 +242,9 @@ class WatchedFeed {
     this.#store = isProven(location) ? options.pins : undefined;
     const known = pin === null ? undefined : newPin(pin, {
       place: location.metadataRef,
-      ...{ source: "https", public_only: true, policy: "" },
+      source: "https",
+      public_only: true,
+      policy: "",
       compared_at: pin.last_seen,
     });
     this.#record = { ...NOTHING_KNOWN, known };
@@ -278,7 +280,10 @@ class WatchedFeed {
       ? lastEventId
       : events.get(start)?.event.event_id ?? null;
     const position = (sequence: number, event_id: string | null) => ({
-      ...{ sequence, event_id: shortOrNull(event_id), pin, history },
+      sequence,
+      event_id: shortOrNull(event_id),
+      pin,
+      history,
     });
     return {
       events: [...events.values()].filter(({ event }) =>

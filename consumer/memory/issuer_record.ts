@@ -110,9 +110,15 @@ export function acceptProof(
   const known = record.known ?? {
     ...newPin({
       // Every feed continues an empty feed.
-      ...{ issuer, sequence: 0, bytes: 0, prefix_sha256: SHA256_OF_NOTHING },
-      ...{ last_event_id: null, keys: {}, etag: null },
-      ...{ first_seen: at, last_seen: at },
+      issuer,
+      sequence: 0,
+      bytes: 0,
+      prefix_sha256: SHA256_OF_NOTHING,
+      last_event_id: null,
+      keys: {},
+      etag: null,
+      first_seen: at,
+      last_seen: at,
     }, rules),
     unread: true as const,
   };

@@ -233,7 +233,8 @@ export class IssuerMemory {
     }
     return await lines.commit({
       issuer: pin.pin.issuer,
-      ...{ isFromStart, attachment },
+      isFromStart,
+      attachment,
       decide: async (current, table) => {
         let stored: StoredPin = { ...pin, lines: { table, sha256 } };
         if (current !== before.text) {

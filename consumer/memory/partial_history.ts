@@ -128,7 +128,10 @@ export function replayFrom(
   part: Partial<ReplayStart> = {},
 ): ReplayStart {
   return {
-    ...{ lastSequence: 0, latest: undefined, warnings: [], warningsLeftOut: 0 },
+    lastSequence: 0,
+    latest: undefined,
+    warnings: [],
+    warningsLeftOut: 0,
     ...part,
     history,
   };

@@ -184,8 +184,12 @@ export function newPin(pin: IssuerPin, rules: PinRules): StoredPin {
   return {
     pin,
     ...rules,
-    ...{ unusable: false, last_contradiction: null, incident: null },
-    ...{ acknowledged: [], rewritten_from: [], lines: null },
+    unusable: false,
+    last_contradiction: null,
+    incident: null,
+    acknowledged: [],
+    rewritten_from: [],
+    lines: null,
   };
 }
 
@@ -206,7 +210,9 @@ export async function continuePin(
     ...rules,
     pin,
     key_added: [...key_added, ...added].slice(-MAX_KEYS_ADDED),
-    ...{ unusable: false, incident: null, lines: null },
+    unusable: false,
+    incident: null,
+    lines: null,
   };
 }
 
@@ -387,7 +393,8 @@ async function withKeys(
   change: (keys: Thumbprints) => Promise<Thumbprints>,
 ): Promise<IssuerPin> {
   return {
-    ...{ ...pin, keys: await change(pin.keys) },
+    ...pin,
+    keys: await change(pin.keys),
     ...(proof && { proof: { ...proof, keys: await change(proof.keys) } }),
   };
 }

@@ -321,7 +321,9 @@ export class SqliteLines {
       // missing.
       const isWhole = n === 0 || first === 1 && last === n;
       this.#counted = {
-        ...{ table, dataVersion, subjects: false },
+        table,
+        dataVersion,
+        subjects: false,
         lines: isWhole ? Number(n) : NaN,
       };
     }
@@ -387,7 +389,11 @@ export class SqliteLines {
       typeof latest !== "string" || !(line instanceof Uint8Array)
     ) throw this.damaged("a stored line");
     return {
-      ...{ sequence, event_id, relationship, subject, latest },
+      sequence,
+      event_id,
+      relationship,
+      subject,
+      latest,
       line: line as Uint8Array<ArrayBuffer>,
     };
   }

@@ -257,7 +257,8 @@ export class StoredLines {
     const did = json("did_document");
     return await createKeyResolver(json("jwks"), {
       authorized: did === undefined ? did : readDidDocument(did, issuer),
-      ...{ limits: this.#limits, backend },
+      limits: this.#limits,
+      backend,
     });
   }
 

@@ -156,10 +156,15 @@ const UNREADABLE: LocalFailure = ["unreadable", "reading it failed"];
 
 /** The failures by the code or name of the runtime's error. */
 const FAILURES: Readonly<Record<string, LocalFailure>> = {
-  ...{ ENOENT: MISSING, NotFound: MISSING },
-  ...{ EACCES: FORBIDDEN, EPERM: FORBIDDEN, PermissionDenied: FORBIDDEN },
-  ...{ EISDIR: NOT_A_FILE, IsADirectory: NOT_A_FILE },
-  ...{ ENOTDIR: BELOW_A_FILE, NotADirectory: BELOW_A_FILE },
+  ENOENT: MISSING,
+  NotFound: MISSING,
+  EACCES: FORBIDDEN,
+  EPERM: FORBIDDEN,
+  PermissionDenied: FORBIDDEN,
+  EISDIR: NOT_A_FILE,
+  IsADirectory: NOT_A_FILE,
+  ENOTDIR: BELOW_A_FILE,
+  NotADirectory: BELOW_A_FILE,
 };
 
 interface LocalPlace {

@@ -229,7 +229,9 @@ export function createRemoteReader(policy: FetchPolicy = {}): DocumentReader {
     open: (ref, { name, maxBytes, conditions, signal }) =>
       guardedFetch(ref, {
         ...policy,
-        ...{ maxBytes, conditions, signal: either(policy.signal, signal) },
+        maxBytes,
+        conditions,
+        signal: either(policy.signal, signal),
         tooLargeCode: tooLargeCode(name),
         accept: ACCEPT[name],
       }),

@@ -302,7 +302,10 @@ export class SignatureQueue {
       memory: length > BATCH_BYTES
         ? new Uint8Array(length)
         : this.#spare.pop() ?? new Uint8Array(BATCH_BYTES),
-      ...{ used: 0, lines: [], signed: [], isAnswered: false },
+      used: 0,
+      lines: [],
+      signed: [],
+      isAnswered: false,
     };
     const copy = (part: Uint8Array) => {
       batch.memory.set(part, batch.used);
@@ -356,7 +359,8 @@ export class SignatureQueue {
     this.#sent.shift();
     let at = 0;
     return batch.lines.map(({ bytes, parsed, isSent }) => ({
-      ...{ bytes, parsed },
+      bytes,
+      parsed,
       isProven: isSent && verdicts?.[at++] === 1,
     }));
   }

@@ -74,7 +74,12 @@ export function desiredMembers(
   return {
     relationship_type,
     roles: desired.roles === undefined ? roles : sortedSet(roles),
-    ...{ valid_from, valid_until, title, department, label, metadata },
+    valid_from,
+    valid_until,
+    title,
+    department,
+    label,
+    metadata,
   };
 }
 

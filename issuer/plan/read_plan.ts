@@ -97,7 +97,11 @@ function recomputedPlan(plan: Plan): Plan {
     changes: plan.changes.map((
       { action, relationship_id, subject, before, after, fields = [], row },
     ) => ({
-      ...{ action, relationship_id, subject, before, after },
+      action,
+      relationship_id,
+      subject,
+      before,
+      after,
       fields: before !== null && after !== null && isMove({ fields })
         ? movedFields(before, after)
         : plannedFields(before, after),

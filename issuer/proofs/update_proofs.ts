@@ -192,7 +192,8 @@ async function readBefore(
   });
   if (found !== undefined || init || rebuild) return found;
   throw refused("source_not_found", "the checkpoint is missing", {
-    ...{ path: CHECKPOINT_PATH, hint: REBUILD },
+    path: CHECKPOINT_PATH,
+    hint: REBUILD,
   });
 }
 

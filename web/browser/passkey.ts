@@ -114,7 +114,9 @@ export async function keyFromPrf(output: BufferSource): Promise<BrowserKey> {
   const seed = new Uint8Array(
     await subtle.deriveBits(
       {
-        ...{ name: "HKDF", hash: "SHA-256", info: HKDF_INFO },
+        name: "HKDF",
+        hash: "SHA-256",
+        info: HKDF_INFO,
         salt: new Uint8Array(),
       },
       secret,

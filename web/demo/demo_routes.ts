@@ -102,7 +102,9 @@ export function wrapDemo(
       total: issuer.events.length,
       apps: await Promise.all(
         apps.map(async ({ name, url, how, isOpenTo }) => ({
-          ...{ name, url, how },
+          name,
+          url,
+          how,
           open: known !== undefined && await isOpenTo(subject ?? ""),
         })),
       ),

@@ -56,7 +56,9 @@ export function createShop(
   function logIn(c: Context): Response {
     const verifier = randomText(32);
     const query = new URLSearchParams({
-      ...{ client_id, redirect_uri, response_type: "code" },
+      client_id,
+      redirect_uri,
+      response_type: "code",
       scope: "openid profile groups",
       code_challenge: sha256Base64Url(verifier),
       code_challenge_method: "S256",
@@ -66,7 +68,9 @@ export function createShop(
   }
 
   const app = createDemoApp({
-    ...{ id: "shop", name: "Shop", url: `${origin}/` },
+    id: "shop",
+    name: "Shop",
+    url: `${origin}/`,
     how: "It speaks OpenID Connect, as Grafana or Gitea do.",
     async whoIs(cookie) {
       const token = tokenCookie.read(new Headers({ cookie }));
@@ -87,7 +91,9 @@ export function createShop(
     const answer = await askLogin(`${login}/oidc/token`, 400, {
       method: "POST",
       body: new URLSearchParams({
-        ...{ client_id, redirect_uri, code },
+        client_id,
+        redirect_uri,
+        code,
         grant_type: "authorization_code",
         code_verifier: verifierCookie.read(c.req.raw.headers) ?? "",
       }),

@@ -28,7 +28,9 @@ export function createWiki(
 ): DemoApp {
   const url = `${origin}/`;
   return createDemoApp({
-    ...{ id: "wiki", name: "Wiki", url },
+    id: "wiki",
+    name: "Wiki",
+    url,
     how: "It knows no logins: a proxy asks for it, as nginx and Caddy do.",
     async whoIs(cookie) {
       const { host } = new URL(url);

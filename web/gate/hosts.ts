@@ -47,7 +47,9 @@ export function createGateHosts(names: readonly string[], issuer: string) {
   const hostAt = ({ host, hostname, origin }: URL): [string, GateHost] => [
     host,
     {
-      ...{ host, origin, isOwn: hostname === own.hostname },
+      host,
+      origin,
+      isOwn: hostname === own.hostname,
       // Client ids in a file have no colon, so they can't collide.
       clientId: `gate:${host}`,
       cookie: hostCookie("sig-gate", origin),

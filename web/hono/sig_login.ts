@@ -240,7 +240,8 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
       { ...Object(body), challenge_id, audience },
       {
         challenges,
-        ...{ resolveKey, client },
+        resolveKey,
+        client,
         ...(ask === undefined ? {} : {
           checkRelationship: async (who) => (asked = await ask(who)).answer,
         }),
@@ -254,7 +255,8 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     const before = await sessions.find(sessionCookie.read(headers));
     const person = await asked?.personOf();
     const { cookie, session } = await sessions.logIn({
-      ...{ subject, client },
+      subject,
+      client,
       ...(person === undefined ? {} : { person }),
       relationship: asked?.relationship ?? null,
       ...(asked === undefined ? {} : { confirmed_ms: asked.observedMs }),

@@ -144,7 +144,12 @@ export async function createChallenge(
   const { boundTo, client } = options;
   await options.challenges.create(
     {
-      ...{ challenge_id, audience, nonce_sha256, scopes, subject, expires_at },
+      challenge_id,
+      audience,
+      nonce_sha256,
+      scopes,
+      subject,
+      expires_at,
       ...(boundTo === undefined ? {} : { bound_to: boundTo }),
     },
     at,

@@ -273,7 +273,9 @@ function matchOf(
   { relationship_id, relationship_type, roles }: RelationshipState,
 ): MatchedRelationship {
   return {
-    ...{ issuer, relationship_id, type: relationship_type },
+    issuer,
+    relationship_id,
+    type: relationship_type,
     // A copy, since callers may change it and the state is reused.
     roles: [...roles],
     sequence: last_sequence,

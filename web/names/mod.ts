@@ -75,7 +75,8 @@ export function readNames(
     else if (name === "") faults.add(row, "have a username without a name");
     else if (known === undefined) {
       names.set(subject, {
-        ...{ name, row },
+        name,
+        row,
         ...(username === "" ? {} : { username }),
       });
     } else if (known.name !== name || (known.username ?? "") !== username) {

@@ -95,7 +95,12 @@ export async function codeUrl(
     throw new OAuthError("login_required", "the session has ended meanwhile");
   }
   const code = await context.grants.create(grant, {
-    ...{ client_id, subject, sid, joined: joined.id, require, auth_time },
+    client_id,
+    subject,
+    sid,
+    joined: joined.id,
+    require,
+    auth_time,
     scope: scope.filter((each) => joined.granted.includes(each)),
     binding: { redirect_uri, code_challenge, nonce },
   });

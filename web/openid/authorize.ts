@@ -51,7 +51,8 @@ async function authorize(
   const { client, redirect_uri } = requireAddress(given, context);
   const state = onlyValue(given, "state");
   const pending: Pending = {
-    ...{ redirect_uri, state },
+    redirect_uri,
+    state,
     response_mode: onlyValue(given, "response_mode") === "form_post"
       ? "form_post"
       : undefined,

@@ -146,7 +146,8 @@ export function addInteractionRoutes(
       { audience: context.issuer, scopes: interaction.scope },
       {
         ...login.challenges,
-        ...{ boundTo, client: c.get("budget").client || undefined },
+        boundTo,
+        client: c.get("budget").client || undefined,
         require: [...new Set([...login.require, ...client.require])],
       },
     );
@@ -214,7 +215,9 @@ async function accept(
       scopes: "redirect_uri" in interaction ? ["openid"] : scope,
     },
     {
-      ...{ ...logins, boundTo, client: c.get("budget").client },
+      ...logins,
+      boundTo,
+      client: c.get("budget").client,
       checkRelationship: async (subject) => {
         asked = await ask(subject, { require });
         if (asked.relationship !== undefined) {
@@ -229,7 +232,8 @@ async function accept(
   requireSub(person);
   if (asked?.relationship === undefined) throw unknown();
   const { session, cookie } = await sessions.logIn({
-    ...{ subject, person },
+    subject,
+    person,
     relationship: asked.relationship,
     confirmed_ms: asked.observedMs,
     consent: "redirect_uri" in interaction

@@ -83,7 +83,10 @@ export function createProvider(options: ProviderOptions): Provider {
   const { nameOf, usernameOf } = options;
   const sessionMs = options.sessionMs ?? DEFAULT_SESSION_MS;
   const send = createBackchannel({
-    ...{ issuer, clients, keys, now },
+    issuer,
+    clients,
+    keys,
+    now,
     fetch: options.fetch ?? ((request) => fetch(request)),
   });
   const outbox = createOutbox({ store, audience: issuer, send, now });
@@ -106,13 +109,21 @@ export function createProvider(options: ProviderOptions): Provider {
     now,
   });
   const recheck = createRecheck({
-    ...{ ask, sessions, now },
+    ask,
+    sessions,
+    now,
     graceMs: options.graceMs ?? DEFAULT_GRACE_MS,
   });
   const context: ProviderContext = {
-    ...{ issuer, clients, keys, sessions, grants, now },
+    issuer,
+    clients,
+    keys,
+    sessions,
+    grants,
+    now,
     ...recheck,
-    ...{ nameOf, usernameOf },
+    nameOf,
+    usernameOf,
     assertions: recordsOf<true>(store, ASSERTION),
     sessionCookie: hostCookie("sig-session", issuer),
     browserCookie: hostCookie("sig-browser", issuer),
@@ -141,7 +152,8 @@ export function createProvider(options: ProviderOptions): Provider {
     context,
     allowOrigin: createAllowOrigin(clients),
     watch: createWatch({
-      ...{ sessions, now },
+      sessions,
+      now,
       recheckSession: recheck.recheckSession,
       clientOf: (id) => clients().get(id),
     }),

@@ -102,7 +102,9 @@ export async function startOpenId(
       : [],
     settings: {
       clients: () => clients,
-      ...{ keys, sessionMs: flags.session, graceMs: flags.grace },
+      keys,
+      sessionMs: flags.session,
+      graceMs: flags.grace,
       nameOf: (subject) => people?.nameOf?.(subject),
       usernameOf: (subject) => people?.usernameOf?.(subject),
       gateHosts: flags["gate-host"],

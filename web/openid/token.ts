@@ -173,7 +173,10 @@ async function issueTokens(
   const { access_token } = tokens;
   const id_token = await signIdToken(context, client, {
     claims: claimsOf(person, context),
-    ...{ auth_time, sid, access_token, nonce },
+    auth_time,
+    sid,
+    access_token,
+    nonce,
   });
   return {
     ...tokens,

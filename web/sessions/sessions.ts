@@ -214,7 +214,10 @@ export function createSessions<S = MatchedRelationship>(
       const until = new Date(at.getTime() + lifeMs);
       const secret = randomText(SECRET_BYTES);
       const fresh = {
-        ...{ subject, person, conditions, relationship },
+        subject,
+        person,
+        conditions,
+        relationship,
         confirmed_ms: who.confirmed_ms ?? at.getTime(),
         secret_sha256: sha256Base64Url(secret),
         auth_time: Math.floor(at.getTime() / 1000),
