@@ -72,7 +72,9 @@ const NAMES_PATH = "/.sig/names.csv";
 
 /** Unpublished files that a backup may contain. */
 const PRIVATE_PATHS: readonly string[] = [
-  ...[NAMES_PATH, "/.sig/oidc-keys.json", "/.sig/oidc-clients.json"],
+  NAMES_PATH,
+  "/.sig/oidc-keys.json",
+  "/.sig/oidc-clients.json",
 ];
 
 /** Sources of the private keys for a backup. */

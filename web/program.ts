@@ -131,8 +131,10 @@ const FLAGS = {
   ),
   ttl: optional(
     durationWithin(
-      ...[MIN_TTL_SECONDS * 1000, MAX_TTL_SECONDS * 1000] as const,
-      ...["whole seconds from 30s to 15m", 1_000] as const,
+      MIN_TTL_SECONDS * 1000,
+      MAX_TTL_SECONDS * 1000,
+      "whole seconds from 30s to 15m",
+      1_000,
     ),
     "how long a challenge lives, 30s to 15m (default: 5m)",
   ),

@@ -84,17 +84,29 @@ const ALL = Object.keys(ERROR_CODES) as ErrorCode[];
 
 /** Errors of the request's body. */
 export const REQUEST_CODES: readonly ErrorCode[] = [
-  ...["invalid_json", "unsupported_media_type"] as const,
-  ...["body_too_large", "request_timeout", "origin_not_allowed"] as const,
+  "invalid_json",
+  "unsupported_media_type",
+  "body_too_large",
+  "request_timeout",
+  "origin_not_allowed",
 ];
 
 /** Errors of locating or fetching the issuer. */
 export const SOURCE_CODES: readonly ErrorCode[] = [
-  ...["invalid_identifier", "unsupported_did_method", "insecure_url"] as const,
-  ...["issuer_not_allowed", "address_not_allowed"] as const,
-  ...["fetch_failed", "fetch_status", "fetch_redirected"] as const,
-  ...["fetch_media_type", "fetch_timeout", "document_too_large"] as const,
-  ...["feed_too_large", "too_many_events", "overloaded"] as const,
+  "invalid_identifier",
+  "unsupported_did_method",
+  "insecure_url",
+  "issuer_not_allowed",
+  "address_not_allowed",
+  "fetch_failed",
+  "fetch_status",
+  "fetch_redirected",
+  "fetch_media_type",
+  "fetch_timeout",
+  "document_too_large",
+  "feed_too_large",
+  "too_many_events",
+  "overloaded",
 ];
 
 /**
@@ -106,15 +118,21 @@ export const ANSWER_CODES: readonly ErrorCode[] = [
   ...ALL.filter((code) =>
     ERROR_CODES[code].category === "invalid" && code !== "invalid_attestation"
   ),
-  ...["feed_rolled_back", "feed_rewritten", "key_replaced"] as const,
-  ...["key_withdrawn", "line_too_long"] as const,
-  ...["consistency_unavailable", "feed_stale"] as const,
+  "feed_rolled_back",
+  "feed_rewritten",
+  "key_replaced",
+  "key_withdrawn",
+  "line_too_long",
+  "consistency_unavailable",
+  "feed_stale",
 ];
 
 /** Errors that every route can have. */
 export const COMMON_CODES: readonly ErrorCode[] = [
   // An invalid host is `invalid_request` on every route.
-  ...["invalid_request", "host_not_allowed", "method_not_allowed"] as const,
+  "invalid_request",
+  "host_not_allowed",
+  "method_not_allowed",
   "internal",
 ];
 

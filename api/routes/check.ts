@@ -26,7 +26,8 @@ import { readAs } from "../schemas/read_as.ts";
 import { ANSWER_CODES, type Operation } from "../openapi/operation.ts";
 
 const CODES: Operation["codes"] = [
-  ...["requirements_empty", "invalid_requirement"] as const,
+  "requirements_empty",
+  "invalid_requirement",
   ...ANSWER_CODES,
 ];
 

@@ -139,7 +139,8 @@ const COLUMNS: readonly TableColumn[] = [
   },
   ...["name", "subject", "type", "roles", "note", "relationship", "key"]
     .map((title) => ({ title })),
-  ...[{ title: "event" }, { title: "evidence" }],
+  { title: "event" },
+  { title: "evidence" },
 ];
 
 function writeReport(
@@ -254,10 +255,25 @@ function differencesOf(
 }
 
 const CSV_COLUMNS = [
-  ...["time", "what", "cause", "name", "subject", "relationship_id", "type"],
-  ...["roles_gained", "roles_lost", "valid_from", "valid_until"],
-  ...["reason_code", "reason", "effective_at", "backdated"],
-  ...["sequence", "event_id", "kid", "known_at"],
+  "time",
+  "what",
+  "cause",
+  "name",
+  "subject",
+  "relationship_id",
+  "type",
+  "roles_gained",
+  "roles_lost",
+  "valid_from",
+  "valid_until",
+  "reason_code",
+  "reason",
+  "effective_at",
+  "backdated",
+  "sequence",
+  "event_id",
+  "kid",
+  "known_at",
 ];
 
 function csvRows(
@@ -268,14 +284,25 @@ function csvRows(
     const { evidence } = entry;
     const grant = entry.after ?? entry.before;
     return [
-      ...[entry.at, entry.kind, entry.cause, names.get(entry.subject) ?? ""],
-      ...[entry.subject, entry.relationship_id],
+      entry.at,
+      entry.kind,
+      entry.cause,
+      names.get(entry.subject) ?? "",
+      entry.subject,
+      entry.relationship_id,
       grant?.relationship_type ?? "",
-      ...[entry.roles_gained.join(";"), entry.roles_lost.join(";")],
-      ...[grant?.valid_from ?? "", grant?.valid_until ?? ""],
-      ...[entry.reason_code ?? "", entry.reason ?? ""],
-      ...[entry.effective_at ?? "", entry.backdated ? "yes" : ""],
-      ...[`${entry.sequence}`, entry.event_id, entry.kid, entry.known_at],
+      entry.roles_gained.join(";"),
+      entry.roles_lost.join(";"),
+      grant?.valid_from ?? "",
+      grant?.valid_until ?? "",
+      entry.reason_code ?? "",
+      entry.reason ?? "",
+      entry.effective_at ?? "",
+      entry.backdated ? "yes" : "",
+      `${entry.sequence}`,
+      entry.event_id,
+      entry.kid,
+      entry.known_at,
       ...(evidence === undefined ? [] : [evidence.file, evidence.decision]),
     ];
   });

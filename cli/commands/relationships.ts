@@ -187,7 +187,8 @@ function writeState(call: Output, found: StateDump): void {
     call,
     [STATUS, ...titled("relationship"), ...GRANT_COLUMNS, ...titled("ended")],
     [...by_relationship_id].map(([id, state]) => [
-      ...[statuses.get(id)!, id],
+      statuses.get(id)!,
+      id,
       ...grantCells(state),
       toSecond(state.revoked_effective_at ?? null),
     ]),
@@ -196,12 +197,20 @@ function writeState(call: Output, found: StateDump): void {
 
 const COLUMNS = [
   ...[...titled("name"), ...GRANT_COLUMNS],
-  ...[STATUS, ...titled("relationship")],
+  STATUS,
+  ...titled("relationship"),
 ];
 
 const CSV_COLUMNS = [
-  ...["name", "subject", "relationship_id", "type", "roles"],
-  ...["valid_from", "valid_until", "status", "last_sequence"],
+  "name",
+  "subject",
+  "relationship_id",
+  "type",
+  "roles",
+  "valid_from",
+  "valid_until",
+  "status",
+  "last_sequence",
 ];
 
 function writeActive(
@@ -223,16 +232,23 @@ function writeActive(
     names.get(subject) ?? names.get(personOf(state, subject)) ?? "";
   if (ownFormat === "csv") {
     const rows = found.map((each) => [
-      ...[nameOf(each.subject), each.subject, each.relationship_id],
-      ...[each.relationship_type, each.roles.join(";")],
-      ...[each.valid_from ?? "", each.valid_until ?? ""],
-      ...[each.effective_status, `${each.last_sequence}`],
+      nameOf(each.subject),
+      each.subject,
+      each.relationship_id,
+      each.relationship_type,
+      each.roles.join(";"),
+      each.valid_from ?? "",
+      each.valid_until ?? "",
+      each.effective_status,
+      `${each.last_sequence}`,
     ]);
     return io.stdout(csvOf(CSV_COLUMNS, rows));
   }
   const rows = found.map((each) => [
-    ...[nameOf(each.subject), ...grantCells(each)],
-    ...[each.effective_status, each.relationship_id],
+    nameOf(each.subject),
+    ...grantCells(each),
+    each.effective_status,
+    each.relationship_id,
   ]);
   if (ownFormat === "html") {
     return io.stdout(pageOf({

@@ -99,8 +99,10 @@ export const webClientList = typedCommand({
         ["CLIENT_ID", "NAME", "METHODS", "REDIRECT_URIS"]
           .map((title) => ({ title })),
         clients.map((each) => [
-          ...[each.client_id, each.client_name],
-          ...[each.auth_methods.join(", "), each.redirect_uris.join(" ")],
+          each.client_id,
+          each.client_name,
+          each.auth_methods.join(", "),
+          each.redirect_uris.join(" "),
         ]),
       );
     }

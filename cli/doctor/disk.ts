@@ -11,8 +11,14 @@ const READABLE = 0o044;
 
 /** The published paths, each folder before its content. */
 const PUBLISHED = [
-  ...["", "/sig.json", "/jwks.json", "/did.json"],
-  ...["/sig", "/sig/events.jsonl", "/sig/checkpoint", "/sig/state"],
+  "",
+  "/sig.json",
+  "/jwks.json",
+  "/did.json",
+  "/sig",
+  "/sig/events.jsonl",
+  "/sig/checkpoint",
+  "/sig/state",
   "/sig/tile",
 ].map((place) => `.well-known${place}`);
 
@@ -75,7 +81,8 @@ export const DISK_FINDINGS = {
       if (!isOpen(disk, path)) return [];
       return [[
         "other users of this machine can read the issuer's private folder",
-        ...[path, `chmod 700 ${path}`] as const,
+        path,
+        `chmod 700 ${path}`,
       ]];
     },
   },
@@ -90,7 +97,8 @@ export const DISK_FINDINGS = {
       if (closed === undefined) return [];
       return [[
         "other users of this machine, such as a web server's, can't read it",
-        ...[closed, `chmod -R a+rX ${dir}/.well-known`] as const,
+        closed,
+        `chmod -R a+rX ${dir}/.well-known`,
       ]];
     },
   },

@@ -124,8 +124,12 @@ export async function openRedisStore(
       const [answer] = await run(
         PUT,
         kind,
-        ...[id, clock(at), over ?? "", expires],
-        ...[`${expires}:${version}:${text}`, `${kind.maxRecords ?? 1e15}`],
+        id,
+        clock(at),
+        over ?? "",
+        expires,
+        `${expires}:${version}:${text}`,
+        `${kind.maxRecords ?? 1e15}`,
       );
       if (answer === "full") throw kindFull(kind);
       return answer === "put";

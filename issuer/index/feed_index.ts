@@ -331,8 +331,12 @@ export class FeedIndex implements PastEvents {
           putRelationship.run(relationship_id, subject, home, status, ...place);
         }
         statement("REPLACE INTO mark VALUES (0, ?, ?, ?, ?, ?, ?)").run(
-          ...[head.issuer, head.identity, head.bytes, head.sequence],
-          ...[head.latest_issued_at, head.last_line],
+          head.issuer,
+          head.identity,
+          head.bytes,
+          head.sequence,
+          head.latest_issued_at,
+          head.last_line,
         );
         database.exec("COMMIT");
       } catch (error) {

@@ -55,9 +55,9 @@ export function readNames(
 ): ReadonlyMap<string, PersonName> {
   const [header, ...rows] = readCsv(decode(bytes, path));
   const columnOf = (name: string) => header?.cells.indexOf(name) ?? -1;
-  const [subjectAt, nameAt, usernameAt] = [
-    ...[columnOf("subject"), columnOf("name"), columnOf("username")] as const,
-  ];
+  const subjectAt = columnOf("subject");
+  const nameAt = columnOf("name");
+  const usernameAt = columnOf("username");
   if (subjectAt < 0 || nameAt < 0) {
     throw usageError(
       `names in ${quote(path)} must have the columns subject and name`,

@@ -13,8 +13,21 @@ export const SCOPES: readonly string[] = Object.freeze([
 
 /** The names of all supported claims. */
 export const CLAIMS: readonly string[] = Object.freeze([
-  ...["sub", "iss", "aud", "exp", "iat", "auth_time", "nonce", "sid"],
-  ...["at_hash", "amr", "name", "preferred_username", "groups", "roles", "sig"],
+  "sub",
+  "iss",
+  "aud",
+  "exp",
+  "iat",
+  "auth_time",
+  "nonce",
+  "sid",
+  "at_hash",
+  "amr",
+  "name",
+  "preferred_username",
+  "groups",
+  "roles",
+  "sig",
 ]);
 
 /** Maximum length of `sub` in characters (OIDC Core §2). */

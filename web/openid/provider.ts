@@ -167,7 +167,10 @@ export function createProvider(options: ProviderOptions): Provider {
 const OPEN_PATHS: ReadonlySet<string> = new Set([
   "/.well-known/openid-configuration",
   "/.well-known/oauth-authorization-server",
-  ...["/oidc/jwks", "/oidc/token", "/oidc/userinfo", "/oidc/revoke"],
+  "/oidc/jwks",
+  "/oidc/token",
+  "/oidc/userinfo",
+  "/oidc/revoke",
   "/oidc/logout",
 ]);
 

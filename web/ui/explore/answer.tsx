@@ -169,7 +169,12 @@ function Command({ source, question: { subject, require, at, asOf } }: {
   // Whether an issuer is on this machine or network, such as that of the demo.
   const isPrivate = /^did:web:(localhost|[\d.]+)(%3A\d+)?$/.test(source);
   const line = commandLine([
-    ...["sig", "check", "--sig", source, "--subject", subject],
+    "sig",
+    "check",
+    "--sig",
+    source,
+    "--subject",
+    subject,
     ...require.flatMap((each) => ["--require", each]),
     ...(at === undefined ? [] : ["--at", at]),
     ...(asOf === undefined ? [] : ["--as-of", asOf]),

@@ -23,8 +23,14 @@ export function AddDevice({ keys, stored: { did } }: {
   const [link, setLink] = useState("");
   const { text, fault } = useMemo(() => readLink(link, keys), [link, keys]);
   const command = commandLine([
-    ...["sig", "invite", "--dir", "DIR", "--also", did],
-    ...["--page", pageUrl()],
+    "sig",
+    "invite",
+    "--dir",
+    "DIR",
+    "--also",
+    did,
+    "--page",
+    pageUrl(),
   ]) ?? "";
   return (
     <Fold id="add-device" title="Add a device" class="card">
