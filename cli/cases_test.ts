@@ -98,6 +98,7 @@ const REFUSED: readonly (readonly [string, ...string[]])[] = [
     '"code":"invalid_request"',
   ],
   ["verify $D/nowhere", "error: source_not_found: Cannot read"],
+  ["verify $D/acme --unknown-events skip", "at flag --unknown-events"],
   ["log $D/acme --from 0", "--from must be a sequence, 1 or more"],
   [`${CHECK} --require role=deploy --as-of 0`, '"flag":"--as-of"'],
   ["init acme.example --dir $D/acme", "error: issuer_exists"],

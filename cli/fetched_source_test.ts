@@ -97,42 +97,6 @@ test("a private address is not requested without --allow-insecure", async ({ ans
   assertEquals(asked, 0);
 });
 
-test("the metadata of another issuer is invalid before its feed is fetched", async ({ answer, host, sig, workspace }) => {
-  const metadata = JSON.parse(
-    await workspace.read("acme/.well-known/sig.json"),
-  );
-  const paths: string[] = [];
-  answer((request) => {
-    paths.push(new URL(request.url).pathname);
-    return Response.json({ ...metadata, issuer: "did:web:acme.example" });
-  });
-  assertRan(await sig(`verify ${host}`), {
-    code: 1,
-    out: "invalid: issuer_mismatch",
-  });
-  // Requested once by the verification and once by the report of all errors.
-  assertEquals(paths, ["/.well-known/sig.json", "/.well-known/sig.json"]);
-});
-
-test("a failed fetch exits with 2 and has a specific code", async ({ answer, host, sig }) => {
-  const answers: readonly (readonly [string, Handler])[] = [
-    ["fetch_status", () => new Response(null, { status: 404 })],
-    ["fetch_status", () => new Response(null, { status: 500 })],
-    ["fetch_redirected", () => Response.redirect("https://acme.example/", 302)],
-    [
-      "fetch_media_type",
-      () => new Response("<p>", { headers: { "content-type": "text/html" } }),
-    ],
-    ["document_too_large", () => new Response("x".repeat(17 * 1024))],
-  ];
-  for (const [reason, handler] of answers) {
-    answer(handler);
-    const { code, stdout, stderr } = await sig(question(host));
-    assertEquals([code, stdout], [2, ""]);
-    assertEquals(JSON.parse(stderr).code, reason);
-  }
-});
-
 test("a missing DID document is a warning on stderr, or in the JSON report", async ({ host, sig, workspace }) => {
   await Deno.remove(workspace.path("acme/.well-known/did.json"));
   assertRan(await sig(`verify ${host}`), {

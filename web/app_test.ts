@@ -79,33 +79,12 @@ Deno.test("a misused attestation gets problem details and does not consume the c
   assertEquals(honest.status, 200);
 });
 
-Deno.test("exactly one of a hundred concurrent attestations logs in", async () => {
-  const site = new Site();
-  const alice = new Person();
-  const challenge = await site.challenge();
-  const attestation = alice.attest(challenge, site.nowMs);
-  const answers = await Promise.all(
-    Array.from({ length: 100 }, () => site.verify(attestation)),
-  );
-  const codes = answers.map(({ body }) => body.code ?? "verified");
-  assertEquals(codes.filter((code) => code === "verified").length, 1);
-  assertEquals(codes.filter((code) => code === "challenge_used").length, 99);
-});
-
-Deno.test("rejects an audience that is not configured, and ignores the Host header", async () => {
+Deno.test("rejects an audience that is not configured", async () => {
   const site = new Site();
   const { status, body } = await site.ask("/v1/auth/challenge/create", {
     audience: "https://evil.example",
   });
   assertEquals([status, body.code], [403, "audience_not_allowed"]);
-  const response = await site.app.fetch(
-    new Request("http://evil.example/v1/auth/challenge/create", {
-      method: "POST",
-      headers: { "content-type": "application/json", host: "evil.example" },
-      body: "{}",
-    }),
-  );
-  assertEquals((await response.json()).audience, ORIGIN);
 });
 
 Deno.test("an attestation for one of two sites that share a store is rejected at the other", async () => {

@@ -107,13 +107,6 @@ Deno.test("findings of one kind are written once with all their lines", () => {
   );
 });
 
-test("hint and next step have separate lines", async (workspace) => {
-  const { stderr } = await workspace.sig(
-    ["init", "acme.example", "--dir", "$D/acme"],
-  );
-  assertMatch(stderr, /\n {2}hint: .+\n {2}next: sig upsert --help\n$/);
-});
-
 test("JSON has the same next step as text", async (workspace) => {
   const cases: readonly (readonly [readonly string[], string, RegExp?])[] = [
     [["verify", "$D/nowhere"], "source_not_found", /holds \.well-known/],

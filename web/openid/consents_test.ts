@@ -59,12 +59,6 @@ Deno.test("the first login at each application asks for consent, later logins do
     scope: "openid offline_access",
   });
   await browser.begin(more);
-  // The consent of another person begins a new session.
-  const { person: bob } = await provider.employ();
-  const again = await provider.authorizeUrl({ ...OTHER, prompt: "login" });
-  await browser.signIn(provider, bob, again);
-  assertEquals((await consents(provider, browser)).subject, bob.did);
-  assertEquals((await consents(provider, browser)).consents.length, 1);
 });
 
 Deno.test("revoking a consent invalidates the application's tokens, and its next login asks again", async () => {

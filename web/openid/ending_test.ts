@@ -83,38 +83,6 @@ Deno.test("an unreachable issuer neither ends sessions nor allows new tokens", a
   assertEquals((await provider.redeem(code)).status, 200);
 });
 
-Deno.test("while the issuer fails, userinfo returns the last known relationship, not that of the login", async () => {
-  await using provider = await TestProvider.start();
-  const { person, relationship, access_token } = await provider.logIn();
-  const relationshipOf = async () => {
-    const { status, body } = await provider.userinfo(access_token);
-    return [status, body.sig.relationship_id];
-  };
-  assertEquals(await relationshipOf(), [200, relationship]);
-  const { relationship_id } = await provider.demo.enrol(person.did);
-  await provider.demo.revoke(relationship);
-  assertEquals(await relationshipOf(), [200, relationship_id]);
-  provider.issuerIsDown = true;
-  assertEquals(await relationshipOf(), [200, relationship_id]);
-});
-
-Deno.test("while the issuer fails, userinfo returns nothing after a known deny", async () => {
-  await using provider = await TestProvider.start();
-  const hers = await provider.logIn();
-  const his = await provider.logIn();
-  await provider.demo.revoke(hers.relationship);
-  // This request fetches the feed, which contains her revocation.
-  assertEquals((await provider.userinfo(his.access_token)).status, 200);
-  provider.issuerIsDown = true;
-  assertEquals((await provider.userinfo(his.access_token)).status, 200);
-  const { status, body } = await provider.userinfo(hers.access_token);
-  assertEquals([status, body.error], [503, "temporarily_unavailable"]);
-  provider.issuerIsDown = false;
-  // The issuer is not queried again for some seconds.
-  provider.skewMs = 6_000;
-  assertEquals((await provider.userinfo(hers.access_token)).status, 401);
-});
-
 Deno.test("while the issuer fails, userinfo and forward auth respond for the grace period, then with 503", async () => {
   const host = "wiki.example";
   await using provider = await TestProvider.start({
@@ -235,38 +203,6 @@ Deno.test("an application that was down gets each logout token later, once, from
   }
   const received = receiver.delivered.map((token) => decodeJwt(token).sub);
   assertEquals(received.toSorted(), people.map(({ did }) => did).toSorted());
-});
-
-Deno.test("another replica takes over the delivery of a crashed one", async () => {
-  await using receiver = new Receiver();
-  const clients = await clientsWithLogout(receiver.uri);
-  let isDying = true;
-  const begun = Promise.withResolvers<void>();
-  await using first = await TestProvider.start({
-    clients,
-    settings: {
-      // Simulates a process that crashes while it waits.
-      fetch: () => {
-        begun.resolve();
-        return isDying ? new Promise(() => {}) : Promise.reject();
-      },
-    },
-  });
-  await using second = await TestProvider.start({
-    clients,
-    store: first.store,
-    like: first,
-  });
-  const { relationship } = await first.logIn();
-  await first.demo.revoke(relationship);
-  await first.web.provider!.watch();
-  void first.web.provider!.deliver();
-  await begun.promise;
-  assertEquals(await second.web.provider!.deliver(), 0);
-  second.skewMs = 21_000;
-  assertEquals(await second.web.provider!.deliver(), 1);
-  assertEquals(receiver.delivered.length, 1);
-  isDying = false;
 });
 
 Deno.test("a requirement of one application does not affect the others in the session", async () => {

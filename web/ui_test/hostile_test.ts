@@ -2,7 +2,6 @@ import { assert, assertEquals } from "@std/assert";
 import type { Page } from "playwright-core";
 import { browserTest, eventually, newPage, shows } from "./testdata/browser.ts";
 import {
-  approve,
   createKey,
   goTo,
   openByHand,
@@ -258,19 +257,6 @@ pageTest(
     }
     await page.click("#approve");
     await eventually(() => outcome(page), "The server did not answer");
-  },
-);
-
-pageTest(
-  "scopes that look like markup are requested, granted and shown as text",
-  {},
-  async ({ page }) => {
-    const scopes = "<img/src=x/onerror=alert(1)> <svg/onload=alert(1)>";
-    await start(page, { scopes: scopes.split(" ") });
-    assertEquals(await approve(page), "You are signed in");
-    const card = await page.locator("#result").innerText();
-    for (const scope of scopes.split(" ")) assert(card.includes(scope), card);
-    assertEquals(await strangers(page), 0);
   },
 );
 
