@@ -5,6 +5,7 @@ import { sig } from "./testdata/process.ts";
 import { makeKey, startAgent, withOpenSsh } from "../tests/kit/open_ssh.ts";
 import {
   assertRan,
+  draftsOf,
   inWorkspace,
   workspaceTest as test,
 } from "./testdata/workspace.ts";
@@ -126,7 +127,7 @@ Deno.test("each command works with the permissions that the README lists", async
     );
     await Deno.writeTextFile(
       `${cwd}/drafts.jsonl`,
-      '{"event_type":"relationship.upsert","subject":"did:web:b.example","relationship_type":"other"}\n',
+      draftsOf(1, { subject: "did:web:b.example" }),
     );
     await Deno.writeTextFile(`${cwd}/c.json`, JSON.stringify(challenge));
     await Deno.writeTextFile(

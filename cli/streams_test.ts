@@ -2,7 +2,7 @@ import { writeAll } from "@sig/api/process";
 import { assert, assertEquals } from "@std/assert";
 import { isCi, run } from "../tests/kit/process.ts";
 import { denoArgs, sig } from "./testdata/process.ts";
-import { inWorkspace } from "./testdata/workspace.ts";
+import { draftsOf, inWorkspace } from "./testdata/workspace.ts";
 
 const FULL = "/dev/full";
 const hasFull = await Deno.stat(FULL).then(() => true, () => false);
@@ -12,13 +12,7 @@ async function withIssuer(work: (cwd: string) => Promise<void>): Promise<void> {
   await inWorkspace(async (workspace) => {
     const { dir: cwd } = workspace;
     await workspace.ok("init acme.example --dir $D/acme");
-    const draft = JSON.stringify({
-      event_type: "relationship.upsert",
-      relationship_type: "other",
-      subject: "did:web:a.example",
-      reason: "x".repeat(2_000),
-    });
-    const stdin = `${draft}\n`.repeat(60);
+    const stdin = draftsOf(60, { reason: "x".repeat(2_000) });
     await workspace.ok("import --dir $D/acme -", { stdin });
     await work(cwd);
   });

@@ -1,6 +1,11 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { start } from "./testdata/process.ts";
-import { type Given, testsWith, type Workspace } from "./testdata/workspace.ts";
+import {
+  draftsOf,
+  type Given,
+  testsWith,
+  type Workspace,
+} from "./testdata/workspace.ts";
 import { waitUntil } from "../tests/kit/wait.ts";
 import type { TestProcess } from "../tests/kit/process.ts";
 
@@ -16,13 +21,8 @@ const test = testsWith<Watched>(async (workspace, work, t) => {
   await workspace.ok("init acme.example --dir $D/acme");
   let people = 0;
   const append = (count = 1) => {
-    const drafts = Array.from({ length: count }, () =>
-      JSON.stringify({
-        event_type: "relationship.upsert",
-        subject: `did:web:p${++people}.example`,
-        relationship_type: "employee",
-      }) + "\n");
-    const stdin = drafts.join("");
+    const stdin = draftsOf(count, {}, people + 1);
+    people += count;
     return workspace.ok("import --dir $D/acme -", { stdin });
   };
   await work({ workspace, append, t });

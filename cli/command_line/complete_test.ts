@@ -77,9 +77,8 @@ Deno.test("completion offers values, files and folders where they are valid", as
 });
 
 test("completion offers subjects and display names from the issuer's names", async (workspace) => {
-  await Deno.mkdir(workspace.path("acme/.sig"), { recursive: true });
-  await Deno.writeTextFile(
-    workspace.path("acme/.sig/names.csv"),
+  await workspace.write(
+    "acme/.sig/names.csv",
     "subject,name\ndid:web:ann.example,Ann O'Neil\ndid:web:bob.example,B\u202eob\n",
   );
   const offered = async (...words: readonly string[]) => {

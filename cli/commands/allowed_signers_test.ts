@@ -54,7 +54,7 @@ interface Draft {
 
 /** Publishes a history about one subject in `$D/acme`. */
 async function publish(
-  { dir }: Workspace,
+  workspace: Workspace,
   subject: string,
   drafts: readonly Draft[],
 ): Promise<FeedState> {
@@ -68,14 +68,9 @@ async function publish(
     return lineOf({ ...event }, key);
   }));
   for (const [path, content] of makeDocuments({ keys: [key], lines })) {
-    const file = `${dir}/acme${path}`;
-    await Deno.mkdir(file.replace(/\/[^/]*$/, ""), { recursive: true });
-    const bytes = typeof content === "string"
-      ? new TextEncoder().encode(content)
-      : content;
-    await Deno.writeFile(file, bytes);
+    await workspace.write(`acme${path}`, content);
   }
-  const source = parseSource(`${dir}/acme`);
+  const source = parseSource(workspace.path("acme"));
   const { state } = await verifyIssuer(openSource(source, {}), {
     now: new Date(),
   });

@@ -2,7 +2,6 @@ import { verifyEvidence } from "@sig/consumer";
 import { createKeyResolver } from "@sig/jose";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import {
-  FEED,
   type Given,
   issuerTest as test,
   type Workspace,
@@ -278,13 +277,7 @@ test("audit of an empty feed reports no changes", async (workspace) => {
 });
 
 test("diff exits 0 if two sources are equal, else 1 with the differences", async (workspace) => {
-  await Deno.mkdir(workspace.path("copy/.well-known/sig"), { recursive: true });
-  const names = ["did.json", "jwks.json", "sig.json"]
-    .map((name) => `acme/.well-known/${name}`);
-  for (const name of [...names, FEED]) {
-    const copy = name.replace("acme", "copy");
-    await Deno.copyFile(workspace.path(name), workspace.path(copy));
-  }
+  await workspace.copy("acme", "copy");
   const equal = "equal: did:web:acme.example at event 3\n";
   assertEquals(await workspace.ok("diff $D/copy $D/acme"), equal);
   assertEquals(await workspace.ok("diff --sig $D/copy $D/acme"), equal);

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { freePort, hasProgram, TestProcess } from "../../tests/kit/process.ts";
 import {
+  draftsOf,
   inWorkspace,
   issuerTest as test,
   type Workspace,
@@ -29,14 +30,7 @@ test("checkpoint --init creates the proofs, and each command that appends update
   assertEquals(Object.keys(hashes), ["root", "bytes", "state", "keys"]);
   await workspace.ok(UPSERT);
   assertEquals(await sizeOf(workspace), 4);
-  const drafts = [1, 2, 3].map((n) =>
-    JSON.stringify({
-      event_type: "relationship.upsert",
-      subject: `did:web:p${n}.example`,
-      relationship_type: "other",
-    })
-  );
-  await workspace.ok("import --dir $D/acme -", { stdin: drafts.join("\n") });
+  await workspace.ok("import --dir $D/acme -", { stdin: draftsOf(3) });
   assertEquals(await sizeOf(workspace), 7);
   const tiles = workspace.path("acme/.well-known/sig/tile/0/000.p");
   const widths = [...Deno.readDirSync(tiles)].map(({ name }) => name).sort();

@@ -16,30 +16,6 @@ const ROTATE = "rotate-key --dir $D/acme --kid k2";
 const INIT = "checkpoint --dir $D/acme --init";
 const KEY = "keys/acme.example/orgsign-1.jwk";
 
-async function edit(
-  workspace: Workspace,
-  name: string,
-  // deno-lint-ignore no-explicit-any -- a document that is made faulty
-  change: (document: any) => void,
-): Promise<void> {
-  const path = `acme/.well-known/${name}`;
-  const document = JSON.parse(await workspace.read(path));
-  change(document);
-  await workspace.write(path, JSON.stringify(document));
-}
-
-async function copy(workspace: Workspace): Promise<void> {
-  await Deno.mkdir(workspace.path("copy/.well-known/sig"), { recursive: true });
-  for (
-    const name of ["did.json", "jwks.json", "sig.json", "sig/events.jsonl"]
-  ) {
-    await Deno.copyFile(
-      workspace.path(`acme/.well-known/${name}`),
-      workspace.path(`copy/.well-known/${name}`),
-    );
-  }
-}
-
 test("doctor reports nothing about a new issuer", async (workspace) => {
   assertEquals(await doctor(workspace), { code: 0, found: [] });
   assertEquals(await workspace.ok("doctor $D/acme"), "healthy\n");
@@ -76,7 +52,10 @@ const LOCAL: readonly (readonly [string, string, Cause, Given?])[] = [
   ["key_old", "warning", [], at("2027-02-01")],
   ["key_unauthorised", "warning", async (workspace) => {
     await workspace.ok(ROTATE);
-    await edit(workspace, "did.json", (did) => did.assertionMethod.pop());
+    await workspace.edit(
+      "acme/.well-known/did.json",
+      (did) => did.assertionMethod.pop(),
+    );
   }],
   ["key_unused", "info", [ROTATE, "rotate-key --dir $D/acme --kid k3"]],
   [
@@ -96,7 +75,10 @@ const LOCAL: readonly (readonly [string, string, Cause, Given?])[] = [
     "private_key_in_jwks",
     "error",
     (workspace) =>
-      edit(workspace, "jwks.json", ({ keys: [key] }) => key.d = key.x),
+      workspace.edit(
+        "acme/.well-known/jwks.json",
+        ({ keys: [key] }) => key.d = key.x,
+      ),
   ],
 ];
 
@@ -165,11 +147,7 @@ test("doctor reports proofs of a relationship that changes its subject", async (
     time: Date.UTC(2026, 0, 1) / 1000,
   });
   for (const [path, bytes] of files) {
-    const place = workspace.path(`acme${path}`);
-    await Deno.mkdir(place.slice(0, place.lastIndexOf("/")), {
-      recursive: true,
-    });
-    await Deno.writeFile(place, bytes);
+    await workspace.write(`acme${path}`, bytes);
   }
   assertEquals(before.found, [
     ["subject_changed", "warning"],
@@ -208,7 +186,7 @@ test("doctor reports mail addresses, phone numbers and birth dates as personal d
 });
 
 test("doctor --against distinguishes an equal, older, newer and different copy, and another issuer", async (workspace) => {
-  await copy(workspace);
+  await workspace.copy("acme", "copy");
   const expect = async (
     here: string,
     there: string,

@@ -120,8 +120,7 @@ test("enrol refuses invitations that expired, are from another issuer, or were s
   await notEnrolled(workspace, answer, "error: confirmation_required: ", "");
   // … but not after the old key is removed from the key set.
   const jwks = "acme/.well-known/jwks.json";
-  const { keys } = JSON.parse(await workspace.read(jwks));
-  await workspace.write(jwks, JSON.stringify({ keys: keys.slice(1) }));
+  await workspace.edit(jwks, ({ keys }) => keys.shift());
   await notEnrolled(workspace, answer, "error: key_not_found: ");
 });
 

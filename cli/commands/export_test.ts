@@ -67,14 +67,9 @@ Deno.test("export refuses metadata with URIs that it can't serve", async (t) => 
         const file = "acme/.well-known/sig.json";
         const metadata = JSON.parse(await workspace.read(file));
         const { pathname } = new URL(url);
-        const place = workspace.path(`acme${decodeURIComponent(pathname)}`);
+        const place = `acme${decodeURIComponent(pathname)}`;
         const from = new URL(metadata[name]).pathname;
-        await Deno.mkdir(place.slice(0, place.lastIndexOf("/")), {
-          recursive: true,
-        });
-        if (pathname !== from) {
-          await Deno.copyFile(workspace.path(`acme${from}`), place);
-        }
+        await workspace.write(place, await workspace.read(`acme${from}`));
         metadata[name] = url;
         if (pathname === "/.well-known/all") {
           metadata.jwks_uri = "https://evil.example/.well-known/jwks.json";
@@ -108,9 +103,7 @@ test("export refuses a private key in the key set, and flags that do not fit the
     ] as const
   ) await workspace.refused(`export ${words}`, says);
   const file = "acme/.well-known/jwks.json";
-  const jwks = JSON.parse(await workspace.read(file));
-  jwks.keys[0].d = jwks.keys[0].x;
-  await workspace.write(file, JSON.stringify(jwks));
+  await workspace.edit(file, ({ keys: [key] }) => key.d = key.x);
   await workspace.refused(
     "export static --dir $D/acme",
     "private_key_in_jwks",

@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { issuerTest as test } from "../testdata/workspace.ts";
+import { draftsOf, issuerTest as test } from "../testdata/workspace.ts";
 
 const IMPORT = "import --dir $D/acme -";
 
@@ -12,9 +12,6 @@ const draft = (at: number, more: object = {}) =>
     relationship_type: "advisor",
     ...more,
   });
-
-const drafts = (length: number, more: object = {}) =>
-  Array.from({ length }, (_, at) => draft(at, more)).join("\n");
 
 test("import appends drafts in one batch, and repeating it appends nothing", async (workspace) => {
   const revoke = JSON.stringify({
@@ -58,7 +55,7 @@ test("import reports up to 100 faults with their lines, and writes nothing", asy
     "invalid_json: Cannot read drafts: line 1: it must be strict JSON",
     "invalid_json line 3: it must be one object",
   ], { stdin: `nope\n${draft(1)}\n[]\n` });
-  for (const stdin of [drafts(150, { subject: "" }), "[]\n".repeat(150)]) {
+  for (const stdin of [draftsOf(150, { subject: "" }), "[]\n".repeat(150)]) {
     const json = `${IMPORT} --format json`;
     const many = await workspace.refused(json, [], { stdin });
     assertEquals(JSON.parse(many).errors.length, 100);
@@ -67,7 +64,7 @@ test("import reports up to 100 faults with their lines, and writes nothing", asy
 
 test("import shows progress on a terminal", async (workspace) => {
   await workspace.says(IMPORT, {
-    stdin: drafts(2_500),
+    stdin: draftsOf(2_500),
     terminals: ["stderr"],
     err: "\rsigned 2000 of 2500 events",
   });

@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { runWell } from "../../tests/kit/process.ts";
 import {
+  draftsOf,
   FEED,
   issuerTest as test,
   type Workspace,
@@ -13,9 +13,7 @@ const CHECKPOINT = "acme/.well-known/sig/checkpoint";
 /** Publishes a copy, then truncates the local feed as an old backup would. */
 async function putBack(workspace: Workspace, lines: number): Promise<string> {
   const all = await workspace.read(FEED);
-  await Deno.mkdir(workspace.path("www"));
-  const [from, to] = ["acme/.well-known", "www/"];
-  await runWell("cp", ["-r", workspace.path(from), workspace.path(to)]);
+  await workspace.copy("acme", "www");
   const kept = all.split("\n").slice(0, lines).map((line) => `${line}\n`);
   await workspace.write(FEED, kept.join(""));
   // A restored machine has no index that would show the loss.
@@ -33,10 +31,7 @@ const COMMANDS = [
 ].map((words) => `${words} --dir $D/acme --against $D/www`);
 
 async function writeInputs(workspace: Workspace): Promise<void> {
-  await workspace.write(
-    "drafts.jsonl",
-    '{"event_type":"relationship.upsert","subject":"did:web:y.example","relationship_type":"other"}\n',
-  );
+  await workspace.write("drafts.jsonl", draftsOf(1));
   await workspace.write(
     "people.csv",
     "subject,type\ndid:web:x.example,other\n",

@@ -7,14 +7,10 @@ import {
   openCheckpoint,
 } from "@sig/jose/proofs";
 import { buildGo, WITHOUT_GO } from "../../tests/kit/go.ts";
-import {
-  freePort,
-  runWell,
-  tempFolder,
-  TestProcess,
-} from "../../tests/kit/process.ts";
+import { freePort, tempFolder, TestProcess } from "../../tests/kit/process.ts";
 import { readWitness } from "./checkpoint.ts";
 import {
+  draftsOf,
   issuerTest as test,
   withIssuer,
   type Workspace,
@@ -47,13 +43,7 @@ async function signatures(workspace: Workspace, dir: string, witness: string) {
 }
 
 async function append(workspace: Workspace, dir: string, count: number) {
-  const lines = Array.from({ length: count }, (_, i) =>
-    JSON.stringify({
-      event_type: "relationship.upsert",
-      subject: `did:web:p${i}.example`,
-      relationship_type: "other",
-    }));
-  const stdin = lines.join("\n");
+  const stdin = draftsOf(count);
   await workspace.ok(`import --dir $D/${dir} -`, { stdin });
 }
 
@@ -75,8 +65,7 @@ Deno.test({
       };
       const { child, witness } = await start(known);
       await using _child = child;
-      const [from, to] = [workspace.path("acme"), workspace.path("old")];
-      await runWell("cp", ["-r", from, to]);
+      await workspace.copy("acme", "old");
       const cosigned = async (size: number) => {
         await workspace.ok(WITNESS("acme", witness));
         assertEquals(await signatures(workspace, "acme", witness), [size, 1]);

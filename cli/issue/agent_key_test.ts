@@ -10,7 +10,12 @@ import {
   string,
   uint32,
 } from "../testdata/fake_agent.ts";
-import { FEED, type Given, inWorkspace } from "../testdata/workspace.ts";
+import {
+  draftsOf,
+  FEED,
+  type Given,
+  inWorkspace,
+} from "../testdata/workspace.ts";
 
 const UPSERT =
   "upsert --dir $D/acme --type other --role x --subject did:web:alice.example";
@@ -69,12 +74,7 @@ withOpenSsh(
       const verified = await workspace.ok("verify $D/acme");
       assertStringIncludes(verified, "valid: 5 events");
 
-      const stdin = Array.from({ length: 5 }, (_, i) =>
-        JSON.stringify({
-          event_type: "relationship.upsert",
-          subject: `did:web:s${i}.example`,
-          relationship_type: "other",
-        })).join("\n");
+      const stdin = draftsOf(5);
       await workspace.ok("import --dir $D/acme -", { ...given, stdin });
       // A checkpoint needs a signature of each key, so appends do not update
       // it.

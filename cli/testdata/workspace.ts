@@ -7,6 +7,7 @@ import {
   type LoopbackServer,
   serveLoopback,
 } from "../../tests/kit/loopback.ts";
+import { runWell } from "../../tests/kit/process.ts";
 import { createDenoIo } from "../terminal/deno_io.ts";
 import type { Io } from "../terminal/io.ts";
 import { run } from "../main.ts";
@@ -80,6 +81,21 @@ export const CHECK = "check --sig $D/acme --subject did:web:alice.example";
 /** Arguments that append a new relationship. */
 export const UPSERT =
   "upsert --dir $D/acme --subject did:web:carol.example --type advisor";
+
+/**
+ * Returns lines for `sig import`: `count` people from number `first` on, with
+ * other `members`.
+ */
+export function draftsOf(count: number, members: object = {}, first = 1) {
+  const lines = Array.from({ length: count }, (_, at) =>
+    JSON.stringify({
+      event_type: "relationship.upsert",
+      subject: `did:web:p${first + at}.example`,
+      relationship_type: "other",
+      ...members,
+    }));
+  return `${lines.join("\n")}\n`;
+}
 
 /** Path of the feed of the workspace's issuer. */
 export const FEED = "acme/.well-known/sig/events.jsonl";
@@ -185,13 +201,31 @@ export class Workspace {
     return Deno.readTextFile(this.path(name));
   }
 
-  /** Writes a file in the folder; new files have mode 0600. */
+  /** Writes a file and its folders; new files have mode 0600. */
   async write(name: string, content: string | Uint8Array): Promise<void> {
+    const folder = this.path(name).replace(/\/[^/]*$/, "");
+    await Deno.mkdir(folder, { recursive: true });
     const mode = await this.mode(name).catch(() => 0o600);
     const bytes = typeof content === "string"
       ? new TextEncoder().encode(content)
       : content;
     await Deno.writeFile(this.path(name), bytes, { mode });
+  }
+
+  /** Changes a JSON document. */
+  async edit(
+    name: string,
+    // deno-lint-ignore no-explicit-any -- a document that a test makes faulty
+    change: (document: any) => void,
+  ): Promise<void> {
+    const document = JSON.parse(await this.read(name));
+    change(document);
+    await this.write(name, JSON.stringify(document));
+  }
+
+  /** Copies a folder, which must not exist at the new place. */
+  async copy(from: string, to: string): Promise<void> {
+    await runWell("cp", ["-r", this.path(from), this.path(to)]);
   }
 
   /** Returns the permission bits of a file in the folder. */

@@ -19,6 +19,7 @@ const CODE: readonly (readonly [
   expected: readonly [number, string],
 ])[] = [
   ["another verifier", { code_verifier: "x".repeat(43) }, INVALID_GRANT],
+  ["no code", { code: "" }, INVALID_REQUEST],
   ["no verifier", { code_verifier: "" }, INVALID_REQUEST],
   ["a short verifier", { code_verifier: "short" }, INVALID_GRANT],
   ["the challenge as the verifier", {
