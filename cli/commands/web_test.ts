@@ -46,10 +46,6 @@ test("web client add has a flag for each member, and list, remove and rotate-sec
     pkce: false,
   });
   await workspace.refused(
-    `${ADD} ${CALLBACK}`,
-    'invalid_request: Cannot add application: there is already a client_id "wiki"',
-  );
-  await workspace.refused(
     `${ADD.replace("--id wiki", "--id x")} http://wiki.example`,
     [
       "/clients/1/redirect_uris/0",

@@ -23,10 +23,16 @@ import {
 import { pageTest, startServer } from "./testdata/server.ts";
 
 pageTest(
-  "the whole story works with the keyboard only",
+  "the demo plays all steps with the keyboard only: hired, signed in, let go, refused",
   { withDemo: true },
   async ({ page, origin }) => {
     const { host } = new URL(origin);
+    /** One primary button at a time. */
+    const primary = async (name: string) => {
+      await page.locator("main .primary", { hasText: name }).waitFor();
+      await eventually(() => page.locator("main .primary").count(), 1);
+    };
+    await primary("Create my key");
     await page.keyboard.press("Tab");
     await eventually(() => focused(page), "Skip to the content");
     await page.keyboard.press("Enter");
@@ -35,9 +41,10 @@ pageTest(
     await page.getByRole("button", { name: "Enrol me" }).waitFor();
     // The focus is at the person's place rather than in the page's header.
     await eventually(() => focused(page), "Be hired");
+    await primary("Enrol me");
     await tabTo(page, "Enrol me", 2);
     await page.keyboard.press("Enter");
-    await page.locator("#approve:enabled").waitFor();
+    await primary("Approve");
     await eventually(() => focused(page), `${host} asks you to sign in`);
     await tabTo(page, "Approve", 1);
     const outline = await page.locator("#approve").evaluate((element) =>
@@ -53,6 +60,13 @@ pageTest(
       getComputedStyle(element).outlineStyle
     );
     assertEquals(ring, "none");
+    await shows(
+      page.locator("#result .notice"),
+      `employee of ${host}, checked now.`,
+    );
+    await shows(page.locator("#tour"), "Alice: employee");
+    // The applications can be skipped.
+    await primary("Open the shop");
     await tabTo(page, "Revoke me as the issuer would", 5);
     await page.keyboard.press("Space");
     await page.locator("#approve:enabled").waitFor();
@@ -61,7 +75,15 @@ pageTest(
     await page.keyboard.press("Enter");
     await page.locator("#outcome", { hasText: "ended your employment" })
       .waitFor();
-    await shows(page.locator(":focus"), "ended your employment");
+    await shows(
+      page.locator(":focus"),
+      new RegExp(
+        `^${host} ended your employment at \\d\\d:\\d\\d \\(event #2\\)$`,
+      ),
+    );
+    await primary("See it in the feed");
+    await page.getByText("That is the whole idea.").waitFor();
+    await shows(page.locator("#tour"), "Alice: employment ended");
     await tabTo(page, "See it in the feed", 1);
     await page.keyboard.press("Enter");
     await page.locator("#answer-title", { hasText: "Deny" }).waitFor();

@@ -4,7 +4,6 @@ import {
   browserTest,
   eventually,
   openPage,
-  screenshot,
   shows,
 } from "./testdata/browser.ts";
 import {
@@ -88,55 +87,6 @@ browserTest(
     }
   },
 );
-
-pageTest("the demo plays all steps: hired, signed in, let go, refused", {
-  withDemo: true,
-}, async ({ page, origin }) => {
-  const tour = page.locator("#tour");
-  const { host } = new URL(origin);
-  const press = (name: string) =>
-    page.getByRole("button", { name, exact: true }).click();
-  /** One primary button at a time. */
-  const primary = async (name: string) => {
-    await page.locator("main .primary", { hasText: name }).waitFor();
-    await eventually(() => page.locator("main .primary").count(), 1);
-  };
-  await screenshot(page, "demo-1-start");
-  await primary("Create my key");
-  await press("Create my key");
-  await page.fill("#enrol-name", "Bob");
-  await primary("Enrol me");
-  await press("Enrol me");
-  await primary("Approve");
-  await screenshot(page, "demo-2-approve");
-  assertEquals(await approve(page), "You are signed in");
-  await shows(
-    page.locator("#result .notice"),
-    `employee of ${host}, checked now.`,
-  );
-  await shows(tour, "Bob: employee");
-  await screenshot(page, "demo-3-signed-in");
-  // The applications can be skipped.
-  await primary("Open the shop");
-  await press("Revoke me as the issuer would");
-  await primary("Approve");
-  const ended = new RegExp(
-    `^${host} ended your employment at \\d\\d:\\d\\d \\(event #2\\)$`,
-  );
-  await approve(page);
-  await page.locator("#outcome", { hasText: ended }).waitFor();
-  await primary("See it in the feed");
-  await page.getByText("That is the whole idea.").waitFor();
-  await shows(tour, "Bob: employment ended");
-  await screenshot(page, "demo-4-refused");
-  // The link leads to the matching event in the feed.
-  await page.reload();
-  await page.locator("#approve").waitFor();
-  await eventually(
-    () => tour.locator("[aria-current=step] strong").innerText(),
-    "Try again",
-  );
-});
 
 browserTest(
   "a refusal shows the published event and its time, from the server's response alone",
