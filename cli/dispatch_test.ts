@@ -14,13 +14,8 @@ const COMMANDS = await loadCommands();
 Deno.test("--version prints the version of the package", async () => {
   assertEquals(VERSION, config.version);
   await inWorkspace(async (workspace) => {
-    assertEquals(await workspace.sig(["--version"]), {
-      code: 0,
-      stdout: `sig ${VERSION}\n`,
-      stderr: "",
-    });
-    const json = await workspace.sig(["--version", "--format", "json"]);
-    assertEquals(JSON.parse(json.stdout).version, VERSION);
+    assertEquals(await workspace.ok("--version"), `sig ${VERSION}\n`);
+    assertEquals((await workspace.json("--version")).version, VERSION);
   });
 });
 
@@ -31,21 +26,15 @@ Deno.test("the help of every command lists its flags and examples", async (t) =>
       assertStringIncludes(overall.stdout, `\n  ${command.name} `);
       for (const name of [command.name, ...command.aliases ?? []]) {
         await t.step(name, async () => {
-          const words = name.split(" ");
-          const { stdout } = await workspace.says([
-            ...words,
-            "--help",
-          ], {
+          const { stdout } = await workspace.says(`${name} --help`, {
             out: [`Usage: sig ${name}`, "\nExamples:\n  sig "],
             stderr: "",
           });
           for (const flag of flagsOf(command)) {
             assertStringIncludes(stdout, `\n  --${flag.name}`);
           }
-          const json = await workspace.sig(
-            [...words, "--help", "--format", "json"],
-          );
-          assertEquals(JSON.parse(json.stdout).name, command.name);
+          const json = await workspace.json(`${name} --help`);
+          assertEquals(json.name, command.name);
         });
       }
     }
@@ -53,12 +42,12 @@ Deno.test("the help of every command lists its flags and examples", async (t) =>
 });
 
 test("help of a group of commands lists only that group", async (workspace) => {
-  for (const words of [["pin", "--help"], ["help", "pin"]]) {
+  for (const words of ["pin --help", "help pin"]) {
     const { stdout } = await workspace.says(words, { out: "\n  pin ack " });
     assert(!stdout.includes("\n  verify "));
-    const json = await workspace.sig([...words, "--format", "json"]);
+    const json = await workspace.json(words);
     assertEquals(
-      JSON.parse(json.stdout).map(({ name }: { name: string }) => name),
+      json.map(({ name }: { name: string }) => name),
       ["pin list", "pin show", "pin ack", "pin remove"],
     );
   }
@@ -69,8 +58,8 @@ Deno.test("the examples of the help are valid command lines", async (t) => {
     for (const example of COMMANDS.flatMap(({ examples }) => examples)) {
       await t.step(example, async () => {
         // With --help the words are parsed, but the command does not run.
-        const words = example.replace(/ > .*$/, "").split(" ").slice(1);
-        await workspace.says([...words, "--help"], { stderr: "" });
+        const words = example.replace(/ > .*$/, "").replace(/^sig /, "");
+        await workspace.ok(`${words} --help`);
       });
     }
   });
@@ -97,8 +86,7 @@ Deno.test("an invalid command line exits with 2", async (t) => {
   await inWorkspace(async (workspace) => {
     for (const [args, message] of wrong) {
       await t.step(args || "nothing at all", async () => {
-        const words = args === "" ? [] : args.split(" ");
-        await workspace.says(words, { code: 2, err: message });
+        await workspace.says(args, { code: 2, err: message });
       });
     }
   });
@@ -107,11 +95,11 @@ Deno.test("an invalid command line exits with 2", async (t) => {
 test("--format is valid before the command and after a mistake", async (workspace) => {
   for (
     const words of [
-      ["--format", "json", "verify", "$D/none"],
-      ["--format=json", "verify", "$D/none"],
-      ["verfy", "--format", "json"],
-      ["verify", "--wrong", "--format=json"],
-      ["--format", "json"],
+      "--format json verify $D/none",
+      "--format=json verify $D/none",
+      "verfy --format json",
+      "verify --wrong --format=json",
+      "--format json",
     ]
   ) {
     const { stderr } = await workspace.says(words, { code: 2 });
@@ -135,19 +123,14 @@ test("every result as JSON is one value, including completion scripts", async (w
       "upsert --dir $D/acme --subject did:web:a.example --type other",
     ]
   ) {
-    const { stdout } = await workspace.says([
-      ...args.split(" "),
-      "--format",
-      "json",
-    ], { stderr: "" });
-    assertEquals(typeof JSON.parse(stdout), "object", args);
+    assertEquals(typeof await workspace.json(args), "object", args);
   }
 });
 
 issuerTest(
   "an interrupted command ends with 130 and no result",
   async (workspace) => {
-    await workspace.says(["key", "did", "-"], {
+    await workspace.says("key did -", {
       io: { readStdin: () => new Promise(() => {}) },
       interrupted: Promise.resolve(),
       code: 130,
@@ -164,13 +147,11 @@ issuerTest(
       readFile: () => Promise.reject(new Error("secret at inside.ts:1")),
     };
     for (const format of ["text", "json"]) {
-      const { stderr } = await workspace.says([
-        "key",
-        "did",
-        "x",
-        "--format",
-        format,
-      ], { io, code: 2, err: "internal" });
+      const failed = { io, code: 2, err: "internal" };
+      const { stderr } = await workspace.says(
+        `key did x --format ${format}`,
+        failed,
+      );
       assert(!/secret|\.ts/.test(stderr));
     }
   },

@@ -43,18 +43,14 @@ function sequencesOf(stdout: string): readonly number[] {
 test("watch prints each new event once as a JSON line, for any path to the folder", async ({ workspace, append }) => {
   await append(2);
   await Deno.symlink(workspace.path("acme"), workspace.path("link"));
-  const once = async (...words: string[]) => {
-    const ran = await workspace.says(["watch", "--once", ...words], {
-      stderr: "",
-    });
-    return sequencesOf(ran.stdout);
-  };
+  const once = async (words: string) =>
+    sequencesOf(await workspace.ok(`watch --once ${words}`));
   assertEquals(await once("$D/acme"), []);
   await append();
   assertEquals(await once("$D/link"), [3]);
-  assertEquals(await once("--sig", "$D/acme/"), []);
-  assertEquals(await once("$D/acme", "--cursor", "b", "--from", "2"), [2, 3]);
-  assertEquals(await once("$D/acme", "--no-pin", "--from", "3"), [3]);
+  assertEquals(await once("--sig $D/acme/"), []);
+  assertEquals(await once("$D/acme --cursor b --from 2"), [2, 3]);
+  assertEquals(await once("$D/acme --no-pin --from 3"), [3]);
 });
 
 test("--exec passes each event on standard input, and retries until exit code 0", async ({ workspace, append }) => {
@@ -64,18 +60,15 @@ test("--exec passes each event on standard input, and retries until exit code 0"
     await Deno.writeTextFile(path, `#!/bin/sh\n${text}\n`, { mode: 0o700 });
     return path;
   };
-  const watch = (exec: string, ...words: string[]) =>
-    workspace.sig(["watch", "$D/acme", "--exec", exec, ...words]);
+  const watch = (exec: string, words: string) =>
+    workspace.sig(`watch $D/acme --exec '${exec}' ${words}`);
   const got = () => Deno.readTextFile(workspace.path("got"));
   // The program fails on the second event, so the later events wait.
   const picky = await script(
     "picky",
     `read -r line; case $line in '{"sequence":2'*) exit 7;; esac; echo "$line" >> "$1"`,
   );
-  const refused = await watch(
-    `${picky} $D/got`,
-    ...["--from", "1", "--once"],
-  );
+  const refused = await watch(`${picky} $D/got`, "--from 1 --once");
   assertEquals([refused.code, refused.stdout], [2, ""]);
   assertStringIncludes(refused.stderr, "ended with 7 on event 2");
   assertEquals(sequencesOf(await got()), [1]);
@@ -86,15 +79,12 @@ test("--exec passes each event on standard input, and retries until exit code 0"
   // No shell interprets the words.
   const words = await watch(
     `${keep} $D/other;false`,
-    ...["--cursor", "w", "--from", "3", "--once"],
+    "--cursor w --from 3 --once",
   );
   assertEquals(words.code, 0, words.stderr);
   const named = await Deno.readTextFile(workspace.path("other;false"));
   assertEquals(sequencesOf(named), [3]);
-  const missing = await watch(
-    "$D/no-such",
-    ...["--cursor", "m", "--from", "3", "--once"],
-  );
+  const missing = await watch("$D/no-such", "--cursor m --from 3 --once");
   assertEquals(missing.code, 2);
   assertStringIncludes(missing.stderr, "can't be run");
 });
@@ -256,13 +246,11 @@ test("sig log --follow prints new events", async ({ workspace, append }) => {
 
 test("watch warns of quotes in --exec, and shows on a terminal that it waits", async ({ workspace, append }) => {
   await append();
-  const watch = ["watch", "$D/acme", "--from", "1", "--exec"];
+  const watch = "watch $D/acme --from 1 --exec";
   await workspace.says([
-    ...watch,
+    ...watch.split(" "),
     "false 'exit 0'",
-    "--once",
-    "--format",
-    "text",
+    ...["--once", "--format", "text"],
   ], {
     code: 2,
     err:
@@ -279,16 +267,16 @@ test("watch warns of quotes in --exec, and shows on a terminal that it waits", a
     };
     return { terminals, interrupted, io: { runProgram } };
   };
-  await workspace.says([...watch, "true", "--cursor", "b"], {
+  await workspace.says(`${watch} true --cursor b`, {
     ...atTerminals("stdout", "stderr"),
     code: 130,
     stderr: "Watching $D/acme. Stop it with Ctrl-C.\n",
   });
-  await workspace.says([...watch, "true", "--once", "--cursor", "d"], {
+  await workspace.says(`${watch} true --once --cursor d`, {
     terminals: ["stdout", "stderr"],
     stderr: "",
   });
-  await workspace.says([...watch, "true", "--cursor", "c"], {
+  await workspace.says(`${watch} true --cursor c`, {
     ...atTerminals("stderr"),
     code: 130,
     stderr: "",

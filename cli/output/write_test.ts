@@ -37,38 +37,36 @@ test("texts of a feed are escaped on a terminal", async (workspace) => {
     "--metadata",
     JSON.stringify({ [EVIL]: EVIL }),
   ], { out: "relationship.upsert a\\u202eb (seq=4)" });
-  const check = [
-    ...["check", "--sig", "$D/acme", "--subject", "did:web:eve.example"],
-    ...["--explain", "--require", `role=${EVIL}`],
-  ];
+  const check =
+    `check --sig $D/acme --subject did:web:eve.example --explain --require role=${EVIL}`;
   for (
     const words of [
-      ["log", "$D/acme"],
-      ["dump-state", "$D/acme"],
-      ["verify", "$D/acme"],
+      "log $D/acme",
+      "dump-state $D/acme",
+      "verify $D/acme",
       check,
-      [...check, "--require", `role=${EVIL}2`],
-      ["verify", EVIL],
-      [EVIL],
-      ["verify", `--${EVIL}`],
-      ["verify", "$D/acme", EVIL],
-      ["key", "did", `$D/${EVIL}`],
-      ["serve", `$D/${EVIL}`],
-      ["serve", "$D/acme", "--addr", EVIL],
+      `${check} --require role=${EVIL}2`,
+      `verify ${EVIL}`,
+      EVIL,
+      `verify --${EVIL}`,
+      `verify $D/acme ${EVIL}`,
+      `key did $D/${EVIL}`,
+      `serve $D/${EVIL}`,
+      `serve $D/acme --addr ${EVIL}`,
     ]
   ) {
     for (const format of ["text", "json"]) {
       const { stdout, stderr } = await workspace.sig(
-        ["--format", format, ...words],
+        `--format ${format} ${words}`,
       );
       assert(stdout + stderr !== "");
-      assert(!hidesText(stdout + stderr), `${words.join(" ")} ${format}`);
+      assert(!hidesText(stdout + stderr), `${words} ${format}`);
     }
   }
 });
 
 test("colours only terminals, and not with NO_COLOR", async (workspace) => {
-  const words = ["verify", "$D/acme"];
+  const words = "verify $D/acme";
   const terminals = ["stdout", "stderr"] as const;
   const coloured = await workspace.sig(words, { terminals });
   assertStringIncludes(coloured.stdout, "\x1b[32mvalid\x1b[0m");
@@ -77,9 +75,7 @@ test("colours only terminals, and not with NO_COLOR", async (workspace) => {
     const { stdout } = await workspace.sig(words, given);
     assert(!stdout.includes("\x1b"));
   }
-  const json = await workspace.sig([...words, "--format", "json"], {
-    terminals,
-  });
+  const json = await workspace.sig(`${words} --format json`, { terminals });
   assert(!(json.stdout + json.stderr).includes("\x1b"));
 });
 
@@ -108,24 +104,24 @@ Deno.test("findings of one kind are written once with all their lines", () => {
 });
 
 test("JSON has the same next step as text", async (workspace) => {
-  const cases: readonly (readonly [readonly string[], string, RegExp?])[] = [
-    [["verify", "$D/nowhere"], "source_not_found", /holds \.well-known/],
+  const cases: readonly (readonly [string, string, RegExp?])[] = [
+    ["verify $D/nowhere", "source_not_found", /holds \.well-known/],
     [
-      ["init", "acme.example", "--dir", "$D/acme"],
+      "init acme.example --dir $D/acme",
       "issuer_exists",
       /^sig upsert --help$/,
     ],
     [
-      ["key", "generate", "--out", "$D/nowhere/a.jwk"],
+      "key generate --out $D/nowhere/a.jwk",
       "write_failed",
       /^check the path/,
     ],
     // The hint already has the next step.
-    [["key", "generate", "--out", "$D/acme"], "write_failed"],
-    [["verify", "$D/acme", "--ful"], "invalid_request"],
+    ["key generate --out $D/acme", "write_failed"],
+    ["verify $D/acme --ful", "invalid_request"],
   ];
   for (const [words, code, step] of cases) {
-    const { stderr } = await workspace.sig([...words, "--format", "json"]);
+    const { stderr } = await workspace.sig(`${words} --format json`);
     const problem = JSON.parse(stderr);
     assertEquals(problem.code, code);
     const text = await workspace.sig(words);
