@@ -22,6 +22,7 @@ import { smallDiskTest } from "../tests/kit/small_disk.ts";
 import { readJson } from "./testdata/documents.ts";
 import { assertProofs, openPublished } from "./testdata/proofs.ts";
 import {
+  eachIndexFile,
   NOW,
   type Place,
   type PlaceTest,
@@ -477,6 +478,45 @@ it("removes files that the newest checkpoint does not need after 24 hours", asyn
     await assertProofs(place);
   }
   assertEquals(await Deno.readTextFile(`${place.dir}/.sig/proofs.jsonl`), "");
+});
+
+it("a rebuild keeps pending removals, but not of files that it uses", async ({ place }) => {
+  let hours = 0;
+  const now = () => new Date(NOW.getTime() + hours * 3_600_000);
+  const count = () =>
+    filesOf(place, "state").length + filesOf(place, "tile").length;
+  const issuer = await place.open({ now });
+  for (hours of [1, 2, 3]) {
+    await issuer.append(upsert());
+    assertEquals(await issuer.refreshProofs(), []);
+  }
+  assertEquals(count(), 8);
+  await issuer.append(upsert());
+  await issuer.checkpoint({ rebuild: true });
+  assertEquals(count(), 10);
+  for (const [at, left] of [[25, 8], [26, 6], [27, 2]] as const) {
+    hours = at;
+    await issuer.checkpoint();
+    assertEquals(count(), left, `${at}`);
+    await assertProofs(place);
+  }
+  const feed = await Deno.readFile(place.feed);
+  for (hours of [31, 32, 33]) {
+    await issuer.append(upsert());
+    assertEquals(await issuer.refreshProofs(), []);
+  }
+  await issuer.close();
+  // The files of the oldest checkpoint will be removed; it is published again.
+  await Deno.writeFile(place.feed, feed);
+  await Deno.remove(checkpointFile(place));
+  await eachIndexFile(place);
+  const again = await place.open({ now });
+  await again.checkpoint({ rebuild: true });
+  assertEquals(count(), 8);
+  hours = 60;
+  await again.checkpoint();
+  assertEquals(count(), 2);
+  await assertProofs(place);
 });
 
 for (const [what, rest] of [["lost", ""], ["torn", '{"at":']] as const) {

@@ -217,7 +217,7 @@ interface Found {
 interface Read {
   readonly last: number;
   readonly lastEventId: string | null;
-  /** Events verified by this refresh, up to the last, by sequence. */
+  /** Events verified by this refresh, by sequence. */
   readonly events: ReadonlyMap<number, VerifiedEvent>;
 }
 
@@ -286,8 +286,9 @@ class WatchedFeed {
       history,
     });
     return {
+      // A refused history may have had more events.
       events: [...events.values()].filter(({ event }) =>
-        event.sequence > after
+        event.sequence > after && event.sequence <= last
       ),
       start: position(start, startId),
       after: ({ sequence, event_id }) => position(sequence, event_id),

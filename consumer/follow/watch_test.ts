@@ -5,6 +5,7 @@ import { acknowledgePin, listPins, type PinStore, removePin } from "../pins.ts";
 import { openPinFile } from "../../tests/kit/pin_file.ts";
 import { createConsumer } from "../create_consumer.ts";
 import { openSource, parseSource } from "../read/source.ts";
+import { createMemoryStore } from "../store/memory_store.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import {
   feedOf,
@@ -204,6 +205,39 @@ Deno.test("an event_id that is too long to be kept is not compared", () =>
     await removePin(pins, did);
     publish(lines.with(1, long));
     assertEquals(await readOnce(), [3]);
+  }));
+
+Deno.test("no event is taken from a tail that contradicts what another process has seen", () =>
+  withIssuer(5, 2, async ({ did, lines, line, publishFirst, server }) => {
+    const pins = createMemoryStore();
+    const policy = { issuers: [did], allowPrivate: true, now, pins };
+    const events = createConsumer(policy)
+      .watch(did, { from: 1, intervalMs: 1 })[Symbol.asyncIterator]();
+    const next = async () => (await events.next()).value?.event_id;
+    const seen = [await next(), await next()];
+    publishFirst(4);
+    await createConsumer(policy).verify(did);
+    const others = await Promise.all(
+      [3, 4, 5].map((sequence) =>
+        line(sequence, key, { event_id: `other-${sequence}` })
+      ),
+    );
+    const other = feedOf([...lines.slice(0, 2), ...others]);
+    server.documents.set(PATHS.feed, (request) => {
+      publishFirst(4);
+      const from = Number(/\d+/.exec(request.headers.get("range")!));
+      const range = `bytes ${from}-${other.length - 1}/${other.length}`;
+      const headers = {
+        "content-type": "application/x-ndjson",
+        "content-range": range,
+      };
+      return new Response(other.slice(from), { status: 206, headers });
+    });
+    seen.push(await next(), await next());
+    publishFirst(5);
+    seen.push(await next());
+    await events.return!();
+    assertEquals(seen, [1, 2, 3, 4, 5].map((n) => `event-${n}`));
   }));
 
 for (const rewritten of [1, 2, 3]) {

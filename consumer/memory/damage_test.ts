@@ -335,6 +335,22 @@ Deno.test("an issuer whose pin is missing is an error until pin remove", () =>
     assertEquals(await decide(BOB), "deny");
   }));
 
+Deno.test("removing an issuer that is not remembered is an error and removes nothing", () =>
+  withRemembered(async ({ did, decide, open }) => {
+    await open(async (_, pins) => {
+      const other = "did:web:other.example";
+      await expectSigError(
+        () => removePin(pins, other),
+        "not_found",
+        `Cannot find a pin: "${other}" is not remembered`,
+      );
+      assertEquals(await pins.lines!.remove(other), false);
+      assertEquals((await listPins(pins)).map(({ issuer }) => issuer), [did]);
+    });
+    assertEquals(await decide(ALICE), "allow");
+    assertEquals(await decide(BOB), "deny");
+  }));
+
 Deno.test("damaged lines are not overwritten; --full and pin remove repair them", () =>
   withRemembered(async ({ did, decide, change, publish, open }) => {
     change("DELETE FROM event_1 WHERE sequence=3");

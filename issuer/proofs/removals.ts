@@ -42,9 +42,28 @@ export async function noteChange(
   await writer.append(JOURNAL_PATH, encodeChanges([change]));
 }
 
-/** Cancels pending removals: some of these files are about to be used again. */
-export async function forgetChanges(writer: FeedWriter): Promise<void> {
-  await writer.remove(JOURNAL_PATH);
+/**
+ * Records a rebuild. Its files may be any, also files that are about to be
+ * removed.
+ *
+ * @param files all files of the new checkpoint.
+ */
+export async function noteRebuild(
+  store: FeedStore,
+  writer: FeedWriter,
+  change: Pick<ProofsChange, "at" | "from" | "to">,
+  files: ReadonlySet<string>,
+): Promise<void> {
+  const changes = await readJournal(store);
+  if (changes.length === 0) return;
+  const unused = unusedFiles(changes, change.from);
+  const named = new Set(
+    changes.flatMap(({ left, made }) => [...made, ...left]),
+  );
+  const made = [...unused.keys()].filter((path) => files.has(path));
+  const left = [...named.difference(files)].filter((path) => !unused.has(path));
+  const noted = encodeChanges([...changes, { ...change, made, left }]);
+  await writer.replace(JOURNAL_PATH, noted);
 }
 
 /**
@@ -64,22 +83,34 @@ export async function removeOldFiles(
   const last = before?.time ?? null;
   if (last !== null && hourOf(last * 1000) === hourOf(now.getTime())) return;
   const changes = await readJournal(store);
-  const leftAt = new Map<string, number>();
-  for (const [i, { at, from, made, left, to }] of changes.entries()) {
-    const next = changes[i + 1]?.from ?? encodeBase64(published.root);
-    for (const path of made) leftAt.delete(path);
-    // Neither: the line of a later change was lost, so nothing is known.
-    const unused = next === to ? left : next === from ? made : [];
-    for (const path of unused) leftAt.set(path, at);
-  }
   const end = now.getTime() - KEPT_MS;
-  for (const [path, at] of leftAt) {
+  const unused = unusedFiles(changes, encodeBase64(published.root));
+  for (const [path, at] of unused) {
     if (at <= end && isProofFile(path)) await writer.remove(PROOFS_PATH + path);
   }
   const kept = changes.filter(({ at }) => at > end);
   if (kept.length < changes.length) {
     await writer.replace(JOURNAL_PATH, encodeChanges(kept));
   }
+}
+
+/**
+ * Returns the files that the published tree does not need, with the times since
+ * when.
+ */
+function unusedFiles(
+  changes: readonly ProofsChange[],
+  root: string,
+): ReadonlyMap<string, number> {
+  const leftAt = new Map<string, number>();
+  for (const [i, { at, from, made, left, to }] of changes.entries()) {
+    const next = changes[i + 1]?.from ?? root;
+    for (const path of made) leftAt.delete(path);
+    // Neither: the line of a later change was lost, so nothing is known.
+    const unused = next === to ? left : next === from ? made : [];
+    for (const path of unused) leftAt.set(path, at);
+  }
+  return leftAt;
 }
 
 async function readJournal(

@@ -39,7 +39,7 @@ import {
   signCheckpoint,
 } from "./checkpoint_file.ts";
 import { FeedTree } from "./feed_tree.ts";
-import { forgetChanges, noteChange, removeOldFiles } from "./removals.ts";
+import { noteChange, noteRebuild, removeOldFiles } from "./removals.ts";
 import {
   type NewLine,
   type ReadProofFile,
@@ -142,8 +142,11 @@ async function update(
   const added = options.stay
     ? { lines: [], bytes: start?.bytes ?? 0 }
     : await readNewLines(sha256, tree, context, start?.bytes ?? 0, before);
-  const write: WriteProofFiles = (files) => writer.replaceAll(published(files));
-  if (start === undefined) await forgetChanges(writer);
+  const written = new Set<string>();
+  const write: WriteProofFiles = (files) => {
+    for (const path of files.keys()) written.add(path);
+    return writer.replaceAll(published(files));
+  };
   const state = new StateUpdate(sha256, read, start ? undefined : write);
   const named = next === undefined
     ? keys
@@ -163,7 +166,12 @@ async function update(
     now: context.now,
     before,
   });
-  await writeFiles(context, tree, state, start, note);
+  const from = before === undefined ? "" : encodeBase64(before.root);
+  await writeFiles(context, tree, state, {
+    from,
+    note,
+    written: start === undefined ? written : undefined,
+  });
   await removeOldFiles(store, writer, context.now, checkpoint, before);
   if (!hasProofs) {
     const metadata = { ...documents.metadata, proofs_uri: uri };
@@ -280,21 +288,27 @@ async function readNewLines(
 
 /** Writes state files and tiles, then the checkpoint that needs them. */
 async function writeFiles(
-  { now, writer }: ProofsContext,
+  { now, store, writer }: ProofsContext,
   tree: FeedTree,
   state: StateUpdate,
-  before: CheckpointFile | undefined,
-  note: string,
+  { from, note, written }: {
+    /** The tree hash before; empty without a checkpoint. */
+    readonly from: string;
+    readonly note: string;
+    /** For a rebuild: the files that are written already. */
+    readonly written: ReadonlySet<string> | undefined;
+  },
 ): Promise<void> {
   const tiles = await tree.newTiles();
   const files = new Map([...tiles.made, ...state.newFiles]);
-  if (before !== undefined && files.size > 0) {
+  const made = new Set(files.keys());
+  const change = { at: now.getTime(), from, to: encodeBase64(tree.root()) };
+  if (written !== undefined) {
+    await noteRebuild(store, writer, change, made.union(written));
+  } else if (files.size > 0) {
     const left = new Set([...state.left, ...tiles.left]);
-    const made = new Set(files.keys());
     await noteChange(writer, {
-      at: now.getTime(),
-      from: encodeBase64(before.root),
-      to: encodeBase64(tree.root()),
+      ...change,
       made: [...made.difference(left)],
       left: [...left.difference(made)],
     });
