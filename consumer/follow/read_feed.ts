@@ -317,7 +317,7 @@ async function verifyFromStart(refresh: FeedRefresh): Promise<ReadFeed> {
           lastEventId: null,
           overlap: new Uint8Array(),
           keys: [],
-          replay: replayFrom(new WarnedEvents()),
+          replay: replayFrom(new WarnedEvents(), { past: lines.past() }),
         }
         : undefined,
     });

@@ -6,6 +6,7 @@ import {
   type Instant,
   isRevoke,
   isUpsert,
+  type PastEvents,
   type SigEvent,
   type UnknownEvent,
 } from "@sig/core";
@@ -70,6 +71,12 @@ CREATE TABLE subject_${n} (
 ) WITHOUT ROWID;
 `;
 
+const NEW_LINE_INDEXES = `
+CREATE INDEX IF NOT EXISTS temp.new_line_id ON new_line (event_id);
+CREATE INDEX IF NOT EXISTS temp.new_line_relationship
+  ON new_line (relationship, sequence);
+`;
+
 const LF = Uint8Array.of(0x0a);
 
 /** Number of lines copied between two turns of the event loop. */
@@ -77,6 +84,9 @@ const SLICE_LINES = 5_000;
 
 /** Number of lines in one page of a whole feed. */
 const PAGE_LINES = 500;
+
+/** Number of events that a read of a feed holds in memory, about 20 MiB. */
+const MAX_HELD_EVENTS = 100_000;
 
 export const KIND = { upsert: 1, revoke: 2, other: 3 } as const;
 
@@ -472,6 +482,43 @@ export class NewLines {
         line,
       )
     );
+  }
+
+  /**
+   * Looks up the lines added so far, for the rules of the same read. From
+   * `maxHeld` events on, the rules need not hold them in memory; only then are
+   * they indexed.
+   */
+  past(maxHeld = MAX_HELD_EVENTS): PastEvents {
+    let isIndexed = false;
+    const find = (where: string, value: string) => {
+      const file = this.#opened();
+      return file.attempt(() =>
+        file.sql(
+          `SELECT subject, kind FROM temp.new_line WHERE ${where} ORDER BY sequence DESC LIMIT 1`,
+        ).get(value)
+      );
+    };
+    return {
+      takesOver: (held) => {
+        if (held < maxHeld) return false;
+        if (!isIndexed) this.#opened().exec(NEW_LINE_INDEXES);
+        return isIndexed = true;
+      },
+      hasEvent: (id) => isIndexed && find("event_id=?", id) !== undefined,
+      relationship(id) {
+        if (!isIndexed) return undefined;
+        const of = (kinds: string) =>
+          find(`relationship=? AND kind IN (${kinds})`, id);
+        const upsert = of(`${KIND.upsert}`);
+        if (upsert === undefined) return undefined;
+        const latest = of(`${KIND.upsert}, ${KIND.revoke}`);
+        return {
+          subject: String(upsert.subject),
+          revoked: Number(latest!.kind) === KIND.revoke,
+        };
+      },
+    };
   }
 
   /**
