@@ -240,33 +240,25 @@ export class RequestBudget {
    *
    * @param other The name of the dependency, whose waiting requests are
    * limited.
-   * @param eachClient How many requests of one client may wait for it, if
-   * clients choose the dependency behind the name. Then there is no common
-   * limit.
    * @throws {SigError} `overloaded` before the work begins, and what `work`
    * throws.
    */
-  async waitFor<T>(
-    other: string,
-    work: () => Promise<T>,
-    eachClient?: number,
-  ): Promise<T> {
+  async waitFor<T>(other: string, work: () => Promise<T>): Promise<T> {
     const { client } = this;
     const { waiting, waitedFor, waitedForByClient } = this.capacity;
     const own = `${other} for ${client}`;
-    const all = eachClient === undefined ? other : own;
-    if (!waitedForByClient.take(own, 1, eachClient)) {
+    if (!waitedForByClient.take(own)) {
       throw overloaded(
         "too many requests of this client wait for the same answer of others",
       );
     }
-    if (!waitedFor.take(all)) {
+    if (!waitedFor.take(other)) {
       waitedForByClient.release(own);
       throw overloaded("too many requests wait for the same answer of others");
     }
     if (!waiting.take(client)) {
       waitedForByClient.release(own);
-      waitedFor.release(all);
+      waitedFor.release(other);
       throw overloaded("too many requests wait for others");
     }
     if (this.#waits++ === 0) this.#releaseSlot();
@@ -274,7 +266,7 @@ export class RequestBudget {
       return await work();
     } finally {
       waiting.release(client);
-      waitedFor.release(all);
+      waitedFor.release(other);
       waitedForByClient.release(own);
       // A request that has waited is always resumed, even if no slot is free.
       if (--this.#waits === 0 && !this.#hasEnded) this.#takeSlot();

@@ -78,8 +78,8 @@ function waitsOf(places: number) {
   const gate = Promise.withResolvers<void>();
   return {
     answer: () => gate.resolve(),
-    wait: (client: string, other: string, each?: number) =>
-      budgetOf(capacity, client).waitFor(other, () => gate.promise, each)
+    wait: (client: string, other: string) =>
+      budgetOf(capacity, client).waitFor(other, () => gate.promise)
         .then(() => "answered", (error) => `${error.code}: ${error.message}`),
   };
 }
@@ -89,8 +89,6 @@ Deno.test("waits for one dependency are limited to the number of slots; others a
   const waits = [wait("c1", "silent"), wait("c2", "silent")];
   assertEquals(await wait("c3", "silent"), SAME);
   waits.push(wait("c1", "quick"));
-  waits.push(wait("c3", "chosen", 1));
-  assertEquals(await wait("c3", "chosen", 1), SAME_CLIENT);
   waits.push(wait("c1", "x"), wait("c1", "y"));
   assertEquals(
     await wait("c1", "z"),
