@@ -2,6 +2,7 @@
 
 import { isSigError } from "@sig/core";
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { encodeHex } from "@std/encoding/hex";
 import { decodeBase64, encodeBase64 } from "../bytes/bytes.ts";
 import { importVerificationKey } from "../keys/verification_key.ts";
 import { calculateKid } from "../keys/public_key.ts";
@@ -34,6 +35,7 @@ import {
   hashInTile,
   leafHash,
   proveConsistency,
+  TileHashes,
   tileOfNode,
   tilePath,
   tilesSince,
@@ -74,18 +76,20 @@ async function thumbprintsOf(keys: readonly Named[]) {
 
 /**
  * Returns the tree hash of the leaves "leaf 0" to "leaf <size - 1>", and the
- * hash of each node.
+ * hash of each node and tile.
  */
 function hashLog(size: number) {
   const nodes = new Map<string, Uint8Array>();
+  const tiles = new TileHashes();
   const tree = new TreeHasher(sha256);
   for (let i = 0; i < size; i++) {
-    tree.add(
-      leafHash(sha256, encoder.encode(`leaf ${i}`)),
-      ({ level, index }, hash) => nodes.set(`${level}/${index}`, hash),
-    );
+    tree.add(leafHash(sha256, encoder.encode(`leaf ${i}`)), (node, hash) => {
+      nodes.set(`${node.level}/${node.index}`, hash);
+      tiles.collect(node, hash);
+    });
   }
   return {
+    tiles,
     root: tree.root(),
     hashOf: ({ level, index }: TreeNode) => nodes.get(`${level}/${index}`)!,
   };
@@ -98,7 +102,7 @@ interface LogVectors {
 }
 
 vectorTest(
-  "tree hashes and consistency proofs match RFC 6962",
+  "tree hashes, tiles and consistency proofs match RFC 6962",
   "proofs/log.json",
   async () => {
     const log = readJsonVectors<LogVectors>("proofs/log.json");
@@ -108,6 +112,9 @@ vectorTest(
     for (const [size, root] of roots) {
       assertEquals(encodeBase64(hashLog(size).root), root);
     }
+    const tile = tileOfNode({ level: 0, index: 0 }, 256);
+    const bytes = hashLog(256).tiles.bytesOf(tile);
+    assertEquals(encodeHex(sha256(bytes)), log.tile_0_000_sha256);
     for (const { old, size, proof } of log.proofs) {
       const { hashOf } = hashLog(size);
       const made = await proveConsistency(sha256, old, size, hashOf);

@@ -232,16 +232,10 @@ export interface ProofsOfLines {
   readonly files: ReadonlyMap<string, Uint8Array>;
 }
 
-/**
- * Creates the proofs of a whole feed.
- *
- * @param sizes The sizes for which to create partial tiles (default: the
- * feed's).
- */
+/** Creates the proofs of a whole feed. */
 export function proveLines(
   sha256: Sha256,
   lines: readonly PlacedLine[],
-  sizes: readonly number[] = [lines.length],
 ): ProofsOfLines {
   const tree = new TreeHasher(sha256);
   const tiles = new TileHashes();
@@ -249,10 +243,8 @@ export function proveLines(
     tree.add(leafHash(sha256, bytes), tiles.collect);
   }
   const files = new Map<string, Uint8Array>();
-  for (const [i, size] of sizes.entries()) {
-    for (const tile of tilesSince(sizes[i - 1] ?? 0, size)) {
-      files.set(tilePath(tile), tiles.bytesOf(tile));
-    }
+  for (const tile of tilesSince(0, lines.length)) {
+    files.set(tilePath(tile), tiles.bytesOf(tile));
   }
   const made = stateFiles(sha256, groupBySubject(sha256, lines));
   for (let next = made.next();; next = made.next()) {

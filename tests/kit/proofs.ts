@@ -44,9 +44,7 @@ export async function makeProofs(
     ProofsContent,
 ): Promise<Map<string, Uint8Array<ArrayBuffer>>> {
   const feed = placed(lines);
-  // As if each event had been published separately.
-  const sizes = feed.map((_, i) => i + 1);
-  const { files, root, state } = proveLines(sha256, feed, sizes);
+  const { files, root, state } = proveLines(sha256, feed);
   const made = new Map<string, Uint8Array<ArrayBuffer>>();
   const put = (path: string, bytes: Uint8Array) =>
     made.set(PROOFS + path, bytes.slice());
