@@ -40,14 +40,10 @@ interface Place {
 async function withPlace(
   events: number,
   work: (place: Place) => Promise<void>,
-  changes: Record<string, unknown> = {},
 ): Promise<void> {
   await using server = startConditionalServer();
   const { did, origin, documents } = server;
-  const lines = await makeLines(events, key!, {
-    ...changes,
-    issuer: did,
-  });
+  const lines = await makeLines(events, key!, { issuer: did });
   const made = makeDocuments({ did, origin, keys: [key!], lines });
   for (const [path, text] of made) documents.set(path, text);
   await using folder = await tempFolder();
@@ -71,10 +67,9 @@ async function kill(
   words: readonly string[],
   { cwd }: Place,
   hasCome: () => boolean,
-  everyMs = 1,
 ): Promise<boolean> {
   await using child = start(words, { cwd });
-  using _killing = repeatedly(everyMs, () => {
+  using _killing = repeatedly(1, () => {
     if (hasCome()) child.signal("SIGKILL");
   });
   const { signal } = await child.ended();

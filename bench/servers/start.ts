@@ -24,14 +24,13 @@ export interface Started {
 export async function startServer(
   script: string,
   args: readonly string[] = [],
-  cores: "first" | "all" = "first",
 ): Promise<Started> {
   const words = [
     ...[Deno.execPath(), "run", "-A", "--config"],
     ...[new URL("deno.json", ROOT).pathname, new URL(script, ROOT).pathname],
     ...args,
   ];
-  if (cores === "first" && hasProgram("taskset")) {
+  if (hasProgram("taskset")) {
     words.unshift("taskset", "-c", "0");
   }
   const server = await startProcess(words[0]!, words.slice(1));

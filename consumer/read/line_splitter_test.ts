@@ -7,8 +7,8 @@ const encode = (text: string) => new TextEncoder().encode(text);
  * Returns the lines as texts (`!` for one that is too long), and whether bytes
  * follow the last LF.
  */
-function split(text: string, chunkBytes: number, maxLineBytes = 8) {
-  const splitter = new LineSplitter(maxLineBytes);
+function split(text: string, chunkBytes: number) {
+  const splitter = new LineSplitter(8);
   const bytes = encode(text);
   const lines: string[] = [];
   for (let at = 0; at < bytes.length; at += chunkBytes) {

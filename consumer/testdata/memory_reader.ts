@@ -3,24 +3,15 @@
 import { SigError } from "@sig/core";
 import { type DocumentReader, inPieces } from "../read/reader.ts";
 
-/** A reader that records its requests. */
-export interface MemoryReader extends DocumentReader {
-  /** Requested paths, in order. */
-  readonly requests: string[];
-}
-
 /** Creates a reader that finds a reference by its path. */
 export function createMemoryReader(
   files: ReadonlyMap<string, string | Uint8Array>,
   kind: DocumentReader["kind"] = "local",
-): MemoryReader {
-  const requests: string[] = [];
+): DocumentReader {
   return {
     kind,
-    requests,
     open(ref, { conditions }) {
       const { pathname } = new URL(ref, "https://host.invalid");
-      requests.push(pathname);
       const file = files.get(pathname);
       if (file === undefined) {
         return Promise.reject(

@@ -15,7 +15,6 @@ import {
   stranger,
   verify,
 } from "../testdata/verify_lines.ts";
-import type { VerifyFeedOptions } from "./verified_feed.ts";
 import { isFault } from "./feed_fault.ts";
 
 function* inChunks(bytes: Uint8Array, size: number): Generator<Uint8Array> {
@@ -25,14 +24,8 @@ function* inChunks(bytes: Uint8Array, size: number): Generator<Uint8Array> {
 }
 
 /** Returns code, line and sequence of each fault. */
-async function survey(
-  lines: readonly string[],
-  options: Partial<VerifyFeedOptions> = {},
-) {
-  const { faults } = await verify(feedOf(lines), {
-    maxFaults: 100,
-    ...options,
-  });
+async function survey(lines: readonly string[]) {
+  const { faults } = await verify(feedOf(lines), { maxFaults: 100 });
   return faults.map(({ code, context: { line, sequence } }) => [
     code,
     line,

@@ -49,7 +49,7 @@ class Visitor {
       const text = await response.text();
       const location = response.headers.get("location");
       if (location === null) {
-        return { url: next, status: response.status, text, steps };
+        return { url: next, status: response.status, text };
       }
       next = new URL(location, next).href;
     }
@@ -70,7 +70,6 @@ interface Page {
   readonly url: string;
   readonly status: number;
   readonly text: string;
-  readonly steps: readonly string[];
 }
 
 const FORGED: HeadersInit = [

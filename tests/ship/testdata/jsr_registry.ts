@@ -37,15 +37,11 @@ export const LEGAL_COMMENT = "/*! from the registry of the tests */";
  * configuration replaces by links, and fetches all others from JSR.
  *
  * @param root The folder of the configuration.
- * @param upstream URL of JSR (default: `JSR_URL`, else jsr.io).
  */
-export async function startJsrRegistry(
-  root: URL,
-  upstream = JSR,
-): Promise<JsrRegistry> {
+export async function startJsrRegistry(root: URL): Promise<JsrRegistry> {
   const folder = await Deno.makeTempDir({ prefix: "jsr-" });
   for (const link of await readLinks(root)) await addLinked(folder, link);
-  const server = serveLoopback((request) => answer(folder, upstream, request));
+  const server = serveLoopback((request) => answer(folder, request));
   return {
     url: `${server.origin}/`,
     folder,
@@ -60,11 +56,7 @@ const API_PATH =
   /^\/api\/scopes\/([\w-]+)\/packages\/([\w-]+)(?:\/versions\/([\w.-]+))?$/;
 const META_PATH = /^(\/@[\w-]+\/[\w-]+)\/(?:([\w.-]+)_)?meta\.json$/;
 
-async function answer(
-  folder: string,
-  upstream: string,
-  request: Request,
-): Promise<Response> {
+async function answer(folder: string, request: Request): Promise<Response> {
   const path = new URL(request.url).pathname;
   const api = API_PATH.exec(path);
   if (api !== null) {
@@ -96,7 +88,7 @@ async function answer(
     // Packages of this scope exist only here.
     return path.startsWith("/@sig/")
       ? new Response("not found", { status: 404 })
-      : await fetch(new URL(path, upstream));
+      : await fetch(new URL(path, JSR));
   }
 }
 

@@ -102,8 +102,6 @@ export interface PageOptions {
 interface WatchedPage extends AsyncDisposable {
   /** The page. */
   readonly page: Page;
-  /** The forbidden actions of the page so far. */
-  readonly violations: readonly string[];
 }
 
 /**
@@ -155,7 +153,6 @@ export async function openPage(
   await page.waitForSelector("html[data-ready]");
   return {
     page,
-    violations,
     async [Symbol.asyncDispose]() {
       if (isPlain && spare === undefined) {
         await clear(page, origin);

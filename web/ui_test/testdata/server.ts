@@ -1,7 +1,7 @@
 /** The real server on loopback, for the page's tests. @module */
 
 import { type App, type AppOptions, createApp } from "@sig/web";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { serveLoopback } from "../../../tests/kit/loopback.ts";
 import { browserTest, openPage, type PageOptions } from "./browser.ts";
 import { startRunningDemo } from "../../testdata/running_demo.ts";
@@ -10,7 +10,6 @@ import { startRunningDemo } from "../../testdata/running_demo.ts";
 interface OpenedPage {
   readonly page: Page;
   readonly origin: string;
-  readonly browser: Browser;
 }
 
 /** Defines a test with one watched page and a separate server. */
@@ -26,7 +25,7 @@ export function pageTest(
     await using watched = await openPage(browser, origin, {
       ...{ path, hash, device, also, prepare },
     });
-    await fn({ page: watched.page, origin, browser });
+    await fn({ page: watched.page, origin });
   });
 }
 
