@@ -14,7 +14,7 @@ import type { ServerProgram } from "@sig/api/server";
 import { writeResult } from "./output/write.ts";
 
 /** Returns the command that runs a server until it is interrupted. */
-export function serverCommand(
+function serverCommand(
   name: string,
   program: ServerProgram,
 ): LoadedCommand {

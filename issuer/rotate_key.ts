@@ -41,7 +41,7 @@ export interface RotateKeyOptions {
   readonly key?: KeptKey;
 }
 
-export interface RotateKeyContext {
+interface RotateKeyContext {
   readonly documents: IssuerDocuments;
   readonly keys: Keys;
   /** Called with the new key before the documents are written. */

@@ -71,7 +71,7 @@ function waitingOf(budget: RequestBudget): WaitFor {
 }
 
 /** The state that questions are answered from. */
-export interface Grounds {
+interface Grounds {
   /** The verified issuer. */
   readonly verified: VerifiedIssuer;
   /** The freshness and continuity of its state. */

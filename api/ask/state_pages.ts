@@ -36,7 +36,7 @@ const CURSOR = z.strictObject({
   question: z.string(),
 });
 /** The position after a page. */
-export type Cursor = z.output<typeof CURSOR>;
+type Cursor = z.output<typeof CURSOR>;
 
 /** Encodes a cursor as base64url text, which is opaque to clients. */
 export function writeCursor(cursor: Cursor): string {

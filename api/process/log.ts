@@ -12,7 +12,7 @@ const MAX_WAITING = 1024 * 1024;
 const GATHER_MS = 25;
 
 /** Writes log lines without delaying the requests. */
-export interface LogWriter {
+interface LogWriter {
   /** Buffers a line, which ends in LF. */
   write(line: string): void;
   /** Resolves when all buffered lines are written. */

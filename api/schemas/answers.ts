@@ -16,9 +16,9 @@ import { z } from "zod";
 
 const TEXT = z.string();
 /** A whole number of at least 0. */
-export const COUNT = z.int().min(0);
+const COUNT = z.int().min(0);
 /** RFC 3339 UTC. */
-export const INSTANT = TEXT.meta({ format: "date-time" });
+const INSTANT = TEXT.meta({ format: "date-time" });
 const SECONDS = z.number().min(0);
 
 /** The codes of problems, faults and failed items. */

@@ -158,7 +158,7 @@ export const BOUNDS = {
 } as const;
 
 /** Options for sources. */
-export interface SourceOptions {
+interface SourceOptions {
   /** Whether `http:` and loopback are allowed. */
   readonly allowPrivate: boolean;
   /** Listed issuers, whose names are not parsed again for each request. */

@@ -14,7 +14,7 @@ import {
 import type { VerifiedEvent } from "@sig/consumer";
 
 /** The members of a relationship that decide a question. */
-export interface Grant {
+interface Grant {
   readonly relationship_type: string;
   readonly roles: readonly string[];
   readonly valid_from: string | null;

@@ -26,7 +26,7 @@ const MAX_REQUESTS = 40;
 const DAY_SECONDS = 86_400;
 
 /** The proofs of an issuer, compared with its feed. */
-export interface ExaminedProofs {
+interface ExaminedProofs {
   /** The checkpoint, or the error with which readers refuse it. */
   readonly checkpoint: OpenedCheckpoint | SigError;
   /** Names of its numbers and hashes that differ from those of the feed. */

@@ -56,7 +56,7 @@ export class Requests {
 }
 
 /** Requests a URL; `probeUrl` with its policy. */
-export type Probe = (
+type Probe = (
   url: string,
   options?: ProbeOptions,
 ) => Promise<ResponseHead>;

@@ -38,7 +38,7 @@ export function isAgentKey(key: string): boolean {
 }
 
 /** A key in the agent. */
-export interface AgentKey {
+interface AgentKey {
   /** The `x` of its public JWK. */
   readonly x: string;
   /**

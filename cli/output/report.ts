@@ -15,7 +15,7 @@ interface ReportedFeed {
 }
 
 /** Text, or a link to a file in the folder of the page. */
-export type Cell = string | { readonly text: string; readonly file: string };
+type Cell = string | { readonly text: string; readonly file: string };
 
 /** A page with the verified feed and a table. */
 interface ReportPage {

@@ -35,7 +35,7 @@ export function writeTable(
 }
 
 /** A column of {@linkcode layOut}. */
-export interface Column {
+interface Column {
   /** The heading; if all are empty, the table has no heading line. */
   readonly title: string;
   /** Colours a line of a cell, without changing its width. */

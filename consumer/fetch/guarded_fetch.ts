@@ -160,7 +160,7 @@ async function sendGuarded(
   }
 }
 
-export interface PostTextOptions extends FetchPolicy {
+interface PostTextOptions extends FetchPolicy {
   readonly maxBytes: number;
 }
 

@@ -255,7 +255,7 @@ const PIECE_BYTES = 16 * 1024;
  * response over any other stream. Compiled executables can contain such a
  * runtime. The limits on bytes and time apply there too, but take effect later.
  */
-export function paceSocket(
+function paceSocket(
   { stream, timers }: Pick<NodeBuiltins, "stream" | "timers">,
   socket: Socket,
 ): Duplex {

@@ -24,7 +24,7 @@ const BLOCKED_PORTS: ReadonlySet<number> = new Set(
 );
 
 /** A URL that passed the checks of its text. */
-export interface VettedUrl {
+interface VettedUrl {
   /** The parsed URL. */
   readonly url: URL;
   /**

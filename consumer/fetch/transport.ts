@@ -63,7 +63,7 @@ export type Transport = (
   budget: NetworkBudget,
 ) => Promise<TransportResponse>;
 
-export type Fetch = (request: Request) => Promise<Response>;
+type Fetch = (request: Request) => Promise<Response>;
 
 /**
  * Creates a transport for browsers and for injected `fetch` functions. It can't

@@ -26,7 +26,7 @@ import {
 } from "../memory/pin.ts";
 
 /** An issuer's keys and checkpoint, without its feed. */
-export interface ShownProofs {
+interface ShownProofs {
   readonly keys: FetchedKeys;
   /** Undefined if there is none or it is invalid. */
   readonly checkpoint?: OpenedCheckpoint | undefined;

@@ -141,7 +141,7 @@ async function refreshWithin(
   }
 }
 
-export interface Observing extends ProofObserving {
+interface Observing extends ProofObserving {
   readonly bounds: Bounds;
   readonly pins?: PinStore | undefined;
 }

@@ -35,7 +35,7 @@ import { ProofFiles } from "../proofs/proof_files.ts";
 import { yieldToEventLoop } from "../verify/feed_verification.ts";
 
 /** A feed to compare with proofs. */
-export interface FeedRead {
+interface FeedRead {
   readonly events: number;
   readonly keys: FetchedKeys;
   readonly tree: FeedTree | undefined;

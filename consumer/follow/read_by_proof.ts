@@ -56,7 +56,7 @@ const MAX_TAIL_BYTES = 1024 * 1024;
 /** Maximum number of attempts: an issuer may be publishing during a read. */
 const ATTEMPTS = 2;
 
-export interface ProofOptions extends LoadProofsOptions {
+interface ProofOptions extends LoadProofsOptions {
   readonly pin?: IssuerPin | undefined;
 }
 

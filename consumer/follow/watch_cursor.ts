@@ -36,7 +36,7 @@ export interface CursorPosition {
 }
 
 /** A cursor in a store, or only in this process. */
-export interface WatchCursor {
+interface WatchCursor {
   readonly name: string;
   readonly at: CursorPosition | undefined;
   /**

@@ -41,7 +41,7 @@ export interface MemoryOptions extends ReadingOptions {
   readonly checkpointPolicy?: ProofPolicy | undefined;
 }
 
-export interface CommitOptions {
+interface CommitOptions {
   /** Whether the refresh built the whole state. */
   readonly needsState?: boolean | undefined;
   /** Undefined if the store keeps no lines. */
@@ -50,7 +50,7 @@ export interface CommitOptions {
 }
 
 /** A pin as stored. */
-export interface WrittenPin {
+interface WrittenPin {
   readonly known: StoredPin;
   readonly text: string;
 }

@@ -283,7 +283,7 @@ export function canonical(value: unknown): string {
   );
 }
 
-export interface RecordName {
+interface RecordName {
   readonly kind: RecordKind;
   readonly id: string;
 }

@@ -410,7 +410,7 @@ export class SqliteLines {
 }
 
 /** Returns `store_unavailable` for damaged lines. */
-export function damagedLines(unavailable: Unavailable, what: string): Error {
+function damagedLines(unavailable: Unavailable, what: string): Error {
   return unavailable(
     `${what} is damaged`,
     undefined,
@@ -419,7 +419,7 @@ export function damagedLines(unavailable: Unavailable, what: string): Error {
 }
 
 /** What {@linkcode NewLines.commit} writes. */
-export interface LinesCommit<T extends { readonly text: string }> {
+interface LinesCommit<T extends { readonly text: string }> {
   readonly issuer: string;
   /** Whether the lines replace the known lines; otherwise they are appended. */
   readonly isFromStart: boolean;

@@ -75,7 +75,7 @@ export interface HeldFeed {
 }
 
 /** The data that belongs to the lines of a feed, stored as JSON. */
-export interface Attachment {
+interface Attachment {
   /** The documents that the lines were verified with. */
   readonly documents: readonly (readonly [
     DocumentName,

@@ -23,7 +23,7 @@ import {
 import { Sha256 as RunningSha256 } from "@sig/jose/internal";
 
 /** The hashes after a number of events. */
-export interface FeedHashes {
+interface FeedHashes {
   readonly root: Uint8Array;
   readonly bytes: number;
   /**

@@ -35,7 +35,7 @@ export function describePolicy(
 }
 
 /** The checkpoint of an issuer, or the reason why there is none. */
-export interface FoundCheckpoint {
+interface FoundCheckpoint {
   readonly checkpoint?: OpenedCheckpoint | undefined;
   readonly fault?: SigError | undefined;
 }

@@ -89,7 +89,7 @@ export class Conflict extends Error {
   override readonly name = "Conflict";
 }
 
-export interface KvDatabase {
+interface KvDatabase {
   /**
    * Runs the work. Work that throws {@linkcode Conflict} is repeated.
    *

@@ -19,7 +19,7 @@ const REPLACE_AFTER_MS = 500;
 /** Time limit for one call in milliseconds, retries included. */
 const DEFAULT_TIMEOUT_MS = 5_000;
 
-export interface RedisConnection {
+interface RedisConnection {
   /**
    * Runs a script over keys. Returns its list of texts.
    *

@@ -27,7 +27,7 @@ PRAGMA synchronous = NORMAL;
 PRAGMA cache_size = -2048;
 `;
 
-export interface SqliteSchema {
+interface SqliteSchema {
   /** Identifies files of this program. */
   readonly applicationId: number;
   /** Changes with the tables. */

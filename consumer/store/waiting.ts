@@ -3,7 +3,7 @@
 /** Maximum pause between two attempts in milliseconds. */
 const MAX_PAUSE_MS = 100;
 
-export interface RetryOptions {
+interface RetryOptions {
   /**
    * Returns whether an error means that the store was busy or changed by
    * another process.

@@ -47,7 +47,7 @@ const BYTES_PER_YIELD = 256 * 1024;
 
 const LF = new Uint8Array([0x0a]);
 
-export interface FeedVerificationOptions
+interface FeedVerificationOptions
   extends
     FeedPolicy,
     Pick<VerifyFeedOptions, "issuer" | "publicOnly" | "keepOnly"> {
@@ -64,7 +64,7 @@ export interface FeedVerificationOptions
 }
 
 /** The end of a verification without faults, at the end of a line. */
-export interface VerificationStart {
+interface VerificationStart {
   readonly bytes: number;
   /** The `event_id` of the last event. */
   readonly lastEventId: string | null;

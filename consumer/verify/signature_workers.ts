@@ -211,7 +211,7 @@ export class SignatureWorkers {
 }
 
 /** A queued line after a worker has answered. */
-export interface QueuedLine {
+interface QueuedLine {
   readonly parsed: ParsedEnvelope;
   readonly bytes: Uint8Array;
   /** Whether a worker found the signature valid for the given key. */

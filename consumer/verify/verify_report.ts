@@ -14,7 +14,7 @@ import { type LoadedIssuer, loadIssuer } from "./load_issuer.ts";
 import { type IssuerLocation, sourceOf } from "../read/reader.ts";
 
 /** Maximum number of faults in one report. */
-export const MAX_REPORTED_FAULTS = 100;
+const MAX_REPORTED_FAULTS = 100;
 
 /** One fault in a {@linkcode VerifyReport}. */
 export interface ReportedFault {

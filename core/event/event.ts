@@ -179,7 +179,7 @@ function isStrings(value: unknown): value is readonly string[] {
 }
 
 /** A warning about one member of an event. */
-export interface FieldWarning extends Warning {
+interface FieldWarning extends Warning {
   /** JSON Pointer to the member. */
   readonly pointer: string;
 }

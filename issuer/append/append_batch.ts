@@ -65,7 +65,7 @@ export interface AppendOptions {
 }
 
 /** What an append needs besides the feed. */
-export interface AppendContext
+interface AppendContext
   extends WriteRules, Omit<AppendOptions, "ifLastSequence"> {
   readonly key: SigningKey;
   /** The event ids of the feed, read without trusting the index. */

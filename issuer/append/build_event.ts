@@ -4,7 +4,7 @@ import { SPEC_VERSION } from "@sig/core";
 import type { DraftMembers } from "./draft.ts";
 
 /** Values that the issuer adds to a draft. */
-export interface EventPlace {
+interface EventPlace {
   readonly issuer: string;
   readonly sequence: number;
   /** The current time, RFC 3339 UTC. */

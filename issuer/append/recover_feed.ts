@@ -34,7 +34,7 @@ export interface RecoveryNotice {
 }
 
 /** What recovery needs besides the feed. */
-export interface RecoveryOptions {
+interface RecoveryOptions {
   /** The clock, for the file name of a torn tail. */
   readonly now: () => Date;
   /** Forget events that the index has and the feed lacks. */

@@ -22,7 +22,7 @@ export interface DurableOptions {
 }
 
 /** A new version of a file, under a temporary name. */
-export interface PreparedFile {
+interface PreparedFile {
   readonly temporary: string;
   /** Renames it to its final path; the caller flushes the directory. */
   rename(): void;

@@ -74,7 +74,7 @@ function ending(
 }
 
 /** Returns the members of an upsert, based on the one that it replaces. */
-export function upsertMembers(
+function upsertMembers(
   after: PlannedMembers,
   before: RelationshipUpsertEvent | undefined,
 ) {

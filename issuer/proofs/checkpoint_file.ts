@@ -27,14 +27,14 @@ import type { FeedStore } from "../store/feed_store.ts";
 export const PROOFS_PATH = "/.well-known/sig/";
 export const CHECKPOINT_PATH = `${PROOFS_PATH}checkpoint`;
 
-export interface CheckpointIssuer {
+interface CheckpointIssuer {
   /** `proofs_uri` without the scheme and the last slash. */
   readonly origin: string;
   readonly keys: ReadonlyMap<string, VerificationKey>;
 }
 
 /** The signers and the time of a checkpoint. */
-export interface SignCheckpointOptions {
+interface SignCheckpointOptions {
   /** All available keys of the issuer, the newest first. */
   readonly signers: readonly SigningKey[];
   /** The newest of them that the documents list; it signs the time. */

@@ -15,7 +15,7 @@ const KEPT_MS = 24 * 60 * 60 * 1000;
 const LOOK_MS = 60 * 60 * 1000;
 
 /** A line of the journal: the changes made by an update of the proofs. */
-export interface ProofsChange {
+interface ProofsChange {
   /** Time of the update in milliseconds. */
   readonly at: number;
   /** The tree hash before. */

@@ -47,7 +47,7 @@ import {
   type WriteProofFiles,
 } from "./state_update.ts";
 
-export interface ProofsContext {
+interface ProofsContext {
   readonly store: FeedStore;
   /** The writer that holds the lock. */
   readonly writer: FeedWriter;

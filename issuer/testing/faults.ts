@@ -130,7 +130,7 @@ function replaced(
   return new Map(files).set(path, new TextEncoder().encode(text));
 }
 
-export type Files = ReadonlyMap<string, Uint8Array>;
+type Files = ReadonlyMap<string, Uint8Array>;
 
 /** Serves a file with entity tags and ranges, so that readers fetch less. */
 export async function serveFile(

@@ -16,7 +16,7 @@ import { signCompactJws } from "../event/jws.ts";
 import type { SigningKey } from "../keys/signing_key.ts";
 
 /** The signer of an attestation. */
-export interface SignAsOptions {
+interface SignAsOptions {
   /** The subject's key. */
   readonly key: SigningKey;
   /** The subject: a did:web, or the key's did:key (default). */

@@ -46,7 +46,7 @@ export async function signCompactJws(
 }
 
 /** A parsed JWT in compact serialization. Its signature is not verified. */
-export interface CompactJws {
+interface CompactJws {
   /** The protected header. */
   readonly header: OpenObject;
   /** The claims. */
@@ -87,7 +87,7 @@ interface JwtHeader<Typ extends string> {
 }
 
 /** The rules for a JWT's header, and the errors of violations. */
-export interface HeaderRules<Typ extends string> {
+interface HeaderRules<Typ extends string> {
   /**
    * The required `typ`, which prevents a signature made for another purpose
    * from being accepted.

@@ -104,7 +104,7 @@ export function requireRelationship(
 }
 
 /** Whether the request opens a page, in contrast to a request of a script. */
-export function isPage({ headers, method }: Request): boolean {
+function isPage({ headers, method }: Request): boolean {
   const mode = headers.get("sec-fetch-mode");
   return method === "GET" &&
     (mode === null

@@ -19,7 +19,7 @@ export interface CodeBinding {
 }
 
 /** A login of a person at an application, with the family of all its tokens. */
-export interface Grant {
+interface Grant {
   readonly client_id: string;
   /** The person's root DID (docs/protocol.md §4.1). */
   readonly subject: string;

@@ -69,7 +69,7 @@ export interface ProviderWork {
 }
 
 /** The provider's routes and background work. */
-export interface Provider extends ProviderWork {
+interface Provider extends ProviderWork {
   addRoutes(app: Hono<ServiceEnv>): void;
   /** The state of its routes, for other routes with the same sessions. */
   readonly context: ProviderContext;

@@ -11,7 +11,7 @@ import type { Session } from "./session.ts";
 import type { Sessions } from "./sessions.ts";
 
 /** Options of {@linkcode createWatch}. */
-export interface WatchOptions {
+interface WatchOptions {
   readonly sessions: Pick<Sessions, "list" | "end" | "leave">;
   /** Rechecks a session with the issuer. */
   readonly recheckSession: Recheck["recheckSession"];

@@ -13,7 +13,7 @@ import { DOCUMENT_FILES as FILES } from "../page_config.ts";
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /** The documents that the page reads. */
-export type PageDocument = keyof typeof FILES;
+type PageDocument = keyof typeof FILES;
 
 /**
  * The available documents as bytes: decoding to text would hide invalid
