@@ -26,6 +26,8 @@ interface Remembered {
   append(name: string): Promise<unknown>;
   /** Serves only the feed's first lines (default: all). */
   serveOnly(lines?: number): void;
+  /** Does work during the next request for the feed, which does not show it. */
+  whileServing(work: () => Promise<unknown>): void;
   /** Answers every request with 503 from then on. */
   silence(): void;
 }
@@ -35,13 +37,20 @@ const test = testsWith<Remembered>(async (workspace, work) => {
   const site = createIssuerSite(workspace.path("acme"));
   let lines: number | undefined;
   let isSilent = false;
+  let meanwhile: (() => Promise<unknown>) | undefined;
   await using server = await serveIssuer(workspace, "acme", async (request) => {
     if (isSilent) return new Response(null, { status: 503 });
-    if (lines === undefined || !request.url.endsWith(".jsonl")) {
+    const isFeed = request.url.endsWith(".jsonl");
+    const work = isFeed ? meanwhile : undefined;
+    if (work === undefined && (lines === undefined || !isFeed)) {
       return await site(request);
     }
     const text = await workspace.read(FEED);
-    const body = text.split("\n").slice(0, lines).map((l) => `${l}\n`);
+    if (work !== undefined) {
+      meanwhile = undefined;
+      await work();
+    }
+    const body = text.split("\n").slice(0, lines ?? -1).map((l) => `${l}\n`);
     return new Response(body.join(""), {
       headers: { "content-type": "application/x-ndjson" },
     });
@@ -72,6 +81,7 @@ const test = testsWith<Remembered>(async (workspace, work) => {
     },
     pin: (words) => run(`pin ${words} --format json`),
     serveOnly: (n) => void (lines = n),
+    whileServing: (work) => void (meanwhile = work),
     silence: () => void (isSilent = true),
   });
 });
@@ -114,6 +124,22 @@ test("a second process finds the history consistent with the pin", async ({ chec
   assertEquals(lines.filter((line) => !/^.{10} {2}\S/.test(line)), []);
   // The pin store is as private as the keys.
   assertEquals(await workspace.mode("data/sig/pins.db"), 0o600);
+});
+
+test("log prints each event once if another process reads a new event meanwhile", async ({ check, append, whileServing, workspace, host }) => {
+  await check();
+  whileServing(async () => {
+    await append("carol");
+    assertEquals((await check()).json.last_sequence, 3);
+  });
+  const { code, stdout } = await workspace.sig(`log ${host} --allow-insecure`);
+  assertEquals(code, 0);
+  const events = stdout.trimEnd().split("\n").map((line) => line.split(/ +/));
+  assertEquals(events.map(([sequence, , effect]) => [sequence, effect]), [
+    ["#1", "gained"],
+    ["#2", "gained"],
+    ["#3", "gained"],
+  ]);
 });
 
 test("a rolled back feed is an error until the issuer serves the remembered events again", async ({ check, unanswered, pin, serveOnly, workspace, host, did }) => {

@@ -75,7 +75,10 @@ export interface ConsumerOptions
   readonly full?: boolean | undefined;
   /** With `pins`: an issuer without a pin is an error (default: false). */
   readonly requirePin?: boolean | undefined;
-  /** Called with each newly verified event, in order. */
+  /**
+   * Called with each newly verified event, in order; from the first one again
+   * if the feed must be read again.
+   */
   readonly onEvent?: ((verified: VerifiedEvent) => void) | undefined;
   /**
    * Called at intervals with the number of bytes of a feed that were read, and

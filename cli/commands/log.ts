@@ -51,13 +51,18 @@ export const log = sourceCommand({
     const names = await namesOf(call, source);
     let events: LoggedEvent[] = [];
     const found = { subject: false, relationship: false };
-    const changes = new ChangeList();
+    let changes = new ChangeList();
     const result = await withMemory(call, source, {
       remembered: (consumer) => consumer.verify(source),
       plain: verifyIssuer,
       onEvent,
     });
     function onEvent({ event, kid }: Pick<VerifiedEvent, "event" | "kid">) {
+      // The feed is read again if keys or the store changed meanwhile.
+      if (event.sequence === 1) {
+        events = [];
+        changes = new ChangeList();
+      }
       // The last change is the event's; the earlier ones are starts and ends of
       // validity.
       const effect = changes.add({ event, kid }).at(-1)?.kind ?? "";
