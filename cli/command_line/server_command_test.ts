@@ -1,7 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { tempFolder } from "../../tests/kit/process.ts";
-import { sig, start } from "../testdata/process.ts";
-import { assertRan } from "../testdata/workspace.ts";
+import { start } from "../testdata/process.ts";
 
 /**
  * Starts a server, passes its first line to `work`, and stops it by SIGTERM.
@@ -40,16 +39,4 @@ Deno.test("sig api --format json prints its address as JSON", async () => {
   // The log is JSON lines if stderr is a pipe.
   const log = stderr.trim().split("\n").map((line) => JSON.parse(line));
   assert(log.some(({ path }) => path === "/healthz"), stderr);
-});
-
-Deno.test("sig api and sig web refuse a public address without --public", async () => {
-  for (
-    const [name, why] of [
-      ["api", "error: invalid_request: Cannot run: "],
-      ["web", "--audience is required where others can reach the server"],
-    ] as const
-  ) {
-    const ran = await sig([name, "--addr", "0.0.0.0:0"], { cwd: "/" });
-    assertRan(ran, { code: 2, err: [why, "hint: "] });
-  }
 });

@@ -1,12 +1,10 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { makeKey, startAgent, withOpenSsh } from "../../tests/kit/open_ssh.ts";
 import { invited } from "../testdata/enrolment.ts";
 import { sig } from "../testdata/process.ts";
 import {
   issuerTest as test,
   serveIssuer,
   terminal,
-  withIssuer,
   type Workspace,
 } from "../testdata/workspace.ts";
 
@@ -76,22 +74,6 @@ error: confirmation_required: Cannot answer invitation: not confirmed
   assertEquals(Object.keys(answer), ["invitation", "attestation"]);
   await workspace.refused(words, "error: write_failed: ");
 });
-
-withOpenSsh(
-  "accept with a key in an agent prints no advice about a key file",
-  () =>
-    withIssuer(async (workspace) => {
-      await using agent = await startAgent(workspace.dir);
-      await agent.add(await makeKey(workspace.dir, "alice"));
-      await workspace.says(
-        `accept ${await invited(workspace)} --sig $D/acme --key agent: --yes`,
-        {
-          env: { SSH_AUTH_SOCK: agent.socket },
-          err: "\nKeep your key: it identifies you to the issuer.\n",
-        },
-      );
-    }),
-);
 
 test("accept takes the invitation as text, link, file, JSON or standard input", async (workspace) => {
   await makeOwnKey(workspace);

@@ -7,7 +7,6 @@ import {
   type Given,
   issuerTest as test,
   type Workspace,
-  workspaceTest,
 } from "../testdata/workspace.ts";
 
 const UPSERT =
@@ -259,10 +258,3 @@ test("SARIF has a rule for each kind and a result for each finding", async (work
   assertStringIncludes(text, "  fix: ");
   assert(!text.includes("eve@"));
 });
-
-workspaceTest(
-  "doctor exits 2 if the source can't be read",
-  async (workspace) => {
-    await workspace.refused("doctor $D/nowhere", "source_not_found");
-  },
-);

@@ -7,6 +7,7 @@ import {
   openIssuer,
 } from "@sig/issuer";
 import { openPinFile } from "../../tests/kit/pin_file.ts";
+import { documentOf } from "../openid/testdata/test_provider.ts";
 import { createLoginGate } from "./relationship.ts";
 
 const DID = "did:web:acme.example";
@@ -22,18 +23,9 @@ async function makeIssuer() {
   await issuer.checkpoint({ init: true });
   const asked: string[] = [];
   const fetch = (request: Request) => {
-    const { pathname } = new URL(request.url);
-    asked.push(pathname);
-    const bytes = store.files.get(pathname);
-    const type = pathname.endsWith(".jsonl")
-      ? "application/x-ndjson"
-      : "application/json";
-    return Promise.resolve(
-      new Response(bytes?.slice() ?? null, {
-        status: bytes === undefined ? 404 : 200,
-        headers: { "content-type": type },
-      }),
-    );
+    asked.push(new URL(request.url).pathname);
+    const document = (path: string) => store.files.get(path);
+    return Promise.resolve(documentOf({ document }, request));
   };
   return { issuer, fetch, asked };
 }

@@ -1,3 +1,4 @@
+import { openStore } from "@sig/consumer/store";
 import { assertEquals } from "@std/assert";
 import {
   generateSigningKey,
@@ -5,7 +6,8 @@ import {
   signAttestation,
 } from "@sig/jose";
 import { HAS_REDIS, startRedis } from "../../tests/kit/redis_server.ts";
-import type { Challenge } from "./create_challenge.ts";
+import { challengesIn } from "./challenges.ts";
+import { createChallenge } from "./create_challenge.ts";
 import { tempFolder, TestProcess } from "../../tests/kit/process.ts";
 
 const CHALLENGES = 20;
@@ -66,19 +68,25 @@ for (const driver of ["KV file", "Redis"]) {
   });
 }
 
-/** Creates challenges in a separate process and returns valid attestations. */
+/** Creates challenges and returns valid attestations. */
 async function prepare(
   { storeText }: Arena,
   count: number,
 ): Promise<string[]> {
-  await using creator = worker("create_worker.ts", [storeText, `${count}`]);
-  const { code, stdout, stderr } = await creator.ended();
-  assertEquals(code, 0, stderr);
-  const challenges: readonly Challenge[] = JSON.parse(stdout);
-  return await Promise.all(challenges.map(async (challenge) => {
+  const store = await openStore(storeText);
+  const now = () => new Date();
+  const attestations: string[] = [];
+  for (let i = 0; i < count; i++) {
+    const challenge = await createChallenge({}, {
+      challenges: challengesIn(store),
+      audiences: ["https://shop.example"],
+      now,
+    });
     const key = await importSigningKey(await generateSigningKey());
-    return await signAttestation({ challenge, key, now: () => new Date() });
-  }));
+    attestations.push(await signAttestation({ challenge, key, now }));
+  }
+  await store.close();
+  return attestations;
 }
 
 /**
@@ -94,7 +102,7 @@ async function race(
   await Deno.writeTextFile(file, JSON.stringify(attestations));
   const children = Array.from(
     { length: processes },
-    () => worker("verify_worker.ts", [storeText, file, mode]),
+    () => worker([storeText, file, mode]),
   );
   for (const child of children) await child.said("ready\n");
   for (const child of children) await child.write("\0");
@@ -106,10 +114,10 @@ async function race(
   }));
 }
 
-function worker(file: string, args: readonly string[]): TestProcess {
-  const entry = new URL(`./testdata/${file}`, import.meta.url).pathname;
+function worker(args: readonly string[]): TestProcess {
+  const entry = new URL("./testdata/verify_worker.ts", import.meta.url);
   const run = ["run", "--quiet", "-A", "--no-check", "--unstable-kv"];
-  return new TestProcess(Deno.execPath(), [...run, entry, ...args], {
+  return new TestProcess(Deno.execPath(), [...run, entry.pathname, ...args], {
     stdin: "open",
   });
 }

@@ -50,8 +50,7 @@ Deno.test("only the browser that started a login can read, finish or decline it"
 Deno.test("pages of other sites, or of other hosts of the domain, can't finish a login", async (t) => {
   await using provider = await TestProvider.start();
   const { origin } = provider;
-  const { person } = await provider.employ();
-  const browser = new Browser();
+  const { person, browser } = await provider.employ();
   const url = await provider.authorizeUrl();
   const { send } = await browser.sign(provider, person, url);
   const attacks: readonly Record<string, string>[] = [
@@ -82,9 +81,8 @@ Deno.test("pages of other sites, or of other hosts of the domain, can't finish a
 Deno.test("an interaction accepts one answer to its own challenge, by the requested person", async (t) => {
   await using provider = await TestProvider.start();
   const { origin } = provider;
-  const { person } = await provider.employ();
+  const { person, browser } = await provider.employ();
   const { person: bob } = await provider.employ();
-  const browser = new Browser();
   const sign = async (changes: Record<string, string> = {}, claims = {}) => {
     const url = await provider.authorizeUrl({ prompt: "login", ...changes });
     return await browser.sign(provider, person, url, claims);
@@ -185,8 +183,7 @@ Deno.test("a denied person sees the error on the login page and is not redirecte
 
 Deno.test("a login replaces a planted session cookie and always has a new secret", async () => {
   await using provider = await TestProvider.start();
-  const { person } = await provider.employ();
-  const browser = new Browser();
+  const { person, browser } = await provider.employ();
   const planted = `${"A".repeat(22)}.${"B".repeat(43)}`;
   browser.cookies.set(cookieAt("sig-session", provider), planted);
   const first = await browser.tokens(provider, person);
@@ -212,9 +209,8 @@ Deno.test("a login replaces a planted session cookie and always has a new secret
 
 Deno.test("a login of another person in the same browser ends the previous session", async () => {
   await using provider = await TestProvider.start();
-  const { person } = await provider.employ();
+  const { person, browser } = await provider.employ();
   const { person: bob } = await provider.employ();
-  const browser = new Browser();
   const first = await browser.tokens(provider, person);
   await browser.tokens(provider, bob, { prompt: "login" });
   assertEquals((await provider.refresh(first.refresh_token)).status, 400);

@@ -13,8 +13,7 @@ import {
 
 Deno.test("max_age=0 always requires a login, and a clock that is set back does not make a login recent", async () => {
   await using provider = await TestProvider.start();
-  const { person } = await provider.employ();
-  const browser = new Browser();
+  const { person, browser } = await provider.employ();
   // Sets the clock to the full second of the login.
   const { now } = Date;
   const second = Math.floor(now() / 1000) * 1000;
@@ -45,8 +44,7 @@ Deno.test("max_age=0 always requires a login, and a clock that is set back does 
 
 Deno.test("the tabs of a browser finish their logins in any order", async () => {
   await using provider = await TestProvider.start();
-  const { person } = await provider.employ();
-  const browser = new Browser();
+  const { person, browser } = await provider.employ();
   const tabs = [];
   for (const state of ["a", "b", "c"]) {
     const url = await provider.authorizeUrl({ state });
@@ -162,8 +160,7 @@ Deno.test("replicas with different clocks accept each other's sessions and codes
 
 Deno.test("a login with fewer scopes does not grant scopes that were declined before", async () => {
   await using provider = await TestProvider.start();
-  const { person } = await provider.employ();
-  const browser = new Browser();
+  const { person, browser } = await provider.employ();
   const signIn = async (scope: string, granted = scope) => {
     const url = await provider.authorizeUrl({ scope, prompt: "login" });
     await browser.signIn(provider, person, url, { scope: granted });
@@ -195,8 +192,7 @@ Deno.test("no code goes to a redirect_uri that has been removed in the meantime"
   await using provider = await TestProvider.start({
     settings: { clients: () => clients },
   });
-  const { person } = await provider.employ();
-  const browser = new Browser();
+  const { person, browser } = await provider.employ();
   const { origin } = provider;
   const { id, attestation } = await browser.sign(
     ...[provider, person, await provider.authorizeUrl()] as const,

@@ -4,9 +4,8 @@ import { Browser, TestProvider } from "./testdata/test_provider.ts";
 Deno.test("a link alone can't log a person out: it leads to a confirmation form", async (t) => {
   await using provider = await TestProvider.start();
   const { origin } = provider;
-  const { person } = await provider.employ();
+  const { person, browser } = await provider.employ();
   const { person: bob } = await provider.employ();
-  const browser = new Browser();
   const tokens = await browser.tokens(provider, person);
   const others = await new Browser().tokens(provider, bob);
   const isIn = async () => await browser.silentError(provider) === null;

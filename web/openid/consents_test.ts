@@ -32,8 +32,7 @@ async function revoke(
 Deno.test("the first login at each application asks for consent, later logins do not", async () => {
   await using provider = await TestProvider.start();
   provider.frozenMs = Date.parse("2026-01-31T09:00:00Z");
-  const { person } = await provider.employ();
-  const browser = new Browser();
+  const { person, browser } = await provider.employ();
   assertEquals(await consents(provider, browser), {
     subject: null,
     consents: [],
@@ -107,8 +106,7 @@ Deno.test("hosts behind forward auth need no consent and are not listed", async 
     settings: { gateHosts: ["wiki.example"], gateMaxAgeMs: 0 },
   });
   const { origin } = provider;
-  const { person } = await provider.employ();
-  const browser = new Browser();
+  const { person, browser } = await provider.employ();
   const url = await provider.authorizeUrl();
   await browser.signIn(provider, person, url, { scope: "openid" });
   const back = await browser.follow(

@@ -3,7 +3,6 @@ import { HAS_REDIS, startRedis } from "../../tests/kit/redis_server.ts";
 import { openTcpSwitch } from "../../tests/kit/tcp_switch.ts";
 import { waitUntil } from "../../tests/kit/wait.ts";
 import { Fleet, refreshForm, type Replica } from "./testdata/fleet.ts";
-import { Browser } from "./testdata/test_provider.ts";
 
 /** Guarantees of several processes of a provider if one is killed. */
 
@@ -26,8 +25,7 @@ for (const [name, start] of STORES) {
         redis?.url ?? `kv:${dir}/web.db`
       );
       const [first, second] = [await fleet.start(), await fleet.start()];
-      const { person } = await fleet.employ();
-      const browser = new Browser();
+      const { person, browser } = await fleet.employ();
       const code = await fleet.codeAt(first, person, browser);
       await fleet.kill(first);
       const third = await fleet.start();
@@ -75,8 +73,7 @@ Deno.test({
     await using fleet = await Fleet.open(() => redis.url);
     const second = await fleet.start();
     const first = await fleet.start(`redis://127.0.0.1:${proxy.port}`);
-    const { person } = await fleet.employ();
-    const browser = new Browser();
+    const { person, browser } = await fleet.employ();
     const { body } = await first.redeem(
       await fleet.codeAt(first, person, browser),
     );
@@ -200,8 +197,7 @@ Deno.test({
     await using fleet = await Fleet.open(() => redis.url);
     const replicas = [await fleet.start(), await fleet.start()];
     const [first, second] = replicas as [Replica, Replica];
-    const { person } = await fleet.employ();
-    const browser = new Browser();
+    const { person, browser } = await fleet.employ();
     const { body } = await first.redeem(
       await fleet.codeAt(first, person, browser),
     );

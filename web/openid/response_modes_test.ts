@@ -12,8 +12,7 @@ import {
 Deno.test("with form_post a page submits codes and errors to the application", async () => {
   await using provider = await TestProvider.start();
   const { origin } = provider;
-  const { person } = await provider.employ();
-  const browser = new Browser();
+  const { person, browser } = await provider.employ();
   const state = 's"><script>alert(1)</script>\u200b';
   const changes = { response_mode: "form_post", state };
   const url = await provider.authorizeUrl(changes);
@@ -64,8 +63,7 @@ Deno.test("with form_post a page submits codes and errors to the application", a
 Deno.test("a form only submits a response that this provider has sealed, for a minute", async () => {
   await using provider = await TestProvider.start();
   const { origin } = provider;
-  const { person } = await provider.employ();
-  const browser = new Browser();
+  const { person, browser } = await provider.employ();
   const url = await provider.authorizeUrl({ response_mode: "form_post" });
   const signIn = await browser.begin(url);
   const to = await browser.signIn(provider, person, url);
@@ -112,6 +110,8 @@ Deno.test("a client without PKCE needs a nonce; PKCE is enforced if it is used, 
     "invalid_request",
     "nonce is required",
   ]);
+  // With PKCE a request without a nonce leads to the login.
+  assertEquals(await errorOf({ nonce: undefined }), [null, null]);
   assertEquals(await errorOf({ code_challenge_method: undefined }), [
     "invalid_request",
     "code_challenge_method must be S256",

@@ -1,6 +1,6 @@
 import { createMemoryStore, type RecordStore } from "@sig/consumer/store";
 import { assert, assertEquals } from "@std/assert";
-import { Browser, cookieAt, TestProvider } from "./testdata/test_provider.ts";
+import { cookieAt, TestProvider } from "./testdata/test_provider.ts";
 
 Deno.test("a reader of the store can't obtain a valid code, token or cookie", async () => {
   const written: string[] = [];
@@ -13,8 +13,7 @@ Deno.test("a reader of the store can't obtain a valid code, token or cookie", as
     },
   };
   await using provider = await TestProvider.start({ store: recording });
-  const { person } = await provider.employ();
-  const browser = new Browser();
+  const { person, browser } = await provider.employ();
   const code = await browser.signInForCode(provider, person);
   const { body } = await provider.redeem(code);
   const secrets = [

@@ -147,8 +147,7 @@ Deno.test("HEAD requests and prefetches have no effect", async (t) => {
 
 Deno.test("a form of any site starts a login like a link", async () => {
   await using provider = await TestProvider.start();
-  const { person } = await provider.employ();
-  const browser = new Browser();
+  const { person, browser } = await provider.employ();
   const { search } = new URL(await provider.authorizeUrl());
   for (const origin of ["https://app.example", "https://x.example", "null"]) {
     const response = await fetch(`${provider.origin}/oidc/authorize`, {

@@ -171,11 +171,11 @@ export class Fleet {
     await replica.server.kill();
   }
 
-  /** Enrols a new person as an employee. */
-  async employ(): Promise<{ person: Person; relationship: string }> {
+  /** Enrols a new person as an employee, and opens a browser. */
+  async employ() {
     const person = new Person();
     const { relationship_id } = await this.#issuer.enrol(person.did);
-    return { person, relationship: relationship_id };
+    return { person, browser: new Browser(), relationship: relationship_id };
   }
 
   /** Revokes a relationship in the served feed. */

@@ -22,7 +22,7 @@ import { readClients } from "../clients.ts";
 
 /** Returns an issuer's response; 404 without an issuer. */
 export function documentOf(
-  issuer: DemoIssuer | undefined,
+  issuer: Pick<DemoIssuer, "document"> | undefined,
   { url }: Request,
 ): Response {
   const { pathname } = new URL(url);
@@ -180,25 +180,24 @@ export class TestProvider {
     return provider;
   }
 
-  /** Enrols a new person as an employee. */
-  async employ(): Promise<{ person: Person; relationship: string }> {
+  /** Enrols a new person as an employee, and opens a browser. */
+  async employ() {
     const person = new Person();
     const { relationship_id } = await this.demo.enrol(person.did);
-    return { person, relationship: relationship_id };
+    return { person, browser: new Browser(), relationship: relationship_id };
   }
 
   /** Enrols a new person and signs them in at `app` in a new browser. */
   async logIn() {
     const employed = await this.employ();
-    const browser = new Browser();
-    const tokens = await browser.tokens(this, employed.person);
-    return { ...employed, browser, ...tokens };
+    const tokens = await employed.browser.tokens(this, employed.person);
+    return { ...employed, ...tokens };
   }
 
   /** Signs a new person in at `app` and returns the code. */
   async newCode(): Promise<string> {
-    const { person } = await this.employ();
-    return await new Browser().signInForCode(this, person);
+    const { person, browser } = await this.employ();
+    return await browser.signInForCode(this, person);
   }
 
   /**

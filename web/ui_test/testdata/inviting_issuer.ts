@@ -10,10 +10,9 @@ import {
   generateSigningKey,
   importSigningKey,
 } from "@sig/jose";
+import { createIssuerSite } from "../../../cli/site/issuer_site.ts";
+import { sig as runSig } from "../../../cli/testdata/process.ts";
 import { type RunningServer, startServer } from "./server.ts";
-
-const MAIN = new URL("../../../cli/main.ts", import.meta.url).pathname;
-const CONFIG = new URL("../../../deno.json", import.meta.url).pathname;
 
 /** Its host; the server gets its documents without a network. */
 export const HOST = "acme.example";
@@ -38,39 +37,14 @@ export async function startInviting(
   require?: readonly string[],
 ): Promise<Inviting> {
   const folder = await Deno.makeTempDir({ prefix: "sig-invite-" });
-  const publish = async (request: Request) => {
-    const { pathname } = new URL(request.url);
-    const bytes = await Deno.readFile(`${folder}/issuer${pathname}`)
-      .catch(() => undefined);
-    return new Response(bytes ?? null, {
-      status: bytes === undefined ? 404 : 200,
-      headers: {
-        "content-type": pathname.endsWith(".jsonl")
-          ? "application/x-ndjson"
-          : "application/json",
-      },
-    });
-  };
+  const publish = createIssuerSite(`${folder}/issuer`);
   const server: RunningServer = await startServer(
     isKnown ? { issuers: [host], fetch: publish, require } : {},
   );
   const sig = async (...words: string[]): Promise<string> => {
-    const { success, stdout, stderr } = await new Deno.Command(
-      Deno.execPath(),
-      {
-        args: [
-          ...["run", "--quiet", "--no-check", "--config", CONFIG],
-          ...["--allow-read", "--allow-write", "--allow-env", "--allow-run"],
-          ...["--allow-sys", MAIN, ...words],
-        ],
-        cwd: folder,
-        env: { SIG_KEYS_DIR: `${folder}/keys`, NO_COLOR: "1" },
-        stdin: "null",
-      },
-    ).output();
-    const decoder = new TextDecoder();
-    if (success) return decoder.decode(stdout).trim();
-    throw new Error(decoder.decode(stderr));
+    const { code, stdout, stderr } = await runSig(words, { cwd: folder });
+    if (code === 0) return stdout.trim();
+    throw new Error(stderr);
   };
   await sig("init", host, "--dir", "issuer");
   return {
