@@ -5,6 +5,7 @@ import { Browser, cookieAt } from "../openid/testdata/test_provider.ts";
 import { Person } from "../testdata/independent_client.ts";
 import { requireRelationship, sigLogin, type SigLoginOptions } from "./mod.ts";
 import { HonoSite } from "./testdata/hono_site.ts";
+import { readAnswer } from "../testdata/answer.ts";
 
 const JSON_TYPE = { "content-type": "application/json" };
 
@@ -37,8 +38,8 @@ class Visitor {
   }
 
   async get(path: string, headers: Record<string, string> = {}) {
-    return await readBody(
-      await this.browser.send(this.#site.origin + path, { headers }),
+    return await readAnswer(
+      this.browser.send(this.#site.origin + path, { headers }),
     );
   }
 
@@ -47,8 +48,8 @@ class Visitor {
     body?: unknown,
     headers: Record<string, string> = {},
   ) {
-    return await readBody(
-      await this.browser.send(this.#site.origin + path, {
+    return await readAnswer(
+      this.browser.send(this.#site.origin + path, {
         method: "POST",
         headers: { ...JSON_TYPE, ...headers },
         body: JSON.stringify(body) ?? null,
@@ -66,14 +67,6 @@ class Visitor {
       attestation: await this.attestation(),
     });
   }
-}
-
-async function readBody(response: Response) {
-  const text = await response.text();
-  const { headers, status } = response;
-  // deno-lint-ignore no-explicit-any -- answers of any shape are asserted on
-  const body: any = text.startsWith("{") ? JSON.parse(text) : undefined;
-  return { status, headers, text, body };
 }
 
 Deno.test("a session has the DID of the key and the DID of the person", async () => {
@@ -233,8 +226,8 @@ Deno.test("a logout with two session cookies is an error, and the session contin
   const cookie = `${visitor.browser.cookie}; ${
     cookieAt("sig-session", site)
   }=x`;
-  const { status, body } = await readBody(
-    await fetch(`${site.origin}/sig/logout`, {
+  const { status, body } = await readAnswer(
+    fetch(`${site.origin}/sig/logout`, {
       ...{ method: "POST", headers: { cookie } },
     }),
   );
@@ -259,8 +252,8 @@ Deno.test("rejects a body that is too large, is not JSON, or has unknown members
     subjekt: "y",
   });
   assertEquals([odd.status, odd.body.code], [400, "invalid_request"]);
-  const none = await readBody(
-    await visitor.browser.send(`${site.origin}/sig/session`, {
+  const none = await readAnswer(
+    visitor.browser.send(`${site.origin}/sig/session`, {
       method: "POST",
       body: "{",
     }),

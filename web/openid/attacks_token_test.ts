@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import type { Answer } from "../testdata/answer.ts";
 import {
   assertRefused,
-  type Posted,
   SECRET,
   sha256,
   TestProvider,
@@ -131,7 +131,7 @@ Deno.test("a refresh token is only valid for its client, its scope and refreshin
     (await provider.redeem(code)).body;
   const cases: readonly (readonly [
     string,
-    () => Promise<Posted>,
+    () => Promise<Answer>,
     readonly [number, string],
   ])[] = [
     [

@@ -110,8 +110,9 @@ Deno.test("a client without PKCE needs a nonce; PKCE is enforced if it is used, 
     "invalid_request",
     "nonce is required",
   ]);
-  // With PKCE a request without a nonce leads to the login.
-  assertEquals(await errorOf({ nonce: undefined }), [null, null]);
+  // A client that must use PKCE needs no nonce.
+  const app = { client_id: "app", nonce: undefined };
+  assertEquals(await errorOf(app), [null, null]);
   assertEquals(await errorOf({ code_challenge_method: undefined }), [
     "invalid_request",
     "code_challenge_method must be S256",

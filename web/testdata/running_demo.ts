@@ -2,6 +2,7 @@
 
 import { createServerIo, runServer } from "@sig/api/server";
 import { webProgram } from "../program.ts";
+import { type Answer, readAnswer } from "./answer.ts";
 
 /** A running demo. */
 export interface RunningDemo extends AsyncDisposable {
@@ -10,15 +11,7 @@ export interface RunningDemo extends AsyncDisposable {
   /** Returns its output, including log lines. */
   said(): string;
   /** Gets a path, or posts to it; an object is sent as JSON. */
-  ask(path: string, sent?: unknown, type?: string): Promise<Asked>;
-}
-
-/** A response with its text, and its value if it is JSON. */
-interface Asked {
-  readonly status: number;
-  readonly text: string;
-  // deno-lint-ignore no-explicit-any -- tests assert what it contains
-  readonly body: any;
+  ask(path: string, sent?: unknown, type?: string): Promise<Answer>;
 }
 
 /** Starts the demo on any port (default: no log, the system clock). */
@@ -51,20 +44,15 @@ export async function startRunningDemo(
   return {
     origin,
     said: () => said,
-    async ask(path, sent, type = "application/json") {
-      const response = await fetch(
+    ask: (path, sent, type = "application/json") =>
+      readAnswer(fetch(
         origin + path,
         sent === undefined ? {} : {
           method: "POST",
           headers: { "content-type": type },
           body: typeof sent === "string" ? sent : JSON.stringify(sent),
         },
-      );
-      const text = await response.text();
-      const isJson = response.headers.get("content-type")?.includes("json");
-      const body = isJson ? JSON.parse(text) : {};
-      return { status: response.status, text, body };
-    },
+      )),
     async [Symbol.asyncDispose]() {
       stop.resolve();
       await ended;

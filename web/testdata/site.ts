@@ -4,19 +4,12 @@ import type { App } from "@sig/api/http";
 import { assertEquals } from "@std/assert";
 import { type AppOptions, createApp } from "../app.ts";
 import type { GivenChallenge } from "./independent_client.ts";
+import { type Answer, readAnswer } from "./answer.ts";
 
 /** The origin of the server. */
 export const ORIGIN = "http://127.0.0.1:8788";
 /** The initial time of its clock, in milliseconds since 1970. */
 export const START_MS = Date.parse("2026-01-31T09:00:00Z");
-
-/** A response with its body. */
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  // deno-lint-ignore no-explicit-any -- answers of any shape are asserted on
-  readonly body: any;
-}
 
 /** A server whose clock the test sets. */
 export class Site {
@@ -32,7 +25,7 @@ export class Site {
   }
 
   async ask(path: string, sent?: unknown): Promise<Answer> {
-    const response = await this.app.fetch(
+    return await readAnswer(this.app.fetch(
       new Request(
         `${ORIGIN}${path}`,
         sent === undefined ? {} : {
@@ -41,15 +34,7 @@ export class Site {
           body: JSON.stringify(sent),
         },
       ),
-    );
-    const type = response.headers.get("content-type") ?? "";
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: type.includes("json") && !type.includes("ndjson")
-        ? await response.json()
-        : await response.text(),
-    };
+    ));
   }
 
   async challenge(wanted: object = {}): Promise<GivenChallenge> {

@@ -12,6 +12,7 @@ import {
   type DemoIssuer,
 } from "../../demo/demo_issuer.ts";
 import { type AppOptions, createApp, type WebApp } from "../../app.ts";
+import { type Answer, readAnswer } from "../../testdata/answer.ts";
 import {
   type GivenChallenge,
   Person,
@@ -230,8 +231,8 @@ export class TestProvider {
     path: string,
     fields: Record<string, string> | string,
     headers: Record<string, string> = {},
-  ): Promise<Posted> {
-    const response = await fetch(`${this.origin}${path}`, {
+  ): Promise<Answer> {
+    return await readAnswer(fetch(`${this.origin}${path}`, {
       method: "POST",
       headers: {
         "content-type": "application/x-www-form-urlencoded",
@@ -241,21 +242,14 @@ export class TestProvider {
         ? fields
         : new URLSearchParams(fields).toString(),
       redirect: "manual",
-    });
-    const text = await response.text();
-    return {
-      status: response.status,
-      headers: response.headers,
-      text,
-      body: text.startsWith("{") ? JSON.parse(text) : undefined,
-    };
+    }));
   }
 
   /** Redeems a code as `app`; `changes` override fields. */
   redeem(
     code: string,
     changes: Record<string, string> = {},
-  ): Promise<Posted> {
+  ): Promise<Answer> {
     return this.post("/oidc/token", {
       grant_type: "authorization_code",
       code,
@@ -277,13 +271,9 @@ export class TestProvider {
     });
   }
 
-  async userinfo(token: string): Promise<Posted> {
-    const response = await fetch(`${this.origin}/oidc/userinfo`, {
-      headers: { authorization: `Bearer ${token}` },
-    });
-    const text = await response.text();
-    const { status, headers } = response;
-    return { status, headers, text, body: JSON.parse(text) };
+  userinfo(token: string): Promise<Answer> {
+    const headers = { authorization: `Bearer ${token}` };
+    return readAnswer(fetch(`${this.origin}/oidc/userinfo`, { headers }));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -294,18 +284,9 @@ export class TestProvider {
 /** The PKCE verifier of the tests. */
 export const VERIFIER = "verifier-".repeat(5);
 
-/** A response with its body. */
-export interface Posted {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  // deno-lint-ignore no-explicit-any -- answers of any shape are asserted on
-  readonly body: any;
-}
-
 /** Asserts an OAuth error without tokens. */
 export function assertRefused(
-  { status, body, headers }: Posted,
+  { status, body, headers }: Answer,
   expected: readonly [status: number, error: string],
 ): void {
   assertEquals([status, body.error], expected);
