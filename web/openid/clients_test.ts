@@ -71,8 +71,19 @@ Deno.test("reports all faults together, including duplicates and missing members
   }
 });
 
+Deno.test("the error for too many clients is small", async () => {
+  const clients = Array(10_001).fill(ENTRY);
+  const error = await expectSigError(
+    () => readClients(JSON.stringify({ clients })),
+    "invalid_request",
+    "Cannot use file of applications: /clients",
+  );
+  assert(error.message.length < 30_000, `${error.message.length}`);
+});
+
 Deno.test("rejects invalid JSON and duplicate members", async () => {
-  for (const text of ["", "{", '{"clients":[],"clients":[]}']) {
+  const nested = "[".repeat(1_000_000);
+  for (const text of ["", "{", '{"clients":[],"clients":[]}', nested]) {
     await expectSigError(
       () => readClients(text),
       "invalid_json",

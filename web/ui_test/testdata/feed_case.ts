@@ -1,10 +1,6 @@
 /** A feed of the vectors, as files for the page. @module */
 
-import {
-  DOCUMENT_PATHS,
-  type FeedVector,
-  readFeedVector,
-} from "../../../tests/kit/vectors.ts";
+import { DOCUMENT_PATHS, readFeedVector } from "../../../tests/kit/vectors.ts";
 
 /** A file for the browser's file chooser. */
 interface ChosenFile {
@@ -18,13 +14,9 @@ interface ChosenFile {
 }
 
 /** Returns the existing documents of a case as files. */
-export async function feedFiles(
-  vector: FeedVector | string,
-): Promise<ChosenFile[]> {
+export async function feedFiles(name: string): Promise<ChosenFile[]> {
   const { Buffer } = await import("node:buffer");
-  const { documents } = typeof vector === "string"
-    ? readFeedVector(vector)
-    : vector;
+  const { documents } = readFeedVector(name);
   return Object.values(DOCUMENT_PATHS).flatMap((path) => {
     const bytes = documents.get(path);
     if (bytes === undefined) return [];
