@@ -13,7 +13,7 @@ import {
 } from "../testdata/random_feed.ts";
 import { verifyIssuer } from "../verify/verify_feed.ts";
 import { revoke, upsert as validUpsert } from "../../tests/kit/events.ts";
-import { makeProofs, PROOFS, withProofs } from "../../tests/kit/proofs.ts";
+import { PROOFS, publishProofs } from "../../tests/kit/proofs.ts";
 import {
   DID,
   importTestKeys,
@@ -38,10 +38,8 @@ async function makeIssuer(
   const files = new Map<string, string | Uint8Array>(
     makeDocuments({ keys: [key], lines }),
   );
-  const metadata = files.get(PATHS.metadata) as string;
-  files.set(PATHS.metadata, withProofs(metadata, ORIGIN));
   const content = { origin: ORIGIN, keys: [key], lines: lines.slice(0, size) };
-  for (const [path, bytes] of await makeProofs(content)) files.set(path, bytes);
+  await publishProofs(files, content);
   return files;
 }
 

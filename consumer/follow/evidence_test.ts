@@ -1,7 +1,13 @@
 import { assert, assertEquals } from "@std/assert";
 import { isSigError } from "@sig/core";
-import { importVerificationKey } from "@sig/jose";
-import { createSha256, parseVerifierKey } from "@sig/jose/proofs";
+import { importVerificationKey, type SigningKey } from "@sig/jose";
+import {
+  createSha256,
+  parseVerifierKey,
+  stateLeaf,
+  subjectKey,
+} from "@sig/jose/proofs";
+import { encodeHex } from "@std/encoding/hex";
 import {
   readJsonVectors,
   readVectors,
@@ -9,19 +15,32 @@ import {
 } from "../../tests/kit/others_vectors.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { revoke } from "../../tests/kit/events.ts";
-import { makeProofs, PROOFS } from "../../tests/kit/proofs.ts";
+import {
+  makeProofs,
+  PROOFS,
+  type ProofsContent,
+  publishProofs,
+} from "../../tests/kit/proofs.ts";
 import {
   ALICE,
   DID,
+  feedOf,
   importTestKeys,
   lineOf,
+  makeDocuments,
   makeLines,
+  PATHS,
+  upsert,
 } from "../../tests/kit/test_issuer.ts";
 import { createMemoryReader } from "../testdata/memory_reader.ts";
 import { type Evidence, makeEvidence, verifyEvidence } from "./evidence.ts";
 
 const NOW = new Date("2026-12-01T00:00:00Z");
+const ORIGIN = "https://acme.example";
+const BOB = "did:web:bob.example";
+const AT = "2026-06-01T00:00:00Z";
 const encoder = new TextEncoder();
+const sha256 = createSha256();
 
 /** Creates a reader of a vector folder that acts like a server. */
 function readerOf(folder: string) {
@@ -40,7 +59,7 @@ function readerOf(folder: string) {
 }
 
 async function trustOf(vkey: string) {
-  return [(await parseVerifierKey(createSha256(), vkey)).key];
+  return [(await parseVerifierKey(sha256, vkey)).key];
 }
 
 interface Expected {
@@ -62,7 +81,7 @@ for (const name of ["small", "pages", "rotated-tail", "empty"]) {
       for (const { evidence } of expected.questions) {
         const location = {
           reader: readerOf(folder),
-          metadataRef: "https://acme.example/.well-known/sig.json",
+          metadataRef: ORIGIN + PATHS.metadata,
         };
         const made = await makeEvidence(location, evidence.question, {
           now: NOW,
@@ -136,30 +155,126 @@ vectorTest(
   },
 );
 
-Deno.test("rejects evidence of a subject with too many lines, which has no digest", async () => {
+/** Lines that together exceed what the tree has a digest for. */
+const manyLines = (key: SigningKey) =>
+  makeLines(54, key, { metadata: { filler: "x".repeat(20_000) } });
+
+/** Creates a location of an issuer that publishes proofs of these lines. */
+async function locationOf(lines: readonly string[], key: SigningKey) {
+  const files = new Map<string, string | Uint8Array>(
+    makeDocuments({ keys: [key], lines }),
+  );
+  await publishProofs(files, { origin: ORIGIN, keys: [key], lines });
+  const reader = createMemoryReader(files, "remote");
+  return { reader, metadataRef: ORIGIN + PATHS.metadata };
+}
+
+Deno.test("evidence shows that a subject is absent where the tree ends at another one", async () => {
   const [key] = await importTestKeys();
-  const metadata = { filler: "x".repeat(15_000) };
-  const upserts = await makeLines(54, key, { metadata });
-  const at = "2026-06-01T00:00:00Z";
-  const revoked = {
-    ...revoke(55, { relationship_id: "rel-54" }),
-    ...{ issued_at: at, effective_at: at },
-  };
-  const files = await makeProofs({
-    ...{ origin: "https://acme.example", keys: [key] },
-    lines: [...upserts, await lineOf(revoked, key)],
+  const trusted = [await importVerificationKey(key.publicJwk)];
+  const about = (subject: string) => ({
+    ...{ subject, require: ["role=deploy"], at: AT },
   });
+  for (const lines of [await makeLines(2, key), await manyLines(key)]) {
+    const location = await locationOf(lines, key);
+    const options = { now: NOW };
+    const made = await makeEvidence(location, about(BOB), options);
+    const { answer: { decision }, other, path } = made;
+    assertEquals({ decision, lines: made.lines, path }, {
+      ...{ decision: "deny", lines: [], path: [] },
+    });
+    assertEquals(other?.key, encodeHex(subjectKey(sha256, ALICE)));
+    const verify = (evidence: Evidence) =>
+      verifyEvidence(encoder.encode(JSON.stringify(evidence)), trusted);
+    assertEquals((await verify(made)).evidence, made);
+    const own = encodeHex(subjectKey(sha256, BOB));
+    for (
+      const [change, why] of [
+        [{ key: own }, "the other subject is not on this path"],
+        [
+          { lines_sha256: "11".repeat(32) },
+          "the path does not lead to the checkpoint's state",
+        ],
+      ] as const
+    ) {
+      await expectSigError(
+        verify({ ...made, other: { ...other!, ...change } }),
+        "invalid_evidence",
+        `Cannot use evidence: ${why}`,
+      );
+    }
+  }
+  await expectSigError(
+    makeEvidence(await locationOf(await manyLines(key), key), about(ALICE), {
+      now: NOW,
+    }),
+    "document_too_large",
+    "Cannot make evidence: the subject has over 1048576 bytes of lines",
+  );
+});
+
+/** Expects a refusal of lines as those of ALICE, in a tree without pages. */
+async function expectLinesRefused(
+  lines: readonly string[],
+  content: Pick<ProofsContent, "claim" | "lines">,
+  why: string,
+) {
+  const [key] = await importTestKeys();
+  const files = await makeProofs({ origin: ORIGIN, keys: [key], ...content });
   const bytes = encoder.encode(JSON.stringify({
     type: "sig-evidence/v1",
     issuer: DID,
-    question: { subject: ALICE, require: ["relationship_id=rel-54"], at },
-    answer: { decision: "allow", reasons: [], as_of: 55 },
+    question: { subject: ALICE, require: ["relationship_id=rel-54"], at: AT },
+    answer: { decision: "allow", reasons: [], as_of: content.lines.length },
     checkpoint: new TextDecoder().decode(files.get(`${PROOFS}checkpoint`)),
-    ...{ path: [], lines: upserts, keys: { [key.kid]: key.publicJwk.x } },
+    ...{ path: [], lines, keys: { [key.kid]: key.publicJwk.x } },
   }));
   await expectSigError(
     verifyEvidence(bytes, [await importVerificationKey(key.publicJwk)]),
     "invalid_evidence",
-    "Cannot use evidence: its lines are over 1048576 bytes",
+    `Cannot use evidence: ${why}`,
   );
+}
+
+Deno.test("rejects evidence of a subject with too many lines, which has no digest", async () => {
+  const [key] = await importTestKeys();
+  const upserts = await manyLines(key);
+  const revoked = {
+    ...revoke(55, { relationship_id: "rel-54" }),
+    ...{ issued_at: AT, effective_at: AT },
+  };
+  const lines = [...upserts, await lineOf(revoked, key)];
+  const why = "its lines are over 1048576 bytes";
+  await expectLinesRefused(upserts, { lines }, why);
 });
+
+for (
+  const [name, event, why] of [
+    [
+      "an upsert of another subject",
+      upsert(1, { subject: BOB }),
+      "an upsert names another subject",
+    ],
+    [
+      "a revocation without its upsert",
+      { ...revoke(1) },
+      "a relationship does not begin with an upsert",
+    ],
+    [
+      "a line after the checkpoint",
+      upsert(2),
+      "a line has sequence 2 of 1",
+    ],
+  ] as const
+) {
+  Deno.test(`rejects a state that an issuer signed with ${name}`, async () => {
+    const [key] = await importTestKeys();
+    const lines = [await lineOf(event, key)];
+    const digest = sha256(feedOf(lines));
+    const leaf = stateLeaf(sha256, subjectKey(sha256, ALICE), digest);
+    const content = {
+      ...{ lines: await makeLines(1, key), claim: { state: leaf.hash } },
+    };
+    await expectLinesRefused(lines, content, why);
+  });
+}
