@@ -1,5 +1,4 @@
 import { assertEquals } from "@std/assert";
-import { assertSigError } from "../../tests/kit/sig_errors.ts";
 import {
   flagSpecs,
   many,
@@ -48,23 +47,6 @@ Deno.test("a typed flag returns its value, or undefined", () => {
     ...{ key: "k", "max-age": 300_000, "rate-limit": { perSecond: 20 } },
     ...{ host: ["a", "b"], log: "off", number: undefined, public: true },
   });
-});
-
-Deno.test("an error about an invalid value names its flag", () => {
-  const rows = [
-    ["--max-age=5", "--max-age must be a number with ms, s, m, h or d"],
-    ["--rate-limit=0/s", "--rate-limit must be a number of requests a second"],
-    ["--number=0", "--number must be a number from 1 to 999999"],
-    ["--log=text", "--log must be one of json, off"],
-  ] as const;
-  for (const [word, why] of rows) {
-    const { context } = assertSigError(
-      () => read("--key=k", word),
-      "invalid_request",
-      `Cannot run: ${why}`,
-    );
-    assertEquals(context.flag, word.split("=")[0]);
-  }
 });
 
 Deno.test("help contains the placeholder and choices of a typed flag", () => {

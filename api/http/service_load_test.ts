@@ -1,8 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { SigError } from "@sig/core";
-import { readJson } from "./read_body.ts";
 import { send, sendJson } from "./send.ts";
-import { ask, post } from "../testdata/asking.ts";
+import { ask } from "../testdata/asking.ts";
 import { outcome, serviceOf } from "./testdata/service_of.ts";
 
 Deno.test("a client over its rate gets 429; other clients and health checks do not", async () => {
@@ -86,26 +85,6 @@ Deno.test("clients without a known address share one rate", async () => {
   assertEquals((await ask(app, "/open")).status, 429);
 });
 
-Deno.test("requests beyond the maximum of concurrent ones are rejected", async () => {
-  const gate = Promise.withResolvers<void>();
-  const app = serviceOf({ maxConcurrent: 2 }, {
-    "/slow": async (c) => {
-      await gate.promise;
-      return sendJson(c, {});
-    },
-  });
-  const slow = [ask(app, "/slow"), ask(app, "/slow")];
-  const refused = await ask(app, "/open");
-  assertEquals(outcome(refused), [503, "overloaded"]);
-  assertEquals(refused.headers.get("retry-after"), "1");
-  assertEquals((await ask(app, "/healthz")).status, 200);
-  gate.resolve();
-  for (const answer of await Promise.all(slow)) {
-    assertEquals(answer.status, 200);
-  }
-  assertEquals((await ask(app, "/open")).status, 200);
-});
-
 Deno.test("slots are released when a route fails", async () => {
   const app = serviceOf({ maxConcurrent: 1 }, {
     "/broken": () => {
@@ -116,29 +95,4 @@ Deno.test("slots are released when a route fails", async () => {
     assertEquals(outcome(await ask(app, "/broken")), [500, "internal"]);
   }
   assertEquals((await ask(app, "/open")).status, 200);
-});
-
-Deno.test("bodies share the limit of held bytes and release them", async () => {
-  const app = serviceOf({ maxHeldBytes: 40_000, bodyTimeoutMs: 60_000 }, {
-    "/eat": async (c) => {
-      await readJson(c, 100_000);
-      return sendJson(c, {});
-    },
-  });
-  const body = JSON.stringify("x".repeat(30_000));
-  const held = new TransformStream<Uint8Array, Uint8Array>();
-  const writer = held.writable.getWriter();
-  const first = post(app, "/eat", held.readable);
-  await writer.write(new TextEncoder().encode(body));
-  const refused = await post(app, "/eat", body);
-  assertEquals(outcome(refused), [503, "overloaded"]);
-  assertEquals(
-    refused.body.detail,
-    "Cannot answer: too many large requests are being answered",
-  );
-  await writer.close();
-  assertEquals((await first).status, 200);
-  for (let i = 0; i < 5; i++) {
-    assertEquals((await post(app, "/eat", body)).status, 200);
-  }
 });

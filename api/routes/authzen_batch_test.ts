@@ -131,16 +131,3 @@ Deno.test("a single failure is a problem; in a batch it is an error, not a deny"
   assertEquals(permitted.length, 2);
   assertEquals([permitted[0], permitted[1].decision], [failed, true]);
 });
-
-Deno.test("a batch queries each issuer once, whatever its items require", async () => {
-  await using issuer = await serveIssuer();
-  const { app, server } = issuer;
-  const { body } = await post(app, PATH, {
-    ...evaluationOf(server.did),
-    context: { sig: { max_age_seconds: 0 } },
-    evaluations: Array(100).fill({}),
-  });
-  assertEquals(body.evaluations.length, 100);
-  const feeds = server.requests.filter((path) => path === PATHS.feed);
-  assertEquals(feeds.length, 1);
-});

@@ -1,5 +1,5 @@
 import type { CheckAnswer, ErrorCode } from "@sig/core";
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import { unpackedFeed } from "../../tests/kit/unpack_vectors.ts";
 import type { IssuerQuestion } from "./answer_from.ts";
 import { checkIssuer } from "./check_issuer.ts";
@@ -8,21 +8,17 @@ import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import {
   type IssuerServer,
   startIssuerServer,
-  status,
 } from "../../tests/kit/issuer_server.ts";
 import {
   ALICE,
   importTestKeys,
-  lineOf,
   makeDocuments,
   makeLines,
   NOW,
   PATHS,
-  upsert,
 } from "../../tests/kit/test_issuer.ts";
-import { say, startRawServer } from "../../tests/kit/raw_server.ts";
 
-const [key1, , stranger] = await importTestKeys();
+const [key1] = await importTestKeys();
 const QUESTION = { subject: ALICE, require: ["role=deploy"] } as const;
 const POLICY = { allowPrivate: true, totalTimeoutMs: 30_000 };
 
@@ -92,106 +88,6 @@ Deno.test("an answer from a directory has the source `local` and no freshness", 
     "did_document_missing",
   ]);
   assertEquals(answer.explain?.relationships.length, 1);
-});
-
-Deno.test("the subject of a question is not sent to the issuer", async () => {
-  await using server = await publish();
-  await ask(server);
-  assertEquals(server.requests.toSorted(), Object.values(PATHS).toSorted());
-});
-
-/** A failing step, its error, and how the server causes it. */
-const FAULTS: readonly (readonly [
-  step: string,
-  code: ErrorCode,
-  message: string,
-  breakIt: (server: IssuerServer) => unknown,
-])[] = [
-  [
-    "the host answers with an error",
-    "fetch_status",
-    "the server answered with status 503",
-    ({ documents }) => documents.set(PATHS.did, status(503)),
-  ],
-  [
-    "the metadata speaks for another issuer",
-    "issuer_mismatch",
-    "Cannot trust metadata: ",
-    ({ documents, did }) => {
-      const text = String(documents.get(PATHS.metadata));
-      documents.set(PATHS.metadata, text.replace(did, "did:web:o.example"));
-    },
-  ],
-  [
-    "an event is signed by a stranger",
-    "signature_invalid",
-    "Cannot verify feed: it is not a signature of key",
-    async ({ documents, did }) => {
-      const line = await lineOf(upsert(1, { issuer: did }), stranger);
-      documents.set(PATHS.feed, `${line}\n`);
-    },
-  ],
-];
-
-for (const [step, code, message, breakIt] of FAULTS) {
-  Deno.test(`if ${step}, the answer is an error without a decision`, async () => {
-    await using server = await publish();
-    await breakIt(server);
-    const error = await expectSigError(() => ask(server), code, message);
-    assert(!("decision" in error), "an error is not an answer");
-  });
-}
-
-/**
- * Asks an issuer through a raw server; `respond` makes a response from a
- * document.
- */
-async function askRaw(
-  respond: (path: string, bytes: string | Uint8Array) => {
-    readonly head: string;
-    readonly body: string | Uint8Array;
-  },
-): Promise<CheckAnswer> {
-  const documents = new Map<string, string | Uint8Array>();
-  await using server = startRawServer(async (connection, request) => {
-    const path = request.split(" ")[1] ?? "";
-    const { head, body } = respond(path, documents.get(path) ?? "");
-    await say(
-      `HTTP/1.1 200 OK\r\n${head}connection: close\r\n\r\n`,
-      body,
-    )(connection, request);
-  });
-  const { port } = server;
-  const content = {
-    did: `did:web:127.0.0.1%3A${port}`,
-    origin: `http://127.0.0.1:${port}`,
-  };
-  const lines = await makeLines(1, key1, { issuer: content.did });
-  const made = makeDocuments({ ...content, keys: [key1], lines });
-  for (const [path, text] of made) documents.set(path, text);
-  return await ask(content);
-}
-
-Deno.test("if a body is cut off or has no stated length, the answer is an error", async () => {
-  const sized = ({ length }: string | Uint8Array) =>
-    `content-length: ${length}\r\n`;
-  const { category } = await expectSigError(
-    askRaw((path, bytes) => ({
-      head: sized(bytes),
-      body: path === PATHS.feed ? bytes.slice(0, 100) : bytes,
-    })),
-    "fetch_failed",
-    "the connection was closed before the answer was complete",
-  );
-  assertEquals(category, "unavailable");
-  await expectSigError(
-    askRaw((path, body) => ({
-      head: path === PATHS.feed ? "" : sized(body),
-      body,
-    })),
-    "fetch_failed",
-    "the server did not say where the body ends, so it may have been cut",
-  );
 });
 
 Deno.test("a malformed question causes no request", async () => {

@@ -13,17 +13,6 @@ const [key1] = await importTestKeys();
 const setUp = (content?: Partial<ProofsContent>) =>
   watchProven(3, key1, content);
 
-Deno.test("an answer from checkpoint, path and tail equals the answer from the feed", async () => {
-  await using issuer = await setUp();
-  issuer.publish([...issuer.lines, await issuer.line(4, key1)]);
-  const { proof, ...answer } = await issuer.check();
-  assertEquals([answer.decision, proof?.tail], ["allow", 1]);
-  const { consumer: { check }, did } = issuer;
-  await issuer.verify();
-  const whole = await check(did, QUESTION);
-  assertEquals({ ...answer, proof: null, continuity: "consistent" }, whole);
-});
-
 Deno.test("rejects a checkpoint with events but 0 bytes", async () => {
   await using issuer = await setUp({ claim: { bytes: 0 } });
   const { decision, proof, warnings } = await issuer.check();

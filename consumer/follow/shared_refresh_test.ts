@@ -1,6 +1,5 @@
 import { assertEquals } from "@std/assert";
 import { SharedRefresh, type WaitingLimits } from "./shared_refresh.ts";
-import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { microtasks } from "../../tests/kit/wait.ts";
 
 /** Work that ends when the test resolves it. */
@@ -70,41 +69,4 @@ Deno.test("a failed run rejects all questions that arrived during it, but no lat
   await microtasks();
   started[1]!.end.resolve(3);
   assertEquals(await later, 3);
-});
-
-Deno.test("at most maxWaiting questions wait at a time", async () => {
-  const { queue, started } = new Steps({ maxWaiting: 3 });
-  const first = queue.next();
-  await microtasks();
-  const others = [queue.current(), queue.next()];
-  for (const ask of [() => queue.next(), () => queue.current()]) {
-    const error = await expectSigError(
-      ask,
-      "overloaded",
-      "too many questions wait for its answer already",
-    );
-    assertEquals(error.context.retry_after_seconds, 60);
-  }
-  started[0]!.end.resolve(1);
-  assertEquals(await Promise.all([first, others[0]]), [1, 1]);
-  await microtasks();
-  const more = queue.current();
-  started[1]!.end.resolve(2);
-  assertEquals(await Promise.all([others[1], more]), [2, 2]);
-});
-
-Deno.test("each question waits for maxWaitMs, and the run continues", async () => {
-  const { queue, started } = new Steps({ maxWaitMs: 20 });
-  for (const ask of [() => queue.next(), () => queue.current()]) {
-    const error = await expectSigError(
-      ask,
-      "fetch_timeout",
-      "there was no answer within 20 ms",
-    );
-    assertEquals(error.context.limit_ms, 20);
-  }
-  assertEquals([started.length, queue.isBusy], [1, true]);
-  const last = queue.current();
-  started[0]!.end.resolve(1);
-  assertEquals(await last, 1);
 });

@@ -1,6 +1,5 @@
 // Tests of watching a feed with cursors in a pin store.
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { DatabaseSync } from "node:sqlite";
 import { acknowledgePin, listPins, type PinStore, removePin } from "../pins.ts";
 import { openPinFile } from "../../tests/kit/pin_file.ts";
 import { createConsumer } from "../create_consumer.ts";
@@ -99,22 +98,6 @@ Deno.test("--from needs a new cursor, and a sequence within the feed", () =>
         "Cannot watch from a sequence: the cursor default is at event 3",
       );
     }
-  }));
-
-Deno.test("an altered cursor is store_unavailable", () =>
-  withIssuer(3, 3, async ({ readOnce, path }) => {
-    await readOnce({ from: 1 });
-    const database = new DatabaseSync(path);
-    const { changes } = database.prepare(
-      "UPDATE record SET text=replace(text, '\"sequence\":3', '\"sequence\":2') WHERE kind='cursor'",
-    ).run();
-    assertEquals(changes, 1);
-    database.close();
-    await expectSigError(
-      readOnce,
-      "store_unavailable",
-      `Cannot use store ${path}: the cursor default is damaged`,
-    );
   }));
 
 Deno.test("a new cursor begins at the feed's end, and then yields each event once", () =>

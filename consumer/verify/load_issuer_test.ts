@@ -1,7 +1,6 @@
 import { DEFAULT_LIMITS } from "@sig/core";
 import { assert, assertEquals } from "@std/assert";
 import { loadIssuer } from "./load_issuer.ts";
-import { openSource, parseSource } from "../read/source.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { publishIssuer, status } from "../../tests/kit/issuer_server.ts";
 import { createMemoryReader } from "../testdata/memory_reader.ts";
@@ -15,7 +14,6 @@ import {
 
 const [key1] = await importTestKeys();
 const lines = await makeLines(1, key1);
-const POLICY = { allowPrivate: true };
 
 /**
  * Starts a server that publishes an issuer of its own origin, with other
@@ -62,25 +60,6 @@ Deno.test("refuses an issuer other than the origin's before it fetches anything 
   }
 });
 
-Deno.test("a URL proves the did:web of its host and port, whatever its path is", async () => {
-  await using server = await publish();
-  server.documents.set("/deep/sig.json", server.documents.get(PATHS.metadata)!);
-  const url = `${server.origin}/deep/sig.json`;
-  const loaded = await loadIssuer(openSource(parseSource(url, POLICY), POLICY));
-  assertEquals(loaded.issuer, server.did);
-  // The DID document is at the did:web location, not next to the metadata.
-  assert(server.requests.includes(PATHS.did));
-
-  await using stranger = await publish({ issuer: server.did });
-  const other = parseSource(`${stranger.origin}${PATHS.metadata}`, POLICY);
-  await expectSigError(
-    () => loadIssuer(openSource(other, POLICY)),
-    "issuer_mismatch",
-    "Cannot trust metadata",
-  );
-  assertEquals(stranger.requests, [PATHS.metadata]);
-});
-
 Deno.test("follows jwks_uri and events_uri to other origins only if allowed", async () => {
   for (const name of ["jwks_uri", "events_uri"] as const) {
     await using elsewhere = await publish();
@@ -124,26 +103,6 @@ Deno.test("only a did.json that does not exist is a warning", async () => {
     );
     assertEquals(error.context.status, code);
   }
-});
-
-Deno.test("a missing document other than did.json is an error", async () => {
-  for (const path of [PATHS.metadata, PATHS.jwks]) {
-    await using server = await publish();
-    server.documents.delete(path);
-    await expectSigError(
-      () => loadIssuer(server.location),
-      "fetch_status",
-      "the server answered with status 404",
-    );
-  }
-  await using server = await publish();
-  server.documents.delete(PATHS.feed);
-  const loaded = await loadIssuer(server.location);
-  await expectSigError(
-    () => loaded.openFeed(),
-    "fetch_status",
-    "the server answered with status 404",
-  );
 });
 
 Deno.test("of two failures, that of the key set is thrown, whichever is first", async () => {

@@ -1,15 +1,12 @@
 import { assertEquals } from "@std/assert";
-import { type ErrorCode, parseFeedLine } from "@sig/core";
+import { type ErrorCode } from "@sig/core";
 import {
-  createKeyResolver,
   importVerificationKey,
   jwkToDidKey,
   parseAttestation,
   signAttestation,
-  signEvent,
   verifyAttestation,
   type VerifyAttestationOptions,
-  verifyEnvelope,
 } from "@sig/jose";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { testKey } from "../testdata/keys.ts";
@@ -17,7 +14,6 @@ import {
   CHALLENGE,
   claimsOf,
   headerOf,
-  kidOf,
   NOW,
   NOW_SECONDS,
   tokenOf,
@@ -227,30 +223,5 @@ offline("a did:key kid must name its own key", async () => {
     () => verify(jwt),
     "invalid_header",
     "its fragment must repeat the key",
-  );
-});
-
-offline("an attestation is not an event", async () => {
-  const [first, payload, signature] = (await signed()).split(".");
-  const line = JSON.stringify({ protected: first, payload, signature });
-  await expectSigError(
-    () => parseFeedLine(line),
-    "typ_mismatch",
-    "typ must be sig-event+jws",
-  );
-});
-
-offline("an event is not an attestation", async () => {
-  const kid = kidOf(key);
-  const signer = { ...key, kid, sign: (m: Uint8Array) => key.sign(m) };
-  const event = await signEvent(claimsOf(key), signer);
-  const jwk = { ...key.publicJwk, kid };
-  const keys = await createKeyResolver({ keys: [jwk] });
-  await verifyEnvelope(parseFeedLine(JSON.stringify(event)), keys);
-  const jwt = `${event.protected}.${event.payload}.${event.signature}`;
-  await expectSigError(
-    () => verify(jwt),
-    "typ_mismatch",
-    "typ must be sig-attestation+jwt",
   );
 });

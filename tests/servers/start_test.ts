@@ -6,7 +6,6 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import {
-  assertUntouched,
   LEAST,
   runToEnd,
   ServerProcess,
@@ -74,21 +73,6 @@ for (const name of SERVERS) {
     const version = await runToEnd(name, ["--version"], none);
     assertEquals([version.code, version.stderr], [0, ""]);
     assertMatch(version.stdout, /^sig-(api|web) \d+\.\d+\.\d+\n$/);
-  });
-
-  Deno.test(`${name}: a used port and a missing permission are reported`, async () => {
-    await using server = await ServerProcess.start(name);
-    const address = `127.0.0.1:${server.port}`;
-    const expected = `invalid_request: Cannot listen on ${address}:`;
-    assertEquals(
-      (await refusal(name, ["--addr", address]))[0],
-      `${expected} another program listens there`,
-    );
-    assertEquals(
-      (await refusal(name, ["--addr", address], []))[0],
-      `${expected} the program was not given permission to`,
-    );
-    await assertUntouched(server);
   });
 
   Deno.test(`${name}: a server needs no permission except for the network of loopback`, async () => {
