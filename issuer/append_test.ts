@@ -141,12 +141,6 @@ Deno.test("refuses a second revocation unless it amends the first or follows an 
   assertEquals(again.sequence, 6);
 });
 
-Deno.test("writes a private event to a feed that is not public_only", async () => {
-  const { issuer } = await open({ publicOnly: false });
-  const { event } = await issuer.append(upsert({ visibility: "private" }));
-  assertEquals(event.visibility, "private");
-});
-
 Deno.test("issued_at may go back at most a day from the latest one", async () => {
   const { issuer } = await open();
   await issuer.append(upsert({ issued_at: "2026-02-28T09:00:00Z" }));

@@ -33,45 +33,6 @@ async function survey(lines: readonly string[]) {
   ]);
 }
 
-Deno.test("a fault has its line, its sequence and its key", async () => {
-  const lines = [
-    await lineOf(upsert(1), key1),
-    await lineOf(upsert(3), key1),
-  ];
-  const error = await expectSigError(
-    () => verify(feedOf(lines)),
-    "sequence_gap",
-    "Cannot verify feed: sequence jumps from 1 to 3",
-  );
-  assertEquals(error.context, {
-    line: 2,
-    sequence: 3,
-    expected: 2,
-    kid: "orgsign-1",
-  });
-});
-
-Deno.test("the sequence of a fault is the claimed one, or else the expected one", async () => {
-  const first = await lineOf(upsert(1), key1);
-  const claimed = await lineOf(upsert(7), stranger);
-  const forged = await expectSigError(
-    () => verify(feedOf([first, claimed])),
-    "signature_invalid",
-    "Cannot verify feed: it is not a signature of key",
-  );
-  assertEquals(forged.context.sequence, 7);
-  const unreadable = await expectSigError(
-    () => verify(feedOf([first, "{}"])),
-    "invalid_envelope",
-    "Cannot verify feed: member protected is missing",
-  );
-  assertEquals(unreadable.context, {
-    line: 2,
-    sequence: 2,
-    pointer: "/protected",
-  });
-});
-
 Deno.test("with maxFaults, each fault is reported once and verification continues", async () => {
   const good = await makeLines(12, key1);
   const lines = [
@@ -131,24 +92,6 @@ Deno.test("with maxFaults, reading stops at the maximum", async () => {
   }
   const { faults } = await verify(source(), { maxFaults: 5 });
   assertEquals([faults.length, pulled], [5, 3]);
-});
-
-Deno.test("chunks of any size give the same state and digest", async () => {
-  const feed = feedOf(await makeLines(3, key1));
-  const whole = await verify(feed, { digest: true });
-  assertEquals(whole.verifiedEvents, 3);
-  assertEquals(whole.bytes, feed.length);
-  const sizes = [1, 2, 3, 7, 64, 511, 512, 513, feed.length - 1, feed.length];
-  for (const size of sizes) {
-    const found = await verify(inChunks(feed, size), { digest: true });
-    assertEquals(found.sha256, whole.sha256);
-    assertEquals(found.state.last_sequence, 3);
-    assertEquals(
-      found.state.by_relationship_id,
-      whole.state.by_relationship_id,
-      `chunks of ${size}`,
-    );
-  }
 });
 
 Deno.test("a feed that ends within a line is incomplete, at any offset", async () => {

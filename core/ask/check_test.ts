@@ -199,49 +199,6 @@ Deno.test("an allow names the match with the highest last_sequence", () => {
   assertEquals(ask(events).last_sequence, 3);
 });
 
-Deno.test("at evaluates what was true then", () => {
-  const events = [
-    upsert(1, { issued_at: day(5) }),
-    revoke(2, { issued_at: day(10), effective_at: day(8) }),
-  ];
-  const decide = (at: string) => ask(events, { at }).decision;
-  assertEquals(
-    [
-      day(4),
-      day(5),
-      day(7, "T23:59:59.999999999Z"),
-      day(8),
-      day(10),
-    ].map(decide),
-    ["deny", "allow", "allow", "deny", "deny"],
-  );
-  assertEquals(ask(events, { at: day(4) }).reasons, [
-    { code: "not_yet_valid", relationship_id: "r1", sequence: 1 },
-  ]);
-});
-
-Deno.test("as_of evaluates what was known then", () => {
-  const events = [
-    upsert(1, { issued_at: day(5), valid_until: day(6) }),
-    upsert(2, { issued_at: day(7) }),
-    revoke(3, { issued_at: day(10), effective_at: day(5) }),
-  ];
-  const answer = (asOf: number | string) => {
-    const { decision, last_sequence, as_of } = ask(events, { asOf });
-    return [decision, last_sequence, as_of];
-  };
-  // Evaluated at the event's issued_at: now the relationship has expired.
-  assertEquals(answer(1), ["allow", 1, 1]);
-  assertEquals(answer("2"), ["allow", 2, 2]);
-  assertEquals(answer(3), ["deny", 3, 3]);
-  assertEquals(answer(day(9)), ["allow", 2, day(9)]);
-  assertEquals(answer(day(6)), ["deny", 1, day(6)]);
-  assertEquals(answer(day(4)), ["deny", 0, day(4)]);
-  assertEquals(ask(events, { asOf: day(4) }).reasons, [
-    { code: "no_relationship" },
-  ]);
-});
-
 Deno.test("not_after of an allow is the end of the relationship", () => {
   assertEquals(ask([upsert(1)]).not_after, null);
   const until = day(20, "T00:00:00.5Z");
