@@ -252,19 +252,3 @@ Deno.test("a subject of another type is denied, whatever its id", async () => {
     assertEquals((await ask({ type, id: ALICE })).decision, false, type);
   }
 });
-
-Deno.test("an invalid Content-Type or encoding is 400 on these routes", async () => {
-  await using issuer = await serveIssuer();
-  const question = evaluationOf(issuer.server.did);
-  const rows: readonly (readonly [{ [name: string]: string }, unknown])[] = [
-    [{ "content-type": "text/plain" }, [400, "invalid_request"]],
-    [{ "content-encoding": "gzip" }, [400, "invalid_request"]],
-    [{ "content-type": "application/json; profile=x" }, [200, true]],
-  ];
-  for (const path of [PATH, "/access/v1/evaluations"]) {
-    for (const [headers, expected] of rows) {
-      const { status, body } = await post(issuer.app, path, question, headers);
-      assertEquals([status, body.code ?? body.decision], expected);
-    }
-  }
-});

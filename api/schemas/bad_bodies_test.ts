@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { createApp } from "../app.ts";
 import { SHORT_FEED } from "../testdata/example_feed.ts";
-import { get, post } from "../testdata/asking.ts";
+import { post } from "../testdata/asking.ts";
 
 const app = createApp({ issuers: ["acme.example", "other.example"] });
 
@@ -23,14 +23,7 @@ const TWO_MEMBERS = { role: "a", relationship: "employee" };
 type Row = readonly [unknown, string | readonly string[], string];
 
 const NOT_JSON: readonly Row[] = [
-  ["", "invalid_json", "syntax"],
-  ["{", "invalid_json", "syntax"],
-  ["{'a':1}", "invalid_json", "syntax"],
   ['{"issuer":"a","issuer":"b"}', "invalid_json", "twice"],
-  ['{"a":1e999}', "invalid_json", "too large"],
-  [`${"[".repeat(17)}${"]".repeat(17)}`, "invalid_json", "levels"],
-  ['{"subject":"\\ud800"}', "invalid_json", "surrogate"],
-  ["\ufeff{}", "invalid_json", "syntax"],
   ["null", [""], "must be an object"],
   ["[]", [""], "must be an object"],
   ['"x"', [""], "must be an object"],
@@ -78,21 +71,12 @@ const CHECK: readonly Row[] = [
   [{ require: [] }, "requirements_empty", "at least one"],
   [{ require: "role=deploy" }, ["/require"], "an array"],
   [{ require: Array(65).fill("role=x") }, ["/require"], "1 to 64 items"],
-  [{ require: ["deploy"] }, "invalid_requirement", "key=value"],
   [
     { require: ["title=boss"] },
     "invalid_requirement",
     "must be one of relationship, role, relationship_id",
   ],
-  [{ require: ["role="] }, "invalid_requirement", "must have a value"],
-  [
-    { require: ["relationship=boss"] },
-    "invalid_requirement",
-    "must be one of employee",
-  ],
-  [{ require: [{}] }, "invalid_requirement", "one member"],
   [{ require: [TWO_MEMBERS] }, "invalid_requirement", "one member"],
-  [{ require: [{ role: 1 }] }, "invalid_requirement", "must be a string"],
   [{ require: [null, 7] }, ["/require/0", "/require/1"], "one member"],
   [{ at: "2026-01-01" }, ["/at"], "RFC 3339"],
   [{ at: "2026-01-01T00:00:00+00:00" }, ["/at"], "without an offset"],
@@ -246,20 +230,4 @@ Deno.test("rejects bodies over their limit", async () => {
   const evaluation = { subject: { type: "user", id: "x".repeat(65_536) } };
   const authzen = await post(app, "/access/v1/evaluation", evaluation);
   assertEquals([authzen.status, authzen.body.code], [413, "body_too_large"]);
-});
-
-Deno.test("rejects other content types, encodings and methods", async () => {
-  for (const path of ["/v1/check", "/v1/verify", "/v1/dump-state"]) {
-    const wrong = [
-      { "content-type": "text/plain" },
-      { "content-encoding": "gzip" },
-    ];
-    for (const headers of wrong) {
-      const { status, body } = await post(app, path, GOOD, headers);
-      assertEquals([status, body.code], [415, "unsupported_media_type"]);
-    }
-    const { status, headers, body } = await get(app, path);
-    assertEquals([status, body.code], [405, "method_not_allowed"]);
-    assertEquals(headers.get("allow"), "POST");
-  }
 });

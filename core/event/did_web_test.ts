@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import {
   didWebOf,
@@ -9,12 +9,6 @@ import {
 import { isSigError } from "../errors/error.ts";
 import type { ErrorCode } from "../errors/error_codes.ts";
 import { assertSigError, catchSigError } from "../../tests/kit/sig_errors.ts";
-import { readJsonVectors, vectorTest } from "../../tests/kit/others_vectors.ts";
-
-interface DidWebCase {
-  readonly did: string;
-  readonly url: string | null;
-}
 
 function documentUrl(did: string, allowPrivate = false): string | null {
   try {
@@ -24,16 +18,6 @@ function documentUrl(did: string, allowPrivate = false): string | null {
     throw error;
   }
 }
-
-vectorTest(
-  "each DID of the vectors has its URL or is rejected",
-  "own/didweb.json",
-  () => {
-    const cases = readJsonVectors<DidWebCase[]>("own/didweb.json");
-    assert(cases.length >= 35);
-    for (const { did, url } of cases) assertEquals(documentUrl(did), url, did);
-  },
-);
 
 Deno.test("rejects each malformed DID with its error code", () => {
   const table: readonly (readonly [ErrorCode, readonly string[]])[] = [

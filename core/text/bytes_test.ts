@@ -45,24 +45,6 @@ Deno.test("every byte string has one text, which decodes to it", () => {
   }));
 });
 
-Deno.test("changing one character never gives another spelling of the same bytes", () => {
-  for (const length of [1, 2, 3, 32, 64]) {
-    const bytes = Uint8Array.from({ length }, (_, i) => (i * 37 + 251) & 255);
-    const text = encodeBase64Url(bytes);
-    for (let at = 0; at < text.length; at++) {
-      for (let code = 0; code < 256; code++) {
-        const mutant = text.slice(0, at) + String.fromCharCode(code) +
-          text.slice(at + 1);
-        const decoded = decodeBase64UrlStrict(mutant);
-        assertEquals(decoded, decodeByReencoding(mutant), mutant);
-        if (mutant !== text && decoded) {
-          assertEquals(encodeBase64Url(decoded), mutant);
-        }
-      }
-    }
-  }
-});
-
 Deno.test("accepts exactly the texts that survive decoding and encoding", () => {
   const unit = fc.constantFrom(
     ..."ABQgwxyz0189-_+/= \n\u00c1\u0141\u2028",

@@ -6,7 +6,6 @@ import {
   type ParseJsonOptions,
   parseJsonWithSpelling,
 } from "./json.ts";
-import { vectorPath, vectorTest } from "../../tests/kit/others_vectors.ts";
 
 function faultOf(
   input: string | Uint8Array,
@@ -295,34 +294,3 @@ Deno.test("accepts the maximum number of values, and builds nothing of a longer 
   assertEquals(faultOf(deepFirst, { maxValues: 100 })?.fault, "depth");
   assertEquals(faultOf(`[${many}1]`), undefined);
 });
-
-/**
- * The only two `i_` files that are accepted: their numbers underflow to zero.
- */
-const ACCEPTED_I = [
-  "i_number_double_huge_neg_exp.json",
-  "i_number_real_underflow.json",
-];
-
-const PARSING = "jsontestsuite/test_parsing";
-
-vectorTest(
-  "JSONTestSuite: accepts and rejects the required texts",
-  PARSING,
-  () => {
-    const folder = vectorPath(PARSING);
-    const wrong: string[] = [];
-    const count = { y: 0, n: 0, i: 0 };
-    for (const { name } of Deno.readDirSync(folder)) {
-      const kind = name[0] as keyof typeof count;
-      count[kind]++;
-      const expected = kind === "y"
-        ? !name.startsWith("y_object_duplicated_key")
-        : kind === "i" && ACCEPTED_I.includes(name);
-      const fault = faultOf(Deno.readFileSync(`${folder}/${name}`));
-      if ((fault === undefined) !== expected) wrong.push(name);
-    }
-    assertEquals(wrong, []);
-    assertEquals(count, { y: 95, n: 188, i: 35 });
-  },
-);

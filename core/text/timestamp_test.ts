@@ -8,30 +8,8 @@ import {
   utcSeconds,
   validInstant,
 } from "./timestamp.ts";
-import { readJsonVectors, vectorTest } from "../../tests/kit/others_vectors.ts";
 
 import fc from "fast-check";
-
-interface TimestampCase {
-  readonly value: unknown;
-  readonly expect: "accept" | "reject";
-}
-
-vectorTest(
-  "accepts and rejects the timestamps of the vectors",
-  "own/timestamps.json",
-  () => {
-    const cases = readJsonVectors<TimestampCase[]>("own/timestamps.json");
-    assert(cases.length >= 33);
-    for (const { value, expect } of cases) {
-      assertEquals(
-        parseTimestamp(value) === undefined ? "reject" : "accept",
-        expect,
-        JSON.stringify(value),
-      );
-    }
-  },
-);
 
 Deno.test("accepts only RFC 3339 UTC with a real calendar date", () => {
   const accepted = [

@@ -39,18 +39,6 @@ async function signatureOf(
   return encodeHex(await key.sign(message));
 }
 
-interface Wycheproof {
-  readonly testGroups: readonly {
-    readonly publicKey: { readonly pk: string };
-    readonly tests: readonly {
-      readonly tcId: number;
-      readonly msg: string;
-      readonly sig: string;
-      readonly result: string;
-    }[];
-  }[];
-}
-
 interface Rfc8032 {
   readonly name: string;
   readonly secretKey: string;
@@ -81,27 +69,6 @@ interface Acvp {
 const BACKENDS: readonly VerificationBackend[] = ["node", "web"];
 
 for (const backend of BACKENDS) {
-  vectorTest(
-    `${backend}: Wycheproof Ed25519 (88 accepted, 63 refused)`,
-    "wycheproof/ed25519_test.json",
-    async () => {
-      const { testGroups } = readJsonVectors<Wycheproof>(
-        "wycheproof/ed25519_test.json",
-      );
-      const count = { valid: 0, invalid: 0 };
-      for (const { publicKey, tests } of testGroups) {
-        const key = decodeHex(publicKey.pk);
-        for (const { tcId, msg, sig, result } of tests) {
-          const message = decodeHex(msg);
-          const verdict = await verifies(key, message, decodeHex(sig), backend);
-          assertEquals(verdict, result === "valid", `tcId ${tcId}`);
-          count[verdict ? "valid" : "invalid"]++;
-        }
-      }
-      assertEquals(count, { valid: 88, invalid: 63 });
-    },
-  );
-
   vectorTest(
     `${backend}: RFC 8032, pure accepted, context and prehash refused`,
     "rfc8032/ed25519.json",

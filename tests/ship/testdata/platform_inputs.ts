@@ -17,7 +17,7 @@ export function hasVectors(): boolean {
 }
 
 /** Returns the vectors of other projects and of this one, with the servers. */
-export async function packInputs(servers: Servers): Promise<Inputs> {
+export async function packInputs(servers?: Servers): Promise<Inputs> {
   const files: Record<string, string> = {};
   const add = async (name: string, path: string) => {
     files[name] = (await Deno.readFile(path)).toBase64();
