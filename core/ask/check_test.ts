@@ -68,92 +68,6 @@ Deno.test("a deny has all members", () => {
   });
 });
 
-Deno.test("subjects are compared as strings", () => {
-  const subjects = [
-    "did:web:Alice.example",
-    "did:web:alice.example ",
-    "did:web:alice",
-    "alice",
-    "__proto__",
-  ];
-  for (const subject of subjects) {
-    assertEquals(
-      ask([upsert(1)], { subject }).reasons,
-      [{ code: "no_relationship" }],
-      subject,
-    );
-  }
-  const named = upsert(1, { subject: "constructor" });
-  assertEquals(ask([named], { subject: "constructor" }).decision, "allow");
-});
-
-Deno.test("a subject without any relationship is denied with no_relationship", () => {
-  const none = [{ code: "no_relationship" as const }];
-  assertEquals(ask([]).reasons, none);
-  assertEquals(
-    ask([upsert(1, { subject: "did:web:bob.example" })]).reasons,
-    none,
-  );
-  const moved = [upsert(1), upsert(2, { subject: "did:web:bob.example" })];
-  assertEquals(ask(moved).reasons, none);
-  assertEquals(ask(moved, { at: day(1) }).decision, "allow");
-});
-
-Deno.test("a requirement that no relationship meets is denied with …_missing", () => {
-  const table = [
-    ["relationship=founder", "relationship_type_missing"],
-    ["role=admin", "role_missing"],
-    ["relationship_id=r9", "relationship_id_missing"],
-  ] as const;
-  for (const [text, code] of table) {
-    const { reasons, requirements } = ask([upsert(1)], { require: [text] });
-    assertEquals(reasons, [{ code, requirement: requirements[0]! }]);
-  }
-  const all = ask([upsert(1)], { require: table.map(([text]) => text) });
-  assertEquals(
-    all.reasons.map(({ code }) => code as string),
-    table.map(([, code]) => code),
-  );
-  // A requirement that is met is not listed.
-  const one = ask([upsert(1)], { require: ["role=deploy", "role=admin"] });
-  assertEquals(one.reasons, [
-    { code: "role_missing", requirement: role("admin") },
-  ]);
-});
-
-Deno.test("a deny lists the status of each relationship that meets every requirement", () => {
-  const events = [
-    upAt(1, "a", { valid_until: day(2) }),
-    upAt(2, "b", { valid_from: day(20) }),
-    upAt(3, "c"),
-    revoke(4, { relationship_id: "c" }),
-    upAt(5, "d", { roles: ["other"] }),
-  ];
-  assertEquals(ask(events).reasons, [
-    { code: "expired", relationship_id: "a", sequence: 1 },
-    { code: "not_yet_valid", relationship_id: "b", sequence: 2 },
-    { code: "revoked", relationship_id: "c", sequence: 4 },
-  ]);
-});
-
-Deno.test("a deny lists each requirement that no effective relationship meets", () => {
-  const events = [
-    upAt(1, "a", { roles: ["admin"] }),
-    revoke(2, { relationship_id: "a" }),
-    upAt(3, "b", { roles: ["deploy"] }),
-  ];
-  const require = ["role=deploy", "role=admin", "role=audit"];
-  assertEquals(ask(events, { require }).reasons, [
-    {
-      code: "revoked",
-      relationship_id: "a",
-      sequence: 2,
-      requirement: role("admin"),
-    },
-    { code: "role_missing", requirement: role("audit") },
-  ]);
-});
-
 Deno.test("a deny names the last of several relationships that would meet a requirement", () => {
   const events = [
     upAt(1, "a", { roles: ["admin"], valid_until: day(2) }),
@@ -169,40 +83,6 @@ Deno.test("a deny names the last of several relationships that would meet a requ
     },
     { code: "role_missing", requirement: role("deploy") },
   ]);
-});
-
-Deno.test("requirements that only several relationships meet together are denied with requirements_split", () => {
-  const events = [
-    upAt(1, "a", { roles: ["deploy"], relationship_type: "contractor" }),
-    upAt(2, "b", { roles: ["audit"], relationship_type: "employee" }),
-  ];
-  const split = ask(events, {
-    require: ["relationship=employee", "role=deploy"],
-  });
-  assertEquals(
-    [split.decision, split.reasons, split.matched_relationship_id],
-    ["deny", [{ code: "requirements_split" }], null],
-  );
-  assertEquals(
-    ask(events, { require: ["relationship=employee", "role=audit"] })
-      .matched_relationship_id,
-    "b",
-  );
-});
-
-Deno.test("an allow names the match with the highest last_sequence", () => {
-  const events = [upAt(1, "a"), upAt(2, "b"), upAt(3, "c", { roles: [] })];
-  const later = [...events, upAt(4, "a")];
-  assertEquals(ask(events).matched_relationship_id, "b");
-  assertEquals(ask(later).matched_relationship_id, "a");
-  // The answer's last_sequence is the feed's.
-  assertEquals(ask(events).last_sequence, 3);
-});
-
-Deno.test("not_after of an allow is the end of the relationship", () => {
-  assertEquals(ask([upsert(1)]).not_after, null);
-  const until = day(20, "T00:00:00.5Z");
-  assertEquals(ask([upsert(1, { valid_until: until })]).not_after, until);
 });
 
 Deno.test("not_after of a deny is the earliest start of a relationship that meets every requirement", () => {

@@ -273,33 +273,6 @@ const COMMON = [
   "subject",
   "visibility",
 ];
-const REQUIRED = {
-  upsert: [
-    ...COMMON,
-    "relationship_type",
-    "status",
-    "roles",
-    "valid_from",
-    "valid_until",
-  ],
-  revoke: [...COMMON, "revokes_relationship_id", "reason_code", "effective_at"],
-};
-
-for (const [of, names] of Object.entries(REQUIRED)) {
-  const base = of === "upsert" ? upsert(1) : revoke(1);
-  Deno.test(`${of}: an absent required member is missing_field`, () => {
-    for (const name of names) {
-      for (const absent of [ABSENT, undefined]) {
-        const found = faults(changed(base, { [name]: absent }));
-        // A revoke without relationship_id also has a mismatched target.
-        assertEquals(found[0], `/${name} missing_field`);
-        const alsoBroken = of === "revoke" && name === "relationship_id";
-        assertEquals(found.length, alsoBroken ? 2 : 1, name);
-      }
-    }
-  });
-}
-
 Deno.test("an inherited member counts as absent", () => {
   assertEquals(
     faults(Object.create(upsert(1))),
