@@ -66,56 +66,6 @@ const CASES: readonly (readonly [
     ],
   ],
   [
-    "then: the version in force is the last one issued by then",
-    [
-      up(1, 5),
-      up(2, 10),
-      up(3, 15),
-    ],
-    "then",
-    [
-      [day(4), "not_yet_valid", 1],
-      [day(5), "active", 1],
-      [day(9, NANO_BEFORE), "active", 1],
-      [day(10), "active", 2],
-      [day(14, NANO_BEFORE), "active", 2],
-      [day(15), "active", 3],
-    ],
-  ],
-  [
-    "then: a relationship is active until its revoke takes effect",
-    [up(1, 5), end(2, 10, 10)],
-    "then",
-    [
-      [day(5), "active", 1],
-      [day(9, NANO_BEFORE), "active", 1],
-      [day(10), "revoked", 2],
-      [day(31), "revoked", 2],
-    ],
-  ],
-  [
-    "then: a retroactive revoke ends the earlier version at effective_at",
-    [up(1, 5), end(2, 10, 7)],
-    "then",
-    [
-      [day(6, NANO_BEFORE), "active", 1],
-      [day(7), "revoked", 2],
-      [day(9), "revoked", 2],
-      [day(10), "revoked", 2],
-    ],
-  ],
-  [
-    "then: a revoke that takes effect in the future ends the version at its issued_at",
-    [up(1, 5), end(2, 10, 20)],
-    "then",
-    [
-      [day(9, NANO_BEFORE), "active", 1],
-      [day(10), "revoked", 2],
-      [day(15), "revoked", 2],
-      [day(20), "revoked", 2],
-    ],
-  ],
-  [
     "then: a retroactive revoke ends every earlier version",
     [up(1, 5), up(2, 8), end(3, 12, 6)],
     "then",
@@ -174,39 +124,6 @@ const CASES: readonly (readonly [
 for (const [name, events, tense, timeline] of CASES) {
   Deno.test(name, () => assertTimeline(events, tense, timeline));
 }
-
-Deno.test("the period of validity is half-open, to the nanosecond", () => {
-  const events = [upsert(1, { valid_from: day(10), valid_until: day(20) })];
-  const timeline: Timeline = [
-    [day(1), "not_yet_valid", 1],
-    [day(9, NANO_BEFORE), "not_yet_valid", 1],
-    [day(10), "active", 1],
-    [day(10, NANO_AFTER), "active", 1],
-    [day(19, NANO_BEFORE), "active", 1],
-    [day(20), "expired", 1],
-    [day(20, NANO_AFTER), "expired", 1],
-  ];
-  assertTimeline(events, "now", timeline);
-  assertTimeline(events, "then", timeline);
-});
-
-Deno.test("a relationship without bounds is active once issued", () => {
-  assertTimeline([up(1, 5)], "then", [
-    [day(4, NANO_BEFORE), "not_yet_valid", 1],
-    [day(5), "active", 1],
-    ["9999-12-31T23:59:59Z", "active", 1],
-  ]);
-  assertTimeline([up(1, 5)], "now", [[day(1), "active", 1]]);
-});
-
-Deno.test("now: a revoke takes effect as soon as it is read", () => {
-  for (const effective of [1, 10, 31]) {
-    assertTimeline([up(1, 5), end(2, 10, effective)], "now", [
-      [day(1), "revoked", 2],
-      [day(31), "revoked", 2],
-    ]);
-  }
-});
 
 Deno.test("now: revoked precedes expired and not_yet_valid", () => {
   const validity = { valid_from: day(10), valid_until: day(20) };

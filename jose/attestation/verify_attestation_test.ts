@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { type ErrorCode } from "@sig/core";
+import type { ErrorCode } from "@sig/core";
 import {
   importVerificationKey,
   jwkToDidKey,

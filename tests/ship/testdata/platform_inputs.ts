@@ -30,5 +30,5 @@ export async function packInputs(servers?: Servers): Promise<Inputs> {
     }
   }
   await add("own/questions.json", `${OWN}questions.json`);
-  return { files, servers };
+  return servers === undefined ? { files } : { files, servers };
 }
