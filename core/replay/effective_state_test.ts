@@ -42,7 +42,6 @@ const end = (sequence: number, on: number, effective: number) =>
   revoke(sequence, { issued_at: day(on), effective_at: day(effective) });
 
 const NANO_BEFORE = "T23:59:59.999999999Z";
-const NANO_AFTER = "T00:00:00.000000001Z";
 
 const CASES: readonly (readonly [
   string,
