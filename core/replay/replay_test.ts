@@ -139,3 +139,17 @@ Deno.test("the clock may advance during a replay", () => {
     [["issued_at_future", 1]],
   );
 });
+
+Deno.test("an effective_at more than 60 s after issued_at is a warning", () => {
+  const at = (sequence: number, rest: string) =>
+    revoke(sequence, { issued_at: day(3), effective_at: day(3, rest) });
+  const { warnings } = replay([
+    upsert(1),
+    at(2, "T00:01:00Z"),
+    at(3, "T00:01:00.000000001Z"),
+  ]);
+  assertEquals(
+    warnings.map(({ code, sequence }) => [code, sequence]),
+    [["effective_at_future", 3], ["revoked_again", 3]],
+  );
+});
