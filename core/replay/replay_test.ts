@@ -5,7 +5,7 @@ import { applyEvent, type FeedState, Replay, replay } from "./replay.ts";
 import type { FeedHistory } from "./history.ts";
 import type { RelationshipState } from "../event/types.ts";
 import { assertSigError, catchSigError } from "../../tests/kit/sig_errors.ts";
-import { ALICE, ISSUER, revoke, upsert } from "../../tests/kit/events.ts";
+import { ALICE, day, ISSUER, revoke, upsert } from "../../tests/kit/events.ts";
 
 const ACTIVE: RelationshipState = {
   issuer: ISSUER,
