@@ -13,7 +13,7 @@ test("upsert prints the relationship and the sequence", async (workspace) => {
   );
 });
 
-test("an append prints its event as JSON", async (workspace) => {
+test("an append prints its event and its warnings as JSON", async (workspace) => {
   const words =
     "revoke --dir $D/acme --relationship-id r2 --reason-code error_correction --amend --event-id e9";
   const expected = {
@@ -23,7 +23,15 @@ test("an append prints its event as JSON", async (workspace) => {
     sequence: 4,
     repeated: false,
   };
-  assertEquals(await workspace.json(words), expected);
+  const warning = {
+    code: "revoked_again",
+    detail: "the relationship was revoked already",
+    sequence: 4,
+  };
+  assertEquals(await workspace.json(words), {
+    ...expected,
+    warnings: [warning],
+  });
   assertEquals(await workspace.json(words), { ...expected, repeated: true });
 });
 

@@ -245,6 +245,11 @@ Deno.test("KV does not overwrite a SQLite pin store, with minimal permissions", 
   assertEquals(await Deno.readFile(`${cwd}/pins.db`), before);
   assertEquals((await list("kv:pins.kv")).code, 0);
   assertEquals((await list("kv:pins.kv")).code, 0);
+  // On a machine this would be a database of the program, at an unknown path.
+  assertRan(await list("kv:"), {
+    code: 2,
+    err: "invalid_request: Cannot run: --pins kv: needs a path",
+  });
 });
 
 Deno.test({

@@ -20,6 +20,7 @@ export {
   type KnownState,
   parseTime,
   resolveTime,
+  sequenceOfDigits,
   timeAsAsked,
   Timepoint,
 } from "./ask/evaluation_time.ts";

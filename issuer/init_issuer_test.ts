@@ -41,6 +41,14 @@ test("init writes only the four files of docs/protocol.md §1 and one key", asyn
   assertEquals(ignored, "*\n");
 });
 
+test("an append writes the .gitignore that a crash after the folder left out", async ({ place }) => {
+  const path = `${place.dir}/.sig/.gitignore`;
+  await Deno.remove(path);
+  await using issuer = await place.open();
+  await issuer.append(upsert());
+  assertEquals(await Deno.readTextFile(path), "*\n");
+});
+
 for (
   const name of ["did.json", "jwks.json", "sig/events.jsonl", "sig.json"]
 ) {

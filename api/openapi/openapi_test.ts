@@ -216,6 +216,7 @@ Deno.test("the document contains every code and rejects what the service rejects
     require: ["role=deploy", { relationship: "employee" }],
   };
   assert(isValid(check, good));
+  assert(isValid(check, { ...good, as_of: "9".repeat(20) }));
   const bad: Json[] = [
     { ...good, min_seqence: 1 },
     { ...good, sig: "https://acme.example/sig.json" },

@@ -193,8 +193,13 @@ Deno.test("at, as_of, subject and status filter", async () => {
   assertEquals(await ids({ subject: "did:web:bob.example" }), ["bob-1"]);
   assertEquals(await ids({ status: "revoked" }), ["bob-1"]);
   assertEquals(await ids({ at: "2026-01-06T00:00:00Z" }), ["alice-1"]);
-  const { body } = await ask({ as_of: 9 });
-  assertEquals(body.code, "consistency_unavailable");
+  for (const [as_of, sequence] of [[9, 9], ["9".repeat(20), 2 ** 53 - 1]]) {
+    const { body } = await ask({ as_of });
+    assertEquals([body.code, body.detail], [
+      "consistency_unavailable",
+      `Cannot judge as of sequence ${sequence}: the feed ends at 3`,
+    ]);
+  }
 });
 
 Deno.test("an empty feed has one empty page", async () => {

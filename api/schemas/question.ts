@@ -8,7 +8,12 @@ import {
   RELATIONSHIP_TYPES,
   SigError,
 } from "@sig/core";
-import { isObject, isSequence, quote } from "@sig/core/internal";
+import {
+  isObject,
+  isSequence,
+  quote,
+  sequenceOfDigits,
+} from "@sig/core/internal";
 import { z } from "zod";
 import {
   instant,
@@ -112,7 +117,7 @@ const AT = instant.describe(
 const SEQUENCE = integer(1, Number.MAX_SAFE_INTEGER);
 const AS_OF = z.unknown().transform((value, ctx) => {
   if (typeof value === "string" && /^[0-9]+$/.test(value)) {
-    const sequence = Number(value);
+    const sequence = sequenceOfDigits(value);
     return isSequence(sequence)
       ? sequence
       : refuse(ctx, "a sequence must be an integer from 1 to 2^53-1");
@@ -136,7 +141,7 @@ const AS_OF = z.unknown().transform((value, ctx) => {
     },
     {
       type: "string",
-      pattern: `${INSTANT_PATTERN}|^[0-9]{1,16}$`,
+      pattern: `${INSTANT_PATTERN}|^[0-9]+$`,
       description: "An instant, or a sequence number in digits.",
     },
   ],

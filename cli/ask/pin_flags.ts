@@ -160,6 +160,12 @@ export async function openPins(
   if (call.flags["no-pin"]) return { warning: undefined };
   const { openPinStore } = await import("@sig/consumer/pins");
   const named = call.flags.pins;
+  if (named === "kv:") {
+    // Only servers have a platform's own database.
+    throw usageError("--pins kv: needs a path, such as kv:pins.kv", {
+      flag: "--pins",
+    });
+  }
   if (named !== undefined) {
     // From the environment, since other users of the machine can read
     // arguments.

@@ -21,7 +21,7 @@ export const EXIT_CODES = Object.freeze(
     ["0", "yes or done"],
     ["1", "the answer is no"],
     ["2", "anything else"],
-    ["130", "interrupted"],
+    ["130", "interrupted (a server ends with 0)"],
   ] as const,
 );
 

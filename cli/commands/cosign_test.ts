@@ -44,6 +44,11 @@ test("a cosigner replays the feed, and readers can require its signature", async
     "--cosigner must name at least 2",
   );
   await workspace.refused(`${cosign} 'two words'`, "invalid_request");
+  // A local source is never remembered.
+  await workspace.refused(
+    `cosign $D/acme --key $D/cosigner.jwk --name ${name}`,
+    'invalid_identifier: Cannot ask issuer "',
+  );
   // A feed that contradicts the pin is not cosigned.
   await workspace.write(FEED, "");
   await workspace.says(`${cosign} ${name}`, {

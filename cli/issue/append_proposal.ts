@@ -9,6 +9,7 @@ import {
   isSigError,
   type OpenObject,
   SigError,
+  type Warning,
 } from "@sig/core";
 import type {
   AppendedEvent,
@@ -206,6 +207,8 @@ async function report(
 interface Acknowledgement {
   readonly text: string;
   readonly value: OpenObject;
+  /** What readers will warn about (`--allow-warnings`). */
+  readonly warnings: readonly Warning[];
 }
 
 /**
@@ -216,14 +219,18 @@ interface Acknowledgement {
 async function acknowledge(
   call: Output,
   issuer: Issuer,
-  { text, value }: Acknowledgement,
+  { text, value, warnings: ofEvents }: Acknowledgement,
   isAppended: boolean,
 ): Promise<void> {
+  for (const each of ofEvents) writeWarnings(call, [each]);
   if (call.format === "text") call.io.stdout(text);
-  const warnings = isAppended ? await issuer.refreshProofs() : [];
-  writeWarnings(call, warnings);
+  const ofProofs = isAppended ? await issuer.refreshProofs() : [];
+  writeWarnings(call, ofProofs);
   if (call.format === "json") {
-    writeJson(call.io, { ...value, ...givenWarnings(warnings) });
+    writeJson(call.io, {
+      ...value,
+      ...givenWarnings([...ofEvents, ...ofProofs]),
+    });
   }
 }
 
@@ -235,7 +242,6 @@ function describeOne(
 ): Acknowledgement {
   const { sequence, event_id, relationship_id, repeated, event } = appended;
   const { event_type } = event;
-  writeWarnings(call, appended.warnings);
   if (repeated) {
     warn(
       call,
@@ -253,6 +259,7 @@ function describeOne(
       ...members,
       ...(notices.length === 0 ? {} : { notices }),
     },
+    warnings: appended.warnings,
   };
 }
 
@@ -265,7 +272,6 @@ function describeBatch(
   const first = written.at(0)?.sequence ?? null;
   const last = written.at(-1)?.sequence ?? null;
   const repeats = appended.length - written.length;
-  for (const { warnings } of written) writeWarnings(call, warnings);
   if (repeats > 0) {
     warn(call, `${counted(repeats, "event")} already in the feed`);
   }
@@ -286,5 +292,6 @@ function describeBatch(
         ...(changes === undefined ? {} : { action: changes[at]?.action }),
       })),
     },
+    warnings: written.flatMap(({ warnings }) => warnings),
   };
 }

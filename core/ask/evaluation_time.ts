@@ -76,7 +76,7 @@ export function parseTime({ at, asOf }: AskedTime): ParsedTime {
 
 function parseAsOf(asOf: number | string | Timepoint): number | Timepoint {
   const sequence = typeof asOf === "string" && /^[0-9]+$/.test(asOf)
-    ? Number(asOf)
+    ? sequenceOfDigits(asOf)
     : asOf;
   if (typeof sequence !== "number") return timepoint("as_of", sequence);
   if (isSequence(sequence)) return sequence;
@@ -85,6 +85,14 @@ function parseAsOf(asOf: number | string | Timepoint): number | Timepoint {
     "Cannot judge as_of: a sequence must be an integer from 1 to 2^53-1",
     { context: { pointer: "/as_of" } },
   );
+}
+
+/**
+ * Converts the digits of a sequence. No feed has more than 2^53-1 events, so
+ * that every larger sequence is beyond the feed, as 2^53-1 is.
+ */
+export function sequenceOfDigits(digits: string): number {
+  return Math.min(Number(digits), Number.MAX_SAFE_INTEGER);
 }
 
 /** The part of a state for times and pages; its history may be longer. */

@@ -63,6 +63,13 @@ Deno.test("rejects a sequence beyond the feed", () => {
     );
     assertEquals(error.context.last_sequence, 3);
   }
+  for (const asOf of ["9007199254740992", "9".repeat(20), "9".repeat(400)]) {
+    assertSigError(
+      () => resolve({ asOf }),
+      "consistency_unavailable",
+      "Cannot judge as of sequence 9007199254740991: the feed ends at 3",
+    );
+  }
   const empty = replay([]).state;
   assertEquals(
     catchSigError(() => resolveTime(empty, parseTime({ asOf: 1 }), now)).code,
@@ -71,7 +78,7 @@ Deno.test("rejects a sequence beyond the feed", () => {
 });
 
 Deno.test("rejects anything but a sequence or a timestamp", () => {
-  for (const asOf of [0, "0", -1, 1.5, NaN, 2 ** 53, "9".repeat(400)]) {
+  for (const asOf of [0, "0", -1, 1.5, NaN, 2 ** 53]) {
     assertSigError(
       () => resolve({ asOf }),
       "invalid_request",

@@ -156,7 +156,7 @@ export function resolvePath(path: string): string | undefined {
 }
 
 /**
- * Creates a directory; returns false if it exists.
+ * Creates a directory unless it exists.
  *
  * @param flush called with the parent directory (default: makes it durable).
  */
@@ -164,7 +164,7 @@ export function makeDirectory(
   path: string,
   mode = 0o755,
   flush: (parent: string) => void = syncDirectory,
-): boolean {
+): void {
   const make = () => {
     Deno.mkdirSync(path, { mode });
     return true;
@@ -173,7 +173,6 @@ export function makeDirectory(
   const action = "create the directory";
   const isMade = attempt("write_failed", action, path, make, exists);
   if (isMade) flush(parentOf(path));
-  return isMade;
 }
 
 /** Makes created, renamed and removed entries of a directory durable. */

@@ -122,9 +122,8 @@ class FileStore implements FeedStore {
     if (options.create === true) makeFolders(this.#dir);
     const folder = `${this.#findRoot()}/${PRIVATE_FOLDER}`;
     let entry = look(folder);
-    let isNew = false;
     if (entry === undefined) {
-      isNew = makeDirectory(folder, 0o700);
+      makeDirectory(folder, 0o700);
       entry = look(folder);
     }
     requireFolder(folder, entry);
@@ -132,9 +131,8 @@ class FileStore implements FeedStore {
     requireOwner(folder, entry, this.#us);
     // In git, a checkout would restore the index together with the feed, so
     // that a rollback stays undetected, and would distribute people's names.
-    if (isNew) {
-      createDurably(`${folder}/.gitignore`, IGNORE_ALL, { mode: 0o600 });
-    }
+    // Every time, since a crash may have followed the creation of the folder.
+    createDurably(`${folder}/.gitignore`, IGNORE_ALL, { mode: 0o600 });
     const { timeoutMs } = options;
     const lock = await acquireLock(
       `${folder}/lock`,

@@ -43,7 +43,7 @@ const INTRODUCTION =
 | 0 | yes, or done |
 | 1 | a question was answered with no: \`check\` denies, \`verify\` found a fault |
 | 2 | no answer, or not done: everything else |
-| 130 | interrupted |
+| 130 | interrupted; a server that is stopped by a signal ends with 0 |
 
 Results go to standard output, everything else to standard error. With
 \`--format json\` standard output is one JSON value (\`log\`: one event a line); on
