@@ -21,23 +21,6 @@ function faultOf(
   }
 }
 
-Deno.test("reads strict JSON like JSON.parse", () => {
-  const texts = [
-    "null",
-    ' \t\r\n{ "a" : [ 1 , -2.5e+3 , "x\\n\\u00e9\\ud83d\\ude00" ] } \n',
-    '{"":{"":{"":[]}},"a":{"":1}}',
-    '[{"a":1},{"a":2}]',
-    '{"a":"b","b":"a","c":"a\\"b\\\\","d":"\\\\"}',
-    "[-0,0.0,1e2,1E-400,9007199254740991,-9007199254740991,1e22]",
-    '{"a:":1,"a":":","\\\\":1,"\\"":2}',
-  ];
-  for (const text of texts) {
-    assertEquals(parseJson(text), JSON.parse(text), text);
-    const bytes = new TextEncoder().encode(text);
-    assertEquals(parseJson(bytes), JSON.parse(text), text);
-  }
-});
-
 Deno.test("a member name occurs once in an object, in any spelling", () => {
   const twice: readonly (readonly [string, string])[] = [
     ['{"a":1,"a":1}', "/a"],
