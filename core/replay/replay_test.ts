@@ -1,3 +1,4 @@
+import { FeedRules } from "./feed_rules.ts";
 import { assertEquals, assertThrows } from "@std/assert";
 import { check } from "../ask/check.ts";
 import { dumpState } from "../ask/dump_state.ts";
@@ -151,5 +152,15 @@ Deno.test("an effective_at more than 60 s after issued_at is a warning", () => {
   assertEquals(
     warnings.map(({ code, sequence }) => [code, sequence]),
     [["effective_at_future", 3], ["revoked_again", 3]],
+  );
+});
+
+Deno.test("an unknown event only uses its sequence", () => {
+  const rules = new FeedRules();
+  const unknown = { ...upsert(1), event_type: "relationship.suspend" };
+  assertEquals(rules.accept(unknown).applies, false);
+  assertEquals(
+    rules.accept(revoke(2)).warnings.map(({ code }) => code),
+    ["revoke_without_upsert"],
   );
 });
