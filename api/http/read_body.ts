@@ -9,6 +9,8 @@ import { readBytes } from "./read_bytes.ts";
 export const MAX_FEED_BODY_BYTES: number = 4 * 1024 * 1024;
 /** Maximum size in bytes of any other request (docs/protocol.md §8). */
 export const MAX_BODY_BYTES: number = 64 * 1024;
+/** Maximum size in bytes of a form. */
+const MAX_FORM_BYTES = 16 * 1024;
 
 /** `application/json` with any parameters (RFC 9110 §5.6.6, §8.3.1). */
 const JSON_TYPE =
@@ -128,15 +130,12 @@ export async function parseJsonBody(
 }
 
 /**
- * Reads a request's body as a form, including repeated fields.
+ * Reads a request's body as a form of at most 16 KiB, including repeated fields.
  *
  * @throws {SigError} `unsupported_media_type`, `body_too_large`,
  * `request_timeout`, `overloaded`, `invalid_request` if it is not UTF-8.
  */
-export async function readForm(
-  c: Context,
-  maxBytes: number,
-): Promise<URLSearchParams> {
+export async function readForm(c: Context): Promise<URLSearchParams> {
   const { headers } = c.req.raw;
   if (
     !FORM_TYPE.test(headers.get("content-type") ?? "") || isEncoded(headers)
@@ -146,7 +145,7 @@ export async function readForm(
       "Send the header content-type: application/x-www-form-urlencoded, and no content-encoding.",
     );
   }
-  const bytes = await receive(c, maxBytes);
+  const bytes = await receive(c, MAX_FORM_BYTES);
   try {
     return new URLSearchParams(
       new TextDecoder("utf-8", { fatal: true }).decode(bytes),

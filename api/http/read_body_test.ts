@@ -145,7 +145,7 @@ Deno.test("reads a form with repeated fields, only in UTF-8", async () => {
     within({
       body,
       headers: { "content-type": type, "content-encoding": encoding },
-    }, (c) => readForm(c, 1_000));
+    }, (c) => readForm(c));
   const type = "application/x-www-form-urlencoded";
   const fields = await readFields("a=1&a=%C3%A9", `${type}; charset=UTF-8`);
   assertEquals(fields.getAll("a"), ["1", "é"]);

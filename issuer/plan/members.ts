@@ -156,16 +156,3 @@ export interface DesiredRelationship {
   /** Row number as in a spreadsheet, for messages. */
   readonly row?: number | null | undefined;
 }
-
-/**
- * Returns the members that a row, or `sig set`, changes for every key of a
- * person. Titles and metadata belong to one relationship.
- */
-export function sharedMembers(
-  { roles, valid_from, valid_until }: Omit<
-    DesiredRelationship,
-    "subject" | "type"
-  >,
-): Pick<DesiredRelationship, "roles" | "valid_from" | "valid_until"> {
-  return { roles, valid_from, valid_until };
-}

@@ -22,7 +22,6 @@ import {
   plannedFields,
   type PlannedMembers,
   publishedMembers,
-  sharedMembers,
 } from "./members.ts";
 import {
   type EndedRelationship,
@@ -234,14 +233,17 @@ export function planChanges(
   };
 }
 
-/** Returns what a row changes for another key of its person. */
+/**
+ * Returns what a row changes for another key of its person. Titles and metadata
+ * belong to one relationship.
+ */
 function shareWith(
   published: PublishedRelationship,
-  { row, type, ...desired }: DesiredRelationship,
+  { row, type, roles, valid_from, valid_until }: DesiredRelationship,
 ): Resolved {
   const { subject } = published.upsert;
-  const shared = sharedMembers(desired);
-  return { desired: { subject, type, row, ...shared }, published };
+  const desired = { subject, type, row, roles, valid_from, valid_until };
+  return { desired, published };
 }
 
 /** Returns the rows of the person's other keys, except listed ones. */

@@ -1,6 +1,6 @@
 /** The authorization endpoint (OIDC Core §3.1.2). @module */
 
-import type { ServiceEnv } from "@sig/api/http";
+import { readForm, type ServiceEnv } from "@sig/api/http";
 import type { Context, Hono } from "hono";
 import {
   personOfSession,
@@ -15,7 +15,7 @@ import {
 import type { Client } from "./clients.ts";
 import { beginInteraction } from "./interaction.ts";
 import { invalidRequest, OAuthError, toOAuthError } from "./oauth_error.ts";
-import { formToLink, requireGet, sendTo } from "./pages.ts";
+import { requireGet, sendTo } from "./pages.ts";
 import { onlyValue } from "./parameters.ts";
 import type { ProviderContext } from "./provider_context.ts";
 
@@ -28,7 +28,8 @@ const PATH = "/oidc/authorize";
  * Adds `GET` and `POST /oidc/authorize`. If the browser has a session that the
  * issuer still confirms, and the person has approved the application, the
  * browser is redirected back with a code; otherwise to the consent page. A POST
- * is redirected to a GET, since browsers send no cookie with cross-site forms.
+ * is redirected to a GET with the same parameters, since browsers send no cookie
+ * with cross-site forms.
  */
 export function addAuthorizeRoutes(
   app: Hono<ServiceEnv>,
@@ -39,7 +40,10 @@ export function addAuthorizeRoutes(
     requireGet,
     (c) => c.get("budget").waitFor("sign-ins", () => authorize(c, context)),
   );
-  app.post(PATH, (c) => formToLink(c, context.issuer + PATH));
+  app.post(
+    PATH,
+    async (c) => sendTo(`${context.issuer + PATH}?${await readForm(c)}`),
+  );
 }
 
 async function authorize(

@@ -12,7 +12,6 @@ import type { Clients } from "./clients.ts";
 import { type Hint, readHint, type Signer, signLogoutToken } from "./jwt.ts";
 import { invalidRequest } from "./oauth_error.ts";
 import {
-  MAX_FORM_BYTES,
   requireGet,
   sendTo,
   showLogoutForm,
@@ -53,7 +52,7 @@ export function addLogoutRoutes(
     return logOut(c, readParameters(given), context, kick);
   });
   app.post(PATH, async (c) => {
-    const form = await readForm(c, MAX_FORM_BYTES);
+    const form = await readForm(c);
     const { headers } = c.req.raw;
     if (form.has("csrf") && isOwnPage(headers, context.issuer)) {
       return await logOut(c, readParameters(form), context, kick);

@@ -1,11 +1,6 @@
 /** The HTML pages that the server renders. @module */
 
-import {
-  PAGE_HEADERS,
-  problemResponse,
-  readForm,
-  type ServiceEnv,
-} from "@sig/api/http";
+import { PAGE_HEADERS, problemResponse, type ServiceEnv } from "@sig/api/http";
 import type { Context, MiddlewareHandler } from "hono";
 import {
   ERROR_CODES,
@@ -193,20 +188,6 @@ function escapeHtml(text: string, shown = escapeInvisible): string {
   return shown(text)
     .replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
     .replaceAll('"', "&quot;").replaceAll("'", "&#39;");
-}
-
-/** Maximum size of a form in bytes. */
-export const MAX_FORM_BYTES = 16 * 1024;
-
-/**
- * Redirects a POST to a GET with the same parameters: browsers send cookies
- * with links of other sites but not with their forms.
- */
-export async function formToLink(
-  c: Context<ServiceEnv>,
-  to: string,
-): Promise<Response> {
-  return sendTo(`${to}?${await readForm(c, MAX_FORM_BYTES)}`);
 }
 
 /** Returns a redirect. */

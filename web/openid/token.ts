@@ -21,7 +21,6 @@ import {
 } from "./grants.ts";
 import { signIdToken } from "./jwt.ts";
 import { OAuthError } from "./oauth_error.ts";
-import { MAX_FORM_BYTES } from "./pages.ts";
 import { type Parameters, readParameters } from "./parameters.ts";
 import type { ProviderContext } from "./provider_context.ts";
 
@@ -31,7 +30,7 @@ export function addTokenRoute(
   context: ProviderContext,
 ): void {
   app.post("/oidc/token", async (c) => {
-    const form = await readForm(c, MAX_FORM_BYTES);
+    const form = await readForm(c);
     return await c.get("budget").waitFor(
       "tokens",
       () => answer(c, readParameters(form), context),
@@ -201,7 +200,7 @@ export function addRevokeRoute(
 ): void {
   const { grants } = context;
   app.post("/oidc/revoke", async (c) => {
-    const form = await readForm(c, MAX_FORM_BYTES);
+    const form = await readForm(c);
     const parameters = readParameters(form);
     const { headers } = c.req.raw;
     const client = await authenticateClient(headers, parameters, context);
