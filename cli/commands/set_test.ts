@@ -132,10 +132,15 @@ test("plan, apply and set warn about expired relationships", async (workspace) =
   await workspace.sig(
     `${UPSERT} employee --subject ${zoe} --valid-until ${end} --relationship-id z`,
   );
+  // It ends later, so no command warns about it.
+  const yan = "did:web:yan.example";
+  await workspace.sig(
+    `${UPSERT} employee --subject ${yan} --valid-until 2099-01-01`,
+  );
   const list = "--dir $D/acme --from $D/people.csv";
   await workspace.write(
     "people.csv",
-    `subject,type\n${ALICE},employee\n${zoe},employee\n`,
+    `subject,type\n${ALICE},employee\n${zoe},employee\n${yan},employee\n`,
   );
   const says = (row: number) =>
     `warning: row ${row}: the relationship of ${zoe} expired at ${end}: every check denies it\n`;

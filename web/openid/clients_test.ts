@@ -29,6 +29,12 @@ const FAULTS: readonly (readonly [string, unknown, string, object?])[] = [
   }],
   ["jwks", { keys: [{ kty: "EC", d: "x" }] }, ": it must be a set of public"],
   ["jwks", { keys: [{ kty: "oct", k: "x" }] }, ": it must be a set of public"],
+  [
+    "jwks",
+    { keys: [{ kty: "OKP", crv: "Ed25519", x: "A".repeat(43) }] },
+    ": only one of client_secret_sha256, jwks may be given",
+    { client_secret_sha256: SHA256 },
+  ],
   ["id_token_signed_response_alg", "none", ": it must be"],
   ["id_token_signed_response_alg", "HS256", ": it must be"],
   ["backchannel_logout_uri", "http://10.0.0.1/", ": it must be an https URL"],

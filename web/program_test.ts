@@ -1,0 +1,34 @@
+import { parseFlags } from "@sig/api/flags";
+import { createServerIo } from "@sig/api/server";
+import { expectSigError } from "../tests/kit/sig_errors.ts";
+import { webProgram } from "./program.ts";
+
+const EVERYWHERE = ["--addr", "0.0.0.0:0"];
+
+for (
+  const [words, why] of [
+    [EVERYWHERE, "--audience is required where others can reach the server"],
+    [
+      [...EVERYWHERE, "--audience", "https://login.acme.example"],
+      "a server that others can reach needs --public",
+    ],
+    [
+      ["--audience", "https://login.acme.example/login"],
+      '--audience "https://login.acme.example/login" must be an origin or a DID',
+    ],
+    [
+      ["--scope", "two words"],
+      '--scope "two words" must be printable ASCII without space, quote and backslash',
+    ],
+  ] as const
+) {
+  Deno.test(`refuses to start with ${words.join(" ")}`, async () => {
+    const { flags } = webProgram;
+    const given = parseFlags(words, { flags, seeHelp: "" });
+    await expectSigError(
+      async () => await webProgram.start(given, createServerIo()),
+      "invalid_request",
+      `Cannot run: ${why}`,
+    );
+  });
+}
