@@ -217,6 +217,12 @@ Deno.test("an id_token_hint must be an ID token of this provider for this applic
       "login_required",
     );
   });
+  await t.step("login_hint must name the same person", async () => {
+    const errorOf = (login_hint: string) =>
+      browser.silentError(provider, { id_token_hint: id_token, login_hint });
+    assertEquals(await errorOf("did:web:bob.example"), "invalid_request");
+    assertEquals(await errorOf(person.did), null);
+  });
 });
 
 Deno.test("prompt makes the person sign again", async () => {
