@@ -177,6 +177,24 @@ for (
       'row 3: another row gives "did:web:alice.example" a second relationship of type employee',
     ],
     [
+      "that differs from another one, if both could apply to a third key of the person",
+      published(
+        upsert("r-1"),
+        ...["2", "3"].map((n) =>
+          upsert(`r-${n}`, {
+            subject: `did:key:k${n}`,
+            metadata: { same_person_as: ALICE },
+          })
+        ),
+      ),
+      [
+        { ...IS_ALICE, roles: ["a"], relationship_id: "r-1", row: 2 },
+        { ...IS_ALICE, roles: ["b"], relationship_id: "r-2", row: 3 },
+      ],
+      "ambiguous_relationship",
+      'row 3: several rows are about the person of "did:key:k3" and differ, so that "r-3" could become either',
+    ],
+    [
       "that takes a relationship of a type outside of the list by its name",
       published(upsert("r-1")),
       [{ subject: ALICE, type: "advisor", relationship_id: "r-1", row: 2 }],
