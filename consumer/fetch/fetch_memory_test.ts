@@ -87,7 +87,7 @@ const REFUSALS = ["fetch_failed", "fetch_timeout", "document_too_large"];
 const GOOD = say(`${OK}content-length: 2\r\n\r\n{}`);
 const FETCHER = new URL("../testdata/fetch_hostile.ts", import.meta.url);
 
-Deno.test("20 hostile endpoints take less than 64 MiB each, one at a time and concurrently", async () => {
+Deno.test("each of 20 hostile endpoints takes less than 64 MiB, and all concurrently less than 128", async () => {
   await using server = startRawServer(async (connection, request) => {
     const path = request.split(" ")[1] ?? "";
     await (HOSTILE[path] ?? GOOD)(connection, request);
@@ -103,6 +103,7 @@ Deno.test("20 hostile endpoints take less than 64 MiB each, one at a time and co
     assert(REFUSALS.includes(code), `${path}: ${code}`);
   }
   for (const [path, bytes] of Object.entries<number>(growth)) {
-    assert(bytes < 64 * MIB, `${path}: ${Math.round(bytes / MIB)} MiB`);
+    const most = path === "all" ? 128 : 64;
+    assert(bytes < most * MIB, `${path}: ${Math.round(bytes / MIB)} MiB`);
   }
 });
