@@ -385,7 +385,14 @@ Deno.test("a file that another user can write is rejected, with its location", (
       await refused(`the file ${path} can be written by other users`);
     }
     Deno.chmodSync(path, 0o644);
-    assertEquals(await decide(ALICE), "allow");
+    const folder = path.replace(/[^/]*$/, "");
+    Deno.chmodSync(folder, 0o777);
+    await refused(`any user can replace files in the folder ${folder}`);
+    // Only owners can replace files in a folder such as /tmp.
+    for (const mode of [0o1777, 0o775]) {
+      Deno.chmodSync(folder, mode);
+      assertEquals(await decide(ALICE), "allow");
+    }
     if (Deno.uid() === 0) {
       Deno.chownSync(path, 65_534, null);
       await refused(`the file ${path} belongs to another user`);

@@ -244,7 +244,7 @@ function makeFile({ sqlite, fs }: Modules, path: string, schema: SqliteSchema) {
   }
 }
 
-/** Refuses a file that another user could have written. */
+/** Refuses a file that another user could have written or replaced. */
 function checkFile(
   files: typeof fs,
   path: string,
@@ -266,6 +266,14 @@ function checkFile(
     );
   }
   const me = ownerOfNewFile(files, path);
+  const folder = path.replace(/[^/]*$/, "") || ".";
+  if (me !== undefined && isOpenFolder(files.statSync(folder).mode)) {
+    throw unavailable(
+      `any user can replace files in the folder ${folder}`,
+      undefined,
+      "If you know that nobody else has written there, run chmod o-w on it.",
+    );
+  }
   for (const suffix of ["", "-wal", "-shm", "-journal"]) {
     const each = suffix === ""
       ? file
@@ -287,6 +295,11 @@ function checkFile(
     }
   }
   return file;
+}
+
+/** In a folder with the sticky bit, such as /tmp, only owners replace files. */
+function isOpenFolder(mode: number): boolean {
+  return (mode & 0o1002) === 0o002;
 }
 
 /**
