@@ -1,11 +1,7 @@
 /** The entry point of the process `sig-api`. @module */
 
-import {
-  createServerIo,
-  runServer,
-  surviveRejections,
-} from "./process/server.ts";
-import { apiProgram } from "./program.ts";
+import { createServerIo, runServer, surviveRejections } from "./program/mod.ts";
+import { apiProgram } from "./sig_api.ts";
 
 /**
  * Runs the server with the process's arguments and exits with its exit code.

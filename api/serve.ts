@@ -13,8 +13,8 @@
  * @module
  */
 
-import { serveProgram } from "./process/server.ts";
-import { apiProgram } from "./program.ts";
+import { serveProgram } from "./program/mod.ts";
+import { apiProgram } from "./sig_api.ts";
 
 /** The handler that `deno serve` calls. */
 const server: Deno.ServeDefaultExport = await serveProgram(apiProgram, {

@@ -10,7 +10,12 @@ import {
   loadCommand,
   type LoadedCommand,
 } from "./command_line/command.ts";
-import type { ServerProgram } from "@sig/api/server";
+import {
+  createServerIo,
+  type ServerProgram,
+  serveUntilStopped,
+  startProgram,
+} from "@sig/api/program";
 import { writeResult } from "./output/write.ts";
 
 /** Returns the command that runs a server until it is interrupted. */
@@ -25,9 +30,6 @@ function serverCommand(
     ),
     endless: true,
     async run(call) {
-      const { createServerIo, serveUntilStopped, startProgram } = await import(
-        "@sig/api/server"
-      );
       const io = { ...createServerIo(), ...call.io };
       const startup = await startProgram(program, call, io);
       return await serveUntilStopped(startup, io, (url) => {
@@ -139,7 +141,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: "api",
     summary: "start the verification server (sig-api)",
     load: async () => {
-      const { apiProgram } = await import("@sig/api/program");
+      const { apiProgram } = await import("@sig/api/sig-api");
       return serverCommand("api", apiProgram);
     },
   },
@@ -147,7 +149,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: "web",
     summary: "start the login server (sig-web)",
     load: async () => {
-      const { webProgram } = await import("@sig/web/program");
+      const { webProgram } = await import("@sig/web/sig-web");
       return serverCommand("web", webProgram);
     },
   },

@@ -1,6 +1,6 @@
 /** Runs the command that a command line names. @module */
 
-import { usageError } from "@sig/api/flags";
+import { usageError } from "@sig/api/program";
 import { type SigError, SPEC_VERSION } from "@sig/core";
 import { suggest } from "@sig/core/internal";
 import {

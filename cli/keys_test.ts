@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { apiProgram } from "@sig/api/program";
-import { webProgram } from "@sig/web/program";
+import { apiProgram } from "@sig/api/sig-api";
+import { webProgram } from "@sig/web/sig-web";
 import { loadCommands } from "./commands.ts";
 import {
   issuerTest,

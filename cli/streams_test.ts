@@ -1,4 +1,4 @@
-import { writeAll } from "@sig/api/process";
+import { writeAll } from "@sig/api/program";
 import { assert, assertEquals } from "@std/assert";
 import { isCi, run } from "../tests/kit/process.ts";
 import { denoArgs, sig } from "./testdata/process.ts";

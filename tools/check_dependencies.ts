@@ -64,8 +64,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     ...["issue", "doctor", "site", "export", "commands"],
   ],
   api: [
-    ...["flags", "http", "process", "schemas", "ask", "openapi", "docs"],
-    "routes",
+    ...["http", "program", "schemas", "ask", "openapi", "docs", "routes"],
   ],
   web: [
     ...["browser", "ui", "names", "store", "login"],

@@ -60,10 +60,10 @@ export const ENTRIES: readonly Entry[] = PACKAGES.flatMap((name) => {
  */
 const OF_OTHERS: Readonly<Record<string, readonly string[]>> = {
   "api/http": ["api/http/options.ts"],
-  "api/program": [],
+  "api/sig-api": [],
   "api/schemas": [],
   "web/hono": [],
-  "web/program": [],
+  "web/sig-web": [],
 };
 
 /** Folders that are not part of the checkout, and copies of other projects. */

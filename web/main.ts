@@ -1,7 +1,7 @@
 /** The entry point of the process `sig-web`. @module */
 
-import { createServerIo, runServer, surviveRejections } from "@sig/api/server";
-import { webProgram } from "./program.ts";
+import { createServerIo, runServer, surviveRejections } from "@sig/api/program";
+import { webProgram } from "./sig_web.ts";
 
 /** Runs `sig-web` with the arguments of the process and exits with its code. */
 export async function main(): Promise<void> {

@@ -14,8 +14,8 @@
  * @module
  */
 
-import { serveProgram } from "@sig/api/server";
-import { webProgram } from "./program.ts";
+import { serveProgram } from "@sig/api/program";
+import { webProgram } from "./sig_web.ts";
 
 /** The server that `deno serve` runs. */
 const server: Deno.ServeDefaultExport = await serveProgram(webProgram, {

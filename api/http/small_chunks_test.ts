@@ -2,7 +2,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { WAIT_LIMIT_MS, within } from "../../tests/kit/wait.ts";
 import { head, RawClient } from "../../tests/kit/raw_client.ts";
-import { listen } from "../process/listen.ts";
+import { listen } from "../program/listen.ts";
 import { readJson } from "./read_body.ts";
 import { sendJson } from "./send.ts";
 import { createService, toApp } from "./service.ts";

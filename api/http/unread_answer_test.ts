@@ -1,7 +1,7 @@
 // A response whose client stops reading, over real sockets.
 import { assert, assertEquals } from "@std/assert";
 import { RawClient } from "../../tests/kit/raw_client.ts";
-import { listen } from "../process/listen.ts";
+import { listen } from "../program/listen.ts";
 import { send } from "./send.ts";
 import { createService, toApp } from "./service.ts";
 import { WAIT_LIMIT_MS, waitForEqual, within } from "../../tests/kit/wait.ts";

@@ -1,8 +1,7 @@
 /** Decision test cases: questions with their expected answers. @module */
 
 import { isObject, quote, suggest } from "@sig/core/internal";
-import { usageError } from "@sig/api/flags";
-import { parseYaml } from "@sig/api/yaml";
+import { parseYaml, usageError } from "@sig/api/program";
 import { jwkToDidKey, sshKeyToJwk } from "@sig/jose/keys";
 import { isSshKey } from "../people/subject.ts";
 
@@ -58,8 +57,8 @@ const REQUIRED = ["subject", "require", "expect"];
  *
  * @throws {SigError} `invalid_request`, which names the wrong case.
  */
-export function parseExpectedDecisions(text: string) {
-  const file = parseYaml(text, (why) => notCases(`it ${why}`));
+export async function parseExpectedDecisions(text: string) {
+  const file = await parseYaml(text, (why) => notCases(`it ${why}`));
   if (!isObject(file)) throw notCases("it must be an object with cases");
   requireKnown(file, FILE_MEMBERS, "the file");
   const { source, cases } = file;

@@ -6,14 +6,14 @@ import type { ProofPolicy } from "@sig/consumer";
 import type { NoteKey } from "@sig/jose/proofs";
 import {
   count,
+  dataFolder,
   duration,
   many,
   optional,
   toggle,
   usageError,
   type Values,
-} from "@sig/api/flags";
-import { dataFolder } from "@sig/api/process";
+} from "@sig/api/program";
 import type { Call } from "../command_line/command.ts";
 import { textOf } from "../command_line/values.ts";
 

@@ -25,7 +25,7 @@ import {
   toggle,
   usageError,
   type Values,
-} from "@sig/api/flags";
+} from "@sig/api/program";
 import type { PinValues } from "./pin_flags.ts";
 import {
   type Call,

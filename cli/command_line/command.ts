@@ -10,7 +10,7 @@ import {
   type GivenFlags,
   readValues,
   type Values,
-} from "@sig/api/flags";
+} from "@sig/api/program";
 import type { Io } from "../terminal/io.ts";
 import type { Format } from "../output/write.ts";
 

@@ -1,6 +1,6 @@
 /** `sig __complete`: shell completion. @module */
 
-import type { FlagSpec } from "@sig/api/flags";
+import type { FlagSpec } from "@sig/api/program";
 import { escapeInvisible } from "@sig/core";
 import type { Command, CommandEntry } from "./command.ts";
 import { did } from "./values.ts";

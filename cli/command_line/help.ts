@@ -6,7 +6,7 @@ import {
   paragraphs,
   twoColumns,
   usage,
-} from "@sig/api/flags";
+} from "@sig/api/program";
 import { widthOf } from "../output/table.ts";
 import type { Io } from "../terminal/io.ts";
 import type { Command, CommandEntry } from "./command.ts";

@@ -1,6 +1,6 @@
 /** The manual page, derived from the same definitions as the help. @module */
 
-import { flagRow, isSample, partsOf } from "@sig/api/flags";
+import { flagRow, isSample, partsOf } from "@sig/api/program";
 import type { Command } from "./command.ts";
 import { ABOUT, EXAMPLES, EXIT_CODES, usageLine } from "./help.ts";
 import { flagsOf } from "./parse_command_line.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { displayWidth } from "@sig/api/flags";
+import { displayWidth } from "@sig/api/program";
 import { loadCommands } from "../commands.ts";
 import { flagsOf } from "./parse_command_line.ts";
 import { manualPage } from "./manual_page.ts";

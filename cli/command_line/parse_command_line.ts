@@ -3,7 +3,7 @@
  */
 
 import { suggest } from "@sig/core/internal";
-import { type FlagSpec, parseFlags, usageError } from "@sig/api/flags";
+import { type FlagSpec, parseFlags, usageError } from "@sig/api/program";
 import type { Command, Format, ParsedCall } from "./command.ts";
 import type { Io } from "../terminal/io.ts";
 

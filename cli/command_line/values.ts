@@ -14,7 +14,7 @@ import {
   SigError,
 } from "@sig/core";
 import { isObject, parseTime, Timepoint } from "@sig/core/internal";
-import { oneOf, text, usageError, type ValueType } from "@sig/api/flags";
+import { oneOf, text, usageError, type ValueType } from "@sig/api/program";
 
 /** Returns a type that accepts any text, with its placeholder for the help. */
 export function textOf(placeholder: string): ValueType<string> {

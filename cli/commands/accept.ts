@@ -6,7 +6,7 @@ import {
   toggle,
   usageError,
   type Values,
-} from "@sig/api/flags";
+} from "@sig/api/program";
 import { INSECURE_FLAG } from "../ask/source_flags.ts";
 import { type Call, typedCommand } from "../command_line/command.ts";
 import { did, signingKey, source } from "../command_line/values.ts";

@@ -1,7 +1,7 @@
 import type { AttestationPreview, SignAttestationOptions } from "@sig/jose";
 import { typedCommand } from "../command_line/command.ts";
 import { did, input, signingKey, textOf } from "../command_line/values.ts";
-import { many, optional, required, usageError } from "@sig/api/flags";
+import { many, optional, required, usageError } from "@sig/api/program";
 import { writeLines } from "../output/fields.ts";
 import type { Io } from "../terminal/io.ts";
 import { writeJson } from "../output/write.ts";

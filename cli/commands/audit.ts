@@ -1,6 +1,6 @@
 import type { VerifiedIssuer } from "@sig/consumer";
 import { parseTimestamp } from "@sig/core";
-import { folder, optional } from "@sig/api/flags";
+import { folder, optional } from "@sig/api/program";
 import type { Call } from "../command_line/command.ts";
 import { timestamp, timestampThrough } from "../command_line/values.ts";
 import { describeFields, differingFields } from "../output/changes.ts";

@@ -8,7 +8,7 @@ import {
   required,
   usageError,
   type Values,
-} from "@sig/api/flags";
+} from "@sig/api/program";
 import { type Call, typedCommand } from "../command_line/command.ts";
 import { source } from "../command_line/values.ts";
 import { INSECURE_FLAG, SOURCE_HELP } from "../ask/source_flags.ts";

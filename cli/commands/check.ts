@@ -9,7 +9,7 @@ import {
 } from "@sig/core";
 import { MAX_ANSWER_WARNINGS } from "@sig/core/internal";
 import type { AnyAnswer } from "@sig/consumer";
-import { many, required, toggle } from "@sig/api/flags";
+import { many, required, toggle } from "@sig/api/program";
 import { type Call, typedCommand } from "../command_line/command.ts";
 import { did, source, textOf } from "../command_line/values.ts";
 import {

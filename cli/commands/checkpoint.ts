@@ -7,7 +7,7 @@ import {
   toggle,
   usageError,
   type Values,
-} from "@sig/api/flags";
+} from "@sig/api/program";
 import { readCosigner } from "../ask/pin_flags.ts";
 import { INSECURE_FLAG } from "../ask/source_flags.ts";
 import { DIR_FLAG } from "../issue/flags.ts";

@@ -1,4 +1,4 @@
-import { required } from "@sig/api/flags";
+import { required } from "@sig/api/program";
 import { signingKey, textOf } from "../command_line/values.ts";
 import { counted, writeJson } from "../output/write.ts";
 import { PINS_FLAG, withPins } from "../ask/pin_flags.ts";

@@ -1,5 +1,5 @@
 import { dumpState, type RelationshipState, type StateDump } from "@sig/core";
-import { optional, usageError } from "@sig/api/flags";
+import { optional, usageError } from "@sig/api/program";
 import { typedCommand } from "../command_line/command.ts";
 import { asOf, asOfThrough } from "../command_line/values.ts";
 import { writeTable } from "../output/table.ts";

@@ -1,6 +1,6 @@
 import type { Call } from "../command_line/command.ts";
 import { source } from "../command_line/values.ts";
-import { optional } from "@sig/api/flags";
+import { optional } from "@sig/api/program";
 import { type Colour, colour, safe, writeJson } from "../output/write.ts";
 import type { Examined } from "../doctor/examine.ts";
 import { type Finding, judge, sarif } from "../doctor/finding.ts";

@@ -1,4 +1,4 @@
-import { required, toggle, type Values } from "@sig/api/flags";
+import { required, toggle, type Values } from "@sig/api/program";
 import type { UpsertDraft } from "@sig/issuer";
 import type { VerifiedAnswer } from "@sig/jose";
 import { type Call, typedCommand } from "../command_line/command.ts";

@@ -1,7 +1,7 @@
 /** One signed event: `sig upsert`, `sig revoke`. @module */
 
 import type { OpenObject } from "@sig/core";
-import { many, optional, required, toggle } from "@sig/api/flags";
+import { many, optional, required, toggle } from "@sig/api/program";
 import type { EventDraft } from "@sig/issuer";
 import { typedCommand } from "../command_line/command.ts";
 import { did, id, role } from "../command_line/values.ts";

@@ -1,6 +1,6 @@
 import { formatInstant, instantOf, isSigError, parseQuestion } from "@sig/core";
 import type { Evidence, VerifiedEvidence } from "@sig/consumer";
-import { file, optional, required, usageError } from "@sig/api/flags";
+import { file, optional, required, usageError } from "@sig/api/program";
 import { typedCommand } from "../command_line/command.ts";
 import { did, source, textOf, timestamp } from "../command_line/values.ts";
 import { writeLines } from "../output/fields.ts";

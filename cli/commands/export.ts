@@ -1,4 +1,4 @@
-import { file, optional, usageError } from "@sig/api/flags";
+import { file, optional, usageError } from "@sig/api/program";
 import { typedCommand } from "../command_line/command.ts";
 import { safe, writeResult } from "../output/write.ts";
 import { EXPORT_FLAGS, EXPORT_KINDS } from "../export/kinds.ts";

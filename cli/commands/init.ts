@@ -4,7 +4,7 @@ import { typedCommand } from "../command_line/command.ts";
 import { kid, signingKey } from "../command_line/values.ts";
 import { keyStoreDir } from "../issue/private_key.ts";
 import { type Output, safe, writeResult } from "../output/write.ts";
-import { folder, optional, toggle, usageError } from "@sig/api/flags";
+import { folder, optional, toggle, usageError } from "@sig/api/program";
 
 /** The default kid of the first key. */
 const FIRST_KID = "orgsign-1";

@@ -6,7 +6,7 @@ import {
   optional,
   usageError,
   type Values,
-} from "@sig/api/flags";
+} from "@sig/api/program";
 import { RELATIONSHIP_TYPES, SigError } from "@sig/core";
 import type { Issuer } from "@sig/issuer";
 import type { InvitationTerms, ParsedInvitation } from "@sig/jose";

@@ -1,6 +1,6 @@
 import type { Jwk, OpenObject } from "@sig/core";
 import { isIdentifier } from "@sig/core/internal";
-import { file, optional, type Values } from "@sig/api/flags";
+import { file, optional, type Values } from "@sig/api/program";
 import { type Call, typedCommand } from "../command_line/command.ts";
 import { checked, kid } from "../command_line/values.ts";
 import { safe, safeJson, writeResult } from "../output/write.ts";

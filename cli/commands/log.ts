@@ -15,7 +15,7 @@ import {
   writeWarnings,
 } from "../output/write.ts";
 import { type Names, NAMES_FLAG } from "../people/names.ts";
-import { duration, optional, toggle } from "@sig/api/flags";
+import { duration, optional, toggle } from "@sig/api/program";
 import {
   namesOf,
   sourceCommand,

@@ -1,4 +1,10 @@
-import { optional, required, text, toggle, type Values } from "@sig/api/flags";
+import {
+  optional,
+  required,
+  text,
+  toggle,
+  type Values,
+} from "@sig/api/program";
 import { SigError } from "@sig/core";
 import type { PublishedRelationship, RevokeDraft } from "@sig/issuer";
 import { typedCommand } from "../command_line/command.ts";

@@ -8,7 +8,7 @@ import {
   toggle,
   usageError,
   type ValueType,
-} from "@sig/api/flags";
+} from "@sig/api/program";
 import { type Call, typedCommand } from "../command_line/command.ts";
 import { checked, textOf } from "../command_line/values.ts";
 import { writeTable } from "../output/table.ts";

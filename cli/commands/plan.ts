@@ -9,7 +9,7 @@ import {
   usageError,
   type Values,
   type ValueType,
-} from "@sig/api/flags";
+} from "@sig/api/program";
 import { type Call, typedCommand } from "../command_line/command.ts";
 import { input, people } from "../command_line/values.ts";
 import { appendProposal } from "../issue/append_proposal.ts";
@@ -217,7 +217,7 @@ async function readList({ flags, io }: ListCall): Promise<Planner> {
     });
   }
   const bytes = await readInput(io, path, MAX_LIST_BYTES);
-  const { desired, names } = readPeople(bytes, format);
+  const { desired, names } = await readPeople(bytes, format);
   const options = { prune, types: types.length > 0 ? types : undefined };
   return {
     names,

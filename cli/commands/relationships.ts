@@ -19,7 +19,7 @@ import {
   stringifyDump,
 } from "@sig/core";
 import type { VerifiedIssuer } from "@sig/consumer";
-import { duration, oneOf, optional, required } from "@sig/api/flags";
+import { duration, oneOf, optional, required } from "@sig/api/program";
 import { typeFlag } from "../issue/flags.ts";
 import type { Call } from "../command_line/command.ts";
 import { did, role } from "../command_line/values.ts";

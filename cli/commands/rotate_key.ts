@@ -1,4 +1,4 @@
-import { optional, required } from "@sig/api/flags";
+import { optional, required } from "@sig/api/program";
 import { DIR_FLAG } from "../issue/flags.ts";
 import { typedCommand } from "../command_line/command.ts";
 import { kid, signingKey } from "../command_line/values.ts";

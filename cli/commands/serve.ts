@@ -1,6 +1,6 @@
 import { isSigError } from "@sig/core";
 import { typedCommand } from "../command_line/command.ts";
-import { address, optional, parseAddress } from "@sig/api/flags";
+import { address, optional, parseAddress } from "@sig/api/program";
 import { type Output, safe, warn, writeJson } from "../output/write.ts";
 
 /** Time in ms that requests in flight have to finish after a stop signal. */
@@ -34,7 +34,7 @@ export const serve = typedCommand({
     const address = call.flags.addr ?? parseAddress("127.0.0.1:8080");
     await requirePublishable(call, dir);
     const { createIssuerSite } = await import("../site/issuer_site.ts");
-    const { listen } = await import("@sig/api/server");
+    const { listen } = await import("@sig/api/program");
     // Registered first: a process that has run out of descriptors can't add
     // signal listeners.
     const stop = io.stopRequested();

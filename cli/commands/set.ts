@@ -6,7 +6,7 @@ import {
   toggle,
   usageError,
   type Values,
-} from "@sig/api/flags";
+} from "@sig/api/program";
 import type {
   DesiredRelationship,
   EventDraft,

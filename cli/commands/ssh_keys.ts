@@ -17,7 +17,7 @@ import {
   toggle,
   usageError,
   type Values,
-} from "@sig/api/flags";
+} from "@sig/api/program";
 import { type Call, typedCommand } from "../command_line/command.ts";
 import { checked, source, textOf } from "../command_line/values.ts";
 import {

@@ -6,7 +6,7 @@ import {
   isSigError,
   SigError,
 } from "@sig/core";
-import { optional, usageError } from "@sig/api/flags";
+import { optional, usageError } from "@sig/api/program";
 import { type Call, typedCommand } from "../command_line/command.ts";
 import { source } from "../command_line/values.ts";
 import { colour, safe, writeJson } from "../output/write.ts";
@@ -55,7 +55,7 @@ export const test = typedCommand({
     const { parseExpectedDecisions } = await import(
       "../ask/expected_decisions.ts"
     );
-    const file = parseExpectedDecisions(decode(bytes));
+    const file = await parseExpectedDecisions(decode(bytes));
     const source = call.flags.sig ?? file.source;
     if (source === undefined) {
       throw usageError("there is no source to ask", {

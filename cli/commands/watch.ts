@@ -1,14 +1,14 @@
-import { pause } from "@sig/api/process";
-import { toProblem } from "@sig/core";
-import { quote } from "@sig/core/internal";
-import type { WatchedEvent, WatchOptions } from "@sig/consumer";
 import {
   duration,
   optional,
+  pause,
   toggle,
   usageError,
   type ValueType,
-} from "@sig/api/flags";
+} from "@sig/api/program";
+import { toProblem } from "@sig/core";
+import { quote } from "@sig/core/internal";
+import type { WatchedEvent, WatchOptions } from "@sig/consumer";
 import { type Call, INTERRUPTED } from "../command_line/command.ts";
 import { checked, sequence, textOf } from "../command_line/values.ts";
 import { PINS_FLAG, type PinValues } from "../ask/pin_flags.ts";

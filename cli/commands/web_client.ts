@@ -8,7 +8,7 @@ import {
   text,
   toggle,
   type Values,
-} from "@sig/api/flags";
+} from "@sig/api/program";
 import { type Call, typedCommand } from "../command_line/command.ts";
 import { id, url } from "../command_line/values.ts";
 import { writeTable } from "../output/table.ts";

@@ -6,7 +6,7 @@ import {
   optional,
   usageError,
   type Values,
-} from "@sig/api/flags";
+} from "@sig/api/program";
 import type { Call } from "../command_line/command.ts";
 import { textOf, url } from "../command_line/values.ts";
 import {

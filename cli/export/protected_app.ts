@@ -1,6 +1,6 @@
 /** An application that a reverse proxy protects with forward auth. @module */
 
-import { usageError } from "@sig/api/flags";
+import { usageError } from "@sig/api/program";
 import { quote } from "@sig/core/internal";
 import { type Scheme, SCHEME_PORTS } from "./hosted_site.ts";
 

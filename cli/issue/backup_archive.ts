@@ -8,8 +8,7 @@
 import { DEFAULT_LIMITS, JsonError, parseJson, SigError } from "@sig/core";
 import { isObject } from "@sig/core/internal";
 import type { IssuerBackup, StoredKey } from "@sig/issuer";
-import { usageError } from "@sig/api/flags";
-import { decodeSecretLine } from "@sig/api/process";
+import { decodeSecretLine, usageError } from "@sig/api/program";
 import { readInput } from "../terminal/read_input.ts";
 import type { Output } from "../output/write.ts";
 import { warnIfOpen } from "./private_key.ts";

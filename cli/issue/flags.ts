@@ -14,7 +14,7 @@ import {
   toggle,
   type Values,
   type ValueType,
-} from "@sig/api/flags";
+} from "@sig/api/program";
 import {
   dayOf,
   id,

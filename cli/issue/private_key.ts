@@ -10,8 +10,7 @@ import {
 import { isObject } from "@sig/core/internal";
 import type { KeptKey } from "@sig/issuer";
 import type { SigningKey } from "@sig/jose";
-import { usageError } from "@sig/api/flags";
-import { dataFolder } from "@sig/api/process";
+import { dataFolder, usageError } from "@sig/api/program";
 import type { Io } from "../terminal/io.ts";
 import { type Output, warn } from "../output/write.ts";
 import { isSshKey } from "../people/subject.ts";

@@ -2,7 +2,7 @@
 
 import type { InvitationTerms } from "@sig/jose";
 import { safe } from "./write.ts";
-import { displayWidth, wrap } from "@sig/api/flags";
+import { displayWidth, wrap } from "@sig/api/program";
 import type { Io } from "../terminal/io.ts";
 
 /** A label and its value. */

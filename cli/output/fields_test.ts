@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { displayWidth } from "@sig/api/flags";
+import { displayWidth } from "@sig/api/program";
 import type { Io } from "../terminal/io.ts";
 import { type Line, termLines, writeLines } from "./fields.ts";
 

@@ -1,6 +1,6 @@
 /** Tables for a terminal, wrapped between words. @module */
 
-import { displayWidth, wrap } from "@sig/api/flags";
+import { displayWidth, wrap } from "@sig/api/program";
 import type { Io } from "../terminal/io.ts";
 import { type Colour, colour, type Output, safe } from "./write.ts";
 

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { displayWidth } from "@sig/api/flags";
+import { displayWidth } from "@sig/api/program";
 import { layOut } from "./table.ts";
 
 const COLUMNS = ["subject", "type", "roles", "until", "id"]

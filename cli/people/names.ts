@@ -1,7 +1,7 @@
 /** Display names for DIDs: local, never published. @module */
 
 import { isSigError } from "@sig/core";
-import { file, optional, type Values } from "@sig/api/flags";
+import { file, optional, type Values } from "@sig/api/program";
 import type { Call } from "../command_line/command.ts";
 import { safe, warn } from "../output/write.ts";
 

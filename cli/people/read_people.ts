@@ -18,7 +18,7 @@ import {
 } from "@sig/core";
 import { isIdentifier, isObject, quote, suggest } from "@sig/core/internal";
 import type { DesiredRelationship } from "@sig/issuer";
-import { parseYaml } from "@sig/api/yaml";
+import { parseYaml } from "@sig/api/program";
 import { jwkToDidKey, sshKeyToJwk } from "@sig/jose/keys";
 import { type CsvRow, readCsv } from "@sig/web/names";
 import { type End, readDay } from "../command_line/values.ts";
@@ -47,13 +47,13 @@ interface Row {
  * column; `invalid_request` for an unknown column or if the text is not a list;
  * `invalid_json`.
  */
-export function readPeople(bytes: Uint8Array, format: string) {
+export async function readPeople(bytes: Uint8Array, format: string) {
   const text = decode(bytes);
   const faults = new RowFaults();
   const rows = format === "csv" ? rowsOfCsv(readCsv(text), faults) : rowsOfList(
     format === "json"
       ? parseList(text)
-      : parseYaml(text, (why) => notAList(`it ${why}`)),
+      : await parseYaml(text, (why) => notAList(`it ${why}`)),
   );
   const names = new Map<string, string>();
   const desired = rows.map((row) => {

@@ -2,21 +2,21 @@ import { isSigError } from "@sig/core";
 import {
   assert,
   assertEquals,
+  assertRejects,
   assertStringIncludes,
-  assertThrows,
 } from "@std/assert";
 import { formatOf, readPeople } from "./read_people.ts";
 
 const ALICE = "did:web:alice.example";
 
-function read(text: string, format = "csv") {
-  const { desired } = readPeople(new TextEncoder().encode(text), format);
+async function read(text: string, format = "csv") {
+  const { desired } = await readPeople(new TextEncoder().encode(text), format);
   // Drops undefined members.
   return desired.map((row) => JSON.parse(JSON.stringify(row)));
 }
 
-function refused(text: string, format = "csv") {
-  const error = assertThrows(() => read(text, format));
+async function refused(text: string, format = "csv") {
+  const error = await assertRejects(() => read(text, format));
   assert(isSigError(error), String(error));
   return error;
 }
@@ -61,10 +61,10 @@ const READ: readonly (readonly [string, string, object[]])[] = [
 ];
 
 for (const [name, text, rows] of READ) {
-  Deno.test(name, () => assertEquals(read(text), rows));
+  Deno.test(name, async () => assertEquals(await read(text), rows));
 }
 
-Deno.test("refuses ambiguous dates, and dates in a spreadsheet's own format", () => {
+Deno.test("refuses ambiguous dates, and dates in a spreadsheet's own format", async () => {
   for (
     const [text, why] of [
       ["03/04/2026", "it is ambiguous: day first or month first"],
@@ -75,7 +75,7 @@ Deno.test("refuses ambiguous dates, and dates in a spreadsheet's own format", ()
       ["soon", "it is not a date"],
     ] as const
   ) {
-    const { code, context, message } = refused(
+    const { code, context, message } = await refused(
       `${HEADER},valid_until\n${ALICE},employee,${text}`,
     );
     assertEquals(
@@ -86,8 +86,8 @@ Deno.test("refuses ambiguous dates, and dates in a spreadsheet's own format", ()
   }
 });
 
-Deno.test("one error reports every fault with its row and column", () => {
-  const { code, context: { errors = [] } } = refused(
+Deno.test("one error reports every fault with its row and column", async () => {
+  const { code, context: { errors = [] } } = await refused(
     [
       `${HEADER},roles,metadata`,
       "alice,employee,x,",
@@ -103,8 +103,8 @@ Deno.test("one error reports every fault with its row and column", () => {
   assertStringIncludes(errors[1]!.detail, "did you mean employee?");
 });
 
-Deno.test("refuses a row with too few or too many cells", () => {
-  const { code, context, message } = refused(
+Deno.test("refuses a row with too few or too many cells", async () => {
+  const { code, context, message } = await refused(
     `${HEADER},label\n${ALICE},employee\nx,owner,x`,
   );
   assertEquals([code, context.row], ["invalid_field", 2]);
@@ -183,28 +183,30 @@ const REFUSED: readonly (readonly [
 ];
 
 for (const [at, [format, text, code, message]] of REFUSED.entries()) {
-  Deno.test(`refuses what is not a list: ${format} ${at}: ${message}`, () => {
-    const error = refused(text, format);
+  Deno.test(`refuses what is not a list: ${format} ${at}: ${message}`, async () => {
+    const error = await refused(text, format);
     assertEquals(error.code, code);
     assertStringIncludes(error.message, `Cannot read list: ${message}`);
   });
 }
 
-Deno.test("refuses unknown columns, invalid UTF-8 and unclosed quotes, without quoting the text", () => {
+Deno.test("refuses unknown columns, invalid UTF-8 and unclosed quotes, without quoting the text", async () => {
   assertEquals(
-    refused(`${HEADER},Valid Untl\n`).context.hint,
+    (await refused(`${HEADER},Valid Untl\n`)).context.hint,
     "Did you mean valid_until?",
   );
-  const { code, context, message } = refused(`${HEADER}\n${ALICE},"secret\n`);
+  const { code, context, message } = await refused(
+    `${HEADER}\n${ALICE},"secret\n`,
+  );
   assertEquals([code, context.line], ["invalid_request", 2]);
   assert(!message.includes("secret"));
-  const error = assertThrows(() =>
+  const error = await assertRejects(() =>
     readPeople(new Uint8Array([0x73, 0xff]), "csv")
   );
   assert(isSigError(error, "invalid_request"));
 });
 
-Deno.test("JSON and YAML lists have the same result", () => {
+Deno.test("JSON and YAML lists have the same result", async () => {
   const item = {
     subject: ALICE,
     type: "employee",
@@ -221,11 +223,11 @@ Deno.test("JSON and YAML lists have the same result", () => {
   metadata: {cost: 1}
 `;
   const wanted = { ...item, valid_until: "2027-01-01T00:00:00Z", row: 1 };
-  assertEquals(read(JSON.stringify([item]), "json"), [wanted]);
-  assertEquals(read(yaml, "yaml"), [wanted]);
+  assertEquals(await read(JSON.stringify([item]), "json"), [wanted]);
+  assertEquals(await read(yaml, "yaml"), [wanted]);
   const shared =
     `- &r {subject: ${ALICE}, type: employee, metadata: {x: 1.5}}\n- *r\n`;
-  assertEquals(read(shared, "yaml").length, 2);
+  assertEquals((await read(shared, "yaml")).length, 2);
 });
 
 Deno.test("the file's ending determines the format", () => {
@@ -235,8 +237,8 @@ Deno.test("the file's ending determines the format", () => {
   );
 });
 
-Deno.test("the column name holds display names, which are not published", () => {
-  const { desired, names } = readPeople(
+Deno.test("the column name holds display names, which are not published", async () => {
+  const { desired, names } = await readPeople(
     new TextEncoder().encode(
       `Name,${HEADER}\n Alice ,${ALICE},employee\n,did:web:bob.example,advisor\nAlice,${ALICE},advisor\n`,
     ),
@@ -244,7 +246,7 @@ Deno.test("the column name holds display names, which are not published", () => 
   );
   assertEquals([...names], [[ALICE, "Alice"]]);
   assertEquals(desired.some((each) => "name" in each), false);
-  const { code, message } = refused(
+  const { code, message } = await refused(
     `name,${HEADER}\nAlice,${ALICE},employee\nAlicia,${ALICE},advisor\n`,
   );
   assertEquals(

@@ -8,7 +8,7 @@ import {
   tooLarge,
   writeAll,
   writeFile,
-} from "@sig/api/process";
+} from "@sig/api/program";
 import { SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import type { Io } from "./io.ts";

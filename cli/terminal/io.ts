@@ -1,6 +1,6 @@
 /** The interface between the command line and the system. @module */
 
-import type { ProcessIo } from "@sig/api/process";
+import type { ProcessIo } from "@sig/api/program";
 
 /** Access to the system as one object, which tests replace. */
 export interface Io extends ProcessIo {

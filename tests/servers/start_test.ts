@@ -34,7 +34,7 @@ async function refusal(
 
 for (const name of SERVERS) {
   const onlyHere = name === "api" ? [] : ["--demo"];
-  /** One case of each kind; `api/flags` and `web` test the others. */
+  /** One case of each kind; `api/program` and `web` test the others. */
   const refused: readonly (readonly [
     args: readonly string[],
     line: RegExp,

@@ -1,8 +1,8 @@
 // Static tests of the systemd units and the Dockerfile.
 import { assert, assertEquals } from "@std/assert";
-import { apiProgram } from "@sig/api/program";
-import { variableName } from "@sig/api/server";
-import { webProgram } from "@sig/web/program";
+import { apiProgram } from "@sig/api/sig-api";
+import { variableName } from "@sig/api/program";
+import { webProgram } from "@sig/web/sig-web";
 import { EXECUTABLES } from "../../tools/compile.ts";
 import { ROOT } from "../../tools/workspace.ts";
 import { hasProgram, run } from "../kit/process.ts";

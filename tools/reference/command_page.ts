@@ -3,10 +3,15 @@
  * commands. @module
  */
 
-import { flagRow, type FlagSpec, isSample, partsOf } from "@sig/api/flags";
-import type { ServerProgram } from "@sig/api/server";
-import { apiProgram } from "@sig/api/program";
-import { webProgram } from "@sig/web/program";
+import {
+  flagRow,
+  type FlagSpec,
+  isSample,
+  partsOf,
+  type ServerProgram,
+} from "@sig/api/program";
+import { apiProgram } from "@sig/api/sig-api";
+import { webProgram } from "@sig/web/sig-web";
 import type { Command } from "../../cli/command_line/command.ts";
 import { usageLine } from "../../cli/command_line/help.ts";
 import { loadCommands } from "../../cli/commands.ts";

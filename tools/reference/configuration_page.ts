@@ -3,10 +3,14 @@
  * @module
  */
 
-import { apiProgram } from "@sig/api/program";
-import { flagRow, type FlagSpec } from "@sig/api/flags";
-import { settingName, variableName } from "@sig/api/server";
-import { webProgram } from "@sig/web/program";
+import { apiProgram } from "@sig/api/sig-api";
+import {
+  flagRow,
+  type FlagSpec,
+  settingName,
+  variableName,
+} from "@sig/api/program";
+import { webProgram } from "@sig/web/sig-web";
 
 const PROGRAMS = [apiProgram, webProgram];
 

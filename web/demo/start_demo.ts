@@ -1,13 +1,13 @@
 /** The demo of a process: an issuer, two applications, and a story on the page. @module */
 
-import { usageError } from "@sig/api/flags";
+import {
+  type Respond,
+  type RunningServer,
+  type ServerIo,
+  type Startup,
+  usageError,
+} from "@sig/api/program";
 import type { App, RequestLogEntry } from "@sig/api/http";
-import type {
-  Respond,
-  RunningServer,
-  ServerIo,
-  Startup,
-} from "@sig/api/server";
 import { isSigError } from "@sig/core";
 import { withClients } from "../openid/clients.ts";
 import { findIssuerIdentifier } from "../openid/discovery.ts";

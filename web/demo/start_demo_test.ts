@@ -4,7 +4,7 @@ import {
   assertMatch,
   assertStringIncludes,
 } from "@std/assert";
-import { listen } from "@sig/api/server";
+import { listen } from "@sig/api/program";
 import { Browser, testKeys } from "../openid/testdata/test_provider.ts";
 import { Person } from "../testdata/independent_client.ts";
 import {

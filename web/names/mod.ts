@@ -17,7 +17,7 @@
  * @module
  */
 
-import { usageError } from "@sig/api/flags";
+import { usageError } from "@sig/api/program";
 import { type Issue, SigError } from "@sig/core";
 import { quote, trimOws } from "@sig/core/internal";
 import { parse } from "@std/csv/parse";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isLoopback } from "@sig/api/flags";
+import { isLoopback } from "@sig/api/program";
 import { send, type ServiceEnv } from "@sig/api/http";
 import { SigError } from "@sig/core";
 import type { Hono } from "hono";

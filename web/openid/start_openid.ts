@@ -1,9 +1,12 @@
 /** Starts the provider from flags and files (docs/openid.md). @module */
 
-import { usageError } from "@sig/api/flags";
-import { dataFolder } from "@sig/api/process";
+import {
+  dataFolder,
+  operatorLine,
+  type ServerIo,
+  usageError,
+} from "@sig/api/program";
 import type { Telemetry } from "@sig/api/http";
-import { operatorLine, type ServerIo } from "@sig/api/server";
 import { escapeInvisible, isDid, isSigError, SigError } from "@sig/core";
 import { MAX_NAMES_BYTES, NameFaults, readNames } from "../names/mod.ts";
 import type { Naming } from "./claims.ts";

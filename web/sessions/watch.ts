@@ -5,7 +5,7 @@
  * @module
  */
 
-import { pause } from "@sig/api/process";
+import { pause } from "@sig/api/program";
 import { type AskingClient, type Recheck, SessionNotEnded } from "./recheck.ts";
 import type { Session } from "./session.ts";
 import type { Sessions } from "./sessions.ts";

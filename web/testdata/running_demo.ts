@@ -1,7 +1,7 @@
 /** Runs `sig-web --demo` inside this process. */
 
-import { createServerIo, runServer } from "@sig/api/server";
-import { webProgram } from "../program.ts";
+import { createServerIo, runServer } from "@sig/api/program";
+import { webProgram } from "../sig_web.ts";
 import { type Answer, readAnswer } from "./answer.ts";
 
 /** A running demo. */

@@ -1,9 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { expectSigError } from "../tests/kit/sig_errors.ts";
 import { tempFolder } from "../tests/kit/process.ts";
-import { parseFlags } from "./flags/mod.ts";
-import { createServerIo } from "./process/server.ts";
-import { apiProgram } from "./program.ts";
+import { createServerIo, parseFlags } from "./program/mod.ts";
+import { apiProgram } from "./sig_api.ts";
 
 /** Starts the program with a token file of this content. */
 async function start(content: string | Uint8Array, ...words: string[]) {

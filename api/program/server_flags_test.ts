@@ -1,14 +1,14 @@
 import { assertEquals } from "@std/assert";
 import { assertSigError } from "../../tests/kit/sig_errors.ts";
 import { createProcessIo } from "./io.ts";
-import { parseFlags } from "../flags/parse_flags.ts";
+import { parseFlags } from "./parse_flags.ts";
 import {
   findExposure,
   type Reachability,
   readServerFlags,
   SERVER_FLAGS,
 } from "./server_flags.ts";
-import { parseAddress } from "../flags/values.ts";
+import { parseAddress } from "./values.ts";
 
 const OWN = [
   { name: "addr", value: "HOST:PORT", help: "" },

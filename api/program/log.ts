@@ -88,7 +88,7 @@ export function operatorLine(
  *
  * @example
  * ```ts
- * import { createServerIo, surviveRejections } from "@sig/api/server";
+ * import { createServerIo, surviveRejections } from "@sig/api/program";
  *
  * surviveRejections(globalThis, createServerIo());
  * ```

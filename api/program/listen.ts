@@ -1,6 +1,6 @@
 /** Listens with Deno's own server. @module */
 
-import type { Address } from "../flags/mod.ts";
+import type { Address } from "./values.ts";
 import { SigError, toProblem } from "@sig/core";
 import { pause } from "./io.ts";
 

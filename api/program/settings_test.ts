@@ -1,15 +1,9 @@
 import { assertEquals } from "@std/assert";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
-import {
-  flagSpecs,
-  many,
-  optional,
-  readValues,
-  toggle,
-} from "../flags/flag.ts";
-import { parseFlags } from "../flags/parse_flags.ts";
+import { flagSpecs, many, optional, readValues, toggle } from "./flag.ts";
+import { parseFlags } from "./parse_flags.ts";
 import { readSettings, type Variables } from "./settings.ts";
-import { duration, file, text } from "../flags/values.ts";
+import { duration, file, text } from "./values.ts";
 
 const FLAGS = {
   config: optional(file, "settings"),

@@ -9,7 +9,7 @@ import { quote } from "@sig/core/internal";
  *
  * @example
  * ```ts
- * import { readFile } from "@sig/api/process";
+ * import { readFile } from "@sig/api/program";
  * import { assertRejects } from "@std/assert";
  *
  * await assertRejects(() => readFile("no-such-file", 100));
@@ -43,7 +43,7 @@ export async function readFile(
  *
  * @example
  * ```ts
- * import { tooLarge } from "@sig/api/process";
+ * import { tooLarge } from "@sig/api/program";
  * import { assertEquals } from "@std/assert";
  *
  * assertEquals(tooLarge(100).context.limit, 100);
@@ -86,7 +86,7 @@ function whyNotRead(error: unknown): string {
  *
  * @example
  * ```ts
- * import { decodeSecretLine } from "@sig/api/process";
+ * import { decodeSecretLine } from "@sig/api/program";
  * import { assertEquals } from "@std/assert";
  *
  * const bytes = new TextEncoder().encode("correct horse\n");
@@ -123,7 +123,7 @@ export interface CreateFileOptions {
  *
  * @example
  * ```ts
- * import { createPrivateFile } from "@sig/api/process";
+ * import { createPrivateFile } from "@sig/api/program";
  * import { assertRejects } from "@std/assert";
  *
  * await assertRejects(() => createPrivateFile("no-such-folder/key", "…"));
@@ -163,7 +163,7 @@ export interface WriteFileOptions {
  *
  * @example
  * ```ts
- * import { writeFile } from "@sig/api/process";
+ * import { writeFile } from "@sig/api/program";
  * import { assertRejects } from "@std/assert";
  *
  * const how = { mode: 0o600 };
@@ -209,7 +209,7 @@ export async function writeFile(
  *
  * @example
  * ```ts
- * import { replaceFile } from "@sig/api/process";
+ * import { replaceFile } from "@sig/api/program";
  * import { assertRejects } from "@std/assert";
  *
  * await assertRejects(() => replaceFile("no-such-folder/list", "…"));

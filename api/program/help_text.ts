@@ -7,7 +7,7 @@ import type { FlagSpec } from "./flag.ts";
  *
  * @example
  * ```ts
- * import { flagRow, twoColumns } from "@sig/api/flags";
+ * import { flagRow, twoColumns } from "@sig/api/program";
  * import { assertEquals } from "@std/assert";
  *
  * const flag = { name: "addr", value: "HOST:PORT", help: "where to listen" };

@@ -10,7 +10,7 @@ import {
   parseAddress,
   rate,
   text,
-} from "../flags/values.ts";
+} from "./values.ts";
 import {
   type FlagSpec,
   flagSpecs,
@@ -21,7 +21,7 @@ import {
   toggle,
   usageError,
   type Values,
-} from "../flags/flag.ts";
+} from "./flag.ts";
 import type { PinStore } from "@sig/consumer/pins";
 import type { OpenStoreOptions } from "@sig/consumer/store";
 import type { ProcessIo } from "./io.ts";

@@ -31,7 +31,7 @@ export interface ParsedFlags extends GivenFlags {
  *
  * @example
  * ```ts
- * import { parseFlags } from "@sig/api/flags";
+ * import { parseFlags } from "@sig/api/program";
  * import { assertEquals } from "@std/assert";
  *
  * const flags = [{ name: "addr", value: "HOST:PORT", help: "where to listen" }];

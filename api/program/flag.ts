@@ -142,7 +142,7 @@ export function flagSpecs(flags: Flags): readonly FlagSpec[] {
  *   parseFlags,
  *   readValues,
  *   toggle,
- * } from "@sig/api/flags";
+ * } from "@sig/api/program";
  * import { assertEquals } from "@std/assert";
  *
  * const flags = {
@@ -183,7 +183,7 @@ export function readValues<F extends Flags>(
  *
  * @example
  * ```ts
- * import { usageError } from "@sig/api/flags";
+ * import { usageError } from "@sig/api/program";
  * import { assertEquals } from "@std/assert";
  *
  * const error = usageError("--ttl needs a value", { flag: "--ttl" });

@@ -128,7 +128,7 @@ export const address: ValueType<Address> = {
  *
  * @example
  * ```ts
- * import { parseAddress } from "@sig/api/flags";
+ * import { parseAddress } from "@sig/api/program";
  * import { assertEquals } from "@std/assert";
  *
  * const address = parseAddress("127.0.0.1:8080");
@@ -157,7 +157,7 @@ function isName(name: string | undefined): boolean {
  *
  * @example
  * ```ts
- * import { isLoopback } from "@sig/api/flags";
+ * import { isLoopback } from "@sig/api/program";
  * import { assert } from "@std/assert";
  *
  * assert(isLoopback("127.0.0.2") && isLoopback("::1"));

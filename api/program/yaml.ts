@@ -1,20 +1,4 @@
-/**
- * Parses YAML that JSON could express. It is for the packages of this project
- * and is not covered by semantic versioning.
- *
- * @example
- * ```ts
- * import { parseYaml } from "@sig/api/yaml";
- * import { assertEquals } from "@std/assert";
- *
- * const refuse = (why: string) => new Error(`The file ${why}`);
- * assertEquals(parseYaml("roles: [deploy]", refuse), { roles: ["deploy"] });
- * ```
- *
- * @module
- */
-
-import { parse } from "@std/yaml/parse";
+/** YAML that JSON could express. @module */
 
 /** The same depth as in JSON (docs/protocol.md §2.3). */
 const MAX_DEPTH = 16;
@@ -34,10 +18,11 @@ const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[-+]?\d+)?$/i;
  *
  * @param refuse Creates the error from a reason, which never quotes the input.
  */
-export function parseYaml(
+export async function parseYaml(
   text: string,
   refuse: (why: string) => Error,
-): unknown {
+): Promise<unknown> {
+  const { parse } = await import("@std/yaml/parse");
   let value: unknown;
   let spelled: unknown;
   try {

@@ -3,7 +3,7 @@
  *
  * @example
  * ```ts
- * import { apiProgram } from "@sig/api/program";
+ * import { apiProgram } from "@sig/api/sig-api";
  * import { assertEquals } from "@std/assert";
  *
  * assertEquals(apiProgram.name, "sig-api");
@@ -20,14 +20,17 @@ import {
   type GivenFlags,
   many,
   optional,
+  readServerFlags,
   readValues,
+  SERVER_FLAGS,
+  type ServerIo,
+  type ServerProgram,
+  type Startup,
   text,
   toggle,
   usageError,
-} from "./flags/mod.ts";
-import { readServerFlags, SERVER_FLAGS } from "./process/server.ts";
+} from "./program/mod.ts";
 import { quote } from "@sig/core/internal";
-import type { ServerIo, ServerProgram, Startup } from "./process/server.ts";
 import { VERSION } from "./openapi/operation.ts";
 
 const FLAGS = {

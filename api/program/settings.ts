@@ -2,7 +2,8 @@
 
 import { isSigError, JsonError, parseJson, type SigError } from "@sig/core";
 import { isObject, quote, suggest } from "@sig/core/internal";
-import { type FlagSpec, type GivenFlags, usageError } from "../flags/flag.ts";
+import { type FlagSpec, type GivenFlags, usageError } from "./flag.ts";
+import { parseYaml } from "./yaml.ts";
 
 /** The environment variables. */
 export interface Variables {
@@ -164,7 +165,7 @@ async function parseSettings(
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     value = /^\s*\{/.test(text)
       ? parseJson(text)
-      : (await import("./yaml.ts")).parseYaml(text, wrong);
+      : await parseYaml(text, wrong);
   } catch (error) {
     if (error instanceof JsonError) {
       throw wrong(`is not valid JSON: ${error.message}`);

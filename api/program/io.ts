@@ -16,7 +16,7 @@ const PAUSE_MS = 5;
  *
  * @example
  * ```ts
- * import { writeAll } from "@sig/api/process";
+ * import { writeAll } from "@sig/api/program";
  *
  * writeAll(Deno.stderr, "ready\n");
  * ```
@@ -58,7 +58,7 @@ function terminalColumns(): number | undefined {
  *
  * @example
  * ```ts
- * import { signalled } from "@sig/api/process";
+ * import { signalled } from "@sig/api/program";
  *
  * async function untilStopped(shutdown: () => Promise<void>): Promise<void> {
  *   await signalled();
@@ -84,7 +84,7 @@ export function signalled(
  *
  * @example
  * ```ts
- * import { onHangup } from "@sig/api/process";
+ * import { onHangup } from "@sig/api/program";
  *
  * const stop = onHangup(() => console.log("reading again"));
  * stop();
@@ -102,7 +102,7 @@ export function onHangup(work: () => void): () => void {
  *
  * @example
  * ```ts
- * import { readVariable } from "@sig/api/process";
+ * import { readVariable } from "@sig/api/program";
  * import { assertEquals } from "@std/assert";
  *
  * assertEquals(readVariable("SIG_NO_SUCH_VARIABLE"), undefined);
@@ -154,7 +154,7 @@ const ABSOLUTE = /^(?:\/|\\\\|[A-Za-z]:[\\/])/;
  *
  * @example
  * ```ts
- * import { dataFolder } from "@sig/api/process";
+ * import { dataFolder } from "@sig/api/program";
  * import { assertEquals } from "@std/assert";
  *
  * const env = { HOME: "/home/ada" };
@@ -239,7 +239,7 @@ export interface ProcessIo {
  *
  * @example
  * ```ts
- * import { createProcessIo } from "@sig/api/process";
+ * import { createProcessIo } from "@sig/api/program";
  * import { assert } from "@std/assert";
  *
  * assert(createProcessIo().now().getTime() > 0);

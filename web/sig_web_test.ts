@@ -1,7 +1,6 @@
-import { parseFlags } from "@sig/api/flags";
-import { createServerIo } from "@sig/api/server";
+import { createServerIo, parseFlags } from "@sig/api/program";
 import { expectSigError } from "../tests/kit/sig_errors.ts";
-import { webProgram } from "./program.ts";
+import { webProgram } from "./sig_web.ts";
 
 const EVERYWHERE = ["--addr", "0.0.0.0:0"];
 

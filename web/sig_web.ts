@@ -5,7 +5,7 @@
  *
  * @example
  * ```ts
- * import { webProgram } from "@sig/web/program";
+ * import { webProgram } from "@sig/web/sig-web";
  * import { assertEquals } from "@std/assert";
  *
  * assertEquals(webProgram.name, "sig-web");
@@ -22,20 +22,20 @@ import {
   type GivenFlags,
   many,
   optional,
+  readServerFlags,
+  readStorePassword,
   readValues,
+  requireOnlyHere,
+  SERVER_FLAGS,
+  type ServerIo,
+  type ServerProgram,
+  type Startup,
   text,
   toggle,
   usageError,
   type Values,
   type ValueType,
-} from "@sig/api/flags";
-import {
-  readServerFlags,
-  readStorePassword,
-  requireOnlyHere,
-  SERVER_FLAGS,
-} from "@sig/api/server";
-import type { ServerIo, ServerProgram, Startup } from "@sig/api/server";
+} from "@sig/api/program";
 import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import type { Demo } from "./demo/start_demo.ts";

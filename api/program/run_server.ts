@@ -1,16 +1,9 @@
 /** Runs a server's process, from its arguments to its exit code. @module */
 
-import {
-  type Address,
-  example,
-  flagRow,
-  type FlagSpec,
-  type GivenFlags,
-  paragraphs,
-  parseFlags,
-  twoColumns,
-  usageError,
-} from "../flags/mod.ts";
+import { type FlagSpec, type GivenFlags, usageError } from "./flag.ts";
+import { example, flagRow, paragraphs, twoColumns } from "./help_text.ts";
+import { parseFlags } from "./parse_flags.ts";
+import type { Address } from "./values.ts";
 import { escapeInvisible, isSigError, toProblem } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import type { App } from "../http/options.ts";
@@ -63,7 +56,7 @@ export interface ServerIo extends ProcessIo, SettingsIo {
  *
  * @example
  * ```ts
- * import { createServerIo } from "@sig/api/server";
+ * import { createServerIo } from "@sig/api/program";
  * import { assert } from "@std/assert";
  *
  * assert(createServerIo().now().getTime() > 0);
@@ -140,7 +133,7 @@ const LOG_GRACE_MS = 1_000;
  *
  * @example
  * ```ts
- * import { createServerIo, runServer, type ServerProgram } from "@sig/api/server";
+ * import { createServerIo, runServer, type ServerProgram } from "@sig/api/program";
  * import { assertEquals } from "@std/assert";
  *
  * const program: ServerProgram = {

@@ -1,6 +1,6 @@
 /** Reads the password of a store in Redis. @module */
 
-import { usageError } from "../flags/flag.ts";
+import { usageError } from "./flag.ts";
 import { decodeSecretLine } from "./files.ts";
 import type { ProcessIo } from "./io.ts";
 
