@@ -36,6 +36,7 @@ export {
   member,
 } from "./event/fields.ts";
 export { claimedSequence } from "./event/payload.ts";
+export { type Period, validityAt } from "./event/validity.ts";
 export type { EvaluationTime } from "./replay/effective_state.ts";
 export { type GrowingHistory, versionAfter } from "./replay/history.ts";
 export { Persons } from "./replay/persons.ts";

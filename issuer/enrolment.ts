@@ -6,14 +6,12 @@
  */
 
 import {
-  compareInstants,
   instantOf,
-  parseTimestamp,
   type RelationshipType,
   type RelationshipUpsertEvent,
   SigError,
 } from "@sig/core";
-import { quote } from "@sig/core/internal";
+import { quote, validityAt } from "@sig/core/internal";
 import type { VerifiedAnswer } from "@sig/jose";
 import { invitationUsed } from "./append/append_batch.ts";
 import type { UpsertDraft } from "./append/draft.ts";
@@ -147,9 +145,7 @@ export function relationshipToShare(
   type?: RelationshipType,
 ): RelationshipUpsertEvent {
   const all = [...relationships.values()].flatMap(({ status, upsert }) => {
-    const end = parseTimestamp(upsert.valid_until);
-    const isOver = end !== undefined &&
-      compareInstants(end, instantOf(now)) <= 0;
+    const isOver = validityAt(upsert, instantOf(now)) === "expired";
     return status === "active" && upsert.subject === subject && !isOver
       ? [upsert]
       : [];

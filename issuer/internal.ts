@@ -7,7 +7,7 @@
 export { relationshipToShare } from "./enrolment.ts";
 export { isReferenced } from "./keys/key_store.ts";
 export { AGENT_LOCK_TIMEOUT_MS } from "./open_issuer.ts";
-export { endingOf } from "./plan/plan_changes.ts";
+export { revocationOf } from "./plan/plan_changes.ts";
 export {
   changeRelationship,
   type RelationshipChange,

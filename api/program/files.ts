@@ -1,6 +1,11 @@
 /** Reads and writes files atomically. @module */
 
-import { type ErrorCode, SigError, type SigErrorOptions } from "@sig/core";
+import {
+  type ErrorCode,
+  isSigError,
+  SigError,
+  type SigErrorOptions,
+} from "@sig/core";
 import { quote } from "@sig/core/internal";
 
 /**
@@ -26,7 +31,7 @@ export async function readFile(
     if (info.isFile && info.size <= maxBytes) return await Deno.readFile(path);
     if (info.isFile) throw tooLarge(maxBytes, path);
   } catch (cause) {
-    if (cause instanceof Error && cause.name === "SigError") throw cause;
+    if (isSigError(cause)) throw cause;
     const isNotGiven = cause instanceof Deno.errors.NotCapable;
     const hint = `Run it with --allow-read=${path}.`;
     throw unread("source_not_found", path, whyNotRead(cause), {
@@ -147,7 +152,7 @@ export async function createPrivateFile(
   await writeFile(path, content, { createNew: true, mode: 0o600 });
 }
 
-/** Options of {@linkcode writeWhole}. */
+/** Options of {@linkcode writeFile}. */
 export interface WriteFileOptions {
   /**
    * Whether to create the file, and fail if it exists (default: append to it).
@@ -175,37 +180,47 @@ export interface WriteFileOptions {
 export async function writeFile(
   path: string,
   content: string | Uint8Array,
-  { createNew = false, mode }: WriteFileOptions,
+  options: WriteFileOptions,
 ): Promise<void> {
   try {
-    using file = await Deno.open(path, {
-      append: true,
-      mode,
-      ...(createNew ? { createNew } : { create: true }),
-    });
-    // Reading the size would need the permission to read.
-    const size = await file.seek(0, Deno.SeekMode.End);
-    try {
-      const bytes = typeof content === "string"
-        ? new TextEncoder().encode(content)
-        : content;
-      for (let at = 0; at < bytes.length;) {
-        at += await file.write(bytes.subarray(at));
-      }
-      await file.syncData();
-    } catch (error) {
-      if (createNew) await Deno.remove(path);
-      else await file.truncate(size);
-      throw error;
-    }
+    await writeWhole(path, content, options);
+    await flushFolderOf(path);
   } catch (cause) {
     throw unwritten(path, cause);
   }
 }
 
+/** Writes and flushes the bytes; removes them if a step fails. */
+async function writeWhole(
+  path: string,
+  content: string | Uint8Array,
+  { createNew = false, mode }: WriteFileOptions,
+): Promise<void> {
+  using file = await Deno.open(path, {
+    append: true,
+    mode,
+    ...(createNew ? { createNew } : { create: true }),
+  });
+  // Reading the size would need the permission to read.
+  const size = await file.seek(0, Deno.SeekMode.End);
+  try {
+    const bytes = typeof content === "string"
+      ? new TextEncoder().encode(content)
+      : content;
+    for (let at = 0; at < bytes.length;) {
+      at += await file.write(bytes.subarray(at));
+    }
+    await file.syncData();
+  } catch (error) {
+    if (createNew) await Deno.remove(path);
+    else await file.truncate(size);
+    throw error;
+  }
+}
+
 /**
- * Replaces a file by one of mode 0600 atomically: a reader finds the old or the
- * new content.
+ * Replaces a file by one of mode 0600 atomically and durably: a reader finds
+ * the old or the new content, also after a power failure.
  *
  * @example
  * ```ts
@@ -220,12 +235,22 @@ export async function writeFile(
 export async function replaceFile(path: string, text: string): Promise<void> {
   const temporary = `${path}.${crypto.randomUUID()}.tmp`;
   try {
-    await Deno.writeTextFile(temporary, text, { createNew: true, mode: 0o600 });
+    await writeWhole(temporary, text, { createNew: true, mode: 0o600 });
     await Deno.rename(temporary, path);
+    await flushFolderOf(path);
   } catch (cause) {
     await Deno.remove(temporary).catch(() => {});
     throw unwritten(path, cause);
   }
+}
+
+/** Makes a new entry durable, if the program may read the folder. */
+async function flushFolderOf(file: string): Promise<void> {
+  const path = file.slice(0, file.lastIndexOf("/") + 1) || ".";
+  const { state } = await Deno.permissions.query({ name: "read", path });
+  if (state !== "granted") return;
+  using folder = await Deno.open(path, { read: true });
+  await folder.sync();
 }
 
 function unwritten(path: string, cause: unknown): SigError {

@@ -11,6 +11,7 @@ import {
   parseTimestamp,
   type ReasonCode,
 } from "@sig/core";
+import { validityAt } from "@sig/core/internal";
 import type { VerifiedEvent } from "@sig/consumer";
 
 /** The members of a relationship that decide a question. */
@@ -236,10 +237,7 @@ function laterOf(text: string, other: string | null): string {
 }
 
 function holds({ grant, isRevoked }: Version, at: Instant): boolean {
-  const { valid_from, valid_until } = grant;
-  return !isRevoked &&
-    (valid_from === null || compareInstants(instant(valid_from), at) <= 0) &&
-    (valid_until === null || compareInstants(instant(valid_until), at) > 0);
+  return !isRevoked && validityAt(grant, at) === "active";
 }
 
 function kindOf(held: boolean, holds: boolean): DatedChange["kind"] {

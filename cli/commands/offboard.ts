@@ -45,7 +45,9 @@ export const offboard = typedCommand({
   ],
   async run(call) {
     return await appendProposal(call, async (issuer) => {
-      const { activeOfPerson, endingOf } = await import("@sig/issuer/internal");
+      const { activeOfPerson, revocationOf } = await import(
+        "@sig/issuer/internal"
+      );
       const state = await issuer.published();
       const { subject, type } = call.flags;
       const active = requireActive(
@@ -54,7 +56,7 @@ export const offboard = typedCommand({
       );
       const count = counted(active.length, "relationship");
       const ids = active.map(({ upsert }) => upsert.relationship_id);
-      const changes = active.map(endingOf);
+      const changes = active.map(revocationOf);
       return {
         drafts: active.map((each) => draftEnding(call.flags, each)),
         ifLastSequence: state.last_sequence,

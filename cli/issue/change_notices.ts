@@ -5,12 +5,12 @@
  */
 
 import {
-  compareInstants,
   instantOf,
   type OpenObject,
   parseTimestamp,
   type RelationshipUpsertEvent,
 } from "@sig/core";
+import { type Period, validityAt } from "@sig/core/internal";
 import type {
   AppendedEvent,
   CurrentRelationship,
@@ -125,7 +125,8 @@ export function doubtsAbout(
     const several = "several are given as --role A --role B";
     doubts.push(...doubtsAboutRole(role, several, names));
   }
-  if (hasEnded(valid_until, now)) {
+  const isTime = parseTimestamp(valid_until) !== undefined;
+  if (isTime && hasEnded({ valid_until: `${valid_until}` }, now)) {
     doubts.push(
       `it already ended, at ${valid_until}: every check will deny it`,
     );
@@ -181,7 +182,7 @@ export function doubtsAboutPlan(
       add(row, doubtsAboutRole(role, several, names));
       names.roles.add(role);
     }
-    if (hasEnded(after.valid_until, now)) {
+    if (hasEnded(after, now)) {
       add(row, [expiredDoubt(subject, after.valid_until)]);
     }
   }
@@ -272,13 +273,12 @@ function activeOf(
   now: Date,
 ): readonly RelationshipUpsertEvent[] {
   return known.flatMap(({ upsert }) =>
-    upsert === null || hasEnded(upsert.valid_until, now) ? [] : [upsert]
+    upsert === null || hasEnded(upsert, now) ? [] : [upsert]
   );
 }
 
-function hasEnded(validUntil: unknown, now: Date): boolean {
-  const end = parseTimestamp(validUntil);
-  return end !== undefined && compareInstants(end, instantOf(now)) <= 0;
+function hasEnded(period: Period, now: Date): boolean {
+  return validityAt(period, instantOf(now)) === "expired";
 }
 
 function droppedFrom(

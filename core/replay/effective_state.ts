@@ -11,6 +11,7 @@ import {
   validInstant,
 } from "../text/timestamp.ts";
 import type { RelationshipState } from "../event/types.ts";
+import { validityAt } from "../event/validity.ts";
 
 /** The effective statuses. */
 export const EFFECTIVE_STATUSES = [
@@ -82,7 +83,7 @@ function effectiveNow(
 ): EffectiveState {
   const status = state.status === "revoked"
     ? "revoked"
-    : validity(state, instant);
+    : validityAt(state, instant);
   return { state, status, known: true };
 }
 
@@ -101,7 +102,7 @@ function effectiveThen(
     return { state, status: "revoked", known: true };
   }
   if (revoke) return ended(revoke, state);
-  return { state, status: validity(state, instant), known: true };
+  return { state, status: validityAt(state, instant), known: true };
 }
 
 /** Returns the first revoke in a range that ends earlier versions by then. */
@@ -135,7 +136,7 @@ function beforeFirst(
     compareInstants(validInstant(from), instant) <= 0;
   if (!begun) return { state, status: "not_yet_valid", known: false };
   if (revoke) return ended(revoke, state);
-  return { state, status: validity(state, instant), known: true };
+  return { state, status: validityAt(state, instant), known: true };
 }
 
 /** Returns a version with the members of the revoke that ended it. */
@@ -155,20 +156,4 @@ function ended(
     status: "revoked",
     known: true,
   };
-}
-
-/** Returns the status by the half-open period `[valid_from, valid_until)`. */
-function validity(
-  { valid_from, valid_until }: RelationshipState,
-  instant: Instant,
-): EffectiveStatus {
-  if (
-    valid_from !== null &&
-    compareInstants(instant, validInstant(valid_from)) < 0
-  ) return "not_yet_valid";
-  if (
-    valid_until !== null &&
-    compareInstants(instant, validInstant(valid_until)) >= 0
-  ) return "expired";
-  return "active";
 }

@@ -1,14 +1,12 @@
 /** Confirmation of large changes, counted in people. @module */
 
 import {
-  compareInstants,
   type Instant,
   instantOf,
-  parseTimestamp,
   type RelationshipUpsertEvent,
   SigError,
 } from "@sig/core";
-import { quote } from "@sig/core/internal";
+import { quote, validityAt } from "@sig/core/internal";
 import type { EventDraft } from "../append/draft.ts";
 import { endingsIn, personIn, type PublishedState } from "./published.ts";
 
@@ -172,12 +170,9 @@ function effectiveByPerson(
   now: Instant,
   personOf: (subject: string) => string,
 ): ReadonlyMap<string, readonly Grant[]> {
-  const effective = Iterator.from(grants).filter((grant) => {
-    const from = parseTimestamp(grant.valid_from);
-    const until = parseTimestamp(grant.valid_until);
-    return (from === undefined || compareInstants(from, now) <= 0) &&
-      (until === undefined || compareInstants(now, until) < 0);
-  });
+  const effective = Iterator.from(grants).filter((grant) =>
+    validityAt(grant, now) === "active"
+  );
   return Map.groupBy(effective, ({ subject }) => personOf(subject));
 }
 

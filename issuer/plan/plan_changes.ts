@@ -13,7 +13,7 @@ import {
   parseTimestamp,
   SigError,
 } from "@sig/core";
-import { quote } from "@sig/core/internal";
+import { quote, validityAt } from "@sig/core/internal";
 import { sameJson } from "../append/draft.ts";
 import {
   changedMembers,
@@ -226,7 +226,7 @@ export function planChanges(
       last_sequence: state.last_sequence,
       feed_sha256: state.feed_sha256,
     },
-    changes: [...changes, ...ending.sort(byIdentifier).map(endingOf)],
+    changes: [...changes, ...ending.sort(byIdentifier).map(revocationOf)],
     unchanged,
     unmanaged: rest.length - ending.length,
     ...(expired.length === 0 ? {} : { expired }),
@@ -520,16 +520,12 @@ function expiredOf(
   { desired, published }: Resolved,
   now: Date | undefined,
 ): readonly ExpiredRelationship[] {
-  const { relationship_id, subject, valid_until } = published?.upsert ?? {};
-  const end = parseTimestamp(valid_until);
-  if (now === undefined || end === undefined) return [];
-  if (compareInstants(instantOf(now), end) < 0) return [];
-  return [{
-    relationship_id: relationship_id!,
-    subject: subject!,
-    valid_until: valid_until!,
-    row: desired.row ?? null,
-  }];
+  const upsert = published?.upsert;
+  if (now === undefined || !upsert?.valid_until) return [];
+  if (validityAt(upsert, instantOf(now)) !== "expired") return [];
+  const { relationship_id, subject, valid_until } = upsert;
+  const row = desired.row ?? null;
+  return [{ relationship_id, subject, valid_until, row }];
 }
 
 /** Adds the earlier revocation to a change that re-admits a person. */
@@ -551,7 +547,7 @@ function requireValidity({ valid_from, valid_until }: PlannedMembers): void {
 }
 
 /** Returns the change that revokes a relationship. */
-export function endingOf({ upsert }: PublishedRelationship): PlannedChange {
+export function revocationOf({ upsert }: PublishedRelationship): PlannedChange {
   return {
     action: "revoke",
     relationship_id: upsert.relationship_id,

@@ -6,16 +6,14 @@ import type { AnswerMetrics } from "@sig/api/http";
 import type { PinStore } from "@sig/consumer/pins";
 import {
   type CheckAnswer,
-  compareInstants,
   instantOf,
   type JsonValue,
   parseRequirement,
-  parseTimestamp,
   personOf,
   type RelationshipState,
   SigError,
 } from "@sig/core";
-import { quote } from "@sig/core/internal";
+import { quote, validityAt } from "@sig/core/internal";
 
 /**
  * Queries the configured issuer about a subject, with the configured
@@ -147,9 +145,8 @@ export function hasEnded(
   { not_after }: MatchedRelationship,
   at: Date,
 ): boolean {
-  if (not_after === undefined) return false;
-  const end = parseTimestamp(not_after);
-  return end === undefined || compareInstants(instantOf(at), end) >= 0;
+  const period = { valid_until: not_after };
+  return validityAt(period, instantOf(at)) === "expired";
 }
 
 /** Options of a single query. */
