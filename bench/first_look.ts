@@ -54,7 +54,7 @@ async function measure(events: number): Promise<void> {
   const policy = { allowPrivate: true };
   const location = openSource(parseSource(did, policy), policy);
   const subject = `did:web:person-${events >> 1}.example`;
-  const question = { subject, require: ["role=deploy"] };
+  const question = { subject, require: ["role=deploy"] } as const;
   const workers = new SignatureWorkers();
   const times: number[] = [];
   let said = "";

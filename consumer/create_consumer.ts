@@ -152,13 +152,18 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     },
     async checkAny(asked, question) {
       // An invalid question fails before any issuer is asked.
-      parseQuestion(question);
+      readQuestion(question);
       return await combineAnswers(asked.map((issuer) => ({
         issuer: nameOf(issuer, options),
         answer: async () => (await ask(issuer, question)).answer,
       })));
     },
   };
+
+  function readQuestion(question: ConsumerQuestion) {
+    const asked = parseQuestion(question, BOUNDS);
+    return { asked, bounds: readBounds(question, ownMaxAgeMs) };
+  }
 
   async function observe(
     issuer: string | IssuerName,
@@ -198,9 +203,8 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     question: ConsumerQuestion,
     { waitFor, refresh }: AskOptions = {},
   ): Promise<AskedAnswer> {
-    const bounds = readBounds(question, ownMaxAgeMs);
+    const { asked, bounds } = readQuestion(question);
     const issuer = issuers.find(text);
-    const asked = parseQuestion(question);
     const { subject, asOf, at = null } = asked;
     const part = { subjects: [subject], asOf, at, waitFor, refresh };
     const observation = await observed(issuer, part, bounds);
@@ -212,6 +216,9 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     return { answer, relationship: relationshipOf(verified, answer) };
   }
 }
+
+/** The members of a question that are not core's. */
+const BOUNDS = ["maxAgeMs", "minSequence"] as const;
 
 /** Returns the relationship that an answer about the present is based on. */
 function relationshipOf(

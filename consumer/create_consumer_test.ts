@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import type { ErrorCode } from "@sig/core";
+import type { AskedRequirements, ErrorCode } from "@sig/core";
 import { createConsumer } from "./create_consumer.ts";
 import { sha256Hex } from "./memory/pin.ts";
 import { expectSigError } from "../tests/kit/sig_errors.ts";
@@ -66,10 +66,25 @@ Deno.test("a rejected question causes no request", async () => {
     assertEquals(error.context.pointer, pointer);
   }
   await expectSigError(
-    () => check({ require: [] }),
+    () => check({ require: [] as unknown as AskedRequirements }),
     "requirements_empty",
     "Cannot check: at least one requirement is needed",
   );
+  const misspelt = { ...QUESTION, min_sequence: 9999 };
+  for (
+    const ask of [
+      () => consumer.check(issuer.did, misspelt),
+      () => consumer.ask(issuer.did, misspelt),
+      () => consumer.checkAny([issuer.did], misspelt),
+    ]
+  ) {
+    const error = await expectSigError(
+      ask,
+      "invalid_request",
+      'there is no member "min_sequence"; did you mean "minSequence"?',
+    );
+    assertEquals(error.context.pointer, "/min_sequence");
+  }
   for (
     const ask of [
       () => consumer.check(other.did, QUESTION),

@@ -131,7 +131,6 @@ export {
 } from "./ask/evaluation_time.ts";
 export {
   type AskedQuestion,
-  type AskedRequirement,
   ParsedQuestion,
   parseQuestion,
   type Question,
@@ -150,7 +149,10 @@ export {
   type ReplayStateOptions,
 } from "./replay/replay.ts";
 export {
+  type AskedRequirement,
+  type AskedRequirements,
   parseRequirement,
+  parseRequirements,
   type Requirement,
   REQUIREMENT_KEYS,
   type RequirementKey,

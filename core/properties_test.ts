@@ -1,3 +1,4 @@
+import type { AskedRequirements } from "./ask/requirement.ts";
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import type { CheckResult } from "./ask/answer.ts";
@@ -147,7 +148,7 @@ const question: fc.Arbitrary<Question> = fc.record({
       ...["relationship_id=r1", "relationship=founder"],
     ),
     { maxLength: 3 },
-  ),
+  ).map((texts) => texts as unknown as AskedRequirements),
   at: fc.option(fc.oneof(anyDay.map((n) => day(n)), fc.string()), {
     nil: undefined,
   }),

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { checkSteps, runSteps, walkState } from "./internal.ts";
-import { dumpState, parseQuestion, replay } from "./mod.ts";
+import { dumpState, parseQuestion, parseRequirements, replay } from "./mod.ts";
 import { upsert } from "../tests/kit/events.ts";
 
 const NOW = new Date("2026-06-01T00:00:00Z");
@@ -30,7 +30,9 @@ Deno.test("a question about many relationships is answered in steps", () => {
   const state = manyOf("did:x:s");
   const question = {
     subject: "did:x:s",
-    require: Array.from({ length: 64 }, (_, i) => `role=r${i}`),
+    require: parseRequirements(
+      Array.from({ length: 64 }, (_, i) => `role=r${i}`),
+    ),
   };
   const [steps, answer] = count(
     checkSteps(state, parseQuestion(question), { now: NOW }),
@@ -52,7 +54,9 @@ Deno.test("64 requirements read each role once", () => {
   });
   const { state } = replay([upsert(1, { subject: "did:x:s", roles })]);
   reads = 0;
-  const require = Array.from({ length: 64 }, (_, i) => `role=r${i}`);
+  const require = parseRequirements(
+    Array.from({ length: 64 }, (_, i) => `role=r${i}`),
+  );
   const asked = parseQuestion({ subject: "did:x:s", require });
   runSteps(checkSteps(state, asked, { now: NOW }));
   assertEquals(reads, 1_000);

@@ -5,7 +5,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { expectSigError } from "./kit/sig_errors.ts";
 
 const SUBJECT = "did:web:alice.example";
-const QUESTION = { subject: SUBJECT, require: ["role=refund"] };
+const QUESTION = { subject: SUBJECT, require: ["role=refund"] } as const;
 const EMPLOYEE = {
   subject: SUBJECT,
   relationship_type: "employee",

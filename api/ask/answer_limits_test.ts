@@ -1,5 +1,5 @@
 import { assertEquals, assertStrictEquals } from "@std/assert";
-import { parseQuestion, replay } from "@sig/core";
+import { parseQuestion, parseRequirements, replay } from "@sig/core";
 import { checkSteps, runSteps } from "@sig/core/internal";
 import { NOW, upsert } from "../../tests/kit/test_issuer.ts";
 import { ANSWER_LIMITS } from "./answer_check.ts";
@@ -21,7 +21,9 @@ function answerOf(
     state,
     parseQuestion({
       subject: "did:web:alice.example",
-      require: Array.from({ length: requirements }, () => ({ role })),
+      require: parseRequirements(
+        Array.from({ length: requirements }, () => ({ role })),
+      ),
       explain: true,
     }),
     { ...ANSWER_LIMITS, now: NOW },

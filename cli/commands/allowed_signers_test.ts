@@ -116,7 +116,7 @@ withOpenSsh(
           );
           const asked = seconds.map((each) => {
             const at = new Date(1000 * each).toISOString();
-            const require = ["role=commit"];
+            const require = ["role=commit"] as const;
             const now = new Date(0);
             return check(state, { subject, require, at, now }).decision;
           });

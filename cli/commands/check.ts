@@ -5,6 +5,7 @@ import {
   isDid,
   isSigError,
   parseQuestion,
+  parseRequirements,
   type Reason,
 } from "@sig/core";
 import { MAX_ANSWER_WARNINGS } from "@sig/core/internal";
@@ -74,7 +75,8 @@ export const check = typedCommand({
     "sig check --sig acme.example --sig partner.example --subject did:web:alice.example --require role=deploy",
   ],
   async run(call) {
-    const { explain, require, sig: sources, subject } = call.flags;
+    const { explain, sig: sources, subject } = call.flags;
+    const require = parseRequirements(call.flags.require);
     const question = { subject, require, ...timeOf(call.flags), explain };
     const all = await checkSources(call, sources, question).catch((error) => {
       // The JSON error includes the answers already.

@@ -1,4 +1,4 @@
-import { formatInstant, instantOf, isSigError, parseQuestion } from "@sig/core";
+import { formatInstant, instantOf, isSigError } from "@sig/core";
 import type { Evidence, VerifiedEvidence } from "@sig/consumer";
 import { file, optional, required, usageError } from "@sig/api/program";
 import { typedCommand } from "../command_line/command.ts";
@@ -40,7 +40,6 @@ export const evidenceMake = typedCommand({
     const { makeEvidence } = await import("@sig/consumer");
     const instant = at?.text ?? formatInstant(instantOf(io.now()));
     const question = { subject, require, at: instant };
-    parseQuestion(question);
     const evidence = await withSource(
       call,
       sig,

@@ -1,8 +1,10 @@
 import {
+  type AskedRequirements,
   type FeedState,
   formatInstant,
   isSigError,
   parseQuestion,
+  parseRequirements,
 } from "@sig/core";
 import {
   allowedSeconds,
@@ -84,11 +86,12 @@ export const sshKeys = typedCommand({
     "sig ssh-keys acme.example --sig partner.example --require role=ssh:deploy --options restrict,pty",
   ],
   async run(call) {
-    const { key, "key-type": type, require } = call.flags;
+    const { key, "key-type": type } = call.flags;
     const sources = [...call.positionals, ...call.flags.sig];
     // `sourceOf` throws an error that explains how to give a source.
     if (sources.length === 0) sourceOf({ ...call, flags: { sig: undefined } });
-    requireQuestion(require);
+    // Invalid requirements are refused before anything is read.
+    parseRequirements(call.flags.require);
     if ((key === undefined) !== (type === undefined)) {
       throw usageError("--key-type and --key must be given together", {
         flag: key === undefined ? "--key" : "--key-type",
@@ -123,7 +126,8 @@ async function offeredKey(
   if (line !== `${KEY_TYPE} ${key}`) {
     throw usageError("--key must be the base64 of one key", { flag: "--key" });
   }
-  const { explain, options, require } = call.flags;
+  const { explain, options } = call.flags;
+  const require = parseRequirements(call.flags.require);
   const subject = jwkToDidKey(jwk);
   const question = { subject, require, ...timeOf(call.flags), explain };
   const { answers, decision } = await checkSources(call, sources, question);
@@ -137,7 +141,8 @@ async function listKeys(
   call: SshKeysCall,
   sources: readonly string[],
 ): Promise<number> {
-  const { options, require } = call.flags;
+  const { options } = call.flags;
+  const require = parseRequirements(call.flags.require);
   const time = timeOf(call.flags);
   const ends = new Map<string, number>();
   for (const source of sources) {
@@ -189,8 +194,8 @@ export const allowedSigners = sourceCommand({
     "sig allowed-signers ./acme.example --require role=release --namespace git --namespace file",
   ],
   async run(call, source) {
-    const { namespace, require } = call.flags;
-    requireQuestion(require);
+    const { namespace } = call.flags;
+    const require = parseRequirements(call.flags.require);
     const namespaces = namespace.length === 0 ? ["git"] : namespace;
     const { state } = await readState(call, source, {});
     const time = { tense: "then", events: state.last_sequence } as const;
@@ -226,20 +231,11 @@ export const allowedSigners = sourceCommand({
 });
 
 /**
- * Refuses invalid requirements before anything is read.
- *
- * @throws {SigError} `requirements_empty`, `invalid_requirement`.
- */
-function requireQuestion(require: readonly string[]): void {
-  parseQuestion({ subject: "did:key:z", require });
-}
-
-/**
  * Yields each subject that is ever allowed, with the seconds of its intervals.
  */
 function* allowedSubjects(
   state: FeedState,
-  require: readonly string[],
+  require: AskedRequirements,
   time: Pick<EvaluationTime, "events" | "tense">,
 ): Generator<readonly [string, readonly SecondsRange[]]> {
   const versions = [...state.history.versions.values()].flat();

@@ -4,6 +4,7 @@ import {
   escapeInvisible,
   type FeedState,
   isSigError,
+  parseRequirements,
   SigError,
 } from "@sig/core";
 import { optional, usageError } from "@sig/api/program";
@@ -89,10 +90,13 @@ function judge(
   expected: ExpectedDecision,
   now: Date,
 ): Outcome {
-  const { subject, require, at, as_of: asOf } = expected;
+  const { subject, at, as_of: asOf } = expected;
   const got = evaluate(
     expected,
-    () => check(state, { subject, require, at, asOf, now, explain: true }),
+    () => {
+      const require = parseRequirements(expected.require);
+      return check(state, { subject, require, at, asOf, now, explain: true });
+    },
   );
   const codes = new Set<string>(got.reasons.map(({ code }) => code));
   const wanted = expected.reasons;

@@ -250,7 +250,10 @@ async function consumerFollows(site: Site): Promise<void> {
   assertNotEquals(await tag(), before);
   assertEquals((await verify()).state.last_sequence, 2);
   const proofs = async () => {
-    const question = { subject: "did:web:b.example", require: ["role=deploy"] };
+    const question = {
+      subject: "did:web:b.example",
+      require: ["role=deploy"],
+    } as const;
     const asked = { now: new Date() };
     const { proof, last_sequence, warnings } = await checkIssuer(
       location,

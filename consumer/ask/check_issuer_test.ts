@@ -1,3 +1,4 @@
+import type { AskedRequirements } from "@sig/core";
 import type { CheckAnswer, ErrorCode } from "@sig/core";
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { unpackedFeed } from "../../tests/kit/unpack_vectors.ts";
@@ -93,9 +94,18 @@ Deno.test("an answer from a directory has the source `local` and no freshness", 
 Deno.test("a malformed question causes no request", async () => {
   await using server = await publish();
   const rows: readonly (readonly [IssuerQuestion, ErrorCode, string])[] = [
-    [{ ...QUESTION, require: [] }, "requirements_empty", "at least one"],
+    [
+      { ...QUESTION, require: [] as unknown as AskedRequirements },
+      "requirements_empty",
+      "at least one",
+    ],
     [{ ...QUESTION, subject: "" }, "invalid_identifier", "Cannot check: "],
     [{ ...QUESTION, asOf: 0 }, "invalid_request", "Cannot judge as_of"],
+    [
+      { ...QUESTION, as_of: 1 } as IssuerQuestion,
+      "invalid_request",
+      'there is no member "as_of"; did you mean "asOf"?',
+    ],
     // The error does not depend on the length of the feed.
     [{ ...QUESTION, asOf: 9, at: "now" }, "invalid_request", "Cannot judge at"],
   ];

@@ -1,3 +1,4 @@
+import type { AskedRequirements } from "@sig/core";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { CheckAnswer } from "@sig/core";
 import { createConsumer } from "../create_consumer.ts";
@@ -30,7 +31,7 @@ Deno.test("an unreachable issuer is listed, and another issuer may still allow",
     ],
   );
   // A deny needs the answers of all issuers.
-  const question = { ...QUESTION, require: ["role=nobody"] };
+  const question = { ...QUESTION, require: ["role=nobody"] } as const;
   const sure = await consumer.checkAny([issuer.did, issuer.did], question);
   assertEquals([sure.decision, sure.answers.length], ["deny", 2]);
   const error = await expectSigError(
@@ -65,7 +66,11 @@ Deno.test("after an allow, a silent issuer is listed as fetch_timeout", async ()
 Deno.test("rejects an invalid question and an invalid number of issuers without a request", async () => {
   const consumer = createConsumer({ issuers: ["acme.example"] });
   await expectSigError(
-    () => consumer.checkAny(["acme.example"], { ...QUESTION, require: [] }),
+    () =>
+      consumer.checkAny(["acme.example"], {
+        ...QUESTION,
+        require: [] as unknown as AskedRequirements,
+      }),
     "requirements_empty",
     "Cannot",
   );

@@ -1,5 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
-import { type CheckAnswer, isSigError, parseQuestion } from "@sig/core";
+import {
+  type AskedQuestion,
+  type CheckAnswer,
+  isSigError,
+  parseQuestion,
+  parseRequirements,
+} from "@sig/core";
 import type { SigningKey } from "@sig/jose";
 import { answerFrom } from "../ask/answer_from.ts";
 import { checkIssuer } from "../ask/check_issuer.ts";
@@ -49,17 +55,19 @@ function locationOf(files: ReadonlyMap<string, string | Uint8Array>) {
   return { reader, metadataRef, expectedIssuer: DID };
 }
 
-function randomQuestion(random: Random, events: number) {
+function randomQuestion(random: Random, events: number): AskedQuestion {
   const day = (n: number) => new Date(FIRST_DAY_MS + n * 86_400_000);
   const at = random(3) > 0 ? undefined : day(random(events + 10)).toISOString();
   const hasAsOf = at !== undefined && random(2) === 0;
   return {
     subject: subjectName(random(SUBJECTS + 1)),
-    require: [
-      ["relationship=employee"],
-      ["role=deploy"],
-      ["role=read", "relationship=contractor"],
-    ][random(3)]!,
+    require: parseRequirements(
+      [
+        ["relationship=employee"],
+        ["role=deploy"],
+        ["role=read", "relationship=contractor"],
+      ][random(3)]!,
+    ),
     ...(at === undefined ? {} : { at }),
     ...(hasAsOf ? { asOf: 1 + random(events) } : {}),
     explain: true,
@@ -170,7 +178,10 @@ Deno.test("files from different times never change an answer", async () => {
   for (const path of [`${PROOFS}checkpoint`, PATHS.feed]) {
     const mixed = new Map(files).set(path, older.get(path)!);
     for (let i = 0; i < SUBJECTS; i++) {
-      const question = { subject: subjectName(i), require: ["role=deploy"] };
+      const question = {
+        subject: subjectName(i),
+        require: ["role=deploy"],
+      } as const;
       const asked = { ...question, explain: true };
       const answer = await checkIssuer(locationOf(mixed), asked, { now: NOW });
       const full = answerFrom(whole, parseQuestion(asked), { now: NOW });

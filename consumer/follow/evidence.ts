@@ -1,13 +1,14 @@
 /** Evidence files: a question, its answer, and the proof (docs/protocol.md §13.5). @module */
 
 import {
-  type AskedQuestion,
   check,
   type CheckResult,
   isSigError,
   JsonError,
   parseIssuerDid,
   parseJson,
+  parseQuestion,
+  parseRequirements,
   parseTimestamp,
   type Reason,
   SigError,
@@ -119,6 +120,8 @@ export async function makeEvidence(
   question: Evidence["question"],
   options: LoadIssuerOptions & { readonly now: Date },
 ): Promise<Evidence> {
+  const require = parseRequirements(question.require);
+  parseQuestion({ ...question, require });
   const proofs = new ProofsOfFeed(location);
   const loaded = await proofs.load(options);
   const { checkpoint, fault, files } = proofs;
@@ -156,13 +159,15 @@ function ofNow({ subject }: Evidence["question"]) {
 
 function answerOf(
   { replay }: SubjectReplay,
-  question: AskedQuestion & { readonly at: string },
+  { subject, require, at }: Evidence["question"],
   size: number,
   now: Date,
 ): Evidence["answer"] {
   replay.resume(size);
   const { decision, reasons }: CheckResult = check(replay.state(), {
-    ...question,
+    subject,
+    require: parseRequirements(require),
+    at,
     now,
   });
   return { decision, reasons, as_of: size };

@@ -57,7 +57,9 @@ Deno.test("answers from stored lines equal answers from the whole feed, for any 
             await publish(batch.map((each) => eventOf(++sequence, each)));
             const questions = SUBJECTS.flatMap((subject) =>
               [{}, { at: day(9) }, { asOf: day(9) }, { asOf: sequence }].map(
-                (time) => ({ subject, require: ["role=deploy"], ...time }),
+                (
+                  time,
+                ) => ({ subject, require: ["role=deploy"], ...time } as const),
               )
             );
             const both = [fresh, () => fresh({ pins: undefined })];
@@ -124,7 +126,11 @@ Deno.test("relationships are listed in the order in which the subject received t
       upsert(2, { relationship_id: "r2", subject: b }),
       upsert(3, { relationship_id: "r1", subject: b }),
     ]);
-    const question = { subject: b, require: ["role=x"], explain: true };
+    const question = {
+      subject: b,
+      require: ["role=x"],
+      explain: true,
+    } as const;
     await fresh().verify(did);
     const { explain } = await fresh().check(did, question);
     assertEquals(

@@ -70,7 +70,7 @@ async function withRemembered(
       ...{ did, path, open, publish: (event) => publish([event]) },
       decide: (subject, asOf) =>
         open(async (consumer) => {
-          const question = { subject, require: ["role=deploy"], asOf };
+          const question = { subject, require: ["role=deploy"], asOf } as const;
           return (await consumer.check(did, question)).decision;
         }, { maxAgeMs: 60_000 }),
       change(sql) {
@@ -357,7 +357,7 @@ Deno.test("damaged lines are not overwritten; --full and pin remove repair them"
     await publish(upsert(7, { relationship_id: "r7", subject: ALICE }));
     const ask = (full: boolean) =>
       open(async (consumer) => {
-        const question = { subject: BOB, require: ["role=deploy"] };
+        const question = { subject: BOB, require: ["role=deploy"] } as const;
         return (await consumer.check(did, question)).decision;
       }, { full });
     const message = "it is damaged";

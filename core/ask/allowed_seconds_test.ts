@@ -58,7 +58,7 @@ function askedOneByOne(isAllowed: (instant: Date) => boolean): number[] {
     .filter((second) => isAllowed(new Date(1000 * second)));
 }
 
-const QUESTION = { subject: ALICE, require: ["role=deploy"] };
+const QUESTION = { subject: ALICE, require: ["role=deploy"] } as const;
 
 for (const tense of ["then", "now"] as const) {
   Deno.test(`property: the allowed seconds are those at which check allows (${tense})`, () => {

@@ -40,13 +40,12 @@ import { formatInstant, instantOf } from "../text/timestamp.ts";
  * assertEquals(answer.reasons, [{ code: "no_relationship" }]);
  * ```
  *
- * @throws {SigError} `requirements_empty`, `invalid_requirement`,
- * `invalid_identifier` for an empty subject, `invalid_request` for a malformed
- * time, `consistency_unavailable`.
+ * @throws {SigError} as {@linkcode parseQuestion}, and
+ * `consistency_unavailable`.
  */
 export function check(state: FeedState, question: Question): CheckResult {
-  const { now } = question;
-  return runSteps(checkSteps(state, parseQuestion(question), { now }));
+  const asked = parseQuestion(question, ["now"]);
+  return runSteps(checkSteps(state, asked, { now: question.now }));
 }
 
 /** Options of {@linkcode checkSteps}. */

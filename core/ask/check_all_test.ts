@@ -3,13 +3,18 @@ import fc from "fast-check";
 import { check, checkAllSteps } from "./check.ts";
 import { type AskedQuestion, parseQuestion } from "./question.ts";
 import { type FeedState, replay } from "../replay/replay.ts";
+import { parseRequirements } from "./requirement.ts";
 import { runSteps } from "../text/steps.ts";
 import { ALICE, day, ISSUER, revoke, upsert } from "../../tests/kit/events.ts";
 
 const now = new Date(day(15));
 
 function askAll(state: FeedState, questions: readonly AskedQuestion[]) {
-  const steps = checkAllSteps(state, questions.map(parseQuestion), { now });
+  const steps = checkAllSteps(
+    state,
+    questions.map((each) => parseQuestion(each)),
+    { now },
+  );
   return runSteps(steps).map((answer) => runSteps(answer()));
 }
 
@@ -28,7 +33,7 @@ const question = fc.record({
       ...["role=d", "relationship=employee", "relationship_id=r2"],
     ),
     { minLength: 1, maxLength: 4 },
-  ),
+  ).map(parseRequirements),
   explain: fc.boolean(),
 });
 
@@ -73,9 +78,11 @@ Deno.test("several questions read the subject's relationships once", () => {
       },
     }),
   };
-  const questions = ["role=a", "role=b", "role=deploy"].map((each) => ({
+  const questions = (["role=a", "role=b", "role=deploy"] as const).map((
+    each,
+  ) => ({
     subject: ALICE,
-    require: [each],
+    require: [each] as const,
   }));
   assertEquals(
     askAll(counted, questions).map(({ decision }) => decision),
@@ -86,7 +93,7 @@ Deno.test("several questions read the subject's relationships once", () => {
 
 Deno.test("rejects an empty list of questions, and questions that differ in subject or time", () => {
   const { state } = replay([upsert(1)], { issuer: ISSUER });
-  const one = { subject: ALICE, require: ["role=deploy"] };
+  const one = { subject: ALICE, require: ["role=deploy"] } as const;
   for (
     const questions of [
       [],

@@ -7,17 +7,27 @@ import {
   parseTime,
   type TimeQuestion,
 } from "./evaluation_time.ts";
-import { parseRequirement, type Requirement } from "./requirement.ts";
-
-/** A requirement before parsing: `key=value`, or `{ key: value }`. */
-export type AskedRequirement = string | { readonly [key: string]: string };
+import {
+  type AskedRequirements,
+  parseRequirement,
+  requireList,
+  type Requirement,
+  requireSome,
+} from "./requirement.ts";
+import { isObject } from "../event/fields.ts";
+import { quote } from "../text/escape_invisible.ts";
+import { escapePointer } from "../text/json.ts";
+import { suggest } from "../text/suggest.ts";
 
 /** A question about a subject, before parsing. */
 export interface AskedQuestion extends AskedTime {
   /** The subject: a non-empty string, usually a DID; compared exactly. */
   readonly subject: string;
-  /** The requirements, at least one. */
-  readonly require: readonly AskedRequirement[];
+  /**
+   * The requirements, at least one. Those of a configuration, whose types are
+   * not known, go through {@linkcode parseRequirements}.
+   */
+  readonly require: AskedRequirements;
   /** Whether to explain the evaluation (default: false). */
   readonly explain?: boolean | undefined;
 }
@@ -66,6 +76,11 @@ export class ParsedQuestion implements ParsedTime {
   }
 }
 
+/** The members of an unparsed question. */
+const ASKED = ["subject", "require", "at", "asOf", "explain"] as const;
+/** The members of a parsed question. */
+const PARSED = ["subject", "requirements", "at", "asOf", "explain"] as const;
+
 /**
  * Parses a question. This needs no feed. A parsed question is returned
  * unchanged.
@@ -75,43 +90,87 @@ export class ParsedQuestion implements ParsedTime {
  * import { parseQuestion, SigError } from "@sig/core";
  * import { assertThrows } from "@std/assert";
  *
+ * const question = {
+ *   subject: "did:web:alice.example",
+ *   require: ["role=deploy"],
+ *   as_of: 3,
+ * } as const;
  * assertThrows(
- *   () => parseQuestion({ subject: "did:web:alice.example", require: [] }),
+ *   () => parseQuestion(question),
  *   SigError,
- *   "at least one requirement is needed",
+ *   'there is no member "as_of"; did you mean "asOf"?',
  * );
  * ```
  *
- * @throws {SigError} `requirements_empty`, `invalid_requirement`,
- * `invalid_identifier` for an empty subject, `invalid_request` for a malformed
- * time: in this order, the first of them.
+ * @param further Names of further members that the caller reads itself.
+ * @throws {SigError} `invalid_request` for an unknown member, a question that
+ * is not an object, or a missing list of requirements; `requirements_empty`,
+ * `invalid_requirement`, `invalid_identifier` for a subject that is not a
+ * non-empty string; `invalid_request` for a malformed time or `explain`: in
+ * this order, the first of them.
  */
 export function parseQuestion(
   question: AskedQuestion | ParsedQuestion,
+  further: readonly string[] = [],
 ): ParsedQuestion {
-  if (question instanceof ParsedQuestion) return question;
-  const requirements = requireSome(question.require).map(parseRequirement);
+  if (question instanceof ParsedQuestion) {
+    requireKnownMembers(question, PARSED, further);
+    return question;
+  }
+  if (!isObject(question)) {
+    throw invalid("", "a question must be an object");
+  }
+  requireKnownMembers(question, ASKED, further);
+  const { explain } = question;
+  const requirements = requireList(question.require).map(parseRequirement);
   const subject = requireSubject(question.subject);
   const { at, asOf } = parseTime(question);
-  const { explain } = question;
+  if (explain !== undefined && typeof explain !== "boolean") {
+    throw invalid("/explain", "explain must be true or false");
+  }
   return new ParsedQuestion({ subject, requirements, at, asOf, explain });
 }
 
-/** Every relationship would meet an empty list. */
-function requireSome<T>(requirements: readonly T[]): readonly T[] {
-  if (requirements.length > 0) return requirements;
-  throw new SigError(
-    "requirements_empty",
-    "Cannot check: at least one requirement is needed",
-    { context: { hint: "For example: relationship=employee, role=deploy." } },
-  );
+/** Refuses a misspelt member, which would otherwise ask a weaker question. */
+function requireKnownMembers(
+  question: object,
+  own: readonly string[],
+  further: readonly string[],
+): void {
+  for (const name of Object.keys(question)) {
+    if (own.includes(name) || further.includes(name)) continue;
+    const known = [...own, ...further];
+    const folded = suggest(fold(name), known.map(fold));
+    const meant = known.find((each) => fold(each) === folded);
+    const end = meant === undefined ? "" : `; did you mean ${quote(meant)}?`;
+    throw invalid(
+      `/${escapePointer(name.slice(0, MAX_NAME_LENGTH).toWellFormed())}`,
+      `there is no member ${quote(name)}${end}`,
+    );
+  }
 }
 
-function requireSubject(subject: string): string {
-  if (subject !== "") return subject;
-  throw new SigError(
-    "invalid_identifier",
-    "Cannot check: the subject must not be empty",
-    { context: { pointer: "/subject" } },
-  );
+/** Maximum length of an unknown name that an error repeats. */
+const MAX_NAME_LENGTH = 80;
+
+/** Makes the name of a member in HTTP, `max_age_seconds`, equal to `maxAgeMs`. */
+function fold(name: string): string {
+  return name.slice(0, MAX_NAME_LENGTH).toLowerCase().replace(/[_-]/g, "")
+    .replace(/seconds$/, "ms");
+}
+
+function invalid(pointer: string, why: string): SigError {
+  return new SigError("invalid_request", `Cannot check: ${why}`, {
+    context: { pointer },
+  });
+}
+
+function requireSubject(subject: unknown): string {
+  if (typeof subject === "string" && subject !== "") return subject;
+  const why = subject === ""
+    ? "the subject must not be empty"
+    : "the subject must be a string that is not empty";
+  throw new SigError("invalid_identifier", `Cannot check: ${why}`, {
+    context: { pointer: "/subject" },
+  });
 }

@@ -1,11 +1,11 @@
-import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertStrictEquals } from "@std/assert";
 import { Timepoint } from "./evaluation_time.ts";
 import {
   type AskedQuestion,
   ParsedQuestion,
   parseQuestion,
 } from "./question.ts";
-import { assertSigError } from "../../tests/kit/sig_errors.ts";
+import { assertSigError, catchSigError } from "../../tests/kit/sig_errors.ts";
 import { ALICE, day } from "../../tests/kit/events.ts";
 
 const QUESTION: AskedQuestion = {
@@ -32,30 +32,132 @@ Deno.test("returns parsed values unchanged", () => {
   assertStrictEquals(parseQuestion({ ...QUESTION, at }).at, at);
 });
 
+/** Parses a question as it may come from a program without types. */
+function parseAny(question: unknown): ParsedQuestion {
+  return parseQuestion(question as AskedQuestion);
+}
+
 Deno.test("rejects an object that only looks like a parsed value", () => {
   const { text, instant } = Timepoint.parse(day(3))!;
-  const forged = { text, instant } as unknown as Timepoint;
+  const forged = { text, instant };
   for (const [name, time] of Object.entries({ at: forged, asOf: forged })) {
     assertSigError(
-      () => parseQuestion({ ...QUESTION, [name]: time }),
+      () => parseAny({ ...QUESTION, [name]: time }),
       "invalid_request",
       `Cannot judge ${name === "at" ? "at" : "as_of"} ${
         JSON.stringify({ text, instant })
       }: it must be an RFC 3339 UTC timestamp such as 2026-01-31T09:00:00Z`,
     );
   }
-  const copy = { ...parseQuestion(QUESTION) } as unknown as ParsedQuestion;
-  assertThrows(() => parseQuestion(copy), TypeError);
+  assertSigError(
+    () => parseAny({ ...parseQuestion(QUESTION) }),
+    "invalid_request",
+    'Cannot check: there is no member "requirements"',
+  );
 });
 
-Deno.test("reports the first fault in the order requirements, subject, as_of, at", () => {
-  const wrong: AskedQuestion = {
-    subject: "",
-    require: ["nonsense"],
-    at: "now",
-    asOf: 0,
-  };
+Deno.test("refuses every unknown member, whatever its value, and names the nearest one", () => {
+  const rows: readonly (readonly [string, string | undefined])[] = [
+    ["as_of", "asOf"],
+    ["as-of", "asOf"],
+    ["As_Of", "asOf"],
+    ["subjects", "subject"],
+    ["required", "require"],
+    ["explian", "explain"],
+    ["now", undefined],
+    ["min_sequence", undefined],
+    ["__proto__", undefined],
+    ["a/b~c", undefined],
+  ];
+  for (const [name, meant] of rows) {
+    for (const value of [1, undefined, null]) {
+      const end = meant === undefined ? "" : `; did you mean "${meant}"?`;
+      const question = Object.defineProperty({ ...QUESTION }, name, {
+        value,
+        enumerable: true,
+      });
+      const error = catchSigError(() => parseAny(question));
+      assertEquals(error.code, "invalid_request");
+      const place = `Cannot check: there is no member ${JSON.stringify(name)}`;
+      assertEquals(error.message, place + end);
+      const pointer = `/${name.replace("~", "~0").replace("/", "~1")}`;
+      assertEquals(error.context.pointer, pointer);
+    }
+  }
+  assertEquals(parseQuestion(QUESTION, ["now"]).subject, ALICE);
+});
+
+Deno.test("refuses a further member of a parsed question, unless the caller reads it", () => {
+  const parsed = () =>
+    Object.assign(parseQuestion(QUESTION), { minSequence: 9 });
+  assertSigError(
+    () => parseQuestion(parsed()),
+    "invalid_request",
+    'Cannot check: there is no member "minSequence"',
+  );
+  assertEquals(parseQuestion(parsed(), ["minSequence"]).subject, ALICE);
+});
+
+Deno.test("the name of a further member is suggested too, also for its name in HTTP", () => {
+  const further = ["maxAgeMs", "minSequence"];
+  for (
+    const [name, meant] of [
+      ["min_sequence", "minSequence"],
+      ["max_age_seconds", "maxAgeMs"],
+    ]
+  ) {
+    assertSigError(
+      () =>
+        parseQuestion({ ...QUESTION, [name!]: 1 } as AskedQuestion, further),
+      "invalid_request",
+      `Cannot check: there is no member "${name}"; did you mean "${meant}"?`,
+    );
+  }
+});
+
+Deno.test("a missing or malformed part is a usage error", () => {
+  const { require: _, ...noRequire } = QUESTION;
+  const { subject: __, ...noSubject } = QUESTION;
+  const list = "Cannot check: require must be a list";
+  const subject =
+    "Cannot check: the subject must be a string that is not empty";
+  const rows: readonly (readonly [unknown, string, string, string])[] = [
+    [null, "invalid_request", "Cannot check: a question must be an object", ""],
+    ["x", "invalid_request", "Cannot check: a question must be an object", ""],
+    [[], "invalid_request", "Cannot check: a question must be an object", ""],
+    [
+      noRequire,
+      "invalid_request",
+      "Cannot check: the member require is missing",
+      "/require",
+    ],
+    [{ ...QUESTION, require: "role=a" }, "invalid_request", list, "/require"],
+    [{ ...QUESTION, require: null }, "invalid_request", list, "/require"],
+    [noSubject, "invalid_identifier", subject, "/subject"],
+    [{ ...QUESTION, subject: 7 }, "invalid_identifier", subject, "/subject"],
+    [
+      { ...QUESTION, explain: "no" },
+      "invalid_request",
+      "Cannot check: explain must be true or false",
+      "/explain",
+    ],
+  ];
+  for (const [question, code, message, pointer] of rows) {
+    const error = catchSigError(() => parseAny(question));
+    assertEquals([error.code, error.message], [code, message]);
+    assertEquals(error.category, "usage");
+    assertEquals(error.context.pointer, pointer);
+  }
+});
+
+Deno.test("reports the first fault in the order members, requirements, subject, as_of, at", () => {
+  const wrong = { subject: "", require: ["nonsense"], at: "now", asOf: 0 };
   const cases = [
+    [
+      { subjekt: "x" },
+      "invalid_request",
+      'Cannot check: there is no member "subjekt"; did you mean "subject"?',
+    ],
     [
       { require: [] },
       "requirements_empty",
@@ -83,11 +185,7 @@ Deno.test("reports the first fault in the order requirements, subject, as_of, at
     ],
   ] as const;
   for (const [better, code, message] of cases) {
-    assertSigError(
-      () => parseQuestion({ ...wrong, ...better }),
-      code,
-      message,
-    );
+    assertSigError(() => parseAny({ ...wrong, ...better }), code, message);
   }
 });
 

@@ -4,7 +4,11 @@ import { SigError } from "../errors/error.ts";
 import { isObject } from "../event/fields.ts";
 import { quote } from "../text/escape_invisible.ts";
 import { suggest } from "../text/suggest.ts";
-import { RELATIONSHIP_TYPES, type RelationshipState } from "../event/types.ts";
+import {
+  RELATIONSHIP_TYPES,
+  type RelationshipState,
+  type RelationshipType,
+} from "../event/types.ts";
 
 /** The keys of requirements. */
 export const REQUIREMENT_KEYS = [
@@ -15,6 +19,28 @@ export const REQUIREMENT_KEYS = [
 
 /** The key of a requirement. */
 export type RequirementKey = (typeof REQUIREMENT_KEYS)[number];
+
+/** A requirement before parsing: `key=value`, or `{ key: value }`. */
+export type AskedRequirement =
+  | `relationship=${RelationshipType}`
+  | `role=${string}`
+  | `relationship_id=${string}`
+  | OneOf<{
+    readonly relationship: RelationshipType;
+    readonly role: string;
+    readonly relationship_id: string;
+  }>;
+
+/** An object with exactly one of these members. */
+type OneOf<T> = {
+  [K in keyof T]: Pick<T, K> & { readonly [O in Exclude<keyof T, K>]?: never };
+}[keyof T];
+
+/** The requirements of a question before parsing: at least one. */
+export type AskedRequirements = readonly [
+  AskedRequirement,
+  ...AskedRequirement[],
+];
 
 /** A parsed requirement. */
 export interface Requirement {
@@ -62,6 +88,64 @@ export function parseRequirement(input: unknown): Requirement {
     );
   }
   return { key: key as RequirementKey, value };
+}
+
+/**
+ * Returns requirements whose types are not known, such as those of a
+ * configuration, for the question that they are used in.
+ *
+ * @example
+ * ```ts
+ * import { parseQuestion, parseRequirements } from "@sig/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const texts: string[] = ["relationship=employee", "role=deploy"];
+ * const { requirements } = parseQuestion({
+ *   subject: "did:web:alice.example",
+ *   require: parseRequirements(texts),
+ * });
+ * assertEquals(requirements[1], { key: "role", value: "deploy" });
+ * ```
+ *
+ * @throws {SigError} `requirements_empty` for an empty list,
+ * `invalid_requirement` for the first invalid requirement, `invalid_request`
+ * if it is not a list.
+ */
+export function parseRequirements(
+  texts: readonly (string | { readonly [key: string]: string })[],
+): AskedRequirements {
+  requireList(texts).forEach(parseRequirement);
+  return texts as unknown as AskedRequirements;
+}
+
+/**
+ * Returns a list with at least one item: every relationship would meet an empty
+ * one.
+ *
+ * @throws {SigError} `invalid_request` if it is not a list,
+ * `requirements_empty`.
+ */
+export function requireList(require: unknown): readonly unknown[] {
+  if (Array.isArray(require)) return requireSome(require);
+  const why = require === undefined
+    ? "the member require is missing"
+    : "require must be a list";
+  throw new SigError("invalid_request", `Cannot check: ${why}`, {
+    context: {
+      pointer: "/require",
+      hint: 'For example: ["relationship=employee", "role=deploy"].',
+    },
+  });
+}
+
+/** @throws {SigError} `requirements_empty` */
+export function requireSome<T>(requirements: readonly T[]): readonly T[] {
+  if (requirements.length > 0) return requirements;
+  throw new SigError(
+    "requirements_empty",
+    "Cannot check: at least one requirement is needed",
+    { context: { hint: "For example: relationship=employee, role=deploy." } },
+  );
 }
 
 function splitRequirement(input: unknown): [string, string] {

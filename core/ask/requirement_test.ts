@@ -1,9 +1,15 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertStrictEquals } from "@std/assert";
 import { replay } from "../replay/replay.ts";
-import { meets, parseRequirement, REQUIREMENT_KEYS } from "./requirement.ts";
+import { type AskedQuestion, parseQuestion } from "./question.ts";
+import {
+  meets,
+  parseRequirement,
+  parseRequirements,
+  REQUIREMENT_KEYS,
+} from "./requirement.ts";
 import { RELATIONSHIP_TYPES } from "../event/types.ts";
 import { assertSigError, catchSigError } from "../../tests/kit/sig_errors.ts";
-import { upsert } from "../../tests/kit/events.ts";
+import { ALICE, upsert } from "../../tests/kit/events.ts";
 
 Deno.test("accepts key=value, or an object with one member", () => {
   const table: readonly (readonly [unknown, string, string])[] = [
@@ -112,4 +118,41 @@ Deno.test("requirements are compared exactly", () => {
   for (const [text, expected] of table) {
     assertEquals(meets(r1, parseRequirement(text)), expected, text);
   }
+});
+
+Deno.test("requirements of a configuration are checked, and returned as they are", () => {
+  const texts: string[] = ["relationship=employee", "role=deploy"];
+  assertStrictEquals<unknown>(parseRequirements(texts), texts);
+  assertSigError(
+    () => parseRequirements([]),
+    "requirements_empty",
+    "Cannot check: at least one requirement is needed",
+  );
+  assertSigError(
+    () => parseRequirements(["role=deploy", "relationship=boss"]),
+    "invalid_requirement",
+    'Cannot use requirement: relationship "boss" must be one of employee, founder, contractor, advisor, investor, admin_delegate, other',
+  );
+});
+
+Deno.test("types refuse an unknown key, an unknown type, two members, and an empty list", () => {
+  const subject = ALICE;
+  const asked: readonly AskedQuestion[] = [
+    { subject, require: ["role=a", { relationship: "employee" }] },
+    // @ts-expect-error: at least one requirement
+    { subject, require: [] },
+    // @ts-expect-error: an unknown key
+    { subject, require: ["team=a"] },
+    // @ts-expect-error: an unknown relationship type
+    { subject, require: ["relationship=boss"] },
+    // @ts-expect-error: an unknown relationship type
+    { subject, require: [{ relationship: "boss" }] },
+    // @ts-expect-error: two members
+    { subject, require: [{ role: "a", relationship_id: "b" }] },
+    // @ts-expect-error: an unknown member
+    { subject, require: ["role=a"], as_of: 3 },
+  ];
+  const [right, ...wrong] = asked;
+  assertEquals(parseQuestion(right!).requirements.length, 2);
+  for (const question of wrong) catchSigError(() => parseQuestion(question));
 });

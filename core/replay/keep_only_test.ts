@@ -48,9 +48,11 @@ Deno.test("a state of one subject gives the same answers about it as the whole s
       for (const role of ["deploy", "review", "audit"]) {
         for (let asOf = 0; asOf <= events; asOf++) {
           const question = {
-            ...{ subject, require: [`role=${role}`], explain: true, now: NOW },
+            ...{ subject, require: [`role=${role}`] as const },
+            explain: true,
+            now: NOW,
             ...(asOf === 0 ? {} : { asOf }),
-          };
+          } as const;
           const answer = check(part.state, question);
           assertEquals(answer, check(whole.state, question));
           if (answer.decision === "allow") allowed++;

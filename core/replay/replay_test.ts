@@ -111,7 +111,7 @@ Deno.test("a state does not change while its replay continues", () => {
   for (const state of [early, read]) {
     assertEquals([...state.by_relationship_id], [["r1", ACTIVE]]);
     assertEquals(state.last_sequence, 1);
-    const question = { subject: ALICE, require: ["role=deploy"] };
+    const question = { subject: ALICE, require: ["role=deploy"] } as const;
     const now = new Date("2026-06-01T00:00:00Z");
     const answer = check(state, { ...question, now });
     assertEquals(answer.matched_relationship_id, "r1");

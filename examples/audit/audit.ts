@@ -33,7 +33,7 @@ try {
   for (const { event_type, issued_at, sequence } of about) {
     console.log(`  #${sequence} ${issued_at} ${event_type}`);
   }
-  const question = { subject, require: [`role=${role}`], now };
+  const question: Question = { subject, require: [`role=${role}`], now };
   const questions: readonly (readonly [string, Question])[] = [
     ["now", question],
     [`true at ${instant}`, { ...question, at: instant }],

@@ -1,6 +1,7 @@
 import {
   check,
   isSigError,
+  parseRequirements,
   type ReasonCode,
   type RelationshipUpsertEvent,
   replay,
@@ -309,7 +310,10 @@ Deno.test("losses and grants equal the differences of check before and after", (
     const count = (from: typeof was, to: typeof was) =>
       [0, 1, 2, 3, 4].filter((n) =>
         questions.some((require) => {
-          const question = { subject: person(n), require, now: NOW };
+          const question = {
+            ...{ subject: person(n), now: NOW },
+            require: parseRequirements(require),
+          };
           return check(from!, question).decision === "allow" &&
             check(to!, question).decision === "deny";
         })

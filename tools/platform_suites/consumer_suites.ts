@@ -6,7 +6,7 @@ import {
   type IssuerLocation,
   verifyIssuer,
 } from "@sig/consumer";
-import { isSigError, SigError } from "@sig/core";
+import { isSigError, parseRequirements, SigError } from "@sig/core";
 import {
   type Documents,
   type Expected,
@@ -88,10 +88,15 @@ export const questionSuite: Suite = async ({ files }) => {
   for (const { name, feed, question, expected } of cases) {
     const vector = feeds.find((each) => each.name === feed);
     if (vector === undefined) throw new Error(`Cannot find feed ${feed}`);
-    const { as_of, at, now, ...rest } = question;
+    const { as_of, at, now, require, ...rest } = question;
     const outcome = await checkIssuer(
       locate(vector.documents),
-      { ...rest, at: at ?? undefined, asOf: as_of ?? undefined },
+      {
+        ...rest,
+        require: parseRequirements(require),
+        at: at ?? undefined,
+        asOf: as_of ?? undefined,
+      },
       { now: new Date(now) },
     ).then((answer) => ({
       decision: answer.decision,

@@ -53,7 +53,7 @@ async function mayDeploy(
   const allowPrivate = policy.allowPrivate ?? false;
   const location = openSource(parseSource(text, { allowPrivate }), policy);
   const options: CheckIssuerOptions = { now: new Date() };
-  const question = { subject, require: ["role=deploy"] };
+  const question = { subject, require: ["role=deploy"] } as const;
   const { decision } = await checkIssuer(location, question, options);
   return decision;
 }

@@ -8,7 +8,7 @@ import {
   type CheckAnswer,
   instantOf,
   type JsonValue,
-  parseRequirement,
+  parseRequirements,
   personOf,
   type RelationshipState,
   SigError,
@@ -208,7 +208,7 @@ export function createLoginGate(options: LoginGateOptions): LoginGate {
   const { issuers: [issuer, ...others], require: own = [], now } = options;
   const { maxAgeMs: ownMaxAgeMs = 0, metrics } = options;
   if (own.length === 0) return { issuer: null, require: null };
-  for (const each of own) parseRequirement(each);
+  parseRequirements(own);
   if (issuer === undefined || others.length > 0) {
     throw new SigError(
       "invalid_request",
@@ -237,7 +237,11 @@ export function createLoginGate(options: LoginGateOptions): LoginGate {
     const { require = [], maxAgeMs = ownMaxAgeMs, refresh = true } = further;
     const asking = consumer.ask(
       issuer.did,
-      { subject, require: [...new Set([...own, ...require])], maxAgeMs },
+      {
+        subject,
+        require: parseRequirements([...new Set([...own, ...require])]),
+        maxAgeMs,
+      },
       { refresh },
     );
     const { answer, relationship } =

@@ -1,6 +1,12 @@
 /** The answer to a question: the decision, its reasons, and the command for it. @module */
 
-import { check, type CheckResult, isSigError, type Reason } from "@sig/core";
+import {
+  check,
+  type CheckResult,
+  isSigError,
+  parseRequirements,
+  type Reason,
+} from "@sig/core";
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { Copyable, CopyButton } from "../copy.tsx";
@@ -85,7 +91,12 @@ function ask(
   question: Question,
 ): CheckResult | { readonly error: string; readonly hint: unknown } {
   try {
-    return check(state, { ...question, now: new Date(), explain: true });
+    return check(state, {
+      ...question,
+      require: parseRequirements(question.require),
+      now: new Date(),
+      explain: true,
+    });
   } catch (error) {
     if (!isSigError(error)) throw error;
     return { error: error.message, hint: error.context.hint };
