@@ -64,7 +64,8 @@ export async function dispatch(
     done.catch(() => {});
     return await Promise.race([
       done,
-      io.interrupted().then(() => INTERRUPTED),
+      io.interrupted()
+        .then(() => call.outcome.isPublished ? done : INTERRUPTED),
     ]);
   } catch (error) {
     return reportError(io, error, format);

@@ -72,6 +72,27 @@ Deno.test({
     }),
 });
 
+Deno.test({
+  name: "an append whose acknowledgement can't be written exits with 0",
+  ignore: !isCi && !hasFull,
+  fn: () =>
+    inWorkspace(async (workspace) => {
+      const { dir: cwd } = workspace;
+      await workspace.sig(["init", "acme.example", "--dir", "$D/acme"]);
+      const upsert =
+        "sig upsert --dir ./acme --subject did:web:a.example --type other";
+      assertEquals(
+        await shell(`${upsert} 2>&1 >${FULL}; echo $?`, cwd),
+        "warning: the events are published, but a later step failed: the output can't be written\n0\n",
+      );
+      assertEquals(
+        await shell(`${upsert} >${FULL} 2>${FULL}; echo $?`, cwd),
+        "0\n",
+      );
+      assertEquals((await workspace.events()).length, 2);
+    }),
+});
+
 Deno.test("writing retries after WouldBlock and stops after BrokenPipe", () => {
   const written: number[] = [];
   let calls = 0;

@@ -61,6 +61,7 @@ import {
   isKeptElsewhere,
   isSigningKey,
   type KeySource,
+  kidsNewestFirst,
   resolveKeys,
 } from "./documents/signing_key.ts";
 
@@ -118,6 +119,8 @@ export interface IssuerIdentity {
   readonly signingKey: SigningKey;
   /** The published keys, as a reader of the documents resolves them. */
   readonly keys: KeyResolver;
+  /** The newest published key that may sign events. */
+  readonly newestKid: string;
 }
 
 /**
@@ -341,7 +344,9 @@ export class Issuer implements AsyncDisposable {
    * @returns the warning `proofs_behind` if it failed.
    */
   async refreshProofs(): Promise<readonly Warning[]> {
-    return await this.#takeTurn((writer) => this.#tryProofs(writer));
+    // Another writer can hold the lock for longer than this one waits.
+    return await this.#takeTurn((writer) => this.#tryProofs(writer))
+      .catch(proofsBehind);
   }
 
   /**
@@ -356,7 +361,9 @@ export class Issuer implements AsyncDisposable {
     return await this.#takeTurn(async () => {
       const documents = await this.#readDocuments();
       const { issuer: did, keys } = documents;
-      return { did, keys, signingKey: await this.#signingKey(documents) };
+      const signingKey = await this.#signingKey(documents);
+      const [newestKid = signingKey.kid] = kidsNewestFirst(documents);
+      return { did, keys, signingKey, newestKid };
     });
   }
 
@@ -547,21 +554,18 @@ export class Issuer implements AsyncDisposable {
   }
 
   async #tryProofs(writer: FeedWriter): Promise<readonly Warning[]> {
-    const behind = (detail: string) =>
-      [{ code: "proofs_behind", detail }] as const;
     try {
       const documents = await this.#readDocuments();
       if (documents.metadata.proofs_uri === undefined) return [];
       if (await this.#newestIsElsewhere(documents)) {
-        return behind(
-          "the newest key is in an agent; sig checkpoint brings the proofs up to the feed's end",
-        );
+        const detail =
+          "the newest key is in an agent; sig checkpoint brings the proofs up to the feed's end";
+        return [{ code: "proofs_behind", detail }];
       }
       await this.#updateProofs(writer, { withoutReferences: true });
       return [];
     } catch (error) {
-      if (!isSigError(error)) throw error;
-      return behind(`the proofs were not updated: ${error.message}`);
+      return proofsBehind(error);
     }
   }
 
@@ -638,6 +642,13 @@ export class Issuer implements AsyncDisposable {
       feed.close();
     }
   }
+}
+
+/** The events are already durable: proofs that fail are only behind. */
+function proofsBehind(error: unknown): readonly Warning[] {
+  if (!isSigError(error)) throw error;
+  const detail = `the proofs were not updated: ${error.message}`;
+  return [{ code: "proofs_behind", detail }];
 }
 
 /** The events are already durable: an index that fails is only behind. */

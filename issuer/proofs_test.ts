@@ -127,6 +127,26 @@ it("omits the lines of a subject over 1 MiB, also next to other subjects", async
   }
 });
 
+it("while another writer holds the lock, proofs are behind and refreshProofs does not reject", async ({ place }) => {
+  const issuer = await place.open({ lockTimeoutMs: 1 });
+  await issuer.append(upsert());
+  const other = createFileStore(place.dir);
+  const held = Promise.withResolvers<void>();
+  const done = Promise.withResolvers<void>();
+  const holding = other.exclusively({ timeoutMs: 10_000 }, async () => {
+    held.resolve();
+    await done.promise;
+  });
+  await held.promise;
+  const [warning] = await issuer.refreshProofs();
+  assertEquals(warning?.code, "proofs_behind");
+  assert(warning?.detail.startsWith("the proofs were not updated: "));
+  done.resolve();
+  await holding;
+  await other.close();
+  assertEquals(await issuer.refreshProofs(), []);
+});
+
 it("an upsert that changes a subject stops the proofs, but a new key is still introduced", async ({ place }) => {
   const issuer = await place.open({ allowWarnings: true });
   const { relationship_id } = await issuer.append(upsert());

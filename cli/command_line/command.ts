@@ -29,6 +29,8 @@ export interface Call<V = unknown> {
   /** A format of `--format` other than text and JSON, such as `csv`. */
   readonly ownFormat: string | undefined;
   readonly io: Io;
+  /** Once events are appended, an interrupt does not end the command. */
+  readonly outcome: { isPublished: boolean };
   /** The values of its flags. */
   readonly flags: V;
 }

@@ -62,6 +62,7 @@ export function parseCommandLine(
     ...given,
     name,
     io,
+    outcome: { isPublished: false },
     // With a command's own format, such as csv, messages are text.
     format: asked === undefined
       ? defaultFormat(command, io)

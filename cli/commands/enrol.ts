@@ -1,8 +1,10 @@
-import { required, toggle, type Values } from "@sig/api/program";
+import { SigError } from "@sig/core";
+import { quote } from "@sig/core/internal";
+import { optional, required, toggle, type Values } from "@sig/api/program";
 import type { UpsertDraft } from "@sig/issuer";
 import type { VerifiedAnswer } from "@sig/jose";
 import { type Call, typedCommand } from "../command_line/command.ts";
-import { input } from "../command_line/values.ts";
+import { input, kid } from "../command_line/values.ts";
 import { appendProposal, canAsk } from "../issue/append_proposal.ts";
 import { reviewUpsert } from "../issue/change_notices.ts";
 import { DIR_FLAG, SIGNING_FLAGS } from "../issue/flags.ts";
@@ -22,6 +24,10 @@ const FLAGS = {
     "answer made by sig accept or the page; - is standard input",
   ),
   yes: toggle("append without asking"),
+  "old-key": optional(
+    kid,
+    "enrol although this key, which is not the newest, signed the invitation",
+  ),
   "keep-name": toggle(
     "write the invited name to DIR/.sig/names.csv (never published)",
   ),
@@ -45,12 +51,13 @@ export const enrol = typedCommand({
       hint:
         "It is the answer that sig accept or the page makes, not the invitation.",
     });
+    let keepsName: boolean | undefined;
     return await appendProposal(call, async (issuer) => {
       const { enrolmentDraft } = await import("@sig/issuer");
       const { resolveDidKey, verifyAnswer } = await import("@sig/jose");
       const { fetchSubjectKey } = await import("@sig/consumer");
       const allowPrivate = call.flags["allow-insecure"];
-      const { did, keys } = await issuer.identity();
+      const { did, keys, newestKid } = await issuer.identity();
       const answer = await verifyAnswer(value, {
         issuer: did,
         keys,
@@ -62,15 +69,25 @@ export const enrol = typedCommand({
             : resolveDidKey(kid),
       });
       const { subject } = answer;
-      const now = call.io.now();
-      const isFurther = answer.invitation.claims.same_person_as !== undefined;
+      const { header, claims } = answer.invitation;
+      const isOld = header.kid !== newestKid &&
+        header.kid !== call.flags["old-key"];
+      if (isOld && !canAsk(call)) throw signedByOldKey(header.kid, newestKid);
+      const isFurther = claims.same_person_as !== undefined;
       const state = isFurther ? await issuer.published() : undefined;
+      const now = call.io.now();
       const draft = enrolmentDraft(answer, state && { state, now });
-      const reviewed = await reviewUpsert(issuer, { ...draft }, now);
+      const reviewed = await reviewUpsert(call, issuer, { ...draft });
+      const { same_person_as = subject } = claims;
+      // A name belongs to the person, not to a single key.
+      const person = state?.personOf?.(same_person_as) ?? same_person_as;
       return {
         drafts: [draft],
-        ...(state && { ifLastSequence: state.last_sequence }),
-        doubts: reviewed.doubts,
+        ifLastSequence: state?.last_sequence ?? reviewed.ifLastSequence,
+        doubts: [
+          ...isOld ? [oldKeyDoubt(header.kid, newestKid)] : [],
+          ...reviewed.doubts,
+        ],
         preview: {
           when: "always",
           write: () => show(call.io, did, answer, draft),
@@ -80,31 +97,58 @@ export const enrol = typedCommand({
           refusal:
             `Cannot enrol: publishing a relationship of ${subject} is not confirmed`,
           hint: "Look at what will be published, then add --yes.",
+          async askMore() {
+            keepsName ??= claims.for !== undefined &&
+              await wantsName(call, claims.for);
+          },
         },
-        async about(appended) {
-          const { same_person_as = subject } = answer.invitation.claims;
-          // A name belongs to the person, not to a single key.
-          const person = state?.personOf?.(same_person_as) ?? same_person_as;
-          await keepName(call, answer, person);
-          return {
-            notices: reviewed.noticesAfter(appended),
-            members: { subject },
-          };
+        about: (appended) => ({
+          notices: reviewed.noticesAfter(appended),
+          members: { subject },
+        }),
+        async afterwards() {
+          if (!keepsName || claims.for === undefined) return;
+          const { dir } = call.flags;
+          await saveNames(call, dir, new Map([[person, claims.for]]));
         },
       };
     });
   },
 });
 
+/** The holder of a stolen key can sign invitations, also after a rotation. */
+function oldKeyDoubt(kid: string, newest: string): string {
+  return `the invitation was signed by ${
+    quote(kid)
+  }, which is not the issuer's newest key (${
+    quote(newest)
+  }): a stolen key that was rotated out can still sign invitations`;
+}
+
+function signedByOldKey(kid: string, newest: string): SigError {
+  return new SigError(
+    "confirmation_required",
+    `Cannot enrol: ${oldKeyDoubt(kid, newest)}`,
+    {
+      context: {
+        kid,
+        flag: "--old-key",
+        hint: `If you made this invitation yourself, add --old-key ${kid}.`,
+      },
+    },
+  );
+}
+
 /** Shows everything that will be published. */
 function show(
   io: Io,
   issuer: string,
-  { invitation: { claims }, subject }: VerifiedAnswer,
+  { invitation: { claims, header }, subject }: VerifiedAnswer,
   { relationship_type, roles = [], valid_from, valid_until }: UpsertDraft,
 ): void {
   writeLines(io, [
     ["published by", issuer],
+    ["invitation", `signed by key ${header.kid}`],
     ["subject", subject],
     ...termLines({
       relationship_type,
@@ -119,19 +163,12 @@ function show(
   ]);
 }
 
-/**
- * Saves the invited name locally, if `--keep-name` or a confirmation allows it.
- */
-async function keepName(
+/** Returns whether to keep the invited name: by the flag, or by a question. */
+async function wantsName(
   call: Call<Values<typeof FLAGS>>,
-  { invitation: { claims: { for: name } } }: VerifiedAnswer,
-  subject: string,
-): Promise<void> {
-  if (name === undefined) return;
+  name: string,
+): Promise<boolean> {
   const { dir, "keep-name": isNamed } = call.flags;
-  const isWanted = isNamed ||
-    canAsk(call) &&
+  return isNamed || canAsk(call) &&
       await call.io.ask(safe(`Keep the name ${name} in ${namesFile(dir)}?`));
-  if (!isWanted) return;
-  await saveNames(call, dir, new Map([[subject, name]]));
 }

@@ -25,6 +25,7 @@ test("enrol publishes the offered terms once, and repeating it returns the same 
   assertEquals(
     text.stderr,
     `published by did:web:acme.example
+invitation   signed by key orgsign-1
 subject      ${subject}
 as           contractor
 roles        review, deploy
@@ -124,6 +125,28 @@ test("enrol refuses invitations that expired, are from another issuer, or were s
   await notEnrolled(workspace, answer, "error: key_not_found: ");
 });
 
+test("--yes alone does not confirm an invitation that a rotated-out key signed", async (workspace) => {
+  const answer = await answered(workspace, await invited(workspace));
+  await workspace.ok("rotate-key --dir $D/acme --kid new");
+  for (const words of ["--yes", "--yes --old-key new"]) {
+    await notEnrolled(workspace, answer, [
+      'error: confirmation_required: Cannot enrol: the invitation was signed by "orgsign-1", which is not the issuer\'s newest key ("new")',
+      "hint: If you made this invitation yourself, add --old-key orgsign-1.",
+    ], words);
+  }
+  await workspace.write("answer.json", JSON.stringify(answer));
+  const given = terminal((question) => question !== "Publish this?");
+  await workspace.refused(`${ENROL} $D/answer.json`, [
+    "\ninvitation   signed by key orgsign-1\n",
+    'warning: the invitation was signed by "orgsign-1"',
+    "error: confirmation_required: ",
+  ], given);
+  await workspace.says(`${ENROL} $D/answer.json --yes --old-key orgsign-1`);
+  const fresh = await invited(workspace);
+  const other = await answered(workspace, fresh, "bob.jwk");
+  assertEquals((await enrolled(workspace, other)).code, 0);
+});
+
 test("enrol publishes nothing without a confirmation", async (workspace) => {
   const answer = await answered(workspace, await invited(workspace));
   await workspace.write("answer.json", JSON.stringify(answer));
@@ -142,14 +165,18 @@ test("enrol publishes nothing without a confirmation", async (workspace) => {
   assertEquals(given.asked.length, 2);
 });
 
-test("repeating enrol after a crash that followed the append succeeds", async (workspace) => {
+test("enrol that can't write its acknowledgement has succeeded, and repeating it returns the event", async (workspace) => {
   const answer = await answered(workspace, await invited(workspace));
   await workspace.write("answer.json", JSON.stringify(answer));
   const words = `${ENROL} $D/answer.json --yes`;
   const stdout = () => {
     throw new Error("the terminal is gone");
   };
-  await workspace.says(words, { io: { stdout }, code: 2 });
+  await workspace.says(words, {
+    io: { stdout },
+    err:
+      "warning: the events are published, but a later step failed: the terminal is gone\n",
+  });
   const { sequence, repeated } = await workspace.json(words);
   assertEquals([sequence, repeated], [4, true]);
 });

@@ -58,13 +58,17 @@ export const upsert = typedCommand({
       ...commonMembers(call.flags),
     };
     return await appendProposal(call, async (issuer) => {
-      const reviewed = await reviewUpsert(issuer, draft, call.io.now());
+      const { doubts, ifLastSequence, noticesAfter } = await reviewUpsert(
+        call,
+        issuer,
+        draft,
+      );
       return {
         // The issuer validates every member; flags are only text.
         drafts: [draft as unknown as EventDraft],
-        doubts: reviewed.doubts,
-        about: (appended) =>
-          Promise.resolve({ notices: reviewed.noticesAfter(appended) }),
+        ifLastSequence,
+        doubts,
+        about: (appended) => ({ notices: noticesAfter(appended) }),
       };
     });
   },
@@ -102,17 +106,23 @@ export const revoke = typedCommand({
       }),
       ...commonMembers(flags),
     };
-    return await appendProposal(call, (issuer) =>
-      Promise.resolve({
+    return await appendProposal(call, async (issuer) => {
+      const { relationship_id } = draft;
+      const ending = await issuer.current({ relationship_id });
+      const subject = ending.relationships[0]?.subject;
+      const { relationships } = await issuer.current({
+        subject,
+        most: MOST_NAMED,
+      });
+      const others = relationships.filter((each) =>
+        each.relationship_id !== relationship_id
+      );
+      const notices = stillActive(others, call.io.now());
+      return {
         // The issuer validates every member; flags are only text.
         drafts: [draft as unknown as EventDraft],
-        about: async ({ event: { subject } }) => {
-          const { relationships } = await issuer.current({
-            subject,
-            most: MOST_NAMED,
-          });
-          return { notices: stillActive(relationships, call.io.now()) };
-        },
-      }));
+        about: () => ({ notices }),
+      };
+    });
   },
 });

@@ -98,6 +98,7 @@ test("enrol gives another key the person's current type, roles and dates", async
   );
   assertRan(await enrolled(workspace, answer, "--yes"), {
     stderr: `published by did:web:acme.example
+invitation   signed by key orgsign-1
 subject      ${answer.subject}
 new key of   ${ALICE}
 as           employee

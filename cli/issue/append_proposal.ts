@@ -35,14 +35,19 @@ interface Proposal {
   /** The issuer validates every member; flags are only text. */
   readonly drafts: readonly EventDraft[];
   /** Append only while the feed ends with this sequence (default: any). */
-  readonly ifLastSequence?: number;
+  readonly ifLastSequence?: number | undefined;
   /** Possible mistakes: confirmed one by one, or warnings before `question`. */
   readonly doubts?: readonly string[];
-  /** Confirmation, on a terminal; elsewhere `--yes` is required. */
+  /**
+   * Confirmation, on a terminal; elsewhere `--yes` is required, unless there is
+   * no `refusal`.
+   */
   readonly question?: {
     readonly text: string;
-    readonly refusal: string;
-    readonly hint: string;
+    readonly refusal?: string;
+    readonly hint?: string;
+    /** Asks further questions, after the yes and before the append. */
+    askMore?(): Promise<void>;
   };
   /** Shows the proposed events to people. */
   readonly preview?: {
@@ -58,18 +63,25 @@ interface Proposal {
   readonly maxFaults?: number;
   /** The planned change of each draft (default: unknown). */
   readonly changes?: readonly PlannedChange[];
-  /** Returns notices and more JSON members, for a single draft. */
-  readonly about?: (appended: AppendedEvent) => Promise<{
+  /**
+   * Returns notices and more JSON members, for a single draft. Reads nothing:
+   * the event is published already.
+   */
+  readonly about?: (appended: AppendedEvent) => {
     readonly notices: readonly string[];
     readonly members?: OpenObject;
-  }>;
+  };
+  /** Local work after the append; its failure is a warning. */
+  readonly afterwards?: () => Promise<void>;
 }
 
 /** The call of a command that appends. Not every command has `--yes`. */
-type AppendCall = Call<IssuerValues & { readonly yes?: boolean }>;
+export type AppendCall = Call<IssuerValues & { readonly yes?: boolean }>;
 
 /** Maximum number of attempts while other writers append. */
 const ATTEMPTS = 5;
+
+const NOTHING_WRITTEN = Object.freeze({ hint: "Nothing was written." });
 
 /** Number of events between two progress reports. */
 const PROGRESS_EVERY = 1_000;
@@ -78,6 +90,9 @@ const PROGRESS_EVERY = 1_000;
  * Opens the issuer of `--dir`, makes the proposal, confirms it, appends it, and
  * reports it. If another writer has appended meanwhile, the proposal is made
  * again, and the operator confirms only what is new.
+ *
+ * Every question is asked before the append. After it, nothing can fail: an
+ * interrupt does not end the command, and what fails is a warning.
  *
  * @param propose Throws if the proposal must be refused, before any question.
  * @param once The proposal fits only one state of the feed: do not make it
@@ -97,6 +112,7 @@ export async function appendProposal(
       const proposal = await propose(issuer);
       await confirmProposal(call, proposal, agreed);
       const appended = await append(call, issuer, proposal);
+      call.outcome.isPublished = true;
       await report(call, issuer, proposal, appended);
       return 0;
     } catch (error) {
@@ -138,7 +154,7 @@ async function confirmProposal(
   if (question === undefined) await confirmDoubts(call, fresh);
   else {
     const key = JSON.stringify([drafts, changes]);
-    if (agreed.has(key)) return;
+    if (fresh.length === 0 && agreed.has(key)) return;
     const when = preview?.when;
     const isShown = canAsk(call) ||
       call.format === "text" &&
@@ -146,10 +162,16 @@ async function confirmProposal(
     if (isShown) await preview?.write();
     // After a long preview, the warnings would otherwise scroll out of sight.
     for (const doubt of fresh) warn(call, doubt);
-    const { hint, refusal, text } = question;
-    const isConfirmed = call.flags.yes ||
-      canAsk(call) && await call.io.ask(text);
-    if (!isConfirmed) throw notConfirmed(refusal, { flag: "--yes", hint });
+    const { hint = NOTHING_WRITTEN.hint, refusal, text } = question;
+    const isConfirmed = canAsk(call)
+      ? await call.io.ask(text)
+      : refusal === undefined || call.flags.yes;
+    if (!isConfirmed) {
+      throw refusal === undefined
+        ? notConfirmed("Cannot append: not confirmed", { hint })
+        : notConfirmed(refusal, { flag: "--yes", hint });
+    }
+    await question.askMore?.();
     agreed.add(key);
   }
   for (const doubt of doubts) agreed.add(doubt);
@@ -164,8 +186,8 @@ async function confirmDoubts(
   for (const doubt of doubts) {
     if (!isAsked) warn(call, doubt);
     else if (!await call.io.ask(safe(`${doubt}. Append anyway?`))) {
-      const hint = "Nothing was written.";
-      throw notConfirmed(`Cannot append: not confirmed: ${doubt}`, { hint });
+      const why = `Cannot append: not confirmed: ${doubt}`;
+      throw notConfirmed(why, NOTHING_WRITTEN);
     }
   }
 }
@@ -180,29 +202,6 @@ function notConfirmed(message: string, context: ErrorContext): SigError {
   return new SigError("confirmation_required", message, { context });
 }
 
-async function report(
-  call: Output,
-  issuer: Issuer,
-  proposal: Proposal,
-  appended: readonly AppendedEvent[],
-): Promise<void> {
-  const { about, preview, question } = proposal;
-  const [only] = appended;
-  if (about !== undefined && only !== undefined) {
-    const { members, notices } = await about(only);
-    for (const each of notices) warn(call, each);
-    const all = [...proposal.doubts ?? [], ...notices];
-    const shown = describeOne(call, only, all, members);
-    return await acknowledge(call, issuer, shown, true);
-  }
-  if (
-    question === undefined && preview?.when === "confirmed" &&
-    call.format === "text" && appended.length > 0
-  ) await preview.write();
-  const shown = describeBatch(call, appended, proposal.changes);
-  await acknowledge(call, issuer, shown, appended.length > 0);
-}
-
 /** The report of an append: text for people, JSON for programs. */
 interface Acknowledgement {
   readonly text: string;
@@ -212,25 +211,61 @@ interface Acknowledgement {
 }
 
 /**
- * Reports what was appended, then updates the proofs once for the whole batch;
- * a failure there is only a warning. JSON is written last, since it includes
- * the warnings.
+ * Reports what was appended, and updates the proofs once for the whole batch.
+ * JSON is written last, since it includes the warnings.
  */
-async function acknowledge(
+async function report(
   call: Output,
   issuer: Issuer,
-  { text, value, warnings: ofEvents }: Acknowledgement,
-  isAppended: boolean,
+  proposal: Proposal,
+  appended: readonly AppendedEvent[],
 ): Promise<void> {
-  for (const each of ofEvents) writeWarnings(call, [each]);
-  if (call.format === "text") call.io.stdout(text);
-  const ofProofs = isAppended ? await issuer.refreshProofs() : [];
-  writeWarnings(call, ofProofs);
-  if (call.format === "json") {
-    writeJson(call.io, {
-      ...value,
-      ...givenWarnings([...ofEvents, ...ofProofs]),
-    });
+  const { about, afterwards, doubts = [], preview, question } = proposal;
+  const [only] = appended;
+  const isText = call.format === "text";
+  let shown: Acknowledgement | undefined;
+  await warnIfFailed(call, async () => {
+    if (about === undefined || only === undefined) {
+      shown = describeBatch(call, appended, proposal.changes);
+    } else {
+      const { members, notices } = about(only);
+      shown = describeOne(call, only, [...doubts, ...notices], members);
+      for (const each of notices) warn(call, each);
+    }
+    const isUnseen = question === undefined && preview?.when === "confirmed";
+    if (isUnseen && isText && only !== undefined) await preview.write();
+    for (const each of shown.warnings) writeWarnings(call, [each]);
+    if (isText) call.io.stdout(shown.text);
+  });
+  await warnIfFailed(call, async () => {
+    const found = only === undefined ? [] : await issuer.refreshProofs();
+    if (isText) return writeWarnings(call, found);
+    const warnings = givenWarnings([...shown?.warnings ?? [], ...found]);
+    writeJson(call.io, { ...shown?.value, ...warnings });
+  });
+  if (afterwards !== undefined) await warnIfFailed(call, afterwards);
+}
+
+/**
+ * Runs work after the append. A failure is a warning, also with JSON, whose
+ * stdout may be what failed.
+ */
+async function warnIfFailed(
+  { io }: Output,
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    try {
+      warn(
+        { io, format: "text" },
+        `the events are published, but a later step failed: ${why}`,
+      );
+    } catch {
+      // stderr fails as well. The exit code still says what is published.
+    }
   }
 }
 

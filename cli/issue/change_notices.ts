@@ -6,6 +6,7 @@
 
 import {
   instantOf,
+  isSigError,
   type OpenObject,
   parseTimestamp,
   type RelationshipUpsertEvent,
@@ -20,7 +21,9 @@ import type {
   PublishedState,
 } from "@sig/issuer";
 import type { Call } from "../command_line/command.ts";
+import { type AppendCall, canAsk } from "./append_proposal.ts";
 import { writeChange } from "../output/changes.ts";
+import { warn } from "../output/write.ts";
 import { namesOfKeys, type NamesValue, readNames } from "../people/names.ts";
 import { doubtsAboutName, SimilarNames } from "./similar_names.ts";
 
@@ -56,14 +59,22 @@ export function namesOf({ relationships }: PublishedState): KnownNames {
   );
 }
 
-/** Prints changes, with display names for their subjects. */
+/**
+ * Prints changes, with display names for their subjects. A file of names that
+ * can't be read is a warning, unless `--names` gives it.
+ */
 export async function writeChanges(
   call: Call<NamesValue>,
   changes: readonly PlannedChange[],
   { personOf }: PublishedState,
 ): Promise<void> {
   const subjects = changes.map(({ subject }) => subject);
-  const names = namesOfKeys(await readNames(call), subjects, personOf);
+  const known = await readNames(call).catch((error) => {
+    if (!isSigError(error) || call.flags.names !== undefined) throw error;
+    warn(call, error.message);
+    return new Map<string, string>();
+  });
+  const names = namesOfKeys(known, subjects, personOf);
   for (const each of changes) writeChange(call, each, names);
 }
 
@@ -71,19 +82,25 @@ export async function writeChanges(
 interface ReviewedUpsert {
   /** Probable mistakes, to confirm before the append. */
   readonly doubts: readonly string[];
+  /**
+   * The end of the feed that was compared, if a question can stay open: an
+   * ending that is published meanwhile must not be undone.
+   */
+  readonly ifLastSequence: number | undefined;
   /** Returns notices for the operator after the append. */
   noticesAfter(appended: AppendedEvent): readonly string[];
 }
 
 /** Compares an upsert draft with the current state of the feed. */
 export async function reviewUpsert(
+  call: AppendCall,
   issuer: Issuer,
   draft: OpenObject,
-  now: Date,
 ): Promise<ReviewedUpsert> {
+  const now = call.io.now();
   const text = (value: unknown) =>
     typeof value === "string" ? value : undefined;
-  const { recent, relationships } = await issuer.current({
+  const { last_sequence, recent, relationships } = await issuer.current({
     relationship_id: text(draft.relationship_id),
     subject: text(draft.subject),
     most: MOST_NAMED,
@@ -103,6 +120,7 @@ export async function reviewUpsert(
   }
   return {
     doubts,
+    ifLastSequence: canAsk(call) ? last_sequence : undefined,
     noticesAfter: ({ repeated }) =>
       repeated ? [] : noticesAfterUpsert(draft, relationships, before, now),
   };

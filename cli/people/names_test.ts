@@ -39,6 +39,20 @@ test("enrol saves the invited name only with --keep-name or after a confirmation
   assertStringIncludes(await workspace.ok("who $D/acme"), "Bob");
 });
 
+test("enrol asks every question before it appends, so that Ctrl-C publishes nothing", async (workspace) => {
+  const invitation = await invited(workspace, "--for Alice");
+  const answer = await answered(workspace, invitation);
+  await workspace.write("a.json", JSON.stringify(answer));
+  const lengths: number[] = [];
+  const given = terminal(async () => {
+    lengths.push((await workspace.events()).length);
+    return true;
+  });
+  await workspace.says("enrol --dir $D/acme --answer $D/a.json", given);
+  assertEquals(lengths, [3, 3]);
+  assertEquals((await workspace.events()).length, 4);
+});
+
 test("enrol succeeds with a warning if the name cannot be saved", async (workspace) => {
   const invitation = await invited(workspace, "--for Alice");
   const answer = await answered(workspace, invitation);

@@ -80,7 +80,8 @@ export async function chooseSigningKey(
   );
 }
 
-function kidsNewestFirst(documents: IssuerDocuments): readonly string[] {
+/** Returns the published keys that may sign events, the newest first. */
+export function kidsNewestFirst(documents: IssuerDocuments): readonly string[] {
   return [...authorizedKeys(documents).keys()].reverse();
 }
 
