@@ -99,8 +99,13 @@ async function completeWords(
           { command: await loadCommand(found.entry), words: found.words };
       },
       async names(dir) {
-        const { readNames } = await import("./people/names.ts");
-        return await readNames({ flags: { dir }, io });
+        const { readPeopleFile } = await import("./people/people.ts");
+        const { keys } = await readPeopleFile({ flags: { dir }, io });
+        return new Map(
+          keys.values().flatMap(({ name, subject }) =>
+            name === undefined ? [] : [[subject, name]]
+          ),
+        );
       },
     });
     for (const line of completionLines(offer)) io.stdout(`${line}\n`);

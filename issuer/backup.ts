@@ -19,6 +19,7 @@ import {
   type StoredKey,
   toSigningKey,
 } from "./keys/key_store.ts";
+import { PEOPLE_PATH } from "./people/people_file.ts";
 import {
   DEFAULT_LOCK_TIMEOUT_MS,
   type FeedStore,
@@ -30,7 +31,7 @@ import { createMemoryStore } from "./store/memory_store.ts";
 export interface IssuerBackup {
   /**
    * Files by path below the issuer's root: documents, feed, and unpublished
-   * files (`/.sig/names.csv`, and for a login server `/.sig/oidc-keys.json` and
+   * files (`/.sig/people.csv`, and for a login server `/.sig/oidc-keys.json` and
    * `/.sig/oidc-clients.json`).
    */
   readonly files: ReadonlyMap<string, Uint8Array>;
@@ -68,11 +69,9 @@ export interface RestoreBackupOptions {
   readonly faults?: FaultHooks;
 }
 
-const NAMES_PATH = "/.sig/names.csv";
-
 /** Unpublished files that a backup may contain. */
 const PRIVATE_PATHS: readonly string[] = [
-  NAMES_PATH,
+  PEOPLE_PATH,
   "/.sig/oidc-keys.json",
   "/.sig/oidc-clients.json",
 ];
@@ -100,7 +99,7 @@ export async function readBackup(
 ): Promise<IssuerBackup> {
   const { feedPath, host } = documents;
   const files = new Map<string, Uint8Array>();
-  for (const path of [NAMES_PATH, ...publishedPaths(documents)]) {
+  for (const path of [PEOPLE_PATH, ...publishedPaths(documents)]) {
     const bytes = await store.read(path, Number.MAX_SAFE_INTEGER);
     if (bytes === undefined) continue;
     files.set(path, path === feedPath ? bytes.slice(0, feedBytes) : bytes);

@@ -23,7 +23,7 @@ import {
 } from "./testdata/support.ts";
 
 const FEED = "/.well-known/sig/events.jsonl";
-const NAMES = "/.sig/names.csv";
+const NAMES = "/.sig/people.csv";
 const OIDC = "/.sig/oidc-keys.json";
 
 /**
@@ -224,7 +224,7 @@ const REFUSED: readonly Row<
       await Deno.writeTextFile(`${place.dir}${NAMES}`, "subject,name\na,b\n");
     },
     "feed_rolled_back",
-    '"/.sig/names.csv" has other content here, which may be newer',
+    '"/.sig/people.csv" has other content here, which may be newer',
   ],
 ];
 

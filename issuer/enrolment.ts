@@ -17,8 +17,8 @@ import { invitationUsed } from "./append/append_batch.ts";
 import type { UpsertDraft } from "./append/draft.ts";
 import {
   activeOfPerson,
-  personIn,
   type PublishedState,
+  rootIn,
 } from "./plan/published.ts";
 
 /**
@@ -122,7 +122,7 @@ export function enrolmentDraft(
   requireFurtherKey(state, subject, claims.same_person_as);
   // Link to the root, so that a chain of devices never becomes too long for
   // readers.
-  const same_person_as = personIn(state, claims.same_person_as);
+  const same_person_as = rootIn(state, claims.same_person_as);
   return {
     ...draft,
     relationship_type,
@@ -181,11 +181,11 @@ function requireFurtherKey(
   subject: string,
   person: string,
 ): void {
-  const root = personIn(state, person);
+  const root = rootIn(state, person);
   const isKnown = state.canLink?.(subject, root) === false ||
     Iterator.from(state.relationships.values())
       .some(({ upsert }) => upsert.subject === subject);
-  const isOther = personIn(state, subject) !== root;
+  const isOther = rootIn(state, subject) !== root;
   const isActive = activeOfPerson(state, subject)
     .some(({ upsert }) => upsert.subject === subject);
   if (!isActive && !(isKnown && isOther)) return;

@@ -12,5 +12,5 @@ export {
   changeRelationship,
   type RelationshipChange,
 } from "./plan/plan_drafts.ts";
-export { activeOfPerson } from "./plan/published.ts";
+export { activeOfPerson, withPeople } from "./plan/published.ts";
 export { readPlan } from "./plan/read_plan.ts";

@@ -33,7 +33,7 @@ export {
   importSigningKey,
   type SigningKey,
 } from "./keys/signing_key.ts";
-export { jwkToSshKey, sshKeyToJwk } from "./keys/ssh_key.ts";
+export { isSshKey, jwkToSshKey, sshKeyToJwk } from "./keys/ssh_key.ts";
 export {
   importVerificationKey,
   type ImportVerificationKeyOptions,

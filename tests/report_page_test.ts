@@ -18,7 +18,7 @@ browserTest(
   async (browser) => {
     await withIssuer(async (workspace) => {
       await Deno.writeTextFile(
-        workspace.path("acme/.sig/names.csv"),
+        workspace.path("acme/.sig/people.csv"),
         `subject,name\ndid:web:alice.example,"${EVIL}"\n`,
       );
       for (const [name, rows] of [["audit", 3], ["who", 1]] as const) {

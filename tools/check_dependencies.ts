@@ -17,7 +17,10 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   core: [],
   jose: ["core", "npm:jose", "jsr:@std/encoding"],
   // @std/assert only in the contract tests of drivers.
-  issuer: ["core", "jose", "jsr:@std/assert", "jsr:@std/ulid"],
+  issuer: [
+    ...["core", "jose"],
+    ...["jsr:@std/assert", "jsr:@std/csv", "jsr:@std/ulid"],
+  ],
   consumer: [
     "core",
     "jose",
@@ -36,7 +39,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   web: [
     ...["core", "jose", "issuer", "consumer", "api"],
-    ...["npm:hono", "npm:jose", "npm:zod", "jsr:@std/assert", "jsr:@std/csv"],
+    ...["npm:hono", "npm:jose", "npm:zod", "jsr:@std/assert"],
     ...["jsr:@std/encoding", "jsr:@std/http"],
     // Only for the page, which is bundled for browsers and not published.
     "npm:preact",
@@ -53,7 +56,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   jose: ["bytes", "keys", "event", "proofs", "attestation", "invitation"],
   issuer: [
     ...["disk", "index", "store", "keys", "documents", "append"],
-    ...["proofs", "plan", "testing"],
+    ...["proofs", "people", "plan", "testing"],
   ],
   consumer: [
     ...["fetch", "read", "proofs", "verify", "store", "memory", "follow"],
@@ -67,7 +70,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     ...["http", "program", "schemas", "ask", "openapi", "docs", "routes"],
   ],
   web: [
-    ...["browser", "ui", "names", "store", "login"],
+    ...["browser", "ui", "store", "login"],
     ...["sessions", "openid", "gate", "pages", "hono", "demo"],
   ],
 };

@@ -78,9 +78,10 @@ const OPENID_FLAGS = {
     file,
     "the provider's private keys; made at the first start",
   ),
-  names: optional(
+  people: optional(
     file,
-    "CSV of subject,name,username for applications; SIGHUP reads it again",
+    "CSV with subject, person, name, username; SIGHUP reads it again",
+    { mistaken: ["names"] },
   ),
   session: optional(
     durationWithin(60_000, 30 * 86_400_000, "from 1m to 30d"),

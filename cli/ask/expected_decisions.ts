@@ -2,8 +2,7 @@
 
 import { isObject, quote, suggest } from "@sig/core/internal";
 import { parseYaml, usageError } from "@sig/api/program";
-import { jwkToDidKey, sshKeyToJwk } from "@sig/jose/keys";
-import { isSshKey } from "../people/subject.ts";
+import { isSshKey, jwkToDidKey, sshKeyToJwk } from "@sig/jose/keys";
 
 /** One question and its expected answer. */
 export interface ExpectedDecision {

@@ -42,7 +42,8 @@ import {
   warn,
   writeWarnings,
 } from "../output/write.ts";
-import type { Names, NamesValue } from "../people/names.ts";
+import type { People } from "@sig/issuer/people";
+import type { PeopleValue } from "../people/people.ts";
 
 /**
  * Maximum time of a verification: none in practice. The first verification of a
@@ -162,20 +163,20 @@ export function timeOf(
 }
 
 /**
- * Reads the display names of a source's subjects from the file of `--names`,
- * else from the source's directory.
+ * Reads the people of a source from the file of `--people`, else from the
+ * source's directory.
  *
- * @throws {SigError} as `readNames`.
+ * @throws {SigError} as `readPeopleFile`.
  */
-export async function namesOf(
-  call: Call<PolicyValues & NamesValue>,
+export async function peopleOf(
+  call: Call<PolicyValues & PeopleValue>,
   text: string,
-): Promise<Names> {
-  const { readNames } = await import("../people/names.ts");
-  if (call.flags.names !== undefined) return await readNames(call);
+): Promise<People> {
+  const { readPeopleFile } = await import("../people/people.ts");
+  if (call.flags.people !== undefined) return await readPeopleFile(call);
   const { parseSource } = await import("@sig/consumer");
   const source = parseSource(text, sourceOptions(call));
-  return await readNames(
+  return await readPeopleFile(
     call,
     source.kind === "directory" ? source.path : undefined,
   );

@@ -11,6 +11,7 @@ import {
   readValues,
   type Values,
 } from "@sig/api/program";
+import type { FoundPerson } from "@sig/issuer/people";
 import type { Io } from "../terminal/io.ts";
 import type { Format } from "../output/write.ts";
 
@@ -33,6 +34,11 @@ export interface Call<V = unknown> {
   readonly outcome: { isPublished: boolean };
   /** The values of its flags. */
   readonly flags: V;
+  /**
+   * Returns the person that a subject flag names by an id or a name; undefined
+   * if it names a key.
+   */
+  readonly found?: (flag: string) => FoundPerson | undefined;
 }
 
 /** A command line whose flags are not parsed to values yet. */
@@ -60,6 +66,13 @@ export interface CommandSpec<F extends Flags> {
   readonly formats?: readonly string[];
   /** Whether it runs until it is interrupted, which is then a success. */
   readonly endless?: true;
+  /**
+   * What a person's id or name means in its subject flags: the `person` (the
+   * value is the oldest key, {@linkcode Call.found} has all keys), `each` key
+   * (the value is the newest effective one), or a single `key`, which is refused
+   * unless exactly one is effective (default: `key`).
+   */
+  readonly subjects?: "person" | "each" | "key";
   /** Runs the command and returns the exit code. */
   run(
     call: Call<Values<F>>,

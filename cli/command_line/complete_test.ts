@@ -59,7 +59,7 @@ const OFFERED: readonly (readonly [string, readonly string[]])[] = [
   ["completions fi", ["fish"]],
   // A value that looks like a command or a flag has no effect.
   ["offboard --subject verify --reason-co", ["--reason-code"]],
-  ["who --names --role x --ty", ["--type"]],
+  ["who --people --role x --ty", ["--type"]],
   ["upsert --title ", []],
   ["nonsense --", []],
   ["pin ", ["list", "show", "ack", "remove"]],
@@ -78,7 +78,7 @@ Deno.test("completion offers values, files and folders where they are valid", as
 
 test("completion offers subjects and display names from the issuer's names", async (workspace) => {
   await workspace.write(
-    "acme/.sig/names.csv",
+    "acme/.sig/people.csv",
     "subject,name\ndid:web:ann.example,Ann O'Neil\ndid:web:bob.example,B\u202eob\n",
   );
   const offered = async (...words: readonly string[]) => {
@@ -114,7 +114,7 @@ test("completion offers subjects and display names from the issuer's names", asy
 
 /** Files in the test folder; a name that ends in a slash is a folder. */
 const FILES = {
-  "acme corp/.sig/names.csv":
+  "acme corp/.sig/people.csv":
     "subject,name\ndid:web:ann.example,Ann O'Neil\ndid:web:bob.example,Bob Roe\n",
   "people's list.csv": "",
   "test": "",

@@ -74,7 +74,7 @@ test("plan --format json prints the members that scripts use", async (workspace)
 test("apply shows the plan and asks on a terminal, and needs --yes elsewhere", async (workspace) => {
   await list(workspace, HEADER, ALICE, EVE);
   await workspace.write(
-    "acme/.sig/names.csv",
+    "acme/.sig/people.csv",
     "subject,name\ndid:web:eve.example,Eve Roe\n",
   );
   const refusal = [
@@ -211,8 +211,10 @@ test("apply readmits an offboarded person only with --readmit", async (workspace
     await list(workspace, HEADER, ALICE, row);
     await workspace.says(PLAN, {
       code: 1,
-      out:
-        "    was revoked       2026-01-01T00:00:04Z, contract_ended (r2, seq=3); needs --readmit\n",
+      out: [
+        "    was revoked       2026-01-01T00:00:0",
+        "Z, contract_ended (r2, seq=3); needs --readmit\n",
+      ],
     });
     await workspace.refused(
       `${APPLY} --yes`,
@@ -318,7 +320,7 @@ test("plan shows the names of a list, and only apply saves them", async (workspa
     workspace,
     "Name,Subject,Type\nEve Roe,did:web:eve.example,advisor\nAl,did:web:alice.example,employee\n",
   );
-  const file = "acme/.sig/names.csv";
+  const file = "acme/.sig/people.csv";
   const before = "subject,name\ndid:web:alice.example,Alice\n";
   await workspace.write(file, before);
   const planned = await workspace.sig(PLAN);
@@ -328,9 +330,9 @@ test("plan shows the names of a list, and only apply saves them", async (workspa
   // A name that the operator wrote is kept.
   assertStringIncludes(
     applied.stderr,
-    'it has another name for this subject, Alice; you can add "did:web:alice.example","Al" to',
+    "people.csv has another person or name for did:web:alice.example, and keeps it",
   );
-  const after = `${before}"did:web:eve.example","Eve Roe"\n`;
+  const after = `${before}did:web:eve.example,Eve Roe\n`;
   assertEquals(await workspace.read(file), after);
   assert(!(await workspace.read(FEED)).includes("Eve"));
   // A known name is not added again.

@@ -12,9 +12,10 @@ import {
   changesBetween,
   type DatedChange,
 } from "../ask/change_list.ts";
-import { type Names, NAMES_FLAG } from "../people/names.ts";
+import type { People } from "@sig/issuer/people";
+import { nameIn, PEOPLE_FLAG } from "../people/people.ts";
 import {
-  namesOf,
+  peopleOf,
   type PolicyValues,
   sourceCommand,
   verifySource,
@@ -51,7 +52,7 @@ export const audit = sourceCommand({
       folder,
       "write an evidence file for each line to this folder; needs proofs",
     ),
-    ...NAMES_FLAG,
+    ...PEOPLE_FLAG,
   },
   formats: ["csv", "html"],
   examples: [
@@ -61,7 +62,7 @@ export const audit = sourceCommand({
   ],
   async run(call, source) {
     const { from, to } = call.flags;
-    const names = await namesOf(call, source);
+    const people = await peopleOf(call, source);
     const list = new ChangeList();
     const changes: DatedChange[] = [];
     const verified = await verifySource(call, source, {
@@ -83,7 +84,7 @@ export const audit = sourceCommand({
         ? found
         : await writeEvidence(call, source, found, folder),
     };
-    writeReport(call, report, verified, names);
+    writeReport(call, report, verified, people);
     return 0;
   },
 });
@@ -147,7 +148,7 @@ function writeReport(
   call: Call,
   report: AuditReport,
   { feed }: VerifiedIssuer,
-  names: Names,
+  people: People,
 ): void {
   const { io } = call;
   const { entries, issuer } = report;
@@ -156,9 +157,9 @@ function writeReport(
   if (ownFormat === "csv") {
     const hasEvidence = entries.some(({ evidence }) => evidence !== undefined);
     const more = hasEvidence ? ["evidence", "decision"] : [];
-    return io.stdout(csvOf([...CSV_COLUMNS, ...more], csvRows(report, names)));
+    return io.stdout(csvOf([...CSV_COLUMNS, ...more], csvRows(report, people)));
   }
-  const rows = entries.map((entry) => row(entry, names));
+  const rows = entries.map((entry) => row(entry, people));
   const span = describeSpan(report);
   if (ownFormat !== "html") {
     io.stdout(`${safe(issuer)}, ${safe(span)}\n`);
@@ -195,12 +196,12 @@ function describeSpan({ from, to }: AuditReport): string {
   }`;
 }
 
-function row(entry: AuditEntry, names: Names): readonly string[] {
+function row(entry: AuditEntry, people: People): readonly string[] {
   const { roles_gained: more, roles_lost: less } = entry;
   return [
     toSecond(entry.at),
     entry.kind,
-    names.get(entry.subject) ?? "",
+    nameIn(people, entry.subject),
     entry.subject,
     (entry.after ?? entry.before)?.relationship_type ?? "",
     [...more.map((role) => `+${role}`), ...less.map((role) => `-${role}`)]
@@ -278,7 +279,7 @@ const CSV_COLUMNS = [
 
 function csvRows(
   { entries }: AuditReport,
-  names: Names,
+  people: People,
 ): readonly (readonly string[])[] {
   return entries.map((entry) => {
     const { evidence } = entry;
@@ -287,7 +288,7 @@ function csvRows(
       entry.at,
       entry.kind,
       entry.cause,
-      names.get(entry.subject) ?? "",
+      nameIn(people, entry.subject),
       entry.subject,
       entry.relationship_id,
       grant?.relationship_type ?? "",

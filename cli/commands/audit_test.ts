@@ -168,7 +168,7 @@ test("audit output does not depend on the current time, in any format", async (w
 test("audit marks backdated events in text, CSV and HTML, and escapes values from the feed", async (workspace) => {
   await addStory(workspace);
   await workspace.write(
-    "acme/.sig/names.csv",
+    "acme/.sig/people.csv",
     "subject,name\ndid:web:adam.example,=Adam<b>\ndid:web:alice.example,＝Alice\n",
   );
   const text = await audit(workspace);

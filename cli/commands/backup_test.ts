@@ -40,7 +40,7 @@ async function shorten(workspace: Workspace, feed: string): Promise<void> {
 
 test("an encrypted backup restores the issuer on another machine, where it can append", async (workspace) => {
   await workspace.write(
-    "acme/.sig/names.csv",
+    "acme/.sig/people.csv",
     "subject,name\ndid:web:alice.example,Alice\n",
   );
   assertEquals(
@@ -59,7 +59,7 @@ test("an encrypted backup restores the issuer on another machine, where it can a
     ),
     `Restored did:web:acme.example in $D/new: 3 events, the feed ends at sequence 3
   private key orgsign-1 in $D/other/keys
-  $D/new/.sig/names.csv
+  $D/new/.sig/people.csv
   $D/new/.well-known/sig/events.jsonl
   $D/new/.well-known/jwks.json
   $D/new/.well-known/did.json
@@ -258,7 +258,7 @@ test("restore refuses an archive with a link, a folder, a duplicate or a foreign
     // With correct digests.
     await withSums([...found, {
       header: {
-        ...{ name: ".sig/names.csv", size: 0 },
+        ...{ name: ".sig/people.csv", size: 0 },
         ...{ type: "symlink", linkname: "/etc" },
       },
     }]),

@@ -68,6 +68,7 @@ export const check = typedCommand({
   description:
     "Exits with 0 on allow, 1 on deny, and 2 on an error, so that\n`sig check … && ./deploy` deploys on allow only. With several --sig all issuers\nare asked at once: allow if one of them allows, even if others fail; deny only\nif all of them answered.",
   flags: FLAGS,
+  subjects: "each",
   format: "json",
   examples: [
     "sig check --sig acme.example --subject did:web:alice.example --require relationship=employee --require role=deploy",

@@ -9,9 +9,10 @@ import {
   describeValue,
   differingFields,
 } from "../output/changes.ts";
-import { type Names, NAMES_FLAG } from "../people/names.ts";
+import type { People } from "@sig/issuer/people";
+import { nameIn, PEOPLE_FLAG } from "../people/people.ts";
 import {
-  namesOf,
+  peopleOf,
   POLICY_FLAGS,
   SOURCE_FLAG,
   SOURCE_HELP,
@@ -32,7 +33,7 @@ export const diff = typedCommand({
     ...SOURCE_FLAG,
     from: optional(asOf, "as known then"),
     to: optional(asOfThrough, "as known then (default: now)"),
-    ...NAMES_FLAG,
+    ...PEOPLE_FLAG,
     ...POLICY_FLAGS,
   },
   examples: [
@@ -56,7 +57,7 @@ export const diff = typedCommand({
         hint: "Name one source only.",
       });
     }
-    const names = await namesOf(call, source);
+    const people = await peopleOf(call, source);
     const first = await verifySource(call, source);
     const second = other === undefined
       ? first
@@ -64,7 +65,7 @@ export const diff = typedCommand({
     const now = call.io.now();
     const before = dumpState(first.state, { asOf: from, now });
     const after = dumpState(second.state, { asOf: to, now });
-    return report(call, before, after, names);
+    return report(call, before, after, people);
   },
 });
 
@@ -72,7 +73,7 @@ function report(
   call: Output,
   before: StateDump,
   after: StateDump,
-  names: Names,
+  people: People,
 ): number {
   const differences = findDifferences(before, after);
   const sides = [before, after].map(({ issuer, last_sequence }) => ({
@@ -84,7 +85,7 @@ function report(
     a!.last_sequence === b!.last_sequence;
   if (call.format === "json") {
     writeJson(call.io, { equal: isEqual, from: a, to: b, differences });
-  } else writeDifferences(call, isEqual, sides, differences, names);
+  } else writeDifferences(call, isEqual, sides, differences, people);
   return isEqual ? 0 : 1;
 }
 
@@ -93,7 +94,7 @@ function writeDifferences(
   isEqual: boolean,
   sides: readonly { readonly issuer: string; readonly last_sequence: number }[],
   differences: readonly Difference[],
-  names: Names,
+  people: People,
 ): void {
   const [from, to] = sides.map(({ issuer, last_sequence }) =>
     `${safe(issuer)} at event ${last_sequence}`
@@ -117,7 +118,7 @@ function writeDifferences(
     differences.map((each) => [
       each.kind,
       each.relationship_id,
-      names.get(each.subject) ?? "",
+      nameIn(people, each.subject),
       each.subject,
       describe(each),
     ]),

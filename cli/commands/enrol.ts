@@ -10,7 +10,7 @@ import { reviewUpsert } from "../issue/change_notices.ts";
 import { DIR_FLAG, SIGNING_FLAGS } from "../issue/flags.ts";
 import { termLines, writeLines } from "../output/fields.ts";
 import { safe } from "../output/write.ts";
-import { namesFile, saveNames } from "../people/names.ts";
+import { peopleFile, savePeopleFile } from "../people/people.ts";
 import type { Io } from "../terminal/io.ts";
 import { readJsonInput } from "../terminal/read_input.ts";
 
@@ -29,7 +29,7 @@ const FLAGS = {
     "enrol although this key, which is not the newest, signed the invitation",
   ),
   "keep-name": toggle(
-    "write the invited name to DIR/.sig/names.csv (never published)",
+    "write the invited name to DIR/.sig/people.csv (never published)",
   ),
   ...SIGNING_FLAGS,
 };
@@ -109,7 +109,9 @@ export const enrol = typedCommand({
         async afterwards() {
           if (!keepsName || claims.for === undefined) return;
           const { dir } = call.flags;
-          await saveNames(call, dir, new Map([[person, claims.for]]));
+          await savePeopleFile(call, dir, [
+            { subject: person, name: claims.for },
+          ]);
         },
       };
     });
@@ -170,5 +172,5 @@ async function wantsName(
 ): Promise<boolean> {
   const { dir, "keep-name": isNamed } = call.flags;
   return isNamed || canAsk(call) &&
-      await call.io.ask(safe(`Keep the name ${name} in ${namesFile(dir)}?`));
+      await call.io.ask(safe(`Keep the name ${name} in ${peopleFile(dir)}?`));
 }

@@ -24,6 +24,7 @@ import { REQUIRE_FLAG } from "./check.ts";
 export const evidenceMake = typedCommand({
   description:
     "Writes the question, the answer as of the issuer's checkpoint, and its proof to a\nfile that can be verified offline. Exits with 0 on allow, 1 on deny, and 2 on an\nerror.",
+  subjects: "each",
   flags: {
     sig: required(source, SOURCE_HELP, { mistaken: MISTAKEN_SIG }),
     subject: required(did, "subject of the question"),

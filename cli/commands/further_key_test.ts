@@ -186,8 +186,8 @@ test("every key of a person is shown with the person's name, which is saved once
   const answer = await answered(workspace, stdout.trim(), "phone.jwk");
   await enrolled(workspace, answer, "--yes --keep-name");
   assertEquals(
-    await workspace.read("acme/.sig/names.csv"),
-    `subject,name\n"${ALICE}","Al Doe"\n`,
+    await workspace.read("acme/.sig/people.csv"),
+    `subject,name\n${ALICE},Al Doe\n`,
   );
   const isTwice = (text: string) =>
     assertEquals(text.match(/Al Doe/g)?.length, 2);

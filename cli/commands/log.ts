@@ -14,10 +14,11 @@ import {
   toSecond,
   writeWarnings,
 } from "../output/write.ts";
-import { type Names, NAMES_FLAG } from "../people/names.ts";
+import type { People } from "@sig/issuer/people";
+import { nameIn, PEOPLE_FLAG } from "../people/people.ts";
 import { duration, optional, toggle } from "@sig/api/program";
 import {
-  namesOf,
+  peopleOf,
   sourceCommand,
   warnUnknown,
   withMemory,
@@ -30,13 +31,14 @@ import { PIN_FLAGS } from "../ask/pin_flags.ts";
 export const log = sourceCommand({
   description:
     "With --format json each line is one event as JSON.\nNothing is printed unless the whole feed is valid.",
+  subjects: "person",
   flags: {
     subject: optional(did, "only events about this subject"),
     "relationship-id": optional(id, "only events of this relationship"),
     from: optional(sequence, "only events from this sequence on"),
     follow: toggle("continue with new events until stopped"),
     interval: optional(duration, "with --follow: poll interval (default: 30s)"),
-    ...NAMES_FLAG,
+    ...PEOPLE_FLAG,
     ...PIN_FLAGS,
   },
   examples: [
@@ -48,7 +50,7 @@ export const log = sourceCommand({
     const { from = 1, interval: intervalMs, subject } = call.flags;
     const id = call.flags["relationship-id"];
     const { verifyIssuer } = await import("@sig/consumer");
-    const names = await namesOf(call, source);
+    const people = await peopleOf(call, source);
     let events: LoggedEvent[] = [];
     const found = { subject: false, relationship: false };
     let changes = new ChangeList();
@@ -73,7 +75,7 @@ export const log = sourceCommand({
       if (event.sequence >= from) events.push([event, effect]);
     }
     writeWarnings(call, result.warnings, result.source);
-    writeEvents(call, events, names);
+    writeEvents(call, events, people);
     if (subject !== undefined && !found.subject) {
       warnUnknown(call, { subject });
     } else if (id !== undefined && !found.relationship) {
@@ -88,7 +90,7 @@ export const log = sourceCommand({
       (watched) => {
         events = [];
         onEvent(watched);
-        writeEvents(call, events, names);
+        writeEvents(call, events, people);
         return true;
       },
       { keepsNothing: true },
@@ -103,7 +105,7 @@ type LoggedEvent = readonly [event: SigEvent | UnknownEvent, effect: string];
 function writeEvents(
   call: Output,
   events: readonly LoggedEvent[],
-  names: Names,
+  people: People,
 ): void {
   if (call.format === "json") {
     const lines = events.map(([event]) => `${safe(JSON.stringify(event))}\n`);
@@ -116,7 +118,7 @@ function writeEvents(
     effect,
     event.event_type,
     event.relationship_id,
-    names.get(event.subject) ?? "",
+    nameIn(people, event.subject),
     event.subject,
     ...describe(event),
   ]);

@@ -19,7 +19,7 @@ import {
   typeFlag,
 } from "../issue/flags.ts";
 import { counted } from "../output/write.ts";
-import { NAMES_FLAG } from "../people/names.ts";
+import { PEOPLE_FLAG, tryReadPeopleFile } from "../people/people.ts";
 
 const FLAGS = {
   ...DIR_FLAG,
@@ -28,7 +28,7 @@ const FLAGS = {
   ...ENDING_FLAGS,
   reason: optional(text, "explanation for people"),
   yes: toggle("do not ask; required without a terminal"),
-  ...NAMES_FLAG,
+  ...PEOPLE_FLAG,
   ...SIGNING_FLAGS,
 };
 
@@ -39,16 +39,18 @@ export const offboard = typedCommand({
   description:
     "Revokes every active relationship of a person, of all keys, all or nothing, in\none batch. The whole feed is verified first, so that none is missed. Shows each\nrelationship and asks for confirmation; without a terminal it needs --yes.",
   flags: FLAGS,
+  subjects: "person",
   examples: [
     "sig offboard --dir acme.example --subject did:web:alice.example --reason-code employment_ended",
     "sig offboard --dir acme.example --subject did:web:bob.example --type contractor --reason-code contract_ended --yes",
   ],
   async run(call) {
     return await appendProposal(call, async (issuer) => {
-      const { activeOfPerson, revocationOf } = await import(
+      const { activeOfPerson, revocationOf, withPeople } = await import(
         "@sig/issuer/internal"
       );
-      const state = await issuer.published();
+      const { keys } = await tryReadPeopleFile(call);
+      const state = withPeople(await issuer.published(), keys.values());
       const { subject, type } = call.flags;
       const active = requireActive(
         call.flags,
@@ -63,7 +65,7 @@ export const offboard = typedCommand({
         changes,
         preview: {
           when: "confirmed",
-          write: () => writeChanges(call, changes, state),
+          write: () => writeChanges(call, changes, state.people),
         },
         question: {
           text: `End ${count}?`,

@@ -1,5 +1,6 @@
 import { RELATIONSHIP_TYPES, type RelationshipType } from "@sig/core";
 import type { Plan, PublishedState } from "@sig/issuer";
+import type { PersonKey } from "@sig/issuer/people";
 import {
   file,
   many,
@@ -18,12 +19,10 @@ import { DIR_FLAG, REASON_CODE_FLAG, SIGNING_FLAGS } from "../issue/flags.ts";
 import { writePlan } from "../output/changes.ts";
 import { counted, warn, writeJson } from "../output/write.ts";
 import {
-  type Names,
-  NAMES_FLAG,
-  namesOfKeys,
-  readNames,
-  saveNames,
-} from "../people/names.ts";
+  PEOPLE_FLAG,
+  readPeopleFile,
+  savePeopleFile,
+} from "../people/people.ts";
 import { readInput, readJsonInput } from "../terminal/read_input.ts";
 
 /** Maximum size of a list in bytes; 10,000 people take about 2 MB. */
@@ -61,11 +60,11 @@ type ListCall = Call<Values<typeof LIST_FLAGS>>;
 /** `sig plan` */
 export const plan = typedCommand({
   description:
-    "Shows what sig apply would append to bring the feed into line with the list.\nOnly what is listed is managed. An empty cell means none; a field without a\ncolumn is kept. If the only row of a person has another type than the only\nrelationship, it replaces that one. Exits 0 if there is nothing to do, 1 for\nchanges, 2 on an error.\n\nColumns: subject and type; optionally roles (separated by ;), valid_from,\nvalid_until, title, department, label, relationship_id, metadata.\nThe values of a column name are local: sig apply adds them to DIR/.sig/names.csv.",
+    "Shows what sig apply would append to bring the feed into line with the list.\nOnly what is listed is managed. An empty cell means none; a field without a\ncolumn is kept. If the only row of a person has another type than the only\nrelationship, it replaces that one. Exits 0 if there is nothing to do, 1 for\nchanges, 2 on an error.\n\nColumns: subject and type; optionally roles (separated by ;), valid_from,\nvalid_until, title, department, label, relationship_id, metadata.\nThe values of a column name are local: sig apply adds them to DIR/.sig/people.csv.",
   flags: {
     ...DIR_FLAG,
     ...LIST_FLAGS,
-    ...NAMES_FLAG,
+    ...PEOPLE_FLAG,
     out: optional(file, "write the plan there too, for sig apply --plan"),
   },
   examples: [
@@ -73,11 +72,12 @@ export const plan = typedCommand({
     "sig plan --dir acme.example --from contractors.csv --scope type=contractor --prune --out plan.json",
   ],
   async run(call) {
-    const { names: listed, planOf } = await readList(call);
-    const names = new Map([...await readNames(call), ...listed]);
+    const { keys, planOf } = await readList(call);
+    const people = (await readPeopleFile(call)).with(keys);
     const { openIssuerDir } = await import("../issue/open_issuer.ts");
+    const { withPeople } = await import("@sig/issuer/internal");
     await using issuer = await openIssuerDir(call);
-    const state = await issuer.published();
+    const state = withPeople(await issuer.published(), people.keys.values());
     const now = call.io.now();
     const made = await planOf(state, now);
     const out = call.flags.out;
@@ -88,7 +88,7 @@ export const plan = typedCommand({
     const doubts = doubtsAboutPlan(made, state, now);
     const found = doubts.length === 0 ? {} : { doubts };
     if (call.format === "json") writeJson(call.io, { ...made, ...found });
-    else writePlan(call, made, namesIn(made, names, state));
+    else writePlan(call, made, state.people);
     // Warnings are at the end of a long plan, where they are visible.
     for (const doubt of doubts) warn(call, doubt);
     return made.changes.length === 0 ? 0 : 1;
@@ -98,7 +98,7 @@ export const plan = typedCommand({
 const APPLY_FLAGS = {
   ...DIR_FLAG,
   ...LIST_FLAGS,
-  ...NAMES_FLAG,
+  ...PEOPLE_FLAG,
   plan: optional(file, "saved plan to apply instead of a list"),
   yes: toggle("do not ask; required without a terminal"),
   "confirm-losses": optional(
@@ -128,12 +128,14 @@ export const apply = typedCommand({
     const { plan: saved, "reason-code": reasonCode = "admin_action" } =
       call.flags;
     const confirmed = confirmedBy(call.flags);
-    const { names, planOf } = saved === undefined
+    const { keys, planOf } = saved === undefined
       ? await readList(call)
       : await readSavedPlan(call, saved);
-    const done = await appendProposal(call, async (issuer) => {
+    return await appendProposal(call, async (issuer) => {
       const { planDrafts, requireGuards } = await import("@sig/issuer");
-      const state = await issuer.published();
+      const { withPeople } = await import("@sig/issuer/internal");
+      const people = (await readPeopleFile(call)).with(keys);
+      const state = withPeople(await issuer.published(), people.keys.values());
       const now = call.io.now();
       const plan = await planOf(state, now);
       const drafts = planDrafts(plan, state, reasonCode);
@@ -149,32 +151,18 @@ export const apply = typedCommand({
         ),
         preview: {
           when: "asked",
-          async write() {
-            const known = await readNames(call);
-            const all = new Map([...known, ...names]);
-            writePlan(call, plan, namesIn(plan, all, state));
-          },
+          write: () => writePlan(call, plan, state.people),
         },
         question: {
           text: "Append this?",
           refusal: `Cannot apply plan: ${count} not confirmed`,
           hint: "Look at sig plan, then add --yes.",
         },
+        afterwards: () => savePeopleFile(call, call.flags.dir, keys),
       };
     }, { once: saved !== undefined });
-    if (names.size > 0) await saveNames(call, call.flags.dir, names);
-    return done;
   },
 });
-
-/** Returns the names of the subjects in a plan. */
-function namesIn(
-  { changes }: Plan,
-  names: Names,
-  { personOf }: PublishedState,
-): Names {
-  return namesOfKeys(names, changes.map(({ subject }) => subject), personOf);
-}
 
 /** Returns what the flags confirm: numbers of losses and grants, and readmission. */
 function confirmedBy(flags: Values<typeof APPLY_FLAGS>) {
@@ -195,7 +183,8 @@ function confirmedBy(flags: Values<typeof APPLY_FLAGS>) {
 
 /** The list or saved plan, ready to plan for a state of the feed. */
 interface Planner {
-  readonly names: Names;
+  /** The names in the list, for the people file. */
+  readonly keys: readonly PersonKey[];
   planOf(state: PublishedState, now: Date): Promise<Plan>;
 }
 
@@ -220,7 +209,7 @@ async function readList({ flags, io }: ListCall): Promise<Planner> {
   const { desired, names } = await readPeople(bytes, format);
   const options = { prune, types: types.length > 0 ? types : undefined };
   return {
-    names,
+    keys: Array.from(names, ([subject, name]) => ({ subject, name })),
     async planOf(state, now) {
       const { planChanges } = await import("@sig/issuer");
       return planChanges(state, desired, { ...options, now });
@@ -247,7 +236,7 @@ async function readSavedPlan(
     hint: "sig plan --out writes a plan; a list is given with --from.",
   });
   return {
-    names: new Map(),
+    keys: [],
     async planOf(state) {
       const { readPlan } = await import("@sig/issuer/internal");
       return readPlan(value, state);

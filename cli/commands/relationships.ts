@@ -34,9 +34,10 @@ import {
   toSecond,
   writeJson,
 } from "../output/write.ts";
-import { type Names, NAMES_FLAG } from "../people/names.ts";
+import type { People } from "@sig/issuer/people";
+import { nameIn, PEOPLE_FLAG } from "../people/people.ts";
 import {
-  namesOf,
+  peopleOf,
   readState,
   sourceCommand,
   TIME_FLAGS,
@@ -48,6 +49,7 @@ import { PIN_FLAGS } from "../ask/pin_flags.ts";
 
 /** `sig dump-state` */
 export const dumpState = sourceCommand({
+  subjects: "person",
   flags: {
     ...TIME_FLAGS,
     subject: optional(did, "only relationships about this subject"),
@@ -87,7 +89,7 @@ export const who = sourceCommand({
     role: optional(role, "only those with this role"),
     ...typeFlag("only relationships of this type"),
     ...TIME_FLAGS,
-    ...NAMES_FLAG,
+    ...PEOPLE_FLAG,
     ...PIN_FLAGS,
   },
   formats: ["csv", "html"],
@@ -99,13 +101,13 @@ export const who = sourceCommand({
   async run(call, source) {
     const { role, type } = call.flags;
     const time = timeOf(call.flags);
-    const names = await namesOf(call, source);
+    const people = await peopleOf(call, source);
     const read = await readState(call, source, time);
     const found = listActive(read.state, time, call.io.now()).filter((each) =>
       (role === undefined || each.roles.includes(role)) &&
       (type === undefined || each.relationship_type === type)
     );
-    writeActive(call, found, names, read);
+    writeActive(call, found, people, read);
     return 0;
   },
 });
@@ -114,14 +116,14 @@ export const who = sourceCommand({
 export const expiring = sourceCommand({
   flags: {
     within: required(duration, "how soon from now, such as 30d"),
-    ...NAMES_FLAG,
+    ...PEOPLE_FLAG,
   },
   examples: [
     "sig expiring acme.example --within 30d",
     "sig expiring ./acme.example --within 12h --format json",
   ],
   async run(call, source) {
-    const names = await namesOf(call, source);
+    const people = await peopleOf(call, source);
     const verified = await verifySource(call, source);
     const now = call.io.now();
     const seconds = Math.ceil(call.flags.within / 1000);
@@ -131,7 +133,7 @@ export const expiring = sourceCommand({
         const end = parseTimestamp(valid_until);
         return end !== undefined && compareInstants(end, last) <= 0;
       });
-    writeActive(call, found, names, { ...verified, sha256: undefined });
+    writeActive(call, found, people, { ...verified, sha256: undefined });
     return 0;
   },
 });
@@ -216,7 +218,7 @@ const CSV_COLUMNS = [
 function writeActive(
   call: Pick<Call, "format" | "io" | "ownFormat">,
   found: ReturnType<typeof listActive>,
-  names: Names,
+  people: People,
   { issuer, feed, sha256, state }:
     & Pick<
       VerifiedIssuer,
@@ -228,8 +230,8 @@ function writeActive(
 ): void {
   const { io, ownFormat } = call;
   if (call.format === "json") return writeJson(io, found);
-  const nameOf = (subject: string) =>
-    names.get(subject) ?? names.get(personOf(state, subject)) ?? "";
+  const linked = people.linked((subject) => personOf(state, subject));
+  const nameOf = (subject: string) => nameIn(linked, subject);
   if (ownFormat === "csv") {
     const rows = found.map((each) => [
       nameOf(each.subject),

@@ -26,6 +26,7 @@ import {
   SIGNING_FLAGS,
   typeFlag,
 } from "../issue/flags.ts";
+import { tryReadPeopleFile } from "../people/people.ts";
 
 /** The wanted changes; absent members are kept. */
 type Wanted = Omit<DesiredRelationship, "subject" | "type" | "relationship_id">;
@@ -51,6 +52,7 @@ export const set = typedCommand({
   description:
     "Appends an upsert that keeps everything not named, for each key of the person\nwith that type (title, department, label and metadata: of one key). A bare date is the start\nof that day in --valid-from and its end in --valid-until, UTC; none takes\na date, title, department or label away, --no-roles all roles.",
   flags: FLAGS,
+  subjects: "person",
   examples: [
     "sig set --dir acme.example --subject did:web:alice.example --add-role review",
     "sig set --dir acme.example --relationship-id 01K9… --valid-until 2027-06-30",
@@ -58,10 +60,11 @@ export const set = typedCommand({
   async run(call) {
     const wanted = readWanted(call.flags);
     return await appendProposal(call, async (issuer) => {
-      const { activeOfPerson, changeRelationship } = await import(
+      const { activeOfPerson, changeRelationship, withPeople } = await import(
         "@sig/issuer/internal"
       );
-      const state = await issuer.published();
+      const { keys } = await tryReadPeopleFile(call);
+      const state = withPeople(await issuer.published(), keys.values());
       const upsert = find(
         call.flags,
         state,
@@ -106,7 +109,7 @@ export const set = typedCommand({
         doubts,
         preview: {
           when: "confirmed",
-          write: () => writeChanges(call, changes, state),
+          write: () => writeChanges(call, changes, state.people),
         },
         changes,
       };

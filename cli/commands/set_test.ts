@@ -253,7 +253,7 @@ test("offboard ends all active relationships, or all of one type, in one batch",
 
 test("offboard shows each relationship, asks on a terminal, and needs --yes elsewhere", async (workspace) => {
   await workspace.write(
-    "acme/.sig/names.csv",
+    "acme/.sig/people.csv",
     `subject,name\n${ALICE},Alice Doe\n`,
   );
   const words = `${OFFBOARD} --subject ${ALICE} --reason-code employment_ended`;

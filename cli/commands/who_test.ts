@@ -5,7 +5,7 @@ import {
   type Workspace,
 } from "../testdata/workspace.ts";
 
-const NAMES = "acme/.sig/names.csv";
+const NAMES = "acme/.sig/people.csv";
 
 /** Adds three relationships: one has ended, one begins later, one ends soon. */
 async function addPeople(workspace: Workspace): Promise<void> {
@@ -113,18 +113,18 @@ test("names from the directory or a file are shown next to DIDs, never in JSON",
   assert(!json.includes("Adam"));
   await workspace.write("names.csv", "name;subject\nA;did:web:adam.example\n");
   assertStringIncludes(
-    await workspace.ok(`${who} --names $D/names.csv`),
+    await workspace.ok(`${who} --people $D/names.csv`),
     "A     did:web:adam.example",
   );
 });
 
 test("an invalid names file is refused with the reason", async (workspace) => {
-  const who = "who $D/acme --names $D/names.csv";
+  const who = "who $D/acme --people $D/names.csv";
   await workspace.refused(who, "error: source_not_found: ");
   for (
     const [text, why] of [
-      ["did,name\na,b\n", "must have the columns subject and name"],
-      [new Uint8Array([0xff]), "the file is not UTF-8"],
+      ["did,name\na,b\n", "it has no column subject"],
+      [new Uint8Array([0xff]), "it is not UTF-8"],
     ] as const
   ) {
     await workspace.write("names.csv", text);

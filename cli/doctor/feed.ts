@@ -13,7 +13,7 @@ import {
 } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import type { VerifiedEvent, VerifiedIssuer } from "@sig/consumer";
-import { hiddenIn, SimilarNames } from "../issue/similar_names.ts";
+import { hiddenIn, SimilarNames } from "@sig/issuer/people";
 import {
   type Finding,
   type FindingTable,

@@ -17,7 +17,7 @@ const ABSENT = "/.well-known/sig/no-such-document-of-sig-doctor";
 /** A proof file that no issuer has. */
 const ABSENT_PROOF = `/.well-known/sig/state/00/${"0".repeat(62)}`;
 /** Private files of an issuer's directory. */
-const PRIVATE = ["/.sig/lock", "/.sig/names.csv"];
+const PRIVATE = ["/.sig/lock", "/.sig/people.csv"];
 
 const DAY_MS = 86_400_000;
 /**

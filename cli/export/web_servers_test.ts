@@ -99,12 +99,12 @@ async function serving(
 async function secretIsKept(site: Site): Promise<void> {
   const { workspace, get } = site;
   const folder = workspace.path("acme dir");
-  await Deno.writeTextFile(`${folder}/.sig/names.csv`, "SECRET");
+  await Deno.writeTextFile(`${folder}/.sig/people.csv`, "SECRET");
   await Deno.writeTextFile(`${folder}/.env`, "SECRET");
   await Deno.writeTextFile(`${folder}/.well-known/key.jwk`, "SECRET");
   await Deno.writeTextFile(`${folder}/.well-known/sig/.lock`, "SECRET");
   const paths = [
-    ...["/", "/.sig/", "/.sig/names.csv", "/.sig/lock", "/.env"],
+    ...["/", "/.sig/", "/.sig/people.csv", "/.sig/lock", "/.env"],
     ...["/.well-known/", "/.well-known", "/.well-known/sig/"],
     ...["/.well-known/key.jwk", "/.well-known/sig/.lock"],
     ...["/.well-known/sig.json/", "/.well-known/sig.json~"],
@@ -118,10 +118,10 @@ async function secretIsKept(site: Site): Promise<void> {
   const { port } = new URL(site.origin);
   for (
     const path of [
-      "/.well-known/../.sig/names.csv",
-      "/.well-known/sig/%2e%2e/%2e%2e/.sig/names.csv",
+      "/.well-known/../.sig/people.csv",
+      "/.well-known/sig/%2e%2e/%2e%2e/.sig/people.csv",
       "/.well-known/sig%2f..%2f..%2f.sig%2fnames.csv",
-      "//.sig/names.csv",
+      "//.sig/people.csv",
     ]
   ) {
     const connection = await Deno.connectTls({

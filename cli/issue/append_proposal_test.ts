@@ -16,22 +16,22 @@ test("an interrupt after the append does not report it as interrupted", async (w
   assertStringIncludes(printed, "(seq=4)");
 });
 
-test("a names file that can't be read is a warning of commands that append", async (workspace) => {
+test("a people file that can't be read is a warning of commands that append", async (workspace) => {
   const windows1252 = Uint8Array.of(
     ...new TextEncoder().encode("subject,name\ndid:web:alice.example,J"),
     0xf6,
     0x0a,
   );
-  await workspace.write("acme/.sig/names.csv", windows1252);
+  await workspace.write("acme/.sig/people.csv", windows1252);
   const subject = "--subject did:web:alice.example";
   await workspace.says(`set --dir $D/acme ${subject} --add-role audit`, {
     out: "Appended 1 event (seq=4)",
-    err: "warning: Cannot read names in ",
+    err: "warning: Cannot read people file ",
   });
   const offboard = `offboard --dir $D/acme ${subject} --yes`;
   await workspace.says(`${offboard} --reason-code employment_ended`, {
     out: "Appended 1 event (seq=5)",
-    err: "warning: Cannot read names in ",
+    err: "warning: Cannot read people file ",
   });
 });
 

@@ -6,7 +6,6 @@
 
 import {
   instantOf,
-  isSigError,
   type OpenObject,
   parseTimestamp,
   type RelationshipUpsertEvent,
@@ -20,12 +19,10 @@ import type {
   PlannedChange,
   PublishedState,
 } from "@sig/issuer";
-import type { Call } from "../command_line/command.ts";
 import { type AppendCall, canAsk } from "./append_proposal.ts";
+import type { Output } from "../output/write.ts";
 import { writeChange } from "../output/changes.ts";
-import { warn } from "../output/write.ts";
-import { namesOfKeys, type NamesValue, readNames } from "../people/names.ts";
-import { doubtsAboutName, SimilarNames } from "./similar_names.ts";
+import { doubtsAboutName, type People, SimilarNames } from "@sig/issuer/people";
 
 /** Maximum number of relationships, or of doubts, that are listed. */
 export const MOST_NAMED = 10;
@@ -59,23 +56,13 @@ export function namesOf({ relationships }: PublishedState): KnownNames {
   );
 }
 
-/**
- * Prints changes, with display names for their subjects. A file of names that
- * can't be read is a warning, unless `--names` gives it.
- */
-export async function writeChanges(
-  call: Call<NamesValue>,
+/** Prints changes, with display names for their subjects. */
+export function writeChanges(
+  call: Output,
   changes: readonly PlannedChange[],
-  { personOf }: PublishedState,
-): Promise<void> {
-  const subjects = changes.map(({ subject }) => subject);
-  const known = await readNames(call).catch((error) => {
-    if (!isSigError(error) || call.flags.names !== undefined) throw error;
-    warn(call, error.message);
-    return new Map<string, string>();
-  });
-  const names = namesOfKeys(known, subjects, personOf);
-  for (const each of changes) writeChange(call, each, names);
+  people: People | undefined,
+): void {
+  for (const each of changes) writeChange(call, each, people);
 }
 
 /** An upsert that is about to be appended. */

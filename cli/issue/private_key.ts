@@ -10,10 +10,10 @@ import {
 import { isObject } from "@sig/core/internal";
 import type { KeptKey } from "@sig/issuer";
 import type { SigningKey } from "@sig/jose";
+import { isSshKey } from "@sig/jose/keys";
 import { dataFolder, usageError } from "@sig/api/program";
 import type { Io } from "../terminal/io.ts";
 import { type Output, warn } from "../output/write.ts";
-import { isSshKey } from "../people/subject.ts";
 import { findAgentKey, isAgentKey } from "./agent_key.ts";
 import { readInput } from "../terminal/read_input.ts";
 

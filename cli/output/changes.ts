@@ -1,5 +1,6 @@
 /** Changes of relationships as text: before → after. @module */
 
+import type { People } from "@sig/issuer/people";
 import type { Plan, PlannedChange, PlannedField } from "@sig/issuer";
 import { colour, type Output, safe } from "./write.ts";
 
@@ -38,8 +39,6 @@ export function describeValue(value: unknown): string {
   return typeof value === "object" ? JSON.stringify(value) : `${value}`;
 }
 
-type Names = ReadonlyMap<string, string>;
-
 const MARKS = Object.freeze(
   {
     create: ["+", "green", "add"],
@@ -52,9 +51,13 @@ const MARKS = Object.freeze(
 /**
  * Writes the changes of a plan, field by field, with display names if known.
  */
-export function writePlan(call: Output, plan: Plan, names: Names): void {
+export function writePlan(
+  call: Output,
+  plan: Plan,
+  people: People | undefined,
+): void {
   const { io } = call;
-  for (const change of plan.changes) writeChange(call, change, names);
+  for (const change of plan.changes) writeChange(call, change, people);
   if (plan.changes.length > 0) io.stdout("\n");
   io.stdout(`${summary(plan)}\n`);
 }
@@ -75,7 +78,7 @@ function summary({ changes, unchanged, unmanaged }: Plan): string {
 export function writeChange(
   call: Output,
   change: PlannedChange,
-  names: Names,
+  people: People | undefined,
 ): void {
   const { io } = call;
   const { action, relationship_id: id, subject, before, after, row } = change;
@@ -84,7 +87,8 @@ export function writeChange(
   const place = row === null ? "" : `  (row ${row})`;
   const which = id === null ? "" : `  ${safe(id)}`;
   const head = colour(io, "stdout", paint, `${mark} ${verb}`);
-  const name = names.has(subject) ? `${safe(names.get(subject)!)}  ` : "";
+  const known = people?.named(subject).name;
+  const name = known ? `${safe(known)}  ` : "";
   io.stdout(
     `${head}  ${name}${safe(subject)}  ${safe(type)}${which}${place}\n`,
   );

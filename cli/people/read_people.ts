@@ -19,10 +19,9 @@ import {
 import { isIdentifier, isObject, quote, suggest } from "@sig/core/internal";
 import type { DesiredRelationship } from "@sig/issuer";
 import { parseYaml } from "@sig/api/program";
-import { jwkToDidKey, sshKeyToJwk } from "@sig/jose/keys";
-import { type CsvRow, readCsv } from "@sig/web/names";
+import { isSshKey, jwkToDidKey, sshKeyToJwk } from "@sig/jose/keys";
+import { type CsvRow, decodeText, readCsv } from "@sig/issuer/people";
 import { type End, readDay } from "../command_line/values.ts";
-import { isSshKey } from "./subject.ts";
 
 /** Returns the format for a file's ending, or undefined if it is unknown. */
 export function formatOf(path: string): string | undefined {
@@ -48,7 +47,7 @@ interface Row {
  * `invalid_json`.
  */
 export async function readPeople(bytes: Uint8Array, format: string) {
-  const text = decode(bytes);
+  const text = decodeText(bytes, "list");
   const faults = new RowFaults();
   const rows = format === "csv" ? rowsOfCsv(readCsv(text), faults) : rowsOfList(
     format === "json"
@@ -78,16 +77,6 @@ export async function readPeople(bytes: Uint8Array, format: string) {
     each !== undefined
   );
   return { desired: wanted, names };
-}
-
-function decode(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    throw new SigError("invalid_request", "Cannot read list: it is not UTF-8", {
-      context: { hint: 'Save it as "CSV UTF-8".' },
-    });
-  }
 }
 
 function rowsOfCsv(

@@ -1,12 +1,13 @@
 /**
- * Resolves the subject of a flag: an OpenSSH public key (docs/ssh-and-git.md),
- * or a name in the issuer's names file.
+ * Resolves the subject of a flag: a DID, an OpenSSH public key
+ * (docs/ssh-and-git.md), or a person of the people file.
  *
  * @module
  */
 
-import { isDid, isSigError, personOf, SigError } from "@sig/core";
+import { dumpState, isDid, isSigError, personOf, SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
+import type { FoundPerson, KnownKey } from "@sig/issuer/people";
 import type { LoadedCommand, ParsedCall } from "../command_line/command.ts";
 import { did } from "../command_line/values.ts";
 import type { Io } from "../terminal/io.ts";
@@ -14,24 +15,19 @@ import type { Io } from "../terminal/io.ts";
 /** More than any public key with its comment. */
 const MAX_KEY_BYTES = 16 * 1024;
 
-/** Maximum number of people with the same name that a message lists. */
-const MAX_NAMED = 5;
-
 /**
- * Returns whether a text contains the type of an OpenSSH key, followed by more.
- */
-export function isSshKey(text: string): boolean {
-  return /(?:^|\s)(?:sk-)?(?:ssh|ecdsa)-[a-z0-9@.-]+\s/.test(text);
-}
-
-/**
- * Returns the call with keys and names replaced by DIDs in its subject flags.
+ * Returns the call with keys, persons and names replaced by DIDs in its subject
+ * flags. `found` has the person that a text names.
  */
 export async function resolveSubjects(
-  { flags, positionals }: Pick<LoadedCommand, "flags" | "positionals">,
+  { flags, positionals, subjects: meaning = "key" }: Pick<
+    LoadedCommand,
+    "flags" | "positionals" | "subjects"
+  >,
   call: ParsedCall,
 ): Promise<ParsedCall> {
   const subjects = new Map<string, string>();
+  const people = new Map<string, FoundPerson>();
   for (const { name, value } of flags) {
     const text = value === did.placeholder ? call.text(name) : undefined;
     if (text === undefined) continue;
@@ -42,54 +38,75 @@ export async function resolveSubjects(
         ...hasSource ? call.positionals : [],
       ];
       const place = { dir: call.text("dir"), source };
-      subjects.set(name, await readSubject(call.io, text, place));
+      const key = await readKey(call.io, text);
+      const found = key === undefined
+        ? await findPerson(call.io, text, place)
+        : undefined;
+      if (found !== undefined) people.set(name, found);
+      subjects.set(
+        name,
+        key ?? (found && await keyMeant(found, text, meaning)) ?? text,
+      );
     } catch (error) {
       if (!isSigError(error)) throw error;
       const context = { ...error.context, flag: `--${name}` };
       throw new SigError(error.code, error, { context, cause: error.cause });
     }
   }
-  return { ...call, text: (flag) => subjects.get(flag) ?? call.text(flag) };
+  return {
+    ...call,
+    text: (flag) => subjects.get(flag) ?? call.text(flag),
+    found: (flag) => people.get(flag),
+  };
 }
 
-/** Where to find the names file: a source may be a directory. */
+/** Returns the key that stands for a person, as the command needs it. */
+async function keyMeant(
+  found: FoundPerson,
+  text: string,
+  meaning: LoadedCommand["subjects"],
+): Promise<string | undefined> {
+  const { requireOneKey } = await import("@sig/issuer/people");
+  if (meaning === "key") return requireOneKey(found, text);
+  if (meaning === "person") return found.keys[0]?.subject;
+  const effective = found.keys.filter(({ isEffective }) => isEffective);
+  return (effective.at(-1) ?? found.keys.at(-1))?.subject;
+}
+
+/** Where to find the people file: a source may be a directory. */
 interface Place {
   readonly dir: string | undefined;
   readonly source: string | undefined;
 }
 
 /**
- * Returns the DID of a DID, key, key file or name. A DID may end in `.pub`,
- * such as `did:web:alice.pub`; it is not a file.
+ * Returns the DID of a DID, key or key file; undefined for another text. A DID
+ * may end in `.pub`, such as `did:web:alice.pub`; it is not a file.
  */
-async function readSubject(
-  io: Io,
-  text: string,
-  place: Place,
-): Promise<string> {
+async function readKey(io: Io, text: string): Promise<string | undefined> {
   if (isDid(text)) return text;
+  const { isSshKey, jwkToDidKey, sshKeyToJwk } = await import("@sig/jose/keys");
   const isFile = text.endsWith(".pub");
-  if (!isFile && !isSshKey(text)) return await subjectCalled(io, text, place);
+  if (!isFile && !isSshKey(text)) return undefined;
   const line = isFile
     ? new TextDecoder().decode(await io.readFile(text, MAX_KEY_BYTES))
     : text;
-  const { jwkToDidKey, sshKeyToJwk } = await import("@sig/jose/keys");
   return jwkToDidKey(sshKeyToJwk(line));
 }
 
 /**
- * Finds the person with that name in the names file. Returns the text unchanged
+ * Finds the person with that id or name in the people file. Returns undefined
  * if there is no such file, or if the feed has a subject with that text.
  *
  * @throws {SigError} `invalid_identifier` for an unknown name,
  * `ambiguous_relationship` if several people have it.
  */
-async function subjectCalled(
+async function findPerson(
   io: Io,
   text: string,
   { dir, source }: Place,
-): Promise<string> {
-  const { namesFile, readNames } = await import("./names.ts");
+): Promise<FoundPerson | undefined> {
+  const { peopleFile, readPeopleFile } = await import("./people.ts");
   const { openSource, parseSource, verifyIssuer } = await import(
     "@sig/consumer"
   );
@@ -97,39 +114,54 @@ async function subjectCalled(
     ? undefined
     : parseSource(source, { allowPrivate: true, exists: io.exists });
   const path = dir ?? (parsed?.kind === "directory" ? parsed.path : undefined);
-  if (path === undefined || !io.exists(namesFile(path))) return text;
+  if (path === undefined || !io.exists(peopleFile(path))) return undefined;
+  /** Sequence of the first event of each subject. */
+  const since = new Map<string, number>();
   const verified = await verifyIssuer(
     openSource({ kind: "directory", path }),
-    { now: io.now(), unknownEvents: "ignore" },
+    {
+      now: io.now(),
+      unknownEvents: "ignore",
+      onEvent: ({ event: { sequence, subject } }) => {
+        if (!since.has(subject)) since.set(subject, sequence);
+      },
+    },
   ).catch((error) => {
     // The command itself reports errors of the feed later.
     if (!isSigError(error)) throw error;
   });
-  if (verified && verified.state.history.relationshipsOf(text).size > 0) {
-    return text;
+  if (since.has(text)) return undefined;
+  const roles = new Map<string, Set<string>>();
+  if (verified !== undefined) {
+    const effective = dumpState(verified.state, {
+      status: "active",
+      now: io.now(),
+    });
+    for (const each of effective.by_relationship_id.values()) {
+      const known = roles.get(each.subject) ?? new Set();
+      roles.set(each.subject, known);
+      for (const role of each.roles) known.add(role);
+    }
   }
-  const names = await readNames({ flags: { dir: path }, io });
-  // Several keys of one person may have the same name.
-  const [found, ...more] = new Set(
-    [...names].filter(([, name]) => name === text).map(([subject]) =>
-      verified ? personOf(verified.state, subject) : subject
-    ),
+  const keys = Array.from(since, ([subject, sequence]): KnownKey => ({
+    subject,
+    roles: [...roles.get(subject) ?? []].sort(),
+    isEffective: roles.has(subject),
+    since: sequence,
+  }));
+  const people = await readPeopleFile(
+    { flags: { dir: path }, io },
+    path,
+    verified ? (subject) => personOf(verified.state, subject) : undefined,
   );
-  if (found !== undefined && more.length === 0) return found;
-  const shown = [found, ...more].slice(0, MAX_NAMED).join(", ");
-  throw found === undefined
-    ? new SigError(
-      "invalid_identifier",
-      `Cannot find a subject: ${
-        quote(text)
-      } is not a DID, and nobody has that name`,
-      { context: { hint: `Names are in ${namesFile(path)}.` } },
-    )
-    : new SigError(
-      "ambiguous_relationship",
-      `Cannot choose a subject: ${more.length + 1} people have the name ${
-        quote(text)
-      }: ${shown}`,
-      { context: { hint: "Give the DID of the person." } },
-    );
+  const { Directory } = await import("@sig/issuer/people");
+  const found = new Directory(people, keys).find(text);
+  if (found !== undefined) return found;
+  throw new SigError(
+    "invalid_identifier",
+    `Cannot find a subject: ${
+      quote(text)
+    } is not a DID, and nobody has that id or name`,
+    { context: { hint: `People are in ${peopleFile(path)}.` } },
+  );
 }

@@ -12,7 +12,7 @@ const CHECK = "check --sig $D/acme --require role=deploy --subject";
 /** Writes a names file in which two people are named Bob. */
 const nameThem = (workspace: Workspace) =>
   workspace.write(
-    "acme/.sig/names.csv",
+    "acme/.sig/people.csv",
     `subject,name
 did:web:alice.example,Alice Doe
 did:web:bob.example,Bob
@@ -47,11 +47,11 @@ test("an unknown or ambiguous name is an error, never a deny", async (workspace)
   await workspace.says(`${CHECK} Bob`, { code: 1 });
   await nameThem(workspace);
   await workspace.refused(`${CHECK} Bob --format text`, [
-    'ambiguous_relationship: Cannot choose a subject: 2 people have the name "Bob": did:web:bob.example, did:web:bob2.example',
+    'ambiguous_relationship: Cannot choose a person: 2 people have the name "Bob": Bob, no roles, did:web:bob.example; Bob, no roles, did:web:bob2.example',
     "(at flag --subject)",
   ]);
   await workspace.refused(`${CHECK} Bobby --format text`, [
-    'invalid_identifier: Cannot find a subject: "Bobby" is not a DID, and nobody has that name',
+    'invalid_identifier: Cannot find a subject: "Bobby" is not a DID, and nobody has that id or name',
     "(at flag --subject)",
   ]);
 });
@@ -68,4 +68,39 @@ test("a subject of the feed takes precedence over the same text as a name", asyn
     `${CHECK} 'Alice Doe' --at 2026-06-01`,
   );
   assertEquals([decision, subject], ["allow", "Alice Doe"]);
+});
+
+const PHONE = "did:web:alice-phone.example";
+
+/** Gives Alice a phone, and one person id for both keys. */
+async function addPhone(workspace: Workspace): Promise<void> {
+  await workspace.write(
+    "acme/.sig/people.csv",
+    `subject,person,name\ndid:web:alice.example,17,Alice Doe\n${PHONE},17,\n`,
+  );
+  await workspace.ok([
+    ..."upsert --dir $D/acme --type employee --role deploy".split(" "),
+    ...["--subject", PHONE, "--relationship-id", "phone"],
+    ...["--metadata", '{"same_person_as":"did:web:alice.example"}'],
+  ]);
+}
+
+test("a person's name means the only effective key, never a revoked first key", async (workspace) => {
+  await addPhone(workspace);
+  const upsert = "upsert --dir $D/acme --type advisor --role admin --subject";
+  await workspace.refused(`${upsert} 17`, [
+    'ambiguous_relationship: Cannot choose a key: "17" has 2 keys with an effective relationship: did:web:alice.example (deploy, review); did:web:alice-phone.example (deploy)',
+    "(at flag --subject)",
+  ]);
+  await workspace.ok(
+    "revoke --dir $D/acme --relationship-id r1 --reason-code admin_action",
+  );
+  await workspace.ok(`${upsert} 'Alice Doe'`);
+  const [event] = (await workspace.events()).slice(-1);
+  assertEquals([event.subject, event.roles], [PHONE, ["admin"]]);
+  await workspace.says(`${CHECK} 17`, { out: PHONE });
+  await workspace.ok(
+    "offboard --dir $D/acme --subject 17 --reason-code other --yes",
+  );
+  await workspace.refused(`${upsert} 17`, "has no key with an effective");
 });

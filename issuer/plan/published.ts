@@ -10,6 +10,8 @@ import {
   type UnknownEvent,
 } from "@sig/core";
 import { Persons } from "@sig/core/internal";
+import { People } from "../people/people.ts";
+import type { PersonKey } from "../people/people_file.ts";
 
 /** A relationship after the feed's last event. */
 export interface PublishedRelationship {
@@ -45,10 +47,25 @@ export interface PublishedState {
    * (docs/protocol.md §4.1) (default: always).
    */
   readonly canLink?: (subject: string, named: string) => boolean;
+  /** The people file, joined with the links of the feed (default: none). */
+  readonly people?: People;
 }
 
-/** Calls {@linkcode PublishedState.personOf}, or its default. */
-export function personIn(
+/** Returns the state together with the keys of a people file. */
+export function withPeople(
+  state: PublishedState,
+  keys: Iterable<PersonKey>,
+): PublishedState {
+  return { ...state, people: new People(keys, state.personOf) };
+}
+
+/** Returns a text that is equal for all keys of a person. */
+export function personIn(state: PublishedState, subject: string): string {
+  return state.people?.keyOf(subject) ?? rootIn(state, subject);
+}
+
+/** Returns the root of a key in the feed, or the key itself. */
+export function rootIn(
   { personOf = (subject) => subject }: PublishedState,
   subject: string,
 ): string {

@@ -21,6 +21,13 @@ const LINE = /^ssh-ed25519 ([A-Za-z0-9+/]{68})(?: [^\p{Cc}]*)?$/u;
 const KEY_TYPE = /^(?:sk-)?(?:ssh|ecdsa)-[a-z0-9@.-]{1,60}$/;
 
 /**
+ * Returns whether a text contains the type of an OpenSSH key, followed by more.
+ */
+export function isSshKey(text: string): boolean {
+  return /(?:^|\s)(?:sk-)?(?:ssh|ecdsa)-[a-z0-9@.-]+\s/.test(text);
+}
+
+/**
  * Converts an OpenSSH public key line, `ssh-ed25519 <base64> [comment]`, as in
  * a `.pub` file of `ssh-keygen`, to a JWK. Only the canonical spelling is
  * accepted: one line, no options before the type, no bytes after the 32 of the

@@ -14,7 +14,7 @@ import {
 import { Person } from "../testdata/independent_client.ts";
 
 const read = (text: string) =>
-  readPersonNames(new TextEncoder().encode(text), "names.csv");
+  readPersonNames(new TextEncoder().encode(text), "people.csv");
 
 Deno.test("ID tokens and userinfo contain the operator's names, or a digest without one", async () => {
   const names = { of: read("subject,name\ndid:web:x.example,X\n") };
@@ -59,35 +59,33 @@ Deno.test("rejects names that could be mistaken for another person's, and lists 
   const [a, b] = ["did:web:a.example", "did:web:b.example"];
   const cases: readonly (readonly [string, string])[] = [
     [
-      `subject,name\n${a},Ann\n\n${b},ANN\n`,
-      "give two people one username, that of row 2: a column username can tell them apart (row 4)",
-    ],
-    [
       `subject,name,username\n${a},Ann,x\n${b},Bob,Ｘ\n`,
-      "give two people one username, that of row 2: a column username can tell them apart (row 3)",
+      "row 3: its username is that of another person in row 2",
     ],
     [
       `subject,name\n${a},u-0123456789abcdef\n`,
-      "have a username of the form of a digest (row 2)",
+      "row 2: its name has the form of a digest",
     ],
-    ["subject,name\nann,Ann\n", "name a subject that is no DID (row 2)"],
+    [
+      "subject,name\nann,Ann\n",
+      "row 2: its subject is not a DID and not an OpenSSH key",
+    ],
     [
       `subject,name\n${a},A\u202en\n${b},${"b".repeat(201)}\n`,
-      "have one longer than 200 characters, or with invisible ones (row 2) (and 1 more faults)",
+      "row 2: its name is longer than 200 characters, or has invisible ones (and 1 more fault)",
     ],
-    ["subject,name\n,Ann\n", "have a name without a subject (row 2)"],
+    ["subject,name\n,Ann\n", "row 2: it has no subject"],
     [
-      `subject,name,username\n${a},,ann\n`,
-      "have a username without a name (row 2)",
+      `subject,name\n${a},A\n${a},B\n`,
+      "row 3: its key has two names; row 2 has the other",
     ],
-    [`subject,name\n${a},A\n${a},B\n`, "call one subject two names (row 3)"],
-    ["subject\n", "must have the columns subject and name"],
+    ["name\n", "it has no column subject"],
   ];
   for (const [text, says] of cases) {
     const error = assertThrows(() => read(text), SigError);
     assertEquals(
       [error.code, error.message],
-      ["invalid_request", `Cannot run: names in "names.csv" ${says}`],
+      ["invalid_request", `Cannot read people file "people.csv": ${says}`],
     );
   }
   // Distinct user names and duplicate rows are valid.
@@ -98,9 +96,26 @@ Deno.test("rejects names that could be mistaken for another person's, and lists 
   assertEquals(people.usernameOf?.(b), "ann2");
 });
 
+Deno.test("colleagues with one name start the server, and have no user name without the column", () => {
+  const [a, b, c] = ["a", "b", "c"].map((name) => `did:web:${name}.example`);
+  const people = read(
+    `subject,name,username\n${a},Hans,\n${b},HANS,\n${c},Olga,\n`,
+  );
+  assertEquals([a, b, c].map((each) => people.nameOf?.(each!)), [
+    "Hans",
+    "HANS",
+    "Olga",
+  ]);
+  assertEquals([a, b, c].map((each) => people.usernameOf?.(each!)), [
+    undefined,
+    undefined,
+    "Olga",
+  ]);
+});
+
 Deno.test({
   name:
-    "--names is read at the start and at SIGHUP; an invalid file prevents a start and is ignored at SIGHUP",
+    "--people is read at the start and at SIGHUP; an invalid file prevents a start and is ignored at SIGHUP",
   ignore: Deno.build.os === "windows",
   async fn() {
     await using folder = await tempFolder();
@@ -117,7 +132,7 @@ Deno.test({
     );
     const args = [
       ...["--demo", "--oidc-clients", "c.json", "--oidc-keys", "k.json"],
-      ...["--names", "n.csv", "--log", "text"],
+      ...["--people", "n.csv", "--log", "text"],
     ];
     await write("Ada");
     const server = await startServer(dir, args);
@@ -153,17 +168,17 @@ Deno.test({
     assertEquals(await name(), "Ada");
     await write("Ada Lovelace");
     server.hangUp();
-    await server.said("read 1 names again");
+    await server.said("read 1 people again");
     assertEquals(await name(), "Ada Lovelace");
     await Deno.writeTextFile(`${dir}/n.csv`, "subject,name\nSECRET,Ada\n");
     server.hangUp();
-    await server.said("the names stay as they were: ");
-    await server.said("name a subject that is no DID (row 2)");
+    await server.said("the people stay as they were: ");
+    await server.said("row 2: its subject is not a DID and not an OpenSSH key");
     assertEquals(await name(), "Ada Lovelace");
     await server.stop();
     const { code, stderr } = await startServer.fails(dir, args);
     assertEquals(code, 2);
-    assert(stderr.includes("no DID (row 2)"), stderr);
+    assert(stderr.includes("row 2: its subject is not a DID"), stderr);
     assert(!stderr.includes("SECRET"), stderr);
   },
 });

@@ -7,8 +7,14 @@ import {
   usageError,
 } from "@sig/api/program";
 import type { Telemetry } from "@sig/api/http";
-import { escapeInvisible, isDid, isSigError, SigError } from "@sig/core";
-import { MAX_NAMES_BYTES, NameFaults, readNames } from "../names/mod.ts";
+import { escapeInvisible, isSigError, SigError } from "@sig/core";
+import {
+  foldUsername,
+  MAX_PEOPLE_BYTES,
+  People,
+  PeopleFaults,
+  readPeople,
+} from "@sig/issuer/people";
 import type { Naming } from "./claims.ts";
 import { type Clients, readClients } from "./clients.ts";
 import { generateProviderKeys, readProviderKeys } from "./keys.ts";
@@ -36,7 +42,7 @@ const MIN_RECHECK_MS = 1_000;
 interface OpenIdFlags {
   readonly "oidc-clients"?: string | undefined;
   readonly "oidc-keys"?: string | undefined;
-  readonly names?: string | undefined;
+  readonly people?: string | undefined;
   readonly session?: number | undefined;
   readonly recheck?: number | undefined;
   readonly grace?: number | undefined;
@@ -47,9 +53,9 @@ interface OpenIdFlags {
 }
 
 /**
- * Reads `--oidc-clients`, `--oidc-keys`, `--names`, `--session`, `--recheck`,
+ * Reads `--oidc-clients`, `--oidc-keys`, `--people`, `--session`, `--recheck`,
  * `--grace`, `--gate-host`. Missing keys are generated; those of a demo without
- * other flags are not saved. Applications and names are read again at each
+ * other flags are not saved. Applications and people are read again at each
  * SIGHUP; if a file is invalid, its previous content remains in use.
  *
  * @throws {SigError} `invalid_request`, `invalid_json`, `invalid_key`,
@@ -59,7 +65,7 @@ export async function startOpenId(
   flags: OpenIdFlags,
   io: ServerIo,
 ): Promise<OpenIdProgram> {
-  const { "oidc-clients": path, names: namesPath, log } = flags;
+  const { "oidc-clients": path, people: peoplePath, log } = flags;
   const recheckMs = recheckOf(flags);
   // With forward auth only, there are no applications.
   const read = async (): Promise<Clients> =>
@@ -67,12 +73,12 @@ export async function startOpenId(
       ? new Map()
       : readClients(await io.readFile(path, MAX_CLIENTS_BYTES));
   let clients: Clients = await read();
-  const readPeople = async (): Promise<PersonNames | undefined> =>
-    namesPath === undefined ? undefined : readPersonNames(
-      await io.readFile(namesPath, MAX_NAMES_BYTES),
-      namesPath,
+  const readAll = async (): Promise<PersonNames | undefined> =>
+    peoplePath === undefined ? undefined : readPersonNames(
+      await io.readFile(peoplePath, MAX_PEOPLE_BYTES),
+      peoplePath,
     );
-  let people = await readPeople();
+  let people = await readAll();
   const { keys, isOpen } = isDemoAlone(flags)
     ? {
       keys: await readProviderKeys(await generateProviderKeys()),
@@ -96,7 +102,7 @@ export async function startOpenId(
     );
   const stopListening = io.onHangup(() => {
     again("applications", read(), (newer) => clients = newer);
-    again("names", readPeople(), (newer) => people = newer);
+    again("people", readAll(), (newer) => people = newer);
   });
   let stop: (() => Promise<void>) | undefined;
   return {
@@ -205,48 +211,46 @@ interface PersonNames extends Naming {
 const MAX_NAME_LENGTH = 200;
 
 /**
- * Reads the operator's file of names. Without a column `username`, or with an
- * empty cell in it, the name is the user name. Programs may identify people by
- * it despite OIDC Core §5.7, so these are faults: a user name of two people,
- * even if they differ only in case, and a user name in the form of the digest
- * that replaces missing names.
+ * Reads the people file. Without a user name, the name is the user name if
+ * nobody else has it. Programs may identify people by it despite OIDC Core §5.7,
+ * so a user name in the form of the digest that replaces missing names is a
+ * fault.
  *
  * @throws {SigError} `invalid_request`, which lists every invalid row.
  */
 export function readPersonNames(bytes: Uint8Array, path: string): PersonNames {
-  const people = readNames(bytes, path);
-  const faults = new NameFaults(path);
-  const rowOf = new Map<string, number>();
-  for (const [subject, { name, username = name, row }] of people) {
-    if (!isDid(subject)) faults.add(row, "name a subject that is no DID");
-    for (const text of new Set([name, username])) {
+  const keys = readPeople(bytes, path);
+  const people = new People(keys);
+  const faults = new PeopleFaults(path, "--people");
+  /** The people that a user name stands for, or would stand for. */
+  const users = new Map<string, Set<string>>();
+  for (const { name, row = 1, subject, username } of keys) {
+    for (const text of new Set([name ?? "", username ?? ""])) {
       if (text.length > MAX_NAME_LENGTH || escapeInvisible(text) !== text) {
         faults.add(
           row,
-          `have one longer than ${MAX_NAME_LENGTH} characters, or with invisible ones`,
+          `its name is longer than ${MAX_NAME_LENGTH} characters, or has invisible ones`,
         );
       }
+      if (/^u-[0-9a-f]{16}$/.test(foldUsername(text))) {
+        faults.add(row, "its name has the form of a digest");
+      }
+      const of = users.get(foldUsername(text)) ?? new Set();
+      users.set(foldUsername(text), of.add(people.keyOf(subject)));
     }
-    const folded = username.normalize("NFKC").toLowerCase();
-    if (/^u-[0-9a-f]{16}$/.test(folded)) {
-      faults.add(row, "have a username of the form of a digest");
-    }
-    const other = rowOf.get(folded);
-    if (other !== undefined) {
-      faults.add(
-        row,
-        `give two people one username, that of row ${other}: a column username can tell them apart`,
-      );
-    }
-    rowOf.set(folded, row);
   }
   faults.throwIfAny();
+  const nameOf = (subject: string) => people.named(subject).name ?? undefined;
   return {
-    nameOf: (subject) => people.get(subject)?.name,
-    usernameOf: (subject) => {
-      const person = people.get(subject);
-      return person?.username ?? person?.name;
+    nameOf,
+    usernameOf(subject) {
+      const { username } = people.named(subject);
+      if (username !== null) return username;
+      const name = nameOf(subject);
+      const isUnique = name !== undefined &&
+        users.get(foldUsername(name))?.size === 1;
+      return isUnique ? name : undefined;
     },
-    size: people.size,
+    size: keys.length,
   };
 }

@@ -6,7 +6,7 @@ import {
   terminal,
 } from "../testdata/workspace.ts";
 
-const NAMES = "acme/.sig/names.csv";
+const NAMES = "acme/.sig/people.csv";
 const KEEP = "--yes --keep-name";
 
 test("enrol saves the invited name only with --keep-name or after a confirmation", async (workspace) => {
@@ -15,7 +15,7 @@ test("enrol saves the invited name only with --keep-name or after a confirmation
   await enrolled(workspace, answer);
   assertEquals(await workspace.read(NAMES).catch(() => "none"), "none");
   const first =
-    `subject,name\n"${answer.subject}","Alice ""Al"" Doe, née \u202eRoe"\n`;
+    `subject,name\n${answer.subject},"Alice ""Al"" Doe, née \u202eRoe"\n`;
   // Repeating adds no second row.
   for (const _ of [1, 2]) {
     const { code, stderr } = await enrolled(workspace, answer, KEEP);
@@ -34,7 +34,7 @@ test("enrol saves the invited name only with --keep-name or after a confirmation
   ]);
   assertEquals(
     await workspace.read(NAMES),
-    `${first}"${bob.subject}","Bob"\n`,
+    `${first}${bob.subject},Bob\n`,
   );
   assertStringIncludes(await workspace.ok("who $D/acme"), "Bob");
 });
@@ -58,17 +58,16 @@ test("enrol succeeds with a warning if the name cannot be saved", async (workspa
   const answer = await answered(workspace, invitation);
   for (
     const [text, why] of [
-      ["name;subject\n", "its first row is not subject,name"],
       [
         `subject,name\n${answer.subject},Eve\n`,
-        "another name for this subject",
+        "another person or name for",
       ],
-      ["nonsense\n", "must have the columns subject and name"],
+      ["nonsense\n", "it has no column subject"],
     ] as const
   ) {
     await workspace.write(NAMES, text);
     assertRan(await enrolled(workspace, answer, KEEP), {
-      err: ["warning: the name was not saved: ", why],
+      err: ["warning: ", why],
     });
     assertEquals(await workspace.read(NAMES), text);
   }
@@ -76,6 +75,6 @@ test("enrol succeeds with a warning if the name cannot be saved", async (workspa
   await enrolled(workspace, answer, KEEP);
   assertEquals(
     await workspace.read(NAMES),
-    `subject,name\n"${answer.subject}","Alice"\n`,
+    `subject,name\n${answer.subject},Alice\n`,
   );
 });

@@ -1,0 +1,121 @@
+/** The operator's people file: local, never published. @module */
+
+import { isSigError } from "@sig/core";
+import { file, optional, type Values } from "@sig/api/program";
+import type {
+  People,
+  PersonKey,
+  RootOf,
+  SavedPeople,
+} from "@sig/issuer/people";
+import type { Call } from "../command_line/command.ts";
+import { counted, safe, warn } from "../output/write.ts";
+
+/** The flag for the people file. */
+export const PEOPLE_FLAG = {
+  people: optional(
+    file,
+    "CSV with subject, person, name (default: DIR/.sig/people.csv of a directory)",
+    { mistaken: ["names"] },
+  ),
+};
+
+/** Flags that locate the people file. Not every command has both. */
+export interface PeopleValue extends Partial<Values<typeof PEOPLE_FLAG>> {
+  readonly dir?: string | undefined;
+}
+
+/** Returns the path of the people file in an issuer's directory. */
+export function peopleFile(dir: string): string {
+  return `${dir}/.sig/people.csv`;
+}
+
+/**
+ * Reads the file of `--people`, else `.sig/people.csv` of the issuer's
+ * directory if it exists.
+ *
+ * @param rootOf The links of the feed (default: none).
+ * @throws {SigError} `invalid_request` for an invalid file; `source_not_found`.
+ */
+export async function readPeopleFile(
+  { flags, io }: Pick<Call<PeopleValue>, "flags" | "io">,
+  dir: string | undefined = flags.dir,
+  rootOf?: RootOf,
+): Promise<People> {
+  const given = flags.people;
+  const path = given ?? (dir === undefined ? undefined : peopleFile(dir));
+  const { MAX_PEOPLE_BYTES, People, readPeople } = await import(
+    "@sig/issuer/people"
+  );
+  const isMissing = path === undefined ||
+    given === undefined && !io.exists(path);
+  const keys = isMissing
+    ? []
+    : readPeople(await io.readFile(path, MAX_PEOPLE_BYTES), path);
+  return new People(keys, rootOf);
+}
+
+/**
+ * Reads the people file for a command that appends and needs it for display
+ * only: a fault is a warning.
+ */
+export async function tryReadPeopleFile(
+  call: Call<PeopleValue>,
+): Promise<People> {
+  try {
+    return await readPeopleFile(call);
+  } catch (error) {
+    if (!isSigError(error)) throw error;
+    warn(call, `${error.message}; the command continues without it`);
+    const { People } = await import("@sig/issuer/people");
+    return new People([]);
+  }
+}
+
+/**
+ * Adds keys to the people file of the issuer's directory. A failure is a
+ * warning, not an error, because the events are already published.
+ */
+export async function savePeopleFile(
+  call: Call<PeopleValue>,
+  dir: string,
+  keys: readonly PersonKey[],
+): Promise<void> {
+  if (keys.length === 0) return;
+  const path = peopleFile(dir);
+  let done: SavedPeople;
+  try {
+    const { createFileStore } = await import("@sig/issuer");
+    const { savePeople } = await import("@sig/issuer/people");
+    const store = createFileStore(dir);
+    try {
+      done = await savePeople(store, keys);
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    if (!isSigError(error)) throw error;
+    const count = counted(keys.length, "key");
+    return warn(
+      call,
+      `${count} of people not saved in ${path}: ${error.message}`,
+    );
+  }
+  for (const { subject } of done.kept) {
+    warn(
+      call,
+      `${path} has another person or name for ${subject}, and keeps it`,
+    );
+  }
+  if (done.saved.length === 0 || call.format !== "text") return;
+  const [{ name, person, subject }] = done.saved as [PersonKey];
+  const what = done.saved.length === 1
+    ? name ?? person ?? subject
+    : counted(done.saved.length, "key");
+  call.io.stderr(`Saved ${safe(what)} in ${safe(path)}\n`);
+}
+
+/** Returns the display name of a key's person, or an empty text. */
+export function nameIn(people: People, subject: string): string {
+  return people.named(subject).name ?? "";
+}

@@ -1,0 +1,103 @@
+/** Reads CSV as spreadsheets write it. @module */
+
+import { SigError } from "@sig/core";
+import { trimOws } from "@sig/core/internal";
+import { parse } from "@std/csv/parse";
+
+/**
+ * Decodes a text file.
+ *
+ * @param what Names the file in the message, such as `list`.
+ * @throws {SigError} `invalid_request` for bytes that are not UTF-8.
+ */
+export function decodeText(bytes: Uint8Array, what: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new SigError(
+      "invalid_request",
+      `Cannot read ${what}: it is not UTF-8`,
+      { context: { hint: 'Save it as "CSV UTF-8".' } },
+    );
+  }
+}
+
+/** A row that is not empty. */
+export interface CsvRow {
+  /** The row number as in a spreadsheet; the header is row 1. */
+  readonly row: number;
+  /** The cells, trimmed of spaces and tabs. */
+  readonly cells: readonly string[];
+}
+
+/** Returns a cell, in quotes if it needs them. */
+export function quoteCell(value: string): string {
+  return /^[\p{L}\p{N} .:@_#%+/-]*$/u.test(value)
+    ? value
+    : `"${value.replaceAll('"', '""')}"`;
+}
+
+/** The separators that spreadsheets use. */
+const SEPARATORS = [",", ";", "\t"] as const;
+
+/**
+ * Splits CSV (RFC 4180) into rows. The separator is comma, semicolon or tab,
+ * whichever is most frequent in the first row; rows end with CRLF or LF. A byte
+ * order mark is removed.
+ *
+ * @throws {SigError} `invalid_request` for invalid quotes, with `context.line`.
+ */
+export function readCsv(text: string): readonly CsvRow[] {
+  const separator = separatorOf(text);
+  const input = keepBlankRows(text.replace(/^\uFEFF/, ""), separator);
+  const records = parseRecords(input, separator);
+  return records
+    .map((record, at) => ({
+      row: at + 1,
+      // Only SP and HTAB are trimmed; other white space is part of a DID or
+      // role.
+      cells: record.map((cell) => trimOws(cell)),
+    }))
+    .filter(({ cells }) => cells.some((cell) => cell !== ""));
+}
+
+function parseRecords(input: string, separator: string) {
+  try {
+    return parse(input, { separator });
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    // The parser's own message would quote the input.
+    const line = Number(/on line (\d+)/.exec(error.message)?.[1]);
+    throw new SigError(
+      "invalid_request",
+      `Cannot read CSV: line ${line} has a quote that is not closed, or is within a cell`,
+      {
+        context: {
+          line,
+          hint:
+            'Put the whole cell into quotes, and write each quote in it as "".',
+        },
+      },
+    );
+  }
+}
+
+export function separatorOf(text: string): string {
+  const first = text.slice(0, text.search(/[\r\n]|$/)).replace(/"[^"]*"/g, "");
+  const count = (separator: string) => first.split(separator).length;
+  return SEPARATORS.reduce((a, b) => count(b) > count(a) ? b : a);
+}
+
+/**
+ * Replaces each blank line by a row of empty cells, since the parser skips
+ * blank lines and the row numbers must match. Lines within quotes are
+ * unchanged.
+ */
+function keepBlankRows(text: string, separator: string): string {
+  let isQuoted = false;
+  return text.split("\n").map((line, at, all) => {
+    const isBlank = line.trim() === "" && !isQuoted && at < all.length - 1;
+    if (line.split('"').length % 2 === 0) isQuoted = !isQuoted;
+    return isBlank ? separator : line;
+  }).join("\n");
+}

@@ -1,0 +1,41 @@
+/**
+ * The operator's people: reads and writes the people file, decides which keys
+ * belong to one person, and resolves a text to a person or a key. It is for the
+ * packages of this project and is not covered by semantic versioning.
+ *
+ * @module
+ */
+export {
+  type CsvRow,
+  decodeText,
+  quoteCell,
+  readCsv,
+  separatorOf,
+} from "./csv.ts";
+export {
+  Directory,
+  type FoundPerson,
+  type KnownKey,
+  namePeople,
+  requireOneKey,
+} from "./find_subject.ts";
+export {
+  People,
+  type PersonConflict,
+  type PersonName,
+  type RootOf,
+} from "./people.ts";
+export {
+  addPeople,
+  foldUsername,
+  MAX_FAULTS,
+  MAX_PEOPLE_BYTES,
+  PEOPLE_PATH,
+  PeopleFaults,
+  type PersonKey,
+  readPeople,
+  readSubject,
+  type SavedPeople,
+  savePeople,
+} from "./people_file.ts";
+export { doubtsAboutName, hiddenIn, SimilarNames } from "./similar_names.ts";
