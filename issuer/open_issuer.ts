@@ -1,5 +1,6 @@
 /** An open issuer: appends events, publishes proofs, rotates keys. @module */
 
+import { encodeHex } from "@std/encoding/hex";
 import {
   DEFAULT_LIMITS,
   type FeedState,
@@ -389,7 +390,7 @@ export class Issuer implements AsyncDisposable {
       { onEvent: (event) => relationships.add(event), keepOnly: null },
     );
     const digest = await crypto.subtle.digest("SHA-256", feed);
-    const feed_sha256 = new Uint8Array(digest).toHex();
+    const feed_sha256 = encodeHex(new Uint8Array(digest));
     return relationships.state({ issuer, last_sequence, feed_sha256 });
   }
 

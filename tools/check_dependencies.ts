@@ -19,7 +19,12 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   // @std/assert only in the contract tests of drivers.
   issuer: [
     ...["core", "jose"],
-    ...["jsr:@std/assert", "jsr:@std/csv", "jsr:@std/ulid"],
+    ...[
+      "jsr:@std/assert",
+      "jsr:@std/csv",
+      "jsr:@std/encoding",
+      "jsr:@std/ulid",
+    ],
   ],
   consumer: [
     "core",

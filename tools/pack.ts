@@ -13,13 +13,33 @@ const DENO = Deno.execPath();
 /** The libraries in the order of their dependencies. */
 const LIBRARIES = ["core", "jose", "issuer", "consumer"];
 
-/** Exports with contract tests for drivers, which need Deno. */
-const LEFT_OUT = /^\.\/(?:testing|store-contract)$/;
+/** The libraries that each needs. */
+const NEEDS: Readonly<Record<string, readonly string[]>> = {
+  jose: ["core"],
+  issuer: ["core", "jose"],
+  consumer: ["core", "jose"],
+};
+
+/** The oldest Node in which the tests run the packages. */
+const ENGINES = { node: ">=22" };
+
+/** A driver that only those need who keep pins in Redis. */
+const OPTIONAL = "@redis/client";
 
 /** The members of a package.json that are changed here. */
 interface PackageJson {
-  exports: Record<string, { readonly import: string }>;
-  dependencies?: Record<string, string>;
+  readonly exports: Readonly<Record<string, { readonly import: string }>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly [member: string]: unknown;
+}
+
+/** A library as it is packed. */
+interface Packed {
+  readonly name: string;
+  /** Its package.json and its files, without what it bundles. */
+  readonly folder: string;
+  /** Its package.json, without what it bundles. */
+  readonly json: PackageJson;
 }
 
 /**
@@ -32,10 +52,13 @@ export async function packLibraries(out: string): Promise<readonly string[]> {
   await Deno.mkdir(out, { recursive: true });
   const temporary = await Deno.makeTempDir();
   try {
+    const built = new Map<string, Packed>();
     const packed: string[] = [];
     for (const name of LIBRARIES) {
+      built.set(name, await buildLibrary(name, `${temporary}/${name}`));
       const path = `${out}/sig-${name}-${VERSION}.tgz`;
-      await packLibrary(name, temporary, path);
+      const needed = (NEEDS[name] ?? []).map((each) => built.get(each)!);
+      await packLibrary(built.get(name)!, needed, path);
       packed.push(path);
     }
     return packed;
@@ -44,48 +67,85 @@ export async function packLibraries(out: string): Promise<readonly string[]> {
   }
 }
 
-async function packLibrary(
-  name: string,
-  temporary: string,
-  path: string,
-): Promise<void> {
+/** Writes a library's package without the libraries that it needs. */
+async function buildLibrary(name: string, parent: string): Promise<Packed> {
   const from = decodeURIComponent(new URL(`${name}/`, ROOT).pathname);
-  const tarball = `${temporary}/${name}.tgz`;
+  const tarball = `${parent}.tgz`;
   await runProgram(DENO, ["pack", "--allow-dirty", "-o", tarball], from);
-  const parent = `${temporary}/${name}`;
   const folder = `${parent}/package`;
   await Deno.mkdir(parent);
   await runProgram("tar", ["-xzf", tarball, "-C", parent]);
-  const json: PackageJson = JSON.parse(
+  const given: PackageJson = JSON.parse(
     await Deno.readTextFile(`${folder}/package.json`),
-  );
-  json.exports = Object.fromEntries(
-    Object.entries(json.exports).filter(([key]) => !LEFT_OUT.test(key)),
   );
   // Declarations stay; the code is replaced by bundles.
   await removeCode(folder);
-  const entries = Object.values(json.exports)
+  const entries = Object.values(given.exports)
     .map((each) => from + each.import.slice(2).replace(/\.js$/, ".ts"));
-  const external = ["@sig/*", "jose/*", "@redis/client"]
+  const external = ["@sig/*", "jose/*", OPTIONAL]
     .flatMap((each) => ["--external", each]);
   await runProgram(DENO, [
     ...["bundle", "--quiet", "--platform", "deno", "--code-splitting"],
     ...[...external, "--outdir", folder, ...entries],
   ], from);
-  const below = LIBRARIES.slice(0, LIBRARIES.indexOf(name))
-    .filter((each) => each !== "issuer")
-    .map((each) => [`@sig/${each}`, VERSION]);
-  // JSR packages are bundled, since npm's registry does not have them.
-  const others = Object.entries(json.dependencies ?? {})
-    .filter(([name]) => !name.startsWith("@jsr/"));
-  json.dependencies = Object.fromEntries([...below, ...others]);
-  await Deno.writeTextFile(
-    `${folder}/package.json`,
-    `${JSON.stringify(json, undefined, 2)}\n`,
-  );
   await Deno.copyFile(new URL("LICENSE", ROOT), `${folder}/LICENSE`);
   await Deno.copyFile(`${from}README.md`, `${folder}/README.md`);
+  const { dependencies = {}, ...rest } = given;
+  // JSR packages are bundled, since npm's registry does not have them.
+  const others = Object.entries(dependencies)
+    .filter(([each]) => !/^@(?:jsr|sig)\//.test(each));
+  const isOptional = ([each]: readonly [string, string]) => each === OPTIONAL;
+  const peers = others.filter(isOptional);
+  const json = {
+    ...rest,
+    engines: ENGINES,
+    dependencies: Object.fromEntries(
+      others.filter((each) => !isOptional(each)),
+    ),
+    ...(peers.length > 0 && {
+      peerDependencies: Object.fromEntries(peers),
+      peerDependenciesMeta: { [OPTIONAL]: { optional: true } },
+    }),
+  };
+  return { name, folder, json };
+}
+
+/**
+ * Writes a tarball that contains the libraries that it needs, and names what
+ * they need: no registry is asked for `@sig/…`, which a stranger could own.
+ * They are only in `bundleDependencies`, since bun asks for everything in
+ * `dependencies`.
+ */
+async function packLibrary(
+  { folder, json }: Packed,
+  needed: readonly Packed[],
+  path: string,
+): Promise<void> {
+  const dependencies = Object.assign(
+    {},
+    ...[...needed, { json }].map(({ json }) => json.dependencies),
+  );
+  const bundled = needed.map(({ name }) => `@sig/${name}`);
+  const whole = {
+    ...json,
+    dependencies,
+    ...(bundled.length > 0 && { bundleDependencies: bundled }),
+  };
+  const parent = await Deno.makeTempDir({ dir: `${folder}/..` });
+  const copy = `${parent}/package`;
+  await runProgram("cp", ["-r", folder, copy]);
+  await writeJson(`${copy}/package.json`, whole);
+  for (const { folder, json, name } of needed) {
+    const inside = `${copy}/node_modules/@sig/${name}`;
+    await Deno.mkdir(`${copy}/node_modules/@sig`, { recursive: true });
+    await runProgram("cp", ["-r", folder, inside]);
+    await writeJson(`${inside}/package.json`, json);
+  }
   await runProgram("tar", ["-czf", path, "-C", parent, "package"]);
+}
+
+async function writeJson(path: string, value: unknown): Promise<void> {
+  await Deno.writeTextFile(path, `${JSON.stringify(value, undefined, 2)}\n`);
 }
 
 async function removeCode(folder: string): Promise<void> {

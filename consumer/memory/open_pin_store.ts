@@ -17,6 +17,19 @@ import { LINE_TABLES, type PinStore, SqliteLines } from "./sqlite_lines.ts";
  * `redis://[user:password@]host[:port][/database]`, or `rediss://…` for TLS. A
  * driver is loaded only when it is used.
  *
+ * @example
+ * ```ts
+ * import { createConsumer } from "@sig/consumer";
+ * import { openPinStore } from "@sig/consumer/pins";
+ *
+ * const dir = await Deno.makeTempDir();
+ * {
+ *   await using pins = await openPinStore(`${dir}/pins.db`);
+ *   createConsumer({ issuers: ["acme.example"], pins });
+ * } // closed here
+ * await Deno.remove(dir, { recursive: true });
+ * ```
+ *
  * @throws {SigError} `invalid_request` for an invalid location;
  * `store_unavailable` if it can't be opened. Neither message shows the
  * credentials of a URL.
@@ -24,6 +37,14 @@ import { LINE_TABLES, type PinStore, SqliteLines } from "./sqlite_lines.ts";
 export async function openPinStore(
   text: string,
   options: OpenStoreOptions = {},
+): Promise<PinStore & AsyncDisposable> {
+  const store = await open(text, options);
+  return Object.assign(store, { [Symbol.asyncDispose]: () => store.close() });
+}
+
+async function open(
+  text: string,
+  options: OpenStoreOptions,
 ): Promise<PinStore> {
   if (/^(?:rediss?|kv):/.test(text)) {
     const store = await openStore(text, options);

@@ -10,6 +10,7 @@ import { testRecordStoreContract } from "../store/testing.ts";
 import { openTwice, writeKv } from "../testdata/stores.ts";
 import { openPinStore } from "./open_pin_store.ts";
 import { PINS } from "./pin.ts";
+import type { PinStore } from "./sqlite_lines.ts";
 
 testRecordStoreContract(
   "sqlite",
@@ -105,4 +106,20 @@ Deno.test({
     await askRedis(redis.port, "SADD sig:pins did:web:acme.example");
     await expectOldPinsRejected(redis.url);
   },
+});
+
+Deno.test("a pin store closes at the end of its scope", async () => {
+  await using folder = await tempFolder();
+  const path = `${folder.path}/pins.db`;
+  const opened: PinStore[] = [];
+  {
+    await using pins = await openPinStore(path);
+    opened.push(pins);
+    assertEquals(await pins.get(PINS, "x", new Date(0)), undefined);
+  }
+  await expectSigError(
+    () => opened[0]!.get(PINS, "x", new Date(0)),
+    "store_unavailable",
+    "Cannot use store",
+  );
 });

@@ -1,7 +1,7 @@
 /** Opens Deno KV for the record store. @module */
 
 import { isSigError } from "@sig/core";
-import type { Unavailable } from "./record_store.ts";
+import { isNotCapable, type Unavailable } from "./record_store.ts";
 import { loadSqlite } from "./sqlite_file.ts";
 import { DeadlineOver, retryWhileBusy, withDeadline } from "./waiting.ts";
 
@@ -21,12 +21,15 @@ async function openKv(
   path: string | undefined,
   unavailable: Unavailable,
 ): Promise<Deno.Kv> {
-  const { openKv } = Deno as Partial<typeof Deno>;
+  const { Deno: deno } = globalThis as { Deno?: Partial<typeof Deno> };
+  const openKv = deno?.openKv;
   if (openKv === undefined) {
     throw unavailable(
-      "this Deno offers no KV",
+      deno === undefined ? "only Deno offers KV" : "this Deno offers no KV",
       undefined,
-      "Start it with deno run --unstable-kv …, or choose another store.",
+      deno === undefined
+        ? "Choose another store."
+        : "Start it with deno run --unstable-kv …, or choose another store.",
     );
   }
   if (path !== undefined && belongsToOtherProgram(path)) {
@@ -43,7 +46,7 @@ async function openKv(
       () => retryWhileBusy(open, { isBusy: isKvBusy, timeoutMs: TIMEOUT_MS }),
     );
   } catch (error) {
-    throw error instanceof Deno.errors.NotCapable
+    throw isNotCapable(error)
       ? unavailable(
         "the KV file must not be used (permission denied)",
         error,

@@ -154,7 +154,9 @@ export function storeUnavailable(
       context: {
         place,
         // Distinguishes a missing permission from a failing store.
-        ...(isForbidden(cause) ? { reason: "permission" } : {}),
+        ...(isNotCapable(cause) || isForbidden(cause)
+          ? { reason: "permission" }
+          : {}),
         hint,
       },
       ...(cause === undefined ? {} : { cause }),
@@ -162,9 +164,13 @@ export function storeUnavailable(
   );
 }
 
+/** Returns whether Deno refused for lack of a permission; other platforms have none. */
+export function isNotCapable(error: unknown): boolean {
+  return error instanceof Error && error.name === "NotCapable";
+}
+
 function isForbidden(cause: unknown): boolean {
-  return cause instanceof Error &&
-    (cause.name === "NotCapable" || /Requires \w+ access/.test(cause.message));
+  return cause instanceof Error && /Requires \w+ access/.test(cause.message);
 }
 
 /** Returns whether a record has not expired; false for an invalid date. */

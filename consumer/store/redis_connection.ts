@@ -1,7 +1,7 @@
 /** A connection to Redis that reconnects automatically. @module */
 
 import { SigError } from "@sig/core";
-import type { Unavailable } from "./record_store.ts";
+import { isNotCapable, type Unavailable } from "./record_store.ts";
 import { DeadlineOver, retryWhileBusy, withDeadline } from "./waiting.ts";
 
 /**
@@ -129,12 +129,17 @@ export async function connectRedis(
   };
 }
 
+/** The client is a peer dependency that npm does not install. */
+class MissingPackage extends Error {}
+
 /**
  * Opens one connection, which reconnects automatically after it was ready once.
  */
 async function openClient(address: RedisAddress, timeoutMs: number) {
   // Loaded here, so that other stores don't load it.
-  const { createClient } = await import("@redis/client");
+  const { createClient } = await import("@redis/client").catch((error) => {
+    throw new MissingPackage("@redis/client", { cause: error });
+  });
   const { hostname, port, tls, database, username, password } = address;
   let lastError: unknown;
   let isReady = false;
@@ -210,7 +215,14 @@ function notConnected(
   error: unknown,
 ): SigError {
   const place = `${hostname}:${port}`;
-  if (error instanceof Deno.errors.NotCapable) {
+  if (error instanceof MissingPackage) {
+    return unavailable(
+      `the package ${error.message} can't be loaded`,
+      error,
+      `Install it: npm install ${error.message}.`,
+    );
+  }
+  if (isNotCapable(error)) {
     return unavailable(
       `no permission to connect to Redis at ${place}`,
       error,

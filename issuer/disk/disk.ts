@@ -28,6 +28,20 @@ export interface Entry {
   readonly owner: number | null;
 }
 
+/**
+ * Refuses the folder of an issuer where a folder can't be locked.
+ *
+ * @throws {SigError} `invalid_request`
+ */
+export function requireDeno(): void {
+  if ("Deno" in globalThis) return;
+  throw new SigError(
+    "invalid_request",
+    "Cannot use folder: an issuer in a folder needs Deno, since Node can't lock files (flock)",
+    { context: { hint: "In Node, use createMemoryStore, or your own store." } },
+  );
+}
+
 /** Returns the error for a failed operation, without the system's text. */
 function diskError(
   code: ErrorCode,

@@ -3,7 +3,7 @@
 
 import { JsonError, parseJson, type PrivateJwk, SigError } from "@sig/core";
 import { isObject } from "@sig/core/internal";
-import { look, makeDirectory, parentOf } from "../disk/disk.ts";
+import { look, makeDirectory, parentOf, requireDeno } from "../disk/disk.ts";
 import { createDurably, readWhole } from "../disk/durable_file.ts";
 import {
   type KeptKey,
@@ -62,6 +62,7 @@ export function createFileKeyStore(
   dir: string,
   options: FileKeyStoreOptions = {},
 ): KeyStore {
+  requireDeno();
   return new FileKeyStore(dir, options);
 }
 

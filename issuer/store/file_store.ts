@@ -8,6 +8,7 @@ import {
   makeDirectory,
   openFile,
   parentOf,
+  requireDeno,
   requireFolder,
   resolvePath,
   ReusableFile,
@@ -84,6 +85,7 @@ export function createFileStore(
   dir: string,
   options: FileStoreOptions = {},
 ): FeedStore {
+  requireDeno();
   return new FileStore(dir, options.faults ?? {});
 }
 

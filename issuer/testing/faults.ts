@@ -1,5 +1,6 @@
 /** Faults of an issuer, and a web server for its files. @module */
 
+import { encodeHex } from "@std/encoding/hex";
 import {
   parseEventPayload,
   parseFeedLine,
@@ -142,7 +143,7 @@ export async function serveFile(
   if (bytes === undefined) return new Response(null, { status: 404 });
   const body = new Uint8Array(bytes);
   const hash = await crypto.subtle.digest("SHA-256", body);
-  const etag = `"${new Uint8Array(hash).toHex().slice(0, 32)}"`;
+  const etag = `"${encodeHex(hash).slice(0, 32)}"`;
   const headers = new Headers({
     "content-type": pathname === WELL_KNOWN_PATHS.feed
       ? "application/x-ndjson"
