@@ -4,11 +4,7 @@
  *
  * @module
  */
-export {
-  answerInSlices,
-  answersInSlices,
-  type SliceOptions,
-} from "./ask/answer_from.ts";
+export { answerInSlices, type SliceOptions } from "./ask/answer_from.ts";
 export { type AskedIssuer, combineAnswers } from "./ask/combine_answers.ts";
 export { fetchPolicyOf } from "./fetch/fetch_options.ts";
 export { type ProbeOptions, probeUrl } from "./fetch/guarded_fetch.ts";

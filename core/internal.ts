@@ -6,11 +6,7 @@
  */
 export { allowedSeconds, type SecondsRange } from "./ask/allowed_seconds.ts";
 export type { AnswerLimits } from "./ask/answer.ts";
-export {
-  checkAllSteps,
-  checkSteps,
-  type CheckStepsOptions,
-} from "./ask/check.ts";
+export { checkSteps, type CheckStepsOptions } from "./ask/check.ts";
 export {
   type StatePart,
   type StatePartOptions,

@@ -4,9 +4,8 @@ import { type CheckAnswer, SigError } from "@sig/core";
 import { timeAsAsked } from "@sig/core/internal";
 import {
   type AnswerContext,
-  answerTogether,
+  answerOn,
   groundsOf,
-  requireSequence,
   sourceOf,
 } from "./answer_check.ts";
 import type { CheckRequest } from "../schemas/question.ts";
@@ -37,8 +36,8 @@ interface Due {
  * Answers all questions, in their order, as JSON texts, which need far less
  * memory than the values. An error in one question doesn't affect another.
  *
- * Each issuer is queried once per batch: its questions are answered together
- * and share one refresh that began after the request arrived, or its failure.
+ * Each issuer is queried once per batch: its questions share one refresh that
+ * began after the request arrived, or its failure.
  * Otherwise a batch would query a failing or slow issuer again and again. Each
  * inline feed is verified once.
  */
@@ -78,28 +77,21 @@ export async function answerBatch(
   }
   const answer = (due: readonly Due[]) =>
     attempt(due, async () => {
-      const grounds = await groundsOf(due.map(requestOf), context);
-      for (const same of bySubjectAndTime(due)) {
-        await attempt(same, async () => {
-          const requests = same.map(requestOf);
-          const answers = await answerTogether(requests, grounds, context);
-          for (const [i, { index, request }] of same.entries()) {
-            await pause();
-            await attempt([{ index }], async () => {
-              requireSequence(request, grounds.verified);
-              if (used === Infinity) throw answersTooLong();
-              const text = JSON.stringify(
-                context.toResult(await answers[i]!(), index),
-              );
-              if (used + text.length > MAX_ANSWERS_LENGTH) {
-                used = Infinity;
-                throw answersTooLong();
-              }
-              context.reserve(text.length);
-              used += text.length;
-              texts[index] = text;
-            });
+      const requests = due.map(({ request }) => request);
+      const grounds = await groundsOf(requests, context);
+      for (const { index, request } of due) {
+        await pause();
+        await attempt([{ index }], async () => {
+          if (used === Infinity) throw answersTooLong();
+          const answer = await answerOn(grounds, request, context);
+          const text = JSON.stringify(context.toResult(answer, index));
+          if (used + text.length > MAX_ANSWERS_LENGTH) {
+            used = Infinity;
+            throw answersTooLong();
           }
+          context.reserve(text.length);
+          used += text.length;
+          texts[index] = text;
         });
       }
     });
@@ -115,10 +107,6 @@ export async function answerBatch(
 /** Returns a JSON object whose only member is a list of JSON texts. */
 export function listOfTexts(member: string, texts: readonly string[]): string {
   return `{${JSON.stringify(member)}:[${texts.join(",")}]}`;
-}
-
-function requestOf({ request }: Due): CheckRequest {
-  return request;
 }
 
 /**
@@ -141,17 +129,6 @@ function byBounds(due: readonly Due[]): readonly (readonly Due[])[] {
     return `${max_age_seconds} ${min_sequence} ${timeAsAsked(as_of)}`;
   });
   return [...groups.values()];
-}
-
-/**
- * Groups the questions about one subject and time, which are answered together.
- */
-function bySubjectAndTime(due: readonly Due[]): Iterable<readonly Due[]> {
-  return Map.groupBy(
-    due,
-    ({ request: { subject, at, as_of } }) =>
-      JSON.stringify([subject, timeAsAsked(at), timeAsAsked(as_of)]),
-  ).values();
 }
 
 function answersTooLong(): SigError {

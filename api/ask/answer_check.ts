@@ -4,12 +4,11 @@ import type {
   AnswerBasis,
   Consumer,
   IssuerName,
-  ObserveOptions,
   VerifiedIssuer,
   WaitFor,
 } from "@sig/consumer";
 import type { Decided } from "../http/mod.ts";
-import { answerInSlices, answersInSlices } from "@sig/consumer/internal";
+import { answerInSlices } from "@sig/consumer/internal";
 import { type CheckAnswer, ParsedQuestion, SigError } from "@sig/core";
 import type { AnswerLimits } from "@sig/core/internal";
 import type { RequestBudget } from "../http/mod.ts";
@@ -54,28 +53,23 @@ export interface AnswerContext extends Sources {
   readonly waitFor: WaitFor;
 }
 
-/**
- * Returns the sources for one request. `waitFor` is created by a separate
- * function: as an inline closure, V8 moves it to the old generation together
- * with the whole request, and the next ones too, until a full collection.
- */
+/** Returns the sources for one request. */
 export function forRequest<T extends Sources>(
   sources: T,
   budget: RequestBudget,
 ): T & AnswerContext {
-  return { ...sources, waitFor: waitingOf(budget) };
-}
-
-function waitingOf(budget: RequestBudget): WaitFor {
-  return (other, work) => budget.waitFor(other, work);
+  return {
+    ...sources,
+    waitFor: (other, work) => budget.waitFor(other, work),
+  };
 }
 
 /** The state that questions are answered from. */
 interface Grounds {
   /** The verified issuer. */
   readonly verified: VerifiedIssuer;
-  /** The freshness and continuity of its state. */
-  readonly basis: Omit<AnswerBasis, "now">;
+  /** The clock, and the freshness and continuity of its state. */
+  readonly basis: AnswerBasis;
 }
 
 /**
@@ -85,29 +79,27 @@ interface Grounds {
  */
 export async function groundsOf(
   requests: readonly CheckRequest[],
-  { consumer, inline, waitFor }: AnswerContext,
+  { consumer, inline, now, waitFor }: AnswerContext,
 ): Promise<Grounds> {
   const request = requests[0]!;
   if (request.feed !== undefined) {
-    return { verified: await inline.verify(request.feed, waitFor), basis: {} };
+    const verified = await inline.verify(request.feed, waitFor);
+    return { verified, basis: { now: now() } };
   }
-  const subjects = requests.map(({ subject }) => subject);
+  const { as_of: asOf, max_age_seconds: maxAge } = request;
   const { verified, freshness, continuity } = await consumer.observe(
     sourceOf(request),
-    boundsOf(request, subjects, waitFor),
+    {
+      maxAgeMs: maxAge === undefined ? undefined : maxAge * 1000,
+      minSequence: request.min_sequence,
+      subjects: requests.map(({ subject }) => subject),
+      asOf,
+      // Several questions may be about several times.
+      ...(requests.length === 1 ? { at: request.at ?? null } : {}),
+      waitFor,
+    },
   );
-  return { verified, basis: { freshness, continuity } };
-}
-
-function boundsOf(
-  request: CheckRequest,
-  subjects: readonly string[],
-  waitFor: WaitFor,
-): ObserveOptions {
-  const { as_of: asOf, min_sequence: minSequence } = request;
-  const { max_age_seconds: maxAge } = request;
-  const maxAgeMs = maxAge === undefined ? undefined : maxAge * 1000;
-  return { maxAgeMs, minSequence, subjects, asOf, waitFor };
+  return { verified, basis: { now: now(), freshness, continuity } };
 }
 
 /**
@@ -119,41 +111,22 @@ export async function answerCheck(
   request: CheckRequest,
   context: AnswerContext,
 ): Promise<CheckAnswer> {
-  const { consumer, now, waitFor, yieldToEventLoop } = context;
-  const limits = { ...ANSWER_LIMITS, yieldToEventLoop };
-  const question = questionOf(request);
-  if (request.feed !== undefined) {
-    const { verified } = await groundsOf([request], context);
-    requireSequence(request, verified);
-    return await answerInSlices(verified, question, { now: now() }, limits);
-  }
-  // Not through `groundsOf`: its promise would cost each question 5 %.
-  const { verified, freshness, continuity } = await consumer.observe(
-    sourceOf(request),
-    {
-      ...boundsOf(request, [request.subject], waitFor),
-      at: request.at ?? null,
-    },
-  );
-  const basis = { now: now(), freshness, continuity };
-  return answerInSlices(verified, question, basis, limits);
+  return await answerOn(await groundsOf([request], context), request, context);
 }
 
 /**
- * Answers several questions about one subject at one time; its relationships
- * are evaluated once.
+ * Answers a question from a state.
  *
- * @throws {SigError} as core's `check`.
+ * @throws {SigError} as core's `check`; `consistency_unavailable`.
  */
-export async function answerTogether(
-  requests: readonly CheckRequest[],
-  { verified, ...grounds }: Grounds,
-  { now, yieldToEventLoop }: Pick<AnswerContext, "now" | "yieldToEventLoop">,
-): Promise<readonly (() => CheckAnswer | Promise<CheckAnswer>)[]> {
-  const basis = { ...grounds.basis, now: now() };
+export function answerOn(
+  { verified, basis }: Grounds,
+  request: CheckRequest,
+  { yieldToEventLoop }: Pick<AnswerContext, "yieldToEventLoop">,
+): CheckAnswer | Promise<CheckAnswer> {
+  requireSequence(request, verified);
   const limits = { ...ANSWER_LIMITS, yieldToEventLoop };
-  const questions = requests.map(questionOf);
-  return await answersInSlices(verified, questions, basis, limits);
+  return answerInSlices(verified, questionOf(request), basis, limits);
 }
 
 function questionOf(request: CheckRequest): ParsedQuestion {
@@ -173,7 +146,7 @@ export function sourceOf(
  *
  * @throws {SigError} `consistency_unavailable`
  */
-export function requireSequence(
+function requireSequence(
   { feed, min_sequence: wanted }: CheckRequest,
   { state: { last_sequence: last } }: VerifiedIssuer,
 ): void {

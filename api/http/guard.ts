@@ -118,7 +118,6 @@ export function createGuard(
   const countRequest = options.rateLimit &&
     createRateLimiter(options.rateLimit);
   const capacity = new Capacity(options);
-  const timeText = createTimeText();
 
   /**
    * Checks a request before its route.
@@ -180,13 +179,7 @@ export function createGuard(
     if (route && route !== "/*") telemetry.route(route);
     completeHeaders(c);
     if (request.method === "HEAD") await completeLength(c);
-    log?.(
-      entryOf(service, c, {
-        receivedAt,
-        time: timeText(receivedAt),
-        done: now(),
-      }),
-    );
+    log?.(entryOf(service, c, { receivedAt, done: now() }));
   };
 }
 
@@ -262,34 +255,13 @@ async function completeLength({ res }: Context<ServiceEnv>): Promise<void> {
   res.headers.set("content-length", String(length));
 }
 
-/**
- * Creates a formatter that reuses the text within the same millisecond, since
- * many requests share it.
- */
-function createTimeText(): (date: Date) => string {
-  let lastMs = NaN;
-  let text = "";
-  return (date) => {
-    const ms = date.getTime();
-    if (ms !== lastMs) {
-      text = date.toISOString();
-      lastMs = ms;
-    }
-    return text;
-  };
-}
-
 /** Maximum length of a logged path in characters. */
 const MAX_LOGGED_PATH = 200;
 
 function entryOf(
   service: string,
   c: Context<ServiceEnv>,
-  { receivedAt, time, done }: {
-    readonly receivedAt: Date;
-    readonly time: string;
-    readonly done: Date;
-  },
+  { receivedAt, done }: { readonly receivedAt: Date; readonly done: Date },
 ): RequestLogEntry {
   const code = c.get("code");
   const thrown = c.get("thrown");
@@ -298,7 +270,7 @@ function entryOf(
   const isUnexpected = thrown !== undefined || code === "internal";
   const entry: { -readonly [K in keyof RequestLogEntry]: RequestLogEntry[K] } =
     {
-      time,
+      time: receivedAt.toISOString(),
       level: isUnexpected ? "error" : "info",
       service,
       request_id: c.get("requestId"),

@@ -264,8 +264,9 @@ export function createRequestSchemas(options: SourceOptions) {
   const quick = z.compile(question);
   return {
     check,
-    // The same schema at half the cost for valid bodies. zod can't compile the
-    // check of the source, which also runs if other members are invalid.
+    // The same schema, at half the cost for valid bodies (bench/check.ts). zod
+    // can't compile the check of the source, which also runs if other members
+    // are invalid.
     quickCheck: z.withParser(check, (body) => {
       const { data } = quick.safeParse(body);
       const { issuer, sig, feed } = data ?? {};

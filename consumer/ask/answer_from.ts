@@ -3,7 +3,6 @@
 import {
   type AskedQuestion,
   type CheckAnswer,
-  type CheckResult,
   type Continuity,
   type Freshness,
   type ParsedQuestion,
@@ -12,7 +11,6 @@ import {
 } from "@sig/core";
 import {
   type AnswerLimits,
-  checkAllSteps,
   checkSteps,
   runInSlices,
   runSteps,
@@ -100,49 +98,13 @@ export function answerInSlices(
   return runInSlices(steps, options.yieldToEventLoop);
 }
 
-/**
- * Answers several questions about one subject at one time, like
- * {@linkcode answerInSlices}, and reads the relationships once for all of them.
- * Each answer is made on demand, since all of them together may be very large.
- *
- * @returns Functions that make the answers, in the order of the questions.
- * @throws {SigError} as {@linkcode answerFrom}.
- * @throws {TypeError} for questions about several subjects or times.
- */
-export async function answersInSlices(
-  verified: VerifiedIssuer,
-  questions: readonly ParsedQuestion[],
-  basis: AnswerBasis,
-  options: SliceOptions,
-): Promise<readonly (() => CheckAnswer | Promise<CheckAnswer>)[]> {
-  const { now } = basis;
-  const { yieldToEventLoop } = options;
-  const answers = await runInSlices(
-    checkAllSteps(verified.state, questions, { ...options, now }),
-    yieldToEventLoop,
-  );
-  return answers.map((answer) => () =>
-    runInSlices(withBasis(verified, answer(), basis), yieldToEventLoop)
-  );
-}
-
-function answerSteps(
-  verified: VerifiedIssuer,
+function* answerSteps(
+  { state, source, warnings, proof = null }: VerifiedIssuer,
   question: ParsedQuestion,
-  basis: AnswerBasis,
+  { now, freshness = null, continuity = "unpinned" }: AnswerBasis,
   limits: AnswerLimits,
 ): Steps<CheckAnswer> {
-  const { now } = basis;
-  const steps = checkSteps(verified.state, question, { ...limits, now });
-  return withBasis(verified, steps, basis);
-}
-
-function* withBasis(
-  { state, source, warnings, proof = null }: VerifiedIssuer,
-  steps: Steps<CheckResult>,
-  { freshness = null, continuity = "unpinned" }: Omit<AnswerBasis, "now">,
-): Steps<CheckAnswer> {
-  const result = yield* steps;
+  const result = yield* checkSteps(state, question, { ...limits, now });
   return {
     ...result,
     source,

@@ -1,9 +1,4 @@
-/**
- * Evaluates a subject's relationships, for one question or many
- * (docs/protocol.md §5).
- *
- * @module
- */
+/** Evaluates a subject's relationships (docs/protocol.md §5). @module */
 
 import type {
   AnswerLimits,
@@ -13,14 +8,19 @@ import type {
   Reason,
 } from "./answer.ts";
 import type { ParsedQuestion } from "./question.ts";
-import { type Requirement, RequirementIndex } from "./requirement.ts";
+import { meets, type Requirement } from "./requirement.ts";
+import type { RelationshipState } from "../event/types.ts";
 import type {
   EffectiveState,
+  EffectiveStatus,
   EvaluationTime,
 } from "../replay/effective_state.ts";
 import { STEP_UNITS, type Steps } from "../text/steps.ts";
-import { formatInstant } from "../text/timestamp.ts";
-import { later, statusReason, Verdict } from "./verdict.ts";
+import {
+  compareInstants,
+  formatInstant,
+  validInstant,
+} from "../text/timestamp.ts";
 
 const MISSING = Object.freeze({
   relationship: "relationship_type_missing",
@@ -28,123 +28,115 @@ const MISSING = Object.freeze({
   relationship_id: "relationship_id_missing",
 });
 
-const NONE = Object.freeze([]);
-
-/** A question's requirements, as indexes into the distinct requirements. */
-interface Needs {
-  /** The index of each of its requirements, in their order. */
-  readonly indexes: readonly number[];
-  /** The verdict, shared by all questions with the same requirements. */
-  readonly verdict: Verdict;
-  /** Maximum number of explained relationships. */
-  readonly maxExplained: number;
-}
-
 /**
- * Collects the results of a subject's relationships without keeping all of
- * them. The requirements that a relationship meets are found once, however many
- * questions share them, and only questions that need one of those are
- * evaluated.
+ * Collects the results of a subject's relationships for one question, without
+ * keeping all of them.
  */
 export class Evaluator {
-  readonly #index: RequirementIndex;
-  readonly #needs: readonly Needs[];
-  /** One verdict for each distinct set of requirements. */
-  readonly #verdicts: readonly Verdict[];
-  /** The verdicts, by the rarest of their requirements. */
-  readonly #byRarest: readonly (readonly Verdict[])[];
+  readonly #requirements: readonly Requirement[];
+  /** The roles among the requirements. */
+  readonly #roles: ReadonlySet<string>;
   readonly #maxExplained: number;
   readonly #maxExplainLength: number;
+  readonly #maxReasons: number;
   readonly #explained: EffectiveState[] = [];
   #count = 0;
-  /** For each distinct requirement: whether an active relationship meets it. */
+  /** The active relationship that was changed last. */
+  #match: EffectiveState | undefined;
+  /** Why relationships that meet all requirements are not active. */
+  readonly #inactive: Reason[] = [];
+  #inactiveCount = 0;
+  /** The earliest start of validity among them. */
+  #begins: string | null = null;
+  /** For each requirement: whether an active relationship meets it. */
   readonly #metByActive: boolean[] = [];
-  /** For each distinct requirement: the last relationship that meets it. */
+  /** For each requirement: the last relationship that meets it. */
   readonly #lastMeeting: (EffectiveState | undefined)[] = [];
 
-  /** Creates an evaluator for questions about one subject at one time. */
-  constructor(questions: readonly ParsedQuestion[], limits: AnswerLimits) {
+  /** Creates an evaluator without any relationship. */
+  constructor(question: ParsedQuestion, limits: AnswerLimits) {
+    this.#requirements = question.requirements;
+    this.#roles = new Set(
+      this.#requirements.flatMap(({ key, value }) =>
+        key === "role" ? [value] : []
+      ),
+    );
+    this.#maxExplained = maxExplainedOf(question, limits);
     this.#maxExplainLength = limits.maxExplainLength ?? Infinity;
-    this.#index = new RequirementIndex(
-      questions.length === 1
-        ? questions[0]!.requirements
-        : questions.flatMap(({ requirements }) => requirements),
-    );
-    const { distinct, indexes } = this.#index;
-    const [only] = questions;
-    if (only !== undefined && questions.length === 1) {
-      // The usual case needs no grouping of questions.
-      const verdict = new Verdict(NONE, limits);
-      const maxExplained = maxExplainedOf(only, limits);
-      this.#needs = [{ indexes, verdict, maxExplained }];
-      this.#verdicts = [verdict];
-      this.#byRarest = NONE;
-      this.#maxExplained = maxExplained;
-      return;
-    }
-    this.#needs = needsOf(questions, indexes, limits);
-    this.#verdicts = [...new Set(this.#needs.map(({ verdict }) => verdict))];
-    this.#byRarest = byRarest(this.#verdicts, distinct.length);
-    this.#maxExplained = this.#needs.reduce(
-      (most, { maxExplained }) => Math.max(most, maxExplained),
-      0,
-    );
+    this.#maxReasons = limits.maxReasons ?? Infinity;
   }
 
-  /** Evaluates a relationship; returns the number of verdicts checked. */
-  add(effective: EffectiveState): number {
+  /** The active relationship that meets every requirement; changed last. */
+  get match(): EffectiveState | undefined {
+    return this.#match;
+  }
+
+  /**
+   * When the answer may change: an allow ends with its relationship, a deny
+   * when a later relationship begins.
+   */
+  get notAfter(): string | null {
+    return this.#match ? this.#match.state.valid_until : this.#begins;
+  }
+
+  /** Evaluates a relationship. */
+  add(effective: EffectiveState): void {
     this.#count++;
     if (this.#explained.length < this.#maxExplained) {
       this.#explained.push(effective);
     }
     const isActive = effective.status === "active";
-    const met = this.#index.metBy(effective.state);
-    for (const i of met) {
+    const met = this.#metBy(effective.state);
+    for (const [i, isMet] of met.entries()) {
+      if (!isMet) continue;
       this.#metByActive[i] ||= isActive;
       this.#lastMeeting[i] = later(this.#lastMeeting[i], effective);
     }
-    if (this.#verdicts.length === 1) {
-      const isAll = met.size === this.#index.distinct.length;
-      if (isAll) this.#verdicts[0]!.add(effective, isActive);
-      return 1;
-    }
-    let checked = 0;
-    for (const i of met) {
-      for (const verdict of this.#byRarest[i]!) {
-        checked++;
-        if (verdict.needs.every((each) => met.has(each))) {
-          verdict.add(effective, isActive);
-        }
-      }
-    }
-    return checked;
+    if (!met.every(Boolean)) return;
+    if (isActive) this.#match = later(this.#match, effective);
+    else this.#addInactive(effective);
   }
 
-  /** Returns the verdict of a question. */
-  verdict(question: number): Verdict {
-    return this.#needs[question]!.verdict;
+  #addInactive(effective: EffectiveState): void {
+    this.#inactiveCount++;
+    if (this.#inactive.length < this.#maxReasons) {
+      this.#inactive.push(statusReason(effective));
+    }
+    const { valid_from: from } = effective.state;
+    if (effective.status !== "not_yet_valid" || from === null) return;
+    if (
+      this.#begins === null ||
+      compareInstants(validInstant(from), validInstant(this.#begins)) < 0
+    ) this.#begins = from;
+  }
+
+  /**
+   * Returns for each requirement whether a relationship meets it. The roles are
+   * read once: 64 requirements and 10,000 roles take 10,000 lookups instead of
+   * 640,000 comparisons.
+   */
+  #metBy(state: RelationshipState): readonly boolean[] {
+    const roles = new Set(state.roles.filter((role) => this.#roles.has(role)));
+    return this.#requirements.map((each) =>
+      each.key === "role" ? roles.has(each.value) : meets(state, each)
+    );
   }
 
   /** Returns the reasons of a deny; empty on allow. */
-  denyReasons(
-    question: number,
-    requirements: readonly Requirement[],
-  ): Pick<CheckResult, "reasons" | "reasons_left_out"> {
-    const { verdict, indexes } = this.#needs[question]!;
-    if (verdict.match) return { reasons: [] };
+  denyReasons(): Pick<CheckResult, "reasons" | "reasons_left_out"> {
+    if (this.#match) return { reasons: [] };
     if (this.#count === 0) return { reasons: [{ code: "no_relationship" }] };
-    if (verdict.inactive.length > 0) {
-      const leftOut = verdict.inactiveCount - verdict.inactive.length;
+    if (this.#inactiveCount > 0) {
+      const leftOut = this.#inactiveCount - this.#inactive.length;
       return {
-        reasons: verdict.inactive,
+        reasons: this.#inactive,
         ...(leftOut > 0 ? { reasons_left_out: leftOut } : {}),
       };
     }
     const reasons: Reason[] = [];
-    for (const [i, requirement] of requirements.entries()) {
-      const index = indexes[i]!;
-      if (this.#metByActive[index]) continue;
-      const last = this.#lastMeeting[index];
+    for (const [i, requirement] of this.#requirements.entries()) {
+      if (this.#metByActive[i]) continue;
+      const last = this.#lastMeeting[i];
       reasons.push(
         last
           ? statusReason(last, requirement)
@@ -157,26 +149,22 @@ export class Evaluator {
   }
 
   /** Explains how each relationship was evaluated, including the match. */
-  *explain(
-    question: number,
-    requirements: readonly Requirement[],
-    time: EvaluationTime,
-  ): Steps<Explanation> {
-    const { verdict: { match }, indexes, maxExplained } = this
-      .#needs[question]!;
+  *explain(time: EvaluationTime): Steps<Explanation> {
+    const requirements = this.#requirements;
     const fitting = countFitting(
       this.#explained,
       requirements,
       this.#maxExplainLength,
     );
-    const shown = this.#explained.slice(0, Math.min(maxExplained, fitting));
+    const shown = this.#explained.slice(0, fitting);
+    const match = this.#match;
     if (match && shown.length > 0 && !shown.includes(match)) {
       shown[shown.length - 1] = match;
     }
     const relationships: ExplainedRelationship[] = [];
     let units = 0;
     for (const effective of shown) {
-      relationships.push(this.#explainOne(effective, requirements, indexes));
+      relationships.push(this.#explainOne(effective));
       units += requirements.length + (effective.state.roles.length >> 3);
       if (units < STEP_UNITS) continue;
       units = 0;
@@ -193,12 +181,8 @@ export class Evaluator {
     };
   }
 
-  #explainOne(
-    { state, status }: EffectiveState,
-    requirements: readonly Requirement[],
-    indexes: readonly number[],
-  ): ExplainedRelationship {
-    const met = this.#index.metBy(state);
+  #explainOne({ state, status }: EffectiveState): ExplainedRelationship {
+    const met = this.#metBy(state);
     return {
       relationship_id: state.relationship_id,
       relationship_type: state.relationship_type,
@@ -207,9 +191,9 @@ export class Evaluator {
       valid_until: state.valid_until,
       effective_status: status,
       last_sequence: state.last_sequence,
-      requirements: requirements.map((each, i) => ({
+      requirements: this.#requirements.map((each, i) => ({
         ...each,
-        met: met.has(indexes[i]!),
+        met: met[i]!,
       })),
     };
   }
@@ -241,37 +225,26 @@ function maxExplainedOf(
   return Math.min(maxExplained, Math.max(1, fitting));
 }
 
-function needsOf(
-  questions: readonly ParsedQuestion[],
-  indexes: readonly number[],
-  limits: AnswerLimits,
-): readonly Needs[] {
-  const verdicts = new Map<string, Verdict>();
-  let at = 0;
-  return questions.map((question) => {
-    const own = indexes.slice(at, at += question.requirements.length);
-    const needs = [...new Set(own)].sort((a, b) => a - b);
-    const name = needs.join();
-    const verdict = verdicts.get(name) ?? new Verdict(needs, limits);
-    verdicts.set(name, verdict);
-    const maxExplained = maxExplainedOf(question, limits);
-    return { indexes: own, verdict, maxExplained };
-  });
+/** Returns the relationship that was changed last. */
+function later(
+  a: EffectiveState | undefined,
+  b: EffectiveState,
+): EffectiveState {
+  return a === undefined || b.state.last_sequence > a.state.last_sequence
+    ? b
+    : a;
 }
 
-function byRarest(
-  verdicts: readonly Verdict[],
-  requirements: number,
-): readonly (readonly Verdict[])[] {
-  const found: Verdict[][] = Array.from({ length: requirements }, () => []);
-  if (verdicts.length === 1) return found;
-  const needed = new Array<number>(requirements).fill(0);
-  for (const { needs } of verdicts) for (const each of needs) needed[each]!++;
-  for (const verdict of verdicts) {
-    const rarest = verdict.needs.reduce((a, b) =>
-      needed[b]! < needed[a]! ? b : a
-    );
-    found[rarest]!.push(verdict);
-  }
-  return found;
+/** Returns the reason why a relationship is not effective. */
+function statusReason(
+  { state, status }: EffectiveState,
+  requirement?: Requirement,
+): Reason {
+  return {
+    // An active relationship would be a match, not a reason.
+    code: status as Exclude<EffectiveStatus, "active">,
+    relationship_id: state.relationship_id,
+    sequence: state.last_sequence,
+    ...(requirement ? { requirement } : {}),
+  };
 }
