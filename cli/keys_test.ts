@@ -194,16 +194,42 @@ issuerTest(
 );
 
 issuerTest(
-  "rotate-key warns if SIG_KEY_FILE names another key",
+  "rotate-key introduces the new key with the key of SIG_KEY_FILE, and says that the old key still signs",
   async (workspace) => {
-    const env = { SIG_KEY_FILE: workspace.path(STORED) };
+    await workspace.ok("checkpoint --dir $D/acme --init");
+    const old = workspace.path("old.jwk");
+    await Deno.rename(workspace.path(STORED), old);
     const words = "rotate-key --dir $D/acme --kid next";
+    await workspace.refused(words, [
+      'signing_key_not_found: Cannot introduce key "next"',
+      "--unintroduced",
+    ]);
+    const env = { SIG_KEY_FILE: old };
     await workspace.says(words, {
       env,
+      out:
+        "Added key next; new events are signed with the key of SIG_KEY_FILE until it is unset\n",
       err: "warning: SIG_KEY_FILE still names another",
     });
-    await workspace.ok(UPSERT, { env });
+    const checkpoint = "acme/.well-known/sig/checkpoint";
+    const signatures = async () =>
+      (await workspace.read(checkpoint)).match(/^— /gm)?.length;
+    assertEquals(await signatures(), 3);
+    // Without the old key, the checkpoint keeps its signature.
+    await workspace.ok("checkpoint --dir $D/acme");
+    assertEquals(await signatures(), 3);
+    const behind = async () => (await workspace.sig(UPSERT)).stderr;
+    assertStringIncludes(
+      await behind(),
+      'proofs_behind: the proofs were not updated: Cannot sign checkpoint: key "orgsign-1"',
+    );
+    await workspace.refused("checkpoint --dir $D/acme", "--drop orgsign-1");
+    await workspace.says(UPSERT, { env });
     assertEquals(await lastKid(workspace), "orgsign-1");
+    assertEquals(await signatures(), 3);
+    assertStringIncludes(await behind(), "proofs_behind");
+    await workspace.ok("checkpoint --dir $D/acme --drop orgsign-1");
+    assertEquals(await signatures(), 2);
   },
 );
 

@@ -10,7 +10,8 @@ import {
   type Warning,
   WELL_KNOWN_PATHS,
 } from "@sig/core";
-import type { KeyResolver, SigningKey, VerificationKey } from "@sig/jose/keys";
+import { quote } from "@sig/core/internal";
+import type { KeyResolver, SigningKey } from "@sig/jose/keys";
 import type { Checkpoint } from "@sig/jose/proofs";
 import {
   appendDrafts,
@@ -51,6 +52,7 @@ import {
 } from "./append/restore.ts";
 import {
   type CheckpointOptions,
+  type NextKey,
   updateProofs,
   type UpdateProofsOptions,
 } from "./proofs/update_proofs.ts";
@@ -291,22 +293,27 @@ export class Issuer implements AsyncDisposable {
 
   /**
    * Adds a key at the end of the key set and to `assertionMethod`, keeps the
-   * old keys, and signs with the new key from now on. Repeating the call
-   * completes an interrupted rotation.
+   * old keys, and signs with the new key from now on. If the issuer publishes
+   * proofs, a checkpoint that older keys have signed introduces the key first.
+   * Repeating the call completes an interrupted rotation.
    *
    * Rejects with a `SigError`: `kid_exists`, `invalid_identifier`,
-   * `invalid_key`, `document_too_large`, and those of the store.
+   * `invalid_key`, `document_too_large`, `signing_key_not_found` if no older
+   * key can introduce the key (unless `unintroduced`), and those of the store.
    */
   async rotateKey(options: RotateKeyOptions): Promise<RotatedKey> {
     return await this.#takeTurn(async (writer) => {
       const documents = await this.#readDocuments();
       const keys = await resolveKeys(this.#keys, documents);
+      const isIntroduced = documents.metadata.proofs_uri !== undefined &&
+        await this.#canIntroduce(documents, options);
+      let warnings: readonly Warning[] = [];
       const key = await addSigningKey(writer, options, {
         documents,
         keys,
-        beforePublishing: async (next, published) => {
-          if (documents.metadata.proofs_uri === undefined) return;
-          await this.#introduce(writer, next, published);
+        beforePublishing: async (key, published) => {
+          if (!isIntroduced) return;
+          warnings = await this.#introduce(writer, { key, published }, options);
         },
         onStep: this.#options.faults?.onStep,
       });
@@ -316,7 +323,10 @@ export class Issuer implements AsyncDisposable {
         this.#keys = key;
         this.#otherKeys.push(keys);
       }
-      return { kid: key.kid, warnings: await this.#tryProofs(writer) };
+      if (!isIntroduced) {
+        warnings = await this.#tryProofs(writer, { dropAll: true });
+      }
+      return { kid: key.kid, warnings };
     });
   }
 
@@ -528,25 +538,49 @@ export class Issuer implements AsyncDisposable {
     );
   }
 
+  /** Returns whether a key other than the new one can sign the checkpoint. */
+  async #canIntroduce(
+    documents: IssuerDocuments,
+    { kid, unintroduced }: RotateKeyOptions,
+  ): Promise<boolean> {
+    const held = await heldKeys(documents, this.#sources, {
+      skipMissing: unintroduced,
+    });
+    if (held.some((key) => key.kid !== kid)) return true;
+    if (unintroduced) return false;
+    throw new SigError(
+      "signing_key_not_found",
+      `Cannot introduce key ${
+        quote(kid)
+      }: the private part of none of the issuer's older keys is available`,
+      {
+        context: {
+          kid,
+          hint:
+            "Nothing was changed. Make an older key available (key store, ssh-agent, SIG_KEY_FILE). If all are lost: --unintroduced; readers that remember a proof then refuse this issuer (key_not_introduced) until sig pin ack there.",
+        },
+      },
+    );
+  }
+
   /**
    * Publishes a checkpoint that names a new key, signed by it and the older
    * ones, before the key itself: otherwise readers would refuse the key.
    */
   async #introduce(
     writer: FeedWriter,
-    key: SigningKey,
-    published: VerificationKey,
-  ): Promise<void> {
-    const next = { key, published };
-    const held = await heldKeys(await this.#readDocuments(), this.#sources);
-    // Without an older key, no reader could verify the checkpoint yet.
-    if (held.every(({ kid }) => kid === key.kid)) return;
+    next: NextKey,
+    { unintroduced }: RotateKeyOptions,
+  ): Promise<readonly Warning[]> {
+    const options = { dropAll: unintroduced, skipMissing: unintroduced };
     try {
-      await this.#updateProofs(writer, {}, next);
+      await this.#updateProofs(writer, options, next);
+      return [];
     } catch (error) {
       // A stolen key must be replaced even if the proofs can't be updated.
       if (!isSigError(error, "subject_changed")) throw error;
-      await this.#updateProofs(writer, { stay: true }, next);
+      await this.#updateProofs(writer, { ...options, stay: true }, next);
+      return proofsBehind(error);
     }
   }
 
@@ -554,7 +588,10 @@ export class Issuer implements AsyncDisposable {
     return [this.#keys, ...this.#otherKeys];
   }
 
-  async #tryProofs(writer: FeedWriter): Promise<readonly Warning[]> {
+  async #tryProofs(
+    writer: FeedWriter,
+    options: UpdateProofsOptions = {},
+  ): Promise<readonly Warning[]> {
     try {
       const documents = await this.#readDocuments();
       if (documents.metadata.proofs_uri === undefined) return [];
@@ -563,7 +600,7 @@ export class Issuer implements AsyncDisposable {
           "the newest key is in an agent; sig checkpoint brings the proofs up to the feed's end";
         return [{ code: "proofs_behind", detail }];
       }
-      await this.#updateProofs(writer, { withoutReferences: true });
+      await this.#updateProofs(writer, { ...options, withoutReferences: true });
       return [];
     } catch (error) {
       return proofsBehind(error);
@@ -580,7 +617,7 @@ export class Issuer implements AsyncDisposable {
   async #updateProofs(
     writer: FeedWriter,
     options: UpdateProofsOptions,
-    next?: { readonly key: SigningKey; readonly published: VerificationKey },
+    next?: NextKey,
   ): Promise<Checkpoint> {
     const documents = await this.#readDocuments();
     const held = await heldKeys(documents, this.#sources, options);

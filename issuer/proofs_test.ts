@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { ErrorCode } from "@sig/core";
 import {
   generateSigningKey,
@@ -314,7 +314,7 @@ const watched = (place: Place, onRename: (name: string) => void) =>
     },
   });
 
-it("a rotation signs with the old and the new key, before and after publishing it", async ({ place }) => {
+it("a rotation signs with the old and the new key before it publishes the new one, and not again", async ({ place }) => {
   const seen: unknown[] = [];
   const issuer = await place.open({
     store: watched(place, (name) => {
@@ -328,7 +328,6 @@ it("a rotation signs with the old and the new key, before and after publishing i
     ["checkpoint", 3],
     ["jwks.json", 3],
     ["did.json", 3],
-    ["checkpoint", 3],
   ]);
   const { kids, time } = await assertProofs(place);
   assertEquals([kids, time], [
@@ -352,7 +351,7 @@ it("signs with a single given key and with another key store", async ({ place })
   );
   const alone = await place.open({ keys });
   await alone.checkpoint();
-  assertEquals((await openPublished(place)).kids, ["key-2"]);
+  assertEquals((await openPublished(place)).kids, ["key-2", "orgsign-1"]);
   const both = await place.open({ keys, otherKeys: [old] });
   await both.checkpoint();
   assertEquals((await openPublished(place)).kids, ["key-2", "orgsign-1"]);
@@ -364,7 +363,7 @@ it("signs with a single given key and with another key store", async ({ place })
   assertEquals(kids, ["key-3", "key-2", "orgsign-1"]);
 });
 
-it("the successor of a lost key signs alone", async ({ place }) => {
+it("a rotation without any old key is refused and changes nothing, or signs alone on request", async ({ place }) => {
   await Deno.remove(`${place.keysDir}/acme.example/orgsign-1.jwk`);
   const signed = await readCheckpoint(place);
   const seen: boolean[] = [];
@@ -374,8 +373,63 @@ it("the successor of a lost key signs alone", async ({ place }) => {
       seen.push(Deno.readTextFileSync(checkpointFile(place)) === signed);
     }),
   });
-  assertEquals((await issuer.rotateKey({ kid: "key-2" })).warnings, []);
+  const { context } = await expectSigError(
+    issuer.rotateKey({ kid: "key-2" }),
+    "signing_key_not_found",
+    'Cannot introduce key "key-2": the private part of none of the issuer\'s older keys is available',
+  );
+  assertStringIncludes(context.hint ?? "", "--unintroduced");
+  assertEquals([seen, [...walk(place.keysDir)]], [[], []]);
+  const rotated = await issuer.rotateKey({ kid: "key-2", unintroduced: true });
+  assertEquals(rotated.warnings, []);
   assertEquals(seen, [true]);
+  assertEquals((await assertProofs(place)).kids, ["key-2"]);
+});
+
+/** Removes the old key of a rotated issuer, and returns its path. */
+async function withoutOldKey(place: Place): Promise<string> {
+  await (await place.open()).rotateKey({ kid: "key-2" });
+  const path = `${place.keysDir}/acme.example/orgsign-1.jwk`;
+  await Deno.rename(path, `${path}.away`);
+  return path;
+}
+
+it("a renewed checkpoint keeps the signature of a key that can't sign now", async ({ place }) => {
+  await withoutOldKey(place);
+  const later = new Date(NOW.getTime() + 60_000);
+  await (await place.open({ now: () => later })).checkpoint();
+  const { kids, time } = await openPublished(place);
+  assertEquals(kids, ["key-2", "orgsign-1"]);
+  assertEquals(time, later.getTime() / 1000);
+});
+
+it("no checkpoint of new events lacks the signature of a key that signed the last one, unless it is dropped", async ({ place }) => {
+  const path = await withoutOldKey(place);
+  const signed = await readCheckpoint(place);
+  const issuer = await place.open();
+  await issuer.append(upsert());
+  const [warning] = await issuer.refreshProofs();
+  assertEquals(warning?.code, "proofs_behind");
+  for (const rebuild of [false, true]) {
+    const { context } = await expectSigError(
+      issuer.checkpoint({ rebuild, drop: ["key-2"] }),
+      "signing_key_not_found",
+      'Cannot sign checkpoint: key "orgsign-1", which signed the last one, can\'t sign now',
+    );
+    assertStringIncludes(context.hint ?? "", "--drop orgsign-1");
+  }
+  // Its signature would also be missing in the introduction of a third key.
+  await expectSigError(
+    issuer.rotateKey({ kid: "key-3" }),
+    "signing_key_not_found",
+    'Cannot sign checkpoint: key "orgsign-1"',
+  );
+  assertEquals(await readCheckpoint(place), signed);
+  await Deno.rename(`${path}.away`, path);
+  assertEquals((await refresh(place, issuer)).kids, ["key-2", "orgsign-1"]);
+  await Deno.remove(path);
+  await issuer.append(upsert());
+  await issuer.checkpoint({ drop: ["orgsign-1"] });
   assertEquals((await assertProofs(place)).kids, ["key-2"]);
 });
 
@@ -394,11 +448,14 @@ it("a renewed checkpoint keeps the lines of cosigners; a checkpoint with new eve
   await (await place.open({ now: () => later })).checkpoint();
   assertEquals(await read(), [one, other]);
   assertEquals((await assertProofs(place)).time, later.getTime() / 1000);
-  const again = line("a.example/1", "E");
-  await issuer.checkpoint({ add: again });
-  assertEquals(await read(), [other, again]);
+  await issuer.checkpoint({ add: other });
+  assertEquals(await read(), [one, other]);
   for (
     const [add, why] of [
+      [
+        line("a.example/1", "E"),
+        'it has another line by the same key of "a.example/1"',
+      ],
       ["a.example/1 AAAAAAAAAAAAAAAA", "signature line 1 is malformed"],
       [line("acme.example/.well-known/sig", "A"), "is the issuer's own"],
       [
@@ -415,13 +472,13 @@ it("a renewed checkpoint keeps the lines of cosigners; a checkpoint with new eve
       why,
     );
   }
-  assertEquals(await read(), [other, again]);
+  assertEquals(await read(), [one, other]);
   await issuer.append(upsert());
   await issuer.refreshProofs();
   assertEquals(await read(), []);
 });
 
-it("refuses a line of a known cosigner that does not sign the checkpoint", async ({ place }) => {
+it("a cosigner's line replaces only lines of its key that are earlier or forged, and only if it is valid", async ({ place }) => {
   const key = await importSigningKey(
     await generateSigningKey({ kid: "key-3" }),
   );
@@ -430,27 +487,39 @@ it("refuses a line of a known cosigner that does not sign the checkpoint", async
     key: await importVerificationKey(key.publicJwk),
   };
   const sha256 = createSha256();
-  const cosign = async (change: (text: string) => string) => {
-    const { text } = parseNote(
-      await readCheckpoint(place),
-    );
-    const of = [change(text), cosigner.name, key, 1_780_000_000] as const;
+  const cosign = async (time: number, change = (text: string) => text) => {
+    const { text } = parseNote(await readCheckpoint(place));
+    const of = [change(text), cosigner.name, key, time] as const;
     return formatSignature(await cosignNote(sha256, ...of));
   };
   const issuer = await place.open();
-  const add = await cosign((text) => text);
-  await issuer.append(upsert());
-  await issuer.refreshProofs();
-  const newer = await readCheckpoint(place);
-  await expectSigError(
-    issuer.checkpoint({ add, cosigners: [cosigner] }),
-    "invalid_checkpoint",
-    'the signature by "witness.example/1" does not verify',
-  );
-  assertEquals(await readCheckpoint(place), newer);
-  const fresh = await cosign((text) => text);
-  await issuer.checkpoint({ add: fresh, cosigners: [cosigner] });
-  assertEquals(await readCheckpoint(place), newer + fresh);
+  const signed = await readCheckpoint(place);
+  const add = (add: string, of = [cosigner]) =>
+    issuer.checkpoint({ add, cosigners: of });
+  const refused = async (work: Promise<unknown>, why: string) => {
+    const before = await readCheckpoint(place);
+    await expectSigError(work, "invalid_checkpoint", why);
+    assertEquals(await readCheckpoint(place), before);
+  };
+  const stranger = "— stranger.example/1 AAAAAAAAAAAAAAA=\n";
+  await refused(add(stranger), "no line is by a given cosigner");
+  const forged = await cosign(1_790_000_000, (text) => `${text}x 1\n`);
+  await add(forged, []);
+  assertEquals(await readCheckpoint(place), signed + forged);
+  const invalid = 'the signature by "witness.example/1" does not verify';
+  await refused(add(forged), invalid);
+  const [early, late] = [
+    await cosign(1_780_000_000),
+    await cosign(1_785_000_000),
+  ];
+  await refused(add(late, []), "it has another line by the same key");
+  await add(`${stranger}${late}`);
+  assertEquals(await readCheckpoint(place), signed + late);
+  await refused(add(forged), invalid);
+  await refused(add(forged, []), "it has another line by the same key");
+  await refused(add(early), 'it has a later line by "witness.example/1"');
+  await add(late);
+  assertEquals(await readCheckpoint(place), signed + late);
 });
 
 it("an update reads each proof file once", async ({ place }) => {

@@ -39,6 +39,12 @@ export interface RotateKeyOptions {
   readonly kid: string;
   /** The new key (default: a new private key). */
   readonly key?: KeptKey;
+  /**
+   * Publish the key even if no older key can introduce it (default: false).
+   * Readers that remember a proof then refuse the issuer with
+   * `key_not_introduced`, until their operators accept the key.
+   */
+  readonly unintroduced?: boolean | undefined;
 }
 
 interface RotateKeyContext {

@@ -11,7 +11,7 @@ import {
 import { readCosigner } from "../ask/pin_flags.ts";
 import { INSECURE_FLAG } from "../ask/source_flags.ts";
 import { DIR_FLAG } from "../issue/flags.ts";
-import { signingKey, textOf } from "../command_line/values.ts";
+import { kid, signingKey, textOf } from "../command_line/values.ts";
 import { type Call, typedCommand } from "../command_line/command.ts";
 import { counted, type Output, warn, writeJson } from "../output/write.ts";
 import { readInput } from "../terminal/read_input.ts";
@@ -31,6 +31,14 @@ export const checkpoint = typedCommand({
       file,
       "add a cosigner's signature line to the checkpoint (- for stdin)",
     ),
+    cosigner: many(
+      textOf("VKEY"),
+      "cosigner whose lines --add adds, if they are valid (default: any, which replace nothing)",
+    ),
+    drop: many(
+      kid,
+      "go on without the signature of this key, whose private part is lost",
+    ),
     witness: many(
       textOf("URL=VKEY"),
       "ask a witness (C2SP tlog-witness) for a cosignature, and add it",
@@ -44,7 +52,7 @@ export const checkpoint = typedCommand({
   examples: [
     "sig checkpoint --dir acme.example --init",
     "sig checkpoint --dir acme.example",
-    "sig checkpoint --dir acme.example --add cosignature.txt",
+    "sig checkpoint --dir acme.example --add cosignature.txt --cosigner auditor.example+2a3b4c5d+BA…",
     "sig checkpoint --dir acme.example --witness https://w.example=w.example+2a3b4c5d+BA…",
   ],
   async run(call) {
@@ -55,12 +63,20 @@ export const checkpoint = typedCommand({
     const add = lines === undefined ? undefined : new TextDecoder().decode(
       await readInput(call.io, lines, MAX_LINES_BYTES),
     );
+    const cosigners = await Promise.all(
+      call.flags.cosigner.map((vkey) => readCosigner(vkey, "--cosigner")),
+    );
+    if (cosigners.length > 0 && add === undefined) {
+      throw usageError("--cosigner needs --add", { flag: "--cosigner" });
+    }
     const witnesses = await Promise.all(call.flags.witness.map(readWitness));
     await using issuer = await openIssuerDir(call);
     const signed = await issuer.checkpoint({
       init,
       rebuild,
       add,
+      cosigners,
+      drop: call.flags.drop,
       onKeys(keys) {
         const count = keys.filter(isReferenced).length;
         if (add !== undefined || count === 0) return;

@@ -69,6 +69,22 @@ test("checkpoint --add reads a cosigner's line from a file or standard input", a
     "Added a signature to the checkpoint of 3 events (acme.example/.well-known/sig)\n",
   );
   assertEquals(await checkpointOf(workspace), before + stdin);
+  const replaced = stdin.replace("A=", "E=");
+  await workspace.refused(`${CHECKPOINT} --add -`, [
+    'invalid_checkpoint: Cannot add signature to checkpoint: it has another line by the same key of "cosigner.example/1"',
+    "--cosigner",
+  ], { stdin: replaced });
+  const cosigner =
+    "auditor.example+3fbeda9c+BNdamAGCsQq31Uv+08lkBzoO4XLz2qYjJa8CGmj3B1Ea";
+  await workspace.refused(
+    `${CHECKPOINT} --add - --cosigner ${cosigner}`,
+    "no line is by a given cosigner",
+    { stdin: replaced },
+  );
+  await workspace.refused(
+    `${CHECKPOINT} --cosigner ${cosigner}`,
+    "--cosigner needs --add",
+  );
   await workspace.write("line", "no signature\n");
   await workspace.refused(
     `${CHECKPOINT} --add $D/line`,
@@ -86,7 +102,8 @@ test("proofs are signed by the key store, a rotated key and the key of --key", a
   await signatures("rotate-key --dir $D/acme --kid k2", 3);
   const key = workspace.path("keys/acme.example/k2.jwk");
   await Deno.rename(key, workspace.path("k2.jwk"));
-  await signatures(CHECKPOINT, 2);
+  await signatures(CHECKPOINT, 3);
+  await signatures(`${CHECKPOINT} --drop k2`, 2);
   await signatures(`${UPSERT} --key $D/k2.jwk`, 3);
 });
 

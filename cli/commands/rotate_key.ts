@@ -1,4 +1,4 @@
-import { optional, required } from "@sig/api/program";
+import { optional, required, toggle } from "@sig/api/program";
 import { DIR_FLAG } from "../issue/flags.ts";
 import { typedCommand } from "../command_line/command.ts";
 import { kid, signingKey } from "../command_line/values.ts";
@@ -20,6 +20,9 @@ export const rotateKey = typedCommand({
       signingKey,
       "private JWK, or key in ssh-agent, to use instead of a new key",
     ),
+    unintroduced: toggle(
+      "add the key although no older key can introduce it to readers that remember a proof",
+    ),
   },
   examples: [
     "sig rotate-key --dir acme.example --kid orgsign-2",
@@ -27,21 +30,27 @@ export const rotateKey = typedCommand({
   ],
   async run(call) {
     const { createFileStore, openIssuer } = await import("@sig/issuer");
-    const { fileKeys } = await import("../issue/open_issuer.ts");
+    const { fileKeys, openPublished } = await import("../issue/open_issuer.ts");
     const { readNamedKey } = await import("../issue/private_key.ts");
+    const { kid, key, unintroduced } = call.flags;
+    const file = call.io.env("SIG_KEY_FILE");
+    const old = file === undefined ? undefined : await readNamedKey(call, file);
     await using issuer = await openIssuer({
       store: createFileStore(call.flags.dir),
       keys: fileKeys(call),
+      otherKeys: old === undefined ? [] : [openPublished(old)],
       now: call.io.now,
       onRecovery: (notice) => warn(call, notice.detail),
     });
-    const { kid, key } = call.flags;
     const named = key === undefined ? undefined : await readNamedKey(call, key);
-    const { warnings } = await issuer.rotateKey(
-      named === undefined ? { kid } : { kid, key: await named.keep(kid) },
-    );
+    const { warnings } = await issuer.rotateKey({
+      kid,
+      unintroduced,
+      ...named && { key: await named.keep(kid) },
+    });
     writeWarnings(call, warnings);
-    if (call.io.env("SIG_KEY_FILE") !== undefined) {
+    const signsStill = old !== undefined && old.x !== named?.x;
+    if (signsStill) {
       warn(
         call,
         "SIG_KEY_FILE still names another key, which signs until it is unset",
@@ -50,7 +59,9 @@ export const rotateKey = typedCommand({
     writeResult(
       call,
       { kid, ...givenWarnings(warnings) },
-      `Added key ${kid}; new events are signed with it\n`,
+      signsStill
+        ? `Added key ${kid}; new events are signed with the key of SIG_KEY_FILE until it is unset\n`
+        : `Added key ${kid}; new events are signed with it\n`,
     );
     return 0;
   },

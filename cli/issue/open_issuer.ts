@@ -9,6 +9,7 @@ import {
   type PublishedDocuments,
 } from "@sig/issuer";
 import { AGENT_LOCK_TIMEOUT_MS } from "@sig/issuer/internal";
+import type { SigningKey } from "@sig/jose";
 import type { Call } from "../command_line/command.ts";
 import { type Output, warn } from "../output/write.ts";
 import type { IssuerValues } from "./flags.ts";
@@ -38,9 +39,7 @@ export async function openIssuerDir(
   const given = file === undefined ? undefined : await readNamedKey(call, file);
   return await openIssuer({
     store: createFileStore(call.flags.dir),
-    keys: given === undefined
-      ? fileKeys(call)
-      : (documents) => given.open(kid ?? findKid(given, documents)),
+    keys: given === undefined ? fileKeys(call) : openPublished(given, kid),
     now: io.now,
     lockTimeoutMs: isAgentKey(file ?? "") ? AGENT_LOCK_TIMEOUT_MS : undefined,
     allowWarnings: call.flags["allow-warnings"] ?? false,
@@ -69,6 +68,14 @@ export async function openIssuerForAppend(
     await issuer.close();
     throw error;
   }
+}
+
+/** Opens a key under the kid that the issuer's documents publish it with. */
+export function openPublished(
+  key: NamedKey,
+  kid?: string,
+): (documents: PublishedDocuments) => Promise<SigningKey> {
+  return (documents) => key.open(kid ?? findKid(key, documents));
 }
 
 /**

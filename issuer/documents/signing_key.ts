@@ -141,12 +141,14 @@ export function authorizedKeys(
  * agent does not have is skipped.
  *
  * @throws {SigError} `invalid_key` if a key does not match the published key,
- * `signing_key_not_found` if the newest key is missing in its agent.
+ * `signing_key_not_found` if the newest key is missing in its agent, unless
+ * `skipMissing`.
  */
 export async function heldKeys(
   documents: IssuerDocuments,
   sources: readonly KeySource[],
-  { withoutReferences = false }: {
+  { skipMissing = false, withoutReferences = false }: {
+    readonly skipMissing?: boolean | undefined;
     readonly withoutReferences?: boolean | undefined;
   } = {},
 ): Promise<readonly SigningKey[]> {
@@ -159,8 +161,8 @@ export async function heldKeys(
         continue;
       }
       const key = await findKey(documents, keys, kid).catch((error) => {
-        const isOlder = kid !== kids[0];
-        if (isOlder && isSigError(error, "signing_key_not_found")) return;
+        const maySkip = skipMissing || kid !== kids[0];
+        if (maySkip && isSigError(error, "signing_key_not_found")) return;
         throw error;
       });
       if (key === undefined || held.has(kid)) continue;

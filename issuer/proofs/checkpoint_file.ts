@@ -13,6 +13,7 @@ import {
   MAX_CHECKPOINT_BYTES,
   MAX_SIGNATURE_LINES,
   type NoteKey,
+  noteKeyId,
   type NoteSignature,
   openCheckpoint,
   type OpenedCheckpoint,
@@ -35,12 +36,16 @@ interface CheckpointIssuer {
 
 /** The signers and the time of a checkpoint. */
 interface SignCheckpointOptions {
+  /** The issuer's keys that the documents list. */
+  readonly keys: CheckpointIssuer["keys"];
   /** All available keys of the issuer, the newest first. */
   readonly signers: readonly SigningKey[];
   /** The newest of them that the documents list; it signs the time. */
   readonly timekeeper: SigningKey | undefined;
   readonly now: Date;
   readonly before: CheckpointFile | undefined;
+  /** Whether the checkpoint may lack the signature of a key that signed before. */
+  readonly mayDrop: (kid: string) => boolean;
 }
 
 export interface CheckpointFile extends OpenedCheckpoint {
@@ -74,11 +79,19 @@ export async function digestOf(
   return digestKeys(sha256, new Map(await Promise.all(thumbprints)));
 }
 
-/** Signs a checkpoint; a new time alone keeps the lines of cosigners. */
+/**
+ * Signs a checkpoint. If only the time is new, the lines of cosigners stay.
+ *
+ * No signature of an own key gets lost, since readers accept a new key only if
+ * a key that they remember has signed: the line of a key that can't sign now
+ * stays if the text is the same, and otherwise nothing is signed.
+ *
+ * @throws {SigError} `signing_key_not_found`.
+ */
 export async function signCheckpoint(
   sha256: Sha256,
   checkpoint: Checkpoint,
-  { before, now, signers, timekeeper }: SignCheckpointOptions,
+  { before, keys, mayDrop, now, signers, timekeeper }: SignCheckpointOptions,
 ): Promise<string> {
   const { origin } = checkpoint;
   if (timekeeper === undefined) {
@@ -88,30 +101,63 @@ export async function signCheckpoint(
     );
   }
   const text = formatCheckpoint(checkpoint);
+  const note = before && parseNote(before.source);
+  const same = note?.text === text ? note.signatures : [];
+  const kept: NoteSignature[] = [];
+  for (const kid of before?.kids ?? []) {
+    const isSigner = signers.some((key) => key.kid === kid);
+    if (isSigner || mayDrop(kid)) continue;
+    const { publicKey } = keys.get(kid)!;
+    const id = noteKeyId(sha256, origin, "note", publicKey);
+    const lines = same.filter((line) => isLineOf(line, origin, id));
+    if (lines.length === 0) throw lostSignature(kid);
+    kept.push(...lines);
+  }
   const lines: NoteSignature[] = [];
   for (const key of signers.slice(0, MAX_SIGNATURE_LINES - 1)) {
     lines.push(await signNote(sha256, text, origin, key));
   }
   const time = Math.floor(now.getTime() / 1000);
+  lines.push(...kept);
   lines.push(await cosignNote(sha256, text, origin, timekeeper, time));
-  const note = before && parseNote(before.source);
-  if (note?.text === text) {
-    lines.push(...note.signatures.filter(({ name }) => name !== origin));
-  }
-  const signatures = lines.slice(0, MAX_SIGNATURE_LINES);
-  return formatNote({ text, signatures });
+  lines.push(...same.filter(({ name }) => name !== origin));
+  return formatNote({ text, signatures: lines.slice(0, MAX_SIGNATURE_LINES) });
+}
+
+function isLineOf(
+  line: NoteSignature,
+  name: string,
+  id: Uint8Array,
+): boolean {
+  return line.name === name && sameBytes(line.bytes.subarray(0, 4), id);
+}
+
+function lostSignature(kid: string): SigError {
+  return new SigError(
+    "signing_key_not_found",
+    `Cannot sign checkpoint: key ${
+      quote(kid)
+    }, which signed the last one, can't sign now`,
+    {
+      context: {
+        kid,
+        hint:
+          `Nothing was signed, since readers rely on that signature to accept newer keys. Run sig checkpoint where the key is (key store, ssh-agent, SIG_KEY_FILE), or, if it is lost: sig checkpoint --drop ${kid}.`,
+      },
+    },
+  );
 }
 
 /**
- * Adds cosigners' signature lines to a checkpoint and replaces older lines by
- * the same keys.
+ * Adds cosigners' signature lines to a checkpoint. With `cosigners`, only valid
+ * lines of these keys are added, and each replaces earlier ones of its key.
+ * Without, lines are not verified and therefore replace nothing.
  *
  * @param lines the output of `sig cosign`.
- * @param cosigners keys whose lines must be valid signatures of this
- * checkpoint.
  * @returns the note.
  * @throws {SigError} `invalid_checkpoint` for anything but a signature line,
- * for a line in the issuer's own name, and above the limits of a checkpoint.
+ * for a line in the issuer's own name, for an invalid line of a cosigner, if
+ * nothing can be added, and above the limits of a checkpoint.
  */
 export async function addSignatures(
   sha256: Sha256,
@@ -119,29 +165,62 @@ export async function addSignatures(
   lines: string,
   cosigners: readonly NoteKey[] = [],
 ): Promise<string> {
-  const { signatures, text } = parseNote(source);
-  const added = parseNote(`${text}\n${lines.trim()}\n`).signatures;
-  if (added.some(({ name }) => name === origin)) {
-    throw cannotAdd(`the name ${quote(origin)} is the issuer's own`);
+  const { text, ...note } = parseNote(source);
+  const verify = (line: NoteSignature) =>
+    verifyNote(sha256, { text, signatures: [line] }, cosigners);
+  let signatures = note.signatures;
+  let count = 0;
+  let why = "no line is by a given cosigner";
+  for (const line of parseNote(`${text}\n${lines.trim()}\n`).signatures) {
+    const { bytes, name } = line;
+    if (name === origin) {
+      throw cannotAdd(`the name ${quote(origin)} is the issuer's own`);
+    }
+    const [verified] = await verify(line);
+    if (cosigners.length > 0 && verified === undefined) continue;
+    const held = signatures.filter((other) =>
+      isLineOf(other, name, bytes.subarray(0, 4))
+    );
+    if (verified === undefined) {
+      requireNew(line, held);
+    } else {
+      // A line that was added without verification may be forged.
+      const found = await Promise.allSettled(held.map(verify));
+      const times = found.flatMap((each) =>
+        each.status === "fulfilled" ? each.value : []
+      ).map(({ time = 0 }) => time);
+      if (Math.max(...times) > (verified.time ?? 0)) {
+        why = `it has a later line by ${quote(name)}`;
+        continue;
+      }
+    }
+    signatures = [...signatures.filter((each) => !held.includes(each)), line];
+    count++;
   }
-  await verifyNote(sha256, { text, signatures: added }, cosigners);
-  const kept = signatures.filter((each) =>
-    !added.some((other) =>
-      other.name === each.name &&
-      sameBytes(other.bytes.subarray(0, 4), each.bytes.subarray(0, 4))
-    )
-  );
-  const note = formatNote({ text, signatures: [...kept, ...added] });
-  if (new TextEncoder().encode(note).length > MAX_CHECKPOINT_BYTES) {
+  if (count === 0) throw cannotAdd(why);
+  const added = formatNote({ text, signatures });
+  if (new TextEncoder().encode(added).length > MAX_CHECKPOINT_BYTES) {
     throw cannotAdd(`it would have over ${MAX_CHECKPOINT_BYTES} bytes`);
   }
-  parseNote(note);
-  return note;
+  parseNote(added);
+  return added;
 }
 
-function cannotAdd(why: string): SigError {
+function requireNew(
+  { bytes, name }: NoteSignature,
+  held: readonly NoteSignature[],
+): void {
+  if (held.every((other) => sameBytes(other.bytes, bytes))) return;
+  throw cannotAdd(
+    `it has another line by the same key of ${quote(name)}`,
+    "Only a line that is verified replaces it: name the key with --cosigner.",
+  );
+}
+
+function cannotAdd(why: string, hint?: string): SigError {
   return new SigError(
     "invalid_checkpoint",
     `Cannot add signature to checkpoint: ${why}`,
+    hint === undefined ? {} : { context: { hint } },
   );
 }

@@ -58,11 +58,14 @@ interface ProofsContext {
   readonly known: FeedIndex;
   /** The available keys that may sign events, the newest first. */
   readonly held: readonly SigningKey[];
-  /** A key that is about to be published. */
-  readonly next:
-    | { readonly key: SigningKey; readonly published: VerificationKey }
-    | undefined;
+  readonly next: NextKey | undefined;
   readonly now: Date;
+}
+
+/** A key that is about to be published. */
+export interface NextKey {
+  readonly key: SigningKey;
+  readonly published: VerificationKey;
 }
 
 /** Options of {@linkcode Issuer.checkpoint}. */
@@ -73,8 +76,13 @@ export interface CheckpointOptions {
   readonly rebuild?: boolean | undefined;
   /** Signature lines of cosigners, for the current checkpoint. */
   readonly add?: string | undefined;
-  /** Keys whose lines must be valid, or no line is added. */
+  /**
+   * Cosigners whose lines are added, if they are valid (default: lines of any
+   * key are added, without verification, and replace nothing).
+   */
   readonly cosigners?: readonly NoteKey[] | undefined;
+  /** Kids whose signatures the checkpoint may lose, since their keys are lost. */
+  readonly drop?: readonly string[] | undefined;
   /** Called with the available keys, before they sign. */
   readonly onKeys?: ((keys: readonly SigningKey[]) => void) | undefined;
 }
@@ -83,7 +91,12 @@ export interface CheckpointOptions {
 export interface UpdateProofsOptions extends CheckpointOptions {
   /** Sign the last checkpoint again, without new events. */
   readonly stay?: boolean | undefined;
+  /** Leave out keys in an agent. */
   readonly withoutReferences?: boolean | undefined;
+  /** Leave out every key that its agent does not have. */
+  readonly skipMissing?: boolean | undefined;
+  /** Whether any signature may be lost. */
+  readonly dropAll?: boolean | undefined;
 }
 
 /**
@@ -165,6 +178,9 @@ async function update(
     timekeeper: signers[0],
     now: context.now,
     before,
+    keys,
+    mayDrop: (kid) =>
+      options.dropAll === true || options.drop?.includes(kid) === true,
   });
   const from = before === undefined ? "" : encodeBase64(before.root);
   await writeFiles(context, tree, state, {
