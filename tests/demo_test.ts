@@ -11,7 +11,7 @@ import {
 Deno.test("the demo runs to its end with an empty HOME", async () => {
   await using folder = await tempFolder();
   const home = folder.path;
-  const output = await runWell(Deno.execPath(), ["task", "demo"], {
+  const output = await runWell(Deno.execPath(), ["task", "--quiet", "demo"], {
     cwd: ROOT,
     // The cache is shared with this run; everything else in HOME is empty.
     env: { HOME: home, DENO_DIR: await denoDir() },

@@ -15,7 +15,7 @@ const VERSION_FILE: { readonly [name: string]: string } = {
 
 Deno.test("the README contains both commands verbatim", async () => {
   const readme = await read("README.md");
-  assertStringIncludes(readme, "npx -y deno@2.9.6 task demo\n");
+  assertStringIncludes(readme, "npx -y deno@2.9.6 task --quiet demo\n");
   assertStringIncludes(readme, "npx -y deno@2.9.6 task test\n");
 });
 

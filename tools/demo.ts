@@ -1,6 +1,6 @@
 /**
  * The main use with real processes: an issuer, a feed on a real server,
- * answers, and a forgery that is detected. Run by `deno task demo`.
+ * answers, and a forgery that is detected. Run by `deno task --quiet demo`.
  *
  * @module
  */
@@ -25,7 +25,7 @@ interface Step {
 function command(args: readonly string[], cwd: string): Deno.Command {
   return new Deno.Command(Deno.execPath(), {
     args: [
-      ...["run", "--no-prompt", ...PERMISSIONS],
+      ...["run", "--quiet", "--no-prompt", ...PERMISSIONS],
       ...["--config", `${ROOT}deno.json`, CLI, ...args],
     ],
     cwd,

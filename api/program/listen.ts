@@ -12,9 +12,9 @@ export interface RunningServer {
   readonly finished: Promise<void>;
   /**
    * Stops accepting requests and waits up to `graceMs` milliseconds for those
-   * in flight.
+   * in flight. Resolves to whether all of them were answered.
    */
-  shutdown(graceMs: number): Promise<void>;
+  shutdown(graceMs: number): Promise<boolean>;
 }
 
 /** Answers one request; `info` describes the connection. */
@@ -110,10 +110,11 @@ export function listen(
       const isStopped = await settleWithin(stopping, graceMs);
       // All requests are answered; clients that still send a body are
       // disconnected when the process ends.
-      if (isStopped || isAnswered) return;
+      if (isStopped || isAnswered) return true;
       stop.abort();
       force.abort();
       await finished;
+      return false;
     },
   };
 }

@@ -57,7 +57,7 @@ Deno.test("a request in flight is answered before the server stops", async () =>
   await writer.write(new TextEncoder().encode("last"));
   await writer.close();
   assertEquals(await answer, "first, last");
-  await stopped;
+  assertEquals(await stopped, true);
   await server.finished;
 });
 
@@ -70,7 +70,7 @@ Deno.test("a request that is never answered is aborted after the grace period", 
   });
   const answer = fetch(server.url).then(() => "answered", () => "cut off");
   await arrived.promise;
-  await server.shutdown(10);
+  assertEquals(await server.shutdown(10), false);
   assertEquals(await answer, "cut off");
   await server.finished;
   never.resolve(new Response());

@@ -124,6 +124,8 @@ export interface ServerProgram {
 
 /** How long requests in flight may take during shutdown, in milliseconds. */
 const GRACE_MS = 10_000;
+/** The exit code of a server that had to abort requests. */
+const ABORTED = 130;
 /** How long the last log lines may then take, in milliseconds. */
 const LOG_GRACE_MS = 1_000;
 
@@ -152,7 +154,8 @@ const LOG_GRACE_MS = 1_000;
  * assertEquals([code, said], [0, "sig-hello 0.1.0\n"]);
  * ```
  *
- * @returns 0 if it was stopped, 2 if it could not start.
+ * @returns 0 if it was stopped and had answered all requests, 130 if some were
+ * aborted after 10 s, 2 if it could not start.
  */
 export async function runServer(
   program: ServerProgram,
@@ -264,6 +267,7 @@ export async function serveUntilStopped(
   let app: App | undefined;
   const ready = Promise.withResolvers<void>();
   let server: RunningServer | undefined;
+  let isDrained = true;
   try {
     const respond = async (request: Request, info: unknown) => {
       await ready.promise;
@@ -286,11 +290,11 @@ export async function serveUntilStopped(
   } finally {
     // Requests that wait for an application that failed to start get an error.
     ready.resolve();
-    await server?.shutdown(GRACE_MS);
+    if (server !== undefined) isDrained = await server.shutdown(GRACE_MS);
     await settleWithin(writer.flush(), LOG_GRACE_MS);
     await startup.close?.();
   }
-  return 0;
+  return isDrained ? 0 : ABORTED;
 }
 
 /**

@@ -26,6 +26,8 @@ interface Setting {
   readonly during?: (respond: Respond) => Promise<void>;
   readonly serve?: ServerIo["serve"];
   readonly columns?: number;
+  /** Whether all requests are answered at the end (default: true). */
+  readonly isDrained?: boolean;
 }
 
 /** Runs a server with a fake environment only. */
@@ -86,7 +88,7 @@ async function run(
         finished: new Promise(() => {}),
         shutdown(graceMs) {
           steps.push(`shutdown ${graceMs}`);
-          return Promise.resolve();
+          return Promise.resolve(setting.isDrained ?? true);
         },
       });
     }),
@@ -143,7 +145,7 @@ Deno.test("a request that arrives before the application exists waits for it", a
       return Promise.resolve({
         url: "http://127.0.0.1:1",
         finished: new Promise(() => {}),
-        shutdown: () => Promise.resolve(),
+        shutdown: () => Promise.resolve(true),
       });
     },
   });
@@ -185,10 +187,15 @@ Deno.test("a server that stops unexpectedly ends the process", async () => {
       Promise.resolve({
         url: "http://127.0.0.1:1",
         finished: Promise.resolve(),
-        shutdown: () => Promise.resolve(),
+        shutdown: () => Promise.resolve(true),
       }),
   });
   assertEquals(code, 0);
+});
+
+Deno.test("a server that had to abort requests ends with 130, any other with 0", async () => {
+  assertEquals((await run([], { isDrained: false })).code, 130);
+  assertEquals((await run([])).code, 0);
 });
 
 Deno.test("an unexpected error is printed without its stack", async () => {

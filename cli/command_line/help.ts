@@ -21,7 +21,7 @@ export const EXIT_CODES = Object.freeze(
     ["0", "yes or done"],
     ["1", "the answer is no"],
     ["2", "anything else"],
-    ["130", "interrupted (a server ends with 0)"],
+    ["130", "interrupted (0 for a server that answered its last requests)"],
   ] as const,
 );
 

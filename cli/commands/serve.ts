@@ -1,5 +1,5 @@
 import { isSigError } from "@sig/core";
-import { typedCommand } from "../command_line/command.ts";
+import { INTERRUPTED, typedCommand } from "../command_line/command.ts";
 import { address, optional, parseAddress } from "@sig/api/program";
 import { type Output, safe, warn, writeJson } from "../output/write.ts";
 
@@ -50,8 +50,7 @@ export const serve = typedCommand({
       io.stderr(`Serving ${safe(dir)}. Stop it with Ctrl-C.\n`);
     }
     await Promise.race([stop, server.finished]);
-    await server.shutdown(GRACE_MS);
-    return 0;
+    return await server.shutdown(GRACE_MS) ? 0 : INTERRUPTED;
   },
 });
 

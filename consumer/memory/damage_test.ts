@@ -393,6 +393,28 @@ Deno.test("a file that another user can write is rejected, with its location", (
       Deno.chmodSync(folder, mode);
       assertEquals(await decide(ALICE), "allow");
     }
+    // Another user could replace a folder above, or a link on the way.
+    const open = `${folder}open/`;
+    Deno.mkdirSync(`${open}mine`, { recursive: true, mode: 0o700 });
+    Deno.chmodSync(open, 0o777);
+    Deno.copyFileSync(path, `${open}mine/pins.db`);
+    Deno.symlinkSync(path, `${open}link.db`);
+    Deno.symlinkSync(folder, `${open}folder`);
+    Deno.symlinkSync(`${open}link.db`, `${folder}links.db`);
+    for (
+      const place of [
+        `${open}mine/pins.db`,
+        `${open}link.db`,
+        `${open}folder/${path.slice(folder.length)}`,
+        `${folder}links.db`,
+      ]
+    ) {
+      await expectSigError(
+        () => openPinStore(place),
+        "store_unavailable",
+        `any user can replace files in the folder ${open}`,
+      );
+    }
     if (Deno.uid() === 0) {
       Deno.chownSync(path, 65_534, null);
       await refused(`the file ${path} belongs to another user`);

@@ -98,6 +98,20 @@ Deno.test("rejects pins of an earlier version in Deno KV", async () => {
   await expectOldPinsRejected(`kv:${path}`);
 });
 
+Deno.test("rejects a KV file that any user can write or replace", async () => {
+  await using folder = await tempFolder();
+  const path = `${folder.path}/pins.kv`;
+  await (await openPinStore(`kv:${path}`)).close();
+  await Deno.chmod(path, 0o602);
+  const open = () => openPinStore(`kv:${path}`);
+  const message = `any user can write the file ${path}`;
+  await expectSigError(open, "store_unavailable", message);
+  await Deno.chmod(path, 0o600);
+  await Deno.chmod(folder.path, 0o777);
+  const place = `any user can replace files in the folder ${folder.path}/`;
+  await expectSigError(open, "store_unavailable", place);
+});
+
 Deno.test({
   name: "rejects pins of an earlier version in Redis",
   ignore: !HAS_REDIS,

@@ -1,8 +1,10 @@
 /** Opens Deno KV for the record store. @module */
 
+import type * as fs from "node:fs";
 import { isSigError } from "@sig/core";
+import { loadBuiltin } from "@sig/jose/internal";
 import { isNotCapable, type Unavailable } from "./record_store.ts";
-import { loadSqlite } from "./sqlite_file.ts";
+import { loadSqlite, requireClosedFolders } from "./sqlite_file.ts";
 import { DeadlineOver, retryWhileBusy, withDeadline } from "./waiting.ts";
 
 /** Time limit for one call in milliseconds, retries included. */
@@ -39,6 +41,7 @@ async function openKv(
       "Name another file: KV would write its tables into this one.",
     );
   }
+  if (path !== undefined) requireNotOpen(path, unavailable);
   const open = () => openKv(path);
   try {
     return await withDeadline(
@@ -58,6 +61,22 @@ async function openKv(
         "Its folder must exist, be writable, and the file be a KV database.",
       );
   }
+}
+
+/** Refuses a file that any user can write or replace. */
+function requireNotOpen(path: string, unavailable: Unavailable): void {
+  const files = loadBuiltin("node:fs") as typeof fs | undefined;
+  const file = files?.statSync(path, { throwIfNoEntry: false });
+  if (files === undefined || file === undefined) return;
+  if (Deno.build.os === "windows") return;
+  if ((file.mode & 0o002) !== 0) {
+    throw unavailable(
+      `any user can write the file ${path}`,
+      undefined,
+      "If you know that nobody else has written it, run chmod o-w on it.",
+    );
+  }
+  requireClosedFolders(files, path, unavailable);
 }
 
 /**

@@ -77,7 +77,7 @@ export class SqliteFile {
       if (!modules.fs.existsSync(path)) makeFile(modules, path, schema);
       // Symbolic links may lead here; the log is next to the real file.
       const real = modules.fs.realpathSync(path);
-      const opened = checkFile(modules.fs, real, unavailable);
+      const opened = checkFile(modules.fs, path, real, unavailable);
       const file = SqliteFile.#connect(modules.sqlite, real, unavailable);
       try {
         const now = modules.fs.statSync(real);
@@ -247,6 +247,7 @@ function makeFile({ sqlite, fs }: Modules, path: string, schema: SqliteSchema) {
 /** Refuses a file that another user could have written or replaced. */
 function checkFile(
   files: typeof fs,
+  given: string,
   path: string,
   unavailable: Unavailable,
 ): fs.Stats {
@@ -266,14 +267,7 @@ function checkFile(
     );
   }
   const me = ownerOfNewFile(files, path);
-  const folder = path.replace(/[^/]*$/, "") || ".";
-  if (me !== undefined && isOpenFolder(files.statSync(folder).mode)) {
-    throw unavailable(
-      `any user can replace files in the folder ${folder}`,
-      undefined,
-      "If you know that nobody else has written there, run chmod o-w on it.",
-    );
-  }
+  if (me !== undefined) requireClosedFolders(files, given, unavailable);
   for (const suffix of ["", "-wal", "-shm", "-journal"]) {
     const each = suffix === ""
       ? file
@@ -297,9 +291,64 @@ function checkFile(
   return file;
 }
 
-/** In a folder with the sticky bit, such as /tmp, only owners replace files. */
-function isOpenFolder(mode: number): boolean {
-  return (mode & 0o1002) === 0o002;
+/**
+ * Refuses a path through a folder in which any user can replace files, folders
+ * and links: also one above the file's folder, and one with a link on the way.
+ * A folder that this process may not look into is not checked.
+ */
+export function requireClosedFolders(
+  files: typeof fs,
+  path: string,
+  unavailable: Unavailable,
+): void {
+  const partsOf = (path: string) => path.split("/").filter((part) => part);
+  let parts = partsOf(path);
+  let folder = path.startsWith("/") ? "/" : `${files.realpathSync(".")}/`;
+  if (folder !== "/") [folder, parts] = ["/", [...partsOf(folder), ...parts]];
+  for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
+    if (part === ".") continue;
+    if (part === "..") {
+      folder = folder.replace(/[^/]*\/$/, "") || "/";
+      continue;
+    }
+    const [mode, target] = lookAt(files, folder, part);
+    // In a folder with the sticky bit, such as /tmp, only owners replace files.
+    if (mode !== undefined && (mode & 0o1002) === 0o002) {
+      throw unavailable(
+        `any user can replace files in the folder ${folder}`,
+        undefined,
+        "If you know that nobody else has written there, run chmod o-w on it.",
+      );
+    }
+    if (target === undefined) folder = `${folder}${part}/`;
+    else {
+      if (target.startsWith("/")) folder = "/";
+      parts = [...partsOf(target), ...parts];
+    }
+  }
+}
+
+/** Returns a folder's mode, and the target of a link in it, if permitted. */
+function lookAt(
+  files: typeof fs,
+  folder: string,
+  name: string,
+): readonly [mode: number | undefined, target: string | undefined] {
+  const allowed = <T>(look: () => T): T | undefined => {
+    try {
+      return look();
+    } catch (error) {
+      if (FORBIDDEN.test(String(error))) return undefined;
+      throw error;
+    }
+  };
+  const path = `${folder}${name}`;
+  const isLink = () =>
+    files.lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink();
+  return [
+    allowed(() => files.statSync(folder).mode),
+    allowed(isLink) ? allowed(() => files.readlinkSync(path)) : undefined,
+  ];
 }
 
 /**

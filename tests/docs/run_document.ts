@@ -95,17 +95,19 @@ function withServers(commands: string): string {
     .replace(SERVER, (line) => {
       const [, port] = PORT.exec(line) ?? [];
       if (port === undefined) throw new Error(`which port? ${line}`);
+      const [, errors] = /2> (\S+) &$/.exec(line) ?? [];
+      const why = errors === undefined ? "" : `cat ${errors}; `;
       // If a server does not speak HTTP, curl fails with another code than 7.
       // real time: the shell waits until the server listens.
       return `${line}
 echo $! >>"$DOCS_RUN/pids"
 until curl -s -o "$DOCS_RUN/first" http://127.0.0.1:${port}/ || [ $? != 7 ]; do
-  kill -0 $! || exit 98
+  kill -0 $! 2>/dev/null || { echo "the server on port ${port} ended"; ${why}exit 98; }
   sleep 0.05
 done`;
     })
     .replace(/^sleep \d+$/gm, ":")
-    .replace(/^kill \$!$/gm, "kill $!; wait $! || true");
+    .replace(/^kill \$!$/gm, "kill $! 2>/dev/null || true; wait $! || true");
 }
 
 function toRun(text: string, ports: ReadonlyMap<string, string>): string {
@@ -124,16 +126,27 @@ function toDocument(text: string, ports: ReadonlyMap<string, string>): string {
   return shown;
 }
 
-/** Returns currently free ports, by those of the documents. */
+/** The first port that no system gives out for port 0, and their number. */
+const OWN_PORTS = { first: 10_000, count: 20_000 };
+
+/**
+ * Returns currently free ports, by those of the documents. They are below those
+ * that other tests get for port 0, so that no other server takes one between
+ * this check and its use.
+ */
 function freePorts(): ReadonlyMap<string, string> {
-  const listeners = PORTS.map(() =>
-    Deno.listen({ hostname: "127.0.0.1", port: 0 })
-  );
-  const ports = new Map(
-    PORTS.map((port, i) => [port, String(listeners[i]!.addr.port)]),
-  );
-  for (const listener of listeners) listener.close();
-  return ports;
+  const taken = new Map<number, Deno.Listener>();
+  while (taken.size < PORTS.length) {
+    const port = OWN_PORTS.first + Math.floor(Math.random() * OWN_PORTS.count);
+    try {
+      taken.set(port, Deno.listen({ hostname: "127.0.0.1", port }));
+    } catch (error) {
+      if (!(error instanceof Deno.errors.AddrInUse)) throw error;
+    }
+  }
+  const free = [...taken.keys()].map(String);
+  for (const listener of taken.values()) listener.close();
+  return new Map(PORTS.map((port, i) => [port, free[i]!]));
 }
 
 /** Stops the servers by their process ids. */

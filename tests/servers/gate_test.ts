@@ -99,7 +99,14 @@ async function startGated(
       settings: { gateHosts: [app], gateMaxAgeMs: 0 },
     }),
   );
-  const upstream = starting.use(serveLoopback(({ headers, url }) => {
+  const upstream = starting.use(serveLoopback((request) => {
+    const { headers, url } = request;
+    if (headers.has("upgrade")) {
+      const { response, socket } = Deno.upgradeWebSocket(request);
+      const user = headers.get("remote-user");
+      socket.onmessage = ({ data }) => socket.send(`${user} says ${data}`);
+      return response;
+    }
     const { pathname, search } = new URL(url);
     const path = pathname + search;
     return Response.json({ path, headers: Object.fromEntries(headers) });
@@ -185,6 +192,39 @@ for (const name of ["nginx", "caddy"] as const satisfies WebServerName[]) {
         await provider.demo.revoke(relationship);
         const after = await visitor.open(start);
         assertMatch(after.url, /\/#\/sign-in\//);
+      }),
+  });
+
+  Deno.test({
+    name: `${name} passes the WebSockets of a logged-in person only`,
+    ignore: lacks(name),
+    fn: () =>
+      inWorkspace(async (workspace) => {
+        await using gated = await startGated(name, workspace);
+        const { app, provider } = gated;
+        const { person } = await provider.employ();
+        const visitor = new Visitor(provider);
+        await visitor.sign(person, await visitor.open(`http://${app}/`));
+        const { cookie } = visitor.jar(`http://${app}/`);
+        const connect = async (
+          headers: { readonly [name: string]: string },
+        ) => {
+          // An option of Deno; the types here are those of browsers.
+          const options = { headers } as unknown as string[];
+          const socket = new WebSocket(`ws://${app}/live`, options);
+          const ended = Promise.withResolvers<string>();
+          const closed = Promise.withResolvers<void>();
+          socket.onopen = () => socket.send("hello");
+          socket.onmessage = ({ data }) => ended.resolve(data);
+          socket.onerror = () => ended.resolve("refused");
+          socket.onclose = () => closed.resolve();
+          const said = await ended.promise;
+          socket.close();
+          await closed.promise;
+          return said;
+        };
+        assertEquals(await connect({ cookie }), `${person.did} says hello`);
+        assertEquals(await connect({}), "refused");
       }),
   });
 
