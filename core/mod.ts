@@ -171,9 +171,3 @@ export {
 } from "./text/timestamp.ts";
 export * from "./event/types.ts";
 export { warningsAbout } from "./replay/warnings.ts";
-export type {
-  StandardIssue,
-  StandardProps,
-  StandardResult,
-  Validator,
-} from "./event/validator.ts";

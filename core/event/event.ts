@@ -15,7 +15,7 @@ import {
   type Warning,
   type WarningCode,
 } from "./types.ts";
-import { createValidator, type Validator } from "./validator.ts";
+import { issuesError } from "./issues_error.ts";
 
 /** Options of {@linkcode validateEvent}. */
 export interface ValidateEventOptions {
@@ -46,8 +46,14 @@ export interface ValidateEventOptions {
  * `private_event_in_public_feed`, or `invalid_envelope` for anything but an
  * object; `context.errors` holds all of them when there are several.
  */
-export const validateEvent: Validator<SigEvent, ValidateEventOptions> =
-  createValidator("event", findEventIssues);
+export function validateEvent(
+  value: unknown,
+  options?: ValidateEventOptions,
+): SigEvent {
+  const issues = findEventIssues(value, options);
+  if (issues.length > 0) throw issuesError("event", issues);
+  return value as SigEvent;
+}
 
 /** Returns the faults of an event's members, in the order of the tables. */
 export function findEventIssues(

@@ -4,7 +4,7 @@ import { parseIssuerDid } from "./did_web.ts";
 import { isSigError, type Issue } from "../errors/error.ts";
 import { Fields, isObject, isString } from "./fields.ts";
 import { type SigMetadata, SPEC_VERSION } from "./types.ts";
-import { createValidator, type Validator } from "./validator.ts";
+import { issuesError } from "./issues_error.ts";
 
 /**
  * Validates an issuer's metadata. Unknown members are ignored.
@@ -27,11 +27,11 @@ import { createValidator, type Validator } from "./validator.ts";
  *
  * @throws {SigError} `invalid_metadata`, with all faults in `context.errors`.
  */
-export const validateMetadata: Validator<SigMetadata> = createValidator(
-  "metadata (sig.json)",
-  findMetadataIssues,
-  "invalid_metadata",
-);
+export function validateMetadata(value: unknown): SigMetadata {
+  const issues = findMetadataIssues(value);
+  if (issues.length === 0) return value as SigMetadata;
+  throw issuesError("metadata (sig.json)", issues, "invalid_metadata");
+}
 
 function findMetadataIssues(value: unknown): readonly Issue[] {
   if (!isObject(value)) {

@@ -15,7 +15,7 @@ import {
 import { DEFAULT_LIMITS } from "../text/limits.ts";
 import { quote } from "../text/escape_invisible.ts";
 import type { SigEvent, UnknownEvent } from "./types.ts";
-import { issuesError } from "./validator.ts";
+import { issuesError } from "./issues_error.ts";
 
 /**
  * Parses an event from the signed bytes. Verify the signature first.
