@@ -12,6 +12,7 @@ export interface Instant {
 const MIN_SECONDS = -62_135_596_800;
 /** 9999-12-31T23:59:59Z. */
 const MAX_SECONDS = 253_402_300_799;
+const SECONDS_OF_400_YEARS = 146_097 * 86_400;
 
 /**
  * Parses `YYYY-MM-DDThh:mm:ss[.1–9 digits]Z`, or returns undefined for anything
@@ -53,11 +54,10 @@ export function parseTimestamp(text: unknown): Instant | undefined {
   ) return undefined;
   const nanoseconds = fraction(text);
   if (nanoseconds < 0) return undefined;
-  const days = daysSinceEpoch(year, month, day);
-  return {
-    seconds: ((days * 24 + hour) * 60 + minute) * 60 + second,
-    nanoseconds,
-  };
+  // `Date.UTC` reads the years 0 to 99 as 1900 to 1999; the calendar repeats
+  // every 400 years.
+  const ms = Date.UTC(year + 400, month - 1, day, hour, minute, second);
+  return { seconds: ms / 1000 - SECONDS_OF_400_YEARS, nanoseconds };
 }
 
 /** Returns the instant of a timestamp that was validated before. */
@@ -92,16 +92,6 @@ function daysInMonth(year: number, month: number): number {
     return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
   }
   return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
-}
-
-/** Returns days since 1970 (proleptic Gregorian); years begin in March. */
-function daysSinceEpoch(year: number, month: number, day: number): number {
-  const y = month > 2 ? year : year - 1;
-  const m = month > 2 ? month - 3 : month + 9;
-  const leapDays = Math.floor(y / 4) - Math.floor(y / 100) +
-    Math.floor(y / 400);
-  const days = y * 365 + leapDays + Math.floor((153 * m + 2) / 5) + day - 1;
-  return days - MARCH_DAYS;
 }
 
 /**
@@ -168,63 +158,11 @@ export function formatInstant({ seconds, nanoseconds }: Instant): string {
   }
   // Joined, because + would create a rope: an answer with one takes
   // `JSON.stringify` three times as long.
-  return [utcSeconds(seconds), fractionOf(nanoseconds), "Z"].join("");
+  const whole = new Date(seconds * 1000).toISOString().slice(0, 19);
+  return [whole, fractionOf(nanoseconds), "Z"].join("");
 }
 
 function fractionOf(nanoseconds: number): string {
   if (nanoseconds === 0) return "";
-  const ms = nanoseconds / 1_000_000;
-  // A fast path for milliseconds: every answer contains its time.
-  if (ms >= 100 && ms % 10 !== 0 && Number.isInteger(ms)) return `.${ms}`;
   return `.${String(nanoseconds).padStart(9, "0").replace(/0+$/, "")}`;
-}
-
-const SECONDS_OF_DAY = 86_400;
-/**
- * Days from 0000-03-01 to 1970-01-01. A year that begins in March ends with its
- * leap day.
- */
-const MARCH_DAYS = 719_468;
-const DAYS_OF_4_YEARS = 1_461;
-const DAYS_OF_100_YEARS = 36_524;
-const DAYS_OF_400_YEARS = 146_097;
-
-const TWO_DIGITS: readonly string[] = Object.freeze(
-  Array.from({ length: 100 }, (_, n) => String(n).padStart(2, "0")),
-);
-
-/**
- * Formats a second of the years 0000 to 9999 as `YYYY-MM-DDTHH:MM:SS`. Every
- * answer contains two times, and `Date` takes four times as long for each.
- *
- * @param seconds Whole seconds since 1970-01-01T00:00:00Z.
- */
-export function utcSeconds(seconds: number): string {
-  const days = Math.floor(seconds / SECONDS_OF_DAY);
-  const time = seconds - days * SECONDS_OF_DAY;
-  const hours = Math.floor(time / 3600);
-  const minutes = Math.floor(time / 60) % 60;
-  return `${dateOf(days + MARCH_DAYS)}T${TWO_DIGITS[hours]}:${
-    TWO_DIGITS[minutes]
-  }:${TWO_DIGITS[time % 60]}`;
-}
-
-/** Returns the date of a day, counted from 0000-03-01. */
-function dateOf(day: number): string {
-  const cycle = Math.floor(day / DAYS_OF_400_YEARS);
-  const ofCycle = day - cycle * DAYS_OF_400_YEARS;
-  // After the earlier leap days are removed, all years have the same length.
-  const leapDays = Math.floor(ofCycle / (DAYS_OF_4_YEARS - 1)) -
-    Math.floor(ofCycle / DAYS_OF_100_YEARS) +
-    Math.floor(ofCycle / (DAYS_OF_400_YEARS - 1));
-  const yearOfCycle = Math.floor((ofCycle - leapDays) / 365);
-  const ofYear = ofCycle - yearOfCycle * 365 - Math.floor(yearOfCycle / 4) +
-    Math.floor(yearOfCycle / 100);
-  // From March on, the lengths of months repeat: 31, 30, 31, 30, 31 days.
-  const month = Math.floor((5 * ofYear + 2) / 153);
-  const ofMonth = ofYear - Math.floor((153 * month + 2) / 5) + 1;
-  const year = cycle * 400 + yearOfCycle + (month >= 10 ? 1 : 0);
-  return `${TWO_DIGITS[Math.floor(year / 100)]}${TWO_DIGITS[year % 100]}-${
-    TWO_DIGITS[month >= 10 ? month - 9 : month + 3]
-  }-${TWO_DIGITS[ofMonth]}`;
 }
