@@ -212,7 +212,7 @@ export function Story({ page }: { readonly page: PageContext }) {
           <h3>What the issuer has signed</h3>
           <Events state={state} />
           <p>
-            <a href="#/explore/0">Verify this feed in the explorer</a>
+            <a href="#/explore">Verify this feed in the explorer</a>
           </p>
         </aside>
       </div>

@@ -6,6 +6,7 @@ import type { FoundKeys } from "../browser/key_store.ts";
 import type { PageContext } from "./api.ts";
 import type { PageConfig } from "./page_config.ts";
 import { Explorer } from "./explore/explorer.tsx";
+import { type OpenedFeed, useFeed } from "./explore/use_feed.ts";
 import { focusOn } from "./focus.ts";
 import { InvitationView } from "./invitation/invitation_view.tsx";
 import { KeysView } from "./keys/keys_view.tsx";
@@ -36,6 +37,7 @@ export function App({ config, found, Story }: AppProps) {
   const [moved, setMoved] = useState(false);
   const main = useRef<HTMLElement>(null);
   const page: PageContext = { config, keys };
+  const opened = useFeed(config, route);
 
   useEffect(() => {
     const follow = () => {
@@ -94,7 +96,7 @@ export function App({ config, found, Story }: AppProps) {
         </div>
       </header>
       <main id="main" tabIndex={-1} ref={main}>
-        <View page={page} route={route} moved={moved} Story={Story} />
+        <View {...{ page, route, opened, moved, Story }} />
       </main>
       <footer class="site-footer">
         <p>SIG for Deno. This page loads nothing from other sites.</p>
@@ -103,9 +105,10 @@ export function App({ config, found, Story }: AppProps) {
   );
 }
 
-function View({ page, route, moved, Story }: {
+function View({ page, route, opened, moved, Story }: {
   readonly page: PageContext;
   readonly route: Route;
+  readonly opened: OpenedFeed;
   readonly moved: boolean;
   readonly Story: AppProps["Story"];
 }) {
@@ -121,7 +124,7 @@ function View({ page, route, moved, Story }: {
           />
         );
     case "explore":
-      return <Explorer config={page.config} route={route} />;
+      return <Explorer config={page.config} opened={opened} route={route} />;
     case "invitation":
       return (
         <InvitationView

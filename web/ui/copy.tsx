@@ -7,14 +7,16 @@ import { shortened } from "./text.ts";
 const CONFIRMED_FOR_MS = 2_000;
 
 /** A button that copies a text and reports the result. */
-export function CopyButton({ text, what, isPrimary, isIcon = false }: {
+export function CopyButton({ text, what, isPrimary, isLong, isIcon = false }: {
   readonly text: () => string;
   /**
    * The name of the text; hidden except from screen readers unless the button
-   * is primary.
+   * is primary or long.
    */
   readonly what: string;
   readonly isPrimary?: boolean | undefined;
+  /** Whether the name of the text is visible without a primary button. */
+  readonly isLong?: boolean | undefined;
   /** Whether the button shows an icon instead of words. */
   readonly isIcon?: boolean;
 }) {
@@ -41,7 +43,7 @@ export function CopyButton({ text, what, isPrimary, isIcon = false }: {
       <span aria-live="polite" class={isIcon ? "visually-hidden" : undefined}>
         {label}
       </span>
-      <span class={isPrimary ? undefined : "visually-hidden"}>
+      <span class={isPrimary || isLong ? undefined : "visually-hidden"}>
         {` ${what}`}
       </span>
     </Button>

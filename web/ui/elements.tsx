@@ -1,7 +1,7 @@
 /** The elements that views share. @module */
 
 import type { ButtonHTMLAttributes, ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { useAutoFocus } from "./focus.ts";
 import { visibleText } from "./text.ts";
 
@@ -175,28 +175,6 @@ export function Fold({ id, title, isOpen, class: name, children }:
       <summary>{title}</summary>
       {children}
     </details>
-  );
-}
-
-/** Controls of a toolbar, closed at first on narrow screens. */
-export function Panel({ title, isOpen: isOpenFirst = false, children }:
-  & Children
-  & {
-    readonly title: string;
-    readonly isOpen?: boolean;
-  }) {
-  const [isOpen, setOpen] = useState(isOpenFirst);
-  return (
-    <>
-      <Button
-        class="narrow-only"
-        aria-expanded={isOpen}
-        onClick={() => setOpen(!isOpen)}
-      >
-        {title}
-      </Button>
-      <div class="panel" data-open={isOpen}>{children}</div>
-    </>
   );
 }
 

@@ -1,14 +1,29 @@
 /** The views by the URL's fragment, which no server receives. @module */
 
+/** What the explorer shows: the issuer itself, or one of its objects. */
+const OBJECTS = ["person", "event", "events", "answer", "integrity"] as const;
+
+/** An object of the explorer. */
+export type ExploredObject = "issuer" | (typeof OBJECTS)[number];
+
+/** A place in the explorer, with everything that decides what is shown. */
+export interface Place {
+  /**
+   * The host of one of the server's issuers, or {@linkcode OWN_FILES}; empty:
+   * the first issuer.
+   */
+  readonly source: string;
+  readonly object: ExploredObject;
+  /** The DID of a person, the number of an event, or "". */
+  readonly id: string;
+  /** The clock (`at`, `as_of`), a question, and filters. */
+  readonly query: URLSearchParams;
+}
+
 /** The current view. */
 export type Route =
   | { readonly view: "sign-in"; readonly interaction: string | undefined }
-  | {
-    readonly view: "explore";
-    /** The index of one of the server's issuers, if the URL names one. */
-    readonly issuer: number | undefined;
-    readonly query: URLSearchParams;
-  }
+  | { readonly view: "explore"; readonly place: Place }
   | {
     readonly view: "invitation";
     /** The invitation in the link, unchecked. */
@@ -16,17 +31,26 @@ export type Route =
   }
   | { readonly view: "keys" };
 
+/** The source of documents that a person opened. */
+export const OWN_FILES = "files";
+
 /** Parses `location.hash`; the default view is the sign-in. */
 export function readRoute(hash: string): Route {
   const [, path = "", query = ""] = /^#\/?([^?]*)\??(.*)$/s.exec(hash) ?? [];
-  const [view, rest] = path.split("/");
+  const [view, ...rest] = path.split("/");
   switch (view) {
-    case "explore":
+    case "explore": {
+      const [source = "", object, id = ""] = rest.map(decoded);
       return {
         view,
-        issuer: /^\d{1,4}$/.test(rest ?? "") ? Number(rest) : undefined,
-        query: new URLSearchParams(query),
+        place: {
+          source,
+          object: OBJECTS.find((each) => each === object) ?? "issuer",
+          id,
+          query: new URLSearchParams(query),
+        },
       };
+    }
     case "invitation":
       return { view, text: path.slice("invitation/".length) };
     case "keys":
@@ -34,9 +58,27 @@ export function readRoute(hash: string): Route {
     default:
       return {
         view: "sign-in",
-        interaction: view === "sign-in" && rest ? rest : undefined,
+        interaction: view === "sign-in" && rest[0] ? rest[0] : undefined,
       };
   }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Returns the link to a place; an empty query is omitted. */
+export function exploreLink(
+  { source = "", object = "issuer", id = "", query }: Partial<Place> = {},
+): string {
+  const path = [source, ...object === "issuer" ? [] : [object], id]
+    .map(encodeURIComponent).join("/").replace(/\/+$/, "");
+  const text = query?.toString() ?? "";
+  return `#/explore${path && `/${path}`}${text && `?${text}`}`;
 }
 
 /** A question to a feed, as in a link. */
@@ -47,38 +89,20 @@ export interface Question {
   readonly asOf?: string | undefined;
 }
 
-/**
- * Returns the link to the explorer, for one of the server's issuers if given.
- */
-export function exploreLink(
-  issuer?: number,
-  query: Readonly<Record<string, string>> | URLSearchParams = {},
-): string {
-  const text = new URLSearchParams(query).toString();
-  const path = issuer === undefined ? "" : `/${issuer}`;
-  return `#/explore${path}${text && `?${text}`}`;
-}
-
-/** Returns the link to a question about one of the server's issuers. */
+/** Returns the link to a question about an issuer. */
 export function questionLink(
-  issuer: number | undefined,
+  source: string,
   { subject, require, at, asOf }: Question,
 ): string {
-  const query = new URLSearchParams({ tab: "ask", subject });
+  const query = new URLSearchParams({ subject });
   for (const each of require) query.append("require", each);
   if (at !== undefined) query.set("at", at);
   if (asOf !== undefined) query.set("as_of", asOf);
-  return exploreLink(issuer, query);
+  return exploreLink({ source, object: "answer", query });
 }
 
-/** Returns the question in a link, if there is one. */
-export function readQuestion(query: URLSearchParams): Question | undefined {
-  const subject = query.get("subject");
-  if (subject === null) return undefined;
-  return {
-    subject,
-    require: query.getAll("require"),
-    at: query.get("at") ?? undefined,
-    asOf: query.get("as_of") ?? undefined,
-  };
+/** Replaces the address without a history entry, and shows its view. */
+export function replacePlace(link: string): void {
+  history.replaceState(null, "", link);
+  dispatchEvent(new Event("hashchange"));
 }

@@ -95,13 +95,11 @@ pageTest(
   { hash: "#/explore" },
   async ({ page }) => {
     await page.setInputFiles("#files", await feedFiles("history"));
-    await page.locator("table.rows").waitFor();
+    await page.locator("#people li").first().waitFor();
     await tabTo(page, "did:web:alice.example");
     await page.keyboard.press("Enter");
-    await page.getByRole("dialog").waitFor();
-    await page.keyboard.press("Escape");
-    await page.getByRole("dialog").waitFor({ state: "detached" });
-    // The focus returns to the row.
+    await page.locator("#person").waitFor();
+    // The heading takes the focus.
     await eventually(() => focused(page), "did:web:alice.example");
   },
 );
@@ -151,22 +149,28 @@ async function visit(
   await look(page, "refused");
   await page.getByRole("link", { name: "Explore", exact: true }).click();
   await page.setInputFiles("#files", await feedFiles("history"));
-  await page.locator("table.rows").waitFor();
-  await look(page, "people");
-  await page.locator(".row-button").first().click();
+  await page.locator("#people li").first().waitFor();
+  await look(page, "issuer");
+  await page.locator("#clock").click();
+  await look(page, "clock");
+  await page.locator("#clock").click();
+  await page.locator("#people a").first().click();
+  await page.locator("#person").waitFor();
   await look(page, "person");
-  await page.keyboard.press("Escape");
-  await page.getByRole("link", { name: "Events", exact: true }).click();
-  await look(page, "events");
-  await page.locator(".row-button").first().click();
-  await look(page, "event");
-  await page.keyboard.press("Escape");
-  await page.getByRole("link", { name: "Ask", exact: true }).click();
-  await page.fill("#ask-subject", "did:web:alice.example");
-  await page.getByText("At another time").click();
   await page.locator("#ask-form button[type=submit]").click();
   await page.locator("#answer-title").waitFor();
-  await look(page, "ask");
+  await page.getByText("Why", { exact: true }).click();
+  await look(page, "answer");
+  await page.locator("#timeline a").first().click();
+  await page.locator("#event").waitFor();
+  await look(page, "event");
+  await page.getByRole("link", { name: "keys and integrity" }).click();
+  await page.locator("#integrity").waitFor();
+  await look(page, "integrity");
+  await page.locator("h1 a").click();
+  await page.getByRole("link", { name: /^All \d+ events$/ }).click();
+  await page.locator("#events").waitFor();
+  await look(page, "events");
   await page.setInputFiles("#files", await feedFiles("signature-flipped-bit"));
   await page.locator(".faults").waitFor();
   await look(page, "invalid");

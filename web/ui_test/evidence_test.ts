@@ -52,7 +52,7 @@ pageTest(
     ]);
     await shows(links.nth(0), ALICE, "role=deploy", "acme.example");
     await shows(links.nth(1), "Deny", "revoked");
-    await shows(links.nth(2), "#1", "joins as employee", "#62", "leaves");
+    await shows(links.nth(2), "#1", "joins as employee", "#62", "ends");
     await shows(links.nth(3), /\d+ hashes lead from there/);
     await shows(links.nth(4), "acme.example/.well-known/sig", "62 events");
     await shows(links.nth(5), vkey, "the key that you entered");

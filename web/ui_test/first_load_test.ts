@@ -9,7 +9,7 @@ for (
   const [what, withDemo, hash] of [
     ["for a login", false, ""],
     ["as a demo", true, ""],
-    ["straight into the explorer", true, "#/explore/0"],
+    ["straight into the explorer", true, "#/explore"],
   ] as const
 ) {
   browserTest(

@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { assert, assertEquals } from "@std/assert";
 import type { Page } from "playwright-core";
 import { browserTest, eventually, newPage, shows } from "./testdata/browser.ts";
@@ -69,34 +70,47 @@ pageTest(
         reason: text,
       })),
     );
-    await page.getByRole("button", { name: "Paste", exact: true }).click();
-    await page.fill("#paste", feed);
-    await page.getByRole("button", { name: "Verify these documents" }).click();
-    await eventually(() => page.locator("#verdict h2").innerText(), "Valid");
-    const tab = (name: string) =>
-      page.getByRole("link", { name, exact: true }).click();
-    for (const name of ["People", "Events"]) {
-      await tab(name);
-      const rows = page.locator("table.rows tbody tr");
-      for (const text of texts) {
-        const row = rows.filter({ hasText: shown(text) }).first();
-        await row.locator(".row-button").click();
-        const dialog = await shows(page.getByRole("dialog"), shown(text));
-        assert(!dialog.match(HIDDEN), text);
-        assertEquals(await strangers(page), 0, text);
-        await page.keyboard.press("Escape");
+    await page.setInputFiles("#files", {
+      name: "feed.json",
+      mimeType: "application/json",
+      buffer: Buffer.from(feed),
+    });
+    await page.locator("#people li").first().waitFor();
+    const hash = (path: string) =>
+      page.evaluate((path) => location.hash = path, `#/explore/files${path}`);
+    for (const [i, text] of texts.entries()) {
+      const subject = encodeURIComponent(text);
+      for (
+        const [path, selector] of [
+          ["", "#people"],
+          ["/events", "#events"],
+          [`/event/${i + 1}`, "#event"],
+          [`/person/${subject}`, "#person"],
+          [
+            `/answer?subject=${subject}&require=${
+              encodeURIComponent(`role=${text}`)
+            }`,
+            "#answer",
+          ],
+        ] as const
+      ) {
+        await hash(path);
+        const found = await shows(page.locator(selector), shown(text));
+        assert(!found.match(HIDDEN), text);
+        assertEquals(await strangers(page), 0, `${path} ${text}`);
       }
-      assert(!(await page.locator("body").innerText()).match(HIDDEN));
-    }
-    await tab("Ask");
-    for (const text of texts) {
-      await page.fill("#ask-subject", text);
-      await page.locator("#ask-form button[type=submit]").click();
-      await page.locator("#answer", { hasText: shown(text) }).waitFor();
-      await eventually(
-        () => page.locator("#answer-title").innerText(),
-        "Allow",
+      await shows(page.locator("#answer-title"), "Allow");
+      for (const list of ["?find=", "?at=", "/events?find=", "?status="]) {
+        await hash(list + encodeURIComponent(text));
+        await page.locator("#find").waitFor();
+        assertEquals(await strangers(page), 0, `${list} ${text}`);
+      }
+      await hash(
+        `/answer?subject=${subject}&require=${
+          encodeURIComponent(`role=${text}`)
+        }`,
       );
+      await page.locator("#answer").waitFor();
     }
     assert(!(await page.locator("body").innerText()).match(HIDDEN));
     // A command with hidden characters can't be copied.

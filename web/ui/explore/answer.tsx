@@ -10,79 +10,79 @@ import {
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { Copyable, CopyButton } from "../copy.tsx";
-import { Alert, Icon, type Kind } from "../elements.tsx";
+import { Alert, Fold, Icon, type Kind } from "../elements.tsx";
 import { type Question, questionLink } from "../route.ts";
 import { denyReasonText } from "../sign_in/error_texts.ts";
 import { commandLine, counted, typeLabel, visibleText } from "../text.ts";
 import { Time, Validity } from "../time.tsx";
-import { StatusBadge } from "./people.tsx";
+import { StatusBadge } from "./elements.tsx";
+import type { Ledger } from "./ledger.ts";
 import type { OpenFeed } from "./verify_documents.ts";
 
-/** Allow, deny, or the error. */
-export function Answer({ feed, question, presses }: {
-  readonly feed: OpenFeed;
+/** Allow, deny, or why there is no answer; the heading takes the focus. */
+export function Answer({ ledger: { feed }, question }: {
+  readonly ledger: Ledger;
   readonly question: Question;
-  /** Incremented by each press of Ask, which moves the focus here. */
-  readonly presses: number;
 }) {
   const answer = useMemo(() => ask(feed, question), [feed, question]);
   const alert = (kind: Kind, title: string, children: ComponentChildren) => (
     <Alert
-      key={presses}
+      // Each question takes the focus, but not each turn of the clock.
+      key={[question.subject, ...question.require].join("\n")}
       kind={kind}
       title={title}
       id="answer-title"
-      autoFocus={presses > 0}
+      autoFocus
     >
       {children}
+      {!feed.isProven && (
+        <p>These are your own files: consistent, origin not proven.</p>
+      )}
     </Alert>
   );
   if ("error" in answer) {
-    return (
-      <section class="card" id="answer" aria-live="polite">
-        {alert(
-          "warning",
-          "No answer",
-          <>
-            <p>{visibleText(answer.error)}</p>
-            <p>{visibleText(answer.hint ?? "")}</p>
-          </>,
-        )}
-      </section>
+    return alert(
+      "warning",
+      "No answer",
+      <>
+        <p>{visibleText(answer.error)}</p>
+        <p>{visibleText(answer.hint ?? "")}</p>
+      </>,
     );
   }
+  const proven = (kind: Kind) => feed.isProven ? kind : "warning";
   return (
-    <section class="card" id="answer" aria-live="polite">
+    <>
       {answer.decision === "allow"
         ? alert(
-          "success",
+          proven("success"),
           "Allow",
           <p>
             One relationship meets every requirement:{" "}
             <code>{visibleText(answer.matched_relationship_id)}</code>.
           </p>,
         )
-        : alert("danger", "Deny", <Reasons of={answer.reasons} />)}
+        : alert(proven("danger"), "Deny", <Reasons of={answer.reasons} />)}
       {answer.not_after !== null && (
         <p class="quiet">
           Without a new event this may change at{" "}
           <Time instant={answer.not_after} />.
         </p>
       )}
-      <Explanation answer={answer} />
-      {feed.issuer !== undefined && (
-        <div class="row">
-          <h3>A link to this question</h3>
-          <CopyButton
-            text={() =>
-              new URL(questionLink(feed.issuer, question), location.href).href}
-            what="the link to this question"
-          />
-        </div>
-      )}
+      <Fold title="Why">
+        <Explanation answer={answer} />
+      </Fold>
+      <div class="actions no-print">
+        <CopyButton
+          text={() =>
+            new URL(questionLink(feed.source, question), location.href).href}
+          what="the link to this answer"
+          isLong
+        />
+      </div>
       <h3>The same on the command line</h3>
-      <Command source={feed.source} question={question} />
-    </section>
+      <Command source={feed.commandSource} question={question} />
+    </>
   );
 }
 

@@ -44,7 +44,8 @@ export async function fetchDocuments(
 
 async function fetchOne(base: string, file: string) {
   const response = await fetch(base + file, {
-    cache: "no-store",
+    // Asks each time; an unchanged document is not transferred again.
+    cache: "no-cache",
     redirect: "error",
   }).catch(() => undefined);
   if (response?.status === 404 || response?.status === 410) return undefined;

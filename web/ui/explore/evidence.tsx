@@ -24,7 +24,8 @@ import { counted, hostOf, visibleText } from "../text.ts";
 import { Time } from "../time.tsx";
 import { Reasons } from "./answer.tsx";
 import { fetchDocuments, IDENTITY, readerOf } from "./documents.ts";
-import { EventLine, eventRows } from "./events.tsx";
+import { ChangeText } from "./elements.tsx";
+import { readChanges } from "./ledger.ts";
 
 /** Returns whether a file has the format of evidence, without verifying it. */
 export function isEvidence(bytes: Uint8Array): boolean {
@@ -187,7 +188,7 @@ const TRUST: Readonly<Record<Trust, string>> = {
 function Chain({ verified, trust }: Extract<Shown, { trust: Trust }>) {
   const { evidence, checkpoint, kid, vkey } = verified;
   const { answer, issuer, lines, other, path, question } = evidence;
-  const rows = eventRows(lines.map((line, i) => {
+  const rows = readChanges(lines.map((line, i) => {
     const { header, payload } = parseFeedLine(new TextEncoder().encode(line));
     return { event: parseEventPayload(payload), kid: header.kid, line: i + 1 };
   }));
@@ -226,7 +227,15 @@ function Chain({ verified, trust }: Extract<Shown, { trust: Trust }>) {
           )
           : (
             <ul class="plain">
-              {rows.map((row, i) => <EventLine key={i} row={row} />)}
+              {rows.map((change, i) => (
+                <li key={i} class="row">
+                  <span class="number">#{change.verified.event.sequence}</span>
+                  <ChangeText change={change} />
+                  <span class="quiet">
+                    <Time instant={change.verified.event.issued_at} />
+                  </span>
+                </li>
+              ))}
             </ul>
           )}
       </Link>

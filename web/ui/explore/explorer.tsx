@@ -1,261 +1,265 @@
-/** The explorer: verifies a feed in the browser and shows its content. @module */
+/**
+ * The explorer: an issuer, its people, events and answers, each with an
+ * address. The feed is verified in the browser.
+ *
+ * @module
+ */
 
-import { MAX_EVIDENCE_BYTES } from "@sig/consumer/internal";
-import type { ComponentType } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { PageConfig } from "../page_config.ts";
-import { Button, Dialog, OpenFiles, Panel, TextField } from "../elements.tsx";
-import { exploreLink, type Route } from "../route.ts";
-import { hostOf } from "../text.ts";
-import { Ask } from "./ask.tsx";
+import { Alert, Badge, Button, OpenFiles } from "../elements.tsx";
+import { focusOn } from "../focus.ts";
 import {
-  type Documents,
-  DocumentsError,
-  fetchDocuments,
-  readFiles,
-  readJson,
-} from "./documents.ts";
-import { Events } from "./events.tsx";
-import { Evidence, isEvidence } from "./evidence.tsx";
-import { People } from "./people.tsx";
-import { Verdict, type Verification } from "./verdict.tsx";
-import { type OpenFeed, verifyDocuments } from "./verify_documents.ts";
+  exploreLink,
+  OWN_FILES,
+  type Place,
+  replacePlace,
+  type Route,
+} from "../route.ts";
+import { counted, hostOf, visibleText } from "../text.ts";
+import { ClockControl, readClock } from "./clock.tsx";
+import { linkTo } from "./elements.tsx";
+import { EventView } from "./event_view.tsx";
+import { Evidence } from "./evidence.tsx";
+import { IntegrityView, Unopened } from "./integrity.tsx";
+import { EventsView, IssuerView, NoMoment } from "./issuer_view.tsx";
+import { type Ledger, readChanges, readLedger } from "./ledger.ts";
+import { PersonView } from "./person_view.tsx";
+import { interpret } from "./search.ts";
+import type { OpenedFeed } from "./use_feed.ts";
 
-interface Source {
-  readonly read: () => Documents | Promise<Documents>;
-  /** The expected DID of the documents, if known. */
-  readonly issuer?: string;
-}
-
-/** The folder to show in commands for a person's own documents. */
-const OWN_SOURCE = "./issuer";
-
-/** Choose a feed, see its verdict, its people and events, and ask questions. */
-export function Explorer({ config: { issuers }, route }: {
+/** The bar, the search box, and the object that the address names. */
+export function Explorer({ config: { issuers }, opened, route: { place } }: {
   readonly config: PageConfig;
+  readonly opened: OpenedFeed;
   readonly route: Extract<Route, { view: "explore" }>;
 }) {
-  const [own, setOwn] = useState<Source | undefined>();
-  const [evidence, setEvidence] = useState<Uint8Array | undefined>();
-  const [isPasting, setPasting] = useState(false);
-  const [reloads, setReloads] = useState(0);
-  const index = route.issuer ?? 0;
-  const isOwn = own !== undefined || evidence !== undefined;
-  const known = isOwn ? undefined : issuers[index];
-  const issuer = known && index;
-  const source = useMemo<Source | undefined>(
-    () =>
-      known
-        ? { read: () => fetchDocuments(known.base), issuer: known.did }
-        : own,
-    [known, own, reloads],
+  const { known, verification, feed, evidence } = opened;
+  const { object, id } = place;
+  const changes = useMemo(() => feed && readChanges(feed.events), [feed]);
+  const clock = readClock(place);
+  const ledger = useMemo(
+    () => feed && readLedger(feed, changes ?? [], clock),
+    [feed, clock.at, clock.asOf],
   );
-  const verification = useVerification(source);
+  const name = feed?.report.issuer
+    ? hostOf(feed.report.issuer)
+    : known
+    ? hostOf(known.did)
+    : "Explore a feed";
+  const main = useRef<HTMLDivElement>(null);
+  /** Not the first object, which the frame announces. */
+  const wasShown = useRef(false);
   useEffect(() => {
-    if (route.issuer !== undefined) show({});
-  }, [route.issuer]);
-
-  const show = (now: { own?: Source; evidence?: Uint8Array }) => {
-    setOwn(now.own);
-    setEvidence(now.evidence);
-  };
-  const open = (bytes: Uint8Array, read: Source["read"]) => {
-    // The URL must not name another feed than the one that is shown.
-    if (route.issuer !== undefined) location.hash = "#/explore";
-    show(isEvidence(bytes) ? { evidence: bytes } : { own: { read } });
-  };
-  const openFiles = async (files: readonly File[]) => {
-    const [file, other] = files;
-    if (file === undefined) return;
-    const isAlone = other === undefined && file.size <= MAX_EVIDENCE_BYTES;
-    open(
-      isAlone ? new Uint8Array(await file.arrayBuffer()) : new Uint8Array(),
-      () => readFiles(files),
-    );
-  };
-  const feed = useMemo<OpenFeed | undefined>(() => {
-    if (verification === undefined || !("verified" in verification)) return;
-    const { verified } = verification;
-    const { state } = verified;
-    return state &&
-      { ...verified, state, source: known?.did ?? OWN_SOURCE, issuer };
-  }, [verification]);
-  const isEmpty = verification === undefined && evidence === undefined;
+    if (feed === undefined) return;
+    const heading = main.current?.querySelector<HTMLElement>("h2[tabindex]");
+    const title = object === "issuer" ? "" : heading?.textContent ?? "";
+    document.title = [title, name, "SIG"].filter(Boolean).join(" · ");
+    if (wasShown.current && heading && object !== "answer") focusOn(heading);
+    wasShown.current = true;
+  }, [feed, object, id]);
   return (
     <div
       class="explore"
       onDragOver={(event) => event.preventDefault()}
       onDrop={(event) => {
         event.preventDefault();
-        void openFiles([...event.dataTransfer?.files ?? []]);
+        void opened.openFiles([...event.dataTransfer?.files ?? []]);
       }}
     >
-      <header class="toolbar">
-        <h1 tabIndex={-1}>Explore a feed</h1>
-        <Panel
-          // Open until there is a feed.
-          key={isEmpty}
-          title="Feed"
-          isOpen={isEmpty}
-        >
-          {issuers.length > 0 && (
-            <select
-              id="issuer"
-              aria-label="Feed"
-              value={issuer === undefined ? "" : String(issuer)}
-              onChange={({ currentTarget: { value } }) => {
-                if (value === "") return;
-                show({});
-                location.hash = exploreLink(Number(value));
-              }}
-            >
-              {issuer === undefined && <option value="">Your own files</option>}
-              {issuers.map(({ did }, i) => (
-                <option key={did} value={String(i)}>{hostOf(did)}</option>
-              ))}
-            </select>
-          )}
-          {known && (
-            <Button onClick={() => setReloads(reloads + 1)}>Reload</Button>
-          )}
-          <OpenFiles
-            id="files"
-            hint="sig.json, jwks.json, did.json if there is one, and events.jsonl; or one JSON file that holds all four; or an evidence file. They stay in this browser."
-            onFiles={(files) => void openFiles(files)}
-          />
-          <Button onClick={() => setPasting(true)}>Paste</Button>
-        </Panel>
-      </header>
-      {evidence && (
-        <Evidence key={evidence} bytes={evidence} issuers={issuers} />
-      )}
-      <section id="verdict" aria-live="polite" hidden={evidence !== undefined}>
-        {verification === undefined
-          ? (
-            <p class="empty card">
-              This server knows no issuer. Open the documents of one: sig.json,
-              jwks.json, did.json and events.jsonl; or an evidence file. You can
-              drop them here. They stay in this browser, and every signature is
-              verified in it.
-            </p>
-          )
-          : (
-            <Verdict
-              verification={verification}
-              origin={known
-                ? "This server passed the documents on, so their origin is its word. The signatures are the issuer’s."
-                : "These are your own documents. Only you know whether they are the issuer’s."}
-              autoFocus={known === undefined}
-            />
-          )}
-      </section>
-      {feed && <Views feed={feed} query={route.query} />}
-      {isPasting && (
-        <PasteDialog
-          onClose={() => setPasting(false)}
-          onText={(text) => open(text, () => readJson(text))}
-        />
-      )}
-    </div>
-  );
-}
-
-function PasteDialog({ onClose, onText }: {
-  readonly onClose: () => void;
-  readonly onText: (text: Uint8Array<ArrayBuffer>) => void;
-}) {
-  const [text, setText] = useState("");
-  return (
-    <Dialog title="Paste documents" onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          onText(new TextEncoder().encode(text));
-          onClose();
-        }}
-      >
-        <TextField
-          id="paste"
-          label="One JSON object with all documents"
-          rows={8}
-          value={text}
-          onValue={setText}
-          hint={
-            <>
-              <code>{`{"metadata", "jwks", "did_document"?, "events"}`}</code>,
-              where events is the feed’s text.
-            </>
-          }
-        />
-        <button class="primary" type="submit">Verify these documents</button>
-      </form>
-    </Dialog>
-  );
-}
-
-const TABS: Readonly<Record<string, ComponentType<ViewProps>>> = {
-  People,
-  Events,
-  Ask,
-};
-
-interface ViewProps {
-  readonly feed: OpenFeed;
-  readonly query: URLSearchParams;
-}
-
-/** The tabs; the URL selects one. */
-function Views(props: ViewProps) {
-  const wanted = props.query.get("tab");
-  const [now, View] =
-    Object.entries(TABS).find(([name]) => name.toLowerCase() === wanted) ??
-      ["People", People];
-  return (
-    <div id="feed-views" class="toolbar">
-      <nav class="tabs" aria-label="Of this feed">
-        {Object.keys(TABS).map((name) => (
-          <a
-            key={name}
-            href={exploreLink(props.feed.issuer, { tab: name.toLowerCase() })}
-            aria-current={name === now ? "page" : undefined}
-          >
+      <header class="ledger-bar">
+        <h1 tabIndex={-1}>
+          <a href={exploreLink({ source: feed?.source ?? place.source })}>
             {name}
           </a>
-        ))}
-      </nav>
-      <View {...props} />
+        </h1>
+        {ledger && <Origin ledger={ledger} />}
+        {ledger && evidence === undefined && (
+          <ClockControl place={place} clock={clock} feed={ledger.feed} />
+        )}
+      </header>
+      <div class="search no-print">
+        {issuers.length > 1 && (
+          <select
+            id="issuer"
+            aria-label="Issuer"
+            value={known ? hostOf(known.did) : ""}
+            onChange={({ currentTarget: { value: source } }) =>
+              location.hash = exploreLink({ source })}
+          >
+            {known === undefined && <option value="">Your own files</option>}
+            {issuers.map(({ did }) => (
+              <option key={did} value={hostOf(did)}>{hostOf(did)}</option>
+            ))}
+          </select>
+        )}
+        <Search
+          place={place}
+          onText={opened.openText}
+          find={(text) => interpret(text, issuers, ledger)}
+        />
+        {known && <Button onClick={opened.reload}>Reload</Button>}
+        <OpenFiles
+          id="files"
+          hint="sig.json, jwks.json, did.json if there is one, and events.jsonl; or one JSON file that holds all four; or an evidence file. They stay in this browser."
+          onFiles={(files) => void opened.openFiles(files)}
+        />
+      </div>
+      <div ref={main} class="stack">
+        {evidence
+          ? <Evidence key={evidence} bytes={evidence} issuers={issuers} />
+          : ledger
+          ? <Shown ledger={ledger} place={place} />
+          : (
+            <section id="verdict" aria-live="polite">
+              {verification === undefined
+                ? <NoFeed place={place} hasIssuers={issuers.length > 0} />
+                : (
+                  <Unopened
+                    verification={verification}
+                    autoFocus={known === undefined}
+                  />
+                )}
+            </section>
+          )}
+      </div>
     </div>
   );
 }
 
-/** Verifies the source whenever it changes; the last change wins. */
-function useVerification(source: Source | undefined) {
-  const [verification, setVerification] = useState<Verification | undefined>();
-  useEffect(() => {
-    const abort = new AbortController();
-    const show = (now: Verification | undefined) => {
-      if (!abort.signal.aborted) setVerification(now);
-    };
-    const verify = async ({ read, issuer }: Source) => {
-      show({ share: undefined });
-      try {
-        const verified = await verifyDocuments(await read(), {
-          issuer,
-          onProgress: (share) => show({ share }),
-          signal: abort.signal,
-        });
-        show({ verified });
-      } catch (error) {
-        show({
-          why: error instanceof DocumentsError
-            ? error.message
-            : "Something went wrong in this browser. Try again.",
-        });
-      }
-    };
-    if (source === undefined) show(undefined);
-    else void verify(source);
-    return () => abort.abort();
-  }, [source]);
-  return verification;
+/** Where the documents came from, and that they are valid. */
+function Origin({ ledger }: { readonly ledger: Ledger }) {
+  const { feed: { isProven, report, events } } = ledger;
+  const { warnings } = report;
+  return (
+    <p id="verdict" class="row" aria-live="polite">
+      <Badge kind={isProven ? "success" : "warning"}>
+        {isProven ? "Valid" : "Consistent, origin not proven"}
+      </Badge>
+      <span class="quiet">
+        <span class="wide-only">
+          {counted(events.length, "event")},{" "}
+          {isProven ? `served by ${location.host}` : "your own files"},{" "}
+        </span>
+        <a href={linkTo(ledger, "integrity")}>
+          {warnings.length === 0
+            ? "keys and integrity"
+            : counted(warnings.length, "warning")}
+        </a>
+      </span>
+    </p>
+  );
+}
+
+/** The object that the address names. */
+function Shown({ ledger, place }: {
+  readonly ledger: Ledger;
+  readonly place: Place;
+}) {
+  const { object, id, query } = place;
+  if (ledger.fault !== undefined) return <NoMoment fault={ledger.fault} />;
+  switch (object) {
+    case "issuer":
+      return <IssuerView ledger={ledger} place={place} />;
+    case "events":
+      return <EventsView ledger={ledger} place={place} />;
+    case "event":
+      return <EventView ledger={ledger} id={id} />;
+    case "integrity":
+      return <IntegrityView feed={ledger.feed} />;
+    case "person":
+    case "answer": {
+      const subject = object === "person" ? id : query.get("subject") ?? "";
+      return (
+        <PersonView
+          key={subject}
+          ledger={ledger}
+          subject={subject}
+          place={place}
+        />
+      );
+    }
+  }
+}
+
+/** What to do if nothing is open. */
+function NoFeed({ place: { source }, hasIssuers }: {
+  readonly place: Place;
+  readonly hasIssuers: boolean;
+}) {
+  return source !== "" && source !== OWN_FILES
+    ? (
+      <Alert kind="warning" title="Unknown issuer">
+        <p>
+          This server does not serve{" "}
+          <code>{visibleText(source)}</code>. Open its documents as files to see
+          them here.
+        </p>
+        {hasIssuers && (
+          <p>
+            <a href={exploreLink()}>Show the server’s own issuer</a>
+          </p>
+        )}
+      </Alert>
+    )
+    : (
+      <p class="empty card">
+        Open the documents of an issuer: sig.json, jwks.json, did.json and
+        events.jsonl; or an evidence file. You can drop or paste them here. They
+        stay in this browser, and every signature is verified in it.
+      </p>
+    );
+}
+
+/** The one box: a filter of the list, or the way to an object. */
+function Search({ place, find, onText }: {
+  readonly place: Place;
+  /** Returns the link to what a text names, if it is not a filter. */
+  readonly find: (text: string) => string | undefined;
+  /** Receives pasted documents. */
+  readonly onText: (text: string) => void;
+}) {
+  const filter = place.query.get("find") ?? "";
+  const [text, setText] = useState(filter);
+  useEffect(() => setText(filter), [filter, place.object, place.id]);
+  const isList = place.object === "issuer" || place.object === "events";
+  const apply = (text: string) => {
+    const query = new URLSearchParams(place.query);
+    query.delete("find");
+    for (const name of ["subject", "require"]) query.delete(name);
+    if (text.trim() !== "") query.set("find", text);
+    const to = isList ? place : { ...place, object: "issuer" as const, id: "" };
+    return exploreLink({ ...to, query });
+  };
+  return (
+    <form
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        location.hash = find(text) ?? apply(text);
+      }}
+    >
+      <input
+        id="find"
+        type="search"
+        aria-label="Find"
+        placeholder="Name, DID, role, #event; or paste documents, evidence or a link"
+        autocomplete="off"
+        autocapitalize="none"
+        spellcheck={false}
+        value={text}
+        onInput={({ currentTarget: { value } }) => {
+          setText(value);
+          // A list follows at once; an object stays until Enter.
+          if (isList) replacePlace(apply(value));
+        }}
+        onPaste={(event) => {
+          const pasted = event.clipboardData?.getData("text") ?? "";
+          if (!pasted.trimStart().startsWith("{")) return;
+          event.preventDefault();
+          onText(pasted);
+        }}
+      />
+    </form>
+  );
 }

@@ -29,10 +29,14 @@ export interface VerifiedDocuments {
 /** A valid feed that is open in the explorer. */
 export interface OpenFeed extends VerifiedDocuments {
   readonly state: FeedState;
-  /** The value for `sig check --sig`. */
+  /** The source in links to this feed. */
   readonly source: string;
-  /** The index of the issuer in the server's list, if it is listed. */
-  readonly issuer: number | undefined;
+  /** The value for `sig check --sig`. */
+  readonly commandSource: string;
+  /** Whether the server passed the documents on, rather than the person. */
+  readonly isProven: boolean;
+  /** The bytes of the feed. */
+  readonly bytes: Uint8Array | undefined;
 }
 
 /** Events that are replayed before yielding to rendering. */

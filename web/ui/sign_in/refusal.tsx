@@ -27,7 +27,7 @@ export function Refusal({ page: { config }, signIn, state, next }: {
     ? explainDeny(config.issuer, problem, reasons)
     : explainError(problem);
   const isUnknown = reasons[0]?.code === "no_relationship";
-  const issuer = config.issuers.findIndex(({ did }) => did === config.issuer);
+  const isServed = config.issuers.some(({ did }) => did === config.issuer);
   const require = signIn.request?.challenge.require ?? config.require ?? [];
   return (
     <Outcome
@@ -44,10 +44,13 @@ export function Refusal({ page: { config }, signIn, state, next }: {
                 isPrimary
               />
             )}
-            {issuer >= 0 && subject !== undefined && (
+            {isServed && subject !== undefined && (
               <a
                 class={isUnknown ? "button" : "button primary"}
-                href={questionLink(issuer, { subject, require })}
+                href={questionLink(hostOf(config.issuer ?? ""), {
+                  subject,
+                  require,
+                })}
               >
                 See it in the feed
               </a>

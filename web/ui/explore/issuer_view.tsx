@@ -1,0 +1,211 @@
+/** An issuer: counts, its people, and its changes. @module */
+
+import { useMemo } from "preact/hooks";
+import { Alert } from "../elements.tsx";
+import { exploreLink, type Place } from "../route.ts";
+import { counted, shortened, typeLabel, visibleText } from "../text.ts";
+import { Time } from "../time.tsx";
+import { ChangeRow, linkTo, nameOf, Rows, StatusBadge } from "./elements.tsx";
+import type { Ledger, Person } from "./ledger.ts";
+
+const LATEST = 8;
+
+/** The counts that also filter, by their value in the URL. */
+const FILTERS: Readonly<
+  Record<string, readonly [string, (person: Person) => boolean]>
+> = {
+  active: ["active", ({ status }) => status === "active"],
+  ending: ["ending within 30 days", ({ isEnding }) => isEnding],
+  not_yet: ["not yet", ({ status }) => status === "not_yet_valid"],
+  ended: [
+    "ended",
+    ({ status }) => status === "revoked" || status === "expired",
+  ],
+};
+
+/** Counts, people, and the latest changes. */
+export function IssuerView({ ledger, place }: {
+  readonly ledger: Ledger;
+  readonly place: Place;
+}) {
+  const { people, known } = ledger;
+  const find = place.query.get("find") ?? "";
+  const chosen = place.query.get("status") ?? "";
+  const shown = useMemo(() => {
+    const wanted = find.trim().toLowerCase();
+    const matches = FILTERS[chosen]?.[1] ?? (() => true);
+    return people.filter((each) =>
+      matches(each) && each.searched.includes(wanted)
+    );
+  }, [people, find, chosen]);
+  const all = counted(people.length, "relationship").replace(
+    /relationships?/,
+    people.length === 1 ? "person" : "people",
+  );
+  return (
+    <div class="issuer-view">
+      <section class="people">
+        <div class="counts">
+          <h2>People</h2>
+          {Object.entries(FILTERS).map(([value, [text, matches]]) => {
+            const count = people.filter(matches).length;
+            const isChosen = value === chosen;
+            const query = new URLSearchParams(place.query);
+            if (isChosen) query.delete("status");
+            else query.set("status", value);
+            return (count > 0 || isChosen) && (
+              <a
+                key={value}
+                class="count"
+                href={exploreLink({ ...place, query })}
+                aria-current={isChosen ? "true" : undefined}
+                title={isChosen ? "Show all people" : undefined}
+              >
+                {count.toLocaleString("en")} {text}
+                {isChosen && " ×"}
+              </a>
+            );
+          })}
+          <span class="quiet" aria-live="polite">
+            {shown.length === people.length
+              ? all
+              : `${shown.length.toLocaleString("en")} of ${all}`}
+          </span>
+        </div>
+        {shown.length === 0
+          ? (
+            <p class="empty">
+              {people.length > 0
+                ? "Nobody matches. "
+                : known.length === 0
+                ? "This feed has no people at this time."
+                : "Nobody has a relationship at this time."}
+              {people.length > 0 && (
+                <a class="button" href={linkTo(ledger, "issuer")}>Show all</a>
+              )}
+            </p>
+          )
+          : (
+            <Rows<Person>
+              id="people"
+              items={shown}
+              keyOf={({ root }) => root}
+              row={(person) => <PersonRow ledger={ledger} person={person} />}
+            />
+          )}
+      </section>
+      <section class="latest">
+        <h2>Latest changes</h2>
+        <Rows
+          id="latest"
+          items={known.slice(-LATEST).reverse()}
+          keyOf={({ verified }) => verified.event.sequence}
+          row={(change) => <ChangeRow ledger={ledger} change={change} />}
+        />
+        <p>
+          <a href={linkTo(ledger, "events")}>
+            All {counted(known.length, "event")}
+          </a>
+        </p>
+      </section>
+    </div>
+  );
+}
+
+function PersonRow({ ledger, person }: {
+  readonly ledger: Ledger;
+  readonly person: Person;
+}) {
+  const { root, keys, name, position, held, status } = person;
+  const [{ state }] = held as readonly [Person["held"][0]];
+  const roles = new Set(
+    held.filter((each) => each.status === status)
+      .flatMap(({ state }) => state.roles),
+  );
+  const until = status === "revoked"
+    ? state.revoked_effective_at
+    : status === "not_yet_valid"
+    ? state.valid_from
+    : state.valid_until;
+  return (
+    <a class="row-link" href={linkTo(ledger, "person", root)}>
+      <span class="row-title">
+        <bdi>
+          <strong>{nameOf(person, root)}</strong>
+        </bdi>{" "}
+        {position !== "" && (
+          <bdi class="quiet wide-only">{visibleText(position)}</bdi>
+        )}
+      </span>
+      <span class="row-what">
+        {typeLabel(state.relationship_type)}{" "}
+        <bdi class="quiet">
+          {Array.from(roles, (role) => visibleText(role)).join(", ")}
+        </bdi>{" "}
+        {keys.length > 1 && (
+          <span class="quiet">{counted(keys.length, "key")}</span>
+        )} {name !== "" && <code>{shortened(root)}</code>}
+      </span>
+      <span class="row-end">
+        {until && (
+          <span class="quiet">
+            {status === "active"
+              ? "until "
+              : status === "not_yet_valid"
+              ? "from "
+              : ""}
+            <Time instant={until} isShort />
+          </span>
+        )} <StatusBadge status={status} />
+      </span>
+    </a>
+  );
+}
+
+/** All events that were known at the clock's moment, newest first. */
+export function EventsView({ ledger, place }: {
+  readonly ledger: Ledger;
+  readonly place: Place;
+}) {
+  const find = place.query.get("find") ?? "";
+  const newest = useMemo(() => ledger.known.toReversed(), [ledger]);
+  const shown = useMemo(() => {
+    const wanted = find.trim().toLowerCase();
+    if (wanted === "") return newest;
+    return newest.filter(({ name, what, gained, lost, verified: { event } }) =>
+      [
+        ...[name, what, event.subject, event.relationship_id],
+        ...[...gained, ...lost],
+      ].join("\n").toLowerCase().includes(wanted)
+    );
+  }, [newest, find]);
+  return (
+    <section>
+      <div class="counts">
+        <h2 tabIndex={-1}>Events</h2>
+        <span class="quiet" aria-live="polite">
+          {shown.length === newest.length
+            ? counted(newest.length, "event")
+            : `${shown.length.toLocaleString("en")} of ${
+              counted(newest.length, "event")
+            }`}
+        </span>
+      </div>
+      <Rows
+        id="events"
+        items={shown}
+        keyOf={({ verified }) => verified.event.sequence}
+        row={(change) => <ChangeRow ledger={ledger} change={change} />}
+      />
+    </section>
+  );
+}
+
+/** Why nothing can be shown at the clock's moment. */
+export function NoMoment({ fault }: { readonly fault: string }) {
+  return (
+    <Alert kind="warning" title="No such moment">
+      <p>{visibleText(fault)}</p>
+    </Alert>
+  );
+}
