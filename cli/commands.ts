@@ -64,9 +64,12 @@ export const COMMANDS: readonly CommandEntry[] = [
   ...from(() => import("./commands/init.ts"), {
     init: ["init", "create an issuer"],
   }),
-  ...from(() => import("./commands/events.ts"), {
+  ...from(() => import("./commands/upsert.ts"), {
     upsert: ["upsert", "add or replace a relationship"],
+  }),
+  ...from(() => import("./commands/revoke.ts"), {
     revoke: ["revoke", "end a relationship"],
+    undo: ["undo", "restore a relationship as it was before its last event"],
   }),
   ...from(() => import("./commands/plan.ts"), {
     plan: ["plan", "compare a list of people with the feed"],

@@ -94,11 +94,24 @@ export interface LoadedCommand
 export function typedCommand<const F extends Flags>(
   spec: CommandSpec<F>,
 ): LoadedCommand {
+  const { description } = spec;
   return {
     ...spec,
+    ...description !== undefined && { description: dedent(description) },
     flags: flagSpecs(spec.flags),
     run: (call) => spec.run({ ...call, flags: readValues(spec.flags, call) }),
   };
+}
+
+/** Returns a text of several lines without the indentation of the code. */
+function dedent(text: string): string {
+  const lines = text.replace(/^\n/, "").trimEnd().split("\n");
+  const indent = Math.min(
+    ...lines.filter((line) => line.trim() !== "").map((line) =>
+      line.search(/\S/)
+    ),
+  );
+  return lines.map((line) => line.slice(indent)).join("\n");
 }
 
 /** A row of the table of commands, available without loading the command. */

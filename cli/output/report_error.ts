@@ -118,7 +118,8 @@ const AFTER_ASKING =
   "sig pin ack <issuer> --reason TEXT accepts what is served now";
 
 const BY_CODE: { readonly [code in ErrorCode]?: string } = {
-  already_revoked: "add --amend to correct the revocation",
+  already_revoked:
+    "sig undo takes the revocation back; --amend corrects its reason or time",
   duplicate_event_id: "leave out --event-id, or repeat the first append as is",
   feed_rewritten: AFTER_ASKING,
   feed_rolled_back: AFTER_ASKING,

@@ -1,22 +1,15 @@
-/** One signed event: `sig upsert`, `sig revoke`. @module */
-
 import type { OpenObject } from "@sig/core";
-import { many, optional, required, toggle } from "@sig/api/program";
+import { many, optional, required } from "@sig/api/program";
 import type { EventDraft } from "@sig/issuer";
 import { typedCommand } from "../command_line/command.ts";
 import { did, id, role } from "../command_line/values.ts";
 import { appendProposal } from "../issue/append_proposal.ts";
-import {
-  MOST_NAMED,
-  reviewUpsert,
-  stillActive,
-} from "../issue/change_notices.ts";
+import { reviewUpsert } from "../issue/change_notices.ts";
 import {
   APPEND_FLAGS,
   commonMembers,
   contentFlags,
   DIR_FLAG,
-  ENDING_FLAGS,
   given,
   TYPE_FLAG,
 } from "../issue/flags.ts";
@@ -69,59 +62,6 @@ export const upsert = typedCommand({
         ifLastSequence,
         doubts,
         about: (appended) => ({ notices: noticesAfter(appended) }),
-      };
-    });
-  },
-});
-
-/** `sig revoke` */
-export const revoke = typedCommand({
-  description:
-    "Appends one signed event. Readers deny from the moment they see it.",
-  flags: {
-    ...DIR_FLAG,
-    "relationship-id": required(id, "the relationship that ends"),
-    "reason-code": ENDING_FLAGS["reason-code"],
-    subject: optional(
-      did,
-      "must be the relationship's (default: taken from it)",
-    ),
-    "effective-at": ENDING_FLAGS["effective-at"],
-    amend: toggle("revoke again, to correct the reason or the time"),
-    ...APPEND_FLAGS,
-  },
-  examples: [
-    "sig revoke --dir acme.example --relationship-id 01K9… --reason-code employment_ended",
-  ],
-  async run(call) {
-    const { flags } = call;
-    const draft = {
-      event_type: "relationship.revoke",
-      relationship_id: flags["relationship-id"],
-      reason_code: flags["reason-code"],
-      ...given({
-        subject: flags.subject,
-        effective_at: flags["effective-at"],
-        amend: flags.amend || undefined,
-      }),
-      ...commonMembers(flags),
-    };
-    return await appendProposal(call, async (issuer) => {
-      const { relationship_id } = draft;
-      const ending = await issuer.current({ relationship_id });
-      const subject = ending.relationships[0]?.subject;
-      const { relationships } = await issuer.current({
-        subject,
-        most: MOST_NAMED,
-      });
-      const others = relationships.filter((each) =>
-        each.relationship_id !== relationship_id
-      );
-      const notices = stillActive(others, call.io.now());
-      return {
-        // The issuer validates every member; flags are only text.
-        drafts: [draft as unknown as EventDraft],
-        about: () => ({ notices }),
       };
     });
   },
