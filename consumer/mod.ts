@@ -41,6 +41,7 @@ export {
   type Evidence,
   fetchTrustedKeys,
   makeEvidence,
+  type TrustedDocuments,
   type TrustedKeys,
   type VerifiedEvidence,
   verifyEvidence,

@@ -24,6 +24,7 @@ export {
   createKeyResolver,
   type CreateKeyResolverOptions,
   type KeyResolver,
+  resolveCurrent,
 } from "./keys/key_resolver.ts";
 export { type VerificationBackend } from "./keys/platform.ts";
 export { calculateKid, toPublicJwk } from "./keys/public_key.ts";

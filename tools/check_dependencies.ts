@@ -58,7 +58,10 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
  */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
   core: ["errors", "text", "event", "replay", "ask"],
-  jose: ["bytes", "keys", "event", "proofs", "attestation", "invitation"],
+  jose: [
+    ...["bytes", "keys", "event", "proofs", "recovery", "attestation"],
+    "invitation",
+  ],
   issuer: [
     ...["disk", "index", "store", "keys", "documents", "append"],
     ...["proofs", "people", "plan", "testing"],

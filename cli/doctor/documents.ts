@@ -3,7 +3,7 @@
 import { isSigError, JsonError, parseJson } from "@sig/core";
 import { isObject } from "@sig/core/internal";
 import type { IssuerLocation } from "@sig/consumer";
-import { type loadIssuer, readAll, signingKeys } from "@sig/consumer/internal";
+import { type loadIssuer, maySign, readAll } from "@sig/consumer/internal";
 import type { FindingTable } from "./finding.ts";
 import type { Requests } from "./served.ts";
 
@@ -50,7 +50,7 @@ export async function readDocuments(
     if (isThere) otherDrafts.push(path);
   }
   const kids = [...keys.keys.keys()];
-  const authorised = new Set(signingKeys(keys).keys());
+  const authorised = new Set(kids.filter((kid) => maySign(keys, kid)));
   return { otherDrafts, kids, authorised, used };
 }
 

@@ -38,7 +38,7 @@ Deno.test("long texts and role lists take linear time", () => {
   const examination = new FeedNotes();
   for (const part of ["a", "a.", "a@", "a@a.", "+1 2", "born 1"]) {
     const event = upsert({ reason: part.repeat(1_000_000) });
-    examination.add({ event, kid: "k1", line: event.sequence });
+    examination.add({ event, kid: "k1", line: event.sequence, isVoid: false });
   }
   const roles = (from: number) =>
     Array.from({ length: 200_000 }, (_, i) => `r${from + i}`);

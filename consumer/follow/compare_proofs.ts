@@ -32,11 +32,15 @@ interface ShownProofs {
   readonly checkpoint?: OpenedCheckpoint | undefined;
 }
 
-/** Returns the keys that may sign events, by kid. */
+/** Returns the keys that may sign events and have not ended, by kid. */
 export function signingKeys(
   keys: KeyResolver,
 ): ReadonlyMap<string, VerificationKey> {
-  return new Map([...keys.keys].filter(([kid]) => maySign(keys, kid)));
+  return new Map(
+    [...keys.keys].filter(([kid]) =>
+      maySign(keys, kid) && keys.endOf(kid) === undefined
+    ),
+  );
 }
 
 /**

@@ -22,6 +22,7 @@ import {
   encodeBase64,
   formatVerifierKey,
   HASH_BYTES,
+  invalidCheckpoint,
   leafOf,
   MAX_SUBJECT_BYTES,
   openCheckpoint,
@@ -34,6 +35,14 @@ import {
   stateLeaf,
   subjectKey,
 } from "@sig/jose/proofs";
+import {
+  endKeysOf,
+  readRecovery,
+  type Recovery,
+  recoveryLines,
+  type RecoveryMember,
+  statementsLine,
+} from "@sig/jose/recovery";
 import { decodeHex, encodeHex } from "@std/encoding/hex";
 import { ProofsOfFeed } from "./full_read.ts";
 import { canonical } from "../memory/pin.ts";
@@ -88,6 +97,10 @@ export interface Evidence {
   };
   /** `x` of the keys that signed lines and checkpoint, by kid. */
   readonly keys: { readonly [kid: string]: string };
+  /**
+   * The issuer's recovery key, with the statements that the checkpoint names.
+   */
+  readonly recovery?: RecoveryMember;
 }
 
 /** A verified evidence file. */
@@ -105,6 +118,8 @@ export interface VerifiedEvidence {
    * null if not stated.
    */
   readonly signed_at: string | null;
+  /** Whether each line is void: its key had ended. */
+  readonly voids: readonly boolean[];
 }
 
 /**
@@ -129,12 +144,13 @@ export async function makeEvidence(
   if (files === undefined || checkpoint === undefined) {
     throw proofInvalid("the issuer publishes no proofs");
   }
+  const recovery = namedBy(checkpoint, loaded.recovery);
   const walk = await files.walk(checkpoint.state, question.subject);
   const { path, other, lines } = endOf(createSha256(), walk, question.subject);
   const replay = new SubjectReplay(loaded, ofNow(question), options);
   const kids = new Set(checkpoint.kids);
   for (const line of lines) {
-    kids.add(await replay.addOwn(line, checkpoint.size));
+    kids.add((await replay.addOwn(line, checkpoint.size)).kid);
   }
   const { size } = checkpoint;
   const decoder = new TextDecoder();
@@ -150,7 +166,27 @@ export async function makeEvidence(
     keys: Object.fromEntries(
       [...kids].map((kid) => [kid, loaded.keys.resolve(kid).jwk.x]),
     ),
+    ...(recovery === undefined ? {} : { recovery }),
   };
+}
+
+/**
+ * Returns the statements of which a checkpoint knows.
+ *
+ * @throws {SigError} `invalid_checkpoint` if it is older than the statements of
+ * the documents, by which the lines were read.
+ */
+function namedBy(
+  checkpoint: OpenedCheckpoint,
+  recovery: Recovery | undefined,
+): RecoveryMember | undefined {
+  const lines = recoveryLines(recovery);
+  const isOlder = checkpoint.recovery !== lines.recovery ||
+    checkpoint.statements !== lines.statements;
+  if (isOlder && recovery?.keys) {
+    throw invalidCheckpoint("it is older than the issuer's last statement");
+  }
+  return checkpoint.recovery === undefined ? undefined : recovery?.member;
 }
 
 function ofNow({ subject }: Evidence["question"]) {
@@ -220,30 +256,42 @@ function digestOf(sha256: Sha256, lines: readonly Uint8Array[]): Uint8Array {
  * later.
  *
  * @param trust Keys of the issuer, one of which must have signed the
- * checkpoint, or a function that returns them for the issuer's DID.
+ * checkpoint, or a function that returns them for the issuer's DID, with its
+ * statements if they are known.
  * @throws {SigError} `invalid_evidence`, and what `trust` throws.
  */
 export async function verifyEvidence(
   bytes: Uint8Array,
-  trust: TrustedKeys | ((issuer: string) => Promise<TrustedKeys>),
+  trust:
+    | TrustedKeys
+    | ((issuer: string) => Promise<TrustedKeys | TrustedDocuments>),
 ): Promise<VerifiedEvidence> {
   const evidence = await asEvidenceFault(() => readEvidence(bytes));
   const trusted = typeof trust === "function"
     ? await trust(evidence.issuer)
     : trust;
-  return await asEvidenceFault(() => verify(evidence, [...trusted]));
+  const of = Symbol.iterator in trusted ? { keys: trusted } : trusted;
+  return await asEvidenceFault(() => verify(evidence, of));
 }
 
 /** Keys that the caller trusts as the issuer's. */
 export type TrustedKeys = Iterable<Pick<VerificationKey, "publicKey">>;
 
-/** Fetches the keys that may sign an issuer's events. */
+/** The keys and the statements in an issuer's documents. */
+export interface TrustedDocuments {
+  /** The keys that may sign. */
+  readonly keys: TrustedKeys;
+  /** The issuer's recovery key and its statements, if it has one. */
+  readonly recovery?: Recovery | undefined;
+}
+
+/** Fetches the keys that may sign an issuer's events, and its statements. */
 export async function fetchTrustedKeys(
   location: IssuerLocation,
   options: LoadIssuerOptions = {},
-): Promise<TrustedKeys> {
-  const { keys } = await loadIssuer(location, options);
-  return signingKeys(keys).values();
+): Promise<TrustedDocuments> {
+  const { keys, recovery } = await loadIssuer(location, options);
+  return { keys: [...signingKeys(keys).values()], recovery };
 }
 
 /** Converts every fault of an evidence file to `invalid_evidence`. */
@@ -269,13 +317,35 @@ export function originOf(issuer: string): string {
   return `${host}${port === undefined ? "" : `:${port}`}/.well-known/sig`;
 }
 
+/**
+ * Returns the longer one of the statements in an evidence file and in the
+ * issuer's documents, of which the other is the beginning.
+ */
+async function longerChain(
+  { issuer, recovery: member }: Evidence,
+  documents: Recovery | undefined,
+): Promise<Recovery | undefined> {
+  if (member === undefined) return documents;
+  const own = await readRecovery(member, issuer);
+  if (documents === undefined) return own;
+  const [a, b] = [own.member, documents.member];
+  const isCommon = a.commitment === b.commitment &&
+    a.statements.every((text, i) => text === (b.statements[i] ?? text));
+  if (!isCommon) {
+    throw invalidEvidence("its statements are not those of the issuer");
+  }
+  return a.statements.length > b.statements.length ? own : documents;
+}
+
 async function verify(
   evidence: Evidence,
-  trusted: readonly Pick<VerificationKey, "publicKey">[],
+  documents: TrustedDocuments,
 ): Promise<VerifiedEvidence> {
   const { issuer, question, answer } = evidence;
   const sha256 = createSha256();
-  const keys = await createKeyResolver({
+  const trusted = [...documents.keys];
+  const recovery = await longerChain(evidence, documents.recovery);
+  const named = await createKeyResolver({
     keys: Object.entries(evidence.keys).map(([kid, x]) => ({
       kty: "OKP",
       crv: "Ed25519",
@@ -283,10 +353,12 @@ async function verify(
       x,
     })),
   });
+  const keys = recovery === undefined ? named : endKeysOf(named, recovery);
   const checkpoint = await openCheckpoint(sha256, evidence.checkpoint, {
     origin: originOf(issuer),
-    keys: keys.keys,
+    keys: signingKeys(keys),
   });
+  requireNamed(checkpoint, evidence.recovery);
   const kid = checkpoint.kids.find((kid) =>
     trusted.some(({ publicKey }) =>
       sameBytes(publicKey, keys.resolve(kid).publicKey)
@@ -305,7 +377,10 @@ async function verify(
   const now = new Date(0);
   const of = { issuer, keys, metadata: { public_only: false } };
   const replay = new SubjectReplay(of, ofNow(question), { now });
-  for (const line of lines) await replay.addOwn(line, checkpoint.size);
+  const voids: boolean[] = [];
+  for (const line of lines) {
+    voids.push((await replay.addOwn(line, checkpoint.size)).isVoid);
+  }
   const given = answerOf(replay, question, checkpoint.size, now);
   if (canonical(given) !== canonical(answer)) {
     throw invalidEvidence("the lines don't give this answer");
@@ -315,7 +390,21 @@ async function verify(
     type: "note",
     key: keys.resolve(kid),
   });
-  return { evidence, checkpoint, kid, vkey, signed_at: timeOf(checkpoint) };
+  const signed_at = timeOf(checkpoint);
+  return { evidence, checkpoint, kid, vkey, signed_at, voids };
+}
+
+/** Otherwise anybody could add statements to evidence, or leave them out. */
+function requireNamed(
+  checkpoint: OpenedCheckpoint,
+  member: RecoveryMember | undefined,
+): void {
+  const { recovery, statements } = checkpoint;
+  const isNamed = recovery === member?.commitment &&
+    (statements === undefined ||
+      statements === statementsLine(member?.statements ?? []));
+  if (isNamed) return;
+  throw invalidEvidence("its statements are not those of the checkpoint");
 }
 
 function leafAtEnd(
@@ -384,6 +473,7 @@ const isEvidence = isExactly({
     value === undefined ||
     isExactly({ key: isHex, lines_sha256: isHex })(value),
   keys: (value) => isObject(value) && Object.values(value).every(isText),
+  recovery: (value) => value === undefined || isObject(value),
 });
 
 function readEvidence(bytes: Uint8Array): Evidence {

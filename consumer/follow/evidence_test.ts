@@ -7,6 +7,7 @@ import {
   stateLeaf,
   subjectKey,
 } from "@sig/jose/proofs";
+import { commitmentTo, readRecovery } from "@sig/jose/recovery";
 import { encodeHex } from "@std/encoding/hex";
 import {
   readJsonVectors,
@@ -278,3 +279,71 @@ for (
     await expectLinesRefused(lines, content, why);
   });
 }
+
+interface RecoveryEvidence {
+  readonly trust: string;
+  readonly metadata: unknown;
+  readonly keys: readonly { readonly kid: string; readonly x: string }[];
+  readonly cases: readonly {
+    readonly name: string;
+    readonly valid: boolean;
+    readonly evidence: Evidence;
+  }[];
+}
+
+vectorTest(
+  "statements are applied to evidence as the vectors say",
+  "recovery/evidence.json",
+  async (t) => {
+    const { trust, cases } = readJsonVectors<RecoveryEvidence>(
+      "recovery/evidence.json",
+    );
+    const trusted = await trustOf(trust);
+    for (const { name, valid, evidence } of cases) {
+      await t.step(name, async () => {
+        const bytes = encoder.encode(JSON.stringify(evidence));
+        if (valid) {
+          const verified = await verifyEvidence(bytes, trusted);
+          assertEquals(verified.voids.filter(Boolean).length, 1);
+          return;
+        }
+        await expectSigError(
+          () => verifyEvidence(bytes, trusted),
+          "invalid_evidence",
+          "Cannot use evidence: ",
+        );
+      });
+    }
+  },
+);
+
+vectorTest(
+  "evidence is verified by the longer chain of file and documents",
+  "recovery/evidence.json",
+  async () => {
+    const { trust, cases } = readJsonVectors<RecoveryEvidence>(
+      "recovery/evidence.json",
+    );
+    const [key] = await trustOf(trust);
+    const { evidence } = cases[0]!;
+    const bytes = encoder.encode(JSON.stringify(evidence));
+    const member = evidence.recovery!;
+    const verify = async (member: unknown) =>
+      await verifyEvidence(
+        bytes,
+        async () => ({
+          keys: [key!],
+          recovery: await readRecovery(member, evidence.issuer),
+        }),
+      );
+    assertEquals((await verify(member)).kid, "orgsign-2");
+    const older = { ...member, statements: [] };
+    assertEquals((await verify(older)).kid, "orgsign-2");
+    const other = { statements: [], commitment: commitmentTo("A".repeat(43)) };
+    await expectSigError(
+      () => verify(other),
+      "invalid_evidence",
+      "Cannot use evidence: its statements are not those of the issuer",
+    );
+  },
+);

@@ -7,7 +7,6 @@ import {
   type SigError,
   type SigMetadata,
 } from "@sig/core";
-import type { VerificationKey } from "@sig/jose/keys";
 import {
   createSha256,
   encodeBase64,
@@ -15,6 +14,7 @@ import {
   type OpenedCheckpoint,
   proofInvalid,
 } from "@sig/jose/proofs";
+import { requireFittingLines } from "@sig/jose/recovery";
 import type { IssuerPin, ProofMemory } from "../memory/pin.ts";
 import type { IssuerLocation } from "../read/reader.ts";
 import {
@@ -82,7 +82,7 @@ export class ProofsOfFeed {
         ...options,
         onMetadata,
       });
-      await this.#open(signingKeys(loaded.keys), options);
+      await this.#open(loaded, options);
       return loaded;
     } finally {
       await this.text?.catch(() => {});
@@ -90,7 +90,7 @@ export class ProofsOfFeed {
   }
 
   async #open(
-    keys: ReadonlyMap<string, VerificationKey>,
+    loaded: LoadedIssuer,
     { checkpointPolicy: policy, now }: LoadProofsOptions,
   ): Promise<void> {
     try {
@@ -98,8 +98,11 @@ export class ProofsOfFeed {
       if (text !== undefined) {
         const { origin } = this.files!;
         const cosigners = policy?.cosigners ?? [];
+        const keys = signingKeys(loaded.keys);
         const of = { origin, keys, cosigners };
-        this.checkpoint = await openCheckpoint(this.#sha256, text, of);
+        const checkpoint = await openCheckpoint(this.#sha256, text, of);
+        requireFittingLines(checkpoint, loaded.recovery);
+        this.checkpoint = checkpoint;
       }
     } catch (error) {
       if (!isSigError(error)) throw error;

@@ -309,6 +309,13 @@ type SubjectIssuer = Pick<LoadedIssuer, "issuer" | "keys"> & {
   readonly metadata: Pick<SigMetadata, "public_only">;
 };
 
+/** A verified line of the subject. */
+interface OwnLine {
+  readonly kid: string;
+  /** Whether its key had ended. */
+  readonly isVoid: boolean;
+}
+
 /** Verifies and replays the lines of one subject, then a tail. */
 export class SubjectReplay {
   readonly replay: Replay;
@@ -316,6 +323,8 @@ export class SubjectReplay {
   readonly #loaded: SubjectIssuer;
   readonly #question: ProofQuestion;
   readonly #parse: ReturnType<typeof createFeedLineParser>;
+  /** The relationships of the subject, also of void events. */
+  readonly #own = new Set<string>();
 
   constructor(
     loaded: SubjectIssuer,
@@ -331,20 +340,21 @@ export class SubjectReplay {
   }
 
   /** Adds a line of the subject; returns the kid that signed it. */
-  async addOwn(bytes: Uint8Array, size: number): Promise<string> {
-    const { event, kid } = await this.#verify(bytes);
+  async addOwn(bytes: Uint8Array, size: number): Promise<OwnLine> {
+    const { event, kid, isVoid } = await this.#verify(bytes);
     if (event.sequence > size) {
       throw proofInvalid(`a line has sequence ${event.sequence} of ${size}`);
     }
-    if (isUpsert(event) && event.subject !== this.#question.subject) {
-      throw proofInvalid("an upsert names another subject");
-    }
-    const isKnown = this.#history.versions.has(event.relationship_id);
+    const isKnown = this.#own.has(event.relationship_id);
+    const isMoved = isUpsert(event) && !(isVoid && isKnown) &&
+      event.subject !== this.#question.subject;
+    if (isMoved) throw proofInvalid("an upsert names another subject");
     if (!isUpsert(event) && !isKnown) {
       throw proofInvalid("a relationship does not begin with an upsert");
     }
-    this.replay.applySparse(event);
-    return kid;
+    this.#own.add(event.relationship_id);
+    this.replay.applySparse(event, isVoid);
+    return { kid, isVoid };
   }
 
   /**
@@ -353,14 +363,14 @@ export class SubjectReplay {
    */
   async addTail(lines: readonly Uint8Array[], size: number): Promise<boolean> {
     const { isPast } = this.#question;
-    const own = new Set(this.#history.versions.keys());
     this.replay.resume(size);
     for (const line of lines) {
-      const { event } = await this.#verify(line);
-      this.replay.apply(event);
+      const { event, isVoid } = await this.#verify(line);
+      this.replay.apply(event, undefined, isVoid);
+      if (isVoid) continue;
       // The relationship's earlier versions, under another subject, are
       // unknown.
-      if (isPast && isUpsert(event) && !own.has(event.relationship_id)) {
+      if (isPast && isUpsert(event) && !this.#own.has(event.relationship_id)) {
         return false;
       }
     }
@@ -372,6 +382,8 @@ export class SubjectReplay {
     await verifyEnvelope(parsed, this.#loaded.keys);
     const { public_only: publicOnly } = this.#loaded.metadata;
     const event = parseEventPayload(parsed.payload, { publicOnly });
-    return { event, kid: parsed.header.kid };
+    const { kid } = parsed.header;
+    const isVoid = event.sequence > (this.#loaded.keys.endOf(kid) ?? Infinity);
+    return { event, kid, isVoid };
   }
 }

@@ -87,6 +87,10 @@ export class PartialHistory implements GrowingHistory {
     );
   }
 
+  addVoid(event: SigEvent | UnknownEvent): void {
+    this.add(event, false);
+  }
+
   add(event: SigEvent | UnknownEvent, applies: boolean): void {
     this.learnInstant(event.sequence, validInstant(event.issued_at));
     if (!applies || (!isUpsert(event) && !isRevoke(event))) return;

@@ -68,11 +68,18 @@ export class FeedTree {
     this.#storeHashes();
   }
 
-  /** Adds the next line, without its LF. */
-  add(bytes: Uint8Array, event: SigEvent | UnknownEvent): void {
+  /**
+   * Adds the next line, without its LF. The trees depend on the feed alone:
+   * void events are in them.
+   */
+  add(
+    bytes: Uint8Array,
+    event: SigEvent | UnknownEvent,
+    isVoid = false,
+  ): void {
     this.#lines.add(leafHash(this.#sha256, bytes));
     this.#bytes += bytes.length + 1;
-    if (this.#subjects?.add(bytes, event) === false) this.endState();
+    if (this.#subjects?.add(bytes, event, isVoid) === false) this.endState();
     this.#storeHashes();
   }
 
@@ -117,15 +124,19 @@ class Subjects {
 
   /**
    * Returns false for an upsert that changes a subject, which no proof can
-   * show.
+   * show, unless it is void.
    */
-  add(bytes: Uint8Array, event: SigEvent | UnknownEvent): boolean {
+  add(
+    bytes: Uint8Array,
+    event: SigEvent | UnknownEvent,
+    isVoid: boolean,
+  ): boolean {
     const index = this.#subjectOf.get(event.relationship_id) ??
       this.#begin(event);
     if (index === undefined) return true;
-    if (isUpsert(event) && this.#numbers.get(event.subject) !== index) {
-      return false;
-    }
+    const isMoved = isUpsert(event) && !isVoid &&
+      this.#numbers.get(event.subject) !== index;
+    if (isMoved) return false;
     const saved = this.#digests[index];
     const digest = saved === undefined
       ? new RunningSha256()

@@ -109,9 +109,9 @@ const verify = (feed: InlineFeed) =>
 
 Deno.test("limits the documents of an inline feed", async () => {
   await expectSigError(
-    () => verify(inline({ metadata: { x: "y".repeat(16_384) } })),
+    () => verify(inline({ metadata: { x: "y".repeat(65_536) } })),
     "document_too_large",
-    "Cannot read document: it is larger than 16384 bytes",
+    "Cannot read document: it is larger than 65536 bytes",
   );
 });
 

@@ -30,6 +30,7 @@ import {
   located,
 } from "./feed_fault.ts";
 import { type FeedLine, LineSplitter } from "../read/line_splitter.ts";
+import { StatementRoots } from "./statement_roots.ts";
 import { SignatureQueue, SignatureWorkers } from "./signature_workers.ts";
 import type { FeedTree } from "../proofs/feed_tree.ts";
 import type {
@@ -47,10 +48,12 @@ const BYTES_PER_YIELD = 256 * 1024;
 
 const LF = new Uint8Array([0x0a]);
 
-interface FeedVerificationOptions
-  extends
-    FeedPolicy,
-    Pick<VerifyFeedOptions, "issuer" | "publicOnly" | "keepOnly"> {
+interface FeedVerificationOptions extends
+  FeedPolicy,
+  Pick<
+    VerifyFeedOptions,
+    "issuer" | "publicOnly" | "keepOnly" | "recovery"
+  > {
   /** Called with each verified line. The bytes are valid until it returns. */
   readonly onLine?:
     | ((bytes: Uint8Array, event: SigEvent | UnknownEvent) => void)
@@ -87,6 +90,7 @@ export class FeedVerification {
   readonly #limits: Limits;
   readonly #parse: FeedLineParser;
   readonly #replay: Replay;
+  readonly #roots: StatementRoots | undefined;
   readonly #keyUse = new Map<
     string,
     { -readonly [K in keyof KeyUse]: KeyUse[K] }
@@ -113,7 +117,11 @@ export class FeedVerification {
     this.tree = options.tree;
     this.#limits = limits;
     this.#parse = createFeedLineParser({ limits });
-    const { start } = options;
+    const { start, recovery } = options;
+    // The lines before `start` are not read.
+    if (recovery?.keys && start === undefined) {
+      this.#roots = new StatementRoots(recovery);
+    }
     this.#replay = new Replay({
       issuer: options.issuer,
       // Each reading has a later clock.
@@ -211,6 +219,7 @@ export class FeedVerification {
       this.#line++;
       this.#recordFault(incompleteLine());
     }
+    if (this.#faults.length === 0) this.#roots?.requireAll();
     this.#isIntact = this.#faults.length === 0;
     if (this.#verified > before) {
       this.#overlap = joinBytes(
@@ -395,13 +404,17 @@ export class FeedVerification {
   /** Checks payload, fields, issuer, sequence and event_id. */
   #apply({ header, payload }: ParsedEnvelope): void {
     let event: SigEvent | UnknownEvent;
+    let isVoid: boolean;
     try {
       event = parseEventPayload(payload, {
         publicOnly: this.#policy.publicOnly,
         unknownEvents: this.#policy.unknownEvents ?? "reject",
       });
       this.#resync(event.sequence);
-      this.#replay.apply(event, this.#line);
+      const end = this.#reading!.keys.endOf(header.kid) ?? Infinity;
+      isVoid = event.sequence > end;
+      this.#replay.apply(event, this.#line, isVoid);
+      this.#roots?.add(this.#lineBytes);
     } catch (error) {
       return this.#recordFault(error, header.kid, payload);
     }
@@ -410,9 +423,14 @@ export class FeedVerification {
     this.#lastEventId = event.event_id;
     this.#count(header.kid, event.sequence);
     this.#policy.onLine?.(this.#lineBytes, event);
-    this.tree?.add(this.#lineBytes, event);
+    this.tree?.add(this.#lineBytes, event, isVoid);
     // Outside the try: an error of the callback is not a fault of the feed.
-    this.#reading?.onEvent?.({ event, kid: header.kid, line: this.#line });
+    this.#reading?.onEvent?.({
+      event,
+      kid: header.kid,
+      line: this.#line,
+      isVoid,
+    });
   }
 
   #count(kid: string, sequence: number): void {

@@ -25,6 +25,7 @@ import {
   type VerificationBackend,
   type VerificationKey,
 } from "@sig/jose/keys";
+import { endKeysOf, readRecovery, type Recovery } from "@sig/jose/recovery";
 import type {
   FetchConditions,
   OpenedDocument,
@@ -72,6 +73,8 @@ export interface LoadedIssuer {
   readonly metadata: SigMetadata;
   /** The keys that may sign its events. */
   readonly keys: KeyResolver;
+  /** The issuer's recovery key and its statements, if it has one. */
+  readonly recovery: Recovery | undefined;
   /** Warnings about the documents. */
   readonly warnings: readonly Warning[];
   /** Opens the feed. The warnings are about its media type. */
@@ -89,7 +92,8 @@ export interface LoadedIssuer {
  *
  * @throws {SigError} `invalid_metadata`, `issuer_mismatch`,
  * `invalid_did_document`, the codes of `createKeyResolver`,
- * `duplicate_json_member`, and the errors of reading the documents.
+ * `invalid_recovery`, `recovery_contradicted`, `duplicate_json_member`, and the
+ * errors of reading the documents.
  */
 export async function loadIssuer(
   location: IssuerLocation,
@@ -132,16 +136,21 @@ export async function loadIssuer(
   const authorized = didDocument === undefined
     ? undefined
     : readDidDocument(didDocument, metadata.issuer);
+  const keys = await createKeyResolver(jwks, {
+    authorized,
+    limits,
+    known: options.knownKeys,
+    ...(options.backend === undefined ? {} : { backend: options.backend }),
+  });
+  const recovery = metadata.recovery === undefined
+    ? undefined
+    : await readRecovery(metadata.recovery, metadata.issuer);
   return {
     issuer: metadata.issuer,
     source: sourceOf(location, metadata),
     metadata,
-    keys: await createKeyResolver(jwks, {
-      authorized,
-      limits,
-      known: options.knownKeys,
-      ...(options.backend === undefined ? {} : { backend: options.backend }),
-    }),
+    keys: recovery === undefined ? keys : endKeysOf(keys, recovery),
+    recovery,
     warnings,
     async openFeed(conditions) {
       const warnings: Warning[] = [];

@@ -9,6 +9,7 @@ import type {
   Warning,
 } from "@sig/core";
 import type { KeyResolver } from "@sig/jose/keys";
+import type { Recovery } from "@sig/jose/recovery";
 import type { SignatureWorkers } from "./signature_workers.ts";
 
 /** How strictly feeds are verified. */
@@ -33,6 +34,8 @@ export interface VerifyFeedOptions extends FeedPolicy {
   readonly issuer: string;
   /** The keys that may sign. */
   readonly keys: KeyResolver;
+  /** The issuer's statements, whose roots the feed must have (default: none). */
+  readonly recovery?: Recovery | undefined;
   /** Whether the metadata says that the feed contains public events only. */
   readonly publicOnly: boolean;
   /** The current time, for the warning `issued_at_future`. */
@@ -80,6 +83,11 @@ export interface VerifiedEvent {
   readonly kid: string;
   /** Line number in the feed, from 1. */
   readonly line: number;
+  /**
+   * Whether its key had ended: the event is valid but not applied
+   * (docs/protocol.md §14.2).
+   */
+  readonly isVoid: boolean;
 }
 
 /** The events signed by a key. */

@@ -210,6 +210,7 @@ export async function verifyLoaded(
       ...extra,
       issuer: loaded.issuer,
       keys: loaded.keys,
+      recovery: loaded.recovery,
       publicOnly: loaded.metadata.public_only,
       onEvent: onProgress === undefined ? onEvent : (verified) => {
         events++;

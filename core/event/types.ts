@@ -194,6 +194,11 @@ export interface SigMetadata {
   readonly event_serialization?: "jws-flattened";
   /** URL of the proofs: `<scheme>://<host>/.well-known/sig/`. */
   readonly proofs_uri?: string;
+  /**
+   * The commitment to a recovery key and its statements, to be read with
+   * `readRecovery` of `@sig/jose/recovery`.
+   */
+  readonly recovery?: unknown;
 }
 
 /** A verification method of a DID document with a JWK. */
@@ -265,6 +270,8 @@ export const WARNING_CODES = [
   "proof_not_used",
   "feed_behind_checkpoint",
   "proofs_behind",
+  "event_void",
+  "recovery_added",
   "warnings_left_out",
 ] as const;
 

@@ -118,6 +118,8 @@ export class FeedRules {
    */
   readonly #subjects = new Map<string, string>();
   readonly #revoked = new Set<string>();
+  /** The relationships of void events. */
+  readonly #void = new Set<string>();
   readonly #past: PastEvents | undefined;
   #issuer: string | undefined;
   #lastSequence: number;
@@ -152,19 +154,28 @@ export class FeedRules {
   /**
    * Accepts the next event, or throws and changes nothing.
    *
+   * @param isVoid Whether the event's key had ended (docs/protocol.md §14.2):
+   * the event then only uses up its sequence and `event_id`, and a later revoke
+   * of its relationship is not one without an upsert.
    * @throws {SigError} `issuer_mismatch`, `sequence_gap`,
    * `sequence_out_of_order`, `duplicate_event_id`, `too_many_events`,
    * `revoke_without_upsert` (with `unmatchedRevoke: "reject"`).
    */
-  accept(event: SigEvent | UnknownEvent): Accepted {
+  accept(event: SigEvent | UnknownEvent, isVoid = false): Accepted {
     if (this.#past?.takesOver?.(this.#eventIds.size)) {
       this.#eventIds.clear();
       this.#subjects.clear();
       this.#revoked.clear();
     }
     this.#checkPlace(event);
+    if (isVoid) {
+      this.#void.add(event.relationship_id);
+      this.#take(event);
+      return { applies: false, warnings: [] };
+    }
     const subject = this.#subjectOf(event.relationship_id);
-    const unmatched = isRevoke(event) && subject === undefined;
+    const unmatched = isRevoke(event) && subject === undefined &&
+      !this.#void.has(event.relationship_id);
     if (unmatched && this.#options.unmatchedRevoke === "reject") {
       throw unmatchedRevoke(event);
     }
@@ -172,12 +183,16 @@ export class FeedRules {
     const warn: Warn = (code, detail) =>
       warnings.push({ code, detail, sequence: event.sequence });
     this.#checkTime(event, warn);
+    this.#take(event);
+    const applies = this.#relate(event, subject, warn);
+    return { applies, warnings };
+  }
+
+  #take(event: SigEvent | UnknownEvent): void {
     this.#issuer ??= event.issuer;
     this.#lastSequence = event.sequence;
     this.#eventIds.add(event.event_id);
     this.#events++;
-    const applies = this.#relate(event, subject, warn);
-    return { applies, warnings };
   }
 
   /**
@@ -299,10 +314,12 @@ export class FeedRules {
       return true;
     }
     if (before === undefined) {
-      warn(
-        "revoke_without_upsert",
-        "the revoke has no earlier upsert, it was ignored",
-      );
+      if (!this.#void.has(id)) {
+        warn(
+          "revoke_without_upsert",
+          "the revoke has no earlier upsert, it was ignored",
+        );
+      }
       return false;
     }
     if (this.#revoked.has(id)) {

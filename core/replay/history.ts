@@ -39,7 +39,10 @@ export interface FeedHistory {
   personOf(subject: string, events: number): string;
   /** Returns the `issued_at` of a replayed event. */
   issuedAt(sequence: number): Instant;
-  /** Returns the length of the longest prefix with every `issued_at` ≤ then. */
+  /**
+   * Returns the length of the longest prefix with every `issued_at` ≤ then;
+   * those of void events are not compared.
+   */
   prefixAt(instant: Instant): number;
   /** Returns the subjects of an event with a warning; none for others. */
   subjectsWarnedAt(sequence: number): readonly string[];
@@ -49,6 +52,8 @@ export interface FeedHistory {
 export interface GrowingHistory extends FeedHistory {
   /** Adds the next event; an event that does not apply only adds its time. */
   add(event: SigEvent | UnknownEvent, applies: boolean): void;
+  /** Adds a void event, which no prefix of {@linkcode prefixAt} ends before. */
+  addVoid(event: SigEvent | UnknownEvent): void;
   /** Records the subjects of an event with a warning. */
   warnAt(event: SigEvent | UnknownEvent): void;
 }
@@ -78,6 +83,8 @@ class ListedIds implements RelationshipIds {
 
 /** The number of events in a block, whose latest instant is kept. */
 const BLOCK_EVENTS = 1_024;
+/** Before every timestamp. */
+const BEFORE_ALL: Instant = { seconds: -Infinity, nanoseconds: 0 };
 const EMPTY: readonly string[] = Object.freeze([]);
 
 /** Builds a {@linkcode FeedHistory} from events. */
@@ -97,6 +104,8 @@ export class HistoryBuilder implements GrowingHistory {
   /** The latest instant up to the end of each full block. */
   readonly #latest: Instant[] = [];
   readonly #keepOnly: string | null | undefined;
+  /** Sequences of void events. */
+  readonly #void = new Set<number>();
 
   /**
    * Creates an empty history, or a copy of the first `events` events of another
@@ -134,6 +143,7 @@ export class HistoryBuilder implements GrowingHistory {
       .map((block) => block?.slice());
     this.#events = events;
     this.#latest = from.#latest.slice(0, Math.floor(events / BLOCK_EVENTS));
+    for (const sequence of from.#void) this.#void.add(sequence);
     for (const [sequence, subjects] of from.#warnedAt) {
       if (sequence <= events) this.#warnedAt.set(sequence, subjects);
     }
@@ -184,7 +194,8 @@ export class HistoryBuilder implements GrowingHistory {
     let events = blocks * BLOCK_EVENTS;
     while (
       events < this.#events &&
-      compareInstants(this.issuedAt(events + 1), instant) <= 0
+      (this.#void.has(events + 1) ||
+        compareInstants(this.issuedAt(events + 1), instant) <= 0)
     ) events++;
     return events;
   }
@@ -197,6 +208,11 @@ export class HistoryBuilder implements GrowingHistory {
       sequence,
       before === subject ? [subject] : [subject, before],
     );
+  }
+
+  addVoid(event: SigEvent | UnknownEvent): void {
+    this.#void.add(event.sequence);
+    this.#addTime(validInstant(event.issued_at));
   }
 
   /** Adds the next event; an event that does not apply only adds its time. */
@@ -248,15 +264,14 @@ export class HistoryBuilder implements GrowingHistory {
   }
 
   #endBlock(): void {
-    let latest = this.#latest.at(-1);
+    let latest = this.#latest.at(-1) ?? BEFORE_ALL;
     const to = this.#events;
     for (let sequence = to - BLOCK_EVENTS + 1; sequence <= to; sequence++) {
+      if (this.#void.has(sequence)) continue;
       const issuedAt = this.issuedAt(sequence);
-      if (latest === undefined || compareInstants(issuedAt, latest) > 0) {
-        latest = issuedAt;
-      }
+      if (compareInstants(issuedAt, latest) > 0) latest = issuedAt;
     }
-    this.#latest.push(latest!);
+    this.#latest.push(latest);
   }
 
   /** Adds a relationship to a subject, to which it may have belonged before. */

@@ -16,7 +16,7 @@ import type {
   UnknownEvent,
   Warning,
 } from "../event/types.ts";
-import { warningsLeftOut } from "./warnings.ts";
+import { eventVoid, warningsLeftOut } from "./warnings.ts";
 
 /** The state of a feed after its last event. */
 export interface FeedState {
@@ -72,6 +72,7 @@ export class Replay {
   readonly #history: GrowingHistory;
   readonly #warnings: Warning[];
   #leftOut: number;
+  #voidEvents = 0;
   readonly #isPartial: boolean;
 
   /** Starts before the first event, or continues another replay. */
@@ -95,12 +96,20 @@ export class Replay {
     };
   }
 
-  /** The first 1,000 warnings, and one more with the number of the rest. */
+  /**
+   * The first 1,000 warnings, one more with the number of the rest, and before
+   * them one with the number of void events.
+   */
   get warnings(): readonly Warning[] {
-    if (this.#leftOut === 0) return this.#warnings;
+    const leftOut = this.#leftOut;
+    const count = this.#voidEvents;
+    if (leftOut === 0 && count === 0) return this.#warnings;
     return [
+      ...count === 0 ? [] : [eventVoid(count)],
       ...this.#warnings,
-      warningsLeftOut(`${this.#leftOut} more about any event`),
+      ...leftOut === 0
+        ? []
+        : [warningsLeftOut(`${leftOut} more about any event`)],
     ];
   }
 
@@ -112,10 +121,17 @@ export class Replay {
   /**
    * Applies the next event, or throws and changes nothing.
    *
+   * @param isVoid Whether its key had ended (docs/protocol.md §14.2). Such an
+   * event changes nothing but the last sequence.
    * @throws {SigError} as {@linkcode replay}.
    */
-  apply(event: SigEvent | UnknownEvent, line?: number): void {
-    const { applies, warnings } = this.#rules.accept(event);
+  apply(event: SigEvent | UnknownEvent, line?: number, isVoid = false): void {
+    const { applies, warnings } = this.#rules.accept(event, isVoid);
+    if (isVoid) {
+      this.#voidEvents++;
+      this.#history.addVoid(event);
+      return;
+    }
     for (const warning of warnings) this.#warn(warning, event, line);
     this.#history.add(event, applies);
   }
@@ -126,11 +142,11 @@ export class Replay {
    *
    * @throws {SigError} as {@linkcode replay}, but for `sequence_gap`.
    */
-  applySparse(event: SigEvent | UnknownEvent): void {
+  applySparse(event: SigEvent | UnknownEvent, isVoid = false): void {
     if (event.sequence > this.lastSequence) {
       this.#rules.resume(event.sequence - 1);
     }
-    this.apply(event);
+    this.apply(event, undefined, isVoid);
   }
 
   #warn(

@@ -49,3 +49,14 @@ export function warningsAbout(
 export function warningsLeftOut(what: string): Warning {
   return { code: "warnings_left_out", detail: `left out: ${what}` };
 }
+
+/** Creates the warning that events are void (docs/protocol.md §14.2). */
+export function eventVoid(count: number): Warning {
+  const [events, were, their] = count === 1
+    ? ["1 event", "was", "its"]
+    : [`${count} events`, "were", "their"];
+  return {
+    code: "event_void",
+    detail: `${events} ${were} not applied: ${their} key had ended`,
+  };
+}

@@ -51,7 +51,7 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   maxLineBytes: 64 * 1024,
   maxFeedBytes: 1024 ** 3,
   maxEvents: 5_000_000,
-  maxMetadataBytes: 16 * 1024,
+  maxMetadataBytes: 64 * 1024,
   maxJwksBytes: 256 * 1024,
   maxJwksKeys: 256,
   maxDidDocumentBytes: 64 * 1024,

@@ -7,7 +7,7 @@ Deno.test("the default limits are those of docs/protocol.md §8", () => {
     maxLineBytes: 65_536,
     maxFeedBytes: 1_073_741_824,
     maxEvents: 5_000_000,
-    maxMetadataBytes: 16_384,
+    maxMetadataBytes: 65_536,
     maxJwksBytes: 262_144,
     maxJwksKeys: 256,
     maxDidDocumentBytes: 65_536,

@@ -7,7 +7,7 @@ import {
   type ParsedInvitation,
   parseInvitation,
 } from "./invitation.ts";
-import type { KeyResolver } from "../keys/key_resolver.ts";
+import { type KeyResolver, resolveCurrent } from "../keys/key_resolver.ts";
 
 /** Options of {@linkcode verifyInvitation}. */
 export interface VerifyInvitationOptions {
@@ -44,7 +44,7 @@ export async function verifyInvitation(
       "/iss",
     );
   }
-  const key = options.keys.resolve(kid);
+  const key = resolveCurrent(options.keys, kid);
   if (!await key.verify(signature, signingInput)) {
     throw new SigError(
       "signature_invalid",

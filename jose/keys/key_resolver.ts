@@ -29,6 +29,26 @@ export interface KeyResolver {
    * @throws {SigError} `key_not_found`, `key_not_authorized`.
    */
   resolve(kid: string): VerificationKey;
+  /**
+   * Returns the sequence after which events of a key are void; undefined unless
+   * a statement of the issuer's recovery key has ended it (docs/protocol.md
+   * §14). A key that ended signs nothing but the events up to that sequence.
+   */
+  endOf(kid: string): number | undefined;
+}
+
+/**
+ * Returns the key of a kid that may still sign.
+ *
+ * @throws {SigError} `key_not_found`, also for a key that has ended;
+ * `key_not_authorized`.
+ */
+export function resolveCurrent(
+  keys: KeyResolver,
+  kid: string,
+): VerificationKey {
+  if (keys.endOf(kid) === undefined) return keys.resolve(kid);
+  throw refusal("key_not_found", kid, "the issuer's recovery key ended it");
 }
 
 /** Options of {@linkcode createKeyResolver}. */
@@ -104,6 +124,7 @@ export async function createKeyResolver(
   return {
     keys,
     resolve: (kid) => authorizedKey(kid, keys, skipped, options.authorized),
+    endOf: () => undefined,
   };
 }
 

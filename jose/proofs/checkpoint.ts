@@ -30,6 +30,10 @@ export interface Checkpoint {
   readonly state: Uint8Array;
   /** The digest of the issuer's keys (see {@linkcode digestKeys}). */
   readonly keys: Uint8Array;
+  /** The commitment to a recovery key (docs/protocol.md §14.3). */
+  readonly recovery?: string | undefined;
+  /** The number of statements, a space, and their digest. */
+  readonly statements?: string | undefined;
 }
 
 /**
@@ -49,6 +53,8 @@ export function formatCheckpoint(of: Checkpoint): string {
     `bytes ${of.bytes}`,
     `state ${encodeBase64(of.state)}`,
     `keys ${encodeBase64(of.keys)}`,
+    ...of.recovery === undefined ? [] : [`recovery ${of.recovery}`],
+    ...of.statements === undefined ? [] : [`statements ${of.statements}`],
     "",
   ].join("\n");
 }
@@ -74,7 +80,17 @@ function parseCheckpoint(text: string): Checkpoint {
     bytes,
     state: readHash(onlyLine(more, "state"), "state"),
     keys: readHash(onlyLine(more, "keys"), "keys"),
+    recovery: optionalLine(more, "recovery"),
+    statements: optionalLine(more, "statements"),
   };
+}
+
+function optionalLine(
+  lines: readonly string[],
+  name: string,
+): string | undefined {
+  const isThere = lines.some((line) => line.startsWith(`${name} `));
+  return isThere ? onlyLine(lines, name) : undefined;
 }
 
 function onlyLine(lines: readonly string[], name: string): string {

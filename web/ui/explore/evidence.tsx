@@ -186,11 +186,12 @@ const TRUST: Readonly<Record<Trust, string>> = {
 
 /** The steps from the question to the key; each is proven by the next. */
 function Chain({ verified, trust }: Extract<Shown, { trust: Trust }>) {
-  const { evidence, checkpoint, kid, vkey } = verified;
+  const { evidence, checkpoint, kid, vkey, voids } = verified;
   const { answer, issuer, lines, other, path, question } = evidence;
   const rows = readChanges(lines.map((line, i) => {
     const { header, payload } = parseFeedLine(new TextEncoder().encode(line));
-    return { event: parseEventPayload(payload), kid: header.kid, line: i + 1 };
+    const event = parseEventPayload(payload);
+    return { event, kid: header.kid, line: i + 1, isVoid: voids[i]! };
   }));
   const isAllowed = answer.decision === "allow";
   return (

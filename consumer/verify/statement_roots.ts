@@ -1,0 +1,69 @@
+/**
+ * Compares a feed with the roots in the statements of a recovery key
+ * (docs/protocol.md §14.2).
+ *
+ * @module
+ */
+
+import { SigError } from "@sig/core";
+import { createSha256, leafHash, TreeHasher } from "@sig/jose/proofs";
+import { encodeBase64Url } from "@sig/jose/internal";
+import type { Recovery, StatementClaims } from "@sig/jose/recovery";
+
+/** Receives the lines of a feed from the first one on. */
+export class StatementRoots {
+  readonly #sha256 = createSha256();
+  readonly #lines = new TreeHasher(this.#sha256);
+  /** The statements to compare, the smallest size first. */
+  readonly #left: StatementClaims[];
+
+  constructor({ statements }: Recovery) {
+    this.#left = statements.toSorted((a, b) => a.size - b.size);
+    this.#compare();
+  }
+
+  /**
+   * Adds the next line, without its LF.
+   *
+   * @throws {SigError} `recovery_contradicted` if the lines so far are not
+   * those of a statement.
+   */
+  add(line: Uint8Array): void {
+    if (this.#left.length === 0) return;
+    this.#lines.add(leafHash(this.#sha256, line));
+    this.#compare();
+  }
+
+  /** @throws {SigError} `recovery_contradicted` for a feed with fewer lines. */
+  requireAll(): void {
+    const [next] = this.#left;
+    if (next === undefined) return;
+    throw contradicted(
+      next,
+      `the feed has ${this.#lines.size} events, fewer than`,
+    );
+  }
+
+  #compare(): void {
+    while (this.#left[0]?.size === this.#lines.size) {
+      const next = this.#left[0];
+      if (encodeBase64Url(this.#lines.root()) !== next.root) {
+        throw contradicted(next, "the feed does not begin with");
+      }
+      this.#left.shift();
+    }
+  }
+}
+
+function contradicted({ n, size }: StatementClaims, why: string): SigError {
+  return new SigError(
+    "recovery_contradicted",
+    `Cannot use feed: ${why} the ${size} events of statement ${n}`,
+    {
+      context: {
+        statement: n,
+        hint: "Ask the issuer by another way which feed is its own.",
+      },
+    },
+  );
+}
