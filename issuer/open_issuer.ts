@@ -397,7 +397,12 @@ export class Issuer implements AsyncDisposable {
     const { issuer, last_sequence } = await replayFeed(
       feed,
       documents,
-      { onEvent: (event) => relationships.add(event), keepOnly: null },
+      {
+        onEvent: (event, isVoid) => {
+          if (!isVoid) relationships.add(event);
+        },
+        keepOnly: null,
+      },
     );
     const digest = await crypto.subtle.digest("SHA-256", feed);
     const feed_sha256 = encodeHex(new Uint8Array(digest));

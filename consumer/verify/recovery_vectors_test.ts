@@ -14,7 +14,7 @@ import { verifyIssuer } from "./verify_feed.ts";
 
 interface Decision {
   readonly subject: string;
-  readonly require: readonly string[];
+  readonly require: readonly [string, ...string[]];
   readonly at?: string;
   readonly as_of?: number | string;
   readonly decision: string;

@@ -53,6 +53,7 @@ Deno.test("every code and warning about files has a feed vector", () => {
   assertEquals([...warnings].sort(), [
     "did_document_missing",
     "effective_at_future",
+    "event_void",
     "field_over_limit",
     "issued_at_back",
     "issued_at_future",

@@ -21,7 +21,8 @@ import {
 } from "./draft.ts";
 import type { FeedIds } from "../store/feed_lines.ts";
 import { yieldToEventLoop } from "./verify_feed.ts";
-import { readEventAt, readLastEvent } from "./current.ts";
+import { isVoidAt, readEventAt, readLastEvent } from "./current.ts";
+import type { LineRules } from "../documents/documents.ts";
 import {
   requireWritable,
   type WritableEvent,
@@ -66,7 +67,7 @@ export interface AppendOptions {
 
 /** What an append needs besides the feed. */
 interface AppendContext
-  extends WriteRules, Omit<AppendOptions, "ifLastSequence"> {
+  extends LineRules, WriteRules, Omit<AppendOptions, "ifLastSequence"> {
   readonly key: SigningKey;
   /** The event ids of the feed, read without trusting the index. */
   readonly ids: FeedIds;
@@ -129,6 +130,12 @@ function idInUse(
     return invitationUsed(sequence);
   }
   const why = `event_id is in use at sequence ${sequence}, with other content`;
+  return refused("duplicate_event_id", why, { pointer: "/event_id", sequence });
+}
+
+/** A repetition would be taken for done, but the event has no effect. */
+function voidId(sequence: number): SigError {
+  const why = `event_id is in use at sequence ${sequence}, by a void event`;
   return refused("duplicate_event_id", why, { pointer: "/event_id", sequence });
 }
 
@@ -215,6 +222,10 @@ class Batch {
     if (place !== undefined) {
       const event = await readEventAt(place, this.#feed, parseLine);
       if (event?.event_id === id && event.sequence === place.sequence) {
+        const { sequence } = event;
+        if (await isVoidAt(place, this.#feed, this.#context, sequence)) {
+          throw voidId(sequence);
+        }
         return event;
       }
       throw new IndexError("Cannot find an event in its place");

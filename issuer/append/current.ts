@@ -14,6 +14,7 @@ import {
   type LinePlace,
 } from "../index/feed_index.ts";
 import type { OpenFeed } from "../store/feed_store.ts";
+import type { LineRules } from "../documents/documents.ts";
 
 /** Selects relationships: those that match either member. */
 export interface CurrentQuestion {
@@ -66,7 +67,8 @@ export async function readCurrent(
   parseLine: FeedLineParser,
 ): Promise<CurrentRelationships> {
   const found = new Map<string, IndexedRelationship>();
-  const one = id === undefined ? undefined : index.relationship(id);
+  const named = id === undefined ? undefined : index.relationship(id);
+  const one = named?.isVoid ? undefined : named;
   const several = subject === undefined ? [] : index.activeOf(subject, most);
   for (const each of one === undefined ? several : [one, ...several]) {
     found.set(each.relationship_id, each);
@@ -127,6 +129,17 @@ export async function readEventAt(
   }
 }
 
+/** Returns whether the event at a position of the feed is void. */
+export async function isVoidAt(
+  { bytes, offset }: LinePlace,
+  feed: OpenFeed,
+  { keys, parseLine }: LineRules,
+  sequence: number,
+): Promise<boolean> {
+  const { header } = parseLine(await feed.read(offset, bytes));
+  return sequence > (keys.endOf(header.kid) ?? Infinity);
+}
+
 /**
  * Reads the last event of an indexed relationship. A wrong index can therefore
  * not invent an event; it can only hide a later one.
@@ -143,7 +156,7 @@ export async function readLastEvent(
   if (
     event?.relationship_id === found.relationship_id &&
     event.sequence === found.last_sequence &&
-    isRevoked === found.revoked &&
+    isRevoked === (found.revoked && !found.isVoid) &&
     (isRevoked || event.subject === found.subject)
   ) return event;
   throw new IndexError("Cannot find a relationship in its place");

@@ -13,8 +13,10 @@ import {
   type SigEvent,
 } from "@sig/core";
 import { sameBytes } from "@sig/core/internal";
+import { encodeBase64Url } from "@sig/jose/internal";
+import { digestStatements } from "@sig/jose/recovery";
 import type { LineRules } from "../documents/documents.ts";
-import { verifyEvent, verifyLine } from "./verify_feed.ts";
+import { type VerifiedLine, verifyEvent, verifyLine } from "./verify_feed.ts";
 import type { FeedHead, FeedIndex } from "../index/feed_index.ts";
 import { type FeedLine, readLines } from "../store/feed_lines.ts";
 import type { OpenFeed } from "../store/feed_store.ts";
@@ -79,12 +81,12 @@ export async function recoverFeed(
     }
   }
   if (stale === undefined) {
-    index.startFrom(found ?? beginning(feed, rules.issuer));
+    index.startFrom(found ?? beginning(feed, rules));
     return await readOn(feed, index, rules, options);
   }
   index.reset();
   try {
-    index.startFrom(beginning(feed, rules.issuer));
+    index.startFrom(beginning(feed, rules));
     await readOn(feed, index, rules, options);
   } catch (error) {
     // Else an older copy in the place of the feed would be accepted.
@@ -110,10 +112,8 @@ async function readOn(
       break;
     }
     try {
-      index.add(
-        await verifyLine(line.bytes, index, rules),
-        line.bytes.slice(),
-      );
+      const { event, isVoid } = await verifyLine(line.bytes, index, rules);
+      index.add(event, line.bytes.slice(), isVoid);
     } catch (error) {
       if (
         !isSigError(error) || !line.bytes.includes(NUL) ||
@@ -136,13 +136,13 @@ async function findStart(
 ): Promise<FeedHead | undefined> {
   const { head } = index;
   const isKept = head !== undefined &&
-    await matchesFeed(head, feed, rules.issuer);
+    await matchesFeed(head, feed, rules);
   // No other process has written since, so the file need not be read.
   if (isKept && head.bytes === feed.size) return head;
   const stored = index.stored();
   if (stored === undefined) return undefined;
   if (isKept && index.continues(stored)) return head;
-  if (!await matchesFeed(stored, feed, rules.issuer)) return undefined;
+  if (!await matchesFeed(stored, feed, rules)) return undefined;
   return await headIsVerified(stored, index, feed, rules) ? stored : undefined;
 }
 
@@ -161,11 +161,14 @@ async function headIsVerified(
   const { length } = mark.last_line;
   const offset = mark.bytes - length - 1;
   const before = offset === 0 ? LF : await feed.read(offset - 1, 1);
-  const event = await provenEvent(mark.last_line, rules);
-  if (event?.sequence !== mark.sequence || before[0] !== LF[0]) return false;
+  const proven = await provenEvent(mark.last_line, rules);
+  if (proven === undefined || before[0] !== LF[0]) return false;
+  const { event, isVoid } = proven;
+  if (event.sequence !== mark.sequence) return false;
   const known = index.event(event.event_id);
   return known?.sequence === mark.sequence && known.offset === offset &&
-    known.bytes === length && isNotBefore(mark.latest_issued_at, event);
+    known.bytes === length &&
+    (isVoid || isNotBefore(mark.latest_issued_at, event));
 }
 
 function isNotBefore(latest: string | null, { issued_at }: SigEvent): boolean {
@@ -174,10 +177,18 @@ function isNotBefore(latest: string | null, { issued_at }: SigEvent): boolean {
   return a !== undefined && b !== undefined && compareInstants(a, b) >= 0;
 }
 
-function beginning(feed: OpenFeed, issuer: string): FeedHead {
+/** Differs after a new statement: other events are void then. */
+function identityOf(feed: OpenFeed, { recovery }: LineRules): string {
+  const { statements = [] } = recovery?.member ?? {};
+  return statements.length === 0
+    ? feed.identity
+    : `${feed.identity} ${encodeBase64Url(digestStatements(statements))}`;
+}
+
+function beginning(feed: OpenFeed, rules: LineRules): FeedHead {
   return {
-    issuer,
-    identity: feed.identity,
+    issuer: rules.issuer,
+    identity: identityOf(feed, rules),
     bytes: 0,
     sequence: 0,
     latest_issued_at: null,
@@ -192,9 +203,10 @@ function beginning(feed: OpenFeed, issuer: string): FeedHead {
 async function matchesFeed(
   mark: FeedHead,
   feed: OpenFeed,
-  issuer: string,
+  rules: LineRules,
 ): Promise<boolean> {
-  if (mark.issuer !== issuer || mark.identity !== feed.identity) return false;
+  if (mark.issuer !== rules.issuer) return false;
+  if (mark.identity !== identityOf(feed, rules)) return false;
   if (mark.sequence === 0) return mark.bytes === 0;
   const { length } = mark.last_line;
   const offset = mark.bytes - length - 1;
@@ -212,16 +224,16 @@ async function repairTail(
   rules: LineRules,
   options: RecoveryOptions,
 ): Promise<void> {
-  let event: SigEvent;
+  let verified: VerifiedLine;
   try {
-    event = await verifyLine(line.bytes, index, rules);
+    verified = await verifyLine(line.bytes, index, rules);
   } catch (error) {
     if (!isSigError(error)) throw error;
     await cutOff(line.offset, feed, options);
     return;
   }
   await feed.append(LF);
-  index.add(event, line.bytes.slice());
+  index.add(verified.event, line.bytes.slice(), verified.isVoid);
   options.onRecovery?.({
     kind: "line_completed",
     detail: "the feed's last event lacked its line end, which was added",
@@ -281,10 +293,10 @@ function unusable(error: unknown): unknown {
 async function provenEvent(
   line: Uint8Array,
   rules: LineRules,
-): Promise<SigEvent | undefined> {
+): Promise<VerifiedLine | undefined> {
   try {
-    const event = await verifyEvent(line, rules);
-    return event.issuer === rules.issuer ? event : undefined;
+    const verified = await verifyEvent(line, rules);
+    return verified.event.issuer === rules.issuer ? verified : undefined;
   } catch (error) {
     if (!isSigError(error)) throw error;
     return undefined;
@@ -302,7 +314,7 @@ async function requireSeenEvent(
   { last_line }: FeedHead,
   rules: LineRules,
 ): Promise<void> {
-  const known = await provenEvent(last_line, rules);
+  const known = (await provenEvent(last_line, rules))?.event;
   if (known === undefined) return;
   let sequence = 0;
   for await (const { bytes, terminated } of readLines(feed, 0)) {

@@ -9,12 +9,18 @@ import {
   Replay,
   type ReplayOptions,
   type SigEvent,
-  type UnknownEvent,
 } from "@sig/core";
 import { withContext } from "@sig/core/internal";
 import { verifyEnvelope } from "@sig/jose/keys";
 import type { LineRules } from "../documents/documents.ts";
 import type { FeedIndex } from "../index/feed_index.ts";
+
+/** A line whose signature is valid. */
+export interface VerifiedLine {
+  readonly event: SigEvent;
+  /** Whether its key had ended (docs/protocol.md §14.2). */
+  readonly isVoid: boolean;
+}
 
 /**
  * Returns the event of a line after verifying its signature. Returns a promise
@@ -25,11 +31,14 @@ import type { FeedIndex } from "../index/feed_index.ts";
 export function verifyEvent(
   line: Uint8Array,
   { keys, parseLine, publicOnly }: LineRules,
-): SigEvent | Promise<SigEvent> {
+): VerifiedLine | Promise<VerifiedLine> {
   const parsed = parseLine(line);
-  // Unknown event types are refused by default.
-  const read = () =>
-    parseEventPayload(parsed.payload, { publicOnly }) as SigEvent;
+  const read = () => {
+    // Unknown event types are refused by default.
+    const event = parseEventPayload(parsed.payload, { publicOnly }) as SigEvent;
+    const end = keys.endOf(parsed.header.kid) ?? Infinity;
+    return { event, isVoid: event.sequence > end };
+  };
   const verdict = verifyEnvelope(parsed, keys);
   return verdict instanceof Promise ? verdict.then(read) : read();
 }
@@ -49,12 +58,12 @@ export async function verifyLine(
   line: Uint8Array,
   index: FeedIndex,
   rules: LineRules,
-): Promise<SigEvent> {
+): Promise<VerifiedLine> {
   try {
-    const verified = verifyEvent(line, rules);
-    const event = verified instanceof Promise ? await verified : verified;
-    rulesAfter(index, rules).accept(event);
-    return event;
+    const read = verifyEvent(line, rules);
+    const verified = read instanceof Promise ? await read : read;
+    rulesAfter(index, rules).accept(verified.event, verified.isVoid);
+    return verified;
   } catch (error) {
     if (!isSigError(error)) throw error;
     const sequence = index.head!.sequence + 1;
@@ -75,7 +84,7 @@ export async function replayFeed(
   feed: Uint8Array,
   rules: LineRules,
   { onEvent, keepOnly }: {
-    readonly onEvent?: (event: SigEvent | UnknownEvent) => void;
+    readonly onEvent?: (event: SigEvent, isVoid: boolean) => void;
     readonly keepOnly?: null;
   } = {},
 ): Promise<FeedState> {
@@ -84,10 +93,10 @@ export async function replayFeed(
   for (let at = 0, line = 1; at < feed.length; line++) {
     const end = feed.indexOf(LF, at);
     try {
-      const verified = verifyEvent(feed.subarray(at, end), rules);
-      const event = verified instanceof Promise ? await verified : verified;
-      replay.apply(event, line);
-      onEvent?.(event);
+      const read = verifyEvent(feed.subarray(at, end), rules);
+      const { event, isVoid } = read instanceof Promise ? await read : read;
+      replay.apply(event, line, isVoid);
+      onEvent?.(event, isVoid);
     } catch (error) {
       throw isSigError(error) ? withContext(error, { line }) : error;
     }

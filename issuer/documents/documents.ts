@@ -19,6 +19,7 @@ import {
   type KeyResolver,
   readDidDocument,
 } from "@sig/jose/keys";
+import { endKeysOf, readRecovery, type Recovery } from "@sig/jose/recovery";
 import type { FeedStore } from "../store/feed_store.ts";
 
 /** The rules that verify a feed's lines. */
@@ -27,6 +28,8 @@ export interface LineRules {
   readonly publicOnly: boolean;
   /** Resolves the keys that may sign events. */
   readonly keys: KeyResolver;
+  /** The recovery key and its statements, if the issuer has one. */
+  readonly recovery: Recovery | undefined;
   readonly limits: Limits;
   readonly parseLine: FeedLineParser;
 }
@@ -52,8 +55,8 @@ export interface IssuerDocuments extends LineRules {
  * Reads metadata, key set and DID document by the rules of a reader.
  *
  * @throws {SigError} `source_not_found`, `invalid_metadata`,
- * `invalid_did_document`, `document_too_large`, and those of jose's
- * `createKeyResolver`.
+ * `invalid_did_document`, `document_too_large`, `invalid_recovery`,
+ * `recovery_contradicted`, and those of jose's `createKeyResolver`.
  */
 export async function readDocuments(
   store: FeedStore,
@@ -77,6 +80,10 @@ export async function readDocuments(
     );
   const authorized = didDocument &&
     readDidDocument(didDocument, metadata.issuer);
+  const keys = await createKeyResolver(jwks, { authorized, limits });
+  const recovery = metadata.recovery === undefined
+    ? undefined
+    : await readRecovery(metadata.recovery, metadata.issuer);
   return {
     issuer: metadata.issuer,
     publicOnly: metadata.public_only,
@@ -89,7 +96,8 @@ export async function readDocuments(
     jwks,
     didDocument,
     authorized,
-    keys: await createKeyResolver(jwks, { authorized, limits }),
+    keys: recovery === undefined ? keys : endKeysOf(keys, recovery),
+    recovery,
   };
 }
 

@@ -80,9 +80,13 @@ export async function chooseSigningKey(
   );
 }
 
-/** Returns the published keys that may sign events, the newest first. */
+/**
+ * Returns the published keys that may sign events and have not ended, the
+ * newest first.
+ */
 export function kidsNewestFirst(documents: IssuerDocuments): readonly string[] {
-  return [...authorizedKeys(documents).keys()].reverse();
+  return [...authorizedKeys(documents).keys()].reverse()
+    .filter((kid) => documents.keys.endOf(kid) === undefined);
 }
 
 /**
@@ -193,6 +197,13 @@ function requirePublished(
     throw new SigError(
       "signing_key_not_found",
       `Cannot sign: key ${quote(key.kid)} is not in the issuer's key set`,
+      { context: { kid: key.kid } },
+    );
+  }
+  if (documents.keys.endOf(key.kid) !== undefined) {
+    throw new SigError(
+      "signing_key_not_found",
+      `Cannot sign: the issuer's recovery key ended key ${quote(key.kid)}`,
       { context: { kid: key.kid } },
     );
   }

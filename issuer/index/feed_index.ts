@@ -30,6 +30,11 @@ export interface IndexedRelationship extends PastRelationship, LinePlace {
   readonly relationship_id: string;
   /** The subject of its first upsert, under which the state tree stores it. */
   readonly home: string;
+  /**
+   * Whether it has only void events (docs/protocol.md §14.2): readers do not
+   * know it, but another subject must not use its id. It counts as revoked.
+   */
+  readonly isVoid: boolean;
   /** Sequence of its last event. */
   readonly last_sequence: number;
 }
@@ -192,19 +197,25 @@ export class FeedIndex implements PastEvents {
     return [...pending, ...stored].slice(0, most);
   }
 
-  /** Adds the event that follows the head, and its line. */
-  add(event: SigEvent, line: Uint8Array): void {
+  /**
+   * Adds the event that follows the head, and its line.
+   *
+   * @param isVoid Whether its key had ended.
+   */
+  add(event: SigEvent, line: Uint8Array, isVoid = false): void {
     const { event_id, relationship_id: id, sequence } = event;
     const head = this.#head!;
     const place = { offset: head.bytes, bytes: line.length };
-    const relationship = after(event, this.relationship(id), place);
+    const relationship = after(event, this.relationship(id), place, isVoid);
     this.#pending.set(event_id, { sequence, ...place, relationship });
     if (relationship !== undefined) this.#relationships.set(id, relationship);
     this.#head = {
       ...head,
       bytes: head.bytes + line.length + 1,
       sequence,
-      latest_issued_at: later(head.latest_issued_at, event.issued_at),
+      latest_issued_at: isVoid
+        ? head.latest_issued_at
+        : later(head.latest_issued_at, event.issued_at),
       last_line: line,
     };
   }
@@ -326,8 +337,9 @@ export class FeedIndex implements PastEvents {
           const place = [sequence, offset, bytes] as const;
           putEvent.run(id, ...place);
           if (relationship === undefined) continue;
-          const { home, relationship_id, revoked, subject } = relationship;
-          const status = revoked ? "revoked" : "active";
+          const { home, isVoid, relationship_id, revoked, subject } =
+            relationship;
+          const status = isVoid ? "void" : revoked ? "revoked" : "active";
           putRelationship.run(relationship_id, subject, home, status, ...place);
         }
         statement("REPLACE INTO mark VALUES (0, ?, ?, ?, ?, ?, ?)").run(
@@ -378,17 +390,23 @@ function evidenceOf(head: FeedHead): FeedHead {
   return { ...head, identity: "" };
 }
 
-/** Returns the relationship after an event, or undefined if there is none. */
+/** Returns the relationship after an event, or undefined if none changes. */
 function after(
   event: SigEvent,
   before: IndexedRelationship | undefined,
   place: LinePlace,
+  isVoid: boolean,
 ): IndexedRelationship | undefined {
   const last = { last_sequence: event.sequence, ...place };
-  if (isRevoke(event)) return before && { ...before, revoked: true, ...last };
+  if (isRevoke(event)) {
+    return before === undefined || before.isVoid || isVoid
+      ? undefined
+      : { ...before, revoked: true, ...last };
+  }
+  if (before !== undefined && isVoid) return undefined;
   const { relationship_id, subject } = event;
   const home = before?.home ?? subject;
-  return { relationship_id, subject, home, revoked: false, ...last };
+  return { relationship_id, subject, home, revoked: isVoid, isVoid, ...last };
 }
 
 function later(a: string | null, b: string): string {
@@ -399,7 +417,7 @@ function later(a: string | null, b: string): string {
 }
 
 /** Schema version: an index of another version is rebuilt. */
-const SCHEMA_VERSION = 4;
+const SCHEMA_VERSION = 5;
 
 // With a write-ahead log and NORMAL, a commit needs no flush. After a power cut
 // the file is intact and at worst behind, which is sufficient.
@@ -473,11 +491,13 @@ export function openDatabase(path: string): sqlite.DatabaseSync | undefined {
 type Row = Readonly<Record<string, sqlite.SQLOutputValue>>;
 
 function relationshipOf(row: Row): IndexedRelationship {
+  const status = text(row.status);
   return {
     relationship_id: text(row.relationship_id),
     subject: text(row.subject),
     home: text(row.home),
-    revoked: text(row.status) === "revoked",
+    isVoid: status === "void",
+    revoked: status !== "active",
     last_sequence: integer(row.last_sequence),
     ...placeOf(row),
   };

@@ -23,6 +23,7 @@ import {
   type Sha256,
   subjectKey,
 } from "@sig/jose/proofs";
+import { type Recovery, recoveryLines } from "@sig/jose/recovery";
 import { encodeDocument } from "../documents/build_documents.ts";
 import type { IssuerDocuments } from "../documents/documents.ts";
 import { authorizedKeys } from "../documents/signing_key.ts";
@@ -95,6 +96,8 @@ export interface UpdateProofsOptions extends CheckpointOptions {
   readonly withoutReferences?: boolean | undefined;
   /** Leave out every key that its agent does not have. */
   readonly skipMissing?: boolean | undefined;
+  /** The commitment that is about to be published (default: the documents'). */
+  readonly recovery?: Recovery | undefined;
   /** Whether any signature may be lost. */
   readonly dropAll?: boolean | undefined;
 }
@@ -137,9 +140,14 @@ async function update(
   const origin = originOfProofs(uri);
   const keys = authorizedKeys(documents);
   const sha256 = createSha256();
+  const isEnded = (kid: string) => documents.keys.endOf(kid) !== undefined;
+  // A rebuild needs no checkpoint: one by a thief of an ended key is ignored.
+  const trusted = options.rebuild
+    ? new Map([...keys].filter(([kid]) => !isEnded(kid)))
+    : keys;
   const before = await readBefore(
     { ...options, init: !hasProofs },
-    () => readCheckpoint(sha256, store, { origin, keys }),
+    () => readCheckpoint(sha256, store, { origin, keys: trusted }),
   );
   if (before !== undefined && options.add !== undefined) {
     const { add, cosigners } = options;
@@ -171,6 +179,7 @@ async function update(
     bytes: added.bytes,
     state: await state.extend(start?.state ?? EMPTY_HASH, added.lines),
     keys: await digestOf(sha256, named),
+    ...recoveryLines(options.recovery ?? documents.recovery),
   };
   const signers = context.held.filter(({ kid }) => kid !== next?.key.kid);
   const note = await signCheckpoint(sha256, checkpoint, {
@@ -180,7 +189,8 @@ async function update(
     before,
     keys,
     mayDrop: (kid) =>
-      options.dropAll === true || options.drop?.includes(kid) === true,
+      options.dropAll === true || options.drop?.includes(kid) === true ||
+      isEnded(kid),
   });
   const from = before === undefined ? "" : encodeBase64(before.root);
   await writeFiles(context, tree, state, {
@@ -277,10 +287,13 @@ async function readNewLines(
     tree.add(line);
     bytes += line.length + 1;
     requireSame();
-    const event = parseEventPayload(documents.parseLine(line).payload);
+    const { header, payload } = documents.parseLine(line);
+    const event = parseEventPayload(payload);
+    const end = documents.keys.endOf(header.kid) ?? Infinity;
     const home = known.relationship(event.relationship_id)?.home;
     if (home === undefined) continue;
-    if (isUpsert(event) && event.subject !== home) {
+    const isMoved = isUpsert(event) && event.subject !== home;
+    if (isMoved && event.sequence <= end) {
       throw refused(
         "subject_changed",
         "an upsert gives its relationship another subject, and no proof can show that",

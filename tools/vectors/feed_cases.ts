@@ -9,6 +9,7 @@ import { lines } from "./cases/lines.ts";
 import { metadataCases } from "./cases/metadata.ts";
 import { order } from "./cases/order.ts";
 import { payloads } from "./cases/payloads.ts";
+import { recovery } from "./cases/recovery.ts";
 import { signatures } from "./cases/signatures.ts";
 import { times } from "./cases/times.ts";
 import { transitions } from "./cases/transitions.ts";
@@ -33,6 +34,7 @@ export const themes: Readonly<Record<string, Theme>> = {
   "metadata": { title: "sig.json", cases: metadataCases },
   "order": { title: "Sequences and the order of checks", cases: order },
   "payloads": { title: "Payloads as JSON", cases: payloads },
+  "recovery": { title: "Recovery keys and void events", cases: recovery },
   "signatures": { title: "Signatures and who made them", cases: signatures },
   "times": { title: "Instants and clocks", cases: times },
   "transitions": { title: "What events make of state", cases: transitions },

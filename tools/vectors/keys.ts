@@ -33,7 +33,8 @@ const PKCS8_PREFIX = [
   ...[0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20],
 ];
 
-function deriveKey(kid: string, label: string): TestKey {
+/** Derives a test key from a label. */
+export function deriveKey(kid: string, label: string): TestKey {
   const seed = Uint8Array.from(createHash("sha256").update(label).digest());
   const key: KeyObject = createPrivateKey({
     key: Buffer.from(concat(Uint8Array.from(PKCS8_PREFIX), seed)),
