@@ -1,6 +1,7 @@
 /** Issuers with statements, made by an independent implementation. @module */
 
 import {
+  type AskedRequirements,
   check,
   isSigError,
   type RelationshipState,
@@ -14,7 +15,7 @@ import { verifyIssuer } from "./verify_feed.ts";
 
 interface Decision {
   readonly subject: string;
-  readonly require: readonly [string, ...string[]];
+  readonly require: AskedRequirements;
   readonly at?: string;
   readonly as_of?: number | string;
   readonly decision: string;
