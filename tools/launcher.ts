@@ -54,9 +54,12 @@ fi
   ' ${run:+"--allow-run=$run"}',
 ] as const;
 
+/** With fewer file descriptors, Deno ends with 1 before the program begins. */
+const MIN_DESCRIPTORS = 64;
+
 /**
- * Returns a shell script. If Deno or the checkout is missing, it exits with 2,
- * since 1 would mean a deny.
+ * Returns a shell script. If Deno or the checkout is missing, or the limit of
+ * open files is too low for Deno, it exits with 2, since 1 would mean a deny.
  */
 export function shellLauncher(
   { name, entry, permissions }: Executable,
@@ -69,6 +72,11 @@ deno=${quote(deno)}
 root=${quote(root)}
 if [ ! -x "$deno" ] || [ ! -f "$root/${entry}" ]; then
   echo "${name}: $deno or $root is gone. Run 'npx -y deno@2.9.6 task install' in the checkout again." >&2
+  exit 2
+fi
+limit=$(ulimit -n)
+if [ "$limit" != unlimited ] && [ "$limit" -lt ${MIN_DESCRIPTORS} ]; then
+  echo "${name}: at most $limit files may be open, ${MIN_DESCRIPTORS} are needed. Raise the limit: ulimit -n ${MIN_DESCRIPTORS}" >&2
   exit 2
 fi
 ${findProgram}exec "$deno" run --quiet --no-prompt ${LAZY_IMPORTS} ${V8_FLAGS} \\

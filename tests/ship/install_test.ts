@@ -108,6 +108,25 @@ for (const shell of ["bash", "zsh", "fish"]) {
 }
 
 Deno.test({
+  name:
+    "exits with 2, which is not a deny, if too few files may be open for Deno to start",
+  ignore,
+  fn: () =>
+    withHome(async (home, install) => {
+      await install(home);
+      const check =
+        `"$0/sig" check --sig "$0" --subject did:web:a.example --require role=x`;
+      for (const limit of [12, 16, 22, 63, 64]) {
+        const script = `ulimit -n ${limit}; ${check}`;
+        const { code, stderr } = await run("sh", ["-c", script, home]);
+        assertEquals(code, 2, `${limit}: ${stderr}`);
+        const isRefused = stderr.includes("64 are needed");
+        assertEquals(isRefused, limit < 64, `${limit}: ${stderr}`);
+      }
+    }),
+});
+
+Deno.test({
   name: "never overwrites a file or link that is not a launcher",
   ignore,
   fn: () =>
