@@ -41,6 +41,8 @@ export interface AppOptions extends GuardOptions, FetchPolicy {
   readonly anyIssuer?: boolean | undefined;
   /** Maximum age of an issuer's state in milliseconds (default: 60,000). */
   readonly maxAgeMs?: number | undefined;
+  /** As in `createConsumer` (default: 0). */
+  readonly graceMs?: number | undefined;
   /**
    * The store that keeps pins of the listed issuers beyond this process and
    * shares them with other processes. Stays open. As in `createConsumer`.
@@ -134,6 +136,7 @@ export function createRoutes(options: AppOptions): readonly Operation[] {
     issuers,
     anyIssuer,
     maxAgeMs: options.maxAgeMs,
+    graceMs: options.graceMs,
     pins: options.pins,
     requirePin: options.requirePin,
     limits: API_LIMITS,

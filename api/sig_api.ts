@@ -50,6 +50,10 @@ const FLAGS = {
     duration,
     "how old an issuer's state may be (default: 60s); 0s asks each time",
   ),
+  grace: optional(
+    duration,
+    "how much older it may be while the issuer can't be reached (default: 0s)",
+  ),
   "cors-origin": many(text, "an origin whose pages may ask", {
     placeholder: "ORIGIN",
   }),
@@ -106,6 +110,7 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
     now: io.now,
     ...settings.service,
     maxAgeMs: given["max-age"],
+    graceMs: given.grace,
     corsOrigins: given["cors-origin"],
     publicUrl: given["public-url"],
   };

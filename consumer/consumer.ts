@@ -41,6 +41,21 @@ export interface ConsumerOptions
   readonly anyIssuer?: boolean | undefined;
   /** Maximum age of a state in milliseconds (default: 60,000). */
   readonly maxAgeMs?: number | undefined;
+  /**
+   * Whether a question that finds a state older than three quarters of the
+   * maximum age in effect for it starts a refresh in the background (default:
+   * true). The question is answered from that state.
+   */
+  readonly refreshAhead?: boolean | undefined;
+  /**
+   * How much older than the maximum age a state may be while the issuer can't
+   * be reached (`fetch_failed`, `fetch_status`, `fetch_timeout`,
+   * `key_unresolvable`), in milliseconds (default: 0). Such an answer has
+   * `freshness.status` `stale`. A fault, a contradiction and a checkpoint policy
+   * hold at once, and still when the issuer can't be reached afterwards. Does
+   * not apply to questions with `maxAgeMs: 0`, unless they have a `graceMs`.
+   */
+  readonly graceMs?: number | undefined;
   /** The clock (default: `() => new Date()`). */
   readonly now?: (() => Date) | undefined;
   /**
@@ -101,6 +116,10 @@ export type ConsumerQuestion = (AskedQuestion | ParsedQuestion) & {
   readonly maxAgeMs?: number | undefined;
   /** As {@linkcode ObserveOptions.minSequence}. */
   readonly minSequence?: number | undefined;
+  /** As {@linkcode ObserveOptions.graceMs}. */
+  readonly graceMs?: number | undefined;
+  /** As {@linkcode ObserveOptions.signal}. */
+  readonly signal?: AbortSignal | undefined;
 };
 
 /** Options of {@linkcode Consumer.check} and {@linkcode Consumer.ask}. */

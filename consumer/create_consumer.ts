@@ -19,6 +19,7 @@ import type {
 } from "./consumer.ts";
 import { MAX_TIMEOUT_MS } from "./fetch/network_budget.ts";
 import {
+  BOUNDS,
   type Bounds,
   freshnessOf,
   type ObservedIssuer,
@@ -27,7 +28,8 @@ import {
   type ObserveOptions,
   readBounds,
 } from "./follow/freshness.ts";
-import { runImmediately } from "./follow/observe_by_proof.ts";
+import { isDueToLoad, runImmediately } from "./follow/observe_by_proof.ts";
+import type { Observation } from "./memory/issuer_record.ts";
 import { type KnownIssuer, ListedIssuers } from "./follow/listed_issuers.ts";
 import { refreshIssuer } from "./follow/refresh.ts";
 import { refreshRemembered } from "./follow/refresh_remembered.ts";
@@ -63,9 +65,14 @@ import {
  * - Questions that share a refresh share its failure. At most `maxWaiting`
  *   questions wait for one issuer (`overloaded`), each for at most `maxWaitMs`
  *   (`fetch_timeout`): a silent issuer does not delay questions about others.
- * - A failure is not remembered: the next question tries again. While an issuer
- *   can't be reached, a state within the maximum age still answers. After a
- *   fault or a contradiction every question fails until a refresh succeeds.
+ * - A state older than three quarters of the maximum age is refreshed in the
+ *   background: questions about an issuer in use don't wait (`refreshAhead`).
+ * - While an issuer can't be reached, a state within the maximum age still
+ *   answers, and with `graceMs` an older one. After a failure the next attempt
+ *   begins 1, 2, 4, 8, then every 10 s later (each up to a fifth later);
+ *   questions meanwhile get the error at once, with `retry_after_seconds`,
+ *   unless they have `maxAgeMs: 0`. After a fault or a contradiction every
+ *   question fails until a refresh succeeds.
  *
  * @example Only the listed issuers are allowed
  * ```ts
@@ -89,14 +96,16 @@ import {
  * and as `checkIssuer`. `invalid_identifier` also if the list has two URLs for
  * one issuer, and for an unlisted URL other than `/.well-known/sig.json` of its
  * host.
- * @throws {RangeError} for a `maxAgeMs` that is not 0 or more, and for
+ * @throws {RangeError} for a `maxAgeMs` or `graceMs` that is not 0 or more, and for
  * malformed waiting limits.
  */
 export function createConsumer(options: ConsumerOptions): Consumer {
-  const ownMaxAgeMs = options.maxAgeMs ?? DEFAULT_MAX_AGE_MS;
-  if (!(ownMaxAgeMs >= 0)) {
+  const { maxAgeMs = DEFAULT_MAX_AGE_MS, graceMs = 0 } = options;
+  const own = { maxAgeMs, graceMs };
+  for (const [name, value] of Object.entries(own)) {
+    if (value >= 0) continue;
     throw new RangeError(
-      `Cannot create consumer: maxAgeMs must be 0 or more, current value is ${ownMaxAgeMs}`,
+      `Cannot create consumer: ${name} must be 0 or more, current value is ${value}`,
     );
   }
   const now = options.now ?? (() => new Date());
@@ -162,14 +171,14 @@ export function createConsumer(options: ConsumerOptions): Consumer {
 
   function readQuestion(question: ConsumerQuestion) {
     const asked = parseQuestion(question, BOUNDS);
-    return { asked, bounds: readBounds(question, ownMaxAgeMs) };
+    return { asked, bounds: readBounds(question, own) };
   }
 
   async function observe(
     issuer: string | IssuerName,
     asked: ObserveOptions = {},
   ): Promise<ObservedIssuer> {
-    const bounds = readBounds(asked, ownMaxAgeMs);
+    const bounds = readBounds(asked, own);
     return await observed(issuers.find(issuer), asked, bounds);
   }
 
@@ -178,6 +187,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     asked: ObserveOptions,
     bounds: Bounds,
   ): Promise<ObservedIssuer> {
+    asked.signal?.throwIfAborted();
     const at = now();
     // Usually the state is known, which avoids a promise.
     const known = pins ? undefined : observedWithin(issuer, bounds, at);
@@ -193,9 +203,29 @@ export function createConsumer(options: ConsumerOptions): Consumer {
         refresh,
       });
     const { observedAt, continuity } = observation;
+    if (refresh !== false) {
+      refreshAhead(issuer, observation, at, bounds.maxAgeMs);
+    }
     const freshness = freshnessOf(observation, at, bounds.maxAgeMs);
     const { warnings } = verified;
     return { verified, observedAt, freshness, continuity, warnings };
+  }
+
+  /** Refreshes in the background a state that will soon be too old. */
+  function refreshAhead(
+    issuer: KnownIssuer,
+    { observedAt }: Observation,
+    at: Date,
+    maxAgeMs: number,
+  ): void {
+    const { backOff, refreshes } = issuer;
+    if (options.refreshAhead === false || refreshes.isBusy) return;
+    const ageMs = at.getTime() - observedAt.getTime();
+    const isDue = ageMs > maxAgeMs * REFRESH_AHEAD ||
+      isDueToLoad(issuer, options);
+    if (!isDue) return;
+    // A failure is reported by the first question that can't be answered.
+    backOff.ask(() => refreshes.next(), { isUrgent: false }).catch(() => {});
   }
 
   async function ask(
@@ -206,7 +236,8 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     const { asked, bounds } = readQuestion(question);
     const issuer = issuers.find(text);
     const { subject, asOf, at = null } = asked;
-    const part = { subjects: [subject], asOf, at, waitFor, refresh };
+    const { signal } = question;
+    const part = { subjects: [subject], asOf, at, waitFor, refresh, signal };
     const observation = await observed(issuer, part, bounds);
     const { verified, freshness, continuity } = observation;
     const basis = { now: now(), freshness, continuity };
@@ -217,8 +248,8 @@ export function createConsumer(options: ConsumerOptions): Consumer {
   }
 }
 
-/** The members of a question that are not core's. */
-const BOUNDS = ["maxAgeMs", "minSequence"] as const;
+/** The part of its maximum age at which a state is refreshed in the background. */
+const REFRESH_AHEAD = 0.75;
 
 /** Returns the relationship that an answer about the present is based on. */
 function relationshipOf(

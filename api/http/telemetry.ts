@@ -141,9 +141,11 @@ export function createAnswerMetrics(
       try {
         return await work;
       } catch (error) {
-        const failure = isSigError(error, "feed_stale")
-          ? error.cause ?? error
-          : error;
+        // The error of the refresh, which questions that came later have too.
+        let failure: unknown = error;
+        while (isSigError(failure) && isSigError(failure.cause)) {
+          failure = failure.cause;
+        }
         if (isRefreshFailure(failure) && !counted.has(failure)) {
           counted.add(failure);
           telemetry.count("sig.refresh.failures");

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { status } from "../../tests/kit/issuer_server.ts";
-import { PATHS } from "../../tests/kit/test_issuer.ts";
+import { NOW, PATHS } from "../../tests/kit/test_issuer.ts";
 import {
   evaluationOf,
   post,
@@ -83,7 +83,9 @@ Deno.test("each answer counts once, and unlisted issuers share a name", async ()
 
 Deno.test("a failed refresh counts once for all questions that wait for it", async () => {
   const { telemetry, counted, read } = recorder();
-  await using issuer = await serveIssuer({ telemetry });
+  let ms = NOW.getTime();
+  const clock = { now: () => new Date(ms) };
+  await using issuer = await serveIssuer({ telemetry, ...clock });
   const { app, server, publish } = issuer;
   const asked = { issuer: server.did, ...QUESTION };
   const ask = async (question = {}) =>
@@ -91,9 +93,14 @@ Deno.test("a failed refresh counts once for all questions that wait for it", asy
   server.documents.set(PATHS.metadata, status(503));
   assertEquals(await Promise.all([ask(), ask(), ask()]), [502, 502, 502]);
   assertEquals(counted, ["sig.refresh.failures"]);
+  // While the issuer is spared, there is no other failure.
+  assertEquals(await ask(), 502);
+  assertEquals(counted.length, 1);
+  ms += 2_000;
   await ask();
   assertEquals(counted.length, 2);
   publish(["{}"]);
+  ms += 3_000;
   assertEquals(await ask(), 422);
   assertEquals(counted.length, 3);
   assertEquals(read("sig.feed.age_seconds"), []);

@@ -246,3 +246,27 @@ Deno.test("rejects invalid options", () => {
     "it must be an origin",
   );
 });
+
+Deno.test("while an issuer can't be reached, graceMs lets an older state answer as stale; without it the answer is 503 with Retry-After", async () => {
+  for (const graceMs of [undefined, 100_000]) {
+    let ms = NOW.getTime();
+    const clock = { now: () => new Date(ms) };
+    await using issuer = await serveIssuer({ ...clock, graceMs });
+    const { app, server } = issuer;
+    const question = { issuer: server.did, ...QUESTION };
+    await post(app, "/v1/check", question);
+    server.documents.set(PATHS.metadata, status(503));
+    ms += 61_000;
+    const first = await post(app, "/v1/check", question);
+    const { body, headers, ...second } = await post(app, "/v1/check", question);
+    if (graceMs === undefined) {
+      assertEquals([first.status, first.body.code], [503, "feed_stale"]);
+      assertEquals([second.status, body.code], [503, "feed_stale"]);
+      assertEquals(headers.get("retry-after"), "2");
+    } else {
+      const { age_seconds, max_age_seconds, status } = body.freshness;
+      assertEquals([body.decision, status], ["allow", "stale"]);
+      assertEquals([age_seconds, max_age_seconds], [61, 60]);
+    }
+  }
+});

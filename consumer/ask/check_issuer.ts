@@ -12,6 +12,7 @@ import { locateIssuer, openSource, type Source } from "../read/source.ts";
 import { answerFrom, type IssuerQuestion } from "./answer_from.ts";
 import type { IssuerLocation } from "../read/reader.ts";
 import type { ProofPolicy } from "../proofs/proof_policy.ts";
+import { endingAt } from "../follow/back_off.ts";
 import { provableQuestion, readByProof } from "../follow/read_by_proof.ts";
 import { refreshIssuer } from "../follow/refresh.ts";
 import { NOTHING_KNOWN } from "../memory/issuer_record.ts";
@@ -84,23 +85,28 @@ export const DEFAULT_MAX_AGE_MS = 60_000;
  * @param issuer Its host, did:web or URL of `sig.json`, or a result of
  * `parseSource`, `openSource` or `openInlineFeed`. A string is never a path, so
  * that a planted folder can't answer for a host.
+ * @param question Its `signal` ends the wait with its reason.
  * @throws {SigError} as `verifyIssuer` and core's `check`; `invalid_identifier`
  * for a string that is not a valid issuer.
  */
 export async function checkIssuer(
   issuer: string | Source | IssuerLocation,
-  question: IssuerQuestion,
+  question: IssuerQuestion & { readonly signal?: AbortSignal | undefined },
   given: CheckIssuerOptions = {},
 ): Promise<CheckAnswer> {
+  // An invalid question fails before anything is fetched.
+  const asked = parseQuestion(question, ["signal"]);
+  question.signal?.throwIfAborted();
   const location = typeof issuer === "string"
     ? locateIssuer(issuer, given)
     : "reader" in issuer
     ? issuer
     : openSource(issuer, given);
   const options = { ...given, now: given.now ?? new Date() };
-  // An invalid question fails before anything is fetched.
-  const asked = parseQuestion(question);
-  const verified = await verifyAsked(location, asked, options);
+  const verified = await endingAt(
+    question.signal,
+    verifyAsked(location, asked, options),
+  );
   const { maxAgeMs = DEFAULT_MAX_AGE_MS } = options;
   return answerFrom(verified, asked, {
     now: options.now,

@@ -1,3 +1,4 @@
+import { turns } from "../../tests/kit/wait.ts";
 import type { AskedRequirements } from "@sig/core";
 import type { CheckAnswer, ErrorCode } from "@sig/core";
 import { assertEquals, assertStringIncludes } from "@std/assert";
@@ -112,6 +113,23 @@ Deno.test("a malformed question causes no request", async () => {
   for (const [question, code, message] of rows) {
     await expectSigError(() => ask(server, question), code, message);
   }
+  assertEquals(server.requests, []);
+});
+
+Deno.test("a signal ends the wait with its reason", async () => {
+  await using server = await publish();
+  const stop = new AbortController();
+  server.documents.set(PATHS.jwks, async () => {
+    stop.abort("enough");
+    await turns(3);
+    return new Response("{}");
+  });
+  const reason = (signal: AbortSignal) =>
+    ask(server, { ...QUESTION, signal } as IssuerQuestion)
+      .catch((error) => error);
+  assertEquals(await reason(stop.signal), "enough");
+  server.requests.length = 0;
+  assertEquals(await reason(stop.signal), "enough");
   assertEquals(server.requests, []);
 });
 

@@ -138,6 +138,7 @@ continuityTest(
       "what is known is older than 9 s, and refreshing it failed (fetch_status)",
     );
     documents.set(PATHS.metadata, metadata);
+    watched.wait(6_000);
     assertEquals((await watched.check({ maxAgeMs })).warnings, []);
   },
 );

@@ -25,6 +25,7 @@ import {
   type WaitFor,
 } from "./observe_by_proof.ts";
 import type { VerifiedIssuer } from "../verify/verify_feed.ts";
+import { isUnreachable } from "./back_off.ts";
 import type { KnownIssuer } from "./listed_issuers.ts";
 
 /** Requirements for the state that an answer is made from. */
@@ -39,6 +40,14 @@ export interface ObserveOptions extends StatePart {
    * append that the caller has just made.
    */
   readonly minSequence?: number | undefined;
+  /**
+   * How much older than `maxAgeMs` a state may be while the issuer can't be
+   * reached, in milliseconds (default: the consumer's `graceMs`, or 0 with
+   * `maxAgeMs: 0`). Replaces the consumer's, up or down.
+   */
+  readonly graceMs?: number | undefined;
+  /** Ends the wait with its reason; a refresh that others share goes on. */
+  readonly signal?: AbortSignal | undefined;
   /**
    * Called with the work of refreshing the issuer; not called if the known
    * state suffices. A server can use it to limit the questions that wait for
@@ -75,20 +84,44 @@ export interface Bounds {
   readonly maxAgeMs: number;
   /** The minimum sequence; 0 for any. */
   readonly minSequence: number;
+  /** The grace in milliseconds; 0 for none. */
+  readonly graceMs: number;
 }
 
+/** The members of a question that bound its state, or its wait. */
+export const BOUNDS = [
+  "maxAgeMs",
+  "minSequence",
+  "graceMs",
+  "signal",
+] as const satisfies (keyof ObserveOptions)[];
+
 /**
- * Validates the bounds of a question, and applies the consumer's maximum age.
+ * Validates the bounds of a question, and applies those of the consumer.
  *
  * @throws {SigError} `invalid_request`
  */
 export function readBounds(
-  { maxAgeMs, minSequence = 0 }: Pick<
+  { maxAgeMs, minSequence = 0, graceMs, signal }: Pick<
     ObserveOptions,
-    "maxAgeMs" | "minSequence"
+    typeof BOUNDS[number]
   >,
-  ownMaxAgeMs: number,
+  own: Pick<Bounds, "maxAgeMs" | "graceMs">,
 ): Bounds {
+  if (graceMs !== undefined && !(graceMs >= 0)) {
+    throw new SigError(
+      "invalid_request",
+      "Cannot answer: graceMs must be a number, 0 or more",
+      { context: { pointer: "/graceMs" } },
+    );
+  }
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    throw new SigError(
+      "invalid_request",
+      "Cannot answer: signal must be an AbortSignal",
+      { context: { pointer: "/signal" } },
+    );
+  }
   if (maxAgeMs !== undefined && !(maxAgeMs >= 0)) {
     throw new SigError(
       "invalid_request",
@@ -103,7 +136,14 @@ export function readBounds(
       { context: { pointer: "/min_sequence" } },
     );
   }
-  return { maxAgeMs: Math.min(maxAgeMs ?? Infinity, ownMaxAgeMs), minSequence };
+  const oldest = Math.min(maxAgeMs ?? Infinity, own.maxAgeMs);
+  return {
+    maxAgeMs: oldest,
+    minSequence,
+    // A question that needs current data must say itself that it may go
+    // without.
+    graceMs: graceMs ?? (oldest > 0 ? own.graceMs : 0),
+  };
 }
 
 /** Returns the known observation of an issuer, if it is within the bounds. */
@@ -122,6 +162,7 @@ export function observedWithin(
 async function refreshWithin(
   issuer: KnownIssuer,
   { bounds: { maxAgeMs, minSequence }, at }: Observing,
+  signal: AbortSignal | undefined,
 ): Promise<Observation> {
   const { refreshes } = issuer;
   const known = answerable(issuer.record);
@@ -130,15 +171,32 @@ async function refreshWithin(
   // A refresh that began before the question may have missed its event.
   const mayShare = runningSince !== undefined && reaches &&
     isYoungEnough(runningSince, at, maxAgeMs);
-  try {
-    return await (mayShare ? refreshes.current() : refreshes.next());
-  } catch (error) {
-    const isStale = known !== undefined && maxAgeMs > 0 &&
-      !isYoungEnough(known.observedAt, at, maxAgeMs) &&
-      isSigError(error) && error.category === "unavailable" &&
-      error.code !== "store_unavailable";
-    throw isStale ? feedStale(issuer, known, maxAgeMs, error) : error;
-  }
+  return await (mayShare ? refreshes.current(signal) : refreshes.next(signal));
+}
+
+/**
+ * Returns the state that answers although it could not be refreshed.
+ *
+ * @throws {SigError} `feed_stale`, or the error.
+ */
+function forgive(
+  error: unknown,
+  issuer: KnownIssuer,
+  { bounds, at }: Observing,
+): Observation {
+  const { maxAgeMs, minSequence, graceMs } = bounds;
+  // A fault or a contradiction that was seen makes it unusable.
+  const known = answerable(issuer.record);
+  if (known === undefined) throw error;
+  if (
+    isUnreachable(error) && lastSequence(known) >= minSequence &&
+    isYoungEnough(known.observedAt, at, maxAgeMs + graceMs)
+  ) return { ...known, isStale: true };
+  const isStale = maxAgeMs > 0 &&
+    !isYoungEnough(known.observedAt, at, maxAgeMs) &&
+    isSigError(error) && error.category === "unavailable" &&
+    error.code !== "store_unavailable";
+  throw isStale ? feedStale(issuer, known, maxAgeMs, error) : error;
 }
 
 interface Observing extends ProofObserving {
@@ -156,7 +214,7 @@ interface Observing extends ProofObserving {
  */
 export async function observeIssuer(
   issuer: KnownIssuer,
-  part: StatePart,
+  part: StatePart & Pick<ObserveOptions, "signal">,
   observing: Observing,
 ): Promise<{
   readonly observation: Observation;
@@ -170,16 +228,31 @@ export async function observeIssuer(
   issuer.needsState = part.subjects === undefined;
   return await whileOthersWrite(pins, async () => {
     if (memory !== undefined) await recall(issuer, memory, at);
-    const proven = await observeByProof(issuer, memory, part, observing);
-    const known = proven.observation ?? observedWithin(issuer, bounds, at);
+    const read = async (signal?: AbortSignal) => {
+      const proven = await observeByProof(issuer, memory, part, observing);
+      const observation = proven.observation ??
+        observedWithin(issuer, bounds, at) ??
+        await waitFor(
+          expectedIssuer,
+          () => refreshWithin(issuer, observing, signal),
+        );
+      return { observation, warning: proven.warning };
+    };
+    const known = observedWithin(issuer, bounds, at);
     if (known === undefined && observing.refresh === false) {
       throw feedStale(issuer, answerable(issuer.record), bounds.maxAgeMs);
     }
-    const observation = known ??
-      await waitFor(expectedIssuer, () => refreshWithin(issuer, observing));
+    const { observation, warning } = known === undefined
+      ? await issuer.backOff.ask(read, {
+        isUrgent: bounds.maxAgeMs === 0,
+        signal: part.signal,
+      }).catch((error) => ({
+        observation: forgive(error, issuer, observing),
+        warning: undefined,
+      }))
+      : { observation: known, warning: undefined };
     requireReached(observation, bounds.minSequence);
     const verified = await partOf(observation, part);
-    const { warning } = proven;
     if (warning === undefined) return { observation, verified };
     const warnings = [warning, ...verified.warnings];
     return { observation, verified: { ...verified, warnings } };
@@ -212,7 +285,7 @@ async function partOf(
  * count; `evaluated_at` - `observed_at` includes it.
  */
 export function freshnessOf(
-  { observedAt }: Observation,
+  { observedAt, isStale }: Observation,
   askedAt: Date,
   maxAgeMs: number,
 ): Freshness {
@@ -223,7 +296,7 @@ export function freshnessOf(
       Math.floor((askedAt.getTime() - observedAt.getTime()) / 1000),
     ),
     max_age_seconds: maxAgeMs / 1000,
-    status: "fresh",
+    status: isStale ? "stale" : "fresh",
   };
 }
 

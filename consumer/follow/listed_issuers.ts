@@ -29,6 +29,7 @@ import {
   type ProvenLocation,
 } from "../read/source.ts";
 import { Semaphore } from "../verify/semaphore.ts";
+import { BackOff } from "./back_off.ts";
 import { SharedRefresh, type SharedRefreshOptions } from "./shared_refresh.ts";
 
 /** Maximum number of unlisted issuers that are kept. */
@@ -56,6 +57,8 @@ export class KnownIssuer {
   readonly largeReads: Semaphore | undefined;
   /** Refreshes the issuer; rejects with the error of the refresh. */
   readonly refreshes: SharedRefresh<Observation>;
+  /** Spares the issuer while it can't be reached. */
+  readonly backOff: BackOff;
   /** Whether the last question needed the whole state. */
   needsState = false;
   /** The record; replaced by each refresh and each read of the store. */
@@ -79,6 +82,7 @@ export class KnownIssuer {
     this.location = location;
     this.largeReads = largeReads;
     this.maxWaitMs = waiting.limits.maxWaitMs;
+    this.backOff = new BackOff(waiting);
     this.#metadata = new SharedRefresh(async () => {
       const read = new IssuerDocuments(location.reader, NO_DOCUMENTS);
       const { maxMetadataBytes: maxBytes } = DEFAULT_LIMITS;

@@ -47,6 +47,7 @@ export interface ProofObserving extends MemoryOptions {
   readonly requirePin?: boolean | undefined;
   readonly waitFor?: WaitFor | undefined;
   readonly refresh?: boolean | undefined;
+  readonly refreshAhead?: boolean | undefined;
 }
 
 /**
@@ -111,17 +112,30 @@ export async function observeByProof(
   };
 }
 
-function mayProve(
+/**
+ * Returns whether the feed should be loaded: reads by proof have transferred as
+ * much.
+ */
+export function isDueToLoad(
   { record, proofReads, feedBytes = Infinity }: KnownIssuer,
-  { proofs = "until_loaded", limits = DEFAULT_LIMITS, ...options }:
+  { proofs = "until_loaded", limits = DEFAULT_LIMITS }: Pick<
     ProofObserving,
+    "limits" | "proofs"
+  >,
 ): boolean {
-  const { full, refresh, requirePin } = options;
+  return proofs === "until_loaded" && record.held === undefined &&
+    feedBytes <= limits.maxFeedBytes &&
+    proofReads * BYTES_OF_A_READ > feedBytes;
+}
+
+function mayProve(issuer: KnownIssuer, options: ProofObserving): boolean {
+  const { record } = issuer;
+  const { full, proofs, refresh, refreshAhead, requirePin } = options;
   const isUnasked = proofs === "never" || full || refresh === false;
   const isMissing = requirePin && record.text === undefined;
-  const isDue = feedBytes <= limits.maxFeedBytes &&
-    proofReads * BYTES_OF_A_READ > feedBytes;
-  const isLoaded = proofs !== "always" && (record.held !== undefined || isDue);
+  // With `refreshAhead` the feed is loaded in the background.
+  const isDue = refreshAhead === false && isDueToLoad(issuer, options);
+  const isLoaded = proofs !== "always" && record.held !== undefined || isDue;
   const pin = record.known?.pin;
   const isWithoutProof = pin !== undefined && pin.proof === undefined;
   return !isUnasked && !isMissing && !isLoaded &&

@@ -1,6 +1,7 @@
 /** Shares one refresh between all questions that wait for it. @module */
 
 import { SigError } from "@sig/core";
+import { endingAt } from "./back_off.ts";
 import { DeadlineOver, withDeadline } from "../store/waiting.ts";
 
 /** Work that is waiting or running. */
@@ -70,8 +71,8 @@ export class SharedRefresh<T> {
    *
    * @throws {SigError} as {@linkcode next}.
    */
-  async current(): Promise<T> {
-    return await this.#wait(() => this.#running ?? this.#next());
+  async current(signal?: AbortSignal): Promise<T> {
+    return await this.#wait(() => this.#running ?? this.#next(), signal);
   }
 
   /**
@@ -79,10 +80,11 @@ export class SharedRefresh<T> {
    * of the running work.
    *
    * @throws {SigError} `overloaded` if too many questions wait, `fetch_timeout`
-   * after `maxWaitMs`; the work continues for later questions.
+   * after `maxWaitMs`; the work continues for later questions, also if the
+   * signal ends this wait, with its reason.
    */
-  async next(): Promise<T> {
-    return await this.#wait(() => this.#next());
+  async next(signal?: AbortSignal): Promise<T> {
+    return await this.#wait(() => this.#next(), signal);
   }
 
   #next(): Run<T> {
@@ -90,12 +92,15 @@ export class SharedRefresh<T> {
     return this.#waiting ??= new Run((run) => this.#begin(run, before));
   }
 
-  async #wait(join: () => Run<T>): Promise<T> {
+  async #wait(join: () => Run<T>, signal?: AbortSignal): Promise<T> {
     const { maxWaiting, maxWaitMs } = this.#options.limits;
     if (this.#waiters >= maxWaiting) throw tooManyWait(maxWaitMs);
     this.#waiters++;
     try {
-      return await waitAtMost(maxWaitMs, () => join().result);
+      return await waitAtMost(
+        maxWaitMs,
+        () => endingAt(signal, join().result),
+      );
     } finally {
       this.#waiters--;
     }

@@ -33,6 +33,8 @@ export interface Observation {
   readonly verified: VerifiedIssuer;
   readonly observedAt: Date;
   readonly continuity: Continuity;
+  /** Whether it answers only because the issuer can't be reached. */
+  readonly isStale?: boolean | undefined;
   /** The stored lines; the state of `verified` is then empty. */
   readonly stored?: StoredLines | undefined;
 }

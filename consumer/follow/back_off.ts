@@ -1,0 +1,163 @@
+/** Spares an issuer that can't be reached, and the questions about it (docs/protocol.md §6.5). @module */
+
+import { isSigError, SigError } from "@sig/core";
+
+/** Delays after the first, second, … failure in a row, in milliseconds. */
+const DELAYS_MS = [1_000, 2_000, 4_000, 8_000, 10_000] as const;
+
+/** A delay is longer by up to this part of it. */
+const VARIATION = 0.2;
+
+/** How long the question that tries again waits, in milliseconds. */
+const PATIENCE_MS = 100;
+
+/** Codes of an issuer that can't be reached; `graceMs` forgives only these. */
+const UNREACHABLE: ReadonlySet<string> = new Set([
+  "fetch_failed",
+  "fetch_status",
+  "fetch_timeout",
+  "key_unresolvable",
+]);
+
+/**
+ * Returns whether an error means that the issuer can't be reached. Everything
+ * else is something that it published, or concerns this reader.
+ */
+export function isUnreachable(error: unknown): error is SigError {
+  return isSigError(error) && UNREACHABLE.has(error.code);
+}
+
+/** A failed attempt to reach the issuer. */
+interface Failure {
+  readonly error: SigError;
+  /** Number of failed attempts in a row. */
+  readonly failures: number;
+  readonly atMs: number;
+  /** When the next attempt may begin. */
+  readonly untilMs: number;
+}
+
+/** Options of {@linkcode BackOff.ask}. */
+interface AskingOptions {
+  /** Whether the question needs the issuer now: it is never delayed. */
+  readonly isUrgent: boolean;
+  /** Ends the wait. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Delays the attempts to reach one issuer: after a failure of the category
+ * `unavailable`, the next one begins 1, 2, 4, 8, then every 10 s later.
+ * Questions meanwhile get the error of the failure at once. When the delay is
+ * over, one question tries again and waits for at most 100 ms; then it gets the
+ * error too, and the attempt continues.
+ */
+export class BackOff {
+  readonly #now: () => Date;
+  #failure: Failure | undefined;
+  #isRetrying = false;
+
+  constructor({ now }: { readonly now: () => Date }) {
+    this.#now = now;
+  }
+
+  /**
+   * Reaches the issuer by `work`, unless it is being spared.
+   *
+   * @throws {SigError} the last error, with `retry_after_seconds`, if the issuer
+   * is being spared; what `work` throws; the reason of the signal.
+   */
+  async ask<T>(
+    work: (signal?: AbortSignal) => Promise<T>,
+    { isUrgent, signal }: AskingOptions,
+  ): Promise<T> {
+    const failure = this.#failure;
+    if (failure === undefined || isUrgent) {
+      return await this.#noting(() => work(signal));
+    }
+    if (this.#isRetrying || this.#delayMs(failure) > 0) {
+      throw this.#spared(failure);
+    }
+    this.#isRetrying = true;
+    // Not ended by the signal of this question, since it is for all of them.
+    const retry = this.#noting(work).finally(() => this.#isRetrying = false);
+    // A later rejection must not be unhandled.
+    retry.catch(() => {});
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const impatient = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(this.#spared(failure)), PATIENCE_MS);
+    });
+    try {
+      return await endingAt(signal, Promise.race([retry, impatient]));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #noting<T>(work: () => Promise<T>): Promise<T> {
+    const beganMs = this.#now().getTime();
+    try {
+      const result = await work();
+      this.#failure = undefined;
+      return result;
+    } catch (error) {
+      this.#note(error, beganMs);
+      throw error;
+    }
+  }
+
+  #note(error: unknown, beganMs: number): void {
+    // A full queue and an aborted question say nothing about the issuer.
+    if (!isSigError(error) || error.code === "overloaded") return;
+    if (error.category !== "unavailable") {
+      this.#failure = undefined;
+      return;
+    }
+    const before = this.#failure;
+    // Attempts that overlapped are one.
+    if (before !== undefined && beganMs < before.atMs) return;
+    const failures = (before?.failures ?? 0) + 1;
+    const delayMs = DELAYS_MS[Math.min(failures, DELAYS_MS.length) - 1]! *
+      (1 + VARIATION * Math.random());
+    const atMs = this.#now().getTime();
+    this.#failure = { error, failures, atMs, untilMs: atMs + delayMs };
+  }
+
+  /** Returns how long the issuer is spared; 0 if the clock was set back. */
+  #delayMs({ atMs, untilMs }: Failure): number {
+    const nowMs = this.#now().getTime();
+    return nowMs < atMs ? 0 : Math.max(0, untilMs - nowMs);
+  }
+
+  #spared(failure: Failure): SigError {
+    const seconds = Math.ceil(this.#delayMs(failure) / 1000);
+    const { code, context } = failure.error;
+    return new SigError(code, failure.error, {
+      context: { ...context, retry_after_seconds: Math.max(1, seconds) },
+      cause: failure.error,
+    });
+  }
+}
+
+/**
+ * Waits for work until the signal aborts; the work goes on.
+ *
+ * @throws the reason of the signal.
+ */
+export async function endingAt<T>(
+  signal: AbortSignal | undefined,
+  work: Promise<T>,
+): Promise<T> {
+  if (signal === undefined) return await work;
+  // A later rejection must not be unhandled.
+  work.catch(() => {});
+  signal.throwIfAborted();
+  const { promise, reject } = Promise.withResolvers<never>();
+  const stop = () => reject(signal.reason);
+  signal.addEventListener("abort", stop);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
