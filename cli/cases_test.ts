@@ -47,7 +47,7 @@ const ANSWERED:
       "deny  did:web:bob.example  relationship=contractor\n  revoked, relationship r2 (seq=3)\n",
     ],
     [
-      "allow --sig $D/acme --subject did:web:bob.example --require relationship_id=r2 --as-of 2 --format text",
+      "check --sig $D/acme --subject did:web:bob.example --require relationship_id=r2 --as-of 2 --format text",
       0,
       ["allow  did:web:bob.example"],
     ],

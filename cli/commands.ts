@@ -39,21 +39,16 @@ function serverCommand(
   };
 }
 
-/** Returns the entries of a module's commands: name, summary, aliases. */
+/** Returns the entries of a module's commands: name and summary. */
 function from<N extends string>(
   load: () => Promise<{ readonly [E in NoInfer<N>]: LoadedCommand }>,
   commands: {
-    readonly [E in N]: readonly [name: string, summary: string, ...string[]];
+    readonly [E in N]: readonly [name: string, summary: string];
   },
 ): readonly CommandEntry[] {
   return (Object.keys(commands) as N[]).map((key) => {
-    const [name, summary, ...aliases] = commands[key];
-    return {
-      name,
-      summary,
-      load: async () => (await load())[key],
-      ...(aliases.length > 0 ? { aliases } : {}),
-    };
+    const [name, summary] = commands[key];
+    return { name, summary, load: async () => (await load())[key] };
   });
 }
 
@@ -101,7 +96,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     dumpState: ["dump-state", "print the state of every relationship"],
   }),
   ...from(() => import("./commands/check.ts"), {
-    check: ["check", "decide whether a subject meets requirements", "allow"],
+    check: ["check", "decide whether a subject meets requirements"],
   }),
   ...from(() => import("./commands/ssh_keys.ts"), {
     sshKeys: ["ssh-keys", "print the SSH keys that may log in, for sshd"],
@@ -177,12 +172,6 @@ export const COMMANDS: readonly CommandEntry[] = [
   ...from(() => import("./commands/shell.ts"), {
     completions: ["completions", "print a completion script for your shell"],
   }),
-  {
-    name: "man",
-    summary: "print the manual page",
-    load: async () =>
-      (await import("./commands/shell.ts")).createMan(loadCommands),
-  },
   ...from(() => import("./commands/relationships.ts"), {
     who: ["who", "list active relationships and when they end"],
     expiring: ["expiring", "list relationships that expire soon"],
@@ -220,22 +209,20 @@ export const COMMANDS: readonly CommandEntry[] = [
   }),
 ];
 
-/** Loads every command, for the manual page and the reference. */
+/** Loads every command, for the reference. */
 export function loadCommands(): Promise<readonly Command[]> {
   return Promise.all(COMMANDS.map(loadCommand));
 }
 
 /**
  * Finds the command with the longest name that the words begin with. Returns it
- * with the typed name (its own or an alias) and the remaining words.
+ * with the remaining words.
  */
 export function findCommand(words: readonly string[]) {
   for (const count of [3, 2, 1]) {
     const name = words.slice(0, count).join(" ");
-    const entry = COMMANDS.find((entry) =>
-      entry.name === name || entry.aliases?.includes(name)
-    );
-    if (entry !== undefined) return { entry, name, words: words.slice(count) };
+    const entry = COMMANDS.find((entry) => entry.name === name);
+    if (entry !== undefined) return { entry, words: words.slice(count) };
     // For example `web client`, which is not an argument of `web`.
     if (commandsBelow(name).length > 0) return undefined;
   }

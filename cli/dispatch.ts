@@ -48,12 +48,11 @@ export async function dispatch(
     }
     return reportError(io, unknownCommand(words), asked ?? "text");
   }
-  const { entry, name } = found;
-  const command = await loadCommand(entry);
+  const command = await loadCommand(found.entry);
   let format = asked ?? defaultFormat(command, io);
   try {
     const given = [...before, ...found.words];
-    const call = parseCommandLine(command, name, given, io);
+    const call = parseCommandLine(command, given, io);
     format = call.format;
     if (call.on("help")) return await help(words, io, asked);
     const ready = await resolveSubjects(command, call);
@@ -140,7 +139,7 @@ async function help(
   writeResult(
     { format: format ?? "text", io },
     { ...command, flags: flagsOf(command) },
-    commandHelp(command, found.name, io),
+    commandHelp(command, io),
   );
   return 0;
 }
@@ -169,10 +168,7 @@ function unknownCommand(words: readonly string[]): SigError {
     });
   }
   const name = words.slice(0, at + 1).join(" ");
-  const names = COMMANDS.flatMap(({ name, aliases }) => [
-    name,
-    ...aliases ?? [],
-  ]);
+  const names = COMMANDS.map(({ name }) => name);
   const near = suggest(name, [...names, "--help", "--version", "--format"]);
   return usageError(`there is no command ${JSON.stringify(name)}`, {
     hint: near ? `Did you mean ${near}?` : "See: sig --help",

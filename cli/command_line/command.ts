@@ -22,7 +22,7 @@ export type { Format };
 
 /** A parsed command line with the values of its flags. */
 export interface Call<V = unknown> {
-  /** The name that was typed: the command's name or an alias. */
+  /** The command's name. */
   readonly name: string;
   /** Arguments that are not flags. */
   readonly positionals: readonly string[];
@@ -117,7 +117,6 @@ function dedent(text: string): string {
 /** A row of the table of commands, available without loading the command. */
 export interface CommandEntry {
   readonly name: string;
-  readonly aliases?: readonly string[];
   /** Summary of one line, for the list of commands. */
   readonly summary: string;
   /** Loads the remaining members. */

@@ -98,12 +98,10 @@ function nextWords(
 ): Offer {
   const start = before.map((each) => `${each} `).join("");
   const next = new Map<string, string>();
-  for (const { name, aliases = [], summary } of commands) {
-    for (const each of [name, ...aliases]) {
-      if (!each.startsWith(start)) continue;
-      const [first = "", ...rest] = each.slice(start.length).split(" ");
-      if (!next.has(first)) next.set(first, rest.length > 0 ? "" : summary);
-    }
+  for (const { name, summary } of commands) {
+    if (!name.startsWith(start)) continue;
+    const [first = "", ...rest] = name.slice(start.length).split(" ");
+    if (!next.has(first)) next.set(first, rest.length > 0 ? "" : summary);
   }
   if (start === "") {
     next.set("--help", "show the help").set("--version", "show the version");

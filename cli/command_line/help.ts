@@ -65,35 +65,31 @@ ${EXAMPLES.map((line) => example(line, width)).join("\n")}
 }
 
 /** Returns the usage line of a command. */
-export function usageLine(command: Command, name: string): string {
+export function usageLine(command: Command): string {
   const words = (command.positionals ?? []).map((each) =>
     each.optional ? `[${each.name}]` : `<${each.name}>`
   );
   const required = command.flags.filter((flag) => flag.required)
     .map((flag) => `--${flag.name} ${flag.value}`);
-  return ["sig", name, ...words, ...required, "[flags]"].join(" ");
+  return ["sig", command.name, ...words, ...required, "[flags]"].join(" ");
 }
 
 /** Returns the help of a command, wrapped to the width of the terminal. */
 export function commandHelp(
   command: Command,
-  name: string,
   io: Io,
 ): string {
   const width = widthOf(io);
   const { description, positionals = [] } = command;
   const words = positionals.map((each) => [each.name, each.help] as const);
-  const aliases = command.aliases
-    ? `\nAlso called: ${command.aliases.join(", ")}\n`
-    : "";
   const about = description ? `\n${paragraphs(description, width)}\n` : "";
   const described = words.length > 0
     ? `\nArguments:\n${twoColumns(words, width)}\n`
     : "";
-  return `${paragraphs(`sig ${name}: ${command.summary}`, width)}
+  return `${paragraphs(`sig ${command.name}: ${command.summary}`, width)}
 ${about}
-${usage("Usage: ", usageLine(command, name), width)}
-${aliases}${described}
+${usage("Usage: ", usageLine(command), width)}
+${described}
 Flags:
 ${twoColumns(flagsOf(command).map(flagRow), width)}
 

@@ -42,7 +42,6 @@ export function defaultFormat(command: Command, io: Io): Format {
  */
 export function parseCommandLine(
   command: Command,
-  name: string,
   words: readonly string[],
   io: Io,
 ): ParsedCall {
@@ -54,13 +53,13 @@ export function parseCommandLine(
     hintOfMissing: (missing, [word]) =>
       command.positionals || word === undefined || missing.value !== "SOURCE"
         ? undefined
-        : `Did you mean sig ${name} --${missing.name} ${word}?`,
+        : `Did you mean sig ${command.name} --${missing.name} ${word}?`,
   });
   if (!given.on("help")) requirePositionals(command, given.positionals);
   const asked = given.text("format");
   return {
     ...given,
-    name,
+    name: command.name,
     io,
     outcome: { isPublished: false },
     // With a command's own format, such as csv, messages are text.

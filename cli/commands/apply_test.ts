@@ -183,10 +183,6 @@ test("apply needs the exact number of people who gain or lose access, for a list
   await list(workspace, HEADER, ALICE);
   const prune = `${APPLY} --prune --yes --reason-code contract_ended`;
   await workspace.refused(prune, [lost, "add --confirm-losses 8"]);
-  await workspace.refused(
-    `${prune} --confirm-losses 8 --confirm-revocations 8`,
-    "--confirm-revocations means the same as --confirm-losses",
-  );
   await list(
     workspace,
     HEADER,
@@ -198,7 +194,7 @@ test("apply needs the exact number of people who gain or lose access, for a list
     "add --confirm-losses 8 --confirm-grants 8",
   );
   await list(workspace, HEADER, ALICE);
-  await workspace.ok(`${prune} --confirm-revocations 8`);
+  await workspace.ok(`${prune} --confirm-losses 8`);
   await workspace.says(
     "check --sig $D/acme --subject did:web:p3.example --require relationship=advisor",
     { code: 1 },

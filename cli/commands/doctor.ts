@@ -3,7 +3,7 @@ import { source } from "../command_line/values.ts";
 import { optional } from "@sig/api/program";
 import { type Colour, colour, safe, writeJson } from "../output/write.ts";
 import type { Examined } from "../doctor/examine.ts";
-import { type Finding, judge, sarif } from "../doctor/finding.ts";
+import { type Finding, judge } from "../doctor/finding.ts";
 import {
   type PolicyValues,
   SOURCE_HELP,
@@ -19,10 +19,9 @@ export const doctor = sourceCommand({
   flags: {
     against: optional(source, `the published copy: ${SOURCE_HELP}`),
   },
-  formats: ["sarif"],
   examples: [
     "sig doctor acme.example",
-    "sig doctor ./acme.example --against acme.example --format sarif > doctor.sarif",
+    "sig doctor ./acme.example --against acme.example",
   ],
   async run(call, text) {
     const { parseSource } = await import("@sig/consumer");
@@ -75,12 +74,11 @@ const COLOURS: { readonly [severity in Finding["severity"]]: Colour } = {
 };
 
 function report(
-  call: Pick<Call, "format" | "io" | "ownFormat">,
+  call: Pick<Call, "format" | "io">,
   findings: readonly Finding[],
 ): void {
   const { io } = call;
   if (call.format === "json") return writeJson(io, { findings });
-  if (call.ownFormat === "sarif") return writeJson(io, sarif(findings));
   if (findings.length === 0) {
     return io.stdout(`${colour(io, "stdout", "green", "healthy")}\n`);
   }

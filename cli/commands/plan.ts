@@ -105,7 +105,6 @@ const APPLY_FLAGS = {
     people,
     "confirm that exactly N people lose access",
   ),
-  "confirm-revocations": optional(people, "same as --confirm-losses"),
   "confirm-grants": optional(
     people,
     "confirm that exactly N people gain access",
@@ -166,16 +165,8 @@ export const apply = typedCommand({
 
 /** Returns what the flags confirm: numbers of losses and grants, and readmission. */
 function confirmedBy(flags: Values<typeof APPLY_FLAGS>) {
-  const losses = flags["confirm-losses"];
-  const revocations = flags["confirm-revocations"];
-  if (losses !== undefined && revocations !== undefined) {
-    throw usageError(
-      "--confirm-revocations means the same as --confirm-losses",
-      { flag: "--confirm-revocations" },
-    );
-  }
   return {
-    losses: losses ?? revocations,
+    losses: flags["confirm-losses"],
     grants: flags["confirm-grants"],
     readmit: flags.readmit,
   };

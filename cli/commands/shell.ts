@@ -1,12 +1,5 @@
-/** Shell completions and the manual page. @module */
-
-import {
-  type Command,
-  type LoadedCommand,
-  typedCommand,
-} from "../command_line/command.ts";
+import { typedCommand } from "../command_line/command.ts";
 import { writeResult } from "../output/write.ts";
-import { VERSION } from "../terminal/version.ts";
 import bash from "./completions.bash" with { type: "text" };
 import fish from "./completions.fish" with { type: "text" };
 import zsh from "./completions.zsh" with { type: "text" };
@@ -35,25 +28,3 @@ export const completions = typedCommand({
     return 0;
   },
 });
-
-/**
- * `sig man`
- *
- * @param loadCommands Loads all commands, including this one.
- */
-export function createMan(
-  loadCommands: () => Promise<readonly Command[]>,
-): LoadedCommand {
-  return typedCommand({
-    description: "All commands with their flags, as roff for man.",
-    flags: {},
-    examples: ["sig man > /usr/local/share/man/man1/sig.1"],
-    async run(call) {
-      const { manualPage } = await import("../command_line/manual_page.ts");
-      const edition = { version: VERSION, date: call.io.now() };
-      const page = manualPage(await loadCommands(), edition);
-      writeResult(call, { page }, page);
-      return 0;
-    },
-  });
-}

@@ -1,7 +1,6 @@
-/** Findings of `sig doctor`: tables of rules, and SARIF. @module */
+/** Findings of `sig doctor`: tables of rules. @module */
 
 import { firstOf } from "../output/write.ts";
-import { VERSION } from "../terminal/version.ts";
 
 /** The severity of a finding. */
 type Severity = "error" | "warning" | "info";
@@ -76,53 +75,4 @@ export function places(
   all: readonly (string | number)[],
 ): string {
   return all.length === 0 ? "documents" : `${what} ${firstOf(all)}`;
-}
-
-const LEVELS = { error: "error", warning: "warning", info: "note" } as const;
-
-/**
- * Returns findings as SARIF 2.1.0, which code hosts show. GitHub shows only
- * results with a file, so each has one in addition to the exact place.
- */
-export function sarif(findings: readonly Finding[]): unknown {
-  const codes = [...new Set(findings.map(({ code }) => code))];
-  const rules = codes.map((code) => {
-    const { mend, severity, why } = findings.find((each) =>
-      each.code === code
-    )!;
-    return {
-      id: code,
-      shortDescription: { text: why },
-      help: { text: mend },
-      defaultConfiguration: { level: LEVELS[severity] },
-    };
-  });
-  return {
-    $schema: "https://json.schemastore.org/sarif-2.1.0.json",
-    version: "2.1.0",
-    runs: [{
-      tool: { driver: { name: "sig doctor", version: VERSION, rules } },
-      results: findings.map(({ code, severity, what, mend, where }) => ({
-        ruleId: code,
-        ruleIndex: codes.indexOf(code),
-        level: LEVELS[severity],
-        message: { text: `${what}. ${mend}` },
-        locations: [{
-          physicalLocation: { artifactLocation: { uri: fileOf(where) } },
-          logicalLocations: [{ fullyQualifiedName: where }],
-        }],
-      })),
-    }],
-  };
-}
-
-/** Returns the document of a place, relative to the issuer's directory. */
-function fileOf(where: string): string {
-  const path = /\.well-known(?:\/[\w-][\w.-]*)+/.exec(where)?.[0];
-  if (path !== undefined) return path;
-  return where.startsWith("key ")
-    ? ".well-known/jwks.json"
-    : /^(?:events?|lines?|relationships?|sequence) /.test(where)
-    ? ".well-known/sig/events.jsonl"
-    : ".well-known/sig.json";
 }

@@ -26,8 +26,6 @@ const DAY_MS = 86_400_000;
 const CERTIFICATE_DAYS = 21;
 /** Maximum time in a cache, since caches delay revocations. */
 const CACHE_SECONDS = 300;
-/** The clock skew of docs/protocol.md §8. */
-const CLOCK_MS = 60_000;
 
 /** Requests with a common deadline, and those that it cut off. */
 export class Requests {
@@ -448,21 +446,6 @@ export const SERVED_FINDINGS = {
       (value) => !/^(?:identity)?$/.test(value),
     ),
   },
-  media_type_missing: {
-    severity: "info",
-    when: "Documents have no `content-type`",
-    why: "Browsers and proxies guess what they are",
-    mend:
-      `Send application/x-ndjson for the feed, application/json for the others; ${EXPORT}`,
-    find: inHeader("content-type", (value) => value === ""),
-  },
-  sniffing_allowed: {
-    severity: "info",
-    when: "Documents have no `x-content-type-options: nosniff`",
-    why: "A browser may interpret text of an event as a page",
-    mend: `Send x-content-type-options: nosniff; ${EXPORT}`,
-    find: inHeader("x-content-type-options", (value) => value !== "nosniff"),
-  },
   missing_not_404: {
     severity: "warning",
     when: "A document that can't exist is answered with 200",
@@ -487,26 +470,5 @@ export const SERVED_FINDINGS = {
     // If every path is answered with 200, this says nothing.
     find: ({ present: [path] }) =>
       path === undefined || !PRIVATE.includes(path) ? [] : [path],
-  },
-  clock_differs: {
-    severity: "warning",
-    when:
-      "The server's `Date` is more than a minute away from the clock of this machine",
-    why:
-      "With a wrong clock, events seem to be in the future, and the validity of certificates and relationships is wrong",
-    mend: "Set both clocks by NTP",
-    find({ heads, now }) {
-      // A cached response has the `Date` of the cache's own request.
-      const date = heads.filter(({ head }) => head.header("age") === null)
-        .map(({ head }) => Date.parse(head.header("date") ?? ""))
-        .find((each) => !Number.isNaN(each));
-      if (date === undefined) return [];
-      const apart = Math.round(Math.abs(date - now.getTime()) / 1000);
-      if (apart * 1000 <= CLOCK_MS) return [];
-      return [[
-        `the server's clock and this one are ${apart} s apart`,
-        "header date",
-      ]];
-    },
   },
 } as const satisfies FindingTable<ServedAnswers>;

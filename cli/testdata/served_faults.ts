@@ -107,16 +107,6 @@ export const FAULTS: readonly (readonly [string, string, Fault])[] = [
       headers.get("accept-encoding")?.includes("gzip") === true
     ),
   ],
-  [
-    "media_type_missing",
-    "info",
-    headed((headers) => headers.delete("content-type")),
-  ],
-  [
-    "sniffing_allowed",
-    "info",
-    headed((headers) => headers.delete("x-content-type-options")),
-  ],
   ["missing_not_404", "warning", async (request, good) => {
     const answer = await good(request);
     if (answer.status !== 404) return answer;
@@ -130,13 +120,6 @@ export const FAULTS: readonly (readonly [string, string, Fault])[] = [
       request.url.endsWith("/.sig/lock")
         ? new Response("")
         : await good(request),
-  ],
-  [
-    "clock_differs",
-    "warning",
-    headed((headers) =>
-      headers.set("date", new Date(Date.now() - 300_000).toUTCString())
-    ),
   ],
 ];
 

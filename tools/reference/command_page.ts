@@ -61,14 +61,13 @@ number with \`ms\`, \`s\`, \`m\`, \`h\` or \`d\`. A time is RFC 3339 UTC, or a d
 the start of that day, UTC; for \`--to\` and \`--valid-until\`, through its end.`;
 
 function commandSection(command: Command): string {
-  const { aliases = [], description, examples, flags, name, summary } = command;
+  const { description, examples, flags, name, summary } = command;
   const { positionals = [] } = command;
-  const usage = usageLine(command, name);
+  const usage = usageLine(command);
   return [
     `## \`sig ${name}\``,
     ...partsOf(sentence(summary) + (description ? ` ${description}` : ""))
       .map((part) => isSample(part) ? fence(part.split("\n")) : part),
-    aliases.length > 0 ? `Also called \`${aliases.join("`, `")}\`.` : "",
     fence([usage]),
     positionals.length > 0 ? table("word", positionals.map(wordRow)) : "",
     flagTable(flags),

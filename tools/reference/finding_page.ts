@@ -50,7 +50,7 @@ export function findingPage(): string {
   return `# Findings of \`sig doctor\`
 
 Each finding has a \`code\` that is never renamed or reused, a severity, a
-description, the reason, a fix and a place (\`--format json\`, \`sarif\`).
+description, the reason, a fix and a place (\`--format json\`).
 \`error\`: answers are wrong or missing, and the exit code is 1. \`warning\`:
 this may happen later. \`info\`: a possible improvement.
 
