@@ -95,27 +95,27 @@ export class BackOff {
   }
 
   async #noting<T>(work: () => Promise<T>): Promise<T> {
-    const beganMs = this.#now().getTime();
+    const before = this.#failure;
     try {
       const result = await work();
       this.#failure = undefined;
       return result;
     } catch (error) {
-      this.#note(error, beganMs);
+      this.#note(error, before);
       throw error;
     }
   }
 
-  #note(error: unknown, beganMs: number): void {
+  /** @param before The last failure when the attempt began. */
+  #note(error: unknown, before: Failure | undefined): void {
     // A full queue and an aborted question say nothing about the issuer.
     if (!isSigError(error) || error.code === "overloaded") return;
     if (error.category !== "unavailable") {
       this.#failure = undefined;
       return;
     }
-    const before = this.#failure;
     // Attempts that overlapped are one.
-    if (before !== undefined && beganMs < before.atMs) return;
+    if (before !== this.#failure) return;
     const failures = (before?.failures ?? 0) + 1;
     const delayMs = DELAYS_MS[Math.min(failures, DELAYS_MS.length) - 1]! *
       (1 + VARIATION * Math.random());
