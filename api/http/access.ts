@@ -135,7 +135,8 @@ export function hasToken({ headers }: Request, token: string): boolean {
 }
 
 /**
- * Creates a middleware that requires this bearer token.
+ * Creates a middleware that requires this bearer token. A client that has it
+ * may use all places of the service.
  *
  * @throws {SigError} `invalid_request` for a token that can't be sent (RFC
  * 6750); from the middleware `unauthorized`.
@@ -158,6 +159,7 @@ export function requireToken(token: string): MiddlewareHandler {
         },
       );
     }
+    c.get("budget")?.trust();
     await next();
   };
 }

@@ -109,7 +109,7 @@ export function createGuard(
   const crossSite = new Set(options.crossSite);
   const now = options.now ?? (() => new Date());
   const isAllowed = createOriginCheck(options);
-  const { corsOrigins = [], allowOrigin, log, telemetry } = options;
+  const { corsOrigins = [], allowOrigin, log, telemetry, isWaiting } = options;
   const answerCors = corsOrigins.length > 0 || allowOrigin !== undefined
     ? createCors(isAllowed)
     : undefined;
@@ -124,7 +124,11 @@ export function createGuard(
    *
    * @throws {SigError} if the request is rejected.
    */
-  const admit = (c: Context<ServiceEnv>, receivedAt: Date) => {
+  const admit = (
+    c: Context<ServiceEnv>,
+    receivedAt: Date,
+    route: string | undefined,
+  ) => {
     const { path, raw } = c.req;
     const budget = c.get("budget");
     if (!crossSite.has(path)) requireSameSite(raw, isAllowed);
@@ -133,12 +137,14 @@ export function createGuard(
     if (!unlimited.has(path)) {
       countRequest?.(budget.address, receivedAt.getTime());
     }
+    if (route !== undefined && isWaiting?.(route)) budget.waitUntilEnd(route);
     // A POST request takes a slot after its body has arrived.
     if (raw.method !== "POST") budget.enter();
   };
 
   return async (c, next) => {
     const request = c.req.raw;
+    const route = routeOf(c);
     const receivedAt = now();
     // The first access to a request's headers: `has` reads all of them anyway.
     c.set("requestId", requestIdOf(request.headers));
@@ -146,6 +152,7 @@ export function createGuard(
       capacity,
       clientOf(request.headers, c.env),
     );
+    if (options.onlyLocal) budget.trust();
     c.set("budget", budget);
     // Hono's middleware copies every response, so it runs only for requests
     // with an origin.
@@ -155,7 +162,7 @@ export function createGuard(
       if (isPage) {
         const preflight = await answerCors(c, async () => {
           try {
-            admit(c, receivedAt);
+            admit(c, receivedAt, route);
             await next();
           } catch (error) {
             c.res = problemResponse(c, error);
@@ -163,7 +170,7 @@ export function createGuard(
         });
         if (preflight instanceof Response) c.res = preflight;
       } else {
-        admit(c, receivedAt);
+        admit(c, receivedAt, route);
         await next();
       }
     } catch (error) {
@@ -174,13 +181,18 @@ export function createGuard(
       budget.end();
     }
     if (answerCors && !isPage) c.res.headers.append("vary", "Origin");
-    const route = telemetry && routePath(c, -1);
-    // Only the guard itself matched: there is no such route.
-    if (route && route !== "/*") telemetry.route(route);
+    if (route !== undefined) telemetry?.route(route);
     completeHeaders(c);
     if (request.method === "HEAD") await completeLength(c);
-    log?.(entryOf(service, c, { receivedAt, done: now() }));
+    log?.(entryOf(service, c, { route, receivedAt, done: now() }));
   };
+}
+
+/** Returns the pattern of a request's route; undefined if there is none. */
+function routeOf(c: Context<ServiceEnv>): string | undefined {
+  const pattern = routePath(c, -1);
+  // Only the guard itself matches every path.
+  return pattern === "/*" || pattern === "*" ? undefined : pattern;
 }
 
 /** Whether pages of an origin may ask: by the list, or path by path. */
@@ -258,10 +270,23 @@ async function completeLength({ res }: Context<ServiceEnv>): Promise<void> {
 /** Maximum length of a logged path in characters. */
 const MAX_LOGGED_PATH = 200;
 
+/**
+ * Returns the first segment of a path without a route. The rest may be a
+ * misspelt address that contains a secret.
+ */
+function beginOf(path: string): string {
+  const end = path.indexOf("/", 1);
+  return (end < 0 ? path : `${path.slice(0, end)}/…`).slice(0, MAX_LOGGED_PATH);
+}
+
 function entryOf(
   service: string,
   c: Context<ServiceEnv>,
-  { receivedAt, done }: { readonly receivedAt: Date; readonly done: Date },
+  { route, receivedAt, done }: {
+    readonly route: string | undefined;
+    readonly receivedAt: Date;
+    readonly done: Date;
+  },
 ): RequestLogEntry {
   const code = c.get("code");
   const thrown = c.get("thrown");
@@ -275,7 +300,7 @@ function entryOf(
       service,
       request_id: c.get("requestId"),
       method: c.req.raw.method,
-      path: splitUrl(c.req.raw.url).path.slice(0, MAX_LOGGED_PATH),
+      path: route ?? beginOf(splitUrl(c.req.raw.url).path),
       status: c.res.status,
       duration_ms: Math.max(0, done.getTime() - receivedAt.getTime()),
     };

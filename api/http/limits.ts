@@ -96,6 +96,9 @@ const MIN_CLIENT_BODIES = 16;
  *   slots, twice that number for one client; for one such dependency the number
  *   of slots, and a quarter of the slots for one client;
  * - bytes of large bodies, and of responses until they are sent.
+ *
+ * The limits per client don't apply to a client that the operator knows: see
+ * {@linkcode RequestBudget.trust}.
  */
 export class Capacity {
   /** The number of occupied slots. */
@@ -158,6 +161,11 @@ export class RequestBudget {
    */
   #waits = 0;
   #hasEnded = false;
+  /** The limit of this client (default: that of the quota). */
+  #each: number | undefined;
+  /** What the request waits for instead of taking a slot. */
+  #dependency: string | undefined;
+  #stopWaiting: (() => void) | undefined;
 
   /**
    * Creates a budget with nothing taken.
@@ -180,12 +188,37 @@ export class RequestBudget {
   }
 
   /**
-   * Takes a slot, unless the request has one.
+   * Lets the client use all places of the service: it has sent a valid token,
+   * or only this machine can reach the service. The only client of a service is
+   * often a single backend.
+   */
+  trust(): void {
+    this.#each = Infinity;
+  }
+
+  /**
+   * Makes the request wait for a dependency from when it would take a slot
+   * until its end, so that it never takes one. To be called before
+   * {@linkcode enter}.
+   *
+   * @param other As in {@linkcode waitFor}.
+   */
+  waitUntilEnd(other: string): void {
+    this.#dependency = other;
+  }
+
+  /**
+   * Takes a slot, or begins to wait for its dependency, once.
    *
    * @throws {SigError} `overloaded`
    */
   enter(): void {
-    if (this.#hasSlot) return;
+    if (this.#hasSlot || this.#stopWaiting !== undefined) return;
+    if (this.#dependency !== undefined) {
+      this.#stopWaiting = this.#waitIn(this.#dependency);
+      this.#hasEntered = true;
+      return;
+    }
     if (this.capacity.working >= this.capacity.slots) {
       throw overloaded("too many requests are being answered");
     }
@@ -200,7 +233,7 @@ export class RequestBudget {
    */
   async receive<T>(read: () => Promise<T>): Promise<T> {
     const { bodies } = this.capacity;
-    if (!bodies.take(this.client)) {
+    if (!bodies.take(this.client, 1, this.#each)) {
       throw overloaded("too many requests are still on their way");
     }
     try {
@@ -244,30 +277,12 @@ export class RequestBudget {
    * throws.
    */
   async waitFor<T>(other: string, work: () => Promise<T>): Promise<T> {
-    const { client } = this;
-    const { waiting, waitedFor, waitedForByClient } = this.capacity;
-    const own = `${other} for ${client}`;
-    if (!waitedForByClient.take(own)) {
-      throw overloaded(
-        "too many requests of this client wait for the same answer of others",
-      );
-    }
-    if (!waitedFor.take(other)) {
-      waitedForByClient.release(own);
-      throw overloaded("too many requests wait for the same answer of others");
-    }
-    if (!waiting.take(client)) {
-      waitedForByClient.release(own);
-      waitedFor.release(other);
-      throw overloaded("too many requests wait for others");
-    }
+    const stopWaiting = this.#waitIn(other);
     if (this.#waits++ === 0) this.#releaseSlot();
     try {
       return await work();
     } finally {
-      waiting.release(client);
-      waitedFor.release(other);
-      waitedForByClient.release(own);
+      stopWaiting();
       // A request that has waited is always resumed, even if no slot is free.
       if (--this.#waits === 0 && !this.#hasEnded) this.#takeSlot();
     }
@@ -277,13 +292,44 @@ export class RequestBudget {
   end(): void {
     this.#hasEnded = true;
     if (this.#waits === 0) this.#releaseSlot();
+    this.#stopWaiting?.();
     if (this.#reserved > 0) {
       this.capacity.bytes.release(this.client, this.#reserved);
     }
   }
 
+  /**
+   * Counts the request as waiting until the returned function is called.
+   *
+   * @throws {SigError} `overloaded`
+   */
+  #waitIn(other: string): () => void {
+    const { client } = this;
+    const { waiting, waitedFor, waitedForByClient } = this.capacity;
+    const own = `${other} for ${client}`;
+    if (!waitedForByClient.take(own, 1, this.#each)) {
+      throw overloaded(
+        "too many requests of this client wait for the same answer of others",
+      );
+    }
+    if (!waitedFor.take(other)) {
+      waitedForByClient.release(own);
+      throw overloaded("too many requests wait for the same answer of others");
+    }
+    if (!waiting.take(client, 1, this.#each)) {
+      waitedForByClient.release(own);
+      waitedFor.release(other);
+      throw overloaded("too many requests wait for others");
+    }
+    return () => {
+      waiting.release(client);
+      waitedFor.release(other);
+      waitedForByClient.release(own);
+    };
+  }
+
   #take(bytes: number): void {
-    if (this.capacity.bytes.take(this.client, bytes)) return;
+    if (this.capacity.bytes.take(this.client, bytes, this.#each)) return;
     throw overloaded("too many large requests are being answered");
   }
 

@@ -136,6 +136,60 @@ Deno.test("one client's arriving bodies leave capacity for other clients", async
   assertEquals(await receive(), "read");
 });
 
+Deno.test("a trusted client may use all places: waits, bodies and bytes", async () => {
+  const gate = Promise.withResolvers<void>();
+  for (const isTrusted of [true, false]) {
+    const capacity = new Capacity({ maxConcurrent: 40, maxHeldBytes: 2 ** 28 });
+    const budgets = Array.from({ length: 40 }, () => {
+      const budget = budgetOf(capacity);
+      if (isTrusted) budget.trust();
+      return budget;
+    });
+    const outcomes = async (act: (budget: RequestBudget) => Promise<unknown>) =>
+      (await Promise.all(
+        budgets.map((budget) =>
+          Promise.race([act(budget), Promise.resolve("taken")])
+            .catch(({ code }) => code)
+        ),
+      )).filter((each) => each !== "overloaded").length;
+    const wait = (budget: RequestBudget) =>
+      budget.waitFor("issuer", () => gate.promise);
+    const receive = (budget: RequestBudget) =>
+      budget.receive(() => gate.promise);
+    // deno-lint-ignore require-await -- its error is a rejection
+    const hold = async (budget: RequestBudget) => budget.reserve(2 ** 22);
+    assertEquals(
+      [await outcomes(wait), await outcomes(receive), await outcomes(hold)],
+      isTrusted ? [40, 40, 40] : [10, 16, 16],
+    );
+    if (isTrusted) {
+      // The limits of all clients together remain.
+      const other = budgetOf(capacity);
+      other.trust();
+      assertEquals(await wait(other).catch(({ code }) => code), "overloaded");
+    }
+  }
+  gate.resolve();
+});
+
+Deno.test("a request that waits until its end takes no slot, and is counted until then", () => {
+  const capacity = new Capacity({ maxConcurrent: 4 });
+  const enter = () => {
+    const budget = budgetOf(capacity);
+    budget.waitUntilEnd("/oidc/token");
+    budget.enter();
+    budget.enter();
+    return budget;
+  };
+  const first = enter();
+  assertEquals([capacity.working, first.hasEntered], [0, true]);
+  assertEquals(refusal(enter), SAME_CLIENT);
+  first.end();
+  const second = enter();
+  second.end();
+  assertEquals(capacity.working, 0);
+});
+
 Deno.test("bytes count for their client until the request ends or they are sent", () => {
   const MIB = 1024 * 1024;
   const capacity = new Capacity({ maxHeldBytes: 100 * MIB });

@@ -44,6 +44,11 @@ export interface GuardOptions extends CapacityOptions {
   readonly trustProxy?: readonly string[] | undefined;
   /** Receives a log entry when a response is created; must not throw. */
   readonly log?: ((entry: RequestLogEntry) => void) | undefined;
+  /**
+   * Whether only this machine can reach the server: one client may then use all
+   * of its places (default: false).
+   */
+  readonly onlyLocal?: boolean | undefined;
   /** Counters and gauges, such as those of `findTelemetry` (default: none). */
   readonly telemetry?: Telemetry | undefined;
 }
@@ -63,6 +68,11 @@ export interface ServiceOptions extends GuardOptions {
   readonly token?: string | undefined;
   /** Paths that don't count for the rate limit, such as `/forward-auth`. */
   readonly unlimited?: readonly string[];
+  /**
+   * Returns whether the requests of a route, such as `/oidc/token`, wait for a
+   * store or an issuer: they then take no slot (default: none).
+   */
+  readonly isWaiting?: (route: string) => boolean;
   /**
    * Paths that accept cross-site form posts; browsers send no cookies with
    * them.

@@ -14,7 +14,10 @@ export interface RequestLogEntry {
   readonly request_id: string;
   /** As sent: HTTP methods are case-sensitive. */
   readonly method: string;
-  /** The path without the query; at most 200 characters. */
+  /**
+   * The pattern of the route, such as `/oidc/interaction/:id`, since a path may
+   * contain a secret; without a route the first segment of the path.
+   */
   readonly path: string;
   /** The HTTP status, even if sending was aborted later. */
   readonly status: number;

@@ -3,6 +3,7 @@ import { SigError } from "@sig/core";
 import { send, sendJson } from "./send.ts";
 import { ask } from "../testdata/asking.ts";
 import { outcome, serviceOf } from "./testdata/service_of.ts";
+import { turns } from "../../tests/kit/wait.ts";
 
 Deno.test("a client over its rate gets 429; other clients and health checks do not", async () => {
   let ms = 0;
@@ -95,4 +96,35 @@ Deno.test("slots are released when a route fails", async () => {
     assertEquals(outcome(await ask(app, "/broken")), [500, "internal"]);
   }
   assertEquals((await ask(app, "/open")).status, 200);
+});
+
+Deno.test("a single backend may use all places with a token or on this machine, a stranger a quarter", async () => {
+  const TOKEN = "secret-token";
+  const refusedOf = async (
+    options: Parameters<typeof serviceOf>[0],
+    headers: HeadersInit = {},
+  ) => {
+    const gate = Promise.withResolvers<void>();
+    const app = serviceOf({ maxConcurrent: 40, ...options }, {
+      "/names/all/wait": async (c) => {
+        await c.get("budget").waitFor("issuer", () => gate.promise);
+        return c.body(null);
+      },
+    });
+    let refused = 0;
+    const questions = Array.from({ length: 40 }, async () => {
+      const { status } = await ask(app, "/names/all/wait", { headers }, {
+        remoteAddr: { hostname: "192.0.2.1" },
+      });
+      if (status === 503) refused++;
+    });
+    await turns(20);
+    gate.resolve();
+    await Promise.all(questions);
+    return refused;
+  };
+  const authorization = `Bearer ${TOKEN}`;
+  assertEquals(await refusedOf({}), 30);
+  assertEquals(await refusedOf({ token: TOKEN }, { authorization }), 0);
+  assertEquals(await refusedOf({ onlyLocal: true }), 0);
 });

@@ -216,15 +216,27 @@ export async function startProgram(
 
 /**
  * Runs a program with `deno serve` or Deno Deploy, configured by variables
- * only. It is public unless the variables say otherwise.
- *
- * @throws {SigError} as {@linkcode startProgram}.
+ * only. It is public unless the variables say otherwise. If it can't start, it
+ * reports the error and exits with 2.
  */
 export async function serveProgram(
   program: ServerProgram,
-  { aliases, defaults }: PlatformSettings,
+  settings: PlatformSettings,
 ): Promise<Deno.ServeDefaultExport> {
   const io = { ...createServerIo(), token: readVariable("SIG_TOKEN") };
+  try {
+    return await startOnPlatform(program, settings, io);
+  } catch (error) {
+    // Thrown from a module, it would be shown with a stack trace.
+    Deno.exit(report(program.name, error, io));
+  }
+}
+
+async function startOnPlatform(
+  program: ServerProgram,
+  { aliases, defaults }: PlatformSettings,
+  io: ServerIo,
+): Promise<Deno.ServeDefaultExport> {
   const none = { text: () => undefined, texts: () => [], on: () => false };
   const { flags, notes } = await readSettings(program, none, io, {
     aliases,

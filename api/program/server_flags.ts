@@ -95,6 +95,8 @@ export interface ServerSettings {
     readonly rateLimit: { readonly perSecond: number } | undefined;
     /** Networks of proxies whose `X-Forwarded-For` is trusted. */
     readonly trustProxy: readonly string[];
+    /** Whether only this machine can reach the server. */
+    readonly onlyLocal: boolean;
     /** Maximum number of requests processed concurrently. */
     readonly maxConcurrent: number | undefined;
   };
@@ -161,6 +163,7 @@ export function readServerFlags(
         : undefined,
       rateLimit: given["rate-limit"],
       trustProxy: given["trust-proxy"],
+      onlyLocal: exposure === undefined,
       maxConcurrent: given["max-concurrent"],
     },
     openPins: () =>

@@ -40,6 +40,7 @@ Deno.test("a server is reachable only from this machine (default)", () => {
       hosts: ["localhost", "127.0.0.1", "[::1]", "127.0.0.1"],
       rateLimit: undefined,
       trustProxy: [],
+      onlyLocal: true,
       maxConcurrent: undefined,
     },
   });

@@ -123,7 +123,7 @@ Deno.test("the API runs with variables only, without a disk", async (t) => {
       const { code, stderr } = await deployBadly("api/serve.ts", cache.path, {
         SIG_ISSUERS: `acme.example,${issuer.did}`,
       });
-      assertEquals(code, 1);
+      assertEquals(code, 2);
       assertStringIncludes(stderr, REFUSED);
       assertEquals(issuer.requests(), 0);
     },
@@ -133,8 +133,16 @@ Deno.test("the API runs with variables only, without a disk", async (t) => {
     const { code, stderr } = await deployBadly("api/serve.ts", cache.path, {
       SIG_MAX_AGE: "soon",
     });
-    assertEquals(code, 1);
-    assertStringIncludes(stderr, "SIG_MAX_AGE");
+    assertEquals(code, 2);
+    // The message alone, without a stack trace.
+    assertEquals(
+      stderr.trimEnd().split("\n").filter((line) =>
+        !line.startsWith("  hint:")
+      ),
+      [
+        "sig-api: invalid_request: Cannot run: SIG_MAX_AGE must be a number with ms, s, m, h or d",
+      ],
+    );
   });
 });
 
@@ -180,7 +188,7 @@ Deno.test("the login runs with variables only, with challenges in KV", async (t)
 
   await t.step("SIG_AUDIENCES is required", async () => {
     const { code, stderr } = await deployBadly("web/serve.ts", cache.path, {});
-    assertEquals(code, 1);
+    assertEquals(code, 2);
     assertStringIncludes(stderr, "SIG_WEB_AUDIENCE is required");
   });
 });
@@ -219,7 +227,7 @@ Deno.test("a deployed login enforces SIG_REQUIRE, and accepts public issuers onl
       SIG_REQUIRE: "role=deploy",
       SIG_ISSUERS: issuers,
     });
-    assertEquals(code, 1);
+    assertEquals(code, 2);
     assertStringIncludes(stderr, why);
   }
   assertEquals(issuer.requests(), 0);
