@@ -196,6 +196,9 @@ export function createApp(options: AppOptions): WebApp {
     unlimited: ["/forward-auth"],
     // Forms of applications post here; browsers send no cookies with them.
     crossSite: ["/oidc/authorize", "/oidc/logout"],
+    // All other routes wait for the store, an issuer or a host that may hang,
+    // which must not delay the page.
+    isWaiting: (route) => route !== "/" && !route.startsWith("/ui/"),
     checkReadiness: createReadiness({
       ...fetchPolicyOf(options),
       issuers: options.issuers ?? [],
@@ -203,20 +206,16 @@ export function createApp(options: AppOptions): WebApp {
       now,
     }),
   });
-  /**
-   * Limits concurrent logins: a store, issuer or host that hangs delays logins
-   * but not the page.
-   */
   const addLogin = (
     path: string,
     answer: (body: unknown, client: string | undefined) => Promise<unknown>,
   ) =>
     service.post(path, async (c) => {
       const body = await readJson(c, MAX_BODY_BYTES);
-      const budget = c.get("budget");
-      const client = budget.client || undefined;
-      const work = () => answer(body, client);
-      return sendJson(c, await budget.waitFor("logins", work));
+      return sendJson(
+        c,
+        await answer(body, c.get("budget").client || undefined),
+      );
     });
   addLogin(
     LOGIN_ROUTES.challengeUrl,

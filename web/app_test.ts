@@ -1,4 +1,9 @@
 import { createMemoryStore, type RecordStore } from "@sig/consumer/store";
+import {
+  CALLBACK,
+  SECRET,
+  TestProvider,
+} from "./openid/testdata/test_provider.ts";
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { Person } from "./testdata/independent_client.ts";
 import { ORIGIN, Site } from "./testdata/site.ts";
@@ -173,6 +178,111 @@ Deno.test("a store that hangs delays logins but not the page", async () => {
   assertEquals((await site.ask("/ui/style.css")).status, 200);
   silence.resolve();
   await Promise.all(hanging);
+});
+
+Deno.test("a stranger can't take the places of a server whose store hangs, by any route", async () => {
+  const memory = createMemoryStore();
+  const silence = Promise.withResolvers<void>();
+  let hangs = false;
+  let waiting = 0;
+  const hang =
+    <A extends unknown[], T>(work: (...given: A) => Promise<T>) =>
+    async (...given: A) => {
+      if (hangs) {
+        waiting++;
+        await silence.promise;
+      }
+      return await work(...given);
+    };
+  await using provider = await TestProvider.start({
+    store: {
+      ...memory,
+      get: hang(memory.get),
+      put: hang(memory.put),
+      take: hang(memory.take),
+    },
+    settings: { gateHosts: ["wiki.example"] },
+    web: { maxConcurrent: 8 },
+  });
+  const { browser, person } = await provider.logIn();
+  const id = await browser.begin(
+    await provider.authorizeUrl({ prompt: "login" }),
+  );
+  const { attestation } = await browser.sign(
+    provider,
+    person,
+    await provider.authorizeUrl({ prompt: "login" }),
+  );
+  const authorize = new URL(await provider.authorizeUrl());
+  const form = (fields: Record<string, string>) => new URLSearchParams(fields);
+  const json = (body: object) => JSON.stringify(body);
+  const token = `${"a".repeat(22)}.${"a".repeat(43)}`;
+  const app = { client_id: "app", client_secret: SECRET };
+  const code = { grant_type: "authorization_code", code: token };
+  const requests: readonly (readonly [string, (string | URLSearchParams)?])[] =
+    [
+      ["/oidc/consents"],
+      ["/oidc/consents/revoke", json({ client_id: "app" })],
+      [`/oidc/interaction/${id}`],
+      [`/oidc/interaction/${id}`, json({ attestation })],
+      ["/oidc/logout"],
+      ["/oidc/logout", form({ csrf: "x" })],
+      ["/oidc/revoke", form({ ...app, token })],
+      ["/oidc/token", form({ ...app, ...code, redirect_uri: CALLBACK })],
+      ["/oidc/userinfo"],
+      ["/oidc/userinfo", ""],
+      [authorize.pathname + authorize.search],
+      ["/forward-auth"],
+      [`/_sig/return?code=${token}&rd=http://wiki.example/`],
+      ["/gate/login?rd=http://wiki.example/"],
+      ["/v1/auth/challenge/create", json({})],
+    ];
+  hangs = true;
+  const pending: Promise<Response>[] = [];
+  const routes = new Set<string>();
+  for (const [path, body] of requests) {
+    const before = waiting;
+    for (let i = 0; i < 20; i++) {
+      const request = new Request(provider.origin + path, {
+        method: body === undefined ? "GET" : "POST",
+        ...(body === undefined ? {} : { body }),
+        headers: {
+          ...(typeof body === "string"
+            ? { "content-type": "application/json" }
+            : {}),
+          "cookie": browser.cookie,
+          "authorization": path === "/oidc/userinfo" ? `Bearer ${token}` : "",
+          "x-forwarded-host": path.startsWith("/_sig/") ? "wiki.example" : "",
+        },
+      });
+      if (path !== "/oidc/userinfo") request.headers.delete("authorization");
+      if (!path.startsWith("/_sig/")) {
+        request.headers.delete("x-forwarded-host");
+      }
+      pending.push(
+        provider.web.fetch(request, {
+          // A client may also wait in few routes at a time.
+          remoteAddr: { hostname: `192.0.2.${routes.size}` },
+        }),
+      );
+    }
+    const [route = ""] = path.split("?", 1);
+    if (!routes.has(route)) {
+      await waitUntil(`${path} waits for the store`, () => waiting > before);
+    }
+    // Both methods of a path share its limits.
+    routes.add(route);
+    // The page needs a slot, as does another client's request.
+    const page = await provider.web.fetch(new Request(`${provider.origin}/`), {
+      remoteAddr: { hostname: "192.0.2.200" },
+    });
+    await page.body?.cancel();
+    assertEquals(page.status, 200, path);
+  }
+  silence.resolve();
+  for (const response of await Promise.all(pending)) {
+    await response.body?.cancel();
+  }
 });
 
 Deno.test("errors are pages for clients that accept HTML, and problem details for all others", async () => {

@@ -11,6 +11,7 @@ import {
   statusOf,
   TestProvider,
 } from "../openid/testdata/test_provider.ts";
+import { GATE_CODE } from "../store/kinds.ts";
 import { Visitor } from "./testdata/visitor.ts";
 
 const WIKI = "wiki.example";
@@ -264,4 +265,25 @@ Deno.test("attack: a code expires after 60 seconds and with its session", async 
   await provider.demo.revoke(relationship);
   await provider.web.provider!.watch();
   await assertRefused(visitor, other, "its session is over");
+});
+
+Deno.test("attack: a person's codes displace that person's own, not those of colleagues", async () => {
+  await using provider = await start();
+  const { visitor } = await Visitor.logIn(provider, PAGE);
+  const { visitor: colleague } = await Visitor.logIn(provider, PAGE);
+  const codeOf = async (of: Visitor) => {
+    const response = await of.login.send(of.gate(PAGE));
+    await response.body?.cancel();
+    return response.headers.get("location")!;
+  };
+  const theirs = await codeOf(colleague);
+  const first = await codeOf(visitor);
+  for (let i = 0; i < 300; i++) await codeOf(visitor);
+  const { records } = await provider.store.list(GATE_CODE, provider.now());
+  assertEquals(records.length, 64 + 1);
+  const use = async (url: string) => {
+    const { pathname, search } = new URL(url);
+    return await statusOf(colleague.through(WIKI, pathname + search));
+  };
+  assertEquals([await use(theirs), await use(first)], [303, 400]);
 });

@@ -92,24 +92,20 @@ export function addForwardAuth(
     return identityHeaders({ subject, relationship }, nameOf);
   }
 
-  app.get(
-    "/forward-auth",
-    (c) =>
-      c.get("budget").waitFor("forward-auth", async () => {
-        const host = gateHostOf(c.req.raw, hosts);
-        const cookie = host && cookieAt(host, c, context);
-        try {
-          const headers = host !== undefined && cookie !== undefined
-            ? await answer(host, cookie)
-            : undefined;
-          if (headers !== undefined) return identified(headers);
-        } catch (error) {
-          if (!isIssuerUnavailable(error)) throw error;
-          return refuseUnavailable(c, error);
-        }
-        return toLogin(c, host, context) ?? problemResponse(c, unauthorized());
-      }),
-  );
+  app.get("/forward-auth", async (c) => {
+    const host = gateHostOf(c.req.raw, hosts);
+    const cookie = host && cookieAt(host, c, context);
+    try {
+      const headers = host !== undefined && cookie !== undefined
+        ? await answer(host, cookie)
+        : undefined;
+      if (headers !== undefined) return identified(headers);
+    } catch (error) {
+      if (!isIssuerUnavailable(error)) throw error;
+      return refuseUnavailable(c, error);
+    }
+    return toLogin(c, host, context) ?? problemResponse(c, unauthorized());
+  });
 }
 
 /**

@@ -25,7 +25,9 @@ import {
 } from "../openid/pages.ts";
 import { onlyValue } from "../openid/parameters.ts";
 import type { ProviderContext } from "../openid/provider_context.ts";
+import { personOfSession } from "../sessions/session.ts";
 import { GATE_CODE } from "../store/kinds.ts";
+import { OwnerQuota } from "../store/owner_quota.ts";
 
 /** Options of {@linkcode addGateRoutes}. */
 interface GateOptions {
@@ -47,15 +49,12 @@ export function addGateRoutes(
     hosts,
     maxAgeMs,
     codes: recordsOf<GateCode>(store, GATE_CODE),
+    codesOfPerson: new OwnerQuota({ maxRecords: MAX_CODES }),
   };
   addForwardAuth(app, context);
   const pages = new Hono<ServiceEnv>();
   pages.onError((error, c) => refusePage(c, error));
-  pages.get(
-    "/gate/login",
-    requireGet,
-    (c) => c.get("budget").waitFor("sign-ins", () => logIn(c, context)),
-  );
+  pages.get("/gate/login", requireGet, (c) => logIn(c, context));
   pages.get("/_sig/return", requireGet, (c) => continueLogin(c, context));
   app.route("/", pages);
 }
@@ -63,6 +62,11 @@ export function addGateRoutes(
 /** Lifetime of a code in milliseconds. */
 const CODE_LIFE_MS = 60_000;
 const CODE_BYTES = 32;
+/**
+ * Maximum number of unused codes of one person; the oldest becomes invalid, so
+ * that a person can't use up the codes of others.
+ */
+const MAX_CODES = 64;
 
 /**
  * `GET /gate/login?rd=…` redirects a person who is logged in, and still
@@ -74,8 +78,8 @@ async function logIn(
   c: Context<ServiceEnv>,
   context: GateContext,
 ): Promise<Response> {
-  const { recheckSession, codes, hosts, issuer, now, sessionCookie, sessions } =
-    context;
+  const { recheckSession, codes, codesOfPerson, hosts, issuer } = context;
+  const { now, sessionCookie, sessions } = context;
   const { url, headers } = c.req.raw;
   const { before, address: { href, host } } = readGateQuery(url, hosts);
   const begin = readBegin(before);
@@ -89,17 +93,23 @@ async function logIn(
   }
   if (host.isOwn) return sendTo(href);
   const code = randomText(CODE_BYTES);
+  const id = sha256Base64Url(code);
   const at = now();
+  const until = new Date(at.getTime() + CODE_LIFE_MS);
   await codes.create(
-    sha256Base64Url(code),
+    id,
     {
       sid: session.sid,
       host: host.host,
       ...(begin === undefined ? {} : { begin_sha256: begin }),
     },
-    new Date(at.getTime() + CODE_LIFE_MS),
+    until,
     at,
   );
+  const person = personOfSession(session);
+  for (const old of codesOfPerson.add(person, { id, until }, at)) {
+    await codes.take(old, at);
+  }
   return sendTo(
     withParameters(`${host.origin}/_sig/return`, { code, rd: href }),
   );

@@ -7,6 +7,7 @@ import type { Client } from "../openid/clients.ts";
 import { invalidRequest } from "../openid/oauth_error.ts";
 import { withParameters } from "../openid/pages.ts";
 import type { ProviderContext } from "../openid/provider_context.ts";
+import type { OwnerQuota } from "../store/owner_quota.ts";
 import { type HostCookie, hostCookie } from "../sessions/cookies.ts";
 
 /** A host protected by forward auth. */
@@ -172,6 +173,8 @@ export interface GateContext extends ProviderContext {
   readonly hosts: GateHosts;
   /** The codes by their SHA-256 digests. */
   readonly codes: Records<GateCode>;
+  /** Limits the unused codes of a person. */
+  readonly codesOfPerson: OwnerQuota;
   /** Maximum age of the issuer's state, in milliseconds. */
   readonly maxAgeMs: number;
 }

@@ -1,5 +1,10 @@
 import { createMemoryStore } from "@sig/consumer/store";
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
 import { SigError } from "@sig/core";
 import { Browser, cookieAt } from "../openid/testdata/test_provider.ts";
 import { Person } from "../testdata/independent_client.ts";
@@ -140,6 +145,38 @@ Deno.test("while the issuer fails, a session continues for graceMs, then pages g
   assertEquals((await visitor.get("/")).text, visitor.person.did);
 });
 
+Deno.test("a person can sign out once the grace period is over, and stays signed out when the issuer answers again", async () => {
+  await using site = await HonoSite.start({ graceMs: 60_000 });
+  const visitor = await Visitor.signedIn(site);
+  site.issuerIsDown = true;
+  site.skewMs = 66_000;
+  assertEquals((await visitor.get("/")).status, 503);
+  assertEquals((await visitor.get("/sig/login")).status, 200);
+  const { status, headers } = await visitor.post("/sig/logout");
+  assertEquals(status, 204);
+  const [cookie = ""] = headers.getSetCookie();
+  assertStringIncludes(cookie, "sig-session");
+  assertStringIncludes(cookie, "=; Max-Age=0");
+  site.issuerIsDown = false;
+  site.skewMs = 76_000;
+  assertEquals((await visitor.get("/")).text, "nobody");
+});
+
+Deno.test("signing out removes the cookie even if the store can't end the session", async () => {
+  const store = createMemoryStore();
+  let isDown = false;
+  const put: typeof store.put = (...record) =>
+    isDown
+      ? Promise.reject(new SigError("store_unavailable", "Cannot use store"))
+      : store.put(...record);
+  await using site = await HonoSite.start({ store: { ...store, put } });
+  const visitor = await Visitor.signedIn(site);
+  isDown = true;
+  const { status, body } = await visitor.post("/sig/logout");
+  assertEquals([status, body.code], [503, "store_unavailable"]);
+  assertEquals((await visitor.get("/")).text, "nobody");
+});
+
 Deno.test("the issuer is not queried again within recheckMs", async () => {
   await using site = await HonoSite.start({ recheckMs: 60_000 });
   const visitor = new Visitor(site);
@@ -169,7 +206,14 @@ Deno.test("a missing relationship gets 403 with reasons; without a login, script
   await visitor.signIn();
   const denied = await visitor.get("/page", page);
   assertEquals([denied.status, denied.body.code], [403, "relationship_denied"]);
-  assertEquals(denied.body.reasons[0].code, "role_missing");
+  assertEquals(denied.body.reasons[0], {
+    code: "role_missing",
+    requirement: { key: "role", value: "ops" },
+  });
+  assertEquals(
+    denied.body.detail,
+    `Cannot answer: "${site.demo.did}" does not vouch for "${visitor.person.did}" (role_missing: "role=ops")`,
+  );
 });
 
 Deno.test("rejects a challenge of another browser and a used challenge", async () => {

@@ -93,7 +93,7 @@ export function requireRelationship(
         : refuse(unauthorized());
     }
     try {
-      judge((await ask!(subject)).answer, subject);
+      judge((await ask!(subject)).answer, subject, "answer");
     } catch (error) {
       if (isSigError(error, "relationship_denied")) return refuse(error);
       // No answer from the issuer is neither an allow nor a deny.

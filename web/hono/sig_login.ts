@@ -45,6 +45,12 @@ import {
   unauthorized,
 } from "./require_relationship.ts";
 
+/**
+ * Maximum number of sessions of one network client, such as a company behind one
+ * address; its oldest session ends.
+ */
+const MAX_SESSIONS_OF_CLIENT = 2_000;
+
 /** Options of {@linkcode sigLogin}. */
 export interface SigLoginOptions extends FetchPolicy {
   /**
@@ -151,7 +157,12 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     lifeMs: sessionMs,
     conditions: { audience, issuer: gate.issuer, require: gate.require ?? [] },
     // Without requirements, anybody can log in with any number of keys.
-    quota: new OwnerQuota({ maxRecords: SESSION.maxRecords! / 4 }),
+    ...(gate.require === null && {
+      quota: new OwnerQuota({
+        maxRecords: MAX_SESSIONS_OF_CLIENT,
+        maxTotal: SESSION.maxRecords! / 2,
+      }),
+    }),
     now,
   });
   const { ask } = gate;
@@ -185,15 +196,9 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     return confirmed && { ...session, relationship: confirmed };
   }
 
+  // The login's own routes come before the recheck, so that people can sign in
+  // and out while the issuer does not respond.
   const app = new Hono<SigEnv>();
-  app.use("*", async (c, next) => {
-    try {
-      c.set("sig", describe(await sessionOf(c.req.raw.headers)));
-    } catch (error) {
-      return refuse(error, isIssuerUnavailable(error) ? 503 : undefined);
-    }
-    await next();
-  });
   const post = (
     at: string,
     answer: (c: Context<SigEnv>) => Promise<Response>,
@@ -266,17 +271,21 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     return c.json(describe(session), 200, { "cache-control": "no-store" });
   });
   post("logout", async (c) => {
-    if (sessionCookie.isDoubled(c.req.raw.headers)) throw doubled();
-    const session = await sessions.find(sessionCookie.read(c.req.raw.headers));
-    if (session !== undefined) await sessions.end(session.sid);
-    c.header(...sessionCookie.set("", 0), { append: true });
+    const { headers } = c.req.raw;
+    if (sessionCookie.isDoubled(headers)) throw doubled();
+    const [name, forget] = sessionCookie.set("", 0);
+    try {
+      const session = await sessions.find(sessionCookie.read(headers));
+      if (session !== undefined) await sessions.end(session.sid);
+    } catch (error) {
+      // The next person at this computer must not be signed in, even if the
+      // store can't end the session.
+      const response = refuse(error);
+      response.headers.append(name, forget);
+      return response;
+    }
+    c.header(name, forget, { append: true });
     return c.body(null, 204);
-  });
-  app.get(`${path}/session`, (c) => {
-    const sig = c.get("sig");
-    return sig === undefined
-      ? refuse(unauthorized())
-      : c.json(sig, 200, { "cache-control": "no-store" });
   });
   addPage(app, `${path}/login`, {
     issuers: [],
@@ -290,6 +299,20 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     },
     consents: false,
     demo: false,
+  });
+  app.use("*", async (c, next) => {
+    try {
+      c.set("sig", describe(await sessionOf(c.req.raw.headers)));
+    } catch (error) {
+      return refuse(error, isIssuerUnavailable(error) ? 503 : undefined);
+    }
+    await next();
+  });
+  app.get(`${path}/session`, (c) => {
+    const sig = c.get("sig");
+    return sig === undefined
+      ? refuse(unauthorized())
+      : c.json(sig, 200, { "cache-control": "no-store" });
   });
   return app;
 }

@@ -161,14 +161,15 @@ export function challengesIn(
       const id = record.challenge_id;
       const until = new Date(expires_ms + REMEMBER_MS);
       const entry = { record, expires_ms, failures: 0 };
-      if (client !== undefined) {
-        const bytes = JSON.stringify(entry).length;
-        for (const old of quota.add(client, { id, until, bytes }, at)) {
-          await entries.take(old, at);
-        }
+      if (!await entries.create(id, entry, until, at)) {
+        throw new RangeError("Cannot create challenge: its id is taken");
       }
-      if (await entries.create(id, entry, until, at)) return;
-      throw new RangeError("Cannot create challenge: its id is taken");
+      // After the creation, so that a refused challenge leaves nothing.
+      if (client === undefined) return;
+      const bytes = JSON.stringify(entry).length;
+      for (const old of quota.add(client, { id, until, bytes }, at)) {
+        await entries.take(old, at);
+      }
     },
     async read(id, at) {
       const entry = await entries.get(id, at);

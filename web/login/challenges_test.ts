@@ -6,6 +6,7 @@ import {
   assertNotEquals,
   assertRejects,
 } from "@std/assert";
+import { SigError } from "@sig/core";
 import { createMemoryStore, type RecordStore } from "@sig/consumer/store";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { CHALLENGE, PAGE_CHALLENGE } from "../store/kinds.ts";
@@ -288,3 +289,33 @@ Deno.test("challenges of the open endpoint and of pages have separate limits", a
   await pages.create(recordOf(), after(0));
   assertEquals((await idsIn(store, PAGE_CHALLENGE)).length, 1);
 });
+
+Deno.test("a refused challenge leaves nothing, and displaces none of its client's", async () => {
+  const memory = createMemoryStore();
+  let isFull = false;
+  const taken: string[] = [];
+  const challenges = challengesIn({
+    ...memory,
+    put: (...record) => isFull ? Promise.reject(FULL) : memory.put(...record),
+    take(kind, id, at) {
+      taken.push(id);
+      return memory.take(kind, id, at);
+    },
+  });
+  const first = recordOf();
+  await challenges.create(first, after(0), "192.0.2.1");
+  isFull = true;
+  for (let i = 0; i < 5_000; i++) {
+    await assertRejects(
+      () => challenges.create(recordOf(), after(0), "192.0.2.1"),
+      SigError,
+    );
+  }
+  isFull = false;
+  await challenges.create(recordOf(), after(0), "192.0.2.1");
+  assertEquals(taken, []);
+  const { state } = await challenges.read(first.challenge_id, after(0));
+  assertEquals(state, "issued");
+});
+
+const FULL = new SigError("rate_limited", "Cannot store challenge");

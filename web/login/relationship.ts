@@ -10,6 +10,7 @@ import {
   type JsonValue,
   parseRequirements,
   personOf,
+  type Reason,
   type RelationshipState,
   SigError,
 } from "@sig/core";
@@ -59,12 +60,14 @@ export interface LoginRelationship extends
 /**
  * Returns the relationship of an answer.
  *
+ * @param action What a deny prevents, for its message.
  * @throws {SigError} `relationship_denied` with `context.reasons`.
  * @throws {TypeError} for an answer about another subject.
  */
 export function requireRelationship(
   answer: LoginAnswer,
   subject: string,
+  action = "accept attestation",
 ): LoginRelationship {
   if (answer.subject !== subject) {
     throw new TypeError("Cannot use answer: it is about another subject");
@@ -84,9 +87,9 @@ export function requireRelationship(
   }
   throw new SigError(
     "relationship_denied",
-    `Cannot accept attestation: ${quote(answer.issuer)} does not vouch for ${
+    `Cannot ${action}: ${quote(answer.issuer)} does not vouch for ${
       quote(subject)
-    } (${answer.reasons.map(({ code }) => code).join(", ")})`,
+    } (${answer.reasons.map(describeReason).join(", ")})`,
     {
       context: {
         issuer: answer.issuer,
@@ -99,6 +102,13 @@ export function requireRelationship(
       },
     },
   );
+}
+
+/** Returns a reason with the requirement that is not met. */
+function describeReason({ code, requirement }: Reason): string {
+  if (requirement === undefined) return code;
+  const { key, value } = requirement;
+  return `${code}: ${quote(`${key}=${value}`)}`;
 }
 
 /** An issuer, and the policy for fetching from it. */

@@ -12,10 +12,13 @@ import { resolveDidKey, type VerificationKey } from "@sig/jose";
  *
  * @param client The network address of the client, for its quota of fetches
  * (default: no quota).
+ * @param challengeId The challenge of the attestation, of which only one attempt
+ * at a time may fetch (default: no such limit).
  */
 export type LoginKeyResolver = (
   kid: string,
   client?: string,
+  challengeId?: string,
 ) => VerificationKey | Promise<VerificationKey>;
 
 /** Maximum number of cached did:key keys. */
@@ -28,8 +31,12 @@ const MAX_FETCHES = 64;
  * block other subjects.
  */
 const MAX_FETCHES_OF_CLIENT = 16;
-/** Maximum number of concurrent fetches from one host. */
-const MAX_FETCHES_OF_HOST = 4;
+/**
+ * Maximum number of concurrent fetches from one host. A client fetches one
+ * document of a host at a time, so it can't block the other subjects of an
+ * organisation.
+ */
+const MAX_FETCHES_OF_HOST = 16;
 
 /**
  * Timeout of a subject's did.json in milliseconds; a person is waiting for it.
@@ -40,9 +47,10 @@ const TIMEOUT_MS = 5_000;
  * Creates a resolver, which a server uses for all logins. A did:key contains
  * its key, so nothing is fetched; imported keys are cached, and the least
  * recently used one is evicted first. The document of a did:web is fetched for
- * each attestation, so that removing a key takes effect immediately. Concurrent
- * fetches are limited to four from one host, 16 for one client, and 64 in
- * total.
+ * each attestation, so that removing a key takes effect immediately; concurrent
+ * logins by the same key share a fetch. Concurrent fetches are limited to 16
+ * from one host, 16 for one client, and 64 in total. A client's fetches from one
+ * host take turns, and a challenge has one fetch at a time.
  *
  * A document that can't be fetched or parsed is `key_unresolvable`: retrying
  * may help, and no failure is counted. A document that does not list the key
@@ -70,9 +78,9 @@ const TIMEOUT_MS = 5_000;
 export function createSubjectKeys(policy?: FetchPolicy): LoginKeyResolver {
   const fetchKey = policy && createFetch(policy);
   const known = new Map<string, VerificationKey>();
-  return async (kid, client) => {
+  return async (kid, client, challengeId) => {
     if (fetchKey !== undefined && kid.startsWith("did:web:")) {
-      return await fetchKey(kid, client);
+      return await fetchKey(kid, client, challengeId);
     }
     // One synchronous call of `node:crypto` instead of two asynchronous ones of
     // WebCrypto.
@@ -94,24 +102,65 @@ function createFetch(policy: FetchPolicy): LoginKeyResolver {
     policy.totalTimeoutMs ?? Infinity,
     TIMEOUT_MS,
   );
-  const clients = new Quota(MAX_FETCHES, MAX_FETCHES_OF_CLIENT);
+  const all = new Quota(MAX_FETCHES, MAX_FETCHES);
   const hosts = new Quota(Infinity, MAX_FETCHES_OF_HOST);
-  return async (kid, client) => {
+  const clients = new Quota(Infinity, MAX_FETCHES_OF_CLIENT);
+  const challenges = new Quota(Infinity, 1);
+  const running = new Map<string, Promise<VerificationKey>>();
+  const takeTurns = createQueues();
+
+  async function fetchOnce(kid: string, did: string, host: string) {
+    using taken = new DisposableStack();
+    take(taken, did, all, "");
+    take(taken, did, hosts, host);
+    const fetching = fetchSubjectKey(kid, { ...policy, totalTimeoutMs });
+    running.set(kid, fetching);
+    taken.defer(() => running.delete(kid));
+    return await fetching;
+  }
+
+  return async (kid, client, challengeId) => {
+    const known = running.get(kid);
+    if (known !== undefined) return await known;
     const [did = ""] = kid.split("#", 1);
     const { host } = new URL(subjectDocumentUrl(did, policy));
-    const [owner, each] = client === undefined
-      ? ["", MAX_FETCHES]
-      : [client, MAX_FETCHES_OF_CLIENT];
-    if (!hosts.take(host)) throw overloaded(did);
+    using taken = new DisposableStack();
+    if (challengeId !== undefined) take(taken, did, challenges, challengeId);
+    if (client === undefined) return await fetchOnce(kid, did, host);
+    take(taken, did, clients, client);
+    return await takeTurns(
+      `${client} ${host}`,
+      () => running.get(kid) ?? fetchOnce(kid, did, host),
+    );
+  };
+}
+
+/**
+ * Takes one unit of a quota until the stack is disposed.
+ *
+ * @throws {SigError} `overloaded`
+ */
+function take(
+  taken: DisposableStack,
+  did: string,
+  quota: Quota,
+  owner: string,
+): void {
+  if (!quota.take(owner)) throw overloaded(did);
+  taken.defer(() => quota.release(owner));
+}
+
+/** Returns a function that runs the work of each queue one after the other. */
+function createQueues() {
+  const last = new Map<string, Promise<unknown>>();
+  return async <T>(queue: string, work: () => Promise<T>): Promise<T> => {
+    const before = last.get(queue);
+    const mine = before === undefined ? work() : before.then(work, work);
+    last.set(queue, mine);
     try {
-      if (!clients.take(owner, 1, each)) throw overloaded(did);
-      try {
-        return await fetchSubjectKey(kid, { ...policy, totalTimeoutMs });
-      } finally {
-        clients.release(owner);
-      }
+      return await mine;
     } finally {
-      hosts.release(host);
+      if (last.get(queue) === mine) last.delete(queue);
     }
   };
 }

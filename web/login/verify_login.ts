@@ -176,7 +176,7 @@ export async function verifyLogin(
       // The nonce was already compared by its digest; the store has only that.
       challenge: { ...record, nonce: parsed.claims.nonce },
       requiredScopes: request.scopes ?? [],
-      key: (kid) => options.resolveKey(kid, options.client),
+      key: (kid) => options.resolveKey(kid, options.client, id),
       now: () => at,
     }));
   const { subject, scopes, header } = parsed;

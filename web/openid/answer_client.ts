@@ -48,17 +48,18 @@ const PURPOSE = "form-post";
 
 /** Returns the address of a response, which contains `iss` (RFC 9207). */
 function answerUrl(
-  { issuer, keys, now }: Pick<ProviderContext, "issuer" | "keys" | "now">,
+  context: Pick<ProviderContext, "issuer" | "keys" | "now">,
   { redirect_uri, state, response_mode }: Pending,
   answer: { readonly [name: string]: string },
 ): string {
+  const { issuer, now } = context;
   const fields = { ...answer, state, iss: issuer };
   if (response_mode !== "form_post") {
     return withParameters(redirect_uri, fields);
   }
   const expires_ms = now().getTime() + CODE_LIFE_MS;
   const sent: FormAnswer = { redirect_uri, fields, expires_ms };
-  const sealed = seal(keys, PURPOSE, sent);
+  const sealed = seal(context, PURPOSE, sent);
   return withParameters(issuer + PATH, { answer: sealed });
 }
 
@@ -113,12 +114,14 @@ export async function codeUrl(
  */
 export function addFormPostRoute(
   app: Hono<ServiceEnv>,
-  { keys, now }: Pick<ProviderContext, "keys" | "now">,
+  context: Pick<ProviderContext, "issuer" | "keys" | "now">,
 ): void {
   app.get(PATH, requireGet, (c) => {
     const text = c.req.query("answer") ?? "";
-    const answer = unseal<FormAnswer>(keys, PURPOSE, text);
-    if (answer === undefined || !(now().getTime() < answer.expires_ms)) {
+    const answer = unseal<FormAnswer>(context, PURPOSE, text);
+    if (
+      answer === undefined || !(context.now().getTime() < answer.expires_ms)
+    ) {
       throw invalidRequest("this answer is over");
     }
     return showAnswerForm(answer.redirect_uri, answer.fields);

@@ -35,11 +35,7 @@ export function addAuthorizeRoutes(
   app: Hono<ServiceEnv>,
   context: ProviderContext,
 ): void {
-  app.get(
-    PATH,
-    requireGet,
-    (c) => c.get("budget").waitFor("sign-ins", () => authorize(c, context)),
-  );
+  app.get(PATH, requireGet, (c) => authorize(c, context));
   app.post(
     PATH,
     async (c) => sendTo(`${context.issuer + PATH}?${await readForm(c)}`),

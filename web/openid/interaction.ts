@@ -91,14 +91,15 @@ const PURPOSE = "sign-in";
  */
 export function beginInteraction(
   c: Context<ServiceEnv>,
-  { browserCookie, issuer, keys, now }: Pick<
+  context: Pick<
     ProviderContext,
     "browserCookie" | "issuer" | "keys" | "now"
   >,
   waiting: Waiting,
 ): Response {
+  const { browserCookie, issuer, now } = context;
   const browser = browserCookie.secretIn(c.req.raw.headers);
-  const id = seal(keys, PURPOSE, {
+  const id = seal(context, PURPOSE, {
     ...waiting,
     browser_sha256: sha256Base64Url(browser),
     expires_ms: now().getTime() + LIFE_MS,
@@ -159,10 +160,7 @@ export function addInteractionRoutes(
     const opened = openInteraction(c, c.req.param("id"), context);
     const { attestation } = readAs(ANSWER, body);
     if (attestation === undefined) return decline(c, opened, context);
-    return await c.get("budget").waitFor(
-      "sign-ins",
-      () => accept(c, opened, attestation, context, login),
-    );
+    return await accept(c, opened, attestation, context, login);
   });
 }
 
@@ -175,11 +173,12 @@ export function addInteractionRoutes(
 function openInteraction(
   c: Context<ServiceEnv>,
   id: string,
-  { keys, browserCookie, clients, now }: ProviderContext,
+  context: ProviderContext,
 ): Opened {
+  const { browserCookie, clients, now } = context;
   const interaction = id.length > MAX_SEALED_LENGTH
     ? undefined
-    : unseal<Interaction>(keys, PURPOSE, id);
+    : unseal<Interaction>(context, PURPOSE, id);
   const browser = browserCookie.read(c.req.raw.headers);
   const client = clients().get(interaction?.client_id ?? "");
   const digest = sha256Base64Url(browser ?? "");

@@ -159,20 +159,27 @@ function createSigner(
 
 const encoder = new TextEncoder();
 
+/** The keys of a seal, and the issuer identifier that it is valid for. */
+type Sealer = {
+  readonly keys: Pick<ProviderKeys, "macsOf">;
+  readonly issuer: string;
+};
+
 /**
  * Seals a value as a text: its JSON and an HMAC. The value is authenticated but
- * not encrypted.
+ * not encrypted. It is valid for this issuer only, since another login may use
+ * the same keys.
  *
  * @param purpose The purpose; a text that is sealed for one purpose is invalid
  * for others.
  */
 export function seal(
-  keys: Pick<ProviderKeys, "macsOf">,
+  { keys, issuer }: Sealer,
   purpose: string,
   value: unknown,
 ): string {
   const payload = encodeBase64Url(encoder.encode(JSON.stringify(value)));
-  const [mac] = keys.macsOf(`${purpose} ${payload}`);
+  const [mac] = keys.macsOf(`${purpose} ${issuer} ${payload}`);
   return `${payload}.${mac}`;
 }
 
@@ -180,13 +187,13 @@ export function seal(
  * Reads a sealed value; undefined for a text that this provider did not seal.
  */
 export function unseal<T>(
-  keys: Pick<ProviderKeys, "macsOf">,
+  { keys, issuer }: Sealer,
   purpose: string,
   text: string,
 ): T | undefined {
   const [, payload = "", mac = ""] =
     /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]{43})$/.exec(text) ?? [];
-  const macs = keys.macsOf(`${purpose} ${payload}`);
+  const macs = keys.macsOf(`${purpose} ${issuer} ${payload}`);
   if (!macs.some((each) => equalInConstantTime(each, mac))) return undefined;
   return JSON.parse(new TextDecoder().decode(base64url.decode(payload)));
 }

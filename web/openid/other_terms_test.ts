@@ -1,5 +1,5 @@
 import { createMemoryStore } from "@sig/consumer/store";
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import { readClients } from "./clients.ts";
 import { Receiver } from "./testdata/fleet.ts";
 import {
@@ -131,9 +131,29 @@ Deno.test("an attestation for one login is rejected by another one over the same
   thief.cookies.set(cookieAt("sig-browser", { origin }), browser);
   const taken = await thief.answer(other.origin, id, { attestation });
   const { code, detail } = await taken.json();
-  assertEquals([taken.status, code], [403, "audience_mismatch"], detail);
+  assertEquals([taken.status, code], [404, "not_found"], detail);
   assertEquals(await thief.silentError(other), "login_required");
   assertEquals(await statusOf(send()), 200);
+});
+
+Deno.test("a form_post answer of one login is not valid at another one with the same keys", async () => {
+  await using one = await TestProvider.start();
+  await using other = await TestProvider.start({
+    like: one,
+    web: { audiences: ["http://127.0.0.1:8788"] },
+  });
+  const url = await one.authorizeUrl({
+    response_mode: "form_post",
+    prompt: "none",
+  });
+  const { href } = await new Browser().follow(url);
+  assertEquals(await statusOf(fetch(href)), 200);
+  const { pathname, search } = new URL(href);
+  const response = await other.web.fetch(
+    new Request(`http://127.0.0.1:8788${pathname}${search}`),
+  );
+  assertEquals(response.status, 400);
+  assertStringIncludes(await response.text(), "this answer is over");
 });
 
 Deno.test("an application with new requirements gets nothing while the issuer fails", async () => {

@@ -22,6 +22,8 @@ interface PageOptions {
   readonly headers?: readonly [string, string][];
   /** Additional directives of the Content-Security-Policy. */
   readonly policy?: string;
+  /** The Referrer-Policy (default: no-referrer). */
+  readonly referrer?: string;
 }
 
 /** Returns a page with a title and paragraphs, which are escaped. */
@@ -118,7 +120,11 @@ export function showLogoutForm(
     "Sign out?",
     `<p>This signs you out of every application that you signed in to here.</p>
 ${formOf("/oidc/logout", fields, "Sign out")}`,
-    { policy: `form-action ${targets.join(" ")}` },
+    {
+      policy: `form-action ${targets.join(" ")}`,
+      // With no-referrer, the form would be sent with `Origin: null`.
+      referrer: "same-origin",
+    },
   );
 }
 
@@ -158,7 +164,7 @@ function formOf(
 function pageOf(
   title: string,
   body: string,
-  { status = 200, headers = [], policy }: PageOptions = {},
+  { status = 200, headers = [], policy, referrer }: PageOptions = {},
 ): Response {
   const html = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>${
@@ -178,6 +184,7 @@ function pageOf(
     ],
   ]);
   for (const [name, value] of PAGE_HEADERS) all.set(name, value);
+  if (referrer !== undefined) all.set("referrer-policy", referrer);
   return new Response(html, { status, headers: all });
 }
 

@@ -89,7 +89,13 @@ export function createProvider(options: ProviderOptions): Provider {
     now,
     fetch: options.fetch ?? ((request) => fetch(request)),
   });
-  const outbox = createOutbox({ store, audience: issuer, send, now });
+  const outbox = createOutbox({
+    store,
+    audience: issuer,
+    recipients: () => clients().keys(),
+    send,
+    now,
+  });
   const grants = createGrants({ store, keys, now });
   const sessions = createSessions({
     store,

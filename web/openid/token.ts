@@ -30,11 +30,7 @@ export function addTokenRoute(
   context: ProviderContext,
 ): void {
   app.post("/oidc/token", async (c) => {
-    const form = await readForm(c);
-    return await c.get("budget").waitFor(
-      "tokens",
-      () => answer(c, readParameters(form), context),
-    );
+    return await answer(c, readParameters(await readForm(c)), context);
   });
 }
 

@@ -1,7 +1,13 @@
 /** Notifies applications of the end of a session, with retries. @module */
 
-import { recordsOf, type RecordStore } from "@sig/consumer/store";
-import { LOGOUT } from "../store/kinds.ts";
+import {
+  type RecordKind,
+  recordsOf,
+  type RecordStore,
+} from "@sig/consumer/store";
+import { isSigError } from "@sig/core";
+import { nodeCrypto } from "../login/digest.ts";
+import { OwnerQuota } from "../store/owner_quota.ts";
 import type { LogoutNotification } from "./session.ts";
 
 /**
@@ -16,6 +22,8 @@ interface OutboxOptions {
   readonly store: RecordStore;
   /** The audience of this login, since several logins may share the store. */
   readonly audience: string;
+  /** Returns the client ids of the applications to notify. */
+  readonly recipients: () => Iterable<string>;
   /** Sends a notification; must have a short timeout. */
   readonly send: (notification: LogoutNotification) => Promise<Delivery>;
   readonly now: () => Date;
@@ -39,18 +47,53 @@ const KEEP_MS = 24 * 3_600_000;
 const LEASE_MS = 20_000;
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 5 * 60_000;
+/**
+ * Maximum number of notifications of one person for one application; the
+ * oldest is discarded. A person has at most as many sessions.
+ */
+const MAX_NOTES = 50;
+/** Number of notifications after which it yields to the event loop. */
+const SLICE = 200;
+
+/**
+ * Returns the kind of an application's notifications, whose name may only have
+ * letters.
+ */
+export function logoutKind(clientId: string): RecordKind {
+  const digest = nodeCrypto().createHash("sha256").update(clientId)
+    .digest("hex").slice(0, 32);
+  const letters = digest.replace(/\d/g, (digit) => "ghijklmnop"[+digit]!);
+  return { name: `logout_${letters}`, maxRecords: 100_000 };
+}
+
+/** Milliseconds from a failed attempt to the next. */
+const pauseAfter = (failures: number) =>
+  Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures - 1, 20), MAX_PAUSE_MS);
 
 /**
  * Creates the outbox. A notification is delivered at least once, even if
  * processes crash, and by one process at a time. Notifications of other logins
  * are ignored, since an application accepts them from its login only.
  *
- * @throws {SigError} from its methods `store_unavailable`, `rate_limited`.
+ * Each application has its own kind of records, and each person a quota in it:
+ * an application that does not respond, or a person who ends many sessions,
+ * affects no other notification.
+ *
+ * @throws {SigError} from its methods `store_unavailable`.
  */
-export function createOutbox({ store, audience, send, now }: OutboxOptions) {
-  const notes = recordsOf<Note>(store, LOGOUT);
+export function createOutbox(
+  { store, audience, recipients, send, now }: OutboxOptions,
+) {
+  const quota = new OwnerQuota({ maxRecords: MAX_NOTES });
+  /** Applications that failed, and when they are tried again. */
+  const paused = new Map<string, { failures: number; untilMs: number }>();
+  const notesOf = (clientId: string) =>
+    recordsOf<Note>(store, logoutKind(clientId));
+  const ownerOf = ({ client_id, subject }: LogoutNotification) =>
+    `${client_id} ${subject}`;
 
-  async function deliverNote(id: string): Promise<Delivery> {
+  async function deliverNote(id: string, clientId: string): Promise<Delivery> {
+    const notes = notesOf(clientId);
     const { after: mine } = await notes.change(id, now(), (note) => {
       const atMs = now().getTime();
       if (note.next_ms > atMs) return undefined;
@@ -61,48 +104,83 @@ export function createOutbox({ store, audience, send, now }: OutboxOptions) {
     if (mine === undefined) return "failed";
     const delivery = await send(mine).catch((): Delivery => "failed");
     if (delivery === "failed") {
-      const pause = FIRST_PAUSE_MS * 2 ** Math.min(mine.attempts - 1, 20);
-      const next_ms = now().getTime() + Math.min(pause, MAX_PAUSE_MS);
+      const failures = (paused.get(clientId)?.failures ?? 0) + 1;
+      const untilMs = now().getTime() + pauseAfter(failures);
+      paused.set(clientId, { failures, untilMs });
+      const next_ms = now().getTime() + pauseAfter(mine.attempts);
       await notes.change(id, now(), (note) => ({ ...note, next_ms }));
-    } else await notes.take(id, now());
+    } else {
+      paused.delete(clientId);
+      await notes.take(id, now());
+      quota.remove(ownerOf(mine), id);
+    }
     return delivery;
   }
 
+  /** Returns the ids of the due notifications, the least tried ones first. */
+  async function dueOf(clientId: string): Promise<readonly string[]> {
+    const due: { id: string; attempts: number }[] = [];
+    let listed = 0;
+    for await (const [id, note] of notesOf(clientId).list(now())) {
+      if (++listed % SLICE === 0) await new Promise((go) => setTimeout(go, 0));
+      if (note.audience !== audience || note.next_ms > now().getTime()) {
+        continue;
+      }
+      due.push({ id, attempts: note.attempts });
+    }
+    return due.sort((a, b) => a.attempts - b.attempts).map(({ id }) => id);
+  }
+
+  /** Whether an application failed a moment ago. */
+  function isPaused(clientId: string): boolean {
+    const { untilMs } = paused.get(clientId) ?? { untilMs: -Infinity };
+    const atMs = now().getTime();
+    // Ignored if the clock was set back, which would extend the pause.
+    return atMs < untilMs && untilMs <= atMs + MAX_PAUSE_MS;
+  }
+
   return {
-    /** Stores a notification until it is delivered; a duplicate is ignored. */
+    /**
+     * Stores a notification until it is delivered; a duplicate is ignored. If
+     * the application has too many, it is sent once instead.
+     */
     async add(notification: LogoutNotification): Promise<void> {
       const at = now();
       const { sid, client_id, joined } = notification;
-      const next_ms = at.getTime();
-      await notes.create(
-        `${sid}.${joined}.${client_id}`,
-        { ...notification, audience, attempts: 0, next_ms },
-        new Date(next_ms + KEEP_MS),
-        at,
-      );
+      const id = `${sid}.${joined}`;
+      const until = new Date(at.getTime() + KEEP_MS);
+      const note = {
+        ...notification,
+        audience,
+        attempts: 0,
+        next_ms: at.getTime(),
+      };
+      const notes = notesOf(client_id);
+      try {
+        await notes.create(id, note, until, at);
+      } catch (error) {
+        if (!isSigError(error, "rate_limited")) throw error;
+        // Not awaited: the end of a session does not wait for an application.
+        send(notification).catch(() => {});
+        return;
+      }
+      for (const old of quota.add(ownerOf(note), { id, until }, at)) {
+        await notes.take(old, at);
+      }
     },
     /**
      * Sends the notifications that are due, those with the fewest attempts
-     * first. After a failure, no more are sent to that application; other
-     * applications are not delayed.
+     * first. After a failure, no more are sent to that application for a while;
+     * other applications are not delayed.
      *
      * @returns The number of delivered notifications.
      */
     async deliver(): Promise<number> {
-      const due = new Map<string, { id: string; attempts: number }[]>();
-      for await (const [id, note] of notes.list(now())) {
-        if (note.audience !== audience || note.next_ms > now().getTime()) {
-          continue;
-        }
-        const ofClient = due.get(note.client_id) ?? [];
-        due.set(note.client_id, ofClient);
-        ofClient.push({ id, attempts: note.attempts });
-      }
       let delivered = 0;
-      await Promise.all(Array.from(due.values(), async (ofClient) => {
-        ofClient.sort((a, b) => a.attempts - b.attempts);
-        for (const { id } of ofClient) {
-          const delivery = await deliverNote(id);
+      await Promise.all(Array.from(recipients(), async (clientId) => {
+        if (isPaused(clientId)) return;
+        for (const id of await dueOf(clientId)) {
+          const delivery = await deliverNote(id, clientId);
           if (delivery === "failed") break;
           if (delivery === "delivered") delivered++;
         }

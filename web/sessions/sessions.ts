@@ -98,9 +98,9 @@ const ENDING_MS = 20_000;
  * replaced only if it is unchanged since it was read, so that concurrent logins
  * lose nothing.
  *
- * A session ends in three steps: it is marked as ended (and can't be found or
- * joined any more), the notifications of its applications are stored, and it is
- * removed. After a crash in between, the next watch completes the steps.
+ * A session ends in four steps: it is marked as ended (and can't be found or
+ * joined any more), its grants are revoked, the notifications of its
+ * applications are stored, and it is removed. After a crash in between, the next watch completes the steps.
  *
  * A session with another audience, another issuer or fewer requirements than
  * the current ones is rejected, since the current requirements are not
@@ -139,23 +139,30 @@ export function createSessions<S = MatchedRelationship>(
       : undefined;
   }
 
-  /** Notifies an application that its part is over, and revokes its grants. */
+  /**
+   * Revokes the grants of applications, all before the first notification, and
+   * notifies the applications that their part is over.
+   */
   async function dismiss(
     session: Session<S>,
-    client_id: string,
+    clientIds: readonly string[],
   ): Promise<void> {
-    const { id: joined, grants = [] } = session.clients[client_id]!;
-    const { sid } = session;
+    const { sid, clients } = session;
+    for (const id of clientIds) {
+      for (const grant of clients[id]!.grants ?? []) await drop?.(grant);
+    }
     const subject = personOfSession(session);
-    await notify?.({ client_id, sid, subject, joined });
-    for (const grant of grants) await drop?.(grant);
+    for (const client_id of clientIds) {
+      const { id: joined } = clients[client_id]!;
+      await notify?.({ client_id, sid, subject, joined });
+    }
   }
 
   /** Removes an application from a session and notifies it. */
   async function leave(sid: string, clientId: string): Promise<void> {
     const session = await get(sid);
     if (!session || !Object.hasOwn(session.clients, clientId)) return;
-    await dismiss(session, clientId);
+    await dismiss(session, [clientId]);
     const { id } = session.clients[clientId]!;
     await records.change(sid, now(), (session) => {
       const { [clientId]: left, ...clients } = session.clients;
@@ -197,7 +204,7 @@ export function createSessions<S = MatchedRelationship>(
       return isMine ? { ...session, ended_ms: atMs } : undefined;
     });
     if (before === undefined || !isMine) return;
-    for (const id of Object.keys(before.clients)) await dismiss(before, id);
+    await dismiss(before, Object.keys(before.clients));
     await records.take(sid, now());
     people.remove(personOfSession(before), sid);
   }

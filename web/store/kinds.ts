@@ -30,5 +30,3 @@ export const ASSERTION: RecordKind = {
 };
 /** Unused codes for hosts behind forward auth. */
 export const GATE_CODE: RecordKind = { name: "gate", maxRecords: 100_000 };
-/** Logout tokens that are not delivered yet. */
-export const LOGOUT: RecordKind = { name: "logout", maxRecords: 200_000 };

@@ -3,6 +3,11 @@
 interface QuotaLimits {
   /** Maximum number of records. */
   readonly maxRecords: number;
+  /**
+   * Maximum number of records of all owners; a new one then displaces the oldest
+   * of the owner with the most (default: no limit).
+   */
+  readonly maxTotal?: number;
   /** Maximum total length of their texts in characters (default: no limit). */
   readonly maxBytes?: number;
 }
@@ -29,36 +34,42 @@ export class OwnerQuota {
     { held: Map<string, number>; bytes: number; untilMs: number }
   >();
 
+  #total = 0;
+
   constructor(limits: QuotaLimits) {
     this.#limits = limits;
   }
 
   /** Adds a record and returns the ids of the records that it displaces. */
   add(owner: string, { id, until, bytes = 0 }: Held, at: Date): string[] {
-    const { maxRecords, maxBytes = Infinity } = this.#limits;
+    const { maxRecords, maxBytes = Infinity, maxTotal = Infinity } =
+      this.#limits;
     this.remove(owner, id);
-    const known = this.#owners.get(owner);
-    const own = known !== undefined && at.getTime() < known.untilMs
-      ? known
-      : { held: new Map<string, number>(), bytes: 0, untilMs: 0 };
+    // Only owners are removed after their expiry; expired records are the
+    // oldest, so they are displaced first anyway.
+    for (const [other, { untilMs }] of this.#owners) {
+      if (at.getTime() < untilMs) break;
+      this.#forget(other);
+    }
+    const own = this.#owners.get(owner) ??
+      { held: new Map<string, number>(), bytes: 0, untilMs: 0 };
     this.#owners.delete(owner);
     this.#owners.set(owner, own);
     own.untilMs = Math.max(own.untilMs, until.getTime());
     own.held.set(id, bytes);
     own.bytes += bytes;
+    this.#total++;
     const displaced: string[] = [];
-    for (const old of own.held.keys()) {
-      const isTooMuch = own.held.size > maxRecords || own.bytes > maxBytes;
-      if (old === id || !isTooMuch) break;
-      this.remove(owner, old);
-      displaced.push(old);
-    }
-    // Only owners are removed after their expiry; expired records are the
-    // oldest, so they are displaced first anyway.
-    for (const [other, { untilMs }] of this.#owners) {
-      if (at.getTime() < untilMs) break;
-      this.#owners.delete(other);
-    }
+    const displaceOldest = (from: string) => {
+      const [oldest] = this.#owners.get(from)!.held.keys();
+      this.remove(from, oldest!);
+      displaced.push(oldest!);
+    };
+    while (
+      own.held.size > 1 &&
+      (own.held.size > maxRecords || own.bytes > maxBytes)
+    ) displaceOldest(owner);
+    if (this.#total > maxTotal) displaceOldest(this.#largest());
     return displaced;
   }
 
@@ -67,6 +78,27 @@ export class OwnerQuota {
     const own = this.#owners.get(owner);
     if (own === undefined) return;
     own.bytes -= own.held.get(id) ?? 0;
-    own.held.delete(id);
+    if (own.held.delete(id)) this.#total--;
+    if (own.held.size === 0) this.#forget(owner);
+  }
+
+  /** The number of owners, which are only remembered while they have records. */
+  get owners(): number {
+    return this.#owners.size;
+  }
+
+  #forget(owner: string): void {
+    this.#total -= this.#owners.get(owner)?.held.size ?? 0;
+    this.#owners.delete(owner);
+  }
+
+  /** Returns the owner with the most records; of equal ones the oldest. */
+  #largest(): string {
+    let largest = "";
+    let most = 0;
+    for (const [owner, { held }] of this.#owners) {
+      if (held.size > most) [largest, most] = [owner, held.size];
+    }
+    return largest;
   }
 }

@@ -1,7 +1,12 @@
 /// <reference lib="dom" />
 import { assertEquals, assertMatch } from "@std/assert";
 import type { Page } from "playwright-core";
-import { CALLBACK, TestProvider } from "../openid/testdata/test_provider.ts";
+import { serveLoopback } from "../../tests/kit/loopback.ts";
+import {
+  CALLBACK,
+  TestProvider,
+  usualClients,
+} from "../openid/testdata/test_provider.ts";
 import {
   browserTest,
   eventually,
@@ -58,6 +63,54 @@ browserTest(
       await page.context().clearCookies();
       await page.goto(`${provider.origin}/#/keys`);
       await shows(consents, "Nobody is signed in here.");
+    } finally {
+      await page.context().close();
+    }
+  },
+);
+
+browserTest(
+  "a person signs out by the button",
+  async (browser) => {
+    await using app = serveLoopback(() => new Response("goodbye"));
+    const bye = `${app.origin}/bye`;
+    const [entry, ...others] = await usualClients();
+    await using provider = await TestProvider.start({
+      clients: [{ ...entry, post_logout_redirect_uris: [bye] }, ...others],
+    });
+    const page = await newPage(browser);
+    const whoIsIn = () =>
+      page.evaluate(async (origin) => {
+        const response = await fetch(`${origin}/oidc/consents`);
+        return (await response.json()).subject;
+      }, provider.origin);
+    try {
+      await page.route(
+        "https://app.example/**",
+        (route) => route.fulfill({ body: "the application" }),
+      );
+      await page.goto(`${provider.origin}/`);
+      await page.waitForSelector("html[data-ready]");
+      const did = await createKey(page);
+      await provider.demo.enrol(did, "Ann");
+      for (const target of [undefined, bye]) {
+        await page.goto(await provider.authorizeUrl());
+        await page.click("#approve");
+        await page.waitForURL(`${CALLBACK}?**`);
+        await page.goto(`${provider.origin}/#/keys`);
+        assertEquals(await whoIsIn(), did);
+        const query = new URLSearchParams(
+          target && { client_id: "app", post_logout_redirect_uri: target },
+        );
+        await page.goto(`${provider.origin}/oidc/logout?${query}`);
+        await page.getByRole("button", { name: "Sign out" }).click();
+        if (target === undefined) {
+          await page.getByRole("heading", { name: "You are signed out" })
+            .waitFor();
+        } else await page.waitForURL(target);
+        await page.goto(`${provider.origin}/#/keys`);
+        assertEquals(await whoIsIn(), null);
+      }
     } finally {
       await page.context().close();
     }

@@ -1,0 +1,144 @@
+import { createMemoryStore, type RecordStore } from "@sig/consumer/store";
+import { SigError } from "@sig/core";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { createOutbox, type Delivery, logoutKind } from "./outbox.ts";
+import { createSessions } from "./sessions.ts";
+import type { LogoutNotification } from "./session.ts";
+import { turns } from "../../tests/kit/wait.ts";
+
+const AUDIENCE = "https://login.example";
+
+/** An outbox of two applications; `broken` ones do not respond. */
+function createFixture(store: RecordStore = createMemoryStore()) {
+  const state = {
+    store,
+    atMs: Date.parse("2026-01-31T09:00:00Z"),
+    broken: new Set<string>(),
+    attempts: 0,
+    delivered: [] as LogoutNotification[],
+  };
+  const outbox = createOutbox({
+    store,
+    audience: AUDIENCE,
+    recipients: () => ["wiki", "shop"],
+    send(notification): Promise<Delivery> {
+      state.attempts++;
+      if (state.broken.has(notification.client_id)) {
+        return Promise.resolve("failed");
+      }
+      state.delivered.push(notification);
+      return Promise.resolve("delivered");
+    },
+    now: () => new Date(state.atMs),
+  });
+  return Object.assign(state, { outbox });
+}
+
+function noteOf(client_id: string, subject: string, n: number) {
+  return { client_id, subject, sid: `${subject}-${n}`, joined: `j${n}` };
+}
+
+Deno.test("a person's notifications for an application displace that person's oldest", async () => {
+  const fixture = createFixture();
+  const { outbox } = fixture;
+  fixture.broken.add("wiki");
+  await outbox.add(noteOf("wiki", "did:web:alice", 0));
+  for (let n = 0; n < 300; n++) {
+    await outbox.add(noteOf("wiki", "did:web:mallory", n));
+  }
+  await outbox.add(noteOf("shop", "did:web:mallory", 0));
+  const at = new Date(fixture.atMs);
+  const kept = await fixture.store.list(logoutKind("wiki"), at);
+  assertEquals(kept.records.length, 51);
+  await outbox.deliver();
+  fixture.broken.clear();
+  fixture.atMs += 600_000;
+  await outbox.deliver();
+  const sids = new Set(fixture.delivered.map(({ sid }) => sid));
+  assertEquals(sids.size, 52);
+  assert(sids.has("did:web:alice-0"));
+  assert(sids.has("did:web:mallory-299"));
+  assert(!sids.has("did:web:mallory-249"));
+});
+
+Deno.test("an application that does not respond is asked once per pause, and its notifications are not listed meanwhile", async () => {
+  const store = createMemoryStore();
+  let lists = 0;
+  const fixture = createFixture({
+    ...store,
+    list: (kind, ...rest) => {
+      if (kind.name === logoutKind("wiki").name) lists++;
+      return store.list(kind, ...rest);
+    },
+  });
+  const { outbox } = fixture;
+  fixture.broken.add("wiki");
+  for (let n = 0; n < 1_000; n++) await outbox.add(noteOf("wiki", `p${n}`, 0));
+  await outbox.add(noteOf("shop", "p0", 0));
+  for (let second = 0; second < 60; second++) {
+    await outbox.deliver();
+    fixture.atMs += 1_000;
+  }
+  // Pauses of 1, 2, 4, 8, 16 and 32 seconds.
+  assertEquals([lists, fixture.attempts], [6, 7]);
+  assertEquals(fixture.delivered.map(({ client_id }) => client_id), ["shop"]);
+  // An application that answers again gets all of them.
+  fixture.broken.clear();
+  fixture.atMs += 300_000;
+  assertEquals(await outbox.deliver(), 1_000);
+});
+
+Deno.test("listing many notifications lets other work run in between", async () => {
+  const fixture = createFixture();
+  const { outbox } = fixture;
+  fixture.broken.add("wiki");
+  for (let n = 0; n < 5_000; n++) await outbox.add(noteOf("wiki", `p${n}`, 0));
+  let count = 0;
+  let isOver = false;
+  const counting = (async () => {
+    for (; !isOver; count++) await turns();
+  })();
+  await outbox.deliver();
+  isOver = true;
+  await counting;
+  assert(count >= 25, `${count} turns`);
+});
+
+Deno.test("a notification that finds no place is sent once and refuses nothing", async () => {
+  const store = createMemoryStore();
+  const fixture = createFixture({
+    ...store,
+    put: () => Promise.reject(new SigError("rate_limited", "Cannot store")),
+  });
+  await fixture.outbox.add(noteOf("wiki", "did:web:alice", 0));
+  assertEquals(fixture.delivered.length, 1);
+});
+
+Deno.test("all grants of a session are revoked before any application is notified", async () => {
+  const now = () => new Date("2026-01-31T09:00:00Z");
+  const revoked: string[] = [];
+  const sessions = createSessions<null>({
+    store: createMemoryStore(),
+    lifeMs: 3_600_000,
+    conditions: { audience: AUDIENCE, issuer: null, require: [] },
+    notify: () => Promise.reject(new SigError("store_unavailable", "Cannot")),
+    drop: (grant) => Promise.resolve(void revoked.push(grant)),
+    now,
+  });
+  const { session } = await sessions.logIn({
+    subject: "did:web:alice",
+    relationship: null,
+    consent: { clientId: "wiki", asked: ["openid"], granted: ["openid"] },
+  });
+  await sessions.logIn({
+    subject: "did:web:alice",
+    relationship: null,
+    consent: { clientId: "shop", asked: ["openid"], granted: ["openid"] },
+  }, session);
+  await sessions.addGrant(session.sid, "wiki", "grant-1");
+  await sessions.addGrant(session.sid, "shop", "grant-2");
+  await assertRejects(() => sessions.leave(session.sid, "wiki"), SigError);
+  assertEquals(revoked, ["grant-1"]);
+  await assertRejects(() => sessions.end(session.sid), SigError);
+  assertEquals(new Set(revoked), new Set(["grant-1", "grant-2"]));
+});
