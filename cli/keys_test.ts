@@ -246,6 +246,21 @@ test("init --key uses the kid of the key, or --kid", async (workspace) => {
   });
 });
 
+test("init makes an issuer of a closed network with --allow-insecure, and names the flag without it", async (workspace) => {
+  const init = "init members.internal:8080 --dir $D/closed";
+  await workspace.refused(init, [
+    'address_not_allowed: Cannot use "did:web:members.internal%3A8080"',
+    "in a closed network, use --allow-insecure",
+  ]);
+  await workspace.ok(`${init} --allow-insecure`);
+  const path = workspace.path("closed/.well-known/sig.json");
+  const { issuer, events_uri } = JSON.parse(await Deno.readTextFile(path));
+  assertEquals([issuer, new URL(events_uri).origin], [
+    "did:web:members.internal%3A8080",
+    "http://members.internal:8080",
+  ]);
+});
+
 test("init suggests --reuse-key if the key store has a key of that host, and creates nothing", async (workspace) => {
   await workspace.ok("init acme.example --dir $D/one");
   const again = "init acme.example --dir $D/two";

@@ -359,7 +359,10 @@ function report(name: string, error: unknown, io: ServerIo): number {
   const hint = isSigError(error) ? error.context.hint : undefined;
   const lines = [
     `${name}: ${problem.code}: ${problem.detail}`,
-    ...(typeof hint === "string" ? [`  hint: ${hint}`] : []),
+    // The libraries name their option.
+    ...(typeof hint === "string"
+      ? [`  hint: ${hint.replace("set allowPrivate", "use --allow-insecure")}`]
+      : []),
     ...(problem.code === "internal" ? [describe(error)] : []),
   ];
   io.stderr(`${lines.map(escapeInvisible).join("\n")}\n`);

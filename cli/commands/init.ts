@@ -27,11 +27,14 @@ export const init = typedCommand({
     "reuse-key": toggle(
       "use the key that the key store has for this host and kid",
     ),
-    "allow-insecure": toggle("accept an IP address or localhost, over http"),
+    "allow-insecure": toggle(
+      "accept an address or name of a closed network, over http",
+    ),
   },
   examples: [
     "sig init acme.example",
     "sig init 127.0.0.1:8080 --dir demo --allow-insecure",
+    "sig init members.internal --allow-insecure",
   ],
   async run(call) {
     const { io } = call;

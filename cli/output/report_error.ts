@@ -34,7 +34,7 @@ export function askedFormat(words: readonly string[]): Format | undefined {
 
 /** Writes an error to stderr and returns exit code 2. */
 export function reportError(io: Io, thrown: unknown, format: Format): number {
-  const error = namedError(thrown);
+  const error = namingFlags(namedError(thrown));
   const problem = toProblem(error);
   const next = isSigError(error) ? nextStep(error) : undefined;
   if (format === "json") {
@@ -75,6 +75,17 @@ function describeIssues(issues: readonly Issue[]): readonly string[] {
       : `${code} ${
         describeRanges(word, group.map((each) => each.number))
       }${what}`;
+  });
+}
+
+/** Names the flag where the libraries name their option. */
+function namingFlags(error: unknown): unknown {
+  const option = "set allowPrivate";
+  if (!isSigError(error) || !error.hint?.includes(option)) return error;
+  const hint = error.hint.replace(option, "use --allow-insecure");
+  return new SigError(error.code, error, {
+    context: { ...error.context, hint },
+    cause: error.cause,
   });
 }
 

@@ -161,5 +161,5 @@ Deno.test("rejects a folder name, and a private host without allowPrivate", asyn
     "address_not_allowed",
     "Cannot",
   );
-  assertStringIncludes(refused.hint ?? "", "allow-insecure");
+  assertStringIncludes(refused.hint ?? "", "set allowPrivate");
 });

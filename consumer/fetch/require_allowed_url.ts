@@ -87,8 +87,7 @@ export function vetUrl(
   return { url, literal };
 }
 
-const HINT = "For a test on this machine or network, use --allow-insecure " +
-  "(allowPrivate in the library).";
+const HINT = "For a test or in a closed network, set allowPrivate.";
 
 function notAllowed(url: URL, why: string, hint?: string): SigError {
   const { host } = url;
@@ -108,9 +107,7 @@ function requireScheme(url: URL, allowHttp: boolean): void {
     {
       context: {
         scheme: url.protocol.slice(0, 40),
-        ...(url.protocol === "http:"
-          ? { hint: "For a test on this machine, use --allow-insecure." }
-          : {}),
+        ...(url.protocol === "http:" ? { hint: HINT } : {}),
       },
     },
   );
@@ -140,7 +137,8 @@ export async function resolveAddresses(
       ? parseIpBytes(address) !== undefined
       : isPublicAddress(address);
     if (!isAllowed) {
-      throw notAllowed(url, "the name leads to an address that is not public");
+      const why = "the name leads to an address that is not public";
+      throw notAllowed(url, why, allowPrivate ? undefined : HINT);
     }
   }
   if (addresses.length === 0) {

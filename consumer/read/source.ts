@@ -50,7 +50,7 @@ export type Source =
 
 /** Options of {@linkcode parseSource}. */
 export interface ParseSourceOptions {
-  /** Accepts `http:`, IP addresses and local names (`--allow-insecure`). */
+  /** Accepts `http:`, IP addresses and local names. */
   readonly allowPrivate?: boolean | undefined;
   /** Returns whether a path exists. Used only for a hint at a missing `./`. */
   readonly exists?: (path: string) => boolean;

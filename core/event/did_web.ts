@@ -22,15 +22,20 @@ export interface DidWeb {
 /** Options of {@linkcode parseDidWeb}. */
 export interface ParseDidWebOptions {
   /**
-   * Accepts IP addresses and `localhost`, which then mean `http://` (default:
-   * false). For tests and closed networks: such a DID makes the reader connect
-   * to its own machine or network.
+   * Accepts IP addresses, names without a dot, and names below `.localhost`,
+   * `.local` and `.internal`. These, and names below `.lan` and `.corp`, then
+   * mean `http://` (default: false). For tests and closed networks: such a DID
+   * makes the reader connect to its own machine or network.
    */
   readonly allowPrivate?: boolean;
 }
 
 const LABEL = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/;
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
+/** Top-level labels of names that no public host has. */
+const REFUSED: readonly string[] = ["localhost", "local", "internal"];
+/** Further ones that closed networks use. */
+const PRIVATE: readonly string[] = ["lan", "corp"];
 const SEGMENT = /^[A-Za-z0-9._-]+$/;
 /** Maximum length of a DID; no DNS host with a sensible path needs more. */
 const MAX_DID_LENGTH = 2048;
@@ -113,15 +118,15 @@ function requireHost(
   if (
     name.length > 253 || !labels.every((label) => LABEL.test(label))
   ) throw malformed(did, "the host must be a lower-case DNS name");
-  const isPrivate = IPV4.test(host) || host === "localhost" ||
-    host.endsWith(".localhost");
-  if (isPrivate && allowPrivate) return true;
+  const isIp = IPV4.test(host);
   // URL parsers read a name that ends in a number as an IPv4 address.
   const last = labels.at(-1)!;
-  if (
-    isPrivate || host !== name || labels.length === 1 || last === "local" ||
-    last === "internal" || /^(\d+|0x[0-9a-f]*)$/.test(last)
-  ) {
+  const isMalformed = host !== name ||
+    !isIp && /^(\d+|0x[0-9a-f]*)$/.test(last);
+  const isRefused = isIp || labels.length === 1 || REFUSED.includes(last);
+  const isPrivate = !isMalformed && (isRefused || PRIVATE.includes(last));
+  if (isPrivate && allowPrivate) return true;
+  if (isMalformed || isRefused) {
     throw new SigError(
       "address_not_allowed",
       `Cannot use ${
@@ -138,9 +143,11 @@ function requireHost(
   return false;
 }
 
-/** Returns a hint: `--allow-insecure` only permits private hosts. */
+/** Returns a hint: `allowPrivate` only permits private hosts. */
 function hintAbout(host: string, isPrivate: boolean): string {
-  if (isPrivate) return "For a test on this machine, use --allow-insecure.";
+  if (isPrivate) {
+    return "Write the whole public name, such as acme.example. For a test or in a closed network, set allowPrivate.";
+  }
   return host.endsWith(".")
     ? "Write it without the dot at its end."
     : "Write the whole public name, such as acme.example.";

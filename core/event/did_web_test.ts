@@ -111,15 +111,16 @@ Deno.test("messages state the rule, and show the input escaped and shortened", (
 
 Deno.test("a hint is given only for the hosts that it helps with", () => {
   const hintOf = (did: string) => catchSigError(() => parseIssuerDid(did));
+  const allowPrivate =
+    "Write the whole public name, such as acme.example. For a test or in a closed network, set allowPrivate.";
   for (
     const [did, hint] of [
-      [
-        "did:web:localhost",
-        "For a test on this machine, use --allow-insecure.",
-      ],
-      ["did:web:10.0.0.7", "For a test on this machine, use --allow-insecure."],
+      ["did:web:localhost", allowPrivate],
+      ["did:web:10.0.0.7", allowPrivate],
+      ["did:web:acme", allowPrivate],
+      ["did:web:acme.internal", allowPrivate],
       ["did:web:acme.example.", "Write it without the dot at its end."],
-      ["did:web:acme", "Write the whole public name, such as acme.example."],
+      ["did:web:127.1", "Write the whole public name, such as acme.example."],
       [
         "did:web:acme.example:8443",
         "A port is written with %3A: did:web:acme.example%3A8443.",
@@ -140,8 +141,16 @@ Deno.test("accepts private hosts only on request, with http", () => {
     ["did:web:127.1", null],
     ["did:web:2130706433", null],
     ["did:web:300.0.0.1", null],
-    ["did:web:printer.local", null],
+    ["did:web:members%3A8080", "http://members:8080"],
+    ["did:web:printer.local", "http://printer.local"],
+    ["did:web:sig.acme.internal", "http://sig.acme.internal"],
+    ["did:web:members.lan", "http://members.lan"],
+    ["did:web:members.acme.corp", "http://members.acme.corp"],
+    ["did:web:lan.acme.example", "https://lan.acme.example"],
+    ["did:web:127", null],
     ["did:web:acme.example.", null],
+    ["did:web:members.", null],
+    ["did:web:members.internal.", null],
     // The host is validated before its `.localhost` ending is trusted.
     ["did:web:evil.example/.localhost", null],
     ["did:web:evil.example#.localhost", null],

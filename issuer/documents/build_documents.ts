@@ -101,8 +101,8 @@ export interface BuildMetadataOptions {
   /** Whether the feed contains public events only (default: true). */
   readonly publicOnly?: boolean;
   /**
-   * Accept an IP address or `localhost`, and use `http://` for it (default:
-   * false).
+   * As in core's `parseDidWeb`: accept an IP address or a name of a closed
+   * network, which mean `http://` (default: false).
    */
   readonly allowPrivate?: boolean;
 }
