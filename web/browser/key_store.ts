@@ -26,6 +26,8 @@ export interface BrowserKey {
   readonly privateKey: CryptoKey;
   /** When the key was created (RFC 3339 UTC). */
   readonly createdAt: string;
+  /** When the person chose it for signing (RFC 3339 UTC). */
+  readonly chosenAt?: string;
   /** The name that the person gave it. */
   readonly name?: string;
   /** A description of the browser that created it. */
@@ -85,7 +87,7 @@ export async function findKeys(): Promise<FoundKeys> {
   return keys === undefined ? missing("storage") : { missing: undefined, keys };
 }
 
-/** Returns all keys, newest first. By default the first one signs. */
+/** Returns all keys, newest first. */
 export async function loadKeys(): Promise<readonly BrowserKey[]> {
   const keys = await transact(
     "readonly",
@@ -94,14 +96,24 @@ export async function loadKeys(): Promise<readonly BrowserKey[]> {
   return keys.toSorted((a, b) => a.createdAt < b.createdAt ? 1 : -1);
 }
 
+/** Returns the key that signs: the one that was chosen or created last. */
+export function signingKeyAmong(
+  keys: readonly BrowserKey[],
+): BrowserKey | undefined {
+  const since = ({ chosenAt, createdAt }: BrowserKey) => chosenAt ?? createdAt;
+  return keys.toSorted((a, b) => since(a) < since(b) ? 1 : -1)[0];
+}
+
 /**
- * Returns the key with a did:key, or the newest key.
+ * Returns the key with a did:key, or the key that was chosen or created last.
  *
  * @returns undefined if there is none.
  */
 export async function loadKey(did?: string): Promise<BrowserKey | undefined> {
   const keys = await loadKeys();
-  return did === undefined ? keys[0] : keys.find((key) => key.did === did);
+  return did === undefined
+    ? signingKeyAmong(keys)
+    : keys.find((key) => key.did === did);
 }
 
 /**

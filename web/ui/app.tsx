@@ -136,6 +136,6 @@ function View({ page, route, opened, moved, Story }: {
         />
       );
     case "keys":
-      return <KeysView page={page} />;
+      return <KeysView page={page} addsDevice={route.addsDevice} />;
   }
 }

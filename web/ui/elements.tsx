@@ -44,8 +44,9 @@ const KIND_ICONS: Readonly<Record<Kind, IconName>> = {
 
 /** A highlighted message with an icon; its heading may take the focus. */
 export function Alert(
-  { kind, title, id, autoFocus = false, children }: Children & {
+  { kind, icon, title, id, autoFocus = false, children }: Children & {
     readonly kind: Kind;
+    readonly icon?: IconName | undefined;
     readonly title?: ComponentChildren;
     /** The id of the heading. */
     readonly id?: string;
@@ -55,7 +56,7 @@ export function Alert(
   const heading = useAutoFocus<HTMLHeadingElement>(autoFocus);
   return (
     <div class="notice" data-kind={kind}>
-      <Icon name={KIND_ICONS[kind]} />
+      <Icon name={icon ?? KIND_ICONS[kind]} />
       <div>
         {title && <h2 ref={heading} id={id}>{title}</h2>}
         {children}
@@ -180,18 +181,21 @@ export function Fold({ id, title, isOpen, class: name, children }:
 
 /** The card of a finished sign-in or invitation. */
 export function Outcome(
-  { id, kind, title, text, autoFocus = true, actions, children }: Children & {
-    readonly id?: string;
-    readonly kind: Kind;
-    readonly title: ComponentChildren;
-    readonly text?: ComponentChildren;
-    readonly autoFocus?: boolean;
-    readonly actions?: ComponentChildren;
-  },
+  { id, kind, icon, title, text, autoFocus = true, actions, children }:
+    & Children
+    & {
+      readonly id?: string;
+      readonly kind: Kind;
+      readonly icon?: IconName | undefined;
+      readonly title: ComponentChildren;
+      readonly text?: ComponentChildren;
+      readonly autoFocus?: boolean;
+      readonly actions?: ComponentChildren;
+    },
 ) {
   return (
     <section class="card sign-in-card" id={id}>
-      <Alert kind={kind} title={title} id="outcome" autoFocus={autoFocus}>
+      <Alert {...{ kind, icon, title, autoFocus }} id="outcome">
         {text && <p>{text}</p>}
       </Alert>
       {actions && <div class="actions">{actions}</div>}

@@ -29,7 +29,11 @@ export type Route =
     /** The invitation in the link, unchecked. */
     readonly text: string;
   }
-  | { readonly view: "keys" };
+  | {
+    readonly view: "keys";
+    /** Whether the way to another device is open. */
+    readonly addsDevice: boolean;
+  };
 
 /** The source of documents that a person opened. */
 export const OWN_FILES = "files";
@@ -54,7 +58,7 @@ export function readRoute(hash: string): Route {
     case "invitation":
       return { view, text: path.slice("invitation/".length) };
     case "keys":
-      return { view };
+      return { view, addsDevice: rest[0] === "device" };
     default:
       return {
         view: "sign-in",

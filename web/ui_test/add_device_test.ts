@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import type { Page } from "playwright-core";
 import decodeQR from "qr/decode.js";
 import {
@@ -66,11 +66,19 @@ browserTest(
     await page.keyboard.press("Enter");
     await tabTo(page, "Copy");
     await page.keyboard.press("Enter");
-    const asked = await copied(page);
-    assertEquals(
-      asked,
+    // A message for people, and the command for the operator.
+    const message = await copied(page);
+    assertMatch(message, /^Hello, I want to use another device at .*\.$/s);
+    assertStringIncludes(message, did);
+    await tabTo(page, "For the operator", 1);
+    await page.keyboard.press("Enter");
+    await tabTo(page, "Copy", 1);
+    await page.keyboard.press("Enter");
+    await eventually(
+      () => copied(page),
       `sig invite --dir DIR --also ${did} --page ${issuer.origin}/`,
     );
+    const asked = await copied(page);
     // The operator runs the command unchanged.
     const words = asked.replace("DIR", "issuer").split(" ").slice(1);
     const link = await issuer.sig(...words);

@@ -270,7 +270,7 @@ pageTest(
       assertEquals(await strangers(page), 0, text);
     }
     await page.click("#approve");
-    await eventually(() => outcome(page), "The server did not answer");
+    await eventually(() => outcome(page), "This site does not answer");
   },
 );
 

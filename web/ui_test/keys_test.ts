@@ -42,6 +42,12 @@ pageTest(
     await eventually(() => page.locator(".key").count(), 2);
     await page.reload();
     const old = page.locator(".key").nth(1);
+    // The key in use is marked, and the choice lasts.
+    await shows(page.locator(".key").first(), "2. ", "signs your answers");
+    await old.getByRole("button", { name: "Sign with this key" }).click();
+    await shows(old, "1. ", "signs your answers");
+    await page.reload();
+    await shows(old, "1. ", "signs your answers");
     await eventually(() => old.getByLabel("Name").inputValue(), "Work laptop");
     await old.getByRole("button", { name: "Forget this key" }).click();
     await page.getByRole("button", { name: "Keep it" }).click();

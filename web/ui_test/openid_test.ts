@@ -52,7 +52,12 @@ browserTest(
 
       await page.goto(`${provider.origin}/#/keys`);
       const consents = page.locator("#consents");
-      await shows(consents, "The App", /Approved \d{4}-/, "your key’s name");
+      await shows(
+        consents,
+        "The App",
+        /Approved at \d\d:\d\d/,
+        "your key’s name",
+      );
       await inspect(page, "consents", { widths: [320, 390], touch: false });
       await page.getByRole("button", { name: "Take the approval back" })
         .click();

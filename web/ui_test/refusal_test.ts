@@ -28,6 +28,8 @@ pageTest("an expired request can't be approved, and the page says so", {
   assertMatch(await page.locator(".digits").innerText(), /^(5:00|4:5\d)$/);
   await page.clock.fastForward(301_000);
   await page.getByText("The request has expired").waitFor();
+  // The focus announces it.
+  await eventually(() => focused(page), "The request has expired");
   assertEquals(await page.locator("#approve").count(), 0);
   await page.getByRole("button", { name: "Get a new request" }).click();
   await page.locator("#approve").waitFor();
@@ -66,16 +68,16 @@ pageTest(
 );
 
 /** A code of each kind, with the heading of its refusal. */
-const REFUSALS: readonly (readonly [ErrorCode, string])[] = [
-  ["challenge_used", "This request was answered before"],
+const REFUSALS: readonly (readonly [ErrorCode, string, isOpen?: true])[] = [
+  ["challenge_used", "This request was answered before", true],
   ["relationship_denied", "This site does not let you in"],
   ["invalid_attestation", "This is not an answer to the request"],
   ["invalid_header", "Cannot go on: a detail"],
-  ["fetch_timeout", "The site could not reach the issuer"],
-  ["feed_too_large", "The site could not reach the issuer"],
-  ["feed_rolled_back", "What the issuer publishes is not valid"],
-  ["invalid_metadata", "What the issuer publishes is not valid"],
-  ["line_too_long", "What the issuer publishes is not valid"],
+  ["fetch_timeout", "The issuer does not answer", true],
+  ["feed_too_large", "The issuer does not answer", true],
+  ["feed_rolled_back", "What the issuer publishes is not valid", true],
+  ["invalid_metadata", "What the issuer publishes is not valid", true],
+  ["line_too_long", "What the issuer publishes is not valid", true],
   ["unauthorized", "Cannot go on: a detail"],
 ];
 
@@ -83,7 +85,7 @@ pageTest(
   "each refusal has an explanation and a button to try again",
   {},
   async ({ page }) => {
-    for (const [code, heading] of REFUSALS) {
+    for (const [code, heading, isOpen] of REFUSALS) {
       await page.route("**/attestation/verify", async (route) => {
         const problem = toProblem(
           new SigError(code, "Cannot go on: a detail", {
@@ -101,12 +103,16 @@ pageTest(
       await eventually(() => focused(page), heading);
       await page.getByText("Details", { exact: true }).click();
       await shows(page.locator(".sign-in-card"), code);
+      // Nobody was refused if somebody does not answer, or time ran out.
+      const kind = await page.locator(".sign-in-card .notice")
+        .getAttribute("data-kind");
+      assertEquals(kind, isOpen ? "warning" : "danger", code);
     }
     await start(page);
     await page.route("**/attestation/verify", (route) => route.abort(), {
       times: 1,
     });
-    assertEquals(await approve(page), "The server did not answer");
+    assertEquals(await approve(page), "This site does not answer");
     await page.getByRole("button", { name: "Try again" }).click();
     await page.locator("#approve").waitFor();
     assertEquals(await approve(page), "You are signed in");
@@ -132,6 +138,6 @@ pageTest(
   async ({ page }) => {
     await page.route("**/challenge/create", (route) => route.abort());
     await page.reload();
-    await eventually(() => outcome(page), "The server did not answer");
+    await eventually(() => outcome(page), "This site does not answer");
   },
 );

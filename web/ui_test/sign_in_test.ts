@@ -25,11 +25,15 @@ pageTest(
     await eventually(() => page.textContent("h1"), "Sign in");
     const { host } = new URL(origin);
     await eventually(
-      () => page.locator("#request h2").innerText(),
+      () => page.locator("#asks").innerText(),
       `${host} asks you to sign in`,
     );
-    // The first approval creates the key, and the card says so.
-    await page.getByText("Approving creates your key").waitFor();
+    // A new key would be a second identity of a person with another device.
+    await shows(page.locator("#request"), "a second identity");
+    await page.getByText("I have a key on another device").click();
+    await page.getByText("On that device open this page").waitFor();
+    await page.getByRole("button", { name: "Make a new key and approve" })
+      .waitFor();
     await page.locator("#details > summary").click();
     await shows(page.locator("#details"), "Nonce");
     await shows(page.locator(".message"), origin);
@@ -42,19 +46,27 @@ pageTest(
     assertMatch(did, /^did:key:z6Mk/);
     await goTo(page, "#/keys");
     await eventually(() => page.locator(".key").count(), 1);
+    // With a key there is one way.
+    await goTo(page, "#/sign-in");
+    await page.getByRole("button", { name: "Approve", exact: true }).waitFor();
   },
 );
 
 pageTest("the scopes of --scope are shown in words, and fewer may be granted", {
-  scopes: ["profile", "email"],
+  scopes: ["profile", "email", "offline_access"],
 }, async ({ page }) => {
   const card = await shows(
     page.locator("#request"),
-    "your name, as the issuer publishes it",
+    "your name, if the issuer publishes it",
   );
+  // What the site may do is not among what it learns.
+  assertMatch(card, /It may\s+keep you signed in until you sign out/);
   assert(!card.includes("scope"), card);
   await page.locator("#details > summary").click();
-  await shows(page.locator(".message"), "You grant: email profile");
+  await shows(
+    page.locator(".message"),
+    "You grant: email offline_access profile",
+  );
   await page.getByLabel("email").uncheck();
   assertEquals(await approve(page), "You are signed in");
   const learned = await shows(page.locator("#result .learns"), "your name");

@@ -12,13 +12,17 @@ import { useMemo, useState } from "preact/hooks";
 import type { BrowserKey } from "../../browser/key_store.ts";
 import { Copyable, CopyButton } from "../copy.tsx";
 import { Fold, TextField } from "../elements.tsx";
-import { commandLine, shortened, visibleText } from "../text.ts";
+import { commandLine, hostOf, shortened, visibleText } from "../text.ts";
 import type { Keys } from "./use_keys.ts";
 
 /** The steps that give another device its own key; the operator decides. */
-export function AddDevice({ keys, stored: { did } }: {
+export function AddDevice({ keys, stored: { did }, issuer, isOpen }: {
   readonly keys: Keys;
+  /** The key by which the organization knows the person. */
   readonly stored: BrowserKey;
+  /** The issuer of the relationship that a sign-in requires, or null. */
+  readonly issuer: string | null;
+  readonly isOpen: boolean;
 }) {
   const [link, setLink] = useState("");
   const { text, fault } = useMemo(() => readLink(link, keys), [link, keys]);
@@ -32,24 +36,35 @@ export function AddDevice({ keys, stored: { did } }: {
     "--page",
     pageUrl(),
   ]) ?? "";
+  const organization = issuer === null ? "your organization" : hostOf(issuer);
+  const message =
+    `Hello, I want to use another device at ${location.host}. Please send me an invitation for a further key. You know me by this key: ${did}.`;
   return (
-    <Fold id="add-device" title="Add a device" class="card">
+    <Fold id="add-device" title="Add a device" class="card" isOpen={isOpen}>
       <div class="stack">
         <p>
-          A device without your passkey gets a key of its own. Your organization
-          adds it to you: applications then know both keys as one person.
+          Each device has a key of its own. {organization}{" "}
+          adds the new one to you: applications then know both keys as one
+          person. Do this on a device whose key {organization} knows.
         </p>
         <h2>1. Ask for a link</h2>
-        <p>Send this to your organization. It contains no secret.</p>
+        <p>Send this to {organization}. It contains no secret.</p>
         <Copyable
-          visible={command.replace(did, shortened(did))}
-          copied={command}
-          what="the request"
+          visible={message.replace(did, shortened(did))}
+          copied={message}
+          what="the message"
         />
+        <Fold title="For the operator">
+          <Copyable
+            visible={command.replace(did, shortened(did))}
+            copied={command}
+            what="the command"
+          />
+        </Fold>
         <h2>2. Open the link on the new device</h2>
         <p>
-          Open it there yourself, or paste it here to get a QR code. Approve it
-          on the new device, and send the answer back.
+          Open it there yourself, or paste it here to get a QR code for its
+          camera.
         </p>
         <TextField
           id="device-link"
@@ -59,6 +74,11 @@ export function AddDevice({ keys, stored: { did } }: {
         />
         <p class="error" role="alert">{visibleText(fault)}</p>
         {text !== undefined && <DeviceLink text={text} />}
+        <h2>3. Send the answer back</h2>
+        <p>
+          Approve on the new device. It shows an answer: send it to{" "}
+          {organization}. As soon as it is accepted, both devices are you.
+        </p>
       </div>
     </Fold>
   );

@@ -3,9 +3,9 @@
 import { useEffect, useState } from "preact/hooks";
 import { Problem, request } from "../api.ts";
 import { Button } from "../elements.tsx";
-import { scopeLabel } from "../sign_in/labels.ts";
+import { permissionLabel, scopeLabel } from "../sign_in/labels.ts";
 import { visibleText } from "../text.ts";
-import { Time } from "../time.tsx";
+import { spokenTime } from "../time.tsx";
 
 /** The response of `/oidc/consents` (docs/openid.md). */
 interface Consents {
@@ -49,12 +49,16 @@ export function ConsentsView() {
           <li key={client_id} class="card">
             <h3>{visibleText(client_name || client_id)}</h3>
             <p class="quiet">
-              Approved <Time instant={since} />. It learns your key’s name
+              Approved{" "}
+              {spokenTime(since, new Date())}. It learns your key’s name
               {scopes.filter((each) =>
-                each !== "openid"
+                each !== "openid" && permissionLabel(each) === undefined
               ).map((scope) =>
                 `, ${scopeLabel(scope)}`
               )}.
+              {scopes.map(permissionLabel).filter(Boolean).map((text) =>
+                ` It may ${text}.`
+              )}
             </p>
             <div class="actions">
               <Button
@@ -63,6 +67,9 @@ export function ConsentsView() {
                   void show(request("/oidc/consents/revoke", { client_id }))}
               >
                 Take the approval back
+                <span class="visually-hidden">
+                  : {visibleText(client_name || client_id)}
+                </span>
               </Button>
             </div>
           </li>

@@ -2,9 +2,10 @@
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import type { BrowserKey } from "../../browser/key_store.ts";
 import { PasskeyError } from "../../browser/passkey.ts";
 import { Alert, Button, Fold } from "../elements.tsx";
-import { shortened, visibleText } from "../text.ts";
+import { visibleText } from "../text.ts";
 import { type Keys, UNSUPPORTED_TEXTS } from "./use_keys.ts";
 
 /** The value for a key that does not exist yet. */
@@ -24,15 +25,22 @@ export function KeyChoice({ keys, value, offersNew = false, onChoose }: {
       value={value}
       onChange={(event) => onChoose(event.currentTarget.value)}
     >
-      {keys.all.map(({ did, name, place, isPasskey }) => (
-        <option key={did} value={did}>
-          {visibleText(name ?? place ?? "A key")}
-          {isPasskey ? ", passkey" : ""}, {shortened(did)}
+      {keys.all.map((key) => (
+        <option key={key.did} value={key.did}>
+          {keyLabel(keys, key)}, …{key.did.slice(-8)}
         </option>
       ))}
       {offersNew && <option value={NEW_KEY}>A new key</option>}
     </select>
   );
+}
+
+/** Returns the number and the name of a key: "2. Work laptop, passkey". */
+export function keyLabel({ all }: Keys, key: BrowserKey): string {
+  const { name, place, isPasskey } = key;
+  const number = all.length - all.findIndex(({ did }) => did === key.did);
+  const text = visibleText(name || place || "A key of this browser");
+  return `${number}. ${text}${isPasskey ? ", passkey" : ""}`;
 }
 
 /** Explains why this browser can't hold keys, and the alternatives. */
@@ -58,7 +66,11 @@ const PASSKEY_TEXTS = {
 } as const;
 
 /** Adds the key of a passkey, if the browser may support passkeys. */
-export function Passkeys({ keys }: { readonly keys: Keys }) {
+export function Passkeys({ keys, isOnlyExisting = false }: {
+  readonly keys: Keys;
+  /** Whether no passkey is created. */
+  readonly isOnlyExisting?: boolean;
+}) {
   const [error, setError] = useState("");
   const [busy, setBusy] = useState(false);
   if (!keys.passkeys) return null;
@@ -79,17 +91,24 @@ export function Passkeys({ keys }: { readonly keys: Keys }) {
   };
   return (
     <div class="stack">
-      <p class="quiet">
-        A passkey gives the same key on each device that shares it, also after
-        this browser was cleared.
-      </p>
+      {!isOnlyExisting && (
+        <p class="quiet">
+          A passkey gives the same key on each device that shares it, also after
+          this browser was cleared.
+        </p>
+      )}
       <div class="actions">
         <Button disabled={busy} onClick={() => void add(false)}>
           Use my passkey
         </Button>
-        <Button disabled={busy} onClick={() => void add(true)}>
-          Create a passkey
-        </Button>
+        {!isOnlyExisting && (
+          <Button
+            disabled={busy}
+            onClick={() => void add(true)}
+          >
+            Create a passkey
+          </Button>
+        )}
       </div>
       <p class="error" role="alert">{error}</p>
     </div>
@@ -101,10 +120,24 @@ export function Passkeys({ keys }: { readonly keys: Keys }) {
  * can be stored.
  */
 export function ApproveOrDecline(
-  { keys, createsKey, isBusy, byHand, onApprove, onDecline, children }: {
+  {
+    keys,
+    createsKey,
+    asksFirst = false,
+    isBusy,
+    byHand,
+    onApprove,
+    onDecline,
+    children,
+  }: {
     readonly keys: Keys;
     /** Whether approving creates a new key. */
     readonly createsKey: boolean;
+    /**
+     * Whether the person may be known by a key on another device, so that a new
+     * key would be a second identity.
+     */
+    readonly asksFirst?: boolean;
     readonly isBusy: boolean;
     /** The alternative on the command line. */
     readonly byHand: ComponentChildren;
@@ -121,9 +154,26 @@ export function ApproveOrDecline(
       </>
     );
   }
+  const isFirst = keys.ready && createsKey;
   return (
     <>
-      {keys.ready && createsKey && (
+      {isFirst && asksFirst && (
+        <Alert kind="info" title="This browser has no key of yours yet">
+          <p>
+            A key identifies you. If you signed in on another device before, use
+            that key: a new one would be a second identity.
+          </p>
+          <Passkeys keys={keys} isOnlyExisting />
+          <Fold title="I have a key on another device">
+            <p>
+              On that device open this page, then <strong>Keys</strong> and{" "}
+              <strong>Add a device</strong>. It leads to a link that gives this
+              browser a key of its own, which counts as you.
+            </p>
+          </Fold>
+        </Alert>
+      )}
+      {isFirst && !asksFirst && (
         <p class="quiet">
           Approving creates your key. It stays in this browser, nobody can read
           it, and it identifies you from then on.
@@ -136,14 +186,14 @@ export function ApproveOrDecline(
           disabled={isBusy || !keys.ready}
           onClick={() => void onApprove()}
         >
-          Approve
+          {isFirst && asksFirst ? "Make a new key and approve" : "Approve"}
         </Button>
         <Button id="decline" disabled={isBusy} onClick={onDecline}>
           Decline
         </Button>
         {children}
       </div>
-      {keys.passkeys && !keys.current?.isPasskey && (
+      {keys.passkeys && !keys.current?.isPasskey && !(isFirst && asksFirst) && (
         <Fold title="Use a passkey">
           <Passkeys keys={keys} />
         </Fold>

@@ -4,17 +4,19 @@ import { useRef, useState } from "preact/hooks";
 import type { BrowserKey } from "../../browser/key_store.ts";
 import type { PageContext } from "../api.ts";
 import { Did } from "../copy.tsx";
-import { Button, Dialog, Icon } from "../elements.tsx";
+import { Badge, Button, Dialog, Icon } from "../elements.tsx";
 import { shortened, visibleText } from "../text.ts";
 import { Time } from "../time.tsx";
 import { ConsentsView } from "./consents.tsx";
 import { AddDevice } from "./add_device.tsx";
-import { NoKeys, Passkeys } from "./key_choice.tsx";
+import { keyLabel, NoKeys, Passkeys } from "./key_choice.tsx";
 import type { Keys } from "./use_keys.ts";
 
 /** One card for each key, and the approved applications. */
-export function KeysView({ page: { config, keys } }: {
+export function KeysView({ page: { config, keys }, addsDevice }: {
   readonly page: PageContext;
+  /** Whether the way to another device is open. */
+  readonly addsDevice: boolean;
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
   const [leaving, setLeaving] = useState<BrowserKey | undefined>();
@@ -69,7 +71,14 @@ export function KeysView({ page: { config, keys } }: {
             </Button>
           </div>
           <Passkeys keys={keys} />
-          {keys.current && <AddDevice keys={keys} stored={keys.current} />}
+          {keys.current && (
+            <AddDevice
+              keys={keys}
+              stored={keys.current}
+              issuer={config.issuer}
+              isOpen={addsDevice}
+            />
+          )}
         </>
       )}
       {config.consents && <ConsentsView />}
@@ -116,8 +125,15 @@ function KeyCard({ stored, keys, act, onForget }: {
   const { did, place, createdAt } = stored;
   const id = `name-${did}`;
   const signs = keys.current?.did === did;
+  const label = keyLabel(keys, stored);
   return (
-    <li class="card key">
+    <li class="card key" data-current={signs ? "true" : undefined}>
+      <div class="row spread wrap">
+        <h2>{label}</h2>
+        {signs && keys.all.length > 1 && (
+          <Badge kind="success">signs your answers</Badge>
+        )}
+      </div>
       <div class="field">
         <label for={id}>Name</label>
         <input
@@ -132,23 +148,26 @@ function KeyCard({ stored, keys, act, onForget }: {
           }}
         />
       </div>
-      <p>
-        <Did did={did} what="your did:key" />
-      </p>
+      <Did did={did} what="your did:key" />
       <p class="quiet">
         {stored.isPasskey ? "Added" : "Created"}{" "}
         <Time instant={`${createdAt.slice(0, 19)}Z`} />
         {place === undefined ? "" : ` in ${visibleText(place)}`}.
-        {signs && keys.all.length > 1 ? " Signs your answers." : ""}
         {stored.isPasskey
           ? " From a passkey: the same key on each device that shares it."
           : " In this browser only."}
       </p>
       <div class="actions">
         {!signs && (
-          <Button onClick={() => keys.choose(did)}>Sign with this key</Button>
+          <Button onClick={() => act(() => keys.choose(did))}>
+            Sign with this key
+            <span class="visually-hidden">: {label}</span>
+          </Button>
         )}
-        <Button class="danger" onClick={onForget}>Forget this key</Button>
+        <Button class="danger" onClick={onForget}>
+          Forget this key
+          <span class="visually-hidden">: {label}</span>
+        </Button>
       </div>
     </li>
   );

@@ -9,6 +9,7 @@ import {
   keepKey,
   loadKeys,
   type Missing,
+  signingKeyAmong,
 } from "../../browser/key_store.ts";
 import {
   createPasskey,
@@ -33,7 +34,6 @@ export function useKeys(found: Promise<FoundKeys>) {
   const [loaded, setLoaded] = useState<
     { missing: Missing | undefined; all: readonly BrowserKey[] } | undefined
   >();
-  const [chosen, setChosen] = useState<string | undefined>();
   const [passkeys, setPasskeys] = useState(false);
   const missing = loaded?.missing;
   const all: readonly BrowserKey[] = loaded?.all ?? [];
@@ -51,13 +51,12 @@ export function useKeys(found: Promise<FoundKeys>) {
     /** All keys, newest first. */
     all,
     /** The key that signs. */
-    current: all.find(({ did }) => did === chosen) ?? all[0],
+    current: signingKeyAmong(all),
     /** Whether passkeys can be tried here. */
     passkeys: passkeys && loaded !== undefined && missing === undefined,
     /** Creates a key, which then signs. */
     async create() {
       const key = await createKey(place);
-      setChosen(key.did);
       await reload();
       return key;
     },
@@ -66,12 +65,16 @@ export function useKeys(found: Promise<FoundKeys>) {
       const name = `${location.hostname}, ${new Date().toLocaleDateString()}`;
       const key = isNew ? await createPasskey(name) : await openPasskey();
       const known = all.find(({ did }) => did === key.did);
-      if (known === undefined) await keepKey({ ...key, place });
-      setChosen(key.did);
+      await keepKey({ ...(known ?? { ...key, place }), chosenAt: nowText() });
       await reload();
     },
-    /** Selects another key for signing. */
-    choose: (did: string) => setChosen(did),
+    /** Selects another key for signing, also after a reload. */
+    async choose(did: string) {
+      const key = all.find((each) => each.did === did);
+      if (key === undefined) return;
+      await keepKey({ ...key, chosenAt: nowText() });
+      await reload();
+    },
     async rename(key: BrowserKey, name: string) {
       await keepKey({ ...key, name });
       await reload();
@@ -82,6 +85,10 @@ export function useKeys(found: Promise<FoundKeys>) {
       await reload();
     },
   };
+}
+
+function nowText(): string {
+  return new Date().toISOString();
 }
 
 const BROWSERS = [

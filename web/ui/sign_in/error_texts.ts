@@ -15,26 +15,35 @@ export interface ErrorText {
   readonly next: string;
   /** Whether a new request may help. */
   readonly canRetry: boolean;
+  /**
+   * Whether nobody was refused: the time ran out, the request was used, or
+   * somebody did not answer. It is shown as a clock in amber.
+   */
+  readonly isOpen?: boolean;
 }
 
 function text(title: string, next: string, canRetry = true): ErrorText {
   return { title, next, canRetry };
 }
 
+function open(title: string, next: string): ErrorText {
+  return { title, next, canRetry: true, isOpen: true };
+}
+
 const TEXTS: Readonly<Record<string, ErrorText>> = {
-  challenge_expired: text(
+  challenge_expired: open(
     "The request has expired",
     "Start again and approve before the time runs out.",
   ),
-  challenge_used: text(
+  challenge_used: open(
     "This request was answered before",
     "Each request can be answered once. Start a new one.",
   ),
-  challenge_burned: text(
+  challenge_burned: open(
     "This request was closed after too many wrong answers",
     "Start a new one. If you did not send wrong answers, somebody else did.",
   ),
-  challenge_not_found: text(
+  challenge_not_found: open(
     "The site does not know this request",
     "Requests are deleted soon after they expire, or when the server restarts. Start a new one.",
   ),
@@ -67,17 +76,17 @@ const TEXTS: Readonly<Record<string, ErrorText>> = {
     "Paste the whole output of sig attest: three parts with dots between them.",
     false,
   ),
-  key_unresolvable: text(
+  key_unresolvable: open(
     "The site could not get your public key",
     "If you sign in with a did:web, check that its did.json is online and lists the key under authentication.",
   ),
-  rate_limited: text(
+  rate_limited: open(
     "Too many requests",
     "Wait a moment, then try again.",
   ),
-  overloaded: text("The server is busy", "Wait a moment, then try again."),
-  store_unavailable: text(
-    "The server can't reach its storage",
+  overloaded: open("The server is busy", "Wait a moment, then try again."),
+  store_unavailable: open(
+    "This site's storage does not answer",
     "You were not refused. Try again in a moment.",
   ),
   invalid_request: text(
@@ -85,25 +94,25 @@ const TEXTS: Readonly<Record<string, ErrorText>> = {
     "Correct the values below.",
     false,
   ),
-  internal: text(
-    "The server failed",
-    "You were not refused. Try again; the request id helps its operator.",
+  internal: open(
+    "This site failed",
+    "You were not refused. Try again; the request id in the details helps its operator.",
   ),
-  no_answer: text(
-    "The server did not answer",
-    "Check that it runs and that you are online, then try again.",
+  no_answer: open(
+    "This site does not answer",
+    "You were not refused. Check that you are online, then try again.",
   ),
 };
 
 /** The issuer gave no answer: nothing is known about the person. */
-const NOT_REACHED = text(
-  "The site could not reach the issuer",
-  "It lets nobody in until it can. You were not refused: try again later.",
+const NOT_REACHED = open(
+  "ISSUER does not answer",
+  "So this site can't tell whether you may come in, and lets nobody in until it can. You were not refused: try again in a few minutes.",
 );
 
 /** The issuer answered, but its documents are invalid. */
-const NOT_RELIABLE = text(
-  "What the issuer publishes is not valid",
+const NOT_RELIABLE = open(
+  "What ISSUER publishes is not valid",
   "It has errors or contradicts earlier data, so the site lets nobody in. You were not refused: only the issuer can fix it.",
 );
 
@@ -133,8 +142,18 @@ const EXCEPTIONS: ReadonlyMap<string, ErrorText | undefined> = new Map<
   ["invalid_header", undefined],
 ]);
 
-/** Returns the text for a problem; the server's own text if there is none. */
-export function explainError({ code, message, hint }: Problem): ErrorText {
+/**
+ * Returns the text for a problem; the server's own text if there is none.
+ *
+ * @param issuer The issuer whose relationship a sign-in requires, for people.
+ */
+export function explainError(problem: Problem, issuer: string): ErrorText {
+  const found = findText(problem);
+  const title = found.title.replace("ISSUER", () => issuer);
+  return { ...found, title: title.charAt(0).toUpperCase() + title.slice(1) };
+}
+
+function findText({ code, message, hint }: Problem): ErrorText {
   if (Object.hasOwn(TEXTS, code)) return TEXTS[code]!;
   // A newer server may send codes that this page does not know.
   const known = EXCEPTIONS.has(code) || !Object.hasOwn(ERROR_CODES, code)

@@ -33,10 +33,19 @@ export function describeRequirements(
 }
 
 const SCOPES: ReadonlyMap<string, string> = new Map([
-  ["profile", "your name, as the issuer publishes it"],
+  ["profile", "your name, if the issuer publishes it"],
   ["groups", "your roles with the issuer"],
-  ["offline_access", "that you stay signed in until you sign out"],
 ]);
+
+/** What scopes let a site do, rather than learn. */
+const PERMISSIONS: ReadonlyMap<string, string> = new Map([
+  ["offline_access", "keep you signed in until you sign out"],
+]);
+
+/** Returns what a scope lets a site do; undefined if it learns something. */
+export function permissionLabel(scope: string): string | undefined {
+  return PERMISSIONS.get(scope);
+}
 
 /**
  * Returns what a scope lets a site learn; unknown scopes are shown unchanged.

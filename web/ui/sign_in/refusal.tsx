@@ -25,13 +25,17 @@ export function Refusal({ page: { config }, signIn, state, next }: {
   const reasons = reasonsOf(problem);
   const text = isDenied
     ? explainDeny(config.issuer, problem, reasons)
-    : explainError(problem);
+    : explainError(
+      problem,
+      config.issuer === null ? "the issuer" : hostOf(config.issuer),
+    );
   const isUnknown = reasons[0]?.code === "no_relationship";
   const isServed = config.issuers.some(({ did }) => did === config.issuer);
   const require = signIn.request?.challenge.require ?? config.require ?? [];
   return (
     <Outcome
-      kind="danger"
+      kind={text.isOpen ? "warning" : "danger"}
+      icon={text.isOpen ? "clock" : undefined}
       title={visibleText(text.title)}
       text={visibleText(text.next)}
       actions={isDenied
@@ -54,6 +58,9 @@ export function Refusal({ page: { config }, signIn, state, next }: {
               >
                 See it in the feed
               </a>
+            )}
+            {isUnknown && (
+              <a class="button" href="#/keys/device">Add a device</a>
             )}
             {next}
           </>
@@ -100,7 +107,7 @@ const NEXT: ReadonlyMap<string, string> = new Map([
   ["not_yet_valid", "Come back then."],
   [
     "no_relationship",
-    "Send them your key’s name. Once they add it to their feed, you can sign in.",
+    "If they know you by a key on another device, add this device to it. Otherwise send them your key’s name; once they add it, you can sign in.",
   ],
 ]);
 

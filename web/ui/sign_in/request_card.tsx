@@ -11,9 +11,9 @@ import { Alert, Facts, Fold, Preformatted } from "../elements.tsx";
 import { useAutoFocus } from "../focus.ts";
 import { ApproveOrDecline, KeyChoice } from "../keys/key_choice.tsx";
 import { hostOf, shortened, visibleText } from "../text.ts";
-import { Time } from "../time.tsx";
+import { spokenTime } from "../time.tsx";
 import { ByHand } from "./by_hand.tsx";
-import { describeRequirements, scopeLabel } from "./labels.ts";
+import { describeRequirements, permissionLabel, scopeLabel } from "./labels.ts";
 import type { SignIn, SignInRequest } from "./use_sign_in.ts";
 
 /** Without this scope an application learns nothing. */
@@ -36,6 +36,20 @@ export function RequestCard({ page, signIn, request, autoFocus }: {
     if (!changed.delete(scope)) changed.add(scope);
     setDeclined(changed);
   };
+  const asked = challenge.scopes.filter((each) => each !== ALWAYS_GRANTED);
+  const isPermission = (scope: string) => permissionLabel(scope) !== undefined;
+  const choice = (scope: string, text: string) => (
+    <li key={scope}>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={!declined.has(scope)}
+          onChange={() => toggle(scope)}
+        />
+        {text}
+      </label>
+    </li>
+  );
   const byHand = <ByHand challenge={challenge} onAnswer={signIn.send} />;
   return (
     <section class="card sign-in-card" id="request" aria-labelledby="asks">
@@ -61,19 +75,14 @@ export function RequestCard({ page, signIn, request, autoFocus }: {
                 {keys.current && <code>{shortened(keys.current.did)}</code>}
               </li>
               {required !== undefined && <li>that you are {required}</li>}
-              {challenge.scopes.filter((each) => each !== ALWAYS_GRANTED)
-                .map((scope) => (
-                  <li key={scope}>
-                    <label class="check">
-                      <input
-                        type="checkbox"
-                        checked={!declined.has(scope)}
-                        onChange={() => toggle(scope)}
-                      />
-                      {scopeLabel(scope)}
-                    </label>
-                  </li>
-                ))}
+              {asked.filter((each) => !isPermission(each))
+                .map((scope) => choice(scope, scopeLabel(scope)))}
+            </ul>
+          ),
+          "It may": asked.some(isPermission) && (
+            <ul class="plain">
+              {asked.filter(isPermission)
+                .map((scope) => choice(scope, permissionLabel(scope)!))}
             </ul>
           ),
           "Only for": challenge.subject !== null && (
@@ -83,7 +92,7 @@ export function RequestCard({ page, signIn, request, autoFocus }: {
             <KeyChoice
               keys={keys}
               value={keys.current?.did}
-              onChoose={keys.choose}
+              onChoose={(did) => void keys.choose(did)}
             />
           ),
         }}
@@ -103,6 +112,7 @@ export function RequestCard({ page, signIn, request, autoFocus }: {
             createsKey={keys.current === undefined}
             isBusy={signIn.busy}
             byHand={byHand}
+            asksFirst
             onApprove={() =>
               signIn.approve(
                 challenge.scopes.filter((each) => !declined.has(each)),
@@ -128,7 +138,7 @@ export function RequestCard({ page, signIn, request, autoFocus }: {
             Site: <code>{visibleText(challenge.audience)}</code>,
             Nonce: <code>{visibleText(challenge.nonce)}</code>,
             Request: <code>{visibleText(challenge.challenge_id)}</code>,
-            Expires: <Time instant={challenge.expires_at} />,
+            Expires: spokenTime(challenge.expires_at, request.now()),
           }}
         />
         {request.text !== undefined && keys.missing === undefined && (
@@ -188,7 +198,8 @@ function TimeLeft({ expiresAt, now, onExpired }: {
   const whole = Math.max(0, Math.ceil(seconds));
   return (
     <span class="time-left" data-kind={isLow ? "danger" : undefined}>
-      <span class="digits" role="timer" title="Time left to answer">
+      Time left{" "}
+      <span class="digits" role="timer" aria-label="Time left">
         {Math.floor(whole / 60)}:{String(whole % 60).padStart(2, "0")}
       </span>
       <span class="visually-hidden" aria-live="polite">

@@ -1,5 +1,6 @@
 /** The view of a sign-in: one card. @module */
 
+import { ERROR_CODES, type ErrorCode } from "@sig/core";
 import { isObject } from "@sig/core/internal";
 import type { ComponentChildren } from "preact";
 import type { Login, PageContext, Problem } from "../api.ts";
@@ -50,9 +51,9 @@ export function SignInCard({ page, interaction, autoFocus, next, onEnd }: {
         ? (
           <Outcome
             kind="warning"
+            icon="clock"
             title="The request has expired"
-            text="Nothing was signed."
-            autoFocus={false}
+            text="Nothing was signed. You were not refused."
             actions={
               <Button
                 class="primary"
@@ -100,7 +101,7 @@ export function SignInCard({ page, interaction, autoFocus, next, onEnd }: {
             state={state}
             next={next}
           />
-          {state.canRetry && request && (
+          {state.canRetry && request && isByHand(state.problem) && (
             <Fold
               class="card"
               title="Answer this request again"
@@ -111,6 +112,14 @@ export function SignInCard({ page, interaction, autoFocus, next, onEnd }: {
         </>
       );
   }
+}
+
+/** Whether an answer from the command line was wrong, and may be corrected. */
+function isByHand({ code }: Problem): boolean {
+  return Object.hasOwn(ERROR_CODES, code) &&
+    !["unavailable", "internal", "conflict"].includes(
+      ERROR_CODES[code as ErrorCode].category,
+    );
 }
 
 /** Shows the signed-in key, and what the site has learned. */
